@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "api/check.h"
+
+#include "core/dtype.h"
+
+namespace gsort_internal {
+namespace {
+
+using ull = unsigned long long;
+
+uintptr_t address(const void *array) { return reinterpret_cast<uintptr_t>(array); }
+
+}  // namespace
+
+void check_dtype(gsort_dtype t) {
+  if (!is_dtype(t))
+    throw Error(GSORT_ERROR_INVALID_ARGUMENT, "t = %u is no element type; use GSORT_U8 (1) to GSORT_F64 (12)", t);
+}
+
+void check_flags(uint32_t flags, uint32_t allowed) {
+  if ((flags & ~allowed) != 0)
+    throw Error(GSORT_ERROR_INVALID_ARGUMENT,
+                "flags = 0x%x has bits that this call does not take (0x%x); it takes none but 0x%x", flags,
+                flags & ~allowed, allowed);
+}
+
+void check_index_dtype(gsort_dtype index_t, uint64_t max_index) {
+  if (!is_index_dtype(index_t))
+    throw Error(GSORT_ERROR_INVALID_ARGUMENT,
+                "index_t = %u is no index type; use GSORT_U32, GSORT_I32, GSORT_U64 or GSORT_I64", index_t);
+  const uint32_t bits = dtype_bytes(index_t) * 8 - (dtype_facts(index_t).kind == Kind::kSigned ? 1 : 0);
+  if (bits < 64 && (max_index >> bits) != 0)
+    throw Error(GSORT_ERROR_INVALID_ARGUMENT, "index_t = %s cannot hold the index %llu; use GSORT_U64",
+                dtype_facts(index_t).name, static_cast<ull>(max_index));
+}
+
+uint64_t checked_multiply(uint64_t a, uint64_t b, const char *what) {
+  uint64_t product;
+  if (__builtin_mul_overflow(a, b, &product))
+    throw Error(GSORT_ERROR_INVALID_ARGUMENT, "%s: %llu x %llu is past 2^64; pass a smaller count", what,
+                static_cast<ull>(a), static_cast<ull>(b));
+  return product;
+}
+
+ArrayUse check_array(Engine &engine, const char *name, const void *array, uint64_t count, uint32_t element_bytes,
+                     uint32_t alignment) {
+  if (count == 0) return {name, array, 0};
+  if (array == nullptr)
+    throw Error(GSORT_ERROR_INVALID_ARGUMENT, "%s is NULL; pass an array of %llu elements", name,
+                static_cast<ull>(count));
+  const uint64_t bytes = checked_multiply(count, element_bytes, name);
+  if (address(array) % alignment != 0)
+    throw Error(GSORT_ERROR_INVALID_ARGUMENT, "%s = %p is not aligned to %u bytes, the size of its element", name,
+                array, alignment);
+  if (address(array) + (bytes - 1) < address(array))
+    throw Error(GSORT_ERROR_INVALID_ARGUMENT, "%s = %p with %llu bytes is past the end of memory; pass a smaller count",
+                name, array, static_cast<ull>(bytes));
+  engine.check_array(name, array, bytes);
+  return {name, array, bytes};
+}
+
+void check_overlap(const ArrayUse &out, const ArrayUse &other, bool may_be_same) {
+  if (out.bytes == 0 || other.bytes == 0) return;
+  if (may_be_same && out.array == other.array && out.bytes == other.bytes) return;
+  const bool apart = address(out.array) + (out.bytes - 1) < address(other.array) ||
+                     address(other.array) + (other.bytes - 1) < address(out.array);
+  if (apart) return;
+  throw Error(GSORT_ERROR_INVALID_ARGUMENT, "%s = %p (%llu bytes) overlaps %s = %p (%llu bytes); %s", out.name,
+              out.array, static_cast<ull>(out.bytes), other.name, other.array, static_cast<ull>(other.bytes),
+              may_be_same ? "pass the same whole array or separate ones" : "pass separate arrays");
+}
+
+void check_offsets(const uint64_t *offsets, uint64_t segments, uint64_t n) {
+  for (uint64_t s = 0; s < segments; ++s)
+    if (offsets[s] > offsets[s + 1])
+      throw Error(GSORT_ERROR_INVALID_ARGUMENT,
+                  "offsets[%llu] = %llu is above offsets[%llu] = %llu; offsets must ascend", static_cast<ull>(s),
+                  static_cast<ull>(offsets[s]), static_cast<ull>(s + 1), static_cast<ull>(offsets[s + 1]));
+  if (offsets[segments] > n)
+    throw Error(GSORT_ERROR_INVALID_ARGUMENT, "offsets[%llu] = %llu is above n = %llu", static_cast<ull>(segments),
+                static_cast<ull>(offsets[segments]), static_cast<ull>(n));
+}
+
+}  // namespace gsort_internal

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What a handle is, and the frame that every entry point runs in: fork check, lock, the one try/catch.
+#ifndef GSORT_API_HANDLE_H_
+#define GSORT_API_HANDLE_H_
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <new>
+
+#include "api/message.h"
+#include "core/control.h"
+#include "core/error.h"
+#include "core/host_memory.h"
+#include "engine.h"
+#include "gsort.h"
+
+struct gsort {
+  explicit gsort(const gsort_options &options)
+      : host_memory(options.host_allocate, options.host_deallocate, options.allocator_user,
+                    options.host_memory_limit_bytes) {}
+
+  uint64_t id = 0;               // never reused, unlike an address: messages go by it
+  uint64_t fork_generation = 0;  // at creation
+  std::mutex mutex;              // calls take turns
+  gsort_internal::HostMemory host_memory;
+  gsort_internal::Control control;
+  std::unique_ptr<gsort_internal::Engine> engine;
+  bool lost = false;  // the device failed for good
+  char reason[256] = "";
+};
+
+namespace gsort_internal {
+
+// Counts the forks that led to this process; starts counting at the first call.
+uint64_t fork_generation();
+
+uint64_t id_of(const gsort *g);
+
+// Remembers the sentence for gsort_error_message() and returns the status.
+gsort_status fail(const gsort *g, gsort_status status, const char *text);
+
+// Runs f() and turns what it throws into a status. For calls without a handle g is NULL.
+template <class F>
+gsort_status caught(const gsort *g, F &&f) noexcept {
+  try {
+    f();
+    return GSORT_OK;
+  } catch (const Error &error) {
+    return fail(g, error.status(), error.text());
+  } catch (const std::bad_alloc &) {
+    return fail(g, GSORT_ERROR_OUT_OF_MEMORY, "host memory ran out; free some memory");
+  } catch (...) {
+    return fail(g, GSORT_ERROR_INTERNAL, "an unexpected exception; please report it");
+  }
+}
+
+gsort_status fail_null_handle();
+gsort_status fail_forked(const gsort *g);
+gsort_status fail_lost(const gsort *g);
+
+// Runs f() on a handle, one call at a time. A lost device is remembered.
+template <class F>
+gsort_status with_handle(gsort *g, F &&f) noexcept {
+  if (g == nullptr) return fail_null_handle();
+  if (g->fork_generation != fork_generation()) return fail_forked(g);
+  try {
+    const std::lock_guard<std::mutex> turn(g->mutex);
+    if (g->lost) return fail_lost(g);
+    g->control.begin_call();
+    const gsort_status status = caught(g, f);
+    if (status == GSORT_ERROR_DEVICE_LOST) g->lost = true;
+    return status;
+  } catch (...) {
+    return fail(g, GSORT_ERROR_INTERNAL, "the handle's lock failed; was it destroyed by another thread?");
+  }
+}
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_API_HANDLE_H_

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Entry points of the operations: check, make a Request, execute.
+#include "api/check.h"
+#include "api/handle.h"
+#include "core/dtype.h"
+#include "core/request.h"
+
+using namespace gsort_internal;
+
+namespace {
+
+constexpr uint32_t kOrderFlags = GSORT_DESCENDING | GSORT_NAN_LAST;
+constexpr uint32_t kTopkFlags = GSORT_SMALLEST | GSORT_NAN_LAST;
+
+Request make_request(Operation operation, gsort_dtype t, uint32_t flags) {
+  Request request = {};
+  request.operation = operation;
+  request.order = {t, (flags & GSORT_DESCENDING) != 0, (flags & GSORT_NAN_LAST) != 0 && is_float(t)};
+  return request;
+}
+
+// Top-k: the best are the first of the descending order, unless the smallest are wanted.
+Request make_topk_request(Operation operation, gsort_dtype t, uint32_t flags) {
+  Request request = make_request(operation, t, flags);
+  request.order.descending = (flags & GSORT_SMALLEST) == 0;
+  return request;
+}
+
+ArrayUse check_elements(gsort *g, const char *name, const void *array, uint64_t count, gsort_dtype t) {
+  return check_array(*g->engine, name, array, count, dtype_bytes(t), dtype_bytes(t));
+}
+
+gsort_status sort_keys(gsort *g, const char *in_name, gsort_dtype t, const void *in, const char *out_name, void *out,
+                       uint64_t n, uint32_t flags) {
+  return with_handle(g, [&] {
+    check_dtype(t);
+    check_flags(flags, kOrderFlags);
+    const ArrayUse in_use = check_elements(g, in_name, in, n, t);
+    const ArrayUse out_use = check_elements(g, out_name, out, n, t);
+    check_overlap(out_use, in_use, true);
+    if (n == 0) return;
+    Request request = make_request(Operation::kSort, t, flags);
+    request.in = in, request.out = out, request.n = n;
+    g->engine->execute(request);
+  });
+}
+
+gsort_status sort_in_place(gsort *g, gsort_dtype t, void *keys, uint64_t n, uint32_t flags) {
+  return sort_keys(g, "keys", t, keys, "keys", keys, n, flags);
+}
+
+// argsort and rank: keys in, one index an element out.
+gsort_status index_keys(gsort *g, Operation operation, gsort_dtype t, const void *keys, uint64_t n, gsort_dtype index_t,
+                        const char *out_name, void *out, uint32_t flags) {
+  return with_handle(g, [&] {
+    check_dtype(t);
+    check_flags(flags, kOrderFlags);
+    check_index_dtype(index_t, n == 0 ? 0 : n - 1);
+    const ArrayUse in_use = check_elements(g, "keys", keys, n, t);
+    const ArrayUse out_use = check_elements(g, out_name, out, n, index_t);
+    check_overlap(out_use, in_use, false);
+    if (n == 0) return;
+    Request request = make_request(operation, t, flags);
+    request.in = keys, request.out = out, request.n = n, request.index_t = index_t;
+    g->engine->execute(request);
+  });
+}
+
+void require_an_output(const void *values_out, const void *indices_out) {
+  if (values_out == nullptr && indices_out == nullptr)
+    throw Error(GSORT_ERROR_INVALID_ARGUMENT, "values_out and indices_out are both NULL; pass one of them");
+}
+
+void check_k(uint64_t k, const char *whole_name, uint64_t whole) {
+  if (k > whole)
+    throw Error(GSORT_ERROR_INVALID_ARGUMENT, "k = %llu is above %s = %llu; pass a k of at most %s",
+                static_cast<unsigned long long>(k), whole_name, static_cast<unsigned long long>(whole), whole_name);
+}
+
+// The outputs of a top-k of `count` elements in all, against its input.
+void check_topk_outputs(gsort *g, const Request &request, uint64_t count, const ArrayUse &in) {
+  const ArrayUse values =
+      check_elements(g, "values_out", request.out, request.out == nullptr ? 0 : count, request.order.dtype);
+  check_overlap(values, in, false);
+  if (request.indices_out == nullptr) return;
+  const ArrayUse indices = check_elements(g, "indices_out", request.indices_out, count, request.index_t);
+  check_overlap(indices, in, false);
+  check_overlap(indices, values, false);
+}
+
+ArrayUse check_result(gsort *g, const void *out, uint32_t bytes) {
+  return check_array(*g->engine, "out", out, 1, bytes, bytes);
+}
+
+uint32_t result_bytes(uint32_t op, gsort_dtype t) { return op == GSORT_MIN || op == GSORT_MAX ? dtype_bytes(t) : 8; }
+
+}  // namespace
+
+gsort_status gsort_sort_u32(gsort *g, uint32_t *keys, uint64_t n, uint32_t flags) {
+  return sort_in_place(g, GSORT_U32, keys, n, flags);
+}
+gsort_status gsort_sort_i32(gsort *g, int32_t *keys, uint64_t n, uint32_t flags) {
+  return sort_in_place(g, GSORT_I32, keys, n, flags);
+}
+gsort_status gsort_sort_u64(gsort *g, uint64_t *keys, uint64_t n, uint32_t flags) {
+  return sort_in_place(g, GSORT_U64, keys, n, flags);
+}
+gsort_status gsort_sort_i64(gsort *g, int64_t *keys, uint64_t n, uint32_t flags) {
+  return sort_in_place(g, GSORT_I64, keys, n, flags);
+}
+gsort_status gsort_sort_f32(gsort *g, float *keys, uint64_t n, uint32_t flags) {
+  return sort_in_place(g, GSORT_F32, keys, n, flags);
+}
+gsort_status gsort_sort_f64(gsort *g, double *keys, uint64_t n, uint32_t flags) {
+  return sort_in_place(g, GSORT_F64, keys, n, flags);
+}
+
+gsort_status gsort_sort(gsort *g, gsort_dtype t, const void *keys_in, void *keys_out, uint64_t n, uint32_t flags) {
+  return sort_keys(g, "keys_in", t, keys_in, "keys_out", keys_out, n, flags);
+}
+
+gsort_status gsort_sort_pairs(gsort *g, gsort_dtype t, const void *keys_in, void *keys_out, uint32_t value_bytes,
+                              const void *values_in, void *values_out, uint64_t n, uint32_t flags) {
+  return with_handle(g, [&] {
+    check_dtype(t);
+    check_flags(flags, kOrderFlags);
+    if (value_bytes == 0 || value_bytes > 65536)
+      throw Error(GSORT_ERROR_INVALID_ARGUMENT, "value_bytes = %u; use 1 to 65536, or gsort_sort() for keys alone",
+                  value_bytes);
+    const ArrayUse keys = check_elements(g, "keys_in", keys_in, n, t);
+    const ArrayUse keys_sorted = check_elements(g, "keys_out", keys_out, n, t);
+    const ArrayUse values = check_array(*g->engine, "values_in", values_in, n, value_bytes, 1);
+    const ArrayUse values_sorted = check_array(*g->engine, "values_out", values_out, n, value_bytes, 1);
+    check_overlap(keys_sorted, keys, true);
+    check_overlap(values_sorted, values, true);
+    check_overlap(keys_sorted, values, false);
+    check_overlap(values_sorted, keys, false);
+    check_overlap(keys_sorted, values_sorted, false);
+    if (n == 0) return;
+    Request request = make_request(Operation::kSortPairs, t, flags);
+    request.in = keys_in, request.out = keys_out, request.n = n;
+    request.values_in = values_in, request.values_out = values_out, request.value_bytes = value_bytes;
+    g->engine->execute(request);
+  });
+}
+
+gsort_status gsort_argsort(gsort *g, gsort_dtype t, const void *keys, uint64_t n, gsort_dtype index_t,
+                           void *indices_out, uint32_t flags) {
+  return index_keys(g, Operation::kArgsort, t, keys, n, index_t, "indices_out", indices_out, flags);
+}
+
+gsort_status gsort_rank(gsort *g, gsort_dtype t, const void *keys, uint64_t n, gsort_dtype index_t, void *ranks_out,
+                        uint32_t flags) {
+  return index_keys(g, Operation::kRank, t, keys, n, index_t, "ranks_out", ranks_out, flags);
+}
+
+gsort_status gsort_merge(gsort *g, gsort_dtype t, const void *a, uint64_t a_n, const void *b, uint64_t b_n, void *out,
+                         uint32_t flags) {
+  return with_handle(g, [&] {
+    check_dtype(t);
+    check_flags(flags, kOrderFlags);
+    uint64_t n;
+    if (__builtin_add_overflow(a_n, b_n, &n))
+      throw Error(GSORT_ERROR_INVALID_ARGUMENT, "a_n = %llu and b_n = %llu add to more than 2^64; pass smaller counts",
+                  static_cast<unsigned long long>(a_n), static_cast<unsigned long long>(b_n));
+    const ArrayUse a_use = check_elements(g, "a", a, a_n, t);
+    const ArrayUse b_use = check_elements(g, "b", b, b_n, t);
+    const ArrayUse out_use = check_elements(g, "out", out, n, t);
+    check_overlap(out_use, a_use, false);
+    check_overlap(out_use, b_use, false);
+    if (n == 0) return;
+    Request request = make_request(Operation::kMerge, t, flags);
+    request.in = a, request.n = a_n, request.b = b, request.b_n = b_n, request.out = out;
+    g->engine->execute(request);
+  });
+}
+
+gsort_status gsort_sort_segments(gsort *g, gsort_dtype t, const void *keys_in, void *keys_out, uint64_t n,
+                                 const uint64_t *offsets, uint64_t segments, uint32_t flags) {
+  return with_handle(g, [&] {
+    check_dtype(t);
+    check_flags(flags, kOrderFlags);
+    const ArrayUse in_use = check_elements(g, "keys_in", keys_in, n, t);
+    const ArrayUse out_use = check_elements(g, "keys_out", keys_out, n, t);
+    check_overlap(out_use, in_use, true);
+    if (segments != 0) {
+      if (segments == UINT64_MAX)
+        throw Error(GSORT_ERROR_INVALID_ARGUMENT, "segments = 2^64 - 1 is too large; pass the number of segments");
+      const ArrayUse offsets_use = check_array(*g->engine, "offsets", offsets, segments + 1, 8, 8);
+      check_overlap(out_use, offsets_use, false);
+      if (g->engine->host_readable(offsets)) check_offsets(offsets, segments, n);
+    }
+    if (n == 0) return;
+    Request request = make_request(Operation::kSortSegments, t, flags);
+    request.in = keys_in, request.out = keys_out, request.n = n;
+    request.offsets = offsets, request.segments = segments;
+    g->engine->execute(request);
+  });
+}
+
+gsort_status gsort_topk(gsort *g, gsort_dtype t, const void *in, uint64_t n, uint64_t k, void *values_out,
+                        gsort_dtype index_t, void *indices_out, uint32_t flags) {
+  return with_handle(g, [&] {
+    check_dtype(t);
+    check_flags(flags, kTopkFlags);
+    check_k(k, "n", n);
+    if (indices_out != nullptr) check_index_dtype(index_t, n == 0 ? 0 : n - 1);
+    if (k == 0) return;
+    require_an_output(values_out, indices_out);
+    const ArrayUse in_use = check_elements(g, "in", in, n, t);
+    Request request = make_topk_request(Operation::kTopk, t, flags);
+    request.in = in, request.n = n, request.k = k;
+    request.rows = 1, request.columns = n, request.row_stride = n;
+    request.out = values_out, request.indices_out = indices_out;
+    request.index_t = indices_out == nullptr ? GSORT_U64 : index_t;
+    check_topk_outputs(g, request, k, in_use);
+    g->engine->execute(request);
+  });
+}
+
+gsort_status gsort_topk_rows(gsort *g, gsort_dtype t, const void *in, uint64_t rows, uint64_t columns,
+                             uint64_t row_stride, uint64_t k, void *values_out, gsort_dtype index_t, void *indices_out,
+                             uint32_t flags) {
+  return with_handle(g, [&] {
+    check_dtype(t);
+    check_flags(flags, kTopkFlags);
+    check_k(k, "columns", columns);
+    if (row_stride < columns)
+      throw Error(GSORT_ERROR_INVALID_ARGUMENT, "row_stride = %llu is below columns = %llu; rows would overlap",
+                  static_cast<unsigned long long>(row_stride), static_cast<unsigned long long>(columns));
+    if (indices_out != nullptr) check_index_dtype(index_t, columns == 0 ? 0 : columns - 1);
+    if (k == 0 || rows == 0) return;
+    require_an_output(values_out, indices_out);
+    // The last row ends where its columns do: what lies behind them need not be there.
+    uint64_t extent = checked_multiply(rows - 1, row_stride, "rows x row_stride");
+    if (__builtin_add_overflow(extent, columns, &extent))
+      throw Error(GSORT_ERROR_INVALID_ARGUMENT, "rows x row_stride is past 2^64; pass a smaller count");
+    const ArrayUse in_use = check_elements(g, "in", in, extent, t);
+    Request request = make_topk_request(Operation::kTopkRows, t, flags);
+    request.in = in, request.n = rows * columns, request.k = k;
+    request.rows = rows, request.columns = columns, request.row_stride = row_stride;
+    request.out = values_out, request.indices_out = indices_out;
+    request.index_t = indices_out == nullptr ? GSORT_U64 : index_t;
+    check_topk_outputs(g, request, checked_multiply(rows, k, "rows x k"), in_use);
+    g->engine->execute(request);
+  });
+}
+
+gsort_status gsort_sum(gsort *g, gsort_dtype t, const void *in, uint64_t n, void *out, uint32_t flags) {
+  return with_handle(g, [&] {
+    check_dtype(t);
+    check_flags(flags, 0);
+    const ArrayUse out_use = check_result(g, out, 8);
+    const ArrayUse in_use = check_elements(g, "in", in, n, t);
+    check_overlap(out_use, in_use, false);
+    Request request = make_request(Operation::kSum, t, flags);
+    request.in = in, request.n = n, request.out = out;
+    g->engine->execute(request);
+  });
+}
+
+gsort_status gsort_reduce(gsort *g, uint32_t op, gsort_dtype t, const void *in, uint64_t n, void *out, uint32_t flags) {
+  return with_handle(g, [&] {
+    if (op < GSORT_MIN || op > GSORT_MEAN)
+      throw Error(GSORT_ERROR_INVALID_ARGUMENT,
+                  "op = %u is no reduction; use GSORT_MIN, GSORT_MAX, GSORT_ARGMIN, GSORT_ARGMAX or GSORT_MEAN", op);
+    check_dtype(t);
+    check_flags(flags, op == GSORT_MEAN ? 0 : GSORT_NAN_LAST);
+    const ArrayUse out_use = check_result(g, out, result_bytes(op, t));
+    const ArrayUse in_use = check_elements(g, "in", in, n, t);
+    check_overlap(out_use, in_use, false);
+    Request request = make_request(Operation::kReduce, t, flags);
+    request.order.descending = op == GSORT_MAX || op == GSORT_ARGMAX;
+    request.in = in, request.n = n, request.out = out, request.reduce_op = op;
+    g->engine->execute(request);
+  });
+}
+
+gsort_status gsort_scan(gsort *g, gsort_dtype t, const void *in, void *out, uint64_t n, uint32_t flags) {
+  return with_handle(g, [&] {
+    check_dtype(t);
+    check_flags(flags, GSORT_EXCLUSIVE);
+    const ArrayUse in_use = check_elements(g, "in", in, n, t);
+    const ArrayUse out_use = check_elements(g, "out", out, n, t);
+    check_overlap(out_use, in_use, true);
+    if (n == 0) return;
+    Request request = make_request(Operation::kScan, t, flags);
+    request.in = in, request.out = out, request.n = n;
+    request.exclusive = (flags & GSORT_EXCLUSIVE) != 0;
+    g->engine->execute(request);
+  });
+}

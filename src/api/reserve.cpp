@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Entry points that speak of calls to come: gsort_reserve() and gsort_workspace_bytes().
+#include "api/check.h"
+#include "api/handle.h"
+#include "core/request.h"
+
+using namespace gsort_internal;
+
+namespace {
+
+using ull = unsigned long long;
+
+uint32_t checked_value_bytes(uint64_t value_bytes, bool index) {
+  if (index && value_bytes != 4 && value_bytes != 8)
+    throw Error(GSORT_ERROR_INVALID_ARGUMENT, "k_or_value_bytes = %llu; an index has 4 or 8 bytes",
+                static_cast<ull>(value_bytes));
+  if (value_bytes == 0 || value_bytes > 65536)
+    throw Error(GSORT_ERROR_INVALID_ARGUMENT, "k_or_value_bytes = %llu; a value has 1 to 65536 bytes",
+                static_cast<ull>(value_bytes));
+  return static_cast<uint32_t>(value_bytes);
+}
+
+void check_operation(uint32_t op) {
+  if (op < GSORT_OP_SORT || op > GSORT_OP_SCAN)
+    throw Error(GSORT_ERROR_INVALID_ARGUMENT, "op = %u is no operation; use GSORT_OP_SORT (1) to GSORT_OP_SCAN (11)",
+                op);
+}
+
+// The request without its arrays. Flags do not change what is needed.
+Request make_shape(uint32_t op, gsort_dtype t, uint64_t n, uint64_t k_or_value_bytes) {
+  check_operation(op);
+  check_dtype(t);
+  (void)checked_multiply(n, dtype_bytes(t), "n");
+  Request shape = {};
+  shape.operation = static_cast<Operation>(op);
+  shape.order = {t, false, false};
+  shape.n = n;
+  shape.index_t = GSORT_U64;
+  switch (op) {
+    case GSORT_OP_SORT_PAIRS:
+      shape.value_bytes = checked_value_bytes(k_or_value_bytes, false);
+      (void)checked_multiply(n, shape.value_bytes, "n x value_bytes");
+      break;
+    case GSORT_OP_ARGSORT:
+    case GSORT_OP_RANK:
+      shape.index_t = checked_value_bytes(k_or_value_bytes, true) == 4 ? GSORT_U32 : GSORT_U64;
+      break;
+    case GSORT_OP_SORT_SEGMENTS:
+      shape.segments = k_or_value_bytes;
+      break;
+    case GSORT_OP_TOPK:
+    case GSORT_OP_TOPK_ROWS:
+      if (k_or_value_bytes > n)
+        throw Error(GSORT_ERROR_INVALID_ARGUMENT, "k_or_value_bytes = %llu, which is k, is above n = %llu",
+                    static_cast<ull>(k_or_value_bytes), static_cast<ull>(n));
+      shape.k = k_or_value_bytes;
+      shape.rows = 1, shape.columns = n, shape.row_stride = n;
+      break;
+    default:
+      if (k_or_value_bytes != 0)
+        throw Error(GSORT_ERROR_INVALID_ARGUMENT, "k_or_value_bytes = %llu; this operation takes 0",
+                    static_cast<ull>(k_or_value_bytes));
+  }
+  return shape;
+}
+
+}  // namespace
+
+gsort_status gsort_reserve(gsort *g, uint32_t op, gsort_dtype t, uint64_t n, uint64_t k_or_value_bytes) {
+  return with_handle(g, [&] { g->engine->reserve(make_shape(op, t, n, k_or_value_bytes)); });
+}
+
+gsort_status gsort_workspace_bytes(uint32_t op, gsort_dtype t, uint64_t n, uint64_t k_or_value_bytes, uint64_t *bytes) {
+  return caught(nullptr, [&] {
+    if (bytes == nullptr) throw Error(GSORT_ERROR_INVALID_ARGUMENT, "bytes is NULL; pass the address of a uint64_t");
+    *bytes = cuda_workspace_bytes(make_shape(op, t, n, k_or_value_bytes));
+  });
+}

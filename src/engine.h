@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What a backend must do. api checks a call, makes a Request and hands it to the handle's engine.
+#ifndef GSORT_ENGINE_H_
+#define GSORT_ENGINE_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "core/control.h"
+#include "core/host_memory.h"
+#include "core/request.h"
+#include "gsort.h"
+
+namespace gsort_internal {
+
+// Every function throws Error on failure, leaves inputs that the call does not own intact and stays usable, a lost
+// device excepted. Calls come one at a time; `control` is the handle's and outlives the engine.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  // Fills what the engine knows of gsort_info: backend, device, memory, names; not struct_size and reason.
+  virtual void describe(gsort_info &info) const = 0;
+
+  // Refuses an array that the engine cannot reach (another device's memory, device memory on the CPU) with
+  // Error(INVALID_ARGUMENT) that names `argument`. bytes > 0, array not NULL.
+  virtual void check_array(const char *argument, const void *array, uint64_t bytes) = 0;
+  // Whether the CPU may read the array.
+  virtual bool host_readable(const void *array) = 0;
+
+  // Does, or enqueues, the request's work.
+  virtual void execute(const Request &request) = 0;
+
+  virtual void set_stream(void *stream) = 0;
+  virtual void synchronize() = 0;
+  // Makes room for a request of this shape with device arrays (pointers in it are not looked at).
+  virtual void reserve(const Request &shape) = 0;
+  virtual void set_workspace(void *memory, uint64_t bytes) = 0;
+
+  // In a child of fork(): let go of what can be freed without touching threads or the device, so that destruction
+  // neither waits nor crashes.
+  virtual void abandon() noexcept = 0;
+};
+
+struct EngineOptions {
+  gsort_options options;  // complete, of the newest size
+  HostMemory *host_memory;
+  Control *control;
+};
+
+std::unique_ptr<Engine> make_cpu_engine(const EngineOptions &options);
+
+// Throws Error(NO_DEVICE) with the reason if no usable device is there. In a build without CUDA always.
+std::unique_ptr<Engine> make_cuda_engine(const EngineOptions &options);
+
+// Device memory beyond the arrays for a request of this shape on the CUDA engine. Pure arithmetic.
+uint64_t cuda_workspace_bytes(const Request &shape);
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_ENGINE_H_
