@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Wrong input, wrong words, full disks and signals: a sentence, an exit code, and never half a result."""
+
+import os
+import pty
+import resource
+import shutil
+import signal
+import stat
+import struct
+import subprocess
+import time
+import unittest
+
+import reference as ref
+import tool_case
+
+F64 = struct.pack("<4d", 3, 1, 2, 0)
+
+
+class Usage(tool_case.ToolCase):
+
+  def test_commands(self):
+    self.bad(2, "no command")
+    self.bad(2, 'there is no command "frob"', "frob")
+    self.bad(2, 'there is no command "--type"', "--type")
+
+  def test_options(self):
+    self.bad(2, "there is no option --frob", "sort", "--frob")
+    self.bad(2, "there is no option --frob", "sort", "--frob=3")
+    self.bad(2, "there is no option --typ", "sort", "--typ=u8")
+    self.bad(2, "there is no option -x", "sort", "-xyz")
+    self.bad(2, "--type needs a value", "sort", "--type")
+    self.bad(2, "--k needs a value", "topk", "-k")
+    self.bad(2, "--descending takes no value", "sort", "--descending=yes")
+    self.bad(2, "--descending takes no value", "sort", "-dd")
+    self.bad(2, "one file at a time", "sort", "a", "b")
+
+  def test_values(self):
+    self.bad(2, 'there is no type "u128"', "sort", "--type", "u128")
+    self.bad(2, 'there is no type ""', "sort", "--type=")
+    self.bad(2, 'there is no format "csv"', "sort", "--format", "csv")
+    self.bad(2, 'there is no format "x"', "sort", "--input-format", "x")
+    self.bad(2, 'there is no format "x"', "sort", "--output-format", "x")
+    self.bad(2, 'there is no backend "tpu"', "sort", "--backend", "tpu")
+    self.bad(2, 'there is no "maybe"', "sort", "--progress", "maybe")
+    self.bad(2, '"-1" is not a whole number', "topk", "-k", "-1")
+    self.bad(2, '"1e3" is not a whole number', "topk", "-k", "1e3")
+    self.bad(2, "--k needs a number", "topk", "--k=")
+    self.bad(2, "18446744073709551616 is too great", "topk", "--k", "18446744073709551616")
+    self.bad(2, "4294967296 is too great", "sort", "--threads", "4294967296")
+    self.bad(2, "--output needs the name of a file", "sort", "--output=")
+
+  def test_combinations(self):
+    self.bad(2, "topk needs --k", "topk")
+    self.bad(2, "topk does not take the option --descending", "topk", "-k1", "-d")
+    self.bad(2, "sort does not take the option --smallest", "sort", "--smallest")
+    self.bad(2, "sort does not take the option --k", "sort", "-k1")
+    self.bad(2, "sum does not take the option --nan-last", "sum", "--nan-last")
+    self.bad(2, "give --type", "sort", "--format", "raw")
+    self.bad(2, "give --type", "sort", self.file("x.bin", F64))
+    self.bad(2, "sum and info write text, not npy", "sum", "-o", self.folder / "x.npy")
+    self.bad(2, "sum and info write text, not raw", "info", "--output-format", "raw")
+
+
+class Files(tool_case.ToolCase):
+
+  def test_no_such_file(self):
+    self.bad(1, "none.txt: no such file", "sort", self.folder / "none.txt")
+    self.bad(1, "cannot open", "sort", self.file("x") / "y")
+
+  def test_folder(self):
+    self.bad(1, "is a folder", "sort", self.folder)
+    self.bad(1, "is a folder", "sort", "-o", self.folder)
+
+  def test_wrong_size(self):
+    for name, size in ref.SIZES.items():
+      if size > 1:
+        self.bad(1, f"not a whole number of {name} elements", "sort", "-t", name, self.file("x.bin", bytes(size + 1)))
+
+  def test_k_above_count(self):
+    self.bad(1, "--k 4 is more than there are numbers, 3", "topk", "-k4", stdin=b"1\n2\n3\n")
+    self.bad(1, "--k 18446744073709551615 is more", "topk", "-k18446744073709551615", stdin=b"1\n2\n3\n")
+
+  @unittest.skipIf(os.path.exists("/dev/nvidiactl"), "this machine has a GPU")
+  def test_no_gpu(self):
+    done = self.run_tool("sort", "--backend", "cuda", stdin=b"1\n")
+    self.assertEqual((done.returncode, done.stdout), (1, b""))
+    self.assertGreater(len(done.stderr), len("gsort: GSORT_ERROR_NO_DEVICE\n"))
+
+  def test_unreadable(self):
+    if os.geteuid() == 0:
+      self.skipTest("root may read everything")
+    path = self.file("x", b"1\n")
+    path.chmod(0)
+    self.bad(1, "cannot open", "sort", path)
+
+
+class Text(tool_case.ToolCase):
+
+  def test_not_a_number(self):
+    self.bad(1, 'line 3: "frob" is not a number', "sort", stdin=b"1\n2\nfrob\n4\n")
+    self.bad(1, 'line 1: "1 2" is not a number', "sort", stdin=b"1 2\n")
+    self.bad(1, 'line 2: "0x" is not a number', "sort", "-t", "f32", stdin=b"1\n0x\n")
+    self.bad(1, 'line 2: "1.5" is not a number of type u8', "sort", "-t", "u8", stdin=b"1\n1.5\n")
+    self.bad(1, 'line 1: "1e3" is not a number of type i64', "sort", "-t", "i64", stdin=b"1e3\n")
+    self.bad(1, 'line 1: "-" is not a number', "sort", stdin=b"-\n")
+    self.bad(1, 'line 1: "--5" is not a number', "sort", stdin=b"--5\n")
+    self.bad(1, 'line 1: "1.5.5" is not a number', "sort", stdin=b"1.5.5\n")
+    self.bad(1, 'line 1: "infx" is not a number', "sort", stdin=b"infx\n")
+    self.bad(1, 'line 1: "nan(0x)" is not a number', "sort", stdin=b"nan(0x)\n")
+    self.bad(1, 'line 1: "nan(5)" is not a number', "sort", stdin=b"nan(5)\n")
+    self.bad(1, 'line 1: "nanx" is not a number', "sort", stdin=b"nanx\n")
+    self.bad(1, 'line 1: "1?2" is not a number', "sort", stdin=b"1\x002\n")
+    self.bad(1, "x.txt: line 2: is empty", "sort", self.file("x.txt", b"1\n\n2\n"))
+    self.bad(1, 'line 1: "' + "9" * 9 + "z" * 31 + '..."', "sort", stdin=b"9" * 9 + b"z" * 500)
+    self.bad(1, "line 1:", "sort", stdin=bytes(range(256)))
+
+  def test_out_of_range(self):
+    for name in ref.INTEGERS:
+      width = 8 * ref.SIZES[name]
+      low, high = (0, 2**width - 1) if name[0] == "u" else (-2**(width - 1), 2**(width - 1) - 1)
+      for number in (low - 1, high + 1, 10**30, -10**30):
+        self.bad(1, f'line 2: "{number}" is out of range for {name}', "sort", "-t", name, stdin=b"1\n%d\n" % number)
+    self.bad(1, 'line 1: "1e999" is out of range for f64', "sort", stdin=b"1e999\n")
+    self.bad(1, 'line 1: "1e39" is out of range for f32', "sort", "-t", "f32", stdin=b"1e39\n")
+    self.bad(1, 'line 1: "65520" is out of range for f16', "sort", "-t", "f16", stdin=b"65520\n")
+    self.bad(1, 'line 1: "-1e39" is out of range for bf16', "sort", "-t", "bf16", stdin=b"-1e39\n")
+    self.bad(1, 'line 1: "nan(0x0)" is out of range for f32', "sort", "-t", "f32", stdin=b"nan(0x0)\n")
+    self.bad(1, "is out of range for f32", "sort", "-t", "f32", stdin=b"nan(0x800000)\n")
+    self.bad(1, "is out of range for f64", "sort", stdin=b"nan(0x11111111111111111)\n")
+
+
+class Npy(tool_case.ToolCase):
+
+  def refuse(self, text, data, *words):
+    self.bad(1, text, "sort", *words, self.file("x.npy", data))
+
+  def test_kinds(self):
+    self.refuse("has 2 dimensions", ref.npy(F64, "f64", shape="(2, 2)"))
+    self.refuse("has 0 dimensions", ref.npy(F64, "f64", shape="()"))
+    self.refuse("has 3 dimensions", ref.npy(F64, "f64", shape="(1, 2, 2,)"))
+    self.refuse("Fortran order", ref.npy(F64, "f64", fortran=True))
+    self.refuse("Fortran order", ref.npy(F64, "f64", fortran=True, shape="(2, 2)"))
+    self.refuse("big-endian", ref.npy(F64, "f64", descr=">f8"))
+    self.refuse("elements of type <c16", ref.npy(F64, "f64", descr="<c16"))
+    self.refuse("elements of type |b1", ref.npy(F64, "f64", descr="|b1"))
+    self.refuse("elements of type |u2", ref.npy(F64, "f64", descr="|u2"))
+    self.refuse("elements of type record", ref.npy(F64, "f64", descr=[("a", "<f8")]))
+    self.refuse("give --type bf16", ref.npy(F64, "bf16"))
+    self.refuse("holds f64 numbers, not f32", ref.npy(F64, "f64"), "--type", "f32")
+
+  def test_sizes(self):
+    self.refuse("announces 5 f64 elements of 8 bytes, but 32 bytes follow", ref.npy(F64, "f64", shape="(5,)"))
+    self.refuse("announces 3 f64", ref.npy(F64, "f64", shape="(3,)"))
+    self.refuse("announces 4 f64", ref.npy(F64, "f64")[:-1])
+    self.refuse("announces 4 f64", ref.npy(F64, "f64") + b"x")
+    # 8 * (2**61 + 4) is 32 modulo 2**64.
+    self.refuse("announces 2305843009213693956", ref.npy(F64, "f64", shape=f"({2**61 + 4},)"))
+
+  def test_headers(self):
+    good = ref.npy(F64, "f64")
+    self.refuse("is not a .npy file", b"")
+    self.refuse("is not a .npy file", b"1\n2\n3\n4\n5\n6\n")
+    self.refuse("is not a .npy file", good[:9])
+    self.refuse("version 3", b"\x93NUMPY\x03" + good[7:])
+    self.refuse("ends inside its .npy header", good[:20])
+    self.refuse("ends inside its .npy header", b"\x93NUMPY\x02\x00\xff\xff\xff\xff" + good[12:])
+    self.refuse("ends inside its .npy header", b"\x93NUMPY\x02\x00\x00\x00")
+    for old, new in ((b"{", b" "), (b"}", b" "), (b"'shape'", b"'shapf'"), (b"False", b"Falsy"), (b"(4,)", b"(4;)"),
+                     (b"(4,)", b"(-4)"), (b"'<f8'", b"'<f8 "), (b"'<f8'", b"<f8  "), (b"'shape': (4,), ", b" " * 15),
+                     (b": (4,)", b"  (4,)"), (b", }", b", x")):
+      self.assertIn(old, good)
+      self.refuse("cannot be understood", good.replace(old, new, 1))
+    self.refuse("cannot be understood", ref.npy(F64, "f64", shape=f"({10**30},)"))
+    self.refuse("cannot be understood", ref.npy(F64, "f64", descr="<f8" + "x" * 100))
+
+  def test_every_cut_and_every_byte(self):
+    good = ref.npy(F64, "f64")
+    for length in range(len(good)):
+      self.assertEqual(self.run_tool("sort", self.file("x.npy", good[:length])).returncode, 1, length)
+    for at in range(0, 128, 3):
+      changed = good[:at] + bytes([good[at] ^ 0x15]) + good[at + 1:]
+      self.assertIn(self.run_tool("sort", self.file("x.npy", changed)).returncode, (0, 1), at)
+
+
+class Output(tool_case.ToolCase):
+
+  def test_appears_whole(self):
+    out = self.folder / "out.txt"
+    self.good("sort", "-o", out, stdin=b"2\n1\n")
+    self.assertEqual(out.read_bytes(), b"1\n2\n")
+    self.assertEqual(self.names(), ["out.txt"])
+
+  def test_same_file(self):
+    path = self.file("x.npy", ref.npy(F64, "f64"))
+    self.good("sort", path, "-o", path)
+    self.assertEqual(ref.read_npy(path.read_bytes())[2], struct.pack("<4d", 0, 1, 2, 3))
+
+  def test_permissions_and_links(self):
+    new = self.folder / "new"
+    self.good("sort", "-o", "new", stdin=b"1\n", cwd=self.folder, umask=0o027)
+    self.assertEqual(stat.S_IMODE(new.stat().st_mode), 0o640)
+    old = self.file("old", b"old")
+    old.chmod(0o604)
+    link = self.folder / "link"
+    link.symlink_to("old")
+    self.good("sort", "-o", link, stdin=b"1\n")
+    self.assertTrue(link.is_symlink())
+    self.assertEqual((old.read_bytes(), stat.S_IMODE(old.stat().st_mode)), (b"1\n", 0o604))
+
+  def test_failure_keeps_the_old_file(self):
+    old = self.file("old", b"old")
+    self.bad(1, "is not a number", "sort", "-o", old, stdin=b"1\nx\n")
+    self.bad(1, "more than there are numbers", "topk", "-k", "3", "-o", old, stdin=b"1\n")
+    self.assertEqual(old.read_bytes(), b"old")
+    self.assertEqual(self.names(), ["old"])
+
+  def test_no_folder(self):
+    self.bad(1, "cannot write in its folder", "sort", "-o", self.folder / "none" / "out", stdin=b"1\n")
+
+  def test_full_device(self):
+    for words in (["sort", "-o", "/dev/full"], ["--help"], ["--version"]):
+      with open("/dev/full", "wb") as full:
+        done = subprocess.run([tool_case.TOOL, *words], input=b"1\n", stdout=full, stderr=subprocess.PIPE, timeout=60)
+      self.assertEqual(done.returncode, 1)
+      self.assertIn(b"no space left on the device", done.stderr)
+
+  def test_file_size_limit(self):
+    def limit():
+      resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
+
+    old = self.file("old.raw", b"old")
+    raw = self.file("x.raw", bytes(400000))
+    self.bad(1, "old.raw: cannot write: File too large", "sort", "-t", "u8", raw, "-o", old, preexec_fn=limit)
+    self.assertEqual(old.read_bytes(), b"old")
+    self.assertEqual(self.names(), ["old.raw", "x.raw"])
+
+  def test_full_disk(self):
+    if os.geteuid() != 0 or shutil.which("unshare") is None:
+      self.skipTest("only root can make a small disk")
+    raw = self.file("x.raw", bytes(400000))
+    script = ('mount -t tmpfs -o size=128k none "$1" || exit 77; echo old > "$1/out.raw";'
+              '"$2" sort -t u8 "$3" -o "$1/out.raw"; echo "code $?"; cat "$1/out.raw"; ls -A "$1"')
+    disk = self.folder / "disk"
+    disk.mkdir()
+    done = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", disk, os.path.abspath(tool_case.TOOL), raw],
+                          capture_output=True, timeout=60)
+    if done.returncode in (1, 77) and b"code" not in done.stdout:
+      self.skipTest("no small disk can be made here")
+    self.assertIn(b"no space left on the device", done.stderr)
+    self.assertEqual(done.stdout, b"code 1\nold\nout.raw\n")
+
+  def test_closed_pipe(self):
+    done = subprocess.run(["sh", "-c", '"$1" sort -f raw -t u8 "$2" | head -c 1 | wc -c', "sh", tool_case.TOOL,
+                           self.file("x.raw", bytes(1000000))], capture_output=True, timeout=60)
+    self.assertEqual((done.stdout.strip(), done.stderr), (b"1", b""))
+
+  def test_pipe_as_target(self):
+    pipe = self.folder / "pipe"
+    os.mkfifo(pipe)
+    reader = subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE)
+    self.addCleanup(reader.kill)  # It waits for ever if nobody writes.
+    self.good("sort", "-o", pipe, stdin=b"2\n1\n")
+    self.assertEqual(reader.communicate(timeout=60)[0], b"1\n2\n")
+    self.assertTrue(stat.S_ISFIFO(pipe.stat().st_mode))
+
+  def interrupt(self, raw, out, number):
+    """Sends the signal when the temporary file is there. Returns the exit code."""
+    words = [tool_case.TOOL, "sort", "-t", "f64", "--input-format", "raw", str(raw), "-o", str(out)]
+    with subprocess.Popen(words, stderr=subprocess.DEVNULL) as run:
+      while run.poll() is None and not any(name.startswith(".gsort-") for name in self.names()):
+        time.sleep(0.001)
+      run.send_signal(number)
+      return run.wait(timeout=60)
+
+  def test_signals(self):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+      old = self.file("old", b"old")
+      size = 1 << 22
+      code = 0
+      while code == 0 and size <= 1 << 26:  # Too fast for the signal: try again with more.
+        old.write_bytes(b"old")
+        raw = self.file("x.raw", os.urandom(size))
+        code = self.interrupt(raw, old, number)
+        size *= 4
+      self.assertEqual(code, -number)
+      self.assertEqual(old.read_bytes(), b"old")
+      self.assertEqual(self.names(), ["old", "x.raw"])
+
+
+class Terminal(tool_case.ToolCase):
+
+  def test_short_work_draws_no_bar(self):
+    ours, theirs = pty.openpty()
+    done = subprocess.run([tool_case.TOOL, "sort"], input=b"2\n1\n", stdout=subprocess.PIPE, stderr=theirs, timeout=60)
+    os.close(theirs)
+    try:
+      shown = os.read(ours, 1000)
+    except OSError:  # Linux says so when the other side is closed and nothing was written.
+      shown = b""
+    os.close(ours)
+    self.assertEqual((done.returncode, done.stdout, shown), (0, b"1\n2\n", b""))
+
+
+if __name__ == "__main__":
+  unittest.main()
