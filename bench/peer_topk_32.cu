@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "peer_topk.cuh"
+
+namespace gsort_bench {
+
+template cudaError_t cub_topk<float>(PeerScratch &, const PeerRows &, cudaStream_t);
+template cudaError_t cub_topk<uint32_t>(PeerScratch &, const PeerRows &, cudaStream_t);
+
+}  // namespace gsort_bench
