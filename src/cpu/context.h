@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What every operation of the CPU engine works with: memory, threads, progress.
+#ifndef GSORT_CPU_CONTEXT_H_
+#define GSORT_CPU_CONTEXT_H_
+
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "core/control.h"
+#include "core/host_memory.h"
+#include "cpu/pool.h"
+
+namespace gsort_internal {
+
+// Lives for one call. Work is cut into items; between two of its own the calling thread tells of progress, and after a
+// request to stop `stopped()` is true on every thread. What items do then is up to them: those that own a part of an
+// in-place array still put a permutation back.
+class Context {
+ public:
+  // own_memory: scratch comes from the library's own allocator, not from the caller's functions.
+  Context(HostMemory &memory_in, Control &control_in, Pool &pool_in, bool own_memory)
+      : memory(memory_in), control(control_in), pool(pool_in), own_memory_(own_memory) {}
+
+  HostMemory &memory;
+  Control &control;
+  Pool &pool;
+
+  uint32_t threads() const { return pool.threads(); }
+  bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
+
+  // Says how much work the call is, in elements, and gives the first chance to cancel. Nothing has been written yet.
+  void begin(uint64_t total) {
+    total_ = total;
+    control.checkpoint(0, total);
+  }
+
+  // Says that `elements` more are done. Any thread.
+  void advance(uint64_t elements) { done_.fetch_add(elements, std::memory_order_relaxed); }
+
+  // Calls f(item, worker) for every item below `items`, on as many threads as help. f must not throw.
+  template <class F>
+  void for_each(uint64_t items, F &&f) {
+    run_items(items, threads(), true, f);
+  }
+  // The same without chances to cancel.
+  template <class F>
+  void for_each_unbroken(uint64_t items, F &&f) {
+    run_items(items, threads(), false, f);
+  }
+
+  // Asks the system for large pages behind scratch memory that is scattered to: a fifth of a large sort's time is page
+  // faults and address translation otherwise. Only advice, and none about memory that the caller provides.
+  void prefer_large_pages(void *scratch, uint64_t bytes) const {
+    constexpr uint64_t page_bytes = 2 * 1024 * 1024;
+    if (!own_memory_ || bytes < 2 * page_bytes) return;
+    const uint64_t address = reinterpret_cast<uintptr_t>(scratch);
+    const uint64_t before = (page_bytes - address % page_bytes) % page_bytes;
+    madvise(static_cast<char *>(scratch) + before, (bytes - before) / page_bytes * page_bytes, MADV_HUGEPAGE);
+  }
+
+  // Throws if a request to stop was seen.
+  void throw_if_stopped() {
+    if (!stopped()) return;
+    if (error_) throw *error_;
+    throw Error(GSORT_ERROR_CANCELLED, "the call was cancelled; call again to start over");
+  }
+
+ private:
+  template <class F>
+  struct Run {
+    Context *context;
+    F *f;
+    uint64_t items;
+    bool breakable;
+    std::atomic<uint64_t> next{0};
+  };
+
+  template <class F>
+  void run_items(uint64_t items, uint32_t workers, bool breakable, F &f) {
+    if (items == 0) return;
+    Run<F> run{this, &f, items, breakable, {}};
+    const auto task = [](void *user, uint32_t worker) {
+      Run<F> &r = *static_cast<Run<F> *>(user);
+      for (;;) {
+        const uint64_t item = r.next.fetch_add(1, std::memory_order_relaxed);
+        if (item >= r.items) return;
+        (*r.f)(item, worker);
+        if (worker == 0 && r.breakable) r.context->poll();
+      }
+    };
+    pool.run(static_cast<uint32_t>(items < workers ? items : workers), task, &run);
+  }
+
+  // The calling thread's, between items.
+  void poll() {
+    if (stopped()) return;
+    try {
+      const uint64_t done = done_.load(std::memory_order_relaxed);
+      control.checkpoint(done < total_ ? done : total_, total_);
+    } catch (const Error &error) {
+      error_.emplace(error);
+      stopped_.store(true, std::memory_order_relaxed);
+    }
+  }
+
+  bool own_memory_;
+  uint64_t total_ = 0;
+  std::atomic<uint64_t> done_{0};
+  std::atomic<bool> stopped_{false};
+  std::optional<Error> error_;
+};
+
+// The half-open range of part `part` of `parts` nearly equal parts of n, cut at multiples of `grain`.
+struct Range {
+  uint64_t begin, end;
+  uint64_t size() const { return end - begin; }
+};
+inline Range part_of(uint64_t n, uint64_t part, uint64_t parts, uint64_t grain) {
+  const uint64_t grains = n / grain + (n % grain != 0), base = grains / parts, longer = grains % parts;
+  const auto start = [&](uint64_t p) {
+    const uint64_t grain_index = p * base + (p < longer ? p : longer);
+    return grain_index >= n / grain + 1 ? n : (grain_index * grain < n ? grain_index * grain : n);
+  };
+  return {start(part), start(part + 1)};
+}
+
+inline uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
+inline uint64_t max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
+inline uint64_t divide_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CPU_CONTEXT_H_

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The CPU engine's operations: each does a whole checked request, or throws Error.
+#ifndef GSORT_CPU_OPERATIONS_H_
+#define GSORT_CPU_OPERATIONS_H_
+
+#include "core/request.h"
+#include "cpu/context.h"
+
+namespace gsort_internal {
+
+void cpu_sort(Context &context, const Request &request);
+void cpu_sort_pairs(Context &context, const Request &request);
+void cpu_argsort(Context &context, const Request &request);
+void cpu_rank(Context &context, const Request &request);
+void cpu_merge(Context &context, const Request &request);
+void cpu_sort_segments(Context &context, const Request &request);
+void cpu_topk(Context &context, const Request &request);
+void cpu_topk_rows(Context &context, const Request &request);
+void cpu_sum(Context &context, const Request &request);
+void cpu_reduce(Context &context, const Request &request);
+void cpu_scan(Context &context, const Request &request);
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CPU_OPERATIONS_H_

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Sorts of keys with something that goes with them: values, or the keys' own indices.
+#include <cstdint>
+
+#include "cpu/operations.h"
+#include "cpu/record_sort.h"
+
+namespace gsort_internal {
+
+namespace {
+
+constexpr uint64_t kGatherChunkBytes = 1 << 20;
+
+// Values of sizes that radix passes move along with the keys.
+struct alignas(1) Bytes16 {
+  unsigned char bytes[16];
+};
+
+// Where a sort of keys with values puts its records, and its scratch.
+template <class K, class V>
+struct PairBuffers {
+  PairBuffers(HostMemory &memory, uint64_t n) : keys(memory, n), values(memory, n) {}
+  Records<K, V> records() const { return {keys.data(), values.data()}; }
+  HostBuffer<K> keys;
+  HostBuffer<V> values;
+};
+
+template <class K, class V>
+void sort_moving_values(Context &context, const Request &r) {
+  const PairBuffers<K, V> scratch(context.memory, r.n);
+  RecordSort<K, V> sort(context, make_codec<K>(r.order), scratch.records(), r.n);
+  sort.log_plan("sort_pairs");
+  context.begin(2 * r.n);
+  sort.run({static_cast<const K *>(r.in), static_cast<const V *>(r.values_in)},
+           {static_cast<K *>(r.out), static_cast<V *>(r.values_out)}, r.n);
+  context.throw_if_stopped();
+}
+
+// to[i] = from[indices[i]], for values of any size.
+template <class I>
+void gather_values(Context &context, const I *indices, uint64_t n, const void *from, void *to, uint32_t value_bytes) {
+  const uint64_t parts = max_u64(1, min_u64(n, n * value_bytes / kGatherChunkBytes));
+  context.for_each_unbroken(parts, [&](uint64_t part, uint32_t) {
+    const Range range = part_of(n, part, parts, 1);
+    const auto *const source = static_cast<const unsigned char *>(from);
+    auto *const target = static_cast<unsigned char *>(to);
+    for (uint64_t i = range.begin; i < range.end; ++i)
+      std::memcpy(target + i * value_bytes, source + uint64_t{indices[i]} * value_bytes, value_bytes);
+  });
+}
+
+// Moves values[indices[i]] to values[i] along the permutation's cycles; spoils the indices.
+template <class I>
+void permute_values(I *indices, uint64_t n, void *values, uint32_t value_bytes, void *one_value) {
+  auto *const bytes = static_cast<unsigned char *>(values);
+  const auto value = [&](uint64_t i) { return bytes + i * value_bytes; };
+  for (uint64_t first = 0; first < n; ++first) {
+    if (indices[first] == first) continue;
+    std::memcpy(one_value, value(first), value_bytes);
+    uint64_t to = first;
+    while (indices[to] != first) {
+      const uint64_t from = indices[to];
+      std::memcpy(value(to), value(from), value_bytes);
+      indices[to] = static_cast<I>(to);
+      to = from;
+    }
+    std::memcpy(value(to), one_value, value_bytes);
+    indices[to] = static_cast<I>(to);
+  }
+}
+
+// Any other size: sort keys with indices, then move every value once.
+template <class K, class I>
+void sort_gathering_values(Context &context, const Request &r) {
+  // In place, small values are gathered into scratch on all threads; large ones follow cycles and need room for one.
+  constexpr uint32_t scratch_value_bytes_max = 64;
+  const bool in_place = r.values_in == r.values_out,
+             through_scratch = in_place && r.value_bytes <= scratch_value_bytes_max;
+  const PairBuffers<K, I> sorted(context.memory, r.n), scratch(context.memory, r.n);
+  const HostBuffer<unsigned char> room(context.memory, through_scratch ? r.n * r.value_bytes : r.value_bytes);
+  RecordSort<K, I> sort(context, make_codec<K>(r.order), scratch.records(), r.n);
+  sort.log_plan("sort_pairs by index");
+  context.begin(2 * r.n);
+  sort.run({static_cast<const K *>(r.in), nullptr}, sorted.records(), r.n);
+  context.throw_if_stopped();
+  std::memcpy(r.out, sorted.keys.data(), r.n * sizeof(K));
+  if (in_place && !through_scratch)
+    return permute_values(sorted.values.data(), r.n, r.values_out, r.value_bytes, room.data());
+  void *const to = in_place ? room.data() : r.values_out;
+  gather_values(context, sorted.values.data(), r.n, r.values_in, to, r.value_bytes);
+  if (in_place) std::memcpy(r.values_out, to, r.n * r.value_bytes);
+}
+
+// Whether values of a size that passes can move lie as such a type needs; host arrays of values may lie anywhere.
+bool values_aligned(const Request &r) {
+  const uintptr_t alignment = r.value_bytes < 16 ? r.value_bytes : 1;
+  return (reinterpret_cast<uintptr_t>(r.values_in) | reinterpret_cast<uintptr_t>(r.values_out)) % alignment == 0;
+}
+
+template <class K>
+void sort_pairs(Context &context, const Request &r) {
+  switch (values_aligned(r) ? r.value_bytes : 0) {
+    case 1:
+      return sort_moving_values<K, uint8_t>(context, r);
+    case 2:
+      return sort_moving_values<K, uint16_t>(context, r);
+    case 4:
+      return sort_moving_values<K, uint32_t>(context, r);
+    case 8:
+      return sort_moving_values<K, uint64_t>(context, r);
+    case 16:
+      return sort_moving_values<K, Bytes16>(context, r);
+    default:
+      return r.n <= UINT32_MAX ? sort_gathering_values<K, uint32_t>(context, r)
+                               : sort_gathering_values<K, uint64_t>(context, r);
+  }
+}
+
+// Leaves the stable order of the request's keys in `indices`.
+template <class K, class I>
+void argsort(Context &context, const Request &r, I *indices, const char *name) {
+  const HostBuffer<K> sorted_keys(context.memory, r.n);
+  const PairBuffers<K, I> scratch(context.memory, r.n);
+  RecordSort<K, I> sort(context, make_codec<K>(r.order), scratch.records(), r.n);
+  sort.log_plan(name);
+  context.begin(2 * r.n);
+  sort.run({static_cast<const K *>(r.in), nullptr}, {sorted_keys.data(), indices}, r.n);
+  context.throw_if_stopped();
+}
+
+template <class K, class I>
+void rank(Context &context, const Request &r, I *ranks) {
+  const HostBuffer<I> indices(context.memory, r.n);
+  argsort<K, I>(context, r, indices.data(), "rank");
+  const uint64_t parts = min_u64(divide_up(r.n, kSplitChunkItems), kSplitChunksMax);
+  context.for_each(parts, [&](uint64_t part, uint32_t) {
+    const Range range = part_of(r.n, part, parts, kLineBytes);
+    for (uint64_t i = range.begin; i < range.end; ++i) ranks[indices[i]] = static_cast<I>(i);
+  });
+  context.throw_if_stopped();
+}
+
+template <class F>
+void with_key_and_index(const Request &r, F &&f) {
+  with_width(dtype_bytes(r.order.dtype),
+             [&](auto key_tag) { with_index(r.index_t, [&](auto index_tag) { f(key_tag, index_tag); }); });
+}
+
+}  // namespace
+
+void cpu_sort_pairs(Context &context, const Request &request) {
+  if (request.n == 0) return;
+  with_width(dtype_bytes(request.order.dtype),
+             [&](auto tag) { sort_pairs<typename decltype(tag)::type>(context, request); });
+}
+
+void cpu_argsort(Context &context, const Request &request) {
+  if (request.n == 0) return;
+  with_key_and_index(request, [&](auto key_tag, auto index_tag) {
+    using I = typename decltype(index_tag)::type;
+    argsort<typename decltype(key_tag)::type, I>(context, request, static_cast<I *>(request.out), "argsort");
+  });
+}
+
+void cpu_rank(Context &context, const Request &request) {
+  if (request.n == 0) return;
+  with_key_and_index(request, [&](auto key_tag, auto index_tag) {
+    using I = typename decltype(index_tag)::type;
+    rank<typename decltype(key_tag)::type, I>(context, request, static_cast<I *>(request.out));
+  });
+}
+
+}  // namespace gsort_internal

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A handle's own threads: started when first needed, asleep between calls.
+#ifndef GSORT_CPU_POOL_H_
+#define GSORT_CPU_POOL_H_
+
+#include <cstdint>
+
+namespace gsort_internal {
+
+class Pool {
+ public:
+  // `threads` counts the caller's; 0: one a processor that this process may use.
+  explicit Pool(uint32_t threads);
+  ~Pool();
+  Pool(const Pool &) = delete;
+  Pool &operator=(const Pool &) = delete;
+
+  uint32_t threads() const { return threads_; }
+
+  // Calls task(user, worker) for the workers 0 (the caller) to workers - 1, each on a thread of its own, and waits for
+  // all. Fewer run if threads cannot be had, so tasks take their work from a common counter. The task must not throw.
+  using Task = void (*)(void *user, uint32_t worker);
+  void run(uint32_t workers, Task task, void *user);
+
+  // In a child of fork(): forgets the threads, which are not there.
+  void abandon() noexcept { state_ = nullptr; }
+
+ private:
+  struct State;
+  void start();
+
+  uint32_t threads_;
+  State *state_ = nullptr;  // NULL until the first run on more than one thread
+};
+
+// Processors that this process may use, at least 1.
+uint32_t allowed_processors();
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CPU_POOL_H_

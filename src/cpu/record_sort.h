@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The stable sort of any number of records on all threads: split on the first digits that differ until the parts fit a
+// thread's cache, then sort the parts there.
+#ifndef GSORT_CPU_RECORD_SORT_H_
+#define GSORT_CPU_RECORD_SORT_H_
+
+#include <cstdint>
+
+#include "cpu/block_sort.h"
+#include "cpu/context.h"
+#include "cpu/scatter.h"
+
+namespace gsort_internal {
+
+// A block and its scratch together fill about half a megabyte of second-level cache.
+constexpr uint64_t kBlockBytes = 256 * 1024;
+template <class K, class V>
+constexpr uint64_t kBlockItems = kBlockBytes / (sizeof(K) + kValueBytes<V>);
+
+constexpr uint32_t kSplitDigitBits = 8;
+constexpr uint32_t kSplitValues = 1u << kSplitDigitBits;
+constexpr uint64_t kSplitChunkItems = 1 << 18;     // fine enough to share among threads and to cancel between
+constexpr uint64_t kSplitChunkItemsMin = 1 << 14;  // for 256 runs: enough that walking its counters does not show
+constexpr uint64_t kSplitChunksMax = 512;
+
+template <class K, class V>
+class RecordSort {
+ public:
+  // For sorts of up to n_max records, as many as `scratch` holds. Allocates all it needs, writes nothing.
+  RecordSort(Context &context, const KeyCodec<K> &codec, Records<K, V> scratch, uint64_t n_max)
+      : context_(context), codec_(codec), scratch_(scratch), n_max_(n_max) {
+    if (!is_large(n_max)) return;
+    context.prefer_large_pages(scratch.keys, n_max * sizeof(K));
+    if constexpr (kHasValue<V>) context.prefer_large_pages(scratch.values, n_max * sizeof(V));
+    counts_ = HostBuffer<uint64_t>(context.memory, chunks_max(n_max) * kSplitValues);
+    bounds_ = HostBuffer<uint64_t>(context.memory, kLevelsMax * kBoundsOfLevel);
+    differing_ = HostBuffer<K>(context.memory, kSplitChunksMax);
+  }
+
+  void log_plan(const char *operation) const {
+    if (!context_.control.has_log()) return;
+    context_.control.log("cpu %s: n = %llu, %u-byte keys, %u-byte values, %s, %u threads", operation,
+                         static_cast<unsigned long long>(n_max_), static_cast<uint32_t>(sizeof(K)),
+                         static_cast<uint32_t>(kValueBytes<V>),
+                         is_large(n_max_) ? "radix split, then sorts in cache" : "one sort in cache",
+                         is_large(n_max_) ? context_.threads() : 1);
+  }
+
+  // Sorts the n records of `source`, which may be `out`, into `out` and decodes the keys. When the context is stopped,
+  // it ends early and leaves a permutation of the source in `out`, if it was the source.
+  void run(const RecordSource<K, V> &source, Records<K, V> out, uint64_t n) {
+    if (n == 0) return;
+    if (!is_large(n)) return sort_whole_block(source, out, n);
+    split(source, n, Split{scratch_, out, false, kWidth, 0});
+  }
+
+ private:
+  static constexpr uint32_t kWidth = sizeof(K) * 8;
+  // Each level takes a full digit, except that the last takes what is left.
+  static constexpr uint32_t kLevelsMax = sizeof(K);
+  static constexpr uint64_t kBoundsOfLevel = kSplitValues + 1;
+
+  // Where a split's runs go and how their sort goes on: runs are made in `to`, and end, sorted, in `to` if final_is_to,
+  // otherwise in `other`. Keys differ in no bit at or above `bits`.
+  struct Split {
+    Records<K, V> to, other;
+    bool final_is_to;
+    uint32_t bits;
+    uint32_t level;
+
+    Records<K, V> final_records() const { return final_is_to ? to : other; }
+  };
+
+  static bool is_large(uint64_t n) { return n > kBlockItems<K, V>; }
+  uint64_t split_chunks(uint64_t n) const {
+    const uint64_t for_threads = min_u64(uint64_t{context_.threads()} * 2, divide_up(n, kSplitChunkItemsMin));
+    return min_u64(max_u64(divide_up(n, kSplitChunkItems), for_threads), kSplitChunksMax);
+  }
+
+  // At least split_chunks() of any n up to n_max, which does not quite rise with n.
+  uint64_t chunks_max(uint64_t n_max) const {
+    return min_u64(divide_up(n_max, kSplitChunkItems) + uint64_t{context_.threads()} * 2, kSplitChunksMax);
+  }
+
+  void sort_whole_block(const RecordSource<K, V> &source, Records<K, V> out, uint64_t n) {
+    load_records(codec_, source.keys, source.values, 0, n, out);
+    sort_block(out, scratch_, static_cast<uint32_t>(n), kWidth, false);
+    decode_keys(codec_, out.keys, n);
+    context_.advance(n);
+  }
+
+  // Level 0 reads raw keys, the others ordered ones.
+  void split(const RecordSource<K, V> &source, uint64_t n, const Split &s) {
+    const KeyCodec<K> codec = s.level == 0 ? codec_ : KeyCodec<K>{0, 0, 0};
+    const uint32_t differing = bit_width_of(all_differing_bits(codec, source.keys, n));
+    const uint32_t bits = differing < s.bits ? differing : s.bits;
+    const uint32_t shift = bits > kSplitDigitBits ? bits - kSplitDigitBits : 0;
+    const Digit digit{shift, (1u << (bits - shift)) - 1};
+    uint64_t *const bounds = &bounds_[s.level * kBoundsOfLevel];
+    make_runs(codec, source, n, digit, s, bounds);
+    if (s.level == 0 && context_.stopped()) return;  // the source still holds everything
+    sort_runs(bounds, digit, s);
+  }
+
+  K all_differing_bits(const KeyCodec<K> &codec, const K *keys, uint64_t n) {
+    const uint64_t chunks = split_chunks(n);
+    const K first = codec.encode(keys[0]);
+    context_.for_each(chunks, [&](uint64_t c, uint32_t) {
+      differing_[c] = differing_bits_of(codec, keys, part_of(n, c, chunks, kLineBytes), first);
+    });
+    K differing = 0;
+    for (uint64_t c = 0; c < chunks; ++c) differing = static_cast<K>(differing | differing_[c]);
+    return differing;
+  }
+
+  // Counts, finds where every chunk's part of every run begins, scatters.
+  void make_runs(const KeyCodec<K> &codec, const RecordSource<K, V> &source, uint64_t n, const Digit &digit,
+                 const Split &s, uint64_t *bounds) {
+    const uint64_t chunks = split_chunks(n);
+    context_.for_each(chunks, [&](uint64_t c, uint32_t) {
+      count_digits(codec, source.keys, part_of(n, c, chunks, kLineBytes), digit, &counts_[c * kSplitValues]);
+    });
+    uint64_t start = 0;
+    for (uint32_t v = 0; v <= digit.mask; ++v) {
+      bounds[v] = start;
+      for (uint64_t c = 0; c < chunks; ++c) {
+        const uint64_t count = counts_[c * kSplitValues + v];
+        counts_[c * kSplitValues + v] = start;
+        start += count;
+      }
+    }
+    bounds[digit.mask + 1] = start;
+    const bool stream = n * (sizeof(K) + kValueBytes<V>) >= kStreamBytes;
+    context_.for_each(chunks, [&](uint64_t c, uint32_t) {
+      if (s.level == 0 && context_.stopped()) return;
+      const Range range = part_of(n, c, chunks, kLineBytes);
+      const ScatterJob<K, V> job{source, range, digit, &counts_[c * kSplitValues], s.to, stream};
+      scatter_records<kSplitValues>(codec, job);
+      if (s.level == 0) context_.advance(range.size());
+    });
+  }
+
+  // Small runs one a thread, then each large one on all threads.
+  void sort_runs(const uint64_t *bounds, const Digit &digit, const Split &s) {
+    const auto must_split = [&](uint64_t size) { return is_large(size) && digit.shift != 0; };
+    context_.for_each(digit.mask + 1, [&](uint64_t v, uint32_t) {
+      const uint64_t begin = bounds[v], size = bounds[v + 1] - begin;
+      if (size == 0 || must_split(size)) return;
+      if (digit.shift == 0 || context_.stopped()) return leave(s, begin, size);
+      sort_block(s.to.at(begin), s.other.at(begin), static_cast<uint32_t>(size), digit.shift, !s.final_is_to);
+      decode_keys(codec_, s.final_records().keys + begin, size);
+      context_.advance(size);
+    });
+    for (uint32_t v = 0; v <= digit.mask; ++v) {
+      const uint64_t begin = bounds[v], size = bounds[v + 1] - begin;
+      if (!must_split(size)) continue;
+      if (context_.stopped()) {
+        leave(s, begin, size);
+      } else {
+        const Records<K, V> run = s.to.at(begin);
+        split({run.keys, run.values}, size, Split{s.other.at(begin), run, !s.final_is_to, digit.shift, s.level + 1});
+      }
+    }
+  }
+
+  // Brings a run to where the result belongs as it is: its order is right already, or does not matter any more.
+  void leave(const Split &s, uint64_t begin, uint64_t size) {
+    const Records<K, V> result = s.final_records().at(begin);
+    if (!s.final_is_to) result.copy(s.to.at(begin), size);
+    decode_keys(codec_, result.keys, size);
+    context_.advance(size);
+  }
+
+  Context &context_;
+  KeyCodec<K> codec_;
+  Records<K, V> scratch_;
+  uint64_t n_max_;
+  HostBuffer<uint64_t> counts_;  // of every chunk, then where its part of every run begins
+  HostBuffer<uint64_t> bounds_;  // of the runs of every level
+  HostBuffer<K> differing_;      // of every chunk
+};
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CPU_RECORD_SORT_H_

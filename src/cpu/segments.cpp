@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Sorts of many segments of one array: small ones one a thread, large ones each on all threads.
+#include <cstdint>
+#include <cstring>
+
+#include "cpu/operations.h"
+#include "cpu/record_sort.h"
+
+namespace gsort_internal {
+
+namespace {
+
+constexpr uint64_t kItemsOfTask = 1 << 16;  // enough work that handing out a task does not show
+
+template <class K>
+class SegmentSort {
+ public:
+  SegmentSort(Context &context, const Request &r)
+      : context_(context),
+        r_(r),
+        codec_(make_codec<K>(r.order)),
+        in_(static_cast<const K *>(r.in)),
+        out_(static_cast<K *>(r.out)) {}
+
+  void run() {
+    measure();
+    const HostBuffer<K> block_scratch(context_.memory, block_items_ * context_.threads());
+    const HostBuffer<K> large_scratch(context_.memory, large_items_);
+    RecordSort<K, NoValue> large_sort(context_, codec_, {large_scratch.data(), nullptr}, large_items_);
+    context_.control.log("cpu sort_segments: %llu segments, the largest of %llu keys, %u threads",
+                         static_cast<unsigned long long>(r_.segments),
+                         static_cast<unsigned long long>(max_u64(block_items_, large_items_)), context_.threads());
+    context_.begin(2 * r_.n);
+    copy_outside();
+    sort_small(block_scratch.data());
+    sort_large(large_sort);
+    context_.throw_if_stopped();
+  }
+
+ private:
+  Range segment(uint64_t s) const { return {r_.offsets[s], r_.offsets[s + 1]}; }
+  static bool is_large(uint64_t size) { return size > kBlockItems<K, NoValue>; }
+
+  // Sizes of the largest segments of both kinds.
+  void measure() {
+    for (uint64_t s = 0; s < r_.segments; ++s) {
+      const uint64_t size = segment(s).size();
+      uint64_t &most = is_large(size) ? large_items_ : block_items_;
+      most = max_u64(most, size);
+    }
+  }
+
+  void copy_outside() {
+    if (in_ == out_) return;
+    const uint64_t first = r_.segments == 0 ? r_.n : r_.offsets[0],
+                   last = r_.segments == 0 ? r_.n : r_.offsets[r_.segments];
+    if (first > 0) std::memcpy(out_, in_, first * sizeof(K));
+    if (last < r_.n) std::memcpy(out_ + last, in_ + last, (r_.n - last) * sizeof(K));
+  }
+
+  // Tasks are equal numbers of segments; those of very unequal sizes even out because tasks are many.
+  void sort_small(K *scratch) {
+    const uint64_t tasks = min_u64(r_.segments, divide_up(r_.n, kItemsOfTask));
+    context_.for_each(tasks, [&](uint64_t task, uint32_t worker) {
+      const Range mine = part_of(r_.segments, task, tasks, 1);
+      for (uint64_t s = mine.begin; s < mine.end && !context_.stopped(); ++s)
+        if (!is_large(segment(s).size())) sort_one(segment(s), scratch + worker * block_items_);
+    });
+  }
+
+  void sort_one(const Range &range, K *scratch) {
+    const uint64_t size = range.size();
+    if (size == 0) return;
+    K *const keys = out_ + range.begin;
+    encode_keys(codec_, in_ + range.begin, keys, size);
+    sort_block<K, NoValue>({keys, nullptr}, {scratch, nullptr}, static_cast<uint32_t>(size), sizeof(K) * 8, false);
+    decode_keys(codec_, keys, size);
+    context_.advance(2 * size);
+  }
+
+  void sort_large(RecordSort<K, NoValue> &sort) {
+    if (large_items_ == 0) return;
+    for (uint64_t s = 0; s < r_.segments; ++s) {
+      const Range range = segment(s);
+      if (!is_large(range.size()) || context_.stopped()) continue;
+      sort.run({in_ + range.begin, nullptr}, {out_ + range.begin, nullptr}, range.size());
+    }
+  }
+
+  Context &context_;
+  const Request &r_;
+  KeyCodec<K> codec_;
+  const K *in_;
+  K *out_;
+  uint64_t block_items_ = 0, large_items_ = 0;
+};
+
+}  // namespace
+
+void cpu_sort_segments(Context &context, const Request &request) {
+  if (request.n == 0) return;
+  with_width(dtype_bytes(request.order.dtype),
+             [&](auto tag) { SegmentSort<typename decltype(tag)::type>(context, request).run(); });
+}
+
+}  // namespace gsort_internal

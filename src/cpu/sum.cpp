@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Sums and means: each thread adds exactly, so how the array is shared among them does not show.
+#include <cstdint>
+
+#include "core/superaccumulator.h"
+#include "cpu/exact_sum.h"
+#include "cpu/operations.h"
+
+namespace gsort_internal {
+
+namespace {
+
+__extension__ typedef __int128 Int128;
+
+constexpr uint64_t kSumChunkItems = 1 << 18;  // 2^18 additions of 32 bits stay within 64
+
+// Two limbs: high * 2^32 + low.
+struct IntegerSum {
+  int64_t high, low;
+};
+
+template <class T>
+IntegerSum sum_integers(const T *x, Range range) {
+  IntegerSum sum{0, 0};
+  for (uint64_t i = range.begin; i < range.end; ++i) {
+    if constexpr (sizeof(T) == 8) {
+      sum.high += static_cast<int64_t>(x[i] >> 32);  // of a signed type: with the sign
+      sum.low += static_cast<int64_t>(static_cast<uint64_t>(x[i]) & 0xffffffffu);
+    } else {
+      sum.low += static_cast<int64_t>(x[i]);
+    }
+  }
+  return sum;
+}
+
+template <class F>
+void with_integer_type(gsort_dtype t, F &&f) {
+  const bool is_signed = dtype_facts(t).kind == Kind::kSigned;
+  with_width(dtype_bytes(t), [&](auto tag) {
+    using U = typename decltype(tag)::type;
+    if (is_signed) {
+      f(TypeTag<std::make_signed_t<U>>{});
+    } else {
+      f(tag);
+    }
+  });
+}
+
+// The exact sum of an array of integers.
+Int128 integer_sum(Context &context, const Request &r) {
+  const uint64_t chunks = divide_up(r.n, kSumChunkItems), parts = min_u64(chunks, uint64_t{context.threads()});
+  const HostBuffer<Int128> totals(context.memory, max_u64(parts, 1));
+  context.begin(r.n);
+  for (uint64_t worker = 0; worker < max_u64(parts, 1); ++worker) totals[worker] = 0;
+  with_integer_type(r.order.dtype, [&](auto tag) {
+    const auto *const x = static_cast<const typename decltype(tag)::type *>(r.in);
+    context.for_each(chunks, [&](uint64_t chunk, uint32_t worker) {
+      if (context.stopped()) return;
+      const Range range{chunk * kSumChunkItems, min_u64(r.n, (chunk + 1) * kSumChunkItems)};
+      const IntegerSum sum = sum_integers(x, range);
+      totals[worker] += static_cast<Int128>(sum.high) * (int64_t{1} << 32) + sum.low;
+      context.advance(range.size());
+    });
+  });
+  context.throw_if_stopped();
+  Int128 total = totals[0];
+  for (uint64_t worker = 1; worker < parts; ++worker) total += totals[worker];
+  return total;
+}
+
+// The exact sum of an array of floats goes to `total`.
+void float_sum(Context &context, const Request &r, Superaccumulator &total) {
+  const uint64_t chunks = divide_up(r.n, kSumChunkItems), parts = min_u64(chunks, uint64_t{context.threads()});
+  const HostBuffer<Superaccumulator> others(context.memory, parts > 1 ? parts - 1 : 0);
+  context.begin(r.n);
+  total.clear();
+  for (uint64_t worker = 1; worker < parts; ++worker) others[worker - 1].clear();
+  context.for_each(chunks, [&](uint64_t chunk, uint32_t worker) {
+    if (context.stopped()) return;
+    const Range range{chunk * kSumChunkItems, min_u64(r.n, (chunk + 1) * kSumChunkItems)};
+    add_floats(r.order.dtype, r.in, range, worker == 0 ? total : others[worker - 1]);
+    context.advance(range.size());
+  });
+  context.throw_if_stopped();
+  for (uint64_t worker = 1; worker < parts; ++worker) total.add(others[worker - 1]);
+}
+
+// The sum (divisor 1) or mean of floats.
+double finish_floats(Context &context, const Request &r, bool mean) {
+  Superaccumulator total;
+  float_sum(context, r, total);
+  const bool no_special = (total.flags() & ~kSumNotMinus0) == 0;
+  if (r.n > 0 && no_special && total.is_zero())
+    return double_of_bits(all_minus_zero(r.order.dtype, r.in, r.n) ? kDoubleSign : 0);
+  return mean ? total.mean(r.n) : total.sum();
+}
+
+}  // namespace
+
+void cpu_sum(Context &context, const Request &request) {
+  if (is_float(request.order.dtype)) {
+    *static_cast<double *>(request.out) = finish_floats(context, request, false);
+  } else {
+    *static_cast<uint64_t *>(request.out) = static_cast<uint64_t>(integer_sum(context, request));
+  }
+}
+
+void cpu_mean(Context &context, const Request &request) {
+  double *const out = static_cast<double *>(request.out);
+  if (is_float(request.order.dtype)) {
+    *out = finish_floats(context, request, true);
+    return;
+  }
+  const Int128 sum = integer_sum(context, request);
+  Superaccumulator total;
+  total.clear();
+  total.note(kSumNotMinus0, request.n);
+  total.add_int128(static_cast<int64_t>(sum >> 64), static_cast<uint64_t>(sum));
+  *out = total.mean(request.n);
+}
+
+}  // namespace gsort_internal

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Top-k: the first k records of the stable order, without sorting the rest.
+#include <algorithm>
+#include <cstdint>
+
+#include "cpu/operations.h"
+#include "cpu/record_sort.h"
+#include "cpu/topk_filter.h"
+
+namespace gsort_internal {
+
+namespace {
+
+constexpr uint64_t kFilterItemsMax = 1 << 16;  // candidates of a k up to this stay in the second-level cache
+constexpr uint64_t kFilterRatioMin = 32;       // elements of a part for each of the k
+constexpr uint64_t kPartItemsMin = 1 << 16;    // fewer are not worth another thread
+constexpr uint64_t kSortShare = 4;             // when no more than a quarter is left out, sorting all is as fast
+
+// Where results go: values and indices, either may be missing.
+template <class K>
+struct TopkOutput {
+  K *values;
+  void *indices;
+  uint32_t index_bytes;
+
+  void put(uint64_t place, K value, uint64_t index) const {
+    if (values != nullptr) values[place] = value;
+    if (indices == nullptr) return;
+    if (index_bytes == 4) {
+      static_cast<uint32_t *>(indices)[place] = static_cast<uint32_t>(index);
+    } else {
+      static_cast<uint64_t *>(indices)[place] = index;
+    }
+  }
+};
+
+template <class K>
+TopkOutput<K> output_of(const Request &r, uint64_t first) {
+  const uint32_t index_bytes = r.indices_out == nullptr ? 0 : dtype_bytes(r.index_t);
+  return {r.out == nullptr ? nullptr : static_cast<K *>(r.out) + first,
+          r.indices_out == nullptr ? nullptr : static_cast<unsigned char *>(r.indices_out) + first * index_bytes,
+          index_bytes};
+}
+
+template <class K>
+class Topk {
+ public:
+  Topk(Context &context, const KeyCodec<K> &codec, const K *in, uint64_t n, uint64_t k, const TopkOutput<K> &out)
+      : context_(context), codec_(codec), in_(in), n_(n), k_(k), out_(out) {}
+
+  void run() {
+    const char *method = "radix selection";
+    void (Topk::*run_method)() = &Topk::select;
+    if (k_ <= kFilterItemsMax && k_ <= n_ / kFilterRatioMin) {
+      method = "threshold filter";
+      run_method = &Topk::filter;
+    } else if (k_ >= n_ - n_ / kSortShare || n_ <= kBlockItems<K, uint64_t>) {
+      method = "stable sort";
+      run_method = n_ <= UINT32_MAX ? &Topk::sort_all<uint32_t> : &Topk::sort_all<uint64_t>;
+    }
+    context_.control.log("cpu topk: n = %llu, k = %llu, %s, up to %u threads", static_cast<unsigned long long>(n_),
+                         static_cast<unsigned long long>(k_), method, context_.threads());
+    (this->*run_method)();
+  }
+
+ private:
+  // Every thread keeps the best k of its part; the best of these are sorted.
+  void filter() {
+    const uint64_t part_items = max_u64(kPartItemsMin, k_ * kFilterRatioMin);
+    const uint64_t parts = max_u64(1, min_u64(n_ / part_items, uint64_t{context_.threads()} * 4));
+    const uint64_t room = TopkFilter<K, uint64_t>::room(k_);
+    const HostBuffer<Candidate<K, uint64_t>> candidates(context_.memory, parts * room);
+    const HostBuffer<uint64_t> kept(context_.memory, parts);
+    context_.begin(n_);
+    context_.for_each(parts, [&](uint64_t part, uint32_t) {
+      kept[part] = 0;
+      if (context_.stopped()) return;
+      const Range range = part_of(n_, part, parts, kLineBytes);
+      TopkFilter<K, uint64_t> best(&candidates[part * room], k_);
+      with_encoder(codec_, [&](auto encode) { best.offer(in_, range.begin, range.end, encode); });
+      kept[part] = best.finish();
+      context_.advance(range.size());
+    });
+    context_.throw_if_stopped();
+    uint64_t count = kept[0];
+    for (uint64_t part = 1; part < parts; ++part)
+      for (uint64_t i = 0; i < kept[part]; ++i) candidates[count++] = candidates[part * room + i];
+    select_and_sort(candidates.data(), count, k_);
+    for (uint64_t i = 0; i < k_; ++i) out_.put(i, codec_.decode(candidates[i].key), candidates[i].index);
+  }
+
+  template <class I>
+  void sort_all() {
+    const HostBuffer<K> keys(context_.memory, n_), key_scratch(context_.memory, n_);
+    const HostBuffer<I> indices(context_.memory, n_), index_scratch(context_.memory, n_);
+    RecordSort<K, I> sort(context_, codec_, {key_scratch.data(), index_scratch.data()}, n_);
+    context_.begin(2 * n_);
+    sort.run({in_, nullptr}, {keys.data(), indices.data()}, n_);
+    context_.throw_if_stopped();
+    for (uint64_t i = 0; i < k_; ++i) out_.put(i, keys[i], indices[i]);
+  }
+
+  // Finds the k-th key digit by digit, takes the keys before it and as many equal ones as fit, and sorts them.
+  void select() {
+    const uint64_t parts = min_u64(divide_up(n_, kSplitChunkItems), kSplitChunksMax);
+    const HostBuffer<uint64_t> counts(context_.memory, parts * kSplitValues);
+    const HostBuffer<K> keys(context_.memory, k_), key_scratch(context_.memory, k_);
+    const HostBuffer<uint64_t> indices(context_.memory, k_), index_scratch(context_.memory, k_);
+    const KeyCodec<K> identity{0, 0, 0};  // the keys taken are ordered already
+    RecordSort<K, uint64_t> sort(context_, identity, {key_scratch.data(), index_scratch.data()}, k_);
+    context_.begin((sizeof(K) + 2) * n_ + 2 * k_);
+    uint64_t equal_taken = k_;
+    const K last = find_last(counts.data(), parts, equal_taken);
+    take(counts.data(), parts, last, equal_taken, keys.data(), indices.data());
+    context_.throw_if_stopped();
+    sort.run({keys.data(), indices.data()}, {keys.data(), indices.data()}, k_);
+    context_.throw_if_stopped();
+    for (uint64_t i = 0; i < k_; ++i) out_.put(i, codec_.decode(keys[i]), indices[i]);
+  }
+
+  // The ordered key at place k - 1. `rank` is k before, and after it how many keys equal to that one are taken.
+  K find_last(uint64_t *counts, uint64_t parts, uint64_t &rank) {
+    K prefix = 0;
+    for (uint32_t shift = sizeof(K) * 8; shift > 0;) {
+      shift -= kSplitDigitBits;
+      count_with_prefix(counts, parts, prefix, shift);
+      context_.throw_if_stopped();
+      for (uint32_t v = 0;; ++v) {
+        uint64_t count = 0;
+        for (uint64_t part = 0; part < parts; ++part) count += counts[part * kSplitValues + v];
+        if (rank <= count) {
+          prefix = static_cast<K>(prefix | static_cast<K>(static_cast<K>(v) << shift));
+          break;
+        }
+        rank -= count;
+      }
+    }
+    return prefix;
+  }
+
+  // Counts the digit at `shift` of the keys whose bits above it are those of `prefix`.
+  void count_with_prefix(uint64_t *counts, uint64_t parts, K prefix, uint32_t shift) {
+    const Digit digit{shift, kSplitValues - 1};
+    const bool first = shift + kSplitDigitBits == sizeof(K) * 8;
+    context_.for_each(parts, [&](uint64_t part, uint32_t) {
+      const Range range = part_of(n_, part, parts, kLineBytes);
+      uint64_t *const mine = counts + part * kSplitValues;
+      if (first) {
+        count_digits(codec_, in_, range, digit, mine);
+      } else {
+        std::fill(mine, mine + kSplitValues, 0);
+        with_encoder(codec_, [&](auto encode) {
+          for (uint64_t i = range.begin; i < range.end; ++i) {
+            const K key = encode(in_[i]);
+            if ((static_cast<uint64_t>(key ^ prefix) >> shift) < kSplitValues) ++mine[digit.of(key)];
+          }
+        });
+      }
+      context_.advance(range.size());
+    });
+  }
+
+  // Takes all keys before `last` and the first `equal_taken` of those equal to it, in the order of the input.
+  void take(uint64_t *counts, uint64_t parts, K last, uint64_t equal_taken, K *keys, uint64_t *indices) {
+    context_.for_each(parts, [&](uint64_t part, uint32_t) {
+      const Range range = part_of(n_, part, parts, kLineBytes);
+      uint64_t before = 0, equal = 0;
+      with_encoder(codec_, [&](auto encode) {
+        for (uint64_t i = range.begin; i < range.end; ++i) {
+          const K key = encode(in_[i]);
+          before += key < last ? 1 : 0;
+          equal += key == last ? 1 : 0;
+        }
+      });
+      counts[2 * part] = before;
+      counts[2 * part + 1] = equal;
+      context_.advance(range.size());
+    });
+    if (context_.stopped()) return;
+    uint64_t taken = 0, equal_left = equal_taken;
+    for (uint64_t part = 0; part < parts; ++part) {  // counts become: first place, equal keys to take
+      const uint64_t before = counts[2 * part], equal = min_u64(counts[2 * part + 1], equal_left);
+      counts[2 * part] = taken;
+      counts[2 * part + 1] = equal;
+      taken += before + equal;
+      equal_left -= equal;
+    }
+    context_.for_each(parts, [&](uint64_t part, uint32_t) {
+      const Range range = part_of(n_, part, parts, kLineBytes);
+      uint64_t place = counts[2 * part], equal = counts[2 * part + 1];
+      with_encoder(codec_, [&](auto encode) {
+        for (uint64_t i = range.begin; i < range.end; ++i) {
+          const K key = encode(in_[i]);
+          if (key > last || (key == last && equal == 0)) continue;
+          if (key == last) --equal;
+          keys[place] = key;
+          indices[place++] = i;
+        }
+      });
+      context_.advance(range.size());
+    });
+  }
+
+  Context &context_;
+  KeyCodec<K> codec_;
+  const K *in_;
+  uint64_t n_, k_;
+  TopkOutput<K> out_;
+};
+
+// Top-k of rows that are short enough to be one thread's work each.
+template <class K>
+class TopkRows {
+ public:
+  TopkRows(Context &context, const Request &r)
+      : context_(context),
+        r_(r),
+        codec_(make_codec<K>(r.order)),
+        filters_(r.k <= r.columns / 4),
+        room_(filters_ ? TopkFilter<K, uint32_t>::room(r.k) : r.columns) {}
+
+  void run() {
+    const uint64_t tasks = min_u64(r_.rows, divide_up(r_.rows * r_.columns, kPartItemsMin));
+    const uint64_t workers = min_u64(tasks, uint64_t{context_.threads()});
+    const HostBuffer<Candidate<K, uint32_t>> candidates(context_.memory, filters_ ? workers * room_ : 0);
+    const uint64_t sorted_items = filters_ ? 0 : workers * room_ * 2;
+    const HostBuffer<K> keys(context_.memory, sorted_items);
+    const HostBuffer<uint32_t> indices(context_.memory, sorted_items);
+    context_.control.log("cpu topk_rows: %llu rows, %s, up to %u threads", static_cast<unsigned long long>(r_.rows),
+                         filters_ ? "threshold filter" : "stable sort", context_.threads());
+    context_.begin(r_.rows * r_.columns);
+    context_.for_each(tasks, [&](uint64_t task, uint32_t worker) {
+      const Range rows = part_of(r_.rows, task, tasks, 1);
+      const uint64_t place = worker * room_;
+      for (uint64_t row = rows.begin; row < rows.end && !context_.stopped(); ++row) {
+        if (filters_) {
+          filter_row(row, &candidates[place]);
+        } else {
+          sort_row(row, {&keys[2 * place], &indices[2 * place]});
+        }
+      }
+      context_.advance(rows.size() * r_.columns);
+    });
+    context_.throw_if_stopped();
+  }
+
+ private:
+  const K *row_begin(uint64_t row) const { return static_cast<const K *>(r_.in) + row * r_.row_stride; }
+
+  void filter_row(uint64_t row, Candidate<K, uint32_t> *candidates) const {
+    TopkFilter<K, uint32_t> best(candidates, r_.k);
+    with_encoder(codec_, [&](auto encode) { best.offer(row_begin(row), 0, r_.columns, encode); });
+    select_and_sort(candidates, best.finish(), r_.k);
+    const TopkOutput<K> out = output_of<K>(r_, row * r_.k);
+    for (uint64_t i = 0; i < r_.k; ++i) out.put(i, codec_.decode(candidates[i].key), candidates[i].index);
+  }
+
+  void sort_row(uint64_t row, const Records<K, uint32_t> &records) const {
+    load_records<K, uint32_t>(codec_, row_begin(row), nullptr, 0, r_.columns, records);
+    sort_block(records, records.at(r_.columns), static_cast<uint32_t>(r_.columns), sizeof(K) * 8, false);
+    const TopkOutput<K> out = output_of<K>(r_, row * r_.k);
+    for (uint64_t i = 0; i < r_.k; ++i) out.put(i, codec_.decode(records.keys[i]), records.values[i]);
+  }
+
+  Context &context_;
+  const Request &r_;
+  KeyCodec<K> codec_;
+  bool filters_;
+  uint64_t room_;
+};
+
+template <class K>
+void topk_rows(Context &context, const Request &r) {
+  const uint64_t items_of_thread_max = uint64_t{1} << 20;
+  if (r.columns <= items_of_thread_max) return TopkRows<K>(context, r).run();
+  for (uint64_t row = 0; row < r.rows; ++row) {
+    Topk<K>(context, make_codec<K>(r.order), static_cast<const K *>(r.in) + row * r.row_stride, r.columns, r.k,
+            output_of<K>(r, row * r.k))
+        .run();
+  }
+}
+
+}  // namespace
+
+void cpu_topk(Context &context, const Request &r) {
+  if (r.n == 0 || r.k == 0) return;
+  with_width(dtype_bytes(r.order.dtype), [&](auto tag) {
+    using K = typename decltype(tag)::type;
+    Topk<K>(context, make_codec<K>(r.order), static_cast<const K *>(r.in), r.n, r.k, output_of<K>(r, 0)).run();
+  });
+}
+
+void cpu_topk_rows(Context &context, const Request &r) {
+  if (r.rows == 0 || r.columns == 0 || r.k == 0) return;
+  with_width(dtype_bytes(r.order.dtype), [&](auto tag) { topk_rows<typename decltype(tag)::type>(context, r); });
+}
+
+}  // namespace gsort_internal

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The best k of a stream of keys: most elements fall to one comparison with the worst of the best so far.
+#ifndef GSORT_CPU_TOPK_FILTER_H_
+#define GSORT_CPU_TOPK_FILTER_H_
+
+#include <algorithm>
+#include <cstdint>
+
+namespace gsort_internal {
+
+template <class K, class I>
+struct Candidate {
+  K key;
+  I index;
+  // No two candidates are equal, so any selection among them is the stable one.
+  bool operator<(const Candidate &other) const { return key != other.key ? key < other.key : index < other.index; }
+};
+
+// Brings the first k of `count` candidates to the front, in order.
+template <class K, class I>
+void select_and_sort(Candidate<K, I> *candidates, uint64_t count, uint64_t k) {
+  if (k < count) std::nth_element(candidates, candidates + k, candidates + count);
+  std::sort(candidates, candidates + k);
+}
+
+template <class K, class I>
+class TopkFilter {
+ public:
+  // Candidates that a filter for k needs room for: twice the k, and a block that is only then cut down.
+  static constexpr uint64_t room(uint64_t k) { return 2 * k + kBlockItems; }
+
+  TopkFilter(Candidate<K, I> *candidates, uint64_t k) : candidates_(candidates), k_(k) {}
+
+  // Offers ordered keys encode(in[begin]) to encode(in[end - 1]), whose indices rise from call to call.
+  template <class Encode>
+  void offer(const K *in, uint64_t begin, uint64_t end, Encode encode) {
+    uint64_t i = begin;
+    for (; i + kBlockItems <= end; i += kBlockItems) {
+      if (full_ && !any_before(in + i, encode)) continue;
+      for (uint64_t j = i; j < i + kBlockItems; ++j) add(encode(in[j]), j);
+      if (count_ >= 2 * k_) cut();
+    }
+    for (; i < end; ++i) {
+      add(encode(in[i]), i);
+      if (count_ >= 2 * k_) cut();
+    }
+  }
+
+  // Cuts down to the best k, in any order, and returns how many there are.
+  uint64_t finish() {
+    if (count_ > k_) cut();
+    return count_;
+  }
+
+ private:
+  static constexpr uint64_t kBlockItems = 64;  // one branch for as many comparisons, which go side by side
+
+  template <class Encode>
+  bool any_before(const K *in, Encode encode) const {
+    const K threshold = threshold_;
+    K least = static_cast<K>(~K{0});
+    for (uint64_t j = 0; j < kBlockItems; ++j) {
+      const K key = encode(in[j]);
+      least = key < least ? key : least;
+    }
+    return least < threshold;
+  }
+
+  // An equal key of a higher index comes after the k that are held.
+  void add(K key, uint64_t index) {
+    if (full_ && key >= threshold_) return;
+    candidates_[count_++] = {key, static_cast<I>(index)};
+  }
+
+  void cut() {
+    std::nth_element(candidates_, candidates_ + (k_ - 1), candidates_ + count_);
+    count_ = k_;
+    threshold_ = candidates_[k_ - 1].key;
+    full_ = true;
+  }
+
+  Candidate<K, I> *candidates_;
+  uint64_t k_;
+  uint64_t count_ = 0;
+  K threshold_ = 0;
+  bool full_ = false;
+};
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CPU_TOPK_FILTER_H_
