@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The engine on a GPU: brings a request's arrays to the device, finds room to work in, launches, brings results back.
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "core/dtype.h"
+#include "core/error.h"
+#include "cuda/check.h"
+#include "cuda/device.h"
+#include "cuda/launch.h"
+#include "cuda/staging.h"
+#include "cuda/workspace.h"
+#include "engine.h"
+
+namespace gsort_internal {
+namespace {
+
+uint64_t launch_workspace_bytes(const Request &shape) {
+  switch (shape.operation) {
+    case Operation::kSort:
+    case Operation::kSortPairs:
+    case Operation::kArgsort:
+    case Operation::kRank:
+      return sort_workspace_bytes(shape);
+    case Operation::kSortSegments:
+      return segments_workspace_bytes(shape);
+    case Operation::kMerge:
+      return merge_workspace_bytes(shape);
+    case Operation::kTopk:
+    case Operation::kTopkRows:
+      return topk_workspace_bytes(shape);
+    case Operation::kSum:
+    case Operation::kReduce:
+      return reduce_workspace_bytes(shape);
+    case Operation::kScan:
+      return scan_workspace_bytes(shape);
+  }
+  throw Error(GSORT_ERROR_INTERNAL, "operation %u is unknown", static_cast<uint32_t>(shape.operation));
+}
+
+bool is_empty(const Request &shape) {
+  const bool topk = shape.operation == Operation::kTopk || shape.operation == Operation::kTopkRows;
+  return (topk && shape.k == 0) || (shape.n == 0 && shape.b_n == 0);
+}
+
+// The result of a sum or reduction of nothing, as its bits.
+uint64_t empty_result(const Request &request) {
+  if (request.operation == Operation::kSum) return 0;
+  if (request.reduce_op == GSORT_MEAN) return 0x7ff8000000000000u;
+  if (request.reduce_op == GSORT_ARGMIN || request.reduce_op == GSORT_ARGMAX) return UINT64_MAX;
+  return with_width(dtype_bytes(request.order.dtype), [&](auto tag) -> uint64_t {
+    using U = typename decltype(tag)::type;
+    return make_codec<U>(request.order).decode(static_cast<U>(~U{0}));
+  });
+}
+
+__global__ void write_result_kernel(unsigned char *out, uint64_t bits, uint32_t bytes) {
+  for (uint32_t i = 0; i < bytes; ++i) out[i] = static_cast<unsigned char>(bits >> (8 * i));
+}
+
+// For the length of a call: on the handle's device, and free to ask CUDA about memory while the application captures
+// another stream.
+class CallScope {
+ public:
+  explicit CallScope(int device) : device_(device) { exchange(); }
+  ~CallScope() { exchange(); }
+  CallScope(const CallScope &) = delete;
+  CallScope &operator=(const CallScope &) = delete;
+
+ private:
+  void exchange() {
+    if (cudaThreadExchangeStreamCaptureMode(&mode_) != cudaSuccess) (void)cudaGetLastError();
+  }
+  DeviceScope device_;
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
+bool is_capturing(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  const cudaError_t result = cudaStreamIsCapturing(stream, &status);
+  if (result == cudaErrorStreamCaptureImplicit) {
+    (void)cudaGetLastError();
+    throw Error(
+        GSORT_ERROR_NOT_SUPPORTED,
+        "the handle works on the legacy default stream while another stream is being captured; give it a stream "
+        "with gsort_set_stream()");
+  }
+  cuda_check(result, "cudaStreamIsCapturing");
+  if (status == cudaStreamCaptureStatusInvalidated)
+    throw Error(GSORT_ERROR_NOT_SUPPORTED, "the capture of the handle's stream was invalidated earlier; end it first");
+  return status == cudaStreamCaptureStatusActive;
+}
+
+class CudaEngine final : public Engine {
+ public:
+  explicit CudaEngine(const EngineOptions &options)
+      : control_(*options.control), device_(open_device(options.options.device)), workspace_(options.options) {
+    const CallScope scope(device_.ordinal);
+    cuda_check(cudaEventCreateWithFlags(&switched_, cudaEventDisableTiming), "cudaEventCreate");
+  }
+  ~CudaEngine() override;
+
+  void describe(gsort_info &info) const override;
+  void check_array(const char *argument, const void *array, uint64_t bytes) override;
+  bool host_readable(const void *array) override;
+  void execute(const Request &request) override;
+  void set_stream(void *stream) override;
+  void synchronize() override;
+  void reserve(const Request &shape) override;
+  void set_workspace(void *memory, uint64_t bytes) override;
+  void abandon() noexcept override {
+    abandoned_ = true;
+    workspace_.abandon();
+  }
+
+ private:
+  void execute_staged(const Request &request, const Staging &staging, bool capturing);
+  void write_empty_result(const Request &request);
+  void launch(const Request &request, void *workspace, bool capturing);
+  void launch_segments_checked(const Request &request, void *workspace, bool capturing);
+
+  Control &control_;
+  OpenedDevice device_;
+  Workspace workspace_;
+  cudaStream_t stream_ = nullptr;
+  cudaEvent_t switched_ = nullptr;
+  bool abandoned_ = false;
+};
+
+CudaEngine::~CudaEngine() {
+  if (abandoned_) return;
+  // Errors have no one to be told to any more; at process exit the runtime may be gone already.
+  try {
+    const CallScope scope(device_.ordinal);
+    (void)cudaStreamSynchronize(stream_);
+    (void)cudaEventDestroy(switched_);
+    workspace_.clear();
+    (void)cudaGetLastError();
+  } catch (const Error &) {
+    workspace_.abandon();
+  }
+}
+
+void CudaEngine::describe(gsort_info &info) const {
+  const CallScope scope(device_.ordinal);
+  size_t free_bytes = 0, total_bytes = 0;
+  cuda_check(cudaMemGetInfo(&free_bytes, &total_bytes), "cudaMemGetInfo");
+  info.backend = GSORT_BACKEND_CUDA;
+  info.device = device_.ordinal;
+  info.threads = 1;
+  info.compute_capability = device_.facts.compute_capability;
+  info.driver_version = static_cast<uint32_t>(device_.driver_version);
+  info.device_memory_bytes = device_.memory_bytes;
+  info.device_memory_free_bytes = free_bytes;
+  info.device_held_bytes = workspace_.held_bytes();
+  std::snprintf(info.device_name, sizeof info.device_name, "%s", device_.name);
+}
+
+void CudaEngine::check_array(const char *argument, const void *array, uint64_t) {
+  const CallScope scope(device_.ordinal);
+  (void)place_of(argument, array, device_.ordinal);
+}
+
+bool CudaEngine::host_readable(const void *array) {
+  const CallScope scope(device_.ordinal);
+  return place_of("offsets", array, device_.ordinal) == MemoryPlace::kHost;
+}
+
+void CudaEngine::set_stream(void *stream) {
+  const CallScope scope(device_.ordinal);
+  const auto next = static_cast<cudaStream_t>(stream);
+  if (next == stream_) return;
+  unsigned int flags = 0;
+  if (cudaStreamGetFlags(next, &flags) != cudaSuccess) {
+    (void)cudaGetLastError();
+    throw Error(GSORT_ERROR_INVALID_ARGUMENT, "cuda_stream = %p is no open stream; pass one that exists, or NULL",
+                stream);
+  }
+  int device = device_.ordinal;
+  if (cudaStreamGetDevice(next, &device) != cudaSuccess) (void)cudaGetLastError();
+  if (device != device_.ordinal)
+    throw Error(GSORT_ERROR_INVALID_ARGUMENT, "cuda_stream = %p is a stream of device %d, and the handle's is %d",
+                stream, device, device_.ordinal);
+  // The workspace goes along: what runs on the new stream must not overtake what still runs on the old one.
+  if (is_capturing(next)) {
+    cuda_check(cudaStreamSynchronize(stream_), "waiting for the earlier stream");
+  } else if (!is_capturing(stream_)) {
+    cuda_check(cudaEventRecord(switched_, stream_), "cudaEventRecord");
+    cuda_check(cudaStreamWaitEvent(next, switched_, 0), "cudaStreamWaitEvent");
+  }
+  stream_ = next;
+}
+
+void CudaEngine::synchronize() {
+  const CallScope scope(device_.ordinal);
+  if (is_capturing(stream_))
+    throw Error(GSORT_ERROR_NOT_SUPPORTED,
+                "the handle's stream is being captured and cannot be waited for; end the capture");
+  cuda_check(cudaStreamSynchronize(stream_), "gsort_synchronize");
+}
+
+void CudaEngine::reserve(const Request &shape) {
+  const CallScope scope(device_.ordinal);
+  (void)workspace_.at_least(cuda_workspace_bytes(shape), stream_, is_capturing(stream_));
+}
+
+void CudaEngine::set_workspace(void *memory, uint64_t bytes) {
+  const CallScope scope(device_.ordinal);
+  if (memory != nullptr && place_of("device_memory", memory, device_.ordinal) == MemoryPlace::kHost)
+    throw Error(GSORT_ERROR_INVALID_ARGUMENT, "device_memory = %p is host memory; pass memory of device %d", memory,
+                device_.ordinal);
+  workspace_.lend(memory, bytes);
+}
+
+void CudaEngine::execute(const Request &request) {
+  const CallScope scope(device_.ordinal);
+  const bool capturing = is_capturing(stream_);
+  if (is_empty(request)) return write_empty_result(request);
+  Staging staging;
+  staging.collect(request, device_.ordinal);
+  if (staging.any()) return execute_staged(request, staging, capturing);
+  launch(request, workspace_.at_least(cuda_workspace_bytes(request), stream_, capturing), capturing);
+}
+
+void CudaEngine::execute_staged(const Request &request, const Staging &staging, bool capturing) {
+  if (capturing)
+    throw Error(GSORT_ERROR_NOT_SUPPORTED,
+                "the handle's stream is being captured, and an array lies in host memory; pass device memory");
+  char *const memory =
+      static_cast<char *>(workspace_.at_least(staging.bytes() + cuda_workspace_bytes(request), stream_, false));
+  try {
+    staging.copy_in(stream_, control_, memory);
+    launch(staging.bind(request, memory), memory + staging.bytes(), false);
+    staging.copy_out(stream_, memory);
+  } catch (...) {
+    // Copies may still read the caller's arrays.
+    if (cudaStreamSynchronize(stream_) != cudaSuccess) (void)cudaGetLastError();
+    throw;
+  }
+  cuda_check(cudaStreamSynchronize(stream_), "waiting for the result");
+}
+
+void CudaEngine::write_empty_result(const Request &request) {
+  if (request.operation != Operation::kSum && request.operation != Operation::kReduce) return;
+  const uint64_t bits = empty_result(request), bytes = request_bytes(request).out;
+  if (place_of("out", request.out, device_.ordinal) == MemoryPlace::kHost) {
+    std::memcpy(request.out, &bits, bytes);  // little-endian, as every host of an NVIDIA GPU is
+    return;
+  }
+  write_result_kernel<<<1, 1, 0, stream_>>>(static_cast<unsigned char *>(request.out), bits,
+                                            static_cast<uint32_t>(bytes));
+  check_launch("write_result_kernel");
+}
+
+void CudaEngine::launch(const Request &request, void *workspace, bool capturing) {
+  const LaunchContext context = {stream_, &device_.facts, &control_};
+  switch (request.operation) {
+    case Operation::kSort:
+    case Operation::kSortPairs:
+    case Operation::kArgsort:
+    case Operation::kRank:
+      return launch_sort(context, request, workspace);
+    case Operation::kSortSegments:
+      return launch_segments_checked(request, workspace, capturing);
+    case Operation::kMerge:
+      return launch_merge(context, request, workspace);
+    case Operation::kTopk:
+    case Operation::kTopkRows:
+      return launch_topk(context, request, workspace);
+    case Operation::kSum:
+    case Operation::kReduce:
+      return launch_reduce(context, request, workspace);
+    case Operation::kScan:
+      return launch_scan(context, request, workspace);
+  }
+}
+
+// The first slice of the workspace holds the verdict on the offsets.
+void CudaEngine::launch_segments_checked(const Request &request, void *workspace, bool capturing) {
+  const LaunchContext context = {stream_, &device_.facts, &control_};
+  auto *const verdict = static_cast<uint32_t *>(workspace);
+  launch_segments(context, request, static_cast<char *>(workspace) + kWorkspaceAlignment, verdict);
+  if (capturing) return;
+  uint32_t wrong = 0;
+  cuda_check(cudaMemcpyAsync(&wrong, verdict, sizeof wrong, cudaMemcpyDeviceToHost, stream_),
+             "copying from the device");
+  cuda_check(cudaStreamSynchronize(stream_), "waiting for the check of offsets");
+  if (wrong != 0)
+    throw Error(GSORT_ERROR_INVALID_ARGUMENT,
+                "offsets = %p do not ascend, or the last is above n = %llu; nothing was sorted",
+                static_cast<const void *>(request.offsets), static_cast<unsigned long long>(request.n));
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> make_cuda_engine(const EngineOptions &options) { return std::make_unique<CudaEngine>(options); }
+
+uint64_t cuda_workspace_bytes(const Request &shape) {
+  if (is_empty(shape)) return 0;
+  const uint64_t verdict = shape.operation == Operation::kSortSegments ? kWorkspaceAlignment : 0;
+  return verdict + launch_workspace_bytes(shape);
+}
+
+}  // namespace gsort_internal

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Stands for the CUDA engine in a build without CUDA.
+#include "engine.h"
+
+namespace gsort_internal {
+
+std::unique_ptr<Engine> make_cuda_engine(const EngineOptions &) {
+  throw Error(GSORT_ERROR_NO_DEVICE, "this build of gsort has no CUDA engine; use one built with GSORT_CUDA=ON");
+}
+
+uint64_t cuda_workspace_bytes(const Request &) { return 0; }
+
+}  // namespace gsort_internal

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// First steps of the MSD sort: look at a sample, count the keys of every cell, turn counts into places.
+#ifndef GSORT_CUDA_KERNELS_MSD_COUNT_CUH_
+#define GSORT_CUDA_KERNELS_MSD_COUNT_CUH_
+
+#include <cstdint>
+
+#include "core/key_bits.h"
+#include "cuda/block/exclusive_scan.cuh"
+#include "cuda/block/last_block.cuh"
+#include "cuda/kernels/msd_state.cuh"
+
+namespace gsort_internal {
+
+template <class U>
+__device__ __forceinline__ uint32_t bit_width(U value) {
+  return sizeof(U) == 8 ? 64 - __clzll(static_cast<long long>(value)) : 32 - __clz(static_cast<int>(value));
+}
+
+// Place of the j-th of `groups` * 4 sampled keys. Four neighbours are sampled together, for they share a sector; each
+// such group comes from its own equal part of the input, at a hashed offset, so that no period of the data meets the
+// sample's.
+template <uint32_t groups>
+__device__ __forceinline__ uint64_t sample_place(uint32_t j, uint64_t n) {
+  const uint32_t group = j / 4;
+  const uint64_t part = n / groups;
+  return group * part + __umulhi(group * 0x9e3779b9u + 0x7f4a7c15u, static_cast<uint32_t>(part - 3)) + j % 4;
+}
+
+// One block of kMsdSampleThreads. Decides whether the keys spread evenly enough below a common prefix, and differ
+// enough, for the MSD sort; also clears the counters of cells. Dynamic shared memory: a bit table of
+// 2^Sample::kMeetingBits bits.
+template <class U, class Sample>
+__global__ void __launch_bounds__(kMsdSampleThreads)
+    msd_sample_kernel(const U *keys_in, uint64_t n, KeyCodec<U> codec, MsdArguments<U> arguments) {
+  extern __shared__ __align__(16) uint32_t seen[];
+  __shared__ uint32_t coarse[kMsdCoarseBins];
+  __shared__ uint32_t meetings;
+  __shared__ unsigned long long all_and, all_or;
+  // Loaded anew in each loop, from the cache the second time: held, they would not fit the registers.
+  const auto sampled = [&](uint32_t i) {
+    return codec.encode(keys_in[sample_place<Sample::kKeys / 4>(i * kMsdSampleThreads + threadIdx.x, n)]);
+  };
+  for (uint32_t i = threadIdx.x; i < (1u << Sample::kMeetingBits) / 32; i += kMsdSampleThreads) seen[i] = 0;
+  for (uint32_t i = threadIdx.x; i < 1u << arguments.plan.cell_bits; i += kMsdSampleThreads) arguments.cells[i] = 0;
+  if (threadIdx.x < kMsdCoarseBins) coarse[threadIdx.x] = 0;
+  if (threadIdx.x == 0) meetings = 0, all_and = ~0ull, all_or = 0;
+  __syncthreads();
+  uint64_t both = ~0ull, any = 0;
+#pragma unroll 8
+  for (uint32_t i = 0; i < Sample::kItems; ++i) {
+    const uint64_t key = sampled(i);
+    both &= key;
+    any |= key;
+    const uint32_t folded = static_cast<uint32_t>(key) ^ static_cast<uint32_t>(key >> 32);
+    const uint32_t place = (folded * 0x85ebca6bu) >> (32 - Sample::kMeetingBits);
+    const uint32_t bit = 1u << (place & 31);
+    if (atomicOr(&seen[place >> 5], bit) & bit) atomicAdd(&meetings, 1);
+  }
+  // One 64-bit atomic a warp: they are slow under contention.
+  for (uint32_t distance = 16; distance != 0; distance /= 2) {
+    both &= __shfl_xor_sync(kFullWarp, both, distance);
+    any |= __shfl_xor_sync(kFullWarp, any, distance);
+  }
+  if (lane_id() == 0) {
+    atomicAnd(&all_and, static_cast<unsigned long long>(both));
+    atomicOr(&all_or, static_cast<unsigned long long>(any));
+  }
+  __syncthreads();
+  const uint32_t range_bits = bit_width(static_cast<U>(all_and ^ all_or));
+  const uint32_t coarse_shift = range_bits > 8 ? range_bits - 8 : 0;
+#pragma unroll 8
+  for (uint32_t i = 0; i < Sample::kItems; ++i)
+    atomicAdd(&coarse[static_cast<uint32_t>(sampled(i) >> coarse_shift) & (kMsdCoarseBins - 1)], 1);
+  __syncthreads();
+  const bool crowded = threadIdx.x < kMsdCoarseBins && coarse[threadIdx.x] > Sample::kCoarseCountMax;
+  const bool any_crowded = __syncthreads_or(crowded);
+  if (threadIdx.x != 0) return;
+  const bool wide_enough = range_bits >= arguments.plan.cell_bits && range_bits > 8;
+  arguments.state->go = !any_crowded && wide_enough && meetings <= Sample::kMeetingsMax;
+  arguments.state->foreign = 0;
+  arguments.state->tickets = 0;
+  arguments.state->range_bits = range_bits;
+  const U below = range_bits >= sizeof(U) * 8 ? static_cast<U>(~U{0}) : static_cast<U>((U{1} << range_bits) - 1);
+  arguments.state->prefix = static_cast<U>(all_and) & static_cast<U>(~below);
+}
+
+// Places of cells, cursors of both passes, tiles of the second pass, by one block of kMsdHistogramThreads. A cell with
+// more keys than the finish holds, or a foreign key, clears `go`. staged: room for the counts and a 32nd more.
+template <class U>
+__device__ __forceinline__ void scan_cells(const MsdArguments<U> &arguments, uint32_t *staged, uint32_t *warp_totals) {
+  constexpr uint32_t kThreads = kMsdHistogramThreads, kTile = MsdShape<sizeof(U)>::kPartitionTile;
+  const uint32_t cells = 1u << arguments.plan.cell_bits, second_bits = arguments.plan.second_bits;
+  // Every thread takes neighbouring cells, so that one scan over the block does. A place more after every 32 spreads
+  // the threads over the banks.
+  const auto padded = [](uint32_t cell) { return cell + cell / 32; };
+  for (uint32_t i = threadIdx.x; i < cells; i += kThreads) staged[padded(i)] = __ldcg(&arguments.cells[i]);
+  __syncthreads();
+  const uint32_t own = cells > kThreads ? cells / kThreads : 1, own_first = threadIdx.x * own;
+  uint32_t sum = 0, total;
+  bool overfull = false;
+  for (uint32_t i = 0; i < own && own_first < cells; ++i) {
+    const uint32_t count = staged[padded(own_first + i)];
+    overfull |= count > MsdShape<sizeof(U)>::kFinishKeysMax;
+    sum += count;
+  }
+  uint32_t place = block_exclusive_sum<kThreads>(sum, warp_totals, total);
+  for (uint32_t i = 0; i < own && own_first < cells; ++i) {
+    const uint32_t count = staged[padded(own_first + i)];
+    staged[padded(own_first + i)] = place;
+    place += count;
+  }
+  if (threadIdx.x == 0) arguments.cells[cells] = total;
+  if (__syncthreads_or(overfull || *static_cast<volatile uint32_t *>(&arguments.state->foreign) != 0)) {
+    if (threadIdx.x == 0) arguments.state->go = 0;
+    return;
+  }
+  for (uint32_t i = threadIdx.x; i < cells; i += kThreads) {
+    const uint32_t first = staged[padded(i)];
+    arguments.cells[i] = first;
+    arguments.room[i] = first;
+  }
+  const uint32_t bins = 1u << arguments.plan.first_bits;
+  uint32_t tiles = 0;
+  if (threadIdx.x < bins) {
+    const uint32_t first = staged[padded(threadIdx.x << second_bits)];
+    const uint32_t end = threadIdx.x + 1 < bins ? staged[padded((threadIdx.x + 1) << second_bits)] : total;
+    arguments.first_room[threadIdx.x] = first;
+    tiles = (end - first + kTile - 1) / kTile;
+  }
+  const uint32_t first_tile = block_exclusive_sum<kThreads>(tiles, warp_totals, total);
+  if (threadIdx.x < bins) arguments.first_tile[threadIdx.x] = first_tile;
+  if (threadIdx.x == 0) arguments.first_tile[bins] = total;
+}
+
+// Counts the keys of every cell: in shared memory (dynamic, msd_counts_bytes()), then added to `cells`, which is zero.
+// A key with another prefix than the sample's sets `foreign`. The last block makes places of the counts.
+template <class U>
+__global__ void __launch_bounds__(kMsdHistogramThreads)
+    msd_histogram_kernel(const U *keys_in, uint64_t n, KeyCodec<U> codec, MsdArguments<U> arguments) {
+  extern __shared__ __align__(16) uint32_t counts[];
+  __shared__ uint32_t warp_totals[kMsdHistogramThreads / 32];
+  wait_for_kernel_before();
+  if (arguments.state->go == 0) return;
+  const uint32_t cells = 1u << arguments.plan.cell_bits, shift = msd_cell_shift(arguments);
+  const uint32_t range_bits = arguments.state->range_bits;
+  const U prefix = arguments.state->prefix;
+  const U prefix_mask = range_bits >= sizeof(U) * 8 ? U{0} : static_cast<U>(~U{0} << range_bits);
+  for (uint32_t i = threadIdx.x; i < cells; i += kMsdHistogramThreads) counts[i] = 0;
+  __syncthreads();
+  bool foreign = false;
+  const uint64_t tile = kMsdHistogramThreads * kMsdHistogramItems;
+  for (uint64_t base = blockIdx.x * tile; base < n; base += gridDim.x * tile) {
+    U key[kMsdHistogramItems];
+    const bool whole = base + tile <= n;
+#pragma unroll
+    for (uint32_t i = 0; i < kMsdHistogramItems; ++i) {
+      const uint64_t place = base + i * kMsdHistogramThreads + threadIdx.x;
+      if (whole || place < n) key[i] = keys_in[place];
+    }
+#pragma unroll
+    for (uint32_t i = 0; i < kMsdHistogramItems; ++i) {
+      if (!whole && base + i * kMsdHistogramThreads + threadIdx.x >= n) continue;
+      const U ordered = codec.encode(key[i]);
+      foreign |= ((ordered ^ prefix) & prefix_mask) != 0;
+      atomicAdd(&counts[static_cast<uint32_t>(ordered >> shift) & (cells - 1)], 1);
+    }
+  }
+  if (foreign) arguments.state->foreign = 1;
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < cells; i += kMsdHistogramThreads)
+    if (counts[i] != 0) atomicAdd(&arguments.cells[i], counts[i]);
+  if (is_last_block(&arguments.state->tickets, gridDim.x)) scan_cells(arguments, counts, warp_totals);
+}
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_KERNELS_MSD_COUNT_CUH_

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// One stable pass by an 8-bit digit: every key is read once and written once.
+#ifndef GSORT_CUDA_KERNELS_RADIX_PASS_CUH_
+#define GSORT_CUDA_KERNELS_RADIX_PASS_CUH_
+
+#include <cstdint>
+#include <type_traits>
+
+#include "core/key_bits.h"
+#include "cuda/block/digit_look_back.cuh"
+#include "cuda/block/digit_rank.cuh"
+#include "cuda/block/run_store.cuh"
+#include "cuda/kernels/pass_action.cuh"
+#include "cuda/sort_job.h"
+#include "plan/radix_plan.h"
+
+namespace gsort_internal {
+
+struct NoValue {};
+
+template <class U>
+struct PassParams {
+  // Numbered as in PassAction; [0] is only read.
+  U *keys[3];
+  void *values[3];
+  KeyCodec<U> codec;
+  const PassAction *action;
+  uint64_t *bases;        // [2][256]: first places of the digits in this portion and in the next
+  uint32_t base_parity;   // which of them is this portion's
+  uint32_t *look_back;    // [tiles][256]
+  uint32_t *next_tile;    // ticket, 0 on entry
+  uint64_t begin;         // the portion
+  uint64_t items;
+  uint32_t shift;
+  bool values_are_indices;  // the first pass makes them up
+  bool last_stores_keys;
+  FinalValues final_values;
+};
+
+// A tile of a chain of tiles whose digits look back at each other.
+template <class Word>
+struct TileJob {
+  uint64_t begin;  // index of its first item
+  uint32_t items;  // below the shape's kItems in the last tile of an array
+  uint32_t tile;   // number within the chain
+  Word *look_back;
+  const uint64_t *bases;
+  uint64_t *bases_after;  // receives the ends of the chain's digits, or NULL
+  uint32_t shift;
+  uint32_t sort_parity;
+};
+
+template <class U, class V, class Shape>
+struct PassStorage {
+  static constexpr uint32_t kWideBytes = std::is_same<V, NoValue>::value || sizeof(V) < sizeof(U) ? sizeof(U)
+                                                                                                 : sizeof(V);
+  union {
+    U keys[Shape::kItems];
+    unsigned char bytes[Shape::kItems * kWideBytes];  // values, once the keys are stored
+  };
+  DigitRankStorage<Shape::kWarps> rank;
+  RunStorage<Shape> runs;
+  uint32_t tile;
+};
+static_assert(sizeof(PassStorage<uint32_t, uint32_t, PassShape<4>>) <= 65536, "a block must fit an SM of sm_75");
+static_assert(sizeof(PassStorage<uint64_t, uint64_t, PassShape<8>>) <= 65536, "a block must fit an SM of sm_75");
+
+// Elements by which an array begins after a multiple of 16 elements.
+template <class T>
+__device__ __forceinline__ uint32_t array_phase(const T *array) {
+  return static_cast<uint32_t>(reinterpret_cast<uint64_t>(array) / sizeof(T)) % 16;
+}
+
+// Index within the tile of this thread's item of row 0; the next row is 32 further.
+template <class Shape>
+__device__ __forceinline__ uint32_t first_item() {
+  return threadIdx.x / 32 * (32 * Shape::kRows) + lane_id();
+}
+
+// Items past the end become the greatest key: they are the last of it, so they end up behind all real keys.
+template <class Shape, class U>
+__device__ __forceinline__ void load_rows(const U *array, uint32_t items, U padding, U (&rows)[Shape::kRows]) {
+  const uint32_t first = first_item<Shape>();
+  if (items == Shape::kItems) {
+#pragma unroll
+    for (uint32_t row = 0; row < Shape::kRows; ++row) rows[row] = __ldcs(array + first + row * 32);
+  } else {
+#pragma unroll
+    for (uint32_t row = 0; row < Shape::kRows; ++row)
+      rows[row] = first + row * 32 < items ? array[first + row * 32] : padding;
+  }
+}
+
+template <class Shape, class U>
+__device__ __forceinline__ void load_keys(const U *array, uint32_t items, const KeyCodec<U> *codec,
+                                          U (&keys)[Shape::kRows]) {
+  constexpr U kGreatest = static_cast<U>(~U{0});
+  if (codec == nullptr) {
+    load_rows<Shape>(array, items, kGreatest, keys);
+    return;
+  }
+  load_rows<Shape>(array, items, codec->decode(kGreatest), keys);
+  if (codec->is_identity()) return;
+#pragma unroll
+  for (uint32_t row = 0; row < Shape::kRows; ++row) keys[row] = codec->encode(keys[row]);
+}
+
+// From keys in registers to sorted keys in shared memory with every run's destination known. Leaves each item's place
+// in the tile in `places`. keys_placed() is called before the wait for other tiles. Ends with a barrier.
+template <class U, class V, class Shape, class Word, class KeysPlaced>
+__device__ __forceinline__ void sort_tile(PassStorage<U, V, Shape> &storage, const TileJob<Word> &job,
+                                          const U (&keys)[Shape::kRows], PackedPlaces<Shape::kRows> &places,
+                                          KeysPlaced keys_placed) {
+  using Status = LookBackWord<Word>;
+  const uint32_t warp = threadIdx.x / 32;
+  rank_rows<Shape::kRows>(keys, Shape::kRows, job.shift, storage.rank.counters[warp], places);
+  __syncthreads();
+
+  const Word total_status = Status::total_status(job.sort_parity);
+  Word *own_words = job.look_back + uint64_t{job.tile} * kDigitBins;
+  scan_counters<Shape::kWarps>(storage.rank, [&](uint32_t pair, uint32_t low, uint32_t high) {
+    const Word status = job.tile == 0 ? total_status : Status::kOwn;
+    store_relaxed(own_words + 2 * pair, status | low);
+    store_relaxed(own_words + 2 * pair + 1, status | high);
+  });
+
+#pragma unroll
+  for (uint32_t row = 0; row < Shape::kRows; ++row) {
+    const uint32_t place = storage.rank.counters[warp][digit_of(keys[row], job.shift)] + places.get(row);
+    storage.keys[place] = keys[row];
+    places.reset(row, place);
+  }
+  keys_placed();
+
+  if (threadIdx.x < kDigitBins) {
+    const uint32_t digit = threadIdx.x;
+    const uint32_t begin = storage.rank.run_begin[digit];
+    const uint32_t count = storage.rank.run_begin[digit + 1] - begin;
+    const Word before = look_back(job.look_back + digit, job.tile, job.sort_parity);
+    if (job.tile != 0) store_relaxed(own_words + digit, total_status | (before + count));
+    const uint64_t base = job.bases[digit] + before;
+    announce_run(storage.runs, digit, count, base - begin);
+    if (job.bases_after != nullptr) job.bases_after[digit] = base + count;
+  }
+  __syncthreads();
+}
+
+// Writes items of the tile to `target` as convert(item).
+template <class Shape, class T, class Convert>
+__device__ __forceinline__ void store_items(const RunStorage<Shape> &runs, const uint32_t *run_begin, uint32_t valid,
+                                            const T *items, T *target, Convert convert) {
+  __builtin_assume(__isShared(items));  // the compiler loses sight of it behind the lambdas
+  store_runs(runs, run_begin, valid, array_phase(target), [=](uint64_t destination) {
+    T *to = target + destination;
+    return [=](uint32_t place) { to[place] = convert(items[place]); };
+  });
+}
+
+template <class U, class V, class Shape>
+__device__ __forceinline__ void store_keys(const PassStorage<U, V, Shape> &storage, uint32_t items, U *target,
+                                           const KeyCodec<U> *codec) {
+  if (codec == nullptr || codec->is_identity()) {
+    store_items(storage.runs, storage.rank.run_begin, items, storage.keys, target, [](U key) { return key; });
+  } else {
+    store_items(storage.runs, storage.rank.run_begin, items, storage.keys, target,
+                [=](U key) { return codec->decode(key); });
+  }
+}
+
+template <class V>
+__device__ __forceinline__ void store_final(FinalValues how, void *target, uint64_t index, V value) {
+  if (how == FinalValues::kStore) static_cast<V *>(target)[index] = value;
+  if (how == FinalValues::kWiden) static_cast<uint64_t *>(target)[index] = value;
+  if (how == FinalValues::kRank4) static_cast<uint32_t *>(target)[value] = static_cast<uint32_t>(index);
+  if (how == FinalValues::kRank8) static_cast<uint64_t *>(target)[value] = index;
+}
+
+template <class U, class V, class Shape>
+__device__ __forceinline__ void store_values(const PassStorage<U, V, Shape> &storage, uint32_t items, void *target,
+                                             FinalValues how) {
+  const V *values = reinterpret_cast<const V *>(storage.bytes);
+  if (how == FinalValues::kStore) {
+    store_items(storage.runs, storage.rank.run_begin, items, values, static_cast<V *>(target),
+                [](V value) { return value; });
+  } else {
+    store_runs(storage.runs, storage.rank.run_begin, items, 0, [=](uint64_t destination) {
+      return [=](uint32_t place) { store_final(how, target, destination + place, values[place]); };
+    });
+  }
+}
+
+// A slot whose digit does not vary, but whose turn it is to bring the data into the right array.
+template <class U, class V, class Shape>
+__device__ __forceinline__ void copy_tile(const PassParams<U> &params, const PassAction &action) {
+  const uint64_t tile_begin = uint64_t{blockIdx.x} * Shape::kItems;
+  const uint64_t tile_end = min(params.items, tile_begin + Shape::kItems);
+  const FinalValues how = action.last ? params.final_values : FinalValues::kStore;
+  for (uint64_t i = params.begin + tile_begin + threadIdx.x; i < params.begin + tile_end; i += Shape::kThreads) {
+    if (!action.last || params.last_stores_keys) {
+      U key = params.keys[action.source][i];
+      if (action.first && !action.last) key = params.codec.encode(key);
+      if (action.last && !action.first) key = params.codec.decode(key);
+      params.keys[action.target][i] = key;
+    }
+    if constexpr (!std::is_same<V, NoValue>::value) {
+      const bool made_up = action.first && params.values_are_indices;
+      const V value = made_up ? static_cast<V>(i) : static_cast<const V *>(params.values[action.source])[i];
+      store_final(how, params.values[action.target], i, value);
+    }
+  }
+}
+
+template <class Shape, class U, class V>
+__device__ __forceinline__ void load_values(const PassParams<U> &params, const PassAction &action,
+                                            const TileJob<uint32_t> &job, V (&values)[Shape::kRows]) {
+  if constexpr (!std::is_same<V, NoValue>::value) {
+    if (action.first && params.values_are_indices) {
+#pragma unroll
+      for (uint32_t row = 0; row < Shape::kRows; ++row)
+        values[row] = static_cast<V>(job.begin + first_item<Shape>() + row * 32);
+    } else {
+      load_rows<Shape>(static_cast<const V *>(params.values[action.source]) + job.begin, job.items, V{0}, values);
+    }
+  }
+}
+
+template <class Shape>
+__device__ __forceinline__ TileJob<uint32_t> take_tile(uint32_t tile, uint64_t portion_begin, uint64_t portion_items) {
+  TileJob<uint32_t> job{};
+  job.tile = tile;
+  job.begin = portion_begin + uint64_t{tile} * Shape::kItems;
+  const uint64_t left = portion_begin + portion_items - job.begin;
+  job.items = left < Shape::kItems ? static_cast<uint32_t>(left) : Shape::kItems;
+  return job;
+}
+
+template <class U, class V, class Shape>
+__global__ void __launch_bounds__(Shape::kThreads, 2) radix_pass_kernel(const __grid_constant__ PassParams<U> params) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  auto &storage = *reinterpret_cast<PassStorage<U, V, Shape> *>(shared);
+  const PassAction action = *params.action;
+  if (action.kind == PassKind::kSkip) return;
+  if (action.kind == PassKind::kCopy) {
+    copy_tile<U, V, Shape>(params, action);
+    return;
+  }
+  if (threadIdx.x == 0) {
+    storage.tile = atomicAdd(params.next_tile, 1u);
+    storage.runs.long_runs = 0;
+  }
+  __syncthreads();
+  TileJob<uint32_t> job = take_tile<Shape>(storage.tile, params.begin, params.items);
+  job.look_back = params.look_back;
+  job.bases = params.bases + params.base_parity * kDigitBins;
+  job.bases_after = job.tile == gridDim.x - 1 ? params.bases + (1 - params.base_parity) * kDigitBins : nullptr;
+  job.shift = params.shift;
+  job.sort_parity = action.sort_parity;
+
+  PackedPlaces<Shape::kRows> places;
+  V values[Shape::kRows];
+  {
+    U keys[Shape::kRows];
+    load_keys<Shape>(params.keys[action.source] + job.begin, job.items, action.first ? &params.codec : nullptr, keys);
+    sort_tile<U, V, Shape>(storage, job, keys, places, [&] { load_values<Shape>(params, action, job, values); });
+  }
+  if (!action.last || params.last_stores_keys)
+    store_keys(storage, job.items, params.keys[action.target], action.last ? &params.codec : nullptr);
+  if constexpr (!std::is_same<V, NoValue>::value) {
+    __syncthreads();  // the keys are stored: values take their room
+#pragma unroll
+    for (uint32_t row = 0; row < Shape::kRows; ++row)
+      reinterpret_cast<V *>(storage.bytes)[places.get(row)] = values[row];
+    __syncthreads();
+    store_values(storage, job.items, params.values[action.target],
+                 action.last ? params.final_values : FinalValues::kStore);
+  }
+}
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_KERNELS_RADIX_PASS_CUH_

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Minimum, maximum and their index: the first element of an order, the lowest index among equals.
+#ifndef GSORT_CUDA_KERNELS_REDUCE_CUH_
+#define GSORT_CUDA_KERNELS_REDUCE_CUH_
+
+#include <cstdint>
+
+#include "core/key_bits.h"
+#include "cuda/block/cluster.cuh"
+#include "cuda/block/last_block.cuh"
+#include "cuda/block/vector_span.cuh"
+#include "plan/reduce_plan.h"
+
+namespace gsort_internal {
+
+// An element's ordered bits and its index; the lesser pair comes first.
+struct Extreme {
+  uint64_t key;
+  uint64_t index;
+};
+
+__device__ __forceinline__ Extreme earlier(const Extreme &a, const Extreme &b) {
+  const bool b_first = b.key < a.key || (b.key == a.key && b.index < a.index);
+  return b_first ? b : a;
+}
+
+// What the blocks of a grid share. `tickets` is zero before the launch.
+struct ReduceState {
+  uint32_t tickets;
+  Extreme extremes[ReduceTuning::kBlocksMax];
+};
+
+template <class U>
+struct ReduceArguments {
+  const void *in;
+  uint64_t n;
+  void *out;  // an element, or a uint64_t
+  ReduceState *state;
+  KeyCodec<U> codec;
+  ReduceMeeting meeting;
+  bool want_index;
+};
+
+// The least ordered bits of a thread's part of a tile. Words of several elements are compared as pairs of 16 bits.
+template <class U>
+class TileMinimum {
+ public:
+  __device__ __forceinline__ explicit TileMinimum(const KeyCodec<U> &codec) : codec_(codec) {
+    constexpr uint32_t kOnes = sizeof(U) == 1 ? 0x01010101u : 0x00010001u;
+    positive_ = static_cast<uint32_t>(codec.mask_positive) * kOnes;
+    difference_ = static_cast<uint32_t>(codec.mask_positive ^ codec.mask_negative) * kOnes;
+  }
+
+  __device__ __forceinline__ U of(const uint4 (&v)[ReduceTuning::kVectors]) const {
+    uint32_t odd = 0xffffffffu, even = 0xffffffffu;
+    U least = static_cast<U>(~U{0});
+#pragma unroll
+    for (uint32_t i = 0; i < ReduceTuning::kVectors; ++i) {
+      const uint32_t words[4] = {v[i].x, v[i].y, v[i].z, v[i].w};
+#pragma unroll
+      for (uint32_t j = 0; j < 4; ++j) {
+        if constexpr (sizeof(U) <= 2) {
+          // The greater byte of a half decides its comparison, the lesser one rides along and is ignored.
+          const uint32_t word = encode_word(words[j]);
+          odd = __vminu2(odd, word);
+          if constexpr (sizeof(U) == 1) even = __vminu2(even, word << 8);
+        } else if constexpr (sizeof(U) == 4) {
+          least = min(least, codec_.encode(words[j]));
+        } else if (j % 2 == 1) {
+          least = min(least, codec_.encode(words[j - 1] | static_cast<uint64_t>(words[j]) << 32));
+        }
+      }
+    }
+    if constexpr (sizeof(U) > 2) return least;
+    if constexpr (sizeof(U) == 2) return static_cast<U>(min(odd >> 16, odd & 0xffff));
+    return static_cast<U>(min(min(odd >> 24, (odd >> 8) & 0xff), min(even >> 24, (even >> 8) & 0xff)));
+  }
+
+ private:
+  // Without NaN shift a codec is an exclusive or by a mask that the sign chooses: done for all elements at once.
+  __device__ __forceinline__ uint32_t encode_word(uint32_t word) const {
+    if constexpr (sizeof(U) == 1) return word ^ positive_;  // bytes are never floats: one mask
+    if (codec_.nan_count != 0)
+      return static_cast<uint32_t>(codec_.encode(static_cast<U>(word & 0xffff))) |
+             static_cast<uint32_t>(codec_.encode(static_cast<U>(word >> 16))) << 16;
+    uint32_t negative;  // each half's sign, spread over the half: what the mode of PRMT with bit 3 of a nibble set does
+    asm("prmt.b32 %0, %1, 0, 0xbb99;" : "=r"(negative) : "r"(word));
+    return word ^ (negative & difference_) ^ positive_;
+  }
+
+  KeyCodec<U> codec_;
+  uint32_t positive_, difference_;
+};
+
+// What a thread has seen: the least key of its tiles and the first tile that has it.
+struct TileBest {
+  uint64_t key;
+  uint64_t tile;
+  bool any;
+};
+
+// Vector `i` of the thread's part of a tile. Past the end the last vector comes again, which changes no minimum.
+template <class U>
+__device__ __forceinline__ uint64_t tile_place(const VectorSpan<U> &span, uint64_t tile, uint32_t i) {
+  const uint64_t place = (tile * ReduceTuning::kVectors + i) * ReduceTuning::kThreads + threadIdx.x;
+  return place < span.vector_count ? place : span.vector_count - 1;
+}
+
+template <class U>
+__device__ __forceinline__ TileBest best_of_tiles(const VectorSpan<U> &span, const KeyCodec<U> &codec) {
+  constexpr uint32_t kVectors = ReduceTuning::kVectors, kThreads = ReduceTuning::kThreads;
+  constexpr uint64_t kTileVectors = kVectors * kThreads;
+  const TileMinimum<U> minimum(codec);
+  const uint64_t full_tiles = span.vector_count / kTileVectors;
+  const uint64_t tiles = full_tiles + (span.vector_count % kTileVectors != 0 ? 1 : 0);
+  U key = static_cast<U>(~U{0});
+  uint64_t best_tile = blockIdx.x;
+  uint4 v[kVectors];
+  uint64_t tile = blockIdx.x;
+  for (; tile < full_tiles; tile += gridDim.x) {
+#pragma unroll
+    for (uint32_t i = 0; i < kVectors; ++i)
+      v[i] = __ldcs(span.vectors + tile * kTileVectors + i * kThreads + threadIdx.x);
+    const U least = minimum.of(v);
+    if (least < key) key = least, best_tile = tile;
+  }
+  if (tile < tiles) {
+#pragma unroll
+    for (uint32_t i = 0; i < kVectors; ++i) v[i] = __ldcs(span.vectors + tile_place(span, tile, i));
+    const U least = minimum.of(v);
+    if (least < key) key = least, best_tile = tile;
+  }
+  return {key, best_tile, blockIdx.x < tiles};
+}
+
+// The lowest index in the thread's part of the tile at which `key` lies; it does lie there.
+template <class U>
+__device__ __forceinline__ uint64_t find_in_tile(const VectorSpan<U> &span, const KeyCodec<U> &codec,
+                                                 const TileBest &best) {
+  constexpr uint32_t kElements = 16 / sizeof(U);
+  for (uint32_t i = 0; i < ReduceTuning::kVectors; ++i) {
+    const uint64_t place = tile_place(span, best.tile, i);
+    const U *const elements = reinterpret_cast<const U *>(span.vectors + place);
+    for (uint32_t e = 0; e < kElements; ++e)
+      if (codec.encode(elements[e]) == static_cast<U>(best.key)) return span.head_count + place * kElements + e;
+  }
+  return UINT64_MAX;
+}
+
+// The least of all threads' values, in every thread.
+__device__ __forceinline__ uint64_t block_minimum(uint64_t value, uint64_t *warps) {
+  for (uint32_t d = 16; d > 0; d /= 2) value = min(value, __shfl_xor_sync(0xffffffffu, value, d));
+  __syncthreads();  // the last call's readers are done
+  if ((threadIdx.x & 31) == 0) warps[threadIdx.x / 32] = value;
+  __syncthreads();
+  for (uint32_t w = 0; w < ReduceTuning::kThreads / 32; ++w) value = min(value, warps[w]);
+  return value;
+}
+
+// The block's share of the array.
+template <class U>
+__device__ __forceinline__ Extreme block_extreme(const ReduceArguments<U> &args, uint64_t *warps) {
+  const VectorSpan<U> span = vector_span<U>(args.in, args.n);
+  const U *const elements = static_cast<const U *>(args.in);
+  const TileBest best = best_of_tiles(span, args.codec);
+  Extreme edge{UINT64_MAX, UINT64_MAX};
+  if (blockIdx.x == 0 && threadIdx.x < span.head_count) edge = {args.codec.encode(elements[threadIdx.x]), threadIdx.x};
+  if (blockIdx.x == 0 && threadIdx.x < span.tail_count) {
+    const uint64_t index = args.n - 1 - threadIdx.x;
+    edge = earlier(edge, {args.codec.encode(elements[index]), index});
+  }
+  const uint64_t own_key = min(best.any ? best.key : UINT64_MAX, edge.key);
+  const uint64_t key = block_minimum(own_key, warps);
+  uint64_t index = UINT64_MAX;
+  if (args.want_index) {
+    if (edge.key == key) index = edge.index;
+    if (best.any && best.key == key) index = min(index, find_in_tile(span, args.codec, best));
+    index = block_minimum(index, warps);
+  }
+  return {key, index};
+}
+
+// The least of `count` pairs, one or more a thread; in every thread.
+__device__ __forceinline__ Extreme block_earliest(const Extreme *extremes, uint32_t count, uint64_t *warps) {
+  Extreme own{UINT64_MAX, UINT64_MAX};
+  for (uint32_t i = threadIdx.x; i < count; i += ReduceTuning::kThreads) {
+    // Past L1: other blocks wrote them during this kernel.
+    own = earlier(own, {__ldcg(&extremes[i].key), __ldcg(&extremes[i].index)});
+  }
+  const uint64_t key = block_minimum(own.key, warps);
+  return {key, block_minimum(own.key == key ? own.index : UINT64_MAX, warps)};
+}
+
+template <class U>
+__global__ void __launch_bounds__(ReduceTuning::kThreads, ReduceTuning::kBlocksPerMultiprocessor)
+    reduce_kernel(const ReduceArguments<U> args) {
+  __shared__ uint64_t warps[ReduceTuning::kThreads / 32];
+  __shared__ Extreme own;
+  Extreme result = block_extreme(args, warps);
+  if (args.meeting == ReduceMeeting::kCluster) {
+    if (threadIdx.x == 0) own = result;
+    cluster_arrive();
+    cluster_wait();
+    for (uint32_t rank = 0; blockIdx.x == 0 && rank < gridDim.x; ++rank)
+      result = earlier(result, {cluster_load(&own.key, rank), cluster_load(&own.index, rank)});
+    cluster_arrive();
+    cluster_wait();  // no block leaves while its shared memory is read
+    if (blockIdx.x != 0) return;
+  } else if (args.meeting == ReduceMeeting::kGrid) {
+    if (threadIdx.x == 0) args.state->extremes[blockIdx.x] = result;
+    if (!is_last_block(&args.state->tickets, gridDim.x)) return;
+    result = block_earliest(args.state->extremes, gridDim.x, warps);
+  }
+  if (threadIdx.x != 0) return;
+  if (args.want_index)
+    *static_cast<uint64_t *>(args.out) = result.index;
+  else
+    *static_cast<U *>(args.out) = args.codec.decode(static_cast<U>(result.key));
+}
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_KERNELS_REDUCE_CUH_

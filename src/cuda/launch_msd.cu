@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <cuda_runtime.h>
+
+#include "cuda/check.h"
+#include "cuda/kernels/msd_count.cuh"
+#include "cuda/kernels/msd_finish.cuh"
+#include "cuda/kernels/msd_partition.cuh"
+#include "cuda/msd.h"
+#include "cuda/workspace.h"
+
+namespace gsort_internal {
+namespace {
+
+// Places of the tables, the same for the size query and the run.
+struct Tables {
+  uint64_t state, cells, first_room, room, first_tile, bytes;
+};
+
+Tables tables_of(const MsdPlan &plan) {
+  const uint64_t cells = uint64_t{1} << plan.cell_bits, bins = uint64_t{1} << plan.first_bits;
+  Tables tables;
+  tables.state = 0;
+  tables.cells = aligned_slice_bytes(sizeof(MsdState<uint64_t>));
+  tables.first_room = tables.cells + aligned_slice_bytes((cells + 1) * sizeof(uint32_t));
+  tables.room = tables.first_room + aligned_slice_bytes(bins * sizeof(uint32_t));
+  tables.first_tile = tables.room + aligned_slice_bytes(cells * sizeof(uint32_t));
+  tables.bytes = tables.first_tile + aligned_slice_bytes((bins + 1) * sizeof(uint32_t));
+  return tables;
+}
+
+template <class U>
+MsdArguments<U> make_arguments(const MsdPlan &plan, void *memory) {
+  const Tables tables = tables_of(plan);
+  const auto words = [&](uint64_t offset) {
+    return reinterpret_cast<uint32_t *>(static_cast<char *>(memory) + offset);
+  };
+  return {reinterpret_cast<MsdState<U> *>(words(tables.state)),
+          words(tables.cells),
+          words(tables.first_room),
+          words(tables.room),
+          words(tables.first_tile),
+          plan};
+}
+
+template <class U>
+struct Launcher {
+  const LaunchContext &context;
+  bool first;  // no kernel of ours before it
+
+  // Later kernels are set up while the one before still runs; each waits for its end before it reads anything.
+  template <class... Parameters, class... Values>
+  void operator()(void (*kernel)(Parameters...), const char *name, uint32_t blocks, uint32_t threads,
+                  uint32_t shared_bytes, Values... values) {
+    cuda_check(
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)),
+        "cudaFuncSetAttribute");
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(blocks);
+    config.blockDim = dim3(threads);
+    config.dynamicSmemBytes = shared_bytes;
+    config.stream = context.stream;
+    config.attrs = &attribute;
+    config.numAttrs = !first && context.device->compute_capability >= 90 ? 1 : 0;
+    cuda_check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(values)...), name);
+    first = false;
+  }
+};
+
+template <class U, class Sample>
+void launch_sample(Launcher<U> &launcher, const MsdSort<U> &sort, const MsdArguments<U> &arguments) {
+  launcher(msd_sample_kernel<U, Sample>, "msd_sample_kernel", 1, kMsdSampleThreads, (1u << Sample::kMeetingBits) / 8,
+           sort.keys_in, sort.n, sort.codec, arguments);
+}
+
+template <class U>
+void launch_count(Launcher<U> &launcher, const MsdSort<U> &sort, const MsdArguments<U> &arguments) {
+  if (sort.n <= kMsdSmallSampleItemsMax)
+    launch_sample<U, MsdSmallSample>(launcher, sort, arguments);
+  else
+    launch_sample<U, MsdLargeSample>(launcher, sort, arguments);
+
+  const uint32_t counts_bytes = msd_counts_bytes(arguments.plan);
+  const uint32_t blocks_each = counts_bytes <= 96u << 10 ? 2 : 1;
+  const uint64_t tiles = sort.n / (kMsdHistogramThreads * kMsdHistogramItems) + 1;
+  const uint64_t blocks = uint64_t{launcher.context.device->multiprocessors} * blocks_each;
+  launcher(msd_histogram_kernel<U>, "msd_histogram_kernel", static_cast<uint32_t>(tiles < blocks ? tiles : blocks),
+           kMsdHistogramThreads, counts_bytes, sort.keys_in, sort.n, sort.codec, arguments);
+}
+
+template <class U, bool kFirst>
+void launch_partition(Launcher<U> &launcher, const MsdSort<U> &sort, const MsdArguments<U> &arguments, const U *from,
+                      U *to) {
+  constexpr uint32_t kTile = MsdShape<sizeof(U)>::kPartitionTile;
+  // In the second pass every bin of the first may end in a part of a tile.
+  const uint32_t tiles =
+      static_cast<uint32_t>((sort.n + kTile - 1) / kTile) + (kFirst ? 0 : 1u << arguments.plan.first_bits);
+  launcher(msd_partition_kernel<U, kFirst>, "msd_partition_kernel", tiles, MsdShape<sizeof(U)>::kPartitionThreads,
+           static_cast<uint32_t>(sizeof(MsdTileStorage<U>)), from, to, static_cast<uint32_t>(sort.n), sort.codec,
+           arguments);
+}
+
+template <class U>
+void launch_moves(Launcher<U> &launcher, const MsdSort<U> &sort, const MsdArguments<U> &arguments) {
+  // The last partition pass ends in keys_out, where the cells are finished in place.
+  const bool in_scratch = arguments.plan.second_bits == 0 && sort.keys_in == sort.keys_out;
+  if (arguments.plan.second_bits == 0) {
+    launch_partition<U, true>(launcher, sort, arguments, sort.keys_in, in_scratch ? sort.scratch : sort.keys_out);
+  } else {
+    launch_partition<U, true>(launcher, sort, arguments, sort.keys_in, sort.scratch);
+    launch_partition<U, false>(launcher, sort, arguments, sort.scratch, sort.keys_out);
+  }
+  launcher(msd_finish_kernel<U>, "msd_finish_kernel", 1u << arguments.plan.cell_bits,
+           MsdShape<sizeof(U)>::kFinishThreads, static_cast<uint32_t>(sizeof(MsdFinishStorage<U>)),
+           in_scratch ? sort.scratch : sort.keys_out, sort.keys_out, sort.codec, arguments);
+}
+
+}  // namespace
+
+uint64_t msd_tables_bytes(uint64_t n, uint32_t) { return tables_of(plan_msd(n)).bytes; }
+
+template <class U>
+const uint32_t *launch_msd(const LaunchContext &context, const MsdSort<U> &sort) {
+  const MsdPlan plan = plan_msd(sort.n);
+  const MsdArguments<U> arguments = make_arguments<U>(plan, sort.tables);
+  if (context.control->has_log())
+    context.control->log(
+        "MSD sort of %llu keys of %u bytes if they spread evenly: %u cells, partition by %u + %u bits, "
+        "cells finished on chip",
+        static_cast<unsigned long long>(sort.n), static_cast<uint32_t>(sizeof(U)), 1u << plan.cell_bits,
+        plan.first_bits, plan.second_bits);
+  Launcher<U> launcher = {context, true};
+  launch_count(launcher, sort, arguments);
+  launch_moves(launcher, sort, arguments);
+  return &arguments.state->go;
+}
+
+template const uint32_t *launch_msd<uint32_t>(const LaunchContext &, const MsdSort<uint32_t> &);
+template const uint32_t *launch_msd<uint64_t>(const LaunchContext &, const MsdSort<uint64_t> &);
+
+}  // namespace gsort_internal

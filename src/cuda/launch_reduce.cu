@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// gsort_sum and gsort_reduce on device memory.
+#include "core/dtype.h"
+#include "cuda/check.h"
+#include "cuda/kernels/reduce.cuh"
+#include "cuda/kernels/sum.cuh"
+#include "cuda/launch.h"
+#include "plan/reduce_plan.h"
+
+namespace gsort_internal {
+namespace {
+
+// One of the two lies at the workspace's begin.
+union ReduceWorkspace {
+  SumState sum;
+  ReduceState reduce;
+};
+
+// Launches `kernel` in the plan's shape.
+template <class Arguments>
+void launch_planned(const LaunchContext &context, const ReducePlan &plan, void (*kernel)(Arguments),
+                    const Arguments &arguments, const char *name) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(plan.blocks);
+  config.blockDim = dim3(ReduceTuning::kThreads);
+  config.stream = context.stream;
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim.x = plan.blocks;
+  cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
+  if (plan.meeting == ReduceMeeting::kCluster) {
+    config.attrs = &cluster;
+    config.numAttrs = 1;
+  }
+  cuda_check(cudaLaunchKernelEx(&config, kernel, arguments), name);
+}
+
+void clear_for_grid(const LaunchContext &context, const ReducePlan &plan, void *state, size_t bytes) {
+  if (plan.meeting == ReduceMeeting::kGrid)
+    cuda_check(cudaMemsetAsync(state, 0, bytes, context.stream), "cudaMemsetAsync");
+}
+
+void launch_sum(const LaunchContext &context, const Request &request, const ReducePlan &plan, SumState *state) {
+  const gsort_dtype t = request.order.dtype;
+  const SumArguments arguments{request.in,
+                               request.n,
+                               static_cast<uint64_t *>(request.out),
+                               state,
+                               plan.meeting,
+                               request.operation == Operation::kReduce,
+                               dtype_facts(t).kind == Kind::kSigned};
+  clear_for_grid(context, plan, state, sizeof *state);
+  const auto launch = [&](void (*kernel)(SumArguments)) {
+    launch_planned(context, plan, kernel, arguments, "sum_kernel");
+  };
+  switch (t) {
+    case GSORT_F16:
+      return launch(sum_kernel<HalfSum>);
+    case GSORT_BF16:
+      return launch(sum_kernel<FloatSum<SumBf16>>);
+    case GSORT_F32:
+      return launch(sum_kernel<FloatSum<SumF32>>);
+    case GSORT_F64:
+      return launch(sum_kernel<FloatSum<SumF64>>);
+    default:
+      return with_width(dtype_bytes(t),
+                        [&](auto tag) { launch(sum_kernel<IntegerSum<typename decltype(tag)::type>>); });
+  }
+}
+
+void launch_extreme(const LaunchContext &context, const Request &request, const ReducePlan &plan, ReduceState *state) {
+  KeyOrder order = request.order;
+  order.descending = request.reduce_op == GSORT_MAX || request.reduce_op == GSORT_ARGMAX;
+  const bool want_index = request.reduce_op == GSORT_ARGMIN || request.reduce_op == GSORT_ARGMAX;
+  clear_for_grid(context, plan, &state->tickets, sizeof state->tickets);
+  with_width(dtype_bytes(order.dtype), [&](auto tag) {
+    using U = typename decltype(tag)::type;
+    const ReduceArguments<U> arguments{request.in,           request.n,    request.out, state,
+                                       make_codec<U>(order), plan.meeting, want_index};
+    launch_planned(context, plan, reduce_kernel<U>, arguments, "reduce_kernel");
+  });
+}
+
+}  // namespace
+
+uint64_t reduce_workspace_bytes(const Request &) { return sizeof(ReduceWorkspace); }
+
+void launch_reduce(const LaunchContext &context, const Request &request, void *workspace) {
+  const ReducePlan plan = plan_reduce(request.n * dtype_bytes(request.order.dtype), context.device->compute_capability,
+                                      context.device->multiprocessors);
+  if (context.control != nullptr && context.control->has_log())
+    context.control->log("reduce: %llu x %s by %s of %u blocks", static_cast<unsigned long long>(request.n),
+                         dtype_facts(request.order.dtype).name, reduce_meeting_name(plan.meeting), plan.blocks);
+  ReduceWorkspace *const space = static_cast<ReduceWorkspace *>(workspace);
+  if (request.operation == Operation::kSum || request.reduce_op == GSORT_MEAN)
+    launch_sum(context, request, plan, &space->sum);
+  else
+    launch_extreme(context, request, plan, &space->reduce);
+}
+
+}  // namespace gsort_internal

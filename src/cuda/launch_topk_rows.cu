@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cuda/check.h"
+#include "cuda/kernels/topk_rows.cuh"
+#include "cuda/launch_topk.h"
+
+namespace gsort_internal {
+namespace {
+
+template <class U, class C>
+void launch_rows_as(const LaunchContext &context, const TopkProblem<U> &problem, const TopkRowsPlan &plan) {
+  const uint64_t composites = uint64_t{plan.buffer_items} + plan.sorted_items;
+  const int shared_bytes = static_cast<int>((uint64_t{4} << plan.bin_bits) + composites * sizeof(C));
+  if (shared_bytes > 48 * 1024 - static_cast<int>(kTopkScratchBytes))
+    cuda_check(cudaFuncSetAttribute(topk_rows_kernel<U, C>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
+               "cudaFuncSetAttribute for top-k by rows");
+  const uint32_t blocks = static_cast<uint32_t>(topk_min(problem.rows, 0x7fffffff));
+  topk_rows_kernel<U, C><<<blocks, plan.threads, static_cast<size_t>(shared_bytes), context.stream>>>(problem, plan);
+  check_launch("top-k by rows");
+}
+
+}  // namespace
+
+template <class U>
+void launch_topk_rows(const LaunchContext &context, const TopkProblem<U> &problem, const TopkPlan &plan) {
+  if constexpr (sizeof(U) < 8) {
+    if (plan.composite_bytes == 8) return launch_rows_as<U, uint64_t>(context, problem, plan.rows);
+  }
+  // A block's row has less than 2^31 columns: keys of up to 4 bytes always fit 64 bits with their index.
+  if constexpr (sizeof(U) == 8) launch_rows_as<U, TopkWide>(context, problem, plan.rows);
+}
+
+template void launch_topk_rows(const LaunchContext &, const TopkProblem<uint8_t> &, const TopkPlan &);
+template void launch_topk_rows(const LaunchContext &, const TopkProblem<uint16_t> &, const TopkPlan &);
+template void launch_topk_rows(const LaunchContext &, const TopkProblem<uint32_t> &, const TopkPlan &);
+template void launch_topk_rows(const LaunchContext &, const TopkProblem<uint64_t> &, const TopkPlan &);
+
+}  // namespace gsort_internal

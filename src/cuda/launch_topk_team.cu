@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cuda/check.h"
+#include "cuda/kernels/topk_team.cuh"
+#include "cuda/launch_topk.h"
+
+namespace gsort_internal {
+namespace {
+
+template <class U, class C>
+void launch_team_as(const LaunchContext &context, const TopkTeamArgs<U> &args) {
+  const uint64_t composites = uint64_t{args.plan.buffer_items} + args.plan.run_items;
+  const uint64_t shared_bytes = kTopkBins * 4 + composites * sizeof(C);
+  cuda_check(cudaFuncSetAttribute(topk_team_kernel<U, C>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(shared_bytes)),
+             "cudaFuncSetAttribute for top-k");
+  if (args.plan.teams == 1)
+    cuda_check(cudaMemsetAsync(args.workspace, 0, args.layout.control_bytes, context.stream),
+               "cudaMemsetAsync for top-k");
+  else
+    cuda_check(cudaMemset2DAsync(args.workspace, args.layout.bytes, 0, args.layout.control_bytes, args.plan.teams,
+                                 context.stream),
+               "cudaMemset2DAsync for top-k");
+  TopkTeamArgs<U> copy = args;
+  void *arguments[] = {&copy};
+  cuda_check(cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(&topk_team_kernel<U, C>),
+                                         dim3(args.plan.teams * args.plan.blocks), dim3(kTopkTeamThreads), arguments,
+                                         shared_bytes, context.stream),
+             "top-k");
+}
+
+}  // namespace
+
+template <class U>
+void launch_topk_team(const LaunchContext &context, const TopkTeamArgs<U> &args, uint32_t composite_bytes) {
+  if constexpr (sizeof(U) < 8) {
+    if (composite_bytes == 8) return launch_team_as<U, uint64_t>(context, args);
+  }
+  // Keys of 1 and 2 bytes leave an index 48 bits, more than any device's memory has elements.
+  if constexpr (sizeof(U) >= 4) launch_team_as<U, TopkWide>(context, args);
+}
+
+template void launch_topk_team(const LaunchContext &, const TopkTeamArgs<uint8_t> &, uint32_t);
+template void launch_topk_team(const LaunchContext &, const TopkTeamArgs<uint16_t> &, uint32_t);
+template void launch_topk_team(const LaunchContext &, const TopkTeamArgs<uint32_t> &, uint32_t);
+template void launch_topk_team(const LaunchContext &, const TopkTeamArgs<uint64_t> &, uint32_t);
+
+}  // namespace gsort_internal

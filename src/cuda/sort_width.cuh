@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The host side of all sorts of one key width; launch_sort_<width>.cu instantiate it, so that they compile side by side.
+#ifndef GSORT_CUDA_SORT_WIDTH_CUH_
+#define GSORT_CUDA_SORT_WIDTH_CUH_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "cuda/check.h"
+#include "cuda/kernels/count_fill.cuh"
+#include "cuda/kernels/histogram.cuh"
+#include "cuda/kernels/radix_pass.cuh"
+#include "cuda/kernels/rank_sort.cuh"
+#include "cuda/kernels/small_sort.cuh"
+#include "cuda/shared_bytes.h"
+#include "cuda/sort_job.h"
+
+namespace gsort_internal {
+
+constexpr uint64_t kManyCopiesItemsMin = 1u << 22;
+
+static_assert(sizeof(PassAction) == kPassActionBytes, "the layout counts with this size");
+
+// What a radix sort by passes works on; companions of the keys are in the job.
+template <class U>
+HistogramParams<U> histogram_params(const SortJob &job) {
+  HistogramParams<U> params{};
+  params.keys = static_cast<const U *>(job.keys_in);
+  params.n = job.request->n;
+  params.codec = make_codec<U>(job.request->order);
+  params.counts = job.slice<unsigned long long>(job.layout.counts);
+  params.blocks_done = job.slice<uint32_t>(job.layout.blocks_done);
+  params.bases = job.slice<uint64_t>(job.layout.bases);
+  params.actions = job.slice<PassAction>(job.layout.actions);
+  params.slots = job.slots();
+  params.aliased = job.aliased();
+  return params;
+}
+
+template <class U, uint32_t kCopies>
+void launch_histogram_copies(const LaunchContext &context, const HistogramParams<U> &params) {
+  using Shape = HistogramShape<U, kCopies>;
+  constexpr uint64_t kItemsAtOnce = uint64_t{kHistogramThreads} * kHistogramVectors * 16 / sizeof(U);
+  const uint64_t blocks_per_sm = Shape::kSharedBytes > 64 * 1024 ? 1 : 2;
+  const uint64_t wanted = std::min<uint64_t>((params.n + kItemsAtOnce - 1) / kItemsAtOnce,
+                                             blocks_per_sm * context.device->multiprocessors);
+  // A block's share must fit its 32-bit counters.
+  const auto grid = static_cast<uint32_t>(std::max<uint64_t>(wanted, params.n >> 30));
+  allow_shared_bytes(histogram_kernel<U, kCopies>, Shape::kSharedBytes);
+  histogram_kernel<U, kCopies><<<grid, kHistogramThreads, Shape::kSharedBytes, context.stream>>>(params);
+  check_launch("histogram_kernel");
+}
+
+template <class U>
+void launch_histogram(const LaunchContext &context, const HistogramParams<U> &params) {
+  constexpr uint32_t kMany = histogram_copies(sizeof(U)), kFew = histogram_copies_few(sizeof(U));
+  // 1 KB beside the counters is the kernel's own. Few keys are not worth the clearing of many copies.
+  if (HistogramShape<U, kMany>::kSharedBytes + 1024 <= context.device->shared_bytes_block_max &&
+      params.n >= kManyCopiesItemsMin) {
+    launch_histogram_copies<U, kMany>(context, params);
+  } else {
+    launch_histogram_copies<U, kFew>(context, params);
+  }
+}
+
+template <class U>
+PassParams<U> pass_params(const SortJob &job) {
+  PassParams<U> params{};
+  params.keys[0] = static_cast<U *>(const_cast<void *>(job.keys_in));  // read only
+  params.keys[1] = static_cast<U *>(job.keys_x);
+  params.keys[2] = static_cast<U *>(job.keys_y);
+  params.values[0] = const_cast<void *>(job.values_in);  // read only
+  params.values[1] = job.values_x;
+  params.values[2] = job.values_y;
+  params.codec = make_codec<U>(job.request->order);
+  params.values_are_indices = carries_index(job.plan.carry);
+  params.last_stores_keys = job.keys_wanted;
+  params.final_values = job.final_values;
+  return params;
+}
+
+template <class U, class V>
+void launch_passes(const LaunchContext &context, const SortJob &job) {
+  using Shape = PassShape<(sizeof(U) == 8 || (!std::is_same<V, NoValue>::value && sizeof(V) == 8)) ? 8 : 4>;
+  constexpr uint32_t kSharedBytes = sizeof(PassStorage<U, V, Shape>);
+  allow_shared_bytes(radix_pass_kernel<U, V, Shape>, kSharedBytes);
+  const SortPlan &plan = job.plan;
+  PassParams<U> params = pass_params<U>(job);
+  for (uint32_t slot = 0; slot < job.slots(); ++slot) {
+    params.action = job.slice<PassAction>(job.layout.actions) + slot;
+    params.bases = job.slice<uint64_t>(job.layout.bases) + uint64_t{slot} * 2 * kDigitBins;
+    params.shift = slot * kDigitBits;
+    for (uint64_t portion = 0; portion < plan.portions; ++portion) {
+      params.begin = portion * plan.portion_items;
+      params.items = std::min(plan.portion_items, job.request->n - params.begin);
+      params.base_parity = static_cast<uint32_t>(portion % 2);
+      params.look_back =
+          job.slice<uint32_t>(job.layout.look_back) + params.begin / Shape::kItems * kDigitBins;
+      params.next_tile = job.slice<uint32_t>(job.layout.tickets) + slot * plan.portions + portion;
+      const auto tiles = static_cast<uint32_t>((params.items + Shape::kItems - 1) / Shape::kItems);
+      radix_pass_kernel<U, V, Shape><<<tiles, Shape::kThreads, kSharedBytes, context.stream>>>(params);
+      check_launch("radix_pass_kernel");
+    }
+  }
+}
+
+template <class U>
+void launch_lsd(const LaunchContext &context, const SortJob &job) {
+  cuda_check(cudaMemsetAsync(job.workspace, 0, job.layout.zero_bytes, context.stream), "cudaMemsetAsync(counters)");
+  launch_histogram(context, histogram_params<U>(job));
+  switch (carry_bytes(job.plan.carry)) {
+    case 0:
+      return launch_passes<U, NoValue>(context, job);
+    case 4:
+      return launch_passes<U, uint32_t>(context, job);
+    default:
+      return launch_passes<U, uint64_t>(context, job);
+  }
+}
+
+template <class U>
+SmallParams<U> small_params(const SortJob &job) {
+  SmallParams<U> params{};
+  params.keys_in = static_cast<const U *>(job.keys_in);
+  params.n = static_cast<uint32_t>(job.request->n);
+  params.codec = make_codec<U>(job.request->order);
+  params.keys_out = static_cast<U *>(job.keys_wanted ? job.keys_x : nullptr);
+  params.indices = job.small_indices;
+  params.ranks = job.small_ranks;
+  params.wide = job.small_wide;
+  params.values_in = job.small_values_in;
+  params.values_out = job.small_values_out;
+  params.value_bytes = job.request->value_bytes;
+  params.value_unit_bytes = job.value_unit_bytes;
+  return params;
+}
+
+template <class U, uint32_t kThreads, bool kSources>
+void launch_small_shape(const LaunchContext &context, const SmallParams<U> &params) {
+  using Shape = TileShape<kThreads, small_rows(sizeof(U))>;
+  constexpr uint32_t kSharedBytes = sizeof(BlockSortStorage<U, Shape>);
+  static_assert(kSharedBytes <= 64 * 1024, "a block must fit an SM of sm_75");
+  allow_shared_bytes(small_sort_kernel<U, Shape, kSources>, kSharedBytes);
+  small_sort_kernel<U, Shape, kSources><<<1, kThreads, kSharedBytes, context.stream>>>(params);
+  check_launch("small_sort_kernel");
+}
+
+template <class U>
+void launch_small(const LaunchContext &context, const SortJob &job) {
+  const SmallParams<U> params = small_params<U>(job);
+  const bool sources = job.request->operation != Operation::kSort;
+  if (job.request->n <= small_items(sizeof(U))) {
+    sources ? launch_small_shape<U, kSmallThreads, true>(context, params)
+            : launch_small_shape<U, kSmallThreads, false>(context, params);
+  } else {
+    sources ? launch_small_shape<U, kMediumThreads, true>(context, params)
+            : launch_small_shape<U, kMediumThreads, false>(context, params);
+  }
+}
+
+template <class U>
+void launch_fill(const LaunchContext &context, const SortJob &job, const uint64_t *bases, uint32_t bins) {
+  constexpr uint64_t kPerBlock = uint64_t{kFillThreads} * kFillVectors * 16 / sizeof(U);
+  const FillParams<U> params{static_cast<U *>(job.keys_x), job.request->n, make_codec<U>(job.request->order), bases,
+                             bins};
+  const uint64_t most = params.n + 16 / sizeof(U);  // with what lies before the array in its first 16 bytes
+  const auto grid = static_cast<uint32_t>((most + kPerBlock - 1) / kPerBlock);
+  fill_kernel<U><<<grid, kFillThreads, 0, context.stream>>>(params);
+  check_launch("fill_kernel");
+}
+
+template <class U>
+void launch_count_values(const LaunchContext &context, const SortJob &job, uint64_t *bases) {
+  CountParams params{};
+  params.keys = static_cast<const uint16_t *>(job.keys_in);
+  params.n = job.request->n;
+  params.codec = make_codec<uint16_t>(job.request->order);
+  params.counts = job.slice<unsigned long long>(job.layout.fill_counts);
+  params.bases = bases;
+  params.blocks_done = job.slice<uint32_t>(job.layout.fill_blocks_done);
+  cuda_check(cudaMemsetAsync(params.counts, 0, job.layout.fill_bases - job.layout.fill_counts, context.stream),
+             "cudaMemsetAsync(counters)");
+  allow_shared_bytes(count_values_kernel<U>, kCountSharedBytes);
+  // A block's share, that of half the grid, must fit its 32-bit counters.
+  const uint64_t grid = std::max<uint64_t>(context.device->multiprocessors, params.n >> 29) / 2 * 2;
+  count_values_kernel<U><<<static_cast<uint32_t>(std::max<uint64_t>(grid, 2)), kCountThreads, kCountSharedBytes,
+                        context.stream>>>(params);
+  check_launch("count_values_kernel");
+}
+
+// Returns false where the device has too little shared memory for it.
+template <class U>
+bool launch_count_fill(const LaunchContext &context, const SortJob &job) {
+  if constexpr (sizeof(U) == 1) {
+    cuda_check(cudaMemsetAsync(job.workspace, 0, job.layout.look_back, context.stream), "cudaMemsetAsync(counters)");
+    const HistogramParams<U> params = histogram_params<U>(job);
+    launch_histogram(context, params);
+    launch_fill<U>(context, job, params.bases, kDigitBins);
+    return true;
+  } else if constexpr (sizeof(U) == 2) {
+    if (kCountSharedBytes + 1024 > context.device->shared_bytes_block_max) return false;
+    auto *bases = job.slice<uint64_t>(job.layout.fill_bases);
+    launch_count_values<U>(context, job, bases);
+    launch_fill<U>(context, job, bases, kCountFillBins);
+    return true;
+  } else {
+    return false;
+  }
+}
+
+template <class U>
+void launch_sort_width(const LaunchContext &context, const SortJob &job) {
+  switch (job.plan.algorithm) {
+    case SortAlgorithm::kRankSort:
+      rank_sort_kernel<U><<<1, kRankSortThreads, 0, context.stream>>>(small_params<U>(job));
+      return check_launch("rank_sort_kernel");
+    case SortAlgorithm::kSmallBlock:
+      return launch_small<U>(context, job);
+    case SortAlgorithm::kCountFill:
+      if (launch_count_fill<U>(context, job)) return;
+      return launch_lsd<U>(context, job);
+    default:
+      return launch_lsd<U>(context, job);
+  }
+}
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_SORT_WIDTH_CUH_

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Plan of the MSD sort of keys alone: cut the key range into cells by leading bits, move every key to its cell in one
+// or two unstable partition passes, finish each cell on chip. 20 to 28 bytes of traffic a 4-byte key where an LSD sort
+// needs
+// 36. Read by host and device.
+#ifndef GSORT_PLAN_MSD_PLAN_H_
+#define GSORT_PLAN_MSD_PLAN_H_
+
+#include <cstdint>
+
+namespace gsort_internal {
+
+// Keys that one block sees at a time. Two blocks an SM and no spilled register were measured to matter more than larger
+// tiles (H200, 2026-11-20: 512 x 24 keys in 64 registers beat 512 x 32 with 80 bytes of spill by 12%).
+template <uint32_t KeyBytes>
+struct MsdShape {
+  static constexpr uint32_t kPartitionThreads = 512;
+  static constexpr uint32_t kPartitionItems = KeyBytes == 8 ? 12 : 24;
+  static constexpr uint32_t kPartitionTile = kPartitionThreads * kPartitionItems;
+  static constexpr uint32_t kFinishThreads = 1024;
+  static constexpr uint32_t kFinishItems = 9;
+  static constexpr uint32_t kFinishKeysMax = kFinishThreads * kFinishItems;
+  static_assert(kPartitionTile < 65536 && kFinishKeysMax < 65536, "places in a tile have 16 bits");
+};
+
+constexpr uint32_t kMsdBinsMax = 512;     // of one partition pass
+constexpr uint32_t kMsdPassBitsMax = 9;   // kMsdBinsMax
+constexpr uint32_t kMsdCellBitsMax = 15;  // 128 KB of counters in the histogram
+constexpr uint32_t kMsdFinishBits = 13;   // digit that the finish ranks by counters: 16 KB of them
+constexpr uint32_t kMsdSampleThreads = 1024;
+constexpr uint32_t kMsdHistogramThreads = 1024;
+constexpr uint32_t kMsdHistogramItems = 8;  // loads in flight a thread
+
+constexpr uint32_t kMsdCoarseBins = 256;
+
+// kCoarseCountMax: so many sampled keys may fall into the fullest 256th of the range: 6 standard deviations above an
+// even spread, so that evenly spread keys are practically never turned away.
+// kMeetingsMax: sampled keys that meet an occupied place of a table of 2^kMeetingBits places. Distinct keys meet
+// kKeys^2 / 2^(kMeetingBits + 1) by chance, 2^22 distinct values add kKeys^2 / 2^23. More than this and equal keys are
+// too many for the finish.
+struct MsdLargeSample {
+  static constexpr uint32_t kItems = 32;  // a thread
+  static constexpr uint32_t kKeys = kMsdSampleThreads * kItems;
+  static constexpr uint32_t kMeetingBits = 20;
+  static constexpr uint32_t kCoarseCountMax = 192;  // 128 + 6 * 10.7
+  static constexpr uint32_t kMeetingsMax = 620;     // chance 512, deviation 22
+};
+
+// A quarter of the keys where the sort itself takes no longer than the large sample would.
+struct MsdSmallSample {
+  static constexpr uint32_t kItems = 8;
+  static constexpr uint32_t kKeys = kMsdSampleThreads * kItems;
+  static constexpr uint32_t kMeetingBits = 18;
+  static constexpr uint32_t kCoarseCountMax = 68;  // 32 + 6 * 5.7
+  static constexpr uint32_t kMeetingsMax = 200;    // chance 128, deviation 11
+};
+constexpr uint64_t kMsdSmallSampleItemsMax = uint64_t{1} << 25;
+
+// Longest run of equal digits in a cell that the finish puts in order by looking at neighbours. Beyond, the cell is
+// sorted by a network: slower, and bounded.
+constexpr uint32_t kMsdNeighboursMax = 48;
+
+// A mean of 8,640 keys a cell leaves 6 standard deviations to the 9,216 that a block holds.
+constexpr uint32_t kMsdCellKeysMean = 8640;
+
+// Below, the launches cost more than the passes.
+constexpr uint64_t kMsdItemsMin = uint64_t{1} << 19;
+constexpr uint64_t kMsdItemsMax = uint64_t{kMsdCellKeysMean} << kMsdCellBitsMax;  // 283 million
+
+// Shared memory of the histogram's counters and of the sample's bit table. Chips with less sort otherwise.
+constexpr uint32_t kMsdSharedBytesMin = (4u << kMsdCellBitsMax) / 32 * 33 + 2048;
+static_assert((1u << MsdLargeSample::kMeetingBits) / 8 + 2048 <= kMsdSharedBytesMin, "the sample's table fits too");
+
+struct MsdPlan {
+  uint32_t cell_bits;    // the cells are 2^cell_bits equal parts of the range that the keys' common prefix leaves
+  uint32_t first_bits;   // of them, by the first partition pass
+  uint32_t second_bits;  // 0: one pass
+};
+
+constexpr bool msd_applies(uint64_t n, uint32_t key_bytes) {
+  return (key_bytes == 4 || key_bytes == 8) && n >= kMsdItemsMin && n <= kMsdItemsMax;
+}
+
+// n within the bounds above.
+constexpr MsdPlan plan_msd(uint64_t n) {
+  MsdPlan plan = {0, 0, 0};
+  // Smaller cells while one pass suffices: more blocks for the finish to spread over the chip.
+  while (n > uint64_t{plan.cell_bits < 8 ? kMsdCellKeysMean / 2 : kMsdCellKeysMean} << plan.cell_bits) ++plan.cell_bits;
+  plan.first_bits = plan.cell_bits <= kMsdPassBitsMax ? plan.cell_bits : (plan.cell_bits + 1) / 2;
+  plan.second_bits = plan.cell_bits - plan.first_bits;
+  return plan;
+}
+static_assert(plan_msd(kMsdItemsMax).cell_bits <= kMsdCellBitsMax && plan_msd(kMsdItemsMax).first_bits == 8, "");
+static_assert(plan_msd(uint64_t{1} << 28).cell_bits == 15 && plan_msd(uint64_t{1} << 20).second_bits == 0, "");
+
+// Dynamic shared memory of the histogram: a counter a cell, and a 32nd more for the scan of its last block.
+constexpr uint32_t msd_counts_bytes(const MsdPlan &plan) {
+  return (4u << plan.cell_bits) + (4u << plan.cell_bits) / 32;
+}
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_PLAN_MSD_PLAN_H_

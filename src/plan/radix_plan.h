@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Which algorithm sorts a request on the GPU, and the tuning numbers of the stable radix sorts, read by host and device.
+#ifndef GSORT_PLAN_RADIX_PLAN_H_
+#define GSORT_PLAN_RADIX_PLAN_H_
+
+#include <cstdint>
+
+#include "core/dtype.h"
+#include "core/request.h"
+
+namespace gsort_internal {
+
+enum class SortAlgorithm : uint32_t {
+  kAuto,
+  kRankSort,    // one block, every thread counts the elements below its own
+  kSmallBlock,  // one block, radix passes in shared memory
+  kLsd,         // stable passes over memory from the lowest digit
+  kCountFill,   // keys of 1 or 2 bytes alone: count every value, write them out
+};
+
+inline const char *sort_algorithm_name(SortAlgorithm algorithm) {
+  switch (algorithm) {
+    case SortAlgorithm::kRankSort:
+      return "rank sort in one block";
+    case SortAlgorithm::kSmallBlock:
+      return "radix sort in one block";
+    case SortAlgorithm::kLsd:
+      return "LSD radix sort";
+    case SortAlgorithm::kCountFill:
+      return "count and fill";
+    default:
+      return "undecided";
+  }
+}
+
+constexpr uint32_t kDigitBits = 8;
+constexpr uint32_t kDigitBins = 1u << kDigitBits;
+constexpr uint32_t kDigitsMax = 8;  // of a 64-bit key
+
+constexpr uint32_t digits_of(uint32_t key_bytes) { return key_bytes * 8 / kDigitBits; }
+
+// How a block holds a tile: every warp a contiguous part, row by row of 32 items.
+template <uint32_t Threads, uint32_t Rows>
+struct TileShape {
+  static constexpr uint32_t kThreads = Threads;
+  static constexpr uint32_t kRows = Rows;
+  static constexpr uint32_t kWarps = Threads / 32;
+  static constexpr uint32_t kItems = Threads * Rows;
+  static_assert(kThreads % 32 == 0 && kThreads >= kDigitBins && kItems < 65536, "places in a tile have 16 bits");
+};
+
+// Tile of one radix pass by the wider of key and value. 48 KB of items, so that a block fits the 64 KB of sm_75 and two
+// or three fit newer chips; 64 registers hold 24 items of 4 bytes and their places without spilling.
+template <uint32_t WideBytes>
+struct PassShapeOf {
+  #ifndef GS_K
+#define GS_K 24
+#endif
+  using type = TileShape<512, GS_K>;
+};
+template <>
+struct PassShapeOf<8> {
+  using type = TileShape<512, 12>;
+};
+template <uint32_t WideBytes>
+using PassShape = typename PassShapeOf<WideBytes>::type;
+
+constexpr uint32_t pass_tile_items(uint32_t key_bytes, uint32_t value_bytes) {
+  return key_bytes == 8 || value_bytes == 8 ? PassShape<8>::kItems : PassShape<4>::kItems;
+}
+
+// A look-back word has 30 bits for a count; longer inputs are sorted in portions that carry the digits' ends along.
+constexpr uint32_t kPortionItemsMax = 1u << 29;
+
+// One block sorts up to this many keys in shared memory. Beyond, several SMs are quicker in spite of their launches.
+constexpr uint32_t kSmallRows = 8;
+constexpr uint32_t kSmallThreads = 256;
+constexpr uint32_t kMediumThreads = 1024;
+constexpr uint32_t small_rows(uint32_t key_bytes) { return key_bytes == 8 ? kSmallRows / 2 : kSmallRows; }
+constexpr uint32_t small_items(uint32_t key_bytes) { return kSmallThreads * small_rows(key_bytes); }
+constexpr uint32_t medium_items(uint32_t key_bytes) { return kMediumThreads * small_rows(key_bytes); }
+
+// Quadratic work on one SM: 512 keys are 256 Ki comparisons.
+constexpr uint32_t kRankSortItemsMax = 512;
+
+// Below this many 2-byte keys two passes are quicker than 65,536 counters.
+constexpr uint64_t kCountFillItemsMin2 = 1u << 21;
+
+constexpr uint32_t kSegmentWarpItemsMax = 128;
+
+// What travels with a key through the passes.
+enum class Carry : uint32_t { kNothing, kValue4, kValue8, kIndex4, kIndex8 };
+
+constexpr uint32_t carry_bytes(Carry carry) {
+  return carry == Carry::kNothing ? 0 : carry == Carry::kValue4 || carry == Carry::kIndex4 ? 4 : 8;
+}
+constexpr bool carries_index(Carry carry) { return carry == Carry::kIndex4 || carry == Carry::kIndex8; }
+
+inline Carry carry_of(const Request &request) {
+  if (request.operation == Operation::kSort) return Carry::kNothing;
+  if (request.operation == Operation::kSortPairs && request.value_bytes == 4) return Carry::kValue4;
+  if (request.operation == Operation::kSortPairs && request.value_bytes == 8) return Carry::kValue8;
+  return request.n <= UINT32_MAX ? Carry::kIndex4 : Carry::kIndex8;
+}
+
+// Values that do not travel are fetched by the sorted indices in the end.
+inline bool gathers_values(const Request &request) {
+  return request.operation == Operation::kSortPairs && carries_index(carry_of(request));
+}
+
+struct SortPlan {
+  SortAlgorithm algorithm;
+  Carry carry;
+  uint32_t key_bytes;
+  uint32_t digits;
+  uint32_t tile_items;
+  uint64_t portion_items;  // a multiple of tile_items
+  uint64_t portions;
+};
+
+// The one place that chooses. `forced` is SortAlgorithm::kAuto outside tests; `portion_tiles` 0 likewise.
+inline SortPlan plan_sort(const Request &request, SortAlgorithm forced, uint32_t portion_tiles) {
+  SortPlan plan{};
+  plan.carry = carry_of(request);
+  plan.key_bytes = dtype_bytes(request.order.dtype);
+  plan.digits = digits_of(plan.key_bytes);
+  plan.tile_items = pass_tile_items(plan.key_bytes, carry_bytes(plan.carry));
+  plan.portion_items = uint64_t{portion_tiles != 0 ? portion_tiles : kPortionItemsMax / plan.tile_items} *
+                       plan.tile_items;
+  plan.portions = request.n / plan.portion_items + (request.n % plan.portion_items != 0 ? 1 : 0);
+
+  const bool can_count = plan.carry == Carry::kNothing && plan.key_bytes <= 2;
+  SortAlgorithm algorithm = SortAlgorithm::kLsd;
+  if (can_count && (plan.key_bytes == 1 || request.n >= kCountFillItemsMin2)) algorithm = SortAlgorithm::kCountFill;
+  if (request.n <= medium_items(plan.key_bytes)) algorithm = SortAlgorithm::kSmallBlock;
+  if (request.n <= kRankSortItemsMax) algorithm = SortAlgorithm::kRankSort;
+  const bool can_force = forced == SortAlgorithm::kLsd || (forced == SortAlgorithm::kCountFill && can_count) ||
+                         (forced == SortAlgorithm::kSmallBlock && request.n <= medium_items(plan.key_bytes)) ||
+                         (forced == SortAlgorithm::kRankSort && request.n <= kRankSortItemsMax);
+  plan.algorithm = can_force ? forced : algorithm;
+  return plan;
+}
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_PLAN_RADIX_PLAN_H_

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Which way a top-k takes, and with which numbers. Pure functions of the call's shape and a few device facts.
+#ifndef GSORT_PLAN_TOPK_PLAN_H_
+#define GSORT_PLAN_TOPK_PLAN_H_
+
+#include <cstdint>
+#include <cstdio>
+
+namespace gsort_internal {
+
+// 16-byte loads a thread has in flight while it filters: 4 x 16 B x 1024 threads cover an SM's share of DRAM latency.
+constexpr uint32_t kTopkVectorsThread = 4;
+// Bits that one histogram pass looks at: 32-bit keys in three passes, and 8 KB of counters.
+constexpr uint32_t kTopkBinBits = 11;
+constexpr uint32_t kTopkBins = 1u << kTopkBinBits;
+// A sample is cut into so many groups; the bound is chosen among the groups' best elements. 2048 keeps that choice
+// under 4 us and is six times the ranks that matter.
+constexpr uint32_t kTopkSampleGroups = 2048;
+// Most blocks of one cooperative launch that have room in the workspace, whatever the device.
+constexpr uint32_t kTopkTeamBlocksMax = 256;
+constexpr uint32_t kTopkTeamThreads = 1024;
+// Above this k the k survivors are sorted by the library's own sort, which then is faster than the in-kernel merge.
+constexpr uint64_t kTopkTeamItemsMax = uint64_t{1} << 18;
+// Most elements a block sorts in shared memory for one row.
+constexpr uint64_t kTopkRowsSortMax = 2048;
+// Elements of one row that a block keeps whole; longer rows are filtered first.
+constexpr uint64_t kTopkRowsDirectMax = 8192;
+// Candidates of a longer row that a block holds.
+constexpr uint64_t kTopkRowsCandidatesMax = 12288;
+// Up to here a single row is left to one block: its launch is cheaper than grid barriers.
+constexpr uint64_t kTopkRowsColumnsSingle = uint64_t{1} << 16;
+// Static shared memory of the kernels, rounded up.
+constexpr uint32_t kTopkScratchBytes = 2048;
+// Lists of teams that work on different rows at a time may take so much together.
+constexpr uint64_t kTopkTeamsBytesMax = uint64_t{256} << 20;
+
+static_assert(kTopkScratchBytes + kTopkBins * 4 + kTopkSampleGroups * 16 <= 48 * 1024,
+              "the groups of a sample fit the smallest device's shared memory in the widest composites");
+
+enum class TopkPath : uint32_t { kRows, kTeam, kSort };
+
+struct TopkShape {
+  uint64_t rows, columns, k;
+  uint32_t key_bytes;
+};
+
+struct TopkDevice {
+  uint32_t multiprocessors;
+  uint32_t shared_bytes_block_max;
+};
+
+// How the bound of the filter is sampled; sample_items = 0: no sample, exact selection at once.
+struct TopkSample {
+  uint64_t items;
+  uint64_t rank;
+};
+
+struct TopkRowsPlan {
+  uint32_t threads;
+  uint32_t bin_bits;
+  uint32_t buffer_items;
+  uint32_t sorted_items;  // a power of two, at least k
+  TopkSample sample;
+};
+
+struct TopkTeamPlan {
+  uint32_t teams;   // rows worked on at a time
+  uint32_t blocks;  // of a team
+  uint32_t buffer_items;
+  uint32_t run_items;  // a power of two: what one block sorts
+  TopkSample sample;
+};
+
+struct TopkPlan {
+  TopkPath path;
+  uint32_t index_bits;
+  uint32_t composite_bytes;
+  TopkRowsPlan rows;
+  TopkTeamPlan team;
+};
+
+// For tests: make a call take the way it would not take by itself.
+struct TopkForce {
+  bool team = false, sort = false;
+  bool no_sample = false;
+  uint64_t sample_rank = 0;  // not 0: in place of the planned one (1: too few candidates; huge: too many)
+};
+
+constexpr uint64_t topk_min(uint64_t a, uint64_t b) { return a < b ? a : b; }
+constexpr uint64_t topk_max(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+constexpr uint32_t topk_bits(uint64_t v) {
+  uint32_t bits = 0;
+  for (; v != 0; v >>= 1) ++bits;
+  return bits;
+}
+constexpr uint64_t topk_power_up(uint64_t v) { return v <= 1 ? 1 : uint64_t{1} << topk_bits(v - 1); }
+constexpr uint64_t topk_power_down(uint64_t v) { return v == 0 ? 0 : uint64_t{1} << (topk_bits(v) - 1); }
+
+constexpr uint64_t topk_root(uint64_t v) {
+  uint64_t root = 0;
+  for (uint64_t bit = uint64_t{1} << 31; bit != 0; bit >>= 1)
+    if ((root + bit) * (root + bit) <= v) root += bit;
+  return root;
+}
+
+constexpr uint32_t topk_index_bits(const TopkShape &s) { return topk_bits(s.columns - 1); }
+constexpr uint32_t topk_composite_bytes(const TopkShape &s) {
+  return s.key_bytes < 8 && s.key_bytes * 8 + topk_index_bits(s) <= 64 ? 8 : 16;
+}
+
+// The rank in a sample of m of n elements whose element has at least k of the n at or under it, but for bad luck: the
+// number of the best k in the sample is close to Poisson with mean L = k m / n, and more than L + 4 sqrt(L) + 5 of them
+// come about once in 10^5 calls or less often.
+constexpr uint64_t topk_sample_rank(uint64_t k, uint64_t m, uint64_t n) {
+  const uint64_t mean = k / (n / m) + 1;
+  return mean + 4 * topk_root(mean) + 5;
+}
+
+// How far above its rank the bound may lie: saves passes over the sample, costs as many more candidates.
+#if defined(__CUDACC__)
+__host__ __device__
+#endif
+    constexpr uint64_t
+    topk_sample_slack(uint64_t rank) {
+  return rank / 4 + 3;
+}
+
+constexpr TopkSample topk_team_sample(const TopkShape &s) {
+  if (s.columns < uint64_t{1} << 14 || s.k > s.columns / 8) return {0, 0};
+  uint64_t m = topk_power_down(s.columns / 64);
+  m = topk_max(topk_min(m, uint64_t{1} << 18), kTopkSampleGroups);
+  // Of G groups' best the rank may be a third of G: two samples of that rank rarely share a group.
+  while (m > kTopkSampleGroups && topk_sample_rank(s.k, m, s.columns) > kTopkSampleGroups / 3) m /= 2;
+  const uint64_t rank = topk_sample_rank(s.k, m, s.columns);
+  return rank <= kTopkSampleGroups / 3 ? TopkSample{m, rank} : TopkSample{0, 0};
+}
+
+// Room for candidates: twice the expected number and 30 ranks more, a quarter for groups shared by two good samples,
+// and a tile in which all ties pass. More than this come about once in 10^8 calls, and then cost exact passes.
+constexpr uint64_t topk_team_list_items(const TopkShape &s) {
+  const TopkSample sample = topk_team_sample(s);
+  if (sample.items == 0) return 0;
+  const uint64_t likely = (2 * sample.rank + 30) * (s.columns / sample.items + 1);
+  const uint64_t tile = uint64_t{kTopkTeamThreads} * kTopkVectorsThread * 16 / s.key_bytes;
+  return topk_min(s.columns, topk_max(likely + likely / 4 + tile, s.k));
+}
+
+// ---- workspace of the team path: one set of slices a team, sized without looking at the device ----
+
+// Candidates of one block that the block which finishes alone fetches; more of them are chosen from by all blocks.
+constexpr uint32_t kTopkRegionItems = 512;
+
+struct TopkControl {
+  uint32_t barrier;
+  uint32_t unused;
+  unsigned long long overflow[2];  // candidates beyond the blocks' buffers, of even and of odd rounds
+};
+
+struct TopkTeamLayout {
+  uint64_t control_bytes;  // control and histograms: zeroed before the kernel
+  uint64_t samples, least, regions, counts, list_a, list_b;
+  uint64_t list_a_items;
+  uint64_t bytes;  // of one team
+};
+
+constexpr uint64_t topk_round(uint64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+constexpr uint64_t kTopkControlBytes = topk_round(sizeof(TopkControl));
+
+// `split`: the selected k go to arrays of the caller, not to list_b.
+constexpr TopkTeamLayout topk_team_layout(const TopkShape &s, bool split) {
+  const uint64_t composite = topk_composite_bytes(s);
+  TopkTeamLayout l{};
+  l.control_bytes = kTopkControlBytes + topk_round(uint64_t{3} * kTopkBins * 8);
+  l.samples = l.control_bytes;
+  l.least = l.samples + topk_round(kTopkSampleGroups * composite);
+  l.regions = l.least + topk_round(kTopkTeamBlocksMax * composite);
+  l.counts = l.regions + topk_round(uint64_t{kTopkTeamBlocksMax} * kTopkRegionItems * composite);
+  l.list_a = l.counts + topk_round(uint64_t{kTopkTeamBlocksMax} * 16);
+  l.list_a_items = split ? 0 : topk_max(topk_team_list_items(s), s.k);
+  l.list_b = l.list_a + topk_round(l.list_a_items * composite);
+  l.bytes = l.list_b + (split ? 0 : topk_round(s.k * composite));
+  return l;
+}
+
+constexpr uint64_t topk_teams_max(const TopkShape &s) {
+  return topk_max(1, topk_min(topk_min(s.rows, kTopkTeamBlocksMax),
+                              kTopkTeamsBytesMax / topk_max(1, topk_team_layout(s, false).bytes)));
+}
+
+// Room for the teams of any split of s.columns elements into rows of at least k. list_a holds no more than a row's
+// elements or k, so that all lists_a together hold no more than twice the elements.
+constexpr uint64_t topk_teams_bytes_max(const TopkShape &s) {
+  const TopkShape least{1, s.k, s.k, 8};  // the widest composites
+  const uint64_t teams = topk_min(kTopkTeamBlocksMax, s.columns / s.k);
+  return topk_min(topk_max(kTopkTeamsBytesMax, topk_team_layout(s, false).bytes),
+                  teams * (topk_team_layout(least, false).bytes + 256) + 2 * s.columns * topk_composite_bytes(s));
+}
+
+// ---- plans ----
+
+// False if a block cannot hold what a row needs.
+constexpr bool topk_plan_rows(const TopkShape &s, const TopkDevice &d, TopkRowsPlan &plan) {
+  const uint64_t composite = topk_composite_bytes(s);
+  if (s.k > kTopkRowsSortMax || s.columns >= uint64_t{1} << 31) return false;
+  plan.sorted_items = static_cast<uint32_t>(topk_max(topk_power_up(s.k), 32));
+  plan.bin_bits = s.columns <= 2048 ? 8 : kTopkBinBits;
+  const uint64_t fixed = kTopkScratchBytes + (uint64_t{4} << plan.bin_bits) + plan.sorted_items * composite;
+  if (fixed >= d.shared_bytes_block_max) return false;
+  const uint64_t most = (d.shared_bytes_block_max - fixed) / composite;
+  const uint64_t direct = topk_min(most, kTopkRowsDirectMax), room = topk_min(most, kTopkRowsCandidatesMax);
+  plan.threads = s.columns <= 128 ? 32 : s.columns <= 512 ? 128 : s.columns <= 2048 ? 256 : 512;
+  if (s.columns > 4096 && s.rows <= d.multiprocessors) plan.threads = 1024;
+  // The sort holds at most four composites a thread.
+  plan.threads = static_cast<uint32_t>(topk_max(plan.threads, plan.sorted_items / 4));
+  plan.sample = {0, 0};
+  plan.buffer_items = static_cast<uint32_t>(s.columns <= direct ? s.columns : room);
+  if (s.columns <= direct) return true;
+  const uint64_t m = topk_min(topk_max(topk_power_up(s.columns / 32), 1024), topk_power_down(direct));
+  if (s.columns < 2 * m) return false;
+  plan.sample = {m, topk_sample_rank(s.k, m, s.columns)};
+  return plan.sample.rank < m / 2 &&
+         (plan.sample.rank + plan.sample.rank / 8 + 1) * (s.columns / m + 1) <= room / 5 * 3;
+}
+
+constexpr TopkTeamPlan topk_plan_team(const TopkShape &s, const TopkDevice &d) {
+  TopkTeamPlan plan{};
+  plan.teams = static_cast<uint32_t>(topk_min(topk_teams_max(s), d.multiprocessors));
+  const uint64_t useful = (s.columns + 8191) / 8192;
+  plan.blocks = static_cast<uint32_t>(
+      topk_max(1, topk_min(topk_min(d.multiprocessors, kTopkTeamBlocksMax) / plan.teams, useful)));
+  const uint64_t area = (d.shared_bytes_block_max - kTopkScratchBytes - kTopkBins * 4) / topk_composite_bytes(s);
+  plan.run_items = static_cast<uint32_t>(topk_min(4 * kTopkTeamThreads, topk_power_down(area / 3)));
+  plan.buffer_items = static_cast<uint32_t>(topk_min(16384, area - plan.run_items));
+  plan.sample = topk_team_sample(s);
+  return plan;
+}
+
+constexpr TopkPlan plan_topk(const TopkShape &s, const TopkDevice &d, const TopkForce &force) {
+  TopkPlan plan{};
+  plan.index_bits = topk_index_bits(s);
+  plan.composite_bytes = topk_composite_bytes(s);
+  plan.team = topk_plan_team(s, d);
+  const bool rows_fit = topk_plan_rows(s, d, plan.rows);
+  const bool rows_better = s.columns <= kTopkRowsColumnsSingle || s.rows >= d.multiprocessors / 2;
+  plan.path = rows_fit && rows_better ? TopkPath::kRows : TopkPath::kTeam;
+  if (plan.path == TopkPath::kTeam && s.k > kTopkTeamItemsMax) plan.path = TopkPath::kSort;
+  if (force.team) plan.path = TopkPath::kTeam;
+  if (force.sort) plan.path = TopkPath::kSort;
+  if (force.no_sample) plan.team.sample = {0, 0};
+  if (force.sample_rank != 0 && plan.team.sample.items != 0)
+    plan.team.sample.rank = topk_min(force.sample_rank, kTopkSampleGroups);
+  if (force.sample_rank != 0 && plan.rows.sample.items != 0)
+    plan.rows.sample.rank = topk_min(force.sample_rank, plan.rows.sample.items);
+  return plan;
+}
+
+// One line for the log.
+inline void topk_describe(const TopkShape &s, const TopkPlan &p, char *text, size_t text_bytes) {
+  const auto ull = [](uint64_t v) { return static_cast<unsigned long long>(v); };
+  if (p.path == TopkPath::kRows)
+    std::snprintf(text, text_bytes, "top-k: %llu rows of %llu, k = %llu: one block of %u threads a row, sample of %llu",
+                  ull(s.rows), ull(s.columns), ull(s.k), p.rows.threads, ull(p.rows.sample.items));
+  else if (p.path == TopkPath::kTeam)
+    std::snprintf(text, text_bytes,
+                  "top-k: %llu rows of %llu, k = %llu: %u teams of %u blocks, sample of %llu, bound at its rank %llu",
+                  ull(s.rows), ull(s.columns), ull(s.k), p.team.teams, p.team.blocks, ull(p.team.sample.items),
+                  ull(p.team.sample.rank));
+  else
+    std::snprintf(text, text_bytes, "top-k: %llu rows of %llu, k = %llu: exact selection, then a sort of pairs",
+                  ull(s.rows), ull(s.columns), ull(s.k));
+}
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_PLAN_TOPK_PLAN_H_

@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Top-k on the device against a reference on the host: every key width and order, every way a call can take, inputs
+// with ties, misled samples, misaligned arrays, guard zones.
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "core/key_bits.h"
+#include "cuda/launch.h"
+#include "cuda/launch_topk.h"
+
+namespace gsort_internal {
+namespace {
+
+constexpr uint64_t kGuardBytes = 256;
+constexpr unsigned char kPoison = 0xa5;
+
+class Device {
+ public:
+  Device() {
+    int count = 0;
+    found_ = cudaGetDeviceCount(&count) == cudaSuccess && count > 0;
+    if (!found_) return;
+    cudaDeviceProp p{};
+    cudaGetDeviceProperties(&p, 0);
+    facts = {static_cast<uint32_t>(p.major * 10 + p.minor), static_cast<uint32_t>(p.multiProcessorCount),
+             static_cast<uint32_t>(p.sharedMemPerBlockOptin), static_cast<uint32_t>(p.l2CacheSize)};
+  }
+  bool found() const { return found_; }
+  DeviceFacts facts{};
+
+ private:
+  bool found_ = false;
+};
+
+Device &device() {
+  static Device d;
+  return d;
+}
+
+// Device memory with guard zones that must keep their bytes.
+class Guarded {
+ public:
+  explicit Guarded(uint64_t bytes) : bytes_(bytes) {
+    if (cudaMalloc(&base_, bytes + 2 * kGuardBytes) != cudaSuccess) ADD_FAILURE() << "cudaMalloc of " << bytes;
+    cudaMemset(base_, kPoison, bytes + 2 * kGuardBytes);
+  }
+  ~Guarded() { cudaFree(base_); }
+  Guarded(const Guarded &) = delete;
+  Guarded &operator=(const Guarded &) = delete;
+  unsigned char *data() const { return base_ + kGuardBytes; }
+  bool intact(uint64_t head, uint64_t used) const {
+    std::vector<unsigned char> all(bytes_ + 2 * kGuardBytes);
+    cudaMemcpy(all.data(), base_, all.size(), cudaMemcpyDeviceToHost);
+    for (uint64_t i = 0; i < kGuardBytes + head; ++i)
+      if (all[i] != kPoison) return false;
+    for (uint64_t i = kGuardBytes + head + used; i < all.size(); ++i)
+      if (all[i] != kPoison) return false;
+    return true;
+  }
+
+ private:
+  unsigned char *base_ = nullptr;
+  uint64_t bytes_;
+};
+
+uint64_t next_random(uint64_t &state) {
+  state += 0x9e3779b97f4a7c15ull;
+  uint64_t x = state;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return x ^ (x >> 31);
+}
+
+enum class Values {
+  kUniform,
+  kConstant,
+  kSorted,
+  kReverse,
+  kTwo,
+  kInfinities,
+  kNans,
+  kNarrow,
+  kZipf,
+  kAllOnes,
+  kZeros
+};
+constexpr Values kAllValues[] = {Values::kUniform, Values::kConstant,   Values::kSorted, Values::kReverse,
+                                 Values::kTwo,     Values::kInfinities, Values::kNans,   Values::kNarrow,
+                                 Values::kZipf,    Values::kAllOnes,    Values::kZeros};
+
+// Bits of the type's +infinity, or something large for integers.
+uint64_t infinity_bits(gsort_dtype t) {
+  const DTypeFacts f = dtype_facts(t);
+  const uint64_t magnitude = (uint64_t{1} << (f.bytes * 8 - 1)) - 1;
+  return f.kind == Kind::kFloat ? magnitude - ((uint64_t{1} << f.mantissa_bits) - 1) : magnitude;
+}
+
+template <class U>
+std::vector<U> make_values(Values kind, gsort_dtype t, uint64_t n, uint64_t seed) {
+  std::vector<U> v(n);
+  const uint64_t top = uint64_t{1} << (sizeof(U) * 8 - 1), infinity = infinity_bits(t);
+  const KeyCodec<U> ascending = make_codec<U>({t, false, false});
+  for (uint64_t i = 0; i < n; ++i) {
+    const uint64_t r = next_random(seed);
+    switch (kind) {
+      case Values::kUniform:
+        v[i] = static_cast<U>(r);
+        break;
+      case Values::kConstant:
+        v[i] = static_cast<U>(infinity / 2);
+        break;
+      case Values::kSorted:
+      case Values::kReverse:
+        v[i] = static_cast<U>(r);
+        break;
+      case Values::kTwo:
+        v[i] = static_cast<U>((r >> 40) % 3 == 0 ? infinity / 2 : infinity / 2 + 1);
+        break;
+      case Values::kInfinities:
+        v[i] = static_cast<U>((r >> 32) % 1000 == 0 ? r : infinity | ((r >> 50) % 2 == 0 ? 0 : top));
+        break;
+      case Values::kNans:
+        v[i] = static_cast<U>((r >> 40) % 4 == 0 ? r : (infinity + 1 + r % 4) | (r & top));
+        break;
+      case Values::kNarrow:
+        v[i] = static_cast<U>(infinity / 2 + r % 251);
+        break;
+      case Values::kZipf:
+        v[i] = static_cast<U>(infinity / 2 + (uint64_t{1} << 20) / (1 + r % (1 << 20)));
+        break;
+      case Values::kAllOnes:
+        v[i] = static_cast<U>(~uint64_t{0});
+        break;
+      case Values::kZeros:
+        v[i] = 0;
+        break;
+    }
+  }
+  const auto less = [&](U a, U b) { return ascending.encode(a) < ascending.encode(b); };
+  if (kind == Values::kSorted) std::sort(v.begin(), v.end(), less);
+  if (kind == Values::kReverse) std::sort(v.rbegin(), v.rend(), less);
+  return v;
+}
+
+struct Case {
+  gsort_dtype t = GSORT_F32;
+  Values values = Values::kUniform;
+  uint64_t rows = 1, columns = 1000, row_padding = 0, k = 10;
+  bool greatest = true, nan_last = false;
+  bool want_values = true, want_indices = true;
+  gsort_dtype index_t = GSORT_U32;
+  uint64_t offset = 0;  // elements by which the arrays miss their alignment
+  TopkForce force{};
+  uint64_t seed = 1;
+};
+
+std::string describe(const Case &c) {
+  return "dtype " + std::to_string(c.t) + " values " + std::to_string(static_cast<int>(c.values)) + " rows " +
+         std::to_string(c.rows) + " columns " + std::to_string(c.columns) + " padding " +
+         std::to_string(c.row_padding) + " k " + std::to_string(c.k) + (c.greatest ? " greatest" : " smallest") +
+         (c.nan_last ? " nan_last" : "") + (c.want_values ? " values" : "") + (c.want_indices ? " indices" : "") +
+         " index_t " + std::to_string(c.index_t) + " offset " + std::to_string(c.offset) + " force " +
+         std::to_string(c.force.team) + std::to_string(c.force.sort) + std::to_string(c.force.no_sample) + " rank " +
+         std::to_string(c.force.sample_rank);
+}
+
+// The first k of a row by (encoded key, index).
+template <class U>
+std::vector<uint64_t> reference(const U *row, uint64_t n, uint64_t k, const KeyCodec<U> &codec) {
+  std::vector<uint64_t> order(n);
+  std::iota(order.begin(), order.end(), uint64_t{0});
+  const auto before = [&](uint64_t a, uint64_t b) {
+    const U x = codec.encode(row[a]), y = codec.encode(row[b]);
+    return x != y ? x < y : a < b;
+  };
+  if (k < n) std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(k), order.end(), before);
+  order.resize(k);
+  std::sort(order.begin(), order.end(), before);
+  return order;
+}
+
+template <class U>
+void check_result(const Case &c, const std::vector<U> &data, const std::vector<U> &values,
+                  const std::vector<unsigned char> &indices) {
+  const KeyCodec<U> codec = make_codec<U>({c.t, c.greatest, c.nan_last});
+  const uint32_t index_bytes = dtype_bytes(c.index_t);
+  for (uint64_t r = 0; r < c.rows; ++r) {
+    const U *row = data.data() + r * (c.columns + c.row_padding);
+    const std::vector<uint64_t> wanted = reference(row, c.columns, c.k, codec);
+    for (uint64_t i = 0; i < c.k; ++i) {
+      uint64_t index = 0;
+      std::memcpy(&index, indices.data() + (r * c.k + i) * index_bytes, index_bytes);
+      if (c.want_values) {
+        ASSERT_EQ(values[r * c.k + i], row[wanted[i]]) << describe(c) << " row " << r << " place " << i;
+      }
+      if (c.want_indices) {
+        ASSERT_EQ(index, wanted[i]) << describe(c) << " row " << r << " place " << i;
+      }
+    }
+  }
+}
+
+template <class U>
+void run_case_as(const Case &c) {
+  const uint64_t items = c.rows * (c.columns + c.row_padding), results = c.rows * c.k;
+  const uint32_t index_bytes = dtype_bytes(c.index_t);
+  const std::vector<U> data = make_values<U>(c.values, c.t, items, c.seed);
+  const uint64_t head = c.offset * sizeof(U), index_head = c.offset * index_bytes;
+  Guarded in(items * sizeof(U) + head), values(results * sizeof(U) + head), indices(results * index_bytes + index_head);
+  cudaMemcpy(in.data() + head, data.data(), items * sizeof(U), cudaMemcpyHostToDevice);
+
+  Request request{};
+  request.operation = c.rows == 1 && c.row_padding == 0 ? Operation::kTopk : Operation::kTopkRows;
+  request.order = {c.t, c.greatest, c.nan_last};
+  request.n = c.rows * c.columns;
+  request.rows = c.rows, request.columns = c.columns, request.row_stride = c.columns + c.row_padding;
+  request.k = c.k;
+  request.in = in.data() + head;
+  request.out = c.want_values ? values.data() + head : nullptr;
+  request.indices_out = c.want_indices ? indices.data() + index_head : nullptr;
+  request.index_t = c.index_t;
+  const uint64_t workspace_bytes = topk_workspace_bytes_forced(request, c.force);
+  Guarded workspace(workspace_bytes);
+  const LaunchContext context{nullptr, &device().facts, nullptr};
+  try {
+    launch_topk_forced(context, request, workspace.data(), c.force);
+  } catch (const Error &e) {
+    FAIL() << e.text() << " in " << describe(c);
+  }
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess) << describe(c);
+
+  std::vector<U> values_out(results), data_after(items);
+  std::vector<unsigned char> indices_out(results * index_bytes);
+  cudaMemcpy(values_out.data(), values.data() + head, results * sizeof(U), cudaMemcpyDeviceToHost);
+  cudaMemcpy(indices_out.data(), indices.data() + index_head, indices_out.size(), cudaMemcpyDeviceToHost);
+  cudaMemcpy(data_after.data(), in.data() + head, items * sizeof(U), cudaMemcpyDeviceToHost);
+  ASSERT_EQ(std::memcmp(data_after.data(), data.data(), items * sizeof(U)), 0) << "input changed: " << describe(c);
+  ASSERT_TRUE(values.intact(head, c.want_values ? results * sizeof(U) : 0)) << describe(c);
+  ASSERT_TRUE(indices.intact(index_head, c.want_indices ? results * index_bytes : 0)) << describe(c);
+  ASSERT_TRUE(workspace.intact(0, workspace_bytes)) << describe(c);
+  check_result<U>(c, data, values_out, indices_out);
+}
+
+void run_case(const Case &c) {
+  with_width(dtype_bytes(c.t), [&](auto tag) { run_case_as<typename decltype(tag)::type>(c); });
+}
+
+class Topk : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!device().found()) GTEST_SKIP() << "no GPU";
+  }
+};
+
+constexpr gsort_dtype kAllTypes[] = {GSORT_U8,  GSORT_I8,  GSORT_U16, GSORT_I16,  GSORT_U32, GSORT_I32,
+                                     GSORT_U64, GSORT_I64, GSORT_F16, GSORT_BF16, GSORT_F32, GSORT_F64};
+
+TEST_F(Topk, EveryTypeOrderAndValues) {
+  uint64_t seed = 100;
+  for (gsort_dtype t : kAllTypes)
+    for (Values values : kAllValues)
+      for (int order = 0; order < 4; ++order) {
+        Case c;
+        c.t = t, c.values = values, c.greatest = order & 1, c.nan_last = order & 2, c.seed = ++seed;
+        c.columns = 3000 + seed % 7, c.k = 1 + seed % 300, c.offset = seed % 5;
+        run_case(c);
+        c.columns = 40000 + seed % 50;
+        run_case(c);
+        c.force.team = true;
+        run_case(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
+TEST_F(Topk, SmallSizesAllK) {
+  for (uint64_t n = 1; n <= 70; ++n)
+    for (uint64_t k = 1; k <= n; ++k) {
+      Case c;
+      c.t = (n + k) % 2 == 0 ? GSORT_F32 : GSORT_U8, c.columns = n, c.k = k, c.seed = n * 100 + k;
+      c.offset = n % 4, c.force.team = k % 3 == 0;
+      run_case(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
+// Around the sizes of tiles, buffers and blocks, and k around powers of two up to n.
+TEST_F(Topk, BoundarySizes) {
+  uint64_t seed = 7000;
+  for (uint64_t n :
+       {255, 256, 257, 1023, 1024, 1025, 2047, 2049, 8191, 8192, 8193, 16383, 16384, 16385, 32769, 65536, 65537})
+    for (uint64_t k : {1, 2, 31, 32, 33, 255, 256, 257, 2047, 2048, 2049, 4095, 4096, 4097, 10000}) {
+      if (k > n) continue;
+      for (gsort_dtype t : {GSORT_F32, GSORT_F64, GSORT_U8}) {
+        Case c;
+        c.t = t, c.columns = n, c.k = k, c.seed = ++seed, c.offset = seed % 4;
+        c.values = kAllValues[seed % std::size(kAllValues)];
+        c.index_t = seed % 2 == 0 ? GSORT_U64 : GSORT_I32;
+        run_case(c);
+        if (HasFatalFailure()) return;
+      }
+    }
+}
+
+TEST_F(Topk, AllOfTheElements) {
+  for (gsort_dtype t : kAllTypes)
+    for (uint64_t n : {1, 2, 100, 5000, 70000}) {
+      Case c;
+      c.t = t, c.columns = n, c.k = n, c.values = Values::kTwo, c.nan_last = true;
+      run_case(c);
+      c.k = n - n / 3;
+      if (c.k > 0) run_case(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
+TEST_F(Topk, EitherOutputAlone) {
+  for (uint64_t n : {500, 9000, 100000, 600000})
+    for (int outputs = 0; outputs < 3; ++outputs)
+      for (bool sort : {false, true}) {
+        Case c;
+        c.columns = n, c.k = n / 3, c.want_values = outputs != 0, c.want_indices = outputs != 1, c.force.sort = sort;
+        c.index_t = outputs == 2 ? GSORT_I64 : GSORT_U32;
+        run_case(c);
+        c.k = n - 1;
+        run_case(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
+TEST_F(Topk, LongRows) {
+  uint64_t seed = 900;
+  for (Values values : kAllValues)
+    for (gsort_dtype t : {GSORT_F32, GSORT_F64, GSORT_I16, GSORT_U8})
+      for (uint64_t k : {1, 10, 256, 5000, 65536}) {
+        Case c;
+        c.t = t, c.values = values, c.columns = (1 << 19) + 12345 + seed % 3, c.k = k, c.seed = ++seed;
+        c.greatest = seed % 2, c.nan_last = seed % 3 == 0, c.offset = seed % 4;
+        run_case(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
+// Inputs made against the sample are as good as a sample that lies: its rank is forced far too low or too high, or it
+// is left out.
+TEST_F(Topk, MisledSample) {
+  uint64_t seed = 300;
+  for (Values values : kAllValues)
+    for (gsort_dtype t : {GSORT_F32, GSORT_U64, GSORT_BF16, GSORT_I8})
+      for (uint64_t k : {3, 1000, 6000})
+        for (int lie = 0; lie < 3; ++lie)
+          for (bool team : {false, true}) {
+            Case c;
+            c.t = t, c.values = values, c.columns = 200000 + seed % 9, c.k = k, c.seed = ++seed;
+            c.offset = seed % 4, c.greatest = seed % 2;
+            if (!team) c.columns = 30000;
+            c.force.team = team;
+            if (lie == 0) c.force.sample_rank = 1;
+            if (lie == 1) c.force.sample_rank = 1 << 20;
+            if (lie == 2) c.force.no_sample = true;
+            run_case(c);
+            if (HasFatalFailure()) return;
+          }
+}
+
+TEST_F(Topk, LargeKBySort) {
+  uint64_t seed = 400;
+  for (Values values : kAllValues)
+    for (gsort_dtype t : {GSORT_F32, GSORT_I64, GSORT_F16, GSORT_U8})
+      for (uint64_t k : {1, 7000, 99000, 130000, 150001}) {
+        Case c;
+        c.t = t, c.values = values, c.columns = 150001, c.k = k, c.seed = ++seed, c.force.sort = true;
+        c.greatest = seed % 2, c.offset = seed % 4, c.index_t = seed % 2 ? GSORT_U32 : GSORT_U64;
+        run_case(c);
+        if (HasFatalFailure()) return;
+      }
+  Case c;
+  c.columns = 700000, c.k = 300000;  // by itself
+  run_case(c);
+}
+
+TEST_F(Topk, Rows) {
+  uint64_t seed = 500;
+  struct Shape {
+    uint64_t rows, columns, k;
+  };
+  constexpr Shape shapes[] = {{1000, 1, 1},      {500, 17, 5},      {300, 100, 100},     {257, 1024, 10},
+                              {100, 1024, 1024}, {20, 9000, 2048},  {5, 32000, 1},       {5, 32000, 256},
+                              {5, 32000, 2048},  {3, 30000, 5000},  {7, 9000, 9000},     {200, 5000, 3000},
+                              {3, 300000, 10},   {2, 300000, 3000}, {2, 300000, 270000}, {140, 70000, 100}};
+  for (const Shape &shape : shapes)
+    for (gsort_dtype t : {GSORT_F32, GSORT_F64, GSORT_U8, GSORT_BF16})
+      for (int variant = 0; variant < 3; ++variant) {
+        if (shape.rows * shape.columns > 2000000 && (t != GSORT_F32 || variant > 1)) continue;
+        Case c;
+        c.t = t, c.rows = shape.rows, c.columns = shape.columns, c.k = shape.k, c.seed = ++seed;
+        c.values = kAllValues[seed % std::size(kAllValues)], c.row_padding = variant == 0 ? 0 : seed % 7 + 1;
+        c.greatest = seed % 3 != 0, c.nan_last = seed % 2, c.offset = variant;
+        c.force.team = variant == 2;
+        run_case(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
+TEST_F(Topk, RepeatsAreEqual) {
+  // The sample differs from run to run; the result must not.
+  for (int i = 0; i < 200; ++i) {
+    Case c;
+    c.values = Values::kTwo, c.columns = 100000, c.k = 500, c.force.team = i % 2;
+    run_case(c);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(TopkPlan, ReservationCoversEverySplit) {
+  for (uint64_t n : {1000ull, 100000ull, 3000000ull, 1ull << 28})
+    for (uint64_t k : {1ull, 10ull, 1000ull, 70000ull, 400000ull}) {
+      if (k > n) continue;
+      for (gsort_dtype t : {GSORT_U8, GSORT_F32, GSORT_F64}) {
+        Request whole{};
+        whole.operation = Operation::kTopkRows, whole.order = {t, true, false};
+        whole.n = n, whole.k = k, whole.rows = 1, whole.columns = n, whole.row_stride = n;
+        const uint64_t reserved = topk_workspace_bytes_forced(whole, TopkForce{});
+        for (uint64_t rows = 1; rows <= n / k; rows = rows * 3 / 2 + 1) {
+          Request split = whole;
+          split.rows = rows, split.columns = n / rows, split.row_stride = n / rows;
+          EXPECT_LE(topk_workspace_bytes_forced(split, TopkForce{}), reserved) << n << " " << k << " " << rows;
+        }
+      }
+    }
+}
+
+}  // namespace
+}  // namespace gsort_internal
