@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The engine on the threads of the CPU.
 #include <dlfcn.h>
+#include <link.h>
 
 #include <new>
 
@@ -53,6 +54,19 @@ PointerAttribute loaded_driver_query() {
   return query;
 }
 
+// Changes whenever a library is loaded or unloaded. Far cheaper than dlopen, which looks for the file when it is not
+// there.
+unsigned long long loaded_libraries() {
+  unsigned long long changes = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info *info, size_t, void *out) {
+        *static_cast<unsigned long long *>(out) = info->dlpi_adds + info->dlpi_subs;
+        return 1;
+      },
+      &changes);
+  return changes;
+}
+
 class CpuEngine final : public Engine {
  public:
   explicit CpuEngine(const EngineOptions &options)
@@ -80,7 +94,7 @@ class CpuEngine final : public Engine {
 
   bool host_readable(const void *array) override {
     constexpr int attribute_memory_type = 2, attribute_is_managed = 8, type_device = 2;
-    const PointerAttribute query = loaded_driver_query();
+    const PointerAttribute query = driver_query();
     if (query == nullptr) return true;
     const uint64_t pointer = reinterpret_cast<uintptr_t>(array);
     uint32_t type = 0, managed = 0;
@@ -113,10 +127,21 @@ class CpuEngine final : public Engine {
   void abandon() noexcept override { pool_.abandon(); }
 
  private:
+  PointerAttribute driver_query() {
+    const unsigned long long libraries = loaded_libraries();
+    if (libraries != libraries_at_query_) {
+      query_ = loaded_driver_query();
+      libraries_at_query_ = libraries;
+    }
+    return query_;
+  }
+
   HostMemory &memory_;
   Control &control_;
   Pool pool_;
   bool own_memory_;
+  unsigned long long libraries_at_query_ = 0;
+  PointerAttribute query_ = nullptr;
 };
 
 }  // namespace
