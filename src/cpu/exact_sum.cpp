@@ -79,14 +79,16 @@ inline __attribute__((always_inline)) Folded fold(const double *x, double window
     }
   }
   // Sums keep their window's exponent, so their bits differ from it by the number of units added.
-  Folded folded{{0, 0}, (rest[0] | rest[1] | rest[2] | rest[3]) == 0};
+  // Unsigned, because a NaN among the elements leaves differences that overflow; its block is then not used.
+  uint64_t units[2] = {0, 0};
   for (uint32_t j = 0; j < kVectors; ++j) {
     for (uint32_t lane = 0; lane < kVectorItems; ++lane) {
-      folded.units[0] += static_cast<int64_t>(bits_of_double(sums_1[j][lane]) - bits_of_double(window_1));
-      folded.units[1] += static_cast<int64_t>(bits_of_double(sums_2[j][lane]) - bits_of_double(window_2));
+      units[0] += bits_of_double(sums_1[j][lane]) - bits_of_double(window_1);
+      units[1] += bits_of_double(sums_2[j][lane]) - bits_of_double(window_2);
     }
   }
-  return folded;
+  return {{static_cast<int64_t>(units[0]), static_cast<int64_t>(units[1])},
+          (rest[0] | rest[1] | rest[2] | rest[3]) == 0};
 }
 
 double greatest_magnitude_baseline(const double *x) { return greatest_magnitude(x); }

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The shared library from outside: exported names, needed libraries, SONAME, hardening.
+
+usage: library_test.py LIBRARY HEADER
+"""
+import re
+import subprocess
+import sys
+import unittest
+
+LIBRARY, HEADER = sys.argv[1], sys.argv[2]
+ALLOWED_NEEDED = {"libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+
+
+def output(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def declared_functions():
+    with open(HEADER, encoding="utf-8") as header:
+        text = re.sub(r"/\*.*?\*/", "", header.read(), flags=re.DOTALL)
+    return set(re.findall(r"GSORT_API[^;(]*?(gsort_\w+)\s*\(", text))
+
+
+class Library(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.dynamic = output("readelf", "-dW", LIBRARY)
+        cls.segments = output("readelf", "-lW", LIBRARY)
+
+    def exported(self):
+        lines = output("nm", "-D", "--defined-only", LIBRARY).splitlines()
+        # A version script's own name (type A) is no symbol that anyone links.
+        return {line.split()[2].split("@")[0] for line in lines if line.split()[1] != "A"}
+
+    def test_exports_are_the_headers_functions_and_nothing_else(self):
+        self.assertGreater(len(declared_functions()), 30)
+        self.assertEqual(self.exported(), declared_functions())
+
+    def test_needs_libc_and_its_loader_alone(self):
+        needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", self.dynamic))
+        self.assertIn("libc.so.6", needed)
+        self.assertLessEqual(needed, ALLOWED_NEEDED)
+
+    def test_no_undefined_symbol_of_the_cuda_driver_or_the_cpp_runtime(self):
+        undefined = output("nm", "-D", "--undefined-only", LIBRARY)
+        self.assertNotRegex(undefined, r"\bU (cu[A-Z]|cuda|_ZNSt|__cxa_throw)")
+
+    def test_soname(self):
+        self.assertRegex(self.dynamic, r"\(SONAME\).*\[libgsort\.so\.1\]")
+
+    def test_no_search_path(self):
+        self.assertNotRegex(self.dynamic, r"\((RPATH|RUNPATH)\)")
+
+    def test_stays_loaded(self):
+        self.assertRegex(self.dynamic, r"\(FLAGS_1\).*NODELETE")
+
+    def test_binds_at_load_and_is_read_only_afterwards(self):
+        self.assertRegex(self.dynamic, r"BIND_NOW|\(FLAGS_1\).*NOW")
+        self.assertIn("GNU_RELRO", self.segments)
+
+    def test_no_text_relocations(self):
+        self.assertNotIn("TEXTREL", self.dynamic)
+
+    def test_stack_is_not_executable(self):
+        stack = [line for line in self.segments.splitlines() if "GNU_STACK" in line]
+        self.assertEqual(len(stack), 1)
+        self.assertNotIn("E", stack[0].split()[-2])
+
+    def test_no_segment_is_writable_and_executable(self):
+        for line in self.segments.splitlines():
+            if line.strip().startswith("LOAD"):
+                self.assertNotIn("RWE", line)
+
+    def test_stack_protector(self):
+        self.assertIn("__stack_chk_fail", output("nm", "-D", "--undefined-only", LIBRARY))
+
+    def test_no_path_of_the_build_machine(self):
+        with open(LIBRARY, "rb") as library:
+            content = library.read()
+        self.assertNotIn(b"RUNPATH", content)
+        self.assertNotRegex(content, rb"/home/\w+/")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

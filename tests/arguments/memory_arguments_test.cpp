@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Wrong arguments of gsort_reserve(), gsort_workspace_bytes(), gsort_set_workspace() and gsort_set_stream().
+#include "arguments/fixture.h"
+
+namespace gsort_test {
+namespace {
+
+class MemoryArguments : public ArgumentsTest {
+ protected:
+  // The same wrong shape for the call that reserves and for the one that computes.
+  void expect_both_invalid(uint32_t op, gsort_dtype t, uint64_t n, uint64_t k_or_value_bytes, const Words &words) {
+    expect_invalid(gsort_reserve(g(), op, t, n, k_or_value_bytes), words);
+    uint64_t needed = 12345;
+    EXPECT_EQ(GSORT_ERROR_INVALID_ARGUMENT, gsort_workspace_bytes(op, t, n, k_or_value_bytes, &needed));
+    EXPECT_TRUE(has_words(gsort_error_message(nullptr), words));
+    EXPECT_EQ(12345u, needed) << "something was written";
+  }
+};
+
+TEST_P(MemoryArguments, Shapes) {
+  expect_both_invalid(0, GSORT_U32, 100, 0, {"op", "0"});
+  expect_both_invalid(12, GSORT_U32, 100, 0, {"op", "12"});
+  expect_both_invalid(GSORT_OP_SORT, 0, 100, 0, {"t", "0"});
+  expect_both_invalid(GSORT_OP_SORT, GSORT_U32, 100, 7, {"k_or_value_bytes", "7"});
+  expect_both_invalid(GSORT_OP_SORT_PAIRS, GSORT_U32, 100, 0, {"k_or_value_bytes", "0"});
+  expect_both_invalid(GSORT_OP_SORT_PAIRS, GSORT_U32, 100, 65537, {"k_or_value_bytes", "65537"});
+  expect_both_invalid(GSORT_OP_ARGSORT, GSORT_U32, 100, 3, {"k_or_value_bytes", "3"});
+  expect_both_invalid(GSORT_OP_RANK, GSORT_U32, 100, 16, {"k_or_value_bytes", "16"});
+  expect_both_invalid(GSORT_OP_TOPK, GSORT_U32, 100, 101, {"k_or_value_bytes", "101"});
+  expect_both_invalid(GSORT_OP_SORT, GSORT_U32, kTooMany, 0, {as_text(kTooMany)});
+  expect_both_invalid(GSORT_OP_SORT_PAIRS, GSORT_U8, uint64_t{1} << 50, 65536, {});
+}
+
+TEST_P(MemoryArguments, EveryOperationHasAWorkspaceSize) {
+  struct Shape {
+    uint32_t op;
+    uint64_t last;
+  };
+  constexpr Shape kShapes[] = {{GSORT_OP_SORT, 0},   {GSORT_OP_SORT_PAIRS, 4}, {GSORT_OP_ARGSORT, 4},
+                               {GSORT_OP_RANK, 8},   {GSORT_OP_MERGE, 0},      {GSORT_OP_SORT_SEGMENTS, 10},
+                               {GSORT_OP_TOPK, 100}, {GSORT_OP_TOPK_ROWS, 10}, {GSORT_OP_SUM, 0},
+                               {GSORT_OP_REDUCE, 0}, {GSORT_OP_SCAN, 0}};
+  for (const Shape &shape : kShapes) {
+    for (const gsort_dtype t : kAllTypes) {
+      for (const uint64_t n : {uint64_t{1000}, uint64_t{1} << 20, (uint64_t{1} << 32) + 1}) {
+        uint64_t needed = UINT64_MAX;
+        ASSERT_EQ(GSORT_OK, gsort_workspace_bytes(shape.op, t, n, shape.last, &needed))
+            << "op " << shape.op << ": " << gsort_error_message(nullptr);
+        // No plan needs more than a few copies of keys, 8-byte indices and some counters a segment.
+        EXPECT_LT(needed, n * 64 + (uint64_t{1} << 30)) << "op " << shape.op;
+      }
+      expect_ok(gsort_reserve(g(), shape.op, t, 1000, shape.last));
+    }
+  }
+}
+
+TEST_P(MemoryArguments, WorkspaceBytesOfNull) {
+  EXPECT_EQ(GSORT_ERROR_INVALID_ARGUMENT, gsort_workspace_bytes(GSORT_OP_SORT, GSORT_U32, 10, 0, nullptr));
+  EXPECT_TRUE(has_words(gsort_error_message(nullptr), {"bytes", "NULL"}));
+}
+
+TEST_P(MemoryArguments, StreamAndWorkspace) {
+  if (backend() == GSORT_BACKEND_CPU) {
+    int somewhere = 0;
+    EXPECT_EQ(GSORT_ERROR_NOT_SUPPORTED, gsort_set_stream(g(), &somewhere));
+    EXPECT_NE(std::string(), gsort_error_message(g()));
+    expect_ok(gsort_set_stream(g(), nullptr));
+    EXPECT_EQ(GSORT_ERROR_NOT_SUPPORTED, gsort_set_workspace(g(), bytes(out()), 256));
+    EXPECT_NE(std::string(), gsort_error_message(g()));
+    return;
+  }
+  expect_invalid(gsort_set_workspace(g(), bytes(out()) + 8, 256), {"device_memory", as_text(bytes(out()) + 8)});
+  expect_invalid(gsort_set_workspace(g(), nullptr, 256), {"device_memory", "256"});
+  expect_ok(gsort_set_workspace(g(), nullptr, 0));
+}
+
+GSORT_INSTANTIATE_BACKENDS(MemoryArguments);
+
+}  // namespace
+}  // namespace gsort_test

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The same bits at any number of threads.
+#include "inputs/samples.h"
+#include "support/backend.h"
+
+namespace gsort_test {
+namespace {
+
+constexpr gsort_dtype kMainTypes[] = {GSORT_U8, GSORT_I32, GSORT_BF16, GSORT_F64};
+
+class ThreadCountTest : public ::testing::TestWithParam<gsort_dtype> {
+ protected:
+  // Every operation on one input, its results as bytes.
+  std::vector<Bytes> results(uint32_t threads, const Array &in) {
+    const Handle handle(GSORT_BACKEND_CPU, threads);
+    const Where where = {handle.get()};
+    const gsort_dtype t = in.type();
+    const uint64_t n = in.size();
+    std::vector<Bytes> all;
+    all.push_back(run_sort(where, in, 0).bytes());
+    const Pairs pairs = run_sort_pairs(where, {in, generate_values(n, 4, 1)}, 4, GSORT_DESCENDING);
+    all.push_back(pairs.keys.bytes());
+    all.push_back(pairs.values);
+    all.push_back(run_argsort(where, in, GSORT_U32, GSORT_NAN_LAST).bytes());
+    all.push_back(run_rank(where, in, GSORT_U64, 0).bytes());
+    all.push_back(run_merge(where, Array(t, all[0]), Array(t, all[0]), 0).bytes());
+    all.push_back(run_sort_segments(where, in, generate_offsets(n, 50, 1), 0).bytes());
+    const Selection best = run_topk(where, in, {n / 5, GSORT_U32, Wanted::kBoth, 0});
+    all.push_back(best.values.bytes());
+    all.push_back(best.indices.bytes());
+    all.push_back(run_topk_rows(where, in, {n / 100, 100, 100}, {7, GSORT_U32, Wanted::kBoth, 0}).indices.bytes());
+    all.push_back(run_scan(where, in, 0).bytes());
+    for (const uint64_t bits : {run_sum(where, in), run_reduce(where, GSORT_MEAN, in, 0),
+                                run_reduce(where, GSORT_ARGMIN, in, 0), run_reduce(where, GSORT_MAX, in, 0)}) {
+      all.push_back(make_array(GSORT_U64, std::vector<uint64_t>{bits}).bytes());
+    }
+    return all;
+  }
+};
+
+TEST_P(ThreadCountTest, SameBits) {
+  for (const uint64_t n : {uint64_t{1000}, uint64_t{100003}, uint64_t{600011}}) {
+    for (const Distribution distribution : {Distribution::kSmallRange, Distribution::kTwoValues}) {
+      const Array in = generate(distribution, GetParam(), n, 3);
+      const std::vector<Bytes> one_thread = results(1, in);
+      for (const uint32_t threads : {2u, 3u, 8u}) {
+        const std::vector<Bytes> many_threads = results(threads, in);
+        for (size_t r = 0; r < one_thread.size(); r++) {
+          ASSERT_TRUE(same_bytes(one_thread[r], many_threads[r]))
+              << "result " << r << " with " << threads << " threads, n " << n;
+        }
+      }
+    }
+  }
+}
+
+TEST_P(ThreadCountTest, MatchesReferenceWithManyThreads) {
+  const Handle handle(GSORT_BACKEND_CPU, 8);
+  for (const uint64_t n : {uint64_t{5}, uint64_t{50021}, uint64_t{400009}}) {
+    const Array keys = generate(Distribution::kAnd1, GetParam(), n, 3);
+    const Indices order = reference_argsort(keys, GSORT_DESCENDING);
+    EXPECT_TRUE(same_elements(gather(keys, order), run_sort({handle.get()}, keys, GSORT_DESCENDING)));
+    EXPECT_TRUE(
+        same_elements(make_indices(GSORT_U32, order), run_argsort({handle.get()}, keys, GSORT_U32, GSORT_DESCENDING)));
+  }
+}
+
+TEST(ThreadCount, InfoTellsTheThreads) {
+  const Handle handle(GSORT_BACKEND_CPU, 5);
+  gsort_info info = {};
+  info.struct_size = sizeof(info);
+  ASSERT_TRUE(succeeded(handle.get(), gsort_info_get(handle.get(), &info)));
+  EXPECT_EQ(5u, info.threads);
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, ThreadCountTest, ::testing::ValuesIn(kMainTypes),
+                         [](const auto &test) { return std::string(element_type(test.param).name); });
+
+}  // namespace
+}  // namespace gsort_test

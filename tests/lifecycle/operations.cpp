@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "lifecycle/operations.h"
+
+#include "reference/sorting.h"
+
+namespace gsort_test {
+namespace {
+
+uint64_t k_of(const Arrays &a) { return a.n / 3; }
+
+Bytes first(const Buffer &buffer, uint64_t bytes) {
+  Bytes content = buffer.read();
+  content.resize(bytes);
+  return content;
+}
+
+Bytes keys_out(const Arrays &a) { return a.keys_out.read(); }
+Bytes indices_out(const Arrays &a) { return a.indices_out.read(); }
+Bytes eight_bytes(const Arrays &a) { return first(a.values_out, 8); }
+
+Bytes pairs_out(const Arrays &a) {
+  Bytes all = a.keys_out.read();
+  const Bytes values = a.values_out.read();
+  all.insert(all.end(), values.begin(), values.end());
+  return all;
+}
+
+Bytes best_out(const Arrays &a) {
+  Bytes all = first(a.keys_out, k_of(a) * element_type(a.type).bytes);
+  const Bytes indices = first(a.indices_out, k_of(a) * 4);
+  all.insert(all.end(), indices.begin(), indices.end());
+  return all;
+}
+
+gsort_status sort_segments(gsort *g, const Arrays &a) {
+  return gsort_sort_segments(g, a.type, a.keys.data(), a.keys_out.data(), a.n,
+                             static_cast<const uint64_t *>(a.offsets.data()), Arrays::kSegments, 0);
+}
+
+gsort_status merge(gsort *g, const Arrays &a) {
+  const auto *halves = static_cast<const uint8_t *>(a.sorted_halves.data());
+  return gsort_merge(g, a.type, halves, a.n / 2, halves + a.n / 2 * element_type(a.type).bytes, a.n - a.n / 2,
+                     a.keys_out.data(), 0);
+}
+
+std::vector<NamedOperation> make_operations() {
+  std::vector<NamedOperation> all;
+  const auto add = [&](const char *name, std::function<gsort_status(gsort *, const Arrays &)> run,
+                       std::function<Bytes(const Arrays &)> result) {
+    all.push_back({name, std::move(run), std::move(result)});
+  };
+  add(
+      "sort", [](gsort *g, const Arrays &a) { return gsort_sort(g, a.type, a.keys.data(), a.keys_out.data(), a.n, 0); },
+      keys_out);
+  add(
+      "sort_pairs",
+      [](gsort *g, const Arrays &a) {
+        return gsort_sort_pairs(g, a.type, a.keys.data(), a.keys_out.data(), 4, a.values.data(), a.values_out.data(),
+                                a.n, GSORT_DESCENDING);
+      },
+      pairs_out);
+  add(
+      "argsort",
+      [](gsort *g, const Arrays &a) {
+        return gsort_argsort(g, a.type, a.keys.data(), a.n, GSORT_U32, a.indices_out.data(), 0);
+      },
+      indices_out);
+  add(
+      "rank",
+      [](gsort *g, const Arrays &a) {
+        return gsort_rank(g, a.type, a.keys.data(), a.n, GSORT_I32, a.indices_out.data(), 0);
+      },
+      indices_out);
+  add("merge", merge, keys_out);
+  add("sort_segments", sort_segments, keys_out);
+  add(
+      "topk",
+      [](gsort *g, const Arrays &a) {
+        return gsort_topk(g, a.type, a.keys.data(), a.n, k_of(a), a.keys_out.data(), GSORT_U32, a.indices_out.data(),
+                          0);
+      },
+      best_out);
+  add(
+      "topk_rows",
+      [](gsort *g, const Arrays &a) {
+        return gsort_topk_rows(g, a.type, a.keys.data(), 3, a.n / 3, a.n / 3, a.n / 9, a.keys_out.data(), GSORT_U32,
+                               a.indices_out.data(), GSORT_SMALLEST);
+      },
+      [](const Arrays &a) { return first(a.indices_out, a.n / 9 * 12); });
+  add(
+      "sum", [](gsort *g, const Arrays &a) { return gsort_sum(g, a.type, a.keys.data(), a.n, a.values_out.data(), 0); },
+      eight_bytes);
+  add(
+      "mean",
+      [](gsort *g, const Arrays &a) {
+        return gsort_reduce(g, GSORT_MEAN, a.type, a.keys.data(), a.n, a.values_out.data(), 0);
+      },
+      eight_bytes);
+  add(
+      "scan", [](gsort *g, const Arrays &a) { return gsort_scan(g, a.type, a.keys.data(), a.keys_out.data(), a.n, 0); },
+      keys_out);
+  return all;
+}
+
+}  // namespace
+
+Arrays::Arrays(Place place, const Array &input)
+    : type(input.type()),
+      n(input.size()),
+      keys_content(input.bytes()),
+      values_content(generate_values(n, 4, 7)),
+      keys(place, keys_content.size()),
+      values(place, n * 4),
+      sorted_halves(place, keys_content.size()),
+      offsets(place, (kSegments + 1) * 8),
+      keys_out(place, keys_content.size()),
+      values_out(place, n * 4),
+      indices_out(place, n * 4) {
+  keys.write(keys_content);
+  values.write(values_content);
+  sorted_halves.write(reference_sort_segments(input, {0, n / 2, n}, 0).bytes());
+  offsets.write(make_array(GSORT_U64, generate_offsets(n, kSegments, 3)).bytes());
+}
+
+bool Arrays::inputs_intact() const { return keys.read() == keys_content && values.read() == values_content; }
+
+const std::vector<NamedOperation> &all_operations() {
+  static const std::vector<NamedOperation> kOperations = make_operations();
+  return kOperations;
+}
+
+}  // namespace gsort_test
