@@ -33,9 +33,9 @@ class OrderArguments : public ArgumentsTest {
     // n - 1 is the greatest index: the first n is refused for its index, the second gets as far as the NULL output.
     const uint64_t two_to_31 = uint64_t{1} << 31;
     expect_invalid(call(g(), GSORT_U8, keys(), 2 * two_to_31 + 1, GSORT_U32, nullptr, 0), {"index_t"});
-    expect_invalid(call(g(), GSORT_U8, keys(), 2 * two_to_31, GSORT_U32, nullptr, 0), {"_out", "NULL"});
+    expect_invalid(call(g(), GSORT_U8, keys(), 2 * two_to_31, GSORT_U32, nullptr, 0), {"NULL"});
     expect_invalid(call(g(), GSORT_U8, keys(), two_to_31 + 1, GSORT_I32, nullptr, 0), {"index_t"});
-    expect_invalid(call(g(), GSORT_U8, keys(), two_to_31, GSORT_I32, nullptr, 0), {"_out", "NULL"});
+    expect_invalid(call(g(), GSORT_U8, keys(), two_to_31, GSORT_I32, nullptr, 0), {"NULL"});
   }
 };
 
