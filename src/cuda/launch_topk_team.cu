@@ -13,13 +13,6 @@ void launch_team_as(const LaunchContext &context, const TopkTeamArgs<U> &args) {
   cuda_check(cudaFuncSetAttribute(topk_team_kernel<U, C>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(shared_bytes)),
              "cudaFuncSetAttribute for top-k");
-  if (args.plan.teams == 1)
-    cuda_check(cudaMemsetAsync(args.workspace, 0, args.layout.control_bytes, context.stream),
-               "cudaMemsetAsync for top-k");
-  else
-    cuda_check(cudaMemset2DAsync(args.workspace, args.layout.bytes, 0, args.layout.control_bytes, args.plan.teams,
-                                 context.stream),
-               "cudaMemset2DAsync for top-k");
   TopkTeamArgs<U> copy = args;
   void *arguments[] = {&copy};
   cuda_check(cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(&topk_team_kernel<U, C>),

@@ -28,7 +28,7 @@ constexpr uint64_t kTopkRowsDirectMax = 8192;
 // Candidates of a longer row that a block holds.
 constexpr uint64_t kTopkRowsCandidatesMax = 12288;
 // Up to here a single row is left to one block: its launch is cheaper than grid barriers.
-constexpr uint64_t kTopkRowsColumnsSingle = uint64_t{1} << 16;
+constexpr uint64_t kTopkRowsColumnsSingle = uint64_t{1} << 17;
 // Static shared memory of the kernels, rounded up.
 constexpr uint32_t kTopkScratchBytes = 2048;
 // Lists of teams that work on different rows at a time may take so much together.
@@ -158,7 +158,6 @@ struct TopkControl {
 };
 
 struct TopkTeamLayout {
-  uint64_t control_bytes;  // control and histograms: zeroed before the kernel
   uint64_t samples, least, regions, counts, list_a, list_b;
   uint64_t list_a_items;
   uint64_t bytes;  // of one team
@@ -172,8 +171,7 @@ constexpr uint64_t kTopkControlBytes = topk_round(sizeof(TopkControl));
 constexpr TopkTeamLayout topk_team_layout(const TopkShape &s, bool split) {
   const uint64_t composite = topk_composite_bytes(s);
   TopkTeamLayout l{};
-  l.control_bytes = kTopkControlBytes + topk_round(uint64_t{3} * kTopkBins * 8);
-  l.samples = l.control_bytes;
+  l.samples = kTopkControlBytes + topk_round(uint64_t{3} * kTopkBins * 8);
   l.least = l.samples + topk_round(kTopkSampleGroups * composite);
   l.regions = l.least + topk_round(kTopkTeamBlocksMax * composite);
   l.counts = l.regions + topk_round(uint64_t{kTopkTeamBlocksMax} * kTopkRegionItems * composite);

@@ -6,7 +6,8 @@
 #ifndef GSORT_CUDA_KERNELS_TOPK_ROWS_CUH_
 #define GSORT_CUDA_KERNELS_TOPK_ROWS_CUH_
 
-#include "cuda/kernels/topk_common.cuh"
+#include "cuda/kernels/topk_filter.cuh"
+#include "cuda/kernels/topk_sort.cuh"
 #include "cuda/launch_topk.h"
 
 namespace gsort_internal {

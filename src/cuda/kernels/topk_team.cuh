@@ -9,65 +9,12 @@
 #ifndef GSORT_CUDA_KERNELS_TOPK_TEAM_CUH_
 #define GSORT_CUDA_KERNELS_TOPK_TEAM_CUH_
 
-#include "cuda/kernels/topk_common.cuh"
+#include "cuda/kernels/topk_exact.cuh"
+#include "cuda/kernels/topk_filter.cuh"
+#include "cuda/kernels/topk_sort.cuh"
 #include "cuda/launch_topk.h"
 
 namespace gsort_internal {
-
-// A block's view of its team.
-template <class C>
-struct TopkTeam {
-  uint32_t rank, blocks;
-  uint32_t barriers;    // passed so far
-  uint32_t histograms;  // published so far
-  TopkControl *control;
-  unsigned long long *histogram;  // three, used in turn
-  C *samples, *least, *regions, *list_a, *list_b;
-  unsigned long long *counts;  // two a block
-  uint64_t list_a_items;
-
-  uint32_t *local;  // shared: kTopkBins counters
-  C *area;          // shared: buffer_items + run_items composites
-  uint32_t buffer_items, run_items;
-  TopkScratch<C> *scratch;
-
-  // Every block of the team waits for all. Cooperative launch makes all blocks resident, so the wait ends.
-  __device__ void barrier() {
-    __syncthreads();
-    ++barriers;
-    if (threadIdx.x == 0) {
-      // Release: the block's writes, ordered before this thread by the barrier above, become visible to whoever sees
-      // the count. Acquire: what the other blocks wrote before they arrived is read after the loop only; the barrier
-      // below hands that on to the block.
-      const uint32_t goal = barriers * blocks;
-      uint32_t arrived;
-      asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(&control->barrier) : "memory");
-      do {
-        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(arrived) : "l"(&control->barrier) : "memory");
-      } while (static_cast<int32_t>(arrived - goal) < 0);
-    }
-    __syncthreads();
-  }
-
-  // Adds the block's counters to the team's and finds the bin that holds item `need`. The histogram after the next is
-  // cleared meanwhile: its last readers passed the barrier before this one.
-  __device__ TopkBin find(uint64_t need) {
-    unsigned long long *const all = histogram + uint64_t{histograms % 3} * kTopkBins;
-    unsigned long long *const next = histogram + uint64_t{(histograms + 1) % 3} * kTopkBins;
-    ++histograms;
-    for (uint32_t i = threadIdx.x; i < kTopkBins; i += blockDim.x) {
-      if (local[i] != 0) atomicAdd(&all[i], static_cast<unsigned long long>(local[i]));
-      if (rank == 0) next[i] = 0;
-    }
-    barrier();
-    return topk_find_bin(static_cast<const volatile unsigned long long *>(all), kTopkBins,
-                         static_cast<unsigned long long>(need), *scratch);
-  }
-  __device__ void clear_local() {
-    for (uint32_t i = threadIdx.x; i < kTopkBins; i += blockDim.x) local[i] = 0;
-    __syncthreads();
-  }
-};
 
 // ---- the sample ----
 
@@ -114,9 +61,14 @@ __device__ uint64_t topk_team_before(const TopkTeam<C> &team, uint32_t which, ui
 // the blocks' buffers, and list_a where a buffer is full.
 template <class U, class C>
 __device__ __noinline__ TopkFound topk_team_candidates(TopkTeam<C> &team, const TopkRow<U> &row,
-                                                       const TopkSample &sample, uint32_t parity, C &bound) {
+                                                       const TopkSample &sample, uint32_t round, C &bound) {
+  const uint32_t parity = round % 2;
+  const bool first = round == 0;
   topk_team_draw<U, C>(team, row, sample.items);
-  team.barrier();
+  if (first)
+    team.first_barrier();
+  else
+    team.barrier();
   // All blocks have left the last round, whose counter this one is not; it serves the next round.
   if (team.rank == 0 && threadIdx.x == 0) team.control->overflow[parity ^ 1] = 0;
   for (uint32_t i = threadIdx.x; i < kTopkSampleGroups; i += blockDim.x) team.area[i] = topk_load(team.samples + i);
@@ -213,192 +165,6 @@ __device__ __noinline__ void topk_team_select(TopkTeam<C> &team, const TopkFound
     shift = shift > kTopkBinBits ? shift - kTopkBinBits : 0;
   }
   topk_team_gather(team, candidates, static_cast<C>(least + ((C{1} << shift) - 1)));
-}
-
-// ---- exact selection by passes over the row ----
-
-// What a block's part of the row is: vectors [begin, end), the head with the first block, the tail with the last.
-struct TopkPart {
-  uint64_t begin, end;
-  bool head, tail;
-};
-
-template <class U, class C>
-__device__ TopkPart topk_team_part(const TopkTeam<C> &team, const TopkRow<U> &row) {
-  const uint64_t tile = static_cast<uint64_t>(blockDim.x) * kTopkVectorsThread;
-  const uint64_t tiles = (row.vectors + tile - 1) / tile;
-  const uint64_t each = (tiles + team.blocks - 1) / team.blocks * tile;
-  const uint64_t begin = each * team.rank < row.vectors ? each * team.rank : row.vectors;
-  const uint64_t end = begin + each < row.vectors ? begin + each : row.vectors;
-  return {begin, end, team.rank == 0, team.rank == team.blocks - 1};
-}
-
-// Counters of one bin lie side by side, one for every few lanes: equal keys in a warp then do not queue for one word.
-struct TopkCounters {
-  uint32_t *first;  // this thread's counter of bin 0
-  uint32_t copies;  // a power of two
-};
-
-template <class U>
-__device__ __forceinline__ void topk_count_key(U key, U low, uint32_t shift, const TopkCounters &counters) {
-  const U digit = static_cast<U>(static_cast<U>(key - low) >> shift);
-  if (key >= low && digit < kTopkBins) topk_shared_count(counters.first + digit * counters.copies);
-}
-
-// Counts the block's keys by (key - low) >> shift into team.local. A part holds less than 2^32 keys: device memory
-// over the blocks of a launch is far less.
-template <class U, class C>
-__device__ __noinline__ void topk_team_count(const TopkTeam<C> &team, const TopkRow<U> &row_in, const TopkPart &part_in,
-                                             U low, uint32_t shift) {
-  const TopkRow<U> row = row_in;
-  const TopkPart part = part_in;
-  uint32_t *const all = reinterpret_cast<uint32_t *>(team.area);
-  TopkCounters counters{all, 1};
-  while (counters.copies < 16 && 2 * counters.copies * kTopkBins * 4 <= team.buffer_items * sizeof(C))
-    counters.copies *= 2;
-  counters.first += threadIdx.x % counters.copies;
-  for (uint32_t i = threadIdx.x; i < kTopkBins * counters.copies; i += blockDim.x) all[i] = 0;
-  __syncthreads();
-  for (uint64_t first = part.begin; first < part.end; first += uint64_t{blockDim.x} * kTopkVectorsThread) {
-    uint4 v[kTopkVectorsThread];
-    topk_load_tile(row, first + threadIdx.x, part.end, v);
-#pragma unroll
-    for (uint32_t j = 0; j < kTopkVectorsThread; ++j) {
-      if (first + j * blockDim.x + threadIdx.x >= part.end) continue;
-#pragma unroll
-      for (uint32_t e = 0; e < TopkRow<U>::kVectorItems; ++e)
-        topk_count_key(row.codec.encode(topk_vector_item<U>(v[j], e)), low, shift, counters);
-    }
-  }
-  if (part.head && threadIdx.x < row.head) topk_count_key(row.encoded(threadIdx.x), low, shift, counters);
-  const uint64_t after = row.tail_begin() + threadIdx.x;
-  if (part.tail && after < row.items) topk_count_key(row.encoded(after), low, shift, counters);
-  __syncthreads();
-  for (uint32_t i = threadIdx.x; i < kTopkBins; i += blockDim.x) {
-    uint32_t sum = 0;
-    for (uint32_t c = 0; c < counters.copies; ++c) sum += all[i * counters.copies + c];
-    team.local[i] = sum;
-  }
-  __syncthreads();
-}
-
-// What the ordered write takes: keys under `low`, and the first `need` (by index) of the keys in [low, high].
-template <class U>
-struct TopkExact {
-  U low, high;
-  uint64_t need;
-};
-
-// Where the ordered write stands: keys taken for sure and ties before here.
-struct TopkCursor {
-  uint64_t less, ties;
-};
-
-// Takes what is to be taken of N consecutive elements a thread (threads in the order of the indices).
-template <uint32_t N, class U, class C>
-__device__ void topk_ordered_step(const TopkTeam<C> &team, const TopkRow<U> &row, const TopkExact<U> &exact,
-                                  const TopkTeamArgs<U> &args, const U (&keys)[N], bool valid, uint64_t index,
-                                  TopkCursor &cursor) {
-  uint32_t less = 0, ties = 0;
-#pragma unroll
-  for (uint32_t e = 0; e < N; ++e) {
-    less += valid && keys[e] < exact.low;
-    ties += valid && keys[e] >= exact.low && keys[e] <= exact.high;
-  }
-  if (cursor.ties >= exact.need) ties = 0;
-  if (!__syncthreads_or(less + ties != 0)) return;
-  uint64_t total;
-  const uint64_t before = topk_block_scan((static_cast<uint64_t>(less) << 32) | ties, total, *team.scratch);
-  uint64_t less_at = cursor.less + (before >> 32), ties_at = cursor.ties + (before & 0xffffffffu);
-  cursor.less += total >> 32, cursor.ties += total & 0xffffffffu;
-  if (less == 0 && ties == 0) return;
-#pragma unroll
-  for (uint32_t e = 0; e < N; ++e) {
-    const bool is_less = keys[e] < exact.low, is_tie = !is_less && keys[e] <= exact.high;
-    if (is_less || (is_tie && ties_at < exact.need)) {
-      const uint64_t at = less_at + (ties_at < exact.need ? ties_at : exact.need);
-      if (args.split_keys == nullptr) {
-        team.list_b[at] = (static_cast<C>(keys[e]) << row.index_bits) | (index + e);
-      } else {
-        args.split_keys[at] = row.codec.decode(keys[e]);
-        if (args.split_index_bytes == 8 && args.split_indices != nullptr)
-          static_cast<uint64_t *>(args.split_indices)[at] = index + e;
-        else if (args.split_indices != nullptr)
-          static_cast<uint32_t *>(args.split_indices)[at] = static_cast<uint32_t>(index + e);
-      }
-    }
-    less_at += is_less, ties_at += is_tie;
-  }
-}
-
-template <class U, class C>
-__device__ __noinline__ void topk_team_write_ordered(const TopkTeam<C> &team, const TopkRow<U> &row_in,
-                                                     const TopkPart &part_in, const TopkExact<U> &exact,
-                                                     const TopkTeamArgs<U> &args, TopkCursor cursor) {
-  constexpr uint32_t E = TopkRow<U>::kVectorItems;
-  const TopkRow<U> row = row_in;
-  const TopkPart part = part_in;
-  if (part.head) {
-    const bool valid = threadIdx.x < row.head;
-    const U key[1] = {valid ? row.encoded(threadIdx.x) : U{0}};
-    topk_ordered_step<1, U, C>(team, row, exact, args, key, valid, threadIdx.x, cursor);
-  }
-  // Three vectors are on their way while one is ranked: each step has block barriers.
-  const auto load = [&](uint64_t at) { return row.vector(at < part.end ? at : part.end - 1); };
-  const uint64_t stride = blockDim.x, begin = part.begin + threadIdx.x;
-  uint4 v{}, next{}, later{};
-  if (part.begin < part.end) v = load(begin), next = load(begin + stride), later = load(begin + 2 * stride);
-#pragma unroll 1
-  for (uint64_t first = part.begin; first < part.end; first += stride) {
-    const uint64_t at = first + threadIdx.x;
-    const uint4 latest = load(at + 3 * stride);
-    U keys[E];
-#pragma unroll
-    for (uint32_t e = 0; e < E; ++e) keys[e] = row.codec.encode(topk_vector_item<U>(v, e));
-    topk_ordered_step<E, U, C>(team, row, exact, args, keys, at < part.end, row.vector_begin(at), cursor);
-    v = next, next = later, later = latest;
-  }
-  if (part.tail) {
-    const uint64_t after = row.tail_begin() + threadIdx.x;
-    const bool valid = after < row.items;
-    const U key[1] = {valid ? row.encoded(after) : U{0}};
-    topk_ordered_step<1, U, C>(team, row, exact, args, key, valid, after, cursor);
-  }
-}
-
-// Selects the best k of the row exactly and writes them in the order of the input to list_b or the split arrays.
-template <class U, class C>
-__device__ __noinline__ void topk_team_exact(TopkTeam<C> &team, const TopkRow<U> &row, const TopkTeamArgs<U> &args) {
-  constexpr uint32_t bits = sizeof(U) * 8;
-  const TopkPart part = topk_team_part<U, C>(team, row);
-  uint32_t shift = bits > kTopkBinBits ? bits - kTopkBinBits : 0;
-  U low = 0;
-  uint64_t need = args.problem.k, less_here = 0, ties_here = 0;
-  for (;;) {
-    topk_team_count<U, C>(team, row, part, low, shift);
-    const TopkBin found = team.find(need);
-    uint64_t under = 0, under_all;
-    for (uint32_t i = threadIdx.x; i < found.bin; i += blockDim.x) under += team.local[i];
-    topk_block_scan(under, under_all, *team.scratch);
-    less_here += under_all;
-    ties_here = team.local[found.bin];
-    __syncthreads();
-    low = static_cast<U>(low + (static_cast<U>(found.bin) << shift));
-    need -= found.before;
-    if (found.count == need || shift == 0) break;
-    shift = shift > kTopkBinBits ? shift - kTopkBinBits : 0;
-  }
-  if (threadIdx.x == 0) team.counts[2 * team.rank] = less_here, team.counts[2 * team.rank + 1] = ties_here;
-  team.barrier();
-  uint64_t less = 0, ties = 0;
-  TopkCursor cursor{0, 0};
-  for (uint32_t b = threadIdx.x; b < team.rank; b += blockDim.x)
-    less += topk_load(team.counts + 2 * b), ties += topk_load(team.counts + 2 * b + 1);
-  topk_block_scan(less, cursor.less, *team.scratch);
-  topk_block_scan(ties, cursor.ties, *team.scratch);
-  const TopkExact<U> exact{low, static_cast<U>(low + static_cast<U>((U{1} << shift) - 1)), need};
-  topk_team_write_ordered<U, C>(team, row, part, exact, args, cursor);
-  team.barrier();
 }
 
 // ---- sort of the k ----
@@ -522,12 +288,14 @@ __global__ __launch_bounds__(kTopkTeamThreads, 1) void topk_team_kernel(const __
   TopkTeam<C> team = topk_team_make<U, C>(args, dynamic, &scratch);
   const TopkProblem<U> &problem = args.problem;
   const uint64_t k = problem.k;
-  uint32_t parity = 0;
-  for (uint64_t r = blockIdx.x / args.plan.blocks; r < problem.rows; r += args.plan.teams, parity ^= 1) {
+  uint32_t round = 0;
+  team.clear_control();
+  if (args.plan.sample.items == 0) team.first_barrier();
+  for (uint64_t r = blockIdx.x / args.plan.blocks; r < problem.rows; r += args.plan.teams, ++round) {
     const TopkRow<U> row(problem.in + r * problem.row_stride, problem.columns, problem.index_bits, problem.codec);
     C bound = 0;
     TopkFound found{};
-    if (args.plan.sample.items != 0) found = topk_team_candidates<U, C>(team, row, args.plan.sample, parity, bound);
+    if (args.plan.sample.items != 0) found = topk_team_candidates<U, C>(team, row, args.plan.sample, round, bound);
     const bool enough = found.count >= k && found.overflow <= team.list_a_items;
     if (enough && k <= team.run_items && found.fetchable && found.count <= team.buffer_items) {
       if (team.rank == 0)
