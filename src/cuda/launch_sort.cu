@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Sorts, sorts of pairs, argsorts and ranks: the choice of the algorithm, the arrays it works on, and the values that do
-// not travel with their keys.
+// Sorts, sorts of pairs, argsorts and ranks: the choice of the algorithm, the arrays it works on, and the values that
+// do not travel with their keys.
 #include <algorithm>
 #include <cstdint>
 
 #include "cuda/check.h"
 #include "cuda/kernels/gather.cuh"
 #include "cuda/launch.h"
+#include "cuda/msd.h"
 #include "cuda/sort_job.h"
 #include "plan/force.h"
 
@@ -16,8 +17,10 @@ namespace {
 // Values of more bytes are moved by the whole device, not by the block that sorts.
 constexpr uint32_t kSmallValueBytesMax = 16;
 
-SortPlan plan_of(const Request &request) {
-  return plan_sort(request, forced_sort_algorithm(), forced_sort().portion_tiles);
+SortPlan plan_of(const Request &request, uint32_t shared_bytes) {
+  SortPlan plan = plan_sort(request, shared_bytes, forced_sort_algorithm(), forced_sort().portion_tiles);
+  if (plan.algorithm == SortAlgorithm::kMsd) plan.msd_tables_bytes = msd_tables_bytes(request.n, plan.key_bytes);
+  return plan;
 }
 
 // The largest access that divides a value and fits the arrays' alignment.
@@ -47,8 +50,8 @@ void name_arrays(SortJob &job) {
   job.values_y = job.slice<void>(job.layout.values_y);
   job.values_x = job.keys_wanted ? request.values_out : request.out;
   if (gathers_values(request)) job.values_x = job.slice<void>(job.layout.values_x);
-  job.final_values = request.operation == Operation::kSort ? FinalValues::kStore
-                                                           : final_values_of(request, job.plan.carry);
+  job.final_values =
+      request.operation == Operation::kSort ? FinalValues::kStore : final_values_of(request, job.plan.carry);
 }
 
 // A block that sorts everything knows each key's source and needs no travelling values.
@@ -106,21 +109,22 @@ void launch_gather(const LaunchContext &context, const SortJob &job, const void 
 
 void log_plan(const LaunchContext &context, const SortJob &job) {
   if (!context.control->has_log()) return;
-  context.control->log("sort on the GPU: %llu keys of %u bytes with %u bytes each: %s, %u digits, tiles of %u, %llu "
-                       "portions",
-                       static_cast<unsigned long long>(job.request->n), job.plan.key_bytes,
-                       carry_bytes(job.plan.carry), sort_algorithm_name(job.plan.algorithm), job.plan.digits,
-                       job.plan.tile_items, static_cast<unsigned long long>(job.plan.portions));
+  context.control->log(
+      "sort on the GPU: %llu keys of %u bytes with %u bytes each: %s, %u digits, tiles of %u, %llu "
+      "portions",
+      static_cast<unsigned long long>(job.request->n), job.plan.key_bytes, carry_bytes(job.plan.carry),
+      sort_algorithm_name(job.plan.algorithm), job.plan.digits, job.plan.tile_items,
+      static_cast<unsigned long long>(job.plan.portions));
 }
 
 }  // namespace
 
-uint64_t sort_workspace_bytes(const Request &shape) { return sort_layout(shape, plan_of(shape)).bytes; }
+uint64_t sort_workspace_bytes(const Request &shape) { return sort_layout(shape, plan_of(shape, 0)).bytes; }
 
 void launch_sort(const LaunchContext &context, const Request &request, void *workspace) {
   SortJob job{};
   job.request = &request;
-  job.plan = plan_of(request);
+  job.plan = plan_of(request, context.device->shared_bytes_block_max);
   job.layout = sort_layout(request, job.plan);
   job.workspace = workspace;
   name_arrays(job);
@@ -128,12 +132,11 @@ void launch_sort(const LaunchContext &context, const Request &request, void *wor
   log_plan(context, job);
   with_width(job.plan.key_bytes, [&](auto tag) { launch_sort_width<typename decltype(tag)::type>(context, job); });
 
-  const bool in_block = job.plan.algorithm == SortAlgorithm::kRankSort ||
-                        job.plan.algorithm == SortAlgorithm::kSmallBlock;
+  const bool in_block =
+      job.plan.algorithm == SortAlgorithm::kRankSort || job.plan.algorithm == SortAlgorithm::kSmallBlock;
   if (request.operation != Operation::kSortPairs) return;
   if (in_block && job.small_indices != nullptr) launch_gather(context, job, job.small_indices, false);
-  if (!in_block && gathers_values(request))
-    launch_gather(context, job, job.values_x, carry_bytes(job.plan.carry) == 8);
+  if (!in_block && gathers_values(request)) launch_gather(context, job, job.values_x, carry_bytes(job.plan.carry) == 8);
 }
 
 }  // namespace gsort_internal

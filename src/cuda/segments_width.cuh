@@ -55,7 +55,7 @@ void launch_block_segments(const LaunchContext &context, const SegmentParams<U> 
 
 template <class U>
 void launch_large_segments(const LaunchContext &context, const SegmentsJob &job, const SegmentParams<U> &params) {
-  using Shape = PassShape<sizeof(U) == 8 ? 8 : 4>;
+  using Shape = SegmentPassTile<sizeof(U)>;
   constexpr uint32_t kDigits = digits_of(sizeof(U));
   constexpr uint32_t kSharedBytes = sizeof(PassStorage<U, NoValue, Shape>);
   if (job.layout.large_max == 0) return;
@@ -64,8 +64,8 @@ void launch_large_segments(const LaunchContext &context, const SegmentsJob &job,
   check_launch("number_tiles_kernel");
   count_large_kernel<U, Shape::kItems><<<tiles, 512, 0, context.stream>>>(params);
   check_launch("count_large_kernel");
-  const uint32_t place_grid = grid_for(job.layout.large_max * kDigits, kSegmentThreads / 32,
-                                       uint64_t{context.device->multiprocessors} * 8);
+  const uint32_t place_grid =
+      grid_for(job.layout.large_max * kDigits, kSegmentThreads / 32, uint64_t{context.device->multiprocessors} * 8);
   place_large_kernel<U><<<place_grid, kSegmentThreads, 0, context.stream>>>(params);
   check_launch("place_large_kernel");
   allow_shared_bytes(segment_pass_kernel<U, Shape>, kSharedBytes);
@@ -86,8 +86,8 @@ void launch_segments_width(const LaunchContext &context, const SegmentsJob &job)
   const uint64_t blocks_max = uint64_t{context.device->multiprocessors} * 16;
   cuda_check(cudaMemsetAsync(job.workspace, 0, job.layout.zero_bytes, context.stream), "cudaMemsetAsync(counters)");
   if (request.segments != 0) {
-    list_segments_kernel<U><<<grid_for(request.segments, kSegmentThreads, blocks_max), kSegmentThreads, 0,
-                              context.stream>>>(params);
+    list_segments_kernel<U>
+        <<<grid_for(request.segments, kSegmentThreads, blocks_max), kSegmentThreads, 0, context.stream>>>(params);
     check_launch("list_segments_kernel");
   }
   if (request.in != request.out) {
@@ -96,8 +96,9 @@ void launch_segments_width(const LaunchContext &context, const SegmentsJob &job)
     check_launch("copy_outside_kernel");
   }
   if (request.segments == 0) return;
-  tiny_segments_kernel<U><<<grid_for(request.segments, kSegmentThreads / 32, blocks_max * 4), kSegmentThreads, 0,
-                            context.stream>>>(params);
+  tiny_segments_kernel<U>
+      <<<grid_for(request.segments, kSegmentThreads / 32, blocks_max * 4), kSegmentThreads, 0, context.stream>>>(
+          params);
   check_launch("tiny_segments_kernel");
   launch_block_segments<U, kSmallThreads>(context, params, params.small);
   launch_block_segments<U, kMediumThreads>(context, params, params.medium);

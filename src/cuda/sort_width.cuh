@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The host side of all sorts of one key width; launch_sort_<width>.cu instantiate it, so that they compile side by side.
+// The host side of all sorts of one key width; launch_sort_<width>.cu instantiate it, so that they compile side by
+// side.
 #ifndef GSORT_CUDA_SORT_WIDTH_CUH_
 #define GSORT_CUDA_SORT_WIDTH_CUH_
 
@@ -12,6 +13,7 @@
 #include "cuda/kernels/radix_pass.cuh"
 #include "cuda/kernels/rank_sort.cuh"
 #include "cuda/kernels/small_sort.cuh"
+#include "cuda/msd.h"
 #include "cuda/shared_bytes.h"
 #include "cuda/sort_job.h"
 
@@ -42,8 +44,8 @@ void launch_histogram_copies(const LaunchContext &context, const HistogramParams
   using Shape = HistogramShape<U, kCopies>;
   constexpr uint64_t kItemsAtOnce = uint64_t{kHistogramThreads} * kHistogramVectors * 16 / sizeof(U);
   const uint64_t blocks_per_sm = Shape::kSharedBytes > 64 * 1024 ? 1 : 2;
-  const uint64_t wanted = std::min<uint64_t>((params.n + kItemsAtOnce - 1) / kItemsAtOnce,
-                                             blocks_per_sm * context.device->multiprocessors);
+  const uint64_t wanted =
+      std::min<uint64_t>((params.n + kItemsAtOnce - 1) / kItemsAtOnce, blocks_per_sm * context.device->multiprocessors);
   // A block's share must fit its 32-bit counters.
   const auto grid = static_cast<uint32_t>(std::max<uint64_t>(wanted, params.n >> 30));
   allow_shared_bytes(histogram_kernel<U, kCopies>, Shape::kSharedBytes);
@@ -79,9 +81,8 @@ PassParams<U> pass_params(const SortJob &job) {
   return params;
 }
 
-template <class U, class V>
-void launch_passes(const LaunchContext &context, const SortJob &job) {
-  using Shape = PassShape<(sizeof(U) == 8 || (!std::is_same<V, NoValue>::value && sizeof(V) == 8)) ? 8 : 4>;
+template <class U, class V, class Shape>
+void launch_passes_shape(const LaunchContext &context, const SortJob &job) {
   constexpr uint32_t kSharedBytes = sizeof(PassStorage<U, V, Shape>);
   allow_shared_bytes(radix_pass_kernel<U, V, Shape>, kSharedBytes);
   const SortPlan &plan = job.plan;
@@ -94,8 +95,7 @@ void launch_passes(const LaunchContext &context, const SortJob &job) {
       params.begin = portion * plan.portion_items;
       params.items = std::min(plan.portion_items, job.request->n - params.begin);
       params.base_parity = static_cast<uint32_t>(portion % 2);
-      params.look_back =
-          job.slice<uint32_t>(job.layout.look_back) + params.begin / Shape::kItems * kDigitBins;
+      params.look_back = job.slice<uint32_t>(job.layout.look_back) + params.begin / Shape::kItems * kDigitBins;
       params.next_tile = job.slice<uint32_t>(job.layout.tickets) + slot * plan.portions + portion;
       const auto tiles = static_cast<uint32_t>((params.items + Shape::kItems - 1) / Shape::kItems);
       radix_pass_kernel<U, V, Shape><<<tiles, Shape::kThreads, kSharedBytes, context.stream>>>(params);
@@ -104,10 +104,22 @@ void launch_passes(const LaunchContext &context, const SortJob &job) {
   }
 }
 
+template <class U, class V>
+void launch_passes(const LaunchContext &context, const SortJob &job) {
+  constexpr uint32_t kWideBytes = wide_bytes(sizeof(U), std::is_same<V, NoValue>::value ? 0 : sizeof(V));
+  if (job.plan.small_tiles) {
+    launch_passes_shape<U, V, SmallTile<kWideBytes>>(context, job);
+  } else {
+    launch_passes_shape<U, V, LargeTile<kWideBytes>>(context, job);
+  }
+}
+
 template <class U>
-void launch_lsd(const LaunchContext &context, const SortJob &job) {
+void launch_lsd(const LaunchContext &context, const SortJob &job, const uint32_t *sorted) {
   cuda_check(cudaMemsetAsync(job.workspace, 0, job.layout.zero_bytes, context.stream), "cudaMemsetAsync(counters)");
-  launch_histogram(context, histogram_params<U>(job));
+  HistogramParams<U> histogram = histogram_params<U>(job);
+  histogram.sorted = sorted;
+  launch_histogram(context, histogram);
   switch (carry_bytes(job.plan.carry)) {
     case 0:
       return launch_passes<U, NoValue>(context, job);
@@ -174,7 +186,7 @@ void launch_count_values(const LaunchContext &context, const SortJob &job, uint6
   CountParams params{};
   params.keys = static_cast<const uint16_t *>(job.keys_in);
   params.n = job.request->n;
-  params.codec = make_codec<uint16_t>(job.request->order);
+  params.codec = make_codec<U>(job.request->order);
   params.counts = job.slice<unsigned long long>(job.layout.fill_counts);
   params.bases = bases;
   params.blocks_done = job.slice<uint32_t>(job.layout.fill_blocks_done);
@@ -183,8 +195,9 @@ void launch_count_values(const LaunchContext &context, const SortJob &job, uint6
   allow_shared_bytes(count_values_kernel<U>, kCountSharedBytes);
   // A block's share, that of half the grid, must fit its 32-bit counters.
   const uint64_t grid = std::max<uint64_t>(context.device->multiprocessors, params.n >> 29) / 2 * 2;
-  count_values_kernel<U><<<static_cast<uint32_t>(std::max<uint64_t>(grid, 2)), kCountThreads, kCountSharedBytes,
-                        context.stream>>>(params);
+  count_values_kernel<U>
+      <<<static_cast<uint32_t>(std::max<uint64_t>(grid, 2)), kCountThreads, kCountSharedBytes, context.stream>>>(
+          params);
   check_launch("count_values_kernel");
 }
 
@@ -208,6 +221,24 @@ bool launch_count_fill(const LaunchContext &context, const SortJob &job) {
   }
 }
 
+// Enqueues the MSD sort. Returns the device word that says whether it sorted the keys; NULL: it cannot run here.
+template <class U>
+const uint32_t *launch_msd_first(const LaunchContext &context, const SortJob &job) {
+  if constexpr (sizeof(U) >= 4) {
+    if (context.device->shared_bytes_block_max < kMsdSharedBytesMin) return nullptr;
+    MsdSort<U> sort{};
+    sort.keys_in = static_cast<const U *>(job.keys_in);
+    sort.keys_out = static_cast<U *>(job.keys_x);
+    sort.scratch = job.slice<U>(job.layout.keys_y);
+    sort.n = job.request->n;
+    sort.codec = make_codec<U>(job.request->order);
+    sort.tables = job.slice<void>(job.layout.msd_tables);
+    return launch_msd<U>(context, sort);
+  } else {
+    return nullptr;
+  }
+}
+
 template <class U>
 void launch_sort_width(const LaunchContext &context, const SortJob &job) {
   switch (job.plan.algorithm) {
@@ -218,9 +249,11 @@ void launch_sort_width(const LaunchContext &context, const SortJob &job) {
       return launch_small<U>(context, job);
     case SortAlgorithm::kCountFill:
       if (launch_count_fill<U>(context, job)) return;
-      return launch_lsd<U>(context, job);
+      return launch_lsd<U>(context, job, nullptr);
+    case SortAlgorithm::kMsd:
+      return launch_lsd<U>(context, job, launch_msd_first<U>(context, job));
     default:
-      return launch_lsd<U>(context, job);
+      return launch_lsd<U>(context, job, nullptr);
   }
 }
 

@@ -11,7 +11,7 @@ namespace gsort_internal {
 struct MergeTuning {
   // Small blocks, so that some load and store while others search and merge.
   static constexpr uint32_t kThreads = 256;
-  static constexpr uint32_t kBlocksPerMultiprocessor = 5;
+  static constexpr uint32_t kBlocksPerMultiprocessor = 6;
   static constexpr uint32_t kPartitionThreads = 128;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Which algorithm sorts a request on the GPU, and the tuning numbers of the stable radix sorts, read by host and device.
+// Which algorithm sorts a request on the GPU, and the tuning numbers of the stable radix sorts, read by host and
+// device.
 #ifndef GSORT_PLAN_RADIX_PLAN_H_
 #define GSORT_PLAN_RADIX_PLAN_H_
 
@@ -7,6 +8,7 @@
 
 #include "core/dtype.h"
 #include "core/request.h"
+#include "plan/msd_plan.h"
 
 namespace gsort_internal {
 
@@ -15,6 +17,7 @@ enum class SortAlgorithm : uint32_t {
   kRankSort,    // one block, every thread counts the elements below its own
   kSmallBlock,  // one block, radix passes in shared memory
   kLsd,         // stable passes over memory from the lowest digit
+  kMsd,         // keys alone: unstable partition by leading bits, finished on chip; LSD where the data is not for it
   kCountFill,   // keys of 1 or 2 bytes alone: count every value, write them out
 };
 
@@ -26,6 +29,8 @@ inline const char *sort_algorithm_name(SortAlgorithm algorithm) {
       return "radix sort in one block";
     case SortAlgorithm::kLsd:
       return "LSD radix sort";
+    case SortAlgorithm::kMsd:
+      return "MSD partition sort, an LSD radix sort behind it";
     case SortAlgorithm::kCountFill:
       return "count and fill";
     default:
@@ -49,24 +54,30 @@ struct TileShape {
   static_assert(kThreads % 32 == 0 && kThreads >= kDigitBins && kItems < 65536, "places in a tile have 16 bits");
 };
 
-// Tile of one radix pass by the wider of key and value. 48 KB of items, so that a block fits the 64 KB of sm_75 and two
-// or three fit newer chips; 64 registers hold 24 items of 4 bytes and their places without spilling.
+// Tiles of a radix pass by the wider of key and value, in bytes.
+//
+// Large: long runs, so few lines of memory per store. 64 registers, which two blocks an SM leave each thread, hold 24
+// items of 4 bytes or 14 of 8 and their places almost without spilling. H200, 2^28 keys of 4 bytes: 24 rows 4.68 ms, 22
+// rows 4.83, 20 rows 5.07; three blocks of fewer registers spill and are slower (2026-11-21).
+// Small: short inputs are spread over more SMs, and SMs of sm_75 take no large tile of 8-byte items.
 template <uint32_t WideBytes>
-struct PassShapeOf {
-  #ifndef GS_K
-#define GS_K 24
-#endif
-  using type = TileShape<512, GS_K>;
-};
-template <>
-struct PassShapeOf<8> {
-  using type = TileShape<512, 12>;
-};
+using LargeTile = TileShape<512, WideBytes == 8 ? 14 : 24>;
 template <uint32_t WideBytes>
-using PassShape = typename PassShapeOf<WideBytes>::type;
+using SmallTile = TileShape<512, 8>;
+constexpr uint32_t kLargeTileSharedBytes = 77 * 1024;
+// Up to here more SMs outweigh longer runs: 2^18 pairs of 4 + 4 bytes take 0.0615 ms in small tiles and 0.0724 in large
+// ones, 2^20 pairs 0.0882 and 0.0820 (H200, 2026-11-21).
+constexpr uint64_t kSmallTilesItemsMax = 1u << 19;
 
-constexpr uint32_t pass_tile_items(uint32_t key_bytes, uint32_t value_bytes) {
-  return key_bytes == 8 || value_bytes == 8 ? PassShape<8>::kItems : PassShape<4>::kItems;
+constexpr uint32_t wide_bytes(uint32_t key_bytes, uint32_t value_bytes) {
+  return key_bytes == 8 || value_bytes == 8 ? 8 : 4;
+}
+
+// Large segments are rare: one shape that fits every SM does.
+template <uint32_t KeyBytes>
+using SegmentPassTile = TileShape<512, KeyBytes == 8 ? 12 : 24>;
+constexpr uint32_t segment_tile_items(uint32_t key_bytes) {
+  return key_bytes == 8 ? SegmentPassTile<8>::kItems : SegmentPassTile<4>::kItems;
 }
 
 // A look-back word has 30 bits for a count; longer inputs are sorted in portions that carry the digits' ends along.
@@ -113,28 +124,35 @@ struct SortPlan {
   Carry carry;
   uint32_t key_bytes;
   uint32_t digits;
+  bool small_tiles;
   uint32_t tile_items;
   uint64_t portion_items;  // a multiple of tile_items
   uint64_t portions;
+  uint64_t msd_tables_bytes;  // 0 but for the MSD partition sort
 };
 
-// The one place that chooses. `forced` is SortAlgorithm::kAuto outside tests; `portion_tiles` 0 likewise.
-inline SortPlan plan_sort(const Request &request, SortAlgorithm forced, uint32_t portion_tiles) {
+// The one place that chooses. `shared_bytes`: of a block of the device; 0 asks for a plan that needs no less workspace
+// than that for any device. `forced` is SortAlgorithm::kAuto outside tests; `portion_tiles` 0 likewise.
+inline SortPlan plan_sort(const Request &request, uint32_t shared_bytes, SortAlgorithm forced, uint32_t portion_tiles) {
   SortPlan plan{};
   plan.carry = carry_of(request);
   plan.key_bytes = dtype_bytes(request.order.dtype);
   plan.digits = digits_of(plan.key_bytes);
-  plan.tile_items = pass_tile_items(plan.key_bytes, carry_bytes(plan.carry));
-  plan.portion_items = uint64_t{portion_tiles != 0 ? portion_tiles : kPortionItemsMax / plan.tile_items} *
-                       plan.tile_items;
+  const bool wide = wide_bytes(plan.key_bytes, carry_bytes(plan.carry)) == 8;
+  plan.small_tiles = request.n <= kSmallTilesItemsMax || (wide && shared_bytes < kLargeTileSharedBytes);
+  plan.tile_items = plan.small_tiles ? SmallTile<4>::kItems : wide ? LargeTile<8>::kItems : LargeTile<4>::kItems;
+  plan.portion_items =
+      uint64_t{portion_tiles != 0 ? portion_tiles : kPortionItemsMax / plan.tile_items} * plan.tile_items;
   plan.portions = request.n / plan.portion_items + (request.n % plan.portion_items != 0 ? 1 : 0);
 
   const bool can_count = plan.carry == Carry::kNothing && plan.key_bytes <= 2;
-  SortAlgorithm algorithm = SortAlgorithm::kLsd;
+  const bool can_partition = plan.carry == Carry::kNothing && msd_applies(request.n, plan.key_bytes);
+  SortAlgorithm algorithm = can_partition ? SortAlgorithm::kMsd : SortAlgorithm::kLsd;
   if (can_count && (plan.key_bytes == 1 || request.n >= kCountFillItemsMin2)) algorithm = SortAlgorithm::kCountFill;
   if (request.n <= medium_items(plan.key_bytes)) algorithm = SortAlgorithm::kSmallBlock;
   if (request.n <= kRankSortItemsMax) algorithm = SortAlgorithm::kRankSort;
   const bool can_force = forced == SortAlgorithm::kLsd || (forced == SortAlgorithm::kCountFill && can_count) ||
+                         (forced == SortAlgorithm::kMsd && can_partition) ||
                          (forced == SortAlgorithm::kSmallBlock && request.n <= medium_items(plan.key_bytes)) ||
                          (forced == SortAlgorithm::kRankSort && request.n <= kRankSortItemsMax);
   plan.algorithm = can_force ? forced : algorithm;

@@ -32,7 +32,7 @@ inline SegmentsLayout segments_layout(const Request &request) {
   layout.medium_max = std::min(request.segments, n / (small_items(key_bytes) + 1));
   layout.large_max = std::min(request.segments, n / (medium_items(key_bytes) + 1));
   // Every large segment may end with a tile that is not full.
-  layout.large_tiles_max = layout.large_max == 0 ? 0 : n / pass_tile_items(key_bytes, 0) + layout.large_max;
+  layout.large_tiles_max = layout.large_max == 0 ? 0 : n / segment_tile_items(key_bytes) + layout.large_max;
 
   SliceCounter slices;
   layout.list_counts = slices.take(32);

@@ -36,9 +36,9 @@ struct SortLayout {
   uint64_t tiles;
 
   // Cleared before every sort; the first zero_bytes of the workspace.
-  uint64_t counts, blocks_done, tickets, look_back, zero_bytes;
+  uint64_t counts, blocks_done, tickets, look_back, actions, zero_bytes;
 
-  uint64_t actions, bases;
+  uint64_t bases;
   uint64_t keys_x, keys_y;      // x only where the sorted keys are not an output
   uint64_t values_x, values_y;  // x only where the values are not of the travelling kind
   uint64_t small_indices;       // pairs sorted by one block
@@ -46,6 +46,7 @@ struct SortLayout {
   uint64_t fill_counts;         // count and fill: counts, the counter of blocks (both cleared), first places
   uint64_t fill_blocks_done;
   uint64_t fill_bases;
+  uint64_t msd_tables;  // MSD partition sort
   uint64_t bytes;
 };
 
@@ -58,8 +59,9 @@ inline SortLayout sort_layout(const Request &request, const SortPlan &plan) {
   layout.blocks_done = slices.take(8);
   layout.tickets = slices.take((plan.portions + 1) * layout.slots * 4);
   layout.look_back = slices.take(layout.tiles * kDigitBins * 4);
-  layout.zero_bytes = slices.bytes();
+  // All zeros is the action of doing nothing.
   layout.actions = slices.take(uint64_t{layout.slots} * kPassActionBytes);
+  layout.zero_bytes = slices.bytes();
   layout.bases = slices.take(uint64_t{layout.slots} * 2 * kDigitBins * 8);
 
   const bool keys_are_output = request.operation == Operation::kSort || request.operation == Operation::kSortPairs;
@@ -76,6 +78,7 @@ inline SortLayout sort_layout(const Request &request, const SortPlan &plan) {
   layout.fill_counts = slices.take(may_count ? uint64_t{kCountFillBins} * 8 : 0);
   layout.fill_blocks_done = slices.take(may_count ? 8 : 0);
   layout.fill_bases = slices.take(may_count ? uint64_t{kCountFillBins} * 8 : 0);
+  layout.msd_tables = slices.take(plan.msd_tables_bytes);
   layout.bytes = slices.bytes();
   return layout;
 }

@@ -50,8 +50,7 @@ __device__ __forceinline__ VaryingBits<U> varying_bits(BlockSortStorage<U, Shape
   for (uint32_t row = 0; row < Shape::kRows; ++row)
     if (row < items.rows && items.index(row) < items.count) varying |= static_cast<U>(keys[row] ^ any_key);
 #pragma unroll
-  for (uint32_t distance = 16; distance > 0; distance /= 2)
-    varying |= __shfl_xor_sync(kFullWarp, varying, distance);
+  for (uint32_t distance = 16; distance > 0; distance /= 2) varying |= __shfl_xor_sync(kFullWarp, varying, distance);
   if (lane_id() == 0 && varying != 0) atomicOr(&storage.varying, varying);
   __syncthreads();
   return storage.varying;
@@ -61,8 +60,7 @@ __device__ __forceinline__ VaryingBits<U> varying_bits(BlockSortStorage<U, Shape
 // items.count must hold the greatest key: being last, they stay last. `any_key` is one of the keys.
 template <bool kSources, class U, class Shape>
 __device__ __forceinline__ void block_sort(BlockSortStorage<U, Shape> &storage, const BlockItems<Shape> &items,
-                                           U any_key, U (&keys)[Shape::kRows],
-                                           PackedPlaces<Shape::kRows> &sources) {
+                                           U any_key, U (&keys)[Shape::kRows], PackedPlaces<Shape::kRows> &sources) {
   const uint32_t warp = threadIdx.x / 32;
   VaryingBits<U> varying = varying_bits(storage, items, any_key, keys);
   if (kSources) {
@@ -70,8 +68,8 @@ __device__ __forceinline__ void block_sort(BlockSortStorage<U, Shape> &storage, 
     for (uint32_t row = 0; row < Shape::kRows; ++row) sources.set(row, items.index(row));
   }
   while (varying != 0) {
-    const uint32_t shift = sizeof(U) == 8 ? __ffsll(static_cast<long long>(varying)) - 1
-                                          : __ffs(static_cast<int>(varying)) - 1;
+    const uint32_t shift =
+        sizeof(U) == 8 ? __ffsll(static_cast<long long>(varying)) - 1 : __ffs(static_cast<int>(varying)) - 1;
     varying &= ~(VaryingBits<U>{kDigitBins - 1} << shift);
     PackedPlaces<Shape::kRows> places;
     rank_rows<Shape::kRows>(keys, items.rows, shift, storage.rank.counters[warp], places);

@@ -33,22 +33,23 @@ __device__ __forceinline__ void announce_run(RunStorage<Shape> &storage, uint32_
     storage.long_digits[atomicAdd(&storage.long_runs, 1u)] = static_cast<uint8_t>(digit);
 }
 
-// One run by `kStride` neighbouring threads, of which this is number `lane`. put(place) writes the item at a place of the
-// tile; four places are in flight.
-template <uint32_t kStride, class Put>
+// One run by `kStride` neighbouring threads, of which this is number `lane`. put(place) writes the item at a place of
+// the tile; kUnroll places are in flight.
+template <uint32_t kStride, uint32_t kUnroll, class Put>
 __device__ __forceinline__ void store_run(uint32_t begin, uint32_t end, uint32_t lead, uint32_t lane, Put put) {
   // Lanes before the run's first element begin one piece later.
   uint32_t place = begin - lead + lane + (lane < lead ? kStride : 0);
-  for (; place < end; place += 4 * kStride) {
+#pragma unroll 1
+  for (; place < end; place += kUnroll * kStride) {
 #pragma unroll
-    for (uint32_t i = 0; i < 4; ++i)
+    for (uint32_t i = 0; i < kUnroll; ++i)
       if (place + i * kStride < end) put(place + i * kStride);
   }
 }
 
 // Writes every place below `valid` of the tile. `phase`: elements that the destination array begins after a multiple of
 // 16. make_put(destination) returns put(place), which writes the item of a place to index destination + place.
-template <class Shape, class MakePut>
+template <uint32_t kUnroll, class Shape, class MakePut>
 __device__ __forceinline__ void store_runs(const RunStorage<Shape> &storage, const uint32_t *run_begin, uint32_t valid,
                                            uint32_t phase, MakePut make_put) {
   using Runs = RunStorage<Shape>;
@@ -59,7 +60,7 @@ __device__ __forceinline__ void store_runs(const RunStorage<Shape> &storage, con
     if (end - begin > Runs::kLongRunItems) continue;
     const uint64_t destination = storage.destination[digit];
     const uint32_t lead = (static_cast<uint32_t>(destination) + begin + phase) % Runs::kLanes;
-    store_run<Runs::kLanes>(begin, min(end, valid), lead, lane, make_put(destination));
+    store_run<Runs::kLanes, kUnroll>(begin, min(end, valid), lead, lane, make_put(destination));
   }
 #pragma unroll 1
   for (uint32_t run = 0; run < storage.long_runs; ++run) {
@@ -67,7 +68,7 @@ __device__ __forceinline__ void store_runs(const RunStorage<Shape> &storage, con
     const uint32_t begin = run_begin[digit], end = run_begin[digit + 1];
     const uint64_t destination = storage.destination[digit];
     const uint32_t lead = (static_cast<uint32_t>(destination) + begin + phase) % Runs::kLanes;
-    store_run<Shape::kThreads>(begin, min(end, valid), lead, threadIdx.x, make_put(destination));
+    store_run<Shape::kThreads, (kUnroll + 1) / 2>(begin, min(end, valid), lead, threadIdx.x, make_put(destination));
   }
 }
 

@@ -20,8 +20,8 @@ struct CountParams {
   const uint16_t *keys;
   uint64_t n;
   KeyCodec<uint16_t> codec;
-  unsigned long long *counts;  // [65536], 0 on entry
-  uint64_t *bases;             // [65536], receives the first place of every value
+  unsigned long long *counts;  // [65536] by the keys' own bits, 0 on entry
+  uint64_t *bases;             // [65536] by encoded key: receives the first place of every value
   uint32_t *blocks_done;       // 0 on entry
 };
 
@@ -31,34 +31,37 @@ __device__ __forceinline__ void count_in_half(uint32_t *counters, uint32_t half,
 
 // Eight keys. Where all are equal, as in sorted or constant data, one addition does: many lanes that add to one counter
 // wait for each other.
-__device__ __forceinline__ void count_eight(uint32_t *counters, uint32_t half, const uint4 &keys,
-                                            const KeyCodec<uint16_t> &codec) {
+__device__ __forceinline__ void count_eight(uint32_t *counters, uint32_t half, const uint4 &keys) {
   const uint32_t words[4] = {keys.x, keys.y, keys.z, keys.w};
-  const bool equal = keys.x == keys.y && keys.x == keys.z && keys.x == keys.w && keys.x == (keys.x & 0xffffu) * 0x10001u;
-  if (equal) return count_in_half(counters, half, codec.encode(static_cast<uint16_t>(keys.x)), 8);
+  const bool equal =
+      keys.x == keys.y && keys.x == keys.z && keys.x == keys.w && keys.x == (keys.x & 0xffffu) * 0x10001u;
+  if (equal) return count_in_half(counters, half, keys.x & 0xffffu, 8);
 #pragma unroll
   for (uint32_t i = 0; i < 8; ++i)
-    count_in_half(counters, half, codec.encode(static_cast<uint16_t>(words[i / 2] >> (i % 2 * 16))), 1);
+    count_in_half(counters, half, i % 2 == 0 ? words[i / 2] & 0xffffu : words[i / 2] >> 16, 1);
 }
 
-// One block: exclusive sums of all counts.
-__device__ inline void place_values(const unsigned long long *counts, uint64_t *bases) {
-  constexpr uint32_t kEach = kCountFillBins / kCountThreads;
+// One block: exclusive sums of all counts in the order of the encoded keys. Every warp takes 2,048 values in a row.
+__device__ inline void place_values(const CountParams &params) {
+  constexpr uint32_t kRows = kCountFillBins / kCountThreads;
   __shared__ uint64_t warp_sums[kCountThreads / 32];
-  const uint32_t first = threadIdx.x * kEach;
+  const uint32_t first = threadIdx.x / 32 * 32 * kRows + lane_id();
+  const auto count_of = [&](uint32_t row) -> uint64_t {
+    return __ldcg(&params.counts[params.codec.decode(static_cast<uint16_t>(first + row * 32))]);
+  };
   uint64_t sum = 0;
-#pragma unroll 8
-  for (uint32_t i = 0; i < kEach; ++i) sum += __ldcg(&counts[first + i]);
+#pragma unroll 16
+  for (uint32_t row = 0; row < kRows; ++row) sum += count_of(row);
   const uint64_t inclusive = warp_inclusive_sum(sum);
   if (lane_id() == 31) warp_sums[threadIdx.x / 32] = inclusive;
   __syncthreads();
   const uint64_t own = warp_sums[lane_id()];
-  const uint64_t before_warps = warp_inclusive_sum(own) - own;
-  uint64_t base = __shfl_sync(kFullWarp, before_warps, threadIdx.x / 32) + inclusive - sum;
-#pragma unroll 8
-  for (uint32_t i = 0; i < kEach; ++i) {
-    bases[first + i] = base;
-    base += __ldcg(&counts[first + i]);
+  uint64_t base = __shfl_sync(kFullWarp, warp_inclusive_sum(own) - own, threadIdx.x / 32);
+#pragma unroll 4
+  for (uint32_t row = 0; row < kRows; ++row) {
+    const uint64_t count = count_of(row), up_to = warp_inclusive_sum(count);
+    params.bases[first + row * 32] = base + up_to - count;
+    base += __shfl_sync(kFullWarp, up_to, 31);
   }
 }
 
@@ -74,9 +77,8 @@ __global__ void __launch_bounds__(kCountThreads) count_values_kernel(const __gri
   const uint64_t threads = uint64_t{gridDim.x / 2} * kCountThreads;
   const uint64_t head = min(params.n, (16 - reinterpret_cast<uint64_t>(params.keys) % 16) % 16 / 2);
   const uint64_t vectors = (params.n - head) / 8, tail_begin = head + vectors * 8;
-  if (thread < head) count_in_half(counters, half, params.codec.encode(params.keys[thread]), 1);
-  if (thread < params.n - tail_begin)
-    count_in_half(counters, half, params.codec.encode(params.keys[tail_begin + thread]), 1);
+  if (thread < head) count_in_half(counters, half, params.keys[thread], 1);
+  if (thread < params.n - tail_begin) count_in_half(counters, half, params.keys[tail_begin + thread], 1);
   static_assert(sizeof(U) == 2, "eight keys a vector");
   const uint4 *body = reinterpret_cast<const uint4 *>(params.keys + head);
   for (uint64_t i = thread; i < vectors; i += 4 * threads) {
@@ -86,13 +88,13 @@ __global__ void __launch_bounds__(kCountThreads) count_values_kernel(const __gri
       if (i + v * threads < vectors) loaded[v] = body[i + v * threads];
 #pragma unroll
     for (uint32_t v = 0; v < 4; ++v)
-      if (i + v * threads < vectors) count_eight(counters, half, loaded[v], params.codec);
+      if (i + v * threads < vectors) count_eight(counters, half, loaded[v]);
   }
   __syncthreads();
   for (uint32_t i = threadIdx.x; i < kCountHalfBins; i += kCountThreads)
     if (counters[i] != 0)
       atomicAdd(&params.counts[half * kCountHalfBins + i], static_cast<unsigned long long>(counters[i]));
-  if (is_last_block(params.blocks_done)) place_values(params.counts, params.bases);
+  if (is_last_block(params.blocks_done)) place_values(params);
 }
 
 constexpr uint32_t kFillThreads = 512;

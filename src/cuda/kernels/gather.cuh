@@ -11,11 +11,11 @@ constexpr uint32_t kGatherThreads = 256;
 
 struct GatherParams {
   const void *values_in;
-  void *values_out;      // not values_in
+  void *values_out;  // not values_in
   const void *indices;
   uint64_t n;
-  uint32_t units;        // of one value
-  uint32_t lanes;        // neighbouring threads that share a value: a power of two up to 32
+  uint32_t units;  // of one value
+  uint32_t lanes;  // neighbouring threads that share a value: a power of two up to 32
 };
 
 // Neighbouring threads copy neighbouring units of a value, so large values move in whole lines.

@@ -27,6 +27,7 @@ struct HistogramParams {
   PassAction *actions;         // [slots]
   uint32_t slots;              // at least the digits; a slot without a digit can only copy
   bool aliased;                // an input is its output
+  const uint32_t *sorted;      // device word, not 0: the keys are sorted already; NULL: they are not
 };
 
 // A counter for every digit, bin and lane (or group of lanes): lanes with counters of their own never meet in a bank,
@@ -80,8 +81,7 @@ __device__ __forceinline__ void count_all(uint32_t *own, const HistogramParams<U
   const uint64_t vectors = (params.n - head) / kPerVector;
   const uint64_t tail_begin = head + vectors * kPerVector;
   if (thread < head) count_key<U, kCopies>(own, params.codec.encode(params.keys[thread]));
-  if (thread < params.n - tail_begin)
-    count_key<U, kCopies>(own, params.codec.encode(params.keys[tail_begin + thread]));
+  if (thread < params.n - tail_begin) count_key<U, kCopies>(own, params.codec.encode(params.keys[tail_begin + thread]));
 
   const uint4 *body = reinterpret_cast<const uint4 *>(params.keys + head);
   for (uint64_t i = thread; i < vectors; i += kHistogramVectors * threads) {
@@ -142,6 +142,7 @@ template <class U, uint32_t kCopies>
 __global__ void __launch_bounds__(kHistogramThreads) histogram_kernel(HistogramParams<U> params) {
   using Shape = HistogramShape<U, kCopies>;
   extern __shared__ __align__(16) uint32_t counters[];
+  if (params.sorted != nullptr && *params.sorted != 0) return;
   for (uint32_t i = threadIdx.x; i < Shape::kWords; i += kHistogramThreads) counters[i] = 0;
   __syncthreads();
   uint32_t *own = counters + lane_id() % kCopies;
@@ -159,8 +160,7 @@ __global__ void __launch_bounds__(kHistogramThreads) histogram_kernel(HistogramP
   __syncthreads();
   const uint32_t warp = threadIdx.x / 32;
   if (warp < Shape::kDigits) {
-    const bool varies =
-        place_digits(params.counts + warp * kDigitBins, params.bases + warp * 2 * kDigitBins, params.n);
+    const bool varies = place_digits(params.counts + warp * kDigitBins, params.bases + warp * 2 * kDigitBins, params.n);
     if (lane_id() == 0 && varies) atomicOr(&varying_digits, 1u << warp);
   }
   __syncthreads();

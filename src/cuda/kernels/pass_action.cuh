@@ -16,8 +16,8 @@ struct PassAction {
   PassKind kind;
   uint32_t source;
   uint32_t target;
-  uint32_t first;         // the keys are as the caller gave them
-  uint32_t last;          // the keys become as the caller wants them
+  uint32_t first;        // the keys are as the caller gave them
+  uint32_t last;         // the keys become as the caller wants them
   uint32_t sort_parity;  // of the number of sorting passes before: tells look-back words of two passes apart
 };
 

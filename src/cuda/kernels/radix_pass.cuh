@@ -25,11 +25,11 @@ struct PassParams {
   void *values[3];
   KeyCodec<U> codec;
   const PassAction *action;
-  uint64_t *bases;        // [2][256]: first places of the digits in this portion and in the next
-  uint32_t base_parity;   // which of them is this portion's
-  uint32_t *look_back;    // [tiles][256]
-  uint32_t *next_tile;    // ticket, 0 on entry
-  uint64_t begin;         // the portion
+  uint64_t *bases;       // [2][256]: first places of the digits in this portion and in the next
+  uint32_t base_parity;  // which of them is this portion's
+  uint32_t *look_back;   // [tiles][256]
+  uint32_t *next_tile;   // ticket, 0 on entry
+  uint64_t begin;        // the portion
   uint64_t items;
   uint32_t shift;
   bool values_are_indices;  // the first pass makes them up
@@ -52,8 +52,8 @@ struct TileJob {
 
 template <class U, class V, class Shape>
 struct PassStorage {
-  static constexpr uint32_t kWideBytes = std::is_same<V, NoValue>::value || sizeof(V) < sizeof(U) ? sizeof(U)
-                                                                                                 : sizeof(V);
+  static constexpr uint32_t kWideBytes =
+      std::is_same<V, NoValue>::value || sizeof(V) < sizeof(U) ? sizeof(U) : sizeof(V);
   union {
     U keys[Shape::kItems];
     unsigned char bytes[Shape::kItems * kWideBytes];  // values, once the keys are stored
@@ -62,8 +62,10 @@ struct PassStorage {
   RunStorage<Shape> runs;
   uint32_t tile;
 };
-static_assert(sizeof(PassStorage<uint32_t, uint32_t, PassShape<4>>) <= 65536, "a block must fit an SM of sm_75");
-static_assert(sizeof(PassStorage<uint64_t, uint64_t, PassShape<8>>) <= 65536, "a block must fit an SM of sm_75");
+static_assert(sizeof(PassStorage<uint32_t, uint32_t, LargeTile<4>>) <= 65536, "a block must fit an SM of sm_75");
+static_assert(sizeof(PassStorage<uint64_t, uint64_t, SmallTile<8>>) <= 65536, "a block must fit an SM of sm_75");
+static_assert(sizeof(PassStorage<uint64_t, uint64_t, LargeTile<8>>) <= kLargeTileSharedBytes,
+              "the plan chooses by this size");
 
 // Elements by which an array begins after a multiple of 16 elements.
 template <class T>
@@ -95,22 +97,17 @@ template <class Shape, class U>
 __device__ __forceinline__ void load_keys(const U *array, uint32_t items, const KeyCodec<U> *codec,
                                           U (&keys)[Shape::kRows]) {
   constexpr U kGreatest = static_cast<U>(~U{0});
-  if (codec == nullptr) {
-    load_rows<Shape>(array, items, kGreatest, keys);
-    return;
-  }
-  load_rows<Shape>(array, items, codec->decode(kGreatest), keys);
-  if (codec->is_identity()) return;
+  load_rows<Shape>(array, items, codec == nullptr ? kGreatest : codec->decode(kGreatest), keys);
+  if (codec == nullptr || codec->is_identity()) return;
 #pragma unroll
   for (uint32_t row = 0; row < Shape::kRows; ++row) keys[row] = codec->encode(keys[row]);
 }
 
 // From keys in registers to sorted keys in shared memory with every run's destination known. Leaves each item's place
-// in the tile in `places`. keys_placed() is called before the wait for other tiles. Ends with a barrier.
-template <class U, class V, class Shape, class Word, class KeysPlaced>
+// in the tile in `places`. Ends with a barrier.
+template <class U, class V, class Shape, class Word>
 __device__ __forceinline__ void sort_tile(PassStorage<U, V, Shape> &storage, const TileJob<Word> &job,
-                                          const U (&keys)[Shape::kRows], PackedPlaces<Shape::kRows> &places,
-                                          KeysPlaced keys_placed) {
+                                          const U (&keys)[Shape::kRows], PackedPlaces<Shape::kRows> &places) {
   using Status = LookBackWord<Word>;
   const uint32_t warp = threadIdx.x / 32;
   rank_rows<Shape::kRows>(keys, Shape::kRows, job.shift, storage.rank.counters[warp], places);
@@ -130,7 +127,6 @@ __device__ __forceinline__ void sort_tile(PassStorage<U, V, Shape> &storage, con
     storage.keys[place] = keys[row];
     places.reset(row, place);
   }
-  keys_placed();
 
   if (threadIdx.x < kDigitBins) {
     const uint32_t digit = threadIdx.x;
@@ -146,11 +142,11 @@ __device__ __forceinline__ void sort_tile(PassStorage<U, V, Shape> &storage, con
 }
 
 // Writes items of the tile to `target` as convert(item).
-template <class Shape, class T, class Convert>
+template <uint32_t kUnroll, class Shape, class T, class Convert>
 __device__ __forceinline__ void store_items(const RunStorage<Shape> &runs, const uint32_t *run_begin, uint32_t valid,
                                             const T *items, T *target, Convert convert) {
   __builtin_assume(__isShared(items));  // the compiler loses sight of it behind the lambdas
-  store_runs(runs, run_begin, valid, array_phase(target), [=](uint64_t destination) {
+  store_runs<kUnroll>(runs, run_begin, valid, array_phase(target), [=](uint64_t destination) {
     T *to = target + destination;
     return [=](uint32_t place) { to[place] = convert(items[place]); };
   });
@@ -160,10 +156,10 @@ template <class U, class V, class Shape>
 __device__ __forceinline__ void store_keys(const PassStorage<U, V, Shape> &storage, uint32_t items, U *target,
                                            const KeyCodec<U> *codec) {
   if (codec == nullptr || codec->is_identity()) {
-    store_items(storage.runs, storage.rank.run_begin, items, storage.keys, target, [](U key) { return key; });
+    store_items<4>(storage.runs, storage.rank.run_begin, items, storage.keys, target, [](U key) { return key; });
   } else {
-    store_items(storage.runs, storage.rank.run_begin, items, storage.keys, target,
-                [=](U key) { return codec->decode(key); });
+    store_items<2>(storage.runs, storage.rank.run_begin, items, storage.keys, target,
+                   [=](U key) { return codec->decode(key); });
   }
 }
 
@@ -180,10 +176,10 @@ __device__ __forceinline__ void store_values(const PassStorage<U, V, Shape> &sto
                                              FinalValues how) {
   const V *values = reinterpret_cast<const V *>(storage.bytes);
   if (how == FinalValues::kStore) {
-    store_items(storage.runs, storage.rank.run_begin, items, values, static_cast<V *>(target),
-                [](V value) { return value; });
+    store_items<4>(storage.runs, storage.rank.run_begin, items, values, static_cast<V *>(target),
+                   [](V value) { return value; });
   } else {
-    store_runs(storage.runs, storage.rank.run_begin, items, 0, [=](uint64_t destination) {
+    store_runs<1>(storage.runs, storage.rank.run_begin, items, 0, [=](uint64_t destination) {
       return [=](uint32_t place) { store_final(how, target, destination + place, values[place]); };
     });
   }
@@ -195,6 +191,7 @@ __device__ __forceinline__ void copy_tile(const PassParams<U> &params, const Pas
   const uint64_t tile_begin = uint64_t{blockIdx.x} * Shape::kItems;
   const uint64_t tile_end = min(params.items, tile_begin + Shape::kItems);
   const FinalValues how = action.last ? params.final_values : FinalValues::kStore;
+#pragma unroll 1  // rare
   for (uint64_t i = params.begin + tile_begin + threadIdx.x; i < params.begin + tile_end; i += Shape::kThreads) {
     if (!action.last || params.last_stores_keys) {
       U key = params.keys[action.source][i];
@@ -257,12 +254,14 @@ __global__ void __launch_bounds__(Shape::kThreads, 2) radix_pass_kernel(const __
   job.sort_parity = action.sort_parity;
 
   PackedPlaces<Shape::kRows> places;
-  V values[Shape::kRows];
   {
     U keys[Shape::kRows];
     load_keys<Shape>(params.keys[action.source] + job.begin, job.items, action.first ? &params.codec : nullptr, keys);
-    sort_tile<U, V, Shape>(storage, job, keys, places, [&] { load_values<Shape>(params, action, job, values); });
+    sort_tile<U, V, Shape>(storage, job, keys, places);
   }
+  // Loading the values before the look-back was slower (H200, 7.39 ms in place of 6.98 for 2^28 pairs of 4 + 4 bytes).
+  V values[Shape::kRows];
+  load_values<Shape>(params, action, job, values);
   if (!action.last || params.last_stores_keys)
     store_keys(storage, job.items, params.keys[action.target], action.last ? &params.codec : nullptr);
   if constexpr (!std::is_same<V, NoValue>::value) {

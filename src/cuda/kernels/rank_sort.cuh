@@ -28,8 +28,7 @@ __device__ __forceinline__ uint32_t count_before(const U *keys, uint32_t n, uint
 }
 
 template <class U>
-__global__ void __launch_bounds__(kRankSortThreads)
-    rank_sort_kernel(const __grid_constant__ SmallParams<U> params) {
+__global__ void __launch_bounds__(kRankSortThreads) rank_sort_kernel(const __grid_constant__ SmallParams<U> params) {
   __shared__ U keys[kRankSortItemsMax];
   for (uint32_t i = threadIdx.x; i < params.n; i += kRankSortThreads) keys[i] = params.codec.encode(params.keys_in[i]);
   __syncthreads();

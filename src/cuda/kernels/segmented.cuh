@@ -206,7 +206,7 @@ __global__ void __launch_bounds__(1024) number_tiles_kernel(const __grid_constan
   if (threadIdx.x == 0) params.large_tile_begins[count] = before;
 }
 
-struct LargeTile {
+struct SegmentTile {
   uint64_t large;          // number in the list
   uint64_t segment_begin;  // index of the segment's first key
   uint64_t chain_begin;    // number of the segment's first tile
@@ -217,7 +217,7 @@ struct LargeTile {
 // False if there is no such tile.
 template <class U>
 __device__ inline bool find_large_tile(const SegmentParams<U> &params, uint64_t tile, uint32_t tile_items,
-                                       LargeTile &found) {
+                                       SegmentTile &found) {
   uint64_t low = 0, high = *params.large.count;
   if (high == 0 || tile >= params.large_tile_begins[high]) return false;
   while (high - low > 1) {
@@ -242,7 +242,7 @@ template <class U, uint32_t kTileItems>
 __global__ void __launch_bounds__(512) count_large_kernel(const __grid_constant__ SegmentParams<U> params) {
   constexpr uint32_t kCounters = sizeof(U) * 8 / kDigitBits * kDigitBins;
   __shared__ uint32_t counters[kCounters];
-  LargeTile tile;
+  SegmentTile tile;
   if (*params.error != 0 || !find_large_tile(params, blockIdx.x, kTileItems, tile)) return;
   for (uint32_t i = threadIdx.x; i < kCounters; i += 512) counters[i] = 0;
   __syncthreads();
@@ -260,8 +260,7 @@ __global__ void __launch_bounds__(512) count_large_kernel(const __grid_constant_
 
 // One warp a segment and digit: counts become first places.
 template <class U>
-__global__ void __launch_bounds__(kSegmentThreads)
-    place_large_kernel(const __grid_constant__ SegmentParams<U> params) {
+__global__ void __launch_bounds__(kSegmentThreads) place_large_kernel(const __grid_constant__ SegmentParams<U> params) {
   if (*params.error != 0) return;
   constexpr uint32_t kDigits = sizeof(U) * 8 / kDigitBits;
   const uint64_t step = uint64_t{gridDim.x} * (kSegmentThreads / 32);
@@ -285,7 +284,7 @@ __global__ void __launch_bounds__(Shape::kThreads, 2)
     storage.runs.long_runs = 0;
   }
   __syncthreads();
-  LargeTile tile;
+  SegmentTile tile;
   if (!find_large_tile(params, storage.tile, Shape::kItems, tile)) return;
   TileJob<uint64_t> job{};
   job.begin = tile.begin;
@@ -302,14 +301,14 @@ __global__ void __launch_bounds__(Shape::kThreads, 2)
   U keys[Shape::kRows];
   PackedPlaces<Shape::kRows> places;
   load_keys<Shape>(source + job.begin, job.items, first ? &params.codec : nullptr, keys);
-  sort_tile<U, NoValue, Shape>(storage, job, keys, places, [] {});
+  sort_tile<U, NoValue, Shape>(storage, job, keys, places);
   store_keys(storage, job.items, target + tile.segment_begin, last ? &params.codec : nullptr);
 }
 
 // After an odd number of passes.
 template <class U, uint32_t kTileItems>
 __global__ void __launch_bounds__(512) copy_large_kernel(const __grid_constant__ SegmentParams<U> params) {
-  LargeTile tile;
+  SegmentTile tile;
   if (*params.error != 0 || !find_large_tile(params, blockIdx.x, kTileItems, tile)) return;
   for (uint32_t i = threadIdx.x; i < tile.items; i += 512)
     params.keys_out[tile.begin + i] = params.keys_y[tile.begin + i];

@@ -14,10 +14,10 @@ struct SmallParams {
   const U *keys_in;
   uint32_t n;
   KeyCodec<U> codec;
-  U *keys_out;       // or NULL
-  void *indices;     // source of every place, or NULL
-  void *ranks;       // place of every source, or NULL
-  bool wide;         // indices and ranks have 8 bytes
+  U *keys_out;    // or NULL
+  void *indices;  // source of every place, or NULL
+  void *ranks;    // place of every source, or NULL
+  bool wide;      // indices and ranks have 8 bytes
   const void *values_in;
   void *values_out;  // or NULL; not values_in
   uint32_t value_bytes;
@@ -25,10 +25,11 @@ struct SmallParams {
 };
 
 template <class Unit>
-__device__ __forceinline__ void copy_units(void *target, uint64_t target_item, const void *source,
-                                           uint64_t source_item, uint32_t units) {
+__device__ __forceinline__ void copy_units(void *target, uint64_t target_item, const void *source, uint64_t source_item,
+                                           uint32_t units) {
   Unit *to = static_cast<Unit *>(target) + target_item * units;
   const Unit *from = static_cast<const Unit *>(source) + source_item * units;
+#pragma unroll 1
   for (uint32_t unit = 0; unit < units; ++unit) to[unit] = from[unit];
 }
 

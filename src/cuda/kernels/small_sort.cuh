@@ -43,8 +43,11 @@ __global__ void __launch_bounds__(Shape::kThreads) small_sort_kernel(const __gri
   if constexpr (kSources) {
 #pragma unroll
     for (uint32_t row = 0; row < Shape::kRows; ++row)
-      if (row < items.rows && items.index(row) < items.count)
-        put_companions(params, items.index(row), sources.get(row));
+      if (row < items.rows) storage.places[items.index(row)] = static_cast<uint16_t>(sources.get(row));
+    __syncthreads();
+#pragma unroll 1  // the many ways to put a companion are long: once is enough
+    for (uint32_t place = threadIdx.x; place < params.n; place += Shape::kThreads)
+      put_companions(params, place, storage.places[place]);
   }
 }
 

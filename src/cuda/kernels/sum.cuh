@@ -12,6 +12,7 @@
 #include "cuda/block/vector_span.cuh"
 #include "cuda/kernels/sum_finish.cuh"
 #include "cuda/kernels/sum_float.cuh"
+#include "cuda/kernels/sum_half.cuh"
 #include "cuda/kernels/sum_integer.cuh"
 #include "plan/reduce_plan.h"
 

@@ -15,7 +15,9 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "cuda/kernels/sum_bins.cuh"
 #include "cuda/kernels/sum_counters.cuh"
+#include "cuda/kernels/sum_words.cuh"
 #include "plan/reduce_plan.h"
 
 namespace gsort_internal {
@@ -45,32 +47,6 @@ struct SumF64 {
   __device__ static __forceinline__ double value(Bits b) { return __longlong_as_double(static_cast<long long>(b)); }
 };
 
-constexpr uint32_t kSumTileWords = ReduceTuning::kVectors * 4;  // of a thread
-
-// Element `i`, known at compile time, of a thread's part of a tile.
-template <class Bits>
-__device__ __forceinline__ Bits element_at(const uint32_t (&words)[kSumTileWords], uint32_t i) {
-  if constexpr (sizeof(Bits) == 8) return words[2 * i] | static_cast<uint64_t>(words[2 * i + 1]) << 32;
-  if constexpr (sizeof(Bits) == 4) return words[i];
-  return static_cast<Bits>(i % 2 == 0 ? words[i / 2] & 0xffff : words[i / 2] >> 16);
-}
-
-// The same for an index known at run time, without putting the words into memory.
-template <class Bits>
-__device__ __forceinline__ Bits element_selected(const uint32_t (&words)[kSumTileWords], uint32_t i) {
-  constexpr uint32_t kPerWord = sizeof(Bits) == 2 ? 2 : 1, kWordsEach = sizeof(Bits) == 8 ? 2 : 1;
-  uint32_t low = 0, high = 0;
-#pragma unroll
-  for (uint32_t j = 0; j < kSumTileWords; j += kWordsEach) {
-    // Masks instead of choices: of these the compiler would make an array in local memory.
-    const uint32_t here = i / kPerWord * kWordsEach == j ? 0xffffffffu : 0;
-    low |= words[j] & here;
-    high |= words[j + kWordsEach - 1] & here;
-  }
-  if constexpr (sizeof(Bits) == 8) return low | static_cast<uint64_t>(high) << 32;
-  if constexpr (sizeof(Bits) == 4) return low;
-  return static_cast<Bits>(i % 2 == 0 ? low & 0xffff : low >> 16);
-}
 constexpr int32_t kSumChunkBits = 8;   // additions to a level between two emptyings: 2^8
 constexpr int32_t kSumLevelBits = 43;  // 51 - kSumChunkBits: 2^8 values below 2^(e + 43) stay below 2^(e + 51)
 
@@ -84,46 +60,7 @@ static_assert(32u * ((1u << kSumChunkBits) + ((1u << kSumChunkBits) / kSumMisses
                   SumCounters::kPendingMax,
               "the counters overflow within a chunk");
 
-// A thread's own exact sum of binary32 numbers in shared memory, without atomics: bin i counts units of
-// 2^(32 * i - 149) in 64 bits. 2^8 additions of less than 2^55 each fit between two calls of carry().
-struct FloatBins {
-  static constexpr uint32_t kBins = 9;  // 254 exponents, 32 a bin, and one for the carries
-  static constexpr uint32_t kPositionOfUnit = 1074 - 149;
-
-  int64_t bin[kBins][ReduceTuning::kThreads];
-
-  __device__ __forceinline__ void clear() {
-#pragma unroll
-    for (uint32_t i = 0; i < kBins; ++i) bin[i][threadIdx.x] = 0;
-  }
-
-  // `word` holds the bits of a finite binary32.
-  __device__ __forceinline__ void add(uint32_t word) {
-    const uint32_t field = (word << 1) >> 24;
-    const uint32_t position = field == 0 ? 0 : field - 1;
-    const uint64_t magnitude = (word & 0x7fffff) | (field == 0 ? 0 : 1u << 23);
-    const int64_t value = static_cast<int64_t>(magnitude << (position & 31));
-    bin[position >> 5][threadIdx.x] += static_cast<int32_t>(word) < 0 ? -value : value;
-  }
-
-  // Leaves digits from 0 to 2^32 - 1 in all bins but the last.
-  __device__ __forceinline__ void carry() {
-#pragma unroll
-    for (uint32_t i = 0; i + 1 < kBins; ++i) {
-      const int64_t value = bin[i][threadIdx.x];
-      bin[i][threadIdx.x] = value & 0xffffffff;
-      bin[i + 1][threadIdx.x] += value >> 32;
-    }
-  }
-};
-
 struct NoBins {};
-
-// The sum of a warp's values, in every lane.
-__device__ __forceinline__ int64_t warp_sum(int64_t value) {
-  for (uint32_t d = 16; d > 0; d /= 2) value += __shfl_xor_sync(0xffffffffu, value, d);
-  return value;
-}
 
 template <class Element>
 class FloatSum {
@@ -371,94 +308,6 @@ class FloatSum {
   uint32_t flags_ = 0, pending_ = 0, chunks_ = 0;
   uint32_t misses_ = 0, missed_field_ = 0;  // elements outside the window, and the last one's exponent field
   bool counted_ = false;                    // the counters were added to since their last normalise()
-};
-
-// Every binary16 is a multiple of 2^-24 below 2^16: a double adds 2^12 of them exactly, infinities and NaN propagate,
-// and -0.0 remains only if all were -0.
-class HalfSum {
- public:
-  using Bits = uint16_t;
-  static constexpr uint32_t kLimbs = kSumLimbs;
-  static constexpr uint32_t kElements = kSumTileWords * 4 / sizeof(Bits);
-  struct Shared {
-    SumCounters counters[ReduceTuning::kThreads / 32];
-  };
-
-  __device__ __forceinline__ explicit HalfSum(Shared &shared) : counters_(shared.counters[threadIdx.x / 32]) {
-    for (uint32_t i = threadIdx.x & 31; i < SumCounters::kDigits; i += 32) counters_.digit[i] = 0;
-    __syncwarp();
-  }
-
-  __device__ __forceinline__ void look_at_first(const uint32_t (&)[kSumTileWords]) {}
-
-  __device__ __forceinline__ void add_tile(const uint32_t (&words)[kSumTileWords]) {
-#pragma unroll
-    for (uint32_t i = 0; i < kElements; i += 2) {
-      sum_[0] = __dadd_rn(sum_[0], value(element_at<Bits>(words, i)));
-      sum_[1] = __dadd_rn(sum_[1], value(element_at<Bits>(words, i + 1)));
-    }
-    pending_ += kElements;
-    if (pending_ == kPendingMax) end_chunk();
-  }
-
-  __device__ __forceinline__ void add_single(Bits x) {
-    const double v = value(x);
-    flags_ |= sum_flags(bits_of_double(v));
-    if (is_finite(v)) counters_.add_finite(v);
-  }
-
-  __device__ __forceinline__ void finish() {
-    empty();
-    const int64_t sum = warp_sum(units_);
-    if ((threadIdx.x & 31) == 0) {
-      const uint64_t magnitude = sum < 0 ? 0 - static_cast<uint64_t>(sum) : static_cast<uint64_t>(sum);
-      counters_.add(magnitude, kUnitPosition, sum < 0);
-    }
-  }
-  __device__ static __forceinline__ int64_t block_limb(const Shared &shared, uint32_t limb) {
-    int64_t sum = 0;
-    for (const SumCounters &c : shared.counters)
-      sum += c.digit[2 * limb] + static_cast<int64_t>(c.digit[2 * limb + 1]) * 65536;
-    return sum;
-  }
-  __device__ __forceinline__ uint32_t flags() const { return flags_; }
-
- private:
-  static constexpr uint32_t kPendingMax = 4096;         // per two doubles: 2^11 * 2^40 units each, exact
-  static constexpr uint32_t kUnitPosition = 1074 - 24;  // of 2^-24
-
-  __device__ static __forceinline__ double value(Bits b) {
-    float f;
-    asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(b));
-    return f;
-  }
-  __device__ static __forceinline__ bool is_finite(double v) { return (bits_of_double(v) & kDoubleInf) != kDoubleInf; }
-
-  // 2^52 units a chunk: 64-bit integers hold the sum of a warp of 2^6 chunks and more than that of any launch (2^40
-  // elements over at least one warp never make 2^6 chunks a lane without a flush below).
-  __device__ __forceinline__ void empty() {
-#pragma unroll
-    for (uint32_t j = 0; j < 2; ++j) {
-      flags_ |= sum_flags(bits_of_double(sum_[j]));
-      if (is_finite(sum_[j])) units_ += __double2ll_rn(sum_[j] * 16777216.0);
-      sum_[j] = -0.0;
-    }
-  }
-
-  __device__ __forceinline__ void end_chunk() {
-    pending_ = 0;
-    empty();
-    if (++chunks_ < 32) return;
-    chunks_ = 0;
-    finish();
-    units_ = 0;
-    counters_.normalise(threadIdx.x & 31);
-  }
-
-  SumCounters &counters_;
-  double sum_[2] = {-0.0, -0.0};
-  int64_t units_ = 0;
-  uint32_t flags_ = 0, pending_ = 0, chunks_ = 0;
 };
 
 }  // namespace gsort_internal
