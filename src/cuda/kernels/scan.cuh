@@ -60,14 +60,18 @@ struct ScanRun {
 
 template <class Sum>
 __device__ __forceinline__ ScanRun<Sum> wait_for_run(const ScanArguments<Sum> &args, uint64_t group, uint32_t count) {
-  const uint64_t first = group * kScanGroupTiles + (threadIdx.x & 31) * kScanRunTiles;
+  // A lane without totals to wait for reads those of the first run, which every tile's group has.
+  const uint64_t first = group * kScanGroupTiles + (count != 0 ? threadIdx.x & 31 : 0) * kScanRunTiles;
   ScanRun<Sum> run{scan_zero<Sum>(), scan_zero<Sum>()};
-  Sum totals[kScanRunTiles];
-  bool there = false;
-  while (!there) {
-    there = group == 0 || args.group_prefixes.fetch(group, run.group_prefix);
-    if (count != 0) there &= args.tile_totals.fetch_run(first, count, totals);
+  Sum totals[kScanRunTiles], prefix;
+  // Both go out before either is looked at. What is there is not read again: polling costs the L2 cache's time.
+  bool has_totals = args.tile_totals.fetch_run(first, count, totals);
+  bool has_prefix = args.group_prefixes.fetch(group, prefix) || group == 0;
+  while (!has_totals || !has_prefix) {
+    if (!has_totals) has_totals = args.tile_totals.fetch_run(first, count, totals);
+    if (!has_prefix) has_prefix = args.group_prefixes.fetch(group, prefix);
   }
+  if (group != 0) run.group_prefix = prefix;
 #pragma unroll
   for (uint32_t j = 0; j < kScanRunTiles; ++j)
     if (j < count) run.before = scan_add(run.before, totals[j]);
@@ -104,6 +108,16 @@ struct ScanShared {
 
 // A barrier of the warps of the rows.
 __device__ __forceinline__ void rows_sync() { asm volatile("bar.sync 1, %0;" ::"n"(ScanTuning::kThreads) : "memory"); }
+
+// Barriers of all warps of the pipeline. Its two kinds of warps reach them in different places of the code, as PTX
+// allows: only the threads of one warp must be at the same instruction. compute-sanitizer's synccheck reports this
+// pattern all the same ("divergent threads in block").
+__device__ __forceinline__ void pipeline_sync() {
+  asm volatile("bar.sync 2, %0;" ::"n"(ScanTuning::kPipelineThreads) : "memory");
+}
+__device__ __forceinline__ void sum_up_sync() {  // the one inside sum_up()
+  asm volatile("bar.sync 3, %0;" ::"n"(ScanTuning::kPipelineThreads) : "memory");
+}
 
 // The chunk's total, from the left.
 template <class Element, class Row>
@@ -231,8 +245,9 @@ __global__ void __launch_bounds__(ScanTuning::kThreads, (kScanBlocks<Element, St
 // published already, so that looking back hardly ever waits, and the one after is on its way from memory.
 //
 // Forward progress: a block's tiles have ascending numbers, and it finishes one before it waits for anything on behalf
-// of the next. Of the tiles being finished the one with the lowest number waits only for lower ones, all of which are
-// done, because every tile drawn is finished or behind a lower one of its block's.
+// of the next. Before it publishes the next one's total it may wait for tiles below the one being finished only. Of the
+// tiles being finished the one with the lowest number waits only for lower ones, all of which are done, because every
+// tile drawn is finished or behind a lower one of its block's.
 template <class Element>
 class ScanPipeline {
  public:
@@ -268,13 +283,13 @@ class ScanPipeline {
     row(next, 1).load_begin(Element::kIdentity);
     uint32_t buffer = 0, turn = 0;
     Sum chunk_before = sum_up(tile, buffer, turn);
-    __syncthreads();  // serve_prefixes() may begin
+    pipeline_sync();  // serve_prefixes() may begin
     while (tile < tiles) {
       const uint32_t next_buffer = buffer == 2 ? 0 : buffer + 1, after_buffer = next_buffer == 2 ? 0 : next_buffer + 1;
       __syncwarp();  // the lanes have read what they stored from this buffer
       row(after, after_buffer).load_begin(Element::kIdentity);
       const Sum next_chunk_before = sum_up(next, next_buffer, turn ^ 1);
-      __syncthreads();  // the prefix and a new ticket are there
+      pipeline_sync();  // the prefix and a new ticket are there
       const Sum row_prefix = scan_add(shared_.tile_prefix[turn], shared_.row_before[turn][warp_]);
       const uint32_t drawn = shared_.ticket[turn];
       Row own = row(tile, buffer);
@@ -292,14 +307,20 @@ class ScanPipeline {
   // that it writes the one while the others still read the other.
   __device__ __forceinline__ void serve_prefixes(uint32_t tile, uint32_t next, uint32_t after, uint32_t tiles) {
     uint32_t turn = 0;
-    __syncthreads();  // the first tile's total is there
+    sum_up_sync();
+    pipeline_sync();  // the first tile's total is there
     while (tile < tiles) {
       uint32_t drawn = 0;
       if (lane_ == 0) drawn = atomicAdd(args_.tickets, 1u) + 1u;
+      // A group's last tile looks back at once, because all of the next group wait for it. The others wait until the
+      // block has summed up its next tile: by then what they look for is there, and polling would slow the memory.
+      const bool early = tile % kScanGroupTiles == kScanGroupTiles - 1;
+      if (!early) sum_up_sync();
       const Sum prefix = look_back(args_, tile, shared_.tile_total[turn]);
+      if (early) sum_up_sync();
       drawn = __shfl_sync(0xffffffffu, drawn, 0);
       if (lane_ == 0) shared_.tile_prefix[turn] = prefix, shared_.ticket[turn] = drawn;
-      __syncthreads();
+      pipeline_sync();
       tile = next, next = after, after = drawn;
       turn ^= 1;
     }
@@ -307,9 +328,9 @@ class ScanPipeline {
 
   __device__ __forceinline__ uint32_t draw_first() {
     if (threadIdx.x == 0) shared_.ticket[0] = atomicAdd(args_.tickets, 1u) + 1u;
-    __syncthreads();
+    pipeline_sync();
     const uint32_t ticket = shared_.ticket[0];
-    __syncthreads();
+    pipeline_sync();
     return ticket;
   }
 
@@ -322,12 +343,12 @@ class ScanPipeline {
   }
 
   // Waits for the tile, the block's newest but one, and publishes its total. Leaves row_before and tile_total, and
-  // returns what comes before the lane's chunk in its row. The warps of the rows together; one barrier.
+  // returns what comes before the lane's chunk in its row. The warps of the rows together; sum_up_sync() once.
   __device__ __forceinline__ Sum sum_up(uint32_t tile, uint32_t buffer, uint32_t turn) {
     Row::template load_end<1>();
     const Sum chunks = scan_lanes(chunk_total<Element>(row(tile, buffer)), kScanRowChunks, lane_);
     if (lane_ == 31) shared_.tile.row_totals[turn][warp_] = chunks;
-    rows_sync();
+    sum_up_sync();
     const Sum rows = scan_lanes(lane_ < kScanTileRows ? shared_.tile.row_totals[turn][lane_] : scan_zero<Sum>(),
                                 kScanTileRows, lane_);
     const Sum row_before = lane_before(rows, lane_);

@@ -141,7 +141,7 @@ struct ScanMailbox {
     }
     bool there = true;
 #pragma unroll
-    for (uint32_t j = 0; j < Count; ++j) there &= unpack(low[j], high[j], sums[j]) || j >= wanted;
+    for (uint32_t j = 0; j < Count; ++j) there &= unpack(low[j], high[j], sums[j]) | (j >= wanted);
     return there;
   }
 
