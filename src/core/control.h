@@ -28,7 +28,6 @@ class Control {
     log_ = fn;
     log_user_ = user;
   }
-  bool has_progress() const { return progress_ != nullptr; }
   bool has_log() const { return log_ != nullptr; }
 
   // Tells of progress; throws Error(CANCELLED) if the caller's function or gsort_cancel() asked to stop. Call it
