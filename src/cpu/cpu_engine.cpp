@@ -43,13 +43,14 @@ void run_operation(Context &context, const Request &request) {
   throw Error(GSORT_ERROR_INTERNAL, "no operation %u", static_cast<uint32_t>(request.operation));
 }
 
-// cuPointerGetAttribute of a driver that the process has loaded already, or NULL: without one there can be no device
-// memory, and loading it only to ask would be the library's doing.
-using PointerAttribute = int (*)(void *data, int attribute, uint64_t pointer);
-PointerAttribute loaded_driver_query() {
+// cuPointerGetAttributes of a driver that the process has loaded already, or NULL: without one there can be no device
+// memory, and loading it only to ask would be the library's doing. Unlike cuPointerGetAttribute it does not fail on
+// memory that CUDA does not know, but leaves zeros.
+using PointerAttributes = int (*)(unsigned int count, int *attributes, void **data, uint64_t pointer);
+PointerAttributes loaded_driver_query() {
   void *const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
   if (driver == nullptr) return nullptr;
-  const PointerAttribute query = reinterpret_cast<PointerAttribute>(dlsym(driver, "cuPointerGetAttribute"));
+  const PointerAttributes query = reinterpret_cast<PointerAttributes>(dlsym(driver, "cuPointerGetAttributes"));
   dlclose(driver);  // the process holds it open itself
   return query;
 }
@@ -93,14 +94,14 @@ class CpuEngine final : public Engine {
   }
 
   bool host_readable(const void *array) override {
-    constexpr int attribute_memory_type = 2, attribute_is_managed = 8, type_device = 2;
-    const PointerAttribute query = driver_query();
+    constexpr uint32_t type_device = 2;
+    const PointerAttributes query = driver_query();
     if (query == nullptr) return true;
-    const uint64_t pointer = reinterpret_cast<uintptr_t>(array);
+    int attributes[2] = {2, 8};  // CU_POINTER_ATTRIBUTE_MEMORY_TYPE, _IS_MANAGED
     uint32_t type = 0, managed = 0;
-    if (query(&type, attribute_memory_type, pointer) != 0) return true;  // the driver does not know it: plain memory
-    if (type != type_device) return true;
-    return query(&managed, attribute_is_managed, pointer) == 0 && managed != 0;
+    void *data[2] = {&type, &managed};
+    if (query(2, attributes, data, reinterpret_cast<uintptr_t>(array)) != 0) return true;
+    return type != type_device || managed != 0;
   }
 
   void execute(const Request &request) override {
@@ -127,7 +128,7 @@ class CpuEngine final : public Engine {
   void abandon() noexcept override { pool_.abandon(); }
 
  private:
-  PointerAttribute driver_query() {
+  PointerAttributes driver_query() {
     const unsigned long long libraries = loaded_libraries();
     if (libraries != libraries_at_query_) {
       query_ = loaded_driver_query();
@@ -141,7 +142,7 @@ class CpuEngine final : public Engine {
   Pool pool_;
   bool own_memory_;
   unsigned long long libraries_at_query_ = 0;
-  PointerAttribute query_ = nullptr;
+  PointerAttributes query_ = nullptr;
 };
 
 }  // namespace
