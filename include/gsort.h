@@ -191,7 +191,8 @@ typedef struct gsort_info {
   uint64_t device_memory_bytes;      /**< Memory of the device, 0 on the CPU. */
   uint64_t device_memory_free_bytes; /**< Free now, 0 on the CPU. */
   uint64_t device_held_bytes;        /**< Device memory that the handle holds now. */
-  uint64_t host_held_bytes;          /**< Host scratch memory that the handle holds now. */
+  uint64_t host_held_bytes;          /**< Host scratch memory that the handle holds now: up to 256 MiB stay for the
+                                          next call, none with a limit or functions of the caller's. */
   char device_name[128];             /**< Name of the device or of the processor, NUL-terminated. */
   char reason[256];                  /**< Why this backend was chosen, NUL-terminated. */
 } gsort_info;

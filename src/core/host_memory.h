@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <mutex>
 
 #include "core/error.h"
 #include "gsort.h"
@@ -20,10 +21,17 @@ class HostMemory {
       : allocate_(allocate_fn), deallocate_(deallocate_fn), user_(user), limit_bytes_(limit_bytes) {}
   HostMemory(const HostMemory &) = delete;
   HostMemory &operator=(const HostMemory &) = delete;
+  ~HostMemory() {
+    // In a child of fork() a thread that is not there any more may hold the mutex; the memory then goes with the child.
+    if (!mutex_.try_lock()) return;
+    mutex_.unlock();
+    free_kept();
+  }
 
   // Never NULL, also for 0 bytes. Throws Error(OUT_OF_MEMORY).
   void *allocate(uint64_t bytes) {
     const uint64_t rounded = round_up(bytes);
+    if (void *const kept = take_kept(rounded)) return kept;
     const uint64_t held = held_bytes_.fetch_add(rounded) + rounded;
     if (rounded < bytes || (limit_bytes_ != 0 && held > limit_bytes_)) {
       held_bytes_.fetch_sub(rounded);
@@ -31,8 +39,7 @@ class HostMemory {
                   "%llu bytes of host scratch memory go past host_memory_limit_bytes = %llu; raise the limit",
                   ull(bytes), ull(limit_bytes_));
     }
-    void *memory =
-        allocate_ != nullptr ? allocate_(user_, rounded, kAlignment) : std::aligned_alloc(kAlignment, rounded);
+    void *const memory = allocate_ != nullptr ? allocate_(user_, rounded, kAlignment) : allocate_own(rounded);
     if (memory == nullptr) {
       held_bytes_.fetch_sub(rounded);
       throw Error(GSORT_ERROR_OUT_OF_MEMORY, "%llu bytes of host scratch memory could not be had; free some memory",
@@ -43,18 +50,89 @@ class HostMemory {
   void deallocate(void *memory, uint64_t bytes) noexcept {
     if (memory == nullptr) return;
     const uint64_t rounded = round_up(bytes);
+    if (keeps(rounded)) return keep({memory, rounded});
     if (deallocate_ != nullptr)
       deallocate_(user_, memory, rounded);
     else
       std::free(memory);
     held_bytes_.fetch_sub(rounded);
   }
+  // In use and kept.
   uint64_t held_bytes() const { return held_bytes_.load(); }
+  uint64_t kept_bytes() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return kept_bytes_;
+  }
 
  private:
+  struct Block {
+    void *memory;
+    uint64_t bytes;
+  };
+  // Large blocks stay for the next call: fresh pages must be cleared by the system, one after the other, which took a
+  // tenth of a large sort's time on one thread and more on several. No more than this, none under a limit, and none
+  // from the caller's functions.
+  static constexpr uint64_t kKeptBytesMin = uint64_t{1} << 20;
+  static constexpr uint64_t kKeptBytesMax = uint64_t{256} << 20;
+  static constexpr uint32_t kKeptBlocksMax = 8;
+  static constexpr uint64_t kPageBytes = uint64_t{2} << 20;  // the system's large pages
+
   static unsigned long long ull(uint64_t v) { return v; }
-  static uint64_t round_up(uint64_t bytes) {
-    return bytes == 0 ? kAlignment : (bytes + kAlignment - 1) / kAlignment * kAlignment;
+
+  bool keeps(uint64_t bytes) const {
+    return allocate_ == nullptr && limit_bytes_ == 0 && bytes >= kKeptBytesMin && bytes <= kKeptBytesMax;
+  }
+  // Sizes that are kept are rounded to an eighth of a power of two, so that calls of similar sizes share blocks.
+  uint64_t round_up(uint64_t bytes) const {
+    uint64_t grain = kAlignment;
+    if (keeps(bytes))
+      while (grain * 16 <= bytes) grain *= 2;
+    return bytes == 0 ? kAlignment : (bytes + grain - 1) / grain * grain;
+  }
+
+  void *allocate_own(uint64_t bytes) {
+    const uint64_t alignment = bytes >= 2 * kPageBytes ? kPageBytes : kAlignment;
+    void *memory = std::aligned_alloc(alignment, bytes);
+    if (memory != nullptr) return memory;
+    free_kept();
+    return std::aligned_alloc(alignment, bytes);
+  }
+
+  void *take_kept(uint64_t bytes) {
+    if (!keeps(bytes)) return nullptr;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (uint32_t i = 0; i < kept_count_; ++i)
+      if (kept_[i].bytes == bytes) return remove_kept(i).memory;
+    return nullptr;
+  }
+
+  // The oldest make room.
+  void keep(const Block &block) noexcept {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    while (kept_count_ == kKeptBlocksMax || kept_bytes_ + block.bytes > kKeptBytesMax) {
+      const Block oldest = remove_kept(0);
+      std::free(oldest.memory);
+      held_bytes_.fetch_sub(oldest.bytes);
+    }
+    kept_[kept_count_++] = block;
+    kept_bytes_ += block.bytes;
+  }
+
+  void free_kept() noexcept {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    while (kept_count_ > 0) {
+      const Block block = remove_kept(kept_count_ - 1);
+      std::free(block.memory);
+      held_bytes_.fetch_sub(block.bytes);
+    }
+  }
+
+  Block remove_kept(uint32_t i) {
+    const Block block = kept_[i];
+    --kept_count_;
+    for (uint32_t j = i; j < kept_count_; ++j) kept_[j] = kept_[j + 1];
+    kept_bytes_ -= block.bytes;
+    return block;
   }
 
   gsort_allocate_fn allocate_;
@@ -62,6 +140,10 @@ class HostMemory {
   void *user_;
   uint64_t limit_bytes_;
   std::atomic<uint64_t> held_bytes_{0};
+  mutable std::mutex mutex_;  // of what follows
+  Block kept_[kKeptBlocksMax];
+  uint32_t kept_count_ = 0;
+  uint64_t kept_bytes_ = 0;
 };
 
 // An array of scratch memory, given back at the end of its scope. Elements are not initialised.

@@ -186,7 +186,8 @@ pub struct gsort_info {
     pub device_memory_free_bytes: u64,
     /// Device memory that the handle holds now.
     pub device_held_bytes: u64,
-    /// Host scratch memory that the handle holds now.
+    /** Host scratch memory that the handle holds now: up to 256 MiB stay for the
+next call, none with a limit or functions of the caller's.*/
     pub host_held_bytes: u64,
     /// Name of the device or of the processor, NUL-terminated.
     pub device_name: [::core::ffi::c_char; 128usize],

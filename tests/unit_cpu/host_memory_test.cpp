@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Host scratch memory: what is kept for the next call, and what is not.
+#include "core/host_memory.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace gsort_test {
+namespace {
+
+using namespace gsort_internal;
+
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+
+TEST(HostMemory, LargeBlocksAreKeptAndTakenAgain) {
+  HostMemory memory(nullptr, nullptr, nullptr, 0);
+  void *const first = memory.allocate(10 * kMiB);
+  memory.deallocate(first, 10 * kMiB);
+  EXPECT_GE(memory.kept_bytes(), 10 * kMiB);
+  EXPECT_EQ(memory.held_bytes(), memory.kept_bytes());
+  void *const again = memory.allocate(10 * kMiB - 5000);  // of the same rounded size
+  EXPECT_EQ(again, first);
+  EXPECT_EQ(memory.kept_bytes(), 0u);
+  EXPECT_GE(memory.held_bytes(), 10 * kMiB);
+  void *const other = memory.allocate(10 * kMiB);
+  EXPECT_NE(other, first);
+  memory.deallocate(again, 10 * kMiB - 5000);
+  memory.deallocate(other, 10 * kMiB);
+  EXPECT_EQ(memory.held_bytes(), memory.kept_bytes());
+}
+
+TEST(HostMemory, BlocksAreAlignedAndLargeEnough) {
+  HostMemory memory(nullptr, nullptr, nullptr, 0);
+  for (const uint64_t bytes : {uint64_t{0}, uint64_t{1}, uint64_t{100}, kMiB - 1, kMiB + 1, 7 * kMiB + 12345}) {
+    void *const block = memory.allocate(bytes);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(block) % HostMemory::kAlignment, 0u);
+    std::memset(block, 1, bytes);  // the address sanitizer sees what is past the end
+    memory.deallocate(block, bytes);
+  }
+}
+
+TEST(HostMemory, SmallAndVeryLargeBlocksGoBack) {
+  HostMemory memory(nullptr, nullptr, nullptr, 0);
+  for (const uint64_t bytes : {kMiB / 2, 257 * kMiB}) {
+    memory.deallocate(memory.allocate(bytes), bytes);
+    EXPECT_EQ(memory.held_bytes(), 0u) << bytes;
+  }
+}
+
+TEST(HostMemory, TheOldestMakeRoom) {
+  HostMemory memory(nullptr, nullptr, nullptr, 0);
+  void *blocks[20];
+  for (uint64_t i = 0; i < 20; ++i) blocks[i] = memory.allocate((i + 1) * 2 * kMiB);
+  for (uint64_t i = 0; i < 20; ++i) memory.deallocate(blocks[i], (i + 1) * 2 * kMiB);
+  EXPECT_LE(memory.kept_bytes(), 256 * kMiB);
+  EXPECT_EQ(memory.held_bytes(), memory.kept_bytes());
+  const uint64_t kept = memory.kept_bytes();
+  void *const newest = memory.allocate(40 * kMiB);
+  EXPECT_EQ(memory.kept_bytes(), kept - 40 * kMiB);
+  memory.deallocate(newest, 40 * kMiB);
+}
+
+TEST(HostMemory, NothingIsKeptUnderALimit) {
+  HostMemory memory(nullptr, nullptr, nullptr, 30 * kMiB);
+  void *const block = memory.allocate(30 * kMiB);
+  EXPECT_THROW(memory.allocate(64), Error);
+  memory.deallocate(block, 30 * kMiB);
+  EXPECT_EQ(memory.held_bytes(), 0u);
+}
+
+TEST(HostMemory, NothingOfTheCallersIsKept) {
+  static int live = 0;
+  HostMemory memory(
+      [](void *, uint64_t bytes, uint64_t alignment) {
+        ++live;
+        return std::aligned_alloc(alignment, bytes);
+      },
+      [](void *, void *block, uint64_t) {
+        --live;
+        std::free(block);
+      },
+      nullptr, 0);
+  memory.deallocate(memory.allocate(10 * kMiB), 10 * kMiB);
+  EXPECT_EQ(live, 0);
+  EXPECT_EQ(memory.held_bytes(), 0u);
+}
+
+}  // namespace
+}  // namespace gsort_test
