@@ -63,22 +63,38 @@ __global__ void write_result_kernel(unsigned char *out, uint64_t bits, uint32_t 
 // another stream.
 class CallScope {
  public:
-  explicit CallScope(int device) : device_(device) { exchange(); }
-  ~CallScope() { exchange(); }
+  explicit CallScope(int device) : device_(device), exchanged_(exchange()) {}
+  ~CallScope() {
+    if (exchanged_) (void)exchange();
+  }
   CallScope(const CallScope &) = delete;
   CallScope &operator=(const CallScope &) = delete;
 
  private:
-  void exchange() {
-    if (cudaThreadExchangeStreamCaptureMode(&mode_) != cudaSuccess) (void)cudaGetLastError();
+  bool exchange() {
+    if (cudaThreadExchangeStreamCaptureMode(&mode_) == cudaSuccess) return true;
+    (void)cudaGetLastError();
+    return false;
   }
   DeviceScope device_;
   cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+  const bool exchanged_;
 };
+
+// What CUDA says of a stream that was destroyed or never was; nothing is wrong with the device.
+bool is_no_stream(cudaError_t result) {
+  return result == cudaErrorInvalidResourceHandle || result == cudaErrorInvalidValue ||
+         result == cudaErrorContextIsDestroyed;
+}
 
 bool is_capturing(cudaStream_t stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   const cudaError_t result = cudaStreamIsCapturing(stream, &status);
+  if (is_no_stream(result)) {
+    (void)cudaGetLastError();
+    throw Error(GSORT_ERROR_INVALID_ARGUMENT,
+                "the handle's stream is no longer open; set one that is with gsort_set_stream()");
+  }
   if (result == cudaErrorStreamCaptureImplicit) {
     (void)cudaGetLastError();
     throw Error(
@@ -172,11 +188,13 @@ void CudaEngine::set_stream(void *stream) {
   const auto next = static_cast<cudaStream_t>(stream);
   if (next == stream_) return;
   unsigned int flags = 0;
-  if (cudaStreamGetFlags(next, &flags) != cudaSuccess) {
+  const cudaError_t result = cudaStreamGetFlags(next, &flags);
+  if (is_no_stream(result)) {
     (void)cudaGetLastError();
     throw Error(GSORT_ERROR_INVALID_ARGUMENT, "cuda_stream = %p is no open stream; pass one that exists, or NULL",
                 stream);
   }
+  cuda_check(result, "cudaStreamGetFlags");
   int device = device_.ordinal;
   if (cudaStreamGetDevice(next, &device) != cudaSuccess) (void)cudaGetLastError();
   if (device != device_.ordinal)
@@ -294,7 +312,14 @@ void CudaEngine::launch_segments_checked(const Request &request, void *workspace
 
 }  // namespace
 
-std::unique_ptr<Engine> make_cuda_engine(const EngineOptions &options) { return std::make_unique<CudaEngine>(options); }
+std::unique_ptr<Engine> make_cuda_engine(const EngineOptions &options) {
+  try {
+    return std::make_unique<CudaEngine>(options);
+  } catch (const Error &error) {
+    if (error.status() != GSORT_ERROR_INTERNAL && error.status() != GSORT_ERROR_DEVICE_LOST) throw;
+    throw Error(GSORT_ERROR_NO_DEVICE, "the device cannot be used: %.400s", error.text());
+  }
+}
 
 uint64_t cuda_workspace_bytes(const Request &shape) {
   if (is_empty(shape)) return 0;

@@ -80,7 +80,7 @@ OpenedDevice open_device(int ordinal) {
 
 DeviceScope::DeviceScope(int ordinal) {
   int current = -1;
-  if (cudaGetDevice(&current) != cudaSuccess) (void)cudaGetLastError();
+  cuda_check(cudaGetDevice(&current), "cudaGetDevice");  // without it the thread's own could not be put back
   if (current == ordinal) return;
   cuda_check(cudaSetDevice(ordinal), "cudaSetDevice");
   previous_ = current;
@@ -93,11 +93,12 @@ DeviceScope::~DeviceScope() {
 MemoryPlace place_of(const char *argument, const void *array, int ordinal) {
   cudaPointerAttributes attributes;
   const cudaError_t result = cudaPointerGetAttributes(&attributes, array);
-  if (result != cudaSuccess) {
+  if (result == cudaErrorInvalidValue) {
     // Memory that CUDA does not know at all.
     (void)cudaGetLastError();
     return MemoryPlace::kHost;
   }
+  cuda_check(result, "cudaPointerGetAttributes");
   switch (attributes.type) {
     case cudaMemoryTypeManaged:
       return MemoryPlace::kDevice;

@@ -67,9 +67,13 @@ void *Workspace::allocate(uint64_t bytes) {
   void *memory = nullptr;
   if (allocate_ != nullptr) {
     memory = allocate_(user_, bytes, kWorkspaceAlignment);
-  } else if (cudaMalloc(&memory, bytes) != cudaSuccess) {
-    (void)cudaGetLastError();
-    memory = nullptr;
+  } else {
+    const cudaError_t result = cudaMalloc(&memory, bytes);
+    if (result != cudaErrorMemoryAllocation) cuda_check(result, "cudaMalloc");
+    if (result != cudaSuccess) {
+      (void)cudaGetLastError();
+      memory = nullptr;
+    }
   }
   if (memory == nullptr)
     throw Error(GSORT_ERROR_OUT_OF_MEMORY,

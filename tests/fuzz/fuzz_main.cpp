@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Runs the fuzzing entry on random inputs, or on the files that are named: fuzz_main [COUNT [SEED]] | FILE...
+// The fuzzing entry without a fuzzer:
+//   fuzz_main [COUNT [SEED]]          random inputs
+//   fuzz_main FILE...                 the inputs in these files
+//   fuzz_main --corpus LIST           the inputs in a list, a line of hexadecimal digits each
+//   fuzz_main --unpack LIST FOLDER    writes these to files of their own, for a fuzzer to begin with
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <string>
 #include <vector>
 
 #include "inputs/distributions.h"
@@ -30,9 +37,40 @@ int run_random(unsigned long count, uint64_t seed) {
   return 0;
 }
 
+std::vector<std::vector<uint8_t>> read_list(const char *path) {
+  std::vector<std::vector<uint8_t>> inputs;
+  std::ifstream list(path);
+  for (std::string line; std::getline(list, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    std::vector<uint8_t> &input = inputs.emplace_back();
+    for (size_t i = 0; i + 1 < line.size(); i += 2)
+      input.push_back(static_cast<uint8_t>(std::strtoul(line.substr(i, 2).c_str(), nullptr, 16)));
+  }
+  return inputs;
+}
+
+int run_list(const char *path) {
+  const auto inputs = read_list(path);
+  for (const std::vector<uint8_t> &input : inputs) LLVMFuzzerTestOneInput(input.data(), input.size());
+  std::printf("%zu inputs of %s\n", inputs.size(), path);
+  return inputs.empty() ? 1 : 0;
+}
+
+int unpack_list(const char *path, const std::string &folder) {
+  size_t number = 0;
+  for (const std::vector<uint8_t> &input : read_list(path)) {
+    std::ofstream file(folder + "/" + std::to_string(number++), std::ios::binary);
+    file.write(reinterpret_cast<const char *>(input.data()), static_cast<std::streamsize>(input.size()));
+    if (!file) return 1;
+  }
+  return number == 0 ? 1 : 0;
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
+  if (argc == 3 && std::strcmp(argv[1], "--corpus") == 0) return run_list(argv[2]);
+  if (argc == 4 && std::strcmp(argv[1], "--unpack") == 0) return unpack_list(argv[2], argv[3]);
   char *end = nullptr;
   const unsigned long count = argc > 1 ? std::strtoul(argv[1], &end, 10) : 10000;
   if (argc < 2 || *end == '\0') return run_random(count, argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1);

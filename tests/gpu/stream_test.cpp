@@ -88,9 +88,9 @@ TEST_F(cuda_Streams, CaptureAndReplay) {
     EXPECT_TRUE(arrays.keys_out.untouched()) << "a captured call must not run";
     DeviceGraph captured(graph);
     const Bytes want = expected(operation, input);
-    for (int replay = 0; replay < 100; replay++) {
+    for (int replay = 0; replay < 1000; replay++) {
       captured.launch(stream);
-      if (replay % 25 != 0) continue;
+      if (replay % 250 != 0) continue;
       stream.synchronize();
       ASSERT_EQ(want, operation.result(arrays)) << "replay " << replay;
     }

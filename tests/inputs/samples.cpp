@@ -15,11 +15,6 @@ const std::vector<uint64_t> kFewSizes = {0, 1, 2, 33, 257, 1025, 4097};
 // At these every flag is tried with every distribution.
 const std::vector<uint64_t> kAllFlagSizes = {257, 2049, 4097};
 
-uint64_t rounds() {
-  const char *text = std::getenv("GSORT_TESTS_ROUNDS");
-  return text == nullptr ? 1 : std::max<uint64_t>(std::strtoull(text, nullptr, 10), 1);
-}
-
 std::vector<Sample> make_samples(gsort_dtype t, const FlagSets &flag_sets, const std::vector<uint64_t> &sizes) {
   std::vector<Sample> all;
   uint64_t counter = 0;
@@ -41,6 +36,11 @@ std::vector<Sample> make_samples(gsort_dtype t, const FlagSets &flag_sets, const
 }
 
 }  // namespace
+
+uint64_t rounds() {
+  const char *text = std::getenv("GSORT_TESTS_ROUNDS");
+  return text == nullptr ? 1 : std::max<uint64_t>(std::strtoull(text, nullptr, 10), 1);
+}
 
 std::string Sample::describe() const {
   return std::string(distribution_name(distribution)) + ", " + element_type(type).name + ", n " + std::to_string(n) +

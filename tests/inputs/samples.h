@@ -29,7 +29,10 @@ using FlagSets = std::vector<uint32_t>;
 inline const FlagSets kSortFlags = {0, GSORT_DESCENDING, GSORT_NAN_LAST, GSORT_DESCENDING | GSORT_NAN_LAST};
 inline const FlagSets kTopkFlags = {0, GSORT_SMALLEST, GSORT_NAN_LAST, GSORT_SMALLEST | GSORT_NAN_LAST};
 
-// GSORT_TESTS_ROUNDS=r in the environment multiplies the samples, each round with other seeds.
+// GSORT_TESTS_ROUNDS in the environment, at least 1: multiplies samples and repeats.
+uint64_t rounds();
+
+// Each round has other seeds.
 std::vector<Sample> samples(gsort_dtype t, const FlagSets &flag_sets);
 // A short list for slow references and for second aspects: some thousand elements at most.
 std::vector<Sample> few_samples(gsort_dtype t, const FlagSets &flag_sets);

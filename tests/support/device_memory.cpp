@@ -25,6 +25,7 @@ struct Driver {
   int (*mem_free_host)(void *) = nullptr;
   int (*mem_copy)(DevicePointer, DevicePointer, size_t) = nullptr;
   int (*mem_copy_async)(DevicePointer, DevicePointer, size_t, void *) = nullptr;
+  int (*memset_async)(DevicePointer, unsigned char, size_t, void *) = nullptr;
   int (*mem_get_info)(size_t *, size_t *) = nullptr;
   int (*stream_create)(void **, unsigned) = nullptr;
   int (*stream_destroy)(void *) = nullptr;
@@ -54,7 +55,8 @@ bool find_all(void *library, Driver *d) {
          find(library, "cuMemFree_v2", &d->mem_free) && find(library, "cuMemAllocManaged", &d->mem_alloc_managed) &&
          find(library, "cuMemHostAlloc", &d->mem_host_alloc) && find(library, "cuMemFreeHost", &d->mem_free_host) &&
          find(library, "cuMemcpy", &d->mem_copy) && find(library, "cuMemcpyAsync", &d->mem_copy_async) &&
-         find(library, "cuMemGetInfo_v2", &d->mem_get_info) && find(library, "cuStreamCreate", &d->stream_create) &&
+         find(library, "cuMemsetD8Async", &d->memset_async) && find(library, "cuMemGetInfo_v2", &d->mem_get_info) &&
+         find(library, "cuStreamCreate", &d->stream_create) &&
          find(library, "cuStreamDestroy_v2", &d->stream_destroy) &&
          find(library, "cuStreamSynchronize", &d->stream_synchronize) &&
          find(library, "cuStreamBeginCapture_v2", &d->stream_begin_capture) &&
@@ -162,6 +164,11 @@ void DeviceStream::synchronize() { must(driver().stream_synchronize(stream_), "c
 void DeviceStream::copy_async(void *to, const void *from, size_t bytes) {
   if (bytes == 0) return;
   must(driver().mem_copy_async(to_device(to), to_device(from), bytes, stream_), "cuMemcpyAsync");
+}
+
+void DeviceStream::fill_async(void *to, uint8_t byte, size_t bytes) {
+  if (bytes == 0) return;
+  must(driver().memset_async(to_device(to), byte, bytes, stream_), "cuMemsetD8Async");
 }
 
 void DeviceStream::begin_capture() {

@@ -35,8 +35,9 @@ class DeviceStream {
   DeviceStream &operator=(const DeviceStream &) = delete;
   void *get() const { return stream_; }
   void synchronize();
-  // Enqueues a copy and does not wait for it.
+  // These enqueue and do not wait.
   void copy_async(void *to, const void *from, size_t bytes);
+  void fill_async(void *to, uint8_t byte, size_t bytes);
   void begin_capture();
   // The graph that was captured, or NULL if the capture was invalidated.
   void *end_capture();

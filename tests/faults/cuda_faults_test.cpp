@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Every call of the CUDA runtime that the library makes fails in turn, once and for good. Each time the status must be
+// right, a sentence must say why, inputs and the application's CUDA state must be as before, nothing may leak, and the
+// next call must succeed. Without a GPU a stand-in runs instead of the device; its kernels do nothing, so that there
+// results are not looked at.
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <memory>
+
+#include "faults/cuda_calls.h"
+#include "lifecycle/operations.h"
+#include "support/backend.h"
+#include "support/run.h"
+
+namespace gsort_test {
+namespace {
+
+constexpr uint64_t kCallsMax = 400;  // more than any call of the library makes
+constexpr cudaError_t kOrdinary = cudaErrorUnknown;
+constexpr cudaError_t kNoMemory = cudaErrorMemoryAllocation;
+constexpr cudaError_t kSticky = cudaErrorIllegalAddress;
+
+struct Kind {
+  const char *name;
+  bool for_good;
+  cudaError_t error;
+};
+// A device that has failed answers every later call with the same error.
+constexpr Kind kKinds[] = {{"once", false, kOrdinary},
+                           {"for good", true, kOrdinary},
+                           {"once, out of memory", false, kNoMemory},
+                           {"a lost device", true, kSticky}};
+
+struct Machine {
+  const char *name;  // "cuda_" marks those that need a GPU
+  bool real;
+  ArrayPlace arrays;
+};
+constexpr Machine kMachines[] = {{"stand_in_device_arrays", false, ArrayPlace::kDevice},
+                                 {"stand_in_host_arrays", false, ArrayPlace::kHost},
+                                 {"cuda_device_arrays", true, ArrayPlace::kDevice},
+                                 {"cuda_host_arrays", true, ArrayPlace::kHost}};
+
+using Call = std::function<gsort_status(gsort *)>;
+
+bool is_one_of(const std::string &name, std::initializer_list<const char *> names) {
+  for (const char *each : names)
+    if (name == each) return true;
+  return false;
+}
+
+// What these would have done can be left undone: the call may succeed.
+bool is_dispensable(const std::string &name) {
+  return is_one_of(name, {"", "cudaThreadExchangeStreamCaptureMode", "cudaDriverGetVersion", "cudaStreamGetDevice",
+                          "cudaFree", "cudaEventDestroy", "cudaSetDevice"});
+}
+
+gsort_status status_of(cudaError_t error) {
+  if (error == kSticky) return GSORT_ERROR_DEVICE_LOST;
+  return error == kNoMemory ? GSORT_ERROR_OUT_OF_MEMORY : GSORT_ERROR_INTERNAL;
+}
+
+class FaultTest : public ::testing::TestWithParam<Machine> {
+ protected:
+  void SetUp() override {
+    use_real_device();
+    if (GetParam().real) {
+      GSORT_SKIP_WITHOUT(GSORT_BACKEND_CUDA);
+    } else {
+      use_stand_in(GetParam().arrays);
+    }
+  }
+  void TearDown() override { use_real_device(); }
+
+  bool real() const { return GetParam().real; }
+  Place place() const { return real() && GetParam().arrays == ArrayPlace::kDevice ? Place::kDevice : Place::kHost; }
+  // The stand-in's second device, so that the thread's own is another.
+  gsort_options options() const {
+    gsort_options o = default_options(GSORT_BACKEND_CUDA);
+    o.device = real() ? 0 : 1;
+    return o;
+  }
+  // What an earlier round had to leave behind does not count.
+  void begin_round() {
+    bytes_at_first_ = live_device_bytes();
+    events_at_first_ = live_events();
+  }
+  bool nothing_leaked() const { return live_device_bytes() == bytes_at_first_ && live_events() == events_at_first_; }
+
+  // Runs call(g) with the fault and looks at all that must hold after any failure.
+  CallReport run_with_fault(gsort *g, const Fault &fault, const Call &call, gsort_status *status);
+  // What a handle must be after a failure.
+  void check_after(gsort *g, const CallReport &report, const Kind &kind, gsort_status status, const Call &call);
+  // Fails the first CUDA call of `call`, then the second, until it makes no more. `prepare` is done before, unharmed;
+  // `intact` must hold afterwards, `right` after a call that succeeded.
+  struct Scenario {
+    std::string name;
+    Call prepare, call;
+    std::function<bool()> intact, right;
+  };
+  void fail_in_turn(const Scenario &scenario, const Kind &kind);
+
+ private:
+  uint64_t bytes_at_first_ = 0;
+  int events_at_first_ = 0;
+};
+
+CallReport FaultTest::run_with_fault(gsort *g, const Fault &fault, const Call &call, gsort_status *status) {
+  const int device_before = current_device();
+  arm(fault);
+  *status = call(g);
+  const CallReport report = disarm();
+  EXPECT_EQ(cudaSuccess, take_last_error()) << "the application would see the library's error";
+  // The second of each pair of these calls puts the thread's own back: if it fails, that cannot be done.
+  const bool undone = !fault.for_good && report.failed_number % 2 == 1;
+  if (report.failed != "cudaSetDevice" || undone) {
+    EXPECT_TRUE(fault.for_good || device_before == current_device()) << "the thread is on another device";
+  }
+  if (report.failed != "cudaThreadExchangeStreamCaptureMode" || undone) {
+    EXPECT_TRUE(fault.for_good || current_capture_mode() == cudaStreamCaptureModeGlobal) << "the mode was left changed";
+  }
+  restore_thread(device_before);
+  return report;
+}
+
+void FaultTest::check_after(gsort *g, const CallReport &report, const Kind &kind, gsort_status status,
+                            const Call &call) {
+  gsort_status next = GSORT_OK;
+  if (status == GSORT_ERROR_DEVICE_LOST) {
+    const CallReport after = run_with_fault(g, {0, true, kOrdinary}, call, &next);
+    EXPECT_EQ(GSORT_ERROR_DEVICE_LOST, next) << "a lost device must be remembered";
+    EXPECT_EQ(0u, after.calls) << "a lost device must not be asked again";
+    return;
+  }
+  EXPECT_TRUE(succeeded(g, call(g))) << "the next call";
+  EXPECT_TRUE(succeeded(g, gsort_synchronize(g)));
+  gsort_info info = {};
+  info.struct_size = sizeof info;
+  EXPECT_TRUE(succeeded(g, gsort_info_get(g, &info)));
+  if (report.failed != "cudaFree" && !kind.for_good) {
+    EXPECT_EQ(live_device_bytes() - bytes_at_first_, info.device_held_bytes);
+  }
+}
+
+void FaultTest::fail_in_turn(const Scenario &scenario, const Kind &kind) {
+  bool reached = true;
+  uint64_t at = 0;
+  for (; reached && at < kCallsMax; at++) {
+    SCOPED_TRACE(scenario.name + ", call " + std::to_string(at) + ", " + kind.name);
+    begin_round();
+    bool may_leak = false;
+    {
+      const Handle handle(options());
+      ASSERT_EQ(GSORT_OK, handle.status()) << gsort_error_message(nullptr);
+      gsort *const g = handle.get();
+      ASSERT_TRUE(!scenario.prepare || succeeded(g, scenario.prepare(g)));
+      gsort_status status = GSORT_OK;
+      const CallReport report = run_with_fault(g, {at, kind.for_good, kind.error}, scenario.call, &status);
+      SCOPED_TRACE("failed: " + report.failed);
+      reached = !report.failed.empty();
+      may_leak = is_one_of(report.failed, {"cudaFree", "cudaEventDestroy"});
+      if (status != GSORT_OK) {
+        EXPECT_EQ(status_of(kind.error), status) << gsort_error_message(g);
+        EXPECT_STRNE("", gsort_error_message(g));
+      } else {
+        EXPECT_TRUE(is_dispensable(report.failed)) << "the failure went unnoticed";
+      }
+      check_after(g, report, kind, status, scenario.call);
+      EXPECT_TRUE(!scenario.intact || scenario.intact()) << "an input was changed";
+      const bool look = real() && scenario.right && status != GSORT_ERROR_DEVICE_LOST;
+      EXPECT_TRUE(!look || scenario.right()) << "the next call's result is wrong";
+    }
+    ASSERT_TRUE(may_leak || nothing_leaked());
+    if (HasFailure()) return;
+  }
+  EXPECT_FALSE(reached) << scenario.name << " never ended";
+  EXPECT_GT(at, 2u) << scenario.name << " made hardly any call";
+}
+
+TEST_P(FaultTest, EveryOperation) {
+  for (const uint64_t n : {uint64_t{3000}, uint64_t{60000}, uint64_t{600000}}) {
+    const Array input = generate(Distribution::kSmallRange, GSORT_F32, n, 1);
+    const Arrays arrays(place(), input);
+    const Arrays small(place(), generate(Distribution::kSmallRange, GSORT_F32, 100, 1));
+    const Arrays reference(Place::kHost, input);
+    for (const NamedOperation &operation : all_operations()) {
+      ASSERT_TRUE(succeeded(nullptr, operation.run(shared_handle(GSORT_BACKEND_CPU), reference)));
+      const Bytes want = operation.result(reference);
+      const NamedOperation &first = all_operations()[1];  // takes some workspace, which must then grow
+      const Scenario scenario = {
+          std::string(operation.name) + " of " + std::to_string(n), [&](gsort *g) { return first.run(g, small); },
+          [&](gsort *g) { return operation.run(g, arrays); }, [&] { return arrays.inputs_intact(); },
+          [&] { return operation.result(arrays) == want; }};
+      for (const Kind &kind : kKinds) {
+        if (n > 100000 && &kind != &kKinds[0]) continue;
+        fail_in_turn(scenario, kind);
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
+// Nothing to sort, select or sum: the result of a sum of nothing is written by a path of its own.
+TEST_P(FaultTest, EmptySum) {
+  const Buffer out(place(), 8);
+  for (const Kind &kind : kKinds) {
+    fail_in_turn(
+        {"sum of nothing", nullptr, [&](gsort *g) { return gsort_sum(g, GSORT_F32, nullptr, 0, out.data(), 0); },
+         nullptr, [&] { return out.read() == Bytes(8, 0); }},
+        kind);
+  }
+}
+
+TEST_P(FaultTest, EveryCallOnTheHandle) {
+  std::unique_ptr<DeviceStream> stream;
+  int something = 0;
+  if (real()) stream = std::make_unique<DeviceStream>();
+  void *const other = real() ? stream->get() : &something;
+  gsort_info info = {};
+  info.struct_size = sizeof info;
+  std::unique_ptr<Buffer> lent;
+  if (GetParam().arrays == ArrayPlace::kDevice) lent = std::make_unique<Buffer>(place(), 4096);
+  for (const Kind &kind : kKinds) {
+    fail_in_turn({"info", nullptr, [&](gsort *g) { return gsort_info_get(g, &info); }, nullptr, nullptr}, kind);
+    fail_in_turn({"synchronize", nullptr, gsort_synchronize, nullptr, nullptr}, kind);
+    fail_in_turn({"set_stream", nullptr, [&](gsort *g) { return gsort_set_stream(g, other); }, nullptr, nullptr}, kind);
+    fail_in_turn(
+        {"reserve", nullptr, [&](gsort *g) { return gsort_reserve(g, GSORT_OP_SORT_PAIRS, GSORT_U32, 100000, 4); },
+         nullptr, nullptr},
+        kind);
+    if (lent)
+      fail_in_turn({"set_workspace", nullptr, [&](gsort *g) { return gsort_set_workspace(g, lent->data(), 4096); },
+                    nullptr, nullptr},
+                   kind);
+  }
+}
+
+// gsort_create() has three ways to fail, and AUTO one less: without a usable device there is the CPU.
+TEST_P(FaultTest, Create) {
+  for (const uint32_t backend : {GSORT_BACKEND_CUDA, GSORT_BACKEND_AUTO}) {
+    for (const Kind &kind : kKinds) {
+      bool reached = true;
+      for (uint64_t at = 0; reached && at < kCallsMax; at++) {
+        SCOPED_TRACE("call " + std::to_string(at) + ", " + kind.name + ", backend " + std::to_string(backend));
+        begin_round();
+        gsort_options o = options();
+        o.backend = backend;
+        gsort *made = nullptr;
+        gsort_status status = GSORT_OK;
+        const CallReport report = run_with_fault(
+            nullptr, {at, kind.for_good, kind.error}, [&](gsort *) { return gsort_create(&o, &made); }, &status);
+        SCOPED_TRACE("failed: " + report.failed);
+        reached = !report.failed.empty();
+        ASSERT_EQ(status == GSORT_OK, made != nullptr);
+        if (status != GSORT_OK) {
+          EXPECT_TRUE(status == GSORT_ERROR_OUT_OF_MEMORY ||
+                      (status == GSORT_ERROR_NO_DEVICE && backend == GSORT_BACKEND_CUDA))
+              << gsort_status_name(status) << ": " << gsort_error_message(nullptr);
+          EXPECT_STRNE("", gsort_error_message(nullptr));
+        } else if (backend == GSORT_BACKEND_CUDA) {
+          EXPECT_TRUE(is_dispensable(report.failed)) << "the failure went unnoticed";
+        }
+        gsort_destroy(made);
+        EXPECT_EQ(cudaSuccess, take_last_error());
+        ASSERT_TRUE(nothing_leaked());
+        if (HasFailure()) return;
+      }
+      EXPECT_FALSE(reached);
+    }
+  }
+}
+
+TEST_P(FaultTest, Destroy) {
+  const Arrays arrays(place(), generate(Distribution::kSmallRange, GSORT_F32, 3000, 1));
+  for (const Kind &kind : kKinds) {
+    bool reached = true;
+    for (uint64_t at = 0; reached && at < kCallsMax; at++) {
+      SCOPED_TRACE("call " + std::to_string(at) + ", " + kind.name);
+      begin_round();
+      const gsort_options o = options();
+      gsort *made = nullptr;
+      ASSERT_EQ(GSORT_OK, gsort_create(&o, &made));
+      ASSERT_TRUE(succeeded(made, all_operations()[1].run(made, arrays)));
+      gsort_status status = GSORT_OK;
+      const CallReport report = run_with_fault(
+          made, {at, kind.for_good, kind.error},
+          [](gsort *g) {
+            gsort_destroy(g);
+            return GSORT_OK;
+          },
+          &status);
+      reached = !report.failed.empty();
+      // All goes back unless the device cannot be made current or refuses to take it.
+      if (!kind.for_good &&
+          !is_one_of(report.failed, {"cudaFree", "cudaEventDestroy", "cudaSetDevice", "cudaGetDevice"})) {
+        EXPECT_TRUE(nothing_leaked()) << report.failed;
+      }
+      if (HasFailure()) return;
+    }
+    EXPECT_FALSE(reached);
+  }
+}
+
+// CUDA may say of a stream that was destroyed that its context was: the device is not lost for that.
+TEST_P(FaultTest, StreamThatIsGone) {
+  const Arrays arrays(place(), generate(Distribution::kSmallRange, GSORT_F32, 3000, 1));
+  for (const cudaError_t error : {cudaErrorInvalidResourceHandle, cudaErrorContextIsDestroyed}) {
+    const Handle handle(options());
+    gsort *const g = handle.get();
+    int seen = 0;
+    bool reached = true;
+    for (uint64_t at = 0; reached && at < kCallsMax; at++) {
+      gsort_status status = GSORT_OK;
+      const auto call = [&](gsort *h) { return all_operations()[0].run(h, arrays); };
+      // Other calls fail for a reason that does not lose the device.
+      CallReport report = run_with_fault(g, {at, false, kOrdinary}, call, &status);
+      reached = !report.failed.empty();
+      if (report.failed != "cudaStreamIsCapturing") continue;
+      report = run_with_fault(g, {at, false, error}, call, &status);
+      EXPECT_EQ(GSORT_ERROR_INVALID_ARGUMENT, status) << gsort_error_message(g);
+      EXPECT_NE(std::string::npos, std::string(gsort_error_message(g)).find("stream")) << gsort_error_message(g);
+      EXPECT_TRUE(succeeded(g, gsort_set_stream(g, nullptr)));
+      EXPECT_TRUE(succeeded(g, call(g)));
+      EXPECT_TRUE(succeeded(g, gsort_synchronize(g)));
+      seen++;
+    }
+    EXPECT_GT(seen, 0);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Machines, FaultTest, ::testing::ValuesIn(kMachines),
+                         [](const auto &test) { return std::string(test.param.name); });
+
+// After all tests: every function on the list was made to fail at least once.
+class EveryFunctionFailed : public ::testing::Environment {
+ public:
+  void TearDown() override {
+    const std::string filter = ::testing::GTEST_FLAG(filter);
+    if (filter != "*" && filter != "-*cuda_*") return;
+    std::ifstream list(GSORT_CUDA_CALLS);
+    std::string mark, function;
+    int count = 0;
+    while (list >> mark) {
+      if (mark == "fails" && list >> function) {
+        count++;
+        EXPECT_EQ(1u, failed_functions().count(function)) << function << " was never made to fail";
+      } else {
+        std::getline(list, function);
+      }
+    }
+    EXPECT_GT(count, 20);
+    std::printf("%llu calls of %d functions of the CUDA runtime were made to fail\n",
+                static_cast<unsigned long long>(failures_made()), count);
+  }
+};
+const ::testing::Environment *const kEveryFunctionFailed = ::testing::AddGlobalTestEnvironment(new EveryFunctionFailed);
+
+}  // namespace
+}  // namespace gsort_test

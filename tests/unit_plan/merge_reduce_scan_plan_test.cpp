@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "core/scan_order.h"
+#include "plan/merge_plan.h"
+#include "plan/reduce_plan.h"
+#include "plan/scan_plan.h"
+#include "plan_support.h"
+
+namespace gsort_test {
+namespace {
+
+using namespace gsort_internal;
+
+TEST(MergePlan, TilesCoverTheOutputAndNoneIsEmpty) {
+  for (const uint32_t key_bytes : {1u, 2u, 4u, 8u}) {
+    const uint64_t tile = merge_tile_keys(key_bytes);
+    EXPECT_EQ(0u, plan_merge(key_bytes, 0).tiles);
+    for (uint64_t total : plan_sizes()) {
+      for (const uint64_t n : {total, total * tile}) {
+        const uint64_t tiles = plan_merge(key_bytes, n).tiles;
+        EXPECT_GE(tiles * tile, n);
+        EXPECT_LT((tiles - 1) * tile, n);
+      }
+    }
+  }
+}
+
+TEST(ReducePlan, EveryMeetingHasWhatItNeeds) {
+  using T = ReduceTuning;
+  bool seen[3] = {};
+  for (const uint32_t capability : {75u, 89u, 90u, 120u}) {
+    for (const uint32_t multiprocessors : {1u, 20u, 132u, 5000u}) {
+      for (uint64_t size : plan_sizes()) {
+        for (const uint64_t bytes : {size, size * T::kTileBytes}) {
+          const uint64_t tiles = bytes / T::kTileBytes + (bytes % T::kTileBytes != 0);
+          const ReducePlan plan = plan_reduce(bytes, capability, multiprocessors);
+          seen[static_cast<int>(plan.meeting)] = true;
+          ASSERT_GE(plan.blocks, 1u);
+          if (plan.meeting == ReduceMeeting::kBlock) {
+            EXPECT_EQ(1u, plan.blocks);
+            EXPECT_LE(tiles, T::kBlockTilesMax);
+          } else if (plan.meeting == ReduceMeeting::kCluster) {
+            EXPECT_GE(capability, T::kClusterComputeCapability);
+            EXPECT_EQ(0u, plan.blocks & (plan.blocks - 1)) << "clusters are powers of two";
+            EXPECT_LE(plan.blocks, T::kClusterBlocksMax);
+            EXPECT_GE(plan.blocks, tiles) << "a tile a block";
+            EXPECT_LT(plan.blocks, 2 * tiles) << "no more blocks than tiles need";
+            EXPECT_GE(plan.blocks, 2u);
+          } else {
+            EXPECT_GT(tiles, T::kBlockTilesMax) << "a grid where a block would do";
+            EXPECT_TRUE(capability < T::kClusterComputeCapability || tiles > T::kClusterBlocksMax);
+            const uint64_t most = uint64_t{multiprocessors} * T::kBlocksPerMultiprocessor;
+            EXPECT_EQ(std::min({tiles, most, uint64_t{T::kBlocksMax}}), plan.blocks);
+          }
+        }
+      }
+    }
+  }
+  EXPECT_TRUE(seen[0] && seen[1] && seen[2]);
+  EXPECT_EQ(ReduceMeeting::kBlock, plan_reduce(0, 90, 132).meeting);
+  EXPECT_STRNE(reduce_meeting_name(ReduceMeeting::kBlock), reduce_meeting_name(ReduceMeeting::kCluster));
+  EXPECT_STRNE(reduce_meeting_name(ReduceMeeting::kGrid), reduce_meeting_name(ReduceMeeting::kCluster));
+}
+
+void check_scan(gsort_dtype t, uint64_t n, bool exclusive, uint32_t shared, uint32_t multiprocessors) {
+  using T = ScanTuning;
+  const ScanPlan plan = plan_scan(t, n, exclusive, shared, multiprocessors);
+  const uint32_t bytes = dtype_bytes(t), staging = T::staging_bytes(bytes);
+  EXPECT_GE(plan.tiles * kScanTileItems, n);
+  EXPECT_LT((plan.tiles - 1) * kScanTileItems, n);
+  EXPECT_GT(plan.groups * kScanGroupTiles, plan.tiles) << "a group for every tile and for the end";
+  EXPECT_LE((plan.groups - 1) * kScanGroupTiles, plan.tiles);
+  EXPECT_EQ(bytes == 8 && !is_float(t) ? 2u : 1u, plan.planes) << "64-bit sums leave no word free";
+  const bool tile_fits = staging + T::kOtherSharedBytes <= shared;
+  EXPECT_EQ(!tile_fits, plan.way == ScanWay::kDirect);
+  if (plan.way == ScanWay::kPipeline) {
+    EXPECT_EQ(T::kPipelineTiles * staging, plan.shared_bytes);
+    EXPECT_LE(plan.shared_bytes + T::kOtherSharedBytes, shared);
+    EXPECT_LE(bytes, T::kPipelineElementBytesMax);
+    EXPECT_FALSE(exclusive && is_float(t));
+    EXPECT_EQ(0u, plan.blocks % multiprocessors);
+    const uint32_t each = plan.blocks / multiprocessors;
+    EXPECT_GE(each, 1u);
+    EXPECT_LE(each, T::kPipelineBlocks);
+    EXPECT_LE(each * (plan.shared_bytes + T::kOtherSharedBytes), shared) << "all blocks must run at once";
+    const bool one_more = (each + 1) * (plan.shared_bytes + T::kOtherSharedBytes) <= shared;
+    EXPECT_TRUE(each == T::kPipelineBlocks || !one_more) << "room is left over";
+    EXPECT_GE(plan.tiles, 3 * uint64_t{plan.blocks});
+  } else {
+    EXPECT_EQ(plan.tiles, plan.blocks);
+    EXPECT_EQ(tile_fits ? staging : 0, plan.shared_bytes);
+    const uint32_t held = T::kPipelineTiles * staging + T::kOtherSharedBytes;
+    const bool could = bytes <= T::kPipelineElementBytesMax && !(exclusive && is_float(t)) && held <= shared;
+    const uint64_t blocks = multiprocessors * std::min(shared / held, T::kPipelineBlocks);
+    EXPECT_FALSE(could && plan.tiles >= 3 * blocks) << "the pipeline would do";
+  }
+}
+
+TEST(ScanPlan, WaysFitTheDevice) {
+  for (const gsort_dtype t : {GSORT_U8, GSORT_I16, GSORT_BF16, GSORT_F32, GSORT_U32, GSORT_F64, GSORT_U64})
+    for (const uint64_t size : plan_sizes())
+      for (const uint64_t n : {size, size * kScanTileItems})
+        for (const bool exclusive : {false, true})
+          for (const uint32_t shared : {1024u, 49152u, 65536u, 101376u, 166912u, 232448u})
+            for (const uint32_t multiprocessors : {1u, 132u})
+              if (n < uint64_t{1} << 40) check_scan(t, n, exclusive, shared, multiprocessors);
+  EXPECT_STRNE(scan_way_name(ScanWay::kPipeline), scan_way_name(ScanWay::kStaged));
+  EXPECT_STRNE(scan_way_name(ScanWay::kPipeline), scan_way_name(ScanWay::kDirect));
+}
+
+}  // namespace
+}  // namespace gsort_test

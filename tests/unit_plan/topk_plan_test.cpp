@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include "plan/topk_plan.h"
+#include "plan_support.h"
+
+namespace gsort_test {
+namespace {
+
+using namespace gsort_internal;
+
+TEST(TopkPlan, Arithmetic) {
+  EXPECT_EQ(3u, topk_min(3, 5));
+  EXPECT_EQ(3u, topk_min(5, 3));
+  EXPECT_EQ(5u, topk_max(3, 5));
+  EXPECT_EQ(5u, topk_max(5, 3));
+  EXPECT_EQ(0u, topk_bits(0));
+  EXPECT_EQ(64u, topk_bits(UINT64_MAX));
+  EXPECT_EQ(1u, topk_power_up(0));
+  EXPECT_EQ(0u, topk_power_down(0));
+  for (const uint64_t v : plan_sizes()) {
+    EXPECT_LT(v >> topk_bits(v), 1u);
+    EXPECT_EQ(1u, v >> (topk_bits(v) - 1));
+    EXPECT_GE(topk_power_up(v), v);
+    EXPECT_LT(topk_power_up(v), 2 * v);
+    EXPECT_LE(topk_power_down(v), v);
+    EXPECT_GT(2 * topk_power_down(v), v);
+    for (const uint64_t power : {topk_power_up(v), topk_power_down(v)}) EXPECT_EQ(0u, power & (power - 1));
+    const uint64_t root = topk_root(v);
+    EXPECT_LE(root * root, v);
+    EXPECT_GT((root + 1) * (root + 1), v);
+  }
+}
+
+struct Case {
+  TopkShape shape;
+  TopkDevice device;
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const uint32_t key_bytes : {1u, 2u, 4u, 8u})
+    for (const uint64_t columns : plan_sizes())
+      for (const uint64_t rows : {uint64_t{1}, uint64_t{7}, uint64_t{66}, uint64_t{100000}})
+        for (const uint64_t k : {uint64_t{1}, uint64_t{33}, uint64_t{500}, uint64_t{2048}, uint64_t{2049},
+                                 uint64_t{70000}, kTopkTeamItemsMax, kTopkTeamItemsMax + 1, columns / 8, columns})
+          for (const TopkDevice device : {TopkDevice{132, 232448}, TopkDevice{20, 49152}})
+            if (k >= 1 && k <= columns && rows * columns < uint64_t{1} << 40)
+              all.push_back({{rows, columns, k, key_bytes}, device});
+  return all;
+}
+
+TEST(TopkPlan, CompositesHoldKeyAndIndex) {
+  for (const Case &c : cases()) {
+    const TopkPlan plan = plan_topk(c.shape, c.device, {});
+    EXPECT_EQ(0u, (c.shape.columns - 1) >> plan.index_bits);
+    EXPECT_TRUE(plan.index_bits == 0 || ((c.shape.columns - 1) >> (plan.index_bits - 1)) == 1);
+    const bool narrow = c.shape.key_bytes * 8 + plan.index_bits <= 64 && c.shape.key_bytes < 8;
+    EXPECT_EQ(narrow ? 8u : 16u, plan.composite_bytes);
+  }
+}
+
+TEST(TopkPlan, RowsFitABlock) {
+  for (const Case &c : cases()) {
+    const TopkShape &s = c.shape;
+    TopkRowsPlan p = {};
+    if (!topk_plan_rows(s, c.device, p)) continue;
+    EXPECT_LE(s.k, kTopkRowsSortMax);
+    EXPECT_LT(s.columns, uint64_t{1} << 31);
+    EXPECT_GE(p.sorted_items, s.k);
+    EXPECT_EQ(0u, p.sorted_items & (p.sorted_items - 1));
+    EXPECT_LT(p.sorted_items, std::max<uint64_t>(2 * s.k, 33));
+    EXPECT_EQ(0u, p.threads % 32);
+    EXPECT_LE(p.threads, 1024u);
+    EXPECT_GE(p.threads, 32u);
+    EXPECT_LE(p.sorted_items, 4 * p.threads) << "the sort holds four a thread";
+    EXPECT_LE(p.bin_bits, kTopkBinBits);
+    const uint64_t composite = topk_composite_bytes(s);
+    const uint64_t used =
+        kTopkScratchBytes + (uint64_t{4} << p.bin_bits) + (p.sorted_items + p.buffer_items) * composite;
+    EXPECT_LE(used, c.device.shared_bytes_block_max);
+    EXPECT_GE(p.buffer_items, std::min(s.k, s.columns));
+    if (p.sample.items == 0) {
+      EXPECT_EQ(s.columns, p.buffer_items) << "a row that is not sampled is held whole";
+    } else {
+      EXPECT_LE(p.sample.items * 2, s.columns);
+      EXPECT_LT(p.sample.rank, p.sample.items / 2);
+      // The expected candidates leave room for bad luck.
+      EXPECT_LE(p.sample.rank * (s.columns / p.sample.items), p.buffer_items * uint64_t{3} / 5);
+      EXPECT_GE(p.sample.rank * (s.columns / p.sample.items), s.k) << "the bound would leave out some of the k";
+    }
+  }
+}
+
+TEST(TopkPlan, TeamsFitTheDeviceAndTheirWorkspace) {
+  for (const Case &c : cases()) {
+    const TopkShape &s = c.shape;
+    const TopkTeamPlan p = topk_plan_team(s, c.device);
+    EXPECT_GE(p.teams, 1u);
+    EXPECT_LE(p.teams, s.rows);
+    EXPECT_GE(p.blocks, 1u);
+    EXPECT_LE(uint64_t{p.teams} * p.blocks, std::min<uint64_t>(c.device.multiprocessors, kTopkTeamBlocksMax))
+        << "a cooperative launch must fit the device";
+    EXPECT_EQ(0u, p.run_items & (p.run_items - 1));
+    EXPECT_GE(p.run_items, 32u);
+    const uint64_t composite = topk_composite_bytes(s);
+    EXPECT_LE(kTopkScratchBytes + kTopkBins * 4 + (uint64_t{p.buffer_items} + p.run_items) * composite,
+              c.device.shared_bytes_block_max);
+    if (p.sample.items != 0) {
+      EXPECT_LE(p.sample.items, s.columns / 4);
+      EXPECT_GE(p.sample.items, kTopkSampleGroups);
+      EXPECT_LE(p.sample.rank, kTopkSampleGroups / 3);
+      EXPECT_GE(p.sample.rank * (s.columns / p.sample.items), s.k);
+      EXPECT_GE(topk_team_list_items(s), std::min(s.columns, s.k + p.sample.rank * (s.columns / p.sample.items)));
+    } else {
+      EXPECT_EQ(0u, topk_team_list_items(s));
+    }
+    EXPECT_LE(topk_team_list_items(s), s.columns);
+    for (const bool split : {false, true}) {
+      const TopkTeamLayout l = topk_team_layout(s, split);
+      EXPECT_GE(l.list_a_items, split ? 0 : s.k);
+      expect_apart({{"control and bins", 0, sizeof(TopkControl) + uint64_t{3} * kTopkBins * 8},
+                    {"samples", l.samples, kTopkSampleGroups * composite},
+                    {"least", l.least, kTopkTeamBlocksMax * composite},
+                    {"regions", l.regions, uint64_t{kTopkTeamBlocksMax} * kTopkRegionItems * composite},
+                    {"counts", l.counts, kTopkTeamBlocksMax * uint64_t{16}},
+                    {"list_a", l.list_a, l.list_a_items * composite},
+                    {"list_b", l.list_b, split ? 0 : s.k * composite}},
+                   l.bytes, 256);
+    }
+    EXPECT_LE(p.teams, topk_teams_max(s));
+    EXPECT_TRUE(p.teams == 1 || p.teams * topk_team_layout(s, false).bytes <= kTopkTeamsBytesMax);
+  }
+}
+
+// Workspace is reserved for n elements; rows that are as long together must fit it however they are cut.
+TEST(TopkPlan, ReservedBytesHoldEverySplit) {
+  for (const uint32_t key_bytes : {1u, 4u, 8u})
+    for (const uint64_t n : plan_sizes())
+      for (const uint64_t k : {uint64_t{1}, uint64_t{50}, uint64_t{5000}, n / 100 + 1}) {
+        if (k > n || n > uint64_t{1} << 33) continue;
+        const uint64_t reserved = topk_teams_bytes_max({1, n, k, key_bytes});
+        for (const uint64_t rows : {uint64_t{1}, uint64_t{2}, uint64_t{3}, uint64_t{50}, n / k}) {
+          const TopkShape s = {rows, n / std::max<uint64_t>(rows, 1), k, key_bytes};
+          if (rows == 0 || s.columns < k) continue;
+          EXPECT_LE(topk_teams_max(s) * topk_team_layout(s, false).bytes, reserved)
+              << rows << " rows of " << s.columns << ", k " << k << ", key of " << key_bytes;
+        }
+      }
+}
+
+TEST(TopkPlan, PathsAreLegalAndForced) {
+  bool seen[3] = {};
+  for (const Case &c : cases()) {
+    const TopkPlan plan = plan_topk(c.shape, c.device, {});
+    seen[static_cast<int>(plan.path)] = true;
+    TopkRowsPlan rows = {};
+    const bool fits = topk_plan_rows(c.shape, c.device, rows);
+    if (plan.path == TopkPath::kRows) {
+      EXPECT_TRUE(fits);
+      EXPECT_TRUE(c.shape.columns <= kTopkRowsColumnsSingle || c.shape.rows >= c.device.multiprocessors / 2);
+    } else {
+      EXPECT_EQ(c.shape.k > kTopkTeamItemsMax, plan.path == TopkPath::kSort);
+      EXPECT_FALSE(fits && (c.shape.columns <= kTopkRowsColumnsSingle || c.shape.rows >= c.device.multiprocessors / 2));
+    }
+    TopkForce force;
+    force.team = true;
+    EXPECT_EQ(TopkPath::kTeam, plan_topk(c.shape, c.device, force).path);
+    force.no_sample = true;
+    EXPECT_EQ(0u, plan_topk(c.shape, c.device, force).team.sample.items);
+    force = {};
+    force.sort = true;
+    force.sample_rank = 1;
+    const TopkPlan forced = plan_topk(c.shape, c.device, force);
+    EXPECT_EQ(TopkPath::kSort, forced.path);
+    EXPECT_EQ(plan.team.sample.items != 0 ? 1u : plan.team.sample.rank, forced.team.sample.rank);
+    EXPECT_EQ(plan.rows.sample.items != 0 ? 1u : plan.rows.sample.rank, forced.rows.sample.rank);
+    force.sample_rank = UINT64_MAX;
+    EXPECT_LE(plan_topk(c.shape, c.device, force).team.sample.rank, kTopkSampleGroups);
+  }
+  EXPECT_TRUE(seen[0] && seen[1] && seen[2]);
+}
+
+// A rank this high misses the k-th element about once in 10^5 calls: at least three standard deviations of the number
+// of the best k that a sample holds.
+TEST(TopkPlan, SampleRankLeavesRoomForBadLuck) {
+  for (const uint64_t k : {uint64_t{1}, uint64_t{100}, uint64_t{10000}})
+    for (const uint64_t m : {uint64_t{2048}, uint64_t{65536}})
+      for (const uint64_t n : {uint64_t{1} << 20, uint64_t{1} << 28}) {
+        const double mean = static_cast<double>(k) * static_cast<double>(m) / static_cast<double>(n);
+        const auto rank = static_cast<double>(topk_sample_rank(k, m, n));
+        EXPECT_GE(rank, mean + 3 * std::sqrt(mean) + 4);
+        EXPECT_LE(rank, mean + 5 * std::sqrt(mean + 1) + 8);
+      }
+  EXPECT_GT(topk_sample_slack(4), 0u);
+}
+
+TEST(TopkPlan, Description) {
+  const TopkDevice device = {132, 232448};
+  const auto text = [&](const TopkShape &s) {
+    char line[200];
+    topk_describe(s, plan_topk(s, device, {}), line, sizeof line);
+    return std::string(line);
+  };
+  EXPECT_NE(std::string::npos, text({1, 1000, 10, 4}).find("one block"));
+  EXPECT_NE(std::string::npos, text({1, 100000000, 10, 4}).find("teams"));
+  EXPECT_NE(std::string::npos, text({1, 100000000, 10000000, 4}).find("a sort of pairs"));
+}
+
+}  // namespace
+}  // namespace gsort_test
