@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// How gsort_scan is spread over a GPU: the tiles and groups of core/scan_order.h, for integers too.
+// How gsort_scan is spread over a GPU: floats by the tiles and groups of core/scan_order.h, integers by tiles of bytes.
 #ifndef GSORT_PLAN_SCAN_PLAN_H_
 #define GSORT_PLAN_SCAN_PLAN_H_
 
 #include <cstdint>
 
-#include "core/dtype.h"
 #include "core/scan_order.h"
 
 namespace gsort_internal {
@@ -20,10 +19,9 @@ struct ScanTuning {
   static constexpr uint32_t kPipelineTiles = 3;
   // Beside the warps of the rows one that looks back while they sum up.
   static constexpr uint32_t kPipelineThreads = kThreads + 32;
-  // Blocks of the pipeline on a multiprocessor. Two of 4-byte elements keep 64 KB on their way, which an H200's memory
-  // needs. Shared memory would hold one block of 8-byte elements, which is slower than two or three without pipeline.
-  static constexpr uint32_t kPipelineBlocks = 2;
-  static constexpr uint32_t kPipelineElementBytesMax = 4;
+  // Blocks of the pipeline on a multiprocessor: two of 4-byte elements, which keep 64 KB on their way, as an H200's
+  // memory needs. More than one of 8-byte elements fits no device's shared memory.
+  static constexpr uint32_t pipeline_blocks(uint32_t element_bytes) { return element_bytes == 8 ? 1 : 2; }
   // The kernels' other variables in shared memory, and what the device keeps for itself.
   static constexpr uint32_t kOtherSharedBytes = 2048;
 };
@@ -42,30 +40,26 @@ enum class ScanWay : uint32_t {
 struct ScanPlan {
   uint64_t tiles;
   uint64_t groups;
-  uint32_t planes;  // 64-bit words that publish one sum
   ScanWay way;
   uint32_t blocks;
   uint32_t shared_bytes;  // dynamic
 };
 
-// Tiles, groups and planes depend on the type and n alone.
-constexpr ScanPlan plan_scan(gsort_dtype t, uint64_t n, bool exclusive, uint32_t shared_bytes_block_max,
+// Floats. Tiles and groups depend on n alone.
+constexpr ScanPlan plan_scan(uint32_t element_bytes, uint64_t n, uint32_t shared_bytes_block_max,
                              uint32_t multiprocessors) {
   using T = ScanTuning;
   const uint64_t tiles = n / kScanTileItems + (n % kScanTileItems != 0 ? 1 : 0);
-  const uint32_t bytes = dtype_bytes(t), staging = T::staging_bytes(bytes);
-  // A sum of 64 bits leaves no value free to mean "not there yet", so its halves go into words of their own.
-  const uint32_t planes = bytes == 8 && !is_float(t) ? 2 : 1;
-  ScanPlan plan{tiles, tiles / kScanGroupTiles + 1, planes, ScanWay::kDirect, static_cast<uint32_t>(tiles), 0};
+  const uint32_t staging = T::staging_bytes(element_bytes);
+  ScanPlan plan{tiles, tiles / kScanGroupTiles + 1, ScanWay::kDirect, static_cast<uint32_t>(tiles), 0};
   if (staging + T::kOtherSharedBytes > shared_bytes_block_max) return plan;
   plan.way = ScanWay::kStaged;
   plan.shared_bytes = staging;
-  // An exclusive scan of floats needs the last result of the tile before, for which a pipeline would stand still.
-  if (bytes > T::kPipelineElementBytesMax || (exclusive && is_float(t))) return plan;
   // Fetching ahead pays once blocks take more than two tiles each.
   const uint32_t held = T::kPipelineTiles * staging;
   const uint32_t fitting = shared_bytes_block_max / (held + T::kOtherSharedBytes);
-  const uint64_t blocks = uint64_t{multiprocessors} * (fitting < T::kPipelineBlocks ? fitting : T::kPipelineBlocks);
+  const uint32_t wanted = T::pipeline_blocks(element_bytes);
+  const uint64_t blocks = uint64_t{multiprocessors} * (fitting < wanted ? fitting : wanted);
   if (blocks == 0 || tiles < 3 * blocks) return plan;
   plan.way = ScanWay::kPipeline;
   plan.blocks = static_cast<uint32_t>(blocks);
@@ -75,6 +69,38 @@ constexpr ScanPlan plan_scan(gsort_dtype t, uint64_t n, bool exclusive, uint32_t
 
 constexpr const char *scan_way_name(ScanWay way) {
   return way == ScanWay::kPipeline ? "a pipeline" : way == ScanWay::kStaged ? "a block a tile" : "straight from memory";
+}
+
+struct IntegerScanTuning {
+  // Warps that hold tiles in registers; beside them one that looks back. With it two blocks are 1024 threads, which
+  // leaves each 64 registers.
+  static constexpr uint32_t kWarps = 15;
+  static constexpr uint32_t kThreads = (kWarps + 1) * 32;
+  // 16-byte vectors of a tile that a thread holds. It holds those of two tiles: one waits for its prefix, one arrives.
+  static constexpr uint32_t kVectors = 4;
+  static constexpr uint32_t kTileBytes = kWarps * 32 * kVectors * 16;
+  // Two blocks of 30 KB tiles keep 60 KB on their way to a multiprocessor, which an H200's memory needs.
+  static constexpr uint32_t kBlocksPerMultiprocessor = 2;
+  // Totals that a lane asks for at once. Between two tiles of a block lie those of all other blocks: 263 on an H200.
+  // Sums of 64 bits take two words each, and registers for half as many.
+  static constexpr uint32_t totals_in_flight(uint32_t element_bytes) { return element_bytes == 8 ? 5 : 10; }
+};
+
+struct IntegerScanPlan {
+  uint64_t tiles;
+  uint32_t planes;  // 64-bit words that publish one sum
+  uint32_t blocks;
+};
+
+// `skew` is the number of bytes by which the input lies behind a multiple of 16.
+constexpr IntegerScanPlan plan_integer_scan(uint32_t element_bytes, uint64_t n, uint32_t skew,
+                                            uint32_t multiprocessors) {
+  using T = IntegerScanTuning;
+  const uint64_t bytes = n * element_bytes + skew;
+  const uint64_t tiles = bytes / T::kTileBytes + (bytes % T::kTileBytes != 0 ? 1 : 0);
+  const uint64_t blocks = uint64_t{multiprocessors} * T::kBlocksPerMultiprocessor;
+  // A sum of 64 bits leaves no value free to mean "not there yet", so its halves go into words of their own.
+  return {tiles, element_bytes == 8 ? 2u : 1u, static_cast<uint32_t>(blocks < tiles ? blocks : tiles)};
 }
 
 }  // namespace gsort_internal

@@ -115,14 +115,16 @@ Bytes reference_integers(gsort_dtype t, const Bytes &in, bool exclusive) {
   return out;
 }
 
+enum class Place { kSame, kSameSkew, kOtherSkew };
+
 class ScanTest : public LaunchTest {
  protected:
-  void check(gsort_dtype t, const Bytes &content, uint64_t offset, bool in_place, bool exclusive) {
+  void check(gsort_dtype t, const Bytes &content, const Bytes &expected, uint64_t offset, Place place, bool exclusive) {
     const uint32_t width = dtype_bytes(t);
     const uint64_t n = content.size() / width;
     const DeviceArray in(content, offset * width);
-    const DeviceArray other(content.size(), (offset + 3) % 16 * width);
-    const DeviceArray &out = in_place ? in : other;
+    const DeviceArray other(content.size(), (place == Place::kSameSkew ? offset : (offset + 3) % 16) * width);
+    const DeviceArray &out = place == Place::kSame ? in : other;
     Request r{};
     r.operation = Operation::kScan;
     r.order = {t, false, false};
@@ -131,21 +133,24 @@ class ScanTest : public LaunchTest {
     r.out = out.data();
     r.exclusive = exclusive;
     run(scan_workspace_bytes(r), r, launch_scan);
-    const Bytes expected =
-        is_float(t) ? reference_floats(t, content, exclusive) : reference_integers(t, content, exclusive);
     const Bytes got = out.read();
-    if (!in_place) ASSERT_EQ(content, in.read());
+    if (place != Place::kSame) ASSERT_TRUE(content == in.read());
+    if (got == expected) return;
     for (uint64_t i = 0; i < n; i++)
       ASSERT_EQ(bits_at(expected, width, i), bits_at(got, width, i))
-          << dtype_facts(t).name << " n " << n << " i " << i << " in place " << in_place << " exclusive " << exclusive;
+          << dtype_facts(t).name << " n " << n << " i " << i << " offset " << offset << " place "
+          << static_cast<int>(place) << " exclusive " << exclusive;
   }
 
   void check_all_ways(gsort_dtype t, const Bytes &content, uint64_t offset) {
-    for (const bool in_place : {false, true})
-      for (const bool exclusive : {false, true}) {
-        check(t, content, offset, in_place, exclusive);
+    for (const bool exclusive : {false, true}) {
+      const Bytes expected =
+          is_float(t) ? reference_floats(t, content, exclusive) : reference_integers(t, content, exclusive);
+      for (const Place place : {Place::kSame, Place::kSameSkew, Place::kOtherSkew}) {
+        check(t, content, expected, offset, place, exclusive);
         if (HasFatalFailure()) return;
       }
+    }
   }
 };
 
@@ -186,8 +191,10 @@ TEST_F(ScanTest, Pipeline) {
     facts_.multiprocessors = multiprocessors;
     const uint64_t tiles = 6 * multiprocessors + 520;
     for (const gsort_dtype t : kTypes) {
-      const ScanPlan plan = plan_scan(t, tiles * kScanTileItems, false, facts_.shared_bytes_block_max, multiprocessors);
-      ASSERT_EQ(dtype_bytes(t) == 8 ? ScanWay::kStaged : ScanWay::kPipeline, plan.way);
+      if (is_float(t))
+        ASSERT_EQ(ScanWay::kPipeline, plan_scan(dtype_bytes(t), tiles * kScanTileItems, facts_.shared_bytes_block_max,
+                                                multiprocessors)
+                                          .way);
       check_all_ways(t, scan_content(t, tiles * kScanTileItems - 5, 0), 0);
       if (multiprocessors == 1) check_all_ways(t, scan_content(t, tiles * kScanTileItems + 5, 0), 1);
       if (HasFatalFailure()) return;
@@ -195,38 +202,79 @@ TEST_F(ScanTest, Pipeline) {
   }
 }
 
+// Exactly as many tiles as the pipeline takes at least, and one fewer, with a group's border and without.
+TEST_F(ScanTest, LeastTilesOfThePipeline) {
+  for (const uint32_t multiprocessors : {1u, 43u}) {
+    facts_.multiprocessors = multiprocessors;
+    for (const gsort_dtype t : {GSORT_F16, GSORT_F32, GSORT_F64})
+      for (const uint64_t less : {0, 1}) {
+        const uint64_t tiles = uint64_t{3} * ScanTuning::pipeline_blocks(dtype_bytes(t)) * multiprocessors - less;
+        check_all_ways(t, scan_content(t, tiles * kScanTileItems, 0), 0);
+        if (HasFatalFailure()) return;
+      }
+  }
+}
+
+// Integers have tiles of their own, of 16-byte vectors wherever the array begins.
+TEST_F(ScanTest, EdgesOfIntegerTiles) {
+  for (const gsort_dtype t : {GSORT_U8, GSORT_I16, GSORT_U32, GSORT_I64}) {
+    const uint64_t tile_items = IntegerScanTuning::kTileBytes / dtype_bytes(t);
+    for (const uint32_t multiprocessors : {1u, facts_.multiprocessors}) {
+      facts_.multiprocessors = multiprocessors;
+      for (const uint64_t tiles : {1, 2, 3, 7, 300})
+        for (const int d : {-16, -1, 0, 1}) {
+          const uint64_t n = tiles * tile_items + static_cast<uint64_t>(d);
+          for (const uint64_t offset : {uint64_t{0}, 1 + n % 15}) {
+            check_all_ways(t, scan_content(t, n, 0), offset);
+            if (HasFatalFailure()) return;
+          }
+        }
+    }
+    facts_ = device_facts_now();
+  }
+}
+
 // Devices whose shared memory holds no tile of 8-byte elements read global memory twice.
 TEST_F(ScanTest, WithoutStaging) {
   facts_.shared_bytes_block_max = 64 * 1024;
-  for (const gsort_dtype t : {GSORT_F64, GSORT_U64})
-    for (const uint64_t n :
-         {uint64_t{1}, uint64_t{1000}, uint64_t{kScanTileItems}, uint64_t{kScanTileItems * 300 + 5}}) {
-      check_all_ways(t, scan_content(t, n, 0), 1);
-      if (HasFatalFailure()) return;
-    }
+  for (const uint64_t n :
+       {uint64_t{1}, uint64_t{1000}, uint64_t{kScanTileItems}, uint64_t{kScanTileItems * 300 + 5}}) {
+    check_all_ways(GSORT_F64, scan_content(GSORT_F64, n, 0), 1);
+    if (HasFatalFailure()) return;
+  }
 }
 
-class ScanRepeatTest : public ScanTest, public testing::WithParamInterface<bool> {};
+struct Repeated {
+  gsort_dtype t;
+  bool exclusive;
+};
+
+class ScanRepeatTest : public ScanTest, public testing::WithParamInterface<Repeated> {};
 
 TEST_P(ScanRepeatTest, GivesTheSameBits) {
-  const uint64_t n = kScanTileItems * 1000 + 5;
-  const Bytes content = scan_content(GSORT_F32, n, 0), expected = reference_floats(GSORT_F32, content, GetParam());
+  const gsort_dtype t = GetParam().t;
+  const uint64_t n = kScanTileItems * 2000 + 5;
+  const Bytes content = scan_content(t, n, 0);
+  const Bytes expected = is_float(t) ? reference_floats(t, content, GetParam().exclusive)
+                                     : reference_integers(t, content, GetParam().exclusive);
   const DeviceArray in(content, 0), out(content.size(), 0);
   Request r{};
   r.operation = Operation::kScan;
-  r.order = {GSORT_F32, false, false};
+  r.order = {t, false, false};
   r.n = n;
   r.in = in.data();
   r.out = out.data();
-  r.exclusive = GetParam();
+  r.exclusive = GetParam().exclusive;
   DeviceArray workspace(scan_workspace_bytes(r), 0);
   for (int repeat = 0; repeat < 500; repeat++) {
     launch_scan(context(), r, workspace.data());
     if (repeat % 25 == 0) ASSERT_TRUE(expected == out.read()) << "repeat " << repeat;
   }
 }
-INSTANTIATE_TEST_SUITE_P(Inclusive, ScanRepeatTest, testing::Values(false));
-INSTANTIATE_TEST_SUITE_P(Exclusive, ScanRepeatTest, testing::Values(true));
+INSTANTIATE_TEST_SUITE_P(Types, ScanRepeatTest,
+                         testing::Values(Repeated{GSORT_F32, false}, Repeated{GSORT_F32, true},
+                                         Repeated{GSORT_F64, true}, Repeated{GSORT_U8, false},
+                                         Repeated{GSORT_U32, true}, Repeated{GSORT_U64, false}));
 
 }  // namespace
 }  // namespace gsort_test

@@ -49,9 +49,19 @@ class TileMinimum {
     constexpr uint32_t kOnes = sizeof(U) == 1 ? 0x01010101u : 0x00010001u;
     positive_ = static_cast<uint32_t>(codec.mask_positive) * kOnes;
     difference_ = static_cast<uint32_t>(codec.mask_positive ^ codec.mask_negative) * kOnes;
+    nan_counts_ = static_cast<uint32_t>(codec.nan_count) * kOnes;
   }
 
   __device__ __forceinline__ U of(const uint4 (&v)[ReduceTuning::kVectors]) const {
+    if constexpr (sizeof(U) == 2) {
+      if (nan_counts_ != 0) return has_nan(v) ? least_of<true>(v) : static_cast<U>(least_of<false>(v) - codec_.nan_count);
+    }
+    return least_of<false>(v);
+  }
+
+ private:
+  template <bool WithNan>
+  __device__ __forceinline__ U least_of(const uint4 (&v)[ReduceTuning::kVectors]) const {
     uint32_t odd = 0xffffffffu, even = 0xffffffffu;
     U least = static_cast<U>(~U{0});
 #pragma unroll
@@ -61,7 +71,7 @@ class TileMinimum {
       for (uint32_t j = 0; j < 4; ++j) {
         if constexpr (sizeof(U) <= 2) {
           // The greater byte of a half decides its comparison, the lesser one rides along and is ignored.
-          const uint32_t word = encode_word(words[j]);
+          const uint32_t word = WithNan ? encode_nan_last(words[j]) : encode_word(words[j]);
           odd = __vminu2(odd, word);
           if constexpr (sizeof(U) == 1) even = __vminu2(even, word << 8);
         } else if constexpr (sizeof(U) == 4) {
@@ -76,20 +86,43 @@ class TileMinimum {
     return static_cast<U>(min(min(odd >> 24, (odd >> 8) & 0xff), min(even >> 24, (even >> 8) & 0xff)));
   }
 
- private:
+  // Each half's top bit, spread over the half: what the mode of PRMT with bit 3 of a nibble set does.
+  __device__ static __forceinline__ uint32_t spread_tops(uint32_t word) {
+    uint32_t spread;
+    asm("prmt.b32 %0, %1, 0, 0xbb99;" : "=r"(spread) : "r"(word));
+    return spread;
+  }
+
   // Without NaN shift a codec is an exclusive or by a mask that the sign chooses: done for all elements at once.
   __device__ __forceinline__ uint32_t encode_word(uint32_t word) const {
     if constexpr (sizeof(U) == 1) return word ^ positive_;  // bytes are never floats: one mask
-    if (codec_.nan_count != 0)
-      return static_cast<uint32_t>(codec_.encode(static_cast<U>(word & 0xffff))) |
-             static_cast<uint32_t>(codec_.encode(static_cast<U>(word >> 16))) << 16;
-    uint32_t negative;  // each half's sign, spread over the half: what the mode of PRMT with bit 3 of a nibble set does
-    asm("prmt.b32 %0, %1, 0, 0xbb99;" : "=r"(negative) : "r"(word));
-    return word ^ (negative & difference_) ^ positive_;
+    return word ^ (spread_tops(word) & difference_) ^ positive_;
+  }
+
+  // A half's top bit is set if its element is a NaN: its magnitude exceeds infinity's, 0x7fff - nan_count.
+  __device__ __forceinline__ uint32_t nan_tops(uint32_t word) const { return (word & 0x7fff7fffu) + nan_counts_; }
+
+  __device__ __forceinline__ bool has_nan(const uint4 (&v)[ReduceTuning::kVectors]) const {
+    uint32_t magnitudes = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < ReduceTuning::kVectors; ++i) {
+      const uint32_t words[4] = {v[i].x, v[i].y, v[i].z, v[i].w};
+#pragma unroll
+      for (uint32_t j = 0; j < 4; ++j) magnitudes = __vmaxu2(magnitudes, words[j] & 0x7fff7fffu);
+    }
+    return (nan_tops(magnitudes) & 0x80008000u) != 0;
+  }
+
+  // KeyCodec::encode() with NaN shift, of both halves. Nothing is borrowed from one half to the other: a number's plain
+  // bits are nan_count at least, and a positive NaN with its top bit set is greater.
+  __device__ __forceinline__ uint32_t encode_nan_last(uint32_t word) const {
+    const uint32_t nan = spread_tops(nan_tops(word)), negative = spread_tops(word);
+    const uint32_t base = (encode_word(word) & ~nan) | ((word | 0x80008000u) & nan);
+    return base - (nan_counts_ & ~(nan & negative));
   }
 
   KeyCodec<U> codec_;
-  uint32_t positive_, difference_;
+  uint32_t positive_, difference_, nan_counts_;
 };
 
 // What a thread has seen: the least key of its tiles and the first tile that has it.
@@ -137,14 +170,25 @@ __device__ __forceinline__ TileBest best_of_tiles(const VectorSpan<U> &span, con
 template <class U>
 __device__ __forceinline__ uint64_t find_in_tile(const VectorSpan<U> &span, const KeyCodec<U> &codec,
                                                  const TileBest &best) {
-  constexpr uint32_t kElements = 16 / sizeof(U);
-  for (uint32_t i = 0; i < ReduceTuning::kVectors; ++i) {
-    const uint64_t place = tile_place(span, best.tile, i);
-    const U *const elements = reinterpret_cast<const U *>(span.vectors + place);
-    for (uint32_t e = 0; e < kElements; ++e)
-      if (codec.encode(elements[e]) == static_cast<U>(best.key)) return span.head_count + place * kElements + e;
+  constexpr uint32_t kElements = 16 / sizeof(U), kVectors = ReduceTuning::kVectors;
+  uint4 v[kVectors];  // all loads before the first use
+#pragma unroll
+  for (uint32_t i = 0; i < kVectors; ++i) v[i] = span.vectors[tile_place(span, best.tile, i)];
+  uint32_t found = kVectors * kElements;
+#pragma unroll
+  for (uint32_t i = kVectors; i-- > 0;) {
+    uint64_t low = v[i].x | static_cast<uint64_t>(v[i].y) << 32, high = v[i].z | static_cast<uint64_t>(v[i].w) << 32;
+#pragma unroll 1
+    for (uint32_t e = kElements / 2; e-- > 0;) {
+      if (codec.encode(static_cast<U>(high >> (e * sizeof(U) * 8))) == static_cast<U>(best.key))
+        found = i * kElements + kElements / 2 + e;
+    }
+#pragma unroll 1
+    for (uint32_t e = kElements / 2; e-- > 0;) {
+      if (codec.encode(static_cast<U>(low >> (e * sizeof(U) * 8))) == static_cast<U>(best.key)) found = i * kElements + e;
+    }
   }
-  return UINT64_MAX;
+  return span.head_count + tile_place(span, best.tile, found / kElements) * kElements + found % kElements;
 }
 
 // The least of all threads' values, in every thread.
@@ -182,10 +226,18 @@ __device__ __forceinline__ Extreme block_extreme(const ReduceArguments<U> &args,
 
 // The least of `count` pairs, one or more a thread; in every thread.
 __device__ __forceinline__ Extreme block_earliest(const Extreme *extremes, uint32_t count, uint64_t *warps) {
+  constexpr uint32_t kLoads = 4;  // in flight
   Extreme own{UINT64_MAX, UINT64_MAX};
-  for (uint32_t i = threadIdx.x; i < count; i += ReduceTuning::kThreads) {
-    // Past L1: other blocks wrote them during this kernel.
-    own = earlier(own, {__ldcg(&extremes[i].key), __ldcg(&extremes[i].index)});
+  for (uint32_t first = threadIdx.x; first < count; first += kLoads * ReduceTuning::kThreads) {
+    Extreme others[kLoads];
+#pragma unroll
+    for (uint32_t j = 0; j < kLoads; ++j) {
+      const uint32_t i = min(first + j * ReduceTuning::kThreads, count - 1);
+      // Past L1: other blocks wrote them during this kernel.
+      others[j] = {__ldcg(&extremes[i].key), __ldcg(&extremes[i].index)};
+    }
+#pragma unroll
+    for (uint32_t j = 0; j < kLoads; ++j) own = earlier(own, others[j]);
   }
   const uint64_t key = block_minimum(own.key, warps);
   return {key, block_minimum(own.key == key ? own.index : UINT64_MAX, warps)};

@@ -69,6 +69,7 @@ class FloatSum {
   static constexpr uint32_t kLimbs = kSumLimbs;
   static constexpr uint32_t kElements = kSumTileWords * 4 / sizeof(Bits);
   static constexpr bool kBinned = Element::kFieldBits == 8;
+  static_assert(sizeof(Bits) != 2 || (kBinned && Element::kLevels == 1), "2-byte elements are taken as bfloat16");
   using Bins = std::conditional_t<kBinned, FloatBins, NoBins>;
   struct Shared {
     SumCounters counters[ReduceTuning::kThreads / 32];
@@ -97,13 +98,15 @@ class FloatSum {
 
   // Elements of one tile; the whole warp together.
   __device__ __forceinline__ void add_tile(const uint32_t (&words)[kSumTileWords]) {
-    bool in_window = true;
-#pragma unroll
-    for (uint32_t i = 0; i < kElements; ++i) in_window &= (Element::word(at(words, i)) << 1) - low_ < kWidth;
-    if (in_window) {
+    if (is_in_window(words)) {
       flags_ |= kSumNotMinus0;
 #pragma unroll
-      for (uint32_t i = 0; i < kElements; ++i) add_level(Element::value(at(words, i)));
+      for (uint32_t i = 0; i < kElements; ++i) {
+        if constexpr (sizeof(Bits) == 2)
+          level_[0] = __fma_rn(scaled_down(words[i / 2], i % 2), kScale, level_[0]);
+        else
+          add_level(Element::value(at(words, i)));
+      }
     } else {
       add_tile_carefully(words);
     }
@@ -144,6 +147,35 @@ class FloatSum {
   static constexpr int32_t kLowFieldMax =
       Element::kFieldBits == 11 ? 1023 - 52 - kSumLevelBits * (Element::kLevels - 1) + 1074 - kPositionBase
                                 : static_cast<int32_t>(kFieldMax) - kSpan;
+
+  // All elements are covered by the quick way.
+  __device__ __forceinline__ bool is_in_window(const uint32_t (&words)[kSumTileWords]) const {
+    bool in_window = true;
+    if constexpr (sizeof(Bits) == 2) {
+      uint32_t most = 0, least = 0xffffffffu;
+#pragma unroll
+      for (const uint32_t word : words) {
+        const uint32_t magnitudes = word & 0x7fff7fffu;
+        most = __vmaxu2(most, magnitudes);
+        least = __vminu2(least, magnitudes);
+      }
+      const uint32_t low = low_ >> 17, end = low + (kWidth >> 17);  // as the magnitude of an element
+      in_window = min(least & 0xffff, least >> 16) >= low && max(most & 0xffff, most >> 16) < end;
+    } else {
+#pragma unroll
+      for (uint32_t i = 0; i < kElements; ++i) in_window &= (Element::word(at(words, i)) << 1) - low_ < kWidth;
+    }
+    return in_window;
+  }
+
+  // 2-byte elements become doubles by moving bits, which leaves them 2^896 times too small: the exponent's bias is
+  // another. Multiplied by that within the addition they come in exactly, as by a conversion, which would take the
+  // units for conversions longer than the memory.
+  static constexpr double kScale = 0x1p896;
+  __device__ static __forceinline__ double scaled_down(uint32_t word, uint32_t half) {
+    const int32_t top = static_cast<int32_t>(half == 0 ? word << 16 : word & 0xffff0000u);
+    return __hiloint2double((top >> 3) & static_cast<int32_t>(0x8fffffffu), 0);
+  }
 
   __device__ __forceinline__ void set_window(int32_t field) {
     int32_t low = field + Element::kMarginAbove - (kSpan - 1);
