@@ -57,7 +57,8 @@ template <class U>
 void launch_short_segments(const LaunchContext &context, const SegmentsJob &job, const SegmentParams<U> &params) {
   // Blocks stay for several tiles and even them out.
   const uint32_t grid = grid_for(job.layout.short_tiles, 1, uint64_t{context.device->multiprocessors} * 30);
-  short_segments_kernel<U><<<grid, kSegmentThreads, 0, context.stream>>>(params, job.layout.short_tiles);
+  short_segments_kernel<U>
+      <<<grid, kSegmentThreads, 0, context.stream>>>(params, static_cast<uint32_t>(job.layout.short_tiles));
   check_launch("short_segments_kernel");
 }
 
@@ -67,8 +68,9 @@ void launch_block_segments(const LaunchContext &context, const SegmentParams<U> 
   constexpr uint32_t kSharedBytes = sizeof(BlockSortStorage<U, Shape>);
   static_assert(kSharedBytes <= 65536, "a block must fit an SM of sm_75");
   allow_shared_bytes(block_segments_kernel<U, Shape>, kSharedBytes);
-  // Enough blocks to fill every SM and to even out segments of different size.
-  const uint32_t grid = grid_for(list.capacity, 1, uint64_t{context.device->multiprocessors} * 16);
+  // Enough blocks to fill every SM twice: the second half evens out segments of different size.
+  const uint32_t grid =
+      grid_for(list.capacity, 1, uint64_t{context.device->multiprocessors} * (2048 / Shape::kThreads));
   block_segments_kernel<U, Shape><<<grid, Shape::kThreads, kSharedBytes, context.stream>>>(params, list);
   check_launch("block_segments_kernel");
 }

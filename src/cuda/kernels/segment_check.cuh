@@ -53,14 +53,14 @@ struct BoundWindow {
   __device__ __forceinline__ void clear() {
     for (uint32_t i = threadIdx.x; i < kWords; i += kSegmentThreads) words[i] = 0;
   }
+  // `begin`: the first word of the window.
   __device__ __forceinline__ void mark(uint32_t *bounds, uint64_t begin, uint64_t at) {
-    const uint64_t word = at / 32;
-    const uint32_t bit = 1u << (at % 32);
-    // A word before the window wraps round to a large number.
-    if (word - begin < kWords) {
-      atomicOr(&words[word - begin], bit);
+    const uint64_t distance = at - begin * 32;
+    // A key before the window wraps round to a large number.
+    if (distance < kWords * 32) {
+      atomicOr(&words[static_cast<uint32_t>(distance) / 32], 1u << (static_cast<uint32_t>(distance) % 32));
     } else {
-      atomicOr(&bounds[word], bit);
+      atomicOr(&bounds[at / 32], 1u << (at % 32));
     }
   }
   // Leaves the window clear up to the word of `last`. Neighbouring blocks may share a word.
@@ -102,28 +102,36 @@ __global__ void __launch_bounds__(kSegmentThreads)
        base += uint64_t{gridDim.x} * kCheckItems) {
     const uint64_t window_begin = min(params.offsets[base], params.n) / 32;
     const uint64_t last = params.offsets[min(base + kCheckItems, params.segments)];
+    // Rows past the last segment look at empty ones.
+    const uint64_t *const from = params.offsets + base + threadIdx.x;
     uint64_t begins[kCheckRows], ends[kCheckRows];
+    if (base + kCheckItems <= params.segments) {
 #pragma unroll
-    for (uint32_t row = 0; row < kCheckRows; ++row) {
-      const uint64_t s = min(base + row * kSegmentThreads + threadIdx.x, params.segments - 1);
-      begins[row] = params.offsets[s];
-      ends[row] = params.offsets[s + 1];
+      for (uint32_t row = 0; row < kCheckRows; ++row) {
+        begins[row] = from[row * kSegmentThreads];
+        ends[row] = from[row * kSegmentThreads + 1];
+      }
+    } else {
+#pragma unroll
+      for (uint32_t row = 0; row < kCheckRows; ++row) {
+        const bool is_segment = base + row * kSegmentThreads + threadIdx.x < params.segments;
+        begins[row] = is_segment ? from[row * kSegmentThreads] : 0;
+        ends[row] = is_segment ? from[row * kSegmentThreads + 1] : 0;
+      }
     }
     __syncthreads();  // the window is clear
+    // The bound before the first segment is the only one that ends no segment.
+    if (base + threadIdx.x == 0 && begins[0] <= params.n) window.mark(params.bounds, window_begin, begins[0]);
 #pragma unroll
     for (uint32_t row = 0; row < kCheckRows; ++row) {
-      const uint64_t s = base + row * kSegmentThreads + threadIdx.x;
       const uint64_t begin = begins[row], end = ends[row];
-      if (s >= params.segments) continue;
+      if (begin == end && end <= params.n) continue;
       if (begin > end || end > params.n) {
         wrong = true;
         continue;
       }
-      // The bound before the first segment is the only one that ends no segment.
-      if (s == 0) window.mark(params.bounds, window_begin, begin);
-      if (begin == end) continue;
       window.mark(params.bounds, window_begin, end);
-      any_short |= list_by_length(params, s, end - begin);
+      any_short |= list_by_length(params, base + row * kSegmentThreads + threadIdx.x, end - begin);
     }
     __syncthreads();  // all have marked
     window.flush(params.bounds, window_begin, last, params.n);

@@ -111,11 +111,21 @@ __device__ inline void count_tile(const SegmentParams<U> &params, const SegmentT
   constexpr uint32_t kCounters = kDigitsOf<U> * kDigitBins;
   for (uint32_t i = threadIdx.x; i < kCounters; i += Shape::kThreads) counters[i] = 0;
   __syncthreads();
-  for (uint32_t i = threadIdx.x; i < tile.items; i += Shape::kThreads) {
-    const U key = params.codec.encode(params.keys_in[tile.begin + i]);
+  constexpr uint32_t kUnroll = 8;
+  for (uint32_t at = threadIdx.x; at < tile.items; at += kUnroll * Shape::kThreads) {
+    const U *from = params.keys_in + tile.begin + at;
+    U keys[kUnroll];
 #pragma unroll
-    for (uint32_t digit = 0; digit < kCounters / kDigitBins; ++digit)
-      atomicAdd(&counters[digit * kDigitBins + digit_of(key, digit * kDigitBits)], 1u);
+    for (uint32_t i = 0; i < kUnroll; ++i)
+      if (at + i * Shape::kThreads < tile.items) keys[i] = from[i * Shape::kThreads];
+#pragma unroll
+    for (uint32_t i = 0; i < kUnroll; ++i) {
+      if (at + i * Shape::kThreads >= tile.items) continue;
+      const U key = params.codec.encode(keys[i]);
+#pragma unroll
+      for (uint32_t digit = 0; digit < kDigitsOf<U>; ++digit)
+        atomicAdd(&counters[digit * kDigitBins + digit_of(key, digit * kDigitBits)], 1u);
+    }
   }
   __syncthreads();
   for (uint32_t i = threadIdx.x; i < kCounters; i += Shape::kThreads)
@@ -135,37 +145,57 @@ __device__ inline void place_large(const SegmentParams<U> &params, uint64_t coun
   }
 }
 
+// The tile that a block works on. It lies in shared memory so that threads need not keep it in registers, which are
+// scarce while keys are ranked.
+struct LargeJob {
+  TileJob<uint64_t> job;
+  uint64_t segment_begin;
+  bool found;
+};
+
+// One thread takes the next tile of a pass.
+template <class U, class Shape>
+__device__ __forceinline__ void take_large_tile(const SegmentParams<U> &params, uint32_t digit, LargeJob &taken) {
+  const uint32_t number = atomicAdd(&params.tickets[digit], 1u);
+  SegmentTile tile;
+  taken.found = find_large_tile(params, number, Shape::kItems, tile);
+  if (!taken.found) return;
+  TileJob<uint64_t> &job = taken.job;
+  job.begin = tile.begin;
+  job.items = tile.items;
+  job.tile = static_cast<uint32_t>(number - tile.chain_begin);
+  job.look_back = params.look_back + tile.chain_begin * kDigitBins;
+  job.bases =
+      reinterpret_cast<const uint64_t *>(params.large_counts) + (tile.large * kDigitsOf<U> + digit) * kDigitBins;
+  job.bases_after = nullptr;
+  job.shift = digit * kDigitBits;
+  job.sort_parity = digit % 2;
+  taken.segment_begin = tile.segment_begin;
+}
+
 // Takes tiles until there are no more. Passes go input -> y -> output -> y ... ; with an even number of digits they end
 // in the output.
 template <class U, class Shape>
-__device__ __forceinline__ void pass_large(PassStorage<U, NoValue, Shape> &storage, const SegmentParams<U> &params,
-                                           uint32_t digit) {
-  constexpr uint32_t kDigits = kDigitsOf<U>;
-  const bool first = digit == 0, last = digit == kDigits - 1;
-  const U *source = first ? params.keys_in : digit % 2 == 0 ? params.keys_out : params.keys_y;
-  U *target = digit % 2 == 0 ? params.keys_y : params.keys_out;
+__device__ __forceinline__ void pass_large(PassStorage<U, NoValue, Shape> &storage, LargeJob &taken,
+                                           const SegmentParams<U> &params, uint32_t digit) {
+  const bool first = digit == 0, last = digit == kDigitsOf<U> - 1;
   for (;;) {
     if (threadIdx.x == 0) {
-      storage.tile = atomicAdd(&params.tickets[digit], 1u);
+      take_large_tile<U, Shape>(params, digit, taken);
       storage.runs.long_runs = 0;
     }
     __syncthreads();
-    SegmentTile tile;
-    if (!find_large_tile(params, storage.tile, Shape::kItems, tile)) return;
-    TileJob<uint64_t> job{};
-    job.begin = tile.begin;
-    job.items = tile.items;
-    job.tile = static_cast<uint32_t>(storage.tile - tile.chain_begin);
-    job.look_back = params.look_back + tile.chain_begin * kDigitBins;
-    job.bases = reinterpret_cast<const uint64_t *>(params.large_counts) + (tile.large * kDigits + digit) * kDigitBins;
-    job.shift = digit * kDigitBits;
-    job.sort_parity = digit % 2;
-    U keys[Shape::kRows];
-    PackedPlaces<Shape::kRows> places;
-    load_keys<Shape>(source + job.begin, job.items, first ? &params.codec : nullptr, keys);
-    sort_tile<U, NoValue, Shape>(storage, job, keys, places);
-    store_keys(storage, job.items, target + tile.segment_begin, last ? &params.codec : nullptr);
-    __syncthreads();  // all have read `storage`
+    if (!taken.found) return;
+    {
+      const U *source = first ? params.keys_in : digit % 2 == 0 ? params.keys_out : params.keys_y;
+      U keys[Shape::kRows];
+      PackedPlaces<Shape::kRows> places;
+      load_keys<Shape>(source + taken.job.begin, taken.job.items, first ? &params.codec : nullptr, keys);
+      sort_tile<U, NoValue, Shape>(storage, taken.job, keys, places);
+    }
+    U *target = digit % 2 == 0 ? params.keys_y : params.keys_out;
+    store_keys(storage, taken.job.items, target + taken.segment_begin, last ? &params.codec : nullptr);
+    __syncthreads();  // all have read `storage` and `taken`
   }
 }
 
@@ -175,6 +205,7 @@ template <class U, class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, 2)
     large_segments_kernel(const __grid_constant__ SegmentParams<U> params) {
   extern __shared__ __align__(16) unsigned char shared[];
+  __shared__ LargeJob taken;
   auto &storage = *reinterpret_cast<PassStorage<U, NoValue, Shape> *>(shared);
   if (*params.error != 0) return;
   const uint64_t count = *params.large.count;
@@ -193,7 +224,7 @@ __global__ void __launch_bounds__(Shape::kThreads, 2)
 #pragma unroll 1
   for (uint32_t digit = 0; digit < kDigits; ++digit) {
     if (digit != 0) grid.sync();
-    pass_large(storage, params, digit);
+    pass_large(storage, taken, params, digit);
   }
   if constexpr (kDigits % 2 == 1) {
     grid.sync();
