@@ -73,13 +73,6 @@ constexpr uint32_t wide_bytes(uint32_t key_bytes, uint32_t value_bytes) {
   return key_bytes == 8 || value_bytes == 8 ? 8 : 4;
 }
 
-// Large segments are rare: one shape that fits every SM does.
-template <uint32_t KeyBytes>
-using SegmentPassTile = TileShape<512, KeyBytes == 8 ? 12 : 24>;
-constexpr uint32_t segment_tile_items(uint32_t key_bytes) {
-  return key_bytes == 8 ? SegmentPassTile<8>::kItems : SegmentPassTile<4>::kItems;
-}
-
 // A look-back word has 30 bits for a count; longer inputs are sorted in portions that carry the digits' ends along.
 constexpr uint32_t kPortionItemsMax = 1u << 29;
 
@@ -96,8 +89,6 @@ constexpr uint32_t kRankSortItemsMax = 512;
 
 // Below this many 2-byte keys two passes are quicker than 65,536 counters.
 constexpr uint64_t kCountFillItemsMin2 = 1u << 21;
-
-constexpr uint32_t kSegmentWarpItemsMax = 128;
 
 // What travels with a key through the passes.
 enum class Carry : uint32_t { kNothing, kValue4, kValue8, kIndex4, kIndex8 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Sorts of segments on the GPU: every class of length, gaps, empty segments and wrong offsets.
+#include "plan/segments_layout.h"
 #include "sort_support.h"
 
 namespace gsort_internal {
@@ -65,14 +66,22 @@ class SegmentsTest : public SortFixture {
 };
 
 TEST_F(SegmentsTest, EveryOrderAndClass) {
-  const std::vector<std::vector<uint64_t>> mixes = {{0, 1, 2, 3, 7, 31, 32, 33},  {63, 64, 65, 127, 128, 129},
-                                                    {100, 500, 2047, 2048, 2049}, {1023, 1024, 1025, 4097},
-                                                    {8191, 8192, 8193, 3},        {12287, 12288, 12289, 24576, 5},
-                                                    {70000, 1, 90000, 300},       {150000}};
+  const std::vector<std::vector<uint64_t>> mixes = {{0, 1, 2, 3, 7, 31, 32, 33},
+                                                    {8, 9, 12, 13, 16, 17},
+                                                    {10},
+                                                    {16},
+                                                    {63, 64, 65, 127, 128, 129, 0},
+                                                    {100},
+                                                    {255, 256, 257, 511, 512, 513, 1},
+                                                    {100, 500, 1023, 1024, 1025, 2047, 2048, 2049},
+                                                    {4095, 4096, 4097, 5},
+                                                    {6143, 6144, 6145, 12287, 12288, 12289, 24576, 5},
+                                                    {70000, 1, 90000, 300},
+                                                    {150000}};
   uint32_t seed = 0;
   for (const KeyOrder &order : all_orders()) {
     for (const auto &mix : mixes) {
-      const uint64_t n = mix.back() > 5000 || mix.size() < 5 ? 200011 : 20011;
+      const uint64_t n = *std::max_element(mix.begin(), mix.end()) > 5000 ? 200011 : 40011;
       const Pattern pattern = kPatterns[++seed % (sizeof kPatterns / sizeof kPatterns[0])];
       SCOPED_TRACE(describe(order, n, pattern) + " first length " + std::to_string(mix[0]));
       const std::vector<unsigned char> keys = make_keys(pattern, n, order.dtype, seed);
@@ -84,12 +93,78 @@ TEST_F(SegmentsTest, EveryOrderAndClass) {
   }
 }
 
+// Every length of a short segment, at places that shift from tile to tile.
+TEST_F(SegmentsTest, EveryShortLength) {
+  for (const gsort_dtype dtype : {GSORT_U8, GSORT_I16, GSORT_F32, GSORT_U64}) {
+    const KeyOrder order{dtype, false, is_float(dtype)};
+    std::vector<uint64_t> offsets = {3};
+    for (uint64_t length = 0; length <= kShortSegmentItemsMax + 1; ++length) offsets.push_back(offsets.back() + length);
+    for (uint64_t length = kShortSegmentItemsMax + 1; length > 0; --length) offsets.push_back(offsets.back() + length);
+    const uint64_t n = offsets.back() + 11;
+    for (const Pattern pattern : kPatterns) {
+      SCOPED_TRACE(describe(order, n, pattern));
+      const std::vector<unsigned char> keys = make_keys(pattern, n, dtype, 5);
+      std::vector<unsigned char> result;
+      ASSERT_EQ(run(order, keys, offsets, false, 1, result), 0u);
+      ASSERT_TRUE(result == expected(order, keys, offsets));
+    }
+  }
+}
+
+// Segments of one length all over: short ones fill tiles to their ends.
+TEST_F(SegmentsTest, EqualLengths) {
+  const KeyOrder order{GSORT_U32, true, false};
+  for (const uint64_t length : {1, 2, 8, 10, 32, 64, 512, 513, 1000, 4096, 8192, 10000, 12288}) {
+    for (const uint64_t n : {length, length * 3, uint64_t{4096} * 12, uint64_t{1} << 17}) {
+      std::vector<uint64_t> offsets = {0};
+      while (offsets.back() + length <= n) offsets.push_back(offsets.back() + length);
+      SCOPED_TRACE(std::to_string(length) + " of " + std::to_string(n));
+      const std::vector<unsigned char> keys = make_keys(Pattern::kUniform, n, GSORT_U32, 9);
+      std::vector<unsigned char> result;
+      ASSERT_EQ(run(order, keys, offsets, true, 1, result), 0u);
+      ASSERT_TRUE(result == expected(order, keys, offsets));
+    }
+  }
+}
+
+// Empty segments, in front of, behind and between a few that hold keys, and alone.
+TEST_F(SegmentsTest, RowsOfEmptySegments) {
+  const KeyOrder order{GSORT_U32, false, false};
+  const uint64_t n = 100000;
+  const std::vector<unsigned char> keys = make_keys(Pattern::kUniform, n, GSORT_U32, 3);
+  const std::vector<std::vector<uint64_t>> bounds = {
+      {0, n},   {7, n - 5}, {0}, {n}, {4096}, {500, 510, 520, 4090, 4100, 60000}, {4095, 4096, 4097, 8192, 8193},
+      {1, 2, 3}};
+  for (const auto &bound : bounds) {
+    for (const uint64_t repeats : {uint64_t{1}, uint64_t{33}, uint64_t{70000}}) {
+      std::vector<uint64_t> offsets;
+      for (const uint64_t at : bound) offsets.insert(offsets.end(), repeats, at);
+      SCOPED_TRACE(std::to_string(bound.size()) + " bounds, each " + std::to_string(repeats) + " times");
+      for (const bool in_place : {false, true}) {
+        std::vector<unsigned char> result;
+        ASSERT_EQ(run(order, keys, offsets, in_place, 2, result), 0u);
+        ASSERT_TRUE(result == expected(order, keys, offsets));
+      }
+    }
+  }
+}
+
 TEST_F(SegmentsTest, WrongOffsetsWriteNothing) {
   const uint64_t n = 50000;
   const KeyOrder order{GSORT_U32, false, false};
   const std::vector<unsigned char> keys = make_keys(Pattern::kUniform, n, GSORT_U32, 1);
-  const std::vector<std::vector<uint64_t>> wrong = {
+  std::vector<std::vector<uint64_t>> wrong = {
       {0, n + 1}, {0, 10, 9, 100}, {5, 4}, {0, 100, UINT64_MAX}, {UINT64_MAX, 0}, {0, 30000, 20000, 50000, 10, 50000}};
+  // One wrong pair among many that would be right.
+  std::vector<uint64_t> long_row;
+  for (uint64_t at = 0; at <= n; at += 5) long_row.push_back(at);
+  std::swap(long_row[3000], long_row[3001]);
+  wrong.push_back(long_row);
+  std::swap(long_row[3000], long_row[3001]);
+  std::reverse(long_row.begin(), long_row.begin() + 2048);
+  wrong.push_back(long_row);
+  std::reverse(long_row.begin(), long_row.end());
+  wrong.push_back(long_row);
   for (const auto &offsets : wrong) {
     for (const bool in_place : {false, true}) {
       std::vector<unsigned char> result;

@@ -1,165 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Sorts of many segments. One kernel checks the offsets and lists the segments by size; then a warp sorts each tiny one
-// in registers, a block each small or medium one in shared memory, and radix passes over memory all large ones at once,
-// every segment a chain of tiles of its own. Every kernel behind the check does nothing if the offsets were wrong.
+// Sorts of segments that are not short: a block each for those that fit one, and one cooperative kernel of radix passes
+// over memory for all large ones at once, every segment a chain of tiles of its own.
 #ifndef GSORT_CUDA_KERNELS_SEGMENTED_CUH_
 #define GSORT_CUDA_KERNELS_SEGMENTED_CUH_
+
+#include <cooperative_groups.h>
 
 #include <cstdint>
 
 #include "cuda/block/block_sort.cuh"
 #include "cuda/kernels/histogram.cuh"
 #include "cuda/kernels/radix_pass.cuh"
+#include "cuda/kernels/segment_check.cuh"
 #include "cuda/kernels/small_sort.cuh"
 
 namespace gsort_internal {
 
-constexpr uint32_t kSegmentThreads = 256;
-
-struct SegmentList {
-  unsigned long long *count;
-  uint64_t *segments;
-  uint64_t capacity;
-};
-
-template <class U>
-struct SegmentParams {
-  const U *keys_in;
-  U *keys_out;
-  U *keys_y;  // between passes
-  uint64_t n;
-  const uint64_t *offsets;
-  uint64_t segments;
-  KeyCodec<U> codec;
-  uint32_t *error;
-  SegmentList small, medium, large;
-  uint64_t *large_tile_begins;       // [large + 1]: number of tiles in the large segments before
-  unsigned long long *large_counts;  // [large][digits][256]: counts, then first places
-  uint64_t *look_back;               // [tiles][256]
-  uint32_t *tickets;                 // [digits]
-};
-
-__device__ inline void list_segment(const SegmentList &list, uint64_t segment) {
-  const uint64_t at = atomicAdd(list.count, 1ull);
-  // Wrong offsets can name more large segments than there is room for; the error is found elsewhere.
-  if (at < list.capacity) list.segments[at] = segment;
-}
-
-template <class U>
-__global__ void __launch_bounds__(kSegmentThreads)
-    list_segments_kernel(const __grid_constant__ SegmentParams<U> params) {
-  constexpr uint32_t kRows = sizeof(U) == 8 ? kSmallRows / 2 : kSmallRows;
-  const uint64_t step = uint64_t{gridDim.x} * kSegmentThreads;
-  for (uint64_t s = uint64_t{blockIdx.x} * kSegmentThreads + threadIdx.x; s < params.segments; s += step) {
-    const uint64_t begin = params.offsets[s], end = params.offsets[s + 1];
-    if (begin > end || end > params.n) {
-      *params.error = 1;  // any number of threads may write the same word
-      continue;
-    }
-    const uint64_t items = end - begin;
-    if (items <= kSegmentWarpItemsMax) continue;
-    if (items <= kSmallThreads * kRows) {
-      list_segment(params.small, s);
-    } else if (items <= kMediumThreads * kRows) {
-      list_segment(params.medium, s);
-    } else {
-      list_segment(params.large, s);
-    }
-  }
-}
-
-// Keys before the first and after the last segment.
-template <class U>
-__global__ void __launch_bounds__(kSegmentThreads)
-    copy_outside_kernel(const __grid_constant__ SegmentParams<U> params) {
-  if (*params.error != 0) return;
-  const uint64_t first = params.segments == 0 ? 0 : params.offsets[0];
-  const uint64_t last = params.segments == 0 ? 0 : params.offsets[params.segments];
-  const uint64_t step = uint64_t{gridDim.x} * kSegmentThreads;
-  for (uint64_t i = uint64_t{blockIdx.x} * kSegmentThreads + threadIdx.x; i < params.n - (last - first); i += step) {
-    const uint64_t at = i < first ? i : i - first + last;
-    params.keys_out[at] = params.keys_in[at];
-  }
-}
-
-// Orders the kItems * 32 keys of a warp; key i of lane l is number l + 32 * i. A bitonic network: stability does not
-// matter to keys alone.
-template <uint32_t kItems, class U>
-__device__ __forceinline__ void warp_sort(U (&keys)[kItems]) {
-#pragma unroll
-  for (uint32_t size = 2; size <= 32 * kItems; size *= 2) {
-#pragma unroll
-    for (uint32_t distance = size / 2; distance > 0; distance /= 2) {
-#pragma unroll
-      for (uint32_t i = 0; i < kItems; ++i) {
-        const uint32_t number = lane_id() + 32 * i;
-        const bool ascending = (number & size) == 0;
-        if (distance >= 32) {
-          const uint32_t other = i ^ (distance / 32);
-          if (other < i) continue;
-          const U low = min(keys[i], keys[other]), high = max(keys[i], keys[other]);
-          keys[i] = ascending ? low : high;
-          keys[other] = ascending ? high : low;
-        } else {
-          const U other = __shfl_xor_sync(kFullWarp, keys[i], distance);
-          const bool first = (number & distance) == 0;
-          keys[i] = first == ascending ? min(keys[i], other) : max(keys[i], other);
-        }
-      }
-    }
-  }
-}
-
-// min and max of narrow types go through int; these keep the type.
-template <class U>
-struct WarpKey {
-  using type = uint32_t;
-};
-template <>
-struct WarpKey<uint64_t> {
-  using type = unsigned long long;
-};
-
-// A padding key equals or follows every real one, and equal keys are the same bits.
-template <uint32_t kItems, class U>
-__device__ __forceinline__ void sort_tiny(const SegmentParams<U> &params, uint64_t begin, uint32_t items) {
-  using Key = typename WarpKey<U>::type;
-  Key keys[kItems];
-#pragma unroll
-  for (uint32_t i = 0; i < kItems; ++i) {
-    const uint32_t at = lane_id() + 32 * i;
-    keys[i] = at < items ? params.codec.encode(params.keys_in[begin + at]) : static_cast<U>(~U{0});
-  }
-  warp_sort<kItems>(keys);
-#pragma unroll
-  for (uint32_t i = 0; i < kItems; ++i) {
-    const uint32_t at = lane_id() + 32 * i;
-    if (at < items) params.keys_out[begin + at] = params.codec.decode(static_cast<U>(keys[i]));
-  }
-}
-
-template <class U>
-__global__ void __launch_bounds__(kSegmentThreads)
-    tiny_segments_kernel(const __grid_constant__ SegmentParams<U> params) {
-  if (*params.error != 0) return;
-  static_assert(kSegmentWarpItemsMax == 128, "a warp sorts up to 4 keys a lane");
-  const uint64_t step = uint64_t{gridDim.x} * (kSegmentThreads / 32);
-  for (uint64_t s = (uint64_t{blockIdx.x} * kSegmentThreads + threadIdx.x) / 32; s < params.segments; s += step) {
-    const uint64_t begin = params.offsets[s], items = params.offsets[s + 1] - begin;
-    if (items == 0 || items > kSegmentWarpItemsMax) continue;
-    if (items <= 32) {
-      sort_tiny<1>(params, begin, static_cast<uint32_t>(items));
-    } else if (items <= 64) {
-      sort_tiny<2>(params, begin, static_cast<uint32_t>(items));
-    } else {
-      sort_tiny<4>(params, begin, static_cast<uint32_t>(items));
-    }
-  }
-}
-
 // One block a listed segment, blocks take segments in turn.
 template <class U, class Shape>
-__global__ void __launch_bounds__(Shape::kThreads)
+__global__ void __launch_bounds__(Shape::kThreads, Shape::kThreads <= 256 ? 4 : 2)
     block_segments_kernel(const __grid_constant__ SegmentParams<U> params, const SegmentList list) {
   extern __shared__ __align__(16) unsigned char shared[];
   auto &storage = *reinterpret_cast<BlockSortStorage<U, Shape> *>(shared);
@@ -178,25 +37,33 @@ __global__ void __launch_bounds__(Shape::kThreads)
   }
 }
 
+template <class U>
+constexpr uint32_t kDigitsOf = sizeof(U) * 8 / kDigitBits;
+
+// Thread i of the grid clears what passes add to.
+template <class U>
+__device__ inline void clear_large(const SegmentParams<U> &params, uint64_t count, uint64_t tiles) {
+  const uint64_t step = uint64_t{gridDim.x} * blockDim.x, first = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  for (uint64_t i = first; i < count * kDigitsOf<U> * kDigitBins; i += step) params.large_counts[i] = 0;
+  for (uint64_t i = first; i < tiles * kDigitBins; i += step) params.look_back[i] = 0;
+}
+
 // One block: numbers the tiles of the large segments.
-template <class U, uint32_t kTileItems>
-__global__ void __launch_bounds__(1024) number_tiles_kernel(const __grid_constant__ SegmentParams<U> params) {
-  __shared__ uint64_t warp_sums[32];
-  if (*params.error != 0) return;
-  const uint64_t count = *params.large.count;
+template <class U, class Shape>
+__device__ inline void number_tiles(const SegmentParams<U> &params, uint64_t count, uint64_t *warp_sums) {
   const uint32_t warp = threadIdx.x / 32;
   uint64_t before = 0;
-  for (uint64_t base = 0; base < count; base += 1024) {
+  for (uint64_t base = 0; base < count; base += Shape::kThreads) {
     const uint64_t i = base + threadIdx.x;
     uint64_t tiles = 0;
     if (i < count) {
       const uint64_t s = params.large.segments[i];
-      tiles = (params.offsets[s + 1] - params.offsets[s] + kTileItems - 1) / kTileItems;
+      tiles = (params.offsets[s + 1] - params.offsets[s] + Shape::kItems - 1) / Shape::kItems;
     }
     const uint64_t inclusive = warp_inclusive_sum(tiles);
     if (lane_id() == 31) warp_sums[warp] = inclusive;
     __syncthreads();
-    const uint64_t sums = warp_inclusive_sum(warp_sums[lane_id()]);
+    const uint64_t sums = warp_inclusive_sum(lane_id() < Shape::kWarps ? warp_sums[lane_id()] : 0);
     const uint64_t warps_before = __shfl_sync(kFullWarp, sums, warp == 0 ? 0 : warp - 1);
     const uint64_t all = __shfl_sync(kFullWarp, sums, 31);
     if (i < count) params.large_tile_begins[i] = before + (warp == 0 ? 0 : warps_before) + inclusive - tiles;
@@ -238,80 +105,133 @@ __device__ inline bool find_large_tile(const SegmentParams<U> &params, uint64_t 
   return true;
 }
 
-template <class U, uint32_t kTileItems>
-__global__ void __launch_bounds__(512) count_large_kernel(const __grid_constant__ SegmentParams<U> params) {
-  constexpr uint32_t kCounters = sizeof(U) * 8 / kDigitBits * kDigitBins;
-  __shared__ uint32_t counters[kCounters];
-  SegmentTile tile;
-  if (*params.error != 0 || !find_large_tile(params, blockIdx.x, kTileItems, tile)) return;
-  for (uint32_t i = threadIdx.x; i < kCounters; i += 512) counters[i] = 0;
+// Counts every digit of a tile's keys.
+template <class U, class Shape>
+__device__ inline void count_tile(const SegmentParams<U> &params, const SegmentTile &tile, uint32_t *counters) {
+  constexpr uint32_t kCounters = kDigitsOf<U> * kDigitBins;
+  for (uint32_t i = threadIdx.x; i < kCounters; i += Shape::kThreads) counters[i] = 0;
   __syncthreads();
-  for (uint32_t i = threadIdx.x; i < tile.items; i += 512) {
-    const U key = params.codec.encode(params.keys_in[tile.begin + i]);
+  constexpr uint32_t kUnroll = 8;
+  for (uint32_t at = threadIdx.x; at < tile.items; at += kUnroll * Shape::kThreads) {
+    const U *from = params.keys_in + tile.begin + at;
+    U keys[kUnroll];
 #pragma unroll
-    for (uint32_t digit = 0; digit < kCounters / kDigitBins; ++digit)
-      atomicAdd(&counters[digit * kDigitBins + digit_of(key, digit * kDigitBits)], 1u);
+    for (uint32_t i = 0; i < kUnroll; ++i)
+      if (at + i * Shape::kThreads < tile.items) keys[i] = from[i * Shape::kThreads];
+#pragma unroll
+    for (uint32_t i = 0; i < kUnroll; ++i) {
+      if (at + i * Shape::kThreads >= tile.items) continue;
+      const U key = params.codec.encode(keys[i]);
+#pragma unroll
+      for (uint32_t digit = 0; digit < kDigitsOf<U>; ++digit)
+        atomicAdd(&counters[digit * kDigitBins + digit_of(key, digit * kDigitBits)], 1u);
+    }
   }
   __syncthreads();
-  for (uint32_t i = threadIdx.x; i < kCounters; i += 512)
+  for (uint32_t i = threadIdx.x; i < kCounters; i += Shape::kThreads)
     if (counters[i] != 0)
       atomicAdd(&params.large_counts[tile.large * kCounters + i], static_cast<unsigned long long>(counters[i]));
+  __syncthreads();
 }
 
 // One warp a segment and digit: counts become first places.
-template <class U>
-__global__ void __launch_bounds__(kSegmentThreads) place_large_kernel(const __grid_constant__ SegmentParams<U> params) {
-  if (*params.error != 0) return;
-  constexpr uint32_t kDigits = sizeof(U) * 8 / kDigitBits;
-  const uint64_t step = uint64_t{gridDim.x} * (kSegmentThreads / 32);
-  const uint64_t count = *params.large.count * kDigits;
-  for (uint64_t i = (uint64_t{blockIdx.x} * kSegmentThreads + threadIdx.x) / 32; i < count; i += step) {
+template <class U, class Shape>
+__device__ inline void place_large(const SegmentParams<U> &params, uint64_t count) {
+  const uint64_t step = uint64_t{gridDim.x} * Shape::kWarps;
+  const uint64_t digits = count * kDigitsOf<U>;
+  for (uint64_t i = uint64_t{blockIdx.x} * Shape::kWarps + threadIdx.x / 32; i < digits; i += step) {
     unsigned long long *counts = params.large_counts + i * kDigitBins;
     (void)place_digits(counts, reinterpret_cast<uint64_t *>(counts), 0);
   }
 }
 
-// Passes go input -> y -> output -> y ... ; with an even number of digits they end in the output.
+// The tile that a block works on. It lies in shared memory so that threads need not keep it in registers, which are
+// scarce while keys are ranked.
+struct LargeJob {
+  TileJob<uint64_t> job;
+  uint64_t segment_begin;
+  bool found;
+};
+
+// One thread takes the next tile of a pass.
 template <class U, class Shape>
-__global__ void __launch_bounds__(Shape::kThreads, 2)
-    segment_pass_kernel(const __grid_constant__ SegmentParams<U> params, const uint32_t digit) {
-  constexpr uint32_t kDigits = sizeof(U) * 8 / kDigitBits;
-  extern __shared__ __align__(16) unsigned char shared[];
-  auto &storage = *reinterpret_cast<PassStorage<U, NoValue, Shape> *>(shared);
-  if (*params.error != 0) return;
-  if (threadIdx.x == 0) {
-    storage.tile = atomicAdd(&params.tickets[digit], 1u);
-    storage.runs.long_runs = 0;
-  }
-  __syncthreads();
+__device__ __forceinline__ void take_large_tile(const SegmentParams<U> &params, uint32_t digit, LargeJob &taken) {
+  const uint32_t number = atomicAdd(&params.tickets[digit], 1u);
   SegmentTile tile;
-  if (!find_large_tile(params, storage.tile, Shape::kItems, tile)) return;
-  TileJob<uint64_t> job{};
+  taken.found = find_large_tile(params, number, Shape::kItems, tile);
+  if (!taken.found) return;
+  TileJob<uint64_t> &job = taken.job;
   job.begin = tile.begin;
   job.items = tile.items;
-  job.tile = static_cast<uint32_t>(storage.tile - tile.chain_begin);
+  job.tile = static_cast<uint32_t>(number - tile.chain_begin);
   job.look_back = params.look_back + tile.chain_begin * kDigitBins;
-  job.bases = reinterpret_cast<const uint64_t *>(params.large_counts) + (tile.large * kDigits + digit) * kDigitBins;
+  job.bases =
+      reinterpret_cast<const uint64_t *>(params.large_counts) + (tile.large * kDigitsOf<U> + digit) * kDigitBins;
+  job.bases_after = nullptr;
   job.shift = digit * kDigitBits;
   job.sort_parity = digit % 2;
-
-  const bool first = digit == 0, last = digit == kDigits - 1;
-  const U *source = first ? params.keys_in : digit % 2 == 0 ? params.keys_out : params.keys_y;
-  U *target = digit % 2 == 0 ? params.keys_y : params.keys_out;
-  U keys[Shape::kRows];
-  PackedPlaces<Shape::kRows> places;
-  load_keys<Shape>(source + job.begin, job.items, first ? &params.codec : nullptr, keys);
-  sort_tile<U, NoValue, Shape>(storage, job, keys, places);
-  store_keys(storage, job.items, target + tile.segment_begin, last ? &params.codec : nullptr);
+  taken.segment_begin = tile.segment_begin;
 }
 
-// After an odd number of passes.
-template <class U, uint32_t kTileItems>
-__global__ void __launch_bounds__(512) copy_large_kernel(const __grid_constant__ SegmentParams<U> params) {
+// Takes tiles until there are no more. Passes go input -> y -> output -> y ... ; with an even number of digits they end
+// in the output.
+template <class U, class Shape>
+__device__ __forceinline__ void pass_large(PassStorage<U, NoValue, Shape> &storage, LargeJob &taken,
+                                           const SegmentParams<U> &params, uint32_t digit) {
+  const bool first = digit == 0, last = digit == kDigitsOf<U> - 1;
+  for (;;) {
+    if (threadIdx.x == 0) {
+      take_large_tile<U, Shape>(params, digit, taken);
+      storage.runs.long_runs = 0;
+    }
+    __syncthreads();
+    if (!taken.found) return;
+    {
+      const U *source = first ? params.keys_in : digit % 2 == 0 ? params.keys_out : params.keys_y;
+      U keys[Shape::kRows];
+      PackedPlaces<Shape::kRows> places;
+      load_keys<Shape>(source + taken.job.begin, taken.job.items, first ? &params.codec : nullptr, keys);
+      sort_tile<U, NoValue, Shape>(storage, taken.job, keys, places);
+    }
+    U *target = digit % 2 == 0 ? params.keys_y : params.keys_out;
+    store_keys(storage, taken.job.items, target + taken.segment_begin, last ? &params.codec : nullptr);
+    __syncthreads();  // all have read `storage` and `taken`
+  }
+}
+
+// All large segments. The grid's barriers order what its blocks wrote to memory before what they read behind. Look-back
+// waits only for tiles that were taken before, each by a block that runs.
+template <class U, class Shape>
+__global__ void __launch_bounds__(Shape::kThreads, 2)
+    large_segments_kernel(const __grid_constant__ SegmentParams<U> params) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  __shared__ LargeJob taken;
+  auto &storage = *reinterpret_cast<PassStorage<U, NoValue, Shape> *>(shared);
+  if (*params.error != 0) return;
+  const uint64_t count = *params.large.count;
+  if (count == 0) return;  // the whole grid, so that nobody waits
+  const auto grid = cooperative_groups::this_grid();
+  constexpr uint32_t kDigits = kDigitsOf<U>;
+  clear_large(params, count, params.n / Shape::kItems + count);
+  if (blockIdx.x == 0) number_tiles<U, Shape>(params, count, reinterpret_cast<uint64_t *>(shared));
+  grid.sync();
   SegmentTile tile;
-  if (*params.error != 0 || !find_large_tile(params, blockIdx.x, kTileItems, tile)) return;
-  for (uint32_t i = threadIdx.x; i < tile.items; i += 512)
-    params.keys_out[tile.begin + i] = params.keys_y[tile.begin + i];
+  for (uint64_t i = blockIdx.x; find_large_tile(params, i, Shape::kItems, tile); i += gridDim.x)
+    count_tile<U, Shape>(params, tile, reinterpret_cast<uint32_t *>(shared));
+  grid.sync();
+  place_large<U, Shape>(params, count);
+  grid.sync();
+#pragma unroll 1
+  for (uint32_t digit = 0; digit < kDigits; ++digit) {
+    if (digit != 0) grid.sync();
+    pass_large(storage, taken, params, digit);
+  }
+  if constexpr (kDigits % 2 == 1) {
+    grid.sync();
+    for (uint64_t i = blockIdx.x; find_large_tile(params, i, Shape::kItems, tile); i += gridDim.x)
+      for (uint32_t at = threadIdx.x; at < tile.items; at += Shape::kThreads)
+        params.keys_out[tile.begin + at] = params.keys_y[tile.begin + at];
+  }
 }
 
 }  // namespace gsort_internal
