@@ -5,67 +5,30 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <memory>
-#include <numeric>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "cuda/shortcut.h"
-#include "launch_harness.h"
-#include "plan/force.h"
+#include "plan/shortcut_plan.h"
+#include "shortcut_support.h"
 
 namespace gsort_internal {
 namespace {
 
+using gsort_test::all_bits;
 using gsort_test::Bytes;
 using gsort_test::DeviceArray;
-using Words = std::vector<uint64_t>;
-
-uint64_t all_bits(uint32_t bytes) { return ~uint64_t{0} >> (64 - 8 * bytes); }
-
-Bytes pack(const Words &words, uint32_t bytes) {
-  Bytes packed(words.size() * bytes);
-  for (uint64_t i = 0; i < words.size(); ++i) gsort_test::set_bits(&packed, bytes, i, words[i]);
-  return packed;
-}
-
-Words unpack(const Bytes &packed, uint32_t bytes) {
-  Words words(packed.size() / bytes);
-  for (uint64_t i = 0; i < words.size(); ++i) words[i] = gsort_test::bits_at(packed, bytes, i);
-  return words;
-}
-
-// The place of a key in its order, from the words of the public header: NaNs behind all others, then by value.
-std::pair<int, uint64_t> place_of(uint64_t bits, const KeyOrder &order) {
-  const DTypeFacts facts = dtype_facts(order.dtype);
-  const uint64_t all = all_bits(facts.bytes), top = all / 2 + 1;
-  if (facts.kind == Kind::kFloat && order.nan_last) {
-    const uint64_t infinity = (top - 1) - ((uint64_t{1} << facts.mantissa_bits) - 1);
-    if ((bits & (top - 1)) > infinity) return {1, bits};
-  }
-  uint64_t place = bits;
-  if (facts.kind == Kind::kSigned) place = bits ^ top;
-  if (facts.kind == Kind::kFloat) place = bits & top ? all - bits : bits + top;
-  return {0, order.descending ? all - place : place};
-}
-
-std::vector<uint64_t> stable_order(const Words &keys, const KeyOrder &order) {
-  std::vector<std::pair<int, uint64_t>> places(keys.size());
-  for (uint64_t i = 0; i < keys.size(); ++i) places[i] = place_of(keys[i], order);
-  std::vector<uint64_t> sources(keys.size());
-  std::iota(sources.begin(), sources.end(), uint64_t{0});
-  std::stable_sort(sources.begin(), sources.end(), [&](uint64_t a, uint64_t b) { return places[a] < places[b]; });
-  return sources;
-}
-
-Words taken(const Words &words, const std::vector<uint64_t> &sources) {
-  Words result(words.size());
-  for (uint64_t i = 0; i < words.size(); ++i) result[i] = words[sources[i]];
-  return result;
-}
+using gsort_test::masked_words;
+using gsort_test::ordered_words;
+using gsort_test::pack;
+using gsort_test::random_mask;
+using gsort_test::random_words;
+using gsort_test::stable_order;
+using gsort_test::taken;
+using gsort_test::unpack;
+using gsort_test::Words;
 
 enum class Values { kNone, kTravel, kIndices };
 
@@ -80,8 +43,6 @@ struct How {
 
 class ShortcutTest : public gsort_test::LaunchTest {
  protected:
-  void TearDown() override { shortcut_items_min() = kShortcutItemsMin; }
-
   // Runs the look for a shortcut, checks what must hold and returns whether it sorted.
   template <class U>
   bool run_width(const Words &keys, const How &how) {
@@ -145,40 +106,6 @@ class ShortcutTest : public gsort_test::LaunchTest {
     return dtype_bytes(how.order.dtype) == 4 ? run_width<uint32_t>(keys, how) : run_width<uint64_t>(keys, how);
   }
 };
-
-Words random_words(uint64_t n, uint32_t bytes, uint64_t seed) {
-  std::mt19937_64 random(seed);
-  Words words(n);
-  for (uint64_t &word : words) word = random() & all_bits(bytes);
-  return words;
-}
-
-// Random bits in their order; `turned`: from the greatest down.
-Words ordered_words(uint64_t n, const KeyOrder &order, uint64_t seed, bool turned) {
-  const Words words = random_words(n, dtype_bytes(order.dtype), seed);
-  Words ordered = taken(words, stable_order(words, order));
-  if (turned) std::reverse(ordered.begin(), ordered.end());
-  return ordered;
-}
-
-// Keys whose bits outside `mask` are constant.
-Words masked_words(uint64_t n, uint32_t bytes, uint64_t mask, uint64_t seed) {
-  Words words = random_words(n, bytes, seed);
-  const uint64_t constant = 0x123456789abcdef5u & all_bits(bytes);
-  for (uint64_t &word : words) word = (word & mask) | (constant & ~mask);
-  return words;
-}
-
-uint64_t random_mask(uint32_t bits, uint32_t bytes, uint64_t seed) {
-  std::mt19937_64 random(seed);
-  uint64_t mask = 0;
-  for (uint32_t set = 0; set < bits;) {
-    const uint64_t bit = uint64_t{1} << random() % (bytes * 8);
-    set += (mask & bit) == 0;
-    mask |= bit;
-  }
-  return mask;
-}
 
 std::vector<KeyOrder> orders_of_four_and_eight() {
   std::vector<KeyOrder> orders;
@@ -427,146 +354,6 @@ TEST_F(ShortcutTest, OtherChips) {
         ASSERT_TRUE(run(ordered_words(kChunked, how.order, 3, true), how));
         ASSERT_TRUE(run(ordered_words(kChunked, how.order, 4, false), how));
       }
-}
-
-// Through the whole sort, where a shortcut that did not apply has the sort behind it.
-class ShortcutSortTest : public ShortcutTest {
- protected:
-  void check(const Words &keys, Request request, bool in_place) {
-    const uint32_t bytes = dtype_bytes(request.order.dtype);
-    const uint64_t n = keys.size();
-    const bool pairs = request.operation == Operation::kSortPairs;
-    const bool sorts = pairs || request.operation == Operation::kSort;
-    const uint32_t out_bytes = sorts ? bytes : dtype_bytes(request.index_t);
-    const std::vector<uint64_t> sources = stable_order(keys, request.order);
-    DeviceArray in(pack(keys, bytes), bytes), out(n * out_bytes, 0);
-    const Bytes values = gsort_test::random_bytes(1, n * request.value_bytes, 255, 9);
-    DeviceArray values_in(values, 0), values_out(n * request.value_bytes, 0);
-    request.n = n;
-    request.in = in.data();
-    request.out = in_place && sorts ? in.data() : out.data();
-    request.values_in = values_in.data();
-    request.values_out = in_place ? values_in.data() : values_out.data();
-    gsort_test::LaunchTest::run(sort_workspace_bytes(request), request, launch_sort);
-
-    Words expected = sorts ? taken(keys, sources) : sources;
-    if (request.operation == Operation::kRank)
-      for (uint64_t i = 0; i < n; ++i) expected[sources[i]] = i;
-    const bool moved = in_place && sorts;
-    ASSERT_TRUE(unpack((moved ? in : out).read(), out_bytes) == expected);
-    if (!moved) ASSERT_TRUE(unpack(in.read(), bytes) == keys) << "the input changed";
-    if (!pairs) return;
-    Bytes values_expected(values.size());
-    for (uint64_t i = 0; i < n; ++i)
-      std::copy_n(values.begin() + static_cast<int64_t>(sources[i] * request.value_bytes), request.value_bytes,
-                  values_expected.begin() + static_cast<int64_t>(i * request.value_bytes));
-    ASSERT_TRUE((in_place ? values_in : values_out).read() == values_expected) << "values";
-  }
-
-  void check_operations(const Words &keys, const KeyOrder &order) {
-    for (const bool in_place : {false, true}) {
-      check(keys, {Operation::kSort, order}, in_place);
-      for (const uint32_t value_bytes : {4u, 8u, 12u}) {
-        Request request{Operation::kSortPairs, order};
-        request.value_bytes = value_bytes;
-        check(keys, request, in_place);
-      }
-    }
-    for (const Operation operation : {Operation::kArgsort, Operation::kRank})
-      for (const gsort_dtype index_t : {GSORT_U32, GSORT_U64}) {
-        Request request{operation, order};
-        request.index_t = index_t;
-        check(keys, request, false);
-      }
-  }
-};
-
-// Ordered, few bits, both with one key that spoils it, and neither.
-std::vector<Words> telling_inputs(uint64_t n, const KeyOrder &order) {
-  const uint32_t bytes = dtype_bytes(order.dtype);
-  const Words up = ordered_words(n, order, 1, false);
-  Words last_wrong = up, first_wrong = up, foreign = masked_words(n, bytes, 0xfff0000, 2);
-  std::swap(last_wrong[n - 1], last_wrong[n - 2]);
-  std::swap(first_wrong[0], first_wrong[1]);
-  foreign[n - 5] ^= 1;
-  return {up,
-          ordered_words(n, order, 2, true),
-          last_wrong,
-          first_wrong,
-          foreign,
-          masked_words(n, bytes, 0xffff00, 3),
-          masked_words(n, bytes, 0x55555555, 4),
-          random_words(n, bytes, 5),
-          Words(n, 42)};
-}
-
-TEST_F(ShortcutSortTest, EveryOperation) {
-  shortcut_items_min() = 1;
-  for (const KeyOrder &order : {KeyOrder{GSORT_U32, false, false}, KeyOrder{GSORT_F32, true, true},
-                                KeyOrder{GSORT_I64, true, false}, KeyOrder{GSORT_F64, false, false}})
-    for (const Words &keys : telling_inputs(20011, order)) {
-      SCOPED_TRACE(dtype_facts(order.dtype).name);
-      check_operations(keys, order);
-      if (HasFatalFailure()) return;
-    }
-}
-
-// With the partition sort behind.
-TEST_F(ShortcutSortTest, KeysAlone) {
-  shortcut_items_min() = 1;
-  for (const KeyOrder &order : {KeyOrder{GSORT_U32, true, false}, KeyOrder{GSORT_F64, false, false}})
-    for (const Words &keys : telling_inputs(kMsdItemsMin + 77, order))
-      for (const bool in_place : {false, true}) {
-        check(keys, {Operation::kSort, order}, in_place);
-        if (HasFatalFailure()) return;
-      }
-}
-
-TEST_F(ShortcutSortTest, AtItsOwnSize) {
-  for (const uint64_t n : {kShortcutItemsMin - 1, kShortcutItemsMin}) {
-    Words keys(n);
-    for (uint64_t i = 0; i < n; ++i) keys[i] = n - i;
-    check(keys, {Operation::kSort, {GSORT_U32, false, false}}, true);
-  }
-}
-
-// One graph, replayed over different keys: nothing of one run is left for the next.
-TEST_F(ShortcutSortTest, ReplaysOfACapturedSort) {
-  shortcut_items_min() = 1;
-  const uint64_t n = kMsdItemsMin + 5;
-  const KeyOrder order = {GSORT_U32, false, false};
-  DeviceArray in(n * 4, 4), out(n * 4, 0);
-  Request request{Operation::kSort, order};
-  request.n = n;
-  request.in = in.data();
-  request.out = out.data();
-  DeviceArray workspace(sort_workspace_bytes(request), 0);
-  cudaStream_t stream = nullptr;
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t replay = nullptr;
-  ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
-  ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
-  launch_sort({stream, &facts_, &control_}, request, workspace.data());
-  ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
-  ASSERT_EQ(cudaGraphInstantiate(&replay, graph, 0), cudaSuccess);
-  for (uint64_t turn = 0; turn < 15; ++turn) {
-    const Words keys = turn % 5 == 0   ? ordered_words(n, order, turn, false)
-                       : turn % 5 == 1 ? random_words(n, 4, turn)
-                       : turn % 5 == 2 ? masked_words(n, 4, random_mask(16, 4, turn), turn)
-                       : turn % 5 == 3 ? ordered_words(n, order, turn, true)
-                                       : masked_words(n, 4, random_mask(9, 4, turn), turn);
-    const Bytes packed = pack(keys, 4);
-    ASSERT_EQ(cudaMemcpy(in.data(), packed.data(), packed.size(), cudaMemcpyHostToDevice), cudaSuccess);
-    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);  // copies from pageable memory may end after the call
-    ASSERT_EQ(cudaGraphLaunch(replay, stream), cudaSuccess);
-    ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
-    Words expected = keys;
-    std::sort(expected.begin(), expected.end());
-    ASSERT_TRUE(unpack(out.read(), 4) == expected) << turn;
-  }
-  EXPECT_EQ(cudaGraphExecDestroy(replay), cudaSuccess);
-  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
-  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
 }
 
 // Four streams at a time, each with more blocks than are left for it: kernels that wait for each other's room come to

@@ -40,6 +40,7 @@ struct ShortcutStorage {
   uint32_t picked, chunks;
   uint32_t warp_sums[kShortcutWarps];
 };
+static_assert(sizeof(ShortcutStorage<uint64_t>) + 1024 <= kShortcutStaticBytes, "the plan counts with this size");
 
 // Each sampled key comes from its own equal part of the keys, at a hashed place, so that no period of the data meets
 // the sample's.
