@@ -229,7 +229,7 @@ template <class U>
 const uint32_t *launch_shortcut_first(const LaunchContext &context, const SortJob &job) {
   if constexpr (sizeof(U) >= 4) {
     if (!job.plan.shortcut) return nullptr;
-    launch_clear(context, job.workspace, job.layout.zero_bytes);
+    launch_clear(context, job.workspace, job.layout.shortcut_zero_bytes);
     const Operation operation = job.request->operation;
     Shortcut<U> shortcut{};
     shortcut.keys_in = static_cast<const U *>(job.keys_in);

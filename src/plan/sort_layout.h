@@ -35,10 +35,10 @@ struct SortLayout {
   uint32_t slots;
   uint64_t tiles;
 
-  // Cleared before every sort; the first zero_bytes of the workspace.
-  uint64_t counts, blocks_done, tickets, look_back, actions;
-  uint64_t shortcut_state, shortcut_counts;  // sorts that look for a shortcut; counts only for keys alone
-  uint64_t zero_bytes;
+  // Cleared before every sort by passes; the first zero_bytes of the workspace.
+  uint64_t counts, blocks_done, tickets, look_back, actions, zero_bytes;
+  // Sorts that look for a shortcut clear these as well, at the same time; counts only for keys alone.
+  uint64_t shortcut_state, shortcut_counts, shortcut_zero_bytes;
 
   uint64_t bases;
   uint64_t keys_x, keys_y;      // x only where the sorted keys are not an output
@@ -64,10 +64,11 @@ inline SortLayout sort_layout(const Request &request, const SortPlan &plan) {
   layout.look_back = slices.take(layout.tiles * kDigitBins * 4);
   // All zeros is the action of doing nothing.
   layout.actions = slices.take(uint64_t{layout.slots} * kPassActionBytes);
+  layout.zero_bytes = slices.bytes();
   const uint64_t shortcut_bins = plan.shortcut && plan.carry == Carry::kNothing ? kShortcutBins : 0;
   layout.shortcut_state = slices.take(plan.shortcut ? kShortcutStateBytes : 0);
   layout.shortcut_counts = slices.take(shortcut_bins * 4);
-  layout.zero_bytes = slices.bytes();
+  layout.shortcut_zero_bytes = slices.bytes();
   layout.bases = slices.take(uint64_t{layout.slots} * 2 * kDigitBins * 8);
 
   const bool keys_are_output = request.operation == Operation::kSort || request.operation == Operation::kSortPairs;
