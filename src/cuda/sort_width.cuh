@@ -15,6 +15,7 @@
 #include "cuda/kernels/small_sort.cuh"
 #include "cuda/msd.h"
 #include "cuda/shared_bytes.h"
+#include "cuda/shortcut.h"
 #include "cuda/sort_job.h"
 
 namespace gsort_internal {
@@ -116,7 +117,8 @@ void launch_passes(const LaunchContext &context, const SortJob &job) {
 
 template <class U>
 void launch_lsd(const LaunchContext &context, const SortJob &job, const uint32_t *sorted) {
-  cuda_check(cudaMemsetAsync(job.workspace, 0, job.layout.zero_bytes, context.stream), "cudaMemsetAsync(counters)");
+  if (!job.plan.shortcut)  // otherwise that was done before
+    cuda_check(cudaMemsetAsync(job.workspace, 0, job.layout.zero_bytes, context.stream), "cudaMemsetAsync(counters)");
   HistogramParams<U> histogram = histogram_params<U>(job);
   histogram.sorted = sorted;
   launch_histogram(context, histogram);
@@ -221,9 +223,40 @@ bool launch_count_fill(const LaunchContext &context, const SortJob &job) {
   }
 }
 
-// Enqueues the MSD sort. Returns the device word that says whether it sorted the keys; NULL: it cannot run here.
+// Enqueues the look for a shortcut. Returns the device word that says whether everything is sorted by it; NULL: the
+// plan does not look.
 template <class U>
-const uint32_t *launch_msd_first(const LaunchContext &context, const SortJob &job) {
+const uint32_t *launch_shortcut_first(const LaunchContext &context, const SortJob &job) {
+  if constexpr (sizeof(U) >= 4) {
+    if (!job.plan.shortcut) return nullptr;
+    launch_clear(context, job.workspace, job.layout.shortcut_zero_bytes);
+    const Operation operation = job.request->operation;
+    Shortcut<U> shortcut{};
+    shortcut.keys_in = static_cast<const U *>(job.keys_in);
+    shortcut.keys_out = static_cast<U *>(job.keys_wanted ? job.keys_x : nullptr);
+    shortcut.n = job.request->n;
+    shortcut.codec = make_codec<U>(job.request->order);
+    if (operation != Operation::kSort) {
+      // Turned round or left alone, an order is its own inverse: ranks are the sorted indices.
+      const bool indices = operation != Operation::kSortPairs;
+      shortcut.values_in = carries_index(job.plan.carry) ? nullptr : job.values_in;
+      shortcut.values_out = job.values_x;
+      shortcut.value_bytes = indices ? dtype_bytes(job.request->index_t) : carry_bytes(job.plan.carry);
+    }
+    shortcut.state = job.slice<void>(job.layout.shortcut_state);
+    shortcut.counts = job.slice<uint32_t>(job.layout.shortcut_counts);
+    shortcut.bases = job.slice<uint32_t>(job.layout.shortcut_bases);
+    shortcut.after_clearing = true;
+    return launch_shortcut<U>(context, shortcut);
+  } else {
+    return nullptr;
+  }
+}
+
+// Enqueues the MSD sort. `done`: device word, not 0 where the keys are sorted already, or NULL. Returns the device word
+// that says whether they are sorted then; NULL: it cannot run here.
+template <class U>
+const uint32_t *launch_msd_first(const LaunchContext &context, const SortJob &job, const uint32_t *done) {
   if constexpr (sizeof(U) >= 4) {
     if (context.device->shared_bytes_block_max < kMsdSharedBytesMin) return nullptr;
     MsdSort<U> sort{};
@@ -233,6 +266,7 @@ const uint32_t *launch_msd_first(const LaunchContext &context, const SortJob &jo
     sort.n = job.request->n;
     sort.codec = make_codec<U>(job.request->order);
     sort.tables = job.slice<void>(job.layout.msd_tables);
+    sort.done = done;
     return launch_msd<U>(context, sort);
   } else {
     return nullptr;
@@ -250,10 +284,13 @@ void launch_sort_width(const LaunchContext &context, const SortJob &job) {
     case SortAlgorithm::kCountFill:
       if (launch_count_fill<U>(context, job)) return;
       return launch_lsd<U>(context, job, nullptr);
-    case SortAlgorithm::kMsd:
-      return launch_lsd<U>(context, job, launch_msd_first<U>(context, job));
+    case SortAlgorithm::kMsd: {
+      const uint32_t *const done = launch_shortcut_first<U>(context, job);
+      const uint32_t *const sorted = launch_msd_first<U>(context, job, done);
+      return launch_lsd<U>(context, job, sorted == nullptr ? done : sorted);
+    }
     default:
-      return launch_lsd<U>(context, job, nullptr);
+      return launch_lsd<U>(context, job, launch_shortcut_first<U>(context, job));
   }
 }
 

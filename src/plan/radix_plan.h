@@ -9,6 +9,7 @@
 #include "core/dtype.h"
 #include "core/request.h"
 #include "plan/msd_plan.h"
+#include "plan/shortcut_plan.h"
 
 namespace gsort_internal {
 
@@ -120,6 +121,7 @@ struct SortPlan {
   uint64_t portion_items;  // a multiple of tile_items
   uint64_t portions;
   uint64_t msd_tables_bytes;  // 0 but for the MSD partition sort
+  bool shortcut;              // looks first whether the keys need a sort by passes or partitions
 };
 
 // The one place that chooses. `shared_bytes`: of a block of the device; 0 asks for a plan that needs no less workspace
@@ -147,6 +149,8 @@ inline SortPlan plan_sort(const Request &request, uint32_t shared_bytes, SortAlg
                          (forced == SortAlgorithm::kSmallBlock && request.n <= medium_items(plan.key_bytes)) ||
                          (forced == SortAlgorithm::kRankSort && request.n <= kRankSortItemsMax);
   plan.algorithm = can_force ? forced : algorithm;
+  plan.shortcut = (plan.algorithm == SortAlgorithm::kLsd || plan.algorithm == SortAlgorithm::kMsd) &&
+                  shortcut_applies(request.n, plan.key_bytes);
   return plan;
 }
 

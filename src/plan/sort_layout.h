@@ -35,8 +35,10 @@ struct SortLayout {
   uint32_t slots;
   uint64_t tiles;
 
-  // Cleared before every sort; the first zero_bytes of the workspace.
+  // Cleared before every sort by passes; the first zero_bytes of the workspace.
   uint64_t counts, blocks_done, tickets, look_back, actions, zero_bytes;
+  // Sorts that look for a shortcut clear these as well, at the same time; counts only for keys alone.
+  uint64_t shortcut_state, shortcut_counts, shortcut_zero_bytes;
 
   uint64_t bases;
   uint64_t keys_x, keys_y;      // x only where the sorted keys are not an output
@@ -46,6 +48,7 @@ struct SortLayout {
   uint64_t fill_counts;         // count and fill: counts, the counter of blocks (both cleared), first places
   uint64_t fill_blocks_done;
   uint64_t fill_bases;
+  uint64_t shortcut_bases;
   uint64_t msd_tables;  // MSD partition sort
   uint64_t bytes;
 };
@@ -62,6 +65,10 @@ inline SortLayout sort_layout(const Request &request, const SortPlan &plan) {
   // All zeros is the action of doing nothing.
   layout.actions = slices.take(uint64_t{layout.slots} * kPassActionBytes);
   layout.zero_bytes = slices.bytes();
+  const uint64_t shortcut_bins = plan.shortcut && plan.carry == Carry::kNothing ? kShortcutBins : 0;
+  layout.shortcut_state = slices.take(plan.shortcut ? kShortcutStateBytes : 0);
+  layout.shortcut_counts = slices.take(shortcut_bins * 4);
+  layout.shortcut_zero_bytes = slices.bytes();
   layout.bases = slices.take(uint64_t{layout.slots} * 2 * kDigitBins * 8);
 
   const bool keys_are_output = request.operation == Operation::kSort || request.operation == Operation::kSortPairs;
@@ -78,6 +85,7 @@ inline SortLayout sort_layout(const Request &request, const SortPlan &plan) {
   layout.fill_counts = slices.take(may_count ? uint64_t{kCountFillBins} * 8 : 0);
   layout.fill_blocks_done = slices.take(may_count ? 8 : 0);
   layout.fill_bases = slices.take(may_count ? uint64_t{kCountFillBins} * 8 : 0);
+  layout.shortcut_bases = slices.take(shortcut_bins * 4);
   layout.msd_tables = slices.take(plan.msd_tables_bytes);
   layout.bytes = slices.bytes();
   return layout;

@@ -110,7 +110,8 @@ struct FillParams {
 };
 
 // The last value in [low, high) whose first place is not after `place`. bases[low] <= place.
-__device__ inline uint32_t find_value(const uint64_t *bases, uint32_t low, uint32_t high, uint64_t place) {
+template <class Place>
+__device__ __forceinline__ uint32_t find_value(const Place *bases, uint32_t low, uint32_t high, uint64_t place) {
   while (high - low > 1) {
     const uint32_t middle = (low + high) / 2;
     if (bases[middle] <= place) {

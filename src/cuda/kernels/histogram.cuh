@@ -27,7 +27,7 @@ struct HistogramParams {
   PassAction *actions;         // [slots]
   uint32_t slots;              // at least the digits; a slot without a digit can only copy
   bool aliased;                // an input is its output
-  const uint32_t *sorted;      // device word, not 0: the keys are sorted already; NULL: they are not
+  const uint32_t *sorted;      // device word, not 0: everything is sorted already; NULL: it is not
 };
 
 // A counter for every digit, bin and lane (or group of lanes): lanes with counters of their own never meet in a bank,

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Whole sorts that look for a shortcut: where it does not apply, the sort behind it does the work.
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "cuda/launch.h"
+#include "plan/msd_plan.h"
+#include "plan/shortcut_plan.h"
+#include "shortcut_support.h"
+
+namespace gsort_internal {
+namespace {
+
+using gsort_test::Bytes;
+using gsort_test::DeviceArray;
+using gsort_test::masked_words;
+using gsort_test::ordered_words;
+using gsort_test::pack;
+using gsort_test::random_mask;
+using gsort_test::random_words;
+using gsort_test::stable_order;
+using gsort_test::taken;
+using gsort_test::unpack;
+using gsort_test::Words;
+
+class ShortcutSortTest : public gsort_test::LaunchTest {
+ protected:
+  void TearDown() override { shortcut_items_min() = kShortcutItemsMin; }
+
+  void check(const Words &keys, Request request, bool in_place) {
+    const uint32_t bytes = dtype_bytes(request.order.dtype);
+    const uint64_t n = keys.size();
+    const bool pairs = request.operation == Operation::kSortPairs;
+    const bool sorts = pairs || request.operation == Operation::kSort;
+    const uint32_t out_bytes = sorts ? bytes : dtype_bytes(request.index_t);
+    const std::vector<uint64_t> sources = stable_order(keys, request.order);
+    DeviceArray in(pack(keys, bytes), bytes), out(n * out_bytes, 0);
+    const Bytes values = gsort_test::random_bytes(1, n * request.value_bytes, 255, 9);
+    DeviceArray values_in(values, 0), values_out(n * request.value_bytes, 0);
+    request.n = n;
+    request.in = in.data();
+    request.out = in_place && sorts ? in.data() : out.data();
+    request.values_in = values_in.data();
+    request.values_out = in_place ? values_in.data() : values_out.data();
+    run(sort_workspace_bytes(request), request, launch_sort);
+
+    Words expected = sorts ? taken(keys, sources) : sources;
+    if (request.operation == Operation::kRank)
+      for (uint64_t i = 0; i < n; ++i) expected[sources[i]] = i;
+    const bool moved = in_place && sorts;
+    ASSERT_TRUE(unpack((moved ? in : out).read(), out_bytes) == expected);
+    if (!moved) ASSERT_TRUE(unpack(in.read(), bytes) == keys) << "the input changed";
+    if (!pairs) return;
+    Bytes values_expected(values.size());
+    for (uint64_t i = 0; i < n; ++i)
+      std::copy_n(values.begin() + static_cast<int64_t>(sources[i] * request.value_bytes), request.value_bytes,
+                  values_expected.begin() + static_cast<int64_t>(i * request.value_bytes));
+    ASSERT_TRUE((in_place ? values_in : values_out).read() == values_expected) << "values";
+  }
+
+  void check_operations(const Words &keys, const KeyOrder &order) {
+    for (const bool in_place : {false, true}) {
+      check(keys, {Operation::kSort, order}, in_place);
+      for (const uint32_t value_bytes : {4u, 8u, 12u}) {
+        Request request{Operation::kSortPairs, order};
+        request.value_bytes = value_bytes;
+        check(keys, request, in_place);
+      }
+    }
+    for (const Operation operation : {Operation::kArgsort, Operation::kRank})
+      for (const gsort_dtype index_t : {GSORT_U32, GSORT_U64}) {
+        Request request{operation, order};
+        request.index_t = index_t;
+        check(keys, request, false);
+      }
+  }
+};
+
+// Ordered, few bits, both with one key that spoils it, and neither.
+std::vector<Words> telling_inputs(uint64_t n, const KeyOrder &order) {
+  const uint32_t bytes = dtype_bytes(order.dtype);
+  const Words up = ordered_words(n, order, 1, false);
+  Words last_wrong = up, first_wrong = up, foreign = masked_words(n, bytes, 0xfff0000, 2);
+  std::swap(last_wrong[n - 1], last_wrong[n - 2]);
+  std::swap(first_wrong[0], first_wrong[1]);
+  foreign[n - 5] ^= 1;
+  return {up,
+          ordered_words(n, order, 2, true),
+          last_wrong,
+          first_wrong,
+          foreign,
+          masked_words(n, bytes, 0xffff00, 3),
+          masked_words(n, bytes, 0x55555555, 4),
+          random_words(n, bytes, 5),
+          Words(n, 42)};
+}
+
+TEST_F(ShortcutSortTest, EveryOperation) {
+  shortcut_items_min() = 1;
+  for (const KeyOrder &order : {KeyOrder{GSORT_U32, false, false}, KeyOrder{GSORT_F32, true, true},
+                                KeyOrder{GSORT_I64, true, false}, KeyOrder{GSORT_F64, false, false}})
+    for (const Words &keys : telling_inputs(20011, order)) {
+      SCOPED_TRACE(dtype_facts(order.dtype).name);
+      check_operations(keys, order);
+      if (HasFatalFailure()) return;
+    }
+}
+
+// With the partition sort behind.
+TEST_F(ShortcutSortTest, KeysAlone) {
+  shortcut_items_min() = 1;
+  for (const KeyOrder &order : {KeyOrder{GSORT_U32, true, false}, KeyOrder{GSORT_F64, false, false}})
+    for (const Words &keys : telling_inputs(kMsdItemsMin + 77, order))
+      for (const bool in_place : {false, true}) {
+        check(keys, {Operation::kSort, order}, in_place);
+        if (HasFatalFailure()) return;
+      }
+}
+
+TEST_F(ShortcutSortTest, AtItsOwnSize) {
+  for (const uint64_t n : {kShortcutItemsMin - 1, kShortcutItemsMin}) {
+    Words keys(n);
+    for (uint64_t i = 0; i < n; ++i) keys[i] = n - i;
+    check(keys, {Operation::kSort, {GSORT_U32, false, false}}, true);
+  }
+}
+
+// One graph, replayed over different keys: nothing of one run is left for the next.
+TEST_F(ShortcutSortTest, ReplaysOfACapturedSort) {
+  shortcut_items_min() = 1;
+  const uint64_t n = kMsdItemsMin + 5;
+  const KeyOrder order = {GSORT_U32, false, false};
+  DeviceArray in(n * 4, 4), out(n * 4, 0);
+  Request request{Operation::kSort, order};
+  request.n = n;
+  request.in = in.data();
+  request.out = out.data();
+  DeviceArray workspace(sort_workspace_bytes(request), 0);
+  cudaStream_t stream = nullptr;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t replay = nullptr;
+  ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+  launch_sort({stream, &facts_, &control_}, request, workspace.data());
+  ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  ASSERT_EQ(cudaGraphInstantiate(&replay, graph, 0), cudaSuccess);
+  for (uint64_t turn = 0; turn < 15; ++turn) {
+    const Words keys = turn % 5 == 0   ? ordered_words(n, order, turn, false)
+                       : turn % 5 == 1 ? random_words(n, 4, turn)
+                       : turn % 5 == 2 ? masked_words(n, 4, random_mask(16, 4, turn), turn)
+                       : turn % 5 == 3 ? ordered_words(n, order, turn, true)
+                                       : masked_words(n, 4, random_mask(9, 4, turn), turn);
+    const Bytes packed = pack(keys, 4);
+    ASSERT_EQ(cudaMemcpy(in.data(), packed.data(), packed.size(), cudaMemcpyHostToDevice), cudaSuccess);
+    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);  // copies from pageable memory may end after the call
+    ASSERT_EQ(cudaGraphLaunch(replay, stream), cudaSuccess);
+    ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+    Words expected = keys;
+    std::sort(expected.begin(), expected.end());
+    ASSERT_TRUE(unpack(out.read(), 4) == expected) << turn;
+  }
+  EXPECT_EQ(cudaGraphExecDestroy(replay), cudaSuccess);
+  EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+}
+
+}  // namespace
+}  // namespace gsort_internal

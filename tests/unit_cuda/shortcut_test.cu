@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Shortcuts around a sort: they sort exactly or say that they did not, whatever the keys are, and lose no input.
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cuda/shortcut.h"
+#include "plan/shortcut_plan.h"
+#include "shortcut_support.h"
+
+namespace gsort_internal {
+namespace {
+
+using gsort_test::all_bits;
+using gsort_test::Bytes;
+using gsort_test::DeviceArray;
+using gsort_test::masked_words;
+using gsort_test::ordered_words;
+using gsort_test::pack;
+using gsort_test::random_mask;
+using gsort_test::random_words;
+using gsort_test::stable_order;
+using gsort_test::taken;
+using gsort_test::unpack;
+using gsort_test::Words;
+
+enum class Values { kNone, kTravel, kIndices };
+
+struct How {
+  KeyOrder order = {GSORT_U32, false, false};
+  bool in_place = false, values_in_place = false, keys_wanted = true;
+  Values values = Values::kNone;
+  uint32_t value_bytes = 4;
+  uint64_t in_offset = 0, out_offset = 0;          // elements
+  uint32_t multiprocessors = 0, shared_bytes = 0;  // 0: the device's
+};
+
+class ShortcutTest : public gsort_test::LaunchTest {
+ protected:
+  // Runs the look for a shortcut, checks what must hold and returns whether it sorted.
+  template <class U>
+  bool run_width(const Words &keys, const How &how) {
+    constexpr uint32_t bytes = sizeof(U);
+    const uint64_t n = keys.size();
+    Words values(n);
+    for (uint64_t i = 0; i < n; ++i) values[i] = (i * 0x9e3779b97f4a7c15u) & all_bits(how.value_bytes);
+    DeviceArray in(pack(keys, bytes), how.in_offset * bytes), out(n * bytes, how.out_offset * bytes);
+    DeviceArray values_in(pack(values, how.value_bytes), 0), values_out(n * how.value_bytes, how.value_bytes);
+    // Cleared by the kernel before, as in a sort.
+    DeviceArray zeroed(kShortcutStateBytes + kShortcutBins * 4, 0), bases(kShortcutBins * 4, 0);
+
+    Shortcut<U> shortcut{};
+    shortcut.keys_in = static_cast<const U *>(in.data());
+    shortcut.keys_out = static_cast<U *>(!how.keys_wanted ? nullptr : how.in_place ? in.data() : out.data());
+    shortcut.n = n;
+    shortcut.codec = make_codec<U>(how.order);
+    if (how.values == Values::kTravel) shortcut.values_in = values_in.data();
+    if (how.values != Values::kNone) shortcut.values_out = how.values_in_place ? values_in.data() : values_out.data();
+    shortcut.value_bytes = how.value_bytes;
+    shortcut.state = zeroed.data();
+    shortcut.counts = static_cast<uint32_t *>(zeroed.data()) + kShortcutStateBytes / 4;
+    shortcut.bases = static_cast<uint32_t *>(bases.data());
+    DeviceFacts facts = facts_;
+    if (how.multiprocessors != 0) facts.multiprocessors = how.multiprocessors;
+    if (how.shared_bytes != 0) facts.shared_bytes_block_max = std::min(how.shared_bytes, facts.shared_bytes_block_max);
+    shortcut.after_clearing = true;
+    launch_clear({nullptr, &facts, &control_}, zeroed.data(), kShortcutStateBytes + kShortcutBins * 4);
+    const uint32_t *const done = launch_shortcut<U>({nullptr, &facts, &control_}, shortcut);
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    uint32_t sorted = 0;
+    EXPECT_EQ(cudaMemcpy(&sorted, done, sizeof sorted, cudaMemcpyDeviceToHost), cudaSuccess);
+
+    zeroed.read();
+    bases.read();
+    const std::vector<uint64_t> sources = stable_order(keys, how.order);
+    const Words in_after = unpack(in.read(), bytes), out_after = unpack(out.read(), bytes);
+    const Words values_after = unpack(values_in.read(), how.value_bytes);
+    const Words values_out_after = unpack(values_out.read(), how.value_bytes);
+    const bool moved_in_place = how.in_place && how.keys_wanted && sorted != 0;
+    EXPECT_TRUE(in_after == (moved_in_place ? taken(keys, sources) : keys)) << "the input";
+    if (sorted != 0 && !how.in_place && how.keys_wanted) EXPECT_TRUE(out_after == taken(keys, sources)) << "keys";
+    if (how.values_in_place) {
+      EXPECT_TRUE(values_after == (sorted != 0 ? taken(values, sources) : values)) << "values in place";
+    } else {
+      EXPECT_TRUE(values_after == values) << "the input values";
+      if (sorted != 0 && how.values == Values::kTravel) EXPECT_TRUE(values_out_after == taken(values, sources));
+      if (sorted != 0 && how.values == Values::kIndices) EXPECT_TRUE(values_out_after == sources) << "indices";
+    }
+    return sorted != 0;
+  }
+
+  // How many bits the chip has counters for.
+  uint32_t bits_max(const How &how) const {
+    const uint32_t own = facts_.shared_bytes_block_max;
+    const uint32_t shared_bytes = how.shared_bytes == 0 ? own : std::min(how.shared_bytes, own);
+    return shared_bytes < 48u << 10 ? 13 : shared_bytes < 80u << 10 ? 14 : shared_bytes < 144u << 10 ? 15 : 16;
+  }
+
+  bool run(const Words &keys, const How &how) {
+    return dtype_bytes(how.order.dtype) == 4 ? run_width<uint32_t>(keys, how) : run_width<uint64_t>(keys, how);
+  }
+};
+
+std::vector<KeyOrder> orders_of_four_and_eight() {
+  std::vector<KeyOrder> orders;
+  for (const gsort_dtype dtype : {GSORT_U32, GSORT_I32, GSORT_F32, GSORT_U64, GSORT_I64, GSORT_F64})
+    for (const bool descending : {false, true})
+      for (const bool nan_last : {false, true})
+        if (!nan_last || is_float(dtype)) orders.push_back({dtype, descending, nan_last});
+  return orders;
+}
+
+std::string describe(const How &how, uint64_t n) {
+  return std::string(dtype_facts(how.order.dtype).name) + (how.order.descending ? " descending" : "") +
+         (how.order.nan_last ? " nan_last" : "") + " n=" + std::to_string(n) +
+         (how.in_place ? " in place"
+                       : " from " + std::to_string(how.in_offset) + " to " + std::to_string(how.out_offset)) +
+         " values " + std::to_string(static_cast<int>(how.values));
+}
+
+constexpr uint64_t kChunked = 100003;  // more chunks than one block has warps, fewer than all have
+
+TEST_F(ShortcutTest, OrderedKeysOfEverySize) {
+  const KeyOrder four = {GSORT_U32, false, false}, eight = {GSORT_U64, false, false};
+  for (const uint64_t n :
+       {1, 2, 3, 31, 32, 33, 63, 64, 65, 255, 256, 257, 511, 512, 513, 514, 1023, 1024, 1025, 4096, 30011, 1000003})
+    for (const KeyOrder &order : {four, eight})
+      for (const bool turned : {false, true})
+        for (const bool in_place : {false, true}) {
+          How how;
+          how.order = order;
+          how.in_place = in_place;
+          how.in_offset = n % 4;
+          how.out_offset = n % 3;
+          SCOPED_TRACE(describe(how, n) + (turned ? " turned" : ""));
+          const bool sorted = run(ordered_words(n, order, n, turned), how);
+          // Fewer keys than the sample takes are all one to it, so that it looks for an ascending order.
+          ASSERT_TRUE(sorted || (turned && n > 1 && n < kShortcutSamples));
+          ASSERT_TRUE(run(Words(n, 0x1234567 + n), how)) << "constant";
+        }
+}
+
+TEST_F(ShortcutTest, OrderedKeysOfEveryOrder) {
+  for (const KeyOrder &order : orders_of_four_and_eight())
+    for (const bool turned : {false, true})
+      for (const bool in_place : {false, true}) {
+        How how;
+        how.order = order;
+        how.in_place = in_place;
+        how.out_offset = 1;
+        SCOPED_TRACE(describe(how, kChunked) + (turned ? " turned" : ""));
+        ASSERT_TRUE(run(ordered_words(kChunked, order, 5, turned), how));
+      }
+}
+
+// Two neighbours change places, at every kind of border between lanes, rows, groups and chunks.
+TEST_F(ShortcutTest, OneUnorderedPair) {
+  for (const gsort_dtype dtype : {GSORT_U32, GSORT_F64}) {
+    const KeyOrder order = {dtype, false, false};
+    const uint64_t group = dtype == GSORT_U32 ? ShortcutShape<4>::kGroupItems : ShortcutShape<8>::kGroupItems;
+    for (const uint64_t n : {kChunked, group * 40, uint64_t{1000}})
+      for (const bool turned : {false, true}) {
+        Words keys(n);
+        for (uint64_t i = 0; i < n; ++i) keys[i] = (turned ? n - i : i) * 14001;  // more than 16 bits vary
+        std::vector<uint64_t> places = {0, 1, 30, 31, 32, 63, group - 33, n - 2, n - 3, n / 2};
+        for (uint64_t border = group; border < n; border += n / group / 5 * group + group)
+          for (const uint64_t place : {border - 2, border - 1, border}) places.push_back(place);
+        for (const uint64_t place : places) {
+          if (place + 1 >= n) continue;
+          std::swap(keys[place], keys[place + 1]);
+          for (const bool in_place : {false, true}) {
+            How how;
+            how.order = order;
+            how.in_place = in_place;
+            ASSERT_FALSE(run(keys, how)) << describe(how, n) << " pair at " << place << (turned ? " turned" : "");
+          }
+          std::swap(keys[place], keys[place + 1]);
+        }
+      }
+  }
+}
+
+// One key differs from all others, above or below them: only at one end is that in order. The places are not sampled.
+TEST_F(ShortcutTest, AlmostConstant) {
+  for (const uint64_t place : {uint64_t{0}, uint64_t{1}, uint64_t{31}, kChunked / 2, kChunked - 2, kChunked - 1})
+    for (const uint64_t other : {3, 9})
+      for (const bool in_place : {false, true}) {
+        Words keys(kChunked, 5);
+        keys[place] = other;
+        How how;
+        how.in_place = in_place;
+        ASSERT_EQ(run(keys, how), place == (other > 5 ? kChunked - 1 : 0)) << place << ' ' << other;
+      }
+}
+
+TEST_F(ShortcutTest, ValuesGoAlong) {
+  const uint64_t n = 30011;
+  for (const KeyOrder &order :
+       {KeyOrder{GSORT_U32, false, false}, KeyOrder{GSORT_F32, true, true}, KeyOrder{GSORT_I64, false, false}})
+    for (const Values values : {Values::kTravel, Values::kIndices})
+      for (const uint32_t value_bytes : {4u, 8u})
+        for (const bool turned : {false, true})
+          for (const uint32_t form : {0u, 1u, 2u, 3u, 4u}) {
+            How how;
+            how.order = order;
+            how.values = values;
+            how.value_bytes = value_bytes;
+            how.in_place = form == 1 || form == 3;
+            how.values_in_place = values == Values::kTravel && (form == 2 || form == 3);
+            how.keys_wanted = form != 4;
+            how.in_offset = form;
+            Words keys(n);  // all differ
+            for (uint64_t i = 0; i < n; ++i) keys[i] = i * 5 + 1000;
+            keys = taken(keys, stable_order(keys, order));
+            if (turned) std::reverse(keys.begin(), keys.end());
+            const bool aliased = how.in_place || how.values_in_place;
+            SCOPED_TRACE(describe(how, n) + " form " + std::to_string(form) + (turned ? " turned" : ""));
+            ASSERT_EQ(run(keys, how), !(turned && aliased));
+            // Equal neighbours keep their order as they are, and would lose it turned round.
+            keys[777] = keys[778];
+            ASSERT_EQ(run(keys, how), !turned);
+            ASSERT_TRUE(run(Words(n, 77), how)) << "constant";
+            std::swap(keys[n - 1], keys[n - 2]);
+            ASSERT_FALSE(run(keys, how));
+          }
+}
+
+TEST_F(ShortcutTest, FewBitsAnywhere) {
+  uint64_t seed = 0;
+  for (const gsort_dtype dtype : {GSORT_U32, GSORT_I32, GSORT_U64})
+    for (const uint32_t bits : {1u, 2u, 3u, 5u, 7u, 8u, 9u, 10u, 11u, 12u, 13u, 15u, 16u})
+      for (const uint32_t kind : {0u, 1u, 2u, 3u, 4u}) {
+        How how;
+        how.order = {dtype, seed % 2 == 1, false};
+        how.in_place = seed % 3 == 1;
+        how.in_offset = seed % 4;
+        how.out_offset = seed % 5;
+        const uint32_t bytes = dtype_bytes(dtype);
+        const uint64_t ones = (uint64_t{1} << bits) - 1;
+        const uint64_t masks[] = {ones, ones << (bytes * 8 - bits), ones << 7, random_mask(bits, bytes, seed),
+                                  random_mask(bits, bytes, seed + 1000)};
+        const uint64_t n = kind == 4 ? 30000 + seed : kChunked;
+        SCOPED_TRACE(describe(how, n) + " bits " + std::to_string(bits) + " kind " + std::to_string(kind));
+        const Words keys = masked_words(n, bytes, masks[kind], ++seed);
+        ASSERT_EQ(run(keys, how), bits <= bits_max(how));
+      }
+}
+
+TEST_F(ShortcutTest, SeventeenBitsAreTooMany) {
+  for (const gsort_dtype dtype : {GSORT_U32, GSORT_U64})
+    for (const bool in_place : {false, true}) {
+      How how;
+      how.order = {dtype, false, false};
+      how.in_place = in_place;
+      ASSERT_FALSE(run(masked_words(kChunked, dtype_bytes(dtype), random_mask(17, dtype_bytes(dtype), 3), 3), how));
+      ASSERT_FALSE(run(random_words(kChunked, dtype_bytes(dtype), 4), how));
+    }
+}
+
+// A key that is not what the sample says, at every kind of place; most are not sampled.
+TEST_F(ShortcutTest, ForeignBit) {
+  for (const gsort_dtype dtype : {GSORT_U32, GSORT_U64})
+    for (const uint32_t bits : {4u, 16u})
+      for (const uint64_t place :
+           {uint64_t{0}, uint64_t{1}, uint64_t{511}, uint64_t{512}, kChunked / 2, kChunked - 33, kChunked - 1}) {
+        const uint32_t bytes = dtype_bytes(dtype);
+        const uint64_t mask = random_mask(bits, bytes, place + bits);
+        Words keys = masked_words(kChunked, bytes, mask, place);
+        keys[place] ^= ~mask & (mask + 1);  // the lowest bit that does not vary
+        How how;
+        how.order = {dtype, false, false};
+        how.in_place = place % 2 == 0;
+        const bool sorted = run(keys, how);
+        // With 4 bits the sample may hold the key and its bit; 16 leave no room for it.
+        if (bits == 16) ASSERT_FALSE(sorted) << place;
+      }
+}
+
+TEST_F(ShortcutTest, FewValuesOfManyBits) {
+  for (const gsort_dtype dtype : {GSORT_U32, GSORT_F32, GSORT_U64, GSORT_F64})
+    for (const uint64_t count : {2, 3, 5, 16, 17, 18, 40}) {
+      const uint32_t bytes = dtype_bytes(dtype);
+      const Words choice = random_words(count, bytes, count);
+      Words keys = random_words(kChunked, bytes, count + 1);
+      for (uint64_t &key : keys) key = choice[key % count];
+      How how;
+      how.order = {dtype, count % 2 == 1, false};
+      how.in_place = count % 3 == 0;
+      SCOPED_TRACE(describe(how, kChunked) + " values " + std::to_string(count));
+      // So many random words have as many dimensions, less one for the first.
+      ASSERT_EQ(run(keys, how), count <= 17);
+      // A key with the right leading bits and one wrong bit below.
+      if (count > 5) continue;
+      keys[kChunked / 3] ^= 1;
+      ASSERT_FALSE(run(keys, how));
+    }
+}
+
+// Floats of few bits may be combinations of many once NaNs have moved behind: sorted or left alone, never wrong.
+TEST_F(ShortcutTest, FewBitsOfEveryOrder) {
+  uint64_t seed = 0;
+  for (const KeyOrder &order : orders_of_four_and_eight())
+    for (const uint32_t bits : {1u, 6u, 16u}) {
+      const uint32_t bytes = dtype_bytes(order.dtype);
+      How how;
+      how.order = order;
+      how.in_place = seed % 2 == 0;
+      const uint64_t mask = random_mask(bits, bytes, ++seed);
+      SCOPED_TRACE(describe(how, kChunked) + " bits " + std::to_string(bits));
+      const bool sorted = run(masked_words(kChunked, bytes, mask & ~(all_bits(bytes) / 2 + 1), seed), how);
+      if (!order.nan_last) ASSERT_EQ(sorted, bits <= bits_max(how));
+      run(masked_words(kChunked, bytes, mask | (all_bits(bytes) / 2 + 1), seed), how);
+    }
+}
+
+// 16 bits of which one key, or two neighbours, have most keys: counters of 16 bits overflow, one by one and both.
+TEST_F(ShortcutTest, HalvesOfCountersOverflow) {
+  const uint64_t n = 1000003;
+  for (const uint64_t hot : {0, 1, 2, 3})
+    for (const uint32_t multiprocessors : {1u, 2u, 0u}) {
+      Words keys = masked_words(n, 4, 0xffff, hot);
+      for (uint64_t i = 0; i < n; ++i)
+        if (i % 16 != 0) keys[i] = (keys[i] & ~uint64_t{0xffff}) | (hot == 3 ? 0x1234 + i / 7 % 2 : 0x1233 + hot);
+      How how;
+      how.multiprocessors = multiprocessors;
+      how.in_place = hot % 2 == 1;
+      ASSERT_EQ(run(keys, how), bits_max(how) == 16) << hot << ' ' << multiprocessors;
+    }
+}
+
+// Counters of chips with less shared memory, one block alone, and more blocks than the device runs at a time: the last
+// blocks begin when the keys may be half written.
+TEST_F(ShortcutTest, OtherChips) {
+  for (const uint32_t shared_bytes : {40u << 10, 64u << 10, 99u << 10, 0u})
+    for (const uint32_t multiprocessors : {1u, 2u, 3u, 1000u, 5000u})
+      for (const bool in_place : {false, true}) {
+        How how;
+        how.in_place = in_place;
+        how.shared_bytes = shared_bytes;
+        how.multiprocessors = multiprocessors;
+        SCOPED_TRACE(describe(how, kChunked) + " shared " + std::to_string(shared_bytes) + " blocks " +
+                     std::to_string(multiprocessors));
+        // 40 KB hold 2^13 counters of 16 bits, 99 KB 2^15.
+        const uint32_t most = bits_max(how);
+        ASSERT_EQ(run(masked_words(kChunked, 4, 0x55555555, 1), how), most == 16);
+        ASSERT_EQ(run(masked_words(kChunked, 4, 0x55155555, 1), how), most >= 15);
+        ASSERT_TRUE(run(masked_words(kChunked, 4, 0xfff80, 2), how));
+        ASSERT_TRUE(run(ordered_words(kChunked, how.order, 3, true), how));
+        ASSERT_TRUE(run(ordered_words(kChunked, how.order, 4, false), how));
+      }
+}
+
+// Four streams at a time, each with more blocks than are left for it: kernels that wait for each other's room come to
+// an end, and to the same result.
+TEST_F(ShortcutTest, ManyAtATime) {
+  constexpr uint32_t kStreams = 4, kRepeats = 100;
+  const uint64_t n = 1000003;
+  const Words inputs[] = {masked_words(n, 4, random_mask(16, 4, 1), 1),
+                          ordered_words(n, {GSORT_U32, false, false}, 2, true)};
+  for (const Words &keys : inputs) {
+    const Bytes packed = pack(keys, 4);
+    Words expected = keys;
+    std::sort(expected.begin(), expected.end());
+    const DeviceArray in(packed, 0);
+    std::vector<cudaStream_t> streams(kStreams);
+    std::vector<std::unique_ptr<DeviceArray>> arrays, memories;
+    for (cudaStream_t &stream : streams) {
+      ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+      arrays.push_back(std::make_unique<DeviceArray>(n * 4, 4));
+      memories.push_back(std::make_unique<DeviceArray>(kShortcutStateBytes + kShortcutBins * 8, 0));
+    }
+    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    for (uint32_t repeat = 0; repeat < kRepeats; ++repeat)
+      for (uint32_t i = 0; i < kStreams; ++i) {
+        auto *const memory = static_cast<unsigned char *>(memories[i]->data());
+        auto *const array = static_cast<uint32_t *>(arrays[i]->data());
+        Shortcut<uint32_t> shortcut{};
+        shortcut.keys_in = array;
+        shortcut.keys_out = array;
+        shortcut.n = n;
+        shortcut.state = memory;
+        shortcut.counts = reinterpret_cast<uint32_t *>(memory + kShortcutStateBytes);
+        shortcut.bases = shortcut.counts + kShortcutBins;
+        cudaMemcpyAsync(array, in.data(), n * 4, cudaMemcpyDeviceToDevice, streams[i]);
+        cudaMemsetAsync(memory, 0, kShortcutStateBytes + kShortcutBins * 4, streams[i]);
+        launch_shortcut<uint32_t>({streams[i], &facts_, &control_}, shortcut);
+        if (repeat % 10 != 9) continue;
+        ASSERT_EQ(cudaStreamSynchronize(streams[i]), cudaSuccess);
+        ASSERT_TRUE(unpack(arrays[i]->read(), 4) == expected) << repeat;
+      }
+    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    for (cudaStream_t stream : streams) EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+  }
+}
+
+}  // namespace
+}  // namespace gsort_internal
