@@ -16,6 +16,7 @@
 #include "cuda/msd.h"
 #include "cuda/shared_bytes.h"
 #include "cuda/sort_job.h"
+#include "cuda/stable.h"
 
 namespace gsort_internal {
 
@@ -252,6 +253,9 @@ void launch_sort_width(const LaunchContext &context, const SortJob &job) {
       return launch_lsd<U>(context, job, nullptr);
     case SortAlgorithm::kMsd:
       return launch_lsd<U>(context, job, launch_msd_first<U>(context, job));
+    case SortAlgorithm::kStable:
+      if constexpr (sizeof(U) >= 4) return launch_lsd<U>(context, job, launch_stable<U>(context, job));
+      return launch_lsd<U>(context, job, nullptr);
     default:
       return launch_lsd<U>(context, job, nullptr);
   }
