@@ -99,6 +99,7 @@ class Stable : public SortFixture {
 };
 
 constexpr uint64_t kSome = (uint64_t{1} << 18) + 12345;
+constexpr uint64_t kMany = 3000017;  // a full cell is no crowd in the sample
 
 TEST_F(Stable, EveryWidthAndPlace) {
   for (const gsort_dtype dtype : {GSORT_U32, GSORT_U64}) {
@@ -164,20 +165,20 @@ TEST_F(Stable, CrowdedDigits) {
 
 // A cell of exactly as many pairs as fit, among others that are even; one more turns the sort away.
 TEST_F(Stable, FullestCell) {
-  const StablePlan plan = plan_stable(kSome);
+  const StablePlan plan = plan_stable(kMany);
   for (const gsort_dtype dtype : {GSORT_U32, GSORT_U64})
     for (const uint64_t cell_items : {plan.cell_items_max - 1, plan.cell_items_max, plan.cell_items_max + 1}) {
       const uint32_t shift = dtype_bytes(dtype) * 8 - plan.cell_bits;
       const uint64_t cell = 77, all = dtype == GSORT_U32 ? 0xffffffffu : ~uint64_t{0};
-      std::vector<uint64_t> keys(kSome);
+      std::vector<uint64_t> keys(kMany);
       uint64_t there = 0;
-      for (uint64_t i = 0; i < kSome; ++i) there += (keys[i] = mixed(i) & all) >> shift == cell;
+      for (uint64_t i = 0; i < kMany; ++i) there += (keys[i] = mixed(i) & all) >> shift == cell;
       for (uint64_t i = 0; there < cell_items; i += 97)
-        if (keys[i % kSome] >> shift != cell) {
-          keys[i % kSome] = cell << shift | (mixed(i + kSome) & ((uint64_t{1} << shift) - 1));
+        if (keys[i % kMany] >> shift != cell) {
+          keys[i % kMany] = cell << shift | (mixed(i + kMany) & ((uint64_t{1} << shift) - 1));
           ++there;
         }
-      EXPECT_EQ(check({dtype, false, false}, kSome, [&](uint64_t i) { return keys[i]; }, {}),
+      EXPECT_EQ(check({dtype, false, false}, kMany, [&](uint64_t i) { return keys[i]; }, {}),
                 cell_items <= plan.cell_items_max);
     }
 }

@@ -38,8 +38,10 @@ __global__ void __launch_bounds__(kStableCountThreads)
     const uint64_t key = keys[i];
     both &= key;
     any |= key;
-    const uint32_t folded = static_cast<uint32_t>(key) ^ static_cast<uint32_t>(key >> 32);
-    const uint32_t place = (folded * 0x85ebca6bu) >> (32 - Sample::kMeetingBits);
+    // Keys at equal distances would meet at a product alone.
+    uint32_t folded = static_cast<uint32_t>(key) ^ static_cast<uint32_t>(key >> 32);
+    folded = (folded ^ folded >> 16) * 0x85ebca6bu;
+    const uint32_t place = ((folded ^ folded >> 13) * 0xc2b2ae35u) >> (32 - Sample::kMeetingBits);
     const uint32_t bit = 1u << (place & 31);
     if (atomicOr(&seen[place >> 5], bit) & bit) atomicAdd(&meetings, 1);
   }
