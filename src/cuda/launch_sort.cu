@@ -20,6 +20,7 @@ constexpr uint32_t kSmallValueBytesMax = 16;
 SortPlan plan_of(const Request &request, uint32_t shared_bytes) {
   SortPlan plan = plan_sort(request, shared_bytes, forced_sort_algorithm(), forced_sort().portion_tiles);
   if (plan.algorithm == SortAlgorithm::kMsd) plan.msd_tables_bytes = msd_tables_bytes(request.n, plan.key_bytes);
+  if (plan.algorithm == SortAlgorithm::kStable) plan.msd_tables_bytes = stable_tables(plan_stable(request.n)).bytes;
   return plan;
 }
 

@@ -17,6 +17,7 @@
 #include "cuda/shared_bytes.h"
 #include "cuda/shortcut.h"
 #include "cuda/sort_job.h"
+#include "cuda/stable.h"
 
 namespace gsort_internal {
 
@@ -117,7 +118,8 @@ void launch_passes(const LaunchContext &context, const SortJob &job) {
 
 template <class U>
 void launch_lsd(const LaunchContext &context, const SortJob &job, const uint32_t *sorted) {
-  if (!job.plan.shortcut)  // otherwise that was done before
+  // Otherwise that was done before, and the stable MSD sort has used the look-back words since.
+  if (!job.plan.shortcut || job.plan.algorithm == SortAlgorithm::kStable)
     cuda_check(cudaMemsetAsync(job.workspace, 0, job.layout.zero_bytes, context.stream), "cudaMemsetAsync(counters)");
   HistogramParams<U> histogram = histogram_params<U>(job);
   histogram.sorted = sorted;
@@ -273,6 +275,16 @@ const uint32_t *launch_msd_first(const LaunchContext &context, const SortJob &jo
   }
 }
 
+// The same for the stable MSD sort.
+template <class U>
+const uint32_t *launch_stable_first(const LaunchContext &context, const SortJob &job, const uint32_t *done) {
+  if constexpr (sizeof(U) >= 4) {
+    return launch_stable<U>(context, job, done);
+  } else {
+    return nullptr;
+  }
+}
+
 template <class U>
 void launch_sort_width(const LaunchContext &context, const SortJob &job) {
   switch (job.plan.algorithm) {
@@ -287,6 +299,11 @@ void launch_sort_width(const LaunchContext &context, const SortJob &job) {
     case SortAlgorithm::kMsd: {
       const uint32_t *const done = launch_shortcut_first<U>(context, job);
       const uint32_t *const sorted = launch_msd_first<U>(context, job, done);
+      return launch_lsd<U>(context, job, sorted == nullptr ? done : sorted);
+    }
+    case SortAlgorithm::kStable: {
+      const uint32_t *const done = launch_shortcut_first<U>(context, job);
+      const uint32_t *const sorted = launch_stable_first<U>(context, job, done);
       return launch_lsd<U>(context, job, sorted == nullptr ? done : sorted);
     }
     default:

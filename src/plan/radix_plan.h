@@ -10,6 +10,7 @@
 #include "core/request.h"
 #include "plan/msd_plan.h"
 #include "plan/shortcut_plan.h"
+#include "plan/stable_plan.h"
 
 namespace gsort_internal {
 
@@ -19,6 +20,7 @@ enum class SortAlgorithm : uint32_t {
   kSmallBlock,  // one block, radix passes in shared memory
   kLsd,         // stable passes over memory from the lowest digit
   kMsd,         // keys alone: unstable partition by leading bits, finished on chip; LSD where the data is not for it
+  kStable,      // pairs and argsort: stable partition by leading bits, finished on chip; LSD behind it likewise
   kCountFill,   // keys of 1 or 2 bytes alone: count every value, write them out
 };
 
@@ -32,6 +34,8 @@ inline const char *sort_algorithm_name(SortAlgorithm algorithm) {
       return "LSD radix sort";
     case SortAlgorithm::kMsd:
       return "MSD partition sort, an LSD radix sort behind it";
+    case SortAlgorithm::kStable:
+      return "stable MSD partition sort, an LSD radix sort behind it";
     case SortAlgorithm::kCountFill:
       return "count and fill";
     default:
@@ -120,7 +124,7 @@ struct SortPlan {
   uint32_t tile_items;
   uint64_t portion_items;  // a multiple of tile_items
   uint64_t portions;
-  uint64_t msd_tables_bytes;  // 0 but for the MSD partition sort
+  uint64_t msd_tables_bytes;  // 0 but for the MSD partition sorts
   bool shortcut;              // looks first whether the keys need a sort by passes or partitions
 };
 
@@ -140,16 +144,21 @@ inline SortPlan plan_sort(const Request &request, uint32_t shared_bytes, SortAlg
 
   const bool can_count = plan.carry == Carry::kNothing && plan.key_bytes <= 2;
   const bool can_partition = plan.carry == Carry::kNothing && msd_applies(request.n, plan.key_bytes);
+  const bool can_stable =
+      plan.carry != Carry::kNothing && stable_applies(request.n, plan.key_bytes, forced == SortAlgorithm::kStable);
   SortAlgorithm algorithm = can_partition ? SortAlgorithm::kMsd : SortAlgorithm::kLsd;
+  if (can_stable) algorithm = SortAlgorithm::kStable;
   if (can_count && (plan.key_bytes == 1 || request.n >= kCountFillItemsMin2)) algorithm = SortAlgorithm::kCountFill;
   if (request.n <= medium_items(plan.key_bytes)) algorithm = SortAlgorithm::kSmallBlock;
   if (request.n <= kRankSortItemsMax) algorithm = SortAlgorithm::kRankSort;
   const bool can_force = forced == SortAlgorithm::kLsd || (forced == SortAlgorithm::kCountFill && can_count) ||
                          (forced == SortAlgorithm::kMsd && can_partition) ||
+                         (forced == SortAlgorithm::kStable && can_stable) ||
                          (forced == SortAlgorithm::kSmallBlock && request.n <= medium_items(plan.key_bytes)) ||
                          (forced == SortAlgorithm::kRankSort && request.n <= kRankSortItemsMax);
   plan.algorithm = can_force ? forced : algorithm;
-  plan.shortcut = (plan.algorithm == SortAlgorithm::kLsd || plan.algorithm == SortAlgorithm::kMsd) &&
+  plan.shortcut = (plan.algorithm == SortAlgorithm::kLsd || plan.algorithm == SortAlgorithm::kMsd ||
+                   plan.algorithm == SortAlgorithm::kStable) &&
                   shortcut_applies(request.n, plan.key_bytes);
   return plan;
 }

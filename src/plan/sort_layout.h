@@ -49,7 +49,7 @@ struct SortLayout {
   uint64_t fill_blocks_done;
   uint64_t fill_bases;
   uint64_t shortcut_bases;
-  uint64_t msd_tables;  // MSD partition sort
+  uint64_t msd_tables;  // MSD partition sorts
   uint64_t bytes;
 };
 
@@ -57,7 +57,7 @@ inline SortLayout sort_layout(const Request &request, const SortPlan &plan) {
   SortLayout layout{};
   SliceCounter slices;
   layout.slots = slots_of(plan.digits);
-  layout.tiles = request.n / plan.tile_items + 1;
+  layout.tiles = request.n / plan.tile_items + 1 + (plan.algorithm == SortAlgorithm::kStable ? kStableBinsMax : 0);
   layout.counts = slices.take(uint64_t{plan.digits} * kDigitBins * 8);
   layout.blocks_done = slices.take(8);
   layout.tickets = slices.take((plan.portions + 1) * layout.slots * 4);

@@ -103,11 +103,12 @@ __device__ __forceinline__ void load_keys(const U *array, uint32_t items, const 
   for (uint32_t row = 0; row < Shape::kRows; ++row) keys[row] = codec->encode(keys[row]);
 }
 
-// From keys in registers to sorted keys in shared memory with every run's destination known. Leaves each item's place
-// in the tile in `places`. Ends with a barrier.
-template <class U, class V, class Shape, class Word>
-__device__ __forceinline__ void sort_tile(PassStorage<U, V, Shape> &storage, const TileJob<Word> &job,
-                                          const U (&keys)[Shape::kRows], PackedPlaces<Shape::kRows> &places) {
+// From keys in registers to sorted keys in shared memory with every run's destination known: first_place(digit) is
+// where the chain's keys of a digit begin. Leaves each item's place in the tile in `places`. Ends with a barrier.
+template <class U, class V, class Shape, class Word, class FirstPlace>
+__device__ __forceinline__ void sort_tile_from(PassStorage<U, V, Shape> &storage, const TileJob<Word> &job,
+                                               const U (&keys)[Shape::kRows], PackedPlaces<Shape::kRows> &places,
+                                               FirstPlace first_place) {
   using Status = LookBackWord<Word>;
   const uint32_t warp = threadIdx.x / 32;
   rank_rows<Shape::kRows>(keys, Shape::kRows, job.shift, storage.rank.counters[warp], places);
@@ -134,11 +135,17 @@ __device__ __forceinline__ void sort_tile(PassStorage<U, V, Shape> &storage, con
     const uint32_t count = storage.rank.run_begin[digit + 1] - begin;
     const Word before = look_back(job.look_back + digit, job.tile, job.sort_parity);
     if (job.tile != 0) store_relaxed(own_words + digit, total_status | (before + count));
-    const uint64_t base = job.bases[digit] + before;
+    const uint64_t base = first_place(digit) + before;
     announce_run(storage.runs, digit, count, base - begin);
     if (job.bases_after != nullptr) job.bases_after[digit] = base + count;
   }
   __syncthreads();
+}
+
+template <class U, class V, class Shape, class Word>
+__device__ __forceinline__ void sort_tile(PassStorage<U, V, Shape> &storage, const TileJob<Word> &job,
+                                          const U (&keys)[Shape::kRows], PackedPlaces<Shape::kRows> &places) {
+  sort_tile_from(storage, job, keys, places, [&](uint32_t digit) { return job.bases[digit]; });
 }
 
 // Writes items of the tile to `target` as convert(item).

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What the kernels of the stable MSD sort tell each other in device memory.
+#ifndef GSORT_CUDA_KERNELS_STABLE_STATE_CUH_
+#define GSORT_CUDA_KERNELS_STABLE_STATE_CUH_
+
+#include <cstdint>
+
+#include "plan/stable_plan.h"
+
+namespace gsort_internal {
+
+// Written by the sample kernel. The histogram may clear `go`; no pair is moved before it has run. With go = 0 the
+// kernels behind do nothing and the LSD sort behind them does the work.
+struct StableState {
+  uint32_t go;
+  uint32_t sorted;        // the same, or an earlier kernel has done the job; the LSD sort behind looks at it
+  uint32_t foreign;       // set by the histogram: a key has another prefix
+  uint32_t tickets;       // of the histogram's blocks
+  uint32_t range_bits;    // bits of a key below the common prefix; at least cell_bits
+  uint32_t next_tile[2];  // of the two passes
+  uint64_t prefix;        // in place, zeros below
+};
+
+struct StableArguments {
+  StableState *state;
+  uint32_t *cells;       // 2^cell_bits + 1: pairs in a cell, after the scan the place of its first
+  uint32_t *first_tile;  // 2^first_bits + 1: number of the first tile of each bin of the first pass, in the second pass
+  uint32_t *look_back;   // [tiles of the second pass][256]
+  StablePlan plan;
+  uint32_t tile_items;
+  const uint32_t *done;  // not 0: an earlier kernel has done the job; may be NULL
+};
+
+// Bits of a key below those that tell its cell.
+__device__ __forceinline__ uint32_t stable_cell_shift(const StableArguments &arguments) {
+  return arguments.state->range_bits - arguments.plan.cell_bits;
+}
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_KERNELS_STABLE_STATE_CUH_

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The stable MSD sort: pairs and indices in the stable order whatever the data, the method's own verdict, and every
+// path of its finish.
+#include <functional>
+#include <numeric>
+
+#include "plan/sort_layout.h"
+#include "sort_support.h"
+
+namespace gsort_internal {
+namespace {
+
+using KeyOf = std::function<uint64_t(uint64_t)>;
+
+uint64_t mixed(uint64_t i) {
+  uint64_t z = (i + 1) * 0x9e3779b97f4a7c15u;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+struct How {
+  Operation operation = Operation::kSortPairs;
+  uint32_t value_bytes = 4;  // of an index for argsort and rank
+  bool keys_in_place = false;
+  bool values_in_place = false;
+  uint64_t offset = 0;
+};
+
+class Stable : public SortFixture {
+ protected:
+  void SetUp() override {
+    SortFixture::SetUp();
+    if (IsSkipped()) return;
+    if (facts_.shared_bytes_block_max < kStableSharedBytesMin) GTEST_SKIP() << "a chip with less shared memory";
+    forced_sort().algorithm = SortAlgorithm::kStable;
+  }
+
+  // Runs a request and returns whether the method took it.
+  bool launch(const Request &request) {
+    Guarded workspace(sort_workspace_bytes(request), 0);
+    SortPlan plan = plan_sort(request, facts_.shared_bytes_block_max, SortAlgorithm::kStable, 0);
+    EXPECT_EQ(plan.algorithm, SortAlgorithm::kStable);
+    plan.msd_tables_bytes = stable_tables(plan_stable(request.n)).bytes;
+    launch_sort({nullptr, &facts_, &control_}, request, workspace.get());
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    uint32_t go = 2;
+    EXPECT_EQ(
+        cudaMemcpy(&go, workspace.get() + sort_layout(request, plan).msd_tables, sizeof(go), cudaMemcpyDeviceToHost),
+        cudaSuccess);
+    (void)workspace.take();
+    EXPECT_LE(go, 1u);
+    return go == 1;
+  }
+
+  bool check(const KeyOrder &order, uint64_t n, const KeyOf &key, const How &how) {
+    const uint32_t key_bytes = dtype_bytes(order.dtype), value_bytes = how.value_bytes;
+    const bool pairs = how.operation == Operation::kSortPairs;
+    std::vector<unsigned char> keys(n * key_bytes), values = make_values(pairs ? n : 0, value_bytes);
+    std::vector<std::pair<std::pair<int, uint64_t>, uint64_t>> sorted(n);
+    for (uint64_t i = 0; i < n; ++i) {
+      const uint64_t bits = key(i);
+      std::memcpy(keys.data() + i * key_bytes, &bits, key_bytes);
+      sorted[i] = {reference_key(element(keys, i, key_bytes), order), i};
+    }
+    std::sort(sorted.begin(), sorted.end());  // with the index, hence stable
+
+    Guarded keys_in(keys.size(), how.offset * key_bytes), keys_out(keys.size(), 0);
+    Guarded values_in(values.size(), how.offset * std::min(value_bytes, 8u)), values_out(n * value_bytes, value_bytes);
+    keys_in.put(keys);
+    values_in.put(values);
+    Request request{how.operation, order};
+    request.n = n;
+    request.in = keys_in.get();
+    const Guarded &keys_end = how.keys_in_place ? keys_in : keys_out;
+    const Guarded &values_end = how.values_in_place ? values_in : values_out;
+    request.out = pairs ? keys_end.get() : values_out.get();
+    request.values_in = pairs ? values_in.get() : nullptr;
+    request.values_out = pairs ? values_end.get() : nullptr;
+    request.value_bytes = pairs ? value_bytes : 0;
+    request.index_t = pairs ? gsort_dtype{} : value_bytes == 8 ? GSORT_U64 : GSORT_U32;
+    const bool taken = launch(request);
+
+    std::vector<unsigned char> expected_keys(keys.size()), expected_values(n * value_bytes);
+    for (uint64_t i = 0; i < n; ++i) {
+      const uint64_t source = sorted[i].second;
+      std::memcpy(expected_keys.data() + i * key_bytes, keys.data() + source * key_bytes, key_bytes);
+      unsigned char *const to = expected_values.data() + (how.operation == Operation::kRank ? source : i) * value_bytes;
+      const uint64_t index = how.operation == Operation::kRank ? i : source;
+      std::memcpy(to, pairs ? values.data() + source * value_bytes : reinterpret_cast<const unsigned char *>(&index),
+                  value_bytes);
+    }
+    if (pairs) EXPECT_TRUE(keys_end.take() == expected_keys) << "keys";
+    EXPECT_TRUE(values_end.take() == expected_values) << "values";
+    if (!how.keys_in_place) EXPECT_TRUE(keys_in.take() == keys) << "the keys changed";
+    if (!how.values_in_place) EXPECT_TRUE(values_in.take() == values) << "the values changed";
+    return taken;
+  }
+};
+
+constexpr uint64_t kSome = (uint64_t{1} << 18) + 12345;
+constexpr uint64_t kMany = 3000017;  // a full cell is no crowd in the sample
+
+TEST_F(Stable, EveryWidthAndPlace) {
+  for (const gsort_dtype dtype : {GSORT_U32, GSORT_U64}) {
+    const KeyOrder order{dtype, false, false};
+    uint64_t offset = 0;
+    for (const uint32_t value_bytes : {4u, 8u, 12u, 3u})
+      for (const bool keys_in_place : {false, true})
+        for (const bool values_in_place : {false, true}) {
+          SCOPED_TRACE(testing::Message() << dtype << ' ' << value_bytes << keys_in_place << values_in_place);
+          const How how{Operation::kSortPairs, value_bytes, keys_in_place, values_in_place, ++offset % 5};
+          EXPECT_TRUE(check(order, kSome + offset, mixed, how));
+        }
+    for (const Operation operation : {Operation::kArgsort, Operation::kRank})
+      for (const uint32_t index_bytes : {4u, 8u}) {
+        SCOPED_TRACE(testing::Message() << dtype << ' ' << static_cast<int>(operation) << ' ' << index_bytes);
+        EXPECT_TRUE(check(order, kSome + offset, mixed, {operation, index_bytes, false, false, ++offset % 5}));
+      }
+  }
+}
+
+TEST_F(Stable, EveryOrder) {
+  for (const KeyOrder &order : all_orders()) {
+    if (dtype_bytes(order.dtype) < 4) continue;
+    SCOPED_TRACE(describe(order, kSome, Pattern::kUniform));
+    // All bit patterns, NaNs of floats too.
+    EXPECT_TRUE(check(order, kSome, mixed, {}));
+    EXPECT_TRUE(check(order, kSome, mixed, {Operation::kArgsort, 8, false, false, 1}));
+  }
+}
+
+// Equal keys among others that are spread: one in 256 belongs to a group of equal ones.
+TEST_F(Stable, EqualKeysKeepTheirOrder) {
+  for (const gsort_dtype dtype : {GSORT_U32, GSORT_U64})
+    for (const uint64_t group : {2, 8, 9, 30, 64})
+      for (const uint32_t value_bytes : {4u, 8u}) {
+        const auto key = [&](uint64_t i) {
+          return i % 256 == 0 ? mixed(i / 256 * 7919 % (kSome / 256) / group) : mixed(i + kSome);
+        };
+        SCOPED_TRACE(testing::Message() << dtype << ' ' << group << ' ' << value_bytes);
+        EXPECT_TRUE(check({dtype, group == 9, false}, kSome, key, {Operation::kSortPairs, value_bytes}));
+        EXPECT_TRUE(check({dtype, group == 8, false}, kSome, key, {Operation::kArgsort, value_bytes}));
+      }
+}
+
+// Distinct keys that share a digit of the finish, and keys of few values, around the limits of the finish's ways.
+TEST_F(Stable, CrowdedDigits) {
+  for (const uint64_t group : {2, 8, 9, 48, 49, 200})
+    for (const gsort_dtype dtype : {GSORT_U32, GSORT_U64}) {
+      SCOPED_TRACE(testing::Message() << dtype << ' ' << group);
+      // The digit's lowest bit: 12 + 13 bits from the top.
+      const uint32_t shift = dtype == GSORT_U32 ? 7 : 39;
+      const auto top = [&](uint64_t x) { return dtype == GSORT_U32 ? x & 0xffffffffu : x; };
+      const auto near = [&](uint64_t i) {
+        return top(mixed(i * 7919 % kSome / group)) >> shift << shift | (mixed(~i) & ((uint64_t{1} << shift) - 1));
+      };
+      EXPECT_TRUE(check({dtype, false, false}, kSome, near, {Operation::kSortPairs, 4}) || group > 9);
+      check({dtype, false, false}, kSome, near, {Operation::kSortPairs, 8});
+      const auto equal = [&](uint64_t i) { return mixed(i * 7919 % kSome / group); };
+      check({dtype, false, false}, kSome, equal, {Operation::kSortPairs, 4});
+      check({dtype, true, false}, kSome, equal, {Operation::kArgsort, 4});
+    }
+}
+
+// A cell of exactly as many pairs as fit, among others that are even; one more turns the sort away.
+TEST_F(Stable, FullestCell) {
+  const StablePlan plan = plan_stable(kMany);
+  for (const gsort_dtype dtype : {GSORT_U32, GSORT_U64})
+    for (const uint64_t cell_items : {plan.cell_items_max - 1, plan.cell_items_max, plan.cell_items_max + 1}) {
+      const uint32_t shift = dtype_bytes(dtype) * 8 - plan.cell_bits;
+      const uint64_t cell = 77, all = dtype == GSORT_U32 ? 0xffffffffu : ~uint64_t{0};
+      std::vector<uint64_t> keys(kMany);
+      uint64_t there = 0;
+      for (uint64_t i = 0; i < kMany; ++i) there += (keys[i] = mixed(i) & all) >> shift == cell;
+      for (uint64_t i = 0; there < cell_items; i += 97)
+        if (keys[i % kMany] >> shift != cell) {
+          keys[i % kMany] = cell << shift | (mixed(i + kMany) & ((uint64_t{1} << shift) - 1));
+          ++there;
+        }
+      EXPECT_EQ(check({dtype, false, false}, kMany, [&](uint64_t i) { return keys[i]; }, {}),
+                cell_items <= plan.cell_items_max);
+    }
+}
+
+TEST_F(Stable, RangesAnywhereInTheWord) {
+  for (const uint32_t bits : {12, 13, 20, 25, 31, 40, 63})
+    for (const uint32_t low : {0, 1}) {
+      SCOPED_TRACE(testing::Message() << bits << ' ' << low);
+      const auto key = [&](uint64_t i) { return 1ull << 63 ^ (mixed(i) >> (64 - bits) << (low != 0 ? 63 - bits : 0)); };
+      check({GSORT_U64, false, false}, kSome, key, {Operation::kSortPairs, 8});
+      check({GSORT_U32, false, false}, kSome, [&](uint64_t i) { return key(i) >> 32 ^ key(i); }, {});
+    }
+}
+
+// 12 varying bits are the cells' own; nothing is left for the finish but places.
+TEST_F(Stable, NoBitsBelowTheCell) {
+  const auto key = [](uint64_t i) { return i * 1237 % 4096; };
+  check({GSORT_U32, false, false}, kSome, key, {});
+  check({GSORT_U64, true, false}, kSome, key, {Operation::kArgsort, 4});
+}
+
+TEST_F(Stable, UnevenDataFallsBackAndIsRight) {
+  const auto unit = [](uint64_t i) {
+    const float value = static_cast<float>(mixed(i) >> 40) * 0x1p-24f;
+    uint32_t bits;
+    std::memcpy(&bits, &value, sizeof(bits));
+    return uint64_t{bits};
+  };
+  const std::vector<KeyOf> data = {unit, [](uint64_t) { return 42; }, [](uint64_t i) { return i % 2; },
+                                   [](uint64_t i) { return mixed(i) % 1000; },
+                                   [](uint64_t i) { return i % 64 == 0 ? mixed(i) : mixed(i) & 0xffffff; },
+                                   [](uint64_t i) { return mixed(i) & mixed(i + kSome) & mixed(i + 2 * kSome); },
+                                   // A single key with another prefix.
+                                   [](uint64_t i) { return i == 31337 ? ~uint64_t{0} : (mixed(i) & 0x7fffffff) >> 1; }};
+  for (uint64_t which = 0; which < data.size(); ++which)
+    for (const gsort_dtype dtype : {GSORT_U32, GSORT_U64}) {
+      SCOPED_TRACE(which);
+      EXPECT_FALSE(check({dtype, false, false}, kSome, data[which], {Operation::kSortPairs, 4, true, true, 1}));
+      EXPECT_FALSE(check({dtype, true, false}, kSome, data[which], {Operation::kSortPairs, 8, false, false, 1}));
+      EXPECT_FALSE(check({dtype, false, false}, kSome, data[which], {Operation::kArgsort, 8}));
+    }
+}
+
+TEST_F(Stable, SortedAndReversed) {
+  for (const gsort_dtype dtype : {GSORT_U32, GSORT_U64}) {
+    const uint32_t up = dtype == GSORT_U32 ? 0 : 32;
+    const auto sorted = [&](uint64_t i) { return ((i << 32) / kSome) << up; };
+    EXPECT_TRUE(check({dtype, false, false}, kSome, sorted, {}));
+    EXPECT_TRUE(check({dtype, true, false}, kSome, sorted, {Operation::kSortPairs, 8}));
+  }
+}
+
+// Sizes and checks on the device: keys ascend, equal ones by index, and every index is there once.
+template <class U>
+__global__ void make_pairs_kernel(U *keys, uint32_t *values, uint32_t n, uint32_t seed) {
+  for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+    uint64_t z = (uint64_t{i % 64 == 0 ? i / 128 * 128 : i} + seed + 1) * 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    keys[i] = static_cast<U>(z ^ (z >> 31));
+    values[i] = i;
+  }
+}
+
+template <class U>
+__global__ void check_pairs_kernel(const U *keys_in, const U *keys, const uint32_t *values, uint32_t n, uint32_t *seen,
+                                   unsigned long long *wrong) {
+  for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+    bool right = values[i] < n && keys[i] == keys_in[min(values[i], n - 1)];
+    if (i > 0) right = right && (keys[i - 1] < keys[i] || (keys[i - 1] == keys[i] && values[i - 1] < values[i]));
+    if (right) right = (atomicOr(&seen[values[i] / 32], 1u << values[i] % 32) >> values[i] % 32 & 1u) == 0;
+    if (!right) atomicAdd(wrong, 1ull);
+  }
+}
+
+template <class U>
+class LargePairs {
+ public:
+  explicit LargePairs(uint32_t n) : n_(n) {
+    ok_ = cudaMalloc(&keys_, sizeof(U) * n) == cudaSuccess && cudaMalloc(&keys_out_, sizeof(U) * n) == cudaSuccess &&
+          cudaMalloc(&values_, 4ull * n) == cudaSuccess && cudaMalloc(&values_out_, 4ull * n) == cudaSuccess &&
+          cudaMalloc(&seen_, n / 8 + 64) == cudaSuccess && cudaMallocManaged(&wrong_, 8) == cudaSuccess;
+  }
+  ~LargePairs() {
+    for (void *memory : {static_cast<void *>(keys_), static_cast<void *>(keys_out_), static_cast<void *>(values_),
+                         static_cast<void *>(values_out_), static_cast<void *>(seen_), static_cast<void *>(wrong_)})
+      cudaFree(memory);
+    (void)cudaGetLastError();
+  }
+  LargePairs(const LargePairs &) = delete;
+  LargePairs &operator=(const LargePairs &) = delete;
+  bool ok() const { return ok_; }
+  Request request(uint32_t seed) {
+    make_pairs_kernel<U><<<1024, 256>>>(keys_, values_, n_, seed);
+    EXPECT_EQ(cudaMemset(keys_out_, 0xA5, sizeof(U) * n_), cudaSuccess);
+    EXPECT_EQ(cudaMemset(values_out_, 0xA5, 4ull * n_), cudaSuccess);
+    Request request{Operation::kSortPairs, {sizeof(U) == 8 ? GSORT_U64 : GSORT_U32, false, false}};
+    request.n = n_;
+    request.in = keys_;
+    request.out = keys_out_;
+    request.values_in = values_;
+    request.values_out = values_out_;
+    request.value_bytes = 4;
+    return request;
+  }
+  uint64_t wrong() {
+    *wrong_ = 0;
+    EXPECT_EQ(cudaMemset(seen_, 0, n_ / 8 + 64), cudaSuccess);
+    check_pairs_kernel<U><<<1024, 256>>>(keys_, keys_out_, values_out_, n_, seen_, wrong_);
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    return *wrong_;
+  }
+
+ private:
+  uint32_t n_;
+  bool ok_ = false;
+  U *keys_ = nullptr, *keys_out_ = nullptr;
+  uint32_t *values_ = nullptr, *values_out_ = nullptr, *seen_ = nullptr;
+  unsigned long long *wrong_ = nullptr;
+};
+
+TEST_F(Stable, SizesAroundEveryPlan) {
+  std::vector<uint64_t> sizes = {kStableItemsForcedMin, kStableItemsForcedMin + 1, kStableItemsMax};
+  for (uint32_t bits = kStableCellBitsMin; bits < kStableCellBitsMax; ++bits)
+    for (const uint64_t more : {0, 1}) sizes.push_back((uint64_t{stable_cell_items_mean(bits)} << bits) + more);
+  for (const uint64_t n : sizes) {
+    SCOPED_TRACE(n);
+    const auto run = [&](auto key) {
+      LargePairs<decltype(key)> pairs(static_cast<uint32_t>(n));
+      if (!pairs.ok()) GTEST_SKIP() << "too little memory";
+      EXPECT_TRUE(launch(pairs.request(static_cast<uint32_t>(n))));
+      EXPECT_EQ(pairs.wrong(), 0u);
+    };
+    run(uint32_t{0});
+    run(uint64_t{0});
+  }
+}
+
+TEST_F(Stable, SameEveryTime) {
+  LargePairs<uint32_t> pairs(3000001);
+  ASSERT_TRUE(pairs.ok());
+  for (uint32_t repeat = 0; repeat < 30; ++repeat) {
+    EXPECT_TRUE(launch(pairs.request(repeat * 1000003)));
+    ASSERT_EQ(pairs.wrong(), 0u) << repeat;
+  }
+}
+
+TEST_F(Stable, PlanChoosesIt) {
+  forced_sort() = ForcedSort{};
+  Request request{Operation::kSortPairs, {GSORT_U64, false, false}};
+  request.value_bytes = 8;
+  const auto chosen = [&](uint64_t n) {
+    request.n = n;
+    return plan_sort(request, facts_.shared_bytes_block_max, SortAlgorithm::kAuto, 0).algorithm;
+  };
+  EXPECT_EQ(chosen(kStableItemsMin - 1), SortAlgorithm::kLsd);
+  EXPECT_EQ(chosen(kStableItemsMin), SortAlgorithm::kStable);
+  EXPECT_EQ(chosen(kStableItemsMax), SortAlgorithm::kStable);
+  EXPECT_EQ(chosen(kStableItemsMax + 1), SortAlgorithm::kLsd);
+  request.order.dtype = GSORT_U16;
+  EXPECT_EQ(chosen(kStableItemsMin), SortAlgorithm::kLsd);
+}
+
+}  // namespace
+}  // namespace gsort_internal
