@@ -14,14 +14,20 @@
 namespace gsort_internal {
 namespace {
 
-// Values of more bytes are moved by the whole device, not by the block that sorts.
+// Values of more bytes are moved by a kernel of their own, not by the blocks that sort.
 constexpr uint32_t kSmallValueBytesMax = 16;
 
-SortPlan plan_of(const Request &request, uint32_t shared_bytes) {
-  SortPlan plan = plan_sort(request, shared_bytes, forced_sort_algorithm(), forced_sort().portion_tiles);
+SortPlan plan_of(const Request &request, uint32_t shared_bytes, bool teams) {
+  SortPlan plan = plan_sort(request, shared_bytes, teams, forced_sort_algorithm(), forced_sort().portion_tiles);
   if (plan.algorithm == SortAlgorithm::kMsd) plan.msd_tables_bytes = msd_tables_bytes(request.n, plan.key_bytes);
   if (plan.algorithm == SortAlgorithm::kStable) plan.msd_tables_bytes = stable_tables(plan_stable(request.n)).bytes;
   return plan;
+}
+
+// Smaller chips than those of sm_90 were not measured.
+bool can_hold_team(const DeviceFacts &device) {
+  return device.compute_capability >= 90 && device.multiprocessors >= kTeamBlocksMax &&
+         device.shared_bytes_block_max >= kTeamSharedBytesMin;
 }
 
 // The largest access that divides a value and fits the arrays' alignment.
@@ -55,7 +61,7 @@ void name_arrays(SortJob &job) {
       request.operation == Operation::kSort ? FinalValues::kStore : final_values_of(request, job.plan.carry);
 }
 
-// A block that sorts everything knows each key's source and needs no travelling values.
+// Sorts on chip know each key's source and need no travelling values.
 void name_small_outputs(SortJob &job) {
   const Request &request = *job.request;
   job.small_wide = request.index_t != 0 && dtype_bytes(request.index_t) == 8;
@@ -120,12 +126,12 @@ void log_plan(const LaunchContext &context, const SortJob &job) {
 
 }  // namespace
 
-uint64_t sort_workspace_bytes(const Request &shape) { return sort_layout(shape, plan_of(shape, 0)).bytes; }
+uint64_t sort_workspace_bytes(const Request &shape) { return sort_layout(shape, plan_of(shape, 0, false)).bytes; }
 
 void launch_sort(const LaunchContext &context, const Request &request, void *workspace) {
   SortJob job{};
   job.request = &request;
-  job.plan = plan_of(request, context.device->shared_bytes_block_max);
+  job.plan = plan_of(request, context.device->shared_bytes_block_max, can_hold_team(*context.device));
   job.layout = sort_layout(request, job.plan);
   job.workspace = workspace;
   name_arrays(job);
@@ -133,11 +139,10 @@ void launch_sort(const LaunchContext &context, const Request &request, void *wor
   log_plan(context, job);
   with_width(job.plan.key_bytes, [&](auto tag) { launch_sort_width<typename decltype(tag)::type>(context, job); });
 
-  const bool in_block =
-      job.plan.algorithm == SortAlgorithm::kRankSort || job.plan.algorithm == SortAlgorithm::kSmallBlock;
+  const bool on_chip = job.plan.algorithm == SortAlgorithm::kSmallBlock || job.plan.algorithm == SortAlgorithm::kTeam;
   if (request.operation != Operation::kSortPairs) return;
-  if (in_block && job.small_indices != nullptr) launch_gather(context, job, job.small_indices, false);
-  if (!in_block && gathers_values(request)) launch_gather(context, job, job.values_x, carry_bytes(job.plan.carry) == 8);
+  if (on_chip && job.small_indices != nullptr) launch_gather(context, job, job.small_indices, false);
+  if (!on_chip && gathers_values(request)) launch_gather(context, job, job.values_x, carry_bytes(job.plan.carry) == 8);
 }
 
 }  // namespace gsort_internal

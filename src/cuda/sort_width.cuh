@@ -11,11 +11,10 @@
 #include "cuda/kernels/count_fill.cuh"
 #include "cuda/kernels/histogram.cuh"
 #include "cuda/kernels/radix_pass.cuh"
-#include "cuda/kernels/rank_sort.cuh"
-#include "cuda/kernels/small_sort.cuh"
 #include "cuda/msd.h"
 #include "cuda/shared_bytes.h"
 #include "cuda/shortcut.h"
+#include "cuda/small_width.cuh"
 #include "cuda/sort_job.h"
 #include "cuda/stable.h"
 
@@ -135,46 +134,6 @@ void launch_lsd(const LaunchContext &context, const SortJob &job, const uint32_t
 }
 
 template <class U>
-SmallParams<U> small_params(const SortJob &job) {
-  SmallParams<U> params{};
-  params.keys_in = static_cast<const U *>(job.keys_in);
-  params.n = static_cast<uint32_t>(job.request->n);
-  params.codec = make_codec<U>(job.request->order);
-  params.keys_out = static_cast<U *>(job.keys_wanted ? job.keys_x : nullptr);
-  params.indices = job.small_indices;
-  params.ranks = job.small_ranks;
-  params.wide = job.small_wide;
-  params.values_in = job.small_values_in;
-  params.values_out = job.small_values_out;
-  params.value_bytes = job.request->value_bytes;
-  params.value_unit_bytes = job.value_unit_bytes;
-  return params;
-}
-
-template <class U, uint32_t kThreads, bool kSources>
-void launch_small_shape(const LaunchContext &context, const SmallParams<U> &params) {
-  using Shape = TileShape<kThreads, small_rows(sizeof(U))>;
-  constexpr uint32_t kSharedBytes = sizeof(BlockSortStorage<U, Shape>);
-  static_assert(kSharedBytes <= 64 * 1024, "a block must fit an SM of sm_75");
-  allow_shared_bytes(small_sort_kernel<U, Shape, kSources>, kSharedBytes);
-  small_sort_kernel<U, Shape, kSources><<<1, kThreads, kSharedBytes, context.stream>>>(params);
-  check_launch("small_sort_kernel");
-}
-
-template <class U>
-void launch_small(const LaunchContext &context, const SortJob &job) {
-  const SmallParams<U> params = small_params<U>(job);
-  const bool sources = job.request->operation != Operation::kSort;
-  if (job.request->n <= small_items(sizeof(U))) {
-    sources ? launch_small_shape<U, kSmallThreads, true>(context, params)
-            : launch_small_shape<U, kSmallThreads, false>(context, params);
-  } else {
-    sources ? launch_small_shape<U, kMediumThreads, true>(context, params)
-            : launch_small_shape<U, kMediumThreads, false>(context, params);
-  }
-}
-
-template <class U>
 void launch_fill(const LaunchContext &context, const SortJob &job, const uint64_t *bases, uint32_t bins) {
   constexpr uint64_t kPerBlock = uint64_t{kFillThreads} * kFillVectors * 16 / sizeof(U);
   const FillParams<U> params{static_cast<U *>(job.keys_x), job.request->n, make_codec<U>(job.request->order), bases,
@@ -288,11 +247,10 @@ const uint32_t *launch_stable_first(const LaunchContext &context, const SortJob 
 template <class U>
 void launch_sort_width(const LaunchContext &context, const SortJob &job) {
   switch (job.plan.algorithm) {
-    case SortAlgorithm::kRankSort:
-      rank_sort_kernel<U><<<1, kRankSortThreads, 0, context.stream>>>(small_params<U>(job));
-      return check_launch("rank_sort_kernel");
     case SortAlgorithm::kSmallBlock:
       return launch_small<U>(context, job);
+    case SortAlgorithm::kTeam:
+      return launch_team<U>(context, job);
     case SortAlgorithm::kCountFill:
       if (launch_count_fill<U>(context, job)) return;
       return launch_lsd<U>(context, job, nullptr);

@@ -12,6 +12,7 @@ namespace gsort_internal {
 struct ForcedSort {
   SortAlgorithm algorithm = SortAlgorithm::kAuto;
   uint32_t portion_tiles = 0;  // 0: the plan's own
+  uint32_t team_sampled = 0;   // a team's sample is drawn from so many leading items; 0: from all
 };
 
 inline ForcedSort &forced_sort() {

@@ -10,14 +10,15 @@
 #include "core/request.h"
 #include "plan/msd_plan.h"
 #include "plan/shortcut_plan.h"
+#include "plan/small_plan.h"
 #include "plan/stable_plan.h"
 
 namespace gsort_internal {
 
 enum class SortAlgorithm : uint32_t {
   kAuto,
-  kRankSort,    // one block, every thread counts the elements below its own
-  kSmallBlock,  // one block, radix passes in shared memory
+  kSmallBlock,  // one block, everything in shared memory
+  kTeam,        // blocks of one cooperative launch: cut into ranges by a sample, ranges sorted on chip
   kLsd,         // stable passes over memory from the lowest digit
   kMsd,         // keys alone: unstable partition by leading bits, finished on chip; LSD where the data is not for it
   kStable,      // pairs and argsort: stable partition by leading bits, finished on chip; LSD behind it likewise
@@ -26,10 +27,10 @@ enum class SortAlgorithm : uint32_t {
 
 inline const char *sort_algorithm_name(SortAlgorithm algorithm) {
   switch (algorithm) {
-    case SortAlgorithm::kRankSort:
-      return "rank sort in one block";
     case SortAlgorithm::kSmallBlock:
-      return "radix sort in one block";
+      return "sort in one block";
+    case SortAlgorithm::kTeam:
+      return "sample sort by a team of blocks";
     case SortAlgorithm::kLsd:
       return "LSD radix sort";
     case SortAlgorithm::kMsd:
@@ -81,16 +82,13 @@ constexpr uint32_t wide_bytes(uint32_t key_bytes, uint32_t value_bytes) {
 // A look-back word has 30 bits for a count; longer inputs are sorted in portions that carry the digits' ends along.
 constexpr uint32_t kPortionItemsMax = 1u << 29;
 
-// One block sorts up to this many keys in shared memory. Beyond, several SMs are quicker in spite of their launches.
+// One block sorts a segment of up to this many keys in shared memory.
 constexpr uint32_t kSmallRows = 8;
 constexpr uint32_t kSmallThreads = 256;
 constexpr uint32_t kMediumThreads = 1024;
 constexpr uint32_t small_rows(uint32_t key_bytes) { return key_bytes == 8 ? kSmallRows / 2 : kSmallRows; }
 constexpr uint32_t small_items(uint32_t key_bytes) { return kSmallThreads * small_rows(key_bytes); }
 constexpr uint32_t medium_items(uint32_t key_bytes) { return kMediumThreads * small_rows(key_bytes); }
-
-// Quadratic work on one SM: 512 keys are 256 Ki comparisons.
-constexpr uint32_t kRankSortItemsMax = 512;
 
 // Below this many 2-byte keys two passes are quicker than 65,536 counters.
 constexpr uint64_t kCountFillItemsMin2 = 1u << 21;
@@ -129,8 +127,10 @@ struct SortPlan {
 };
 
 // The one place that chooses. `shared_bytes`: of a block of the device; 0 asks for a plan that needs no less workspace
-// than that for any device. `forced` is SortAlgorithm::kAuto outside tests; `portion_tiles` 0 likewise.
-inline SortPlan plan_sort(const Request &request, uint32_t shared_bytes, SortAlgorithm forced, uint32_t portion_tiles) {
+// than that for any device. `teams`: the device can hold a team of blocks. `forced` is SortAlgorithm::kAuto outside
+// tests; `portion_tiles` 0 likewise.
+inline SortPlan plan_sort(const Request &request, uint32_t shared_bytes, bool teams, SortAlgorithm forced,
+                          uint32_t portion_tiles) {
   SortPlan plan{};
   plan.carry = carry_of(request);
   plan.key_bytes = dtype_bytes(request.order.dtype);
@@ -149,13 +149,15 @@ inline SortPlan plan_sort(const Request &request, uint32_t shared_bytes, SortAlg
   SortAlgorithm algorithm = can_partition ? SortAlgorithm::kMsd : SortAlgorithm::kLsd;
   if (can_stable) algorithm = SortAlgorithm::kStable;
   if (can_count && (plan.key_bytes == 1 || request.n >= kCountFillItemsMin2)) algorithm = SortAlgorithm::kCountFill;
-  if (request.n <= medium_items(plan.key_bytes)) algorithm = SortAlgorithm::kSmallBlock;
-  if (request.n <= kRankSortItemsMax) algorithm = SortAlgorithm::kRankSort;
-  const bool can_force = forced == SortAlgorithm::kLsd || (forced == SortAlgorithm::kCountFill && can_count) ||
-                         (forced == SortAlgorithm::kMsd && can_partition) ||
-                         (forced == SortAlgorithm::kStable && can_stable) ||
-                         (forced == SortAlgorithm::kSmallBlock && request.n <= medium_items(plan.key_bytes)) ||
-                         (forced == SortAlgorithm::kRankSort && request.n <= kRankSortItemsMax);
+  const bool sources = request.operation != Operation::kSort;
+  const bool can_be_small = small_sort_applies(request.n, plan.key_bytes, sources, shared_bytes);
+  const bool can_be_team = teams && team_applies(request.n, plan.key_bytes);
+  if (can_be_small) algorithm = SortAlgorithm::kSmallBlock;
+  if (can_be_team && !small_sort_applies(request.n, plan.key_bytes, sources, 0)) algorithm = SortAlgorithm::kTeam;
+  const bool can_force =
+      forced == SortAlgorithm::kLsd || (forced == SortAlgorithm::kCountFill && can_count) ||
+      (forced == SortAlgorithm::kMsd && can_partition) || (forced == SortAlgorithm::kStable && can_stable) ||
+      (forced == SortAlgorithm::kSmallBlock && can_be_small) || (forced == SortAlgorithm::kTeam && can_be_team);
   plan.algorithm = can_force ? forced : algorithm;
   plan.shortcut = (plan.algorithm == SortAlgorithm::kLsd || plan.algorithm == SortAlgorithm::kMsd ||
                    plan.algorithm == SortAlgorithm::kStable) &&

@@ -43,13 +43,14 @@ struct SortLayout {
   uint64_t bases;
   uint64_t keys_x, keys_y;      // x only where the sorted keys are not an output
   uint64_t values_x, values_y;  // x only where the values are not of the travelling kind
-  uint64_t small_indices;       // pairs sorted by one block
+  uint64_t small_indices;       // pairs sorted by one block or a team
   uint64_t gathered;            // values on their way to an output that is their input
   uint64_t fill_counts;         // count and fill: counts, the counter of blocks (both cleared), first places
   uint64_t fill_blocks_done;
   uint64_t fill_bases;
   uint64_t shortcut_bases;
   uint64_t msd_tables;  // MSD partition sorts
+  uint64_t team_staged, team_spare, team_starts;
   uint64_t bytes;
 };
 
@@ -78,7 +79,9 @@ inline SortLayout sort_layout(const Request &request, const SortPlan &plan) {
   layout.values_x = slices.take(gathers_values(request) ? carried_bytes : 0);
   layout.values_y = slices.take(carried_bytes);
   const bool pairs = request.operation == Operation::kSortPairs;
-  const bool may_be_small = pairs && request.n <= medium_items(plan.key_bytes);
+  const bool sources = request.operation != Operation::kSort, may_be_team = team_applies(request.n, plan.key_bytes);
+  const bool may_be_small =
+      pairs && (may_be_team || small_sort_applies(request.n, plan.key_bytes, sources, kLongBlockSharedBytes));
   layout.small_indices = slices.take(may_be_small ? request.n * 4 : 0);
   layout.gathered = slices.take(gathers_values(request) || may_be_small ? request.n * request.value_bytes : 0);
   const bool may_count = plan.key_bytes == 2 && plan.carry == Carry::kNothing;
@@ -87,6 +90,10 @@ inline SortLayout sort_layout(const Request &request, const SortPlan &plan) {
   layout.fill_bases = slices.take(may_count ? uint64_t{kCountFillBins} * 8 : 0);
   layout.shortcut_bases = slices.take(shortcut_bins * 4);
   layout.msd_tables = slices.take(plan.msd_tables_bytes);
+  const uint64_t team_bytes = may_be_team ? request.n * small_item_bytes(plan.key_bytes, sources) : 0;
+  layout.team_staged = slices.take(team_bytes);
+  layout.team_spare = slices.take(team_bytes);
+  layout.team_starts = slices.take(may_be_team ? kTeamStartsBytes : 0);
   layout.bytes = slices.bytes();
   return layout;
 }

@@ -8,11 +8,11 @@
 
 #include <cstdint>
 
+#include "cuda/block/block_keys.cuh"
 #include "cuda/block/block_sort.cuh"
 #include "cuda/kernels/histogram.cuh"
 #include "cuda/kernels/radix_pass.cuh"
 #include "cuda/kernels/segment_check.cuh"
-#include "cuda/kernels/small_sort.cuh"
 
 namespace gsort_internal {
 

@@ -5,50 +5,32 @@
 
 #include <cstdint>
 
-#include "cuda/block/block_sort.cuh"
+#include "cuda/block/tile_sort.cuh"
 #include "cuda/kernels/small_output.cuh"
 
 namespace gsort_internal {
 
-template <class U, class Shape>
-__device__ __forceinline__ void load_block_keys(const U *array, const BlockItems<Shape> &items,
-                                                const KeyCodec<U> &codec, U (&keys)[Shape::kRows]) {
-#pragma unroll
-  for (uint32_t row = 0; row < Shape::kRows; ++row) {
-    keys[row] = static_cast<U>(~U{0});
-    if (row < items.rows && items.index(row) < items.count) keys[row] = codec.encode(array[items.index(row)]);
-  }
-}
-
-template <class U, class Shape>
-__device__ __forceinline__ void store_block_keys(U *array, const BlockItems<Shape> &items, const KeyCodec<U> &codec,
-                                                 const U (&keys)[Shape::kRows]) {
-#pragma unroll
-  for (uint32_t row = 0; row < Shape::kRows; ++row)
-    if (row < items.rows && items.index(row) < items.count) array[items.index(row)] = codec.decode(keys[row]);
+// Stores what belongs to a sorted item.
+template <class U, bool kSources, class Item>
+__device__ __forceinline__ void put_small(const SmallParams<U> &params, uint32_t place, const Item &item) {
+  using Small = SmallItem<U, kSources>;
+  if (params.keys_out != nullptr) params.keys_out[place] = params.codec.decode(Small::key(item));
+  if constexpr (kSources) put_companions(params, place, Small::index(item));
 }
 
 // kSources: the order of the input is wanted, not the keys alone. All keys are read before any is written.
 template <class U, class Shape, bool kSources>
-__global__ void __launch_bounds__(Shape::kThreads) small_sort_kernel(const __grid_constant__ SmallParams<U> params) {
+__global__ void __launch_bounds__(Shape::kThreads, 1) small_sort_kernel(const __grid_constant__ SmallParams<U> params) {
   extern __shared__ __align__(16) unsigned char shared[];
-  auto &storage = *reinterpret_cast<BlockSortStorage<U, Shape> *>(shared);
-  const BlockItems<Shape> items(params.n);
-  U keys[Shape::kRows];
-  PackedPlaces<Shape::kRows> sources;
-  load_block_keys<U, Shape>(params.keys_in, items, params.codec, keys);
-  const U any_key = params.codec.encode(params.keys_in[0]);
-  block_sort<kSources>(storage, items, any_key, keys, sources);
-  if (params.keys_out != nullptr) store_block_keys<U, Shape>(params.keys_out, items, params.codec, keys);
-  if constexpr (kSources) {
+  auto &storage = *reinterpret_cast<TileSortStorage<Shape> *>(shared);
+  typename Shape::Item items[Shape::kRows];
 #pragma unroll
-    for (uint32_t row = 0; row < Shape::kRows; ++row)
-      if (row < items.rows) storage.places[items.index(row)] = static_cast<uint16_t>(sources.get(row));
-    __syncthreads();
-#pragma unroll 1  // the many ways to put a companion are long: once is enough
-    for (uint32_t place = threadIdx.x; place < params.n; place += Shape::kThreads)
-      put_companions(params, place, storage.places[place]);
+  for (uint32_t row = 0; row < Shape::kRows; ++row) {
+    const uint32_t i = row * Shape::kThreads + threadIdx.x;
+    if (i < params.n) items[row] = SmallItem<U, kSources>::make(params.codec.encode(params.keys_in[i]), i);
   }
+  tile_sort(storage, items, params.n,
+            [&](uint32_t place, const typename Shape::Item &item) { put_small<U, kSources>(params, place, item); });
 }
 
 }  // namespace gsort_internal
