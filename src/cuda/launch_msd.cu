@@ -72,7 +72,7 @@ struct Launcher {
 template <class U, class Sample>
 void launch_sample(Launcher<U> &launcher, const MsdSort<U> &sort, const MsdArguments<U> &arguments) {
   launcher(msd_sample_kernel<U, Sample>, "msd_sample_kernel", 1, kMsdSampleThreads, (1u << Sample::kMeetingBits) / 8,
-           sort.keys_in, sort.n, sort.codec, arguments);
+           sort.keys_in, sort.n, sort.codec, sort.done, arguments);
 }
 
 template <class U>
@@ -134,7 +134,7 @@ const uint32_t *launch_msd(const LaunchContext &context, const MsdSort<U> &sort)
   Launcher<U> launcher = {context, true};
   launch_count(launcher, sort, arguments);
   launch_moves(launcher, sort, arguments);
-  return &arguments.state->go;
+  return &arguments.state->sorted;
 }
 
 template const uint32_t *launch_msd<uint32_t>(const LaunchContext &, const MsdSort<uint32_t> &);

@@ -22,10 +22,14 @@ struct MsdSort {
   uint64_t n;
   KeyCodec<U> codec;
   void *tables;  // msd_tables_bytes()
+  // NULL, or a device word that an earlier kernel of the stream has written: not 0 = the keys are sorted already, by
+  // another method, and nothing is to be done.
+  const uint32_t *done;
 };
 
-// Enqueues the sort. Returns the address of a device word that says, once the work has run, whether the keys were
-// sorted (not 0) or the data is not for this method and nothing was written but scratch (0). U: uint32_t or uint64_t.
+// Enqueues the sort. Returns the address of a device word that says, once the work has run, whether the keys are sorted
+// (not 0: here, or before, see `done`) or the data is not for this method and nothing was written but scratch (0).
+// U: uint32_t or uint64_t.
 template <class U>
 const uint32_t *launch_msd(const LaunchContext &context, const MsdSort<U> &sort);
 

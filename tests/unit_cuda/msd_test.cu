@@ -84,8 +84,8 @@ bool run(const std::vector<U> &keys, const How &how) {
   Guarded<U> in(n, how.offset), out(n, how.offset ^ 1), scratch(n, 0);
   Guarded<uint64_t> tables(tables_bytes / 8 + 1, 0);
   in.put(keys);
-  const uint32_t *const go =
-      launch_msd<U>(context, {in.get(), how.in_place ? in.get() : out.get(), scratch.get(), n, codec, tables.get()});
+  const uint32_t *const go = launch_msd<U>(
+      context, {in.get(), how.in_place ? in.get() : out.get(), scratch.get(), n, codec, tables.get(), nullptr});
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   uint32_t sorted = 0;
   EXPECT_EQ(cudaMemcpy(&sorted, go, sizeof(sorted), cudaMemcpyDeviceToHost), cudaSuccess);

@@ -28,15 +28,20 @@ __device__ __forceinline__ uint64_t sample_place(uint32_t j, uint64_t n) {
 }
 
 // One block of kMsdSampleThreads. Decides whether the keys spread evenly enough below a common prefix, and differ
-// enough, for the MSD sort; also clears the counters of cells. Dynamic shared memory: a bit table of
+// enough, for the MSD sort; also clears the counters of cells. done: see MsdSort. Dynamic shared memory: a bit table of
 // 2^Sample::kMeetingBits bits.
 template <class U, class Sample>
 __global__ void __launch_bounds__(kMsdSampleThreads)
-    msd_sample_kernel(const U *keys_in, uint64_t n, KeyCodec<U> codec, MsdArguments<U> arguments) {
+    msd_sample_kernel(const U *keys_in, uint64_t n, KeyCodec<U> codec, const uint32_t *done,
+                      MsdArguments<U> arguments) {
   extern __shared__ __align__(16) uint32_t seen[];
   __shared__ uint32_t coarse[kMsdCoarseBins];
   __shared__ uint32_t meetings;
   __shared__ unsigned long long all_and, all_or;
+  if (done != nullptr && *done != 0) {
+    if (threadIdx.x == 0) arguments.state->go = 0, arguments.state->sorted = 1;
+    return;
+  }
   // Loaded anew in each loop, from the cache the second time: held, they would not fit the registers.
   const auto sampled = [&](uint32_t i) {
     return codec.encode(keys_in[sample_place<Sample::kKeys / 4>(i * kMsdSampleThreads + threadIdx.x, n)]);
@@ -77,7 +82,9 @@ __global__ void __launch_bounds__(kMsdSampleThreads)
   const bool any_crowded = __syncthreads_or(crowded);
   if (threadIdx.x != 0) return;
   const bool wide_enough = range_bits >= arguments.plan.cell_bits && range_bits > 8;
-  arguments.state->go = !any_crowded && wide_enough && meetings <= Sample::kMeetingsMax;
+  const bool go = !any_crowded && wide_enough && meetings <= Sample::kMeetingsMax;
+  arguments.state->go = go;
+  arguments.state->sorted = go;
   arguments.state->foreign = 0;
   arguments.state->tickets = 0;
   arguments.state->range_bits = range_bits;
@@ -112,7 +119,7 @@ __device__ __forceinline__ void scan_cells(const MsdArguments<U> &arguments, uin
   }
   if (threadIdx.x == 0) arguments.cells[cells] = total;
   if (__syncthreads_or(overfull || *static_cast<volatile uint32_t *>(&arguments.state->foreign) != 0)) {
-    if (threadIdx.x == 0) arguments.state->go = 0;
+    if (threadIdx.x == 0) msd_turn_away(arguments.state);
     return;
   }
   for (uint32_t i = threadIdx.x; i < cells; i += kThreads) {

@@ -9,11 +9,12 @@
 
 namespace gsort_internal {
 
-// Written by the sample kernel. The histogram may clear `go`; no key is moved before it has run. With go = 0 the MSD
-// kernels do nothing and the LSD sort behind them does the work.
+// Written by the sample kernel. The histogram may clear `go` and `sorted`; no key is moved before it has run. With
+// go = 0 the MSD kernels do nothing; with sorted = 0 the LSD sort behind them does the work.
 template <class U>
 struct MsdState {
   uint32_t go;
+  uint32_t sorted;      // as `go`, but set too where the keys are sorted before this sort begins
   uint32_t foreign;     // set by the histogram: a key has another prefix
   uint32_t tickets;     // of the histogram's blocks
   uint32_t range_bits;  // bits of a key below the common prefix
@@ -29,6 +30,13 @@ struct MsdArguments {
   uint32_t *first_tile;  // 2^first_bits + 1: number of the first tile of each bin of the first pass, in the second pass
   MsdPlan plan;
 };
+
+// The data is not for this method.
+template <class U>
+__device__ __forceinline__ void msd_turn_away(MsdState<U> *state) {
+  state->go = 0;
+  state->sorted = 0;
+}
 
 // Bits of a key below those that tell its cell. The sample kernel turns ranges of fewer bits than cell_bits away.
 template <class U>
