@@ -8,6 +8,7 @@
 #include "core/key_bits.h"
 #include "cuda/block/exclusive_scan.cuh"
 #include "cuda/block/last_block.cuh"
+#include "cuda/kernels/msd_map.cuh"
 #include "cuda/kernels/msd_state.cuh"
 
 namespace gsort_internal {
@@ -24,7 +25,7 @@ template <uint32_t groups>
 __device__ __forceinline__ uint64_t sample_place(uint32_t j, uint64_t n) {
   const uint32_t group = j / 4;
   const uint64_t part = n / groups;
-  return group * part + __umulhi(group * 0x9e3779b9u + 0x7f4a7c15u, static_cast<uint32_t>(part - 3)) + j % 4;
+  return group * part + __umulhi(msd_hash(group), static_cast<uint32_t>(part - 3)) + j % 4;
 }
 
 // One block of kMsdSampleThreads. Decides whether the keys spread evenly enough below a common prefix, and differ
@@ -47,7 +48,11 @@ __global__ void __launch_bounds__(kMsdSampleThreads)
     return codec.encode(keys_in[sample_place<Sample::kKeys / 4>(i * kMsdSampleThreads + threadIdx.x, n)]);
   };
   for (uint32_t i = threadIdx.x; i < (1u << Sample::kMeetingBits) / 32; i += kMsdSampleThreads) seen[i] = 0;
-  for (uint32_t i = threadIdx.x; i < 1u << arguments.plan.cell_bits; i += kMsdSampleThreads) arguments.cells[i] = 0;
+  for (uint32_t i = threadIdx.x; i < max(arguments.plan.mapped_cells, 1u << arguments.plan.cell_bits);
+       i += kMsdSampleThreads)
+    arguments.cells[i] = 0;
+  if (arguments.plan.mapped_cells != 0)
+    for (uint32_t i = threadIdx.x; i < kMsdMapWeights; i += kMsdSampleThreads) arguments.weights[i] = 0;
   if (threadIdx.x < kMsdCoarseBins) coarse[threadIdx.x] = 0;
   if (threadIdx.x == 0) meetings = 0, all_and = ~0ull, all_or = 0;
   __syncthreads();
@@ -57,8 +62,8 @@ __global__ void __launch_bounds__(kMsdSampleThreads)
     const uint64_t key = sampled(i);
     both &= key;
     any |= key;
-    const uint32_t folded = static_cast<uint32_t>(key) ^ static_cast<uint32_t>(key >> 32);
-    const uint32_t place = (folded * 0x85ebca6bu) >> (32 - Sample::kMeetingBits);
+    const uint32_t folded = static_cast<uint32_t>(key) ^ static_cast<uint32_t>(key >> 32) * 0x9e3779b1u;
+    const uint32_t place = msd_hash(folded) >> (32 - Sample::kMeetingBits);
     const uint32_t bit = 1u << (place & 31);
     if (atomicOr(&seen[place >> 5], bit) & bit) atomicAdd(&meetings, 1);
   }
@@ -72,7 +77,7 @@ __global__ void __launch_bounds__(kMsdSampleThreads)
     atomicOr(&all_or, static_cast<unsigned long long>(any));
   }
   __syncthreads();
-  const uint32_t range_bits = bit_width(static_cast<U>(all_and ^ all_or));
+  uint32_t range_bits = bit_width(static_cast<U>(all_and ^ all_or));
   const uint32_t coarse_shift = range_bits > 8 ? range_bits - 8 : 0;
 #pragma unroll 8
   for (uint32_t i = 0; i < Sample::kItems; ++i)
@@ -82,7 +87,12 @@ __global__ void __launch_bounds__(kMsdSampleThreads)
   const bool any_crowded = __syncthreads_or(crowded);
   if (threadIdx.x != 0) return;
   const bool wide_enough = range_bits >= arguments.plan.cell_bits && range_bits > 8;
-  const bool go = !any_crowded && wide_enough && meetings <= Sample::kMeetingsMax;
+  const bool served = !any_crowded || arguments.plan.mapped_cells != 0;
+  const bool go = served && wide_enough && meetings <= Sample::kMeetingsMax;
+  // Uneven keys have rare ones that the sample misses: the smallest of floats in [0, 1) have another prefix.
+  if (any_crowded) range_bits = sizeof(U) == 4 ? 32 : min(range_bits + 4, 64u);
+  arguments.state->mapped = any_crowded;
+  arguments.state->map_tickets = 0;
   arguments.state->go = go;
   arguments.state->sorted = go;
   arguments.state->foreign = 0;
@@ -92,46 +102,64 @@ __global__ void __launch_bounds__(kMsdSampleThreads)
   arguments.state->prefix = static_cast<U>(all_and) & static_cast<U>(~below);
 }
 
-// Places of cells, cursors of both passes, tiles of the second pass, by one block of kMsdHistogramThreads. A cell with
-// more keys than the finish holds, or a foreign key, clears `go`. staged: room for the counts and a 32nd more.
+// Turns the counts of `cells` neighbouring cells into places, the first of which is `before`; adds them up in `before`.
+// Returns whether a cell has more keys than the finish holds. staged: room for the counts and a 32nd more.
 template <class U>
-__device__ __forceinline__ void scan_cells(const MsdArguments<U> &arguments, uint32_t *staged, uint32_t *warp_totals) {
-  constexpr uint32_t kThreads = kMsdHistogramThreads, kTile = MsdShape<sizeof(U)>::kPartitionTile;
-  const uint32_t cells = 1u << arguments.plan.cell_bits, second_bits = arguments.plan.second_bits;
+__device__ __forceinline__ bool scan_cells(const MsdArguments<U> &arguments, uint32_t first_cell, uint32_t cells,
+                                           uint32_t *staged, uint32_t *warp_totals, uint32_t &before) {
+  constexpr uint32_t kThreads = kMsdHistogramThreads;
   // Every thread takes neighbouring cells, so that one scan over the block does. A place more after every 32 spreads
   // the threads over the banks.
   const auto padded = [](uint32_t cell) { return cell + cell / 32; };
-  for (uint32_t i = threadIdx.x; i < cells; i += kThreads) staged[padded(i)] = __ldcg(&arguments.cells[i]);
   __syncthreads();
-  const uint32_t own = cells > kThreads ? cells / kThreads : 1, own_first = threadIdx.x * own;
+  for (uint32_t i = threadIdx.x; i < cells; i += kThreads) staged[padded(i)] = __ldcg(&arguments.cells[first_cell + i]);
+  __syncthreads();
+  const uint32_t own = (cells + kThreads - 1) / kThreads, own_first = threadIdx.x * own;
   uint32_t sum = 0, total;
   bool overfull = false;
-  for (uint32_t i = 0; i < own && own_first < cells; ++i) {
+  for (uint32_t i = 0; i < own && own_first + i < cells; ++i) {
     const uint32_t count = staged[padded(own_first + i)];
     overfull |= count > MsdShape<sizeof(U)>::kFinishKeysMax;
     sum += count;
   }
-  uint32_t place = block_exclusive_sum<kThreads>(sum, warp_totals, total);
-  for (uint32_t i = 0; i < own && own_first < cells; ++i) {
+  uint32_t place = before + block_exclusive_sum<kThreads>(sum, warp_totals, total);
+  before += total;
+  for (uint32_t i = 0; i < own && own_first + i < cells; ++i) {
     const uint32_t count = staged[padded(own_first + i)];
     staged[padded(own_first + i)] = place;
     place += count;
   }
-  if (threadIdx.x == 0) arguments.cells[cells] = total;
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < cells; i += kThreads) {
+    const uint32_t first = staged[padded(i)];
+    arguments.cells[first_cell + i] = first;
+    arguments.room[first_cell + i] = first;
+  }
+  return overfull;
+}
+
+// Places of cells, cursors of both passes, tiles of the second pass, by one block of kMsdHistogramThreads. A cell with
+// more keys than the finish holds, or a foreign key, turns the data away.
+template <class U>
+__device__ __forceinline__ void make_places(const MsdArguments<U> &arguments, uint32_t *staged, uint32_t *warp_totals) {
+  constexpr uint32_t kThreads = kMsdHistogramThreads, kTile = MsdShape<sizeof(U)>::kPartitionTile;
+  const MsdCut cut = msd_cut(arguments);
+  const uint32_t at_once = arguments.state->mapped != 0 ? cut.cells : min(cut.cells, kMsdCountedCells);
+  uint32_t total = 0;
+  bool overfull = false;
+  for (uint32_t cell = 0; cell < cut.cells; cell += at_once)
+    overfull |= scan_cells(arguments, cell, at_once, staged, warp_totals, total);
+  if (threadIdx.x == 0) arguments.cells[cut.cells] = total;
+  // Behind the barrier every thread may read the places.
   if (__syncthreads_or(overfull || *static_cast<volatile uint32_t *>(&arguments.state->foreign) != 0)) {
     if (threadIdx.x == 0) msd_turn_away(arguments.state);
     return;
   }
-  for (uint32_t i = threadIdx.x; i < cells; i += kThreads) {
-    const uint32_t first = staged[padded(i)];
-    arguments.cells[i] = first;
-    arguments.room[i] = first;
-  }
-  const uint32_t bins = 1u << arguments.plan.first_bits;
+  const uint32_t bins = cut.bins();
   uint32_t tiles = 0;
   if (threadIdx.x < bins) {
-    const uint32_t first = staged[padded(threadIdx.x << second_bits)];
-    const uint32_t end = threadIdx.x + 1 < bins ? staged[padded((threadIdx.x + 1) << second_bits)] : total;
+    const uint32_t first = __ldcg(&arguments.cells[threadIdx.x << cut.second_bits]);
+    const uint32_t end = __ldcg(&arguments.cells[(threadIdx.x + 1) << cut.second_bits]);
     arguments.first_room[threadIdx.x] = first;
     tiles = (end - first + kTile - 1) / kTile;
   }
@@ -140,24 +168,28 @@ __device__ __forceinline__ void scan_cells(const MsdArguments<U> &arguments, uin
   if (threadIdx.x == 0) arguments.first_tile[bins] = total;
 }
 
-// Counts the keys of every cell: in shared memory (dynamic, msd_counts_bytes()), then added to `cells`, which is zero.
-// A key with another prefix than the sample's sets `foreign`. The last block makes places of the counts.
-template <class U>
-__global__ void __launch_bounds__(kMsdHistogramThreads)
-    msd_histogram_kernel(const U *keys_in, uint64_t n, KeyCodec<U> codec, MsdArguments<U> arguments) {
-  extern __shared__ __align__(16) uint32_t counts[];
-  __shared__ uint32_t warp_totals[kMsdHistogramThreads / 32];
-  wait_for_kernel_before();
-  if (arguments.state->go == 0) return;
-  const uint32_t cells = 1u << arguments.plan.cell_bits, shift = msd_cell_shift(arguments);
-  const uint32_t range_bits = arguments.state->range_bits;
+// Counts keys by cell in `counts`. Where the counters are too few for all cells, as many groups of blocks read all
+// keys, each counting a part of the cells; they read at about the same time, and all but the first from the cache.
+template <class U, bool kMapped>
+__device__ __forceinline__ void count_cells(const U *keys_in, uint64_t n, const KeyCodec<U> &codec,
+                                            const MsdArguments<U> &arguments, uint32_t *counts) {
+  const uint32_t cells = kMapped ? arguments.plan.mapped_cells : 1u << arguments.plan.cell_bits;
+  const uint32_t counted = kMapped ? cells : min(cells, kMsdCountedCells);
+  const uint32_t groups = cells / counted;
+  const uint32_t first_cell = blockIdx.x % groups * counted;
+  const uint32_t range_bits = arguments.state->range_bits, align = sizeof(U) * 8 - range_bits;
+  const uint32_t shift = kMapped ? 0 : msd_cell_shift(arguments);
   const U prefix = arguments.state->prefix;
   const U prefix_mask = range_bits >= sizeof(U) * 8 ? U{0} : static_cast<U>(~U{0} << range_bits);
-  for (uint32_t i = threadIdx.x; i < cells; i += kMsdHistogramThreads) counts[i] = 0;
+  uint32_t *const map = counts + cells;
+  for (uint32_t i = threadIdx.x; i < counted; i += kMsdHistogramThreads) counts[i] = 0;
+  if constexpr (kMapped)
+    for (uint32_t i = threadIdx.x; i < kMsdMapEntries; i += kMsdHistogramThreads) map[i] = arguments.map[i];
   __syncthreads();
+  if constexpr (kMapped) describe_mapped_cells(arguments, map);
   bool foreign = false;
-  const uint64_t tile = kMsdHistogramThreads * kMsdHistogramItems;
-  for (uint64_t base = blockIdx.x * tile; base < n; base += gridDim.x * tile) {
+  const uint64_t tile = kMsdHistogramThreads * kMsdHistogramItems, stride = gridDim.x / groups * tile;
+  for (uint64_t base = blockIdx.x / groups * tile; base < n; base += stride) {
     U key[kMsdHistogramItems];
     const bool whole = base + tile <= n;
 #pragma unroll
@@ -170,14 +202,32 @@ __global__ void __launch_bounds__(kMsdHistogramThreads)
       if (!whole && base + i * kMsdHistogramThreads + threadIdx.x >= n) continue;
       const U ordered = codec.encode(key[i]);
       foreign |= ((ordered ^ prefix) & prefix_mask) != 0;
-      atomicAdd(&counts[static_cast<uint32_t>(ordered >> shift) & (cells - 1)], 1);
+      const uint32_t cell = kMapped ? msd_mapped_cell(map, msd_leading(ordered, align))
+                                    : (static_cast<uint32_t>(ordered >> shift) & (cells - 1)) - first_cell;
+      if (kMapped || cell < counted) atomicAdd(&counts[cell], 1);
     }
   }
   if (foreign) arguments.state->foreign = 1;
   __syncthreads();
-  for (uint32_t i = threadIdx.x; i < cells; i += kMsdHistogramThreads)
-    if (counts[i] != 0) atomicAdd(&arguments.cells[i], counts[i]);
-  if (is_last_block(&arguments.state->tickets, gridDim.x)) scan_cells(arguments, counts, warp_totals);
+  for (uint32_t i = threadIdx.x; i < counted; i += kMsdHistogramThreads)
+    if (counts[i] != 0) atomicAdd(&arguments.cells[first_cell + i], counts[i]);
+}
+
+// Counts the keys of every cell: in shared memory (dynamic, msd_counts_bytes()), then added to `cells`, which is zero.
+// A key with another prefix than the sample's sets `foreign`. The last block makes places of the counts. The grid is a
+// multiple of msd_count_groups().
+template <class U>
+__global__ void __launch_bounds__(kMsdHistogramThreads)
+    msd_histogram_kernel(const U *keys_in, uint64_t n, KeyCodec<U> codec, MsdArguments<U> arguments) {
+  extern __shared__ __align__(16) uint32_t counts[];
+  __shared__ uint32_t warp_totals[kMsdHistogramThreads / 32];
+  wait_for_kernel_before();
+  if (arguments.state->go == 0) return;
+  if (arguments.state->mapped != 0)
+    count_cells<U, true>(keys_in, n, codec, arguments, counts);
+  else
+    count_cells<U, false>(keys_in, n, codec, arguments, counts);
+  if (is_last_block(&arguments.state->tickets, gridDim.x)) make_places(arguments, counts, warp_totals);
 }
 
 }  // namespace gsort_internal
