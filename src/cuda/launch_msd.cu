@@ -16,15 +16,16 @@ namespace {
 
 // Places of the tables, the same for the size query and the run.
 struct Tables {
-  uint64_t state, cells, first_room, room, first_tile, weights, map, bin_entries, ranges, bytes;
+  uint64_t state, cells, bin_first, first_room, room, first_tile, weights, map, bin_entries, ranges, bytes;
 };
 
 Tables tables_of(const MsdPlan &plan) {
-  const uint64_t cells = msd_cells_max(plan), bins = uint64_t{1} << plan.first_bits;
+  const uint64_t cells = msd_cells_max(plan), bins = msd_bins_max(plan);
   Tables tables;
   tables.state = 0;
   tables.cells = aligned_slice_bytes(sizeof(MsdState<uint64_t>));
-  tables.first_room = tables.cells + aligned_slice_bytes((cells + 1) * sizeof(uint32_t));
+  tables.bin_first = tables.cells + aligned_slice_bytes((cells + 1) * sizeof(uint32_t));
+  tables.first_room = tables.bin_first + aligned_slice_bytes((bins + 1) * sizeof(uint32_t));
   tables.room = tables.first_room + aligned_slice_bytes(bins * sizeof(uint32_t));
   tables.first_tile = tables.room + aligned_slice_bytes(cells * sizeof(uint32_t));
   tables.weights = tables.first_tile + aligned_slice_bytes((bins + 1) * sizeof(uint32_t));
@@ -43,6 +44,7 @@ MsdArguments<U> make_arguments(const MsdPlan &plan, void *memory) {
   };
   return {reinterpret_cast<MsdState<U> *>(words(tables.state)),
           words(tables.cells),
+          words(tables.bin_first),
           words(tables.first_room),
           words(tables.room),
           words(tables.first_tile),
@@ -105,9 +107,7 @@ void launch_count(Launcher<U> &launcher, const MsdSort<U> &sort, const MsdArgume
   const uint32_t counts_bytes = msd_counts_bytes(arguments.plan);
   const uint32_t blocks_each = counts_bytes <= 96u << 10 ? 2 : 1;
   const uint64_t tiles = sort.n / (kMsdHistogramThreads * kMsdHistogramItems) + 1;
-  const uint32_t groups = msd_count_groups(arguments.plan);
-  const uint64_t blocks =
-      std::max(uint64_t{launcher.context.device->multiprocessors} * blocks_each / groups * groups, uint64_t{groups});
+  const uint64_t blocks = uint64_t{launcher.context.device->multiprocessors} * blocks_each;
   launcher(msd_histogram_kernel<U>, "msd_histogram_kernel", static_cast<uint32_t>(std::min(tiles, blocks)),
            kMsdHistogramThreads, counts_bytes, sort.keys_in, sort.n, sort.codec, arguments);
 }
@@ -118,15 +118,11 @@ void launch_partition(Launcher<U> &launcher, const MsdSort<U> &sort, const MsdAr
   constexpr uint32_t kTile = MsdShape<sizeof(U)>::kPartitionTile;
   // In the second pass every bin of the first may end in a part of a tile.
   const uint32_t tiles =
-      static_cast<uint32_t>((sort.n + kTile - 1) / kTile) + (kFirst ? 0 : 1u << arguments.plan.first_bits);
-  constexpr uint32_t kThreads = MsdShape<sizeof(U)>::kPartitionThreads;
-  launcher(msd_partition_kernel<U, kFirst, false>, "msd_partition_kernel", tiles, kThreads,
-           static_cast<uint32_t>(offsetof(MsdTileStorage<U>, map)), from, to, static_cast<uint32_t>(sort.n), sort.codec,
-           arguments);
-  if (arguments.plan.mapped_cells == 0) return;
-  launcher(msd_partition_kernel<U, kFirst, true>, "msd_partition_kernel", tiles, kThreads,
-           static_cast<uint32_t>(sizeof(MsdTileStorage<U>)), from, to, static_cast<uint32_t>(sort.n), sort.codec,
-           arguments);
+      static_cast<uint32_t>((sort.n + kTile - 1) / kTile) + (kFirst ? 0 : msd_bins_max(arguments.plan));
+  const size_t shared_bytes =
+      arguments.plan.mapped_cells != 0 ? sizeof(MsdTileStorage<U>) : offsetof(MsdTileStorage<U>, map);
+  launcher(msd_partition_kernel<U, kFirst>, "msd_partition_kernel", tiles, MsdShape<sizeof(U)>::kPartitionThreads,
+           static_cast<uint32_t>(shared_bytes), from, to, static_cast<uint32_t>(sort.n), sort.codec, arguments);
 }
 
 template <class U>
@@ -137,6 +133,10 @@ void launch_moves(Launcher<U> &launcher, const MsdSort<U> &sort, const MsdArgume
     launch_partition<U, true>(launcher, sort, arguments, sort.keys_in, in_scratch ? sort.scratch : sort.keys_out);
   } else {
     launch_partition<U, true>(launcher, sort, arguments, sort.keys_in, sort.scratch);
+    if (arguments.plan.counted_late)
+      launcher(msd_late_count_kernel<U>, "msd_late_count_kernel", 2 * launcher.context.device->multiprocessors,
+               kMsdHistogramThreads, 4 * kMsdLateCells / 32 * 33, sort.scratch, static_cast<uint32_t>(sort.n),
+               arguments);
     launch_partition<U, false>(launcher, sort, arguments, sort.scratch, sort.keys_out);
   }
   launcher(msd_finish_kernel<U>, "msd_finish_kernel", msd_cells_max(arguments.plan),

@@ -78,10 +78,11 @@ struct MsdPlan {
   uint32_t cell_bits;    // the cells are 2^cell_bits equal parts of the range that the keys' common prefix leaves
   uint32_t first_bits;   // of them, by the first partition pass
   uint32_t second_bits;  // 0: one pass
+  // Cells that are too many to count at once are counted between the passes, and their bins before.
+  bool counted_late;
   // For keys that spread unevenly: a table over the leading kMsdMapBits gives every part of the range as many cells as
-  // it has keys. 0 cells: not offered.
+  // it has keys. 0: not offered. The second pass has bins for second_bits here, too.
   uint32_t mapped_cells;
-  uint32_t mapped_second_bits;
 };
 
 constexpr uint32_t kMsdMapBits = 13;
@@ -99,16 +100,14 @@ constexpr bool msd_applies(uint64_t n, uint32_t key_bytes) {
 
 // n within the bounds above. cell_bits: at least so many.
 constexpr MsdPlan plan_msd(uint64_t n, uint32_t cell_bits = 0) {
-  MsdPlan plan = {cell_bits, 0, 0, 0, 0};
+  MsdPlan plan = {cell_bits, 0, 0, false, 0};
   // Smaller cells while one pass suffices: more blocks for the finish to spread over the chip.
   while (n > uint64_t{plan.cell_bits < 8 ? kMsdCellKeysMean / 2 : kMsdCellKeysMean} << plan.cell_bits) ++plan.cell_bits;
   plan.first_bits = plan.cell_bits <= kMsdPassBitsMax ? plan.cell_bits : (plan.cell_bits + 1) / 2;
   plan.second_bits = plan.cell_bits - plan.first_bits;
-  if (plan.second_bits != 0 && plan.cell_bits <= kMsdCountedBits) {
-    // Three eighths more, so that cells of uneven density hold about 6,200 keys and have room for half as many again.
-    plan.mapped_cells = 11u << (plan.cell_bits - 3);
-    plan.mapped_second_bits = plan.second_bits + 1;
-  }
+  plan.counted_late = plan.cell_bits > kMsdCountedBits;
+  // A quarter more, so that cells of uneven density hold about 6,550 keys and have room for two fifths more.
+  if (plan.second_bits != 0 && !plan.counted_late) plan.mapped_cells = 5u << (plan.cell_bits - 2);
   return plan;
 }
 static_assert(plan_msd(kMsdItemsMax).cell_bits == kMsdCellBitsMax && plan_msd(kMsdItemsMax).second_bits == 9, "");
@@ -118,15 +117,20 @@ constexpr uint32_t msd_cells_max(const MsdPlan &plan) {
   return plan.mapped_cells != 0 ? plan.mapped_cells : 1u << plan.cell_bits;
 }
 
-// Groups of blocks in the histogram, each of which counts a part of the cells.
-constexpr uint32_t msd_count_groups(const MsdPlan &plan) {
-  return plan.cell_bits > kMsdCountedBits ? 1u << (plan.cell_bits - kMsdCountedBits) : 1;
+// Bins of the first pass.
+constexpr uint32_t msd_bins_max(const MsdPlan &plan) {
+  const uint32_t bins = 1u << plan.first_bits, mapped = plan.mapped_cells >> plan.second_bits;
+  return bins > mapped ? bins : mapped;
 }
+static_assert(msd_bins_max(plan_msd(uint64_t{1} << 28)) <= kMsdBinsMax, "the map has more bins than its plan");
 
-// Dynamic shared memory of the histogram: a counter for every cell that a block counts, and behind them the map, or a
-// 32nd more for the scan of its last block.
+// Cells whose counts the scan holds at once in the late count.
+constexpr uint32_t kMsdLateCells = 1u << 14;
+
+// Dynamic shared memory of the histogram: a counter for every cell or bin, and behind them the map, or a 32nd more for
+// the scan of its last block.
 constexpr uint32_t msd_counts_bytes(const MsdPlan &plan) {
-  const uint32_t counts = 4 * msd_cells_max(plan) / msd_count_groups(plan);
+  const uint32_t counts = plan.counted_late ? 4u << plan.first_bits : 4 * msd_cells_max(plan);
   const uint32_t more = plan.mapped_cells != 0 ? 4 * kMsdMapEntries : 0;
   return counts + (more > counts / 32 ? more : counts / 32);
 }

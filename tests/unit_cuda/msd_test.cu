@@ -231,7 +231,7 @@ TEST_F(Msd, SmoothUnevenKeys) {
 
 // Keys in parts of the range where no sample was, below and above and between those of the others.
 TEST_F(Msd, KeysWhereTheMapHasNone) {
-  const uint64_t n = (uint64_t{1} << 24) + 999;
+  const uint64_t n = (uint64_t{1} << 25) + 999;
   const auto two_parts = [](uint64_t i) { return 0x20000000 + (mixed(i) % 0x10000000 | (i % 2) << 30); };
   std::vector<uint32_t> keys = make_keys<uint32_t>(n, two_parts);
   std::vector<uint64_t> wide = make_keys<uint64_t>(n, [&](uint64_t i) { return two_parts(i) << 32 | mixed(~i) >> 32; });
@@ -287,12 +287,13 @@ TEST_F(Msd, RangesAnywhereInTheWord) {
 }
 
 // The i-th of n keys, in groups of `group` that differ in their lowest bits alone; groups stand at equal distances, or
-// twice as close in the upper part of the range.
+// twice as close in the upper part of a narrower range.
 uint64_t grouped(uint64_t i, uint64_t n, uint64_t group, uint32_t low_bits, bool uneven) {
   const uint64_t which = i * 7919 % n / group, groups = n / group + 1;
   uint64_t base = static_cast<uint64_t>((static_cast<unsigned __int128>(which) << 63) / groups);
   if (!uneven) base *= 2;
   if (uneven && base >= uint64_t{1} << 62) base = (uint64_t{1} << 63) + (base - (uint64_t{1} << 62)) / 2;
+  if (uneven) base >>= 4;
   return (base >> low_bits << low_bits) | mixed(~i) >> (64 - low_bits);
 }
 

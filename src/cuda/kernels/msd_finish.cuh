@@ -123,19 +123,17 @@ struct MsdMappedDigits;
 
 template <>
 struct MsdMappedDigits<uint32_t> {
-  uint32_t align, below, factor;  // below: one less than the first place
+  uint32_t below, factor;  // below: one less than the first place
 
+  MsdMappedDigits() = default;
+  __device__ __forceinline__ MsdMappedDigits(uint32_t, uint2 range) : below(range.x), factor(range.y) {}
   __device__ __forceinline__ uint32_t counter_offset(uint32_t key) const {
-    return __umulhi(max(key << align, below) - below, factor) * 4;
+    return __umulhi(max(key, below) - below, factor) * 4;
   }
   // But for digit 0, which keys below the first place share.
-  __device__ __forceinline__ bool exact() const { return factor == ~0u && below != 0 && align == 0; }
-  __device__ __forceinline__ void put(volatile uint32_t *words) const {
-    words[0] = align, words[1] = below, words[2] = factor;
-  }
-  __device__ __forceinline__ void get(const volatile uint32_t *words) {
-    align = words[0], below = words[1], factor = words[2];
-  }
+  __device__ __forceinline__ bool exact() const { return factor == ~0u && below != 0; }
+  __device__ __forceinline__ void put(volatile uint32_t *words) const { words[0] = below, words[1] = factor; }
+  __device__ __forceinline__ void get(const volatile uint32_t *words) { below = words[0], factor = words[1]; }
 };
 
 // A cell of 8-byte keys is `shift` bits wide in the key's leading 32 bits: the factor applies to the 32 bits from
@@ -144,6 +142,9 @@ template <>
 struct MsdMappedDigits<uint64_t> {
   uint32_t align, first, factor_shift;  // shift in the upper half
 
+  MsdMappedDigits() = default;
+  __device__ __forceinline__ MsdMappedDigits(uint32_t to_align, uint2 range)
+      : align(to_align), first(range.x), factor_shift(range.y) {}
   __device__ __forceinline__ uint32_t counter_offset(uint64_t key) const {
     const uint64_t aligned = key << align, begin = uint64_t{first} << 32;
     const uint64_t above = aligned > begin ? aligned - begin : 0;
@@ -260,9 +261,7 @@ __global__ void __launch_bounds__(MsdShape<sizeof(U)>::kFinishThreads, sizeof(U)
   if (count == 0) return;
   if (threadIdx.x == 0) storage.cell[0] = place, storage.cell[1] = count;
   if (arguments.state->mapped != 0) {
-    const uint2 range = arguments.ranges[blockIdx.x];
-    const MsdMappedDigits<U> digits = {static_cast<uint32_t>(sizeof(U) * 8) - arguments.state->range_bits, range.x,
-                                       range.y};
+    const MsdMappedDigits<U> digits(msd_align(arguments), arguments.ranges[blockIdx.x]);
     if (threadIdx.x == 0) digits.put(storage.cell + 2);
     if (count >= kMsdMappedSure * kThreads)
       finish_cell<U, kMsdMappedSure>(from + place, to, count, digits, codec, storage);

@@ -16,24 +16,32 @@ namespace gsort_internal {
 // What the sample says about the entries of the map, in shared memory.
 struct MsdMapStorage {
   uint32_t sums[kMsdMapEntries];   // sampled keys of an entry
-  uint32_t peaks[kMsdMapEntries];  // of the fullest of its parts
+  uint32_t needs[kMsdMapEntries];  // see needed_weight
 };
 static_assert(sizeof(MsdMapStorage) == kMsdMapWeights * sizeof(uint16_t), "in place of the counters of weights");
 
-// Keys to find room for in an entry: an entry that the data fills in part only is as dense as its denser neighbour, and
-// a small sample of it may have missed some.
-__device__ __forceinline__ uint32_t entry_weight(const uint32_t *sums, uint32_t entry) {
-  const uint32_t own = sums[entry];
-  if (own == 0) return 0;
-  const uint32_t left = entry != 0 ? sums[entry - 1] : 0, right = entry + 1 < kMsdMapEntries ? sums[entry + 1] : 0;
-  const uint32_t most = max(own, max(left, right));
-  return most + static_cast<uint32_t>(2 * __fsqrt_rn(static_cast<float>(most)));
+// Sampled keys that an entry's cells, which are equally wide, have to be enough for: as if the densest place of the
+// entry was everywhere in it. That is one of its four parts, or an end of it, where the slope from one part to the next
+// leads. Less what chance adds to the largest of some numbers.
+__device__ __forceinline__ uint32_t needed_weight(uint4 parts) {
+  const auto end_of = [](float last, float before) {
+    return last > before && before > 0 ? last * sqrtf(last / before) : last;
+  };
+  const float a = static_cast<float>(parts.x), b = static_cast<float>(parts.y), c = static_cast<float>(parts.z),
+              d = static_cast<float>(parts.w), most = fmaxf(fmaxf(end_of(a, b), end_of(d, c)), fmaxf(b, c));
+  return max(parts.x + parts.y + parts.z + parts.w, static_cast<uint32_t>(4 * fmaxf(most - 1.5f * sqrtf(most), 0.0f)));
 }
 
-// Whether the keys of an entry crowd in one part of it, so that cells of equal width would overflow: the part has more
-// than 3/8 of the weight, and so much more than chance lets it have.
-__device__ __forceinline__ bool entry_is_uneven(uint32_t weight, uint32_t peak) {
-  return peak > weight * 3 / 8 + static_cast<uint32_t>(3 * __fsqrt_rn(static_cast<float>(weight))) + 8;
+// Keys to find room for in an entry: one that the data may fill in part only is as dense as its denser neighbour, and a
+// small sample of it may have missed some.
+__device__ __forceinline__ uint32_t entry_weight(const MsdMapStorage &storage, uint32_t entry) {
+  const uint32_t own = storage.sums[entry];
+  if (own == 0) return 0;
+  const uint32_t left = entry != 0 ? storage.sums[entry - 1] : 0;
+  const uint32_t right = entry + 1 < kMsdMapEntries ? storage.sums[entry + 1] : 0;
+  const uint32_t needs = storage.needs[entry] & 0x7fffffffu;
+  const uint32_t most = storage.needs[entry] >> 31 != 0 ? max(needs, max(left, right)) : needs;
+  return most + static_cast<uint32_t>(2 * sqrtf(static_cast<float>(most)));
 }
 
 // Makes the map out of `weights`: every entry gets cells in proportion, and one more. By one block of kMsdMapThreads.
@@ -46,23 +54,26 @@ __device__ __forceinline__ void make_map(const MsdArguments<U> &arguments, MsdMa
     static_assert(kMsdMapWeights == 4 * kMsdMapEntries, "an entry has four parts");
     const uint4 parts = __ldcg(reinterpret_cast<const uint4 *>(arguments.weights) + entry);
     storage.sums[entry] = parts.x + parts.y + parts.z + parts.w;
-    storage.peaks[entry] = max(max(parts.x, parts.y), max(parts.z, parts.w));
+    // The upper bit: the entry begins or ends with nothing.
+    storage.needs[entry] = needed_weight(parts) | (parts.x == 0 || parts.w == 0 ? 0x80000000u : 0);
   }
   __syncthreads();
-  uint32_t weights[kOwn], used = 0, sum = 0, entries_used, total_weight, total_cells, cells = 0;
-  bool uneven = false;
+  uint32_t weights[kOwn], used = 0, sampled = 0, sum = 0, total_sampled, entries_used, total_weight, total_cells,
+                          cells = 0;
 #pragma unroll
   for (uint32_t i = 0; i < kOwn; ++i) {
     const uint32_t entry = threadIdx.x * kOwn + i;
-    weights[i] = entry_weight(storage.sums, entry);
-    uneven |= entry_is_uneven(weights[i], storage.peaks[entry]);
+    weights[i] = entry_weight(storage, entry);
     used += weights[i] != 0;
+    sampled += storage.sums[entry];
     sum += weights[i];
   }
   block_exclusive_sum<kMsdMapThreads>(used, warp_totals, entries_used);
+  block_exclusive_sum<kMsdMapThreads>(sampled, warp_totals, total_sampled);
   block_exclusive_sum<kMsdMapThreads>(sum, warp_totals, total_weight);
-  // One cell is left for what lies above the last entry that has any.
-  if (__syncthreads_or(uneven) || 4 * entries_used > arguments.plan.mapped_cells) {
+  // Cells that are wanted for the uneven entries are missing elsewhere, and one more for each entry. One is left for
+  // what lies above the last entry that has any.
+  if (uint64_t{total_weight} * 2 > uint64_t{total_sampled} * 3 || 4 * entries_used > arguments.plan.mapped_cells) {
     if (threadIdx.x == 0) msd_turn_away(arguments.state);
     return;
   }
@@ -95,7 +106,7 @@ __global__ void __launch_bounds__(kMsdMapThreads)
   static_assert(kMsdMapThreads * kMsdMapItems < 65536, "counters of 16 bits");
   wait_for_kernel_before();
   if (arguments.state->go == 0 || arguments.state->mapped == 0) return;
-  const uint32_t align = sizeof(U) * 8 - arguments.state->range_bits;
+  const uint32_t align = msd_align(arguments);
   for (uint32_t i = threadIdx.x; i < kMsdMapWeights / 2; i += kMsdMapThreads) pairs[i] = 0;
   U keys[kMsdMapItems];
 #pragma unroll
@@ -148,7 +159,7 @@ __device__ __forceinline__ uint2 mapped_range(const uint32_t *map, uint32_t cell
 // memory.
 template <class U>
 __device__ __forceinline__ void describe_mapped_cells(const MsdArguments<U> &arguments, const uint32_t *map) {
-  const uint32_t cells = arguments.plan.mapped_cells, second_bits = arguments.plan.mapped_second_bits;
+  const uint32_t cells = arguments.plan.mapped_cells, second_bits = arguments.plan.second_bits;
   for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < cells; i += gridDim.x * blockDim.x) {
     arguments.ranges[i] = mapped_range<U>(map, i);
     // From the last entry with cells of the bin before, for it may be shared, and those behind it may have no cell.

@@ -51,8 +51,8 @@ __device__ __forceinline__ MsdTile second_pass_tile(const MsdArguments<U> &argum
     const uint32_t middle = (low + high) / 2;
     (arguments.first_tile[middle] <= blockIdx.x ? low : high) = middle;
   }
-  const uint32_t end = arguments.cells[(low + 1) << cut.second_bits];
-  const uint32_t first = arguments.cells[low << cut.second_bits] + (blockIdx.x - arguments.first_tile[low]) * kTile;
+  const uint32_t end = arguments.bin_first[low + 1];
+  const uint32_t first = arguments.bin_first[low] + (blockIdx.x - arguments.first_tile[low]) * kTile;
   return {first, min(kTile, end - first), low};
 }
 
@@ -70,22 +70,22 @@ struct MsdBins {
 };
 
 // What a thread keeps of its keys between counting and moving: numbers among their bin's keys, two a word, and with a
-// map, where they are dear, bins, four a word.
+// map, where they are dear, bins, three a word.
 template <uint32_t kItems>
 struct MsdRanks {
   uint32_t places[kItems / 2];
-  uint32_t bins[kItems / 4];
+  uint32_t bins[kItems / 3];
 
   __device__ __forceinline__ void put(uint32_t i, uint32_t place) {
     places[i / 2] = i % 2 == 0 ? place : __byte_perm(places[i / 2], place, 0x5410);
   }
   __device__ __forceinline__ void put_bin(uint32_t i, uint32_t bin) {
-    bins[i / 4] = i % 4 == 0 ? bin : bins[i / 4] | bin << (i % 4 * 8);
+    bins[i / 3] = i % 3 == 0 ? bin : bins[i / 3] | bin << (i % 3 * 10);
   }
   __device__ __forceinline__ uint32_t place(uint32_t i) const {
     return __byte_perm(places[i / 2], 0, i % 2 == 0 ? 0x4410 : 0x4432);
   }
-  __device__ __forceinline__ uint32_t bin(uint32_t i) const { return (bins[i / 4] >> (i % 4 * 8)) & 0xffu; }
+  __device__ __forceinline__ uint32_t bin(uint32_t i) const { return (bins[i / 3] >> (i % 3 * 10)) & 0x3ffu; }
 };
 
 // Counts the tile's keys by bin in `counts`. kWhole: the tile is full, and no key needs a test.
@@ -212,27 +212,20 @@ __device__ __forceinline__ const uint32_t *load_map(const MsdArguments<U> &argum
   return map - first;
 }
 
-// kFirst: reads the caller's keys and encodes them. The grid has a block for every tile there can be. Both kernels,
-// with a map and without, are launched, and the data decides which one works.
+// Moves the keys of this block's tile.
 template <class U, bool kFirst, bool kMapped>
-__global__ void __launch_bounds__(MsdShape<sizeof(U)>::kPartitionThreads, 2)
-    msd_partition_kernel(const U *keys_in, U *keys_out, uint32_t n, KeyCodec<U> codec, MsdArguments<U> arguments) {
+__device__ __forceinline__ void partition_tile(const U *keys_in, U *keys_out, uint32_t n, const KeyCodec<U> &codec,
+                                               const MsdArguments<U> &arguments, MsdTileStorage<U> &storage) {
   constexpr uint32_t kThreads = MsdShape<sizeof(U)>::kPartitionThreads;
   constexpr uint32_t kItems = MsdShape<sizeof(U)>::kPartitionItems;
-  extern __shared__ __align__(16) unsigned char shared[];
-  MsdTileStorage<U> &storage = *reinterpret_cast<MsdTileStorage<U> *>(shared);
-  wait_for_kernel_before();
-  if (arguments.state->go == 0 || (arguments.state->mapped != 0) != kMapped) return;
   // Not read from the state: of the kernel's arguments, it takes no registers.
   const MsdPlan &plan = arguments.plan;
-  const MsdCut cut =
-      kMapped ? MsdCut{plan.mapped_cells, plan.mapped_second_bits} : MsdCut{1u << plan.cell_bits, plan.second_bits};
+  const MsdCut cut = {kMapped ? plan.mapped_cells : 1u << plan.cell_bits, plan.second_bits};
   const MsdTile tile = kFirst ? first_pass_tile<U>(n) : second_pass_tile(arguments, cut);
   if (tile.count == 0) return;
   const uint32_t bin_count = kFirst ? cut.bins() : 1u << cut.second_bits;
   const uint32_t shift = (kMapped ? 0 : msd_cell_shift(arguments)) + (kFirst ? cut.second_bits : 0);
-  MsdBins<U, kMapped> bins = {shift, kMapped && kFirst ? 0xffu : bin_count - 1,
-                              static_cast<uint32_t>(sizeof(U) * 8) - arguments.state->range_bits, nullptr};
+  MsdBins<U, kMapped> bins = {shift, kMapped && kFirst ? ~0u : bin_count - 1, msd_align(arguments), nullptr};
   if constexpr (kMapped) bins.map = load_map<U, kFirst>(arguments, tile.bin, storage.map);
   uint32_t *const room = kFirst ? arguments.first_room : arguments.room + (tile.bin << cut.second_bits);
 
@@ -255,6 +248,21 @@ __global__ void __launch_bounds__(MsdShape<sizeof(U)>::kPartitionThreads, 2)
   __syncthreads();
   sort_tile<U, kItems, kMapped>(keys, tile.count, bins, bin_count, room, storage);
   store_bins(storage, bin_count, keys_out);
+}
+
+// kFirst: reads the caller's keys and encodes them. The grid has a block for every tile there can be. Dynamic shared
+// memory: MsdTileStorage, without its map if the plan has none.
+template <class U, bool kFirst>
+__global__ void __launch_bounds__(MsdShape<sizeof(U)>::kPartitionThreads, 2)
+    msd_partition_kernel(const U *keys_in, U *keys_out, uint32_t n, KeyCodec<U> codec, MsdArguments<U> arguments) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  MsdTileStorage<U> &storage = *reinterpret_cast<MsdTileStorage<U> *>(shared);
+  wait_for_kernel_before();
+  if (arguments.state->go == 0) return;
+  if (arguments.state->mapped != 0)
+    partition_tile<U, kFirst, true>(keys_in, keys_out, n, codec, arguments, storage);
+  else
+    partition_tile<U, kFirst, false>(keys_in, keys_out, n, codec, arguments, storage);
 }
 
 }  // namespace gsort_internal

@@ -14,19 +14,21 @@ namespace gsort_internal {
 template <class U>
 struct MsdState {
   uint32_t go;
-  uint32_t sorted;       // as `go`, but set too where the keys are sorted before this sort begins
-  uint32_t foreign;      // set by the histogram: a key has another prefix
-  uint32_t tickets;      // of the histogram's blocks
-  uint32_t mapped;       // the keys spread unevenly: cells are found by the map
-  uint32_t map_tickets;  // of the blocks that make the map
-  uint32_t range_bits;   // bits of a key below the common prefix
-  U prefix;              // the prefix in place, zeros below
+  uint32_t sorted;        // as `go`, but set too where the keys are sorted before this sort begins
+  uint32_t foreign;       // set by the histogram: a key has another prefix
+  uint32_t tickets;       // of the histogram's blocks
+  uint32_t late_tickets;  // of the late count's blocks
+  uint32_t mapped;        // the keys spread unevenly: cells are found by the map
+  uint32_t map_tickets;   // of the blocks that make the map
+  uint32_t range_bits;    // bits of a key below the common prefix
+  U prefix;               // the prefix in place, zeros below
 };
 
 template <class U>
 struct MsdArguments {
   MsdState<U> *state;
   uint32_t *cells;        // one more than there are cells: keys in a cell, after the scan the place of its first key
+  uint32_t *bin_first;    // one more than bins of the first pass: place of a bin's first key
   uint32_t *first_room;   // cursors of the first pass, one a bin
   uint32_t *room;         // cursors of the second pass, one a cell
   uint32_t *first_tile;   // one more than bins: number of the first tile of each bin of the first pass, in the second
@@ -45,15 +47,21 @@ struct MsdCut {
 template <class U>
 __device__ __forceinline__ MsdCut msd_cut(const MsdArguments<U> &arguments) {
   const MsdPlan &plan = arguments.plan;
-  if (arguments.state->mapped != 0) return {plan.mapped_cells, plan.mapped_second_bits};
+  if (arguments.state->mapped != 0) return {plan.mapped_cells, plan.second_bits};
   return {1u << plan.cell_bits, plan.second_bits};
+}
+
+// With a map: how far up the common prefix is to be shifted out. 4-byte keys keep theirs.
+template <class U>
+__device__ __forceinline__ uint32_t msd_align(const MsdArguments<U> &arguments) {
+  return sizeof(U) == 8 ? 64 - arguments.state->range_bits : 0;
 }
 
 // The leading 32 of a key's bits below the common prefix.
 template <class U>
 __device__ __forceinline__ uint32_t msd_leading(U key, uint32_t align) {
   if (sizeof(U) == 8) return static_cast<uint32_t>(static_cast<uint64_t>(key << align) >> 32);
-  return static_cast<uint32_t>(key << align);
+  return static_cast<uint32_t>(key);
 }
 
 // Monotone in `leading`. Within an entry cells are of equal width.
