@@ -2,7 +2,6 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <cstddef>
 
 #include "cuda/check.h"
 #include "cuda/kernels/msd_count.cuh"
@@ -84,8 +83,9 @@ struct Launcher {
 
 template <class U, class Sample>
 void launch_sample(Launcher<U> &launcher, const MsdSort<U> &sort, const MsdArguments<U> &arguments) {
-  launcher(msd_sample_kernel<U, Sample>, "msd_sample_kernel", 1, kMsdSampleThreads, (1u << Sample::kMeetingBits) / 8,
-           sort.keys_in, sort.n, sort.codec, sort.done, arguments);
+  const uint32_t clearing = std::min(msd_cells_max(arguments.plan) / kMsdSampleThreads + 1, 16u);
+  launcher(msd_sample_kernel<U, Sample>, "msd_sample_kernel", 1 + clearing, kMsdSampleThreads,
+           (1u << Sample::kMeetingBits) / 8, sort.keys_in, sort.n, sort.codec, sort.done, arguments);
 }
 
 template <class U>
@@ -119,10 +119,9 @@ void launch_partition(Launcher<U> &launcher, const MsdSort<U> &sort, const MsdAr
   // In the second pass every bin of the first may end in a part of a tile.
   const uint32_t tiles =
       static_cast<uint32_t>((sort.n + kTile - 1) / kTile) + (kFirst ? 0 : msd_bins_max(arguments.plan));
-  const size_t shared_bytes =
-      arguments.plan.mapped_cells != 0 ? sizeof(MsdTileStorage<U>) : offsetof(MsdTileStorage<U>, map);
   launcher(msd_partition_kernel<U, kFirst>, "msd_partition_kernel", tiles, MsdShape<sizeof(U)>::kPartitionThreads,
-           static_cast<uint32_t>(shared_bytes), from, to, static_cast<uint32_t>(sort.n), sort.codec, arguments);
+           static_cast<uint32_t>(sizeof(MsdTileStorage<U>)), from, to, static_cast<uint32_t>(sort.n), sort.codec,
+           arguments);
 }
 
 template <class U>

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include "core/control.h"
@@ -50,17 +51,22 @@ class Guarded {
     EXPECT_EQ(cudaMemcpy(get(), keys.data(), n_ * sizeof(U), cudaMemcpyHostToDevice), cudaSuccess);
   }
   std::vector<U> take() const {
-    std::vector<U> all(whole());
-    EXPECT_EQ(cudaMemcpy(all.data(), memory_, whole() * sizeof(U), cudaMemcpyDeviceToHost), cudaSuccess);
-    const auto begin = all.begin() + static_cast<int64_t>(kZone + offset_);
-    const auto end = begin + static_cast<int64_t>(n_);
-    EXPECT_TRUE(std::all_of(all.begin(), begin, is_poison)) << "written before the array";
-    EXPECT_TRUE(std::all_of(end, all.end(), is_poison)) << "written behind the array";
-    return std::vector<U>(begin, end);
+    check_zones();
+    return piece(kZone + offset_, n_);
+  }
+  void check_zones() const {
+    const std::vector<U> before = piece(0, kZone + offset_), behind = piece(kZone + offset_ + n_, kZone);
+    EXPECT_TRUE(std::all_of(before.begin(), before.end(), is_poison)) << "written before the array";
+    EXPECT_TRUE(std::all_of(behind.begin(), behind.end(), is_poison)) << "written behind the array";
   }
   static bool is_poison(U key) { return key == static_cast<U>(0xA5A5A5A5A5A5A5A5u); }
 
  private:
+  std::vector<U> piece(uint64_t first, uint64_t count) const {
+    std::vector<U> keys(count);
+    EXPECT_EQ(cudaMemcpy(keys.data(), memory_ + first, count * sizeof(U), cudaMemcpyDeviceToHost), cudaSuccess);
+    return keys;
+  }
   uint64_t whole() const { return n_ + offset_ + 2 * kZone; }
   uint64_t n_, offset_;
   U *memory_ = nullptr;
@@ -107,8 +113,8 @@ bool run(const std::vector<U> &keys, const How &how) {
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   uint32_t sorted = 0;
   EXPECT_EQ(cudaMemcpy(&sorted, word, sizeof(sorted), cudaMemcpyDeviceToHost), cudaSuccess);
-  scratch.take();
-  tables.take();
+  scratch.check_zones();
+  tables.check_zones();
   const std::vector<U> after_in = in.take(), after_out = out.take();
   if (!how.in_place) EXPECT_TRUE(after_in == keys) << "the input was written";
   if (sorted)
@@ -119,10 +125,17 @@ bool run(const std::vector<U> &keys, const How &how) {
   return sorted != 0;
 }
 
+// key(i) for every i below n, by some threads.
 template <class U, class Key>
 std::vector<U> make_keys(uint64_t n, const Key &key) {
+  constexpr uint64_t kThreads = 8;
   std::vector<U> keys(n);
-  for (uint64_t i = 0; i < n; ++i) keys[i] = static_cast<U>(key(i));
+  std::vector<std::thread> threads;
+  for (uint64_t t = 0; t < kThreads; ++t)
+    threads.emplace_back([&, t] {
+      for (uint64_t i = n * t / kThreads; i < n * (t + 1) / kThreads; ++i) keys[i] = static_cast<U>(key(i));
+    });
+  for (std::thread &thread : threads) thread.join();
   return keys;
 }
 
@@ -289,8 +302,8 @@ TEST_F(Msd, RangesAnywhereInTheWord) {
 // The i-th of n keys, in groups of `group` that differ in their lowest bits alone; groups stand at equal distances, or
 // twice as close in the upper part of a narrower range.
 uint64_t grouped(uint64_t i, uint64_t n, uint64_t group, uint32_t low_bits, bool uneven) {
-  const uint64_t which = i * 7919 % n / group, groups = n / group + 1;
-  uint64_t base = static_cast<uint64_t>((static_cast<unsigned __int128>(which) << 63) / groups);
+  const uint64_t distance = (uint64_t{1} << 63) / (n / group + 1);
+  uint64_t base = i * 7919 % n / group * distance;
   if (!uneven) base *= 2;
   if (uneven && base >= uint64_t{1} << 62) base = (uint64_t{1} << 63) + (base - (uint64_t{1} << 62)) / 2;
   if (uneven) base >>= 4;
@@ -376,9 +389,7 @@ TEST_F(Msd, ForeignPrefix) {
 // Neighbours of such keys fall in one bin.
 TEST_F(Msd, KeysInAnOrderAlready) {
   const uint64_t n = kTwoPasses, uneven = uint64_t{1} << 24;
-  const auto ascending = [&](uint64_t i) {
-    return static_cast<uint64_t>((static_cast<unsigned __int128>(i) << 64) / n);
-  };
+  const auto ascending = [&](uint64_t i) { return i * (~uint64_t{0} / n); };
   const auto nearly = [&](uint64_t i) { return i % 100 == 0 ? mixed(i) : ascending(i); };
   const auto pipe = [&](uint64_t i) { return ascending(i < n / 2 ? 2 * i : 2 * (n - 1 - i) + 1); };
   const auto stairs = [&](uint64_t i) { return (ascending(i) >> 60 << 60) | mixed(i) >> 4; };

@@ -28,9 +28,18 @@ __device__ __forceinline__ uint64_t sample_place(uint32_t j, uint64_t n) {
   return group * part + __umulhi(msd_hash(group), static_cast<uint32_t>(part - 3)) + j % 4;
 }
 
-// One block of kMsdSampleThreads. Decides whether the keys spread evenly enough below a common prefix, and differ
-// enough, for the MSD sort; also clears the counters of cells. done: see MsdSort. Dynamic shared memory: a bit table of
-// 2^Sample::kMeetingBits bits.
+// Clears the counters of cells and the map's weights, by all blocks but the first.
+template <class U>
+__device__ __forceinline__ void clear_counters(const MsdArguments<U> &arguments) {
+  const uint32_t cells = max(arguments.plan.mapped_cells, 1u << arguments.plan.cell_bits);
+  const uint32_t first = (blockIdx.x - 1) * kMsdSampleThreads + threadIdx.x;
+  for (uint32_t i = first; i < cells; i += (gridDim.x - 1) * kMsdSampleThreads) arguments.cells[i] = 0;
+  if (arguments.plan.mapped_cells == 0) return;
+  for (uint32_t i = first; i < kMsdMapWeights; i += (gridDim.x - 1) * kMsdSampleThreads) arguments.weights[i] = 0;
+}
+
+// The first block decides whether the keys spread evenly enough below a common prefix, and differ enough, for the MSD
+// sort. done: see MsdSort. Dynamic shared memory: a bit table of 2^Sample::kMeetingBits bits.
 template <class U, class Sample>
 __global__ void __launch_bounds__(kMsdSampleThreads)
     msd_sample_kernel(const U *keys_in, uint64_t n, KeyCodec<U> codec, const uint32_t *done,
@@ -40,19 +49,16 @@ __global__ void __launch_bounds__(kMsdSampleThreads)
   __shared__ uint32_t meetings;
   __shared__ unsigned long long all_and, all_or;
   if (done != nullptr && *done != 0) {
-    if (threadIdx.x == 0) arguments.state->go = 0, arguments.state->sorted = 1;
+    if (blockIdx.x == 0 && threadIdx.x == 0) arguments.state->go = 0, arguments.state->sorted = 1;
     return;
   }
+  if (blockIdx.x != 0) return clear_counters(arguments);
   // Loaded anew in each loop, from the cache the second time: held, they would not fit the registers.
   const auto sampled = [&](uint32_t i) {
     return codec.encode(keys_in[sample_place<Sample::kKeys / 4>(i * kMsdSampleThreads + threadIdx.x, n)]);
   };
-  for (uint32_t i = threadIdx.x; i < (1u << Sample::kMeetingBits) / 32; i += kMsdSampleThreads) seen[i] = 0;
-  for (uint32_t i = threadIdx.x; i < max(arguments.plan.mapped_cells, 1u << arguments.plan.cell_bits);
-       i += kMsdSampleThreads)
-    arguments.cells[i] = 0;
-  if (arguments.plan.mapped_cells != 0)
-    for (uint32_t i = threadIdx.x; i < kMsdMapWeights; i += kMsdSampleThreads) arguments.weights[i] = 0;
+  for (uint32_t i = threadIdx.x; i < (1u << Sample::kMeetingBits) / 128; i += kMsdSampleThreads)
+    reinterpret_cast<uint4 *>(seen)[i] = make_uint4(0, 0, 0, 0);
   if (threadIdx.x < kMsdCoarseBins) coarse[threadIdx.x] = 0;
   if (threadIdx.x == 0) meetings = 0, all_and = ~0ull, all_or = 0;
   __syncthreads();

@@ -32,16 +32,17 @@ __device__ __forceinline__ uint32_t needed_weight(uint4 parts) {
   return max(parts.x + parts.y + parts.z + parts.w, static_cast<uint32_t>(4 * fmaxf(most - 1.5f * sqrtf(most), 0.0f)));
 }
 
-// Keys to find room for in an entry: one that the data may fill in part only is as dense as its denser neighbour, and a
-// small sample of it may have missed some.
+// Keys to find room for in an entry. A small sample may have missed some, where the neighbours have more; and an entry
+// that the data fills in part only is as dense as its denser neighbour.
 __device__ __forceinline__ uint32_t entry_weight(const MsdMapStorage &storage, uint32_t entry) {
   const uint32_t own = storage.sums[entry];
   if (own == 0) return 0;
   const uint32_t left = entry != 0 ? storage.sums[entry - 1] : 0;
   const uint32_t right = entry + 1 < kMsdMapEntries ? storage.sums[entry + 1] : 0;
-  const uint32_t needs = storage.needs[entry] & 0x7fffffffu;
-  const uint32_t most = storage.needs[entry] >> 31 != 0 ? max(needs, max(left, right)) : needs;
-  return most + static_cast<uint32_t>(2 * sqrtf(static_cast<float>(most)));
+  const uint32_t needs = storage.needs[entry], chance = static_cast<uint32_t>(sqrtf(static_cast<float>(own)));
+  uint32_t most = max(needs & 0x7fffffffu, min((left + own + right) / 3, own + 3 * chance));
+  if (needs >> 31 != 0) most = max(most, max(left, right));
+  return most + chance;
 }
 
 // Makes the map out of `weights`: every entry gets cells in proportion, and one more. By one block of kMsdMapThreads.
