@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <cuda_runtime.h>
 
+#include <algorithm>
+
 #include "cuda/check.h"
 #include "cuda/kernels/msd_count.cuh"
 #include "cuda/kernels/msd_finish.cuh"
@@ -13,18 +15,23 @@ namespace {
 
 // Places of the tables, the same for the size query and the run.
 struct Tables {
-  uint64_t state, cells, first_room, room, first_tile, bytes;
+  uint64_t state, cells, bin_first, first_room, room, first_tile, weights, map, bin_entries, ranges, bytes;
 };
 
 Tables tables_of(const MsdPlan &plan) {
-  const uint64_t cells = uint64_t{1} << plan.cell_bits, bins = uint64_t{1} << plan.first_bits;
+  const uint64_t cells = msd_cells_max(plan), bins = msd_bins_max(plan);
   Tables tables;
   tables.state = 0;
   tables.cells = aligned_slice_bytes(sizeof(MsdState<uint64_t>));
-  tables.first_room = tables.cells + aligned_slice_bytes((cells + 1) * sizeof(uint32_t));
+  tables.bin_first = tables.cells + aligned_slice_bytes((cells + 1) * sizeof(uint32_t));
+  tables.first_room = tables.bin_first + aligned_slice_bytes((bins + 1) * sizeof(uint32_t));
   tables.room = tables.first_room + aligned_slice_bytes(bins * sizeof(uint32_t));
   tables.first_tile = tables.room + aligned_slice_bytes(cells * sizeof(uint32_t));
-  tables.bytes = tables.first_tile + aligned_slice_bytes((bins + 1) * sizeof(uint32_t));
+  tables.weights = tables.first_tile + aligned_slice_bytes((bins + 1) * sizeof(uint32_t));
+  tables.map = tables.weights + aligned_slice_bytes(kMsdMapWeights * sizeof(uint32_t));
+  tables.bin_entries = tables.map + aligned_slice_bytes(kMsdMapEntries * sizeof(uint32_t));
+  tables.ranges = tables.bin_entries + aligned_slice_bytes((bins + 1) * sizeof(uint32_t));
+  tables.bytes = tables.ranges + aligned_slice_bytes(cells * sizeof(uint2));
   return tables;
 }
 
@@ -36,9 +43,14 @@ MsdArguments<U> make_arguments(const MsdPlan &plan, void *memory) {
   };
   return {reinterpret_cast<MsdState<U> *>(words(tables.state)),
           words(tables.cells),
+          words(tables.bin_first),
           words(tables.first_room),
           words(tables.room),
           words(tables.first_tile),
+          words(tables.weights),
+          words(tables.map),
+          words(tables.bin_entries),
+          reinterpret_cast<uint2 *>(words(tables.ranges)),
           plan};
 }
 
@@ -71,8 +83,9 @@ struct Launcher {
 
 template <class U, class Sample>
 void launch_sample(Launcher<U> &launcher, const MsdSort<U> &sort, const MsdArguments<U> &arguments) {
-  launcher(msd_sample_kernel<U, Sample>, "msd_sample_kernel", 1, kMsdSampleThreads, (1u << Sample::kMeetingBits) / 8,
-           sort.keys_in, sort.n, sort.codec, sort.done, arguments);
+  const uint32_t clearing = std::min(msd_cells_max(arguments.plan) / kMsdSampleThreads + 1, 16u);
+  launcher(msd_sample_kernel<U, Sample>, "msd_sample_kernel", 1 + clearing, kMsdSampleThreads,
+           (1u << Sample::kMeetingBits) / 8, sort.keys_in, sort.n, sort.codec, sort.done, arguments);
 }
 
 template <class U>
@@ -82,11 +95,20 @@ void launch_count(Launcher<U> &launcher, const MsdSort<U> &sort, const MsdArgume
   else
     launch_sample<U, MsdLargeSample>(launcher, sort, arguments);
 
+  if (arguments.plan.mapped_cells != 0) {
+    constexpr uint32_t kKeys = kMsdMapThreads * kMsdMapItems;
+    const uint64_t by_keys = sort.n / (uint64_t{kKeys} * 8);
+    const uint32_t blocks = by_keys < kMsdMapBlocksMax ? static_cast<uint32_t>(by_keys) : kMsdMapBlocksMax;
+    const uint32_t part = static_cast<uint32_t>(sort.n / (uint64_t{blocks} * kKeys / 8));
+    launcher(msd_map_kernel<U>, "msd_map_kernel", blocks, kMsdMapThreads, static_cast<uint32_t>(sizeof(MsdMapStorage)),
+             sort.keys_in, part, sort.codec, arguments);
+  }
+
   const uint32_t counts_bytes = msd_counts_bytes(arguments.plan);
   const uint32_t blocks_each = counts_bytes <= 96u << 10 ? 2 : 1;
   const uint64_t tiles = sort.n / (kMsdHistogramThreads * kMsdHistogramItems) + 1;
   const uint64_t blocks = uint64_t{launcher.context.device->multiprocessors} * blocks_each;
-  launcher(msd_histogram_kernel<U>, "msd_histogram_kernel", static_cast<uint32_t>(tiles < blocks ? tiles : blocks),
+  launcher(msd_histogram_kernel<U>, "msd_histogram_kernel", static_cast<uint32_t>(std::min(tiles, blocks)),
            kMsdHistogramThreads, counts_bytes, sort.keys_in, sort.n, sort.codec, arguments);
 }
 
@@ -96,7 +118,7 @@ void launch_partition(Launcher<U> &launcher, const MsdSort<U> &sort, const MsdAr
   constexpr uint32_t kTile = MsdShape<sizeof(U)>::kPartitionTile;
   // In the second pass every bin of the first may end in a part of a tile.
   const uint32_t tiles =
-      static_cast<uint32_t>((sort.n + kTile - 1) / kTile) + (kFirst ? 0 : 1u << arguments.plan.first_bits);
+      static_cast<uint32_t>((sort.n + kTile - 1) / kTile) + (kFirst ? 0 : msd_bins_max(arguments.plan));
   launcher(msd_partition_kernel<U, kFirst>, "msd_partition_kernel", tiles, MsdShape<sizeof(U)>::kPartitionThreads,
            static_cast<uint32_t>(sizeof(MsdTileStorage<U>)), from, to, static_cast<uint32_t>(sort.n), sort.codec,
            arguments);
@@ -110,20 +132,26 @@ void launch_moves(Launcher<U> &launcher, const MsdSort<U> &sort, const MsdArgume
     launch_partition<U, true>(launcher, sort, arguments, sort.keys_in, in_scratch ? sort.scratch : sort.keys_out);
   } else {
     launch_partition<U, true>(launcher, sort, arguments, sort.keys_in, sort.scratch);
+    if (arguments.plan.counted_late)
+      launcher(msd_late_count_kernel<U>, "msd_late_count_kernel", 2 * launcher.context.device->multiprocessors,
+               kMsdHistogramThreads, 4 * kMsdLateCells / 32 * 33, sort.scratch, static_cast<uint32_t>(sort.n),
+               arguments);
     launch_partition<U, false>(launcher, sort, arguments, sort.scratch, sort.keys_out);
   }
-  launcher(msd_finish_kernel<U>, "msd_finish_kernel", 1u << arguments.plan.cell_bits,
+  launcher(msd_finish_kernel<U>, "msd_finish_kernel", msd_cells_max(arguments.plan),
            MsdShape<sizeof(U)>::kFinishThreads, static_cast<uint32_t>(sizeof(MsdFinishStorage<U>)),
            in_scratch ? sort.scratch : sort.keys_out, sort.keys_out, sort.codec, arguments);
 }
 
 }  // namespace
 
-uint64_t msd_tables_bytes(uint64_t n, uint32_t) { return tables_of(plan_msd(n)).bytes; }
+uint64_t msd_tables_bytes(uint64_t n, uint32_t, uint32_t cell_bits) { return tables_of(plan_msd(n, cell_bits)).bytes; }
 
 template <class U>
 const uint32_t *launch_msd(const LaunchContext &context, const MsdSort<U> &sort) {
-  const MsdPlan plan = plan_msd(sort.n);
+  MsdPlan plan = plan_msd(sort.n, sort.cell_bits);
+  // The map takes more shared memory than other chips than Hopper's have.
+  if (context.device->shared_bytes_block_max < msd_counts_bytes(plan) + 1024) plan.mapped_cells = 0;
   const MsdArguments<U> arguments = make_arguments<U>(plan, sort.tables);
   if (context.control->has_log())
     context.control->log(

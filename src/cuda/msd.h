@@ -11,8 +11,8 @@
 
 namespace gsort_internal {
 
-// Bytes for its tables, besides one array of n keys. n and key_bytes as msd_applies() allows.
-uint64_t msd_tables_bytes(uint64_t n, uint32_t key_bytes);
+// Bytes for its tables, besides one array of n keys. n and key_bytes as msd_applies() allows. cell_bits: see MsdSort.
+uint64_t msd_tables_bytes(uint64_t n, uint32_t key_bytes, uint32_t cell_bits = 0);
 
 template <class U>
 struct MsdSort {
@@ -25,6 +25,8 @@ struct MsdSort {
   // NULL, or a device word that an earlier kernel of the stream has written: not 0 = the keys are sorted already, by
   // another method, and nothing is to be done.
   const uint32_t *done;
+  // 0: the plan's own. Tests ask for more, to reach what else takes very many keys.
+  uint32_t cell_bits;
 };
 
 // Enqueues the sort. Returns the address of a device word that says, once the work has run, whether the keys are sorted

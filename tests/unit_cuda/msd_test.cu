@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <functional>
+#include <thread>
 #include <vector>
 
 #include "core/control.h"
@@ -51,17 +51,22 @@ class Guarded {
     EXPECT_EQ(cudaMemcpy(get(), keys.data(), n_ * sizeof(U), cudaMemcpyHostToDevice), cudaSuccess);
   }
   std::vector<U> take() const {
-    std::vector<U> all(whole());
-    EXPECT_EQ(cudaMemcpy(all.data(), memory_, whole() * sizeof(U), cudaMemcpyDeviceToHost), cudaSuccess);
-    const auto begin = all.begin() + static_cast<int64_t>(kZone + offset_);
-    const auto end = begin + static_cast<int64_t>(n_);
-    EXPECT_TRUE(std::all_of(all.begin(), begin, is_poison)) << "written before the array";
-    EXPECT_TRUE(std::all_of(end, all.end(), is_poison)) << "written behind the array";
-    return std::vector<U>(begin, end);
+    check_zones();
+    return piece(kZone + offset_, n_);
+  }
+  void check_zones() const {
+    const std::vector<U> before = piece(0, kZone + offset_), behind = piece(kZone + offset_ + n_, kZone);
+    EXPECT_TRUE(std::all_of(before.begin(), before.end(), is_poison)) << "written before the array";
+    EXPECT_TRUE(std::all_of(behind.begin(), behind.end(), is_poison)) << "written behind the array";
   }
   static bool is_poison(U key) { return key == static_cast<U>(0xA5A5A5A5A5A5A5A5u); }
 
  private:
+  std::vector<U> piece(uint64_t first, uint64_t count) const {
+    std::vector<U> keys(count);
+    EXPECT_EQ(cudaMemcpy(keys.data(), memory_ + first, count * sizeof(U), cudaMemcpyDeviceToHost), cudaSuccess);
+    return keys;
+  }
   uint64_t whole() const { return n_ + offset_ + 2 * kZone; }
   uint64_t n_, offset_;
   U *memory_ = nullptr;
@@ -71,12 +76,31 @@ struct How {
   bool in_place = false;
   uint64_t offset = 0;
   KeyOrder order = {GSORT_U32, false, false};
+  uint32_t cell_bits = 0;
 };
+
+// The keys in order, by a radix sort of their ordered bits that has nothing in common with the one under test.
+template <class U>
+std::vector<U> in_order(const std::vector<U> &keys, const KeyCodec<U> &codec) {
+  constexpr uint32_t kBits = 11, kBins = 1u << kBits;
+  std::vector<U> from(keys.size()), to(keys.size());
+  std::transform(keys.begin(), keys.end(), from.begin(), [&](U key) { return codec.encode(key); });
+  for (uint32_t shift = 0; shift < sizeof(U) * 8; shift += kBits) {
+    std::vector<uint64_t> places(kBins + 1);
+    for (const U key : from) ++places[((key >> shift) & (kBins - 1)) + 1];
+    if (std::find(places.begin(), places.end(), from.size()) != places.end()) continue;
+    for (uint32_t bin = 0; bin < kBins; ++bin) places[bin + 1] += places[bin];
+    for (const U key : from) to[places[(key >> shift) & (kBins - 1)]++] = key;
+    from.swap(to);
+  }
+  std::transform(from.begin(), from.end(), from.begin(), [&](U key) { return codec.decode(key); });
+  return from;
+}
 
 // Runs the sort, checks all that must hold and returns whether the keys were sorted.
 template <class U>
 bool run(const std::vector<U> &keys, const How &how) {
-  const uint64_t n = keys.size(), tables_bytes = msd_tables_bytes(n, sizeof(U));
+  const uint64_t n = keys.size(), tables_bytes = msd_tables_bytes(n, sizeof(U), how.cell_bits);
   const KeyCodec<U> codec = make_codec<U>(how.order);
   const DeviceFacts facts = device_facts();
   const Control control;
@@ -84,30 +108,34 @@ bool run(const std::vector<U> &keys, const How &how) {
   Guarded<U> in(n, how.offset), out(n, how.offset ^ 1), scratch(n, 0);
   Guarded<uint64_t> tables(tables_bytes / 8 + 1, 0);
   in.put(keys);
-  const uint32_t *const go = launch_msd<U>(
-      context, {in.get(), how.in_place ? in.get() : out.get(), scratch.get(), n, codec, tables.get(), nullptr});
+  const uint32_t *const word = launch_msd<U>(context, {in.get(), how.in_place ? in.get() : out.get(), scratch.get(), n,
+                                                       codec, tables.get(), nullptr, how.cell_bits});
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   uint32_t sorted = 0;
-  EXPECT_EQ(cudaMemcpy(&sorted, go, sizeof(sorted), cudaMemcpyDeviceToHost), cudaSuccess);
-  scratch.take();
-  tables.take();
-  std::vector<U> expected = keys;
-  std::sort(expected.begin(), expected.end(), [&](U a, U b) { return codec.encode(a) < codec.encode(b); });
+  EXPECT_EQ(cudaMemcpy(&sorted, word, sizeof(sorted), cudaMemcpyDeviceToHost), cudaSuccess);
+  scratch.check_zones();
+  tables.check_zones();
   const std::vector<U> after_in = in.take(), after_out = out.take();
-  if (!how.in_place) {
-    EXPECT_TRUE(after_in == keys) << "the input was written";
-    EXPECT_TRUE(sorted ? after_out == expected
-                       : std::all_of(after_out.begin(), after_out.end(), Guarded<U>::is_poison));
-  } else {
-    EXPECT_TRUE(after_in == (sorted ? expected : keys));
-  }
+  if (!how.in_place) EXPECT_TRUE(after_in == keys) << "the input was written";
+  if (sorted)
+    EXPECT_TRUE((how.in_place ? after_in : after_out) == in_order(keys, codec));
+  else
+    EXPECT_TRUE(how.in_place ? after_in == keys
+                             : std::all_of(after_out.begin(), after_out.end(), Guarded<U>::is_poison));
   return sorted != 0;
 }
 
-template <class U>
-std::vector<U> make_keys(uint64_t n, const std::function<uint64_t(uint64_t)> &key) {
+// key(i) for every i below n, by some threads.
+template <class U, class Key>
+std::vector<U> make_keys(uint64_t n, const Key &key) {
+  constexpr uint64_t kThreads = 8;
   std::vector<U> keys(n);
-  for (uint64_t i = 0; i < n; ++i) keys[i] = static_cast<U>(key(i));
+  std::vector<std::thread> threads;
+  for (uint64_t t = 0; t < kThreads; ++t)
+    threads.emplace_back([&, t] {
+      for (uint64_t i = n * t / kThreads; i < n * (t + 1) / kThreads; ++i) keys[i] = static_cast<U>(key(i));
+    });
+  for (std::thread &thread : threads) thread.join();
   return keys;
 }
 
@@ -125,11 +153,52 @@ class Msd : public ::testing::Test {
   }
 };
 
+bool map_fits(uint64_t n) { return device_facts().shared_bytes_block_max >= msd_counts_bytes(plan_msd(n)) + 1024; }
+
 TEST_F(Msd, EvenKeysAreSortedAtEverySize) {
   for (const uint64_t n : {kMsdItemsMin, kMsdItemsMin + 1, kOnePass - 1, kOnePass, uint64_t{kMsdCellKeysMean} << 9,
-                           (uint64_t{kMsdCellKeysMean} << 9) + 1, kTwoPasses, kMsdSmallSampleItemsMax + 1}) {
+                           (uint64_t{kMsdCellKeysMean} << 9) + 1}) {
     EXPECT_TRUE(run<uint32_t>(make_keys<uint32_t>(n, mixed), {})) << n;
     EXPECT_TRUE(run<uint64_t>(make_keys<uint64_t>(n, mixed), {})) << n;
+  }
+  EXPECT_TRUE(run<uint32_t>(make_keys<uint32_t>(kMsdSmallSampleItemsMax + 1, mixed), {}));
+}
+
+// As many cells as hundreds of millions of keys take: counted by groups of blocks, and moved by the most bins.
+TEST_F(Msd, ManyCells) {
+  How how;
+  for (how.cell_bits = kMsdCountedBits; how.cell_bits <= kMsdCellBitsMax; ++how.cell_bits) {
+    EXPECT_TRUE(run<uint32_t>(make_keys<uint32_t>(kTwoPasses, mixed), how)) << how.cell_bits;
+    EXPECT_TRUE(run<uint64_t>(make_keys<uint64_t>(kTwoPasses, mixed), how)) << how.cell_bits;
+    std::vector<uint32_t> keys = make_keys<uint32_t>(kTwoPasses, [](uint64_t i) { return mixed(i) >> 33; });
+    keys[kTwoPasses - 7] |= 0x80000000u;
+    EXPECT_FALSE(run<uint32_t>(keys, how)) << how.cell_bits;
+  }
+}
+
+TEST_F(Msd, StandsAsideWhereTheKeysAreSortedAlready) {
+  const DeviceFacts facts = device_facts();
+  const Control control;
+  const LaunchContext context = {nullptr, &facts, &control};
+  const std::vector<uint32_t> keys = make_keys<uint32_t>(kOnePass, mixed);
+  const KeyCodec<uint32_t> codec = make_codec<uint32_t>({GSORT_U32, false, false});
+  for (const uint32_t done : {0u, 1u, 5u}) {
+    Guarded<uint32_t> in(kOnePass, 0), out(kOnePass, 0), scratch(kOnePass, 0), word(1, 0);
+    Guarded<uint64_t> tables(msd_tables_bytes(kOnePass, 4) / 8 + 1, 0);
+    in.put(keys);
+    word.put({done});
+    const uint32_t *const sorted = launch_msd<uint32_t>(
+        context, {in.get(), out.get(), scratch.get(), kOnePass, codec, tables.get(), word.get(), 0});
+    uint32_t answer = 0;
+    EXPECT_EQ(cudaMemcpy(&answer, sorted, sizeof(answer), cudaMemcpyDeviceToHost), cudaSuccess);
+    EXPECT_NE(answer, 0u);
+    EXPECT_TRUE(in.take() == keys);
+    EXPECT_TRUE(word.take() == std::vector<uint32_t>{done});
+    const std::vector<uint32_t> after = out.take();
+    if (done == 0)
+      EXPECT_TRUE(after == in_order(keys, codec));
+    else
+      EXPECT_TRUE(std::all_of(after.begin(), after.end(), Guarded<uint32_t>::is_poison)) << "written";
   }
 }
 
@@ -137,65 +206,80 @@ double unit(uint64_t i) { return static_cast<double>(mixed(i) >> 11) * 0x1p-53; 
 double normal(uint64_t i) {
   return std::sqrt(-2 * std::log(unit(2 * i) + 0x1p-60)) * std::cos(6.283185307179586 * unit(2 * i + 1));
 }
-uint32_t bits_of(double value) {
-  const float narrow = static_cast<float>(value);
-  uint32_t bits;
-  std::memcpy(&bits, &narrow, sizeof(bits));
+template <class U, class F>
+U bits_of(F value) {
+  static_assert(sizeof(U) == sizeof(F), "the same bits");
+  U bits;
+  std::memcpy(&bits, &value, sizeof(bits));
   return bits;
 }
 
 // Smooth data of uneven density, which the map serves where the chip has the shared memory for it.
-// run() checks both answers: sorted keys, or keys left alone.
-TEST_F(Msd, UnevenKeysAreSortedOrLeftAlone) {
-  const uint64_t n = (uint64_t{1} << 25) + 12345;
+TEST_F(Msd, SmoothUnevenKeys) {
+  const uint64_t n = (uint64_t{1} << 24) + 12345;
   How how;
   how.order = {GSORT_F32, false, false};
   how.offset = 1;
-  run<uint32_t>(make_keys<uint32_t>(n, [](uint64_t i) { return bits_of(unit(i)); }), how);
+  const auto uniform = [](uint64_t i) { return bits_of<uint32_t>(static_cast<float>(unit(i))); };
+  EXPECT_EQ(run<uint32_t>(make_keys<uint32_t>(n, uniform), how), map_fits(n));
   how.in_place = true;
-  run<uint32_t>(make_keys<uint32_t>(n, [](uint64_t i) { return bits_of(normal(i)); }), how);
+  const auto exponential = [](uint64_t i) { return bits_of<uint32_t>(static_cast<float>(-std::log(1 - unit(i)))); };
   how.order.descending = true;
-  run<uint32_t>(make_keys<uint32_t>(n, [](uint64_t i) { return bits_of(-std::log(1 - unit(i))); }), how);
+  EXPECT_EQ(run<uint32_t>(make_keys<uint32_t>(n, exponential), how), map_fits(n));
+  const auto bell = [](uint64_t i) { return bits_of<uint32_t>(static_cast<float>(normal(i))); };
+  EXPECT_EQ(run<uint32_t>(make_keys<uint32_t>(2 * n, bell), how), map_fits(2 * n));
   how.order = {GSORT_I32, false, false};
   const auto integer = [](uint64_t i) { return static_cast<uint64_t>(static_cast<int64_t>(normal(i) * 0x1p27)); };
-  run<uint32_t>(make_keys<uint32_t>(n, integer), how);
+  run<uint32_t>(make_keys<uint32_t>(n, integer), how);  // the map has too few cells for so many entries: either way
   how.order = {GSORT_U32, false, false};
-  run<uint32_t>(make_keys<uint32_t>(n, [](uint64_t i) { return mixed(i) % 600000000; }), how);
-  // Keys in parts of the range where no sample was, below and above and between those of the others.
-  std::vector<uint32_t> keys =
-      make_keys<uint32_t>(n, [](uint64_t i) { return 0x20000000 + (mixed(i) % 0x10000000 | (i % 2) << 30); });
-  for (uint64_t i = 0; i < 600; ++i) keys[mixed(i) % n] = static_cast<uint32_t>(mixed(i + 1000));
-  run<uint32_t>(keys, how);
+  EXPECT_EQ(run<uint32_t>(make_keys<uint32_t>(2 * n, [](uint64_t i) { return mixed(i) % 600000000; }), how),
+            map_fits(2 * n));
   how.order = {GSORT_F64, false, false};
-  const auto wide = [](uint64_t i) {
-    const double value = unit(i);
-    uint64_t bits;
-    std::memcpy(&bits, &value, sizeof(bits));
-    return bits;
-  };
-  run<uint64_t>(make_keys<uint64_t>(n, wide), how);
+  EXPECT_EQ(run<uint64_t>(make_keys<uint64_t>(n, [](uint64_t i) { return bits_of<uint64_t>(unit(i)); }), how),
+            map_fits(n));
+  // A 2nd of the keys in the first 256th, a 4th in the next, and so on.
+  const auto halving = [](uint64_t i) { return uint64_t(__builtin_clzll(mixed(~i) | 1)) << 56 | mixed(i) >> 8; };
+  EXPECT_EQ(run<uint64_t>(make_keys<uint64_t>(n, halving), how), map_fits(n));
+}
+
+// Keys in parts of the range where no sample was, below and above and between those of the others.
+TEST_F(Msd, KeysWhereTheMapHasNone) {
+  const uint64_t n = (uint64_t{1} << 25) + 999;
+  const auto two_parts = [](uint64_t i) { return 0x20000000 + (mixed(i) % 0x10000000 | (i % 2) << 30); };
+  std::vector<uint32_t> keys = make_keys<uint32_t>(n, two_parts);
+  std::vector<uint64_t> wide = make_keys<uint64_t>(n, [&](uint64_t i) { return two_parts(i) << 32 | mixed(~i) >> 32; });
+  for (uint64_t i = 0; i < 600; ++i) {
+    keys[mixed(i) % n] = static_cast<uint32_t>(mixed(i + 1000));
+    wide[mixed(i) % n] = mixed(i + 1000);
+  }
+  EXPECT_EQ(run<uint32_t>(keys, {}), map_fits(n));
+  EXPECT_EQ(run<uint64_t>(wide, {}), map_fits(n));
 }
 
 TEST_F(Msd, InPlaceAndAtOddAddresses) {
-  for (const uint64_t n : {kOnePass + 7, kTwoPasses})
+  for (const uint64_t n : {kOnePass + 7, kTwoPasses}) {
+    const std::vector<uint32_t> narrow = make_keys<uint32_t>(n, mixed);
+    const std::vector<uint64_t> wide = make_keys<uint64_t>(n, mixed);
     for (const uint64_t offset : {0, 1, 3})
       for (const bool in_place : {false, true}) {
         How how;
         how.in_place = in_place;
         how.offset = offset;
-        EXPECT_TRUE(run<uint32_t>(make_keys<uint32_t>(n, mixed), how)) << n << ' ' << offset;
-        EXPECT_TRUE(run<uint64_t>(make_keys<uint64_t>(n, mixed), how)) << n << ' ' << offset;
+        EXPECT_TRUE(run<uint32_t>(narrow, how)) << n << ' ' << offset;
+        if (offset != 1) EXPECT_TRUE(run<uint64_t>(wide, how)) << n << ' ' << offset;
       }
+  }
 }
 
 TEST_F(Msd, EveryOrder) {
+  // All bit patterns of floats, NaNs too.
+  const std::vector<uint32_t> keys = make_keys<uint32_t>(kOnePass, mixed);
   for (const bool descending : {false, true})
     for (const bool nan_last : {false, true})
       for (const gsort_dtype type : {GSORT_U32, GSORT_I32, GSORT_F32}) {
         How how;
         how.order = {type, descending, nan_last};
-        // All bit patterns of floats, NaNs too.
-        EXPECT_TRUE(run<uint32_t>(make_keys<uint32_t>(kTwoPasses, mixed), how));
+        EXPECT_TRUE(run<uint32_t>(keys, how));
       }
   How how;
   how.order = {GSORT_F64, true, true};
@@ -215,18 +299,40 @@ TEST_F(Msd, RangesAnywhereInTheWord) {
   EXPECT_TRUE(run<uint64_t>(make_keys<uint64_t>(kTwoPasses, [](uint64_t i) { return mixed(i) << 32 | 5; }), {}));
 }
 
-// Keys that come in groups with one digit of the finish, around every limit of its methods.
+// The i-th of n keys, in groups of `group` that differ in their lowest bits alone; groups stand at equal distances, or
+// twice as close in the upper part of a narrower range.
+uint64_t grouped(uint64_t i, uint64_t n, uint64_t group, uint32_t low_bits, bool uneven) {
+  const uint64_t distance = (uint64_t{1} << 63) / (n / group + 1);
+  uint64_t base = i * 7919 % n / group * distance;
+  if (!uneven) base *= 2;
+  if (uneven && base >= uint64_t{1} << 62) base = (uint64_t{1} << 63) + (base - (uint64_t{1} << 62)) / 2;
+  if (uneven) base >>= 4;
+  return (base >> low_bits << low_bits) | mixed(~i) >> (64 - low_bits);
+}
+
+// Groups of keys that share a digit of the finish, around every limit of the ways to put them in order: different keys,
+// and equal ones.
 TEST_F(Msd, CrowdedDigits) {
-  for (const uint64_t group : {2, 8, 9, 48, 49, 200})
-    for (const uint64_t n : {kOnePass, kTwoPasses}) {
-      const auto near = [&](uint64_t i) { return (mixed(i * 7919 % n / group) & ~uint64_t{255}) | (mixed(~i) & 255); };
-      // Larger groups make cells uneven, too.
-      EXPECT_TRUE(run<uint32_t>(make_keys<uint32_t>(n, near), {}) || group > 9) << group << ' ' << n;
-      run<uint64_t>(make_keys<uint64_t>(n, near), {});
-      const auto equal = [&](uint64_t i) { return mixed(i * 7919 % n / group); };
-      run<uint32_t>(make_keys<uint32_t>(n, equal), {});
-      run<uint64_t>(make_keys<uint64_t>(n, equal), {});
-    }
+  const auto narrow = [](uint64_t n, uint64_t group, uint32_t low_bits, bool uneven) {
+    return make_keys<uint32_t>(n, [&](uint64_t i) { return grouped(i, n, group, 32 + low_bits, uneven) >> 32; });
+  };
+  for (const uint64_t group : {2, 8, 9, 31, 32, 33, 64, 200, 1000, 1024, 1025, 2000, 4300, 8000}) {
+    EXPECT_TRUE(run<uint32_t>(narrow(kOnePass, group, 11, false), {}) || group > 2000) << group;
+    EXPECT_TRUE(
+        run<uint64_t>(make_keys<uint64_t>(kOnePass, [&](uint64_t i) { return grouped(i, kOnePass, group, 40, false); }),
+                      {}) ||
+        group > 2000)
+        << group;
+    const auto equal = [&](uint64_t i) { return grouped(i, kOnePass, group, 1, false) | 1; };
+    run<uint64_t>(make_keys<uint64_t>(kOnePass, equal), {});
+    run<uint32_t>(make_keys<uint32_t>(kOnePass, [&](uint64_t i) { return equal(i) >> 32; }), {});
+  }
+  const uint64_t n = uint64_t{1} << 23;
+  for (const uint64_t group : {3, 20, 64, 700}) {
+    run<uint32_t>(narrow(n, group, 9, false), {});
+    EXPECT_EQ(run<uint32_t>(narrow(2 * n, group, 8, true), {}), map_fits(2 * n)) << group;
+    run<uint64_t>(make_keys<uint64_t>(n, [&](uint64_t i) { return grouped(i, n, group, 38, true); }), {});
+  }
 }
 
 // A cell of exactly as many keys as the finish holds, among others that are even; one key more turns the sort away.
@@ -247,41 +353,70 @@ TEST_F(Msd, FullestCell) {
   }
 }
 
+template <class Key>
+void expect_away(const Key &key) {
+  for (const bool in_place : {false, true}) {
+    How how;
+    how.in_place = in_place;
+    EXPECT_FALSE(run<uint32_t>(make_keys<uint32_t>(kOnePass, key), how));
+    EXPECT_FALSE(run<uint64_t>(make_keys<uint64_t>(kTwoPasses, key), how));
+  }
+}
+
 TEST_F(Msd, DataForAnotherMethodIsLeftAlone) {
-  const auto expect_away = [](const std::function<uint64_t(uint64_t)> &key) {
-    for (const bool in_place : {false, true}) {
-      How how;
-      how.in_place = in_place;
-      EXPECT_FALSE(run<uint32_t>(make_keys<uint32_t>(kOnePass, key), how));
-      EXPECT_FALSE(run<uint64_t>(make_keys<uint64_t>(kTwoPasses, key), how));
-    }
-  };
   expect_away([](uint64_t) { return 42; });
   expect_away([](uint64_t i) { return i % 2; });
   expect_away([](uint64_t i) { return mixed(i) % 1000; });
   expect_away([](uint64_t i) { return i == 12345 ? uint64_t{1} << 31 : mixed(i) >> 60; });
   // One full cell among empty ones.
   expect_away([](uint64_t i) { return i % 64 == 0 ? mixed(i) : (mixed(i) & 0x00ffffff) | 0x33000000; });
+  // Values that repeat with a period that a sample at regular distances would never meet twice.
+  expect_away([](uint64_t i) { return (i & 0xfff) << 20; });
 }
 
 // Single keys with another prefix than all others, most of which no sample sees.
 TEST_F(Msd, ForeignPrefix) {
-  for (const uint64_t n : {kOnePass, kTwoPasses})
+  for (const uint64_t n : {kOnePass, kTwoPasses}) {
+    std::vector<uint32_t> keys = make_keys<uint32_t>(n, [](uint64_t i) { return mixed(i) & 0x7fffffff; });
     for (const uint64_t place : {uint64_t{0}, uint64_t{1}, n / 2, n - 1, uint64_t{31337}}) {
-      std::vector<uint32_t> keys = make_keys<uint32_t>(n, [](uint64_t i) { return mixed(i) & 0x7fffffff; });
       keys[place] |= 0x80000000u;
       EXPECT_FALSE(run<uint32_t>(keys, {})) << n << ' ' << place;
+      keys[place] &= 0x7fffffffu;
     }
+  }
 }
 
-TEST_F(Msd, SortedReversedAndRepeated) {
-  const uint64_t n = kTwoPasses;
-  EXPECT_TRUE(run<uint32_t>(make_keys<uint32_t>(n, [&](uint64_t i) { return (i << 32) / n; }), {}));
-  EXPECT_TRUE(run<uint32_t>(make_keys<uint32_t>(n, [&](uint64_t i) { return ((n - 1 - i) << 32) / n; }), {}));
-  for (int repeat = 0; repeat < 20; ++repeat)
-    EXPECT_TRUE(run<uint32_t>(
-        make_keys<uint32_t>(kOnePass, [&](uint64_t i) { return mixed(i + static_cast<uint64_t>(repeat) * kOnePass); }),
-        {}));
+// Neighbours of such keys fall in one bin.
+TEST_F(Msd, KeysInAnOrderAlready) {
+  const uint64_t n = kTwoPasses, uneven = uint64_t{1} << 24;
+  const auto ascending = [&](uint64_t i) { return i * (~uint64_t{0} / n); };
+  const auto nearly = [&](uint64_t i) { return i % 100 == 0 ? mixed(i) : ascending(i); };
+  const auto pipe = [&](uint64_t i) { return ascending(i < n / 2 ? 2 * i : 2 * (n - 1 - i) + 1); };
+  const auto stairs = [&](uint64_t i) { return (ascending(i) >> 60 << 60) | mixed(i) >> 4; };
+  const auto check = [&](const auto &key) {
+    EXPECT_TRUE(run<uint64_t>(make_keys<uint64_t>(n, key), {}));
+    EXPECT_TRUE(run<uint32_t>(make_keys<uint32_t>(n, [&](uint64_t i) { return key(i) >> 32; }), {}));
+  };
+  check(ascending);
+  check([&](uint64_t i) { return ascending(n - 1 - i); });
+  check(nearly);
+  check(pipe);
+  check(stairs);
+  How how;
+  how.order = {GSORT_F32, false, false};
+  EXPECT_EQ(
+      run<uint32_t>(make_keys<uint32_t>(uneven,
+                                        [&](uint64_t i) {
+                                          return bits_of<uint32_t>(static_cast<float>(i) / static_cast<float>(uneven));
+                                        }),
+                    how),
+      map_fits(uneven));
+}
+
+TEST_F(Msd, Repeated) {
+  for (uint64_t repeat = 0; repeat < 20; ++repeat)
+    EXPECT_TRUE(
+        run<uint32_t>(make_keys<uint32_t>(kOnePass, [&](uint64_t i) { return mixed(i + repeat * kOnePass); }), {}));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Last step of the MSD sort: a block sorts one cell on chip. A digit of up to kMsdFinishBits is ranked by counters;
-// keys that share it lie side by side then and are put in order in registers, or, where they are many, by looking at
-// neighbours or by a network.
+// keys that share it lie side by side then and are put in order: by a warp or the block where they are many, and in
+// registers.
 #ifndef GSORT_CUDA_KERNELS_MSD_FINISH_CUH_
 #define GSORT_CUDA_KERNELS_MSD_FINISH_CUH_
 
@@ -9,87 +9,25 @@
 
 #include "core/key_bits.h"
 #include "cuda/block/exclusive_scan.cuh"
+#include "cuda/kernels/msd_groups.cuh"
 #include "cuda/kernels/msd_state.cuh"
 
 namespace gsort_internal {
 
-constexpr uint32_t kMsdFinishDigits = 1u << kMsdFinishBits;
-
 // A cell of the usual size fills the first rows of a block; they need no test.
 constexpr int kMsdFinishSure = 7;
-
-// The most keys of one digit that the windows put in order: with one key a digit on average, 1 cell in 100 has more.
-constexpr uint32_t kMsdWindowGroup = 8;
-constexpr uint32_t kMsdWindowHalo = kMsdWindowGroup - 1;
+constexpr int kMsdMappedSure = 5;
 
 template <class U>
 struct MsdFinishStorage {
   uint32_t counters[kMsdFinishDigits];
-  // Keys of no cell lie around the cell's, where windows and looks at neighbours end.
+  // Keys of no cell lie around the cell's, where windows end.
   U padded_keys[kMsdWindowGroup + MsdShape<sizeof(U)>::kFinishKeysMax + MsdShape<sizeof(U)>::kFinishItems +
                 kMsdWindowHalo];
   uint32_t warp_totals[MsdShape<sizeof(U)>::kFinishThreads / 32];
-  uint32_t cell[3];  // its place, number of keys, digit shift
+  uint32_t cell[5];  // its place, number of keys, digits
+  MsdGroups<U> groups;
 };
-
-// Sorts keys[0 .. count) ascending with Batcher's bitonic network in the form whose comparators all point one way, so
-// that the missing keys of a count that is no power of two need no padding. 105 steps for 9,216 keys.
-template <class U>
-__device__ __noinline__ void network_sort(U *keys, uint32_t count) {
-  const auto exchange = [&](uint32_t low, uint32_t high) {
-    if (high >= count) return;
-    const U a = keys[low], b = keys[high];
-    if (a > b) keys[low] = b, keys[high] = a;
-  };
-  for (uint32_t size = 2; size / 2 < count; size *= 2) {
-    for (uint32_t i = threadIdx.x; i < (count + size - 1) / size * (size / 2); i += blockDim.x) {
-      const uint32_t within = i % (size / 2), base = i / (size / 2) * size;
-      exchange(base + within, base + size - 1 - within);
-    }
-    __syncthreads();
-    for (uint32_t half = size / 4; half != 0; half /= 2) {
-      for (uint32_t i = threadIdx.x; i < (count + 2 * half - 1) / (2 * half) * half; i += blockDim.x) {
-        const uint32_t low = i / half * 2 * half + i % half;
-        exchange(low, low + half);
-      }
-      __syncthreads();
-    }
-  }
-}
-
-// Place of keys[i] among its neighbours of the same digit: those before it that are greater go behind it, those behind
-// it that are less go before it. Equal keys keep their order, so places are distinct.
-template <class U>
-__device__ __forceinline__ uint32_t place_among_neighbours(const U *keys, uint32_t i, uint32_t digit_shift) {
-  const U key = keys[i];
-  uint32_t place = i;
-  U other = keys[static_cast<int>(i) - 1];
-  for (const U *at = keys + i - 1; ((other ^ key) >> digit_shift) == 0; other = *--at) place -= other > key;
-  other = keys[i + 1];
-  for (const U *at = keys + i + 1; ((other ^ key) >> digit_shift) == 0; other = *++at) place += other < key;
-  return place;
-}
-
-// Finishes a cell in which some digit has many keys, which lie in `sorted` by digit: keys look at their neighbours, or,
-// where some digit has more than kMsdNeighboursMax, a network sorts the cell. counters: place of each digit's first
-// key.
-template <class U>
-__device__ __noinline__ void finish_crowded(U *sorted, U *to, uint32_t count, const uint32_t *counters,
-                                            uint32_t digit_shift, KeyCodec<U> codec) {
-  bool many = false;
-  for (uint32_t i = threadIdx.x; i < kMsdFinishDigits; i += blockDim.x)
-    many |= (i + 1 < kMsdFinishDigits ? counters[i + 1] : count) - counters[i] > kMsdNeighboursMax;
-  if (__syncthreads_or(many)) {
-    network_sort(sorted, count);
-    for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) to[i] = codec.decode(sorted[i]);
-    return;
-  }
-  // A key of another cell at either end: the bits that name the cell are turned over.
-  if (threadIdx.x == 0) sorted[-1] = sorted[count] = static_cast<U>(~sorted[0]);
-  __syncthreads();
-  for (uint32_t i = threadIdx.x; i < count; i += blockDim.x)
-    to[place_among_neighbours(sorted, i, digit_shift)] = codec.decode(sorted[i]);
-}
 
 // Puts keys of equal digit in order, at most kMsdWindowGroup of each: every thread loads its run of neighbouring keys
 // and as many on either side as a digit can have, and sorts the whole by odd-even transposition, which never moves a
@@ -162,15 +100,62 @@ __device__ __forceinline__ void scan_finish_counters(uint32_t *counters, uint32_
   __syncthreads();
 }
 
-// How a cell's keys are cut into digits. A digit of at least 2 bits' shift is taken together with the multiplication by
-// a counter's size, one instruction less a key.
-struct MsdFinishDigits {
+// Digits of a cell of a power of two's width. A shift of at least 2 bits is taken together with the multiplication by a
+// counter's size, one instruction less a key. put() and get(): by way of shared memory. exact(): keys of equal digit
+// are equal.
+template <class U, bool kQuick>
+struct MsdShiftDigits {
   uint32_t shift, mask;
 
-  template <bool kQuick, class U>
   __device__ __forceinline__ uint32_t counter_offset(U key) const {  // bytes
     if (kQuick) return static_cast<uint32_t>(key >> (shift - 2)) & ((kMsdFinishDigits - 1) * 4);
     return (static_cast<uint32_t>(key >> shift) & mask) * 4;
+  }
+  __device__ __forceinline__ bool exact() const { return shift == 0; }
+  __device__ __forceinline__ void put(volatile uint32_t *words) const { words[0] = shift, words[1] = mask; }
+  __device__ __forceinline__ void get(const volatile uint32_t *words) { shift = words[0], mask = words[1]; }
+};
+
+// Digits of a cell of the map: of where a key lies above the cell's first place, by a factor of the cell's. Keys below,
+// from parts of the range where the sample had none, have digit 0.
+template <class U>
+struct MsdMappedDigits;
+
+template <>
+struct MsdMappedDigits<uint32_t> {
+  uint32_t below, factor;  // below: one less than the first place
+
+  MsdMappedDigits() = default;
+  __device__ __forceinline__ MsdMappedDigits(uint32_t, uint2 range) : below(range.x), factor(range.y) {}
+  __device__ __forceinline__ uint32_t counter_offset(uint32_t key) const {
+    return __umulhi(max(key, below) - below, factor) * 4;
+  }
+  // But for digit 0, which keys below the first place share.
+  __device__ __forceinline__ bool exact() const { return factor == ~0u && below != 0; }
+  __device__ __forceinline__ void put(volatile uint32_t *words) const { words[0] = below, words[1] = factor; }
+  __device__ __forceinline__ void get(const volatile uint32_t *words) { below = words[0], factor = words[1]; }
+};
+
+// A cell of 8-byte keys is `shift` bits wide in the key's leading 32 bits: the factor applies to the 32 bits from
+// there.
+template <>
+struct MsdMappedDigits<uint64_t> {
+  uint32_t align, first, factor_shift;  // shift in the upper half
+
+  MsdMappedDigits() = default;
+  __device__ __forceinline__ MsdMappedDigits(uint32_t to_align, uint2 range)
+      : align(to_align), first(range.x), factor_shift(range.y) {}
+  __device__ __forceinline__ uint32_t counter_offset(uint64_t key) const {
+    const uint64_t aligned = key << align, begin = uint64_t{first} << 32;
+    const uint64_t above = aligned > begin ? aligned - begin : 0;
+    return __umulhi(static_cast<uint32_t>(above >> (factor_shift >> 16)), factor_shift & 0xffffu) * 4;
+  }
+  __device__ __forceinline__ bool exact() const { return false; }
+  __device__ __forceinline__ void put(volatile uint32_t *words) const {
+    words[0] = align, words[1] = first, words[2] = factor_shift;
+  }
+  __device__ __forceinline__ void get(const volatile uint32_t *words) {
+    align = words[0], first = words[1], factor_shift = words[2];
   }
 };
 
@@ -178,14 +163,13 @@ __device__ __forceinline__ uint32_t *counter_at(uint32_t *counters, uint32_t off
   return reinterpret_cast<uint32_t *>(reinterpret_cast<char *>(counters) + offset);
 }
 
-// Ranks one cell of `count` keys into storage. kQuick: the first kSure keys of every thread are there, and
-// digits.shift >= 2. Returns whether some digit has more than kMsdWindowGroup keys.
-template <class U, bool kQuick>
-__device__ __forceinline__ bool rank_cell(const U *from, uint32_t count, MsdFinishDigits digits,
+// Ranks one cell of `count` keys into storage. The first kSure keys of every thread are there. Returns whether some
+// digit has more than kMsdWindowGroup keys.
+template <class U, int kSure, class Digits>
+__device__ __forceinline__ bool rank_cell(const U *from, uint32_t count, const Digits &digits,
                                           MsdFinishStorage<U> &storage) {
   constexpr uint32_t kThreads = MsdShape<sizeof(U)>::kFinishThreads;
   constexpr int kItems = MsdShape<sizeof(U)>::kFinishItems;
-  constexpr int kSure = kQuick ? kMsdFinishSure : 0;
   U *const sorted = storage.padded_keys + kMsdWindowGroup;
   U keys[kItems];
 #pragma unroll
@@ -202,7 +186,7 @@ __device__ __forceinline__ bool rank_cell(const U *from, uint32_t count, MsdFini
   for (int i = 0; i < kItems; ++i) {
     uint32_t number = 0;
     if (i < kSure || i * kThreads + threadIdx.x < count)
-      number = atomicAdd(counter_at(storage.counters, digits.counter_offset<kQuick>(keys[i])), 1u);
+      number = atomicAdd(counter_at(storage.counters, digits.counter_offset(keys[i])), 1u);
     places[i / 2] = i % 2 == 0 ? number : __byte_perm(places[i / 2], number, 0x5410);
   }
   // The last of a digit's keys has the largest number. This also has the numbers packed before the scan needs
@@ -214,11 +198,12 @@ __device__ __forceinline__ bool rank_cell(const U *from, uint32_t count, MsdFini
   const bool many = __syncthreads_or((all & 0xfff8fff8u) != 0);
   scan_finish_counters<kThreads>(storage.counters, storage.warp_totals);
   // Read anew, so that offsets are computed again rather than held in registers that would spill.
-  const MsdFinishDigits same_digits = {*static_cast<volatile uint32_t *>(&storage.cell[2]), digits.mask};
+  Digits same_digits;
+  same_digits.get(storage.cell + 2);
 #pragma unroll
   for (int i = 0; i < kItems; ++i) {
     if (i >= kSure && i * kThreads + threadIdx.x >= count) continue;
-    const uint32_t first = *counter_at(storage.counters, same_digits.counter_offset<kQuick>(keys[i]));
+    const uint32_t first = *counter_at(storage.counters, same_digits.counter_offset(keys[i]));
     sorted[first + (i % 2 == 0 ? places[i / 2] & 0xffffu : places[i / 2] >> 16)] = keys[i];
   }
   __syncthreads();
@@ -237,35 +222,62 @@ __device__ __forceinline__ void store_cell(const U *sorted, U *to, uint32_t coun
   }
 }
 
+// Sorts one cell.
+template <class U, int kSure, class Digits>
+__device__ __forceinline__ void finish_cell(const U *from, U *to, uint32_t count, const Digits &digits,
+                                            const KeyCodec<U> &codec, MsdFinishStorage<U> &storage) {
+  U *const sorted = storage.padded_keys + kMsdWindowGroup;
+  const bool many = rank_cell<U, kSure>(from, count, digits, storage);
+  // Read anew where needed: held, they would spill.
+  const volatile uint32_t *const cell = storage.cell;
+  Digits same_digits;
+  same_digits.get(cell + 2);
+  bool in_order = same_digits.exact();
+  if (in_order) {
+    bool differ = false;
+    for (uint32_t i = threadIdx.x; i < storage.counters[1]; i += blockDim.x) differ |= sorted[i] != sorted[0];
+    in_order = !__syncthreads_or(differ);
+  }
+  if (!in_order) {
+    if (many) sort_large_groups(sorted, cell[1], storage.counters, storage.groups);
+    sort_windows(sorted, cell[1]);
+  }
+  if (codec.is_identity())
+    store_cell<U, true>(sorted, to + cell[0], cell[1], codec);
+  else
+    store_cell<U, false>(sorted, to + cell[0], cell[1], codec);
+}
+
 // A block a cell. `to` may be `from`: a cell is loaded whole before any of it is stored.
 template <class U>
 __global__ void __launch_bounds__(MsdShape<sizeof(U)>::kFinishThreads, sizeof(U) == 8 ? 1 : 2)
     msd_finish_kernel(const U *from, U *to, KeyCodec<U> codec, MsdArguments<U> arguments) {
   extern __shared__ __align__(16) unsigned char shared[];
   MsdFinishStorage<U> &storage = *reinterpret_cast<MsdFinishStorage<U> *>(shared);
-  U *const sorted = storage.padded_keys + kMsdWindowGroup;
+  constexpr uint32_t kThreads = MsdShape<sizeof(U)>::kFinishThreads;
   wait_for_kernel_before();
-  if (arguments.state->go == 0) return;
-  const uint32_t place = arguments.cells[blockIdx.x], cell_keys = arguments.cells[blockIdx.x + 1] - place;
-  if (cell_keys == 0) return;
-  const uint32_t cell_shift = msd_cell_shift(arguments);
-  const MsdFinishDigits digits = {cell_shift > kMsdFinishBits ? cell_shift - kMsdFinishBits : 0,
-                                  (1u << min(cell_shift, kMsdFinishBits)) - 1};
-  // Read anew where needed: held, they would spill.
-  volatile uint32_t *const cell = storage.cell;
-  if (threadIdx.x == 0) cell[0] = place, cell[1] = cell_keys, cell[2] = digits.shift;
-  const bool many = cell_keys >= kMsdFinishSure * MsdShape<sizeof(U)>::kFinishThreads && digits.shift >= 2
-                        ? rank_cell<U, true>(from + place, cell_keys, digits, storage)
-                        : rank_cell<U, false>(from + place, cell_keys, digits, storage);
-  if (cell[2] != 0 && (many || sizeof(U) == 8)) {
-    finish_crowded(sorted, to + cell[0], cell[1], storage.counters, cell[2], codec);
+  if (arguments.state->go == 0 || blockIdx.x >= msd_cut(arguments).cells) return;
+  const uint32_t place = arguments.cells[blockIdx.x], count = arguments.cells[blockIdx.x + 1] - place;
+  if (count == 0) return;
+  if (threadIdx.x == 0) storage.cell[0] = place, storage.cell[1] = count;
+  if (arguments.state->mapped != 0) {
+    const MsdMappedDigits<U> digits(msd_align(arguments), arguments.ranges[blockIdx.x]);
+    if (threadIdx.x == 0) digits.put(storage.cell + 2);
+    if (count >= kMsdMappedSure * kThreads)
+      finish_cell<U, kMsdMappedSure>(from + place, to, count, digits, codec, storage);
+    else
+      finish_cell<U, 0>(from + place, to, count, digits, codec, storage);
     return;
   }
-  if (sizeof(U) == 4 && cell[2] != 0) sort_windows(sorted, cell[1]);
-  if (codec.is_identity())
-    store_cell<U, true>(sorted, to + cell[0], cell[1], codec);
+  const uint32_t cell_shift = msd_cell_shift(arguments);
+  const MsdShiftDigits<U, false> digits = {cell_shift > kMsdFinishBits ? cell_shift - kMsdFinishBits : 0,
+                                           (1u << min(cell_shift, kMsdFinishBits)) - 1};
+  if (threadIdx.x == 0) digits.put(storage.cell + 2);
+  if (count >= kMsdFinishSure * kThreads && digits.shift >= 2)
+    finish_cell<U, kMsdFinishSure>(from + place, to, count, MsdShiftDigits<U, true>{digits.shift, digits.mask}, codec,
+                                   storage);
   else
-    store_cell<U, false>(sorted, to + cell[0], cell[1], codec);
+    finish_cell<U, 0>(from + place, to, count, digits, codec, storage);
 }
 
 }  // namespace gsort_internal
