@@ -127,17 +127,18 @@ typedef uint32_t gsort_dtype;
 /** @name Operations
  * Names for gsort_reserve() and gsort_workspace_bytes().
  * @{ */
-#define GSORT_OP_SORT 1u          /**< gsort_sort() and the typed sorts */
-#define GSORT_OP_SORT_PAIRS 2u    /**< gsort_sort_pairs(); the last argument is value_bytes */
-#define GSORT_OP_ARGSORT 3u       /**< gsort_argsort(); the last argument is the bytes of an index, 4 or 8 */
-#define GSORT_OP_RANK 4u          /**< gsort_rank(); the last argument is the bytes of a rank, 4 or 8 */
-#define GSORT_OP_MERGE 5u         /**< gsort_merge(); n is a_n + b_n */
-#define GSORT_OP_SORT_SEGMENTS 6u /**< gsort_sort_segments(); the last argument is the number of segments */
-#define GSORT_OP_TOPK 7u          /**< gsort_topk(); the last argument is k */
-#define GSORT_OP_TOPK_ROWS 8u     /**< gsort_topk_rows(); n is rows * columns, the last argument is k */
-#define GSORT_OP_SUM 9u           /**< gsort_sum() */
-#define GSORT_OP_REDUCE 10u       /**< gsort_reduce() */
-#define GSORT_OP_SCAN 11u         /**< gsort_scan() */
+#define GSORT_OP_SORT 1u           /**< gsort_sort() and the typed sorts */
+#define GSORT_OP_SORT_PAIRS 2u     /**< gsort_sort_pairs(); the last argument is value_bytes */
+#define GSORT_OP_ARGSORT 3u        /**< gsort_argsort(); the last argument is the bytes of an index, 4 or 8 */
+#define GSORT_OP_RANK 4u           /**< gsort_rank(); the last argument is the bytes of a rank, 4 or 8 */
+#define GSORT_OP_MERGE 5u          /**< gsort_merge(); n is a_n + b_n */
+#define GSORT_OP_SORT_SEGMENTS 6u  /**< gsort_sort_segments(); the last argument is the number of segments */
+#define GSORT_OP_TOPK 7u           /**< gsort_topk(); the last argument is k */
+#define GSORT_OP_TOPK_ROWS 8u      /**< gsort_topk_rows(); n is rows * columns, the last argument is k */
+#define GSORT_OP_SUM 9u            /**< gsort_sum() */
+#define GSORT_OP_REDUCE 10u        /**< gsort_reduce() */
+#define GSORT_OP_SCAN 11u          /**< gsort_scan() */
+#define GSORT_OP_TOPK_SEGMENTS 12u /**< gsort_topk_segments(); the last argument is k */
 /** @} */
 
 /** A sorter bound to one backend and, on CUDA, to one device and one stream. Opaque. */
@@ -353,6 +354,24 @@ GSORT_API gsort_status gsort_topk(gsort *g, gsort_dtype t, const void *in, uint6
 GSORT_API gsort_status gsort_topk_rows(gsort *g, gsort_dtype t, const void *in, uint64_t rows, uint64_t columns,
                                        uint64_t row_stride, uint64_t k, void *values_out, gsort_dtype index_t,
                                        void *indices_out, uint32_t flags);
+
+/**
+ * gsort_topk() of every segment of an array: rows of different lengths. Segment s holds the elements offsets[s] to
+ * offsets[s + 1] - 1, and its results are the k entries from place s * k on. Where a segment has fewer than k elements,
+ * the entries behind its last are filled: a value with 0 in every bit, an index with 1 in every bit (-1).
+ * @param g,t,flags as in gsort_topk().
+ * @param in,n the elements, not changed, and their number.
+ * @param offsets segments + 1 indices as in gsort_sort_segments(), likewise checked.
+ * @param segments how many segments there are.
+ * @param k entries of each segment's result; may be above its length, and above `n`.
+ * @param values_out receives segments x k elements, or NULL.
+ * @param index_t as in gsort_topk().
+ * @param indices_out receives segments x k indices, counted from the segment's first element, or NULL. One of the two
+ * outputs must be given.
+ */
+GSORT_API gsort_status gsort_topk_segments(gsort *g, gsort_dtype t, const void *in, uint64_t n, const uint64_t *offsets,
+                                           uint64_t segments, uint64_t k, void *values_out, gsort_dtype index_t,
+                                           void *indices_out, uint32_t flags);
 /** @} */
 
 /** @name Sums

@@ -17,13 +17,22 @@ typedef struct table_entry {
 #define ENTRY(name) {"gsort_" #name, offsetof(gsort_dl, name)}
 
 static const table_entry entries[] = {
-    ENTRY(create),        ENTRY(destroy),      ENTRY(error_message), ENTRY(info_get),   ENTRY(set_stream),
-    ENTRY(synchronize),   ENTRY(sort_u32),     ENTRY(sort_i32),      ENTRY(sort_u64),   ENTRY(sort_i64),
-    ENTRY(sort_f32),      ENTRY(sort_f64),     ENTRY(sort),          ENTRY(sort_pairs), ENTRY(argsort),
-    ENTRY(rank),          ENTRY(merge),        ENTRY(sort_segments), ENTRY(topk),       ENTRY(topk_rows),
-    ENTRY(sum),           ENTRY(reduce),       ENTRY(scan),          ENTRY(reserve),    ENTRY(workspace_bytes),
-    ENTRY(set_workspace), ENTRY(set_progress), ENTRY(cancel),        ENTRY(version),    ENTRY(version_string),
-    ENTRY(status_name),
+    ENTRY(create),         ENTRY(destroy),
+    ENTRY(error_message),  ENTRY(info_get),
+    ENTRY(set_stream),     ENTRY(synchronize),
+    ENTRY(sort_u32),       ENTRY(sort_i32),
+    ENTRY(sort_u64),       ENTRY(sort_i64),
+    ENTRY(sort_f32),       ENTRY(sort_f64),
+    ENTRY(sort),           ENTRY(sort_pairs),
+    ENTRY(argsort),        ENTRY(rank),
+    ENTRY(merge),          ENTRY(sort_segments),
+    ENTRY(topk),           ENTRY(topk_rows),
+    ENTRY(topk_segments),  ENTRY(sum),
+    ENTRY(reduce),         ENTRY(scan),
+    ENTRY(reserve),        ENTRY(workspace_bytes),
+    ENTRY(set_workspace),  ENTRY(set_progress),
+    ENTRY(cancel),         ENTRY(version),
+    ENTRY(version_string), ENTRY(status_name),
 };
 
 enum { entry_count = sizeof(entries) / sizeof(entries[0]) };

@@ -49,6 +49,9 @@ typedef struct gsort_dl {
   gsort_status (*topk_rows)(gsort *g, gsort_dtype t, const void *in, uint64_t rows, uint64_t columns,
                             uint64_t row_stride, uint64_t k, void *values_out, gsort_dtype index_t, void *indices_out,
                             uint32_t flags);
+  gsort_status (*topk_segments)(gsort *g, gsort_dtype t, const void *in, uint64_t n, const uint64_t *offsets,
+                                uint64_t segments, uint64_t k, void *values_out, gsort_dtype index_t, void *indices_out,
+                                uint32_t flags);
 
   gsort_status (*sum)(gsort *g, gsort_dtype t, const void *in, uint64_t n, void *out, uint32_t flags);
   gsort_status (*reduce)(gsort *g, uint32_t op, gsort_dtype t, const void *in, uint64_t n, void *out, uint32_t flags);

@@ -77,15 +77,28 @@ void check_k(uint64_t k, const char *whole_name, uint64_t whole) {
                 static_cast<unsigned long long>(k), whole_name, static_cast<unsigned long long>(whole), whole_name);
 }
 
-// The outputs of a top-k of `count` elements in all, against its input.
-void check_topk_outputs(gsort *g, const Request &request, uint64_t count, const ArrayUse &in) {
+// The outputs of a top-k of `count` elements in all, against its input and, of segments, the offsets.
+void check_topk_outputs(gsort *g, const Request &request, uint64_t count, const ArrayUse &in,
+                        const ArrayUse &offsets = {"offsets", nullptr, 0}) {
   const ArrayUse values =
       check_elements(g, "values_out", request.out, request.out == nullptr ? 0 : count, request.order.dtype);
   check_overlap(values, in, false);
+  check_overlap(values, offsets, false);
   if (request.indices_out == nullptr) return;
   const ArrayUse indices = check_elements(g, "indices_out", request.indices_out, count, request.index_t);
   check_overlap(indices, in, false);
+  check_overlap(indices, offsets, false);
   check_overlap(indices, values, false);
+}
+
+// segments + 1 offsets into n elements; looked at here if the host can read them.
+ArrayUse check_segments(gsort *g, const uint64_t *offsets, uint64_t segments, uint64_t n) {
+  if (segments == 0) return {"offsets", offsets, 0};
+  if (segments == UINT64_MAX)
+    throw Error(GSORT_ERROR_INVALID_ARGUMENT, "segments = 2^64 - 1 is too large; pass the number of segments");
+  const ArrayUse use = check_array(*g->engine, "offsets", offsets, segments + 1, 8, 8);
+  if (g->engine->host_readable(offsets)) check_offsets(offsets, segments, n);
+  return use;
 }
 
 ArrayUse check_result(gsort *g, const void *out, uint32_t bytes) {
@@ -183,13 +196,7 @@ gsort_status gsort_sort_segments(gsort *g, gsort_dtype t, const void *keys_in, v
     const ArrayUse in_use = check_elements(g, "keys_in", keys_in, n, t);
     const ArrayUse out_use = check_elements(g, "keys_out", keys_out, n, t);
     check_overlap(out_use, in_use, true);
-    if (segments != 0) {
-      if (segments == UINT64_MAX)
-        throw Error(GSORT_ERROR_INVALID_ARGUMENT, "segments = 2^64 - 1 is too large; pass the number of segments");
-      const ArrayUse offsets_use = check_array(*g->engine, "offsets", offsets, segments + 1, 8, 8);
-      check_overlap(out_use, offsets_use, false);
-      if (g->engine->host_readable(offsets)) check_offsets(offsets, segments, n);
-    }
+    check_overlap(out_use, check_segments(g, offsets, segments, n), false);
     if (n == 0) return;
     Request request = make_request(Operation::kSortSegments, t, flags);
     request.in = keys_in, request.out = keys_out, request.n = n;
@@ -242,6 +249,27 @@ gsort_status gsort_topk_rows(gsort *g, gsort_dtype t, const void *in, uint64_t r
     request.out = values_out, request.indices_out = indices_out;
     request.index_t = indices_out == nullptr ? GSORT_U64 : index_t;
     check_topk_outputs(g, request, checked_multiply(rows, k, "rows x k"), in_use);
+    g->engine->execute(request);
+  });
+}
+
+gsort_status gsort_topk_segments(gsort *g, gsort_dtype t, const void *in, uint64_t n, const uint64_t *offsets,
+                                 uint64_t segments, uint64_t k, void *values_out, gsort_dtype index_t,
+                                 void *indices_out, uint32_t flags) {
+  return with_handle(g, [&] {
+    check_dtype(t);
+    check_flags(flags, kTopkFlags);
+    if (indices_out != nullptr) check_index_dtype(index_t, n == 0 ? 0 : n - 1);
+    const ArrayUse in_use = check_elements(g, "in", in, n, t);
+    const ArrayUse offsets_use = check_segments(g, offsets, segments, n);
+    if (k == 0 || segments == 0) return;
+    require_an_output(values_out, indices_out);
+    Request request = make_topk_request(Operation::kTopkSegments, t, flags);
+    request.in = in, request.n = n, request.k = k;
+    request.offsets = offsets, request.segments = segments;
+    request.out = values_out, request.indices_out = indices_out;
+    request.index_t = indices_out == nullptr ? GSORT_U64 : index_t;
+    check_topk_outputs(g, request, checked_multiply(segments, k, "segments x k"), in_use, offsets_use);
     g->engine->execute(request);
   });
 }

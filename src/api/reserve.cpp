@@ -21,9 +21,9 @@ uint32_t checked_value_bytes(uint64_t value_bytes, bool index) {
 }
 
 void check_operation(uint32_t op) {
-  if (op < GSORT_OP_SORT || op > GSORT_OP_SCAN)
-    throw Error(GSORT_ERROR_INVALID_ARGUMENT, "op = %u is no operation; use GSORT_OP_SORT (1) to GSORT_OP_SCAN (11)",
-                op);
+  if (op < GSORT_OP_SORT || op > GSORT_OP_TOPK_SEGMENTS)
+    throw Error(GSORT_ERROR_INVALID_ARGUMENT,
+                "op = %u is no operation; use GSORT_OP_SORT (1) to GSORT_OP_TOPK_SEGMENTS (12)", op);
 }
 
 // The request without its arrays. Flags do not change what is needed.
@@ -55,6 +55,9 @@ Request make_shape(uint32_t op, gsort_dtype t, uint64_t n, uint64_t k_or_value_b
                     static_cast<ull>(k_or_value_bytes), static_cast<ull>(n));
       shape.k = k_or_value_bytes;
       shape.rows = 1, shape.columns = n, shape.row_stride = n;
+      break;
+    case GSORT_OP_TOPK_SEGMENTS:
+      shape.k = k_or_value_bytes;
       break;
     default:
       if (k_or_value_bytes != 0)

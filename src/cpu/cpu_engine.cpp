@@ -32,6 +32,7 @@ void run_operation(Context &context, const Request &request) {
     case Operation::kTopk:
       return cpu_topk(context, request);
     case Operation::kTopkRows:
+    case Operation::kTopkSegments:
       return cpu_topk_rows(context, request);
     case Operation::kSum:
       return cpu_sum(context, request);

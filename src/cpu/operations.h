@@ -15,7 +15,7 @@ void cpu_rank(Context &context, const Request &request);
 void cpu_merge(Context &context, const Request &request);
 void cpu_sort_segments(Context &context, const Request &request);
 void cpu_topk(Context &context, const Request &request);
-void cpu_topk_rows(Context &context, const Request &request);
+void cpu_topk_rows(Context &context, const Request &request);  // and of segments
 void cpu_sum(Context &context, const Request &request);
 void cpu_reduce(Context &context, const Request &request);
 void cpu_scan(Context &context, const Request &request);

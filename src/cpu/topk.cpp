@@ -208,77 +208,126 @@ class Topk {
   TopkOutput<K> out_;
 };
 
-// Top-k of rows that are short enough to be one thread's work each.
+// Rows of a matrix, or segments of an array.
+class TopkRowSet {
+ public:
+  explicit TopkRowSet(const Request &r) : r_(r), segments_(r.operation == Operation::kTopkSegments) {}
+  uint64_t rows() const { return segments_ ? r_.segments : r_.rows; }
+  uint64_t elements() const { return segments_ ? r_.offsets[r_.segments] - r_.offsets[0] : r_.rows * r_.columns; }
+  Range row(uint64_t i) const {
+    if (segments_) return {r_.offsets[i], r_.offsets[i + 1]};
+    return {i * r_.row_stride, i * r_.row_stride + r_.columns};
+  }
+
+ private:
+  const Request &r_;
+  bool segments_;
+};
+
+// Top-k of every row: short rows one a thread, long ones each on all threads.
 template <class K>
 class TopkRows {
  public:
-  TopkRows(Context &context, const Request &r)
-      : context_(context),
-        r_(r),
-        codec_(make_codec<K>(r.order)),
-        filters_(r.k <= r.columns / 4),
-        room_(filters_ ? TopkFilter<K, uint32_t>::room(r.k) : r.columns) {}
+  TopkRows(Context &context, const Request &r) : context_(context), r_(r), rows_(r), codec_(make_codec<K>(r.order)) {}
 
   void run() {
-    const uint64_t tasks = min_u64(r_.rows, divide_up(r_.rows * r_.columns, kPartItemsMin));
-    const uint64_t workers = min_u64(tasks, uint64_t{context_.threads()});
-    const HostBuffer<Candidate<K, uint32_t>> candidates(context_.memory, filters_ ? workers * room_ : 0);
-    const uint64_t sorted_items = filters_ ? 0 : workers * room_ * 2;
-    const HostBuffer<K> keys(context_.memory, sorted_items);
-    const HostBuffer<uint32_t> indices(context_.memory, sorted_items);
-    context_.control.log("cpu topk_rows: %llu rows, %s, up to %u threads", static_cast<unsigned long long>(r_.rows),
-                         filters_ ? "threshold filter" : "stable sort", context_.threads());
-    context_.begin(r_.rows * r_.columns);
-    context_.for_each(tasks, [&](uint64_t task, uint32_t worker) {
-      const Range rows = part_of(r_.rows, task, tasks, 1);
-      const uint64_t place = worker * room_;
-      for (uint64_t row = rows.begin; row < rows.end && !context_.stopped(); ++row) {
-        if (filters_) {
-          filter_row(row, &candidates[place]);
-        } else {
-          sort_row(row, {&keys[2 * place], &indices[2 * place]});
-        }
+    measure();
+    short_rows();
+    for (uint64_t row = 0; long_rows_ != 0 && row < rows_.rows(); ++row)
+      if (is_long(rows_.row(row).size())) long_row(row);
+  }
+
+ private:
+  static bool is_long(uint64_t size) { return size > kRowItemsMax; }
+  uint64_t k_of(uint64_t size) const { return min_u64(r_.k, size); }
+  bool filters(uint64_t size) const { return k_of(size) <= size / 4; }
+
+  // The room that a thread needs for the longest of its rows.
+  void measure() {
+    const uint64_t different = r_.operation == Operation::kTopkSegments ? rows_.rows() : 1;
+    for (uint64_t row = 0; row < different; ++row) {
+      const uint64_t size = rows_.row(row).size();
+      if (is_long(size)) {
+        ++long_rows_;
+      } else if (filters(size)) {
+        filter_room_ = max_u64(filter_room_, TopkFilter<K, uint32_t>::room(k_of(size)));
+      } else {
+        sort_room_ = max_u64(sort_room_, 2 * size);
       }
-      context_.advance(rows.size() * r_.columns);
+    }
+  }
+
+  void short_rows() {
+    const uint64_t rows = rows_.rows(), tasks = min_u64(rows, max_u64(1, divide_up(rows_.elements(), kPartItemsMin)));
+    const uint64_t workers = min_u64(tasks, uint64_t{context_.threads()});
+    const HostBuffer<Candidate<K, uint32_t>> candidates(context_.memory, workers * filter_room_);
+    const HostBuffer<K> keys(context_.memory, workers * sort_room_);
+    const HostBuffer<uint32_t> indices(context_.memory, workers * sort_room_);
+    context_.control.log("cpu topk_rows: %llu rows, %llu of them long, %s, up to %u threads",
+                         static_cast<unsigned long long>(rows), static_cast<unsigned long long>(long_rows_),
+                         filter_room_ == 0 ? "stable sort"
+                         : sort_room_ == 0 ? "threshold filter"
+                                           : "threshold filter or stable sort",
+                         context_.threads());
+    context_.begin(rows_.elements());
+    context_.for_each(tasks, [&](uint64_t task, uint32_t worker) {
+      const Range mine = part_of(rows, task, tasks, 1);
+      for (uint64_t row = mine.begin; row < mine.end && !context_.stopped(); ++row) {
+        const Range range = rows_.row(row);
+        if (is_long(range.size())) continue;
+        if (filters(range.size())) {
+          filter_row(row, candidates.data() + worker * filter_room_);
+        } else {
+          const uint64_t place = worker * sort_room_;
+          sort_row(row, {keys.data() + place, indices.data() + place});
+        }
+        fill(row);
+        context_.advance(range.size());
+      }
     });
     context_.throw_if_stopped();
   }
 
- private:
-  const K *row_begin(uint64_t row) const { return static_cast<const K *>(r_.in) + row * r_.row_stride; }
+  void long_row(uint64_t row) {
+    const Range range = rows_.row(row);
+    Topk<K>(context_, codec_, row_begin(row), range.size(), k_of(range.size()), output_of<K>(r_, row * r_.k)).run();
+    fill(row);
+  }
+
+  // The entries that a row of fewer than k elements leaves.
+  void fill(uint64_t row) const {
+    const TopkOutput<K> out = output_of<K>(r_, row * r_.k);
+    for (uint64_t i = k_of(rows_.row(row).size()); i < r_.k; ++i) out.put(i, K{0}, UINT64_MAX);
+  }
+
+  const K *row_begin(uint64_t row) const { return static_cast<const K *>(r_.in) + rows_.row(row).begin; }
 
   void filter_row(uint64_t row, Candidate<K, uint32_t> *candidates) const {
-    TopkFilter<K, uint32_t> best(candidates, r_.k);
-    with_encoder(codec_, [&](auto encode) { best.offer(row_begin(row), 0, r_.columns, encode); });
-    select_and_sort(candidates, best.finish(), r_.k);
+    const uint64_t size = rows_.row(row).size(), k = k_of(size);
+    if (k == 0) return;
+    TopkFilter<K, uint32_t> best(candidates, k);
+    with_encoder(codec_, [&](auto encode) { best.offer(row_begin(row), 0, size, encode); });
+    select_and_sort(candidates, best.finish(), k);
     const TopkOutput<K> out = output_of<K>(r_, row * r_.k);
-    for (uint64_t i = 0; i < r_.k; ++i) out.put(i, codec_.decode(candidates[i].key), candidates[i].index);
+    for (uint64_t i = 0; i < k; ++i) out.put(i, codec_.decode(candidates[i].key), candidates[i].index);
   }
 
   void sort_row(uint64_t row, const Records<K, uint32_t> &records) const {
-    load_records<K, uint32_t>(codec_, row_begin(row), nullptr, 0, r_.columns, records);
-    sort_block(records, records.at(r_.columns), static_cast<uint32_t>(r_.columns), sizeof(K) * 8, false);
+    const uint64_t size = rows_.row(row).size(), k = k_of(size);
+    load_records<K, uint32_t>(codec_, row_begin(row), nullptr, 0, size, records);
+    sort_block(records, records.at(size), static_cast<uint32_t>(size), sizeof(K) * 8, false);
     const TopkOutput<K> out = output_of<K>(r_, row * r_.k);
-    for (uint64_t i = 0; i < r_.k; ++i) out.put(i, codec_.decode(records.keys[i]), records.values[i]);
+    for (uint64_t i = 0; i < k; ++i) out.put(i, codec_.decode(records.keys[i]), records.values[i]);
   }
+
+  static constexpr uint64_t kRowItemsMax = uint64_t{1} << 20;
 
   Context &context_;
   const Request &r_;
+  TopkRowSet rows_;
   KeyCodec<K> codec_;
-  bool filters_;
-  uint64_t room_;
+  uint64_t filter_room_ = 0, sort_room_ = 0, long_rows_ = 0;
 };
-
-template <class K>
-void topk_rows(Context &context, const Request &r) {
-  const uint64_t items_of_thread_max = uint64_t{1} << 20;
-  if (r.columns <= items_of_thread_max) return TopkRows<K>(context, r).run();
-  for (uint64_t row = 0; row < r.rows; ++row) {
-    Topk<K>(context, make_codec<K>(r.order), static_cast<const K *>(r.in) + row * r.row_stride, r.columns, r.k,
-            output_of<K>(r, row * r.k))
-        .run();
-  }
-}
 
 }  // namespace
 
@@ -291,8 +340,8 @@ void cpu_topk(Context &context, const Request &r) {
 }
 
 void cpu_topk_rows(Context &context, const Request &r) {
-  if (r.rows == 0 || r.columns == 0 || r.k == 0) return;
-  with_width(dtype_bytes(r.order.dtype), [&](auto tag) { topk_rows<typename decltype(tag)::type>(context, r); });
+  if (TopkRowSet(r).rows() == 0 || r.k == 0) return;
+  with_width(dtype_bytes(r.order.dtype), [&](auto tag) { TopkRows<typename decltype(tag)::type>(context, r).run(); });
 }
 
 }  // namespace gsort_internal

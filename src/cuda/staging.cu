@@ -51,6 +51,10 @@ RequestBytes request_bytes(const Request &request) {
       return {((request.rows - 1) * request.row_stride + request.columns) * element, selected * element,
               selected * dtype_bytes(request.index_t)};
     }
+    case Operation::kTopkSegments: {
+      const uint64_t entries = request.segments * request.k;
+      return {n * element, entries * element, entries * dtype_bytes(request.index_t)};
+    }
     case Operation::kSum:
       return {n * element, 8, 0};
     case Operation::kReduce:

@@ -19,7 +19,7 @@ class MemoryArguments : public ArgumentsTest {
 
 TEST_P(MemoryArguments, Shapes) {
   expect_both_invalid(0, GSORT_U32, 100, 0, {"op", "0"});
-  expect_both_invalid(12, GSORT_U32, 100, 0, {"op", "12"});
+  expect_both_invalid(13, GSORT_U32, 100, 0, {"op", "13"});
   expect_both_invalid(GSORT_OP_SORT, 0, 100, 0, {"t", "0"});
   expect_both_invalid(GSORT_OP_SORT, GSORT_U32, 100, 7, {"k_or_value_bytes", "7"});
   expect_both_invalid(GSORT_OP_SORT_PAIRS, GSORT_U32, 100, 0, {"k_or_value_bytes", "0"});
@@ -39,7 +39,7 @@ TEST_P(MemoryArguments, EveryOperationHasAWorkspaceSize) {
   constexpr Shape kShapes[] = {{GSORT_OP_SORT, 0},   {GSORT_OP_SORT_PAIRS, 4}, {GSORT_OP_ARGSORT, 4},
                                {GSORT_OP_RANK, 8},   {GSORT_OP_MERGE, 0},      {GSORT_OP_SORT_SEGMENTS, 10},
                                {GSORT_OP_TOPK, 100}, {GSORT_OP_TOPK_ROWS, 10}, {GSORT_OP_SUM, 0},
-                               {GSORT_OP_REDUCE, 0}, {GSORT_OP_SCAN, 0}};
+                               {GSORT_OP_REDUCE, 0}, {GSORT_OP_SCAN, 0},       {GSORT_OP_TOPK_SEGMENTS, 10}};
   for (const Shape &shape : kShapes) {
     for (const gsort_dtype t : kAllTypes) {
       for (const uint64_t n : {uint64_t{1000}, uint64_t{1} << 20, (uint64_t{1} << 32) + 1}) {

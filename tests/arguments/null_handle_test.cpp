@@ -37,6 +37,7 @@ TEST(NullHandle, EveryCall) {
   expect_null_handle(gsort_sort_segments(nullptr, GSORT_U64, a, b, 4, nullptr, 0, 0));
   expect_null_handle(gsort_topk(nullptr, GSORT_U64, a, 4, 1, b, GSORT_U64, nullptr, 0));
   expect_null_handle(gsort_topk_rows(nullptr, GSORT_U64, a, 2, 2, 2, 1, b, GSORT_U64, nullptr, 0));
+  expect_null_handle(gsort_topk_segments(nullptr, GSORT_U64, a, 4, nullptr, 0, 1, b, GSORT_U64, nullptr, 0));
   expect_null_handle(gsort_sum(nullptr, GSORT_U64, a, 4, b, 0));
   expect_null_handle(gsort_reduce(nullptr, GSORT_MIN, GSORT_U64, a, 4, b, 0));
   expect_null_handle(gsort_scan(nullptr, GSORT_U64, a, b, 4, 0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Wrong arguments of gsort_topk() and gsort_topk_rows().
+// Wrong arguments of gsort_topk(), gsort_topk_rows() and gsort_topk_segments().
 #include "arguments/fixture.h"
 
 namespace gsort_test {
@@ -134,6 +134,47 @@ TEST_P(SelectionArguments, Rows) {
   expect_invalid(rows(call, {uint64_t{1} << 40, 16, uint64_t{1} << 40}), {"rows"});
   expect_invalid(rows(call, {uint64_t{1} << 60, 16, 16}), {});
   expect_invalid(rows(call, {2, 16, UINT64_MAX - 3}), {});
+}
+
+TEST_P(SelectionArguments, Segments) {
+  Buffer offsets(place(), 24);
+  offsets.write(make_array(GSORT_U64, std::vector<uint64_t>{0, 5, kItems}).bytes());
+  const auto *two = static_cast<const uint64_t *>(offsets.data());
+  const auto segments = [&](const TopkCall &c, const uint64_t *begin, uint64_t count) {
+    return gsort_topk_segments(g(), c.t, c.in, c.n, begin, count, c.k, c.values_out, c.index_t, c.indices_out, c.flags);
+  };
+  TopkCall call = good();
+  expect_invalid(segments(call, nullptr, 2), {"offsets", "NULL"});
+  expect_invalid(segments(call, two, UINT64_MAX), {"segments"});
+  expect_invalid(segments(call, two, UINT64_MAX / 8), {"offsets"});
+  expect_invalid(segments(call, reinterpret_cast<const uint64_t *>(bytes(two) + 4), 1), {"offsets"});
+  call.t = 0;
+  expect_invalid(segments(call, two, 2), {"t", "0"});
+  call = good(), call.flags = GSORT_DESCENDING;
+  expect_invalid(segments(call, two, 2), {"flags"});
+  call = good(), call.in = nullptr;
+  expect_invalid(segments(call, two, 2), {"in", "NULL"});
+  call = good(), call.index_t = GSORT_F32;
+  expect_invalid(segments(call, two, 2), {"index_t"});
+  call = good(), call.k = UINT64_MAX;
+  expect_invalid(segments(call, two, 2), {"segments x k", as_text(UINT64_MAX)});
+  call = good(), call.values_out = nullptr, call.indices_out = nullptr;
+  expect_invalid(segments(call, two, 2), {"values_out", "indices_out", "NULL"});
+  call = good(), call.values_out = bytes(keys());
+  expect_invalid(segments(call, two, 2), {"values_out", "in"});
+  call = good(), call.indices_out = const_cast<uint64_t *>(two);
+  expect_invalid(segments(call, two, 2), {"indices_out", "offsets"});
+  call = good(), call.k = 0;
+  expect_ok(segments(call, two, 2));
+  expect_ok(segments(good(), nullptr, 0));
+  for (const std::vector<uint64_t> &wrong :
+       {std::vector<uint64_t>{0, kItems + 1}, std::vector<uint64_t>{5, 4}, std::vector<uint64_t>{0, UINT64_MAX, 0}}) {
+    Buffer buffer(place(), wrong.size() * 8);
+    buffer.write(make_array(GSORT_U64, wrong).bytes());
+    call = good(), call.k = 2;
+    expect_invalid(segments(call, static_cast<const uint64_t *>(buffer.data()), wrong.size() - 1), {"offsets"});
+  }
+  expect_untouched();
 }
 
 TEST_P(SelectionArguments, SizeOverflow) {

@@ -56,7 +56,7 @@ struct Shape {
 
 Shape read_shape(Input *input) {
   Shape s = {};
-  s.operation = static_cast<uint32_t>(input->number(1)) % 11;
+  s.operation = static_cast<uint32_t>(input->number(1)) % 12;
   const uint64_t types = input->number(1);
   s.t = static_cast<gsort_dtype>(types < 8 ? types * 100 : types % 12 + 1);
   const uint64_t index_types = input->number(1);
@@ -187,6 +187,24 @@ gsort_status call_selection(gsort *g, const Work &w) {
   return status;
 }
 
+// Three segments: to a place in the middle, to k, to the end; the lengths of some are below the k entries.
+gsort_status call_topk_segments(gsort *g, const Work &w) {
+  const Shape &s = w.s;
+  const uint64_t bound = s.k <= s.n ? s.k : s.n + 1, middle = bound / 2, k = s.n == 0 ? 0 : s.k % (s.n / 3 + 1);
+  const uint64_t offsets[4] = {0, middle, bound, s.n};
+  const gsort_status status =
+      gsort_topk_segments(g, s.t, w.in_data(), s.n, offsets, 3, k, w.out.data(), s.index_t, w.indices_data(), s.flags);
+  if (status != GSORT_OK || k == 0) return status;
+  const Indices want = reference_topk_segments(w.keys, {0, middle, bound, s.n}, k, s.flags);
+  Array values(s.t, want.size());
+  for (uint64_t i = 0; i < want.size(); i++)
+    if (want[i] != kNoElement) values.set(i, w.keys.get(offsets[i / k] + want[i]));
+  check(equal_arrays(values, w.out), s, "wrong elements of segments");
+  if (w.indices_data() != nullptr)
+    check(equal_arrays(make_indices(s.index_t, want), w.indices_out), s, "wrong indices of segments");
+  return status;
+}
+
 gsort_status call_sums(gsort *g, const Work &w) {
   const Shape &s = w.s;
   void *const result = w.spoiled(7, w.spoiled(8, w.values_out.data()));
@@ -243,6 +261,8 @@ gsort_status call(gsort *g, const Work &w) {
     case 8:
     case 9:
       return call_sums(g, w);
+    case 11:
+      return call_topk_segments(g, w);
     default:
       return call_with_wild_counts(g, w);
   }

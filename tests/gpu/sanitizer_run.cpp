@@ -93,6 +93,15 @@ void selections(gsort_dtype t, uint64_t element, const Bytes &keys, uint64_t n) 
   });
 }
 
+void selections_of_segments(gsort_dtype t, uint64_t element, const Bytes &keys, uint64_t n) {
+  const std::vector<uint64_t> offsets = {0, n / 50, n / 50, n / 7, n / 2, n};
+  const uint64_t segments = offsets.size() - 1, k = 20;
+  compare("topk_segments", t, n, segments * k * (element + 8), [&](gsort *g, unsigned char *out) {
+    return gsort_topk_segments(g, t, keys.data(), n, offsets.data(), segments, k, out + segments * k * 8, GSORT_U64,
+                               out, 0);
+  });
+}
+
 void sums(gsort_dtype t, uint64_t element, const Bytes &keys, uint64_t n) {
   compare("sum", t, n, 8, [&](gsort *g, void *out) { return gsort_sum(g, t, keys.data(), n, out, 0); });
   for (uint32_t op = GSORT_MIN; op <= GSORT_MEAN; ++op)
@@ -128,6 +137,7 @@ int main(int argc, char **argv) {
       const Bytes keys = random_bytes(n * element_bytes[i], n + types[i]);
       sorts(types[i], element_bytes[i], keys, n);
       selections(types[i], element_bytes[i], keys, n);
+      selections_of_segments(types[i], element_bytes[i], keys, n);
       sums(types[i], element_bytes[i], keys, n);
     }
   gsort_destroy(gpu);

@@ -88,6 +88,13 @@ std::vector<NamedOperation> make_operations() {
       },
       [](const Arrays &a) { return first(a.indices_out, a.n / 9 * 12); });
   add(
+      "topk_segments",
+      [](gsort *g, const Arrays &a) {
+        return gsort_topk_segments(g, a.type, a.keys.data(), a.n, static_cast<const uint64_t *>(a.offsets.data()),
+                                   Arrays::kSegments, 10, a.keys_out.data(), GSORT_U32, a.indices_out.data(), 0);
+      },
+      [](const Arrays &a) { return first(a.indices_out, Arrays::kSegments * 40); });
+  add(
       "sum", [](gsort *g, const Arrays &a) { return gsort_sum(g, a.type, a.keys.data(), a.n, a.values_out.data(), 0); },
       eight_bytes);
   add(

@@ -84,4 +84,15 @@ Indices reference_topk_rows(const Array &in, const Matrix &matrix, uint64_t k, u
   return all;
 }
 
+Indices reference_topk_segments(const Array &in, const Indices &offsets, uint64_t k, uint32_t flags) {
+  Indices all;
+  for (size_t s = 0; s + 1 < offsets.size(); s++) {
+    const uint64_t size = offsets[s + 1] - offsets[s];
+    Indices row = reference_topk(slice(in, offsets[s], offsets[s + 1]), size < k ? size : k, flags);
+    row.resize(k, kNoElement);
+    all.insert(all.end(), row.begin(), row.end());
+  }
+  return all;
+}
+
 }  // namespace gsort_test

@@ -28,6 +28,10 @@ struct Matrix {
 // Column indices, rows x k.
 Indices reference_topk_rows(const Array &in, const Matrix &matrix, uint64_t k, uint32_t flags);
 
+// k entries a segment, counted from its beginning; kNoElement where it has fewer.
+constexpr uint64_t kNoElement = UINT64_MAX;
+Indices reference_topk_segments(const Array &in, const Indices &offsets, uint64_t k, uint32_t flags);
+
 Array slice(const Array &from, uint64_t begin, uint64_t end);
 
 }  // namespace gsort_test

@@ -170,6 +170,23 @@ Selection run_topk_rows(const Where &where, const Array &in, const Matrix &matri
   return {Array(in.type(), values->read()), Array(arguments.index_t, indices->read())};
 }
 
+Selection run_topk_segments(const Where &where, const Array &in, const Indices &offsets,
+                            const TopkArguments &arguments) {
+  Call call(where);
+  const uint32_t index_bytes = element_type(arguments.index_t).bytes;
+  const uint64_t segments = offsets.empty() ? 0 : offsets.size() - 1, count = segments * arguments.k;
+  const Array offsets_array = make_array(GSORT_U64, offsets);
+  const void *data = call.input(in.bytes(), in.element_bytes());
+  const auto *offsets_in = static_cast<const uint64_t *>(call.input(offsets_array.bytes(), 8));
+  const Buffer *values = call.output(count * in.element_bytes(), in.element_bytes());
+  const Buffer *indices = call.output(count * index_bytes, index_bytes);
+  void *values_out = arguments.wanted == Wanted::kIndices ? nullptr : values->data();
+  void *indices_out = arguments.wanted == Wanted::kValues ? nullptr : indices->data();
+  call.finish(gsort_topk_segments(where.g, in.type(), data, in.size(), offsets_in, segments, arguments.k, values_out,
+                                  arguments.index_t, indices_out, arguments.flags));
+  return {Array(in.type(), values->read()), Array(arguments.index_t, indices->read())};
+}
+
 uint64_t run_sum(const Where &where, const Array &in) {
   Call call(where);
   const void *data = call.input(in.bytes(), in.element_bytes());

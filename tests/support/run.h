@@ -46,6 +46,9 @@ struct TopkArguments {
 Selection run_topk(const Where &where, const Array &in, const TopkArguments &arguments);
 Selection run_topk_rows(const Where &where, const Array &in, const Matrix &matrix, const TopkArguments &arguments);
 
+Selection run_topk_segments(const Where &where, const Array &in, const Indices &offsets,
+                            const TopkArguments &arguments);
+
 uint64_t run_sum(const Where &where, const Array &in);
 uint64_t run_reduce(const Where &where, uint32_t op, const Array &in, uint32_t flags);
 Array run_scan(const Where &where, const Array &in, uint32_t flags);

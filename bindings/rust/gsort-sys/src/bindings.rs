@@ -49,6 +49,7 @@ pub const GSORT_OP_TOPK_ROWS: u32 = 8;
 pub const GSORT_OP_SUM: u32 = 9;
 pub const GSORT_OP_REDUCE: u32 = 10;
 pub const GSORT_OP_SCAN: u32 = 11;
+pub const GSORT_OP_TOPK_SEGMENTS: u32 = 12;
 /// Result of a call: `GSORT_OK` or one of the errors below.
 pub type gsort_status = i32;
 /// Type of an array's elements.
@@ -484,6 +485,39 @@ indices_out is NULL.
         rows: u64,
         columns: u64,
         row_stride: u64,
+        k: u64,
+        values_out: *mut ::core::ffi::c_void,
+        index_t: gsort_dtype,
+        indices_out: *mut ::core::ffi::c_void,
+        flags: u32,
+    ) -> gsort_status;
+    /** gsort_topk() of every segment of an array: rows of different lengths. Segment s holds the elements offsets[s] to
+offsets[s + 1] - 1, and its results are the k entries from place s * k on. Where a segment has fewer than k elements,
+the entries behind its last are filled: a value with 0 in every bit, an index with 1 in every bit (-1).
+
+`g,t,flags`: as in gsort_topk().
+
+`in,n`: the elements, not changed, and their number.
+
+`offsets`: segments + 1 indices as in gsort_sort_segments(), likewise checked.
+
+`segments`: how many segments there are.
+
+`k`: entries of each segment's result; may be above its length, and above `n`.
+
+`values_out`: receives segments x k elements, or NULL.
+
+`index_t`: as in gsort_topk().
+
+`indices_out`: receives segments x k indices, counted from the segment's first element, or NULL. One of the two
+outputs must be given.*/
+    pub fn gsort_topk_segments(
+        g: *mut gsort,
+        t: gsort_dtype,
+        in_: *const ::core::ffi::c_void,
+        n: u64,
+        offsets: *const u64,
+        segments: u64,
         k: u64,
         values_out: *mut ::core::ffi::c_void,
         index_t: gsort_dtype,

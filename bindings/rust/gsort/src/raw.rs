@@ -260,6 +260,36 @@ impl<'a> Raw<'a> {
         })
     }
 
+    /// [`Raw::topk`] of every segment of an array: `k` entries of each, without gaps; segment s holds the elements
+    /// `offsets[s]..offsets[s + 1]`, and entries that it is too short for are 0 in every bit of a value and 1 in every
+    /// bit of an index. `offsets` may lie in host or device memory.
+    ///
+    /// # Safety
+    /// As said at [`Raw`].
+    pub unsafe fn topk_segments<K: Key, I: Index>(
+        self,
+        input: *const [K],
+        offsets: *const [u64],
+        k: u64,
+        values_out: Option<*mut [K]>,
+        indices_out: Option<*mut [I]>,
+        pick: Pick,
+    ) -> Result<()> {
+        let length = common_length(values_out, indices_out)?;
+        let segments = offsets.len().saturating_sub(1) as u64;
+        let expected = segments.checked_mul(k).and_then(|elements| usize::try_from(elements).ok());
+        let expected = expected.ok_or_else(|| Error::invalid("segments * k is too large"))?;
+        same_length("an output", length, "segments * k", expected)?;
+        let (values, indices) = (address(values_out), address(indices_out));
+        let (dtype, index_dtype, flags) = (K::DTYPE.code(), I::DTYPE.code(), pick.flags());
+        let (n, offsets) = (input.len() as u64, offsets.cast());
+        // SAFETY: the caller vouches for the arrays; the library checks the offsets.
+        self.sorter.run(self.wait, |g| unsafe {
+            let input = input.cast();
+            sys::gsort_topk_segments(g, dtype, input, n, offsets, segments, k, values, index_dtype, indices, flags)
+        })
+    }
+
     /// The sum of all elements, exact as said at [`Sorter::sum`].
     ///
     /// # Safety

@@ -163,6 +163,49 @@ impl Sorter {
         // SAFETY: the slices are borrowed until the work is done, and the rows lie within theirs.
         unsafe { self.waiting().topk_rows(input.as_raw(), k as u64, values, indices, pick) }
     }
+
+    /// [`Sorter::topk`] of every segment of a slice, `input[offsets[s]..offsets[s + 1]]`: elements, and their indices
+    /// counted from the segment's beginning, `k` entries of each without gaps. A segment of fewer elements leaves
+    /// entries that are 0 in every bit of the value and 1 in every bit of the index.
+    ///
+    /// ```
+    /// use gsort::{Pick, Sorter};
+    ///
+    /// # fn main() -> Result<(), gsort::Error> {
+    /// let (best, places) =
+    ///     Sorter::new()?.topk_segments::<_, i32>(&[1_u32, 3, 2, 6], &[0, 3, 4], 2, Pick::GREATEST)?;
+    /// assert_eq!((best, places), (vec![3, 2, 6, 0], vec![1, 2, 0, -1]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn topk_segments<K: Key, I: Index>(
+        &self,
+        input: &[K],
+        offsets: &[u64],
+        k: usize,
+        pick: Pick,
+    ) -> Result<(Vec<K>, Vec<I>)> {
+        let entries = offsets.len().saturating_sub(1).checked_mul(k);
+        filled_pair(entries.ok_or_else(|| Error::invalid("segments * k is too large"))?, |values, indices| {
+            // SAFETY: the arrays are borrowed until the work is done.
+            unsafe { self.waiting().topk_segments(input, offsets, k as u64, Some(values), Some(indices), pick) }
+        })
+    }
+
+    /// [`Sorter::topk_segments`] into slices of `segments * k` elements. At least one must be given.
+    pub fn topk_segments_into<K: Key, I: Index>(
+        &self,
+        input: &[K],
+        offsets: &[u64],
+        k: usize,
+        values_out: Option<&mut [K]>,
+        indices_out: Option<&mut [I]>,
+        pick: Pick,
+    ) -> Result<()> {
+        let (values, indices) = (values_out.map(|out| out as *mut [K]), indices_out.map(|out| out as *mut [I]));
+        // SAFETY: the slices are borrowed until the work is done.
+        unsafe { self.waiting().topk_segments(input, offsets, k as u64, values, indices, pick) }
+    }
 }
 
 /// Two vectors of `n` elements that `fill` writes.

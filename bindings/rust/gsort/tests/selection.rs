@@ -65,6 +65,31 @@ fn check_rows<K: TestKey>(sorter: &Sorter, keys: &[K]) {
     }
 }
 
+fn check_segments<K: TestKey>(sorter: &Sorter, keys: &[K]) {
+    let n = keys.len();
+    let offsets = [1, 1, n / 3, n / 3 + 2, n].map(|offset| offset as u64);
+    for (descending, nans, pick) in picks() {
+        for k in [0, 1, 5, n] {
+            let (mut expected_bits, mut expected) = (Vec::new(), Vec::new());
+            for pair in offsets.windows(2) {
+                let segment = &keys[pair[0] as usize..pair[1] as usize];
+                let order = stable_order(segment, descending, nans);
+                let order = &order[..k.min(order.len())];
+                expected_bits.extend(gather(segment, order));
+                expected_bits.resize(expected_bits.len() + k - order.len(), 0);
+                expected.extend(order.iter().map(|&place| place as i64));
+                expected.resize(expected.len() + k - order.len(), -1);
+            }
+            let (values, indices) = sorter.topk_segments::<_, i64>(keys, &offsets, k, pick).unwrap();
+            assert!(bits_of(&values) == expected_bits, "{pick:?}, {k} of segments, {:?}", K::DTYPE);
+            assert!(indices == expected, "{pick:?}, {k} of segments, {:?}", K::DTYPE);
+            let mut only = vec![0_i64; expected.len()];
+            sorter.topk_segments_into(keys, &offsets, k, None, Some(&mut only), pick).unwrap();
+            assert!(only == expected);
+        }
+    }
+}
+
 fn check_all<K: TestKey>(sorters: &[Sorter]) {
     for sorter in sorters {
         for n in [0, 1, 2, 64, 1000, 5003] {
@@ -74,6 +99,7 @@ fn check_all<K: TestKey>(sorters: &[Sorter]) {
         }
         for keys in inputs::<K>(1500).iter().take(3) {
             check_rows(sorter, keys);
+            check_segments(sorter, keys);
         }
     }
 }
