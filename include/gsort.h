@@ -138,6 +138,7 @@ typedef uint32_t gsort_dtype;
 #define GSORT_OP_SUM 9u           /**< gsort_sum() */
 #define GSORT_OP_REDUCE 10u       /**< gsort_reduce() */
 #define GSORT_OP_SCAN 11u         /**< gsort_scan() */
+#define GSORT_OP_TOPK_SEGMENTS 12u /**< gsort_topk_segments() */
 /** @} */
 
 /** A sorter bound to one backend and, on CUDA, to one device and one stream. Opaque. */

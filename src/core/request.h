@@ -23,6 +23,7 @@ enum class Operation : uint32_t {
   kSum = GSORT_OP_SUM,
   kReduce = GSORT_OP_REDUCE,
   kScan = GSORT_OP_SCAN,
+  kTopkSegments = GSORT_OP_TOPK_SEGMENTS,
 };
 
 // Everything in it has been checked: sizes do not overflow, arrays are aligned, do not overlap but where in == out is

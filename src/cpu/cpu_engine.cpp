@@ -39,6 +39,8 @@ void run_operation(Context &context, const Request &request) {
       return cpu_reduce(context, request);
     case Operation::kScan:
       return cpu_scan(context, request);
+    case Operation::kTopkSegments:
+      break;
   }
   throw Error(GSORT_ERROR_INTERNAL, "no operation %u", static_cast<uint32_t>(request.operation));
 }

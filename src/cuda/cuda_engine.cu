@@ -30,6 +30,8 @@ uint64_t launch_workspace_bytes(const Request &shape) {
     case Operation::kTopk:
     case Operation::kTopkRows:
       return topk_workspace_bytes(shape);
+    case Operation::kTopkSegments:
+      return topk_segments_workspace_bytes(shape);
     case Operation::kSum:
     case Operation::kReduce:
       return reduce_workspace_bytes(shape);
@@ -40,6 +42,8 @@ uint64_t launch_workspace_bytes(const Request &shape) {
 }
 
 bool is_empty(const Request &shape) {
+  const bool ragged = shape.operation == Operation::kTopkSegments;  // rows without elements have results
+  if (ragged) return shape.k == 0 || shape.segments == 0;
   const bool topk = shape.operation == Operation::kTopk || shape.operation == Operation::kTopkRows;
   return (topk && shape.k == 0) || (shape.n == 0 && shape.b_n == 0);
 }
@@ -262,6 +266,7 @@ void CudaEngine::launch(const Request &request, void *workspace, bool capturing)
     case Operation::kRank:
       return launch_sort(context, request, workspace);
     case Operation::kSortSegments:
+    case Operation::kTopkSegments:
       return launch_segments_checked(request, workspace, capturing);
     case Operation::kMerge:
       return launch_merge(context, request, workspace);
@@ -280,7 +285,9 @@ void CudaEngine::launch(const Request &request, void *workspace, bool capturing)
 void CudaEngine::launch_segments_checked(const Request &request, void *workspace, bool capturing) {
   const LaunchContext context = {stream_, &device_.facts, &control_};
   auto *const verdict = static_cast<uint32_t *>(workspace);
-  launch_segments(context, request, static_cast<char *>(workspace) + kWorkspaceAlignment, verdict);
+  const bool topk = request.operation == Operation::kTopkSegments;
+  (topk ? launch_topk_segments : launch_segments)(context, request,
+                                                  static_cast<char *>(workspace) + kWorkspaceAlignment, verdict);
   if (capturing) return;
   uint32_t wrong = 0;
   cuda_check(cudaMemcpyAsync(&wrong, verdict, sizeof wrong, cudaMemcpyDeviceToHost, stream_),
@@ -288,7 +295,7 @@ void CudaEngine::launch_segments_checked(const Request &request, void *workspace
   cuda_check(cudaStreamSynchronize(stream_), "waiting for the check of offsets");
   if (wrong != 0)
     throw Error(GSORT_ERROR_INVALID_ARGUMENT,
-                "offsets = %p do not ascend, or the last is above n = %llu; nothing was sorted",
+                "offsets = %p do not ascend, or the last is above n = %llu; nothing was written",
                 static_cast<const void *>(request.offsets), static_cast<unsigned long long>(request.n));
 }
 
@@ -298,7 +305,8 @@ std::unique_ptr<Engine> make_cuda_engine(const EngineOptions &options) { return 
 
 uint64_t cuda_workspace_bytes(const Request &shape) {
   if (is_empty(shape)) return 0;
-  const uint64_t verdict = shape.operation == Operation::kSortSegments ? kWorkspaceAlignment : 0;
+  const bool checked = shape.operation == Operation::kSortSegments || shape.operation == Operation::kTopkSegments;
+  const uint64_t verdict = checked ? kWorkspaceAlignment : 0;
   return verdict + launch_workspace_bytes(shape);
 }
 

@@ -51,6 +51,10 @@ RequestBytes request_bytes(const Request &request) {
       return {((request.rows - 1) * request.row_stride + request.columns) * element, selected * element,
               selected * dtype_bytes(request.index_t)};
     }
+    case Operation::kTopkSegments: {
+      const uint64_t places = request.segments * request.k;
+      return {n * element, places * element, places * dtype_bytes(request.index_t)};
+    }
     case Operation::kSum:
       return {n * element, 8, 0};
     case Operation::kReduce:
