@@ -58,6 +58,7 @@ Request make_shape(uint32_t op, gsort_dtype t, uint64_t n, uint64_t k_or_value_b
       break;
     case GSORT_OP_TOPK_SEGMENTS:
       shape.k = k_or_value_bytes;
+      shape.segments = n;  // more are partly empty and need no more room
       break;
     default:
       if (k_or_value_bytes != 0)

@@ -46,6 +46,11 @@ void launch_merge(const LaunchContext &context, const Request &request, void *wo
 uint64_t topk_workspace_bytes(const Request &shape);  // topk and topk_rows; k > 0
 void launch_topk(const LaunchContext &context, const Request &request, void *workspace);
 
+uint64_t topk_segments_workspace_bytes(const Request &shape);  // n, segments and k
+// offsets as for launch_segments(). A row's places behind its last element get values of all zero bits and indices of
+// all one bits. n may be 0.
+void launch_topk_segments(const LaunchContext &context, const Request &request, void *workspace, uint32_t *error_out);
+
 uint64_t reduce_workspace_bytes(const Request &shape);  // sum and reduce; out is device memory; n > 0
 void launch_reduce(const LaunchContext &context, const Request &request, void *workspace);
 

@@ -150,6 +150,7 @@ void launch_as(const LaunchContext &context, const Request &request, const TopkS
   problem.codec = make_codec<U>(request.order);
   problem.output = {static_cast<U *>(request.out), request.indices_out, 0};
   if (request.indices_out != nullptr) problem.output.index_bytes = dtype_bytes(request.index_t);
+  if (plan.path == TopkPath::kWarp) return launch_topk_warp<U>(context, problem, static_cast<uint32_t>(s.columns));
   if (plan.path == TopkPath::kRows) return launch_topk_rows<U>(context, problem, plan);
   if (plan.path == TopkPath::kTeam) {
     TopkTeamArgs<U> args{};

@@ -16,13 +16,25 @@ struct TopkOutput {
   uint32_t index_bytes;
 };
 
+// Rows of different lengths: row s is [offsets[s], offsets[s + 1]). Who does it is found on the device.
+struct TopkRagged {
+  const uint64_t *offsets;       // NULL: the rows have one length
+  uint32_t *error;               // set where the offsets are wrong; then nothing else is done
+  uint64_t elements;             // the offsets' limit
+  uint64_t block_k_max;          // most results of a row that one block does
+  unsigned long long *counters;  // rows in each list, then the ticket
+  uint64_t *lists[3];            // rows for blocks, long rows, rows for all blocks together
+  uint64_t capacity[3];
+};
+
 template <class U>
 struct TopkProblem {
   const U *in;
-  uint64_t rows, columns, row_stride, k;
+  uint64_t rows, columns, row_stride, k;  // ragged: columns and row_stride are not used
   uint32_t index_bits;
   KeyCodec<U> codec;
   TopkOutput<U> output;
+  TopkRagged ragged;
 };
 
 // With split_keys the team path writes the k selected elements of its one row in the order of the input to these
@@ -39,6 +51,8 @@ struct TopkTeamArgs {
 };
 
 // Instantiated for the four key widths.
+template <class U>
+void launch_topk_warp(const LaunchContext &context, const TopkProblem<U> &problem, uint32_t items_max);
 template <class U>
 void launch_topk_rows(const LaunchContext &context, const TopkProblem<U> &problem, const TopkPlan &plan);
 template <class U>

@@ -13,7 +13,10 @@ void launch_rows_as(const LaunchContext &context, const TopkProblem<U> &problem,
   if (shared_bytes > 48 * 1024 - static_cast<int>(kTopkScratchBytes))
     cuda_check(cudaFuncSetAttribute(topk_rows_kernel<U, C>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
                "cudaFuncSetAttribute for top-k by rows");
-  const uint32_t blocks = static_cast<uint32_t>(topk_min(problem.rows, 0x7fffffff));
+  // Ragged rows are taken by ticket: blocks enough for two on every SM.
+  const bool ragged = problem.ragged.offsets != nullptr;
+  const uint64_t most = ragged ? uint64_t{2} * context.device->multiprocessors : 0x7fffffff;
+  const uint32_t blocks = static_cast<uint32_t>(topk_min(problem.rows, most));
   topk_rows_kernel<U, C><<<blocks, plan.threads, static_cast<size_t>(shared_bytes), context.stream>>>(problem, plan);
   check_launch("top-k by rows");
 }

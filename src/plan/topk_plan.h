@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "core/key_bits.h"
+
 namespace gsort_internal {
 
 // 16-byte loads a thread has in flight while it filters: 4 x 16 B x 1024 threads cover an SM's share of DRAM latency.
@@ -16,6 +18,12 @@ constexpr uint32_t kTopkBins = 1u << kTopkBinBits;
 // A sample is cut into so many groups; the bound is chosen among the groups' best elements. 2048 keeps that choice
 // under 4 us and is six times the ranks that matter.
 constexpr uint32_t kTopkSampleGroups = 2048;
+// Groups that share all of a row. For k of up to 2048 twice k and more, so that few elements beside
+// the best k are at or under the k-th best group's best: k groups of g elements hold at most k g.
+constexpr uint32_t kTopkGroupsMax = 8448;
+constexpr uint64_t kTopkCountedMax = 2048;
+// Rows of up to so many bytes are read twice, which L2 serves, rather than sampled: no draw can mislead then.
+constexpr uint64_t kTopkWholeBytesMax = uint64_t{8} << 20;
 // Most blocks of one cooperative launch that have room in the workspace, whatever the device.
 constexpr uint32_t kTopkTeamBlocksMax = 256;
 constexpr uint32_t kTopkTeamThreads = 1024;
@@ -27,8 +35,15 @@ constexpr uint64_t kTopkRowsSortMax = 2048;
 constexpr uint64_t kTopkRowsDirectMax = 8192;
 // Candidates of a longer row that a block holds.
 constexpr uint64_t kTopkRowsCandidatesMax = 12288;
-// Up to here a single row is left to one block: its launch is cheaper than grid barriers.
-constexpr uint64_t kTopkRowsColumnsSingle = uint64_t{1} << 17;
+// Up to here a single row is left to one block, and up to the other size one of several rows: a launch of one block
+// is cheaper than grid barriers.
+constexpr uint64_t kTopkRowsColumnsSingle = uint64_t{1} << 14;
+constexpr uint64_t kTopkRowsColumnsSeveral = uint64_t{1} << 17;
+constexpr uint64_t kTopkSeveralRows = 8;
+// Rows that a warp holds, and the most of them it sorts; four warps a block.
+constexpr uint32_t kTopkWarpItemsMax = 1024;
+constexpr uint32_t kTopkWarpSortMax = 256;
+constexpr uint32_t kTopkWarpThreads = 128;
 // Static shared memory of the kernels, rounded up.
 constexpr uint32_t kTopkScratchBytes = 2048;
 // Lists of teams that work on different rows at a time may take so much together.
@@ -37,7 +52,7 @@ constexpr uint64_t kTopkTeamsBytesMax = uint64_t{256} << 20;
 static_assert(kTopkScratchBytes + kTopkBins * 4 + kTopkSampleGroups * 16 <= 48 * 1024,
               "the groups of a sample fit the smallest device's shared memory in the widest composites");
 
-enum class TopkPath : uint32_t { kRows, kTeam, kSort };
+enum class TopkPath : uint32_t { kWarp, kRows, kTeam, kSort };
 
 struct TopkShape {
   uint64_t rows, columns, k;
@@ -59,6 +74,7 @@ struct TopkRowsPlan {
   uint32_t threads;
   uint32_t bin_bits;
   uint32_t buffer_items;
+  uint32_t direct_items;  // rows of so many elements and less are kept whole
   uint32_t sorted_items;  // a power of two, at least k
   TopkSample sample;
 };
@@ -69,6 +85,10 @@ struct TopkTeamPlan {
   uint32_t buffer_items;
   uint32_t run_items;  // a power of two: what one block sorts
   TopkSample sample;
+  uint32_t tile_vectors;  // 16-byte loads a thread has under way in the filter
+  uint32_t group_lanes;   // threads of a group when the whole row takes the sample's place; 0: a random sample
+  uint32_t groups;        // whose best elements the bound is chosen among
+  uint32_t count_items;   // candidates whose places are found by counting; 0: never
 };
 
 struct TopkPlan {
@@ -81,55 +101,54 @@ struct TopkPlan {
 
 // For tests: make a call take the way it would not take by itself.
 struct TopkForce {
-  bool team = false, sort = false;
+  bool warp = false, rows = false, team = false, sort = false;  // a way that cannot do the call is not taken
   bool no_sample = false;
-  uint64_t sample_rank = 0;  // not 0: in place of the planned one (1: too few candidates; huge: too many)
+  bool random_sample = false;  // also where the whole row would take the sample's place
+  uint64_t sample_rank = 0;    // not 0: in place of the planned one (1: too few candidates; huge: too many)
+  uint32_t count_items = 0;    // not 0: in place of the planned ones (small: candidates are thinned out first)
 };
 
-constexpr uint64_t topk_min(uint64_t a, uint64_t b) { return a < b ? a : b; }
-constexpr uint64_t topk_max(uint64_t a, uint64_t b) { return a > b ? a : b; }
+GSORT_HOST_DEVICE constexpr uint64_t topk_min(uint64_t a, uint64_t b) { return a < b ? a : b; }
+GSORT_HOST_DEVICE constexpr uint64_t topk_max(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-constexpr uint32_t topk_bits(uint64_t v) {
+GSORT_HOST_DEVICE constexpr uint32_t topk_bits(uint64_t v) {
   uint32_t bits = 0;
   for (; v != 0; v >>= 1) ++bits;
   return bits;
 }
-constexpr uint64_t topk_power_up(uint64_t v) { return v <= 1 ? 1 : uint64_t{1} << topk_bits(v - 1); }
-constexpr uint64_t topk_power_down(uint64_t v) { return v == 0 ? 0 : uint64_t{1} << (topk_bits(v) - 1); }
+GSORT_HOST_DEVICE constexpr uint64_t topk_power_up(uint64_t v) { return v <= 1 ? 1 : uint64_t{1} << topk_bits(v - 1); }
+GSORT_HOST_DEVICE constexpr uint64_t topk_power_down(uint64_t v) {
+  return v == 0 ? 0 : uint64_t{1} << (topk_bits(v) - 1);
+}
 
-constexpr uint64_t topk_root(uint64_t v) {
+GSORT_HOST_DEVICE constexpr uint64_t topk_root(uint64_t v) {
   uint64_t root = 0;
   for (uint64_t bit = uint64_t{1} << 31; bit != 0; bit >>= 1)
     if ((root + bit) * (root + bit) <= v) root += bit;
   return root;
 }
 
-constexpr uint32_t topk_index_bits(const TopkShape &s) { return topk_bits(s.columns - 1); }
-constexpr uint32_t topk_composite_bytes(const TopkShape &s) {
+GSORT_HOST_DEVICE constexpr uint32_t topk_index_bits(const TopkShape &s) { return topk_bits(s.columns - 1); }
+GSORT_HOST_DEVICE constexpr uint32_t topk_composite_bytes(const TopkShape &s) {
   return s.key_bytes < 8 && s.key_bytes * 8 + topk_index_bits(s) <= 64 ? 8 : 16;
 }
 
 // The rank in a sample of m of n elements whose element has at least k of the n at or under it, but for bad luck: the
 // number of the best k in the sample is close to Poisson with mean L = k m / n, and more than L + 4 sqrt(L) + 5 of them
 // come about once in 10^5 calls or less often.
-constexpr uint64_t topk_sample_rank(uint64_t k, uint64_t m, uint64_t n) {
+GSORT_HOST_DEVICE constexpr uint64_t topk_sample_rank(uint64_t k, uint64_t m, uint64_t n) {
   const uint64_t mean = k / (n / m) + 1;
   return mean + 4 * topk_root(mean) + 5;
 }
 
 // How far above its rank the bound may lie: saves passes over the sample, costs as many more candidates.
-#if defined(__CUDACC__)
-__host__ __device__
-#endif
-    constexpr uint64_t
-    topk_sample_slack(uint64_t rank) {
-  return rank / 4 + 3;
-}
+GSORT_HOST_DEVICE constexpr uint64_t topk_sample_slack(uint64_t rank) { return rank / 4 + 3; }
 
-constexpr TopkSample topk_team_sample(const TopkShape &s) {
+GSORT_HOST_DEVICE constexpr TopkSample topk_team_sample(const TopkShape &s) {
   if (s.columns < uint64_t{1} << 14 || s.k > s.columns / 8) return {0, 0};
   uint64_t m = topk_power_down(s.columns / 64);
-  m = topk_max(topk_min(m, uint64_t{1} << 18), kTopkSampleGroups);
+  // For small k more candidates are cheaper than more random reads.
+  m = topk_max(topk_min(m, uint64_t{1} << (s.k <= kTopkCountedMax ? 17 : 18)), kTopkSampleGroups);
   // Of G groups' best the rank may be a third of G: two samples of that rank rarely share a group.
   while (m > kTopkSampleGroups && topk_sample_rank(s.k, m, s.columns) > kTopkSampleGroups / 3) m /= 2;
   const uint64_t rank = topk_sample_rank(s.k, m, s.columns);
@@ -148,7 +167,7 @@ constexpr uint64_t topk_team_list_items(const TopkShape &s) {
 
 // ---- workspace of the team path: one set of slices a team, sized without looking at the device ----
 
-// Candidates of one block that the block which finishes alone fetches; more of them are chosen from by all blocks.
+// Candidates of one block that other blocks can fetch.
 constexpr uint32_t kTopkRegionItems = 512;
 
 struct TopkControl {
@@ -158,7 +177,7 @@ struct TopkControl {
 };
 
 struct TopkTeamLayout {
-  uint64_t samples, least, regions, counts, list_a, list_b;
+  uint64_t samples, least, regions, held, counts, list_a, list_b;
   uint64_t list_a_items;
   uint64_t bytes;  // of one team
 };
@@ -172,9 +191,10 @@ constexpr TopkTeamLayout topk_team_layout(const TopkShape &s, bool split) {
   const uint64_t composite = topk_composite_bytes(s);
   TopkTeamLayout l{};
   l.samples = kTopkControlBytes + topk_round(uint64_t{3} * kTopkBins * 8);
-  l.least = l.samples + topk_round(kTopkSampleGroups * composite);
+  l.least = l.samples + topk_round(kTopkGroupsMax * composite);
   l.regions = l.least + topk_round(kTopkTeamBlocksMax * composite);
-  l.counts = l.regions + topk_round(uint64_t{kTopkTeamBlocksMax} * kTopkRegionItems * composite);
+  l.held = l.regions + topk_round(uint64_t{kTopkTeamBlocksMax} * kTopkRegionItems * composite);
+  l.counts = l.held + topk_round(uint64_t{kTopkTeamBlocksMax} * 4);
   l.list_a = l.counts + topk_round(uint64_t{kTopkTeamBlocksMax} * 16);
   l.list_a_items = split ? 0 : topk_max(topk_team_list_items(s), s.k);
   l.list_b = l.list_a + topk_round(l.list_a_items * composite);
@@ -198,40 +218,94 @@ constexpr uint64_t topk_teams_bytes_max(const TopkShape &s) {
 
 // ---- plans ----
 
+// Candidates of a row that a sample lets expect.
+GSORT_HOST_DEVICE constexpr uint64_t topk_rows_expected(const TopkSample &sample, uint64_t columns) {
+  return (sample.rank + sample.rank / 8 + 1) * (columns / sample.items + 1);
+}
+
+// The sample of a row that one block filters into room for `room` elements; items = 0 if none suits.
+GSORT_HOST_DEVICE constexpr TopkSample topk_rows_sample(uint64_t columns, uint64_t k, uint64_t room) {
+  const uint64_t direct = topk_min(room, kTopkRowsDirectMax);
+  const uint64_t m = topk_min(topk_max(topk_power_up(columns / 32), 1024), topk_power_down(direct));
+  if (columns < 2 * m) return {0, 0};
+  const TopkSample sample{m, topk_sample_rank(k, m, columns)};
+  return sample.rank < m / 2 && topk_rows_expected(sample, columns) <= room / 5 * 3 ? sample : TopkSample{0, 0};
+}
+
+GSORT_HOST_DEVICE constexpr uint32_t topk_rows_sorted_items(uint64_t k) {
+  return static_cast<uint32_t>(topk_max(topk_power_up(k), 32));
+}
+
+// Composites beside the counters and `sorted_items` that fit a block's shared memory.
+constexpr uint64_t topk_rows_room(uint32_t composite_bytes, uint32_t bin_bits, uint32_t sorted_items,
+                                  const TopkDevice &d) {
+  const uint64_t fixed = kTopkScratchBytes + (uint64_t{4} << bin_bits) + uint64_t{sorted_items} * composite_bytes;
+  return fixed < d.shared_bytes_block_max ? (d.shared_bytes_block_max - fixed) / composite_bytes : 0;
+}
+
 // False if a block cannot hold what a row needs.
 constexpr bool topk_plan_rows(const TopkShape &s, const TopkDevice &d, TopkRowsPlan &plan) {
-  const uint64_t composite = topk_composite_bytes(s);
   if (s.k > kTopkRowsSortMax || s.columns >= uint64_t{1} << 31) return false;
-  plan.sorted_items = static_cast<uint32_t>(topk_max(topk_power_up(s.k), 32));
+  plan.sorted_items = topk_rows_sorted_items(s.k);
   plan.bin_bits = s.columns <= 2048 ? 8 : kTopkBinBits;
-  const uint64_t fixed = kTopkScratchBytes + (uint64_t{4} << plan.bin_bits) + plan.sorted_items * composite;
-  if (fixed >= d.shared_bytes_block_max) return false;
-  const uint64_t most = (d.shared_bytes_block_max - fixed) / composite;
+  const uint64_t most = topk_rows_room(topk_composite_bytes(s), plan.bin_bits, plan.sorted_items, d);
   const uint64_t direct = topk_min(most, kTopkRowsDirectMax), room = topk_min(most, kTopkRowsCandidatesMax);
   plan.threads = s.columns <= 128 ? 32 : s.columns <= 512 ? 128 : s.columns <= 2048 ? 256 : 512;
   if (s.columns > 4096 && s.rows <= d.multiprocessors) plan.threads = 1024;
   // The sort holds at most four composites a thread.
   plan.threads = static_cast<uint32_t>(topk_max(plan.threads, plan.sorted_items / 4));
   plan.sample = {0, 0};
+  plan.direct_items = static_cast<uint32_t>(s.columns <= direct ? s.columns : 0);
   plan.buffer_items = static_cast<uint32_t>(s.columns <= direct ? s.columns : room);
   if (s.columns <= direct) return true;
-  const uint64_t m = topk_min(topk_max(topk_power_up(s.columns / 32), 1024), topk_power_down(direct));
-  if (s.columns < 2 * m) return false;
-  plan.sample = {m, topk_sample_rank(s.k, m, s.columns)};
-  return plan.sample.rank < m / 2 &&
-         (plan.sample.rank + plan.sample.rank / 8 + 1) * (s.columns / m + 1) <= room / 5 * 3;
+  plan.sample = topk_rows_sample(s.columns, s.k, room);
+  if (plan.sample.items == 0) return false;
+  // Several blocks on an SM hide each other's waits: no more room than is likely to be used.
+  if (s.rows > d.multiprocessors)
+    plan.buffer_items = static_cast<uint32_t>(
+        topk_min(room, topk_max(plan.sample.items, 2 * topk_rows_expected(plan.sample, s.columns) + 512)));
+  return true;
+}
+
+// The whole row in the sample's place, if it is short enough: every thread is sure of a vector, and groups are as large
+// as leaves four of them, or at least two, for each of the k.
+constexpr void topk_plan_whole(const TopkShape &s, TopkTeamPlan &plan) {
+  const uint64_t vectors_sure = s.columns * s.key_bytes / 16 - 1;
+  const uint64_t blocks = topk_min(plan.blocks, vectors_sure / kTopkTeamThreads);
+  if (plan.sample.items == 0 || s.k > kTopkCountedMax || s.columns * s.key_bytes > kTopkWholeBytesMax || blocks == 0)
+    return;
+  const uint64_t most = topk_min(kTopkGroupsMax, plan.buffer_items), threads = blocks * kTopkTeamThreads;
+  uint32_t lanes = 32;
+  while (lanes > 1 && threads / lanes < 4 * s.k && 2 * threads / lanes <= most) lanes /= 2;
+  if (threads / lanes < 2 * s.k || threads / lanes > most) return;
+  plan.blocks = static_cast<uint32_t>(blocks);
+  plan.group_lanes = lanes;
+  plan.groups = static_cast<uint32_t>(threads / lanes);
+  plan.sample = {s.columns, s.k};
+}
+
+// Counting compares every two candidates. Up to here that is quicker than to thin them out first, which takes two
+// barriers and a choice.
+constexpr uint32_t topk_count_items(const TopkTeamPlan &plan) {
+  return static_cast<uint32_t>(
+      topk_min(topk_root(uint64_t{plan.blocks} << 18), uint64_t{plan.buffer_items} + plan.run_items));
 }
 
 constexpr TopkTeamPlan topk_plan_team(const TopkShape &s, const TopkDevice &d) {
   TopkTeamPlan plan{};
   plan.teams = static_cast<uint32_t>(topk_min(topk_teams_max(s), d.multiprocessors));
-  const uint64_t useful = (s.columns + 8191) / 8192;
-  plan.blocks = static_cast<uint32_t>(
-      topk_max(1, topk_min(topk_min(d.multiprocessors, kTopkTeamBlocksMax) / plan.teams, useful)));
+  const uint64_t vectors = s.columns * s.key_bytes / 16;
+  const uint64_t most = topk_min(d.multiprocessors, kTopkTeamBlocksMax) / plan.teams;
+  plan.blocks = static_cast<uint32_t>(topk_max(1, topk_min(most, (vectors + kTopkTeamThreads - 1) / kTopkTeamThreads)));
   const uint64_t area = (d.shared_bytes_block_max - kTopkScratchBytes - kTopkBins * 4) / topk_composite_bytes(s);
   plan.run_items = static_cast<uint32_t>(topk_min(4 * kTopkTeamThreads, topk_power_down(area / 3)));
   plan.buffer_items = static_cast<uint32_t>(topk_min(16384, area - plan.run_items));
   plan.sample = topk_team_sample(s);
+  plan.groups = kTopkSampleGroups;
+  topk_plan_whole(s, plan);
+  const uint64_t tile = uint64_t{plan.blocks} * kTopkTeamThreads;
+  plan.tile_vectors = static_cast<uint32_t>(topk_max(1, topk_min((vectors + tile - 1) / tile, kTopkVectorsThread)));
+  plan.count_items = topk_count_items(plan);
   return plan;
 }
 
@@ -241,23 +315,95 @@ constexpr TopkPlan plan_topk(const TopkShape &s, const TopkDevice &d, const Topk
   plan.composite_bytes = topk_composite_bytes(s);
   plan.team = topk_plan_team(s, d);
   const bool rows_fit = topk_plan_rows(s, d, plan.rows);
-  const bool rows_better = s.columns <= kTopkRowsColumnsSingle || s.rows >= d.multiprocessors / 2;
+  const bool rows_better = s.columns <= kTopkRowsColumnsSingle || s.rows >= d.multiprocessors / 2 ||
+                           (s.columns <= kTopkRowsColumnsSeveral && s.rows > kTopkSeveralRows);
   plan.path = rows_fit && rows_better ? TopkPath::kRows : TopkPath::kTeam;
   if (plan.path == TopkPath::kTeam && s.k > kTopkTeamItemsMax) plan.path = TopkPath::kSort;
+  // A block is quicker with a row, but it takes a warp's rows at the speed of its barriers.
+  const bool warp_fits = s.columns <= kTopkWarpItemsMax && s.k <= kTopkWarpSortMax;
+  if (warp_fits && (s.rows > 4 * uint64_t{d.multiprocessors} || force.warp)) plan.path = TopkPath::kWarp;
+  if (force.rows && rows_fit) plan.path = TopkPath::kRows;
   if (force.team) plan.path = TopkPath::kTeam;
   if (force.sort) plan.path = TopkPath::kSort;
   if (force.no_sample) plan.team.sample = {0, 0};
+  if (force.random_sample && plan.team.group_lanes != 0)
+    plan.team.sample = topk_team_sample(s), plan.team.group_lanes = 0, plan.team.groups = kTopkSampleGroups;
   if (force.sample_rank != 0 && plan.team.sample.items != 0)
-    plan.team.sample.rank = topk_min(force.sample_rank, kTopkSampleGroups);
+    plan.team.sample.rank = topk_min(force.sample_rank, plan.team.groups);
+  if (force.count_items != 0) plan.team.count_items = force.count_items;
   if (force.sample_rank != 0 && plan.rows.sample.items != 0)
     plan.rows.sample.rank = topk_min(force.sample_rank, plan.rows.sample.items);
+  return plan;
+}
+
+// ---- ragged rows ----
+
+// Rows longer than this are left to all blocks together, unless there are many of them.
+constexpr uint64_t kTopkRaggedLong = uint64_t{1} << 18;
+constexpr uint64_t kTopkRaggedLongMany = 64;
+constexpr uint32_t kTopkRaggedThreads = 512;
+
+// Who does a row of ragged rows, and rows of which class are listed where.
+enum class TopkRaggedClass : uint32_t { kWarp, kBlock, kLong, kTeam };
+
+GSORT_HOST_DEVICE constexpr TopkRaggedClass topk_ragged_class(uint64_t items, uint64_t k, uint64_t block_k_max) {
+  const uint64_t found = topk_min(items, k);
+  if (items <= kTopkWarpItemsMax && found <= kTopkWarpSortMax) return TopkRaggedClass::kWarp;
+  if (found > block_k_max || items >= uint64_t{1} << 31) return TopkRaggedClass::kTeam;
+  return items <= kTopkRaggedLong ? TopkRaggedClass::kBlock : TopkRaggedClass::kLong;
+}
+
+// Most rows that the classes can have among n elements. More than kTopkWarpSortMax elements are in every row that no
+// warp does.
+struct TopkRaggedLayout {
+  uint64_t lists[3];     // of kBlock, kLong, kTeam
+  uint64_t capacity[3];  // rows
+  uint64_t team;
+  uint64_t bytes;
+};
+
+constexpr uint32_t kTopkRaggedCounters = 4;  // rows in each list, and the ticket of the list in work
+
+constexpr TopkRaggedLayout topk_ragged_layout(const TopkShape &whole, uint64_t segments) {
+  TopkRaggedLayout l{};
+  l.bytes = topk_round(kTopkRaggedCounters * 8);
+  const uint64_t least[3] = {kTopkWarpSortMax + 1, kTopkRaggedLong + 1, kTopkWarpSortMax + 1};
+  for (uint32_t i = 0; i < 3; ++i) {
+    l.lists[i] = l.bytes;
+    l.capacity[i] = topk_min(segments, whole.columns / least[i]);
+    l.bytes += topk_round(l.capacity[i] * 8);
+  }
+  l.team = l.bytes;
+  l.bytes += topk_team_layout(whole, false).bytes;
+  return l;
+}
+
+// The plan of blocks that do one row each, whatever its length: the sample is found for each row.
+constexpr TopkRowsPlan topk_plan_ragged_rows(const TopkShape &whole, const TopkDevice &d) {
+  TopkRowsPlan plan{};
+  const uint32_t composite = whole.key_bytes == 8 ? 16 : 8;
+  plan.threads = kTopkRaggedThreads;
+  plan.bin_bits = kTopkBinBits;
+  plan.sorted_items = topk_rows_sorted_items(topk_min(whole.k, kTopkRowsSortMax));
+  while (plan.sorted_items > 32 &&
+         topk_rows_room(composite, plan.bin_bits, plan.sorted_items, d) < topk_max(plan.sorted_items, 1024))
+    plan.sorted_items /= 2;
+  // Two blocks an SM.
+  const TopkDevice half{d.multiprocessors, d.shared_bytes_block_max / 2 - kTopkScratchBytes};
+  const uint64_t room = topk_max(topk_rows_room(composite, plan.bin_bits, plan.sorted_items, half),
+                                 topk_min(topk_rows_room(composite, plan.bin_bits, plan.sorted_items, d), 4096));
+  plan.buffer_items = static_cast<uint32_t>(topk_min(room, kTopkRowsCandidatesMax));
+  plan.direct_items = static_cast<uint32_t>(topk_min(plan.buffer_items, kTopkRowsDirectMax));
   return plan;
 }
 
 // One line for the log.
 inline void topk_describe(const TopkShape &s, const TopkPlan &p, char *text, size_t text_bytes) {
   const auto ull = [](uint64_t v) { return static_cast<unsigned long long>(v); };
-  if (p.path == TopkPath::kRows)
+  if (p.path == TopkPath::kWarp)
+    std::snprintf(text, text_bytes, "top-k: %llu rows of %llu, k = %llu: one warp a row", ull(s.rows), ull(s.columns),
+                  ull(s.k));
+  else if (p.path == TopkPath::kRows)
     std::snprintf(text, text_bytes, "top-k: %llu rows of %llu, k = %llu: one block of %u threads a row, sample of %llu",
                   ull(s.rows), ull(s.columns), ull(s.k), p.rows.threads, ull(p.rows.sample.items));
   else if (p.path == TopkPath::kTeam)

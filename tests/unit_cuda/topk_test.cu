@@ -44,6 +44,12 @@ Device &device() {
   return d;
 }
 
+// Says nothing.
+const Control &quiet() {
+  static const Control control;
+  return control;
+}
+
 // Device memory with guard zones that must keep their bytes.
 class Guarded {
  public:
@@ -167,8 +173,9 @@ std::string describe(const Case &c) {
          std::to_string(c.row_padding) + " k " + std::to_string(c.k) + (c.greatest ? " greatest" : " smallest") +
          (c.nan_last ? " nan_last" : "") + (c.want_values ? " values" : "") + (c.want_indices ? " indices" : "") +
          " index_t " + std::to_string(c.index_t) + " offset " + std::to_string(c.offset) + " force " +
-         std::to_string(c.force.team) + std::to_string(c.force.sort) + std::to_string(c.force.no_sample) + " rank " +
-         std::to_string(c.force.sample_rank);
+         std::to_string(c.force.warp) + std::to_string(c.force.team) + std::to_string(c.force.sort) +
+         std::to_string(c.force.no_sample) + " rank " + std::to_string(c.force.sample_rank) +
+         (c.force.random_sample ? " random" : "") + " counted " + std::to_string(c.force.count_items);
 }
 
 // The first k of a row by (encoded key, index).
@@ -228,7 +235,7 @@ void run_case_as(const Case &c) {
   request.index_t = c.index_t;
   const uint64_t workspace_bytes = topk_workspace_bytes_forced(request, c.force);
   Guarded workspace(workspace_bytes);
-  const LaunchContext context{nullptr, &device().facts, nullptr};
+  const LaunchContext context{nullptr, &device().facts, &quiet()};
   try {
     launch_topk_forced(context, request, workspace.data(), c.force);
   } catch (const Error &e) {
@@ -354,19 +361,89 @@ TEST_F(Topk, MisledSample) {
   for (Values values : kAllValues)
     for (gsort_dtype t : {GSORT_F32, GSORT_U64, GSORT_BF16, GSORT_I8})
       for (uint64_t k : {3, 1000, 6000})
-        for (int lie = 0; lie < 3; ++lie)
+        for (int lie = 0; lie < 5; ++lie)
           for (bool team : {false, true}) {
             Case c;
             c.t = t, c.values = values, c.columns = 200000 + seed % 9, c.k = k, c.seed = ++seed;
             c.offset = seed % 4, c.greatest = seed % 2;
             if (!team) c.columns = 30000;
             c.force.team = team;
-            if (lie == 0) c.force.sample_rank = 1;
-            if (lie == 1) c.force.sample_rank = 1 << 20;
+            c.force.random_sample = lie >= 3;
+            if (lie % 3 == 0) c.force.sample_rank = 1;
+            if (lie % 3 == 1) c.force.sample_rank = 1 << 20;
             if (lie == 2) c.force.no_sample = true;
             run_case(c);
             if (HasFatalFailure()) return;
           }
+}
+
+// Rows of a few megabytes are their own sample: sizes around those at which blocks, groups and tiles change.
+TEST_F(Topk, WholeRowAsSample) {
+  uint64_t seed = 1300;
+  for (uint64_t n : {16383, 16384, 16385, 16400, 20481, 32768, 65535, 65552, 70001, 131072, 262147, 540673, 1048576,
+                     1048579, 2097152, 2097153})
+    for (Values values : {Values::kUniform, Values::kSorted, Values::kReverse, Values::kConstant, Values::kInfinities})
+      for (gsort_dtype t : {GSORT_F32, GSORT_F64, GSORT_I16, GSORT_U8}) {
+        Case c;
+        c.t = t, c.values = values, c.columns = n, c.seed = ++seed, c.force.team = true;
+        c.greatest = seed % 2, c.offset = seed % 5, c.k = seed % 5 == 0 ? 2048 : seed % 3 == 0 ? 256 : 1 + seed % 1000;
+        run_case(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
+// Candidates are thinned out before they are counted where they are many; here where they are more than so few.
+TEST_F(Topk, ThinnedOut) {
+  uint64_t seed = 1500;
+  for (Values values : kAllValues)
+    for (gsort_dtype t : {GSORT_F32, GSORT_F64, GSORT_BF16, GSORT_U8})
+      for (uint64_t k : {1, 20, 256, 700, 2048})
+        for (uint32_t count_items : {1, 300, 2500}) {
+          Case c;
+          c.t = t, c.values = values, c.columns = 100000 + seed % 5000, c.k = k, c.seed = ++seed;
+          c.offset = seed % 4, c.greatest = seed % 2, c.force.team = true, c.force.random_sample = seed % 3 == 0;
+          c.force.count_items = count_items;
+          run_case(c);
+          if (HasFatalFailure()) return;
+        }
+}
+
+// A warp a row: lengths around those of a warp's steps, k around those of its sorts.
+TEST_F(Topk, RowsByWarps) {
+  uint64_t seed = 1900;
+  for (gsort_dtype t : kAllTypes)
+    for (Values values : kAllValues)
+      for (uint64_t columns : {1, 2, 31, 32, 33, 100, 128, 129, 255, 257, 500, 992, 1023, 1024})
+        for (uint64_t k : {1, 2, 31, 32, 33, 128, 129, 255, 256}) {
+          if (k > columns) continue;
+          Case c;
+          c.t = t, c.values = values, c.rows = 1 + seed % 6, c.columns = columns, c.k = k, c.seed = ++seed;
+          c.row_padding = seed % 3, c.greatest = seed % 2, c.nan_last = seed % 5 == 0, c.offset = seed % 4;
+          c.index_t = seed % 7 == 0 ? GSORT_I64 : GSORT_U32, c.force.warp = true;
+          c.want_values = seed % 11 != 0, c.want_indices = seed % 11 != 1;
+          run_case(c);
+          if (HasFatalFailure()) return;
+        }
+  for (uint64_t k : {1, 10, 200}) {  // by itself
+    Case c;
+    c.rows = 3001, c.columns = 300, c.k = k, c.values = Values::kTwo;
+    run_case(c);
+  }
+}
+
+// Rows in turn: what one row leaves in the workspace must not show in the next.
+TEST_F(Topk, TeamsOfManyRows) {
+  uint64_t seed = 1700;
+  for (uint64_t rows : {2, 9, 300})
+    for (Values values : kAllValues)
+      for (uint32_t count_items : {0, 200}) {
+        Case c;
+        c.values = values, c.rows = rows, c.columns = 17000 + seed % 3000, c.k = 1 + seed % 400, c.seed = ++seed;
+        c.row_padding = seed % 3, c.force.team = true, c.force.count_items = count_items;
+        c.force.random_sample = seed % 2;
+        run_case(c);
+        if (HasFatalFailure()) return;
+      }
 }
 
 TEST_F(Topk, LargeKBySort) {
@@ -416,6 +493,195 @@ TEST_F(Topk, RepeatsAreEqual) {
     run_case(c);
     if (HasFatalFailure()) return;
   }
+}
+
+// ---- ragged rows ----
+
+struct RaggedCase {
+  gsort_dtype t = GSORT_F32;
+  Values values = Values::kUniform;
+  std::vector<uint64_t> lengths;
+  uint64_t before = 0, after = 0;  // elements outside all rows
+  uint64_t k = 10;
+  bool greatest = true, nan_last = false;
+  bool want_values = true, want_indices = true;
+  gsort_dtype index_t = GSORT_U32;
+  uint64_t offset = 0;
+  uint64_t seed = 1;
+};
+
+std::vector<uint64_t> offsets_of(const RaggedCase &c) {
+  std::vector<uint64_t> offsets{c.before};
+  for (const uint64_t length : c.lengths) offsets.push_back(offsets.back() + length);
+  return offsets;
+}
+
+std::string describe(const RaggedCase &c) {
+  return "ragged: dtype " + std::to_string(c.t) + " values " + std::to_string(static_cast<int>(c.values)) + " rows " +
+         std::to_string(c.lengths.size()) + " first " + std::to_string(c.lengths.empty() ? 0 : c.lengths[0]) + " k " +
+         std::to_string(c.k) + (c.greatest ? " greatest" : " smallest") + " seed " + std::to_string(c.seed);
+}
+
+template <class U>
+void check_ragged(const RaggedCase &c, const std::vector<U> &data, const std::vector<U> &values,
+                  const std::vector<unsigned char> &indices) {
+  const KeyCodec<U> codec = make_codec<U>({c.t, c.greatest, c.nan_last});
+  const uint32_t index_bytes = dtype_bytes(c.index_t);
+  const std::vector<uint64_t> offsets = offsets_of(c);
+  for (uint64_t r = 0; r < c.lengths.size(); ++r) {
+    const U *row = data.data() + offsets[r];
+    const uint64_t found = std::min(c.k, c.lengths[r]);
+    const std::vector<uint64_t> wanted = reference(row, c.lengths[r], found, codec);
+    for (uint64_t i = 0; i < c.k; ++i) {
+      uint64_t index = 0, none = 0;
+      std::memcpy(&index, indices.data() + (r * c.k + i) * index_bytes, index_bytes);
+      std::memset(&none, 0xff, index_bytes);
+      if (c.want_values) {
+        ASSERT_EQ(values[r * c.k + i], i < found ? row[wanted[i]] : U{0})
+            << describe(c) << " row " << r << " of " << c.lengths[r] << " place " << i;
+      }
+      if (c.want_indices) {
+        ASSERT_EQ(index, i < found ? wanted[i] : none)
+            << describe(c) << " row " << r << " of " << c.lengths[r] << " place " << i;
+      }
+    }
+  }
+}
+
+// Runs on `offsets`, which may be wrong: then nothing may be written.
+template <class U>
+void run_ragged_as(const RaggedCase &c, const std::vector<uint64_t> &offsets, uint64_t n, bool wrong) {
+  const uint64_t results = c.lengths.size() * c.k, head = c.offset * sizeof(U);
+  const uint32_t index_bytes = dtype_bytes(c.index_t);
+  const std::vector<U> data = make_values<U>(c.values, c.t, n, c.seed);
+  Guarded in(n * sizeof(U) + head), values(results * sizeof(U) + head), indices(results * index_bytes);
+  Guarded places(offsets.size() * 8), error(4);
+  cudaMemcpy(in.data() + head, data.data(), n * sizeof(U), cudaMemcpyHostToDevice);
+  cudaMemcpy(places.data(), offsets.data(), offsets.size() * 8, cudaMemcpyHostToDevice);
+  Request request{};
+  request.operation = Operation::kTopkSegments;
+  request.order = {c.t, c.greatest, c.nan_last};
+  request.n = n, request.k = c.k, request.segments = c.lengths.size();
+  request.in = in.data() + head;
+  request.offsets = reinterpret_cast<const uint64_t *>(places.data());
+  request.out = c.want_values ? values.data() + head : nullptr;
+  request.indices_out = c.want_indices ? indices.data() : nullptr;
+  request.index_t = c.index_t;
+  const uint64_t workspace_bytes = topk_segments_workspace_bytes(request);
+  Guarded workspace(workspace_bytes);
+  const LaunchContext context{nullptr, &device().facts, &quiet()};
+  launch_topk_segments(context, request, workspace.data(), reinterpret_cast<uint32_t *>(error.data()));
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess) << describe(c);
+  uint32_t said = 2;
+  cudaMemcpy(&said, error.data(), 4, cudaMemcpyDeviceToHost);
+  ASSERT_EQ(said, wrong ? 1u : 0u) << describe(c);
+  const bool written = !wrong;
+  ASSERT_TRUE(values.intact(head, c.want_values && written ? results * sizeof(U) : 0)) << describe(c);
+  ASSERT_TRUE(indices.intact(0, c.want_indices && written ? results * index_bytes : 0)) << describe(c);
+  ASSERT_TRUE(workspace.intact(0, workspace_bytes)) << describe(c);
+  if (wrong) return;
+  std::vector<U> values_out(results), data_after(n);
+  std::vector<unsigned char> indices_out(results * index_bytes);
+  cudaMemcpy(values_out.data(), values.data() + head, results * sizeof(U), cudaMemcpyDeviceToHost);
+  cudaMemcpy(indices_out.data(), indices.data(), indices_out.size(), cudaMemcpyDeviceToHost);
+  cudaMemcpy(data_after.data(), in.data() + head, n * sizeof(U), cudaMemcpyDeviceToHost);
+  ASSERT_EQ(std::memcmp(data_after.data(), data.data(), n * sizeof(U)), 0) << "input changed: " << describe(c);
+  check_ragged<U>(c, data, values_out, indices_out);
+}
+
+void run_ragged(const RaggedCase &c) {
+  const std::vector<uint64_t> offsets = offsets_of(c);
+  with_width(dtype_bytes(c.t), [&](auto tag) {
+    run_ragged_as<typename decltype(tag)::type>(c, offsets, offsets.back() + c.after, false);
+  });
+}
+
+// What all cases vary in the same way.
+void vary(RaggedCase &c, uint64_t seed) {
+  c.seed = seed, c.greatest = seed % 2, c.nan_last = seed % 5 == 0, c.offset = seed % 4;
+  c.before = seed % 3, c.after = seed % 7, c.index_t = seed % 3 == 0 ? GSORT_U64 : GSORT_I32;
+  c.want_values = seed % 11 != 0, c.want_indices = seed % 11 != 1;
+}
+
+TEST_F(Topk, RaggedRowsOfEveryKind) {
+  uint64_t seed = 2100;
+  for (gsort_dtype t : kAllTypes)
+    for (Values values : kAllValues)
+      for (uint64_t k : {1, 10, 100, 256, 300, 2500}) {
+        RaggedCase c;
+        c.t = t, c.values = values, c.k = k;
+        vary(c, ++seed);
+        uint64_t state = seed;
+        for (int i = 0; i < 40; ++i) {
+          const uint64_t kind = next_random(state) % 10, r = next_random(state);
+          c.lengths.push_back(kind == 0 ? 0 : kind < 6 ? r % 1100 : kind < 9 ? r % 5000 : r % 30000);
+        }
+        run_ragged(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
+TEST_F(Topk, RaggedRowsAroundLimits) {
+  uint64_t seed = 2300;
+  for (uint64_t k : {1, 31, 255, 256, 257, 1024, 2047, 2048, 2049, 9000})
+    for (gsort_dtype t : {GSORT_F32, GSORT_U64, GSORT_I8}) {
+      RaggedCase c;
+      c.t = t, c.k = k, c.values = kAllValues[seed % std::size(kAllValues)];
+      vary(c, ++seed);
+      for (const uint64_t limit : {32, 256, 1024, 2048, 4096, 8192, 12288, 16384})
+        for (uint64_t length = limit - 1; length <= limit + 1; ++length) c.lengths.push_back(length);
+      run_ragged(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
+// Long rows: few of them are done by all blocks together, many by one block each.
+TEST_F(Topk, RaggedLongRows) {
+  uint64_t seed = 2500;
+  for (uint64_t rows : {1, 3, 70})
+    for (uint64_t k : {5, 700, 3000}) {
+      RaggedCase c;
+      c.k = k, c.values = kAllValues[seed % std::size(kAllValues)], c.t = seed % 2 ? GSORT_F32 : GSORT_U8;
+      vary(c, ++seed);
+      for (uint64_t r = 0; r < rows; ++r) {
+        c.lengths.push_back(kTopkRaggedLong + 1 + r % 3 * 40000);
+        c.lengths.push_back(r % 5 * 300);
+      }
+      run_ragged(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
+TEST_F(Topk, RaggedManyShortRows) {
+  RaggedCase c;
+  uint64_t state = 5;
+  for (int i = 0; i < 20000; ++i) c.lengths.push_back(next_random(state) % 40);
+  for (uint64_t k : {1, 7, 40}) {
+    c.k = k;
+    run_ragged(c);
+  }
+  c.lengths.assign(1000, 0);
+  run_ragged(c);
+}
+
+TEST_F(Topk, RaggedWrongOffsets) {
+  RaggedCase c;
+  c.lengths.assign(50, 2000);
+  const uint64_t n = 100000;
+  for (int kind = 0; kind < 6; ++kind)
+    for (uint64_t k : {3, 400, 3000}) {
+      std::vector<uint64_t> offsets = offsets_of(c);
+      if (kind == 0) offsets[20] = offsets[19] - 1;
+      if (kind == 1) offsets.back() = n + 1;
+      if (kind == 2) offsets.front() = ~uint64_t{0};
+      if (kind == 3) offsets[10] = ~uint64_t{0};
+      if (kind == 4) std::reverse(offsets.begin(), offsets.end());
+      if (kind == 5)
+        for (uint64_t i = 0; i < offsets.size(); ++i) offsets[i] = i % 2 == 0 ? 0 : n;
+      c.k = k;
+      run_ragged_as<uint32_t>(c, offsets, n, true);
+      if (HasFatalFailure()) return;
+    }
 }
 
 TEST(TopkPlan, ReservationCoversEverySplit) {

@@ -80,6 +80,7 @@ struct TopkRow {
   uint32_t index_bits;
   KeyCodec<U> codec;
 
+  TopkRow() = default;  // for shared memory
   __device__ TopkRow(const U *row, uint64_t n, uint32_t bits, const KeyCodec<U> &c)
       : data(row), items(n), index_bits(bits), codec(c) {
     const uint64_t to_boundary = ((16 - (reinterpret_cast<uintptr_t>(row) & 15)) & 15) / sizeof(U);
@@ -113,6 +114,15 @@ __device__ __forceinline__ U topk_vector_item(const uint4 &v, uint32_t e) {
     constexpr uint32_t per_word = 4 / sizeof(U);
     return static_cast<U>(words[e / per_word] >> (e % per_word * 8 * sizeof(U)));
   }
+}
+
+// Row r of a problem.
+template <class U>
+__device__ __forceinline__ TopkRow<U> topk_problem_row(const TopkProblem<U> &problem, uint64_t r) {
+  if (problem.ragged.offsets == nullptr)
+    return TopkRow<U>(problem.in + r * problem.row_stride, problem.columns, problem.index_bits, problem.codec);
+  const uint64_t begin = problem.ragged.offsets[r], end = problem.ragged.offsets[r + 1];
+  return TopkRow<U>(problem.in + begin, end - begin, problem.index_bits, problem.codec);
 }
 
 struct TopkBin {
@@ -221,7 +231,7 @@ struct TopkRowSource {
 // Reads the source at most 1 + bits / bin_bits + 1 times. Every thread calls it and gets the bound; ends with a
 // barrier. histogram: 1 << bin_bits counters. count < 2^32.
 template <class C, class Source>
-__device__ __noinline__ C topk_block_select(const Source &source, uint64_t count, uint64_t k, uint64_t slack,
+__device__ __noinline__ C topk_block_select(Source source, uint64_t count, uint64_t k, uint64_t slack,
                                             uint32_t *histogram, uint32_t bin_bits, TopkScratch<C> &scratch) {
   C least = ~C{0}, most = 0;
   for (uint64_t i = threadIdx.x; i < count; i += blockDim.x) {
@@ -253,16 +263,28 @@ __device__ __noinline__ C topk_block_select(const Source &source, uint64_t count
   }
 }
 
-// Writes a result: place `at` of the row's k.
-template <class U, class C>
-__device__ __forceinline__ void topk_write(const TopkOutput<U> &output, const TopkRow<U> &row, uint64_t at, C item) {
-  if (output.values != nullptr) output.values[at] = row.codec.decode(static_cast<U>(item >> row.index_bits));
+// Writes to place `at` of the results.
+template <class U>
+__device__ __forceinline__ void topk_put(const TopkOutput<U> &output, uint64_t at, U value, uint64_t index) {
+  if (output.values != nullptr) output.values[at] = value;
   if (output.indices == nullptr) return;
-  const uint64_t index = static_cast<uint64_t>(item & ((C{1} << row.index_bits) - 1));
   if (output.index_bytes == 4)
     static_cast<uint32_t *>(output.indices)[at] = static_cast<uint32_t>(index);
   else
     static_cast<uint64_t *>(output.indices)[at] = index;
+}
+
+template <class U, class C>
+__device__ __forceinline__ void topk_write(const TopkOutput<U> &output, const TopkRow<U> &row, uint64_t at, C item) {
+  topk_put(output, at, row.codec.decode(static_cast<U>(item >> row.index_bits)),
+           static_cast<uint64_t>(item & ((C{1} << row.index_bits) - 1)));
+}
+
+// Fills the places [from, to), those of a row with fewer elements than places: thread `first` of `threads`.
+template <class U>
+__device__ __forceinline__ void topk_fill(const TopkOutput<U> &output, uint64_t from, uint64_t to, uint64_t first,
+                                          uint64_t threads) {
+  for (uint64_t at = from + first; at < to; at += threads) topk_put<U>(output, at, 0, ~uint64_t{0});
 }
 
 }  // namespace gsort_internal

@@ -12,15 +12,34 @@
 
 namespace gsort_internal {
 
-// A block's view of its team.
+// What the filter found, the same in every block but for `mine`.
+struct TopkFound {
+  uint64_t count;     // candidates of the team
+  uint64_t overflow;  // of them in list_a; the others lie in the blocks' buffers
+  uint32_t mine;      // in this block's buffer
+  bool fetchable;     // no block has more than a region holds
+
+  __device__ bool countable(uint32_t count_items) const { return fetchable && count <= count_items; }
+};
+
+// A block's view of its team. It lies in shared memory, as does every struct that these kernels pass on: on the
+// threads' stacks it would be a thousand copies, more than the candidates leave of L1, and each access a trip to L2.
+// One thread writes to it, between barriers of the block.
 template <class C>
 struct TopkTeam {
+  TopkTeamPlan plan;
+  TopkFound found;  // by the filter
+  TopkFound few;    // what is left of it after thinning out
+  TopkSink<C> sink;
+  C bound;
   uint32_t rank, blocks;
   uint32_t barriers;    // passed so far
   uint32_t histograms;  // published so far
+  bool begun;           // first_barrier() is behind
   TopkControl *control;
   unsigned long long *histogram;  // three, used in turn
   C *samples, *least, *regions, *list_a, *list_b;
+  uint32_t *held;              // candidates of each block
   unsigned long long *counts;  // two a block
   uint64_t list_a_items;
 
@@ -29,15 +48,17 @@ struct TopkTeam {
   uint32_t buffer_items, run_items;
   TopkScratch<C> *scratch;
 
+  // Where block b puts candidates for the others.
+  __device__ C *region(uint32_t b) const { return regions + uint64_t{b} * kTopkRegionItems; }
+
   // Every block of the team waits for all. Cooperative launch makes all blocks resident, so the wait ends.
   __device__ void barrier() {
     __syncthreads();
-    ++barriers;
     if (threadIdx.x == 0) {
       // Release: the block's writes, ordered before this thread by the barrier above, become visible to whoever sees
       // the count. Acquire: what the other blocks wrote before they arrived is read after the loop only; the barrier
       // below hands that on to the block.
-      const uint32_t goal = barriers * blocks;
+      const uint32_t goal = ++barriers * blocks;
       uint32_t arrived;
       asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(&control->barrier) : "memory");
       do {
@@ -54,19 +75,24 @@ struct TopkTeam {
     for (uint32_t i = threadIdx.x; i < 3 * kTopkBins; i += blockDim.x) histogram[i] = 0;
   }
   // The runtime's own grid barrier: it needs no memory of ours, which is garbage before.
-  __device__ static void first_barrier() { cooperative_groups::this_grid().sync(); }
+  __device__ void first_barrier() {
+    cooperative_groups::this_grid().sync();
+    if (threadIdx.x == 0) begun = true;
+    __syncthreads();
+  }
 
   // Adds the block's counters to the team's and finds the bin that holds item `need`. The histogram after the next is
   // cleared meanwhile: its last readers passed the barrier before this one.
   __device__ TopkBin find(uint64_t need) {
-    unsigned long long *const all = histogram + uint64_t{histograms % 3} * kTopkBins;
-    unsigned long long *const next = histogram + uint64_t{(histograms + 1) % 3} * kTopkBins;
-    ++histograms;
+    const uint32_t turn = histograms;
+    unsigned long long *const all = histogram + uint64_t{turn % 3} * kTopkBins;
+    unsigned long long *const next = histogram + uint64_t{(turn + 1) % 3} * kTopkBins;
     for (uint32_t i = threadIdx.x; i < kTopkBins; i += blockDim.x) {
       if (local[i] != 0) atomicAdd(&all[i], static_cast<unsigned long long>(local[i]));
       if (rank == 0) next[i] = 0;
     }
     barrier();
+    if (threadIdx.x == 0) histograms = turn + 1;
     return topk_find_bin(static_cast<const volatile unsigned long long *>(all), kTopkBins,
                          static_cast<unsigned long long>(need), *scratch);
   }
@@ -257,12 +283,13 @@ __device__ __noinline__ void topk_team_write_ordered(const TopkTeam<C> &team, co
 
 // Selects the best k of the row exactly and writes them in the order of the input to list_b or the split arrays.
 template <class U, class C>
-__device__ __noinline__ void topk_team_exact(TopkTeam<C> &team, const TopkRow<U> &row, const TopkTeamArgs<U> &args) {
+__device__ __noinline__ void topk_team_exact(TopkTeam<C> &team, const TopkRow<U> &row, uint64_t k,
+                                             const TopkTeamArgs<U> &args) {
   constexpr uint32_t bits = sizeof(U) * 8;
   const TopkPart part = topk_team_part<U, C>(team, row);
   uint32_t shift = bits > kTopkBinBits ? bits - kTopkBinBits : 0;
   U low = 0;
-  uint64_t need = args.problem.k, less_here = 0, ties_here = 0;
+  uint64_t need = k, less_here = 0, ties_here = 0;
   for (;;) {
     topk_team_count<U, C>(team, row, part, low, shift);
     const TopkBin found = team.find(need);

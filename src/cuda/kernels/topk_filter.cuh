@@ -48,9 +48,9 @@ struct TopkSink {
   uint32_t buffer_items;
   uint32_t *count;  // shared; goes on counting when the buffer is full
   C most;           // nothing above it is taken
-  C *overflow = nullptr;
-  uint64_t overflow_items = 0;
-  unsigned long long *overflow_count = nullptr;
+  C *overflow;      // or NULL
+  uint64_t overflow_items;
+  unsigned long long *overflow_count;
 
   // Any threads call it. False: there is no more room and the filter may as well stop; the counts then tell of it.
   __device__ __forceinline__ bool append_one(C item) const {
@@ -165,46 +165,51 @@ __device__ __forceinline__ void topk_load_tile(const TopkRow<U> &row, uint64_t f
   }
 }
 
-// Which bits of a mask stand for vectors that exist.
+// Which bits of a mask stand for vectors before `end`.
 template <class U>
-__device__ __forceinline__ uint64_t topk_tile_valid(const TopkRow<U> &row, uint64_t first) {
+__device__ __forceinline__ uint64_t topk_tile_valid(uint64_t first, uint64_t end) {
   constexpr uint32_t E = TopkRow<U>::kVectorItems;
   uint64_t valid = 0;
 #pragma unroll
   for (uint32_t j = 0; j < kTopkVectorsThread; ++j)
-    if (first + j * blockDim.x < row.vectors) valid |= ((uint64_t{1} << E) - 1) << (j * E);
+    if (first + j * blockDim.x < end) valid |= ((uint64_t{1} << E) - 1) << (j * E);
   return valid;
 }
 
-// Reads the tiles `rank`, `rank` + blocks, ... of a row and appends every element whose composite is at or under
-// sink.most. Keys decide at the speed of reading: a whole tile takes ties with the bound's key or takes none, and only
-// of what then passes the composites are compared. No barriers inside. (Loading a tile ahead halved the speed: twice
-// the bytes under way are more than shared memory leaves of L1.)
+// Which tiles of a row a block reads: `rank`, `rank` + blocks, ..., each of `vectors` vectors a thread.
+struct TopkTiles {
+  uint32_t rank, blocks, vectors;
+};
+
+// Reads its tiles of a row and appends every element whose composite is at or under sink.most. Keys decide at the speed
+// of reading: a whole tile takes ties with the bound's key or takes none, and only of what then passes the composites
+// are compared. No barriers inside. (Loading a tile ahead halved the speed: twice the bytes under way are more than
+// shared memory leaves of L1.)
 template <class U, class C>
-__device__ __noinline__ void topk_filter_row(const TopkRow<U> &row_in, uint32_t rank, uint32_t blocks,
-                                             const TopkSink<C> &sink_in) {
-  // Copies that live in registers: stack memory would be fetched anew for every candidate.
+__device__ __noinline__ void topk_filter_row(const TopkRow<U> &row_in, TopkTiles tiles, const TopkSink<C> &sink_in) {
+  // Copies that live in registers: what they were passed in would be fetched anew for every candidate.
   const TopkRow<U> row = row_in;
   const TopkSink<C> sink = sink_in;
   const U bound_key = static_cast<U>(sink.most >> row.index_bits);
   const uint64_t bound_index = static_cast<uint64_t>(sink.most & ((C{1} << row.index_bits) - 1));
-  const uint64_t tile_vectors = static_cast<uint64_t>(blockDim.x) * kTopkVectorsThread, step = tile_vectors * blocks;
-  for (uint64_t begin = rank * tile_vectors; begin < row.vectors; begin += step) {
+  const uint64_t tile_vectors = static_cast<uint64_t>(blockDim.x) * tiles.vectors, step = tile_vectors * tiles.blocks;
+  for (uint64_t begin = tiles.rank * tile_vectors; begin < row.vectors; begin += step) {
     const uint64_t first = begin + threadIdx.x;
+    const uint64_t end = begin + tile_vectors < row.vectors ? begin + tile_vectors : row.vectors;
     uint4 v[kTopkVectorsThread];
-    topk_load_tile(row, first, row.vectors, v);
+    topk_load_tile(row, first, end, v);
     const bool ties = row.vector_begin(begin) <= bound_index;
     if (!ties && bound_key == 0) continue;
     const U limit = ties ? bound_key : static_cast<U>(bound_key - 1);
     uint64_t mask = topk_vectors_mask(v, row.codec, limit);
-    if (begin + tile_vectors > row.vectors) mask &= topk_tile_valid(row, first);
+    if (begin + uint64_t{blockDim.x} * kTopkVectorsThread > end) mask &= topk_tile_valid<U>(first, end);
     // The votes bring the warp together again: lanes that go on apart would read apart.
     if (__any_sync(kFullWarp, mask != 0)) {
       const bool room = mask == 0 || topk_append_marked<U, C>(row, first, v, mask, sink);
       if (__any_sync(kFullWarp, !room)) break;
     }
   }
-  if (rank != 0) return;
+  if (tiles.rank != 0) return;
   if (threadIdx.x < row.head) sink.append_one(row.template composite<C>(threadIdx.x));
   const uint64_t after = row.tail_begin() + threadIdx.x;
   if (after < row.items) sink.append_one(row.template composite<C>(after));

@@ -3,12 +3,16 @@
 //
 //   sample -> bound -> filter (the one read of the row) -> selection among the candidates -> sort of the k
 //
+// With a small k the last two are one step: every candidate's place is the number of better candidates, and all blocks
+// count. Too many for that are thinned out first: see topk_count.cuh. Rows of a few megabytes are their own sample.
+//
 // Work whatever the data: if the sample misled (too few or too many candidates), exact selection reads the row
 // key bits / 11 times, rounded up, and once more to write the k selected. So a row of 32-bit keys is read at most
 // 1 + 3 + 1 times. Equal keys are no special case: the bound and the candidates are composites of key and index.
 #ifndef GSORT_CUDA_KERNELS_TOPK_TEAM_CUH_
 #define GSORT_CUDA_KERNELS_TOPK_TEAM_CUH_
 
+#include "cuda/kernels/topk_count.cuh"
 #include "cuda/kernels/topk_exact.cuh"
 #include "cuda/kernels/topk_filter.cuh"
 #include "cuda/kernels/topk_sort.cuh"
@@ -42,62 +46,40 @@ __device__ void topk_team_draw(TopkTeam<C> &team, const TopkRow<U> &row, uint64_
   }
 }
 
-// What the filter found, the same in every block but for `mine`.
-struct TopkFound {
-  uint64_t count;     // candidates of the team
-  uint64_t overflow;  // of them in list_a; the others lie in the blocks' buffers
-  uint32_t mine;      // in this block's buffer
-  bool fetchable;     // no block has more than a region holds
-};
-
-// This block's share of the team's counts, as a running sum over the blocks: the sum before block threadIdx.x.
+// Where the filter puts what it finds.
 template <class C>
-__device__ uint64_t topk_team_before(const TopkTeam<C> &team, uint32_t which, uint64_t &count, uint64_t &total) {
-  count = threadIdx.x < team.blocks ? topk_load(team.counts + 2 * threadIdx.x + which) : 0;
-  return topk_block_scan<uint64_t>(count, total, *team.scratch);
+__device__ void topk_team_open_sink(TopkTeam<C> &team, C bound, uint32_t parity) {
+  if (threadIdx.x == 0) {
+    team.bound = bound;
+    team.scratch->count = 0;
+    team.sink = {team.area,   team.buffer_items, &team.scratch->count,           bound,
+                 team.list_a, team.list_a_items, &team.control->overflow[parity]};
+  }
+  __syncthreads();
 }
 
 // Draws a sample, chooses the bound at its rank among the groups' best and takes all composites up to the bound: into
-// the blocks' buffers, and list_a where a buffer is full.
+// the blocks' buffers, and list_a where a buffer is full. Leaves bound and numbers in team.
 template <class U, class C>
-__device__ __noinline__ TopkFound topk_team_candidates(TopkTeam<C> &team, const TopkRow<U> &row,
-                                                       const TopkSample &sample, uint32_t round, C &bound) {
-  const uint32_t parity = round % 2;
-  const bool first = round == 0;
-  topk_team_draw<U, C>(team, row, sample.items);
-  if (first)
-    team.first_barrier();
+__device__ __noinline__ void topk_team_candidates(TopkTeam<C> &team, const TopkRow<U> &row, uint32_t parity) {
+  const TopkTeamPlan &plan = team.plan;
+  if (plan.group_lanes != 0)
+    topk_team_group<U, C>(team, row, plan.group_lanes);
   else
+    topk_team_draw<U, C>(team, row, plan.sample.items);
+  if (team.begun)
     team.barrier();
+  else
+    team.first_barrier();
   // All blocks have left the last round, whose counter this one is not; it serves the next round.
   if (team.rank == 0 && threadIdx.x == 0) team.control->overflow[parity ^ 1] = 0;
-  for (uint32_t i = threadIdx.x; i < kTopkSampleGroups; i += blockDim.x) team.area[i] = topk_load(team.samples + i);
+  topk_team_open_sink(team, topk_team_bound(team, team.area, plan.groups, plan.sample.rank), parity);
+  topk_filter_row<U, C>(row, {team.rank, team.blocks, plan.tile_vectors}, team.sink);
   __syncthreads();
-  bound = topk_block_select<C>(TopkArraySource<C>{team.area}, kTopkSampleGroups, sample.rank,
-                               topk_sample_slack(sample.rank), team.local, kTopkBinBits, *team.scratch);
-  if (threadIdx.x == 0) team.scratch->count = 0;
-  __syncthreads();
-
-  TopkSink<C> sink;
-  sink.buffer = team.area, sink.buffer_items = team.buffer_items, sink.count = &team.scratch->count;
-  sink.most = bound;
-  sink.overflow = team.list_a, sink.overflow_items = team.list_a_items;
-  sink.overflow_count = &team.control->overflow[parity];
-  topk_filter_row<U, C>(row, team.rank, team.blocks, sink);
-  __syncthreads();
-
-  TopkFound found;
-  found.mine = team.scratch->count < team.buffer_items ? team.scratch->count : team.buffer_items;
-  if (threadIdx.x == 0) team.counts[2 * team.rank] = found.mine;
-  for (uint32_t i = threadIdx.x; i < found.mine && i < kTopkRegionItems; i += blockDim.x)
-    team.regions[uint64_t{team.rank} * kTopkRegionItems + i] = team.area[i];
-  team.barrier();
-  found.overflow = topk_load(&team.control->overflow[parity]);
-  uint64_t count, total;
-  topk_team_before(team, 0, count, total);
-  found.fetchable = !__syncthreads_or(count > kTopkRegionItems) && found.overflow == 0;
-  found.count = total + found.overflow;
-  return found;
+  const uint32_t mine = team.scratch->count < team.buffer_items ? team.scratch->count : team.buffer_items;
+  for (uint32_t i = threadIdx.x; i < mine && i < kTopkRegionItems; i += blockDim.x)
+    team.region(team.rank)[i] = team.area[i];
+  topk_team_found(team, mine, parity, team.found);
 }
 
 // ---- selection among candidates ----
@@ -135,7 +117,8 @@ __device__ void topk_team_gather(TopkTeam<C> &team, const TopkFound &found, C bo
   topk_block_scan<uint64_t>(under, under_all, *team.scratch);
   if (threadIdx.x == 0) team.counts[2 * team.rank + 1] = under_all, team.scratch->count = 0;
   team.barrier();
-  const uint64_t before = topk_team_before(team, 1, count, total);
+  count = threadIdx.x < team.blocks ? topk_load(team.counts + 2 * threadIdx.x + 1) : 0;
+  const uint64_t before = topk_block_scan<uint64_t>(count, total, *team.scratch);
   if (threadIdx.x == team.rank) team.scratch->base = before;
   __syncthreads();
   topk_for_candidates(team, found, [&](C item) {
@@ -144,9 +127,11 @@ __device__ void topk_team_gather(TopkTeam<C> &team, const TopkFound &found, C bo
   team.barrier();
 }
 
-// Chooses the best k of the candidates, none of them above `most`, and copies them to list_b in any order.
+// Chooses the best k of the candidates and copies them to list_b in any order.
 template <class C>
-__device__ __noinline__ void topk_team_select(TopkTeam<C> &team, const TopkFound &candidates, uint64_t k, C most) {
+__device__ __noinline__ void topk_team_select(TopkTeam<C> &team, uint64_t k) {
+  const TopkFound &candidates = team.found;
+  const C most = team.bound;
   C least = topk_team_least(team, candidates);
   const uint32_t range_bits = topk_bit_length(static_cast<C>(most - least));
   uint32_t shift = range_bits > kTopkBinBits ? range_bits - kTopkBinBits : 0;
@@ -226,50 +211,20 @@ __device__ __noinline__ void topk_team_order(TopkTeam<C> &team, const TopkRow<U>
   }
 }
 
-// The end for few candidates: one block chooses and sorts, the others go on.
+// By one thread.
 template <class U, class C>
-__device__ __noinline__ void topk_team_order_small(TopkTeam<C> &team, const TopkRow<U> &row, uint32_t count, uint64_t k,
-                                                   const TopkOutput<U> &output, uint64_t output_begin) {
-  C *const run = team.area + team.buffer_items;
-  uint32_t size = 32;
-  while (size < k) size *= 2;
-  uint64_t items, total;
-  const uint64_t before = topk_team_before(team, 0, items, total);
-  if (threadIdx.x < team.blocks) {
-    team.local[threadIdx.x] = static_cast<uint32_t>(before);
-    team.local[kTopkTeamBlocksMax + threadIdx.x] = static_cast<uint32_t>(items);
-  }
-  if (threadIdx.x == 0) team.scratch->count = 0;
-  __syncthreads();
-  // Eight threads a region: most hold few candidates, and all are fetched at once.
-  for (uint32_t b = threadIdx.x >> 3; b < team.blocks; b += blockDim.x >> 3)
-    for (uint32_t i = threadIdx.x & 7; i < team.local[kTopkTeamBlocksMax + b]; i += 8)
-      team.area[team.local[b] + i] = topk_load(team.regions + uint64_t{b} * kTopkRegionItems + i);
-  __syncthreads();
-  TopkSink<C> sink;
-  sink.buffer = run, sink.buffer_items = size, sink.count = &team.scratch->count;
-  sink.most =
-      topk_block_select<C>(TopkArraySource<C>{team.area}, count, k, size - k, team.local, kTopkBinBits, *team.scratch);
-  for (uint32_t i = threadIdx.x; i < size; i += blockDim.x) run[i] = ~C{0};
-  __syncthreads();
-  for (uint32_t i = threadIdx.x; i - threadIdx.x < count; i += blockDim.x)
-    sink.append(i < count, i < count ? team.area[i] : C{0});
-  topk_block_sort(run, size);
-  for (uint32_t i = threadIdx.x; i < k; i += blockDim.x) topk_write<U, C>(output, row, output_begin + i, run[i]);
-  __syncthreads();
-}
-
-template <class U, class C>
-__device__ TopkTeam<C> topk_team_make(const TopkTeamArgs<U> &args, unsigned char *dynamic, TopkScratch<C> *scratch) {
+__device__ void topk_team_make(const TopkTeamArgs<U> &args, unsigned char *dynamic, TopkScratch<C> *scratch,
+                               TopkTeam<C> &team) {
   unsigned char *const base = args.workspace + blockIdx.x / args.plan.blocks * args.layout.bytes;
-  TopkTeam<C> team;
+  team.plan = args.plan;
   team.rank = blockIdx.x % args.plan.blocks, team.blocks = args.plan.blocks;
-  team.barriers = 0, team.histograms = 0;
+  team.barriers = 0, team.histograms = 0, team.begun = false;
   team.control = reinterpret_cast<TopkControl *>(base);
   team.histogram = reinterpret_cast<unsigned long long *>(base + kTopkControlBytes);
   team.samples = reinterpret_cast<C *>(base + args.layout.samples);
   team.least = reinterpret_cast<C *>(base + args.layout.least);
   team.regions = reinterpret_cast<C *>(base + args.layout.regions);
+  team.held = reinterpret_cast<uint32_t *>(base + args.layout.held);
   team.counts = reinterpret_cast<unsigned long long *>(base + args.layout.counts);
   team.list_a = reinterpret_cast<C *>(base + args.layout.list_a);
   team.list_b = reinterpret_cast<C *>(base + args.layout.list_b);
@@ -278,35 +233,72 @@ __device__ TopkTeam<C> topk_team_make(const TopkTeamArgs<U> &args, unsigned char
   team.area = reinterpret_cast<C *>(dynamic + kTopkBins * 4);
   team.buffer_items = args.plan.buffer_items, team.run_items = args.plan.run_items;
   team.scratch = scratch;
-  return team;
+}
+
+// One row by one team: the best k, 1 <= k <= the row's elements. `round` counts the rows that were sampled.
+template <class U, class C>
+__device__ void topk_team_row(TopkTeam<C> &team, const TopkRow<U> &row, uint64_t k, const TopkTeamArgs<U> &args,
+                              uint64_t output_begin, uint32_t &round) {
+  const TopkOutput<U> &output = args.problem.output;
+  bool enough = false;
+  if (team.plan.sample.items != 0) {
+    const uint32_t parity = round++ % 2;
+    topk_team_candidates<U, C>(team, row, parity);
+    enough = team.found.count >= k && team.found.overflow <= team.list_a_items;
+    if (enough && k <= kTopkCountedMax) {
+      topk_team_thin(team, k, parity);
+      if (team.few.countable(team.plan.count_items)) return topk_team_place<U, C>(team, row, k, output, output_begin);
+    }
+  }
+  if (enough)
+    topk_team_select<C>(team, k);
+  else
+    topk_team_exact<U, C>(team, row, k, args);
+  if (args.split_keys == nullptr) topk_team_order<U, C>(team, row, k, output, output_begin);
+  __syncthreads();
+}
+
+// How many rows the team does, and of ragged rows which one is number i of them.
+template <class U>
+__device__ __forceinline__ uint64_t topk_team_rows(const TopkProblem<U> &problem) {
+  const TopkRagged &ragged = problem.ragged;
+  if (ragged.offsets == nullptr) return problem.rows;
+  if (*ragged.error != 0) return 0;
+  return ragged.counters[2] + (ragged.counters[1] < kTopkRaggedLongMany ? ragged.counters[1] : 0);
+}
+
+__device__ __forceinline__ uint64_t topk_team_ragged_row(const TopkRagged &ragged, uint64_t i) {
+  const uint64_t first = ragged.counters[2];
+  return i < first ? ragged.lists[2][i] : ragged.lists[1][i - first];
 }
 
 template <class U, class C>
 __global__ __launch_bounds__(kTopkTeamThreads, 1) void topk_team_kernel(const __grid_constant__ TopkTeamArgs<U> args) {
   extern __shared__ __align__(16) unsigned char dynamic[];
   __shared__ TopkScratch<C> scratch;
-  TopkTeam<C> team = topk_team_make<U, C>(args, dynamic, &scratch);
+  __shared__ TopkTeam<C> team;
+  __shared__ TopkRow<U> row;
   const TopkProblem<U> &problem = args.problem;
-  const uint64_t k = problem.k;
+  const uint64_t rows = topk_team_rows(problem);
+  if (rows == 0) return;
+  if (threadIdx.x == 0) topk_team_make<U, C>(args, dynamic, &scratch, team);
+  __syncthreads();
   uint32_t round = 0;
   team.clear_control();
   if (args.plan.sample.items == 0) team.first_barrier();
-  for (uint64_t r = blockIdx.x / args.plan.blocks; r < problem.rows; r += args.plan.teams, ++round) {
-    const TopkRow<U> row(problem.in + r * problem.row_stride, problem.columns, problem.index_bits, problem.codec);
-    C bound = 0;
-    TopkFound found{};
-    if (args.plan.sample.items != 0) found = topk_team_candidates<U, C>(team, row, args.plan.sample, round, bound);
-    const bool enough = found.count >= k && found.overflow <= team.list_a_items;
-    if (enough && k <= team.run_items && found.fetchable && found.count <= team.buffer_items) {
-      if (team.rank == 0)
-        topk_team_order_small<U, C>(team, row, static_cast<uint32_t>(found.count), k, problem.output, r * k);
-      continue;
+  const bool ragged = problem.ragged.offsets != nullptr;
+  for (uint64_t i = blockIdx.x / args.plan.blocks; i < rows; i += args.plan.teams) {
+    const uint64_t r = ragged ? topk_team_ragged_row(problem.ragged, i) : i;
+    if (threadIdx.x == 0) {
+      row = topk_problem_row(problem, r);
+      if (ragged) team.plan.sample = topk_team_sample({1, row.items, topk_min(problem.k, row.items), sizeof(U)});
     }
-    if (enough)
-      topk_team_select<C>(team, found, k, bound);
-    else
-      topk_team_exact<U, C>(team, row, args);
-    if (args.split_keys == nullptr) topk_team_order<U, C>(team, row, k, problem.output, r * k);
+    __syncthreads();
+    const uint64_t k = topk_min(problem.k, row.items), begin = r * problem.k;
+    topk_team_row<U, C>(team, row, k, args, begin, round);
+    if (ragged)
+      topk_fill(problem.output, begin + k, begin + problem.k, team.rank * blockDim.x + threadIdx.x,
+                team.blocks * blockDim.x);
   }
 }
 
