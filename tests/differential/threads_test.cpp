@@ -6,7 +6,27 @@
 namespace gsort_test {
 namespace {
 
-constexpr gsort_dtype kMainTypes[] = {GSORT_U8, GSORT_I32, GSORT_BF16, GSORT_F64};
+#if defined(__SANITIZE_THREAD__)
+constexpr bool kWatched = true;
+#else
+constexpr bool kWatched = false;
+#endif
+
+// Under ThreadSanitizer everything takes tens of times as long. What remains still gives every operation to several
+// threads: sums are shared out from 2^19 elements on.
+struct Workload {
+  std::vector<gsort_dtype> types;
+  std::vector<uint64_t> sizes, reference_sizes;
+  std::vector<Distribution> distributions;
+  std::vector<uint32_t> threads;
+};
+const Workload kWorkload = kWatched
+                               ? Workload{{GSORT_I32, GSORT_F64}, {600011}, {50021}, {Distribution::kSmallRange}, {3}}
+                               : Workload{{GSORT_U8, GSORT_I32, GSORT_BF16, GSORT_F64},
+                                          {1000, 100003, 600011},
+                                          {5, 50021, 400009},
+                                          {Distribution::kSmallRange, Distribution::kTwoValues},
+                                          {2, 3, 8}};
 
 class ThreadCountTest : public ::testing::TestWithParam<gsort_dtype> {
  protected:
@@ -39,11 +59,11 @@ class ThreadCountTest : public ::testing::TestWithParam<gsort_dtype> {
 };
 
 TEST_P(ThreadCountTest, SameBits) {
-  for (const uint64_t n : {uint64_t{1000}, uint64_t{100003}, uint64_t{600011}}) {
-    for (const Distribution distribution : {Distribution::kSmallRange, Distribution::kTwoValues}) {
+  for (const uint64_t n : kWorkload.sizes) {
+    for (const Distribution distribution : kWorkload.distributions) {
       const Array in = generate(distribution, GetParam(), n, 3);
       const std::vector<Bytes> one_thread = results(1, in);
-      for (const uint32_t threads : {2u, 3u, 8u}) {
+      for (const uint32_t threads : kWorkload.threads) {
         const std::vector<Bytes> many_threads = results(threads, in);
         for (size_t r = 0; r < one_thread.size(); r++) {
           ASSERT_TRUE(same_bytes(one_thread[r], many_threads[r]))
@@ -56,7 +76,7 @@ TEST_P(ThreadCountTest, SameBits) {
 
 TEST_P(ThreadCountTest, MatchesReferenceWithManyThreads) {
   const Handle handle(GSORT_BACKEND_CPU, 8);
-  for (const uint64_t n : {uint64_t{5}, uint64_t{50021}, uint64_t{400009}}) {
+  for (const uint64_t n : kWorkload.reference_sizes) {
     const Array keys = generate(Distribution::kAnd1, GetParam(), n, 3);
     const Indices order = reference_argsort(keys, GSORT_DESCENDING);
     EXPECT_TRUE(same_elements(gather(keys, order), run_sort({handle.get()}, keys, GSORT_DESCENDING)));
@@ -73,7 +93,7 @@ TEST(ThreadCount, InfoTellsTheThreads) {
   EXPECT_EQ(5u, info.threads);
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, ThreadCountTest, ::testing::ValuesIn(kMainTypes),
+INSTANTIATE_TEST_SUITE_P(Types, ThreadCountTest, ::testing::ValuesIn(kWorkload.types),
                          [](const auto &test) { return std::string(element_type(test.param).name); });
 
 }  // namespace

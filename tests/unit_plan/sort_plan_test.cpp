@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include <set>
+
 #include "plan/msd_plan.h"
 #include "plan/radix_plan.h"
 #include "plan/segments_layout.h"
@@ -104,6 +106,33 @@ TEST(SortPlan, TilesFitTheDevice) {
     const uint32_t items = wide ? LargeTile<8>::kItems : LargeTile<4>::kItems;
     EXPECT_EQ(large.small_tiles ? SmallTile<4>::kItems : items, large.tile_items);
   }
+}
+
+// The host counts tiles by these, kernels by their shapes.
+TEST(SortPlan, HostAndKernelsCountTheSameTiles) {
+  for (const uint32_t bytes : {1u, 2u, 4u}) {
+    EXPECT_EQ(SegmentPassTile<4>::kItems, segment_tile_items(bytes));
+    EXPECT_EQ(kSmallRows, small_rows(bytes));
+  }
+  EXPECT_EQ(SegmentPassTile<8>::kItems, segment_tile_items(8));
+  EXPECT_EQ(kSmallRows / 2, small_rows(8));
+  for (const uint32_t bytes : {1u, 2u, 4u, 8u}) {
+    EXPECT_EQ(kSmallThreads * small_rows(bytes), small_items(bytes));
+    EXPECT_EQ(kMediumThreads * small_rows(bytes), medium_items(bytes));
+    for (const uint32_t value : {0u, 4u, 8u}) EXPECT_EQ(bytes == 8 || value == 8 ? 8u : 4u, wide_bytes(bytes, value));
+  }
+  EXPECT_EQ(SmallTile<4>::kItems, SmallTile<8>::kItems);
+  EXPECT_EQ(LargeTile<4>::kWarps * 32, LargeTile<4>::kThreads);
+  EXPECT_EQ(2u, slots_of(1));
+  EXPECT_EQ(2u, slots_of(2));
+  EXPECT_EQ(8u, slots_of(8));
+}
+
+TEST(SortPlan, EveryAlgorithmHasAName) {
+  std::set<std::string> names;
+  for (uint32_t i = 0; i <= static_cast<uint32_t>(SortAlgorithm::kCountFill); ++i)
+    names.insert(sort_algorithm_name(static_cast<SortAlgorithm>(i)));
+  EXPECT_EQ(static_cast<uint32_t>(SortAlgorithm::kCountFill) + 1, names.size());
 }
 
 TEST(SortPlan, CarryHoldsWhatTravels) {

@@ -93,6 +93,28 @@ TEST(TopkPlan, RowsFitABlock) {
   }
 }
 
+TEST(TopkPlan, RowsEndWhereABlockDoes) {
+  const TopkDevice device = {132, 232448};
+  TopkRowsPlan p = {};
+  EXPECT_TRUE(topk_plan_rows({1000, 8192, kTopkRowsSortMax, 4}, device, p));
+  EXPECT_FALSE(topk_plan_rows({1000, 8192, kTopkRowsSortMax + 1, 4}, device, p));
+  EXPECT_FALSE(topk_plan_rows({1, uint64_t{1} << 31, 10, 4}, device, p));
+  // A row that is just held whole, and one element more.
+  EXPECT_TRUE(topk_plan_rows({1000, kTopkRowsDirectMax, 10, 4}, device, p));
+  EXPECT_EQ(0u, p.sample.items);
+  EXPECT_TRUE(topk_plan_rows({1000, kTopkRowsDirectMax + 1, 10, 4}, device, p));
+  EXPECT_NE(0u, p.sample.items);
+  // No room at all.
+  EXPECT_FALSE(topk_plan_rows({1, 1000, 10, 4}, {132, kTopkScratchBytes}, p));
+}
+
+TEST(TopkPlan, SampleIsForLongInputsAndSmallK) {
+  EXPECT_EQ(0u, topk_team_sample({1, (uint64_t{1} << 14) - 1, 1, 4}).items);
+  EXPECT_NE(0u, topk_team_sample({1, uint64_t{1} << 14, 1, 4}).items);
+  EXPECT_NE(0u, topk_team_sample({1, uint64_t{1} << 30, 1000, 4}).items);
+  EXPECT_EQ(0u, topk_team_sample({1, uint64_t{1} << 30, (uint64_t{1} << 27) + 1, 4}).items);
+}
+
 TEST(TopkPlan, TeamsFitTheDeviceAndTheirWorkspace) {
   for (const Case &c : cases()) {
     const TopkShape &s = c.shape;
