@@ -127,10 +127,24 @@ void run_scan(Bench &bench, Result &result) {
   }
   result.bytes_moved = 2 * bytes;
   result.gsort_extra_bytes = gsort_extra_bytes(GSORT_OP_SCAN, row, 0);
-  bench.measure(
-      [&] { require_gsort(gsort_scan(g, row.t, bench.in.get(), bench.out.get(), row.n, 0), g, "gsort_scan"); },
-      peer_task, result);
+  const auto scan = [&](void *out, uint32_t flags) {
+    require_gsort(gsort_scan(g, row.t, bench.in.get(), out, row.n, flags), g, "gsort_scan");
+  };
+  bench.measure([&] { scan(bench.out.get(), row.exclusive ? GSORT_EXCLUSIVE : 0); }, peer_task, result);
   spoil(bench, bench.out, row.n, dtype_bytes(row.t));
+  if (row.exclusive) {
+    // The inclusive results one place on, which rows of their own check.
+    const uint64_t width = dtype_bytes(row.t);
+    require_cuda(cudaMemsetAsync(bench.peer_out.get(), 0, width, bench.stream), "first result");
+    if (peer_task) result.peer_name = "DeviceScan::InclusiveSum, which is not exclusive";
+    DeviceBuffer inclusive;
+    scan(inclusive.reserve(bytes), 0);
+    require_cuda(cudaMemcpyAsync(bench.peer_out.as<char>() + width, inclusive.get(), bytes - width,
+                                 cudaMemcpyDeviceToDevice, bench.stream),
+                 "inclusive results");
+    judge(result, check_same_bytes(bench.out.get(), bench.peer_out.get(), bytes, bench.stream));
+    return;
+  }
   if (row.t != GSORT_F32) {
     judge(result, check_same_bytes(bench.out.get(), bench.peer_out.get(), bytes, bench.stream));
     return;

@@ -40,8 +40,11 @@ Row make_topk_rows(uint64_t rows, uint64_t columns, uint64_t k) {
   return row;
 }
 
+// 90% of the read ceiling, 4500 GB/s on an H200.
+Goal read_goal(gsort_dtype t, uint64_t n) { return {0, static_cast<double>(n * dtype_bytes(t)) / (0.9 * 4500e6)}; }
+
 Row make_reduce(uint32_t op, gsort_dtype t, uint64_t n) {
-  Row row = make("sum", Work::kReduce, t, n);
+  Row row = make("sum", Work::kReduce, t, n, read_goal(t, n));
   row.reduce_op = op;
   return row;
 }
@@ -165,12 +168,12 @@ void add_sum_rows(std::vector<Row> &rows) {
   rows.push_back(make("sum", Work::kSum, GSORT_F32, power(28), {0, 0.30}));
   rows.push_back(make("sum", Work::kSum, GSORT_F32, power(28), {0, 0.30}, Distribution::kNormal));
   rows.push_back(make("sum", Work::kSum, GSORT_F32, power(30), {0, 1.10}));
-  rows.push_back(make("sum", Work::kSum, GSORT_F32, uint64_t{1536} * 20480, {1, 0}));
+  rows.push_back(make("sum", Work::kSum, GSORT_F32, uint64_t{1536} * 20480, {1, 0.035}));
   for (const uint32_t log2 : {24u, 20u, 16u}) {
     rows.push_back(make("sum", Work::kSum, GSORT_F32, power(log2), {1, 0}));
   }
   for (const gsort_dtype t : {GSORT_F64, GSORT_F16, GSORT_BF16, GSORT_U32, GSORT_I32, GSORT_U64, GSORT_U16, GSORT_U8}) {
-    rows.push_back(make("sum", Work::kSum, t, power(28)));
+    rows.push_back(make("sum", Work::kSum, t, power(28), read_goal(t, power(28))));
   }
   for (const uint32_t op : {GSORT_MIN, GSORT_MAX, GSORT_ARGMIN, GSORT_ARGMAX, GSORT_MEAN}) {
     rows.push_back(make_reduce(op, GSORT_F32, power(28)));
@@ -178,9 +181,16 @@ void add_sum_rows(std::vector<Row> &rows) {
   rows.push_back(make_reduce(GSORT_MIN, GSORT_U32, power(28)));
   rows.push_back(make_reduce(GSORT_ARGMAX, GSORT_U32, power(28)));
   rows.push_back(make("sum", Work::kCopyCeiling, GSORT_F32, power(28)));
-  for (const gsort_dtype t : {GSORT_F32, GSORT_U32}) {
-    rows.push_back(make("sum", Work::kScan, t, power(28)));
-    rows.push_back(make("sum", Work::kScan, t, power(16), {0, 0.010}));
+  for (const gsort_dtype t : {GSORT_U8, GSORT_U16, GSORT_BF16}) {
+    rows.push_back(make_reduce(GSORT_ARGMIN, t, power(28)));
+  }
+  for (const gsort_dtype t : {GSORT_F32, GSORT_U32, GSORT_U64, GSORT_U16, GSORT_U8}) {
+    // 75% of the copy ceiling, 4249 GB/s on an H200.
+    const double goal_ms = 2.0 * static_cast<double>(power(28) * dtype_bytes(t)) / (0.75 * 4249e6);
+    rows.push_back(make("sum", Work::kScan, t, power(28), {0, goal_ms}));
+    rows.push_back(rows.back());
+    rows.back().exclusive = true;
+    if (dtype_bytes(t) == 4) rows.push_back(make("sum", Work::kScan, t, power(16), {0, 0.010}));
   }
 }
 
@@ -243,7 +253,7 @@ std::string row_name(const Row &row) {
     case Work::kReduce:
       return std::string(reductions[row.reduce_op]) + " " + type;
     case Work::kScan:
-      return "scan " + type;
+      return "scan " + type + (row.exclusive ? " exclusive" : "");
     case Work::kCopyCeiling:
       return "copy ceiling " + type;
     case Work::kReadCeiling:

@@ -65,14 +65,19 @@ void launch_floats(const LaunchContext &context, const Request &request, const S
   if constexpr (sizeof(typename Element::Bits) == 8) {
     if (plan.way == ScanWay::kDirect) return launch_kernel(context, plan, scan_kernel<Element, false>, arguments);
   }
-  if (plan.way == ScanWay::kPipeline) return launch_kernel(context, plan, scan_pipeline_kernel<Element>, arguments);
+  if constexpr (sizeof(typename Element::Bits) <= ScanTuning::kPipelineElementBytesMax) {
+    if (plan.way == ScanWay::kPipeline)
+      return launch_kernel(
+          context, plan, request.exclusive ? scan_pipeline_kernel<Element, true> : scan_pipeline_kernel<Element, false>,
+          arguments);
+  }
   launch_kernel(context, plan, scan_kernel<Element, true>, arguments);
 }
 
 void launch_float_type(const LaunchContext &context, const Request &request, uint64_t *words) {
   const gsort_dtype t = request.order.dtype;
-  const ScanPlan plan = plan_scan(dtype_bytes(t), request.n, context.device->shared_bytes_block_max,
-                                  context.device->multiprocessors);
+  const ScanPlan plan =
+      plan_scan(dtype_bytes(t), request.n, context.device->shared_bytes_block_max, context.device->multiprocessors);
   if (context.control != nullptr && context.control->has_log())
     context.control->log("scan: %llu x %s in %llu tiles of %u, %s of %u blocks",
                          static_cast<unsigned long long>(request.n), dtype_facts(t).name,
@@ -102,14 +107,10 @@ void launch_integers(const LaunchContext &context, const Request &request, uint6
     context.control->log("scan: %llu x %s in %llu tiles of %u bytes, %u blocks",
                          static_cast<unsigned long long>(request.n), dtype_facts(request.order.dtype).name,
                          static_cast<unsigned long long>(plan.tiles), IntegerScanTuning::kTileBytes, plan.blocks);
-  const IntegerScanArguments<U> arguments{static_cast<const U *>(request.in),
-                                          static_cast<U *>(request.out),
-                                          request.n,
-                                          skew / static_cast<uint32_t>(sizeof(U)),
-                                          static_cast<uint32_t>(plan.tiles),
-                                          request.exclusive,
-                                          reinterpret_cast<uint32_t *>(words),
-                                          {words + kIntegerTotals, plan.tiles}};
+  const IntegerScanArguments<U> arguments{
+      static_cast<const U *>(request.in),      static_cast<U *>(request.out),       request.n,
+      skew / static_cast<uint32_t>(sizeof(U)), static_cast<uint32_t>(plan.tiles),   request.exclusive,
+      reinterpret_cast<uint32_t *>(words),     {words + kIntegerTotals, plan.tiles}};
   if (plan.tiles > 1) clear_words(context, words, integer_words(plan));
   scan_integer_kernel<U><<<plan.blocks, IntegerScanTuning::kThreads, 0, context.stream>>>(arguments);
   check_launch("scan_integer_kernel");

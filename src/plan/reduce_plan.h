@@ -51,9 +51,7 @@ inline ReducePlan plan_reduce(uint64_t bytes, uint32_t compute_capability, uint3
   uint64_t blocks = uint64_t{multiprocessors} * T::kBlocksPerMultiprocessor;
   if (blocks > T::kBlocksMax) blocks = T::kBlocksMax;
   if (blocks > tiles) blocks = tiles;
-  // As few as take no more rounds of tiles: a last round of few blocks would leave the memory idle.
-  const uint64_t rounds = (tiles + blocks - 1) / blocks;
-  return {ReduceMeeting::kGrid, static_cast<uint32_t>((tiles + rounds - 1) / rounds)};
+  return {ReduceMeeting::kGrid, static_cast<uint32_t>(blocks)};
 }
 
 constexpr const char *reduce_meeting_name(ReduceMeeting meeting) {

@@ -19,9 +19,10 @@ struct ScanTuning {
   static constexpr uint32_t kPipelineTiles = 3;
   // Beside the warps of the rows one that looks back while they sum up.
   static constexpr uint32_t kPipelineThreads = kThreads + 32;
-  // Blocks of the pipeline on a multiprocessor: two of 4-byte elements, which keep 64 KB on their way, as an H200's
-  // memory needs. More than one of 8-byte elements fits no device's shared memory.
-  static constexpr uint32_t pipeline_blocks(uint32_t element_bytes) { return element_bytes == 8 ? 1 : 2; }
+  // Blocks of the pipeline on a multiprocessor. Two of 4-byte elements keep 64 KB on their way, which an H200's memory
+  // needs. Shared memory would hold one block of 8-byte elements, which is slower than two or three without pipeline.
+  static constexpr uint32_t kPipelineBlocks = 2;
+  static constexpr uint32_t kPipelineElementBytesMax = 4;
   // The kernels' other variables in shared memory, and what the device keeps for itself.
   static constexpr uint32_t kOtherSharedBytes = 2048;
 };
@@ -55,11 +56,11 @@ constexpr ScanPlan plan_scan(uint32_t element_bytes, uint64_t n, uint32_t shared
   if (staging + T::kOtherSharedBytes > shared_bytes_block_max) return plan;
   plan.way = ScanWay::kStaged;
   plan.shared_bytes = staging;
+  if (element_bytes > T::kPipelineElementBytesMax) return plan;
   // Fetching ahead pays once blocks take more than two tiles each.
   const uint32_t held = T::kPipelineTiles * staging;
   const uint32_t fitting = shared_bytes_block_max / (held + T::kOtherSharedBytes);
-  const uint32_t wanted = T::pipeline_blocks(element_bytes);
-  const uint64_t blocks = uint64_t{multiprocessors} * (fitting < wanted ? fitting : wanted);
+  const uint64_t blocks = uint64_t{multiprocessors} * (fitting < T::kPipelineBlocks ? fitting : T::kPipelineBlocks);
   if (blocks == 0 || tiles < 3 * blocks) return plan;
   plan.way = ScanWay::kPipeline;
   plan.blocks = static_cast<uint32_t>(blocks);
@@ -81,6 +82,9 @@ struct IntegerScanTuning {
   static constexpr uint32_t kTileBytes = kWarps * 32 * kVectors * 16;
   // Two blocks of 30 KB tiles keep 60 KB on their way to a multiprocessor, which an H200's memory needs.
   static constexpr uint32_t kBlocksPerMultiprocessor = 2;
+  // Between two looks at totals that are not there yet. A tile's prefix is not needed before the block's next tile has
+  // come, and polling takes the L2 cache's time.
+  static constexpr uint32_t kPollNanoseconds = 200;
   // Totals that a lane asks for at once. Between two tiles of a block lie those of all other blocks: 263 on an H200.
   // Sums of 64 bits take two words each, and registers for half as many.
   static constexpr uint32_t totals_in_flight(uint32_t element_bytes) { return element_bytes == 8 ? 5 : 10; }

@@ -192,9 +192,9 @@ TEST_F(ScanTest, Pipeline) {
     const uint64_t tiles = 6 * multiprocessors + 520;
     for (const gsort_dtype t : kTypes) {
       if (is_float(t))
-        ASSERT_EQ(ScanWay::kPipeline, plan_scan(dtype_bytes(t), tiles * kScanTileItems, facts_.shared_bytes_block_max,
-                                                multiprocessors)
-                                          .way);
+        ASSERT_EQ(
+            t == GSORT_F64 ? ScanWay::kStaged : ScanWay::kPipeline,
+            plan_scan(dtype_bytes(t), tiles * kScanTileItems, facts_.shared_bytes_block_max, multiprocessors).way);
       check_all_ways(t, scan_content(t, tiles * kScanTileItems - 5, 0), 0);
       if (multiprocessors == 1) check_all_ways(t, scan_content(t, tiles * kScanTileItems + 5, 0), 1);
       if (HasFatalFailure()) return;
@@ -206,9 +206,12 @@ TEST_F(ScanTest, Pipeline) {
 TEST_F(ScanTest, LeastTilesOfThePipeline) {
   for (const uint32_t multiprocessors : {1u, 43u}) {
     facts_.multiprocessors = multiprocessors;
-    for (const gsort_dtype t : {GSORT_F16, GSORT_F32, GSORT_F64})
+    for (const gsort_dtype t : {GSORT_F16, GSORT_F32})
       for (const uint64_t less : {0, 1}) {
-        const uint64_t tiles = uint64_t{3} * ScanTuning::pipeline_blocks(dtype_bytes(t)) * multiprocessors - less;
+        const uint64_t tiles = uint64_t{3} * ScanTuning::kPipelineBlocks * multiprocessors - less;
+        const ScanPlan plan =
+            plan_scan(dtype_bytes(t), tiles * kScanTileItems, facts_.shared_bytes_block_max, multiprocessors);
+        ASSERT_EQ(less == 0 ? ScanWay::kPipeline : ScanWay::kStaged, plan.way);
         check_all_ways(t, scan_content(t, tiles * kScanTileItems, 0), 0);
         if (HasFatalFailure()) return;
       }
@@ -237,8 +240,7 @@ TEST_F(ScanTest, EdgesOfIntegerTiles) {
 // Devices whose shared memory holds no tile of 8-byte elements read global memory twice.
 TEST_F(ScanTest, WithoutStaging) {
   facts_.shared_bytes_block_max = 64 * 1024;
-  for (const uint64_t n :
-       {uint64_t{1}, uint64_t{1000}, uint64_t{kScanTileItems}, uint64_t{kScanTileItems * 300 + 5}}) {
+  for (const uint64_t n : {uint64_t{1}, uint64_t{1000}, uint64_t{kScanTileItems}, uint64_t{kScanTileItems * 300 + 5}}) {
     check_all_ways(GSORT_F64, scan_content(GSORT_F64, n, 0), 1);
     if (HasFatalFailure()) return;
   }

@@ -54,7 +54,8 @@ class TileMinimum {
 
   __device__ __forceinline__ U of(const uint4 (&v)[ReduceTuning::kVectors]) const {
     if constexpr (sizeof(U) == 2) {
-      if (nan_counts_ != 0) return has_nan(v) ? least_of<true>(v) : static_cast<U>(least_of<false>(v) - codec_.nan_count);
+      if (nan_counts_ != 0)
+        return has_nan(v) ? least_of<true>(v) : static_cast<U>(least_of<false>(v) - codec_.nan_count);
     }
     return least_of<false>(v);
   }
@@ -166,27 +167,44 @@ __device__ __forceinline__ TileBest best_of_tiles(const VectorSpan<U> &span, con
   return {key, best_tile, blockIdx.x < tiles};
 }
 
+// The place in a vector of the first element of these bits, or 16 / sizeof(U) if there is none.
+template <class U>
+__device__ __forceinline__ uint32_t first_equal(const uint4 &v, U bits) {
+  constexpr uint32_t kElements = 16 / sizeof(U);
+  const uint32_t words[4] = {v.x, v.y, v.z, v.w};
+  uint32_t found = kElements;
+#pragma unroll
+  for (uint32_t j = 4; j-- > 0;) {
+    if constexpr (sizeof(U) == 8) {
+      if (j % 2 == 0 && (words[j] | static_cast<uint64_t>(words[j + 1]) << 32) == bits) found = j / 2;
+    } else if constexpr (sizeof(U) == 4) {
+      if (words[j] == bits) found = j;
+    } else {
+      // The lowest top bit set is that of the lowest element equal to `bits`; above it a borrow may set others.
+      constexpr uint32_t kOnes = sizeof(U) == 1 ? 0x01010101u : 0x00010001u, kTop = sizeof(U) * 8 - 1;
+      const uint32_t difference = words[j] ^ bits * kOnes;
+      const uint32_t equal = (difference - kOnes) & ~difference & (kOnes << kTop);
+      if (equal != 0)
+        found = j * (4 / sizeof(U)) + (static_cast<uint32_t>(__ffs(static_cast<int>(equal))) - 1) / (kTop + 1);
+    }
+  }
+  return found;
+}
+
 // The lowest index in the thread's part of the tile at which `key` lies; it does lie there.
 template <class U>
 __device__ __forceinline__ uint64_t find_in_tile(const VectorSpan<U> &span, const KeyCodec<U> &codec,
                                                  const TileBest &best) {
   constexpr uint32_t kElements = 16 / sizeof(U), kVectors = ReduceTuning::kVectors;
-  uint4 v[kVectors];  // all loads before the first use
+  const U bits = codec.decode(static_cast<U>(best.key));  // no other bits are encoded as this key
+  uint4 v[kVectors];                                      // all loads before the first use
 #pragma unroll
   for (uint32_t i = 0; i < kVectors; ++i) v[i] = span.vectors[tile_place(span, best.tile, i)];
   uint32_t found = kVectors * kElements;
 #pragma unroll
   for (uint32_t i = kVectors; i-- > 0;) {
-    uint64_t low = v[i].x | static_cast<uint64_t>(v[i].y) << 32, high = v[i].z | static_cast<uint64_t>(v[i].w) << 32;
-#pragma unroll 1
-    for (uint32_t e = kElements / 2; e-- > 0;) {
-      if (codec.encode(static_cast<U>(high >> (e * sizeof(U) * 8))) == static_cast<U>(best.key))
-        found = i * kElements + kElements / 2 + e;
-    }
-#pragma unroll 1
-    for (uint32_t e = kElements / 2; e-- > 0;) {
-      if (codec.encode(static_cast<U>(low >> (e * sizeof(U) * 8))) == static_cast<U>(best.key)) found = i * kElements + e;
-    }
+    const uint32_t place = first_equal<U>(v[i], bits);
+    if (place < kElements) found = i * kElements + place;
   }
   return span.head_count + tile_place(span, best.tile, found / kElements) * kElements + found % kElements;
 }

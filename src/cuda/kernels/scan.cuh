@@ -32,12 +32,13 @@ __device__ __forceinline__ double chunk_total(const Row &row) {
 
 // Scans the row's chunks and leaves its sums; returns what comes before the lane's chunk in the row.
 template <class Element, class Row>
-__device__ __forceinline__ double sum_up_row(const Row &row, ScanRowSums &sums) {
+__device__ __forceinline__ double sum_up_row(const Row &row, ScanRowSums &sums, bool exclusive) {
   const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x / 32;
   const double own = chunk_total<Element>(row);
   const double chunks = scan_lanes(own, kScanRowChunks, lane);
   const double before = lane_before(chunks, lane);
-  if (lane == kScanRowChunks - 1) sums.total[warp] = chunks, sums.chunks[warp] = before, sums.chunk[warp] = own;
+  if (lane == kScanRowChunks - 1) sums.total[warp] = chunks;
+  if (exclusive && lane == kScanRowChunks - 1) sums.chunks[warp] = before, sums.chunk[warp] = own;
   return before;
 }
 
@@ -82,15 +83,13 @@ __device__ __forceinline__ void shift_chunk(typename Row::Chunk &chunk, Bits bef
     chunk[k] = make_uint4(words[4 * k], words[4 * k + 1], words[4 * k + 2], words[4 * k + 3]);
 }
 
-// Makes the row's results and stores them. `chunk_before` is what comes before the lane's chunk in the row.
-template <class Element, class Row>
-__device__ __forceinline__ void finish_row(Row &row, const ScanRowStarts<typename Element::Bits> &starts,
-                                           double chunk_before, bool exclusive) {
-  const uint32_t warp = threadIdx.x / 32;
+// Makes the row's results and stores them. `prefix` is the lane's chunk's; exclusive scans begin with before().
+template <class Element, class Row, class Before>
+__device__ __forceinline__ void finish_row(Row &row, double prefix, bool exclusive, Before before) {
   typename Row::Chunk chunk;
   row.read_chunk(chunk, Element::kIdentity);
-  replace_chunk<Element, Row>(chunk, scan_add(starts.prefix[warp], chunk_before));
-  if (exclusive) shift_chunk<typename Element::Bits, Row>(chunk, starts.before[warp]);
+  replace_chunk<Element, Row>(chunk, prefix);
+  if (exclusive) shift_chunk<typename Element::Bits, Row>(chunk, before());
   row.write_chunk(chunk);
   row.store();
 }
@@ -102,6 +101,31 @@ __device__ __forceinline__ Row row_of_tile(const ScanArguments &args, uint64_t t
   const uint64_t left = begin < args.n ? args.n - begin : 0;
   return Row(staging + warp * (kScanRowItems / Row::kVectorElements), args.in, args.out, begin,
              static_cast<uint32_t>(left < kScanRowItems ? left : kScanRowItems));
+}
+
+// What warp 0 finds out for a tile's rows.
+template <class Bits>
+struct ScanRowStarts {
+  double prefix[kScanTileRows];
+  Bits before[kScanTileRows];  // exclusive scans: the result of the element before the row
+};
+
+// A warp together.
+template <class Element>
+__device__ __forceinline__ void start_rows(const ScanArguments &args, uint64_t tile, const ScanRowSums &sums,
+                                           ScanRowStarts<typename Element::Bits> &starts) {
+  const uint32_t lane = threadIdx.x & 31, row = lane % kScanTileRows;
+  const ScanRows rows = scan_rows(sums);
+  publish_rows(args, tile, rows, sums, args.exclusive);
+  __syncwarp();
+  ScanPrefixes prefixes{scan_zero<double>(), scan_zero<double>()};
+  if (!args.one_tile) prefixes = look_back(args, tile, rows.total, true);
+  const double prefix = scan_add(prefixes.own, rows.before);
+  if (lane < kScanTileRows) starts.prefix[row] = prefix;
+  if (!args.exclusive) return;
+  const double before_tile = result_before_tile(args, tile, prefixes.of_tile_before);
+  const double before_row = __shfl_up_sync(0xffffffffu, row_end(prefix, sums, row), 1);
+  if (lane < kScanTileRows) starts.before[row] = Element::narrow(lane == 0 ? before_tile : before_row);
 }
 
 // Blocks a multiprocessor that registers must leave room for: three, two of 8-byte elements.
@@ -124,11 +148,12 @@ __global__ void __launch_bounds__(ScanTuning::kThreads, (kScanBlocks<Element, St
   const uint64_t tile = ticket;
   Row row = row_of_tile<Row>(args, tile, warp, staging);
   row.load(Element::kIdentity);
-  const double chunk_before = sum_up_row<Element>(row, sums);
+  const double chunk_before = sum_up_row<Element>(row, sums, args.exclusive);
   __syncthreads();
   if (warp == 0) start_rows<Element>(args, tile, sums, starts);
   __syncthreads();
-  finish_row<Element>(row, starts, chunk_before, args.exclusive);
+  finish_row<Element>(row, scan_add(starts.prefix[warp], chunk_before), args.exclusive,
+                      [&] { return starts.before[warp]; });
 }
 
 }  // namespace gsort_internal

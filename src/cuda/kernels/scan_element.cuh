@@ -16,6 +16,14 @@ __device__ __forceinline__ float float_to_odd(double x) {
   return static_cast<double>(f) == x ? f : __uint_as_float(__float_as_uint(f) | 1);
 }
 
+// The same for types that round all subnormal floats to 0: a normal float leaves out the double's last 29 bits, and to
+// look at them is quicker than to convert back.
+__device__ __forceinline__ float normal_float_to_odd(double x) {
+  const float f = __double2float_rz(x);
+  const bool exact = static_cast<uint32_t>(__double2loint(x)) << 3 == 0;
+  return exact ? f : __uint_as_float(__float_as_uint(f) | 1);
+}
+
 struct ScanF32 {
   using Bits = uint32_t;
   static constexpr Bits kIdentity = 0x80000000u;  // -0
@@ -42,7 +50,7 @@ struct ScanF16 {
   }
   __device__ static __forceinline__ Bits narrow(double s) {
     Bits b;
-    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(b) : "f"(float_to_odd(s)));
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(b) : "f"(normal_float_to_odd(s)));
     return s == s ? b : Bits{0x7e00};
   }
 };

@@ -67,6 +67,10 @@ class IntegerScan {
     asm volatile("bar.sync 1, %0;" ::"n"(Tuning::kThreads) : "memory");
   }
 
+  // The first warp tells the last one that the block's next tile has come.
+  __device__ static __forceinline__ void tell_arrival() { asm volatile("bar.arrive 2, %0;" ::"n"(64) : "memory"); }
+  __device__ static __forceinline__ void wait_for_arrival() { asm volatile("bar.sync 2, %0;" ::"n"(64) : "memory"); }
+
   // The warps that hold the tiles. At each barrier the total of `tile` is there for serve(), and the prefix of `held`
   // and a new ticket come from it.
   __device__ __forceinline__ void scan() {
@@ -75,8 +79,11 @@ class IntegerScan {
     Vectors arriving, running;
     load(tile, arriving);
     for (bool holding = false;; holding = true) {
-      const Sum total = sum_up(arriving);
+      Sum total = 0;
+      if (tile < args_.tiles) total = sum_up(arriving);
       if (lane_ == 0) shared_.warp_totals[turn][warp_] = total;
+      if (holding && warp_ == 0) tell_arrival();
+      if (tile < args_.tiles) publish_total(tile, turn);
       block_sync();
       if (holding) store(held, running, shared_.warp_prefixes[turn][warp_]);
       if (tile >= args_.tiles) return;
@@ -84,17 +91,28 @@ class IntegerScan {
       for (uint32_t k = 0; k < kVectors; ++k) running[k] = arriving[k];
       held = tile;
       tile = shared_.tickets[turn];
-      load(tile, arriving);
+      if (tile < args_.tiles) load(tile, arriving);
       turn ^= 1;
     }
   }
 
+  // Before the barrier at which serve() may still be looking back for the tile before: no block's total waits for
+  // another one's look-back.
+  __device__ __forceinline__ void publish_total(uint32_t tile, uint32_t turn) {
+    if (args_.tiles == 1) return;
+    asm volatile("bar.sync 3, %0;" ::"n"(kWarps * 32) : "memory");
+    if (warp_ != 0) return;
+    Sum total = lane_ < kWarps ? shared_.warp_totals[turn][lane_] : Sum{0};
+    for (uint32_t d = 16; d > 0; d /= 2) total += __shfl_xor_sync(0xffffffffu, total, d);
+    if (lane_ == 0) args_.tile_totals.publish(tile, total);
+  }
+
   // The last warp.
   __device__ __forceinline__ void serve() {
-    uint32_t tile = draw(0), turn = 0;
+    uint32_t tile = __shfl_sync(0xffffffffu, draw_first(), 0), turn = 0;
     if (lane_ == 0) shared_.first_ticket = tile;
     block_sync();
-    uint32_t next = draw(1);
+    uint32_t next = __shfl_sync(0xffffffffu, draw_next(), 0);
     if (lane_ == 0) shared_.tickets[0] = next;
     uint32_t reached = 0;  // tiles whose totals are in `before`
     Sum before = 0;
@@ -104,24 +122,26 @@ class IntegerScan {
       const Sum own = lane_ < kWarps ? shared_.warp_totals[turn][lane_] : Sum{0};
       const Sum warps = scan_lanes(own, kWarps, lane_);
       const Sum total = __shfl_sync(0xffffffffu, warps, kWarps - 1);
-      if (lane_ == 0 && args_.tiles > 1) args_.tile_totals.publish(tile, total);
-      const uint32_t drawn = draw(1);
+      // Until the block's next tile has come: by then what this one looks for is there, and polling would slow the
+      // memory.
+      wait_for_arrival();
+      const uint32_t drawn = draw_next();  // comes while looking back
       before += totals_between(reached, tile);
       turn ^= 1;
       if (lane_ < kWarps) shared_.warp_prefixes[turn][lane_] = before + (warps - own);
       if (lane_ == 0) shared_.tickets[turn] = drawn;
       before += total;
       reached = tile + 1;
-      tile = next, next = drawn;
+      tile = next, next = __shfl_sync(0xffffffffu, drawn, 0);
     }
   }
 
-  // The next ticket, in all lanes; `alone` if there is one tile.
-  __device__ __forceinline__ uint32_t draw(uint32_t alone) const {
-    if (args_.tiles == 1) return alone;
-    uint32_t ticket = 0;
-    if (lane_ == 0) ticket = atomicAdd(args_.tickets, 1u) + 1u;
-    return __shfl_sync(0xffffffffu, ticket, 0);
+  // In the first lane. If there is a block for every tile, the first ticket is its only one.
+  __device__ __forceinline__ uint32_t draw_first() const {
+    return args_.tiles == 1 || lane_ != 0 ? 0 : draw_ticket(args_.tickets);
+  }
+  __device__ __forceinline__ uint32_t draw_next() const {
+    return args_.tiles <= gridDim.x || lane_ != 0 ? args_.tiles : draw_ticket(args_.tickets);
   }
 
   // The sum of the totals of tiles [begin, end), in all lanes. Waits until they are there; what is there is not read
@@ -134,48 +154,72 @@ class IntegerScan {
 #pragma unroll
       for (uint32_t j = 0; j < kLoads; ++j)
         if (base + j * 32 + lane_ < end) missing |= 1u << j;
-      while (missing != 0) args_.tile_totals.template fetch_missing<kLoads>(base + lane_, missing, sum);
+      while (true) {
+        args_.tile_totals.template fetch_missing<kLoads>(base + lane_, missing, sum);
+        if (missing == 0) break;
+        __nanosleep(Tuning::kPollNanoseconds);
+      }
     }
     for (uint32_t d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, d);
     return sum;
   }
 
-  // The first vector of the lane in a tile.
-  __device__ __forceinline__ uint64_t first_vector(uint32_t tile) const {
-    return (uint64_t{tile} * kWarps + warp_) * (kVectors * 32) + lane_;
+  // The lane's first vector, counted from the tile's.
+  __device__ __forceinline__ uint32_t first_vector() const { return warp_ * (kVectors * 32) + lane_; }
+  // Where the first tile would begin if `begin` were not `skew` elements behind a vector's.
+  template <class T>
+  __device__ __forceinline__ T *tile_begin(T *begin, uint32_t tile) const {
+    return begin - args_.skew + uint64_t{tile} * kTileItems;
   }
+  // All vectors of the tile lie in the array: only the first and the last tile may have others.
+  __device__ __forceinline__ bool is_inner(uint32_t tile) const { return tile != 0 && tile + 1 < args_.tiles; }
 
-  // All vectors of the tile lie in the array.
-  __device__ __forceinline__ bool is_inner(uint32_t tile) const {
-    const uint64_t begin = uint64_t{tile} * kTileItems;
-    return begin >= args_.skew && begin + kTileItems - args_.skew <= args_.n;
+  // Of such a tile's elements those from `begin` up to `end` lie in the array.
+  struct Part {
+    uint32_t begin, end;
+    __device__ __forceinline__ bool has_vector(uint32_t v) const {
+      return v * kVectorItems >= begin && (v + 1) * kVectorItems <= end;
+    }
+    __device__ __forceinline__ bool has_element(uint32_t i) const { return i >= begin && i < end; }
+  };
+  __device__ __forceinline__ Part part_of(uint32_t tile) const {
+    const uint64_t left = args_.n + args_.skew - uint64_t{tile} * kTileItems;
+    return {tile == 0 ? args_.skew : 0, static_cast<uint32_t>(left < kTileItems ? left : kTileItems)};
   }
 
   // Elements outside the array come as 0.
   __device__ __forceinline__ void load(uint32_t tile, Vectors &v) const {
-    const uint64_t first = first_vector(tile);
+    const U *const elements = tile_begin(args_.in, tile);
+    const uint4 *const source = reinterpret_cast<const uint4 *>(elements) + first_vector();
     if (is_inner(tile)) {
-      const uint4 *const source = reinterpret_cast<const uint4 *>(args_.in - args_.skew) + first;
 #pragma unroll
       for (uint32_t k = 0; k < kVectors; ++k) v[k] = __ldcs(source + k * 32);
       return;
     }
+    const Part part = part_of(tile);
 #pragma unroll
     for (uint32_t k = 0; k < kVectors; ++k) {
-      uint64_t half[2] = {0, 0};
-#pragma unroll 1
-      for (uint32_t e = 0; e < kVectorItems; ++e) {
-        const uint64_t i = (first + k * 32) * kVectorItems + e - args_.skew;  // wraps before the array
-        if (i >= args_.n) continue;
-        const uint64_t bits = static_cast<uint64_t>(args_.in[i]) << (e * sizeof(U) * 8 & 63);
-        if (e < kVectorItems / 2)
-          half[0] |= bits;
-        else
-          half[1] |= bits;
-      }
-      v[k] = make_uint4(static_cast<uint32_t>(half[0]), static_cast<uint32_t>(half[0] >> 32),
-                        static_cast<uint32_t>(half[1]), static_cast<uint32_t>(half[1] >> 32));
+      v[k] = make_uint4(0, 0, 0, 0);
+      if (part.has_vector(first_vector() + k * 32)) v[k] = __ldcs(source + k * 32);
     }
+#pragma unroll
+    for (uint32_t k = 0; k < kVectors; ++k) {
+      const uint32_t vector = first_vector() + k * 32;
+      if (!part.has_vector(vector)) v[k] = load_elements(elements, part, vector);
+    }
+  }
+
+  __device__ __forceinline__ static uint4 load_elements(const U *elements, const Part &part, uint32_t vector) {
+    uint64_t low = 0, high = 0;
+#pragma unroll 1
+    for (uint32_t e = kVectorItems; e-- > 0;) {
+      const uint32_t i = vector * kVectorItems + e;
+      const uint64_t bits = part.has_element(i) ? elements[i] : U{0};
+      high = kElementBits == 64 ? low : high << (kElementBits & 63) | low >> (64 - kElementBits);
+      low = kElementBits == 64 ? bits : low << (kElementBits & 63) | bits;
+    }
+    return make_uint4(static_cast<uint32_t>(low), static_cast<uint32_t>(low >> 32), static_cast<uint32_t>(high),
+                      static_cast<uint32_t>(high >> 32));
   }
 
   // Turns the warp's elements into their running sums (exclusive ones if asked for); returns their sum.
@@ -206,32 +250,43 @@ class IntegerScan {
   }
 
   __device__ __forceinline__ void store(uint32_t tile, Vectors &v, Sum prefix) const {
-    const uint64_t first = first_vector(tile);
-    const bool aligned = (reinterpret_cast<uint64_t>(args_.out - args_.skew) & 15) == 0;
+    U *const elements = tile_begin(args_.out, tile);
+    uint4 *const target = reinterpret_cast<uint4 *>(elements) + first_vector();
+    const bool aligned = (reinterpret_cast<uint64_t>(elements) & 15) == 0;
 #pragma unroll
     for (uint32_t k = 0; k < kVectors; ++k) add_to_all<U>(v[k], prefix);
     if (aligned && is_inner(tile)) {
-      uint4 *const target = reinterpret_cast<uint4 *>(args_.out - args_.skew) + first;
 #pragma unroll
       for (uint32_t k = 0; k < kVectors; ++k) __stcs(target + k * 32, v[k]);
       return;
     }
+    const Part part = part_of(tile);
 #pragma unroll
     for (uint32_t k = 0; k < kVectors; ++k) {
-      const uint64_t low = v[k].x | static_cast<uint64_t>(v[k].y) << 32;
-      const uint64_t high = v[k].z | static_cast<uint64_t>(v[k].w) << 32;
-#pragma unroll 1
-      for (uint32_t e = 0; e < kVectorItems; ++e) {
-        const uint64_t i = (first + k * 32) * kVectorItems + e - args_.skew;
-        const uint64_t bits = e < kVectorItems / 2 ? low : high;
-        if (i < args_.n) args_.out[i] = static_cast<U>(bits >> (e * sizeof(U) * 8 & 63));
-      }
+      const uint32_t vector = first_vector() + k * 32;
+      if (aligned && part.has_vector(vector))
+        __stcs(target + k * 32, v[k]);
+      else
+        store_elements(elements, part, vector, v[k]);
     }
   }
 
+  __device__ __forceinline__ static void store_elements(U *elements, const Part &part, uint32_t vector,
+                                                        const uint4 &v) {
+    uint64_t low = v.x | static_cast<uint64_t>(v.y) << 32, high = v.z | static_cast<uint64_t>(v.w) << 32;
+#pragma unroll 1
+    for (uint32_t e = 0; e < kVectorItems; ++e) {
+      const uint32_t i = vector * kVectorItems + e;
+      if (part.has_element(i)) elements[i] = static_cast<U>(low);
+      low = kElementBits == 64 ? high : low >> (kElementBits & 63) | high << (64 - kElementBits);
+      high = kElementBits == 64 ? 0 : high >> (kElementBits & 63);
+    }
+  }
+
+  static constexpr uint32_t kElementBits = sizeof(U) * 8;
+  static constexpr uint32_t kTileItems = Tuning::kTileBytes / sizeof(U);
   static constexpr uint32_t kLoads = Tuning::totals_in_flight(sizeof(U));
   static constexpr uint32_t kVectorItems = 16 / sizeof(U);
-  static constexpr uint32_t kTileItems = Tuning::kTileBytes / sizeof(U);
 
   const IntegerScanArguments<U> &args_;
   Shared &shared_;

@@ -44,13 +44,6 @@ struct ScanRowSums {
   double chunk[kScanTileRows];   // the last chunk's total
 };
 
-// What a row begins with.
-template <class Bits>
-struct ScanRowStarts {
-  double prefix[kScanTileRows];
-  Bits before[kScanTileRows];  // exclusive scans: the result of the element before the row
-};
-
 // What a lane adds to the look-back: sums, from the left, of the totals of its run that come before the tile, and the
 // group's prefix.
 struct ScanRun {
@@ -102,7 +95,8 @@ __device__ __forceinline__ ScanPrefixes look_back(const ScanArguments &args, uin
   if (last_of_group && lane == kScanGroupRuns - 1)
     args.group_prefixes.publish(group + 1, scan_add(own.group_prefix, runs));
   const double runs_before = lane_before(runs, lane);
-  const int own_lane = static_cast<int>(run), lane_of_before = static_cast<int>(place == 0 ? 0 : (place - 1) / kScanRunTiles);
+  const int own_lane = static_cast<int>(run),
+            lane_of_before = static_cast<int>(place == 0 ? 0 : (place - 1) / kScanRunTiles);
   const double prefix = scan_add(own.group_prefix, scan_add(runs_before, own.before));
   const double prefix_before = scan_add(own.group_prefix, scan_add(runs_before, own.before_last));
   return {__shfl_sync(0xffffffffu, prefix, own_lane), __shfl_sync(0xffffffffu, prefix_before, lane_of_before)};
@@ -123,37 +117,36 @@ __device__ __forceinline__ double result_before_tile(const ScanArguments &args, 
   return scan_add(scan_add(scan_add(prefix_before, end.rows), end.chunks), end.chunk);
 }
 
-// A warp together: publishes the tile's total and finds out what its rows begin with.
-template <class Element>
-__device__ __forceinline__ void start_rows(const ScanArguments &args, uint64_t tile, const ScanRowSums &sums,
-                                           ScanRowStarts<typename Element::Bits> &starts) {
+// A tile's rows, one a lane.
+struct ScanRows {
+  double before;  // the row's
+  double total;   // the tile's
+};
+
+// A warp together.
+__device__ __forceinline__ ScanRows scan_rows(const ScanRowSums &sums) {
   const uint32_t lane = threadIdx.x & 31;
-  const bool has_row = lane < kScanTileRows;
-  const double rows = scan_lanes(has_row ? sums.total[lane] : scan_zero<double>(), kScanTileRows, lane);
-  const double rows_before = lane_before(rows, lane);
-  const double tile_total = __shfl_sync(0xffffffffu, rows, kScanTileRows - 1);
-  ScanPrefixes prefixes{scan_zero<double>(), scan_zero<double>()};
-  if (!args.one_tile) {
-    if (lane == kScanTileRows - 1) {
-      args.tile_totals.publish(tile, tile_total);
-      if (args.exclusive) {
-        const uint64_t place = tile * ScanTileEnd::kPlaces;
-        args.tile_ends.publish(place, rows_before);
-        args.tile_ends.publish(place + 1, sums.chunks[lane]);
-        args.tile_ends.publish(place + 2, sums.chunk[lane]);
-      }
-    }
-    __syncwarp();
-    prefixes = look_back(args, tile, tile_total, true);
-  }
-  const double row_prefix = scan_add(prefixes.own, rows_before);
-  if (has_row) starts.prefix[lane] = row_prefix;
-  if (!args.exclusive) return;
-  const double chunks = has_row ? sums.chunks[lane] : 0.0, chunk = has_row ? sums.chunk[lane] : 0.0;
-  const double row_end = scan_add(scan_add(row_prefix, chunks), chunk);
-  const double before_tile = result_before_tile(args, tile, prefixes.of_tile_before);
-  const double before = __shfl_up_sync(0xffffffffu, row_end, 1);
-  if (has_row) starts.before[lane] = Element::narrow(lane == 0 ? before_tile : before);
+  const double own = lane < kScanTileRows ? sums.total[lane] : scan_zero<double>();
+  const double rows = scan_lanes(own, kScanTileRows, lane);
+  return {lane_before(rows, lane), __shfl_sync(0xffffffffu, rows, kScanTileRows - 1)};
+}
+
+// A warp together: publishes what other tiles need to know of this one.
+__device__ __forceinline__ void publish_rows(const ScanArguments &args, uint64_t tile, const ScanRows &rows,
+                                             const ScanRowSums &sums, bool exclusive) {
+  constexpr uint32_t kLast = kScanTileRows - 1;
+  if (args.one_tile || (threadIdx.x & 31) != kLast) return;
+  args.tile_totals.publish(tile, rows.total);
+  if (!exclusive) return;
+  const uint64_t place = tile * ScanTileEnd::kPlaces;
+  args.tile_ends.publish(place, rows.before);
+  args.tile_ends.publish(place + 1, sums.chunks[kLast]);
+  args.tile_ends.publish(place + 2, sums.chunk[kLast]);
+}
+
+// The last result of a row, not yet rounded.
+__device__ __forceinline__ double row_end(double prefix, const ScanRowSums &sums, uint32_t row) {
+  return scan_add(scan_add(prefix, sums.chunks[row]), sums.chunk[row]);
 }
 
 }  // namespace gsort_internal

@@ -52,6 +52,14 @@ __device__ __forceinline__ void load_relaxed_pair(const uint64_t *p, uint64_t &f
 }
 __device__ __forceinline__ void store_relaxed(uint64_t *p, uint64_t v) { *const_cast<volatile uint64_t *>(p) = v; }
 
+// Draws the next of the tickets 0, 1, ...; the counter began at 2^32 - 1. Written out because the compiler would make
+// the lanes exchange the result, and so wait for it, at once.
+__device__ __forceinline__ uint32_t draw_ticket(uint32_t *tickets) {
+  uint32_t drawn;
+  asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], 1;" : "=r"(drawn) : "l"(tickets) : "memory");
+  return drawn + 1;
+}
+
 // Sums on their way between blocks: place i's words lie at words[i], words[i + stride], one a plane.
 template <class Sum>
 struct ScanMailbox {

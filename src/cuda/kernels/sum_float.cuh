@@ -102,8 +102,9 @@ class FloatSum {
       flags_ |= kSumNotMinus0;
 #pragma unroll
       for (uint32_t i = 0; i < kElements; ++i) {
-        if constexpr (sizeof(Bits) == 2)
-          level_[0] = __fma_rn(scaled_down(words[i / 2], i % 2), kScale, level_[0]);
+        // Every other one in each way, so that conversions and moves of bits share the work.
+        if (sizeof(Bits) == 2 && i % 2 == 1)
+          level_[0] = __fma_rn(scaled_down(words[i / 2]), kScale, level_[0]);
         else
           add_level(Element::value(at(words, i)));
       }
@@ -168,13 +169,12 @@ class FloatSum {
     return in_window;
   }
 
-  // 2-byte elements become doubles by moving bits, which leaves them 2^896 times too small: the exponent's bias is
-  // another. Multiplied by that within the addition they come in exactly, as by a conversion, which would take the
-  // units for conversions longer than the memory.
+  // A word's upper bfloat16 becomes a double by moving bits, which leaves it 2^896 times too small: the exponent's bias
+  // is another. Multiplied by that within the addition it comes in exactly, as by a conversion, of which the multi-
+  // processor does a quarter as many.
   static constexpr double kScale = 0x1p896;
-  __device__ static __forceinline__ double scaled_down(uint32_t word, uint32_t half) {
-    const int32_t top = static_cast<int32_t>(half == 0 ? word << 16 : word & 0xffff0000u);
-    return __hiloint2double((top >> 3) & static_cast<int32_t>(0x8fffffffu), 0);
+  __device__ static __forceinline__ double scaled_down(uint32_t word) {
+    return __hiloint2double((static_cast<int32_t>(word) >> 3) & static_cast<int32_t>(0x8fffe000u), 0);
   }
 
   __device__ __forceinline__ void set_window(int32_t field) {
