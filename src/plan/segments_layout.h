@@ -16,7 +16,7 @@ namespace gsort_internal {
 // one to 32 lanes of kShortLaneItems keys each.
 constexpr uint32_t kShortLaneItems = 16;
 constexpr uint32_t kShortSegmentItemsMax = 32 * kShortLaneItems;
-// A tile and its bounds take 34 KB of shared memory: five or six blocks an SM, one on sm_75.
+// A tile and its bounds take 36 KB of shared memory: the four blocks wanted fit an SM of sm_90, one fits sm_75.
 constexpr uint32_t short_tile_items(uint32_t key_bytes) { return key_bytes == 8 ? 2048 : 4096; }
 
 // Longer segments go to a block each, as long as they fit one.

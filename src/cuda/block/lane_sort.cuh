@@ -49,8 +49,9 @@ __device__ __forceinline__ void exchange_lanes(Key (&keys)[kKeys], uint32_t mask
     const uint32_t j = kMirror ? kKeys - 1 - i : i + kKeys / 2;
     const Key other_i = __shfl_xor_sync(kFullWarp, keys[kMirror ? j : i], mask);
     const Key other_j = __shfl_xor_sync(kFullWarp, keys[kMirror ? i : j], mask);
-    keys[i] = keep_low ? min(keys[i], other_i) : max(keys[i], other_i);
-    keys[j] = keep_low ? min(keys[j], other_j) : max(keys[j], other_j);
+    // A comparison and a selection: minimum and maximum with a selection behind them would be three instructions.
+    keys[i] = (keys[i] < other_i) == keep_low ? keys[i] : other_i;
+    keys[j] = (keys[j] < other_j) == keep_low ? keys[j] : other_j;
   }
 }
 

@@ -111,21 +111,21 @@ __device__ inline void count_tile(const SegmentParams<U> &params, const SegmentT
   constexpr uint32_t kCounters = kDigitsOf<U> * kDigitBins;
   for (uint32_t i = threadIdx.x; i < kCounters; i += Shape::kThreads) counters[i] = 0;
   __syncthreads();
-  constexpr uint32_t kUnroll = 8;
-  for (uint32_t at = threadIdx.x; at < tile.items; at += kUnroll * Shape::kThreads) {
-    const U *from = params.keys_in + tile.begin + at;
-    U keys[kUnroll];
+  // All loads are under way before the first key is counted: few warps run here, so none may wait row by row.
+  const U *from = params.keys_in + tile.begin;
+  U keys[Shape::kRows];
 #pragma unroll
-    for (uint32_t i = 0; i < kUnroll; ++i)
-      if (at + i * Shape::kThreads < tile.items) keys[i] = from[i * Shape::kThreads];
+  for (uint32_t row = 0; row < Shape::kRows; ++row) {
+    const uint32_t at = row * Shape::kThreads + threadIdx.x;
+    if (at < tile.items) keys[row] = from[at];
+  }
 #pragma unroll
-    for (uint32_t i = 0; i < kUnroll; ++i) {
-      if (at + i * Shape::kThreads >= tile.items) continue;
-      const U key = params.codec.encode(keys[i]);
+  for (uint32_t row = 0; row < Shape::kRows; ++row) {
+    if (row * Shape::kThreads + threadIdx.x >= tile.items) continue;
+    const U key = params.codec.encode(keys[row]);
 #pragma unroll
-      for (uint32_t digit = 0; digit < kDigitsOf<U>; ++digit)
-        atomicAdd(&counters[digit * kDigitBins + digit_of(key, digit * kDigitBits)], 1u);
-    }
+    for (uint32_t digit = 0; digit < kDigitsOf<U>; ++digit)
+      atomicAdd(&counters[digit * kDigitBins + digit_of(key, digit * kDigitBits)], 1u);
   }
   __syncthreads();
   for (uint32_t i = threadIdx.x; i < kCounters; i += Shape::kThreads)
