@@ -201,6 +201,8 @@ const uint32_t *launch_msd_first(const LaunchContext &context, const SortJob &jo
 template <class U>
 void launch_sort_width(const LaunchContext &context, const SortJob &job) {
   switch (job.plan.algorithm) {
+    case SortAlgorithm::kRankSort:
+      return launch_rank_sort<U>(context, job);
     case SortAlgorithm::kSmallBlock:
       return launch_small<U>(context, job);
     case SortAlgorithm::kTeam:
