@@ -139,7 +139,9 @@ void launch_sort(const LaunchContext &context, const Request &request, void *wor
   log_plan(context, job);
   with_width(job.plan.key_bytes, [&](auto tag) { launch_sort_width<typename decltype(tag)::type>(context, job); });
 
-  const bool on_chip = job.plan.algorithm == SortAlgorithm::kSmallBlock || job.plan.algorithm == SortAlgorithm::kTeam;
+  const SortAlgorithm algorithm = job.plan.algorithm;
+  const bool on_chip = algorithm == SortAlgorithm::kRankSort || algorithm == SortAlgorithm::kSmallBlock ||
+                       algorithm == SortAlgorithm::kTeam;
   if (request.operation != Operation::kSortPairs) return;
   if (on_chip && job.small_indices != nullptr) launch_gather(context, job, job.small_indices, false);
   if (!on_chip && gathers_values(request)) launch_gather(context, job, job.values_x, carry_bytes(job.plan.carry) == 8);

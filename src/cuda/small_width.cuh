@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "cuda/check.h"
+#include "cuda/kernels/rank_sort.cuh"
 #include "cuda/kernels/small_sort.cuh"
 #include "cuda/kernels/team_sort.cuh"
 #include "cuda/shared_bytes.h"
@@ -33,11 +34,18 @@ SmallParams<U> small_params(const SortJob &job) {
   return params;
 }
 
+template <class U>
+void launch_rank_sort(const LaunchContext &context, const SortJob &job) {
+  rank_sort_kernel<U><<<1, kRankSortThreads, 0, context.stream>>>(small_params<U>(job));
+  check_launch("rank_sort_kernel");
+}
+
 template <class U, bool kSources, bool kLong>
 void launch_small_shape(const LaunchContext &context, const SmallParams<U> &params) {
   using Item = typename SmallItem<U, kSources>::Item;
   constexpr uint32_t kRows = small_sort_rows(sizeof(Item)) * (kLong ? 2 : 1);
-  using Shape = TileSortShape<Item, kSmallSortThreads, kRows, kLong ? kLongBlockBins : small_sort_bins(sizeof(Item))>;
+  using Shape = TileSortShape<SmallItem<U, kSources>, kSmallSortThreads, kRows,
+                              kLong ? kLongBlockBins : small_sort_bins(sizeof(Item))>;
   constexpr uint32_t kSharedBytes = sizeof(TileSortStorage<Shape>);
   static_assert(sizeof(Item) == small_item_bytes(sizeof(U), kSources), "the plan counts with this size");
   static_assert(kSharedBytes <= (kLong ? kLongBlockSharedBytes : 64 * 1024), "a block must fit an SM of sm_75");

@@ -247,6 +247,8 @@ const uint32_t *launch_stable_first(const LaunchContext &context, const SortJob 
 template <class U>
 void launch_sort_width(const LaunchContext &context, const SortJob &job) {
   switch (job.plan.algorithm) {
+    case SortAlgorithm::kRankSort:
+      return launch_rank_sort<U>(context, job);
     case SortAlgorithm::kSmallBlock:
       return launch_small<U>(context, job);
     case SortAlgorithm::kTeam:

@@ -17,6 +17,7 @@ namespace gsort_internal {
 
 enum class SortAlgorithm : uint32_t {
   kAuto,
+  kRankSort,    // one block, every thread counts the elements below its own
   kSmallBlock,  // one block, everything in shared memory
   kTeam,        // blocks of one cooperative launch: cut into ranges by a sample, ranges sorted on chip
   kLsd,         // stable passes over memory from the lowest digit
@@ -27,6 +28,8 @@ enum class SortAlgorithm : uint32_t {
 
 inline const char *sort_algorithm_name(SortAlgorithm algorithm) {
   switch (algorithm) {
+    case SortAlgorithm::kRankSort:
+      return "rank sort in one block";
     case SortAlgorithm::kSmallBlock:
       return "sort in one block";
     case SortAlgorithm::kTeam:
@@ -153,11 +156,13 @@ inline SortPlan plan_sort(const Request &request, uint32_t shared_bytes, bool te
   const bool can_be_small = small_sort_applies(request.n, plan.key_bytes, sources, shared_bytes);
   const bool can_be_team = teams && team_applies(request.n, plan.key_bytes);
   if (can_be_small) algorithm = SortAlgorithm::kSmallBlock;
-  if (can_be_team && !small_sort_applies(request.n, plan.key_bytes, sources, 0)) algorithm = SortAlgorithm::kTeam;
+  if (can_be_team && request.n > single_block_items(plan.key_bytes, sources)) algorithm = SortAlgorithm::kTeam;
+  if (request.n <= kRankSortItemsMax) algorithm = SortAlgorithm::kRankSort;
   const bool can_force =
       forced == SortAlgorithm::kLsd || (forced == SortAlgorithm::kCountFill && can_count) ||
       (forced == SortAlgorithm::kMsd && can_partition) || (forced == SortAlgorithm::kStable && can_stable) ||
-      (forced == SortAlgorithm::kSmallBlock && can_be_small) || (forced == SortAlgorithm::kTeam && can_be_team);
+      (forced == SortAlgorithm::kSmallBlock && can_be_small) || (forced == SortAlgorithm::kTeam && can_be_team) ||
+      (forced == SortAlgorithm::kRankSort && request.n <= kRankSortItemsMax);
   plan.algorithm = can_force ? forced : algorithm;
   plan.shortcut = (plan.algorithm == SortAlgorithm::kLsd || plan.algorithm == SortAlgorithm::kMsd ||
                    plan.algorithm == SortAlgorithm::kStable) &&

@@ -20,8 +20,11 @@ constexpr uint32_t small_sort_rows(uint32_t item_bytes) { return item_bytes == 1
 constexpr uint32_t small_sort_items(uint32_t item_bytes) { return kSmallSortThreads * small_sort_rows(item_bytes); }
 // Two bins an item; one where two would not fit an SM of sm_75.
 constexpr uint32_t small_sort_bins(uint32_t item_bytes) { return item_bytes == 4 ? 8192 : 4096; }
-constexpr uint32_t kLongBlockSharedBytes = 96 * 1024;
-constexpr uint32_t kLongBlockBins = 4096;
+constexpr uint32_t kLongBlockSharedBytes = 99 * 1024;
+constexpr uint32_t kLongBlockBins = 8192;
+
+// Quadratic work on one SM, but two barriers less.
+constexpr uint32_t kRankSortItemsMax = 64;
 
 // A team of blocks, all of them on the device at once.
 constexpr uint32_t kTeamBlocksMax = 128;
@@ -58,6 +61,13 @@ constexpr TeamPlan plan_team(uint64_t n) {
 // Keys of 1 and 2 bytes take few passes as it is.
 constexpr bool team_applies(uint64_t n, uint32_t key_bytes) {
   return key_bytes >= 4 && n >= kTeamShareAimed && n <= kTeamItemsMax;
+}
+
+// Up to here one block is no slower than a team (H200, 2026-11-21: 2^13 keys of 4 bytes take both 13 us, equal ones 8
+// and 12 us).
+constexpr uint32_t single_block_items(uint32_t key_bytes, bool sources) {
+  const uint32_t item_bytes = small_item_bytes(key_bytes, sources);
+  return small_sort_items(item_bytes) * (item_bytes == 4 ? 2 : 1);
 }
 
 constexpr bool small_sort_applies(uint64_t n, uint32_t key_bytes, bool sources, uint32_t shared_bytes) {

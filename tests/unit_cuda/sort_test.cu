@@ -114,10 +114,12 @@ class SortTest : public SortFixture {
 
 TEST_F(SortTest, EveryOrderOnEveryPath) {
   uint32_t seed = 0;
-  for (const SortAlgorithm algorithm : {SortAlgorithm::kAuto, SortAlgorithm::kSmallBlock, SortAlgorithm::kTeam,
-                                        SortAlgorithm::kLsd, SortAlgorithm::kCountFill}) {
+  for (const SortAlgorithm algorithm : {SortAlgorithm::kAuto, SortAlgorithm::kRankSort, SortAlgorithm::kSmallBlock,
+                                        SortAlgorithm::kTeam, SortAlgorithm::kLsd, SortAlgorithm::kCountFill}) {
     forced_sort().algorithm = algorithm;
-    const uint64_t n = algorithm == SortAlgorithm::kSmallBlock ? 2001 : 30011;
+    const uint64_t n = algorithm == SortAlgorithm::kRankSort     ? 61
+                       : algorithm == SortAlgorithm::kSmallBlock ? 2001
+                                                                 : 30011;
     for (const KeyOrder &order : all_orders()) {
       for (const Pattern pattern : {Pattern::kUniform, Pattern::kSpecial, Pattern::kOneDigit}) {
         SCOPED_TRACE(describe(order, n, pattern) + " algorithm " + sort_algorithm_name(algorithm));
@@ -144,7 +146,8 @@ TEST_F(SortTest, EveryPattern) {
 
 TEST_F(SortTest, EverySmallSize) {
   for (uint64_t n = 1; n <= 1100; n += n < 70 ? 1 : 31) {
-    for (const SortAlgorithm algorithm : {SortAlgorithm::kSmallBlock, SortAlgorithm::kTeam, SortAlgorithm::kLsd}) {
+    for (const SortAlgorithm algorithm :
+         {SortAlgorithm::kRankSort, SortAlgorithm::kSmallBlock, SortAlgorithm::kTeam, SortAlgorithm::kLsd}) {
       forced_sort().algorithm = algorithm;
       const KeyOrder order{n % 2 ? GSORT_U32 : GSORT_U64, n % 3 == 0, false};
       const Input input(order, Pattern::kFewBits, n, static_cast<uint32_t>(n));
@@ -160,7 +163,7 @@ TEST_F(SortTest, EverySmallSize) {
 TEST_F(SortTest, EdgesOfTilesAndBlocks) {
   for (const gsort_dtype dtype : {GSORT_U8, GSORT_U16, GSORT_U32, GSORT_U64}) {
     const uint32_t bytes = dtype_bytes(dtype);
-    std::vector<uint64_t> edges = {32, kTeamShareAimed, kTeamHalfItemsMax, kTeamItemsMax};
+    std::vector<uint64_t> edges = {kRankSortItemsMax, kTeamShareAimed, kTeamHalfItemsMax, kTeamItemsMax};
     for (const uint32_t item_bytes : {small_item_bytes(bytes, false), small_item_bytes(bytes, true)})
       for (const uint32_t times : {1u, 2u}) edges.push_back(times * small_sort_items(item_bytes));
     for (const uint64_t tiles : {1, 2, 9, 40}) edges.push_back(tiles * SmallTile<4>::kItems);

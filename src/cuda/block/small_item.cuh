@@ -20,7 +20,7 @@ __device__ __forceinline__ bool operator<(const WideItem &a, const WideItem &b) 
 }
 __device__ __forceinline__ bool operator>(const WideItem &a, const WideItem &b) { return b < a; }
 
-// Places of keys of 1 and 2 bytes must be below 65,536.
+// Places of keys of 1 and 2 bytes must be below 2^13: with more bits than they need, bins would stay empty.
 template <class U, bool kSources>
 struct SmallItem {
   using Item = typename std::conditional<
@@ -28,7 +28,8 @@ struct SmallItem {
       typename std::conditional<sizeof(U) == 8, WideItem,
                                 typename std::conditional<sizeof(U) == 4, uint64_t, uint32_t>::type>::type,
       typename std::conditional<sizeof(U) == 8, uint64_t, uint32_t>::type>::type;
-  static constexpr uint32_t kIndexBits = !kSources || sizeof(U) == 8 ? 0 : sizeof(U) == 4 ? 32 : 16;
+  static constexpr bool kPlaced = kSources;
+  static constexpr uint32_t kIndexBits = !kSources || sizeof(U) == 8 ? 0 : sizeof(U) == 4 ? 32 : 13;
 
   static __device__ __forceinline__ Item make(U key, uint32_t index) {
     if constexpr (sizeof(U) == 8 && kSources)

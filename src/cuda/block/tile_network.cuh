@@ -21,11 +21,20 @@ __device__ __forceinline__ uint32_t lesser_or_greater(bool lesser, uint32_t a, u
   return lesser ? min(a, b) : max(a, b);
 }
 
-// Compares item row * 32 + lane with the one at (row ^ kRowMask) * 32 + (lane ^ kLaneMask); the less goes to the lower.
+// Compares every item with the one of lane ^ mask in the same row; `top` is the highest bit of the mask. The less goes
+// to the lower lane.
+template <class Item>
+__device__ __forceinline__ void lane_step(Item (&items)[kChunkRows], uint32_t mask, uint32_t top) {
+  const bool lower = (lane_id() & top) == 0;
+#pragma unroll
+  for (int row = 0; row < kChunkRows; ++row)
+    items[row] = lesser_or_greater(lower, items[row], shuffle_item(items[row], mask));
+}
+
+// Compares item row * 32 + lane with the one at (row ^ kRowMask) * 32 + (lane ^ kLaneMask).
 template <int kRowMask, int kLaneMask, class Item>
-__device__ __forceinline__ void chunk_step(Item (&items)[kChunkRows]) {
-  // The highest bit of a mask tells which of the two is the lower; masks are 2^k or 2^k - 1.
-  constexpr uint32_t kRowTop = kRowMask & ~(kRowMask >> 1), kLaneTop = kLaneMask & ~(kLaneMask >> 1);
+__device__ __forceinline__ void row_step(Item (&items)[kChunkRows]) {
+  constexpr int kRowTop = kRowMask & ~(kRowMask >> 1);
   Item others[kChunkRows];
 #pragma unroll
   for (int row = 0; row < kChunkRows; ++row) {
@@ -33,44 +42,37 @@ __device__ __forceinline__ void chunk_step(Item (&items)[kChunkRows]) {
     if (kLaneMask != 0) others[row] = shuffle_item(others[row], kLaneMask);
   }
 #pragma unroll
-  for (int row = 0; row < kChunkRows; ++row) {
-    const bool lower = kRowMask != 0 ? (row & kRowTop) == 0 : (lane_id() & kLaneTop) == 0;
-    items[row] = lesser_or_greater(lower, items[row], others[row]);
-  }
+  for (int row = 0; row < kChunkRows; ++row)
+    items[row] = lesser_or_greater((row & kRowTop) == 0, items[row], others[row]);
 }
 
-// The last steps of a merge, within 32 items.
-template <int kStride, class Item>
-__device__ __forceinline__ void merge_lanes(Item (&items)[kChunkRows]) {
-  if constexpr (kStride != 0) {
-    chunk_step<0, kStride>(items);
-    merge_lanes<kStride / 2>(items);
-  }
-}
-
-template <int kSize, class Item>
-__device__ __forceinline__ void sort_lanes(Item (&items)[kChunkRows]) {
-  if constexpr (kSize > 2) sort_lanes<kSize / 2>(items);
-  chunk_step<0, kSize - 1>(items);
-  merge_lanes<kSize / 4>(items);
+// The last steps of a merge, within 32 items. Loops stay loops: the network is the way for few inputs, and long.
+template <class Item>
+__device__ __forceinline__ void merge_lanes(Item (&items)[kChunkRows], uint32_t stride) {
+#pragma unroll 1
+  for (; stride != 0; stride /= 2) lane_step(items, stride, stride);
 }
 
 template <class Item>
 __device__ __forceinline__ void sort_chunk(Item (&items)[kChunkRows]) {
   static_assert(kChunkRows == 4, "two merges of rows");
-  sort_lanes<32>(items);
-  chunk_step<1, 31>(items);
-  merge_lanes<16>(items);
-  chunk_step<3, 31>(items);
-  chunk_step<1, 0>(items);
-  merge_lanes<16>(items);
+#pragma unroll 1
+  for (uint32_t size = 2; size <= 32; size *= 2) {
+    lane_step(items, size - 1, size / 2);
+    merge_lanes(items, size / 4);
+  }
+  row_step<1, 31>(items);
+  merge_lanes(items, 16);
+  row_step<3, 31>(items);
+  row_step<1, 0>(items);
+  merge_lanes(items, 16);
 }
 
 template <class Item>
 __device__ __forceinline__ void merge_chunk(Item (&items)[kChunkRows]) {
-  chunk_step<2, 0>(items);
-  chunk_step<1, 0>(items);
-  merge_lanes<16>(items);
+  row_step<2, 0>(items);
+  row_step<1, 0>(items);
+  merge_lanes(items, 16);
 }
 
 // Sorts or merges all chunks of the array, each by one warp. Ends with a barrier.

@@ -19,17 +19,20 @@ constexpr uint32_t kTileLooksMax = 24;
 // With more items in a bin than this, and one, counting once more by finer bins is quicker than looking.
 constexpr uint32_t kTileCrowdMax = 10;
 
-// Each round cuts a crowded bin into 25 parts at least: enough to tell any two values of 32 bits.
-constexpr uint32_t kTileRoundsMax = 5;
+// On a counter that has become a first place: the bin has items of different keys.
+constexpr uint32_t kMixedBin = 1u << 31;
 
-template <class ItemType, uint32_t Threads, uint32_t Rows, uint32_t Bins>
+template <class SmallType, uint32_t Threads, uint32_t Rows, uint32_t Bins>
 struct TileSortShape {
-  using Item = ItemType;
+  using Small = SmallType;
+  using Item = typename Small::Item;
   static constexpr uint32_t kThreads = Threads;
   static constexpr uint32_t kRows = Rows;  // row by row, items i * kThreads + thread
   static constexpr uint32_t kItems = Threads * Rows;
   static constexpr uint32_t kBins = Bins;
   static constexpr uint32_t kOwnQuads = Bins / Threads / 4;  // quadruples of counters a thread scans
+  // Rounds of finer bins before the network: every round cuts a crowded bin into 22 parts at least.
+  static constexpr uint32_t kRoundsMax = sizeof(Item) == 4 ? 6 : 10;
   static_assert(kItems < 65536 && Bins % (Threads * 4) == 0, "two sums of counters share a word");
   static_assert(kOwnQuads == 1 || kOwnQuads % 2 == 0, "sums of counters go in pairs");
 };
@@ -43,7 +46,7 @@ struct alignas(16) TileSortStorage {
   Head least[32], greatest[32];
   uint32_t warp_totals[32];
   uint32_t crowd;        // the most items of a bin, less one
-  uint32_t mixed_crowd;  // of those bins whose items are not all equal
+  uint32_t mixed_crowd;  // of those bins whose keys are not all equal
 
   __device__ __forceinline__ Item *items() { return padded + kTileLooksMax; }
 };
@@ -185,56 +188,70 @@ __device__ __forceinline__ void place_tile_items(TileSortStorage<Shape> &storage
 }
 
 template <class Shape>
-__device__ __forceinline__ uint32_t end_of_slot(const TileSortStorage<Shape> &storage, uint32_t slot, uint32_t count) {
-  return slot + 1 < Shape::kBins ? storage.counters[slot + 1] : count;
+__device__ __forceinline__ uint32_t first_of_slot(const TileSortStorage<Shape> &storage, uint32_t slot,
+                                                  uint32_t count) {
+  return slot < Shape::kBins ? storage.counters[slot] & ~kMixedBin : count;
 }
 
-// The most items of a bin, less one, where not all of them are equal.
+// Finds the bins whose items have different keys. Returns the most items, less one, of a bin that is not in order: of
+// keys alone, those that are equal are. Ends with a barrier.
 template <class Shape>
-__device__ __forceinline__ uint32_t find_mixed_crowd(TileSortStorage<Shape> &storage,
-                                                     const typename Shape::Item (&items)[Shape::kRows],
-                                                     const uint32_t (&slots)[Shape::kRows], uint32_t count) {
+__device__ __forceinline__ uint32_t find_mixed_bins(TileSortStorage<Shape> &storage,
+                                                    const typename Shape::Item (&items)[Shape::kRows],
+                                                    const uint32_t (&slots)[Shape::kRows], uint32_t count) {
+  using Small = typename Shape::Small;
   uint32_t crowd = 0;
 #pragma unroll
   for (uint32_t row = 0; row < Shape::kRows; ++row) {
     if (row * Shape::kThreads + threadIdx.x < count) {
-      const uint32_t first = storage.counters[slots[row]];
-      if (storage.items()[first] != items[row]) crowd = max(crowd, end_of_slot(storage, slots[row], count) - first - 1);
+      const uint32_t first = first_of_slot(storage, slots[row], count);
+      if (Small::key(storage.items()[first]) != Small::key(items[row])) {
+        if (Small::kPlaced)
+          atomicOr(&storage.counters[slots[row]], kMixedBin);
+        else
+          crowd = max(crowd, first_of_slot(storage, slots[row] + 1, count) - first - 1);
+      }
     }
   }
-  crowd = warp_greatest(crowd);
-  if (lane_id() == 0 && crowd != 0) atomicMax(&storage.mixed_crowd, crowd);
+  if (!Small::kPlaced) {
+    crowd = warp_greatest(crowd);
+    if (lane_id() == 0 && crowd != 0) atomicMax(&storage.mixed_crowd, crowd);
+  }
   __syncthreads();
-  return storage.mixed_crowd;
+  return Small::kPlaced ? storage.crowd : storage.mixed_crowd;
 }
 
 // Cuts every bin into as many parts as it has items, times what the counters leave room for, until no bin has many
-// items that are not equal. Returns how far from its place an item may be.
+// items. A bin is cut by what its items' keys are within it, or, once they are all equal, by their places, of which
+// there are `places`. Returns how far from its place an item may be.
 template <class Shape, class Bins>
 __device__ __forceinline__ uint32_t refine_tile_bins(TileSortStorage<Shape> &storage,
                                                      const typename Shape::Item (&items)[Shape::kRows],
                                                      uint32_t (&slots)[Shape::kRows], uint32_t (&numbers)[Shape::kRows],
-                                                     uint32_t count, const Bins &bins) {
-  using Item = typename Shape::Item;
-  using Head = ItemHead<Item>;
-  constexpr bool kWide = std::is_same<Item, WideItem>::value;
-  const uint32_t parts_each = bins.scale == 0 ? 0 : Shape::kBins / count;
+                                                     uint32_t count, uint32_t places, const Bins &bins) {
+  using Small = typename Shape::Small;
+  using Head = ItemHead<typename Shape::Item>;
+  constexpr uint32_t kHeadBits = sizeof(Head) * 8;
+  const uint32_t parts_each = Shape::kBins / count, place_step = ~uint32_t{0} / places;
+  uint32_t by_place = 0;  // rows whose items' bins are cut by place
   Head within[Shape::kRows];
 #pragma unroll
   for (uint32_t row = 0; row < Shape::kRows; ++row)
     if (row * Shape::kThreads + threadIdx.x < count) within[row] = bins.place_in_bin(item_head(items[row]));
 #pragma unroll 1
   for (uint32_t round = 0;; ++round) {
-    uint32_t crowd = storage.crowd;
-    if constexpr (!kWide) crowd = find_mixed_crowd(storage, items, slots, count);
-    if (crowd <= (round == 0 ? kTileCrowdMax : kTileLooksMax) || parts_each == 0 || round == kTileRoundsMax)
-      return crowd;
+    const uint32_t crowd = find_mixed_bins(storage, items, slots, count);
+    if (crowd <= kTileCrowdMax || parts_each == 0 || round == Shape::kRoundsMax) return crowd;
 #pragma unroll
     for (uint32_t row = 0; row < Shape::kRows; ++row) {
       if (row * Shape::kThreads + threadIdx.x < count) {
-        const uint32_t first = storage.counters[slots[row]];
-        const uint32_t parts = (end_of_slot(storage, slots[row], count) - first) * parts_each;
-        if constexpr (sizeof(Head) == 8)
+        const uint32_t slot = slots[row], first = first_of_slot(storage, slot, count);
+        if (Small::kPlaced && (by_place >> row & 1) == 0 && (storage.counters[slot] & kMixedBin) == 0) {
+          by_place |= 1u << row;
+          within[row] = static_cast<Head>(Small::index(items[row]) * place_step) << (kHeadBits - 32);
+        }
+        const uint32_t parts = (first_of_slot(storage, slot + 1, count) - first) * parts_each;
+        if constexpr (kHeadBits == 64)
           slots[row] = first * parts_each + static_cast<uint32_t>(__umul64hi(within[row], parts));
         else
           slots[row] = first * parts_each + __umulhi(within[row], parts);
@@ -253,7 +270,7 @@ __device__ __forceinline__ uint32_t refine_tile_bins(TileSortStorage<Shape> &sto
 template <class Shape, class Bins>
 __device__ __forceinline__ uint32_t fill_tile_bins(TileSortStorage<Shape> &storage,
                                                    const typename Shape::Item (&items)[Shape::kRows], uint32_t count,
-                                                   const Bins &bins) {
+                                                   uint32_t places, const Bins &bins) {
   constexpr bool kWide = std::is_same<typename Shape::Item, WideItem>::value;
   uint32_t slots[Shape::kRows], numbers[Shape::kRows];
 #pragma unroll
@@ -263,14 +280,16 @@ __device__ __forceinline__ uint32_t fill_tile_bins(TileSortStorage<Shape> &stora
   place_tile_items(storage, items, slots, numbers, count);
   if (bins.scale == 0 && !kWide) return 0;  // items of one bin are equal
   if (storage.crowd <= kTileCrowdMax) return storage.crowd;
-  return refine_tile_bins(storage, items, slots, numbers, count, bins);
+  return refine_tile_bins(storage, items, slots, numbers, count, places, bins);
 }
 
-// Sorts `count` items; put(place, item) is called for each of them by some thread. All threads call it, with storage
-// that nobody uses any more; before it is used again there must be a barrier.
+// Sorts `count` items whose places in the input, if they have them, are below `places`; put(place, item) is called for
+// each of them by some thread. All threads call it, with storage that nobody uses any more; before it is used again
+// there must be a barrier.
 template <class Shape, class Put>
 __device__ __forceinline__ void tile_sort(TileSortStorage<Shape> &storage,
-                                          const typename Shape::Item (&items)[Shape::kRows], uint32_t count, Put put) {
+                                          const typename Shape::Item (&items)[Shape::kRows], uint32_t count,
+                                          uint32_t places, Put put) {
   using Item = typename Shape::Item;
   constexpr bool kWide = std::is_same<Item, WideItem>::value;
   const auto bins = tile_extent(storage, items, count);
@@ -283,7 +302,7 @@ __device__ __forceinline__ void tile_sort(TileSortStorage<Shape> &storage,
       if (row * Shape::kThreads + threadIdx.x < count) sorted[row * Shape::kThreads + threadIdx.x] = items[row];
     __syncthreads();
   } else {
-    looks = fill_tile_bins(storage, items, count, bins);
+    looks = fill_tile_bins(storage, items, count, places, bins);
     if (looks > kTileLooksMax) {
       looks = 0;
       network_sort_tile(sorted, count);

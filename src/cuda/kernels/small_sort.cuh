@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(Shape::kThreads, 1) small_sort_kernel(const __
     const uint32_t i = row * Shape::kThreads + threadIdx.x;
     if (i < params.n) items[row] = SmallItem<U, kSources>::make(params.codec.encode(params.keys_in[i]), i);
   }
-  tile_sort(storage, items, params.n,
+  tile_sort(storage, items, params.n, params.n,
             [&](uint32_t place, const typename Shape::Item &item) { put_small<U, kSources>(params, place, item); });
 }
 

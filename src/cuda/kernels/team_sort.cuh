@@ -41,8 +41,8 @@ struct TeamShape {
   using Placed = SmallItem<U, true>;  // bounds are distinct
   using Bound = typename Placed::Item;
   static constexpr uint32_t kSampleRows = kTeamBlocksMax * kTeamSamplesEach / kThreads;
-  using RangeShape = TileSortShape<Item, kThreads, kRows, 4096>;
-  using SampleShape = TileSortShape<Bound, kThreads, kSampleRows, 4096>;
+  using RangeShape = TileSortShape<Small, kThreads, kRows, 4096>;
+  using SampleShape = TileSortShape<Placed, kThreads, kSampleRows, 4096>;
 };
 
 template <class Shape>
@@ -87,9 +87,10 @@ __device__ __forceinline__ void find_team_bounds(const TeamParams<U> &params, Te
     storage.bounds[threadIdx.x] = greatest_item<typename Shape::Bound>();
   }
   // The sort's first barrier lies between that and what follows.
-  tile_sort(storage.sample, sample, params.samples, [&](uint32_t place, const typename Shape::Bound &item) {
-    if (place % each == 0 && place != 0) storage.bounds[place / each - 1] = item;
-  });
+  tile_sort(storage.sample, sample, params.samples, params.small.n,
+            [&](uint32_t place, const typename Shape::Bound &item) {
+              if (place % each == 0 && place != 0) storage.bounds[place / each - 1] = item;
+            });
   __syncthreads();
 }
 
@@ -235,7 +236,7 @@ __device__ __forceinline__ void sort_range(const TeamParams<U> &params, TeamStor
     const uint32_t i = row * Shape::kThreads + threadIdx.x;
     if (i < range.count) items[row] = staged[source_of(storage, i)];
   }
-  tile_sort(storage.range, items, range.count, put);
+  tile_sort(storage.range, items, range.count, params.small.n, put);
 }
 
 // A cooperative launch: the barrier needs all blocks at once. Output is written behind it, when all input is read.
