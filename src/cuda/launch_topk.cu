@@ -197,7 +197,7 @@ uint64_t topk_workspace_bytes(const Request &shape) { return topk_workspace_byte
 void launch_topk_forced(const LaunchContext &context, const Request &request, void *workspace, const TopkForce &force) {
   const TopkShape s = shape_of(request);
   if (s.k == 0 || s.columns == 0 || s.rows == 0) return;
-  const TopkPlan plan = plan_topk(s, {context.device->multiprocessors, context.device->shared_bytes_block_max}, force);
+  const TopkPlan plan = plan_topk(s, topk_device(*context.device), force);
   if (context.control != nullptr && context.control->has_log()) {
     char line[256];
     topk_describe(s, plan, line, sizeof line);

@@ -50,6 +50,12 @@ struct TopkTeamArgs {
   uint32_t split_index_bytes;
 };
 
+// Clusters of 8 blocks are certain on the architectures for servers.
+inline TopkDevice topk_device(const DeviceFacts &facts) {
+  return {facts.multiprocessors, facts.shared_bytes_block_max,
+          facts.compute_capability >= 90 && facts.compute_capability < 120};
+}
+
 // Instantiated for the four key widths.
 template <class U>
 void launch_topk_warp(const LaunchContext &context, const TopkProblem<U> &problem, uint32_t items_max);

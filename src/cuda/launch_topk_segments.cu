@@ -13,10 +13,6 @@ TopkShape whole_of(const Request &request) {
   return {1, request.n, topk_min(request.k, request.n), dtype_bytes(request.order.dtype)};
 }
 
-TopkDevice device_of(const LaunchContext &context) {
-  return {context.device->multiprocessors, context.device->shared_bytes_block_max};
-}
-
 TopkRagged ragged_of(const Request &request, const TopkRaggedLayout &layout, unsigned char *workspace,
                      uint32_t *error) {
   TopkRagged ragged{};
@@ -46,16 +42,17 @@ TopkTeamPlan ragged_team_plan(const TopkShape &whole, const TopkDevice &device) 
   plan.teams = 1;
   plan.blocks = static_cast<uint32_t>(topk_min(device.multiprocessors, kTopkTeamBlocksMax));
   plan.sample = {0, 0};
+  plan.cluster = false;
   plan.group_lanes = 0, plan.groups = kTopkSampleGroups;
   plan.tile_vectors = kTopkVectorsThread;
-  plan.count_items = topk_count_items(plan);
+  plan.count_items = topk_count_items(plan, whole.k);
   return plan;
 }
 
 template <class U>
 void launch_as(const LaunchContext &context, const Request &request, unsigned char *workspace, uint32_t *error) {
   const TopkShape whole = whole_of(request);
-  const TopkDevice device = device_of(context);
+  const TopkDevice device = topk_device(*context.device);
   const TopkRaggedLayout layout = topk_ragged_layout(whole, request.segments);
   TopkPlan plan{};
   plan.rows = topk_plan_ragged_rows(whole, device);

@@ -13,12 +13,20 @@ void launch_team_as(const LaunchContext &context, const TopkTeamArgs<U> &args) {
   cuda_check(cudaFuncSetAttribute(topk_team_kernel<U, C>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   static_cast<int>(shared_bytes)),
              "cudaFuncSetAttribute for top-k");
-  TopkTeamArgs<U> copy = args;
-  void *arguments[] = {&copy};
-  cuda_check(cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(&topk_team_kernel<U, C>),
-                                         dim3(args.plan.teams * args.plan.blocks), dim3(kTopkTeamThreads), arguments,
-                                         shared_bytes, context.stream),
-             "top-k");
+  // Either way all blocks that wait for each other are resident at once.
+  cudaLaunchAttribute together{};
+  if (args.plan.cluster) {
+    together.id = cudaLaunchAttributeClusterDimension;
+    together.val.clusterDim = {args.plan.blocks, 1, 1};
+  } else {
+    together.id = cudaLaunchAttributeCooperative;
+    together.val.cooperative = 1;
+  }
+  cudaLaunchConfig_t launch{};
+  launch.gridDim = dim3(args.plan.teams * args.plan.blocks), launch.blockDim = dim3(kTopkTeamThreads);
+  launch.dynamicSmemBytes = shared_bytes, launch.stream = context.stream;
+  launch.attrs = &together, launch.numAttrs = 1;
+  cuda_check(cudaLaunchKernelEx(&launch, topk_team_kernel<U, C>, args), "top-k");
 }
 
 }  // namespace

@@ -22,6 +22,11 @@ constexpr uint32_t kTopkSampleGroups = 2048;
 // the best k are at or under the k-th best group's best: k groups of g elements hold at most k g.
 constexpr uint32_t kTopkGroupsMax = 8448;
 constexpr uint64_t kTopkCountedMax = 2048;
+// Up to so many 16-byte vectors and so large a k a team is a cluster of up to 8 blocks, the most that every device with
+// clusters has: its barriers take a third of the time, which is more than the other blocks would save.
+constexpr uint64_t kTopkClusterVectorsMax = uint64_t{1} << 15;
+constexpr uint64_t kTopkClusterKMax = 512;
+constexpr uint64_t kTopkClusterBlocks = 8;
 // Rows of up to so many bytes are read twice, which L2 serves, rather than sampled: no draw can mislead then.
 constexpr uint64_t kTopkWholeBytesMax = uint64_t{8} << 20;
 // Most blocks of one cooperative launch that have room in the workspace, whatever the device.
@@ -37,9 +42,9 @@ constexpr uint64_t kTopkRowsDirectMax = 8192;
 constexpr uint64_t kTopkRowsCandidatesMax = 12288;
 // Up to here a single row is left to one block, and up to the other size one of several rows: a launch of one block
 // is cheaper than grid barriers.
-constexpr uint64_t kTopkRowsColumnsSingle = uint64_t{1} << 14;
+constexpr uint64_t kTopkRowsColumnsSingle = (uint64_t{1} << 14) - 1;
 constexpr uint64_t kTopkRowsColumnsSeveral = uint64_t{1} << 17;
-constexpr uint64_t kTopkSeveralRows = 8;
+constexpr uint64_t kTopkSeveralRows = 16;
 // Rows that a warp holds, and the most of them it sorts; four warps a block.
 constexpr uint32_t kTopkWarpItemsMax = 1024;
 constexpr uint32_t kTopkWarpSortMax = 256;
@@ -62,6 +67,7 @@ struct TopkShape {
 struct TopkDevice {
   uint32_t multiprocessors;
   uint32_t shared_bytes_block_max;
+  bool clusters = false;  // has barriers of up to 8 neighbouring blocks
 };
 
 // How the bound of the filter is sampled; sample_items = 0: no sample, exact selection at once.
@@ -89,6 +95,7 @@ struct TopkTeamPlan {
   uint32_t group_lanes;   // threads of a group when the whole row takes the sample's place; 0: a random sample
   uint32_t groups;        // whose best elements the bound is chosen among
   uint32_t count_items;   // candidates whose places are found by counting; 0: never
+  bool cluster;           // a team is a cluster
 };
 
 struct TopkPlan {
@@ -103,6 +110,7 @@ struct TopkPlan {
 struct TopkForce {
   bool warp = false, rows = false, team = false, sort = false;  // a way that cannot do the call is not taken
   bool no_sample = false;
+  bool no_cluster = false;
   bool random_sample = false;  // also where the whole row would take the sample's place
   uint64_t sample_rank = 0;    // not 0: in place of the planned one (1: too few candidates; huge: too many)
   uint32_t count_items = 0;    // not 0: in place of the planned ones (small: candidates are thinned out first)
@@ -269,26 +277,32 @@ constexpr bool topk_plan_rows(const TopkShape &s, const TopkDevice &d, TopkRowsP
 
 // The whole row in the sample's place, if it is short enough: every thread is sure of a vector, and groups are as large
 // as leaves four of them, or at least two, for each of the k.
-constexpr void topk_plan_whole(const TopkShape &s, TopkTeamPlan &plan) {
+constexpr void topk_plan_whole(const TopkShape &s, const TopkDevice &d, TopkTeamPlan &plan) {
   const uint64_t vectors_sure = s.columns * s.key_bytes / 16 - 1;
-  const uint64_t blocks = topk_min(plan.blocks, vectors_sure / kTopkTeamThreads);
+  uint64_t blocks = topk_min(plan.blocks, vectors_sure / kTopkTeamThreads);
   if (plan.sample.items == 0 || s.k > kTopkCountedMax || s.columns * s.key_bytes > kTopkWholeBytesMax || blocks == 0)
     return;
+  const bool cluster = d.clusters && vectors_sure <= kTopkClusterVectorsMax && s.k <= kTopkClusterKMax;
+  if (cluster) blocks = topk_power_down(topk_min(blocks, kTopkClusterBlocks));
   const uint64_t most = topk_min(kTopkGroupsMax, plan.buffer_items), threads = blocks * kTopkTeamThreads;
-  uint32_t lanes = 32;
+  // Groups of a whole warp hold neighbours of a sorted row, so that more candidates remain of one.
+  uint32_t lanes = cluster ? 16 : 32;
   while (lanes > 1 && threads / lanes < 4 * s.k && 2 * threads / lanes <= most) lanes /= 2;
   if (threads / lanes < 2 * s.k || threads / lanes > most) return;
   plan.blocks = static_cast<uint32_t>(blocks);
+  plan.cluster = cluster;
   plan.group_lanes = lanes;
   plan.groups = static_cast<uint32_t>(threads / lanes);
   plan.sample = {s.columns, s.k};
 }
 
 // Counting compares every two candidates. Up to here that is quicker than to thin them out first, which takes two
-// barriers and a choice.
-constexpr uint32_t topk_count_items(const TopkTeamPlan &plan) {
-  return static_cast<uint32_t>(
-      topk_min(topk_root(uint64_t{plan.blocks} << 18), uint64_t{plan.buffer_items} + plan.run_items));
+// barriers and a choice; up to twice as many it is quicker than selection and sort, which is left if there is no room
+// for the groups of thinning out.
+constexpr uint32_t topk_count_items(const TopkTeamPlan &plan, uint64_t k) {
+  const uint64_t quick = topk_root(uint64_t{plan.blocks} << 18);
+  const bool thins = plan.run_items >= 2 * k + plan.blocks;
+  return static_cast<uint32_t>(topk_min(thins ? quick : 2 * quick, uint64_t{plan.buffer_items} + plan.run_items));
 }
 
 constexpr TopkTeamPlan topk_plan_team(const TopkShape &s, const TopkDevice &d) {
@@ -302,10 +316,10 @@ constexpr TopkTeamPlan topk_plan_team(const TopkShape &s, const TopkDevice &d) {
   plan.buffer_items = static_cast<uint32_t>(topk_min(16384, area - plan.run_items));
   plan.sample = topk_team_sample(s);
   plan.groups = kTopkSampleGroups;
-  topk_plan_whole(s, plan);
+  topk_plan_whole(s, d, plan);
   const uint64_t tile = uint64_t{plan.blocks} * kTopkTeamThreads;
   plan.tile_vectors = static_cast<uint32_t>(topk_max(1, topk_min((vectors + tile - 1) / tile, kTopkVectorsThread)));
-  plan.count_items = topk_count_items(plan);
+  plan.count_items = topk_count_items(plan, s.k);
   return plan;
 }
 
@@ -325,6 +339,7 @@ constexpr TopkPlan plan_topk(const TopkShape &s, const TopkDevice &d, const Topk
   if (force.rows && rows_fit) plan.path = TopkPath::kRows;
   if (force.team) plan.path = TopkPath::kTeam;
   if (force.sort) plan.path = TopkPath::kSort;
+  if (force.no_cluster) plan.team.cluster = false;
   if (force.no_sample) plan.team.sample = {0, 0};
   if (force.random_sample && plan.team.group_lanes != 0)
     plan.team.sample = topk_team_sample(s), plan.team.group_lanes = 0, plan.team.groups = kTopkSampleGroups;
@@ -408,9 +423,9 @@ inline void topk_describe(const TopkShape &s, const TopkPlan &p, char *text, siz
                   ull(s.rows), ull(s.columns), ull(s.k), p.rows.threads, ull(p.rows.sample.items));
   else if (p.path == TopkPath::kTeam)
     std::snprintf(text, text_bytes,
-                  "top-k: %llu rows of %llu, k = %llu: %u teams of %u blocks, sample of %llu, bound at its rank %llu",
-                  ull(s.rows), ull(s.columns), ull(s.k), p.team.teams, p.team.blocks, ull(p.team.sample.items),
-                  ull(p.team.sample.rank));
+                  "top-k: %llu rows of %llu, k = %llu: %u teams of %u blocks%s, sample of %llu, bound at its rank %llu",
+                  ull(s.rows), ull(s.columns), ull(s.k), p.team.teams, p.team.blocks,
+                  p.team.cluster ? " (clusters)" : "", ull(p.team.sample.items), ull(p.team.sample.rank));
   else
     std::snprintf(text, text_bytes, "top-k: %llu rows of %llu, k = %llu: exact selection, then a sort of pairs",
                   ull(s.rows), ull(s.columns), ull(s.k));

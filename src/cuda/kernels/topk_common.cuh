@@ -258,7 +258,9 @@ __device__ __noinline__ C topk_block_select(Source source, uint64_t count, uint6
     const TopkBin found = topk_find_bin(histogram, bins, static_cast<uint32_t>(need), scratch);
     least += static_cast<C>(found.bin) << shift;
     need -= found.before;
-    if (found.count - need <= slack || shift == 0) return least + ((C{1} << shift) - 1);
+    // The last bin may reach past the greatest number there is.
+    const C width = (C{1} << shift) - 1;
+    if (found.count - need <= slack || shift == 0) return most - least < width ? most : least + width;
     shift = shift > bin_bits ? shift - bin_bits : 0;
   }
 }

@@ -57,8 +57,9 @@ __device__ __noinline__ C topk_team_bound(const TopkTeam<C> &team, C *items, uin
 
 // ---- the whole row as its own sample ----
 
-// The best of every group's elements goes to team.samples[group]: a group is `lanes` neighbouring threads of a block.
-// A block's threads read pairs of vectors that lie a block's number of pairs apart, so that neighbouring elements of a
+// The best of every group's elements goes to team.samples[group]: a group is `lanes` threads of a warp, neighbours if
+// it is all of the warp, otherwise every other one, so that the two that read a sector are in different groups. A
+// block's threads read pairs of vectors that lie a block's number of pairs apart, so that neighbouring elements of a
 // sorted row fall to many groups, and yet whole sectors are read. The row has a vector for every thread; its first
 // and last few elements belong to no group.
 template <class U, class C>
@@ -85,11 +86,13 @@ __device__ __noinline__ void topk_team_group(const TopkTeam<C> &team, const Topk
     look(w, 2 * other + half);
   }
   C item = (static_cast<C>(best) << row.index_bits) | best_at;
-  for (uint32_t d = lanes / 2; d > 0; d /= 2) {
+  const uint32_t apart = lanes < 32 ? 2 : 1;
+  for (uint32_t d = lanes * apart / 2; d >= apart; d /= 2) {
     const C other = topk_shuffle_xor(item, d);
     item = other < item ? other : item;
   }
-  if (threadIdx.x % lanes == 0) team.samples[(team.rank * blockDim.x + threadIdx.x) / lanes] = item;
+  const uint32_t group = threadIdx.x / (lanes * apart) * apart + threadIdx.x % apart;
+  if (threadIdx.x / apart % lanes == 0) team.samples[team.rank * (blockDim.x / lanes) + group] = item;
 }
 
 // ---- thinning out ----

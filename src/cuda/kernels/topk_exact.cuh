@@ -36,6 +36,7 @@ struct TopkTeam {
   uint32_t barriers;    // passed so far
   uint32_t histograms;  // published so far
   bool begun;           // first_barrier() is behind
+  bool cleared;         // the histograms are
   TopkControl *control;
   unsigned long long *histogram;  // three, used in turn
   C *samples, *least, *regions, *list_a, *list_b;
@@ -51,8 +52,10 @@ struct TopkTeam {
   // Where block b puts candidates for the others.
   __device__ C *region(uint32_t b) const { return regions + uint64_t{b} * kTopkRegionItems; }
 
-  // Every block of the team waits for all. Cooperative launch makes all blocks resident, so the wait ends.
+  // Every block of the team waits for all. Launched cooperatively or as clusters all blocks are resident, so the wait
+  // ends.
   __device__ void barrier() {
+    if (plan.cluster) return cluster_barrier();
     __syncthreads();
     if (threadIdx.x == 0) {
       // Release: the block's writes, ordered before this thread by the barrier above, become visible to whoever sees
@@ -68,15 +71,32 @@ struct TopkTeam {
     __syncthreads();
   }
 
-  // Clears what the team counts with. first_barrier() must follow before any use.
+  // Release and acquire: what a thread of the cluster wrote before it arrived, the others read after the wait.
+  __device__ static void cluster_barrier() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
+#endif
+  }
+
+  // Clears what every team needs. first_barrier() must follow before any use.
   __device__ void clear_control() const {
-    if (rank != 0) return;
-    if (threadIdx.x == 0) *control = TopkControl{};
-    for (uint32_t i = threadIdx.x; i < 3 * kTopkBins; i += blockDim.x) histogram[i] = 0;
+    if (rank == 0 && threadIdx.x == 0) *control = TopkControl{};
+  }
+  // Clears what find() counts with, once, before its first use.
+  __device__ void clear_histograms() {
+    if (cleared) return;
+    if (rank == 0)
+      for (uint32_t i = threadIdx.x; i < 3 * kTopkBins; i += blockDim.x) histogram[i] = 0;
+    barrier();
+    if (threadIdx.x == 0) cleared = true;
+    __syncthreads();
   }
   // The runtime's own grid barrier: it needs no memory of ours, which is garbage before.
   __device__ void first_barrier() {
-    cooperative_groups::this_grid().sync();
+    if (plan.cluster)
+      cluster_barrier();
+    else
+      cooperative_groups::this_grid().sync();
     if (threadIdx.x == 0) begun = true;
     __syncthreads();
   }
@@ -286,6 +306,7 @@ template <class U, class C>
 __device__ __noinline__ void topk_team_exact(TopkTeam<C> &team, const TopkRow<U> &row, uint64_t k,
                                              const TopkTeamArgs<U> &args) {
   constexpr uint32_t bits = sizeof(U) * 8;
+  team.clear_histograms();
   const TopkPart part = topk_team_part<U, C>(team, row);
   uint32_t shift = bits > kTopkBinBits ? bits - kTopkBinBits : 0;
   U low = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Top-k of few long rows: a team of blocks of one cooperative launch works on a row, with barriers among the team.
+// Top-k of few long rows: a team of blocks of one launch, cooperative or of clusters, works on a row, with barriers
+// among the team.
 //
 //   sample -> bound -> filter (the one read of the row) -> selection among the candidates -> sort of the k
 //
@@ -130,6 +131,7 @@ __device__ void topk_team_gather(TopkTeam<C> &team, const TopkFound &found, C bo
 // Chooses the best k of the candidates and copies them to list_b in any order.
 template <class C>
 __device__ __noinline__ void topk_team_select(TopkTeam<C> &team, uint64_t k) {
+  team.clear_histograms();
   const TopkFound &candidates = team.found;
   const C most = team.bound;
   C least = topk_team_least(team, candidates);
@@ -149,7 +151,9 @@ __device__ __noinline__ void topk_team_select(TopkTeam<C> &team, uint64_t k) {
     if (found.count == need || shift == 0) break;
     shift = shift > kTopkBinBits ? shift - kTopkBinBits : 0;
   }
-  topk_team_gather(team, candidates, static_cast<C>(least + ((C{1} << shift) - 1)));
+  // The last bin may reach past the greatest number there is.
+  const C width = (C{1} << shift) - 1;
+  topk_team_gather(team, candidates, most - least < width ? most : static_cast<C>(least + width));
 }
 
 // ---- sort of the k ----
@@ -218,7 +222,7 @@ __device__ void topk_team_make(const TopkTeamArgs<U> &args, unsigned char *dynam
   unsigned char *const base = args.workspace + blockIdx.x / args.plan.blocks * args.layout.bytes;
   team.plan = args.plan;
   team.rank = blockIdx.x % args.plan.blocks, team.blocks = args.plan.blocks;
-  team.barriers = 0, team.histograms = 0, team.begun = false;
+  team.barriers = 0, team.histograms = 0, team.begun = false, team.cleared = false;
   team.control = reinterpret_cast<TopkControl *>(base);
   team.histogram = reinterpret_cast<unsigned long long *>(base + kTopkControlBytes);
   team.samples = reinterpret_cast<C *>(base + args.layout.samples);
@@ -278,6 +282,7 @@ __global__ __launch_bounds__(kTopkTeamThreads, 1) void topk_team_kernel(const __
   __shared__ TopkScratch<C> scratch;
   __shared__ TopkTeam<C> team;
   __shared__ TopkRow<U> row;
+  static_assert(sizeof scratch + sizeof team + sizeof row <= kTopkScratchBytes, "the plan leaves room for these");
   const TopkProblem<U> &problem = args.problem;
   const uint64_t rows = topk_team_rows(problem);
   if (rows == 0) return;

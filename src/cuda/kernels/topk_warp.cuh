@@ -36,7 +36,7 @@ struct TopkWarpRow {
   const U *in;
   uint32_t items, padded;  // padded: up to a multiple of 32; places from `items` on hold the greatest key
   uint32_t lane;
-  K *keys;              // shared: `padded`
+  K *keys;              // shared: `padded`, or more for the places of a sort
   uint32_t *histogram;  // shared: kTopkWarpBins; the same bytes as `chosen`
   S *chosen;            // shared: kTopkWarpSortMax and one more for every lane
 };
@@ -86,11 +86,12 @@ __device__ __forceinline__ void topk_warp_load(const TopkWarpRow<U> &row, const 
   __syncwarp();
 }
 
-// What is taken: keys under `low`, and of the keys in [low, high] the first `ties` by index.
+// What is taken: keys under `low`, and of the keys in [low, high] the first `ties` by index. With `sift` not 0, of
+// these the best `sift`, and there are 32 at most.
 template <class K>
 struct TopkWarpBound {
   K low, high;
-  uint32_t ties;
+  uint32_t ties, sift;
 };
 
 // The bin in which the running count reaches `need`, told to all lanes: 8 neighbouring bins a lane.
@@ -140,34 +141,13 @@ __device__ __forceinline__ TopkWarpBound<typename TopkWarpTypes<U>::K> topk_warp
     __syncwarp();  // before the counters are cleared again
     const uint32_t before = static_cast<uint32_t>(found.before), count = static_cast<uint32_t>(found.count);
     low = static_cast<K>(low + (static_cast<K>(found.bin) << shift)), need -= before;
-    const K high = static_cast<K>(low + ((K{1} << shift) - 1));
-    if (k - need + count <= room) return {low, high, count};
-    if (shift == 0) return {low, high, need};
+    // The last bin may reach past the greatest number there is.
+    const K width = (K{1} << shift) - 1, high = most - low < width ? most : static_cast<K>(low + width);
+    if (k - need + count <= room) return {low, high, count, 0};
+    if (shift == 0) return {low, high, need, 0};
+    if (count <= 32) return {low, high, count, need};  // to sort these few is less than to look at the row again
     shift = shift > 8 ? shift - 8 : 0;
   }
-}
-
-// Gathers what is taken, in the order of the indices, and returns how many.
-template <class U>
-__device__ __forceinline__ uint32_t topk_warp_gather(const TopkWarpRow<U> &row,
-                                                     const TopkWarpBound<typename TopkWarpTypes<U>::K> &bound) {
-  using K = typename TopkWarpTypes<U>::K;
-  using S = typename TopkWarpTypes<U>::S;
-  const uint32_t before_lane = (1u << row.lane) - 1;
-  uint32_t taken = 0, ties = 0;
-#pragma unroll 4
-  for (uint32_t at = row.lane; at < row.padded; at += 32) {
-    const K key = row.keys[at];
-    const bool tie = key >= bound.low && key <= bound.high && at < row.items;
-    const uint32_t tied = __ballot_sync(kFullWarp, tie);
-    const bool take = key < bound.low || (tie && ties + __popc(tied & before_lane) < bound.ties);
-    const uint32_t all = __ballot_sync(kFullWarp, take);
-    if (take)
-      row.chosen[taken + __popc(all & before_lane)] = (static_cast<S>(key) << TopkWarpTypes<U>::kIndexBits) | at;
-    taken += __popc(all), ties += __popc(tied);
-  }
-  __syncwarp();
-  return taken;
 }
 
 template <class S>
@@ -217,6 +197,36 @@ __device__ __forceinline__ void topk_warp_sort_items(S (&mine)[N], uint32_t lane
   }
 }
 
+// Gathers what is taken, in the order of the indices, and returns how many.
+template <class U>
+__device__ __forceinline__ uint32_t topk_warp_gather(const TopkWarpRow<U> &row,
+                                                     const TopkWarpBound<typename TopkWarpTypes<U>::K> &bound) {
+  using K = typename TopkWarpTypes<U>::K;
+  using S = typename TopkWarpTypes<U>::S;
+  const uint32_t before_lane = (1u << row.lane) - 1;
+  uint32_t taken = 0, ties = 0;
+#pragma unroll 4
+  for (uint32_t at = row.lane; at < row.padded; at += 32) {
+    const K key = row.keys[at];
+    const bool tie = key >= bound.low && key <= bound.high && at < row.items;
+    const uint32_t tied = __ballot_sync(kFullWarp, tie);
+    const bool take = key < bound.low || (tie && ties + __popc(tied & before_lane) < bound.ties);
+    const bool later = tie && bound.sift != 0;
+    const uint32_t all = __ballot_sync(kFullWarp, take && !later);
+    const uint32_t place =
+        later ? kTopkWarpSortMax + ties + __popc(tied & before_lane) : taken + __popc(all & before_lane);
+    if (take) row.chosen[place] = (static_cast<S>(key) << TopkWarpTypes<U>::kIndexBits) | at;
+    taken += __popc(all), ties += __popc(tied);
+  }
+  __syncwarp();
+  if (bound.sift == 0) return taken;
+  S few[1] = {row.lane < ties ? row.chosen[kTopkWarpSortMax + row.lane] : ~S{0}};
+  topk_warp_sort_items<1>(few, row.lane);
+  if (row.lane < bound.sift) row.chosen[taken + row.lane] = few[0];
+  __syncwarp();
+  return taken + bound.sift;
+}
+
 // Sorts the `count` composites chosen, count <= 32 N; afterwards number r lies at r + r / N (no two lanes then store to
 // one bank).
 template <uint32_t N, class S>
@@ -231,15 +241,59 @@ __device__ __forceinline__ void topk_warp_sort(S *chosen, uint32_t count, uint32
   __syncwarp();
 }
 
+// The same order in 32 bits, a third of the work: 24 bits of every key's distance from the least (`shift` less bits
+// than there are), then its place among the chosen, which are in the order of the indices where their keys are equal.
+// Afterwards number r's place is in the lower 8 bits of places[r + r / N]. False: bits that were left out would have
+// mattered. The keys are overwritten.
+template <uint32_t N, class U>
+__device__ __forceinline__ bool topk_warp_sort_places(const TopkWarpRow<U> &row, uint32_t count,
+                                                      typename TopkWarpTypes<U>::K least, uint32_t shift,
+                                                      uint32_t *places) {
+  using K = typename TopkWarpTypes<U>::K;
+  uint32_t mine[N];
+#pragma unroll
+  for (uint32_t i = 0; i < N; ++i) {
+    const uint32_t place = i * 32 + row.lane;
+    mine[i] = ~0u;  // only place 255 can reach it, and then there is no padding
+    if (place >= count) continue;
+    const K key = static_cast<K>(row.chosen[place] >> TopkWarpTypes<U>::kIndexBits);
+    mine[i] = (static_cast<uint32_t>(static_cast<K>(key - least) >> shift) << 8) | place;
+  }
+  __syncwarp();
+  topk_warp_sort_items<N>(mine, row.lane);
+#pragma unroll
+  for (uint32_t i = 0; i < N; ++i) places[row.lane * (N + 1) + i] = mine[i];
+  __syncwarp();
+  if (shift == 0) return true;
+  bool wrong = false;
+  for (uint32_t r = row.lane; r + 1 < count; r += 32)
+    wrong |= row.chosen[places[r + 1 + (r + 1) / N] & 255] < row.chosen[places[r + r / N] & 255];
+  return !__any_sync(kFullWarp, wrong);
+}
+
+template <class U>
+__device__ __forceinline__ void topk_warp_put(const TopkProblem<U> &problem, uint64_t at,
+                                              typename TopkWarpTypes<U>::S item) {
+  topk_put(problem.output, at, problem.codec.decode(static_cast<U>(item >> TopkWarpTypes<U>::kIndexBits)),
+           static_cast<uint32_t>(item));
+}
+
+// Sorts the `count` chosen, the greatest of them not above `high`, and writes the best k.
 template <uint32_t N, class U>
 __device__ __forceinline__ void topk_warp_finish(const TopkWarpRow<U> &row, uint32_t count, uint32_t k,
+                                                 typename TopkWarpTypes<U>::K least, typename TopkWarpTypes<U>::K high,
                                                  const TopkProblem<U> &problem, uint64_t begin) {
-  topk_warp_sort<N>(row.chosen, count, row.lane);
-  for (uint32_t r = row.lane; r < k; r += 32) {
-    const auto item = row.chosen[r + r / N];
-    topk_put(problem.output, begin + r, problem.codec.decode(static_cast<U>(item >> TopkWarpTypes<U>::kIndexBits)),
-             static_cast<uint32_t>(item));
+  if constexpr (N > 1) {
+    uint32_t *const places = reinterpret_cast<uint32_t *>(row.keys);
+    const uint32_t bits = topk_bit_length(static_cast<uint64_t>(high - least));
+    if (topk_warp_sort_places<N>(row, count, least, bits > 24 ? bits - 24 : 0, places)) {
+      for (uint32_t r = row.lane; r < k; r += 32)
+        topk_warp_put(problem, begin + r, row.chosen[places[r + r / N] & 255]);
+      return;
+    }
   }
+  topk_warp_sort<N>(row.chosen, count, row.lane);
+  for (uint32_t r = row.lane; r < k; r += 32) topk_warp_put(problem, begin + r, row.chosen[r + r / N]);
 }
 
 // The best element alone.
@@ -260,21 +314,23 @@ __device__ __forceinline__ void topk_warp_row(const TopkWarpRow<U> &row, uint32_
   topk_warp_load(row, problem.codec, least, most);
   if (k == 1) return topk_warp_best(row, least, problem, begin);
   const uint32_t room = k <= 32 ? 32 : k <= 128 ? 128 : 256;
-  TopkWarpBound<typename TopkWarpTypes<U>::K> bound{least, most, row.items};
+  TopkWarpBound<typename TopkWarpTypes<U>::K> bound{least, most, row.items, 0};
   if (row.items > room) bound = topk_warp_choose(row, k, room, least, most);
   const uint32_t count = topk_warp_gather(row, bound);
   if (room == 32)
-    topk_warp_finish<1>(row, count, k, problem, begin);
+    topk_warp_finish<1>(row, count, k, least, bound.high, problem, begin);
   else if (room == 128)
-    topk_warp_finish<4>(row, count, k, problem, begin);
+    topk_warp_finish<4>(row, count, k, least, bound.high, problem, begin);
   else
-    topk_warp_finish<8>(row, count, k, problem, begin);
+    topk_warp_finish<8>(row, count, k, least, bound.high, problem, begin);
 }
 
 // Room for the longest row in the shared memory of one warp, in bytes.
 template <class U>
 __host__ __device__ constexpr uint32_t topk_warp_bytes(uint32_t items) {
-  return (items + 31) / 32 * 32 * static_cast<uint32_t>(sizeof(typename TopkWarpTypes<U>::K)) +
+  // The places of a sort lie where the keys were.
+  const uint32_t keys = items < kTopkWarpSortMax + 32 ? kTopkWarpSortMax + 32 : (items + 31) / 32 * 32;
+  return keys * static_cast<uint32_t>(sizeof(typename TopkWarpTypes<U>::K)) +
          (kTopkWarpSortMax + 32) * static_cast<uint32_t>(sizeof(typename TopkWarpTypes<U>::S));
 }
 
