@@ -33,13 +33,22 @@ std::vector<Request> requests() {
   return all;
 }
 
-bool may_take(const Request &r, const SortPlan &plan, SortAlgorithm algorithm) {
+struct Device {
+  uint32_t shared_bytes;
+  bool teams;
+};
+
+bool may_take(const Request &r, const SortPlan &plan, const Device &device, bool forced, SortAlgorithm algorithm) {
   const bool keys_alone = r.operation == Operation::kSort;
   switch (algorithm) {
     case SortAlgorithm::kRankSort:
       return r.n <= kRankSortItemsMax;
     case SortAlgorithm::kSmallBlock:
-      return r.n <= medium_items(plan.key_bytes);
+      return small_sort_applies(r.n, plan.key_bytes, !keys_alone, device.shared_bytes);
+    case SortAlgorithm::kTeam:
+      return device.teams && team_applies(r.n, plan.key_bytes);
+    case SortAlgorithm::kStable:
+      return !keys_alone && stable_applies(r.n, plan.key_bytes, forced);
     case SortAlgorithm::kLsd:
       return true;
     case SortAlgorithm::kMsd:
@@ -53,20 +62,21 @@ bool may_take(const Request &r, const SortPlan &plan, SortAlgorithm algorithm) {
 
 TEST(SortPlan, ChoosesWhatTheRequestAllows) {
   for (const Request &r : requests()) {
-    for (const uint32_t shared : {0u, 49152u, 232448u}) {
-      const SortPlan plan = plan_sort(r, shared, SortAlgorithm::kAuto, 0);
+    for (const Device &device : {Device{0, false}, Device{0, true}, Device{49152, false}, Device{232448, true}}) {
+      const SortPlan plan = plan_sort(r, device.shared_bytes, device.teams, SortAlgorithm::kAuto, 0);
       EXPECT_EQ(dtype_bytes(r.order.dtype), plan.key_bytes);
       EXPECT_EQ(plan.key_bytes * 8, plan.digits * kDigitBits);
-      EXPECT_TRUE(may_take(r, plan, plan.algorithm)) << sort_algorithm_name(plan.algorithm) << ", n " << r.n;
+      EXPECT_TRUE(may_take(r, plan, device, false, plan.algorithm)) << sort_algorithm_name(plan.algorithm) << ", n " << r.n;
       EXPECT_EQ(0u, plan.portion_items % plan.tile_items);
       EXPECT_LE(plan.portion_items, kPortionItemsMax);
       EXPECT_GT(plan.portion_items + plan.tile_items, kPortionItemsMax) << "portions are as long as can be";
       EXPECT_GE(plan.portions * plan.portion_items, r.n);
       EXPECT_LT((plan.portions - 1) * plan.portion_items, r.n);
-      for (const SortAlgorithm forced : {SortAlgorithm::kRankSort, SortAlgorithm::kSmallBlock, SortAlgorithm::kLsd,
-                                         SortAlgorithm::kMsd, SortAlgorithm::kCountFill}) {
-        const SortPlan other = plan_sort(r, shared, forced, 3);
-        EXPECT_EQ(may_take(r, plan, forced) ? forced : plan.algorithm, other.algorithm);
+      for (const SortAlgorithm forced : {SortAlgorithm::kRankSort, SortAlgorithm::kSmallBlock, SortAlgorithm::kTeam,
+                                         SortAlgorithm::kLsd, SortAlgorithm::kMsd, SortAlgorithm::kStable,
+                                         SortAlgorithm::kCountFill}) {
+        const SortPlan other = plan_sort(r, device.shared_bytes, device.teams, forced, 3);
+        EXPECT_EQ(may_take(r, plan, device, true, forced) ? forced : plan.algorithm, other.algorithm);
         EXPECT_EQ(uint64_t{3} * other.tile_items, other.portion_items);
       }
     }
@@ -75,19 +85,24 @@ TEST(SortPlan, ChoosesWhatTheRequestAllows) {
 
 TEST(SortPlan, ShortInputsStayInOneBlockAndLongOnesDoNot) {
   for (const gsort_dtype t : kPlanTypes) {
-    const auto chosen = [&](uint64_t n) {
-      return plan_sort(make(Operation::kSort, t, n, 0), 232448, SortAlgorithm::kAuto, 0).algorithm;
+    const auto chosen = [&](uint64_t n, bool teams = true) {
+      return plan_sort(make(Operation::kSort, t, n, 0), 232448, teams, SortAlgorithm::kAuto, 0).algorithm;
     };
-    const uint32_t bytes = dtype_bytes(t);
+    const uint32_t bytes = dtype_bytes(t), single = single_block_items(bytes, false);
+    const uint32_t in_block = 2 * small_sort_items(small_item_bytes(bytes, false));
     EXPECT_EQ(SortAlgorithm::kRankSort, chosen(kRankSortItemsMax));
     EXPECT_EQ(SortAlgorithm::kSmallBlock, chosen(kRankSortItemsMax + 1));
-    EXPECT_EQ(SortAlgorithm::kSmallBlock, chosen(medium_items(bytes)));
-    EXPECT_EQ(bytes == 1 ? SortAlgorithm::kCountFill : SortAlgorithm::kLsd, chosen(medium_items(bytes) + 1));
+    EXPECT_EQ(SortAlgorithm::kSmallBlock, chosen(single));
+    EXPECT_EQ(SortAlgorithm::kSmallBlock, chosen(in_block, false));
+    EXPECT_EQ(bytes == 1 ? SortAlgorithm::kCountFill : SortAlgorithm::kLsd, chosen(in_block + 1, false));
     if (bytes == 2) {
       EXPECT_EQ(SortAlgorithm::kLsd, chosen(kCountFillItemsMin2 - 1));
       EXPECT_EQ(SortAlgorithm::kCountFill, chosen(kCountFillItemsMin2));
     }
     if (bytes >= 4) {
+      EXPECT_EQ(SortAlgorithm::kTeam, chosen(single + 1));
+      EXPECT_EQ(SortAlgorithm::kTeam, chosen(kTeamItemsMax));
+      EXPECT_EQ(SortAlgorithm::kLsd, chosen(kTeamItemsMax + 1));
       EXPECT_EQ(SortAlgorithm::kLsd, chosen(kMsdItemsMin - 1));
       EXPECT_EQ(SortAlgorithm::kMsd, chosen(kMsdItemsMin));
       EXPECT_EQ(SortAlgorithm::kMsd, chosen(kMsdItemsMax));
@@ -98,8 +113,8 @@ TEST(SortPlan, ShortInputsStayInOneBlockAndLongOnesDoNot) {
 
 TEST(SortPlan, TilesFitTheDevice) {
   for (const Request &r : requests()) {
-    const SortPlan small = plan_sort(r, kLargeTileSharedBytes - 1, SortAlgorithm::kAuto, 0);
-    const SortPlan large = plan_sort(r, kLargeTileSharedBytes, SortAlgorithm::kAuto, 0);
+    const SortPlan small = plan_sort(r, kLargeTileSharedBytes - 1, false, SortAlgorithm::kAuto, 0);
+    const SortPlan large = plan_sort(r, kLargeTileSharedBytes, false, SortAlgorithm::kAuto, 0);
     const bool wide = small.key_bytes == 8 || carry_bytes(small.carry) == 8;
     EXPECT_EQ(wide || r.n <= kSmallTilesItemsMax, small.small_tiles);
     EXPECT_EQ(r.n <= kSmallTilesItemsMax, large.small_tiles);
