@@ -254,7 +254,7 @@ void launch_sort_width(const LaunchContext &context, const SortJob &job) {
     case SortAlgorithm::kMsd:
       return launch_lsd<U>(context, job, launch_msd_first<U>(context, job));
     case SortAlgorithm::kStable:
-      if constexpr (sizeof(U) >= 4) return launch_lsd<U>(context, job, launch_stable<U>(context, job));
+      if constexpr (sizeof(U) >= 4) return launch_lsd<U>(context, job, launch_stable<U>(context, job, nullptr));
       return launch_lsd<U>(context, job, nullptr);
     default:
       return launch_lsd<U>(context, job, nullptr);
