@@ -82,18 +82,14 @@ __device__ constexpr int stable_sure_rows() {
   return kFull ? StableFinishShape<sizeof(U)>::kItems * 7 / 9 : 0;
 }
 
-// Sorts the cell's words by digit into storage. kFull: the first stable_sure_rows() rows are there. Returns whether
-// some digit has more than kStableWindowGroup words.
-template <class U, class V, bool kFull>
-__device__ __forceinline__ bool rank_words(const StableFinishParams<U> &params, uint32_t first, uint32_t count,
-                                           StableFinishStorage<U, V> &storage) {
-  // Read anew in each phase: held, they would spill, and offsets of counters with them.
-  const auto anew = [](const uint32_t &word) { return *static_cast<const volatile uint32_t *>(&word); };
+// Loads the cell's words and sends for its values, clears the counters, and fills the places around the words. Without
+// a barrier. kFull: the first stable_sure_rows() rows are there.
+template <class U, class V, bool kFull, int kItems>
+__device__ __forceinline__ void load_words(const StableFinishParams<U> &params, uint32_t first, uint32_t count,
+                                           StableFinishStorage<U, V> &storage, U (&words)[kItems]) {
   constexpr uint32_t kThreads = StableFinishShape<sizeof(U)>::kThreads;
-  constexpr int kItems = StableFinishShape<sizeof(U)>::kItems;
   constexpr int kSure = stable_sure_rows<U, kFull>();
   U *const sorted = storage.padded_words + kStableWindowGroup;
-  U words[kItems];
   const U *const from = params.keys_in + first;
 #pragma unroll
   for (int i = 0; i < kItems; ++i)
@@ -119,6 +115,21 @@ __device__ __forceinline__ bool rank_words(const StableFinishParams<U> &params, 
 #pragma unroll
   for (int i = 0; i < kItems; ++i)
     words[i] = static_cast<U>((words[i] & rest_mask) << place_bits) | (i * kThreads + threadIdx.x);
+}
+
+// Sorts the cell's words by digit into storage. Ends with a barrier. Returns whether some digit has more than
+// kStableWindowGroup words.
+template <class U, class V, bool kFull>
+__device__ __forceinline__ bool rank_words(const StableFinishParams<U> &params, uint32_t first, uint32_t count,
+                                           StableFinishStorage<U, V> &storage) {
+  // Read anew in each phase: held, they would spill, and offsets of counters with them.
+  const auto anew = [](const uint32_t &word) { return *static_cast<const volatile uint32_t *>(&word); };
+  constexpr uint32_t kThreads = StableFinishShape<sizeof(U)>::kThreads;
+  constexpr int kItems = StableFinishShape<sizeof(U)>::kItems;
+  constexpr int kSure = stable_sure_rows<U, kFull>();
+  U *const sorted = storage.padded_words + kStableWindowGroup;
+  U words[kItems];
+  load_words<U, V, kFull>(params, first, count, storage, words);
   __syncthreads();
   uint32_t numbers[(kItems + 1) / 2];
   {
