@@ -117,8 +117,7 @@ void launch_passes(const LaunchContext &context, const SortJob &job) {
 
 template <class U>
 void launch_lsd(const LaunchContext &context, const SortJob &job, const uint32_t *sorted) {
-  // Otherwise that was done before, and the stable MSD sort has used the look-back words since.
-  if (!job.plan.shortcut || job.plan.algorithm == SortAlgorithm::kStable)
+  if (!job.plan.shortcut)  // otherwise that was done before
     cuda_check(cudaMemsetAsync(job.workspace, 0, job.layout.zero_bytes, context.stream), "cudaMemsetAsync(counters)");
   HistogramParams<U> histogram = histogram_params<U>(job);
   histogram.sorted = sorted;

@@ -16,7 +16,6 @@
 namespace gsort_internal {
 
 static_assert(sizeof(StableState) <= kStableStateBytes, "the tables count with this size");
-static_assert(StableFinishShape<4>::kItems == MsdShape<4>::kFinishItems, "sort_windows() is shared");
 
 // Kernels one behind the other, each set up while the one before still runs: it waits for the end of that one before it
 // reads anything.
@@ -52,17 +51,17 @@ inline StableArguments stable_arguments(const SortJob &job, uint32_t tile_items)
           job.slice<uint32_t>(begin + tables.first_tile),
           job.slice<uint32_t>(job.layout.look_back),
           plan,
-          tile_items,
-          nullptr};
+          tile_items};
 }
 
 template <class U>
-void launch_stable_count(StableLauncher &launch, const SortJob &job, const StableArguments &arguments) {
+void launch_stable_count(StableLauncher &launch, const SortJob &job, const uint32_t *done,
+                         const StableArguments &arguments) {
   const U *const keys = static_cast<const U *>(job.keys_in);
   const uint64_t n = job.request->n;
   const KeyCodec<U> codec = make_codec<U>(job.request->order);
   launch(stable_sample_kernel<U>, "stable_sample_kernel", 1, kStableCountThreads,
-         (1u << StableSample::kMeetingBits) / 8, keys, n, codec, arguments);
+         (1u << StableSample::kMeetingBits) / 8, keys, n, codec, done, arguments);
   const uint32_t counts_bytes = stable_counts_bytes(arguments.plan);
   const uint64_t blocks = uint64_t{launch.context.device->multiprocessors} * (counts_bytes <= 96u << 10 ? 2 : 1);
   const uint64_t tiles = n / (kStableCountThreads * kStableCountItems) + 1;
@@ -120,18 +119,19 @@ template <class U>
 const uint32_t *launch_stable(const LaunchContext &context, const SortJob &job, const uint32_t *done) {
   if (context.device->shared_bytes_block_max < kStableSharedBytesMin) return nullptr;
   const uint32_t wide = wide_bytes(sizeof(U), carry_bytes(job.plan.carry));
-  StableArguments arguments = stable_arguments(job, wide == 8 ? LargeTile<8>::kItems : LargeTile<4>::kItems);
-  arguments.done = done;
+  const StableArguments arguments = stable_arguments(job, wide == 8 ? LargeTile<8>::kItems : LargeTile<4>::kItems);
   if (context.control->has_log())
     context.control->log(
         "stable MSD sort of %llu pairs if their keys spread evenly: %u cells, partition by %u + %u bits, "
         "cells finished on chip",
         static_cast<unsigned long long>(job.request->n), 1u << arguments.plan.cell_bits, arguments.plan.first_bits,
         arguments.plan.second_bits);
-  cuda_check(cudaMemsetAsync(arguments.look_back, 0, job.layout.tiles * kDigitBins * sizeof(uint32_t), context.stream),
-             "cudaMemsetAsync(look-back)");
+  if (!job.plan.shortcut)  // which has cleared them
+    cuda_check(
+        cudaMemsetAsync(arguments.look_back, 0, job.layout.tiles * kDigitBins * sizeof(uint32_t), context.stream),
+        "cudaMemsetAsync(look-back)");
   StableLauncher launch = {context, true};
-  launch_stable_count<U>(launch, job, arguments);
+  launch_stable_count<U>(launch, job, done, arguments);
   if (carry_bytes(job.plan.carry) == 4) {
     launch_stable_values<U, uint32_t>(launch, job, arguments);
   } else {

@@ -8,21 +8,41 @@
 #include "core/key_bits.h"
 #include "cuda/block/exclusive_scan.cuh"
 #include "cuda/block/last_block.cuh"
-#include "cuda/kernels/msd_count.cuh"
+#include "cuda/kernels/msd_state.cuh"
 #include "cuda/kernels/stable_state.cuh"
 
 namespace gsort_internal {
 
+template <class U>
+__device__ __forceinline__ uint32_t stable_bit_width(U value) {
+  return sizeof(U) == 8 ? 64 - __clzll(static_cast<long long>(value)) : 32 - __clz(static_cast<int>(value));
+}
+
+// Place of the j-th of `groups` * 4 sampled keys. Four neighbours are sampled together, for they share a sector; each
+// such group comes from its own equal part of the input, at a hashed offset, so that no period of the data meets the
+// sample's.
+template <uint32_t groups>
+__device__ __forceinline__ uint64_t stable_sample_place(uint32_t j, uint64_t n) {
+  const uint32_t group = j / 4;
+  const uint64_t part = n / groups;
+  return group * part + __umulhi(group * 0x9e3779b9u + 0x7f4a7c15u, static_cast<uint32_t>(part - 3)) + j % 4;
+}
+
 // One block. Decides whether the keys spread evenly enough below a common prefix, and differ enough, for cells; also
-// clears the counters of cells. Dynamic shared memory: a bit table of 2^kMeetingBits bits.
+// clears the counters of cells. done: see launch_stable(). Dynamic shared memory: a bit table of 2^kMeetingBits bits.
 template <class U>
 __global__ void __launch_bounds__(kStableCountThreads)
-    stable_sample_kernel(const U *keys_in, uint64_t n, KeyCodec<U> codec, StableArguments arguments) {
+    stable_sample_kernel(const U *keys_in, uint64_t n, KeyCodec<U> codec, const uint32_t *done,
+                         StableArguments arguments) {
   using Sample = StableSample;
   extern __shared__ __align__(16) uint32_t seen[];
   __shared__ uint32_t coarse[Sample::kCoarseBins];
   __shared__ uint32_t meetings;
   __shared__ unsigned long long all_and, all_or;
+  if (done != nullptr && *done != 0) {
+    if (threadIdx.x == 0) arguments.state->go = 0, arguments.state->sorted = 1;
+    return;
+  }
   for (uint32_t i = threadIdx.x; i < (1u << Sample::kMeetingBits) / 32; i += kStableCountThreads) seen[i] = 0;
   for (uint32_t i = threadIdx.x; i < 1u << arguments.plan.cell_bits; i += kStableCountThreads) arguments.cells[i] = 0;
   if (threadIdx.x < Sample::kCoarseBins) coarse[threadIdx.x] = 0;
@@ -30,7 +50,7 @@ __global__ void __launch_bounds__(kStableCountThreads)
   U keys[Sample::kItems];
 #pragma unroll
   for (uint32_t i = 0; i < Sample::kItems; ++i)
-    keys[i] = codec.encode(keys_in[sample_place<Sample::kKeys / 4>(i * kStableCountThreads + threadIdx.x, n)]);
+    keys[i] = codec.encode(keys_in[stable_sample_place<Sample::kKeys / 4>(i * kStableCountThreads + threadIdx.x, n)]);
   __syncthreads();
   uint64_t both = ~0ull, any = 0;
 #pragma unroll
@@ -55,7 +75,7 @@ __global__ void __launch_bounds__(kStableCountThreads)
     atomicOr(&all_or, static_cast<unsigned long long>(any));
   }
   __syncthreads();
-  const uint32_t range_bits = bit_width(static_cast<U>(all_and ^ all_or));
+  const uint32_t range_bits = stable_bit_width(static_cast<U>(all_and ^ all_or));
   const uint32_t coarse_shift = range_bits > 8 ? range_bits - 8 : 0;
 #pragma unroll
   for (uint32_t i = 0; i < Sample::kItems; ++i)
@@ -66,9 +86,9 @@ __global__ void __launch_bounds__(kStableCountThreads)
   if (threadIdx.x != 0) return;
   const U below = range_bits >= sizeof(U) * 8 ? static_cast<U>(~U{0}) : static_cast<U>((U{1} << range_bits) - 1);
   StableState state = {};
-  const bool done = arguments.done != nullptr && *arguments.done != 0;
-  state.go = !done && !any_crowded && range_bits >= arguments.plan.cell_bits && meetings <= Sample::kMeetingsMax;
-  state.sorted = done || state.go;
+  state.go =
+      kStableHasCode && !any_crowded && range_bits >= arguments.plan.cell_bits && meetings <= Sample::kMeetingsMax;
+  state.sorted = state.go;
   state.range_bits = range_bits;
   state.prefix = static_cast<U>(all_and) & static_cast<U>(~below);
   *arguments.state = state;
@@ -99,7 +119,7 @@ __device__ inline void place_stable_cells(const StableArguments &arguments, uint
     place += count;
   }
   if (__syncthreads_or(overfull || *static_cast<volatile uint32_t *>(&arguments.state->foreign) != 0)) {
-    if (threadIdx.x == 0) arguments.state->go = arguments.state->sorted = 0;
+    if (threadIdx.x == 0) arguments.state->go = 0, arguments.state->sorted = 0;
     return;
   }
   for (uint32_t i = threadIdx.x; i < cells; i += kThreads) arguments.cells[i] = staged[padded(i)];
@@ -128,7 +148,7 @@ __global__ void __launch_bounds__(kStableCountThreads)
   extern __shared__ __align__(16) uint32_t counts[];
   __shared__ uint32_t warp_totals[kStableCountThreads / 32];
   wait_for_kernel_before();
-  if (arguments.state->go == 0) return;
+  if (!kStableHasCode || arguments.state->go == 0) return;
   const uint32_t cells = 1u << arguments.plan.cell_bits, shift = stable_cell_shift(arguments);
   const uint32_t range_bits = arguments.state->range_bits;
   const U prefix = static_cast<U>(arguments.state->prefix);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Last step of the stable MSD sort: a block sorts one cell on chip. It sorts words of the rest of a key and, below it,
-// the pair's place in the cell, by the method of the MSD sort's finish; values are fetched by these places.
+// the pair's place in the cell, by the method of the MSD sort's finish: a digit is ranked
+// by counters, words that share it lie side by side then and are put in order. Values are fetched by these places.
 #ifndef GSORT_CUDA_KERNELS_STABLE_FINISH_CUH_
 #define GSORT_CUDA_KERNELS_STABLE_FINISH_CUH_
 
@@ -9,8 +10,9 @@
 
 #include "core/key_bits.h"
 #include "cuda/block/copy_async.cuh"
-#include "cuda/kernels/msd_finish.cuh"
+#include "cuda/kernels/msd_state.cuh"
 #include "cuda/kernels/radix_pass.cuh"
+#include "cuda/kernels/stable_order.cuh"
 #include "cuda/kernels/stable_state.cuh"
 
 namespace gsort_internal {
@@ -38,7 +40,7 @@ struct StableFinishStorage {
   };
   union {
     // Words of no pair lie around the cell's, where windows and looks at neighbours end.
-    U padded_words[kMsdWindowGroup + kStableFinishItems + StableFinishShape<sizeof(U)>::kItems + kMsdWindowHalo];
+    U padded_words[kStableWindowGroup + kStableFinishItems + StableFinishShape<sizeof(U)>::kItems + kStableWindowHalo];
     V late_values[kStableFinishItems];
   };
   V early_values[kValuesEarly ? kStableFinishItems : 1];
@@ -64,44 +66,14 @@ __device__ __forceinline__ void prefetch_line(const void *address) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
 }
 
-// Replaces counts by first places. All threads call it, and it ends with a barrier. A warp takes the counters of
-// neighbouring digits, a thread groups of four of them, 128 apart, so that its 16-byte accesses meet no conflict; one
-// scan serves two groups, in halves of a word.
-template <uint32_t kThreads>
-__device__ __forceinline__ void scan_stable_counters(uint32_t *counters, uint32_t *warp_totals) {
-  constexpr uint32_t kGroups = kStableFinishDigits / 4 / kThreads, kPairs = kGroups / 2;
-  static_assert(kGroups % 2 == 0 && kThreads % 32 == 0, "groups are scanned in pairs");
-  uint4 *const own = reinterpret_cast<uint4 *>(counters) + threadIdx.x / 32 * (32 * kGroups) + lane_id();
-  uint32_t before[kPairs], last[kPairs], warp_total = 0;
-#pragma unroll
-  for (uint32_t pair = 0; pair < kPairs; ++pair) {
-    const uint4 a = own[pair * 64], b = own[pair * 64 + 32];
-    const uint32_t sums = (a.x + a.y + a.z + a.w) | (b.x + b.y + b.z + b.w) << 16;
-    const uint32_t inclusive = warp_inclusive_sum(sums);
-    before[pair] = inclusive - sums;
-    last[pair] = __shfl_sync(kFullWarp, inclusive, 31);
-    warp_total += (last[pair] & 0xffffu) + (last[pair] >> 16);
-  }
-  if (lane_id() == 31) warp_totals[threadIdx.x / 32] = warp_total;
-  __syncthreads();
-  uint32_t first = warp_sum(lane_id() < threadIdx.x / 32 ? warp_totals[lane_id()] : 0);
-#pragma unroll
-  for (uint32_t pair = 0; pair < kPairs; ++pair) {
-    // The counters are read again rather than held: with the keys they would not fit the registers.
-    asm volatile("" ::: "memory");
-    put_first_places(own + pair * 64, first + (before[pair] & 0xffffu));
-    first += last[pair] & 0xffffu;
-    asm volatile("" ::: "memory");
-    put_first_places(own + pair * 64 + 32, first + (before[pair] >> 16));
-    first += last[pair] >> 16;
-  }
-  __syncthreads();
-}
-
 // Byte offset of a word's counter; words have no bits above their digit, and digit_shift is at least 12.
 template <class U>
 __device__ __forceinline__ uint32_t stable_counter_offset(U word, uint32_t digit_shift) {
   return static_cast<uint32_t>(word >> (digit_shift - 2)) & ((kStableFinishDigits - 1) * 4);
+}
+
+__device__ __forceinline__ uint32_t *stable_counter_at(uint32_t *counters, uint32_t offset) {
+  return reinterpret_cast<uint32_t *>(reinterpret_cast<char *>(counters) + offset);
 }
 
 // Rows that a cell of the usual size fills; they need no test.
@@ -110,18 +82,14 @@ __device__ constexpr int stable_sure_rows() {
   return kFull ? StableFinishShape<sizeof(U)>::kItems * 7 / 9 : 0;
 }
 
-// Sorts the cell's words by digit into storage. kFull: the first stable_sure_rows() rows are there. Returns whether
-// some digit has more than kMsdWindowGroup words.
-template <class U, class V, bool kFull>
-__device__ __forceinline__ bool rank_words(const StableFinishParams<U> &params, uint32_t first, uint32_t count,
-                                           StableFinishStorage<U, V> &storage) {
-  // Read anew in each phase: held, they would spill, and offsets of counters with them.
-  const auto anew = [](const uint32_t &word) { return *static_cast<const volatile uint32_t *>(&word); };
+// Loads the cell's words and sends for its values, clears the counters, and fills the places around the words. Without
+// a barrier. kFull: the first stable_sure_rows() rows are there.
+template <class U, class V, bool kFull, int kItems>
+__device__ __forceinline__ void load_words(const StableFinishParams<U> &params, uint32_t first, uint32_t count,
+                                           StableFinishStorage<U, V> &storage, U (&words)[kItems]) {
   constexpr uint32_t kThreads = StableFinishShape<sizeof(U)>::kThreads;
-  constexpr int kItems = StableFinishShape<sizeof(U)>::kItems;
   constexpr int kSure = stable_sure_rows<U, kFull>();
-  U *const sorted = storage.padded_words + kMsdWindowGroup;
-  U words[kItems];
+  U *const sorted = storage.padded_words + kStableWindowGroup;
   const U *const from = params.keys_in + first;
 #pragma unroll
   for (int i = 0; i < kItems; ++i)
@@ -140,13 +108,28 @@ __device__ __forceinline__ bool rank_words(const StableFinishParams<U> &params, 
 #pragma unroll
   for (uint32_t i = 0; i < kStableFinishDigits / 4 / kThreads; ++i)
     reinterpret_cast<uint4 *>(storage.counters)[i * kThreads + threadIdx.x] = make_uint4(0, 0, 0, 0);
-  if (threadIdx.x < kMsdWindowGroup) storage.padded_words[threadIdx.x] = 0;
-  if (threadIdx.x < kItems + kMsdWindowHalo) sorted[count + threadIdx.x] = static_cast<U>(~U{0});
+  if (threadIdx.x < kStableWindowGroup) storage.padded_words[threadIdx.x] = 0;
+  if (threadIdx.x < kItems + kStableWindowHalo) sorted[count + threadIdx.x] = static_cast<U>(~U{0});
   const U rest_mask = static_cast<U>((U{1} << stable_cell_shift(params.arguments)) - 1);
   const uint32_t place_bits = params.arguments.plan.place_bits;
 #pragma unroll
   for (int i = 0; i < kItems; ++i)
     words[i] = static_cast<U>((words[i] & rest_mask) << place_bits) | (i * kThreads + threadIdx.x);
+}
+
+// Sorts the cell's words by digit into storage. Ends with a barrier. Returns whether some digit has more than
+// kStableWindowGroup words.
+template <class U, class V, bool kFull>
+__device__ __forceinline__ bool rank_words(const StableFinishParams<U> &params, uint32_t first, uint32_t count,
+                                           StableFinishStorage<U, V> &storage) {
+  // Read anew in each phase: held, they would spill, and offsets of counters with them.
+  const auto anew = [](const uint32_t &word) { return *static_cast<const volatile uint32_t *>(&word); };
+  constexpr uint32_t kThreads = StableFinishShape<sizeof(U)>::kThreads;
+  constexpr int kItems = StableFinishShape<sizeof(U)>::kItems;
+  constexpr int kSure = stable_sure_rows<U, kFull>();
+  U *const sorted = storage.padded_words + kStableWindowGroup;
+  U words[kItems];
+  load_words<U, V, kFull>(params, first, count, storage, words);
   __syncthreads();
   uint32_t numbers[(kItems + 1) / 2];
   {
@@ -155,13 +138,13 @@ __device__ __forceinline__ bool rank_words(const StableFinishParams<U> &params, 
     for (int i = 0; i < kItems; ++i) {
       uint32_t number = 0;
       if (i < kSure || i * kThreads + threadIdx.x < items)
-        number = atomicAdd(counter_at(storage.counters, stable_counter_offset(words[i], digit_shift)), 1u);
+        number = atomicAdd(stable_counter_at(storage.counters, stable_counter_offset(words[i], digit_shift)), 1u);
       numbers[i / 2] = i % 2 == 0 ? number : __byte_perm(numbers[i / 2], number, 0x5410);
     }
   }
   // The last of a digit's words has the largest number. This also has the numbers packed before the scan needs
   // registers.
-  static_assert(kMsdWindowGroup == 8, "numbers from 8 on have a bit above the lowest three");
+  static_assert(kStableWindowGroup == 8, "numbers from 8 on have a bit above the lowest three");
   uint32_t all = 0;
 #pragma unroll
   for (int i = 0; i < (kItems + 1) / 2; ++i) all |= numbers[i];
@@ -171,19 +154,11 @@ __device__ __forceinline__ bool rank_words(const StableFinishParams<U> &params, 
 #pragma unroll
   for (int i = 0; i < kItems; ++i) {
     if (i >= kSure && i * kThreads + threadIdx.x >= items) continue;
-    const uint32_t begin = *counter_at(storage.counters, stable_counter_offset(words[i], digit_shift));
+    const uint32_t begin = *stable_counter_at(storage.counters, stable_counter_offset(words[i], digit_shift));
     sorted[begin + (i % 2 == 0 ? numbers[i / 2] & 0xffffu : numbers[i / 2] >> 16)] = words[i];
   }
   __syncthreads();
   return many;
-}
-
-// Whether some digit has more words than looking at neighbours is good for. counters: place of each digit's first word.
-__device__ __forceinline__ bool any_crowded_digit(const uint32_t *counters, uint32_t count) {
-  bool crowded = false;
-  for (uint32_t i = threadIdx.x; i < kStableFinishDigits; i += blockDim.x)
-    crowded |= (i + 1 < kStableFinishDigits ? counters[i + 1] : count) - counters[i] > kMsdNeighboursMax;
-  return __syncthreads_or(crowded);
 }
 
 // Stores values whose places are known: next(at) returns source << 16 | place for a row's item.
@@ -210,7 +185,7 @@ __device__ __forceinline__ void store_moved(FinalValues how, void *values_out, u
 template <class U, class V, bool kInOrder>
 __device__ __forceinline__ void store_sorted(const StableFinishParams<U> &params, StableFinishStorage<U, V> &storage) {
   [[maybe_unused]] constexpr uint32_t kThreads = StableFinishShape<sizeof(U)>::kThreads;
-  const U *const sorted = storage.padded_words + kMsdWindowGroup;
+  const U *const sorted = storage.padded_words + kStableWindowGroup;
   const uint32_t first = storage.cell_first, count = storage.cell_items, digit_shift = storage.digit_shift;
   const uint32_t place_bits = params.arguments.plan.place_bits, place_mask = (1u << place_bits) - 1;
   const U high_bits =
@@ -219,7 +194,7 @@ __device__ __forceinline__ void store_sorted(const StableFinishParams<U> &params
   // Of the sorted word `at`: stores the key, returns where the value comes from and goes to.
   const auto store_key = [&](uint32_t at) {
     const U word = sorted[at];
-    const uint32_t to = kInOrder ? at : place_among_neighbours(sorted, at, digit_shift);
+    const uint32_t to = kInOrder ? at : place_among_equal_digits(sorted, at, digit_shift);
     if (params.keys_out != nullptr) {
       const U key = static_cast<U>(high_bits | word >> place_bits);
       params.keys_out[first + to] = identity ? key : params.codec.decode(key);
@@ -246,14 +221,15 @@ __device__ __forceinline__ void store_sorted(const StableFinishParams<U> &params
 
 // A block a cell. Outputs may be the inputs: a cell is loaded whole before any of it is stored.
 template <class U, class V>
-__global__ void __launch_bounds__(StableFinishShape<sizeof(U)>::kThreads, 2)
+__global__ void __launch_bounds__(StableFinishShape<sizeof(U)>::kThreads,
+                                  stable_blocks_per_sm(StableFinishShape<sizeof(U)>::kThreads))
     stable_finish_kernel(const __grid_constant__ StableFinishParams<U> params) {
   constexpr uint32_t kThreads = StableFinishShape<sizeof(U)>::kThreads;
   extern __shared__ __align__(16) unsigned char shared[];
   auto &storage = *reinterpret_cast<StableFinishStorage<U, V> *>(shared);
-  U *const sorted = storage.padded_words + kMsdWindowGroup;
+  U *const sorted = storage.padded_words + kStableWindowGroup;
   wait_for_kernel_before();
-  if (params.arguments.state->go == 0) return;
+  if (!kStableHasCode || params.arguments.state->go == 0) return;
   const uint32_t first = params.arguments.cells[blockIdx.x];
   const uint32_t count = params.arguments.cells[blockIdx.x + 1] - first;
   if (count == 0) return;
@@ -269,12 +245,12 @@ __global__ void __launch_bounds__(StableFinishShape<sizeof(U)>::kThreads, 2)
                         : rank_words<U, V, false>(params, first, count, storage);
   copy_async_wait<0>();  // before the barriers below
   if (sizeof(U) == 4 && !many) {
-    if constexpr (sizeof(U) == 4) sort_windows(sorted, storage.cell_items);
+    if constexpr (sizeof(U) == 4) sort_in_windows<StableFinishShape<sizeof(U)>::kItems>(sorted, storage.cell_items);
     store_sorted<U, V, true>(params, storage);
     return;
   }
   if (many && any_crowded_digit(storage.counters, storage.cell_items)) {
-    network_sort(sorted, storage.cell_items);
+    stable_network(sorted, storage.cell_items);
     store_sorted<U, V, true>(params, storage);
     return;
   }

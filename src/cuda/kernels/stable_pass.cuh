@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(Shape::kThreads, 2)
   auto &all = *reinterpret_cast<StablePassStorage<U, V, Shape> *>(shared);
   PassStorage<U, V, Shape> &storage = all.pass;
   wait_for_kernel_before();
-  if (params.arguments.state->go == 0) return;
+  if (!kStableHasCode || params.arguments.state->go == 0) return;
   if (threadIdx.x == 0) {
     storage.tile = atomicAdd(&params.arguments.state->next_tile[params.second ? 1 : 0], 1u);
     storage.runs.long_runs = 0;
