@@ -19,9 +19,6 @@ constexpr uint32_t kTileLooksMax = 24;
 // With more items in a bin than this, and one, counting once more by finer bins is quicker than looking.
 constexpr uint32_t kTileCrowdMax = 10;
 
-// On a counter that has become a first place: the bin has items of different keys.
-constexpr uint32_t kMixedBin = 1u << 31;
-
 template <class SmallType, uint32_t Threads, uint32_t Rows, uint32_t Bins>
 struct TileSortShape {
   using Small = SmallType;
@@ -42,6 +39,7 @@ struct alignas(16) TileSortStorage {
   using Item = typename Shape::Item;
   using Head = ItemHead<Item>;
   uint32_t counters[Shape::kBins];
+  uint32_t mixed_bins[Shape::kBins / 32];  // a bit a bin: its items have different keys
   Item padded[Shape::kItems + 2 * kTileLooksMax];
   Head least[32], greatest[32];
   uint32_t warp_totals[32];
@@ -88,6 +86,7 @@ __device__ __forceinline__ void clear_tile_counters(TileSortStorage<Shape> &stor
 #pragma unroll
   for (uint32_t i = 0; i < Shape::kOwnQuads; ++i)
     reinterpret_cast<uint4 *>(storage.counters)[i * Shape::kThreads + threadIdx.x] = make_uint4(0, 0, 0, 0);
+  for (uint32_t i = threadIdx.x; i < Shape::kBins / 32; i += Shape::kThreads) storage.mixed_bins[i] = 0;
   if (threadIdx.x == 0) storage.crowd = 0, storage.mixed_crowd = 0;
 }
 
@@ -190,7 +189,7 @@ __device__ __forceinline__ void place_tile_items(TileSortStorage<Shape> &storage
 template <class Shape>
 __device__ __forceinline__ uint32_t first_of_slot(const TileSortStorage<Shape> &storage, uint32_t slot,
                                                   uint32_t count) {
-  return slot < Shape::kBins ? storage.counters[slot] & ~kMixedBin : count;
+  return slot < Shape::kBins ? storage.counters[slot] : count;
 }
 
 // Finds the bins whose items have different keys. Returns the most items, less one, of a bin that is not in order: of
@@ -207,7 +206,7 @@ __device__ __forceinline__ uint32_t find_mixed_bins(TileSortStorage<Shape> &stor
       const uint32_t first = first_of_slot(storage, slots[row], count);
       if (Small::key(storage.items()[first]) != Small::key(items[row])) {
         if (Small::kPlaced)
-          atomicOr(&storage.counters[slots[row]], kMixedBin);
+          atomicOr(&storage.mixed_bins[slots[row] / 32], 1u << slots[row] % 32);
         else
           crowd = max(crowd, first_of_slot(storage, slots[row] + 1, count) - first - 1);
       }
@@ -246,7 +245,7 @@ __device__ __forceinline__ uint32_t refine_tile_bins(TileSortStorage<Shape> &sto
     for (uint32_t row = 0; row < Shape::kRows; ++row) {
       if (row * Shape::kThreads + threadIdx.x < count) {
         const uint32_t slot = slots[row], first = first_of_slot(storage, slot, count);
-        if (Small::kPlaced && (by_place >> row & 1) == 0 && (storage.counters[slot] & kMixedBin) == 0) {
+        if (Small::kPlaced && (by_place >> row & 1) == 0 && (storage.mixed_bins[slot / 32] >> slot % 32 & 1) == 0) {
           by_place |= 1u << row;
           within[row] = static_cast<Head>(Small::index(items[row]) * place_step) << (kHeadBits - 32);
         }
