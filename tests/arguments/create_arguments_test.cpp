@@ -92,6 +92,20 @@ TEST(CreateArguments, WrongFields) {
   options = default_options(GSORT_BACKEND_CPU);
   options.device = -2;
   expect_refused(&options, {"device", "-2"});
+  options = default_options(GSORT_BACKEND_CPU);
+  options.threads = 4097;
+  expect_refused(&options, {"threads", "4097"});
+}
+
+TEST(CreateArguments, ReasonNamesWhoChose) {
+  const auto reason = [](uint32_t backend) {
+    const Handle handle(backend);
+    EXPECT_EQ(GSORT_OK, handle.status());
+    return std::string(info_of(handle.get()).reason);
+  };
+  const Environment environment("cpu");
+  EXPECT_EQ("options->backend asks for the CPU", reason(GSORT_BACKEND_CPU));
+  EXPECT_EQ("the environment variable GSORT_BACKEND asks for the CPU", reason(GSORT_BACKEND_AUTO));
 }
 
 void *never_allocate(void *, uint64_t, uint64_t) { return nullptr; }
@@ -158,7 +172,8 @@ TEST(CreateArguments, AutoFallsBackAndSaysWhy) {
   const gsort_info info = info_of(g);
   const bool cuda_usable = backend_problem(GSORT_BACKEND_CUDA).empty();
   EXPECT_EQ(cuda_usable ? GSORT_BACKEND_CUDA : GSORT_BACKEND_CPU, info.backend) << info.reason;
-  EXPECT_GT(std::strlen(info.reason), 10u);
+  EXPECT_EQ(cuda_usable ? 0u : std::string::npos, std::string(info.reason).find("a usable CUDA device"));
+  EXPECT_EQ(cuda_usable ? std::string::npos : 0u, std::string(info.reason).find("on the CPU because"));
   gsort_destroy(g);
 }
 

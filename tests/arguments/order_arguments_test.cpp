@@ -62,6 +62,29 @@ TEST_P(OrderArguments, Merge) {
   expect_ok(merge(GSORT_U32, nullptr, 0, nullptr, 0, nullptr, 0));
 }
 
+// Offsets may lie right behind the output or right before it.
+TEST_P(OrderArguments, OffsetsBesideTheOutput) {
+  const uint64_t offsets[] = {0, 3, 8};
+  const uint64_t content[] = {3, 1, 2, 9, 8, 7, 6, 5};
+  const Bytes sorted = make_array(GSORT_U64, std::vector<uint64_t>{1, 2, 3, 5, 6, 7, 8, 9}).bytes();
+  Buffer in(place(), sizeof content), both(place(), sizeof content + sizeof offsets);
+  in.write(make_array(GSORT_U64, std::vector<uint64_t>(content, content + 8)).bytes());
+  for (const bool behind : {true, false}) {
+    Bytes whole(both.bytes());
+    std::memcpy(whole.data() + (behind ? sizeof content : 0), offsets, sizeof offsets);
+    both.write(whole);
+    uint8_t *const to = bytes(both.data()) + (behind ? 0 : sizeof offsets);
+    const auto *begin = reinterpret_cast<const uint64_t *>(bytes(both.data()) + (behind ? sizeof content : 0));
+    expect_ok(gsort_sort_segments(g(), GSORT_U64, in.data(), to, 8, begin, 2, 0));
+    const Bytes result = both.read();
+    EXPECT_EQ(0, std::memcmp(sorted.data(), result.data() + (behind ? 0 : sizeof offsets), sizeof content));
+    // One offset more would reach into the output.
+    if (!behind) {
+      expect_invalid(gsort_sort_segments(g(), GSORT_U64, in.data(), to, 8, begin, 3, 0), {"keys_out", "offsets"});
+    }
+  }
+}
+
 TEST_P(OrderArguments, Segments) {
   Buffer offsets(place(), 24);
   offsets.write(make_array(GSORT_U64, std::vector<uint64_t>{0, 5, kItems}).bytes());

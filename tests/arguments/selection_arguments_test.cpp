@@ -48,6 +48,9 @@ TEST_P(SelectionArguments, KOfZeroWritesNothing) {
   call.in = nullptr;
   call.n = 0;
   expect_ok(topk(call));
+  call.values_out = call.indices_out = nullptr;
+  expect_ok(topk(call));
+  expect_ok(rows(call, {4, 16, 16}));
   expect_untouched();
 }
 

@@ -80,6 +80,10 @@ TEST_P(SortArguments, Overlap) {
   // Only the last element is shared.
   uint8_t *const last = bytes(keys()) + 4 * (kItems - 1);
   expect_invalid(sort(GSORT_U32, keys(), last, kItems, 0), {"keys_out", "keys_in"});
+  // Only one byte is, at either end.
+  uint8_t *const last_byte = bytes(keys()) + kItems - 1;
+  expect_invalid(sort(GSORT_U8, keys(), last_byte, kItems, 0), {"keys_out", "keys_in"});
+  expect_invalid(sort(GSORT_U8, last_byte, bytes(keys()), kItems, 0), {"keys_out", "keys_in"});
 }
 
 TEST_P(SortArguments, NeighboursDoNotOverlap) {

@@ -10,6 +10,15 @@ namespace {
 
 using namespace gsort_internal;
 
+// The host counts tiles by these, kernels by their shapes.
+TEST(MergePlan, HostAndKernelsCountTheSameTiles) {
+  EXPECT_EQ(MergeTile<1>::kKeys, merge_tile_keys(1));
+  EXPECT_EQ(MergeTile<2>::kKeys, merge_tile_keys(2));
+  EXPECT_EQ(MergeTile<4>::kKeys, merge_tile_keys(4));
+  EXPECT_EQ(MergeTile<8>::kKeys, merge_tile_keys(8));
+  EXPECT_EQ(MergeTuning::kThreads * MergeTile<8>::kItems, merge_tile_keys(8));
+}
+
 TEST(MergePlan, TilesCoverTheOutputAndNoneIsEmpty) {
   for (const uint32_t key_bytes : {1u, 2u, 4u, 8u}) {
     const uint64_t tile = merge_tile_keys(key_bytes);

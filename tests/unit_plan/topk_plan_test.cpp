@@ -104,6 +104,12 @@ TEST(TopkPlan, RowsEndWhereABlockDoes) {
   EXPECT_EQ(0u, p.sample.items);
   EXPECT_TRUE(topk_plan_rows({1000, kTopkRowsDirectMax + 1, 10, 4}, device, p));
   EXPECT_NE(0u, p.sample.items);
+  // Room for the counters and the sorted k, and none for the row.
+  for (uint32_t shared = kTopkScratchBytes; shared < 8192; shared += 8) {
+    if (topk_plan_rows({1000, 1000, 10, 4}, {132, shared}, p)) {
+      EXPECT_GE(p.buffer_items, 10u);
+    }
+  }
   // No room at all.
   EXPECT_FALSE(topk_plan_rows({1, 1000, 10, 4}, {132, kTopkScratchBytes}, p));
 }
@@ -215,7 +221,11 @@ TEST(TopkPlan, SampleRankLeavesRoomForBadLuck) {
         EXPECT_GE(rank, mean + 3 * std::sqrt(mean) + 4);
         EXPECT_LE(rank, mean + 5 * std::sqrt(mean + 1) + 8);
       }
-  EXPECT_GT(topk_sample_slack(4), 0u);
+  // Slack saves passes over the sample; it must not take more room than a list of candidates allows for.
+  for (const uint64_t rank : {uint64_t{1}, uint64_t{6}, uint64_t{600}}) {
+    EXPECT_GT(topk_sample_slack(rank), 0u);
+    EXPECT_LE(topk_sample_slack(rank), rank + 30);
+  }
 }
 
 TEST(TopkPlan, Description) {
