@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include <algorithm>
+
 #include "core/scan_order.h"
 #include "plan/merge_plan.h"
 #include "plan/reduce_plan.h"
@@ -70,50 +72,92 @@ TEST(ReducePlan, EveryMeetingHasWhatItNeeds) {
   EXPECT_STRNE(reduce_meeting_name(ReduceMeeting::kGrid), reduce_meeting_name(ReduceMeeting::kCluster));
 }
 
-void check_scan(gsort_dtype t, uint64_t n, bool exclusive, uint32_t shared, uint32_t multiprocessors) {
+void check_float_scan(uint32_t bytes, uint64_t n, uint32_t shared, uint32_t multiprocessors) {
   using T = ScanTuning;
-  const ScanPlan plan = plan_scan(t, n, exclusive, shared, multiprocessors);
-  const uint32_t bytes = dtype_bytes(t), staging = T::staging_bytes(bytes);
+  const ScanPlan plan = plan_scan(bytes, n, shared, multiprocessors);
+  const uint32_t staging = T::staging_bytes(bytes);
   EXPECT_GE(plan.tiles * kScanTileItems, n);
   EXPECT_LT((plan.tiles - 1) * kScanTileItems, n);
   EXPECT_GT(plan.groups * kScanGroupTiles, plan.tiles) << "a group for every tile and for the end";
   EXPECT_LE((plan.groups - 1) * kScanGroupTiles, plan.tiles);
-  EXPECT_EQ(bytes == 8 && !is_float(t) ? 2u : 1u, plan.planes) << "64-bit sums leave no word free";
   const bool tile_fits = staging + T::kOtherSharedBytes <= shared;
   EXPECT_EQ(!tile_fits, plan.way == ScanWay::kDirect);
+  const uint32_t held = T::kPipelineTiles * staging + T::kOtherSharedBytes;
   if (plan.way == ScanWay::kPipeline) {
     EXPECT_EQ(T::kPipelineTiles * staging, plan.shared_bytes);
-    EXPECT_LE(plan.shared_bytes + T::kOtherSharedBytes, shared);
+    EXPECT_LE(held, shared);
     EXPECT_LE(bytes, T::kPipelineElementBytesMax);
-    EXPECT_FALSE(exclusive && is_float(t));
     EXPECT_EQ(0u, plan.blocks % multiprocessors);
     const uint32_t each = plan.blocks / multiprocessors;
     EXPECT_GE(each, 1u);
     EXPECT_LE(each, T::kPipelineBlocks);
-    EXPECT_LE(each * (plan.shared_bytes + T::kOtherSharedBytes), shared) << "all blocks must run at once";
-    const bool one_more = (each + 1) * (plan.shared_bytes + T::kOtherSharedBytes) <= shared;
-    EXPECT_TRUE(each == T::kPipelineBlocks || !one_more) << "room is left over";
+    EXPECT_LE(each * held, shared) << "all blocks must run at once";
+    EXPECT_TRUE(each == T::kPipelineBlocks || (each + 1) * held > shared) << "room is left over";
     EXPECT_GE(plan.tiles, 3 * uint64_t{plan.blocks});
   } else {
     EXPECT_EQ(plan.tiles, plan.blocks);
     EXPECT_EQ(tile_fits ? staging : 0, plan.shared_bytes);
-    const uint32_t held = T::kPipelineTiles * staging + T::kOtherSharedBytes;
-    const bool could = bytes <= T::kPipelineElementBytesMax && !(exclusive && is_float(t)) && held <= shared;
+    const bool could = bytes <= T::kPipelineElementBytesMax && held <= shared;
     const uint64_t blocks = multiprocessors * std::min(shared / held, T::kPipelineBlocks);
     EXPECT_FALSE(could && plan.tiles >= 3 * blocks) << "the pipeline would do";
   }
+  // The size of the workspace is asked for without a device.
+  const ScanPlan asked = plan_scan(bytes, n, 0, 0);
+  EXPECT_EQ(asked.tiles, plan.tiles);
+  EXPECT_EQ(asked.groups, plan.groups);
 }
 
-TEST(ScanPlan, WaysFitTheDevice) {
-  for (const gsort_dtype t : {GSORT_U8, GSORT_I16, GSORT_BF16, GSORT_F32, GSORT_U32, GSORT_F64, GSORT_U64})
+TEST(ScanPlan, WaysOfFloatsFitTheDevice) {
+  bool seen[3] = {};
+  for (const uint32_t bytes : {2u, 4u, 8u})
     for (const uint64_t size : plan_sizes())
       for (const uint64_t n : {size, size * kScanTileItems})
-        for (const bool exclusive : {false, true})
-          for (const uint32_t shared : {1024u, 49152u, 65536u, 101376u, 166912u, 232448u})
-            for (const uint32_t multiprocessors : {1u, 132u})
-              if (n < uint64_t{1} << 40) check_scan(t, n, exclusive, shared, multiprocessors);
+        for (const uint32_t shared : {1024u, 49152u, 65536u, 101376u, 166912u, 232448u})
+          for (const uint32_t multiprocessors : {1u, 132u}) {
+            if (n >= uint64_t{1} << 40) continue;
+            check_float_scan(bytes, n, shared, multiprocessors);
+            seen[static_cast<int>(plan_scan(bytes, n, shared, multiprocessors).way)] = true;
+          }
+  EXPECT_TRUE(seen[0] && seen[1] && seen[2]);
   EXPECT_STRNE(scan_way_name(ScanWay::kPipeline), scan_way_name(ScanWay::kStaged));
   EXPECT_STRNE(scan_way_name(ScanWay::kPipeline), scan_way_name(ScanWay::kDirect));
+}
+
+// No tile waits in shared memory for floats of 4 bytes: every device stages it, and the launch relies on that.
+TEST(ScanPlan, EveryDeviceStagesNarrowFloats) {
+  for (const uint32_t bytes : {2u, 4u}) EXPECT_NE(ScanWay::kDirect, plan_scan(bytes, 1000000, 49152, 20).way);
+}
+
+TEST(ScanPlan, TilesOfIntegersCoverTheBytesFromTheVectorBefore) {
+  using T = IntegerScanTuning;
+  for (const uint32_t bytes : {1u, 2u, 4u, 8u})
+    for (const uint64_t size : plan_sizes())
+      for (const uint64_t n : {size, size * (T::kTileBytes / bytes), size * (T::kTileBytes / bytes) + 1}) {
+        if (n >= uint64_t{1} << 40) continue;
+        const IntegerScanPlan asked = plan_integer_scan(bytes, n, 15, 0);
+        EXPECT_EQ(0u, asked.blocks);
+        for (uint32_t skew = 0; skew < 16; skew += bytes)
+          for (const uint32_t multiprocessors : {1u, 20u, 132u}) {
+            const IntegerScanPlan plan = plan_integer_scan(bytes, n, skew, multiprocessors);
+            const uint64_t all = n * bytes + skew;
+            EXPECT_GE(plan.tiles * T::kTileBytes, all);
+            EXPECT_LT((plan.tiles - 1) * T::kTileBytes, all);
+            EXPECT_EQ(bytes == 8 ? 2u : 1u, plan.planes) << "64-bit sums leave no word free";
+            EXPECT_EQ(std::min(plan.tiles, uint64_t{multiprocessors} * T::kBlocksPerMultiprocessor), plan.blocks);
+            // Words for totals are reserved before the array's place is known.
+            EXPECT_LE(plan.planes * plan.tiles, asked.planes * asked.tiles);
+            EXPECT_LE(asked.tiles, plan.tiles + 1);
+          }
+      }
+}
+
+TEST(ScanPlan, IntegerTilesAreWholeVectorsOfEveryWarp) {
+  using T = IntegerScanTuning;
+  EXPECT_EQ(T::kWarps * 32 * T::kVectors * 16, T::kTileBytes);
+  EXPECT_EQ((T::kWarps + 1) * 32, T::kThreads) << "a warp looks back beside those that hold tiles";
+  EXPECT_LE(T::kThreads, 1024u);
+  for (const uint32_t bytes : {1u, 2u, 4u, 8u}) EXPECT_GE(T::totals_in_flight(bytes), 1u);
+  EXPECT_GE(2 * T::totals_in_flight(8), T::totals_in_flight(4));
 }
 
 }  // namespace

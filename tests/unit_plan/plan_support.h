@@ -23,6 +23,16 @@ inline std::vector<uint64_t> plan_sizes() {
   return sizes;
 }
 
+inline gsort_internal::Request make(gsort_internal::Operation operation, gsort_dtype t, uint64_t n,
+                                    uint32_t value_bytes) {
+  gsort_internal::Request request = {};
+  request.operation = operation;
+  request.order.dtype = t;
+  request.n = n;
+  request.value_bytes = value_bytes;
+  return request;
+}
+
 struct Slice {
   const char *name;
   uint64_t offset;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include <algorithm>
 #include <set>
 
-#include "plan/msd_plan.h"
 #include "plan/radix_plan.h"
 #include "plan/segments_layout.h"
 #include "plan/sort_layout.h"
@@ -11,15 +11,6 @@ namespace gsort_test {
 namespace {
 
 using namespace gsort_internal;
-
-Request make(Operation operation, gsort_dtype t, uint64_t n, uint32_t value_bytes) {
-  Request request = {};
-  request.operation = operation;
-  request.order.dtype = t;
-  request.n = n;
-  request.value_bytes = value_bytes;
-  return request;
-}
 
 std::vector<Request> requests() {
   std::vector<Request> all;
@@ -66,15 +57,16 @@ TEST(SortPlan, ChoosesWhatTheRequestAllows) {
       const SortPlan plan = plan_sort(r, device.shared_bytes, device.teams, SortAlgorithm::kAuto, 0);
       EXPECT_EQ(dtype_bytes(r.order.dtype), plan.key_bytes);
       EXPECT_EQ(plan.key_bytes * 8, plan.digits * kDigitBits);
-      EXPECT_TRUE(may_take(r, plan, device, false, plan.algorithm)) << sort_algorithm_name(plan.algorithm) << ", n " << r.n;
+      EXPECT_TRUE(may_take(r, plan, device, false, plan.algorithm))
+          << sort_algorithm_name(plan.algorithm) << ", n " << r.n;
       EXPECT_EQ(0u, plan.portion_items % plan.tile_items);
       EXPECT_LE(plan.portion_items, kPortionItemsMax);
       EXPECT_GT(plan.portion_items + plan.tile_items, kPortionItemsMax) << "portions are as long as can be";
       EXPECT_GE(plan.portions * plan.portion_items, r.n);
       EXPECT_LT((plan.portions - 1) * plan.portion_items, r.n);
-      for (const SortAlgorithm forced : {SortAlgorithm::kRankSort, SortAlgorithm::kSmallBlock, SortAlgorithm::kTeam,
-                                         SortAlgorithm::kLsd, SortAlgorithm::kMsd, SortAlgorithm::kStable,
-                                         SortAlgorithm::kCountFill}) {
+      for (const SortAlgorithm forced :
+           {SortAlgorithm::kRankSort, SortAlgorithm::kSmallBlock, SortAlgorithm::kTeam, SortAlgorithm::kLsd,
+            SortAlgorithm::kMsd, SortAlgorithm::kStable, SortAlgorithm::kCountFill}) {
         const SortPlan other = plan_sort(r, device.shared_bytes, device.teams, forced, 3);
         EXPECT_EQ(may_take(r, plan, device, true, forced) ? forced : plan.algorithm, other.algorithm);
         EXPECT_EQ(uint64_t{3} * other.tile_items, other.portion_items);
@@ -166,101 +158,103 @@ TEST(SortPlan, CarryHoldsWhatTravels) {
   }
 }
 
-TEST(SortLayout, SlicesHoldWhatTheSortNeeds) {
+// Tables as large as launch_sort asks for; those of the MSD sort are counted by its own file.
+SortPlan planned(const Request &r, const Device &device, SortAlgorithm forced) {
+  SortPlan plan = plan_sort(r, device.shared_bytes, device.teams, forced, 0);
+  if (plan.algorithm == SortAlgorithm::kMsd) plan.msd_tables_bytes = 12345;
+  if (plan.algorithm == SortAlgorithm::kStable) plan.msd_tables_bytes = stable_tables(plan_stable(r.n)).bytes;
+  return plan;
+}
+
+bool on_chip(SortAlgorithm algorithm) {
+  return algorithm == SortAlgorithm::kRankSort || algorithm == SortAlgorithm::kSmallBlock ||
+         algorithm == SortAlgorithm::kTeam;
+}
+
+// Look-back words of the passes behind: of the tiles of each, and of those of the stable sort's second pass.
+uint64_t look_back_tiles(const Request &r, const SortPlan &plan) {
+  const uint64_t tiles = (r.n + plan.tile_items - 1) / plan.tile_items;
+  if (plan.algorithm != SortAlgorithm::kStable) return tiles;
+  const bool wide = wide_bytes(plan.key_bytes, carry_bytes(plan.carry)) == 8;
+  const uint64_t large = wide ? LargeTile<8>::kItems : LargeTile<4>::kItems;
+  return std::max(tiles, (r.n + large - 1) / large + kStableBinsMax);
+}
+
+// What the chosen algorithm uses, in the order of the slices.
+void check_layout(const Request &r, const SortPlan &plan, const SortLayout &l) {
+  const uint64_t bins = kDigitBins, n = r.n, keys = n * plan.key_bytes, carried = n * carry_bytes(plan.carry);
+  const bool pairs = r.operation == Operation::kSortPairs, alone = r.operation == Operation::kSort;
+  const bool count = plan.key_bytes == 2 && alone, chip = on_chip(plan.algorithm);
+  const bool team = plan.algorithm == SortAlgorithm::kTeam;
+  const uint64_t counted = plan.shortcut && alone ? uint64_t{4} << kShortcutBitsMax : 0;
+  const uint64_t items = team ? n * small_item_bytes(plan.key_bytes, !alone) : 0;
+  EXPECT_GE(l.slots, plan.digits);
+  EXPECT_GE(l.slots, 2u) << "an odd pass in place needs a way back";
+  EXPECT_GE(l.tiles, look_back_tiles(r, plan));
+  expect_apart({{"counts", l.counts, plan.digits * bins * 8},
+                {"blocks_done", l.blocks_done, 4},
+                {"tickets", l.tickets, plan.portions * l.slots * 4},
+                {"look_back", l.look_back, l.tiles * bins * 4},
+                {"actions", l.actions, l.slots * uint64_t{kPassActionBytes}},
+                {"shortcut_state", l.shortcut_state, plan.shortcut ? kShortcutStateBytes : 0u},
+                {"shortcut_counts", l.shortcut_counts, counted},
+                {"bases", l.bases, l.slots * 2 * bins * 8},
+                {"keys_x", l.keys_x, alone || pairs ? 0 : keys},
+                {"keys_y", l.keys_y, keys},
+                {"values_x", l.values_x, gathers_values(r) ? carried : 0},
+                {"values_y", l.values_y, carried},
+                {"small_indices", l.small_indices, pairs && chip ? n * 4 : 0},
+                {"gathered", l.gathered, gathers_values(r) || (pairs && chip) ? n * r.value_bytes : 0},
+                {"fill_counts", l.fill_counts, count ? uint64_t{65536} * 8 : 0},
+                {"fill_blocks_done", l.fill_blocks_done, count ? 4u : 0u},
+                {"fill_bases", l.fill_bases, count ? uint64_t{65536} * 8 : 0},
+                {"shortcut_bases", l.shortcut_bases, counted},
+                {"msd_tables", l.msd_tables, plan.msd_tables_bytes},
+                {"team_staged", l.team_staged, items},
+                {"team_spare", l.team_spare, items},
+                {"team_starts", l.team_starts, team ? kTeamBlocksMax * kTeamStartsStride * uint64_t{4} : 0}},
+               l.bytes, 256);
+  // What is cleared: the words of the passes; before a shortcut its own as well, which say later that it applied.
+  EXPECT_EQ(l.shortcut_state, l.zero_bytes);
+  EXPECT_EQ(l.bases, l.shortcut_zero_bytes);
+  EXPECT_EQ(0u, l.shortcut_zero_bytes % 16) << "it is cleared by vectors";
+  const bool may_be_team = team_applies(n, plan.key_bytes);
+  const bool may_be_chip =
+      pairs && (may_be_team || small_sort_applies(n, plan.key_bytes, !alone, kLongBlockSharedBytes));
+  const uint64_t fixed = l.bases + l.slots * 2 * bins * 8 + plan.msd_tables_bytes + 24 * 256 + counted +
+                         (count ? uint64_t{65536} * 16 + 512 : 0) + (may_be_team ? kTeamStartsBytes : 0);
+  const uint64_t arrays = 2 * keys + 2 * carried + (pairs ? n * (r.value_bytes + (may_be_chip ? 4 : 0)) : 0) +
+                          (may_be_team ? 2 * n * small_item_bytes(plan.key_bytes, !alone) : 0);
+  EXPECT_LE(l.bytes, fixed + arrays) << "more than is used";
+}
+
+// The size is asked for without a device, and must do on every one of them.
+TEST(SortLayout, SlicesHoldWhatTheSortNeedsOnEveryDevice) {
+  const Device none = {0, false};
   for (const Request &r : requests()) {
-    SortPlan plan = plan_sort(r, 0, SortAlgorithm::kAuto, 0);
-    plan.msd_tables_bytes = plan.algorithm == SortAlgorithm::kMsd ? 12345 : 0;
-    const SortLayout l = sort_layout(r, plan);
-    const uint64_t bins = kDigitBins, n = r.n, keys = n * plan.key_bytes, carried = n * carry_bytes(plan.carry);
-    const bool pairs = r.operation == Operation::kSortPairs, keys_go_out = pairs || r.operation == Operation::kSort;
-    const bool one_block = n <= medium_items(plan.key_bytes), count = plan.key_bytes == 2 && keys_go_out && !pairs;
-    EXPECT_GE(l.slots, plan.digits);
-    EXPECT_GE(l.slots, 2u) << "an odd pass in place needs a way back";
-    EXPECT_GE(l.tiles * plan.tile_items, n);
-    expect_apart({{"counts", l.counts, plan.digits * bins * 8},
-                  {"blocks_done", l.blocks_done, 4},
-                  {"tickets", l.tickets, (plan.portions + 1) * l.slots * 4},
-                  {"look_back", l.look_back, (n + plan.tile_items - 1) / plan.tile_items * bins * 4},
-                  {"actions", l.actions, l.slots * uint64_t{kPassActionBytes}},
-                  {"bases", l.bases, l.slots * 2 * bins * 8},
-                  {"keys_x", l.keys_x, keys_go_out ? 0 : keys},
-                  {"keys_y", l.keys_y, keys},
-                  {"values_x", l.values_x, gathers_values(r) ? carried : 0},
-                  {"values_y", l.values_y, carried},
-                  {"small_indices", l.small_indices, pairs && one_block ? n * 4 : 0},
-                  {"gathered", l.gathered, gathers_values(r) || (pairs && one_block) ? n * r.value_bytes : 0},
-                  {"fill_counts", l.fill_counts, count ? uint64_t{65536} * 8 : 0},
-                  {"fill_blocks_done", l.fill_blocks_done, count ? 4u : 0u},
-                  {"fill_bases", l.fill_bases, count ? uint64_t{65536} * 8 : 0},
-                  {"msd_tables", l.msd_tables, plan.msd_tables_bytes}},
-                 l.bytes, 256);
-    EXPECT_EQ(l.bases, l.zero_bytes) << "what is cleared ends where the bases begin";
-    const uint64_t fixed =
-        l.bases + l.slots * 2 * bins * 8 + plan.msd_tables_bytes + 16 * 256 + (count ? uint64_t{65536} * 16 + 512 : 0);
-    const uint64_t arrays = 2 * keys + 2 * carried + (pairs ? n * (r.value_bytes + (one_block ? 4 : 0)) : 0);
-    EXPECT_LE(l.bytes, fixed + arrays) << "more than is used";
-  }
-}
-
-TEST(MsdPlan, CellsHoldTheirKeysAndPassesTheirBits) {
-  for (const uint64_t n : plan_sizes()) {
-    EXPECT_FALSE(msd_applies(n, 1) || msd_applies(n, 2));
-    EXPECT_EQ(n >= kMsdItemsMin && n <= kMsdItemsMax, msd_applies(n, 4));
-    EXPECT_EQ(msd_applies(n, 4), msd_applies(n, 8));
-    if (!msd_applies(n, 4)) continue;
-    const MsdPlan plan = plan_msd(n);
-    EXPECT_LE(n, uint64_t{kMsdCellKeysMean} << plan.cell_bits) << "cells of more keys than a block holds";
-    EXPECT_LE(plan.cell_bits, kMsdCellBitsMax);
-    EXPECT_EQ(plan.cell_bits, plan.first_bits + plan.second_bits);
-    EXPECT_LE(plan.first_bits, kMsdPassBitsMax);
-    EXPECT_LE(plan.second_bits, plan.first_bits);
-    EXPECT_EQ(plan.cell_bits <= kMsdPassBitsMax, plan.second_bits == 0) << "two passes only where one does not do";
-    if (plan.cell_bits > 8) {
-      EXPECT_GT(n, uint64_t{kMsdCellKeysMean} << (plan.cell_bits - 1)) << "too many cells";
-    }
-    EXPECT_EQ((uint64_t{4} << plan.cell_bits) / 32 * 33, msd_counts_bytes(plan));
-    EXPECT_LE(msd_counts_bytes(plan) + 2048, kMsdSharedBytesMin);
-  }
-}
-
-TEST(SegmentsLayout, ListsHoldTheSegmentsOfEverySize) {
-  for (const gsort_dtype t : kPlanTypes)
-    for (const uint64_t n : plan_sizes())
-      for (const uint64_t segments : {uint64_t{0}, uint64_t{1}, uint64_t{77}, n / 3 + 1, n, uint64_t{1} << 40}) {
-        Request r = make(Operation::kSortSegments, t, n, 0);
-        r.segments = segments;
-        const SegmentsLayout l = segments_layout(r);
-        const uint32_t bytes = dtype_bytes(t), digits = digits_of(bytes);
-        const uint64_t bins = kDigitBins;
-        // As many segments as there can be of the least size of a list.
-        const auto most = [&](uint64_t least) { return std::min(segments, n / least); };
-        EXPECT_EQ(most(kSegmentWarpItemsMax + 1), l.small_max);
-        EXPECT_EQ(most(small_items(bytes) + 1), l.medium_max);
-        EXPECT_EQ(most(medium_items(bytes) + 1), l.large_max);
-        // Large segments that are all but one key of a tile too long.
-        const uint64_t tile = segment_tile_items(bytes);
-        if (l.large_max != 0) {
-          EXPECT_GE(l.large_tiles_max, (n + tile - 1) / tile);
-          EXPECT_GE(l.large_tiles_max, n / (tile + 1) < l.large_max ? 2 * (n / (tile + 1)) : l.large_max);
-          EXPECT_LE(l.large_tiles_max, n / tile + l.large_max);
-        } else {
-          EXPECT_EQ(0u, l.large_tiles_max);
-        }
-        expect_apart({{"list_counts", l.list_counts, 32},
-                      {"tickets", l.tickets, digits * uint64_t{4}},
-                      {"look_back", l.look_back, l.large_tiles_max * bins * 8},
-                      {"large_counts", l.large_counts, l.large_max * digits * bins * 8},
-                      {"small_list", l.small_list, l.small_max * 8},
-                      {"medium_list", l.medium_list, l.medium_max * 8},
-                      {"large_list", l.large_list, l.large_max * 8},
-                      {"large_tile_begins", l.large_tile_begins, (l.large_max + 1) * 8},
-                      {"keys_y", l.keys_y, l.large_max == 0 ? 0 : n * bytes}},
-                     l.bytes, 256);
-        EXPECT_EQ(l.small_list, l.zero_bytes);
-        if (l.large_max == 0) {
-          EXPECT_LE(l.bytes, l.keys_y) << "room for keys that are never moved";
-        }
+    for (const SortAlgorithm forced :
+         {SortAlgorithm::kAuto, SortAlgorithm::kLsd, SortAlgorithm::kStable, SortAlgorithm::kTeam}) {
+      const uint64_t asked = sort_layout(r, planned(r, none, forced)).bytes;
+      for (const Device &device :
+           {none, Device{49152, false}, Device{65536, false}, Device{101376, true}, Device{232448, true}}) {
+        const SortPlan plan = planned(r, device, forced);
+        const SortLayout l = sort_layout(r, plan);
+        check_layout(r, plan, l);
+        EXPECT_LE(l.bytes, asked) << sort_algorithm_name(plan.algorithm) << ", n " << r.n << ", keys of "
+                                  << plan.key_bytes << ", values of " << r.value_bytes;
+        if (testing::Test::HasFailure()) return;
       }
+    }
+  }
+}
+
+TEST(SortLayout, LongestInputOfATeamHasRoomForAllThatItsBlocksStage) {
+  const Request r = make(Operation::kSortPairs, GSORT_U64, kTeamItemsMax, 8);
+  const SortLayout l = sort_layout(r, plan_sort(r, 232448, true, SortAlgorithm::kAuto, 0));
+  EXPECT_GE(l.team_spare - l.team_staged, kTeamItemsMax * 16);
+  const Request longer = make(Operation::kSortPairs, GSORT_U64, kTeamItemsMax + 1, 8);
+  const SortLayout none = sort_layout(longer, plan_sort(longer, 232448, true, SortAlgorithm::kAuto, 0));
+  EXPECT_EQ(none.team_staged, none.bytes) << "room for a team where there is none";
 }
 
 }  // namespace

@@ -43,9 +43,11 @@ std::vector<Case> cases() {
   for (const uint32_t key_bytes : {1u, 2u, 4u, 8u})
     for (const uint64_t columns : plan_sizes())
       for (const uint64_t rows : {uint64_t{1}, uint64_t{7}, uint64_t{66}, uint64_t{100000}})
-        for (const uint64_t k : {uint64_t{1}, uint64_t{33}, uint64_t{500}, uint64_t{2048}, uint64_t{2049},
-                                 uint64_t{70000}, kTopkTeamItemsMax, kTopkTeamItemsMax + 1, columns / 8, columns})
-          for (const TopkDevice device : {TopkDevice{132, 232448}, TopkDevice{20, 49152}})
+        for (const uint64_t k :
+             {uint64_t{1}, uint64_t{33}, uint64_t{256}, uint64_t{257}, uint64_t{500}, uint64_t{2048}, uint64_t{2049},
+              uint64_t{70000}, kTopkTeamItemsMax, kTopkTeamItemsMax + 1, columns / 8, columns})
+          for (const TopkDevice device :
+               {TopkDevice{132, 232448, true}, TopkDevice{132, 166912}, TopkDevice{20, 49152}})
             if (k >= 1 && k <= columns && rows * columns < uint64_t{1} << 40)
               all.push_back({{rows, columns, k, key_bytes}, device});
   return all;
@@ -83,7 +85,10 @@ TEST(TopkPlan, RowsFitABlock) {
     EXPECT_GE(p.buffer_items, std::min(s.k, s.columns));
     if (p.sample.items == 0) {
       EXPECT_EQ(s.columns, p.buffer_items) << "a row that is not sampled is held whole";
+      EXPECT_EQ(s.columns, p.direct_items);
     } else {
+      EXPECT_EQ(0u, p.direct_items) << "the kernel would hold a row whole that it is to sample";
+      EXPECT_LE(p.sample.items, p.buffer_items) << "the sample lies where the candidates will";
       EXPECT_LE(p.sample.items * 2, s.columns);
       EXPECT_LT(p.sample.rank, p.sample.items / 2);
       // The expected candidates leave room for bad luck.
@@ -121,7 +126,61 @@ TEST(TopkPlan, SampleIsForLongInputsAndSmallK) {
   EXPECT_EQ(0u, topk_team_sample({1, uint64_t{1} << 30, (uint64_t{1} << 27) + 1, 4}).items);
 }
 
+// Every thread is sure of a vector of the row, and leaves of its group the best.
+void check_whole(const TopkShape &s, const TopkDevice &d, const TopkTeamPlan &p) {
+  EXPECT_EQ(s.columns, p.sample.items);
+  EXPECT_EQ(s.k, p.sample.rank) << "k groups' best are k elements";
+  EXPECT_LE(s.k, kTopkCountedMax);
+  EXPECT_LE(s.columns * s.key_bytes, kTopkWholeBytesMax);
+  EXPECT_LE(p.group_lanes, 32u);
+  EXPECT_EQ(0u, p.group_lanes & (p.group_lanes - 1));
+  EXPECT_EQ(p.blocks * kTopkTeamThreads, p.groups * p.group_lanes);
+  EXPECT_GE(p.groups, 2 * s.k);
+  EXPECT_LE(p.groups, p.buffer_items);
+  // The row may begin up to 15 bytes before or behind a vector.
+  EXPECT_GE((s.columns * s.key_bytes - 15) / 16, uint64_t{p.blocks} * kTopkTeamThreads);
+  if (p.cluster) {
+    EXPECT_TRUE(d.clusters);
+    EXPECT_LE(p.blocks, kTopkClusterBlocks);
+    EXPECT_EQ(0u, p.blocks & (p.blocks - 1));
+    EXPECT_LE(s.k, kTopkClusterKMax);
+  }
+}
+
+void check_random_sample(const TopkShape &s, const TopkTeamPlan &p) {
+  EXPECT_EQ(kTopkSampleGroups, p.groups);
+  EXPECT_FALSE(p.cluster);
+  const TopkSample sample = topk_team_sample(s);
+  EXPECT_EQ(sample.items, p.sample.items);
+  EXPECT_EQ(sample.rank, p.sample.rank);
+  if (sample.items == 0) {
+    EXPECT_EQ(0u, topk_team_list_items(s));
+    return;
+  }
+  EXPECT_LE(p.sample.items, s.columns / 4);
+  EXPECT_GE(p.sample.items, kTopkSampleGroups);
+  EXPECT_EQ(0u, p.sample.items % kTopkSampleGroups) << "groups are equal";
+  EXPECT_LE(p.sample.rank, kTopkSampleGroups / 3);
+  EXPECT_GE(p.sample.rank * (s.columns / p.sample.items), s.k);
+  EXPECT_GE(topk_team_list_items(s), std::min(s.columns, s.k + p.sample.rank * (s.columns / p.sample.items)));
+}
+
+void check_team_layout(const TopkShape &s, const TopkTeamLayout &l, bool split) {
+  const uint64_t composite = topk_composite_bytes(s);
+  EXPECT_GE(l.list_a_items, split ? 0 : std::max(s.k, topk_team_list_items(s)));
+  expect_apart({{"control and bins", 0, kTopkControlBytes + uint64_t{3} * kTopkBins * 8},
+                {"samples", l.samples, kTopkGroupsMax * composite},
+                {"least", l.least, kTopkTeamBlocksMax * composite},
+                {"regions", l.regions, uint64_t{kTopkTeamBlocksMax} * kTopkRegionItems * composite},
+                {"held", l.held, kTopkTeamBlocksMax * uint64_t{4}},
+                {"counts", l.counts, kTopkTeamBlocksMax * uint64_t{16}},
+                {"list_a", l.list_a, l.list_a_items * composite},
+                {"list_b", l.list_b, split ? 0 : s.k * composite}},
+               l.bytes, 256);
+}
+
 TEST(TopkPlan, TeamsFitTheDeviceAndTheirWorkspace) {
+  bool seen_cluster = false, seen_whole = false, seen_random = false, seen_none = false;
   for (const Case &c : cases()) {
     const TopkShape &s = c.shape;
     const TopkTeamPlan p = topk_plan_team(s, c.device);
@@ -132,34 +191,29 @@ TEST(TopkPlan, TeamsFitTheDeviceAndTheirWorkspace) {
         << "a cooperative launch must fit the device";
     EXPECT_EQ(0u, p.run_items & (p.run_items - 1));
     EXPECT_GE(p.run_items, 32u);
-    const uint64_t composite = topk_composite_bytes(s);
-    EXPECT_LE(kTopkScratchBytes + kTopkBins * 4 + (uint64_t{p.buffer_items} + p.run_items) * composite,
-              c.device.shared_bytes_block_max);
-    if (p.sample.items != 0) {
-      EXPECT_LE(p.sample.items, s.columns / 4);
-      EXPECT_GE(p.sample.items, kTopkSampleGroups);
-      EXPECT_LE(p.sample.rank, kTopkSampleGroups / 3);
-      EXPECT_GE(p.sample.rank * (s.columns / p.sample.items), s.k);
-      EXPECT_GE(topk_team_list_items(s), std::min(s.columns, s.k + p.sample.rank * (s.columns / p.sample.items)));
+    EXPECT_LE(p.run_items, 4 * kTopkTeamThreads) << "a thread sorts four";
+    const uint64_t composite = topk_composite_bytes(s), room = uint64_t{p.buffer_items} + p.run_items;
+    EXPECT_LE(kTopkScratchBytes + kTopkBins * 4 + room * composite, c.device.shared_bytes_block_max);
+    EXPECT_LE(p.count_items, room) << "all candidates that are counted lie in one block's memory";
+    EXPECT_LE(p.groups, room) << "so do the groups' best";
+    EXPECT_LE(std::max(p.groups, p.run_items), kTopkGroupsMax) << "and there is a place for each in the workspace";
+    EXPECT_GE(p.tile_vectors, 1u);
+    EXPECT_LE(p.tile_vectors, kTopkVectorsThread);
+    if (p.group_lanes != 0) {
+      check_whole(s, c.device, p);
     } else {
-      EXPECT_EQ(0u, topk_team_list_items(s));
+      check_random_sample(s, p);
     }
+    seen_cluster = seen_cluster || p.cluster;
+    seen_whole = seen_whole || (p.group_lanes != 0 && !p.cluster);
+    seen_random = seen_random || (p.group_lanes == 0 && p.sample.items != 0);
+    seen_none = seen_none || p.sample.items == 0;
     EXPECT_LE(topk_team_list_items(s), s.columns);
-    for (const bool split : {false, true}) {
-      const TopkTeamLayout l = topk_team_layout(s, split);
-      EXPECT_GE(l.list_a_items, split ? 0 : s.k);
-      expect_apart({{"control and bins", 0, sizeof(TopkControl) + uint64_t{3} * kTopkBins * 8},
-                    {"samples", l.samples, kTopkSampleGroups * composite},
-                    {"least", l.least, kTopkTeamBlocksMax * composite},
-                    {"regions", l.regions, uint64_t{kTopkTeamBlocksMax} * kTopkRegionItems * composite},
-                    {"counts", l.counts, kTopkTeamBlocksMax * uint64_t{16}},
-                    {"list_a", l.list_a, l.list_a_items * composite},
-                    {"list_b", l.list_b, split ? 0 : s.k * composite}},
-                   l.bytes, 256);
-    }
+    for (const bool split : {false, true}) check_team_layout(s, topk_team_layout(s, split), split);
     EXPECT_LE(p.teams, topk_teams_max(s));
     EXPECT_TRUE(p.teams == 1 || p.teams * topk_team_layout(s, false).bytes <= kTopkTeamsBytesMax);
   }
+  EXPECT_TRUE(seen_cluster && seen_whole && seen_random && seen_none);
 }
 
 // Workspace is reserved for n elements; rows that are as long together must fit it however they are cut.
@@ -178,36 +232,75 @@ TEST(TopkPlan, ReservedBytesHoldEverySplit) {
       }
 }
 
-TEST(TopkPlan, PathsAreLegalAndForced) {
-  bool seen[3] = {};
+bool rows_are_better(const TopkShape &s, const TopkDevice &d) {
+  return s.columns <= kTopkRowsColumnsSingle || s.rows >= d.multiprocessors / 2 ||
+         (s.columns <= kTopkRowsColumnsSeveral && s.rows > kTopkSeveralRows);
+}
+
+TEST(TopkPlan, PathsAreLegal) {
+  bool seen[4] = {};
   for (const Case &c : cases()) {
     const TopkPlan plan = plan_topk(c.shape, c.device, {});
     seen[static_cast<int>(plan.path)] = true;
     TopkRowsPlan rows = {};
-    const bool fits = topk_plan_rows(c.shape, c.device, rows);
-    if (plan.path == TopkPath::kRows) {
-      EXPECT_TRUE(fits);
-      EXPECT_TRUE(c.shape.columns <= kTopkRowsColumnsSingle || c.shape.rows >= c.device.multiprocessors / 2);
-    } else {
+    const bool by_rows = topk_plan_rows(c.shape, c.device, rows) && rows_are_better(c.shape, c.device);
+    const bool by_warps = c.shape.columns <= kTopkWarpItemsMax && c.shape.k <= kTopkWarpSortMax;
+    const bool many = c.shape.rows > 4 * uint64_t{c.device.multiprocessors};
+    EXPECT_EQ(by_warps && many, plan.path == TopkPath::kWarp);
+    if (plan.path == TopkPath::kWarp) continue;
+    EXPECT_EQ(by_rows, plan.path == TopkPath::kRows);
+    if (!by_rows) {
       EXPECT_EQ(c.shape.k > kTopkTeamItemsMax, plan.path == TopkPath::kSort);
-      EXPECT_FALSE(fits && (c.shape.columns <= kTopkRowsColumnsSingle || c.shape.rows >= c.device.multiprocessors / 2));
     }
+  }
+  for (const bool path : seen) EXPECT_TRUE(path);
+}
+
+TEST(TopkPlan, WaysAreForcedWhereTheyCanDoTheCall) {
+  for (const Case &c : cases()) {
+    const TopkPath own = plan_topk(c.shape, c.device, {}).path;
     TopkForce force;
+    force.warp = true;
+    const bool warp = c.shape.columns <= kTopkWarpItemsMax && c.shape.k <= kTopkWarpSortMax;
+    EXPECT_EQ(warp ? TopkPath::kWarp : own, plan_topk(c.shape, c.device, force).path);
+    force = {};
+    force.rows = true;
+    TopkRowsPlan rows = {};
+    EXPECT_EQ(topk_plan_rows(c.shape, c.device, rows) ? TopkPath::kRows : own,
+              plan_topk(c.shape, c.device, force).path);
+    force = {};
     force.team = true;
     EXPECT_EQ(TopkPath::kTeam, plan_topk(c.shape, c.device, force).path);
+    force = {};
+    force.sort = true;
+    EXPECT_EQ(TopkPath::kSort, plan_topk(c.shape, c.device, force).path);
+  }
+}
+
+TEST(TopkPlan, SamplesAreForced) {
+  for (const Case &c : cases()) {
+    const TopkPlan plan = plan_topk(c.shape, c.device, {});
+    TopkForce force;
     force.no_sample = true;
     EXPECT_EQ(0u, plan_topk(c.shape, c.device, force).team.sample.items);
     force = {};
-    force.sort = true;
+    force.no_cluster = true;
+    EXPECT_FALSE(plan_topk(c.shape, c.device, force).team.cluster);
+    force.random_sample = true;
+    check_random_sample(c.shape, plan_topk(c.shape, c.device, force).team);
+    force = {};
     force.sample_rank = 1;
-    const TopkPlan forced = plan_topk(c.shape, c.device, force);
-    EXPECT_EQ(TopkPath::kSort, forced.path);
-    EXPECT_EQ(plan.team.sample.items != 0 ? 1u : plan.team.sample.rank, forced.team.sample.rank);
-    EXPECT_EQ(plan.rows.sample.items != 0 ? 1u : plan.rows.sample.rank, forced.rows.sample.rank);
+    const TopkPlan first = plan_topk(c.shape, c.device, force);
+    EXPECT_EQ(plan.team.sample.items != 0 ? 1u : plan.team.sample.rank, first.team.sample.rank);
+    EXPECT_EQ(plan.rows.sample.items != 0 ? 1u : plan.rows.sample.rank, first.rows.sample.rank);
     force.sample_rank = UINT64_MAX;
-    EXPECT_LE(plan_topk(c.shape, c.device, force).team.sample.rank, kTopkSampleGroups);
+    const TopkPlan last = plan_topk(c.shape, c.device, force);
+    EXPECT_LE(last.team.sample.rank, last.team.groups);
+    EXPECT_LE(last.rows.sample.rank, last.rows.sample.items);
+    force = {};
+    force.count_items = 7;
+    EXPECT_EQ(7u, plan_topk(c.shape, c.device, force).team.count_items);
   }
-  EXPECT_TRUE(seen[0] && seen[1] && seen[2]);
 }
 
 // A rank this high misses the k-th element about once in 10^5 calls: at least three standard deviations of the number

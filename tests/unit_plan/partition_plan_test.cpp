@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Plans of the partition sorts, and of the look for a shortcut before them.
+#include <algorithm>
+#include <cmath>
+
+#include "plan/msd_plan.h"
+#include "plan/radix_plan.h"
+#include "plan/shortcut_plan.h"
+#include "plan/stable_plan.h"
+#include "plan_support.h"
+
+namespace gsort_test {
+namespace {
+
+using namespace gsort_internal;
+
+// Keys of the fullest of very many cells, but for bad luck.
+double fullest(uint64_t n, double cells) {
+  const double mean = static_cast<double>(n) / cells;
+  return mean + 6 * std::sqrt(mean);
+}
+
+std::vector<uint64_t> sizes_with(std::vector<uint64_t> more, uint64_t mean) {
+  const std::vector<uint64_t> sizes = plan_sizes();
+  more.insert(more.end(), sizes.begin(), sizes.end());
+  for (uint32_t bits = 0; bits <= kMsdCellBitsMax; ++bits)
+    for (const uint64_t n : {mean << bits, (mean << bits) + 1}) more.push_back(n);
+  return more;
+}
+
+TEST(MsdPlan, AppliesWithinItsLimits) {
+  for (const uint64_t n : sizes_with({kMsdItemsMin - 1, kMsdItemsMin, kMsdItemsMax, kMsdItemsMax + 1}, 8640)) {
+    EXPECT_FALSE(msd_applies(n, 1) || msd_applies(n, 2));
+    EXPECT_EQ(n >= kMsdItemsMin && n <= kMsdItemsMax, msd_applies(n, 4));
+    EXPECT_EQ(msd_applies(n, 4), msd_applies(n, 8));
+  }
+  EXPECT_LE(kMsdItemsMax, UINT32_MAX) << "places of keys have 32 bits";
+  EXPECT_GE(kMsdItemsMin, uint64_t{MsdLargeSample::kKeys});
+}
+
+void check_msd_passes(const MsdPlan &plan) {
+  EXPECT_LE(plan.cell_bits, kMsdCellBitsMax);
+  EXPECT_EQ(plan.cell_bits, plan.first_bits + plan.second_bits);
+  EXPECT_LE(plan.first_bits, kMsdPassBitsMax);
+  EXPECT_LE(plan.second_bits, plan.first_bits);
+  EXPECT_EQ(plan.cell_bits <= kMsdPassBitsMax, plan.second_bits == 0) << "two passes only where one does not do";
+  EXPECT_LE(msd_bins_max(plan), kMsdBinsMax);
+  EXPECT_GE(msd_bins_max(plan), 1u << plan.first_bits);
+  // Cells are counted at once, or their bins at once and they between the passes.
+  EXPECT_EQ(plan.cell_bits > kMsdCountedBits, plan.counted_late);
+  EXPECT_LE((plan.counted_late ? 1u << plan.first_bits : 1u << plan.cell_bits), kMsdCountedCells);
+  if (plan.counted_late) {
+    EXPECT_NE(0u, plan.second_bits) << "there is no time between passes";
+    EXPECT_EQ(0u, (1u << plan.cell_bits) % kMsdLateCells) << "the scan of the late count takes whole parts";
+    EXPECT_LE(1u << plan.second_bits, kMsdLateCells);
+  }
+  EXPECT_LE(4 * kMsdLateCells / 32 * 33 + 2048, kMsdSharedBytesMin);
+}
+
+void check_msd_map(uint64_t n, const MsdPlan &plan) {
+  EXPECT_EQ(plan.second_bits != 0 && !plan.counted_late, plan.mapped_cells != 0);
+  if (plan.mapped_cells == 0) return;
+  EXPECT_GT(plan.mapped_cells, 1u << plan.cell_bits) << "the map has no room for uneven keys";
+  EXPECT_EQ(0u, plan.mapped_cells % (1u << plan.second_bits)) << "bins are whole";
+  EXPECT_LE(plan.mapped_cells, 1u << 16) << "an entry of the map names its first cell with 16 bits";
+  EXPECT_EQ(plan.mapped_cells, msd_cells_max(plan));
+  EXPECT_EQ(plan.mapped_cells >> plan.second_bits, msd_bins_max(plan));
+  EXPECT_GE(n / (uint64_t{kMsdMapThreads} * kMsdMapItems * 8), 1u) << "a block at least samples for the map";
+  EXPECT_EQ(4 * plan.mapped_cells + std::max(4 * kMsdMapEntries, 4 * plan.mapped_cells / 32), msd_counts_bytes(plan));
+}
+
+// Without the map, which the launch leaves away on small devices, tables and counters shrink.
+void check_msd_unmapped(const MsdPlan &plan) {
+  MsdPlan bare = plan;
+  bare.mapped_cells = 0;
+  EXPECT_EQ(1u << plan.cell_bits, msd_cells_max(bare));
+  EXPECT_LE(msd_cells_max(bare), msd_cells_max(plan));
+  EXPECT_LE(msd_bins_max(bare), msd_bins_max(plan));
+  EXPECT_LE(msd_counts_bytes(bare) + 2048, kMsdSharedBytesMin) << "a device that the sort takes cannot run it";
+  const uint64_t counters = uint64_t{4} << (plan.counted_late ? plan.first_bits : plan.cell_bits);
+  EXPECT_EQ(counters + counters / 32, msd_counts_bytes(bare));
+}
+
+TEST(MsdPlan, CellsHoldTheirKeysAndPassesTheirBits) {
+  bool seen_one_pass = false, seen_map = false, seen_late = false;
+  for (const uint64_t n : sizes_with({kMsdItemsMin, kMsdItemsMax}, kMsdCellKeysMean)) {
+    if (!msd_applies(n, 4)) continue;
+    const MsdPlan plan = plan_msd(n);
+    check_msd_passes(plan);
+    check_msd_map(n, plan);
+    check_msd_unmapped(plan);
+    EXPECT_LE(fullest(n, std::ldexp(1, static_cast<int>(plan.cell_bits))), MsdShape<8>::kFinishKeysMax);
+    EXPECT_LE(fullest(n, std::ldexp(1, static_cast<int>(plan.cell_bits))), MsdShape<4>::kFinishKeysMax);
+    if (plan.cell_bits > 8) {
+      EXPECT_GT(n, uint64_t{kMsdCellKeysMean} << (plan.cell_bits - 1)) << "too many cells";
+    }
+    seen_one_pass = seen_one_pass || plan.second_bits == 0;
+    seen_map = seen_map || plan.mapped_cells != 0;
+    seen_late = seen_late || plan.counted_late;
+  }
+  EXPECT_TRUE(seen_one_pass && seen_map && seen_late);
+}
+
+// Tests ask for more cells than the plan's own.
+TEST(MsdPlan, MoreCellsOnDemand) {
+  for (const uint64_t n : {kMsdItemsMin, uint64_t{1} << 22, uint64_t{1} << 28, kMsdItemsMax})
+    for (uint32_t bits = 0; bits <= kMsdCellBitsMax; ++bits) {
+      const MsdPlan plan = plan_msd(n, bits);
+      EXPECT_EQ(std::max(bits, plan_msd(n).cell_bits), plan.cell_bits);
+      check_msd_passes(plan);
+      check_msd_map(n, plan);
+      check_msd_unmapped(plan);
+    }
+}
+
+TEST(StablePlan, AppliesWithinItsLimits) {
+  for (const uint32_t bytes : {4u, 8u})
+    for (const bool forced : {false, true}) {
+      const uint64_t least = forced ? kStableItemsForcedMin : stable_items_min(bytes);
+      EXPECT_FALSE(stable_applies(least - 1, bytes, forced));
+      EXPECT_TRUE(stable_applies(least, bytes, forced));
+      EXPECT_TRUE(stable_applies(kStableItemsMax, bytes, forced));
+      EXPECT_FALSE(stable_applies(kStableItemsMax + 1, bytes, forced));
+      EXPECT_LE(kStableItemsForcedMin, stable_items_min(bytes));
+      EXPECT_GT(stable_items_min(bytes), kTeamItemsMax) << "teams and stable partitions vie for one input";
+      for (const uint32_t narrow : {1u, 2u}) EXPECT_FALSE(stable_applies(kStableItemsMax, narrow, forced));
+    }
+  EXPECT_LE(kStableItemsMax, UINT32_MAX) << "places of pairs have 32 bits, and so have indices that travel";
+  EXPECT_GE(kStableItemsForcedMin, uint64_t{StableSample::kKeys}) << "a sample of more than there is";
+}
+
+TEST(StablePlan, CellsHoldTheirPairsAndWordsTheirBits) {
+  std::vector<uint64_t> sizes =
+      sizes_with({kStableItemsForcedMin, stable_items_min(4), stable_items_min(8), kStableItemsMax}, 1);
+  for (uint32_t bits = kStableCellBitsMin; bits <= kStableCellBitsMax; ++bits)
+    for (const uint64_t more : {0, 1}) sizes.push_back((uint64_t{stable_cell_items_mean(bits)} << bits) + more);
+  bool seen[kStableCellBitsMax + 1] = {};
+  for (const uint64_t n : sizes) {
+    if (!stable_applies(n, 4, true)) continue;
+    const StablePlan plan = plan_stable(n);
+    ASSERT_LE(plan.cell_bits, kStableCellBitsMax);
+    ASSERT_GE(plan.cell_bits, kStableCellBitsMin);
+    seen[plan.cell_bits] = true;
+    EXPECT_EQ(plan.cell_bits, plan.first_bits + plan.second_bits);
+    EXPECT_LE(1u << plan.first_bits, kStableBinsMax);
+    EXPECT_LE(1u << plan.second_bits, kStableBinsMax);
+    // A word has a key's bits below its cell and a place.
+    EXPECT_LE(plan.place_bits, plan.cell_bits);
+    EXPECT_LE(plan.cell_items_max, 1u << plan.place_bits);
+    EXPECT_LE(plan.cell_items_max, kStableFinishItems);
+    EXPECT_LE(fullest(n, std::ldexp(1, static_cast<int>(plan.cell_bits))), plan.cell_items_max);
+    if (plan.cell_bits > kStableCellBitsMin) {
+      EXPECT_GT(n, uint64_t{stable_cell_items_mean(plan.cell_bits - 1)} << (plan.cell_bits - 1)) << "too many cells";
+    }
+    EXPECT_LE(stable_counts_bytes(plan) + 2048, kStableSharedBytesMin);
+    EXPECT_LE((4u << plan.cell_bits) / 32 * 33, stable_counts_bytes(plan));
+    const StableTables tables = stable_tables(plan);
+    const uint64_t cells = uint64_t{1} << plan.cell_bits, bins = uint64_t{1} << plan.first_bits;
+    expect_apart({{"state", tables.state, kStableStateBytes},
+                  {"cells", tables.cells, (cells + 1) * 4},
+                  {"first_tile", tables.first_tile, (bins + 1) * 4}},
+                 tables.bytes, 16);
+  }
+  for (uint32_t bits = kStableCellBitsMin; bits <= kStableCellBitsMax; ++bits) EXPECT_TRUE(seen[bits]) << bits;
+}
+
+TEST(StablePlan, BlocksHoldWholeRowsOfACell) {
+  EXPECT_EQ(kStableFinishItems, StableFinishShape<4>::kThreads * StableFinishShape<4>::kItems);
+  EXPECT_EQ(kStableFinishItems, StableFinishShape<8>::kThreads * StableFinishShape<8>::kItems);
+  EXPECT_EQ(kStableFinishDigits, 1u << kStableFinishBits);
+  EXPECT_LE(kStableBinsMax, kDigitBins) << "look-back words have a place for every digit";
+  EXPECT_LE(1u << StableSample::kMeetingBits, 8 * kStableSharedBytesMin);
+}
+
+TEST(ShortcutPlan, AppliesToLongInputsOfWideKeys) {
+  EXPECT_EQ(kShortcutItemsMin, shortcut_items_min());
+  for (const uint32_t key_bytes : {1u, 2u}) EXPECT_FALSE(shortcut_applies(kShortcutItemsMin, key_bytes));
+  for (const uint32_t key_bytes : {4u, 8u}) {
+    EXPECT_FALSE(shortcut_applies(kShortcutItemsMin - 1, key_bytes));
+    EXPECT_TRUE(shortcut_applies(kShortcutItemsMin, key_bytes));
+    shortcut_items_min() = 1000;
+    EXPECT_FALSE(shortcut_applies(999, key_bytes));
+    EXPECT_TRUE(shortcut_applies(1000, key_bytes));
+    shortcut_items_min() = kShortcutItemsMin;
+  }
+}
+
+TEST(ShortcutPlan, OnlySortsByPassesAndPartitionsLookForIt) {
+  for (const gsort_dtype t : kPlanTypes)
+    for (const Operation operation : {Operation::kSort, Operation::kArgsort})
+      for (const uint64_t n :
+           {uint64_t{1000}, kTeamItemsMax, kShortcutItemsMin - 1, kShortcutItemsMin, kMsdItemsMax + 1})
+        for (const uint64_t least : {uint64_t{1}, kShortcutItemsMin}) {
+          shortcut_items_min() = least;
+          const SortPlan plan = plan_sort(make(operation, t, n, 0), 232448, true, SortAlgorithm::kAuto, 0);
+          shortcut_items_min() = kShortcutItemsMin;
+          const bool passes = plan.algorithm == SortAlgorithm::kLsd || plan.algorithm == SortAlgorithm::kMsd ||
+                              plan.algorithm == SortAlgorithm::kStable;
+          EXPECT_EQ(passes && plan.key_bytes >= 4 && n >= least, plan.shortcut);
+        }
+}
+
+TEST(ShortcutPlan, ChunksCoverTheKeysAndCountersFit) {
+  for (const uint64_t n : plan_sizes())
+    for (const uint32_t key_bytes : {4u, 8u})
+      for (const bool counts : {false, true})
+        for (const uint32_t multiprocessors : {1u, 40u, 132u})
+          for (const uint32_t shared : {49152u, 65536u, 101376u, 166912u, 232448u}) {
+            const ShortcutPlan plan = plan_shortcut(n, key_bytes, counts, multiprocessors, shared);
+            const uint32_t group = key_bytes == 8 ? ShortcutShape<8>::kGroupItems : ShortcutShape<4>::kGroupItems;
+            ASSERT_GE(plan.chunk_items, group);
+            EXPECT_EQ(0u, plan.chunk_items % group);
+            EXPECT_LE(plan.chunk_items, group * kShortcutGroupsMax);
+            EXPECT_GE(uint64_t{plan.chunks} * plan.chunk_items, n);
+            EXPECT_LT(uint64_t{plan.chunks - 1} * plan.chunk_items, n);
+            EXPECT_LT(plan.chunks, 1u << 30) << "the two bits above tell what became of the chunks";
+            if (!counts || n > UINT32_MAX) {
+              EXPECT_EQ(0u, plan.counter_bits) << "counts have 32 bits";
+              continue;
+            }
+            ASSERT_GE(plan.counter_bits, 1u);
+            EXPECT_LE(plan.counter_bits, kShortcutCounterBitsMax);
+            EXPECT_LE((4u << plan.counter_bits) + kShortcutStaticBytes, shared);
+            EXPECT_TRUE(plan.counter_bits == kShortcutCounterBitsMax ||
+                        (8u << plan.counter_bits) + kShortcutStaticBytes > shared)
+                << "room is left over";
+          }
+  // Counters of half the width are twice as many.
+  EXPECT_EQ(kShortcutBitsMax, kShortcutCounterBitsMax + 1);
+  EXPECT_EQ(kShortcutBins, 1u << kShortcutBitsMax);
+  EXPECT_EQ(ShortcutShape<4>::kGroupItems * 4, ShortcutShape<8>::kGroupItems * 8);
+}
+
+}  // namespace
+}  // namespace gsort_test

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <algorithm>
+
+#include "plan/segments_layout.h"
+#include "plan_support.h"
+
+namespace gsort_test {
+namespace {
+
+using namespace gsort_internal;
+
+Request segments_of(gsort_dtype t, uint64_t n, uint64_t segments) {
+  Request r = make(Operation::kSortSegments, t, n, 0);
+  r.segments = segments;
+  return r;
+}
+
+// Ascending.
+std::vector<uint64_t> segment_counts(uint64_t n) {
+  std::vector<uint64_t> counts = {0, 1, 77, n / 3 + 1, n, uint64_t{1} << 40};
+  std::sort(counts.begin(), counts.end());
+  return counts;
+}
+
+TEST(SegmentsLayout, ClassesFollowEachOther) {
+  for (const uint32_t bytes : {1u, 2u, 4u, 8u}) {
+    EXPECT_LT(kShortSegmentItemsMax, small_segment_items(bytes));
+    EXPECT_LT(small_segment_items(bytes), medium_segment_items(bytes));
+    EXPECT_LE(kShortSegmentItemsMax, short_tile_items(bytes)) << "a segment ends in the tile behind at the latest";
+    EXPECT_EQ(0u, short_tile_items(bytes) % 32) << "a tile begins with a word of the bitmap";
+    EXPECT_LT(short_tile_items(bytes) + kShortSegmentItemsMax, 0xffffu) << "places have 16 bits";
+    EXPECT_EQ(bytes == 8 ? SmallSegmentTile<8>::kItems : SmallSegmentTile<4>::kItems, small_segment_items(bytes));
+    EXPECT_EQ(bytes == 8 ? MediumSegmentTile<8>::kItems : MediumSegmentTile<4>::kItems, medium_segment_items(bytes));
+  }
+  EXPECT_EQ(32 * kShortLaneItems, kShortSegmentItemsMax);
+  EXPECT_LE(kShortSegmentItemsMax / 32, 32u) << "a warp looks at the words behind a tile at once";
+}
+
+// Words that the tiles read and the check marks: those of every tile and of the longest short segment behind it, and
+// the bound at n.
+TEST(SegmentsLayout, BitmapReachesBehindTheLastTile) {
+  for (const gsort_dtype t : kPlanTypes)
+    for (const uint64_t n : plan_sizes())
+      for (const uint64_t segments : segment_counts(n)) {
+        const SegmentsLayout l = segments_layout(segments_of(t, n, segments));
+        const uint64_t tile = short_tile_items(dtype_bytes(t));
+        if (segments == 0) {
+          EXPECT_EQ(0u, l.short_tiles);
+          continue;
+        }
+        EXPECT_GT(l.short_tiles * tile, n) << "the bound at n has a bit";
+        EXPECT_LE((l.short_tiles - 1) * tile, n);
+        EXPECT_LE(l.short_tiles, UINT32_MAX);
+        const uint64_t words = ((l.short_tiles - 1) * tile + tile + kShortSegmentItemsMax) / 32;
+        EXPECT_LE(l.bounds + words * 4, l.zero_bytes);
+        EXPECT_LE(l.bounds + (n / 32 + 1) * 4, l.zero_bytes);
+      }
+}
+
+void check_lists(const Request &r, const SegmentsLayout &l) {
+  const uint32_t bytes = dtype_bytes(r.order.dtype);
+  // As many segments as there can be of the least size of a list.
+  const auto most = [&](uint64_t least) { return std::min(r.segments, r.n / least); };
+  EXPECT_EQ(most(kShortSegmentItemsMax + 1), l.small_max);
+  EXPECT_EQ(most(small_segment_items(bytes) + 1), l.medium_max);
+  EXPECT_EQ(most(medium_segment_items(bytes) + 1), l.large_max);
+  // Large segments that are all but one key of a tile too long.
+  const uint64_t tile = segment_tile_items(bytes), n = r.n;
+  if (l.large_max == 0) {
+    EXPECT_EQ(0u, l.large_tiles_max);
+    return;
+  }
+  EXPECT_GE(l.large_tiles_max, (n + tile - 1) / tile);
+  EXPECT_GE(l.large_tiles_max, n / (tile + 1) < l.large_max ? 2 * (n / (tile + 1)) : l.large_max);
+  EXPECT_LE(l.large_tiles_max, n / tile + l.large_max);
+}
+
+TEST(SegmentsLayout, ListsHoldTheSegmentsOfEverySize) {
+  for (const gsort_dtype t : kPlanTypes)
+    for (const uint64_t n : plan_sizes()) {
+      uint64_t fewer = 0;
+      for (const uint64_t segments : segment_counts(n)) {
+        const Request r = segments_of(t, n, segments);
+        const SegmentsLayout l = segments_layout(r);
+        const uint64_t bytes = dtype_bytes(t), digits = digits_of(dtype_bytes(t)), bins = kDigitBins;
+        check_lists(r, l);
+        const uint64_t bits = l.short_tiles * short_tile_items(dtype_bytes(t)) + kShortSegmentItemsMax;
+        expect_apart({{"list_counts", l.list_counts, 3 * 8 + 4},
+                      {"tickets", l.tickets, digits * 4},
+                      {"bounds", l.bounds, segments == 0 ? 0 : bits / 8},
+                      {"look_back", l.look_back, l.large_tiles_max * bins * 8},
+                      {"large_counts", l.large_counts, l.large_max * digits * bins * 8},
+                      {"small_list", l.small_list, l.small_max * 8},
+                      {"medium_list", l.medium_list, l.medium_max * 8},
+                      {"large_list", l.large_list, l.large_max * 8},
+                      {"large_tile_begins", l.large_tile_begins, (l.large_max + 1) * 8},
+                      {"keys_y", l.keys_y, l.large_max == 0 ? 0 : n * bytes}},
+                     l.bytes, 256);
+        EXPECT_EQ(l.look_back, l.zero_bytes) << "what is cleared ends where the passes' words begin";
+        if (l.large_max == 0) {
+          EXPECT_LE(l.bytes, l.keys_y) << "room for keys that are never moved";
+        }
+        if (segments >= 1 && segments <= n) {
+          EXPECT_GE(l.bytes, fewer) << "more segments may need more room, not less";
+          fewer = l.bytes;
+        }
+      }
+    }
+}
+
+}  // namespace
+}  // namespace gsort_test

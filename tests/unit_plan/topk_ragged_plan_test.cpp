@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Who does a row of ragged rows, and the lists of rows, which must hold them whatever the offsets are.
+#include <algorithm>
+
+#include "plan/topk_plan.h"
+#include "plan_support.h"
+
+namespace gsort_test {
+namespace {
+
+using namespace gsort_internal;
+
+constexpr TopkDevice kDevices[] = {{132, 232448, true}, {132, 166912}, {80, 101376}, {40, 65536}, {20, 49152}};
+
+std::vector<uint64_t> ragged_ks() {
+  return {
+      1, 32, kTopkWarpSortMax, kTopkWarpSortMax + 1, 1000, kTopkRowsSortMax, kTopkRowsSortMax + 1, uint64_t{1} << 40};
+}
+
+TEST(TopkRagged, ClassesKeepTheLimitsOfTheirKernels) {
+  std::vector<uint64_t> lengths = plan_sizes();
+  lengths.insert(lengths.end(), {0, kTopkWarpSortMax, kTopkWarpSortMax + 1, kTopkRaggedLong, kTopkRaggedLong + 1});
+  bool seen[4] = {};
+  for (const uint64_t items : lengths)
+    for (const uint64_t k : ragged_ks())
+      for (const uint64_t block_k_max : {uint64_t{32}, uint64_t{512}, kTopkRowsSortMax}) {
+        const TopkRaggedClass who = topk_ragged_class(items, k, block_k_max);
+        seen[static_cast<int>(who)] = true;
+        const uint64_t found = std::min(items, k);
+        const bool warp = items <= kTopkWarpItemsMax && found <= kTopkWarpSortMax;
+        EXPECT_EQ(warp, who == TopkRaggedClass::kWarp);
+        if (warp) continue;
+        const bool block = found <= block_k_max && items < uint64_t{1} << 31;
+        EXPECT_EQ(!block, who == TopkRaggedClass::kTeam);
+        if (block) {
+          EXPECT_EQ(items > kTopkRaggedLong, who == TopkRaggedClass::kLong);
+        }
+      }
+  for (const bool who : seen) EXPECT_TRUE(who);
+}
+
+TEST(TopkRagged, ListsHoldTheRowsOfEveryClass) {
+  for (const uint32_t key_bytes : {1u, 2u, 4u, 8u})
+    for (const uint64_t n : plan_sizes())
+      for (const uint64_t k : ragged_ks())
+        for (const uint64_t segments : {uint64_t{1}, uint64_t{77}, n / 3 + 1, n, uint64_t{1} << 40}) {
+          const TopkShape whole = {1, n, std::min(k, n), key_bytes};
+          const TopkRaggedLayout l = topk_ragged_layout(whole, segments);
+          std::vector<Slice> slices = {{"counters", 0, kTopkRaggedCounters * uint64_t{8}}};
+          for (uint32_t i = 0; i < 3; ++i) slices.push_back({"a list", l.lists[i], l.capacity[i] * 8});
+          slices.push_back({"team", l.team, topk_team_layout(whole, false).bytes});
+          expect_apart(slices, l.bytes, 256);
+          for (uint32_t i = 0; i < 3; ++i) EXPECT_LE(l.capacity[i], segments);
+          // As many rows of one length as n elements make must find a place in the list of their class.
+          for (const uint64_t items : {uint64_t{kTopkWarpSortMax}, uint64_t{kTopkWarpSortMax} + 1,
+                                       uint64_t{kTopkWarpItemsMax} + 1, kTopkRaggedLong, kTopkRaggedLong + 1}) {
+            const TopkRaggedClass who = topk_ragged_class(items, k, kTopkRowsSortMax);
+            if (who == TopkRaggedClass::kWarp) continue;
+            const uint32_t list = static_cast<uint32_t>(who) - static_cast<uint32_t>(TopkRaggedClass::kBlock);
+            EXPECT_GE(l.capacity[list], std::min(segments, n / items)) << "rows of " << items;
+          }
+          // A reservation does not know the number of rows and takes n.
+          if (segments <= n) {
+            EXPECT_LE(l.bytes, topk_ragged_layout(whole, n).bytes);
+          }
+        }
+}
+
+// The kernel for teams is not launched without long rows unless k is above what a block does.
+TEST(TopkRagged, NoRowIsForTeamsWhereNoneIsLaunched) {
+  for (const uint64_t n : plan_sizes())
+    for (const uint64_t k : ragged_ks())
+      for (const uint64_t block_k_max : {uint64_t{32}, kTopkRowsSortMax}) {
+        const TopkRaggedLayout l = topk_ragged_layout({1, n, std::min(k, n), 4}, n);
+        for (const uint64_t items : {n, n / 2, std::min(n, kTopkRaggedLong + 1)}) {
+          const TopkRaggedClass who = topk_ragged_class(items, k, block_k_max);
+          const bool team = who == TopkRaggedClass::kTeam || who == TopkRaggedClass::kLong;
+          EXPECT_FALSE(team && l.capacity[1] == 0 && std::min(k, n) <= block_k_max);
+          EXPECT_FALSE(who != TopkRaggedClass::kWarp && l.capacity[0] == 0) << "nor does a block look";
+        }
+      }
+}
+
+TEST(TopkRagged, BlocksHoldWhatTheirRowsNeed) {
+  for (const uint32_t key_bytes : {1u, 2u, 4u, 8u})
+    for (const uint64_t n : plan_sizes())
+      for (const uint64_t k : ragged_ks())
+        for (const TopkDevice &d : kDevices) {
+          const TopkRowsPlan p = topk_plan_ragged_rows({1, n, std::min(k, n), key_bytes}, d);
+          const uint64_t composite = key_bytes == 8 ? 16 : 8;
+          EXPECT_LE(kTopkScratchBytes + (uint64_t{4} << p.bin_bits) + (p.buffer_items + p.sorted_items) * composite,
+                    d.shared_bytes_block_max);
+          EXPECT_EQ(0u, p.sorted_items & (p.sorted_items - 1));
+          EXPECT_GE(p.sorted_items, 32u);
+          EXPECT_LE(p.sorted_items, 4 * p.threads) << "the sort holds four a thread";
+          EXPECT_GE(p.buffer_items, p.sorted_items) << "the best k of a row must fit the buffer";
+          EXPECT_LE(p.direct_items, p.buffer_items);
+          EXPECT_GE(p.direct_items, 1u);
+          EXPECT_EQ(0u, p.sample.items) << "every row has its own sample";
+          EXPECT_LE(p.buffer_items, kTopkRowsCandidatesMax);
+          // What the kernel finds for a row that is not held whole.
+          for (const uint64_t items : {uint64_t{p.direct_items} + 1, uint64_t{100000}, kTopkRaggedLong + 1}) {
+            const uint64_t found = std::min<uint64_t>({k, items, p.sorted_items});
+            const TopkSample sample = topk_rows_sample(items, found, p.buffer_items);
+            if (sample.items == 0) continue;
+            EXPECT_LE(sample.items, p.buffer_items);
+            EXPECT_LE(sample.items * 2, items);
+            EXPECT_GE(sample.rank * (items / sample.items), found);
+          }
+        }
+}
+
+}  // namespace
+}  // namespace gsort_test
