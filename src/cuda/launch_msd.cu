@@ -155,10 +155,10 @@ const uint32_t *launch_msd(const LaunchContext &context, const MsdSort<U> &sort)
   const MsdArguments<U> arguments = make_arguments<U>(plan, sort.tables);
   if (context.control->has_log())
     context.control->log(
-        "MSD sort of %llu keys of %u bytes if they spread evenly: %u cells, partition by %u + %u bits, "
-        "cells finished on chip",
+        "MSD sort of %llu keys of %u bytes if they are different enough: %u cells%s, %u for uneven keys by a map, "
+        "partition by %u + %u bits, cells finished on chip",
         static_cast<unsigned long long>(sort.n), static_cast<uint32_t>(sizeof(U)), 1u << plan.cell_bits,
-        plan.first_bits, plan.second_bits);
+        plan.counted_late ? " counted between the passes" : "", plan.mapped_cells, plan.first_bits, plan.second_bits);
   Launcher<U> launcher = {context, true};
   launch_count(launcher, sort, arguments);
   launch_moves(launcher, sort, arguments);

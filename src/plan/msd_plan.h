@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Plan of the MSD sort of keys alone: cut the key range into cells by leading bits, move every key to its cell in one
-// or two unstable partition passes, finish each cell on chip. 20 to 28 bytes of traffic a 4-byte key where an LSD sort
-// needs
-// 36. Read by host and device.
+// or two unstable partition passes, finish each cell on chip. 20 to 32 bytes of traffic a 4-byte key where an LSD sort
+// needs 36. Read by host and device.
 #ifndef GSORT_PLAN_MSD_PLAN_H_
 #define GSORT_PLAN_MSD_PLAN_H_
 
@@ -27,8 +26,7 @@ constexpr uint32_t kMsdBinsMax = 512;    // of one partition pass
 constexpr uint32_t kMsdPassBitsMax = 9;  // kMsdBinsMax
 constexpr uint32_t kMsdCellBitsMax = 2 * kMsdPassBitsMax;
 constexpr uint32_t kMsdCountedBits = 15;  // 128 KB of counters in a block of the histogram
-constexpr uint32_t kMsdCountedCells = 1u << kMsdCountedBits;
-constexpr uint32_t kMsdFinishBits = 13;  // digit that the finish ranks by counters: 16 KB of them
+constexpr uint32_t kMsdFinishBits = 13;   // digit that the finish ranks by counters: 32 KB of them
 constexpr uint32_t kMsdFinishDigits = 1u << kMsdFinishBits;
 constexpr uint32_t kMsdSampleThreads = 1024;
 constexpr uint32_t kMsdHistogramThreads = 1024;
@@ -58,10 +56,6 @@ struct MsdSmallSample {
   static constexpr uint32_t kMeetingsMax = 200;    // chance 128, deviation 11
 };
 constexpr uint64_t kMsdSmallSampleItemsMax = uint64_t{1} << 25;
-
-// Longest run of equal digits in a cell that the finish puts in order by looking at neighbours. Beyond, the cell is
-// sorted by a network: slower, and bounded.
-constexpr uint32_t kMsdNeighboursMax = 48;
 
 // A mean of 8,640 keys a cell leaves 6 standard deviations to the 9,216 that a block holds.
 constexpr uint32_t kMsdCellKeysMean = 8640;

@@ -316,7 +316,7 @@ TEST_F(Msd, CrowdedDigits) {
   const auto narrow = [](uint64_t n, uint64_t group, uint32_t low_bits, bool uneven) {
     return make_keys<uint32_t>(n, [&](uint64_t i) { return grouped(i, n, group, 32 + low_bits, uneven) >> 32; });
   };
-  for (const uint64_t group : {2, 8, 9, 31, 32, 33, 64, 200, 1000, 1024, 1025, 2000, 4300, 8000}) {
+  for (const uint64_t group : {2, 8, 9, 32, 33, 200, 1024, 1025, 2000, 8000}) {
     EXPECT_TRUE(run<uint32_t>(narrow(kOnePass, group, 11, false), {}) || group > 2000) << group;
     EXPECT_TRUE(
         run<uint64_t>(make_keys<uint64_t>(kOnePass, [&](uint64_t i) { return grouped(i, kOnePass, group, 40, false); }),
@@ -328,7 +328,7 @@ TEST_F(Msd, CrowdedDigits) {
     run<uint32_t>(make_keys<uint32_t>(kOnePass, [&](uint64_t i) { return equal(i) >> 32; }), {});
   }
   const uint64_t n = uint64_t{1} << 23;
-  for (const uint64_t group : {3, 20, 64, 700}) {
+  for (const uint64_t group : {3, 20, 700}) {
     run<uint32_t>(narrow(n, group, 9, false), {});
     EXPECT_EQ(run<uint32_t>(narrow(2 * n, group, 8, true), {}), map_fits(2 * n)) << group;
     run<uint64_t>(make_keys<uint64_t>(n, [&](uint64_t i) { return grouped(i, n, group, 38, true); }), {});
