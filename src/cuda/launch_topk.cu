@@ -3,6 +3,7 @@
 #include "cuda/check.h"
 #include "cuda/launch.h"
 #include "cuda/launch_topk.h"
+#include "plan/radix_plan.h"
 
 namespace gsort_internal {
 namespace {
@@ -185,7 +186,12 @@ uint64_t topk_workspace_bytes_forced(const Request &request, const TopkForce &fo
       // The longest row that is sorted whole.
       TopkShape all{1, topk_min(s.columns, s.k + s.k / 3 + 2), s.k, s.key_bytes};
       while (!sorts_all(all)) --all.columns;
-      return topk_max(bytes, sort_layout(all, request.order).bytes);
+      bytes = topk_max(bytes, sort_layout(all, request.order).bytes);
+      // Just up to these sizes a sort takes more workspace than just above them.
+      for (const uint64_t edge : {kSmallTilesItemsMax, kStableItemsMax})
+        if (edge >= s.k && edge < all.columns)
+          bytes = topk_max(bytes, sort_layout({1, edge, s.k, s.key_bytes}, request.order).bytes);
+      return bytes;
     }
     bytes = topk_max(bytes, topk_teams_bytes_max(s));
   }

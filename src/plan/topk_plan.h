@@ -235,7 +235,7 @@ GSORT_HOST_DEVICE constexpr uint64_t topk_rows_expected(const TopkSample &sample
 GSORT_HOST_DEVICE constexpr TopkSample topk_rows_sample(uint64_t columns, uint64_t k, uint64_t room) {
   const uint64_t direct = topk_min(room, kTopkRowsDirectMax);
   const uint64_t m = topk_min(topk_max(topk_power_up(columns / 32), 1024), topk_power_down(direct));
-  if (columns < 2 * m) return {0, 0};
+  if (m == 0 || columns < 2 * m) return {0, 0};
   const TopkSample sample{m, topk_sample_rank(k, m, columns)};
   return sample.rank < m / 2 && topk_rows_expected(sample, columns) <= room / 5 * 3 ? sample : TopkSample{0, 0};
 }

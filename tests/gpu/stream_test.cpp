@@ -16,8 +16,8 @@ struct ReservedShape {
 std::vector<ReservedShape> reserved_shapes(uint64_t n) {
   return {{GSORT_OP_SORT, 0},     {GSORT_OP_SORT_PAIRS, 4},    {GSORT_OP_ARGSORT, 4},
           {GSORT_OP_RANK, 4},     {GSORT_OP_MERGE, 0},         {GSORT_OP_SORT_SEGMENTS, Arrays::kSegments},
-          {GSORT_OP_TOPK, n / 3}, {GSORT_OP_TOPK_ROWS, n / 9}, {GSORT_OP_SUM, 0},
-          {GSORT_OP_REDUCE, 0},   {GSORT_OP_SCAN, 0},          {GSORT_OP_TOPK_SEGMENTS, 10}};
+          {GSORT_OP_TOPK, n / 3}, {GSORT_OP_TOPK_ROWS, n / 9}, {GSORT_OP_TOPK_SEGMENTS, 10},
+          {GSORT_OP_SUM, 0},      {GSORT_OP_REDUCE, 0},        {GSORT_OP_SCAN, 0}};
 }
 
 // Input copied in, sorted and copied out on one non-blocking stream, without a wait between.

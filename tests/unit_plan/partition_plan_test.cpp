@@ -48,7 +48,7 @@ void check_msd_passes(const MsdPlan &plan) {
   EXPECT_GE(msd_bins_max(plan), 1u << plan.first_bits);
   // Cells are counted at once, or their bins at once and they between the passes.
   EXPECT_EQ(plan.cell_bits > kMsdCountedBits, plan.counted_late);
-  EXPECT_LE((plan.counted_late ? 1u << plan.first_bits : 1u << plan.cell_bits), kMsdCountedCells);
+  EXPECT_LE((plan.counted_late ? 1u << plan.first_bits : 1u << plan.cell_bits), 1u << kMsdCountedBits);
   if (plan.counted_late) {
     EXPECT_NE(0u, plan.second_bits) << "there is no time between passes";
     EXPECT_EQ(0u, (1u << plan.cell_bits) % kMsdLateCells) << "the scan of the late count takes whole parts";

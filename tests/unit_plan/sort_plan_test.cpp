@@ -214,6 +214,13 @@ void check_layout(const Request &r, const SortPlan &plan, const SortLayout &l) {
                 {"team_spare", l.team_spare, items},
                 {"team_starts", l.team_starts, team ? kTeamBlocksMax * kTeamStartsStride * uint64_t{4} : 0}},
                l.bytes, 256);
+}
+
+void check_cleared_and_all(const Request &r, const SortPlan &plan, const SortLayout &l) {
+  const uint64_t n = r.n, keys = n * plan.key_bytes, carried = n * carry_bytes(plan.carry), bins = kDigitBins;
+  const bool pairs = r.operation == Operation::kSortPairs, alone = r.operation == Operation::kSort;
+  const uint64_t filled = plan.key_bytes == 2 && alone ? uint64_t{65536} * 16 + 512 : 0;
+  const uint64_t counted = plan.shortcut && alone ? uint64_t{4} << kShortcutBitsMax : 0;
   // What is cleared: the words of the passes; before a shortcut its own as well, which say later that it applied.
   EXPECT_EQ(l.shortcut_state, l.zero_bytes);
   EXPECT_EQ(l.bases, l.shortcut_zero_bytes);
@@ -221,8 +228,8 @@ void check_layout(const Request &r, const SortPlan &plan, const SortLayout &l) {
   const bool may_be_team = team_applies(n, plan.key_bytes);
   const bool may_be_chip =
       pairs && (may_be_team || small_sort_applies(n, plan.key_bytes, !alone, kLongBlockSharedBytes));
-  const uint64_t fixed = l.bases + l.slots * 2 * bins * 8 + plan.msd_tables_bytes + 24 * 256 + counted +
-                         (count ? uint64_t{65536} * 16 + 512 : 0) + (may_be_team ? kTeamStartsBytes : 0);
+  const uint64_t fixed = l.bases + l.slots * 2 * bins * 8 + plan.msd_tables_bytes + 24 * 256 + counted + filled +
+                         (may_be_team ? kTeamStartsBytes : 0);
   const uint64_t arrays = 2 * keys + 2 * carried + (pairs ? n * (r.value_bytes + (may_be_chip ? 4 : 0)) : 0) +
                           (may_be_team ? 2 * n * small_item_bytes(plan.key_bytes, !alone) : 0);
   EXPECT_LE(l.bytes, fixed + arrays) << "more than is used";
@@ -240,6 +247,7 @@ TEST(SortLayout, SlicesHoldWhatTheSortNeedsOnEveryDevice) {
         const SortPlan plan = planned(r, device, forced);
         const SortLayout l = sort_layout(r, plan);
         check_layout(r, plan, l);
+        check_cleared_and_all(r, plan, l);
         EXPECT_LE(l.bytes, asked) << sort_algorithm_name(plan.algorithm) << ", n " << r.n << ", keys of "
                                   << plan.key_bytes << ", values of " << r.value_bytes;
         if (testing::Test::HasFailure()) return;

@@ -48,6 +48,7 @@ class IntegerScan {
     Sum warp_prefixes[2][kWarps];
     uint32_t tickets[2];
     uint32_t first_ticket;
+    uint32_t arrived;  // how many of the block's tiles but the first have come
   };
 
   __device__ __forceinline__ IntegerScan(const IntegerScanArguments<U> &args, Shared &shared)
@@ -67,9 +68,16 @@ class IntegerScan {
     asm volatile("bar.sync 1, %0;" ::"n"(Tuning::kThreads) : "memory");
   }
 
-  // The first warp tells the last one that the block's next tile has come.
-  __device__ static __forceinline__ void tell_arrival() { asm volatile("bar.arrive 2, %0;" ::"n"(64) : "memory"); }
-  __device__ static __forceinline__ void wait_for_arrival() { asm volatile("bar.sync 2, %0;" ::"n"(64) : "memory"); }
+  // The first warp tells the last one that the block's next tile has come. Nothing is handed over: the wait only keeps
+  // the last warp from polling too early, so the counter needs no order with other accesses.
+  __device__ __forceinline__ void tell_arrival() {
+    if (lane_ == 0) atomicAdd(&shared_.arrived, 1);
+  }
+  __device__ __forceinline__ void wait_for_arrival(uint32_t tiles) {
+    if (lane_ == 0)
+      while (atomicAdd(&shared_.arrived, 0) < tiles) __nanosleep(Tuning::kArrivalNanoseconds);
+    __syncwarp();
+  }
 
   // The warps that hold the tiles. At each barrier the total of `tile` is there for serve(), and the prefix of `held`
   // and a new ticket come from it.
@@ -110,11 +118,12 @@ class IntegerScan {
   // The last warp.
   __device__ __forceinline__ void serve() {
     uint32_t tile = __shfl_sync(0xffffffffu, draw_first(), 0), turn = 0;
-    if (lane_ == 0) shared_.first_ticket = tile;
+    if (lane_ == 0) shared_.first_ticket = tile, shared_.arrived = 0;
     block_sync();
     uint32_t next = __shfl_sync(0xffffffffu, draw_next(), 0);
     if (lane_ == 0) shared_.tickets[0] = next;
     uint32_t reached = 0;  // tiles whose totals are in `before`
+    uint32_t served = 0;   // tiles of the block
     Sum before = 0;
     while (true) {
       block_sync();
@@ -124,7 +133,7 @@ class IntegerScan {
       const Sum total = __shfl_sync(0xffffffffu, warps, kWarps - 1);
       // Until the block's next tile has come: by then what this one looks for is there, and polling would slow the
       // memory.
-      wait_for_arrival();
+      wait_for_arrival(++served);
       const uint32_t drawn = draw_next();  // comes while looking back
       before += totals_between(reached, tile);
       turn ^= 1;
