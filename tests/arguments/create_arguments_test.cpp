@@ -139,6 +139,14 @@ TEST(CreateArguments, EnvironmentDecidesAuto) {
   EXPECT_NE(std::string(), info.reason);
 }
 
+TEST(CreateArguments, EnvironmentThatSaysNothing) {
+  for (const char *value : {"", "auto"}) {
+    const Environment environment(value);
+    const Handle handle(GSORT_BACKEND_AUTO);
+    EXPECT_EQ(GSORT_OK, handle.status()) << "GSORT_BACKEND=" << value << ": " << gsort_error_message(nullptr);
+  }
+}
+
 TEST(CreateArguments, EnvironmentWithNonsense) {
   for (const char *value : {"gpu", "CPU", "cuda ", "0"}) {
     const Environment environment(value);

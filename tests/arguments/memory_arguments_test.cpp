@@ -54,6 +54,13 @@ TEST_P(MemoryArguments, EveryOperationHasAWorkspaceSize) {
   }
 }
 
+TEST_P(MemoryArguments, AllOfThemMayBeSelected) {
+  expect_ok(gsort_reserve(g(), GSORT_OP_TOPK, GSORT_U32, 100, 100));
+  expect_ok(gsort_reserve(g(), GSORT_OP_TOPK_ROWS, GSORT_U32, 100, 100));
+  expect_ok(gsort_reserve(g(), GSORT_OP_ARGSORT, GSORT_U32, 100, 4));
+  expect_ok(gsort_reserve(g(), GSORT_OP_SORT_PAIRS, GSORT_U32, 100, 65536));
+}
+
 TEST_P(MemoryArguments, WorkspaceBytesOfNull) {
   EXPECT_EQ(GSORT_ERROR_INVALID_ARGUMENT, gsort_workspace_bytes(GSORT_OP_SORT, GSORT_U32, 10, 0, nullptr));
   EXPECT_TRUE(has_words(gsort_error_message(nullptr), {"bytes", "NULL"}));

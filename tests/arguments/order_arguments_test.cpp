@@ -115,6 +115,10 @@ TEST_P(OrderArguments, WrongOffsets) {
                    {"offsets"});
     EXPECT_TRUE(buffer.red_zones_intact());
   }
+  const uint64_t on_host[] = {0, 10, 9, kItems};
+  expect_invalid(gsort_sort_segments(g(), GSORT_U32, keys(), out(), kItems, on_host, 3, 0), {"offsets"});
+  EXPECT_NE(std::string::npos, std::string(gsort_error_message(g())).find("offsets[1] = 10 is above offsets[2] = 9"))
+      << gsort_error_message(g());
 }
 
 GSORT_INSTANTIATE_BACKENDS(OrderArguments);

@@ -134,6 +134,16 @@ TEST_P(SortArguments, PairsTypeFlagsAndAlignment) {
   expect_invalid(pairs(call), {"keys_in", as_text(call.keys_in)});
 }
 
+// Values are bytes: those of 3 may lie anywhere.
+TEST_P(SortArguments, PairsValuesAtOddAddresses) {
+  PairsCall call = good_pairs();
+  call.value_bytes = 3;
+  call.n = 20;
+  call.values_in = bytes(values()) + 1;
+  call.values_out = bytes(values_out()) + 5;
+  expect_ok(pairs(call));
+}
+
 TEST_P(SortArguments, PairsSizeOverflow) {
   PairsCall call = good_pairs();
   call.n = kTooMany;
