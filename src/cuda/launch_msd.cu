@@ -7,6 +7,7 @@
 #include "cuda/kernels/msd_count.cuh"
 #include "cuda/kernels/msd_finish.cuh"
 #include "cuda/kernels/msd_partition.cuh"
+#include "cuda/launch_chain.h"
 #include "cuda/msd.h"
 #include "cuda/workspace.h"
 
@@ -54,42 +55,15 @@ MsdArguments<U> make_arguments(const MsdPlan &plan, void *memory) {
           plan};
 }
 
-template <class U>
-struct Launcher {
-  const LaunchContext &context;
-  bool first;  // no kernel of ours before it
-
-  // Later kernels are set up while the one before still runs; each waits for its end before it reads anything.
-  template <class... Parameters, class... Values>
-  void operator()(void (*kernel)(Parameters...), const char *name, uint32_t blocks, uint32_t threads,
-                  uint32_t shared_bytes, Values... values) {
-    cuda_check(
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes)),
-        "cudaFuncSetAttribute");
-    cudaLaunchAttribute attribute = {};
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(blocks);
-    config.blockDim = dim3(threads);
-    config.dynamicSmemBytes = shared_bytes;
-    config.stream = context.stream;
-    config.attrs = &attribute;
-    config.numAttrs = !first && context.device->compute_capability >= 90 ? 1 : 0;
-    cuda_check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(values)...), name);
-    first = false;
-  }
-};
-
 template <class U, class Sample>
-void launch_sample(Launcher<U> &launcher, const MsdSort<U> &sort, const MsdArguments<U> &arguments) {
+void launch_sample(LaunchChain &launcher, const MsdSort<U> &sort, const MsdArguments<U> &arguments) {
   const uint32_t clearing = std::min(msd_cells_max(arguments.plan) / kMsdSampleThreads + 1, 16u);
   launcher(msd_sample_kernel<U, Sample>, "msd_sample_kernel", 1 + clearing, kMsdSampleThreads,
            (1u << Sample::kMeetingBits) / 8, sort.keys_in, sort.n, sort.codec, sort.done, arguments);
 }
 
 template <class U>
-void launch_count(Launcher<U> &launcher, const MsdSort<U> &sort, const MsdArguments<U> &arguments) {
+void launch_count(LaunchChain &launcher, const MsdSort<U> &sort, const MsdArguments<U> &arguments) {
   if (sort.n <= kMsdSmallSampleItemsMax)
     launch_sample<U, MsdSmallSample>(launcher, sort, arguments);
   else
@@ -113,7 +87,7 @@ void launch_count(Launcher<U> &launcher, const MsdSort<U> &sort, const MsdArgume
 }
 
 template <class U, bool kFirst>
-void launch_partition(Launcher<U> &launcher, const MsdSort<U> &sort, const MsdArguments<U> &arguments, const U *from,
+void launch_partition(LaunchChain &launcher, const MsdSort<U> &sort, const MsdArguments<U> &arguments, const U *from,
                       U *to) {
   constexpr uint32_t kTile = MsdShape<sizeof(U)>::kPartitionTile;
   // In the second pass every bin of the first may end in a part of a tile.
@@ -125,7 +99,7 @@ void launch_partition(Launcher<U> &launcher, const MsdSort<U> &sort, const MsdAr
 }
 
 template <class U>
-void launch_moves(Launcher<U> &launcher, const MsdSort<U> &sort, const MsdArguments<U> &arguments) {
+void launch_moves(LaunchChain &launcher, const MsdSort<U> &sort, const MsdArguments<U> &arguments) {
   // The last partition pass ends in keys_out, where the cells are finished in place.
   const bool in_scratch = arguments.plan.second_bits == 0 && sort.keys_in == sort.keys_out;
   if (arguments.plan.second_bits == 0) {
@@ -159,7 +133,7 @@ const uint32_t *launch_msd(const LaunchContext &context, const MsdSort<U> &sort)
         "partition by %u + %u bits, cells finished on chip",
         static_cast<unsigned long long>(sort.n), static_cast<uint32_t>(sizeof(U)), 1u << plan.cell_bits,
         plan.counted_late ? " counted between the passes" : "", plan.mapped_cells, plan.first_bits, plan.second_bits);
-  Launcher<U> launcher = {context, true};
+  LaunchChain launcher = {context, true};
   launch_count(launcher, sort, arguments);
   launch_moves(launcher, sort, arguments);
   return &arguments.state->sorted;

@@ -10,37 +10,12 @@
 #include "cuda/kernels/stable_count.cuh"
 #include "cuda/kernels/stable_finish.cuh"
 #include "cuda/kernels/stable_pass.cuh"
-#include "cuda/shared_bytes.h"
+#include "cuda/launch_chain.h"
 #include "cuda/stable.h"
 
 namespace gsort_internal {
 
 static_assert(sizeof(StableState) <= kStableStateBytes, "the tables count with this size");
-
-// Kernels one behind the other, each set up while the one before still runs: it waits for the end of that one before it
-// reads anything.
-struct StableLauncher {
-  const LaunchContext &context;
-  bool first;  // an operation that is no kernel of this sort lies before it
-
-  template <class... Parameters, class... Values>
-  void operator()(void (*kernel)(Parameters...), const char *name, uint32_t blocks, uint32_t threads,
-                  uint32_t shared_bytes, const Values &...values) {
-    allow_shared_bytes(kernel, shared_bytes);
-    cudaLaunchAttribute attribute = {};
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(blocks);
-    config.blockDim = dim3(threads);
-    config.dynamicSmemBytes = shared_bytes;
-    config.stream = context.stream;
-    config.attrs = &attribute;
-    config.numAttrs = !first && context.device->compute_capability >= 90 ? 1 : 0;
-    cuda_check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(values)...), name);
-    first = false;
-  }
-};
 
 inline StableArguments stable_arguments(const SortJob &job, uint32_t tile_items) {
   const StablePlan plan = plan_stable(job.request->n);
@@ -55,7 +30,7 @@ inline StableArguments stable_arguments(const SortJob &job, uint32_t tile_items)
 }
 
 template <class U>
-void launch_stable_count(StableLauncher &launch, const SortJob &job, const uint32_t *done,
+void launch_stable_count(LaunchChain &launch, const SortJob &job, const uint32_t *done,
                          const StableArguments &arguments) {
   const U *const keys = static_cast<const U *>(job.keys_in);
   const uint64_t n = job.request->n;
@@ -73,7 +48,7 @@ void launch_stable_count(StableLauncher &launch, const SortJob &job, const uint3
 // its input is not written before everything has been read from it. Indices go to x, y, and come back to x from the
 // finish, which may widen them or store ranks.
 template <class U, class V, class Shape>
-void launch_stable_moves(StableLauncher &launch, const SortJob &job, const StableArguments &arguments) {
+void launch_stable_moves(LaunchChain &launch, const SortJob &job, const StableArguments &arguments) {
   const bool pairs = job.keys_wanted;
   U *const keys_x = static_cast<U *>(job.keys_x), *const keys_y = static_cast<U *>(job.keys_y);
   StablePassParams<U> pass{};
@@ -109,7 +84,7 @@ void launch_stable_moves(StableLauncher &launch, const SortJob &job, const Stabl
 }
 
 template <class U, class V>
-void launch_stable_values(StableLauncher &launch, const SortJob &job, const StableArguments &arguments) {
+void launch_stable_values(LaunchChain &launch, const SortJob &job, const StableArguments &arguments) {
   constexpr uint32_t kWideBytes = wide_bytes(sizeof(U), sizeof(V));
   static_assert(sizeof(StableFinishStorage<U, V>) + 1024 <= kStableSharedBytesMin, "fits where the histogram fits");
   launch_stable_moves<U, V, LargeTile<kWideBytes>>(launch, job, arguments);
@@ -130,7 +105,7 @@ const uint32_t *launch_stable(const LaunchContext &context, const SortJob &job, 
     cuda_check(
         cudaMemsetAsync(arguments.look_back, 0, job.layout.tiles * kDigitBins * sizeof(uint32_t), context.stream),
         "cudaMemsetAsync(look-back)");
-  StableLauncher launch = {context, true};
+  LaunchChain launch = {context, true};
   launch_stable_count<U>(launch, job, done, arguments);
   if (carry_bytes(job.plan.carry) == 4) {
     launch_stable_values<U, uint32_t>(launch, job, arguments);

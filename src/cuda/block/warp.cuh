@@ -70,6 +70,16 @@ __device__ __forceinline__ T warp_inclusive_sum(T value) {
   return value;
 }
 
+// The sum over the warp, in every lane.
+__device__ __forceinline__ uint32_t warp_sum(uint32_t value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(kFullWarp, value);
+#else
+  for (uint32_t distance = 16; distance != 0; distance /= 2) value += __shfl_xor_sync(kFullWarp, value, distance);
+  return value;
+#endif
+}
+
 }  // namespace gsort_internal
 
 #endif  // GSORT_CUDA_BLOCK_WARP_CUH_

@@ -9,6 +9,7 @@
 
 #include "core/key_bits.h"
 #include "cuda/block/exclusive_scan.cuh"
+#include "cuda/block/window_sort.cuh"
 #include "cuda/kernels/msd_groups.cuh"
 #include "cuda/kernels/msd_state.cuh"
 
@@ -29,52 +30,6 @@ struct MsdFinishStorage {
   MsdGroups<U> groups;
 };
 
-// Puts keys of equal digit in order, at most kMsdWindowGroup of each: every thread loads its run of neighbouring keys
-// and as many on either side as a digit can have, and sorts the whole by odd-even transposition, which never moves a
-// key past one of another digit. What happens near the window's ends is cut off as soon as it cannot reach the run.
-template <class U>
-__device__ __forceinline__ void sort_windows(U *sorted, uint32_t count) {
-  constexpr int kItems = MsdShape<sizeof(U)>::kFinishItems, kHalo = kMsdWindowHalo, kWindow = kItems + 2 * kHalo;
-  U window[kWindow];
-  U *const first = sorted + threadIdx.x * kItems - kHalo;
-  const bool any = threadIdx.x * kItems < count;
-  if (any) {
-#pragma unroll
-    for (int i = 0; i < kWindow; ++i) window[i] = first[i];
-#pragma unroll
-    for (int round = 0; round <= kHalo; ++round) {
-#pragma unroll
-      for (int i = round; i <= kWindow - 1 - round && i + 1 < kWindow; i += 2) {
-        const U low = window[i] < window[i + 1] ? window[i] : window[i + 1];
-        window[i + 1] = window[i] < window[i + 1] ? window[i + 1] : window[i];
-        window[i] = low;
-      }
-    }
-  }
-  __syncthreads();
-  if (any) {
-#pragma unroll
-    for (int i = 0; i < kItems; ++i) first[kHalo + i] = window[kHalo + i];
-  }
-  __syncthreads();
-}
-
-// The sum over the warp, in every lane.
-__device__ __forceinline__ uint32_t warp_sum(uint32_t value) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_add_sync(kFullWarp, value);
-#else
-  for (uint32_t distance = 16; distance != 0; distance /= 2) value += __shfl_xor_sync(kFullWarp, value, distance);
-  return value;
-#endif
-}
-
-__device__ __forceinline__ void put_first_places(uint4 *counters, uint32_t first) {
-  const uint4 counts = *counters;
-  const uint32_t second = first + counts.x, third = second + counts.y;
-  *counters = make_uint4(first, second, third, third + counts.z);
-}
-
 // Replaces counts by first places. All threads call it, and it ends with a barrier. A thread takes two groups of four
 // counters, 128 apart, so that its 16-byte accesses meet no conflict; one scan serves both, in halves of a word.
 template <uint32_t kThreads>
@@ -94,9 +49,9 @@ __device__ __forceinline__ void scan_finish_counters(uint32_t *counters, uint32_
   const uint32_t before = inclusive - sums;
   // The counters are read again rather than held: with the keys they would not fit the registers.
   asm volatile("" ::: "memory");
-  put_first_places(own, before_warp + (before & 0xffffu));
+  counts_to_places(own, before_warp + (before & 0xffffu));
   asm volatile("" ::: "memory");
-  put_first_places(own + 32, before_warp + (before >> 16) + (last & 0xffffu));
+  counts_to_places(own + 32, before_warp + (before >> 16) + (last & 0xffffu));
   __syncthreads();
 }
 
@@ -240,7 +195,7 @@ __device__ __forceinline__ void finish_cell(const U *from, U *to, uint32_t count
   }
   if (!in_order) {
     if (many) sort_large_groups(sorted, cell[1], storage.counters, storage.groups);
-    sort_windows(sorted, cell[1]);
+    sort_in_windows<MsdShape<sizeof(U)>::kFinishItems, kMsdWindowHalo>(sorted, cell[1]);
   }
   if (codec.is_identity())
     store_cell<U, true>(sorted, to + cell[0], cell[1], codec);

@@ -245,7 +245,8 @@ __global__ void __launch_bounds__(StableFinishShape<sizeof(U)>::kThreads,
                         : rank_words<U, V, false>(params, first, count, storage);
   copy_async_wait<0>();  // before the barriers below
   if (sizeof(U) == 4 && !many) {
-    if constexpr (sizeof(U) == 4) sort_in_windows<StableFinishShape<sizeof(U)>::kItems>(sorted, storage.cell_items);
+    if constexpr (sizeof(U) == 4)
+      sort_in_windows<StableFinishShape<sizeof(U)>::kItems, kStableWindowHalo>(sorted, storage.cell_items);
     store_sorted<U, V, true>(params, storage);
     return;
   }

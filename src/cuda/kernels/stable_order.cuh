@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "cuda/block/warp.cuh"
+#include "cuda/block/window_sort.cuh"
 #include "plan/stable_plan.h"
 
 namespace gsort_internal {
@@ -53,53 +54,6 @@ __device__ __forceinline__ uint32_t place_among_equal_digits(const U *words, uin
   return place;
 }
 
-// Puts words of equal digit in order, at most kStableWindowGroup of each: every thread loads its run of kItems
-// neighbouring words and as many on either side as a digit can have, and sorts the whole by odd-even transposition,
-// which never moves a word past one of another digit. What happens near the window's ends is cut off as soon as it
-// cannot reach the run. The least word stands before the first kStableWindowGroup times, the greatest behind the last.
-template <int kItems, class U>
-__device__ __forceinline__ void sort_in_windows(U *words, uint32_t count) {
-  constexpr int kHalo = kStableWindowHalo, kWindow = kItems + 2 * kHalo;
-  U window[kWindow];
-  U *const first = words + threadIdx.x * kItems - kHalo;
-  const bool any = threadIdx.x * kItems < count;
-  if (any) {
-#pragma unroll
-    for (int i = 0; i < kWindow; ++i) window[i] = first[i];
-#pragma unroll
-    for (int round = 0; round <= kHalo; ++round) {
-#pragma unroll
-      for (int i = round; i <= kWindow - 1 - round && i + 1 < kWindow; i += 2) {
-        const U low = window[i] < window[i + 1] ? window[i] : window[i + 1];
-        window[i + 1] = window[i] < window[i + 1] ? window[i + 1] : window[i];
-        window[i] = low;
-      }
-    }
-  }
-  __syncthreads();
-  if (any) {
-#pragma unroll
-    for (int i = 0; i < kItems; ++i) first[kHalo + i] = window[kHalo + i];
-  }
-  __syncthreads();
-}
-
-// The sum over the warp, in every lane.
-__device__ __forceinline__ uint32_t sum_of_lanes(uint32_t value) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_add_sync(kFullWarp, value);
-#else
-  for (uint32_t distance = 16; distance != 0; distance /= 2) value += __shfl_xor_sync(kFullWarp, value, distance);
-  return value;
-#endif
-}
-
-__device__ __forceinline__ void counts_to_places(uint4 *counters, uint32_t first) {
-  const uint4 counts = *counters;
-  const uint32_t second = first + counts.x, third = second + counts.y;
-  *counters = make_uint4(first, second, third, third + counts.z);
-}
-
 // Replaces counts by first places. All threads call it, and it ends with a barrier. A warp takes the counters of
 // neighbouring digits, a thread groups of four of them, 128 apart, so that its 16-byte accesses meet no conflict; one
 // scan serves two groups, in halves of a word.
@@ -120,7 +74,7 @@ __device__ __forceinline__ void scan_stable_counters(uint32_t *counters, uint32_
   }
   if (lane_id() == 31) warp_totals[threadIdx.x / 32] = warp_total;
   __syncthreads();
-  uint32_t first = sum_of_lanes(lane_id() < threadIdx.x / 32 ? warp_totals[lane_id()] : 0);
+  uint32_t first = warp_sum(lane_id() < threadIdx.x / 32 ? warp_totals[lane_id()] : 0);
 #pragma unroll
   for (uint32_t pair = 0; pair < kPairs; ++pair) {
     // The counters are read again rather than held: with the keys they would not fit the registers.
