@@ -91,14 +91,17 @@ void check_topk_outputs(gsort *g, const Request &request, uint64_t count, const 
   check_overlap(indices, values, false);
 }
 
-// segments + 1 offsets into n elements; looked at here if the host can read them.
-ArrayUse check_segments(gsort *g, const uint64_t *offsets, uint64_t segments, uint64_t n) {
+// The array of segments + 1 offsets.
+ArrayUse check_segments(gsort *g, const uint64_t *offsets, uint64_t segments) {
   if (segments == 0) return {"offsets", offsets, 0};
   if (segments == UINT64_MAX)
     throw Error(GSORT_ERROR_INVALID_ARGUMENT, "segments = 2^64 - 1 is too large; pass the number of segments");
-  const ArrayUse use = check_array(*g->engine, "offsets", offsets, segments + 1, 8, 8);
-  if (g->engine->host_readable(offsets)) check_offsets(offsets, segments, n);
-  return use;
+  return check_array(*g->engine, "offsets", offsets, segments + 1, 8, 8);
+}
+
+// What the offsets say of n elements, if the host can read them; an engine checks others.
+void check_offsets_of_host(gsort *g, const uint64_t *offsets, uint64_t segments, uint64_t n) {
+  if (segments != 0 && g->engine->host_readable(offsets)) check_offsets(offsets, segments, n);
 }
 
 ArrayUse check_result(gsort *g, const void *out, uint32_t bytes) {
@@ -196,7 +199,8 @@ gsort_status gsort_sort_segments(gsort *g, gsort_dtype t, const void *keys_in, v
     const ArrayUse in_use = check_elements(g, "keys_in", keys_in, n, t);
     const ArrayUse out_use = check_elements(g, "keys_out", keys_out, n, t);
     check_overlap(out_use, in_use, true);
-    check_overlap(out_use, check_segments(g, offsets, segments, n), false);
+    check_overlap(out_use, check_segments(g, offsets, segments), false);
+    check_offsets_of_host(g, offsets, segments, n);
     if (n == 0) return;
     Request request = make_request(Operation::kSortSegments, t, flags);
     request.in = keys_in, request.out = keys_out, request.n = n;
@@ -261,8 +265,8 @@ gsort_status gsort_topk_segments(gsort *g, gsort_dtype t, const void *in, uint64
     check_flags(flags, kTopkFlags);
     if (indices_out != nullptr) check_index_dtype(index_t, n == 0 ? 0 : n - 1);
     const ArrayUse in_use = check_elements(g, "in", in, n, t);
-    const ArrayUse offsets_use = check_segments(g, offsets, segments, n);
-    if (k == 0 || segments == 0) return;
+    const ArrayUse offsets_use = check_segments(g, offsets, segments);
+    if (k == 0 || segments == 0) return check_offsets_of_host(g, offsets, segments, n);
     require_an_output(values_out, indices_out);
     Request request = make_topk_request(Operation::kTopkSegments, t, flags);
     request.in = in, request.n = n, request.k = k;
@@ -270,6 +274,7 @@ gsort_status gsort_topk_segments(gsort *g, gsort_dtype t, const void *in, uint64
     request.out = values_out, request.indices_out = indices_out;
     request.index_t = indices_out == nullptr ? GSORT_U64 : index_t;
     check_topk_outputs(g, request, checked_multiply(segments, k, "segments x k"), in_use, offsets_use);
+    check_offsets_of_host(g, offsets, segments, n);
     g->engine->execute(request);
   });
 }

@@ -93,7 +93,7 @@ class HostMemory {
   void *allocate_own(uint64_t bytes) {
     const uint64_t alignment = bytes >= 2 * kPageBytes ? kPageBytes : kAlignment;
     void *memory = std::aligned_alloc(alignment, bytes);
-    if (memory != nullptr) return memory;
+    if (memory != nullptr || kept_bytes() == 0) return memory;
     free_kept();
     return std::aligned_alloc(alignment, bytes);
   }

@@ -163,6 +163,9 @@ GSORT_CALL(cudaMemsetAsync, (void *to, int value, size_t bytes, cudaStream_t str
            (std::memset(to, value, bytes), cudaSuccess))
 GSORT_CALL(cudaMemGetInfo, (size_t * free_bytes, size_t *total_bytes), (free_bytes, total_bytes),
            (give(free_bytes, size_t{1} << 36), give(total_bytes, size_t{1} << 37)))
+GSORT_CALL(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+           (int *blocks, const void *kernel, int threads, size_t shared_bytes, unsigned flags),
+           (blocks, kernel, threads, shared_bytes, flags), give(blocks, 1))
 GSORT_CALL(cudaPointerGetAttributes, (cudaPointerAttributes * out, const void *memory), (out, memory), pointer(out))
 GSORT_CALL(cudaDriverGetVersion, (int *version), (version), give(version, 13000))
 GSORT_CALL(cudaGetDeviceCount, (int *count), (count), give(count, 2))
