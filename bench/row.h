@@ -53,6 +53,7 @@ struct Row {
   uint64_t k = 0;              // top-k
   uint64_t rows = 1;           // top-k of rows; n = rows * columns
   uint32_t reduce_op = 0;      // GSORT_MIN and so on
+  bool by_offsets = false;     // top-k of rows: gsort_topk_segments() on the same rows
   bool smallest = false;       // top-k
   bool exclusive = false;      // scan
   uint64_t columns() const { return n / rows; }

@@ -79,6 +79,15 @@ void run_topk(Bench &bench, Result &result) {
   judge_topk(bench, result);
 }
 
+void copy_row_offsets(Bench &bench, const Row &row) {
+  std::vector<uint64_t> offsets(row.rows + 1);
+  for (uint64_t i = 0; i <= row.rows; ++i) offsets[i] = i * row.columns();
+  require_cuda(cudaMemcpyAsync(bench.offsets.reserve(8 * offsets.size()), offsets.data(), 8 * offsets.size(),
+                               cudaMemcpyHostToDevice, bench.stream),
+               "offsets");
+  require_cuda(cudaStreamSynchronize(bench.stream), "offsets");
+}
+
 void run_topk_rows(Bench &bench, Result &result) {
   const Row &row = result.row;
   gsort *const g = bench.handle();
@@ -95,9 +104,16 @@ void run_topk_rows(Bench &bench, Result &result) {
   PeerScratch scratch;
   const Task peer_task = choose_peer(bench, choices, scratch, result);
   result.bytes_moved = row.n * dtype_bytes(row.t);
-  result.gsort_extra_bytes = gsort_extra_bytes(GSORT_OP_TOPK_ROWS, row, row.k);
+  result.gsort_extra_bytes =
+      gsort_extra_bytes(row.by_offsets ? GSORT_OP_TOPK_SEGMENTS : GSORT_OP_TOPK_ROWS, row, row.k);
+  if (row.by_offsets) copy_row_offsets(bench, row);
   bench.measure(
       [&] {
+        if (row.by_offsets)
+          return require_gsort(
+              gsort_topk_segments(g, row.t, bench.in.get(), row.n, bench.offsets.as<uint64_t>(), row.rows, row.k,
+                                  bench.out.get(), GSORT_U32, bench.values_out.get(), 0),
+              g, "gsort_topk_segments");
         require_gsort(gsort_topk_rows(g, row.t, bench.in.get(), row.rows, row.columns(), row.columns(), row.k,
                                       bench.out.get(), GSORT_U32, bench.values_out.get(), 0),
                       g, "gsort_topk_rows");

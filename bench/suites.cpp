@@ -154,6 +154,13 @@ void add_select_rows(std::vector<Row> &rows) {
     rows.push_back(make_topk_rows(100, power(20), k));
     rows.push_back(make_topk_rows(1, power(24), k));
   }
+  for (const uint64_t k : {10u, 256u}) {
+    for (const uint64_t columns : {1024u, 32000u, 1048576u}) {
+      Row row = make_topk_rows(columns == 1024 ? 8192 : columns == 32000 ? 1024 : 100, columns, k);
+      row.by_offsets = true;
+      rows.push_back(row);
+    }
+  }
   for (gsort_dtype t = GSORT_U8; t <= GSORT_F64; ++t) {
     for (const bool smallest : {false, true}) {
       Row row = make_topk(t, power(27), 256, {});
@@ -246,8 +253,8 @@ std::string row_name(const Row &row) {
     case Work::kTopk:
       return "topk " + type + " k=" + std::to_string(row.k) + (row.smallest ? " smallest" : "");
     case Work::kTopkRows:
-      return "topk rows " + type + " " + std::to_string(row.rows) + "x" + std::to_string(row.columns()) +
-             " k=" + std::to_string(row.k);
+      return (row.by_offsets ? "topk segments " : "topk rows ") + type + " " + std::to_string(row.rows) + "x" +
+             std::to_string(row.columns()) + " k=" + std::to_string(row.k);
     case Work::kSum:
       return "sum " + type;
     case Work::kReduce:
