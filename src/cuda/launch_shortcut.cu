@@ -42,7 +42,8 @@ __global__ void __launch_bounds__(kShortcutThreads, 1)
   const bool strict = params.work.values_out != nullptr;
   allow_next_kernel();
   const ShortcutKind kind = decide_shortcut(params, storage, strict);
-  wait_for_clearing();  // it clears the state; also where there is nothing to do, for others wait for this one only
+  wait_for_kernel_before();  // it clears the state; also where there is nothing to do, for others wait for this one
+                             // only
   if (kind == ShortcutKind::kNone || !claim_kind(params.state, kind)) return;
   if (kind == ShortcutKind::kFewBits) {
     sort_few_bits(params, storage, counters);

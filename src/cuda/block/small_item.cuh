@@ -109,14 +109,6 @@ template <class T>
 __device__ __forceinline__ T warp_greatest(T value) {
   return static_cast<T>(~warp_least(static_cast<T>(~value)));
 }
-__device__ __forceinline__ uint32_t warp_total(uint32_t value) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_add_sync(kFullWarp, value);
-#else
-  for (uint32_t distance = 16; distance != 0; distance /= 2) value += __shfl_xor_sync(kFullWarp, value, distance);
-  return value;
-#endif
-}
 
 }  // namespace gsort_internal
 

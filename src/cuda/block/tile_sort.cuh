@@ -138,7 +138,7 @@ __device__ __forceinline__ void scan_tile_counters(TileSortStorage<Shape> &stora
   }
   if (lane_id() == 0) storage.warp_totals[warp] = total;
   __syncthreads();
-  uint32_t first = warp_total(lane_id() < warp ? storage.warp_totals[lane_id()] : 0);
+  uint32_t first = warp_sum(lane_id() < warp ? storage.warp_totals[lane_id()] : 0);
 #pragma unroll
   for (uint32_t quad = 0; quad < kQuads; ++quad) {
     const uint32_t half = quad % 2 * 16;

@@ -70,6 +70,12 @@ __device__ __forceinline__ T warp_inclusive_sum(T value) {
   return value;
 }
 
+// Number of bits up to the highest one set; 0 for 0.
+template <class U>
+__device__ __forceinline__ uint32_t bit_width(U value) {
+  return sizeof(U) == 8 ? 64 - __clzll(static_cast<long long>(value)) : 32 - __clz(static_cast<int>(value));
+}
+
 // The sum over the warp, in every lane.
 __device__ __forceinline__ uint32_t warp_sum(uint32_t value) {
 #if __CUDA_ARCH__ >= 800

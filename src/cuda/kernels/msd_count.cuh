@@ -13,11 +13,6 @@
 
 namespace gsort_internal {
 
-template <class U>
-__device__ __forceinline__ uint32_t bit_width(U value) {
-  return sizeof(U) == 8 ? 64 - __clzll(static_cast<long long>(value)) : 32 - __clz(static_cast<int>(value));
-}
-
 // Place of the j-th of `groups` * 4 sampled keys. Four neighbours are sampled together, for they share a sector; each
 // such group comes from its own equal part of the input, at a hashed offset, so that no period of the data meets the
 // sample's.

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "cuda/block/dependent_launch.cuh"
 #include "plan/msd_plan.h"
 
 namespace gsort_internal {
@@ -88,15 +89,6 @@ __device__ __forceinline__ uint32_t msd_hash(uint32_t bits) {
 template <class U>
 __device__ __forceinline__ uint32_t msd_cell_shift(const MsdArguments<U> &arguments) {
   return arguments.state->range_bits - arguments.plan.cell_bits;
-}
-
-// Until the kernel before has ended and its writes are visible: kernels are launched before that, where the chip can.
-// None says that the next may come before its own blocks end: waiting blocks in the places of working ones took 5%
-// longer (H200, 2026-11-21).
-__device__ __forceinline__ void wait_for_kernel_before() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
 }
 
 }  // namespace gsort_internal

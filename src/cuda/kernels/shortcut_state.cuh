@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "core/key_bits.h"
+#include "cuda/block/dependent_launch.cuh"
 #include "cuda/block/warp.cuh"
 #include "cuda/shortcut.h"
 #include "plan/shortcut_plan.h"
@@ -36,20 +37,6 @@ struct ShortcutParams {
   ShortcutState *state;
   bool reversible;  // descending keys may be turned round
 };
-
-// Until the kernel before has ended and its writes are visible, where the chip lets kernels begin before that.
-__device__ __forceinline__ void wait_for_clearing() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
-// The kernel behind may begin as far as it does not need this one's results.
-__device__ __forceinline__ void allow_next_kernel() {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
 
 // Hands the chunks that a counter gives out to step(chunk) until they run out or a step returns false; called by whole
 // warps. Returns how many steps returned true. The next chunk is asked for before this one is worked on, so that the

@@ -6,17 +6,12 @@
 #include <cstdint>
 
 #include "core/key_bits.h"
+#include "cuda/block/dependent_launch.cuh"
 #include "cuda/block/exclusive_scan.cuh"
 #include "cuda/block/last_block.cuh"
-#include "cuda/kernels/msd_state.cuh"
 #include "cuda/kernels/stable_state.cuh"
 
 namespace gsort_internal {
-
-template <class U>
-__device__ __forceinline__ uint32_t stable_bit_width(U value) {
-  return sizeof(U) == 8 ? 64 - __clzll(static_cast<long long>(value)) : 32 - __clz(static_cast<int>(value));
-}
 
 // Place of the j-th of `groups` * 4 sampled keys. Four neighbours are sampled together, for they share a sector; each
 // such group comes from its own equal part of the input, at a hashed offset, so that no period of the data meets the
@@ -75,7 +70,7 @@ __global__ void __launch_bounds__(kStableCountThreads)
     atomicOr(&all_or, static_cast<unsigned long long>(any));
   }
   __syncthreads();
-  const uint32_t range_bits = stable_bit_width(static_cast<U>(all_and ^ all_or));
+  const uint32_t range_bits = bit_width(static_cast<U>(all_and ^ all_or));
   const uint32_t coarse_shift = range_bits > 8 ? range_bits - 8 : 0;
 #pragma unroll
   for (uint32_t i = 0; i < Sample::kItems; ++i)

@@ -10,7 +10,7 @@
 
 #include "core/key_bits.h"
 #include "cuda/block/copy_async.cuh"
-#include "cuda/kernels/msd_state.cuh"
+#include "cuda/block/dependent_launch.cuh"
 #include "cuda/kernels/radix_pass.cuh"
 #include "cuda/kernels/stable_order.cuh"
 #include "cuda/kernels/stable_state.cuh"

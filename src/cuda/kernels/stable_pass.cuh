@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "cuda/kernels/msd_state.cuh"
+#include "cuda/block/dependent_launch.cuh"
 #include "cuda/kernels/radix_pass.cuh"
 #include "cuda/kernels/stable_state.cuh"
 

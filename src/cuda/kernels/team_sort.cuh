@@ -175,7 +175,7 @@ __device__ __forceinline__ TeamRange find_range(const TeamParams<U> &params, Tea
       const uint32_t *const starts = params.starts + from * kTeamStartsStride + blockIdx.x;
       start = starts[0], items = starts[1] - start;
     }
-    const uint32_t inclusive = warp_inclusive_sum(items), places = warp_total(start);
+    const uint32_t inclusive = warp_inclusive_sum(items), places = warp_sum(start);
     before = inclusive - items;
     if (lane_id() == 31) storage.warp_totals[warp] = inclusive, storage.warp_places[warp] = places;
   }
