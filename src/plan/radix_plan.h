@@ -49,7 +49,6 @@ inline const char *sort_algorithm_name(SortAlgorithm algorithm) {
 
 constexpr uint32_t kDigitBits = 8;
 constexpr uint32_t kDigitBins = 1u << kDigitBits;
-constexpr uint32_t kDigitsMax = 8;  // of a 64-bit key
 
 constexpr uint32_t digits_of(uint32_t key_bytes) { return key_bytes * 8 / kDigitBits; }
 
