@@ -67,7 +67,6 @@ OpenedDevice open_device(int ordinal) {
                                     attribute(cudaDevAttrComputeCapabilityMinor, ordinal);
   device.facts.multiprocessors = attribute(cudaDevAttrMultiProcessorCount, ordinal);
   device.facts.shared_bytes_block_max = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal);
-  device.facts.l2_bytes = attribute(cudaDevAttrL2CacheSize, ordinal);
   require_kernels(ordinal, device.facts.compute_capability);
   size_t free_bytes = 0, total_bytes = 0;
   require_device(cudaMemGetInfo(&free_bytes, &total_bytes), ordinal, "cudaMemGetInfo");

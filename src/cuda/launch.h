@@ -19,7 +19,6 @@ struct DeviceFacts {
   uint32_t compute_capability;  // major * 10 + minor
   uint32_t multiprocessors;
   uint32_t shared_bytes_block_max;  // with opt-in
-  uint32_t l2_bytes;
 };
 
 struct LaunchContext {

@@ -65,8 +65,6 @@ cudaError_t attribute(int *value, cudaDeviceAttr which) {
       return give(value, 132);
     case cudaDevAttrMaxSharedMemoryPerBlockOptin:
       return give(value, 232448);
-    case cudaDevAttrL2CacheSize:
-      return give(value, 50 << 20);
     default:
       return give(value, 0);
   }

@@ -31,7 +31,7 @@ inline gsort_internal::DeviceFacts device_facts_now() {
   EXPECT_EQ(cudaSuccess, cudaGetDeviceProperties(&properties, 0));
   return {static_cast<uint32_t>(properties.major * 10 + properties.minor),
           static_cast<uint32_t>(properties.multiProcessorCount),
-          static_cast<uint32_t>(properties.sharedMemPerBlockOptin), static_cast<uint32_t>(properties.l2CacheSize)};
+          static_cast<uint32_t>(properties.sharedMemPerBlockOptin)};
 }
 
 // `bytes` bytes of device memory, `offset` bytes past an address aligned to 256, with a red zone on both sides.
