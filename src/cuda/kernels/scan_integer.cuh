@@ -49,23 +49,58 @@ class IntegerScan {
     uint32_t tickets[2];
     uint32_t first_ticket;
     uint32_t arrived;  // how many of the block's tiles but the first have come
+    // The last warp's own: in registers they would cost the other warps as many.
+    Sum before;        // of all tiles below `reached`
+    uint32_t reached;  // one more than the block's last tile that has its prefix
+    uint32_t served;   // tiles of the block that have
   };
 
   __device__ __forceinline__ IntegerScan(const IntegerScanArguments<U> &args, Shared &shared)
       : args_(args), shared_(shared), lane_(threadIdx.x & 31), warp_(threadIdx.x / 32) {}
 
   __device__ __forceinline__ void run() {
-    if (warp_ == kWarps)
-      serve();
+    if (!scans()) open();
+    __syncthreads();
+    uint32_t tile = shared_.first_ticket, held = kNone;
+    Vectors even, odd;
+    if (scans())
+      load(tile, even);
     else
-      scan();
+      hand_out(draw_next(), 0);
+    while (step<0>(tile, held, even, odd) && step<1>(tile, held, odd, even)) continue;
   }
 
  private:
-  // All warps. The two kinds of warps reach it in different places of the code, as PTX allows: only the threads of one
-  // warp must be at the same instruction.
-  __device__ static __forceinline__ void block_sync() {
-    asm volatile("bar.sync 1, %0;" ::"n"(Tuning::kThreads) : "memory");
+  __device__ __forceinline__ bool scans() const { return warp_ < kWarps; }
+
+  // Sums up `tile`, which is on its way to `arriving`, and stores `held`, whose running sums are in `running`. Then it
+  // is `tile` that is held, and another one on its way to `running`. False: there is none.
+  //
+  // At the barrier the total of `tile` is there for look_back(), and the prefix of `held` and a new ticket come from
+  // it. Both kinds of warps meet at the same barriers, which tools that check them ask for.
+  template <uint32_t kTurn>
+  __device__ __forceinline__ bool step(uint32_t &tile, uint32_t &held, Vectors &arriving, Vectors &running) {
+    if (scans()) {
+      Sum total = 0;
+      if (tile < args_.tiles) total = sum_up(arriving);
+      if (lane_ == 0) shared_.warp_totals[kTurn][warp_] = total;
+      if (held != kNone && warp_ == 0) tell_arrival();
+      if (tile < args_.tiles) publish_total(tile, kTurn);
+    }
+    __syncthreads();
+    if (scans() && held != kNone) store(held, running, shared_.warp_prefixes[kTurn][warp_]);
+    if (tile >= args_.tiles) return false;
+    held = tile;
+    tile = shared_.tickets[kTurn];
+    if (scans()) {
+      if (tile < args_.tiles) load(tile, running);
+    } else {
+      look_back(held, kTurn);
+      // The last warp holds no tile. Without this the compiler would keep the registers of two while it looks back.
+#pragma unroll
+      for (uint32_t k = 0; k < kVectors; ++k) arriving[k] = running[k] = make_uint4(0, 0, 0, 0);
+    }
+    return true;
   }
 
   // The first warp tells the last one that the block's next tile has come. Nothing is handed over: the wait only keeps
@@ -79,70 +114,44 @@ class IntegerScan {
     __syncwarp();
   }
 
-  // The warps that hold the tiles. At each barrier the total of `tile` is there for serve(), and the prefix of `held`
-  // and a new ticket come from it.
-  __device__ __forceinline__ void scan() {
-    block_sync();
-    uint32_t tile = shared_.first_ticket, held = 0, turn = 0;
-    Vectors arriving, running;
-    load(tile, arriving);
-    for (bool holding = false;; holding = true) {
-      Sum total = 0;
-      if (tile < args_.tiles) total = sum_up(arriving);
-      if (lane_ == 0) shared_.warp_totals[turn][warp_] = total;
-      if (holding && warp_ == 0) tell_arrival();
-      if (tile < args_.tiles) publish_total(tile, turn);
-      block_sync();
-      if (holding) store(held, running, shared_.warp_prefixes[turn][warp_]);
-      if (tile >= args_.tiles) return;
-#pragma unroll
-      for (uint32_t k = 0; k < kVectors; ++k) running[k] = arriving[k];
-      held = tile;
-      tile = shared_.tickets[turn];
-      if (tile < args_.tiles) load(tile, arriving);
-      turn ^= 1;
-    }
-  }
-
-  // Before the barrier at which serve() may still be looking back for the tile before: no block's total waits for
-  // another one's look-back.
+  // By the warps that hold the tile, before the barrier at which look_back() may still be at work for the tile before:
+  // no block's total waits for another one's look-back.
   __device__ __forceinline__ void publish_total(uint32_t tile, uint32_t turn) {
     if (args_.tiles == 1) return;
-    asm volatile("bar.sync 3, %0;" ::"n"(kWarps * 32) : "memory");
+    asm volatile("bar.sync 1, %0;" ::"n"(kWarps * 32) : "memory");
     if (warp_ != 0) return;
     Sum total = lane_ < kWarps ? shared_.warp_totals[turn][lane_] : Sum{0};
     for (uint32_t d = 16; d > 0; d /= 2) total += __shfl_xor_sync(0xffffffffu, total, d);
     if (lane_ == 0) args_.tile_totals.publish(tile, total);
   }
 
-  // The last warp.
-  __device__ __forceinline__ void serve() {
-    uint32_t tile = __shfl_sync(0xffffffffu, draw_first(), 0), turn = 0;
-    if (lane_ == 0) shared_.first_ticket = tile, shared_.arrived = 0;
-    block_sync();
-    uint32_t next = __shfl_sync(0xffffffffu, draw_next(), 0);
-    if (lane_ == 0) shared_.tickets[0] = next;
-    uint32_t reached = 0;  // tiles whose totals are in `before`
-    uint32_t served = 0;   // tiles of the block
-    Sum before = 0;
-    while (true) {
-      block_sync();
-      if (tile >= args_.tiles) return;
-      const Sum own = lane_ < kWarps ? shared_.warp_totals[turn][lane_] : Sum{0};
-      const Sum warps = scan_lanes(own, kWarps, lane_);
-      const Sum total = __shfl_sync(0xffffffffu, warps, kWarps - 1);
-      // Until the block's next tile has come: by then what this one looks for is there, and polling would slow the
-      // memory.
-      wait_for_arrival(++served);
-      const uint32_t drawn = draw_next();  // comes while looking back
-      before += totals_between(reached, tile);
-      turn ^= 1;
-      if (lane_ < kWarps) shared_.warp_prefixes[turn][lane_] = before + (warps - own);
-      if (lane_ == 0) shared_.tickets[turn] = drawn;
-      before += total;
-      reached = tile + 1;
-      tile = next, next = __shfl_sync(0xffffffffu, drawn, 0);
-    }
+  // The last warp, before all else.
+  __device__ __forceinline__ void open() {
+    const uint32_t first = draw_first();
+    if (lane_ != 0) return;
+    shared_.first_ticket = first, shared_.arrived = 0;
+    shared_.before = 0, shared_.reached = 0, shared_.served = 0;
+  }
+  __device__ __forceinline__ void hand_out(uint32_t ticket, uint32_t turn) {
+    if (lane_ == 0) shared_.tickets[turn] = ticket;
+  }
+
+  // The last warp. The prefix of `tile`, whose totals are those of this turn, and a ticket for the next turn.
+  __device__ __forceinline__ void look_back(uint32_t tile, uint32_t turn) {
+    const Sum own = lane_ < kWarps ? shared_.warp_totals[turn][lane_] : Sum{0};
+    const Sum warps = scan_lanes(own, kWarps, lane_);
+    const Sum total = __shfl_sync(0xffffffffu, warps, kWarps - 1);
+    const uint32_t served = shared_.served + 1;
+    // Until the block's next tile has come: by then what this one looks for is there, and polling would slow the
+    // memory.
+    wait_for_arrival(served);
+    const uint32_t drawn = draw_next();  // comes while looking back
+    const Sum before = shared_.before + totals_between(shared_.reached, tile);
+    if (lane_ < kWarps) shared_.warp_prefixes[turn ^ 1][lane_] = before + (warps - own);
+    hand_out(drawn, turn ^ 1);
+    __syncwarp();
+    if (lane_ == 0) shared_.before = before + total, shared_.reached = tile + 1, shared_.served = served;
+    __syncwarp();
   }
 
   // In the first lane. If there is a block for every tile, the first ticket is its only one.
@@ -292,6 +301,7 @@ class IntegerScan {
     }
   }
 
+  static constexpr uint32_t kNone = UINT32_MAX;  // no tile
   static constexpr uint32_t kElementBits = sizeof(U) * 8;
   static constexpr uint32_t kTileItems = Tuning::kTileBytes / sizeof(U);
   static constexpr uint32_t kLoads = Tuning::totals_in_flight(sizeof(U));

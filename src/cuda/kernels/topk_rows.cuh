@@ -20,7 +20,6 @@ struct TopkRowsBlock {
   TopkRowsPlan plan;
   uint64_t k;      // of this row
   uint64_t begin;  // of its results
-  bool any;        // there is such a row
   TopkSink<C> sink;
   uint32_t *histogram;
   C *buffer;
@@ -123,20 +122,21 @@ __device__ inline bool topk_rows_ticket(const TopkRagged &ragged, uint64_t &r) {
   return true;
 }
 
-// Sets up the block's next row, the `turn`-th. By one thread.
+// Sets up the block's next row, the `turn`-th. False: there is none. By one thread.
 template <class U, class C>
-__device__ __forceinline__ void topk_rows_next(const TopkProblem<U> &problem, uint64_t turn,
+__device__ __forceinline__ bool topk_rows_next(const TopkProblem<U> &problem, uint64_t turn,
                                                TopkRowsBlock<U, C> &block) {
   const bool ragged = problem.ragged.offsets != nullptr;
   uint64_t r = blockIdx.x + turn * gridDim.x;
-  block.any = ragged ? topk_rows_ticket(problem.ragged, r) : r < problem.rows;
-  if (!block.any) return;
+  const bool any = ragged ? topk_rows_ticket(problem.ragged, r) : r < problem.rows;
+  if (!any) return false;
   block.row = topk_problem_row(problem, r);
   block.k = topk_min(problem.k, block.row.items), block.begin = r * problem.k;
-  if (!ragged) return;
+  if (!ragged) return true;
   block.plan.sorted_items = topk_rows_sorted_items(block.k);
   if (block.row.items > block.plan.direct_items)
     block.plan.sample = topk_rows_sample(block.row.items, block.k, block.plan.buffer_items);
+  return true;
 }
 
 template <class U, class C>
@@ -152,9 +152,8 @@ __global__ __launch_bounds__(1024, 1) void topk_rows_kernel(const __grid_constan
     block.sorted = block.buffer + plan.buffer_items;
   }
   for (uint64_t turn = 0;; ++turn) {
-    if (threadIdx.x == 0) topk_rows_next(problem, turn, block);
-    __syncthreads();
-    if (!block.any) return;
+    const bool any = threadIdx.x == 0 && topk_rows_next(problem, turn, block);
+    if (__syncthreads_or(any) == 0) return;
     topk_rows_order(block, topk_rows_collect(block));
     for (uint64_t i = threadIdx.x; i < block.k; i += blockDim.x)
       topk_write<U, C>(problem.output, block.row, block.begin + i, block.sorted[i]);
