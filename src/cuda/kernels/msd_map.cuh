@@ -45,9 +45,17 @@ __device__ __forceinline__ uint32_t entry_weight(const MsdMapStorage &storage, u
   return most + chance;
 }
 
-// Makes the map out of `weights`: every entry gets cells in proportion, and one more. By one block of kMsdMapThreads.
+// Cells that an entry needs should it have 3.5 deviations more keys than its `sampled` ones stand for: of few sampled
+// keys that is a large part. cell_room: sampled keys that stand for a cell as full as the finish takes it.
+__device__ __forceinline__ uint32_t needed_cells(uint32_t sampled, float cell_room) {
+  const float keys = static_cast<float>(sampled);
+  return sampled == 0 ? 0 : static_cast<uint32_t>((keys + 3.5f * sqrtf(keys) + 6) / cell_room) + 1;
+}
+
+// Makes the map out of `weights`: every entry gets cells in proportion, and one more. What rounding down leaves goes to
+// entries that need more cells than that. cell_room: see needed_cells. By one block of kMsdMapThreads.
 template <class U>
-__device__ __forceinline__ void make_map(const MsdArguments<U> &arguments, MsdMapStorage &storage,
+__device__ __forceinline__ void make_map(const MsdArguments<U> &arguments, float cell_room, MsdMapStorage &storage,
                                          uint32_t *warp_totals) {
   constexpr uint32_t kOwn = kMsdMapEntries / kMsdMapThreads;
   __syncthreads();
@@ -60,7 +68,7 @@ __device__ __forceinline__ void make_map(const MsdArguments<U> &arguments, MsdMa
   }
   __syncthreads();
   uint32_t weights[kOwn], used = 0, sampled = 0, sum = 0, total_sampled, entries_used, total_weight, total_cells,
-                          cells = 0;
+                          total_missing, cells = 0, missing = 0;
 #pragma unroll
   for (uint32_t i = 0; i < kOwn; ++i) {
     const uint32_t entry = threadIdx.x * kOwn + i;
@@ -83,6 +91,17 @@ __device__ __forceinline__ void make_map(const MsdArguments<U> &arguments, MsdMa
   for (uint32_t i = 0; i < kOwn; ++i) {
     weights[i] = weights[i] == 0 ? 0 : static_cast<uint32_t>(weights[i] * shared_out / total_weight) + 1;
     cells += weights[i];
+    const uint32_t needed = needed_cells(storage.sums[threadIdx.x * kOwn + i], cell_room);
+    if (needed > weights[i]) missing += needed - weights[i];
+  }
+  block_exclusive_sum<kMsdMapThreads>(cells, warp_totals, total_cells);
+  const uint32_t before = block_exclusive_sum<kMsdMapThreads>(missing, warp_totals, total_missing);
+  const uint32_t spare = arguments.plan.mapped_cells - 1 - total_cells;
+  if (missing != 0 && before + missing <= spare) {
+#pragma unroll
+    for (uint32_t i = 0; i < kOwn; ++i)
+      weights[i] = max(weights[i], needed_cells(storage.sums[threadIdx.x * kOwn + i], cell_room));
+    cells += missing;
   }
   uint32_t first = block_exclusive_sum<kMsdMapThreads>(cells, warp_totals, total_cells);
 #pragma unroll
@@ -125,8 +144,10 @@ __global__ void __launch_bounds__(kMsdMapThreads)
     if ((pair & 0xffffu) != 0) atomicAdd(&arguments.weights[2 * i], pair & 0xffffu);
     if (pair >> 16 != 0) atomicAdd(&arguments.weights[2 * i + 1], pair >> 16);
   }
+  // Eight keys out of each `part` are sampled. 0.95: the finish's cells less 4 deviations of their keys.
+  const float cell_room = 0.95f * 8 * MsdShape<sizeof(U)>::kFinishKeysMax / static_cast<float>(part);
   if (is_last_block(&arguments.state->map_tickets, gridDim.x))
-    make_map(arguments, *reinterpret_cast<MsdMapStorage *>(pairs), warp_totals);
+    make_map(arguments, cell_room, *reinterpret_cast<MsdMapStorage *>(pairs), warp_totals);
 }
 
 // The last entry whose first cell is at most `cell`; 0 if there is none.
