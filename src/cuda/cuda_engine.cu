@@ -275,7 +275,7 @@ void CudaEngine::write_empty_result(const Request &request) {
 }
 
 void CudaEngine::launch(const Request &request, void *workspace, bool capturing) {
-  const LaunchContext context = {stream_, &device_.facts, &control_};
+  const LaunchContext context = {stream_, &device_.facts, &control_, workspace_.standing()};
   switch (request.operation) {
     case Operation::kSort:
     case Operation::kSortPairs:

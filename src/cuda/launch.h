@@ -25,6 +25,8 @@ struct LaunchContext {
   cudaStream_t stream;
   const DeviceFacts *device;
   const Control *control;  // for log() only
+  // kStandingBytes of device memory, zero between launches on the stream; NULL if there is none.
+  void *standing = nullptr;
 };
 
 // Workspace sizes are upper bounds that depend on the request's shape alone (operation, dtype, n, k, value_bytes, index

@@ -5,16 +5,19 @@
 #include "cuda/kernels/reduce.cuh"
 #include "cuda/kernels/sum.cuh"
 #include "cuda/launch.h"
+#include "cuda/workspace.h"
 #include "plan/reduce_plan.h"
 
 namespace gsort_internal {
 namespace {
 
-// One of the two lies at the workspace's begin.
-union ReduceWorkspace {
+// What the blocks of a grid count in: in the standing memory, which is zero already, or at the workspace's begin.
+union ReduceCounters {
   SumState sum;
-  ReduceState reduce;
+  uint32_t tickets;
 };
+static_assert(sizeof(ReduceCounters) <= kStandingBytes, "standing memory holds them");
+constexpr uint64_t kCountersBytes = aligned_slice_bytes(sizeof(ReduceCounters));
 
 // Launches `kernel` in the plan's shape.
 template <class Arguments>
@@ -35,9 +38,12 @@ void launch_planned(const LaunchContext &context, const ReducePlan &plan, void (
   cuda_check(cudaLaunchKernelEx(&config, kernel, arguments), name);
 }
 
-void clear_for_grid(const LaunchContext &context, const ReducePlan &plan, void *state, size_t bytes) {
+// `own`: room in the workspace, used where there is no standing memory.
+ReduceCounters *zero_counters(const LaunchContext &context, const ReducePlan &plan, void *own) {
+  if (context.standing != nullptr) return static_cast<ReduceCounters *>(context.standing);
   if (plan.meeting == ReduceMeeting::kGrid)
-    cuda_check(cudaMemsetAsync(state, 0, bytes, context.stream), "cudaMemsetAsync");
+    cuda_check(cudaMemsetAsync(own, 0, sizeof(ReduceCounters), context.stream), "cudaMemsetAsync");
+  return static_cast<ReduceCounters *>(own);
 }
 
 void launch_sum(const LaunchContext &context, const Request &request, const ReducePlan &plan, SumState *state) {
@@ -49,7 +55,6 @@ void launch_sum(const LaunchContext &context, const Request &request, const Redu
                                plan.meeting,
                                request.operation == Operation::kReduce,
                                dtype_facts(t).kind == Kind::kSigned};
-  clear_for_grid(context, plan, state, sizeof *state);
   const auto launch = [&](void (*kernel)(SumArguments)) {
     launch_planned(context, plan, kernel, arguments, "sum_kernel");
   };
@@ -68,14 +73,14 @@ void launch_sum(const LaunchContext &context, const Request &request, const Redu
   }
 }
 
-void launch_extreme(const LaunchContext &context, const Request &request, const ReducePlan &plan, ReduceState *state) {
+void launch_extreme(const LaunchContext &context, const Request &request, const ReducePlan &plan, uint32_t *tickets,
+                    Extreme *extremes) {
   KeyOrder order = request.order;
   order.descending = request.reduce_op == GSORT_MAX || request.reduce_op == GSORT_ARGMAX;
   const bool want_index = request.reduce_op == GSORT_ARGMIN || request.reduce_op == GSORT_ARGMAX;
-  clear_for_grid(context, plan, &state->tickets, sizeof state->tickets);
   with_width(dtype_bytes(order.dtype), [&](auto tag) {
     using U = typename decltype(tag)::type;
-    const ReduceArguments<U> arguments{request.in,           request.n,    request.out, state,
+    const ReduceArguments<U> arguments{request.in,           request.n,    request.out, tickets, extremes,
                                        make_codec<U>(order), plan.meeting, want_index};
     launch_planned(context, plan, reduce_kernel<U>, arguments, "reduce_kernel");
   });
@@ -83,7 +88,9 @@ void launch_extreme(const LaunchContext &context, const Request &request, const 
 
 }  // namespace
 
-uint64_t reduce_workspace_bytes(const Request &) { return sizeof(ReduceWorkspace); }
+uint64_t reduce_workspace_bytes(const Request &) {
+  return kCountersBytes + uint64_t{ReduceTuning::kBlocksMax} * sizeof(Extreme);
+}
 
 void launch_reduce(const LaunchContext &context, const Request &request, void *workspace) {
   const ReducePlan plan = plan_reduce(request.n * dtype_bytes(request.order.dtype), context.device->compute_capability,
@@ -91,11 +98,12 @@ void launch_reduce(const LaunchContext &context, const Request &request, void *w
   if (context.control != nullptr && context.control->has_log())
     context.control->log("reduce: %llu x %s by %s of %u blocks", static_cast<unsigned long long>(request.n),
                          dtype_facts(request.order.dtype).name, reduce_meeting_name(plan.meeting), plan.blocks);
-  ReduceWorkspace *const space = static_cast<ReduceWorkspace *>(workspace);
+  ReduceCounters *const counters = zero_counters(context, plan, workspace);
+  auto *const extremes = reinterpret_cast<Extreme *>(static_cast<char *>(workspace) + kCountersBytes);
   if (request.operation == Operation::kSum || request.reduce_op == GSORT_MEAN)
-    launch_sum(context, request, plan, &space->sum);
+    launch_sum(context, request, plan, &counters->sum);
   else
-    launch_extreme(context, request, plan, &space->reduce);
+    launch_extreme(context, request, plan, &counters->tickets, extremes);
 }
 
 }  // namespace gsort_internal

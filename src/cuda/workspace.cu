@@ -31,17 +31,22 @@ void *Workspace::at_least(uint64_t bytes, cudaStream_t stream, bool capturing) {
                 "the call needs %llu bytes of workspace and gsort_set_workspace() lent %llu; lend more", ull(bytes),
                 ull(lent_.bytes));
   }
-  if (own_.bytes < bytes) {
+  if (bytes == 0) return nullptr;
+  if (own_.bytes < bytes + kStandingBytes) {
     if (capturing)
       throw Error(
           GSORT_ERROR_NOT_SUPPORTED,
           "the stream is being captured, and the call needs %llu bytes of workspace where %llu are reserved; call "
           "gsort_reserve() before the capture",
-          ull(bytes), ull(own_.bytes));
-    grow(bytes, stream);
+          ull(bytes), ull(own_.bytes == 0 ? 0 : own_.bytes - kStandingBytes));
+    grow(bytes + kStandingBytes, stream);
+  }
+  if (!standing_is_zero_ && !capturing) {
+    cuda_check(cudaMemsetAsync(own_.memory, 0, kStandingBytes, stream), "clearing the workspace's begin");
+    standing_is_zero_ = true;
   }
   if (capturing) captured_ = true;
-  return own_.memory;
+  return static_cast<char *>(own_.memory) + kStandingBytes;
 }
 
 void Workspace::grow(uint64_t bytes, cudaStream_t stream) {
@@ -59,6 +64,7 @@ void Workspace::grow(uint64_t bytes, cudaStream_t stream) {
   }
   own_ = {nullptr, 0};
   captured_ = false;
+  standing_is_zero_ = false;
   own_ = {allocate(bytes), bytes};
   held_bytes_ += bytes;
 }

@@ -24,18 +24,14 @@ __device__ __forceinline__ Extreme earlier(const Extreme &a, const Extreme &b) {
   return b_first ? b : a;
 }
 
-// What the blocks of a grid share. `tickets` is zero before the launch.
-struct ReduceState {
-  uint32_t tickets;
-  Extreme extremes[ReduceTuning::kBlocksMax];
-};
-
 template <class U>
 struct ReduceArguments {
   const void *in;
   uint64_t n;
   void *out;  // an element, or a uint64_t
-  ReduceState *state;
+  // For ReduceMeeting::kGrid: a counter that is zero before the launch and after it, and room for kBlocksMax results.
+  uint32_t *tickets;
+  Extreme *extremes;
   KeyCodec<U> codec;
   ReduceMeeting meeting;
   bool want_index;
@@ -277,9 +273,10 @@ __global__ void __launch_bounds__(ReduceTuning::kThreads, ReduceTuning::kBlocksP
     cluster_wait();  // no block leaves while its shared memory is read
     if (blockIdx.x != 0) return;
   } else if (args.meeting == ReduceMeeting::kGrid) {
-    if (threadIdx.x == 0) args.state->extremes[blockIdx.x] = result;
-    if (!is_last_block(&args.state->tickets, gridDim.x)) return;
-    result = block_earliest(args.state->extremes, gridDim.x, warps);
+    if (threadIdx.x == 0) args.extremes[blockIdx.x] = result;
+    if (!is_last_block(args.tickets, gridDim.x)) return;
+    if (threadIdx.x == 0) *args.tickets = 0;
+    result = block_earliest(args.extremes, gridDim.x, warps);
   }
   if (threadIdx.x != 0) return;
   if (args.want_index)

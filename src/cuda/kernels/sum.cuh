@@ -18,7 +18,7 @@
 
 namespace gsort_internal {
 
-// What blocks of a grid share; zero before the launch.
+// What blocks of a grid share; zero before the launch and after it.
 struct SumState {
   unsigned long long limbs[kSumLimbs];
   uint32_t flags;
@@ -157,8 +157,15 @@ __device__ __forceinline__ bool meet_in_grid(SumBlock &block, SumState *state) {
     atomicAdd(&state->limbs[i], static_cast<unsigned long long>(block.limbs[i]));
   if (i == kSumFlagsThread && block.flags != 0) atomicOr(&state->flags, static_cast<uint32_t>(block.flags));
   if (!is_last_block(&state->tickets, gridDim.x)) return false;
-  if (i < Sum::kLimbs) block.limbs[i] = static_cast<int64_t>(__ldcg(&state->limbs[i]));
-  if (i == kSumFlagsThread) block.flags = __ldcg(&state->flags);
+  if (i < Sum::kLimbs) {
+    block.limbs[i] = static_cast<int64_t>(__ldcg(&state->limbs[i]));
+    state->limbs[i] = 0;
+  }
+  if (i == kSumFlagsThread) {
+    block.flags = __ldcg(&state->flags);
+    state->flags = 0;
+    state->tickets = 0;
+  }
   __syncthreads();
   return true;
 }
