@@ -14,7 +14,8 @@
 namespace gsort_internal {
 
 // Each kernel but the first is set up while the one before still runs, where the device can, and must wait for the end
-// of that one before it reads anything (wait_for_kernel_before()).
+// of that one before it reads anything (wait_for_kernel_before()). Every block must wait, also one that has nothing to
+// do: a kernel waits for the one before it alone, and relies on it for all that lie before that.
 struct LaunchChain {
   const LaunchContext &context;
   bool first;  // no kernel of the chain lies before the next one

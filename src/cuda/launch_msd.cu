@@ -133,7 +133,7 @@ const uint32_t *launch_msd(const LaunchContext &context, const MsdSort<U> &sort)
         "partition by %u + %u bits, cells finished on chip",
         static_cast<unsigned long long>(sort.n), static_cast<uint32_t>(sizeof(U)), 1u << plan.cell_bits,
         plan.counted_late ? " counted between the passes" : "", plan.mapped_cells, plan.first_bits, plan.second_bits);
-  LaunchChain launcher = {context, true};
+  LaunchChain launcher = {context, !sort.chained};
   launch_count(launcher, sort, arguments);
   launch_moves(launcher, sort, arguments);
   return &arguments.state->sorted;

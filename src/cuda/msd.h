@@ -27,6 +27,7 @@ struct MsdSort {
   const uint32_t *done;
   // 0: the plan's own. Tests ask for more, to reach what else takes very many keys.
   uint32_t cell_bits;
+  bool chained;  // the last work in the stream is a kernel of the same sort, with which this may overlap
 };
 
 // Enqueues the sort. Returns the address of a device word that says, once the work has run, whether the keys are sorted

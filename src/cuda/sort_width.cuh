@@ -11,6 +11,7 @@
 #include "cuda/kernels/count_fill.cuh"
 #include "cuda/kernels/histogram.cuh"
 #include "cuda/kernels/radix_pass.cuh"
+#include "cuda/launch_chain.h"
 #include "cuda/msd.h"
 #include "cuda/shared_bytes.h"
 #include "cuda/shortcut.h"
@@ -41,28 +42,26 @@ HistogramParams<U> histogram_params(const SortJob &job) {
 }
 
 template <class U, uint32_t kCopies>
-void launch_histogram_copies(const LaunchContext &context, const HistogramParams<U> &params) {
+void launch_histogram_copies(LaunchChain &chain, const HistogramParams<U> &params) {
   using Shape = HistogramShape<U, kCopies>;
   constexpr uint64_t kItemsAtOnce = uint64_t{kHistogramThreads} * kHistogramVectors * 16 / sizeof(U);
   const uint64_t blocks_per_sm = Shape::kSharedBytes > 64 * 1024 ? 1 : 2;
-  const uint64_t wanted =
-      std::min<uint64_t>((params.n + kItemsAtOnce - 1) / kItemsAtOnce, blocks_per_sm * context.device->multiprocessors);
+  const uint64_t wanted = std::min<uint64_t>((params.n + kItemsAtOnce - 1) / kItemsAtOnce,
+                                             blocks_per_sm * chain.context.device->multiprocessors);
   // A block's share must fit its 32-bit counters.
   const auto grid = static_cast<uint32_t>(std::max<uint64_t>(wanted, params.n >> 30));
-  allow_shared_bytes(histogram_kernel<U, kCopies>, Shape::kSharedBytes);
-  histogram_kernel<U, kCopies><<<grid, kHistogramThreads, Shape::kSharedBytes, context.stream>>>(params);
-  check_launch("histogram_kernel");
+  chain(histogram_kernel<U, kCopies>, "histogram_kernel", grid, kHistogramThreads, Shape::kSharedBytes, params);
 }
 
 template <class U>
-void launch_histogram(const LaunchContext &context, const HistogramParams<U> &params) {
+void launch_histogram(LaunchChain &chain, const HistogramParams<U> &params) {
   constexpr uint32_t kMany = histogram_copies(sizeof(U)), kFew = histogram_copies_few(sizeof(U));
   // 1 KB beside the counters is the kernel's own. Few keys are not worth the clearing of many copies.
-  if (HistogramShape<U, kMany>::kSharedBytes + 1024 <= context.device->shared_bytes_block_max &&
+  if (HistogramShape<U, kMany>::kSharedBytes + 1024 <= chain.context.device->shared_bytes_block_max &&
       params.n >= kManyCopiesItemsMin) {
-    launch_histogram_copies<U, kMany>(context, params);
+    launch_histogram_copies<U, kMany>(chain, params);
   } else {
-    launch_histogram_copies<U, kFew>(context, params);
+    launch_histogram_copies<U, kFew>(chain, params);
   }
 }
 
@@ -83,9 +82,8 @@ PassParams<U> pass_params(const SortJob &job) {
 }
 
 template <class U, class V, class Shape>
-void launch_passes_shape(const LaunchContext &context, const SortJob &job) {
+void launch_passes_shape(LaunchChain &chain, const SortJob &job) {
   constexpr uint32_t kSharedBytes = sizeof(PassStorage<U, V, Shape>);
-  allow_shared_bytes(radix_pass_kernel<U, V, Shape>, kSharedBytes);
   const SortPlan &plan = job.plan;
   PassParams<U> params = pass_params<U>(job);
   for (uint32_t slot = 0; slot < job.slots(); ++slot) {
@@ -99,36 +97,36 @@ void launch_passes_shape(const LaunchContext &context, const SortJob &job) {
       params.look_back = job.slice<uint32_t>(job.layout.look_back) + params.begin / Shape::kItems * kDigitBins;
       params.next_tile = job.slice<uint32_t>(job.layout.tickets) + slot * plan.portions + portion;
       const auto tiles = static_cast<uint32_t>((params.items + Shape::kItems - 1) / Shape::kItems);
-      radix_pass_kernel<U, V, Shape><<<tiles, Shape::kThreads, kSharedBytes, context.stream>>>(params);
-      check_launch("radix_pass_kernel");
+      chain(radix_pass_kernel<U, V, Shape>, "radix_pass_kernel", tiles, Shape::kThreads, kSharedBytes, params);
     }
   }
 }
 
 template <class U, class V>
-void launch_passes(const LaunchContext &context, const SortJob &job) {
+void launch_passes(LaunchChain &chain, const SortJob &job) {
   constexpr uint32_t kWideBytes = wide_bytes(sizeof(U), std::is_same<V, NoValue>::value ? 0 : sizeof(V));
   if (job.plan.small_tiles) {
-    launch_passes_shape<U, V, SmallTile<kWideBytes>>(context, job);
+    launch_passes_shape<U, V, SmallTile<kWideBytes>>(chain, job);
   } else {
-    launch_passes_shape<U, V, LargeTile<kWideBytes>>(context, job);
+    launch_passes_shape<U, V, LargeTile<kWideBytes>>(chain, job);
   }
 }
 
+// Behind launch_clear() of the job's counters, or a kernel chained to it. sorted: NULL, or a device word that one of
+// them has written: not 0 = nothing is left to do.
 template <class U>
 void launch_lsd(const LaunchContext &context, const SortJob &job, const uint32_t *sorted) {
-  if (!job.plan.shortcut)  // otherwise that was done before
-    cuda_check(cudaMemsetAsync(job.workspace, 0, job.layout.zero_bytes, context.stream), "cudaMemsetAsync(counters)");
+  LaunchChain chain = {context, false};
   HistogramParams<U> histogram = histogram_params<U>(job);
   histogram.sorted = sorted;
-  launch_histogram(context, histogram);
+  launch_histogram(chain, histogram);
   switch (carry_bytes(job.plan.carry)) {
     case 0:
-      return launch_passes<U, NoValue>(context, job);
+      return launch_passes<U, NoValue>(chain, job);
     case 4:
-      return launch_passes<U, uint32_t>(context, job);
+      return launch_passes<U, uint32_t>(chain, job);
     default:
-      return launch_passes<U, uint64_t>(context, job);
+      return launch_passes<U, uint64_t>(chain, job);
   }
 }
 
@@ -169,7 +167,8 @@ bool launch_count_fill(const LaunchContext &context, const SortJob &job) {
   if constexpr (sizeof(U) == 1) {
     cuda_check(cudaMemsetAsync(job.workspace, 0, job.layout.look_back, context.stream), "cudaMemsetAsync(counters)");
     const HistogramParams<U> params = histogram_params<U>(job);
-    launch_histogram(context, params);
+    LaunchChain chain = {context, true};
+    launch_histogram(chain, params);
     launch_fill<U>(context, job, params.bases, kDigitBins);
     return true;
   } else if constexpr (sizeof(U) == 2) {
@@ -189,7 +188,6 @@ template <class U>
 const uint32_t *launch_shortcut_first(const LaunchContext &context, const SortJob &job) {
   if constexpr (sizeof(U) >= 4) {
     if (!job.plan.shortcut) return nullptr;
-    launch_clear(context, job.workspace, job.layout.shortcut_zero_bytes);
     const Operation operation = job.request->operation;
     Shortcut<U> shortcut{};
     shortcut.keys_in = static_cast<const U *>(job.keys_in);
@@ -227,6 +225,7 @@ const uint32_t *launch_msd_first(const LaunchContext &context, const SortJob &jo
     sort.codec = make_codec<U>(job.request->order);
     sort.tables = job.slice<void>(job.layout.msd_tables);
     sort.done = done;
+    sort.chained = true;
     return launch_msd<U>(context, sort);
   } else {
     return nullptr;
@@ -243,6 +242,11 @@ const uint32_t *launch_stable_first(const LaunchContext &context, const SortJob 
   }
 }
 
+// Clears what the methods of the job count in, by a kernel, with which the next one may overlap.
+inline void launch_clear_counters(const LaunchContext &context, const SortJob &job) {
+  launch_clear(context, job.workspace, job.plan.shortcut ? job.layout.shortcut_zero_bytes : job.layout.zero_bytes);
+}
+
 template <class U>
 void launch_sort_width(const LaunchContext &context, const SortJob &job) {
   switch (job.plan.algorithm) {
@@ -254,18 +258,22 @@ void launch_sort_width(const LaunchContext &context, const SortJob &job) {
       return launch_team<U>(context, job);
     case SortAlgorithm::kCountFill:
       if (launch_count_fill<U>(context, job)) return;
+      launch_clear_counters(context, job);
       return launch_lsd<U>(context, job, nullptr);
     case SortAlgorithm::kMsd: {
+      launch_clear_counters(context, job);
       const uint32_t *const done = launch_shortcut_first<U>(context, job);
       const uint32_t *const sorted = launch_msd_first<U>(context, job, done);
       return launch_lsd<U>(context, job, sorted == nullptr ? done : sorted);
     }
     case SortAlgorithm::kStable: {
+      launch_clear_counters(context, job);
       const uint32_t *const done = launch_shortcut_first<U>(context, job);
       const uint32_t *const sorted = launch_stable_first<U>(context, job, done);
       return launch_lsd<U>(context, job, sorted == nullptr ? done : sorted);
     }
     default:
+      launch_clear_counters(context, job);
       return launch_lsd<U>(context, job, launch_shortcut_first<U>(context, job));
   }
 }

@@ -14,7 +14,8 @@ namespace gsort_internal {
 // the stream has written: not 0 = another method has done the job. Returns the address of a device word that says, once
 // the work has run, whether the job is done (not 0: here, or before) or the data is not for this method and nothing was
 // written but workspace (0); NULL: the device has too little shared memory and nothing was enqueued. U: uint32_t or
-// uint64_t. The look-back words of the job's layout are cleared first, and left cleared where nothing was done.
+// uint64_t. The last work in the stream must be the launch_clear() of the job's counters or a kernel chained to it; the
+// look-back words are left cleared where nothing was done.
 template <class U>
 const uint32_t *launch_stable(const LaunchContext &context, const SortJob &job, const uint32_t *done);
 

@@ -101,11 +101,7 @@ const uint32_t *launch_stable(const LaunchContext &context, const SortJob &job, 
         "cells finished on chip",
         static_cast<unsigned long long>(job.request->n), 1u << arguments.plan.cell_bits, arguments.plan.first_bits,
         arguments.plan.second_bits);
-  if (!job.plan.shortcut)  // which has cleared them
-    cuda_check(
-        cudaMemsetAsync(arguments.look_back, 0, job.layout.tiles * kDigitBins * sizeof(uint32_t), context.stream),
-        "cudaMemsetAsync(look-back)");
-  LaunchChain launch = {context, true};
+  LaunchChain launch = {context, false};
   launch_stable_count<U>(launch, job, done, arguments);
   if (carry_bytes(job.plan.carry) == 4) {
     launch_stable_values<U, uint32_t>(launch, job, arguments);

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "core/key_bits.h"
+#include "cuda/block/dependent_launch.cuh"
 #include "cuda/block/warp.cuh"
 #include "cuda/kernels/pass_action.cuh"
 #include "plan/radix_plan.h"
@@ -142,6 +143,7 @@ template <class U, uint32_t kCopies>
 __global__ void __launch_bounds__(kHistogramThreads) histogram_kernel(HistogramParams<U> params) {
   using Shape = HistogramShape<U, kCopies>;
   extern __shared__ __align__(16) uint32_t counters[];
+  wait_for_kernel_before();
   if (params.sorted != nullptr && *params.sorted != 0) return;
   for (uint32_t i = threadIdx.x; i < Shape::kWords; i += kHistogramThreads) counters[i] = 0;
   __syncthreads();

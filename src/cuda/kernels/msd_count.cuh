@@ -43,6 +43,7 @@ __global__ void __launch_bounds__(kMsdSampleThreads)
   __shared__ uint32_t coarse[kMsdCoarseBins];
   __shared__ uint32_t meetings;
   __shared__ unsigned long long all_and, all_or;
+  wait_for_kernel_before();
   if (done != nullptr && *done != 0) {
     if (blockIdx.x == 0 && threadIdx.x == 0) arguments.state->go = 0, arguments.state->sorted = 1;
     return;

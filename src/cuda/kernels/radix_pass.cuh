@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "core/key_bits.h"
+#include "cuda/block/dependent_launch.cuh"
 #include "cuda/block/digit_look_back.cuh"
 #include "cuda/block/digit_rank.cuh"
 #include "cuda/block/run_store.cuh"
@@ -242,6 +243,7 @@ template <class U, class V, class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, 2) radix_pass_kernel(const __grid_constant__ PassParams<U> params) {
   extern __shared__ __align__(16) unsigned char shared[];
   auto &storage = *reinterpret_cast<PassStorage<U, V, Shape> *>(shared);
+  wait_for_kernel_before();
   const PassAction action = *params.action;
   if (action.kind == PassKind::kSkip) return;
   if (action.kind == PassKind::kCopy) {

@@ -34,6 +34,7 @@ __global__ void __launch_bounds__(kStableCountThreads)
   __shared__ uint32_t coarse[Sample::kCoarseBins];
   __shared__ uint32_t meetings;
   __shared__ unsigned long long all_and, all_or;
+  wait_for_kernel_before();
   if (done != nullptr && *done != 0) {
     if (threadIdx.x == 0) arguments.state->go = 0, arguments.state->sorted = 1;
     return;
