@@ -92,10 +92,12 @@ class HostMemory {
 
   void *allocate_own(uint64_t bytes) {
     const uint64_t alignment = bytes >= 2 * kPageBytes ? kPageBytes : kAlignment;
-    void *memory = std::aligned_alloc(alignment, bytes);
+    // aligned_alloc() wants a multiple of the alignment. What that adds is never touched and so takes no memory.
+    const uint64_t whole = (bytes + alignment - 1) / alignment * alignment;
+    void *memory = std::aligned_alloc(alignment, whole);
     if (memory != nullptr || kept_bytes() == 0) return memory;
     free_kept();
-    return std::aligned_alloc(alignment, bytes);
+    return std::aligned_alloc(alignment, whole);
   }
 
   void *take_kept(uint64_t bytes) {
