@@ -148,6 +148,8 @@ void place_free(Place place, void *memory) {
 void copy_bytes(void *to, const void *from, size_t bytes) {
   if (bytes == 0) return;
   must(driver().mem_copy(to_device(to), to_device(from), bytes), "cuMemcpy");
+  // A copy from pageable memory may still be under way, and a non-blocking stream does not wait for it.
+  must(driver().stream_synchronize(nullptr), "cuStreamSynchronize");
 }
 
 size_t device_free_bytes() {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The MSD sort of keys alone: it sorts exactly or says that it did not, whatever the data, and never writes elsewhere.
-#include <cuda_runtime.h>
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -10,67 +7,18 @@
 #include <thread>
 #include <vector>
 
-#include "core/control.h"
 #include "cuda/msd.h"
+#include "launch_harness.h"
 #include "plan/msd_plan.h"
 
 namespace gsort_internal {
 namespace {
 
-constexpr uint64_t kZone = 64;  // keys before and behind every array that nobody may write
-constexpr unsigned char kPoison = 0xA5;
-
-DeviceFacts device_facts() {
-  cudaDeviceProp properties{};
-  if (cudaGetDeviceProperties(&properties, 0) != cudaSuccess) return {};
-  return {static_cast<uint32_t>(properties.major * 10 + properties.minor),
-          static_cast<uint32_t>(properties.multiProcessorCount),
-          static_cast<uint32_t>(properties.sharedMemPerBlockOptin), static_cast<uint32_t>(properties.l2CacheSize)};
-}
-
-uint64_t mixed(uint64_t i) {
-  uint64_t z = (i + 1) * 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
-
-// An array on the device, between two zones.
-template <class U>
-class Guarded {
- public:
-  Guarded(uint64_t n, uint64_t offset) : n_(n), offset_(offset) {
-    EXPECT_EQ(cudaMalloc(&memory_, whole() * sizeof(U)), cudaSuccess);
-    EXPECT_EQ(cudaMemset(memory_, kPoison, whole() * sizeof(U)), cudaSuccess);
-  }
-  ~Guarded() { cudaFree(memory_); }
-  Guarded(const Guarded &) = delete;
-  Guarded &operator=(const Guarded &) = delete;
-  U *get() const { return memory_ + kZone + offset_; }
-  void put(const std::vector<U> &keys) {
-    EXPECT_EQ(cudaMemcpy(get(), keys.data(), n_ * sizeof(U), cudaMemcpyHostToDevice), cudaSuccess);
-  }
-  std::vector<U> take() const {
-    check_zones();
-    return piece(kZone + offset_, n_);
-  }
-  void check_zones() const {
-    const std::vector<U> before = piece(0, kZone + offset_), behind = piece(kZone + offset_ + n_, kZone);
-    EXPECT_TRUE(std::all_of(before.begin(), before.end(), is_poison)) << "written before the array";
-    EXPECT_TRUE(std::all_of(behind.begin(), behind.end(), is_poison)) << "written behind the array";
-  }
-  static bool is_poison(U key) { return key == static_cast<U>(0xA5A5A5A5A5A5A5A5u); }
-
- private:
-  std::vector<U> piece(uint64_t first, uint64_t count) const {
-    std::vector<U> keys(count);
-    EXPECT_EQ(cudaMemcpy(keys.data(), memory_ + first, count * sizeof(U), cudaMemcpyDeviceToHost), cudaSuccess);
-    return keys;
-  }
-  uint64_t whole() const { return n_ + offset_ + 2 * kZone; }
-  uint64_t n_, offset_;
-  U *memory_ = nullptr;
-};
+using gsort_test::all_poison;
+using gsort_test::device_facts;
+using gsort_test::DeviceArray;
+using gsort_test::mixed;
+using gsort_test::quiet;
 
 struct How {
   bool in_place = false;
@@ -100,28 +48,25 @@ std::vector<U> in_order(const std::vector<U> &keys, const KeyCodec<U> &codec) {
 // Runs the sort, checks all that must hold and returns whether the keys were sorted.
 template <class U>
 bool run(const std::vector<U> &keys, const How &how) {
-  const uint64_t n = keys.size(), tables_bytes = msd_tables_bytes(n, sizeof(U), how.cell_bits);
+  const uint64_t n = keys.size(), bytes = n * sizeof(U);
   const KeyCodec<U> codec = make_codec<U>(how.order);
-  const DeviceFacts facts = device_facts();
-  const Control control;
-  const LaunchContext context = {nullptr, &facts, &control};
-  Guarded<U> in(n, how.offset), out(n, how.offset ^ 1), scratch(n, 0);
-  Guarded<uint64_t> tables(tables_bytes / 8 + 1, 0);
-  in.put(keys);
-  const uint32_t *const word = launch_msd<U>(context, {in.get(), how.in_place ? in.get() : out.get(), scratch.get(), n,
-                                                       codec, tables.get(), nullptr, how.cell_bits});
+  const LaunchContext context = {nullptr, &device_facts(), &quiet()};
+  const DeviceArray in(keys, how.offset * sizeof(U)), out(bytes, (how.offset ^ 1) * sizeof(U)), scratch(bytes, 0);
+  const DeviceArray tables(msd_tables_bytes(n, sizeof(U), how.cell_bits), 0);
+  const uint32_t *const word =
+      launch_msd<U>(context, {in.as<U>(), how.in_place ? in.as<U>() : out.as<U>(), scratch.as<U>(), n, codec,
+                              tables.data(), nullptr, how.cell_bits, false});
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   uint32_t sorted = 0;
   EXPECT_EQ(cudaMemcpy(&sorted, word, sizeof(sorted), cudaMemcpyDeviceToHost), cudaSuccess);
   scratch.check_zones();
   tables.check_zones();
-  const std::vector<U> after_in = in.take(), after_out = out.take();
+  const std::vector<U> after_in = in.read_as<U>(), after_out = out.read_as<U>();
   if (!how.in_place) EXPECT_TRUE(after_in == keys) << "the input was written";
   if (sorted)
     EXPECT_TRUE((how.in_place ? after_in : after_out) == in_order(keys, codec));
   else
-    EXPECT_TRUE(how.in_place ? after_in == keys
-                             : std::all_of(after_out.begin(), after_out.end(), Guarded<U>::is_poison));
+    EXPECT_TRUE(how.in_place ? after_in == keys : all_poison(after_out));
   return sorted != 0;
 }
 
@@ -141,15 +86,12 @@ std::vector<U> make_keys(uint64_t n, const Key &key) {
 
 constexpr uint64_t kOnePass = uint64_t{1} << 20, kTwoPasses = 5000003;
 
-class Msd : public ::testing::Test {
+class Msd : public gsort_test::DeviceTest {
  protected:
   void SetUp() override {
-    int count = 0;
-    if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
-      (void)cudaGetLastError();
-      GTEST_SKIP() << "no GPU";
-    }
-    if (device_facts().shared_bytes_block_max < kMsdSharedBytesMin) GTEST_SKIP() << "a chip with less shared memory";
+    DeviceTest::SetUp();
+    if (IsSkipped()) return;
+    if (facts_.shared_bytes_block_max < kMsdSharedBytesMin) GTEST_SKIP() << "a chip with less shared memory";
   }
 };
 
@@ -177,28 +119,24 @@ TEST_F(Msd, ManyCells) {
 }
 
 TEST_F(Msd, StandsAsideWhereTheKeysAreSortedAlready) {
-  const DeviceFacts facts = device_facts();
-  const Control control;
-  const LaunchContext context = {nullptr, &facts, &control};
   const std::vector<uint32_t> keys = make_keys<uint32_t>(kOnePass, mixed);
   const KeyCodec<uint32_t> codec = make_codec<uint32_t>({GSORT_U32, false, false});
   for (const uint32_t done : {0u, 1u, 5u}) {
-    Guarded<uint32_t> in(kOnePass, 0), out(kOnePass, 0), scratch(kOnePass, 0), word(1, 0);
-    Guarded<uint64_t> tables(msd_tables_bytes(kOnePass, 4) / 8 + 1, 0);
-    in.put(keys);
-    word.put({done});
-    const uint32_t *const sorted = launch_msd<uint32_t>(
-        context, {in.get(), out.get(), scratch.get(), kOnePass, codec, tables.get(), word.get(), 0});
+    const DeviceArray in(keys, 0), word(std::vector<uint32_t>{done}, 0);
+    const DeviceArray out(kOnePass * 4, 0), scratch(kOnePass * 4, 0), tables(msd_tables_bytes(kOnePass, 4), 0);
+    const uint32_t *const sorted =
+        launch_msd<uint32_t>(context(), {in.as<uint32_t>(), out.as<uint32_t>(), scratch.as<uint32_t>(), kOnePass, codec,
+                                         tables.data(), word.as<uint32_t>(), 0, false});
     uint32_t answer = 0;
     EXPECT_EQ(cudaMemcpy(&answer, sorted, sizeof(answer), cudaMemcpyDeviceToHost), cudaSuccess);
     EXPECT_NE(answer, 0u);
-    EXPECT_TRUE(in.take() == keys);
-    EXPECT_TRUE(word.take() == std::vector<uint32_t>{done});
-    const std::vector<uint32_t> after = out.take();
+    EXPECT_TRUE(in.read_as<uint32_t>() == keys);
+    EXPECT_TRUE(word.read_as<uint32_t>() == std::vector<uint32_t>{done});
+    const std::vector<uint32_t> after = out.read_as<uint32_t>();
     if (done == 0)
       EXPECT_TRUE(after == in_order(keys, codec));
     else
-      EXPECT_TRUE(std::all_of(after.begin(), after.end(), Guarded<uint32_t>::is_poison)) << "written";
+      EXPECT_TRUE(all_poison(after)) << "written";
   }
 }
 
@@ -240,6 +178,19 @@ TEST_F(Msd, SmoothUnevenKeys) {
   // A 2nd of the keys in the first 256th, a 4th in the next, and so on.
   const auto halving = [](uint64_t i) { return uint64_t(__builtin_clzll(mixed(~i) | 1)) << 56 | mixed(i) >> 8; };
   EXPECT_EQ(run<uint64_t>(make_keys<uint64_t>(n, halving), how), map_fits(n));
+}
+
+// Thousands of entries of the map with few sampled keys each, some of which stand for far more keys than they say.
+TEST_F(Msd, TailsOfABell) {
+  const uint64_t n = uint64_t{1} << 27;
+  How how;
+  how.order = {GSORT_I32, false, false};
+  for (const uint64_t seed : {1, 2}) {
+    const auto integer = [&](uint64_t i) {
+      return static_cast<uint64_t>(static_cast<int64_t>(normal(seed * n + i) * 0x1p28));
+    };
+    EXPECT_EQ(run<uint32_t>(make_keys<uint32_t>(n, integer), how), map_fits(n)) << "seed " << seed;
+  }
 }
 
 // Keys in parts of the range where no sample was, below and above and between those of the others.

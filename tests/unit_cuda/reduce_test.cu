@@ -6,6 +6,7 @@
 
 #include "core/half.h"
 #include "core/superaccumulator.h"
+#include "cuda/workspace.h"
 #include "plan/reduce_plan.h"
 #include "unit_cuda/launch_harness.h"
 
@@ -215,13 +216,20 @@ TEST_F(ReduceTest, RepeatsGiveTheSameBits) {
     const Request r = request(GSORT_F32, in, n, &out, 0), arg = request(GSORT_F32, in, n, &index, GSORT_ARGMAX);
     const uint64_t first_index = result(arg, index);
     DeviceArray workspace(reduce_workspace_bytes(r), 0);
-    for (int repeat = 0; repeat < 2000; repeat++) {
-      launch_reduce(context(), r, workspace.data());
-      launch_reduce(context(), arg, workspace.data());
-      if (repeat % 50 != 0) continue;
-      ASSERT_EQ(expected, bits_at(out.read(), 8, 0)) << "repeat " << repeat;
-      ASSERT_EQ(first_index, bits_at(index.read(), 8, 0)) << "repeat " << repeat;
+    const Bytes zeros(kStandingBytes, 0);
+    const DeviceArray standing(zeros, 0);
+    for (void *const counters : {static_cast<void *>(nullptr), standing.data()}) {
+      LaunchContext with = context();
+      with.standing = counters;
+      for (int repeat = 0; repeat < 1000; repeat++) {
+        launch_reduce(with, r, workspace.data());
+        launch_reduce(with, arg, workspace.data());
+        if (repeat % 50 != 0) continue;
+        ASSERT_EQ(expected, bits_at(out.read(), 8, 0)) << "repeat " << repeat;
+        ASSERT_EQ(first_index, bits_at(index.read(), 8, 0)) << "repeat " << repeat;
+      }
     }
+    EXPECT_EQ(zeros, standing.read()) << "counters are to be left zero";
   }
 }
 

@@ -233,7 +233,7 @@ TEST_F(ScanTest, EdgesOfIntegerTiles) {
           }
         }
     }
-    facts_ = device_facts_now();
+    facts_ = device_facts();
   }
 }
 

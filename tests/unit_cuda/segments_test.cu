@@ -21,15 +21,14 @@ class SegmentsTest : public SortFixture {
     return offsets;
   }
 
-  static std::vector<unsigned char> expected(const KeyOrder &order, const std::vector<unsigned char> &keys,
-                                             const std::vector<uint64_t> &offsets) {
+  static Bytes expected(const KeyOrder &order, const Bytes &keys, const std::vector<uint64_t> &offsets) {
     const uint32_t bytes = dtype_bytes(order.dtype);
-    std::vector<unsigned char> result = keys;
+    Bytes result = keys;
     for (size_t s = 0; s + 1 < offsets.size(); ++s) {
       std::vector<uint64_t> segment;
-      for (uint64_t i = offsets[s]; i < offsets[s + 1]; ++i) segment.push_back(element(keys, i, bytes));
+      for (uint64_t i = offsets[s]; i < offsets[s + 1]; ++i) segment.push_back(bits_at(keys, bytes, i));
       std::sort(segment.begin(), segment.end(),
-                [&](uint64_t a, uint64_t b) { return reference_key(a, order) < reference_key(b, order); });
+                [&](uint64_t a, uint64_t b) { return place_of(a, order) < place_of(b, order); });
       for (size_t i = 0; i < segment.size(); ++i)
         std::memcpy(result.data() + (offsets[s] + i) * bytes, &segment[i], bytes);
     }
@@ -37,31 +36,24 @@ class SegmentsTest : public SortFixture {
   }
 
   // Returns the error word.
-  uint32_t run(const KeyOrder &order, const std::vector<unsigned char> &keys, const std::vector<uint64_t> &offsets,
-               bool in_place, uint64_t shift, std::vector<unsigned char> &result) {
+  uint32_t run(const KeyOrder &order, const Bytes &keys, const std::vector<uint64_t> &offsets, bool in_place,
+               uint64_t shift, Bytes &result) {
     const uint32_t bytes = dtype_bytes(order.dtype);
-    Guarded in(keys.size(), shift * bytes), out(keys.size(), bytes), device_offsets(offsets.size() * 8, 0), error(4, 0);
-    in.put(keys);
-    std::vector<unsigned char> raw(offsets.size() * 8);
-    std::memcpy(raw.data(), offsets.data(), raw.size());
-    device_offsets.put(raw);
+    const DeviceArray in(keys, shift * bytes), out(keys.size(), bytes), device_offsets(offsets, 0), error(4, 0);
     Request request{Operation::kSortSegments, order};
     request.n = keys.size() / bytes;
-    request.in = in.get();
-    request.out = in_place ? in.get() : out.get();
+    request.in = in.data();
+    request.out = in_place ? in.data() : out.data();
     request.segments = offsets.size() - 1;
-    request.offsets = reinterpret_cast<const uint64_t *>(device_offsets.get());
-    Guarded workspace(segments_workspace_bytes(request), 0);
-    launch_segments({nullptr, &facts_, &control_}, request, workspace.get(), reinterpret_cast<uint32_t *>(error.get()));
+    request.offsets = device_offsets.as<uint64_t>();
+    const DeviceArray workspace(segments_workspace_bytes(request), 0);
+    launch_segments(context(), request, workspace.data(), error.as<uint32_t>());
     EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-    (void)workspace.take();
-    EXPECT_TRUE(device_offsets.take() == raw) << "the offsets changed";
-    result = (in_place ? in : out).take();
-    if (!in_place) EXPECT_TRUE(in.take() == keys) << "the input changed";
-    uint32_t word = 0;
-    const std::vector<unsigned char> error_bytes = error.take();
-    std::memcpy(&word, error_bytes.data(), 4);
-    return word;
+    workspace.check_zones();
+    EXPECT_TRUE(device_offsets.read_as<uint64_t>() == offsets) << "the offsets changed";
+    result = (in_place ? in : out).read();
+    if (!in_place) EXPECT_TRUE(in.read() == keys) << "the input changed";
+    return error.read_as<uint32_t>()[0];
   }
 };
 
@@ -84,9 +76,9 @@ TEST_F(SegmentsTest, EveryOrderAndClass) {
       const uint64_t n = *std::max_element(mix.begin(), mix.end()) > 5000 ? 200011 : 40011;
       const Pattern pattern = kPatterns[++seed % (sizeof kPatterns / sizeof kPatterns[0])];
       SCOPED_TRACE(describe(order, n, pattern) + " first length " + std::to_string(mix[0]));
-      const std::vector<unsigned char> keys = make_keys(pattern, n, order.dtype, seed);
+      const Bytes keys = make_keys(pattern, n, order.dtype, seed);
       const std::vector<uint64_t> offsets = mixed_offsets(n, seed, mix);
-      std::vector<unsigned char> result;
+      Bytes result;
       ASSERT_EQ(run(order, keys, offsets, seed % 2 == 0, seed % 16, result), 0u);
       ASSERT_TRUE(result == expected(order, keys, offsets));
     }
@@ -103,8 +95,8 @@ TEST_F(SegmentsTest, EveryShortLength) {
     const uint64_t n = offsets.back() + 11;
     for (const Pattern pattern : kPatterns) {
       SCOPED_TRACE(describe(order, n, pattern));
-      const std::vector<unsigned char> keys = make_keys(pattern, n, dtype, 5);
-      std::vector<unsigned char> result;
+      const Bytes keys = make_keys(pattern, n, dtype, 5);
+      Bytes result;
       ASSERT_EQ(run(order, keys, offsets, false, 1, result), 0u);
       ASSERT_TRUE(result == expected(order, keys, offsets));
     }
@@ -119,8 +111,8 @@ TEST_F(SegmentsTest, EqualLengths) {
       std::vector<uint64_t> offsets = {0};
       while (offsets.back() + length <= n) offsets.push_back(offsets.back() + length);
       SCOPED_TRACE(std::to_string(length) + " of " + std::to_string(n));
-      const std::vector<unsigned char> keys = make_keys(Pattern::kUniform, n, GSORT_U32, 9);
-      std::vector<unsigned char> result;
+      const Bytes keys = make_keys(Pattern::kUniform, n, GSORT_U32, 9);
+      Bytes result;
       ASSERT_EQ(run(order, keys, offsets, true, 1, result), 0u);
       ASSERT_TRUE(result == expected(order, keys, offsets));
     }
@@ -131,7 +123,7 @@ TEST_F(SegmentsTest, EqualLengths) {
 TEST_F(SegmentsTest, RowsOfEmptySegments) {
   const KeyOrder order{GSORT_U32, false, false};
   const uint64_t n = 100000;
-  const std::vector<unsigned char> keys = make_keys(Pattern::kUniform, n, GSORT_U32, 3);
+  const Bytes keys = make_keys(Pattern::kUniform, n, GSORT_U32, 3);
   const std::vector<std::vector<uint64_t>> bounds = {
       {0, n},   {7, n - 5}, {0}, {n}, {4096}, {500, 510, 520, 4090, 4100, 60000}, {4095, 4096, 4097, 8192, 8193},
       {1, 2, 3}};
@@ -141,7 +133,7 @@ TEST_F(SegmentsTest, RowsOfEmptySegments) {
       for (const uint64_t at : bound) offsets.insert(offsets.end(), repeats, at);
       SCOPED_TRACE(std::to_string(bound.size()) + " bounds, each " + std::to_string(repeats) + " times");
       for (const bool in_place : {false, true}) {
-        std::vector<unsigned char> result;
+        Bytes result;
         ASSERT_EQ(run(order, keys, offsets, in_place, 2, result), 0u);
         ASSERT_TRUE(result == expected(order, keys, offsets));
       }
@@ -152,7 +144,7 @@ TEST_F(SegmentsTest, RowsOfEmptySegments) {
 TEST_F(SegmentsTest, WrongOffsetsWriteNothing) {
   const uint64_t n = 50000;
   const KeyOrder order{GSORT_U32, false, false};
-  const std::vector<unsigned char> keys = make_keys(Pattern::kUniform, n, GSORT_U32, 1);
+  const Bytes keys = make_keys(Pattern::kUniform, n, GSORT_U32, 1);
   std::vector<std::vector<uint64_t>> wrong = {
       {0, n + 1}, {0, 10, 9, 100}, {5, 4}, {0, 100, UINT64_MAX}, {UINT64_MAX, 0}, {0, 30000, 20000, 50000, 10, 50000}};
   // One wrong pair among many that would be right.
@@ -167,17 +159,17 @@ TEST_F(SegmentsTest, WrongOffsetsWriteNothing) {
   wrong.push_back(long_row);
   for (const auto &offsets : wrong) {
     for (const bool in_place : {false, true}) {
-      std::vector<unsigned char> result;
+      Bytes result;
       EXPECT_EQ(run(order, keys, offsets, in_place, 0, result), 1u);
-      EXPECT_TRUE(result == (in_place ? keys : std::vector<unsigned char>(keys.size(), kPoison)));
+      EXPECT_TRUE(result == (in_place ? keys : Bytes(keys.size(), kPoison)));
     }
   }
 }
 
 TEST_F(SegmentsTest, NoSegmentsCopy) {
   const KeyOrder order{GSORT_U16, false, false};
-  const std::vector<unsigned char> keys = make_keys(Pattern::kUniform, 5000, GSORT_U16, 1);
-  std::vector<unsigned char> result;
+  const Bytes keys = make_keys(Pattern::kUniform, 5000, GSORT_U16, 1);
+  Bytes result;
   ASSERT_EQ(run(order, keys, {0}, false, 3, result), 0u);
   ASSERT_TRUE(result == keys);
 }

@@ -146,7 +146,7 @@ TEST_F(ShortcutSortTest, ReplaysOfACapturedSort) {
   cudaGraphExec_t replay = nullptr;
   ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
   ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
-  launch_sort({stream, &facts_, &control_}, request, workspace.data());
+  launch_sort(context(stream), request, workspace.data());
   ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
   ASSERT_EQ(cudaGraphInstantiate(&replay, graph, 0), cudaSuccess);
   for (uint64_t turn = 0; turn < 15; ++turn) {
@@ -156,8 +156,7 @@ TEST_F(ShortcutSortTest, ReplaysOfACapturedSort) {
                        : turn % 5 == 3 ? ordered_words(n, order, turn, true)
                                        : masked_words(n, 4, random_mask(9, 4, turn), turn);
     const Bytes packed = pack(keys, 4);
-    ASSERT_EQ(cudaMemcpy(in.data(), packed.data(), packed.size(), cudaMemcpyHostToDevice), cudaSuccess);
-    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);  // copies from pageable memory may end after the call
+    in.put(packed);
     ASSERT_EQ(cudaGraphLaunch(replay, stream), cudaSuccess);
     ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
     Words expected = keys;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the tests of shortcuts share: keys as numbers, a reference order that knows no encoding, and inputs.
+// What the tests of shortcuts share: keys as numbers, their stable order, and inputs.
 #ifndef GSORT_TESTS_UNIT_CUDA_SHORTCUT_SUPPORT_H_
 #define GSORT_TESTS_UNIT_CUDA_SHORTCUT_SUPPORT_H_
 
@@ -19,7 +19,6 @@ using gsort_internal::dtype_bytes;
 using gsort_internal::dtype_facts;
 using gsort_internal::DTypeFacts;
 using gsort_internal::KeyOrder;
-using gsort_internal::Kind;
 using Words = std::vector<uint64_t>;
 
 inline uint64_t all_bits(uint32_t bytes) { return ~uint64_t{0} >> (64 - 8 * bytes); }
@@ -34,20 +33,6 @@ inline Words unpack(const Bytes &packed, uint32_t bytes) {
   Words words(packed.size() / bytes);
   for (uint64_t i = 0; i < words.size(); ++i) words[i] = bits_at(packed, bytes, i);
   return words;
-}
-
-// The place of a key in its order, from the words of the public header: NaNs behind all others, then by value.
-inline std::pair<int, uint64_t> place_of(uint64_t bits, const KeyOrder &order) {
-  const DTypeFacts facts = dtype_facts(order.dtype);
-  const uint64_t all = all_bits(facts.bytes), top = all / 2 + 1;
-  if (facts.kind == Kind::kFloat && order.nan_last) {
-    const uint64_t infinity = (top - 1) - ((uint64_t{1} << facts.mantissa_bits) - 1);
-    if ((bits & (top - 1)) > infinity) return {1, bits};
-  }
-  uint64_t place = bits;
-  if (facts.kind == Kind::kSigned) place = bits ^ top;
-  if (facts.kind == Kind::kFloat) place = bits & top ? all - bits : bits + top;
-  return {0, order.descending ? all - place : place};
 }
 
 inline std::vector<uint64_t> stable_order(const Words &keys, const KeyOrder &order) {

@@ -23,6 +23,7 @@ using gsort_test::DeviceArray;
 using gsort_test::masked_words;
 using gsort_test::ordered_words;
 using gsort_test::pack;
+using gsort_test::quiet;
 using gsort_test::random_mask;
 using gsort_test::random_words;
 using gsort_test::stable_order;
@@ -70,8 +71,8 @@ class ShortcutTest : public gsort_test::LaunchTest {
     if (how.multiprocessors != 0) facts.multiprocessors = how.multiprocessors;
     if (how.shared_bytes != 0) facts.shared_bytes_block_max = std::min(how.shared_bytes, facts.shared_bytes_block_max);
     shortcut.after_clearing = true;
-    launch_clear({nullptr, &facts, &control_}, zeroed.data(), kShortcutStateBytes + kShortcutBins * 4);
-    const uint32_t *const done = launch_shortcut<U>({nullptr, &facts, &control_}, shortcut);
+    launch_clear({nullptr, &facts, &quiet()}, zeroed.data(), kShortcutStateBytes + kShortcutBins * 4);
+    const uint32_t *const done = launch_shortcut<U>({nullptr, &facts, &quiet()}, shortcut);
     EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     uint32_t sorted = 0;
     EXPECT_EQ(cudaMemcpy(&sorted, done, sizeof sorted, cudaMemcpyDeviceToHost), cudaSuccess);
@@ -389,7 +390,7 @@ TEST_F(ShortcutTest, ManyAtATime) {
         shortcut.bases = shortcut.counts + kShortcutBins;
         cudaMemcpyAsync(array, in.data(), n * 4, cudaMemcpyDeviceToDevice, streams[i]);
         cudaMemsetAsync(memory, 0, kShortcutStateBytes + kShortcutBins * 4, streams[i]);
-        launch_shortcut<uint32_t>({streams[i], &facts_, &control_}, shortcut);
+        launch_shortcut<uint32_t>(context(streams[i]), shortcut);
         if (repeat % 10 != 9) continue;
         ASSERT_EQ(cudaStreamSynchronize(streams[i]), cudaSuccess);
         ASSERT_TRUE(unpack(arrays[i]->read(), 4) == expected) << repeat;

@@ -55,10 +55,10 @@ std::vector<U> hard_keys(Hard hard, uint64_t n, uint32_t seed) {
 class SmallSortTest : public SortFixture {
  protected:
   void launch(const Request &request) {
-    Guarded workspace(sort_workspace_bytes(request), 0);
-    launch_sort({nullptr, &facts_, &control_}, request, workspace.get());
+    const DeviceArray workspace(sort_workspace_bytes(request), 0);
+    launch_sort(context(), request, workspace.data());
     ASSERT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
-    (void)workspace.take();
+    workspace.check_zones();
   }
 
   // Keys, keys in place, pairs whose values are places, and ranks.
@@ -73,35 +73,28 @@ class SmallSortTest : public SortFixture {
     std::vector<U> sorted(n);
     for (uint64_t i = 0; i < n; ++i) sorted[i] = keys[places[i]], ranks[places[i]] = static_cast<uint32_t>(i);
 
-    Guarded in(n * sizeof(U), sizeof(U)), out(n * sizeof(U), 3 * sizeof(U)), values_in(n * 4, 4), values_out(n * 4, 0);
-    in.put(bytes_of(keys));
-    values_in.put(bytes_of(identity));
+    const DeviceArray in(keys, sizeof(U)), out(n * sizeof(U), 3 * sizeof(U));
+    const DeviceArray values_in(identity, 4), values_out(n * 4, 0);
     Request request{Operation::kSort, order};
-    request.n = n, request.in = in.get(), request.out = out.get();
+    request.n = n, request.in = in.data(), request.out = out.data();
     launch(request);
-    ASSERT_TRUE(out.take() == bytes_of(sorted)) << "keys";
+    ASSERT_TRUE(out.read_as<U>() == sorted) << "keys";
 
     request.operation = Operation::kSortPairs;
-    request.values_in = values_in.get(), request.values_out = values_out.get(), request.value_bytes = 4;
+    request.values_in = values_in.data(), request.values_out = values_out.data(), request.value_bytes = 4;
     launch(request);
-    ASSERT_TRUE(out.take() == bytes_of(sorted)) << "keys of pairs";
-    ASSERT_TRUE(values_out.take() == bytes_of(places)) << "values";
+    ASSERT_TRUE(out.read_as<U>() == sorted) << "keys of pairs";
+    ASSERT_TRUE(values_out.read_as<uint32_t>() == places) << "values";
 
     request = Request{Operation::kRank, order};
-    request.n = n, request.in = in.get(), request.out = values_out.get(), request.index_t = GSORT_U32;
+    request.n = n, request.in = in.data(), request.out = values_out.data(), request.index_t = GSORT_U32;
     launch(request);
-    ASSERT_TRUE(values_out.take() == bytes_of(ranks)) << "ranks";
+    ASSERT_TRUE(values_out.read_as<uint32_t>() == ranks) << "ranks";
 
     request = Request{Operation::kSort, order};
-    request.n = n, request.in = in.get(), request.out = in.get();
+    request.n = n, request.in = in.data(), request.out = in.data();
     launch(request);
-    ASSERT_TRUE(in.take() == bytes_of(sorted)) << "keys in place";
-  }
-
-  template <class T>
-  static std::vector<unsigned char> bytes_of(const std::vector<T> &items) {
-    const auto *const begin = reinterpret_cast<const unsigned char *>(items.data());
-    return {begin, begin + items.size() * sizeof(T)};
+    ASSERT_TRUE(in.read_as<U>() == sorted) << "keys in place";
   }
 
   void check_hard(Hard hard, uint64_t n, uint32_t seed) {

@@ -10,24 +10,24 @@ namespace {
 struct Input {
   KeyOrder order;
   uint64_t n;
-  std::vector<unsigned char> keys;
+  Bytes keys;
   std::vector<uint64_t> sources;  // the stable order
 
   Input(KeyOrder how, Pattern pattern, uint64_t count, uint32_t seed)
       : order(how), n(count), keys(make_keys(pattern, count, how.dtype, seed)), sources(count) {
     std::vector<std::pair<int, uint64_t>> places(n);
-    for (uint64_t i = 0; i < n; ++i) places[i] = reference_key(element(keys, i, bytes()), order);
+    for (uint64_t i = 0; i < n; ++i) places[i] = place_of(bits_at(keys, bytes(), i), order);
     std::iota(sources.begin(), sources.end(), uint64_t{0});
     std::stable_sort(sources.begin(), sources.end(), [&](uint64_t a, uint64_t b) { return places[a] < places[b]; });
   }
   uint32_t bytes() const { return dtype_bytes(order.dtype); }
-  std::vector<unsigned char> permuted(const std::vector<unsigned char> &items, uint32_t size) const {
-    std::vector<unsigned char> result(n * size);
+  Bytes permuted(const Bytes &items, uint32_t size) const {
+    Bytes result(n * size);
     for (uint64_t i = 0; i < n; ++i) std::memcpy(result.data() + i * size, items.data() + sources[i] * size, size);
     return result;
   }
-  std::vector<unsigned char> indices(bool ranks, uint32_t size) const {
-    std::vector<unsigned char> result(n * size);
+  Bytes indices(bool ranks, uint32_t size) const {
+    Bytes result(n * size);
     for (uint64_t i = 0; i < n; ++i) {
       const uint64_t at = ranks ? sources[i] : i, value = ranks ? i : sources[i];
       std::memcpy(result.data() + at * size, &value, size);
@@ -39,61 +39,57 @@ struct Input {
 class SortTest : public SortFixture {
  protected:
   void launch(const Request &request, cudaStream_t stream = nullptr) {
-    Guarded workspace(sort_workspace_bytes(request), 0);
-    launch_sort({stream, &facts_, &control_}, request, workspace.get());
+    const DeviceArray workspace(sort_workspace_bytes(request), 0);
+    launch_sort(context(stream), request, workspace.data());
     ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
-    (void)workspace.take();
+    workspace.check_zones();
   }
 
   void check_keys(const Input &input, bool in_place, uint64_t offset) {
     const uint64_t bytes = input.n * input.bytes(), shift = offset * input.bytes();
-    Guarded in(bytes, shift), out(bytes, shift / 2 / input.bytes() * input.bytes());
-    in.put(input.keys);
+    const DeviceArray in(input.keys, shift), out(bytes, shift / 2 / input.bytes() * input.bytes());
     Request request{Operation::kSort, input.order};
     request.n = input.n;
-    request.in = in.get();
-    request.out = in_place ? in.get() : out.get();
+    request.in = in.data();
+    request.out = in_place ? in.data() : out.data();
     launch(request);
-    ASSERT_TRUE((in_place ? in : out).take() == input.permuted(input.keys, input.bytes())) << "keys";
-    if (!in_place) ASSERT_TRUE(in.take() == input.keys) << "the input changed";
+    ASSERT_TRUE((in_place ? in : out).read() == input.permuted(input.keys, input.bytes())) << "keys";
+    if (!in_place) ASSERT_TRUE(in.read() == input.keys) << "the input changed";
   }
 
   void check_pairs(const Input &input, uint32_t value_bytes, bool keys_in_place, bool values_in_place,
                    uint64_t offset) {
     const uint64_t bytes = input.n * input.bytes(), all_values = input.n * value_bytes;
     const uint64_t value_shift = offset * ((value_bytes & (value_bytes - 1)) == 0 ? std::min(value_bytes, 8u) : 1);
-    const std::vector<unsigned char> values = make_values(input.n, value_bytes);
-    Guarded keys_in(bytes, offset * input.bytes()), keys_out(bytes, 0);
-    Guarded values_in(all_values, value_shift), values_out(all_values, 0);
-    keys_in.put(input.keys);
-    values_in.put(values);
+    const Bytes values = make_values(input.n, value_bytes);
+    const DeviceArray keys_in(input.keys, offset * input.bytes()), keys_out(bytes, 0);
+    const DeviceArray values_in(values, value_shift), values_out(all_values, 0);
     Request request{Operation::kSortPairs, input.order};
     request.n = input.n;
-    request.in = keys_in.get();
-    request.out = keys_in_place ? keys_in.get() : keys_out.get();
+    request.in = keys_in.data();
+    request.out = keys_in_place ? keys_in.data() : keys_out.data();
     request.value_bytes = value_bytes;
-    request.values_in = values_in.get();
-    request.values_out = values_in_place ? values_in.get() : values_out.get();
+    request.values_in = values_in.data();
+    request.values_out = values_in_place ? values_in.data() : values_out.data();
     launch(request);
-    ASSERT_TRUE((keys_in_place ? keys_in : keys_out).take() == input.permuted(input.keys, input.bytes())) << "keys";
-    ASSERT_TRUE((values_in_place ? values_in : values_out).take() == input.permuted(values, value_bytes))
+    ASSERT_TRUE((keys_in_place ? keys_in : keys_out).read() == input.permuted(input.keys, input.bytes())) << "keys";
+    ASSERT_TRUE((values_in_place ? values_in : values_out).read() == input.permuted(values, value_bytes))
         << "values of " << value_bytes;
-    if (!keys_in_place) ASSERT_TRUE(keys_in.take() == input.keys) << "the keys changed";
-    if (!values_in_place) ASSERT_TRUE(values_in.take() == values) << "the values changed";
+    if (!keys_in_place) ASSERT_TRUE(keys_in.read() == input.keys) << "the keys changed";
+    if (!values_in_place) ASSERT_TRUE(values_in.read() == values) << "the values changed";
   }
 
   void check_indices(const Input &input, Operation operation, gsort_dtype index_t, uint64_t offset) {
     const uint32_t size = dtype_bytes(index_t);
-    Guarded in(input.n * input.bytes(), offset * input.bytes()), out(input.n * size, offset * size);
-    in.put(input.keys);
+    const DeviceArray in(input.keys, offset * input.bytes()), out(input.n * size, offset * size);
     Request request{operation, input.order};
     request.n = input.n;
-    request.in = in.get();
-    request.out = out.get();
+    request.in = in.data();
+    request.out = out.data();
     request.index_t = index_t;
     launch(request);
-    ASSERT_TRUE(out.take() == input.indices(operation == Operation::kRank, size)) << "indices";
-    ASSERT_TRUE(in.take() == input.keys) << "the input changed";
+    ASSERT_TRUE(out.read() == input.indices(operation == Operation::kRank, size)) << "indices";
+    ASSERT_TRUE(in.read() == input.keys) << "the input changed";
   }
 
   void check_everything(const Input &input, uint64_t offset) {
@@ -248,18 +244,18 @@ TEST_F(SortTest, SameBitsEveryTimeWithManyTiles) {
 
 TEST_F(SortTest, CapturedAndReplayed) {
   const Input input({GSORT_I32, true, false}, Pattern::kUniform, 50000, 5);
-  Guarded in(input.n * 4, 0), out(input.n * 4, 0);
+  DeviceArray in(input.n * 4, 0), out(input.n * 4, 0);
   Request request{Operation::kSort, input.order};
   request.n = input.n;
-  request.in = in.get();
-  request.out = out.get();
-  Guarded workspace(sort_workspace_bytes(request), 0);
+  request.in = in.data();
+  request.out = out.data();
+  DeviceArray workspace(sort_workspace_bytes(request), 0);
   cudaStream_t stream = nullptr;
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t exec = nullptr;
   ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
   ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
-  launch_sort({stream, &facts_, &control_}, request, workspace.get());
+  launch_sort(context(stream), request, workspace.data());
   ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
   ASSERT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
   for (uint32_t replay = 0; replay < 20; ++replay) {
@@ -267,7 +263,7 @@ TEST_F(SortTest, CapturedAndReplayed) {
     in.put(fresh.keys);
     ASSERT_EQ(cudaGraphLaunch(exec, stream), cudaSuccess);
     ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
-    ASSERT_TRUE(out.take() == fresh.permuted(fresh.keys, 4));
+    ASSERT_TRUE(out.read() == fresh.permuted(fresh.keys, 4));
   }
   cudaGraphExecDestroy(exec);
   cudaGraphDestroy(graph);

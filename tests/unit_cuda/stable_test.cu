@@ -3,6 +3,7 @@
 // path of its finish.
 #include <functional>
 
+#include "cuda/shortcut.h"
 #include "cuda/sort_job.h"
 #include "cuda/stable.h"
 #include "plan/sort_layout.h"
@@ -12,13 +13,6 @@ namespace gsort_internal {
 namespace {
 
 using KeyOf = std::function<uint64_t(uint64_t)>;
-
-uint64_t mixed(uint64_t i) {
-  uint64_t z = (i + 1) * 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
 
 struct How {
   Operation operation = Operation::kSortPairs;
@@ -39,18 +33,17 @@ class Stable : public SortFixture {
 
   // Runs a request and returns whether the method took it.
   bool launch(const Request &request) {
-    const uint64_t workspace_bytes = sort_workspace_bytes(request);
-    Guarded workspace(workspace_bytes, 0);
+    const DeviceArray workspace(sort_workspace_bytes(request), 0);
     SortPlan plan = plan_sort(request, facts_.shared_bytes_block_max, true, SortAlgorithm::kStable, 0);
     EXPECT_EQ(plan.algorithm, SortAlgorithm::kStable);
     plan.msd_tables_bytes = stable_tables(plan_stable(request.n)).bytes;
-    launch_sort({nullptr, &facts_, &control_}, request, workspace.get());
+    launch_sort(context(), request, workspace.data());
     EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     uint32_t go = 2;
-    EXPECT_EQ(
-        cudaMemcpy(&go, workspace.get() + sort_layout(request, plan).msd_tables, sizeof(go), cudaMemcpyDeviceToHost),
-        cudaSuccess);
-    if (workspace_bytes < 1u << 28) (void)workspace.take();  // its zones; a larger one takes long to copy
+    EXPECT_EQ(cudaMemcpy(&go, workspace.as<uint8_t>() + sort_layout(request, plan).msd_tables, sizeof(go),
+                         cudaMemcpyDeviceToHost),
+              cudaSuccess);
+    workspace.check_zones();
     EXPECT_LE(go, 1u);
     return go == 1;
   }
@@ -58,32 +51,31 @@ class Stable : public SortFixture {
   bool check(const KeyOrder &order, uint64_t n, const KeyOf &key, const How &how) {
     const uint32_t key_bytes = dtype_bytes(order.dtype), value_bytes = how.value_bytes;
     const bool pairs = how.operation == Operation::kSortPairs;
-    std::vector<unsigned char> keys(n * key_bytes), values = make_values(pairs ? n : 0, value_bytes);
+    Bytes keys(n * key_bytes), values = make_values(pairs ? n : 0, value_bytes);
     std::vector<std::pair<std::pair<int, uint64_t>, uint64_t>> sorted(n);
     for (uint64_t i = 0; i < n; ++i) {
       const uint64_t bits = key(i);
       std::memcpy(keys.data() + i * key_bytes, &bits, key_bytes);
-      sorted[i] = {reference_key(element(keys, i, key_bytes), order), i};
+      sorted[i] = {place_of(bits_at(keys, key_bytes, i), order), i};
     }
     std::sort(sorted.begin(), sorted.end());  // with the index, hence stable
 
-    Guarded keys_in(keys.size(), how.offset * key_bytes), keys_out(keys.size(), 0);
-    Guarded values_in(values.size(), how.offset * std::min(value_bytes, 8u)), values_out(n * value_bytes, value_bytes);
-    keys_in.put(keys);
-    values_in.put(values);
+    const DeviceArray keys_in(keys, how.offset * key_bytes), keys_out(keys.size(), 0);
+    const DeviceArray values_in(values, how.offset * std::min(value_bytes, 8u));
+    const DeviceArray values_out(n * value_bytes, value_bytes);
     Request request{how.operation, order};
     request.n = n;
-    request.in = keys_in.get();
-    const Guarded &keys_end = how.keys_in_place ? keys_in : keys_out;
-    const Guarded &values_end = how.values_in_place ? values_in : values_out;
-    request.out = pairs ? keys_end.get() : values_out.get();
-    request.values_in = pairs ? values_in.get() : nullptr;
-    request.values_out = pairs ? values_end.get() : nullptr;
+    request.in = keys_in.data();
+    const DeviceArray &keys_end = how.keys_in_place ? keys_in : keys_out;
+    const DeviceArray &values_end = how.values_in_place ? values_in : values_out;
+    request.out = pairs ? keys_end.data() : values_out.data();
+    request.values_in = pairs ? values_in.data() : nullptr;
+    request.values_out = pairs ? values_end.data() : nullptr;
     request.value_bytes = pairs ? value_bytes : 0;
     request.index_t = pairs ? gsort_dtype{} : value_bytes == 8 ? GSORT_U64 : GSORT_U32;
     const bool taken = launch(request);
 
-    std::vector<unsigned char> expected_keys(keys.size()), expected_values(n * value_bytes);
+    Bytes expected_keys(keys.size()), expected_values(n * value_bytes);
     for (uint64_t i = 0; i < n; ++i) {
       const uint64_t source = sorted[i].second;
       std::memcpy(expected_keys.data() + i * key_bytes, keys.data() + source * key_bytes, key_bytes);
@@ -92,10 +84,10 @@ class Stable : public SortFixture {
       std::memcpy(to, pairs ? values.data() + source * value_bytes : reinterpret_cast<const unsigned char *>(&index),
                   value_bytes);
     }
-    if (pairs) EXPECT_TRUE(keys_end.take() == expected_keys) << "keys";
-    EXPECT_TRUE(values_end.take() == expected_values) << "values";
-    if (!how.keys_in_place) EXPECT_TRUE(keys_in.take() == keys) << "the keys changed";
-    if (!how.values_in_place) EXPECT_TRUE(values_in.take() == values) << "the values changed";
+    if (pairs) EXPECT_TRUE(keys_end.read() == expected_keys) << "keys";
+    EXPECT_TRUE(values_end.read() == expected_values) << "values";
+    if (!how.keys_in_place) EXPECT_TRUE(keys_in.read() == keys) << "the keys changed";
+    if (!how.values_in_place) EXPECT_TRUE(values_in.read() == values) << "the values changed";
     return taken;
   }
 };
@@ -237,10 +229,7 @@ TEST_F(Stable, SortedAndReversed) {
 template <class U>
 __global__ void make_pairs_kernel(U *keys, uint32_t *values, uint32_t n, uint32_t seed) {
   for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
-    uint64_t z = (uint64_t{i % 64 == 0 ? i / 128 * 128 : i} + seed + 1) * 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    keys[i] = static_cast<U>(z ^ (z >> 31));
+    keys[i] = static_cast<U>(mixed(uint64_t{i % 64 == 0 ? i / 128 * 128 : i} + seed));
     values[i] = i;
   }
 }
@@ -275,8 +264,8 @@ class LargePairs {
   bool ok() const { return ok_; }
   Request request(uint32_t seed) {
     make_pairs_kernel<U><<<1024, 256>>>(keys_, values_, n_, seed);
-    EXPECT_EQ(cudaMemset(keys_out_, 0xA5, sizeof(U) * n_), cudaSuccess);
-    EXPECT_EQ(cudaMemset(values_out_, 0xA5, 4ull * n_), cudaSuccess);
+    EXPECT_EQ(cudaMemset(keys_out_, kPoison, sizeof(U) * n_), cudaSuccess);
+    EXPECT_EQ(cudaMemset(values_out_, kPoison, 4ull * n_), cudaSuccess);
     Request request{Operation::kSortPairs, {sizeof(U) == 8 ? GSORT_U64 : GSORT_U32, false, false}};
     request.n = n_;
     request.in = keys_;
@@ -340,8 +329,8 @@ TEST_F(Stable, StandsAsideWhereTheJobIsDone) {
     job.plan = plan_sort(request, facts_.shared_bytes_block_max, true, SortAlgorithm::kStable, 0);
     job.plan.msd_tables_bytes = stable_tables(plan_stable(n)).bytes;
     job.layout = sort_layout(request, job.plan);
-    Guarded workspace(job.layout.bytes, 0), done(sizeof(is_done), 0);
-    job.workspace = workspace.get();
+    const DeviceArray workspace(job.layout.bytes, 0), done(std::vector<uint32_t>{is_done}, 0);
+    job.workspace = workspace.data();
     job.keys_wanted = true;
     job.keys_in = request.in;
     job.keys_x = request.out;
@@ -349,19 +338,18 @@ TEST_F(Stable, StandsAsideWhereTheJobIsDone) {
     job.values_in = request.values_in;
     job.values_x = request.values_out;
     job.values_y = job.slice<void>(job.layout.values_y);
-    done.put({static_cast<unsigned char>(is_done), 0, 0, 0});
-    const auto *done_word = reinterpret_cast<const uint32_t *>(done.get());
-    const uint32_t *const word = launch_stable<uint32_t>({nullptr, &facts_, &control_}, job, done_word);
+    launch_clear(context(), workspace.data(),
+                 job.plan.shortcut ? job.layout.shortcut_zero_bytes : job.layout.zero_bytes);
+    const uint32_t *const word = launch_stable<uint32_t>(context(), job, done.as<uint32_t>());
     ASSERT_NE(word, nullptr);
     uint32_t sorted = 0;
     ASSERT_EQ(cudaMemcpy(&sorted, word, sizeof(sorted), cudaMemcpyDeviceToHost), cudaSuccess);
     EXPECT_EQ(sorted, 1u);
-    std::vector<unsigned char> values(n * 4);
+    Bytes values(n * 4);
     ASSERT_EQ(cudaMemcpy(values.data(), request.values_out, values.size(), cudaMemcpyDeviceToHost), cudaSuccess);
-    const auto poison = [](unsigned char byte) { return byte == kPoison; };
-    EXPECT_EQ(std::all_of(values.begin(), values.end(), poison), is_done == 1);
+    EXPECT_EQ(all_poison(values), is_done == 1);
     if (is_done == 0) EXPECT_EQ(pairs.wrong(), 0u);
-    (void)workspace.take();
+    workspace.check_zones();
   }
 }
 

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Top-k of many rows of one length: by warps, by blocks and by all blocks together, with padding between rows.
+#include "topk_support.h"
+
+namespace gsort_test {
+namespace {
+
+// A warp a row: lengths around those of a warp's steps, k around those of its sorts.
+TEST_F(Topk, RowsByWarps) {
+  uint64_t seed = 1900;
+  for (gsort_dtype t : kAllTypes)
+    for (Values values : kAllValues)
+      for (uint64_t columns : {1, 2, 31, 32, 33, 100, 128, 129, 255, 257, 500, 992, 1023, 1024})
+        for (uint64_t k : {1, 2, 31, 32, 33, 128, 129, 255, 256}) {
+          if (k > columns || ++seed % 8 != 0) continue;
+          Case c;
+          c.t = t, c.values = values, c.rows = 1 + seed % 6, c.columns = columns, c.k = k, c.seed = ++seed;
+          c.row_padding = seed % 3, c.greatest = seed % 2, c.nan_last = seed % 5 == 0, c.offset = seed % 4;
+          c.index_t = seed % 7 == 0 ? GSORT_I64 : GSORT_U32, c.force.warp = true;
+          c.want_values = seed % 11 != 0, c.want_indices = seed % 11 != 1;
+          run_case(c);
+          if (HasFatalFailure()) return;
+        }
+  for (uint64_t k : {1, 10, 200}) {  // by itself
+    Case c;
+    c.rows = 3001, c.columns = 300, c.k = k, c.values = Values::kTwo;
+    run_case(c);
+  }
+}
+
+// Rows in turn: what one row leaves in the workspace must not show in the next.
+TEST_F(Topk, TeamsOfManyRows) {
+  uint64_t seed = 1700;
+  for (uint64_t rows : {2, 9, 300})
+    for (Values values : kAllValues)
+      for (uint32_t count_items : {0, 200}) {
+        Case c;
+        c.values = values, c.rows = rows, c.columns = 17000 + seed % 3000, c.k = 1 + seed % 400, c.seed = ++seed;
+        c.row_padding = seed % 3, c.force.team = true, c.force.count_items = count_items;
+        c.force.random_sample = seed % 2;
+        run_case(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
+TEST_F(Topk, Rows) {
+  uint64_t seed = 500;
+  struct Shape {
+    uint64_t rows, columns, k;
+  };
+  constexpr Shape shapes[] = {{1000, 1, 1},      {500, 17, 5},      {300, 100, 100},     {257, 1024, 10},
+                              {100, 1024, 1024}, {20, 9000, 2048},  {5, 32000, 1},       {5, 32000, 256},
+                              {5, 32000, 2048},  {3, 30000, 5000},  {7, 9000, 9000},     {200, 5000, 3000},
+                              {3, 300000, 10},   {2, 300000, 3000}, {2, 300000, 270000}, {140, 70000, 100}};
+  for (const Shape &shape : shapes)
+    for (gsort_dtype t : {GSORT_F32, GSORT_F64, GSORT_U8, GSORT_BF16})
+      for (int variant = 0; variant < 3; ++variant) {
+        if (shape.rows * shape.columns > 2000000 && (t != GSORT_F32 || variant > 1)) continue;
+        Case c;
+        c.t = t, c.rows = shape.rows, c.columns = shape.columns, c.k = shape.k, c.seed = ++seed;
+        c.values = kAllValues[seed % std::size(kAllValues)], c.row_padding = variant == 0 ? 0 : seed % 7 + 1;
+        c.greatest = seed % 3 != 0, c.nan_last = seed % 2, c.offset = variant;
+        c.force.team = variant == 2;
+        run_case(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
+}  // namespace
+}  // namespace gsort_test

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Top-k of rows of different lengths: every class of length, elements outside all rows, wrong offsets.
+#include "topk_support.h"
+
+namespace gsort_test {
+namespace {
+
+struct RaggedCase {
+  gsort_dtype t = GSORT_F32;
+  Values values = Values::kUniform;
+  std::vector<uint64_t> lengths;
+  uint64_t before = 0, after = 0;  // elements outside all rows
+  uint64_t k = 10;
+  bool greatest = true, nan_last = false;
+  bool want_values = true, want_indices = true;
+  gsort_dtype index_t = GSORT_U32;
+  uint64_t offset = 0;
+  uint64_t seed = 1;
+};
+
+std::vector<uint64_t> offsets_of(const RaggedCase &c) {
+  std::vector<uint64_t> offsets{c.before};
+  for (const uint64_t length : c.lengths) offsets.push_back(offsets.back() + length);
+  return offsets;
+}
+
+std::string describe(const RaggedCase &c) {
+  return "ragged: dtype " + std::to_string(c.t) + " values " + std::to_string(static_cast<int>(c.values)) + " rows " +
+         std::to_string(c.lengths.size()) + " first " + std::to_string(c.lengths.empty() ? 0 : c.lengths[0]) + " k " +
+         std::to_string(c.k) + (c.greatest ? " greatest" : " smallest") + " seed " + std::to_string(c.seed);
+}
+
+template <class U>
+void check_ragged(const RaggedCase &c, const std::vector<U> &data, const std::vector<U> &values, const Bytes &indices) {
+  const KeyCodec<U> codec = make_codec<U>({c.t, c.greatest, c.nan_last});
+  const uint32_t index_bytes = dtype_bytes(c.index_t);
+  const uint64_t none = ~uint64_t{0} >> (64 - 8 * index_bytes);
+  const std::vector<uint64_t> offsets = offsets_of(c);
+  for (uint64_t r = 0; r < c.lengths.size(); ++r) {
+    const U *row = data.data() + offsets[r];
+    const uint64_t found = std::min(c.k, c.lengths[r]);
+    const std::vector<uint64_t> wanted = reference(row, c.lengths[r], found, codec);
+    for (uint64_t i = 0; i < c.k; ++i) {
+      const uint64_t index = bits_at(indices, index_bytes, r * c.k + i);
+      if (c.want_values) {
+        ASSERT_EQ(values[r * c.k + i], i < found ? row[wanted[i]] : U{0})
+            << "row " << r << " of " << c.lengths[r] << " place " << i;
+      }
+      if (c.want_indices) {
+        ASSERT_EQ(index, i < found ? wanted[i] : none) << "row " << r << " of " << c.lengths[r] << " place " << i;
+      }
+    }
+  }
+}
+
+// Runs on `offsets`, which may be wrong: then nothing may be written.
+template <class U>
+void run_ragged_as(const RaggedCase &c, const std::vector<uint64_t> &offsets, uint64_t n, bool wrong) {
+  SCOPED_TRACE(describe(c));
+  const uint64_t results = c.lengths.size() * c.k, head = c.offset * sizeof(U);
+  const std::vector<U> data = make_values<U>(c.values, c.t, n, c.seed);
+  const DeviceArray in(data, head), values(results * sizeof(U), head), indices(results * dtype_bytes(c.index_t), 0);
+  const DeviceArray places(offsets, 0), error(4, 0);
+  Request request{};
+  request.operation = Operation::kTopkSegments;
+  request.order = {c.t, c.greatest, c.nan_last};
+  request.n = n, request.k = c.k, request.segments = c.lengths.size();
+  request.in = in.data();
+  request.offsets = places.as<uint64_t>();
+  request.out = c.want_values ? values.data() : nullptr;
+  request.indices_out = c.want_indices ? indices.data() : nullptr;
+  request.index_t = c.index_t;
+  const DeviceArray workspace(topk_segments_workspace_bytes(request), 0);
+  launch_topk_segments({nullptr, &device_facts(), &quiet()}, request, workspace.data(), error.as<uint32_t>());
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  ASSERT_EQ(error.read_as<uint32_t>()[0], wrong ? 1u : 0u);
+  const std::vector<U> values_after = values.read_as<U>();
+  const Bytes indices_after = indices.read();
+  if (wrong || !c.want_values) ASSERT_TRUE(all_poison(values_after)) << "values written";
+  if (wrong || !c.want_indices) ASSERT_TRUE(all_poison(indices_after)) << "indices written";
+  workspace.check_zones();
+  ASSERT_TRUE(in.read_as<U>() == data) << "input changed";
+  ASSERT_TRUE(places.read_as<uint64_t>() == offsets) << "offsets changed";
+  if (!wrong) check_ragged<U>(c, data, values_after, indices_after);
+}
+
+void run_ragged(const RaggedCase &c) {
+  const std::vector<uint64_t> offsets = offsets_of(c);
+  with_width(dtype_bytes(c.t), [&](auto tag) {
+    run_ragged_as<typename decltype(tag)::type>(c, offsets, offsets.back() + c.after, false);
+  });
+}
+
+// What all cases vary in the same way.
+void vary(RaggedCase &c, uint64_t seed) {
+  c.seed = seed, c.greatest = seed % 2, c.nan_last = seed % 5 == 0, c.offset = seed % 4;
+  c.before = seed % 3, c.after = seed % 7, c.index_t = seed % 3 == 0 ? GSORT_U64 : GSORT_I32;
+  c.want_values = seed % 11 != 0, c.want_indices = seed % 11 != 1;
+}
+
+TEST_F(Topk, RaggedRowsOfEveryKind) {
+  uint64_t seed = 2100;
+  for (gsort_dtype t : kAllTypes)
+    for (Values values : kAllValues)
+      for (uint64_t k : {1, 10, 100, 256, 300, 2500}) {
+        RaggedCase c;
+        c.t = t, c.values = values, c.k = k;
+        vary(c, ++seed);
+        uint64_t state = seed;
+        for (int i = 0; i < 40; ++i) {
+          const uint64_t kind = next_random(state) % 10, r = next_random(state);
+          c.lengths.push_back(kind == 0 ? 0 : kind < 6 ? r % 1100 : kind < 9 ? r % 5000 : r % 30000);
+        }
+        run_ragged(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
+TEST_F(Topk, RaggedRowsAroundLimits) {
+  uint64_t seed = 2300;
+  for (uint64_t k : {1, 31, 255, 256, 257, 1024, 2047, 2048, 2049, 9000})
+    for (gsort_dtype t : {GSORT_F32, GSORT_U64, GSORT_I8}) {
+      RaggedCase c;
+      c.t = t, c.k = k, c.values = kAllValues[seed % std::size(kAllValues)];
+      vary(c, ++seed);
+      for (const uint64_t limit : {32, 256, 1024, 2048, 4096, 8192, 12288, 16384})
+        for (uint64_t length = limit - 1; length <= limit + 1; ++length) c.lengths.push_back(length);
+      run_ragged(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
+// Long rows: few of them are done by all blocks together, many by one block each.
+TEST_F(Topk, RaggedLongRows) {
+  uint64_t seed = 2500;
+  for (uint64_t rows : {1, 3, 70})
+    for (uint64_t k : {5, 700, 3000}) {
+      RaggedCase c;
+      c.k = k, c.values = kAllValues[seed % std::size(kAllValues)], c.t = seed % 2 ? GSORT_F32 : GSORT_U8;
+      vary(c, ++seed);
+      for (uint64_t r = 0; r < rows; ++r) {
+        c.lengths.push_back(gsort_internal::kTopkRaggedLong + 1 + r % 3 * 40000);
+        c.lengths.push_back(r % 5 * 300);
+      }
+      run_ragged(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
+TEST_F(Topk, RaggedManyShortRows) {
+  RaggedCase c;
+  uint64_t state = 5;
+  for (int i = 0; i < 20000; ++i) c.lengths.push_back(next_random(state) % 40);
+  for (uint64_t k : {1, 7, 40}) {
+    c.k = k;
+    run_ragged(c);
+  }
+  c.lengths.assign(1000, 0);
+  run_ragged(c);
+}
+
+TEST_F(Topk, RaggedWrongOffsets) {
+  RaggedCase c;
+  c.lengths.assign(50, 2000);
+  const uint64_t n = 100000;
+  for (int kind = 0; kind < 6; ++kind)
+    for (uint64_t k : {3, 400, 3000}) {
+      std::vector<uint64_t> offsets = offsets_of(c);
+      if (kind == 0) offsets[20] = offsets[19] - 1;
+      if (kind == 1) offsets.back() = n + 1;
+      if (kind == 2) offsets.front() = ~uint64_t{0};
+      if (kind == 3) offsets[10] = ~uint64_t{0};
+      if (kind == 4) std::reverse(offsets.begin(), offsets.end());
+      if (kind == 5)
+        for (uint64_t i = 0; i < offsets.size(); ++i) offsets[i] = i % 2 == 0 ? 0 : n;
+      c.k = k;
+      run_ragged_as<uint32_t>(c, offsets, n, true);
+      if (HasFatalFailure()) return;
+    }
+}
+
+}  // namespace
+}  // namespace gsort_test

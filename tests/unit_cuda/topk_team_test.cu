@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Top-k by all blocks together, with the ways that its samples and candidates can go wrong forced.
+#include "topk_support.h"
+
+namespace gsort_test {
+namespace {
+
+// Inputs made against the sample are as good as a sample that lies: its rank is forced far too low or too high, or it
+// is left out.
+TEST_F(Topk, MisledSample) {
+  uint64_t seed = 300;
+  for (Values values : kAllValues)
+    for (gsort_dtype t : {GSORT_F32, GSORT_U64, GSORT_BF16, GSORT_I8})
+      for (uint64_t k : {3, 1000, 6000})
+        for (int lie = 0; lie < 5; ++lie)
+          for (bool team : {false, true}) {
+            Case c;
+            c.t = t, c.values = values, c.columns = 200000 + seed % 9, c.k = k, c.seed = ++seed;
+            c.offset = seed % 4, c.greatest = seed % 2;
+            if (!team) c.columns = 30000;
+            c.force.team = team;
+            c.force.random_sample = lie >= 3;
+            if (lie % 3 == 0) c.force.sample_rank = 1;
+            if (lie % 3 == 1) c.force.sample_rank = 1 << 20;
+            if (lie == 2) c.force.no_sample = true;
+            run_case(c);
+            if (HasFatalFailure()) return;
+          }
+}
+
+// Rows of a few megabytes are their own sample: sizes around those at which blocks, groups and tiles change.
+TEST_F(Topk, WholeRowAsSample) {
+  uint64_t seed = 1300;
+  for (uint64_t n : {16383, 16384, 16385, 16400, 20481, 32768, 65535, 65552, 70001, 131072, 262147, 540673, 1048576,
+                     1048579, 2097152, 2097153})
+    for (Values values : {Values::kUniform, Values::kSorted, Values::kReverse, Values::kConstant, Values::kInfinities})
+      for (gsort_dtype t : {GSORT_F32, GSORT_F64, GSORT_I16, GSORT_U8}) {
+        Case c;
+        c.t = t, c.values = values, c.columns = n, c.seed = ++seed, c.force.team = true;
+        c.greatest = seed % 2, c.offset = seed % 5, c.k = seed % 5 == 0 ? 2048 : seed % 3 == 0 ? 256 : 1 + seed % 1000;
+        run_case(c);
+        c.force.no_cluster = true;
+        run_case(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
+// Candidates are thinned out before they are counted where they are many; here where they are more than so few.
+TEST_F(Topk, ThinnedOut) {
+  uint64_t seed = 1500;
+  for (Values values : kAllValues)
+    for (gsort_dtype t : {GSORT_F32, GSORT_F64, GSORT_BF16, GSORT_U8})
+      for (uint64_t k : {1, 20, 256, 700, 2048})
+        for (uint32_t count_items : {1, 300, 2500}) {
+          Case c;
+          c.t = t, c.values = values, c.columns = 100000 + seed % 5000, c.k = k, c.seed = ++seed;
+          c.offset = seed % 4, c.greatest = seed % 2, c.force.team = true, c.force.random_sample = seed % 3 == 0;
+          c.force.count_items = count_items;
+          run_case(c);
+          if (HasFatalFailure()) return;
+        }
+}
+
+}  // namespace
+}  // namespace gsort_test
