@@ -2,7 +2,9 @@
 // Every operation once on a few sizes and types, on the GPU and on the CPU, compared bit for bit: a short program to
 // run under compute-sanitizer. Exit status 0: all alike; 1: a difference or an error; 77: no GPU.
 //
-// usage: gsort_sanitizer_run [MOST_KEYS]     default 600000, enough for every path of the sorts but the largest
+// usage: gsort_sanitizer_run [MOST_KEYS [SHARD SHARDS]]
+// Sizes go up to 600,000 keys, enough for every path of the sorts but the largest, or up to MOST_KEYS. SHARD, counted
+// from 0: only every SHARDS-th comparison, so that several programs can share the work.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +17,7 @@ namespace {
 
 gsort *gpu = nullptr, *cpu = nullptr;
 int failures = 0, calls = 0;
+uint64_t shard = 0, shards = 1, comparisons = 0;
 
 using Bytes = std::vector<unsigned char>;
 
@@ -28,6 +31,7 @@ void must(gsort *g, gsort_status status, const char *what) {
 // Runs call(handle, output) on both and compares the outputs.
 template <class Call>
 void compare(const char *what, gsort_dtype t, uint64_t n, uint64_t out_bytes, Call call) {
+  if (comparisons++ % shards != shard) return;
   Bytes results[2];
   for (int i = 0; i < 2; ++i) {
     results[i].assign(out_bytes, 0xAB);
@@ -125,6 +129,11 @@ gsort *make(uint32_t backend) {
 
 int main(int argc, char **argv) {
   const uint64_t most = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 600000;
+  if (argc > 3) shard = std::strtoull(argv[2], nullptr, 10), shards = std::strtoull(argv[3], nullptr, 10);
+  if (shard >= shards) {
+    std::fprintf(stderr, "gsort_sanitizer_run: SHARD must be less than SHARDS\n");
+    return 2;
+  }
   gpu = make(GSORT_BACKEND_CUDA);
   if (gpu == nullptr) return 77;
   cpu = make(GSORT_BACKEND_CPU);
@@ -132,7 +141,8 @@ int main(int argc, char **argv) {
   constexpr gsort_dtype types[] = {GSORT_U8, GSORT_F16, GSORT_U32, GSORT_F32, GSORT_F64};
   constexpr uint64_t element_bytes[] = {1, 2, 4, 4, 8};
   for (int i = 0; i < 5; ++i)
-    for (const uint64_t n : {uint64_t{1}, uint64_t{33}, uint64_t{1000}, uint64_t{5000}, uint64_t{70001}, most}) {
+    for (const uint64_t n :
+         {uint64_t{1}, uint64_t{33}, uint64_t{1000}, uint64_t{5000}, uint64_t{70001}, uint64_t{600000}}) {
       if (n > most) continue;
       const Bytes keys = random_bytes(n * element_bytes[i], n + types[i]);
       sorts(types[i], element_bytes[i], keys, n);
