@@ -55,9 +55,8 @@ uint32_t resident_blocks(const LaunchContext &context, Kernel *kernel, uint32_t 
 
 template <class U>
 void launch_short_segments(const LaunchContext &context, const SegmentsJob &job, const SegmentParams<U> &params) {
-  // As many blocks as run at once: each takes every so-manyth tile, and the SMs end together.
-  const uint32_t grid =
-      grid_for(job.layout.short_tiles, 1, uint64_t{context.device->multiprocessors} * ShortTile<U>::kBlocks);
+  // Blocks stay for several tiles and even them out.
+  const uint32_t grid = grid_for(job.layout.short_tiles, 1, uint64_t{context.device->multiprocessors} * 30);
   short_segments_kernel<U>
       <<<grid, kSegmentThreads, 0, context.stream>>>(params, static_cast<uint32_t>(job.layout.short_tiles));
   check_launch("short_segments_kernel");
