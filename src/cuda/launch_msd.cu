@@ -80,10 +80,17 @@ void launch_count(LaunchChain &launcher, const MsdSort<U> &sort, const MsdArgume
 
   const uint32_t counts_bytes = msd_counts_bytes(arguments.plan);
   const uint32_t blocks_each = counts_bytes <= 96u << 10 ? 2 : 1;
-  const uint64_t tiles = sort.n / (kMsdHistogramThreads * kMsdHistogramItems) + 1;
   const uint64_t blocks = uint64_t{launcher.context.device->multiprocessors} * blocks_each;
-  launcher(msd_histogram_kernel<U>, "msd_histogram_kernel", static_cast<uint32_t>(std::min(tiles, blocks)),
-           kMsdHistogramThreads, counts_bytes, sort.keys_in, sort.n, sort.codec, arguments);
+  const auto launch_histogram = [&](auto *kernel, uint32_t items) {
+    const uint64_t tiles = sort.n / (kMsdHistogramThreads * items) + 1;
+    launcher(kernel, "msd_histogram_kernel", static_cast<uint32_t>(std::min(tiles, blocks)), kMsdHistogramThreads,
+             counts_bytes, sort.keys_in, sort.n, sort.codec, arguments);
+  };
+  if constexpr (sizeof(U) == 4) {
+    if (sort.n >= kMsdHistogramManyKeysMin)
+      return launch_histogram(msd_histogram_kernel<U, kMsdHistogramItemsMany>, kMsdHistogramItemsMany);
+  }
+  launch_histogram(msd_histogram_kernel<U, kMsdHistogramItems>, kMsdHistogramItems);
 }
 
 template <class U, bool kFirst>

@@ -31,6 +31,9 @@ constexpr uint32_t kMsdFinishDigits = 1u << kMsdFinishBits;
 constexpr uint32_t kMsdSampleThreads = 1024;
 constexpr uint32_t kMsdHistogramThreads = 1024;
 constexpr uint32_t kMsdHistogramItems = 8;  // loads in flight a thread
+// Of 4-byte keys, where there are enough to keep all blocks busy: one block has room on an SM then.
+constexpr uint32_t kMsdHistogramItemsMany = 16;
+constexpr uint64_t kMsdHistogramManyKeysMin = uint64_t{1} << 25;
 
 constexpr uint32_t kMsdCoarseBins = 256;
 

@@ -201,8 +201,8 @@ __device__ __forceinline__ void make_places(const MsdArguments<U> &arguments, ui
   make_bin_places(arguments, bins, count, warp_totals);
 }
 
-// Counts keys by cell, or by bin if cells are counted late, in `counts`.
-template <class U, bool kMapped>
+// Counts keys by cell, or by bin if cells are counted late, in `counts`. kItems: loads in flight a thread.
+template <class U, uint32_t kItems, bool kMapped>
 __device__ __forceinline__ void count_keys(const U *keys_in, uint64_t n, const KeyCodec<U> &codec,
                                            const MsdArguments<U> &arguments, uint32_t *counts) {
   const MsdPlan &plan = arguments.plan;
@@ -218,17 +218,17 @@ __device__ __forceinline__ void count_keys(const U *keys_in, uint64_t n, const K
   __syncthreads();
   if constexpr (kMapped) describe_mapped_cells(arguments, map);
   bool foreign = false;
-  const uint64_t tile = kMsdHistogramThreads * kMsdHistogramItems;
+  const uint64_t tile = kMsdHistogramThreads * kItems;
   for (uint64_t base = blockIdx.x * tile; base < n; base += gridDim.x * tile) {
-    U key[kMsdHistogramItems];
+    U key[kItems];
     const bool whole = base + tile <= n;
 #pragma unroll
-    for (uint32_t i = 0; i < kMsdHistogramItems; ++i) {
+    for (uint32_t i = 0; i < kItems; ++i) {
       const uint64_t place = base + i * kMsdHistogramThreads + threadIdx.x;
       if (whole || place < n) key[i] = keys_in[place];
     }
 #pragma unroll
-    for (uint32_t i = 0; i < kMsdHistogramItems; ++i) {
+    for (uint32_t i = 0; i < kItems; ++i) {
       if (!whole && base + i * kMsdHistogramThreads + threadIdx.x >= n) continue;
       const U ordered = codec.encode(key[i]);
       foreign |= ((ordered ^ prefix) & prefix_mask) != 0;
@@ -245,7 +245,7 @@ __device__ __forceinline__ void count_keys(const U *keys_in, uint64_t n, const K
 
 // Counts all keys in shared memory (dynamic, msd_counts_bytes()), then adds to `cells`, which is zero. A key with
 // another prefix than the sample's sets `foreign`. The last block makes places of the counts.
-template <class U>
+template <class U, uint32_t kItems>
 __global__ void __launch_bounds__(kMsdHistogramThreads)
     msd_histogram_kernel(const U *keys_in, uint64_t n, KeyCodec<U> codec, MsdArguments<U> arguments) {
   extern __shared__ __align__(16) uint32_t counts[];
@@ -253,9 +253,9 @@ __global__ void __launch_bounds__(kMsdHistogramThreads)
   wait_for_kernel_before();
   if (arguments.state->go == 0) return;
   if (arguments.state->mapped != 0)
-    count_keys<U, true>(keys_in, n, codec, arguments, counts);
+    count_keys<U, kItems, true>(keys_in, n, codec, arguments, counts);
   else
-    count_keys<U, false>(keys_in, n, codec, arguments, counts);
+    count_keys<U, kItems, false>(keys_in, n, codec, arguments, counts);
   if (is_last_block(&arguments.state->tickets, gridDim.x)) make_places(arguments, counts, warp_totals);
 }
 
