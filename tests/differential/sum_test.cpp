@@ -44,6 +44,16 @@ TEST_P(SumTest, LargerInputs) {
   }
 }
 
+// Counters that suffice for a million elements may not for a hundred million.
+TEST_P(SumTest, HundredMillionElements) {
+  if (type() != GSORT_F32) return;  // one type, for time and memory
+  for (const Distribution distribution : {Distribution::kWideExponents, Distribution::kMaxKey}) {
+    SCOPED_TRACE(distribution_name(distribution));
+    check(generate(distribution, type(), 100000000, 1));
+    if (HasFailure()) return;
+  }
+}
+
 TEST_P(SumTest, SignOfZero) {
   if (!element().is_float) return;
   const uint64_t minus = element().sign_bit();
