@@ -29,7 +29,8 @@ TEST_P(TopkSegmentsTest, MatchesReference) {
   uint64_t turn = 0;
   for (const Sample &sample : samples(type(), kTopkFlags)) {
     const uint64_t counts[] = {1, 2, 5, 40, sample.n / 3 + 1}, ks[] = {1, 3, 64, 10, 257, 2100};
-    const uint64_t segments = counts[turn % 5], k = ks[turn % 6];
+    // Outputs of at most some hundred thousand elements, most of which are fillings where rows are short.
+    const uint64_t segments = counts[turn % 5], k = std::min(ks[turn % 6], 400000 / segments + 1);
     SCOPED_TRACE(sample.describe() + ", segments " + std::to_string(segments) + ", k " + std::to_string(k));
     const Indices offsets = generate_offsets(sample.n, segments, sample.seed);
     check(sample.make(), offsets, sample.where(handle(), place()),
