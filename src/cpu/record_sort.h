@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The stable sort of any number of records on all threads: split on the first digits that differ until the parts fit a
-// thread's cache, then sort the parts there.
+// thread's cache, then sort the parts there. Parts that are still too large are split again, each by one thread where
+// there are enough of them, otherwise by all threads together.
 #ifndef GSORT_CPU_RECORD_SORT_H_
 #define GSORT_CPU_RECORD_SORT_H_
 
@@ -22,6 +23,9 @@ constexpr uint32_t kSplitValues = 1u << kSplitDigitBits;
 constexpr uint64_t kSplitChunkItems = 1 << 18;     // fine enough to share among threads and to cancel between
 constexpr uint64_t kSplitChunkItemsMin = 1 << 14;  // for 256 runs: enough that walking its counters does not show
 constexpr uint64_t kSplitChunksMax = 512;
+// A run of up to this part of a thread's share is sorted by one thread: the threads end at about the same time, and
+// need not wait for each other at every step of every run.
+constexpr uint64_t kRunsOfShare = 4;
 
 template <class K, class V>
 class RecordSort {
@@ -35,6 +39,7 @@ class RecordSort {
     counts_ = HostBuffer<uint64_t>(context.memory, chunks_max(n_max) * kSplitValues);
     bounds_ = HostBuffer<uint64_t>(context.memory, kLevelsMax * kBoundsOfLevel);
     differing_ = HostBuffer<K>(context.memory, kSplitChunksMax);
+    alone_ = HostBuffer<uint64_t>(context.memory, context.threads() * kWordsAlone);
   }
 
   void log_plan(const char *operation) const {
@@ -51,7 +56,7 @@ class RecordSort {
   void run(const RecordSource<K, V> &source, Records<K, V> out, uint64_t n) {
     if (n == 0) return;
     if (!is_large(n)) return sort_whole_block(source, out, n);
-    split(source, n, Split{scratch_, out, false, kWidth, 0});
+    split(source, n, Split{scratch_, out, false, kWidth, 0}, all_threads());
   }
 
  private:
@@ -71,8 +76,29 @@ class RecordSort {
     Records<K, V> final_records() const { return final_is_to ? to : other; }
   };
 
+  // Who does a split, and with which memory: all threads together, or one of them alone.
+  struct Crew {
+    uint64_t *counts, *bounds;  // see counts_ and bounds_
+    bool alone;
+    uint32_t worker;  // the one that is alone
+
+    template <class F>
+    void for_each(Context &context, uint64_t items, F &&f) const {
+      if (!alone) return context.for_each(items, f);
+      for (uint64_t i = 0; i < items; ++i) f(i, worker);
+    }
+  };
+  static constexpr uint64_t kWordsAlone = kSplitValues + kLevelsMax * kBoundsOfLevel;
+
+  Crew all_threads() { return {&counts_[0], &bounds_[0], false, 0}; }
+  Crew one_thread(uint32_t worker) {
+    uint64_t *const own = &alone_[worker * kWordsAlone];
+    return {own, own + kSplitValues, true, worker};
+  }
+
   static bool is_large(uint64_t n) { return n > kBlockItems<K, V>; }
-  uint64_t split_chunks(uint64_t n) const {
+  uint64_t split_chunks(uint64_t n, const Crew &crew) const {
+    if (crew.alone) return 1;
     const uint64_t for_threads = min_u64(uint64_t{context_.threads()} * 2, divide_up(n, kSplitChunkItemsMin));
     return min_u64(max_u64(divide_up(n, kSplitChunkItems), for_threads), kSplitChunksMax);
   }
@@ -90,21 +116,22 @@ class RecordSort {
   }
 
   // Level 0 reads raw keys, the others ordered ones.
-  void split(const RecordSource<K, V> &source, uint64_t n, const Split &s) {
+  void split(const RecordSource<K, V> &source, uint64_t n, const Split &s, const Crew &crew) {
     const KeyCodec<K> codec = s.level == 0 ? codec_ : KeyCodec<K>{0, 0, 0};
-    const uint32_t differing = bit_width_of(all_differing_bits(codec, source.keys, n));
+    const uint32_t differing = bit_width_of(all_differing_bits(codec, source.keys, n, crew));
     const uint32_t bits = differing < s.bits ? differing : s.bits;
     const uint32_t shift = bits > kSplitDigitBits ? bits - kSplitDigitBits : 0;
     const Digit digit{shift, (1u << (bits - shift)) - 1};
-    uint64_t *const bounds = &bounds_[s.level * kBoundsOfLevel];
-    make_runs(codec, source, n, digit, s, bounds);
+    uint64_t *const bounds = crew.bounds + s.level * kBoundsOfLevel;
+    make_runs(codec, source, n, digit, s, bounds, crew);
     if (s.level == 0 && context_.stopped()) return;  // the source still holds everything
-    sort_runs(bounds, digit, s);
+    sort_runs(bounds, n, digit, s, crew);
   }
 
-  K all_differing_bits(const KeyCodec<K> &codec, const K *keys, uint64_t n) {
-    const uint64_t chunks = split_chunks(n);
+  K all_differing_bits(const KeyCodec<K> &codec, const K *keys, uint64_t n, const Crew &crew) {
     const K first = codec.encode(keys[0]);
+    if (crew.alone) return differing_bits_of(codec, keys, Range{0, n}, first);
+    const uint64_t chunks = split_chunks(n, crew);
     context_.for_each(chunks, [&](uint64_t c, uint32_t) {
       differing_[c] = differing_bits_of(codec, keys, part_of(n, c, chunks, kLineBytes), first);
     });
@@ -115,50 +142,58 @@ class RecordSort {
 
   // Counts, finds where every chunk's part of every run begins, scatters.
   void make_runs(const KeyCodec<K> &codec, const RecordSource<K, V> &source, uint64_t n, const Digit &digit,
-                 const Split &s, uint64_t *bounds) {
-    const uint64_t chunks = split_chunks(n);
-    context_.for_each(chunks, [&](uint64_t c, uint32_t) {
-      count_digits(codec, source.keys, part_of(n, c, chunks, kLineBytes), digit, &counts_[c * kSplitValues]);
+                 const Split &s, uint64_t *bounds, const Crew &crew) {
+    const uint64_t chunks = split_chunks(n, crew);
+    uint64_t *const counts = crew.counts;
+    crew.for_each(context_, chunks, [&](uint64_t c, uint32_t) {
+      count_digits(codec, source.keys, part_of(n, c, chunks, kLineBytes), digit, counts + c * kSplitValues);
     });
     uint64_t start = 0;
     for (uint32_t v = 0; v <= digit.mask; ++v) {
       bounds[v] = start;
       for (uint64_t c = 0; c < chunks; ++c) {
-        const uint64_t count = counts_[c * kSplitValues + v];
-        counts_[c * kSplitValues + v] = start;
+        const uint64_t count = counts[c * kSplitValues + v];
+        counts[c * kSplitValues + v] = start;
         start += count;
       }
     }
     bounds[digit.mask + 1] = start;
     const bool stream = n * (sizeof(K) + kValueBytes<V>) >= kStreamBytes;
-    context_.for_each(chunks, [&](uint64_t c, uint32_t) {
+    crew.for_each(context_, chunks, [&](uint64_t c, uint32_t) {
       if (s.level == 0 && context_.stopped()) return;
       const Range range = part_of(n, c, chunks, kLineBytes);
-      const ScatterJob<K, V> job{source, range, digit, &counts_[c * kSplitValues], s.to, stream};
+      const ScatterJob<K, V> job{source, range, digit, counts + c * kSplitValues, s.to, stream};
       scatter_records<kSplitValues>(codec, job);
       if (s.level == 0) context_.advance(range.size());
     });
   }
 
-  // Small runs one a thread, then each large one on all threads.
-  void sort_runs(const uint64_t *bounds, const Digit &digit, const Split &s) {
+  // Runs one a thread, but large ones, if there are other threads, one after the other on all of them.
+  void sort_runs(const uint64_t *bounds, uint64_t n, const Digit &digit, const Split &s, const Crew &crew) {
     const auto must_split = [&](uint64_t size) { return is_large(size) && digit.shift != 0; };
-    context_.for_each(digit.mask + 1, [&](uint64_t v, uint32_t) {
+    const uint64_t size_alone = crew.alone ? n : n / (context_.threads() * kRunsOfShare);
+    const auto is_for_all = [&](uint64_t size) { return must_split(size) && size > size_alone; };
+    const auto split_run = [&](uint64_t begin, uint64_t size, const Crew &run_crew) {
+      const Records<K, V> run = s.to.at(begin);
+      split({run.keys, run.values}, size, Split{s.other.at(begin), run, !s.final_is_to, digit.shift, s.level + 1},
+            run_crew);
+    };
+    crew.for_each(context_, digit.mask + 1, [&](uint64_t v, uint32_t worker) {
       const uint64_t begin = bounds[v], size = bounds[v + 1] - begin;
-      if (size == 0 || must_split(size)) return;
+      if (size == 0 || is_for_all(size)) return;
       if (digit.shift == 0 || context_.stopped()) return leave(s, begin, size);
+      if (must_split(size)) return split_run(begin, size, one_thread(worker));
       sort_block(s.to.at(begin), s.other.at(begin), static_cast<uint32_t>(size), digit.shift, !s.final_is_to);
       decode_keys(codec_, s.final_records().keys + begin, size);
       context_.advance(size);
     });
     for (uint32_t v = 0; v <= digit.mask; ++v) {
       const uint64_t begin = bounds[v], size = bounds[v + 1] - begin;
-      if (!must_split(size)) continue;
+      if (!is_for_all(size)) continue;
       if (context_.stopped()) {
         leave(s, begin, size);
       } else {
-        const Records<K, V> run = s.to.at(begin);
-        split({run.keys, run.values}, size, Split{s.other.at(begin), run, !s.final_is_to, digit.shift, s.level + 1});
+        split_run(begin, size, all_threads());
       }
     }
   }
@@ -178,6 +213,7 @@ class RecordSort {
   HostBuffer<uint64_t> counts_;  // of every chunk, then where its part of every run begins
   HostBuffer<uint64_t> bounds_;  // of the runs of every level
   HostBuffer<K> differing_;      // of every chunk
+  HostBuffer<uint64_t> alone_;   // kWordsAlone for every thread: counts and bounds of what it splits alone
 };
 
 }  // namespace gsort_internal
