@@ -74,6 +74,32 @@ TEST_P(ThreadCountTest, SameBits) {
   }
 }
 
+// Runs above a cache's size: 24 of them after the first byte, half of which the second byte leaves whole or halves. One
+// thread splits such a run where there are enough for all, and otherwise all threads do.
+TEST(ThreadCountRuns, ManyThatMustBeSplitAgain) {
+  const uint64_t n = kWatched ? 900000 : 2000000;
+  Array keys(GSORT_U64, n);
+  Random random(7);
+  for (uint64_t i = 0; i < n; i++) {
+    const uint64_t bits = random.next(), run = bits % 24;
+    const uint64_t second = run < 6 ? 5 : run < 12 ? bits >> 60 & 1 : bits >> 48 & 255;
+    keys.set(i, run << 56 | second << 48 | (random.next() & 0xffffffffffff));
+  }
+  const Array sorted = reference_sort(keys, 0);
+  const Indices order = reference_argsort(keys, 0);
+  const Bytes values = generate_values(n, 8, 1);
+  for (const uint32_t threads : {1u, 2u, 3u, 8u}) {
+    SCOPED_TRACE(testing::Message() << threads << " threads");
+    const Handle handle(GSORT_BACKEND_CPU, threads);
+    const Where where = {handle.get()};
+    ASSERT_TRUE(same_elements(sorted, run_sort(where, keys, 0)));
+    ASSERT_TRUE(same_elements(make_indices(GSORT_U32, order), run_argsort(where, keys, GSORT_U32, 0)));
+    const Pairs pairs = run_sort_pairs(where, {keys, values}, 8, 0);
+    ASSERT_TRUE(same_elements(sorted, pairs.keys));
+    ASSERT_TRUE(same_bytes(gather_values(values, 8, order), pairs.values));
+  }
+}
+
 TEST_P(ThreadCountTest, MatchesReferenceWithManyThreads) {
   const Handle handle(GSORT_BACKEND_CPU, 8);
   for (const uint64_t n : kWorkload.reference_sizes) {
