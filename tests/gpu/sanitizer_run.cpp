@@ -130,8 +130,8 @@ gsort *make(uint32_t backend) {
 int main(int argc, char **argv) {
   const uint64_t most = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 600000;
   if (argc > 3) shard = std::strtoull(argv[2], nullptr, 10), shards = std::strtoull(argv[3], nullptr, 10);
-  if (shard >= shards) {
-    std::fprintf(stderr, "gsort_sanitizer_run: SHARD must be less than SHARDS\n");
+  if (argc == 3 || argc > 4 || shard >= shards) {
+    std::fprintf(stderr, "usage: gsort_sanitizer_run [MOST_KEYS [SHARD SHARDS]], SHARD less than SHARDS\n");
     return 2;
   }
   gpu = make(GSORT_BACKEND_CUDA);
