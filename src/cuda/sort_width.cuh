@@ -85,7 +85,10 @@ template <class U, class V, class Shape>
 void launch_passes_shape(LaunchChain &chain, const SortJob &job) {
   constexpr uint32_t kSharedBytes = sizeof(PassStorage<U, V, Shape>);
   const SortPlan &plan = job.plan;
+  const uint32_t multiprocessors = chain.context.device->multiprocessors;
   PassParams<U> params = pass_params<U>(job);
+  params.ahead = multiprocessors;
+  params.stays = kPassMayStay<V> && job.plan.algorithm == SortAlgorithm::kMsd;
   for (uint32_t slot = 0; slot < job.slots(); ++slot) {
     params.action = job.slice<PassAction>(job.layout.actions) + slot;
     params.bases = job.slice<uint64_t>(job.layout.bases) + uint64_t{slot} * 2 * kDigitBins;
@@ -96,8 +99,9 @@ void launch_passes_shape(LaunchChain &chain, const SortJob &job) {
       params.base_parity = static_cast<uint32_t>(portion % 2);
       params.look_back = job.slice<uint32_t>(job.layout.look_back) + params.begin / Shape::kItems * kDigitBins;
       params.next_tile = job.slice<uint32_t>(job.layout.tickets) + slot * plan.portions + portion;
-      const auto tiles = static_cast<uint32_t>((params.items + Shape::kItems - 1) / Shape::kItems);
-      chain(radix_pass_kernel<U, V, Shape>, "radix_pass_kernel", tiles, Shape::kThreads, kSharedBytes, params);
+      params.tiles = static_cast<uint32_t>((params.items + Shape::kItems - 1) / Shape::kItems);
+      const uint32_t blocks = params.stays ? std::min(params.tiles, 2 * multiprocessors) : params.tiles;
+      chain(radix_pass_kernel<U, V, Shape>, "radix_pass_kernel", blocks, Shape::kThreads, kSharedBytes, params);
     }
   }
 }

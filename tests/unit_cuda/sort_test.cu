@@ -126,6 +126,30 @@ TEST_F(SortTest, EveryOrderOnEveryPath) {
   }
 }
 
+// Behind the MSD sort, which turns most of these keys away, the few blocks of one SM or three take all tiles, in
+// portions too; with a short last tile, and slots that copy.
+TEST_F(SortTest, BlocksThatTakeManyTiles) {
+  uint32_t seed = 50;
+  for (const uint32_t multiprocessors : {1u, 3u}) {
+    facts_.multiprocessors = multiprocessors;
+    for (const gsort_dtype dtype : {GSORT_U32, GSORT_F32, GSORT_U64}) {
+      for (const Pattern pattern :
+           {Pattern::kFewBits, Pattern::kGreatest, Pattern::kOneDigit, Pattern::kConstant, Pattern::kUniform}) {
+        for (const uint64_t n : {kMsdItemsMin, uint64_t{700'001}}) {
+          for (const uint32_t portion_tiles : {0u, 7u}) {
+            forced_sort().portion_tiles = portion_tiles;
+            const KeyOrder order{dtype, seed % 2 == 0, false};
+            SCOPED_TRACE(describe(order, n, pattern) + " portions of " + std::to_string(portion_tiles));
+            const Input input(order, pattern, n, ++seed);
+            for (const bool in_place : {false, true}) check_keys(input, in_place, seed % 16);
+            STOP_ON_FAILURE();
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST_F(SortTest, EveryPattern) {
   uint32_t seed = 100;
   for (const gsort_dtype dtype : {GSORT_U8, GSORT_U16, GSORT_I32, GSORT_F32, GSORT_U64}) {

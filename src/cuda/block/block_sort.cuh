@@ -74,7 +74,7 @@ __device__ __forceinline__ void block_sort(BlockSortStorage<U, Shape> &storage, 
     PackedPlaces<Shape::kRows> places;
     rank_rows<Shape::kRows>(keys, items.rows, shift, storage.rank.counters[warp], places);
     __syncthreads();
-    scan_counters<Shape::kWarps>(storage.rank, [](uint32_t, uint32_t, uint32_t) {});
+    scan_counters<false>(storage.rank, [](uint32_t, uint32_t, uint32_t) {});
 #pragma unroll
     for (uint32_t row = 0; row < Shape::kRows; ++row) {
       if (row < items.rows) {

@@ -73,17 +73,18 @@ __device__ __forceinline__ void rank_rows(const U (&keys)[kRows], uint32_t rows,
 
 // Turns the warps' counts into places in the sorted tile and fills run_begin. 128 threads take two digits each;
 // count_known(digit pair, low count, high count) is called by each of them as soon as the tile's counts are known. All
-// threads call this, after a barrier behind rank_rows; it ends with a barrier.
-template <uint32_t kWarps, class CountKnown>
+// threads call this, after a barrier behind rank_rows; it ends with a barrier. kReadAgain: the counters are read a
+// second time rather than held, where registers are short.
+template <bool kReadAgain, uint32_t kWarps, class CountKnown>
 __device__ __forceinline__ void scan_counters(DigitRankStorage<kWarps> &storage, CountKnown count_known) {
   const uint32_t pair = threadIdx.x;
-  uint32_t before[kWarps];
+  [[maybe_unused]] uint32_t before[kWarps];
   uint32_t total = 0, inclusive = 0;
   if (pair < kDigitBins / 2) {
     // Two 16-bit counts in a word: neither half overflows since a tile has fewer than 65,536 items.
 #pragma unroll
     for (uint32_t warp = 0; warp < kWarps; ++warp) {
-      before[warp] = total;
+      if (!kReadAgain) before[warp] = total;
       total += reinterpret_cast<const uint32_t *>(storage.counters[warp])[pair];
     }
     count_known(pair, total & 0xffffu, total >> 16);
@@ -100,10 +101,14 @@ __device__ __forceinline__ void scan_counters(DigitRankStorage<kWarps> &storage,
     storage.run_begin[2 * pair] = begin;
     storage.run_begin[2 * pair + 1] = middle;
     if (pair == kDigitBins / 2 - 1) storage.run_begin[kDigitBins] = middle + (total >> 16);
-    const uint32_t begins = begin | middle << 16;
+    uint32_t begins = begin | middle << 16;
 #pragma unroll
-    for (uint32_t warp = 0; warp < kWarps; ++warp)
-      reinterpret_cast<uint32_t *>(storage.counters[warp])[pair] = before[warp] + begins;
+    for (uint32_t warp = 0; warp < kWarps; ++warp) {
+      uint32_t &counters = reinterpret_cast<uint32_t *>(storage.counters[warp])[pair];
+      const uint32_t counts = kReadAgain ? counters : 0;
+      counters = kReadAgain ? begins : before[warp] + begins;
+      begins += counts;
+    }
   }
   __syncthreads();
 }
