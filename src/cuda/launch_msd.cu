@@ -37,7 +37,7 @@ Tables tables_of(const MsdPlan &plan) {
 }
 
 template <class U>
-MsdArguments<U> make_arguments(const MsdPlan &plan, void *memory) {
+MsdArguments<U> make_arguments(const MsdPlan &plan, uint32_t ahead, void *memory) {
   const Tables tables = tables_of(plan);
   const auto words = [&](uint64_t offset) {
     return reinterpret_cast<uint32_t *>(static_cast<char *>(memory) + offset);
@@ -52,7 +52,8 @@ MsdArguments<U> make_arguments(const MsdPlan &plan, void *memory) {
           words(tables.map),
           words(tables.bin_entries),
           reinterpret_cast<uint2 *>(words(tables.ranges)),
-          plan};
+          plan,
+          ahead};
 }
 
 template <class U, class Sample>
@@ -133,7 +134,7 @@ const uint32_t *launch_msd(const LaunchContext &context, const MsdSort<U> &sort)
   MsdPlan plan = plan_msd(sort.n, sort.cell_bits);
   // The map takes more shared memory than other chips than Hopper's have.
   if (context.device->shared_bytes_block_max < msd_counts_bytes(plan) + 1024) plan.mapped_cells = 0;
-  const MsdArguments<U> arguments = make_arguments<U>(plan, sort.tables);
+  const MsdArguments<U> arguments = make_arguments<U>(plan, context.device->multiprocessors, sort.tables);
   if (context.control->has_log())
     context.control->log(
         "MSD sort of %llu keys of %u bytes if they are different enough: %u cells%s, %u for uneven keys by a map, "

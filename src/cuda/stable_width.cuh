@@ -79,6 +79,7 @@ void launch_stable_moves(LaunchChain &launch, const SortJob &job, const StableAr
   finish.codec = pass.codec;
   finish.final_values = job.final_values;
   finish.arguments = arguments;
+  finish.ahead = launch.context.device->multiprocessors;
   launch(stable_finish_kernel<U, V>, "stable_finish_kernel", 1u << arguments.plan.cell_bits,
          StableFinishShape<sizeof(U)>::kThreads, static_cast<uint32_t>(sizeof(StableFinishStorage<U, V>)), finish);
 }

@@ -9,6 +9,7 @@
 
 #include "core/key_bits.h"
 #include "cuda/block/exclusive_scan.cuh"
+#include "cuda/block/prefetch.cuh"
 #include "cuda/block/window_sort.cuh"
 #include "cuda/kernels/msd_groups.cuh"
 #include "cuda/kernels/msd_state.cuh"
@@ -118,11 +119,13 @@ __device__ __forceinline__ uint32_t *counter_at(uint32_t *counters, uint32_t off
   return reinterpret_cast<uint32_t *>(reinterpret_cast<char *>(counters) + offset);
 }
 
-// Ranks one cell of `count` keys into storage. The first kSure keys of every thread are there. Returns whether some
-// digit has more than kMsdWindowGroup keys.
+// How many keys the fullest digit of a cell has: up to kMsdFewGroup, up to kMsdWindowGroup, or more.
+enum class MsdCrowd { kFew, kWindow, kMany };
+
+// Ranks one cell of `count` keys into storage. The first kSure keys of every thread are there.
 template <class U, int kSure, class Digits>
-__device__ __forceinline__ bool rank_cell(const U *from, uint32_t count, const Digits &digits,
-                                          MsdFinishStorage<U> &storage) {
+__device__ __forceinline__ MsdCrowd rank_cell(const U *from, uint32_t count, const Digits &digits,
+                                              MsdFinishStorage<U> &storage) {
   constexpr uint32_t kThreads = MsdShape<sizeof(U)>::kFinishThreads;
   constexpr int kItems = MsdShape<sizeof(U)>::kFinishItems;
   U *const sorted = storage.padded_keys + kMsdWindowGroup;
@@ -147,10 +150,13 @@ __device__ __forceinline__ bool rank_cell(const U *from, uint32_t count, const D
   // The last of a digit's keys has the largest number. This also has the numbers packed before the scan needs
   // registers.
   static_assert(kMsdWindowGroup == 8, "numbers from 8 on have a bit above the lowest three");
-  uint32_t all = 0;
+  constexpr uint32_t kAboveThree = 0xfff8fff8u, kLift = (kMsdWindowGroup - kMsdFewGroup) * 0x00010001u;
+  uint32_t all = 0, all_lifted = 0;
 #pragma unroll
-  for (int i = 0; i < (kItems + 1) / 2; ++i) all |= places[i];
-  const bool many = __syncthreads_or((all & 0xfff8fff8u) != 0);
+  for (int i = 0; i < (kItems + 1) / 2; ++i) all |= places[i], all_lifted |= places[i] + kLift;
+  MsdCrowd crowd = MsdCrowd::kFew;
+  if (__syncthreads_or((all_lifted & kAboveThree) != 0))
+    crowd = __syncthreads_or((all & kAboveThree) != 0) ? MsdCrowd::kMany : MsdCrowd::kWindow;
   scan_finish_counters<kThreads>(storage.counters, storage.warp_totals);
   // Read anew, so that offsets are computed again rather than held in registers that would spill.
   Digits same_digits;
@@ -162,7 +168,7 @@ __device__ __forceinline__ bool rank_cell(const U *from, uint32_t count, const D
     sorted[first + (i % 2 == 0 ? places[i / 2] & 0xffffu : places[i / 2] >> 16)] = keys[i];
   }
   __syncthreads();
-  return many;
+  return crowd;
 }
 
 // Stores the sorted cell; identity: the keys need no decoding.
@@ -182,7 +188,7 @@ template <class U, int kSure, class Digits>
 __device__ __forceinline__ void finish_cell(const U *from, U *to, uint32_t count, const Digits &digits,
                                             const KeyCodec<U> &codec, MsdFinishStorage<U> &storage) {
   U *const sorted = storage.padded_keys + kMsdWindowGroup;
-  const bool many = rank_cell<U, kSure>(from, count, digits, storage);
+  const MsdCrowd crowd = rank_cell<U, kSure>(from, count, digits, storage);
   // Read anew where needed: held, they would spill.
   const volatile uint32_t *const cell = storage.cell;
   Digits same_digits;
@@ -194,8 +200,12 @@ __device__ __forceinline__ void finish_cell(const U *from, U *to, uint32_t count
     in_order = !__syncthreads_or(differ);
   }
   if (!in_order) {
-    if (many) sort_large_groups(sorted, cell[1], storage.counters, storage.groups);
-    sort_in_windows<MsdShape<sizeof(U)>::kFinishItems, kMsdWindowHalo>(sorted, cell[1]);
+    constexpr int kItems = MsdShape<sizeof(U)>::kFinishItems;
+    if (crowd == MsdCrowd::kMany) sort_large_groups(sorted, cell[1], storage.counters, storage.groups);
+    if (crowd == MsdCrowd::kFew)
+      sort_in_windows<kItems, kMsdFewGroup - 1>(sorted, cell[1]);
+    else
+      sort_in_windows<kItems, kMsdWindowHalo>(sorted, cell[1]);
   }
   if (codec.is_identity())
     store_cell<U, true>(sorted, to + cell[0], cell[1], codec);
@@ -214,7 +224,15 @@ __global__ void __launch_bounds__(MsdShape<sizeof(U)>::kFinishThreads, sizeof(U)
   if (arguments.state->go == 0 || blockIdx.x >= msd_cut(arguments).cells) return;
   const uint32_t place = arguments.cells[blockIdx.x], count = arguments.cells[blockIdx.x + 1] - place;
   if (count == 0) return;
-  if (threadIdx.x == 0) storage.cell[0] = place, storage.cell[1] = count;
+  if (threadIdx.x == 0) {
+    storage.cell[0] = place, storage.cell[1] = count;
+    // Cells of 4-byte keys, of which two are in work on an SM, gain nothing by it.
+    const uint32_t later = blockIdx.x + arguments.ahead;
+    if (sizeof(U) == 8 && later < msd_cut(arguments).cells) {
+      const uint32_t begin = arguments.cells[later], end = arguments.cells[later + 1];
+      prefetch_to_l2(from, begin, end - begin, end);
+    }
+  }
   if (arguments.state->mapped != 0) {
     const MsdMappedDigits<U> digits(msd_align(arguments), arguments.ranges[blockIdx.x]);
     if (threadIdx.x == 0) digits.put(storage.cell + 2);

@@ -8,6 +8,7 @@
 
 #include "core/key_bits.h"
 #include "cuda/block/exclusive_scan.cuh"
+#include "cuda/block/prefetch.cuh"
 #include "cuda/kernels/msd_state.cuh"
 
 namespace gsort_internal {
@@ -241,7 +242,12 @@ __device__ __forceinline__ void partition_tile(const U *keys_in, U *keys_out, ui
       keys[i] = i * kThreads + threadIdx.x < tile.count ? __ldcs(from + i * kThreads) : U{0};
   }
   if (threadIdx.x < bin_count) storage.first[threadIdx.x] = 0;
-  if (threadIdx.x == 0) storage.long_runs = 0;
+  if (threadIdx.x == 0) {
+    storage.long_runs = 0;
+    // In the second pass about what a later block takes: tiles at the end of a bin are shorter.
+    constexpr uint32_t kTile = kThreads * kItems;
+    prefetch_to_l2(keys_in, tile.first + uint64_t{arguments.ahead} * kTile, kTile, n);
+  }
   if (kFirst) {
 #pragma unroll
     for (uint32_t i = 0; i < kItems; ++i) keys[i] = codec.encode(keys[i]);

@@ -38,6 +38,7 @@ struct MsdArguments {
   uint32_t *bin_entries;  // one more than bins: the map's first entry that keys of a bin of the first pass can have
   uint2 *ranges;          // mapped_cells: see MsdMappedDigits
   MsdPlan plan;
+  uint32_t ahead;  // by how many tiles or cells keys are fetched into the L2 cache before their turn
 };
 
 struct MsdCut {

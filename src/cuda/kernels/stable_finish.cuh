@@ -26,6 +26,7 @@ struct StableFinishParams {
   KeyCodec<U> codec;
   FinalValues final_values;
   StableArguments arguments;
+  uint32_t ahead;  // by how many cells pairs with 4-byte values are fetched into the L2 cache before their turn
 };
 
 template <class U, class V>
@@ -234,6 +235,12 @@ __global__ void __launch_bounds__(StableFinishShape<sizeof(U)>::kThreads,
   const uint32_t count = params.arguments.cells[blockIdx.x + 1] - first;
   if (count == 0) return;
   if (threadIdx.x == 0) {
+    const uint32_t later = blockIdx.x + params.ahead;
+    if (sizeof(V) == 4 && later < 1u << params.arguments.plan.cell_bits) {
+      const uint32_t begin = params.arguments.cells[later], end = params.arguments.cells[later + 1];
+      prefetch_to_l2(params.keys_in, begin, end - begin, end);
+      prefetch_to_l2(static_cast<const V *>(params.values_in), begin, end - begin, end);
+    }
     const uint32_t cell_shift = stable_cell_shift(params.arguments);
     storage.cell_first = first;
     storage.cell_items = count;
