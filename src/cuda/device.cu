@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "cuda/check.h"
+#include "cuda/shared_bytes.h"
 
 namespace gsort_internal {
 namespace {
@@ -62,6 +63,7 @@ OpenedDevice open_device(int ordinal) {
                 count, count - 1);
   device.ordinal = ordinal;
   const DeviceScope scope(ordinal);
+  forget_shared_bytes(ordinal);
   require_device(cudaFree(nullptr), ordinal, "its context could not be made");
   device.facts.compute_capability = attribute(cudaDevAttrComputeCapabilityMajor, ordinal) * 10 +
                                     attribute(cudaDevAttrComputeCapabilityMinor, ordinal);

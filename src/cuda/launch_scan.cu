@@ -5,6 +5,7 @@
 #include "cuda/kernels/scan_integer.cuh"
 #include "cuda/kernels/scan_pipeline.cuh"
 #include "cuda/launch.h"
+#include "cuda/shared_bytes.h"
 #include "plan/scan_plan.h"
 
 namespace gsort_internal {
@@ -40,10 +41,8 @@ void clear_words(const LaunchContext &context, uint64_t *words, uint64_t count) 
 
 void launch_kernel(const LaunchContext &context, const ScanPlan &plan, void (*kernel)(ScanArguments),
                    const ScanArguments &arguments) {
-  if (plan.shared_bytes + ScanTuning::kOtherSharedBytes > 48 * 1024)
-    cuda_check(
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(plan.shared_bytes)),
-        "cudaFuncSetAttribute");
+  static_assert(kSharedBytesUnasked + ScanTuning::kOtherSharedBytes <= 48 * 1024, "fits unasked");
+  allow_shared_bytes(kernel, plan.shared_bytes);
   const uint32_t threads = plan.way == ScanWay::kPipeline ? ScanTuning::kPipelineThreads : ScanTuning::kThreads;
   kernel<<<plan.blocks, threads, plan.shared_bytes, context.stream>>>(arguments);
   check_launch("scan_kernel");

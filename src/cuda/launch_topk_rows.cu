@@ -2,6 +2,7 @@
 #include "cuda/check.h"
 #include "cuda/kernels/topk_rows.cuh"
 #include "cuda/launch_topk.h"
+#include "cuda/shared_bytes.h"
 
 namespace gsort_internal {
 namespace {
@@ -9,15 +10,14 @@ namespace {
 template <class U, class C>
 void launch_rows_as(const LaunchContext &context, const TopkProblem<U> &problem, const TopkRowsPlan &plan) {
   const uint64_t composites = uint64_t{plan.buffer_items} + plan.sorted_items;
-  const int shared_bytes = static_cast<int>((uint64_t{4} << plan.bin_bits) + composites * sizeof(C));
-  if (shared_bytes > 48 * 1024 - static_cast<int>(kTopkScratchBytes))
-    cuda_check(cudaFuncSetAttribute(topk_rows_kernel<U, C>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes),
-               "cudaFuncSetAttribute for top-k by rows");
+  const auto shared_bytes = static_cast<uint32_t>((uint64_t{4} << plan.bin_bits) + composites * sizeof(C));
+  static_assert(kSharedBytesUnasked + kTopkScratchBytes <= 48 * 1024, "fits unasked");
+  allow_shared_bytes(topk_rows_kernel<U, C>, shared_bytes);
   // Ragged rows are taken by ticket: blocks enough for two on every SM.
   const bool ragged = problem.ragged.offsets != nullptr;
   const uint64_t most = ragged ? uint64_t{2} * context.device->multiprocessors : 0x7fffffff;
   const uint32_t blocks = static_cast<uint32_t>(topk_min(problem.rows, most));
-  topk_rows_kernel<U, C><<<blocks, plan.threads, static_cast<size_t>(shared_bytes), context.stream>>>(problem, plan);
+  topk_rows_kernel<U, C><<<blocks, plan.threads, shared_bytes, context.stream>>>(problem, plan);
   check_launch("top-k by rows");
 }
 

@@ -2,6 +2,7 @@
 #include "cuda/check.h"
 #include "cuda/kernels/topk_team.cuh"
 #include "cuda/launch_topk.h"
+#include "cuda/shared_bytes.h"
 
 namespace gsort_internal {
 namespace {
@@ -10,9 +11,7 @@ template <class U, class C>
 void launch_team_as(const LaunchContext &context, const TopkTeamArgs<U> &args) {
   const uint64_t composites = uint64_t{args.plan.buffer_items} + args.plan.run_items;
   const uint64_t shared_bytes = kTopkBins * 4 + composites * sizeof(C);
-  cuda_check(cudaFuncSetAttribute(topk_team_kernel<U, C>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  static_cast<int>(shared_bytes)),
-             "cudaFuncSetAttribute for top-k");
+  allow_shared_bytes(topk_team_kernel<U, C>, static_cast<uint32_t>(shared_bytes));
   // Either way all blocks that wait for each other are resident at once.
   cudaLaunchAttribute together{};
   if (args.plan.cluster) {

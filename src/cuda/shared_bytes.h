@@ -4,17 +4,22 @@
 
 #include <cstdint>
 
-#include "cuda/check.h"
-
 namespace gsort_internal {
 
-// More than 48 KB of dynamic shared memory must be asked for, once for every kernel and device; asking again is cheap.
+// Without a word, a kernel gets 48 KB of shared memory, of which some is its own.
+constexpr uint32_t kSharedBytesUnasked = 32 * 1024;
+
+void raise_shared_bytes(const void *kernel, uint32_t bytes);
+
+// Lets `kernel` be launched with this much dynamic shared memory on the current device. A limit is never lowered, so
+// that calls on several threads do not take it from each other, and CUDA is asked only where it must be raised.
 template <class Kernel>
 void allow_shared_bytes(Kernel *kernel, uint32_t bytes) {
-  if (bytes > 48 * 1024)
-    cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
-               "cudaFuncSetAttribute(shared memory)");
+  if (bytes > kSharedBytesUnasked) raise_shared_bytes(reinterpret_cast<const void *>(kernel), bytes);
 }
+
+// Forgets what kernels were allowed on a device: it may have been reset.
+void forget_shared_bytes(int device);
 
 }  // namespace gsort_internal
 
