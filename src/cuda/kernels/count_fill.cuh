@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(kCountThreads) count_values_kernel(const __gri
   for (uint32_t i = threadIdx.x; i < kCountHalfBins; i += kCountThreads)
     if (counters[i] != 0)
       atomicAdd(&params.counts[half * kCountHalfBins + i], static_cast<unsigned long long>(counters[i]));
-  if (is_last_block(params.blocks_done)) place_values(params);
+  if (is_last_block(params.blocks_done, gridDim.x)) place_values(params);
 }
 
 constexpr uint32_t kFillThreads = 512;

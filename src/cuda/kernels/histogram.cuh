@@ -8,6 +8,7 @@
 
 #include "core/key_bits.h"
 #include "cuda/block/dependent_launch.cuh"
+#include "cuda/block/last_block.cuh"
 #include "cuda/block/warp.cuh"
 #include "cuda/kernels/pass_action.cuh"
 #include "plan/radix_plan.h"
@@ -127,18 +128,6 @@ __device__ inline bool place_digits(const unsigned long long *counts, uint64_t *
   return !__any_sync(kFullWarp, constant);
 }
 
-// Whether all other blocks of the grid have come here; the last one sees what they wrote before.
-__device__ inline bool is_last_block(uint32_t *blocks_done) {
-  __shared__ uint32_t before;
-  __threadfence();  // release: this thread's global additions come before its block's arrival
-  __syncthreads();  // ... and so do those of all threads of the block
-  if (threadIdx.x == 0) before = atomicAdd(blocks_done, 1u);
-  __syncthreads();
-  const bool last = before == gridDim.x - 1;
-  if (last) __threadfence();  // acquire: pairs with the fences of the blocks that arrived before
-  return last;
-}
-
 template <class U, uint32_t kCopies>
 __global__ void __launch_bounds__(kHistogramThreads) histogram_kernel(HistogramParams<U> params) {
   using Shape = HistogramShape<U, kCopies>;
@@ -155,7 +144,7 @@ __global__ void __launch_bounds__(kHistogramThreads) histogram_kernel(HistogramP
   }
   __syncthreads();
   add_counts<U, kCopies>(counters, params.counts);
-  if (!is_last_block(params.blocks_done)) return;
+  if (!is_last_block(params.blocks_done, gridDim.x)) return;
 
   __shared__ uint32_t varying_digits;
   if (threadIdx.x == 0) varying_digits = 0;
