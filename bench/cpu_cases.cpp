@@ -43,23 +43,17 @@ struct Plain {
   static double value(Held h) { return static_cast<double>(h); }
 };
 
-uint64_t next_word(uint64_t &state) {
-  state += 0x9e3779b97f4a7c15ull;
-  uint64_t x = (state ^ (state >> 30)) * 0xbf58476d1ce4e5b9ull;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-  return x ^ (x >> 31);
-}
-
-// Uniform: every bit pattern of an integer, [0, 1) for floats, patterns of numbers in [0, 1) for half types.
+// Uniform data: every bit pattern of an integer, [0, 1) for floats, patterns of numbers in [0, 1) for half types. Of
+// other data, too, an element grows with its word; signed integers are those of the words' bits.
 template <typename Type>
-std::vector<typename Type::Held> make_data(uint64_t n) {
+std::vector<typename Type::Held> make_data(const CpuCase &c) {
   using Held = typename Type::Held;
-  std::vector<Held> data(n);
-  uint64_t state = 42;
+  std::vector<Held> data(c.n);
+  CpuWords words(c.data, c.n);
   for (Held &x : data) {
-    const uint64_t word = next_word(state);
+    const uint64_t word = words.next();
     if constexpr (Type::kBitsBelow > 0) {
-      x = static_cast<Held>(word % Type::kBitsBelow);
+      x = static_cast<Held>((word >> 32) * Type::kBitsBelow >> 32);
     } else if constexpr (std::is_floating_point_v<Held>) {
       x = static_cast<Held>(static_cast<double>(word >> 40) * 0x1p-24);
     } else {
@@ -108,7 +102,7 @@ bool same_bytes(const std::vector<T> &a, const std::vector<T> &b) {
 template <typename Type>
 CpuResult run_sort_case(const CpuCase &c, gsort *g, double time_ms) {
   using Held = typename Type::Held;
-  const std::vector<Held> in = make_data<Type>(c.n);
+  const std::vector<Held> in = make_data<Type>(c);
   std::vector<Held> out(c.n);
   std::vector<Held> expected;
   CpuResult result;
@@ -124,7 +118,7 @@ CpuResult run_sort_case(const CpuCase &c, gsort *g, double time_ms) {
 template <typename Type>
 CpuResult run_argsort_case(const CpuCase &c, gsort *g, double time_ms) {
   using Held = typename Type::Held;
-  const std::vector<Held> in = make_data<Type>(c.n);
+  const std::vector<Held> in = make_data<Type>(c);
   std::vector<uint32_t> out(c.n);
   std::vector<uint32_t> expected(c.n);
   CpuResult result;
@@ -144,7 +138,7 @@ CpuResult run_argsort_case(const CpuCase &c, gsort *g, double time_ms) {
 template <typename Type>
 CpuResult run_topk_case(const CpuCase &c, gsort *g, double time_ms) {
   using Held = typename Type::Held;
-  const std::vector<Held> in = make_data<Type>(c.n);
+  const std::vector<Held> in = make_data<Type>(c);
   const uint64_t k = std::min(kCpuTopk, c.n);
   std::vector<Held> values(k);
   std::vector<uint32_t> indices(k);
@@ -189,7 +183,7 @@ CpuResult run_sum_case(const CpuCase &c, gsort *g, double time_ms) {
   using Held = typename Type::Held;
   constexpr bool is_integer = std::is_integral_v<Held> && Type::kBitsBelow == 0;
   using Total = std::conditional_t<!is_integer, double, std::conditional_t<std::is_signed_v<Held>, int64_t, uint64_t>>;
-  const std::vector<Held> in = make_data<Type>(c.n);
+  const std::vector<Held> in = make_data<Type>(c);
   uint64_t got = 0;
   CpuResult result;
   Statuses statuses;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cpu_data.h"
 #include "gsort.h"
 
 namespace gsort_bench {
@@ -18,6 +19,7 @@ struct CpuCase {
   gsort_dtype t;
   uint64_t n;
   uint32_t threads;  // of gsort; the standard library's algorithms run on one
+  CpuData data = CpuData::kUniform;
 };
 
 struct CpuResult {

@@ -13,6 +13,7 @@ namespace {
 struct CpuOptions {
   bool quick = false;
   bool help = false;
+  bool data = false;
   uint32_t max_log2 = 24;
   uint32_t threads = 0;  // the larger of the two thread counts; 0: all
   double time_ms = 300;
@@ -27,6 +28,7 @@ const char *const kUsage =
     "  --max-log2 N     sizes up to 2^N (default 24)\n"
     "  --threads N      threads of the second column of runs (default: all)\n"
     "  --time-ms MS     time for the timed runs of one side of a row (default 300)\n"
+    "  --data           2^24 elements of other data than uniform (u32, u64, f32), beside uniform ones\n"
     "  --filter TEXT    only rows whose name contains TEXT\n"
     "  --csv FILE       write the rows as CSV\n"
     "  --commit TEXT    printed in the header\n"
@@ -37,6 +39,10 @@ std::string parse(int argc, char **argv, CpuOptions &o) {
     const std::string name = argv[a];
     if (name == "--quick") {
       o.quick = true;
+      continue;
+    }
+    if (name == "--data") {
+      o.data = true;
       continue;
     }
     if (name == "--help") {
@@ -98,9 +104,31 @@ struct Handles {
   gsort *all;
 };
 
-std::string name_of(const CpuCase &c) { return std::string(cpu_work_name(c.work)) + " " + cpu_type_name(c.t); }
+std::string name_of(const CpuCase &c) {
+  const std::string name = std::string(cpu_work_name(c.work)) + " " + cpu_type_name(c.t);
+  return c.data == CpuData::kUniform ? name : name + " " + cpu_data_name(c.data);
+}
+
+// The case on one thread and on all, if the filter has its name.
+void add_case(std::vector<CpuCase> &cases, const CpuOptions &o, CpuCase c, uint32_t all_threads) {
+  if (name_of(c).find(o.filter) == std::string::npos) return;
+  cases.push_back(c);
+  c.threads = all_threads;
+  if (all_threads > 1) cases.push_back(c);
+}
+
+std::vector<CpuCase> make_data_cases(const CpuOptions &o, uint32_t all_threads) {
+  std::vector<CpuCase> cases;
+  const uint64_t n = uint64_t{1} << (o.quick ? 20 : 24);
+  for (const CpuWork work : {CpuWork::kSort, CpuWork::kArgsort, CpuWork::kTopk})
+    for (const gsort_dtype t : {GSORT_U32, GSORT_U64, GSORT_F32})
+      for (uint32_t data = 0; data < static_cast<uint32_t>(CpuData::kCount); ++data)
+        add_case(cases, o, {work, t, n, 1, static_cast<CpuData>(data)}, all_threads);
+  return cases;
+}
 
 std::vector<CpuCase> make_cases(const CpuOptions &o, uint32_t all_threads) {
+  if (o.data) return make_data_cases(o, all_threads);
   const std::vector<gsort_dtype> quick_types = {GSORT_U32, GSORT_U64, GSORT_F32};
   std::vector<gsort_dtype> types;
   for (gsort_dtype t = GSORT_U8; t <= GSORT_F64; ++t) types.push_back(t);
@@ -110,12 +138,7 @@ std::vector<CpuCase> make_cases(const CpuOptions &o, uint32_t all_threads) {
   for (const CpuWork work : {CpuWork::kSort, CpuWork::kArgsort, CpuWork::kTopk, CpuWork::kSum}) {
     for (const gsort_dtype t : o.quick ? quick_types : types) {
       for (const uint32_t log2 : sizes_log2) {
-        if (log2 > o.max_log2) continue;
-        CpuCase c{work, t, uint64_t{1} << log2, 1};
-        if (name_of(c).find(o.filter) == std::string::npos) continue;
-        cases.push_back(c);
-        c.threads = all_threads;
-        if (all_threads > 1) cases.push_back(c);
+        if (log2 <= o.max_log2) add_case(cases, o, {work, t, uint64_t{1} << log2, 1}, all_threads);
       }
     }
   }
@@ -123,7 +146,7 @@ std::vector<CpuCase> make_cases(const CpuOptions &o, uint32_t all_threads) {
 }
 
 void print_case(const CpuCase &c, const CpuResult &r) {
-  std::printf("%-18s %10llu %8u %11.4f %9.1f %11.4f %-18s %7.2f %-6s %s\n", name_of(c).c_str(),
+  std::printf("%-24s %10llu %8u %11.4f %9.1f %11.4f %-18s %7.2f %-6s %s\n", name_of(c).c_str(),
               static_cast<unsigned long long>(c.n), c.threads, r.gsort_ms, static_cast<double>(c.n) / r.gsort_ms * 1e-3,
               r.peer_ms, cpu_peer_name(c.work), r.peer_ms / r.gsort_ms, r.right ? "ok" : "WRONG", r.note.c_str());
   std::fflush(stdout);
@@ -131,9 +154,9 @@ void print_case(const CpuCase &c, const CpuResult &r) {
 
 void write_case(std::FILE *csv, const CpuCase &c, const CpuResult &r) {
   if (csv == nullptr) return;
-  std::fprintf(csv, "%s,%s,%llu,%u,%.6g,%.6g,%s,%.6g,%s\n", cpu_work_name(c.work), cpu_type_name(c.t),
-               static_cast<unsigned long long>(c.n), c.threads, r.gsort_ms, r.peer_ms, cpu_peer_name(c.work),
-               r.peer_ms / r.gsort_ms, r.right ? "ok" : "WRONG");
+  std::fprintf(csv, "%s,%s,%s,%llu,%u,%.6g,%.6g,%s,%.6g,%s\n", cpu_work_name(c.work), cpu_type_name(c.t),
+               cpu_data_name(c.data), static_cast<unsigned long long>(c.n), c.threads, r.gsort_ms, r.peer_ms,
+               cpu_peer_name(c.work), r.peer_ms / r.gsort_ms, r.right ? "ok" : "WRONG");
 }
 
 int run(const CpuOptions &o) {
@@ -146,9 +169,9 @@ int run(const CpuOptions &o) {
   const gsort_info info = info_of(handles.all);
   std::printf("processor: %s | threads: %u | gsort: %s | commit: %s\n", info.device_name, info.threads,
               gsort_version_string(), o.commit.c_str());
-  std::printf("%-18s %10s %8s %11s %9s %11s %-18s %7s %-6s\n", "work", "n", "threads", "gsort ms", "Mkey/s", "peer ms",
+  std::printf("%-24s %10s %8s %11s %9s %11s %-18s %7s %-6s\n", "work", "n", "threads", "gsort ms", "Mkey/s", "peer ms",
               "peer", "ratio", "result");
-  if (csv != nullptr) std::fprintf(csv, "work,type,n,threads,gsort_ms,peer_ms,peer,ratio,outcome\n");
+  if (csv != nullptr) std::fprintf(csv, "work,type,data,n,threads,gsort_ms,peer_ms,peer,ratio,outcome\n");
   uint32_t wrong = 0;
   const std::vector<CpuCase> cases = make_cases(o, info.threads);
   for (const CpuCase &c : cases) {
