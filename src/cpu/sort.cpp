@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "cpu/operations.h"
+#include "cpu/ordered_keys.h"
 #include "cpu/record_sort.h"
 
 namespace gsort_internal {
@@ -107,7 +108,7 @@ void sort_keys(Context &context, const KeyCodec<K> &codec, const K *in, K *out, 
   RecordSort<K, NoValue> sort(context, codec, {scratch.data(), nullptr}, n);
   sort.log_plan("sort");
   context.begin(2 * n);
-  sort.run({in, nullptr}, {out, nullptr}, n);
+  if (!sort_ordered_keys(context, codec, in, out, n)) sort.run({in, nullptr}, {out, nullptr}, n);
   context.throw_if_stopped();
 }
 

@@ -64,6 +64,44 @@ TEST_P(CpuOrders, SortInPlaceAndOut) {
   });
 }
 
+// Keys in this order or in the reverse, far apart with equal ones among them or one apart; and with two neighbours
+// exchanged, so that one pair alone is wrong: at the ends, and where parts meet that are looked at one after the other
+// or by different threads.
+TEST_P(CpuOrders, KeysInOrderAlready) {
+  for_each_order([&](auto tag, const KeyOrder &order) {
+    using U = typename decltype(tag)::type;
+    for (const uint64_t n : {uint64_t{257}, uint64_t{70001}, (uint64_t{1} << 18) + 130}) {
+      for (const uint32_t shape : {0u, 3u}) {
+        std::vector<U> wanted = make_keys<U>(shape, n, random_);
+        for (uint64_t i = 0; shape == 0 && i + 1 < n; i += 5) wanted[i + 1] = wanted[i];
+        std::sort(wanted.begin(), wanted.end(), [&](U a, U b) { return comes_before(order, a, b); });
+        for (const bool reversed : {false, true}) {
+          // Parts meet at multiples of 64, those of threads near the middle.
+          const uint64_t middle = n / 2 / 64 * 64;
+          for (const uint64_t exchanged : {n, uint64_t{0}, uint64_t{63}, uint64_t{1023}, uint64_t{1024}, middle - 1,
+                                           middle + 63, middle + 64, middle + 127, n - 3, n - 2}) {
+            std::vector<U> keys = wanted, out(n + 2, U{0x55});
+            if (reversed) std::reverse(keys.begin(), keys.end());
+            if (exchanged + 1 < n) std::swap(keys[exchanged], keys[exchanged + 1]);
+            Request r{Operation::kSort, order};
+            r.n = n;
+            r.in = keys.data(), r.out = out.data() + 1;
+            three_.engine->execute(r);
+            ASSERT_TRUE(std::equal(wanted.begin(), wanted.end(), out.begin() + 1))
+                << "n " << n << " shape " << shape << " reversed " << reversed << " exchanged " << exchanged;
+            ASSERT_EQ(out.front(), U{0x55});
+            ASSERT_EQ(out.back(), U{0x55});
+            r.out = keys.data();
+            (exchanged % 2 == 0 ? one_ : three_).engine->execute(r);
+            ASSERT_EQ(keys, wanted) << "n " << n << " shape " << shape << " reversed " << reversed << " exchanged "
+                                    << exchanged;
+          }
+        }
+      }
+    }
+  });
+}
+
 TEST_P(CpuOrders, PairsAreStable) {
   const uint32_t value_sizes[] = {1, 2, 3, 4, 8, 16, 24, 100};
   uint32_t turn = 0;
