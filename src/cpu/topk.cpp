@@ -14,6 +14,8 @@ namespace {
 constexpr uint64_t kFilterItemsMax = 1 << 16;  // candidates of a k up to this stay in the second-level cache
 constexpr uint64_t kFilterRatioMin = 32;       // elements of a part for each of the k
 constexpr uint64_t kPartItemsMin = 1 << 16;    // fewer are not worth another thread
+constexpr uint64_t kSampleRatio = 16;          // sampled elements for each of the k
+constexpr uint64_t kSampleShareMax = 64;       // one element in as many is sampled at most
 constexpr uint64_t kSortShare = 4;             // when no more than a quarter is left out, sorting all is as fast
 
 // Where results go: values and indices, either may be missing.
@@ -71,12 +73,16 @@ class Topk {
     const uint64_t room = TopkFilter<K, uint64_t>::room(k_);
     const HostBuffer<Candidate<K, uint64_t>> candidates(context_.memory, parts * room);
     const HostBuffer<uint64_t> kept(context_.memory, parts);
+    const uint64_t sampled = min_u64(k_ * kSampleRatio, n_ / kSampleShareMax);
+    const HostBuffer<K> sample(context_.memory, sampled);
     context_.begin(n_);
+    const K last = last_by_sample(sample.data(), sampled);
     context_.for_each(parts, [&](uint64_t part, uint32_t) {
       kept[part] = 0;
       if (context_.stopped()) return;
       const Range range = part_of(n_, part, parts, kLineBytes);
       TopkFilter<K, uint64_t> best(&candidates[part * room], k_);
+      best.leave_out_after(last);
       with_encoder(codec_, [&](auto encode) { best.offer(in_, range.begin, range.end, encode); });
       kept[part] = best.finish();
       context_.advance(range.size());
@@ -87,6 +93,21 @@ class Topk {
       for (uint64_t i = 0; i < kept[part]; ++i) candidates[count++] = candidates[part * room + i];
     select_and_sort(candidates.data(), count, k_);
     for (uint64_t i = 0; i < k_; ++i) out_.put(i, codec_.decode(candidates[i].key), candidates[i].index);
+  }
+
+  // A key that at least k elements do not come after, the k-th of a sample: few elements come before it, in whatever
+  // order they lie, where the best so far say little while keys only get better. Where the sample would be too small,
+  // the last key there is.
+  K last_by_sample(K *sample, uint64_t sampled) const {
+    if (sampled < 2 * k_) return static_cast<K>(~K{0});
+    const uint64_t part = n_ / sampled;
+    uint64_t mixed = 0;
+    for (uint64_t i = 0; i < sampled; ++i) {
+      mixed = (mixed + i) * 0x9e3779b97f4a7c15u;
+      sample[i] = codec_.encode(in_[i * part + (mixed >> 32) % part]);
+    }
+    std::nth_element(sample, sample + (k_ - 1), sample + sampled);
+    return sample[k_ - 1];
   }
 
   template <class I>

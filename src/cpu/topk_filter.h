@@ -31,12 +31,19 @@ class TopkFilter {
 
   TopkFilter(Candidate<K, I> *candidates, uint64_t k) : candidates_(candidates), k_(k) {}
 
+  // Before the first offer: keys after `last` are none of the best, nor need k others be held to know that.
+  void leave_out_after(K last) {
+    if (last == static_cast<K>(~K{0})) return;
+    threshold_ = static_cast<K>(last + 1);
+    bounded_ = true;
+  }
+
   // Offers ordered keys encode(in[begin]) to encode(in[end - 1]), whose indices rise from call to call.
   template <class Encode>
   void offer(const K *in, uint64_t begin, uint64_t end, Encode encode) {
     uint64_t i = begin;
     for (; i + kBlockItems <= end; i += kBlockItems) {
-      if (full_ && !any_before(in + i, encode)) continue;
+      if (bounded_ && !any_before(in + i, encode)) continue;
       for (uint64_t j = i; j < i + kBlockItems; ++j) add(encode(in[j]), j);
       if (count_ >= 2 * k_) cut();
     }
@@ -68,7 +75,7 @@ class TopkFilter {
 
   // An equal key of a higher index comes after the k that are held.
   void add(K key, uint64_t index) {
-    if (full_ && key >= threshold_) return;
+    if (bounded_ && key >= threshold_) return;
     candidates_[count_++] = {key, static_cast<I>(index)};
   }
 
@@ -76,14 +83,14 @@ class TopkFilter {
     std::nth_element(candidates_, candidates_ + (k_ - 1), candidates_ + count_);
     count_ = k_;
     threshold_ = candidates_[k_ - 1].key;
-    full_ = true;
+    bounded_ = true;
   }
 
   Candidate<K, I> *candidates_;
   uint64_t k_;
   uint64_t count_ = 0;
   K threshold_ = 0;
-  bool full_ = false;
+  bool bounded_ = false;
 };
 
 }  // namespace gsort_internal
