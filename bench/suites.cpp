@@ -188,7 +188,7 @@ void add_sum_rows(std::vector<Row> &rows) {
   rows.push_back(make_reduce(GSORT_MIN, GSORT_U32, power(28)));
   rows.push_back(make_reduce(GSORT_ARGMAX, GSORT_U32, power(28)));
   rows.push_back(make("sum", Work::kCopyCeiling, GSORT_F32, power(28)));
-  // These have no peer, whose reads between gsort's would leave some 30 MB of the array in the L2 cache: the ceiling is
+  // These have no peer, whose reads between gsort's would leave part of the array in the L2 cache: the ceiling is
   // measured alone, too.
   for (const gsort_dtype t : {GSORT_U8, GSORT_U16, GSORT_BF16}) {
     if (t != GSORT_BF16) rows.push_back(make("sum", Work::kReadCeiling, t, power(28)));

@@ -52,7 +52,7 @@ bool sort_ordered_keys(Context &context, const KeyCodec<K> &codec, const K *in, 
   if (context.stopped() || !ordered.load(std::memory_order_relaxed)) return false;
   context.control.log("cpu sort: the keys are in %s order", reversed ? "the reverse" : "this");
   if (!reversed && in == out) return true;
-  // Out of place every chunk is copied; in place the first half of the chunks change places with the others' keys.
+  // In place each key of the first half changes places with one of the second.
   context.for_each_unbroken(chunks, [&](uint64_t c, uint32_t) {
     const Range range = part_of(in == out ? n / 2 : n, c, chunks, kLineBytes);
     if (!reversed) {

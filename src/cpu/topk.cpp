@@ -15,7 +15,7 @@ constexpr uint64_t kFilterItemsMax = 1 << 16;  // candidates of a k up to this s
 constexpr uint64_t kFilterRatioMin = 32;       // elements of a part for each of the k
 constexpr uint64_t kPartItemsMin = 1 << 16;    // fewer are not worth another thread
 constexpr uint64_t kSampleRatio = 16;          // sampled elements for each of the k
-constexpr uint64_t kSampleShareMax = 64;       // one element in as many is sampled at most
+constexpr uint64_t kSampleShareMax = 1024;     // at most one in as many: they are read out of order
 constexpr uint64_t kSortShare = 4;             // when no more than a quarter is left out, sorting all is as fast
 
 // Where results go: values and indices, either may be missing.

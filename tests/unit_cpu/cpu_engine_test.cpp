@@ -227,6 +227,31 @@ TEST_P(CpuOrders, TopkIsTheHeadOfTheStableOrder) {
   });
 }
 
+// Fewer keys than k are good, and all of them are in the sample that bounds what is looked at: the places are those of
+// Topk::last_by_sample(). A bound by fewer than k of the sample would leave out keys that are among the best.
+TEST(CpuTopk, BoundOfTheSampleKeepsKeys) {
+  constexpr uint64_t kCount = 65536, kWanted = 8, kPart = 1024;
+  for (const uint64_t good : {uint64_t{1}, uint64_t{4}, uint64_t{5}, uint64_t{7}, uint64_t{8}}) {
+    std::vector<uint32_t> keys(kCount);
+    for (uint64_t i = 0; i < kCount; ++i) keys[i] = static_cast<uint32_t>(1000 + i);
+    uint64_t mixed = 0;
+    for (uint64_t i = 0; i < good; ++i) {
+      mixed = (mixed + i) * 0x9e3779b97f4a7c15u;
+      keys[i * kPart + (mixed >> 32) % kPart] = static_cast<uint32_t>(i);
+    }
+    std::vector<uint32_t> wanted = keys, values(kWanted), indices(kWanted);
+    std::sort(wanted.begin(), wanted.end());
+    wanted.resize(kWanted);
+    EngineUnderTest two{2};
+    Request r{Operation::kTopk, {GSORT_U32, false, false}};
+    r.n = r.columns = r.row_stride = kCount, r.rows = 1, r.k = kWanted;
+    r.in = keys.data(), r.out = values.data(), r.indices_out = indices.data(), r.index_t = GSORT_U32;
+    two.engine->execute(r);
+    EXPECT_EQ(wanted, values) << good << " good keys";
+    for (uint64_t i = 0; i < kWanted; ++i) EXPECT_EQ(values[i], keys[indices[i]]);
+  }
+}
+
 TEST_P(CpuOrders, TopkOfRows) {
   for_each_order([&](auto tag, const KeyOrder &order) {
     using U = typename decltype(tag)::type;
