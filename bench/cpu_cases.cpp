@@ -49,7 +49,7 @@ template <typename Type>
 std::vector<typename Type::Held> make_data(const CpuCase &c) {
   using Held = typename Type::Held;
   std::vector<Held> data(c.n);
-  CpuWords words(c.data, c.n);
+  CpuWords words(c.distribution, c.n);
   for (Held &x : data) {
     const uint64_t word = words.next();
     if constexpr (Type::kBitsBelow > 0) {
@@ -255,12 +255,6 @@ CpuResult run_cpu_case(const CpuCase &c, gsort *g, double time_ms) {
     default:
       return run_typed<Plain<double>>(c, g, time_ms);
   }
-}
-
-const char *cpu_type_name(gsort_dtype t) {
-  static const char *const names[] = {"?",   "u8",  "i8",  "u16",  "i16", "u32", "i32",
-                                      "u64", "i64", "f16", "bf16", "f32", "f64"};
-  return t <= GSORT_F64 ? names[t] : names[0];
 }
 
 const char *cpu_work_name(CpuWork work) {

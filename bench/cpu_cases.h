@@ -19,7 +19,7 @@ struct CpuCase {
   gsort_dtype t;
   uint64_t n;
   uint32_t threads;  // of gsort; the standard library's algorithms run on one
-  CpuData data = CpuData::kUniform;
+  Distribution distribution = Distribution::kUniform;
 };
 
 struct CpuResult {
@@ -31,7 +31,6 @@ struct CpuResult {
 
 constexpr uint64_t kCpuTopk = 256;
 
-const char *cpu_type_name(gsort_dtype t);
 const char *cpu_work_name(CpuWork work);
 const char *cpu_peer_name(CpuWork work);
 

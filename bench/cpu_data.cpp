@@ -5,13 +5,6 @@
 
 namespace gsort_bench {
 
-const char *cpu_data_name(CpuData data) {
-  static const char *const names[] = {"uniform", "constant",      "sorted",     "reverse",  "two-values", "and-3",
-                                      "zipf",    "nearly-sorted", "organ-pipe", "sawtooth", "hot-bucket", "halving"};
-  static_assert(sizeof(names) / sizeof(names[0]) == static_cast<size_t>(CpuData::kCount), "every kind has a name");
-  return data < CpuData::kCount ? names[static_cast<uint32_t>(data)] : "unknown";
-}
-
 // splitmix64.
 uint64_t CpuWords::random() {
   state_ += 0x9e3779b97f4a7c15ull;
@@ -24,32 +17,32 @@ uint64_t CpuWords::next() {
   constexpr uint64_t kSome = 0x5ab4c3d2e1f00f1eull, kOther = 0x5ab53d2c1e0ff1e1ull;
   constexpr uint64_t kBelowPrefix = (uint64_t{1} << 49) - 1;
   const uint64_t place = place_++;
-  switch (data_) {
-    case CpuData::kConstant:
+  switch (distribution_) {
+    case Distribution::kConstant:
       return kSome;
-    case CpuData::kSorted:
+    case Distribution::kSorted:
       return ascending(place);
-    case CpuData::kReverse:
+    case Distribution::kReverse:
       return ascending(n_ - 1 - place);
-    case CpuData::kTwoValues:
+    case Distribution::kTwoValues:
       return (random() & 1) == 0 ? kSome : kOther;
-    case CpuData::kAnd3:
+    case Distribution::kAnd3:
       return random() & random() & random() & random();
-    case CpuData::kZipf:
+    case Distribution::kZipf:
       return static_cast<uint64_t>(std::exp2(20.0 * static_cast<double>(random() >> 11) * 0x1p-53) - 1) << 44;
-    case CpuData::kNearlySorted: {
+    case Distribution::kNearlySorted: {
       const uint64_t word = random();
       return random() % 100 == 0 ? word : ascending(place);
     }
-    case CpuData::kOrganPipe:
+    case Distribution::kOrganPipe:
       return ascending(place < n_ / 2 ? 2 * place : 2 * (n_ - 1 - place));
-    case CpuData::kSawtooth:
+    case Distribution::kSawtooth:
       return (place % 4096) << 52;
-    case CpuData::kHotBucket: {
+    case Distribution::kHotBucket: {
       const uint64_t word = random();
       return random() % 4096 == 0 ? word : (kSome & ~kBelowPrefix) | (word & kBelowPrefix);
     }
-    case CpuData::kHalving: {
+    case Distribution::kHalvingBuckets: {
       const uint64_t word = random();
       return static_cast<uint64_t>(__builtin_clzll(random() | 1)) << 56 | word >> 8;
     }

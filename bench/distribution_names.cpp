@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "distribution.h"
+#include "distribution_names.h"
+
+#include <cstddef>
 
 namespace gsort_bench {
 

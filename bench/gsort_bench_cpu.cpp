@@ -105,8 +105,8 @@ struct Handles {
 };
 
 std::string name_of(const CpuCase &c) {
-  const std::string name = std::string(cpu_work_name(c.work)) + " " + cpu_type_name(c.t);
-  return c.data == CpuData::kUniform ? name : name + " " + cpu_data_name(c.data);
+  const std::string name = std::string(cpu_work_name(c.work)) + " " + dtype_name(c.t);
+  return c.distribution == Distribution::kUniform ? name : name + " " + distribution_name(c.distribution);
 }
 
 // The case on one thread and on all, if the filter has its name.
@@ -122,8 +122,8 @@ std::vector<CpuCase> make_data_cases(const CpuOptions &o, uint32_t all_threads) 
   const uint64_t n = uint64_t{1} << (o.quick ? 20 : 24);
   for (const CpuWork work : {CpuWork::kSort, CpuWork::kArgsort, CpuWork::kTopk})
     for (const gsort_dtype t : {GSORT_U32, GSORT_U64, GSORT_F32})
-      for (uint32_t data = 0; data < static_cast<uint32_t>(CpuData::kCount); ++data)
-        add_case(cases, o, {work, t, n, 1, static_cast<CpuData>(data)}, all_threads);
+      for (const Distribution distribution : kCpuDistributions)
+        add_case(cases, o, {work, t, n, 1, distribution}, all_threads);
   return cases;
 }
 
@@ -154,9 +154,9 @@ void print_case(const CpuCase &c, const CpuResult &r) {
 
 void write_case(std::FILE *csv, const CpuCase &c, const CpuResult &r) {
   if (csv == nullptr) return;
-  std::fprintf(csv, "%s,%s,%s,%llu,%u,%.6g,%.6g,%s,%.6g,%s\n", cpu_work_name(c.work), cpu_type_name(c.t),
-               cpu_data_name(c.data), static_cast<unsigned long long>(c.n), c.threads, r.gsort_ms, r.peer_ms,
-               cpu_peer_name(c.work), r.peer_ms / r.gsort_ms, r.right ? "ok" : "WRONG");
+  std::fprintf(csv, "%s,%s,%s,%llu,%u,%.6g,%.6g,%s,%.6g,%s\n", cpu_work_name(c.work), dtype_name(c.t),
+               distribution_name(c.distribution), static_cast<unsigned long long>(c.n), c.threads, r.gsort_ms,
+               r.peer_ms, cpu_peer_name(c.work), r.peer_ms / r.gsort_ms, r.right ? "ok" : "WRONG");
 }
 
 int run(const CpuOptions &o) {
