@@ -35,7 +35,7 @@ struct Request {
   const void *in = nullptr;  // keys, a, or the elements
   void *out = nullptr;       // keys_out, indices_out (argsort), ranks_out, out, or values_out (may be NULL for top-k)
 
-  const void *values_in = nullptr;  // pairs
+  const void *values_in = nullptr;  // pairs; within the CUDA engine NULL stands for each key's index
   void *values_out = nullptr;
   uint32_t value_bytes = 0;
 

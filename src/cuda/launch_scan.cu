@@ -43,26 +43,50 @@ void launch_kernel(const LaunchContext &context, const ScanPlan &plan, void (*ke
                    const ScanArguments &arguments) {
   static_assert(kSharedBytesUnasked + ScanTuning::kOtherSharedBytes <= 48 * 1024, "fits unasked");
   allow_shared_bytes(kernel, plan.shared_bytes);
-  const uint32_t threads = plan.way == ScanWay::kPipeline ? ScanTuning::kPipelineThreads : ScanTuning::kThreads;
-  kernel<<<plan.blocks, threads, plan.shared_bytes, context.stream>>>(arguments);
-  check_launch("scan_kernel");
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(plan.blocks);
+  config.blockDim = dim3(plan.way == ScanWay::kPipeline ? ScanTuning::kPipelineThreads : ScanTuning::kThreads);
+  config.dynamicSmemBytes = plan.shared_bytes;
+  config.stream = context.stream;
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {plan.blocks, 1, 1};
+  if (plan.way == ScanWay::kCluster) {
+    config.attrs = &cluster;
+    config.numAttrs = 1;
+  }
+  cuda_check(cudaLaunchKernelEx(&config, kernel, arguments), "scan_kernel");
+}
+
+// Clusters of 8 blocks are certain on the architectures for servers.
+bool has_clusters(const DeviceFacts &device) {
+  return device.compute_capability >= 90 && device.compute_capability < 120;
+}
+
+ScanArguments scan_arguments(const Request &request, const ScanPlan &plan, uint64_t *words) {
+  const ScanLayout layout = layout_scan(plan);
+  return {request.in,
+          request.out,
+          request.n,
+          reinterpret_cast<uint32_t *>(words + layout.tickets),
+          {words + layout.tile_totals, 0},
+          {words + layout.group_prefixes, 0},
+          {words + layout.tile_ends, 0},
+          plan.tiles == 1,
+          plan.way == ScanWay::kCluster,
+          request.exclusive};
 }
 
 template <class Element>
 void launch_floats(const LaunchContext &context, const Request &request, const ScanPlan &plan, uint64_t *words) {
+  const ScanArguments arguments = scan_arguments(request, plan, words);
+  if (plan.way == ScanWay::kCluster || (plan.tiles == 1 && plan.way == ScanWay::kStaged))
+    return launch_kernel(context, plan, scan_kernel<Element, true, true>, arguments);
   const ScanLayout layout = layout_scan(plan);
-  const ScanArguments arguments{request.in,
-                                request.out,
-                                request.n,
-                                reinterpret_cast<uint32_t *>(words + layout.tickets),
-                                {words + layout.tile_totals, 0},
-                                {words + layout.group_prefixes, 0},
-                                {words + layout.tile_ends, 0},
-                                plan.tiles == 1,
-                                request.exclusive};
-  if (plan.tiles > 1) clear_words(context, words, request.exclusive ? layout.words : layout.inclusive_words);
+  clear_words(context, words, request.exclusive ? layout.words : layout.inclusive_words);
   if constexpr (sizeof(typename Element::Bits) == 8) {
-    if (plan.way == ScanWay::kDirect) return launch_kernel(context, plan, scan_kernel<Element, false>, arguments);
+    if (plan.way == ScanWay::kDirect)
+      return launch_kernel(context, plan, scan_kernel<Element, false, false>, arguments);
   }
   if constexpr (sizeof(typename Element::Bits) <= ScanTuning::kPipelineElementBytesMax) {
     if (plan.way == ScanWay::kPipeline)
@@ -70,19 +94,25 @@ void launch_floats(const LaunchContext &context, const Request &request, const S
           context, plan, request.exclusive ? scan_pipeline_kernel<Element, true> : scan_pipeline_kernel<Element, false>,
           arguments);
   }
-  launch_kernel(context, plan, scan_kernel<Element, true>, arguments);
+  launch_kernel(context, plan, scan_kernel<Element, true, false>, arguments);
 }
 
-void launch_float_type(const LaunchContext &context, const Request &request, uint64_t *words) {
+// The plan of floats, told to the log.
+ScanPlan logged_plan(const LaunchContext &context, const Request &request) {
   const gsort_dtype t = request.order.dtype;
-  const ScanPlan plan =
-      plan_scan(dtype_bytes(t), request.n, context.device->shared_bytes_block_max, context.device->multiprocessors);
+  const ScanPlan plan = plan_scan(dtype_bytes(t), request.n, context.device->shared_bytes_block_max,
+                                  context.device->multiprocessors, has_clusters(*context.device));
   if (context.control != nullptr && context.control->has_log())
     context.control->log("scan: %llu x %s in %llu tiles of %u, %s of %u blocks",
                          static_cast<unsigned long long>(request.n), dtype_facts(t).name,
                          static_cast<unsigned long long>(plan.tiles), kScanTileItems, scan_way_name(plan.way),
                          plan.blocks);
-  switch (t) {
+  return plan;
+}
+
+void launch_float_type(const LaunchContext &context, const Request &request, uint64_t *words) {
+  const ScanPlan plan = logged_plan(context, request);
+  switch (request.order.dtype) {
     case GSORT_F16:
       return launch_floats<ScanF16>(context, request, plan, words);
     case GSORT_BF16:
@@ -94,6 +124,12 @@ void launch_float_type(const LaunchContext &context, const Request &request, uin
   }
 }
 
+template <class U>
+void launch_few_integers(const LaunchContext &context, const Request &request) {
+  const ScanPlan plan = logged_plan(context, request);
+  launch_kernel(context, plan, scan_kernel<ScanFewIntegers<U>, true, true>, scan_arguments(request, plan, nullptr));
+}
+
 // Words of the workspace: the ticket, then totals.
 constexpr uint64_t kIntegerTotals = 1;
 uint64_t integer_words(const IntegerScanPlan &plan) { return kIntegerTotals + plan.planes * plan.tiles; }
@@ -102,6 +138,10 @@ template <class U>
 void launch_integers(const LaunchContext &context, const Request &request, uint64_t *words) {
   const uint32_t skew = static_cast<uint32_t>(reinterpret_cast<uint64_t>(request.in) % 16);
   const IntegerScanPlan plan = plan_integer_scan(sizeof(U), request.n, skew, context.device->multiprocessors);
+  if constexpr (sizeof(U) <= 4) {
+    if (scans_few_integers(sizeof(U), request.n, plan, has_clusters(*context.device)))
+      return launch_few_integers<U>(context, request);
+  }
   if (context.control != nullptr && context.control->has_log())
     context.control->log("scan: %llu x %s in %llu tiles of %u bytes, %u blocks",
                          static_cast<unsigned long long>(request.n), dtype_facts(request.order.dtype).name,
@@ -119,7 +159,7 @@ void launch_integers(const LaunchContext &context, const Request &request, uint6
 
 uint64_t scan_workspace_bytes(const Request &shape) {
   const uint32_t bytes = dtype_bytes(shape.order.dtype);
-  const uint64_t words = is_float(shape.order.dtype) ? layout_scan(plan_scan(bytes, shape.n, 0, 0)).words
+  const uint64_t words = is_float(shape.order.dtype) ? layout_scan(plan_scan(bytes, shape.n, 0, 0, false)).words
                                                      : integer_words(plan_integer_scan(bytes, shape.n, 15, 0));
   return words * sizeof(uint64_t);
 }

@@ -39,6 +39,11 @@ uint32_t value_unit_bytes(const Request &request) {
   return unit;
 }
 
+// Pairs whose values are the keys' indices, which nobody has written down: top-k sorts so.
+bool makes_values(const Request &request) {
+  return request.operation == Operation::kSortPairs && request.values_in == nullptr;
+}
+
 FinalValues final_values_of(const Request &request, Carry carry) {
   if (request.operation == Operation::kSortPairs) return FinalValues::kStore;
   const bool wide = dtype_bytes(request.index_t) == 8;
@@ -54,6 +59,7 @@ void name_arrays(SortJob &job) {
   job.keys_x = job.keys_wanted ? request.out : job.slice<void>(job.layout.keys_x);
   job.keys_y = job.slice<void>(job.layout.keys_y);
   job.values_in = request.values_in;
+  job.values_are_indices = carries_index(job.plan.carry) || makes_values(request);
   job.values_y = job.slice<void>(job.layout.values_y);
   job.values_x = job.keys_wanted ? request.values_out : request.out;
   if (gathers_values(request)) job.values_x = job.slice<void>(job.layout.values_x);
@@ -70,7 +76,10 @@ void name_small_outputs(SortJob &job) {
   if (request.operation != Operation::kSortPairs) return;
   job.small_wide = false;
   job.value_unit_bytes = value_unit_bytes(request);
-  if (request.values_in != request.values_out && request.value_bytes <= kSmallValueBytesMax) {
+  if (makes_values(request)) {
+    job.small_wide = request.value_bytes == 8;
+    job.small_indices = request.values_out;
+  } else if (request.values_in != request.values_out && request.value_bytes <= kSmallValueBytesMax) {
     job.small_values_in = request.values_in;
     job.small_values_out = request.values_out;
   } else {
@@ -142,7 +151,7 @@ void launch_sort(const LaunchContext &context, const Request &request, void *wor
   const SortAlgorithm algorithm = job.plan.algorithm;
   const bool on_chip = algorithm == SortAlgorithm::kRankSort || algorithm == SortAlgorithm::kSmallBlock ||
                        algorithm == SortAlgorithm::kTeam;
-  if (request.operation != Operation::kSortPairs) return;
+  if (request.operation != Operation::kSortPairs || makes_values(request)) return;
   if (on_chip && job.small_indices != nullptr) launch_gather(context, job, job.small_indices, false);
   if (!on_chip && gathers_values(request)) launch_gather(context, job, job.values_x, carry_bytes(job.plan.carry) == 8);
 }

@@ -58,12 +58,6 @@ uint32_t take_blocks(uint64_t items) {
   return static_cast<uint32_t>(topk_min((items + kTakeThreads - 1) / kTakeThreads, 4096));
 }
 
-template <class I>
-__global__ void topk_iota_kernel(I *out, uint64_t n) {
-  for (uint64_t i = blockIdx.x * uint64_t{blockDim.x} + threadIdx.x; i < n; i += uint64_t{gridDim.x} * blockDim.x)
-    out[i] = static_cast<I>(i);
-}
-
 template <class From, class To>
 __global__ void topk_take_kernel(const From *from, To *to, uint64_t n) {
   for (uint64_t i = blockIdx.x * uint64_t{blockDim.x} + threadIdx.x; i < n; i += uint64_t{gridDim.x} * blockDim.x)
@@ -87,34 +81,21 @@ void take_indices(const LaunchContext &context, const void *from, uint32_t from_
     take<uint32_t, uint32_t>(context, from, to, n);
 }
 
-// Leaves the row's items to sort (all, or the best k in the order of the input) and returns where the keys are.
+// Leaves the best k of the row, in the order of the input, in the workspace.
 template <class U>
-const U *select_for_sort(const LaunchContext &context, const TopkProblem<U> &row, const TopkShape &s,
-                         const TopkPlan &plan, const SortLayout &layout, unsigned char *workspace) {
-  void *const indices = row.output.indices != nullptr ? workspace + layout.indices : nullptr;
-  if (!sorts_all(s)) {
-    TopkTeamArgs<U> args{};
-    args.problem = row;
-    args.plan = plan.team;
-    args.plan.sample = {0, 0};
-    args.layout = topk_team_layout(s, true);
-    args.workspace = workspace + layout.rest;
-    args.split_keys = reinterpret_cast<U *>(workspace + layout.keys);
-    args.split_indices = indices;
-    args.split_index_bytes = inner_index_bytes(s);
-    launch_topk_team<U>(context, args, plan.composite_bytes);
-    return args.split_keys;
-  }
-  if (indices != nullptr) {
-    if (inner_index_bytes(s) == 4)
-      topk_iota_kernel<<<take_blocks(s.columns), kTakeThreads, 0, context.stream>>>(static_cast<uint32_t *>(indices),
-                                                                                    s.columns);
-    else
-      topk_iota_kernel<<<take_blocks(s.columns), kTakeThreads, 0, context.stream>>>(static_cast<uint64_t *>(indices),
-                                                                                    s.columns);
-    check_launch("top-k: indices");
-  }
-  return row.in;
+void select_for_sort(const LaunchContext &context, const TopkProblem<U> &row, const TopkShape &s, const TopkPlan &plan,
+                     const SortLayout &layout, unsigned char *workspace) {
+  TopkTeamArgs<U> args{};
+  args.problem = row;
+  args.plan = plan.team;
+  args.plan.sample = {0, 0};
+  args.plan.in_registers = false;
+  args.layout = topk_team_layout(s, true);
+  args.workspace = workspace + layout.rest;
+  args.split_keys = reinterpret_cast<U *>(workspace + layout.keys);
+  args.split_indices = row.output.indices != nullptr ? workspace + layout.indices : nullptr;
+  args.split_index_bytes = inner_index_bytes(s);
+  launch_topk_team<U>(context, args, plan.composite_bytes);
 }
 
 template <class U>
@@ -124,14 +105,17 @@ void sort_row(const LaunchContext &context, const TopkProblem<U> &row, const Key
   const TopkOutput<U> &output = row.output;
   const bool pairs = output.indices != nullptr, exact = sorted_items(s) == s.k;
   Request sort = sort_request(s, order, pairs);
-  sort.in = select_for_sort<U>(context, row, s, plan, layout, workspace);
   U *const keys = reinterpret_cast<U *>(workspace + layout.keys);
   void *const indices = workspace + layout.indices;
-  sort.out = exact && output.values != nullptr ? output.values : keys;
-  if (pairs) {
-    sort.values_in = indices;
-    sort.values_out = exact && output.index_bytes == inner_index_bytes(s) ? output.indices : indices;
+  // Of all keys the sort makes the indices itself.
+  sort.in = row.in;
+  if (!sorts_all(s)) {
+    select_for_sort<U>(context, row, s, plan, layout, workspace);
+    sort.in = keys;
+    sort.values_in = pairs ? indices : nullptr;
   }
+  sort.out = exact && output.values != nullptr ? output.values : keys;
+  if (pairs) sort.values_out = exact && output.index_bytes == inner_index_bytes(s) ? output.indices : indices;
   launch_sort(context, sort, workspace + layout.rest);
   if (output.values != nullptr && sort.out != output.values) take<U, U>(context, sort.out, output.values, s.k);
   if (pairs && sort.values_out != output.indices)

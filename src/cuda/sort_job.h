@@ -26,6 +26,7 @@ struct SortJob {
   void *keys_y;
   bool keys_wanted;
   const void *values_in;
+  bool values_are_indices;  // and are made, not read
   void *values_x;
   void *values_y;
   FinalValues final_values;

@@ -75,7 +75,7 @@ PassParams<U> pass_params(const SortJob &job) {
   params.values[1] = job.values_x;
   params.values[2] = job.values_y;
   params.codec = make_codec<U>(job.request->order);
-  params.values_are_indices = carries_index(job.plan.carry);
+  params.values_are_indices = job.values_are_indices;
   params.last_stores_keys = job.keys_wanted;
   params.final_values = job.final_values;
   return params;
@@ -201,7 +201,7 @@ const uint32_t *launch_shortcut_first(const LaunchContext &context, const SortJo
     if (operation != Operation::kSort) {
       // Turned round or left alone, an order is its own inverse: ranks are the sorted indices.
       const bool indices = operation != Operation::kSortPairs;
-      shortcut.values_in = carries_index(job.plan.carry) ? nullptr : job.values_in;
+      shortcut.values_in = job.values_are_indices ? nullptr : job.values_in;
       shortcut.values_out = job.values_x;
       shortcut.value_bytes = indices ? dtype_bytes(job.request->index_t) : carry_bytes(job.plan.carry);
     }

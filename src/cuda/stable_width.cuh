@@ -59,7 +59,7 @@ void launch_stable_moves(LaunchChain &launch, const SortJob &job, const StableAr
   pass.codec = make_codec<U>(job.request->order);
   pass.arguments = arguments;
   pass.n = static_cast<uint32_t>(job.request->n);
-  pass.values_are_indices = carries_index(job.plan.carry);
+  pass.values_are_indices = job.values_are_indices;
   constexpr uint32_t kPassBytes = sizeof(StablePassStorage<U, V, Shape>);
   const uint32_t tiles = (pass.n + Shape::kItems - 1) / Shape::kItems;
   launch(stable_pass_kernel<U, V, Shape>, "stable_pass_kernel", tiles, Shape::kThreads, kPassBytes, pass);

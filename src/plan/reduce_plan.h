@@ -15,8 +15,9 @@ struct ReduceTuning {
   static constexpr uint32_t kTileBytes = kThreads * kVectors * 16;
   // Persistent blocks: enough to fill a multiprocessor at 64 registers a thread.
   static constexpr uint32_t kBlocksPerMultiprocessor = 4;
-  // Bounds the partial results in the workspace, whatever the device.
-  static constexpr uint32_t kBlocksMax = 4096;
+  // Bounds the partial results in the workspace, and what the words that sums meet in have to hold, whatever the
+  // device.
+  static constexpr uint32_t kBlocksMax = 1024;
   // Thread block clusters finish in one launch without a zeroed counter in memory. 8 is the portable most.
   static constexpr uint32_t kClusterBlocksMax = 8;
   // Tiles that one block takes alone: a second one costs less than a memset and the meeting of a grid.
@@ -28,7 +29,7 @@ struct ReduceTuning {
 enum class ReduceMeeting : uint32_t {
   kBlock,    // there is one block
   kCluster,  // in the shared memory of a cluster's first block
-  kGrid,     // in the workspace, which a memset has cleared: the last block to arrive finishes
+  kGrid,     // in memory that is zero before: one block finishes
 };
 
 struct ReducePlan {

@@ -23,17 +23,22 @@ struct ScanTuning {
   // needs. Shared memory would hold one block of 8-byte elements, which is slower than two or three without pipeline.
   static constexpr uint32_t kPipelineBlocks = 2;
   static constexpr uint32_t kPipelineElementBytesMax = 4;
+  // Tiles that a cluster scans, one a block: what the blocks tell each other goes through their shared memories, so
+  // that no memory needs to be cleared first. 8 is the portable most, and one run of a group.
+  static constexpr uint32_t kClusterTilesMax = 8;
   // The kernels' other variables in shared memory, and what the device keeps for itself.
   static constexpr uint32_t kOtherSharedBytes = 2048;
 };
 
 static_assert(kScanRowChunks == 32, "a row is a warp's");
 static_assert(kScanTileRows <= 32 && kScanGroupRuns == 32, "warps scan row totals and run totals");
+static_assert(ScanTuning::kClusterTilesMax <= kScanRunTiles, "a tile's prefix in a cluster is a sum from the left");
 static_assert(ScanTuning::staging_bytes(4) <= 48 * 1024, "4-byte tiles fit every device without asking");
 
 // How a tile gets from memory to its threads.
 enum class ScanWay : uint32_t {
   kPipeline,  // blocks stay and fetch tiles ahead
+  kCluster,   // a block a tile, all in one cluster
   kStaged,    // a block a tile, through shared memory
   kDirect,    // the device's shared memory holds no tile: threads read global memory twice
 };
@@ -46,9 +51,9 @@ struct ScanPlan {
   uint32_t shared_bytes;  // dynamic
 };
 
-// Floats. Tiles and groups depend on n alone.
+// Floats, and integers that a cluster scans. Tiles and groups depend on n alone.
 constexpr ScanPlan plan_scan(uint32_t element_bytes, uint64_t n, uint32_t shared_bytes_block_max,
-                             uint32_t multiprocessors) {
+                             uint32_t multiprocessors, bool clusters) {
   using T = ScanTuning;
   const uint64_t tiles = n / kScanTileItems + (n % kScanTileItems != 0 ? 1 : 0);
   const uint32_t staging = T::staging_bytes(element_bytes);
@@ -56,6 +61,12 @@ constexpr ScanPlan plan_scan(uint32_t element_bytes, uint64_t n, uint32_t shared
   if (staging + T::kOtherSharedBytes > shared_bytes_block_max) return plan;
   plan.way = ScanWay::kStaged;
   plan.shared_bytes = staging;
+  if (clusters && tiles > 1 && tiles <= T::kClusterTilesMax) {
+    plan.way = ScanWay::kCluster;
+    plan.blocks = 2;
+    while (plan.blocks < tiles) plan.blocks *= 2;
+    return plan;
+  }
   if (element_bytes > T::kPipelineElementBytesMax) return plan;
   // Fetching ahead pays once blocks take more than two tiles each.
   const uint32_t held = T::kPipelineTiles * staging;
@@ -69,7 +80,10 @@ constexpr ScanPlan plan_scan(uint32_t element_bytes, uint64_t n, uint32_t shared
 }
 
 constexpr const char *scan_way_name(ScanWay way) {
-  return way == ScanWay::kPipeline ? "a pipeline" : way == ScanWay::kStaged ? "a block a tile" : "straight from memory";
+  return way == ScanWay::kPipeline  ? "a pipeline"
+         : way == ScanWay::kCluster ? "a cluster"
+         : way == ScanWay::kStaged  ? "a block a tile"
+                                    : "straight from memory";
 }
 
 struct IntegerScanTuning {
@@ -106,6 +120,13 @@ constexpr IntegerScanPlan plan_integer_scan(uint32_t element_bytes, uint64_t n, 
   const uint64_t blocks = uint64_t{multiprocessors} * T::kBlocksPerMultiprocessor;
   // A sum of 64 bits leaves no value free to mean "not there yet", so its halves go into words of their own.
   return {tiles, element_bytes == 8 ? 2u : 1u, static_cast<uint32_t>(blocks < tiles ? blocks : tiles)};
+}
+
+// Integers of up to 4 bytes that fill more than one tile of theirs, and are few enough for a block or a cluster of the
+// floats' kernel: their sums are exact in doubles.
+constexpr bool scans_few_integers(uint32_t element_bytes, uint64_t n, const IntegerScanPlan &plan, bool clusters) {
+  return clusters && element_bytes <= 4 && plan.tiles > 1 &&
+         n <= uint64_t{ScanTuning::kClusterTilesMax} * kScanTileItems;
 }
 
 }  // namespace gsort_internal

@@ -27,6 +27,12 @@ constexpr uint64_t kTopkCountedMax = 2048;
 constexpr uint64_t kTopkClusterVectorsMax = uint64_t{1} << 15;
 constexpr uint64_t kTopkClusterKMax = 512;
 constexpr uint64_t kTopkClusterBlocks = 8;
+// A cluster first tries to do with what its blocks hold in registers and send each other: so many candidates of each
+// block, and composites of shared memory for them.
+constexpr uint32_t kTopkClusterListItems = 512;
+constexpr uint64_t kTopkClusterRoomItems = (kTopkClusterBlocks + 1) * kTopkClusterListItems + 320;
+// Most elements that each of a block's 32 warps offers for the block's bound.
+constexpr uint32_t kTopkClusterEachMax = 8;
 // Rows of up to so many bytes are read twice, which L2 serves, rather than sampled: no draw can mislead then.
 constexpr uint64_t kTopkWholeBytesMax = uint64_t{8} << 20;
 // Most blocks of one cooperative launch that have room in the workspace, whatever the device.
@@ -96,6 +102,7 @@ struct TopkTeamPlan {
   uint32_t groups;        // whose best elements the bound is chosen among
   uint32_t count_items;   // candidates whose places are found by counting; 0: never
   bool cluster;           // a team is a cluster
+  bool in_registers;      // and first tries with the row in its registers
 };
 
 struct TopkPlan {
@@ -282,7 +289,8 @@ constexpr void topk_plan_whole(const TopkShape &s, const TopkDevice &d, TopkTeam
   uint64_t blocks = topk_min(plan.blocks, vectors_sure / kTopkTeamThreads);
   if (plan.sample.items == 0 || s.k > kTopkCountedMax || s.columns * s.key_bytes > kTopkWholeBytesMax || blocks == 0)
     return;
-  const bool cluster = d.clusters && vectors_sure <= kTopkClusterVectorsMax && s.k <= kTopkClusterKMax;
+  const bool cluster = d.clusters && vectors_sure <= kTopkClusterVectorsMax && s.k <= kTopkClusterKMax &&
+                       plan.buffer_items + plan.run_items >= kTopkClusterRoomItems;
   if (cluster) blocks = topk_power_down(topk_min(blocks, kTopkClusterBlocks));
   const uint64_t most = topk_min(kTopkGroupsMax, plan.buffer_items), threads = blocks * kTopkTeamThreads;
   // Groups of a whole warp hold neighbours of a sorted row, so that more candidates remain of one.
@@ -346,6 +354,9 @@ constexpr TopkPlan plan_topk(const TopkShape &s, const TopkDevice &d, const Topk
   if (force.sample_rank != 0 && plan.team.sample.items != 0)
     plan.team.sample.rank = topk_min(force.sample_rank, plan.team.groups);
   if (force.count_items != 0) plan.team.count_items = force.count_items;
+  // One block would send to itself, which compute-sanitizer takes for an error: it is no cluster.
+  plan.team.in_registers =
+      plan.team.cluster && plan.team.blocks > 1 && plan.team.group_lanes != 0 && plan.team.sample.items != 0;
   if (force.sample_rank != 0 && plan.rows.sample.items != 0)
     plan.rows.sample.rank = topk_min(force.sample_rank, plan.rows.sample.items);
   return plan;

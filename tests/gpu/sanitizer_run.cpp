@@ -3,8 +3,8 @@
 // run under compute-sanitizer. Exit status 0: all alike; 1: a difference or an error; 77: no GPU.
 //
 // usage: gsort_sanitizer_run [MOST_KEYS [SHARD SHARDS]]
-// Sizes go up to 600,000 keys, enough for every path of the sorts but the largest, or up to MOST_KEYS. SHARD, counted
-// from 0: only every SHARDS-th comparison, so that several programs can share the work.
+// Sizes go up to 600,000 keys, enough for every path of the sorts but the largest, or up to MOST_KEYS, but for a few
+// calls of 20,000. SHARD, counted from 0: only every SHARDS-th comparison, so that several programs can share the work.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -83,12 +83,14 @@ void sorts(gsort_dtype t, uint64_t element, const Bytes &keys, uint64_t n) {
   }
 }
 
+void selection(gsort_dtype t, uint64_t element, const Bytes &keys, uint64_t n, uint64_t k) {
+  compare("topk", t, n, k * (element + 8), [&](gsort *g, unsigned char *out) {
+    return gsort_topk(g, t, keys.data(), n, k, out + k * 8, GSORT_U64, out, 0);
+  });
+}
+
 void selections(gsort_dtype t, uint64_t element, const Bytes &keys, uint64_t n) {
-  for (const uint64_t k : {uint64_t{1}, n / 100 + 1, n}) {
-    compare("topk", t, n, k * (element + 8), [&](gsort *g, unsigned char *out) {
-      return gsort_topk(g, t, keys.data(), n, k, out + k * 8, GSORT_U64, out, 0);
-    });
-  }
+  for (const uint64_t k : {uint64_t{1}, n / 100 + 1, n}) selection(t, element, keys, n, k);
   const uint64_t rows = 5, columns = n / rows, k = columns < 20 ? columns : 20;
   if (k == 0) return;
   compare("topk_rows", t, n, rows * k * (element + 8), [&](gsort *g, unsigned char *out) {
@@ -106,13 +108,25 @@ void selections_of_segments(gsort_dtype t, uint64_t element, const Bytes &keys, 
   });
 }
 
+void scans(gsort_dtype t, uint64_t element, const Bytes &keys, uint64_t n) {
+  for (const uint32_t flags : {0u, GSORT_EXCLUSIVE})
+    compare("scan", t, n, n * element,
+            [&](gsort *g, void *out) { return gsort_scan(g, t, keys.data(), out, n, flags); });
+}
+
 void sums(gsort_dtype t, uint64_t element, const Bytes &keys, uint64_t n) {
   compare("sum", t, n, 8, [&](gsort *g, void *out) { return gsort_sum(g, t, keys.data(), n, out, 0); });
   for (uint32_t op = GSORT_MIN; op <= GSORT_MEAN; ++op)
     compare("reduce", t, n, 8, [&](gsort *g, void *out) { return gsort_reduce(g, op, t, keys.data(), n, out, 0); });
-  for (const uint32_t flags : {0u, GSORT_EXCLUSIVE})
-    compare("scan", t, n, n * element,
-            [&](gsort *g, void *out) { return gsort_scan(g, t, keys.data(), out, n, flags); });
+  scans(t, element, keys, n);
+}
+
+// What clusters of blocks do with more elements than the smallest limit lets through, and quickly.
+void clusters(gsort_dtype t, uint64_t element) {
+  const uint64_t n = 20000;
+  const Bytes keys = random_bytes(n * element, t);
+  for (const uint64_t k : {20, 300}) selection(t, element, keys, n, k);
+  scans(t, element, keys, n);
 }
 
 gsort *make(uint32_t backend) {
@@ -140,7 +154,8 @@ int main(int argc, char **argv) {
   if (cpu == nullptr) return 1;
   constexpr gsort_dtype types[] = {GSORT_U8, GSORT_F16, GSORT_U32, GSORT_F32, GSORT_F64};
   constexpr uint64_t element_bytes[] = {1, 2, 4, 4, 8};
-  for (int i = 0; i < 5; ++i)
+  for (int i = 0; i < 5; ++i) {
+    clusters(types[i], element_bytes[i]);
     for (const uint64_t n :
          {uint64_t{1}, uint64_t{33}, uint64_t{1000}, uint64_t{5000}, uint64_t{70001}, uint64_t{600000}}) {
       if (n > most) continue;
@@ -150,6 +165,7 @@ int main(int argc, char **argv) {
       selections_of_segments(types[i], element_bytes[i], keys, n);
       sums(types[i], element_bytes[i], keys, n);
     }
+  }
   gsort_destroy(gpu);
   gsort_destroy(cpu);
   std::printf("%d calls, %d failures\n", calls, failures);

@@ -179,10 +179,25 @@ TEST_F(ScanTest, EdgesOfChunksRowsTilesRunsAndGroups) {
   for (const gsort_dtype t : kTypes)
     for (const uint64_t n : lengths) {
       check_all_ways(t, scan_content(t, n, 0), n % 4);
+      if (n <= ScanTuning::kClusterTilesMax * kScanTileItems) {
+        facts_.compute_capability = 80;
+        check_all_ways(t, scan_content(t, n, 0), n % 4);
+        facts_ = device_facts();
+      }
       if (n < 3 * kScanTileItems && is_float(t)) check_all_ways(t, scan_content(t, n, 1), 0);
       if (n < 3 * kScanTileItems && is_float(t)) check_all_ways(t, scan_content(t, n, 2), 0);
       if (HasFatalFailure()) return;
     }
+}
+
+// A cluster adds integers as doubles: sums as large as they come.
+TEST_F(ScanTest, GreatestIntegersInACluster) {
+  const uint64_t n = ScanTuning::kClusterTilesMax * kScanTileItems;
+  for (const gsort_dtype t : {GSORT_U8, GSORT_I8, GSORT_U16, GSORT_I16, GSORT_U32, GSORT_I32}) {
+    const Bytes content(n * dtype_bytes(t), 0xff);
+    check_all_ways(t, content, 0);
+    if (HasFatalFailure()) return;
+  }
 }
 
 // Many tiles a block: the pipeline, on one multiprocessor and on all.
@@ -194,7 +209,8 @@ TEST_F(ScanTest, Pipeline) {
       if (is_float(t))
         ASSERT_EQ(
             t == GSORT_F64 ? ScanWay::kStaged : ScanWay::kPipeline,
-            plan_scan(dtype_bytes(t), tiles * kScanTileItems, facts_.shared_bytes_block_max, multiprocessors).way);
+            plan_scan(dtype_bytes(t), tiles * kScanTileItems, facts_.shared_bytes_block_max, multiprocessors, true)
+                .way);
       check_all_ways(t, scan_content(t, tiles * kScanTileItems - 5, 0), 0);
       if (multiprocessors == 1) check_all_ways(t, scan_content(t, tiles * kScanTileItems + 5, 0), 1);
       if (HasFatalFailure()) return;
@@ -204,13 +220,14 @@ TEST_F(ScanTest, Pipeline) {
 
 // Exactly as many tiles as the pipeline takes at least, and one fewer, with a group's border and without.
 TEST_F(ScanTest, LeastTilesOfThePipeline) {
+  facts_.compute_capability = 80;  // no clusters
   for (const uint32_t multiprocessors : {1u, 43u}) {
     facts_.multiprocessors = multiprocessors;
     for (const gsort_dtype t : {GSORT_F16, GSORT_F32})
       for (const uint64_t less : {0, 1}) {
         const uint64_t tiles = uint64_t{3} * ScanTuning::kPipelineBlocks * multiprocessors - less;
         const ScanPlan plan =
-            plan_scan(dtype_bytes(t), tiles * kScanTileItems, facts_.shared_bytes_block_max, multiprocessors);
+            plan_scan(dtype_bytes(t), tiles * kScanTileItems, facts_.shared_bytes_block_max, multiprocessors, false);
         ASSERT_EQ(less == 0 ? ScanWay::kPipeline : ScanWay::kStaged, plan.way);
         check_all_ways(t, scan_content(t, tiles * kScanTileItems, 0), 0);
         if (HasFatalFailure()) return;

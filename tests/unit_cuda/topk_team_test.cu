@@ -45,6 +45,36 @@ TEST_F(Topk, WholeRowAsSample) {
       }
 }
 
+// A cluster that does many rows, of which it leaves some to the other way: those with more candidates than 120.
+TEST_F(Topk, ClusterRowAfterRow) {
+  uint64_t seed = 1400;
+  for (Values values : {Values::kUniform, Values::kTwo, Values::kSorted, Values::kInfinities})
+    for (gsort_dtype t : {GSORT_F32, GSORT_I32, GSORT_U64, GSORT_BF16})
+      for (uint32_t count_items : {0, 120})
+        for (uint64_t rows : {3, 300}) {
+          Case c;
+          c.t = t, c.values = values, c.rows = rows, c.columns = rows == 3 ? 40000 : 16384, c.k = 100, c.seed = ++seed;
+          c.row_padding = seed % 3, c.offset = seed % 4, c.greatest = seed % 2;
+          c.force.team = true, c.force.count_items = count_items;
+          run_case(c);
+          if (HasFatalFailure()) return;
+        }
+}
+
+// More results and smaller clusters than the others', up to what a warp offers at most.
+TEST_F(Topk, ClusterOfAnySize) {
+  uint64_t seed = 1450;
+  for (uint64_t n : {16384, 20000, 32768, 33000, 65536, 100000, 131072})
+    for (uint64_t k : {1, 2, 31, 32, 33, 64, 250, 257, 512})
+      for (gsort_dtype t : {GSORT_F32, GSORT_F64, GSORT_U16}) {
+        Case c;
+        c.t = t, c.values = seed % 3 ? Values::kUniform : Values::kReverse, c.columns = n, c.k = k, c.seed = ++seed;
+        c.greatest = seed % 2, c.nan_last = seed % 4 == 0, c.offset = seed % 5, c.force.team = true;
+        run_case(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
 // Candidates are thinned out before they are counted where they are many; here where they are more than so few.
 TEST_F(Topk, ThinnedOut) {
   uint64_t seed = 1500;

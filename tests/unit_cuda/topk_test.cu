@@ -107,6 +107,21 @@ TEST_F(Topk, LargeKBySort) {
   run_case(c);
 }
 
+// Where nearly all are wanted the sort makes the indices: every way that a sort of pairs takes.
+TEST_F(Topk, NearlyAllByAnyWayOfSorting) {
+  uint64_t seed = 450;
+  for (const uint64_t n : {1000, 20000, 300000, 600000, 2200000})
+    for (const Values values : {Values::kUniform, Values::kSorted, Values::kReverse, Values::kConstant, Values::kTwo})
+      for (const gsort_dtype t : {GSORT_F32, GSORT_U64, GSORT_I16, GSORT_U8}) {
+        Case c;
+        c.t = t, c.values = values, c.columns = n + seed % 3, c.k = c.columns - seed % 2 * 50, c.seed = ++seed;
+        c.greatest = seed % 2, c.offset = seed % 4, c.force.sort = true, c.want_values = seed % 5 != 0;
+        c.index_t = seed % 3 ? GSORT_U32 : GSORT_I64;
+        run_case(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
 TEST_F(Topk, RepeatsAreEqual) {
   // The sample differs from run to run; the result must not.
   for (int i = 0; i < 200; ++i) {

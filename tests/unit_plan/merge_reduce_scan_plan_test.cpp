@@ -72,9 +72,9 @@ TEST(ReducePlan, EveryMeetingHasWhatItNeeds) {
   EXPECT_STRNE(reduce_meeting_name(ReduceMeeting::kGrid), reduce_meeting_name(ReduceMeeting::kCluster));
 }
 
-void check_float_scan(uint32_t bytes, uint64_t n, uint32_t shared, uint32_t multiprocessors) {
+void check_float_scan(uint32_t bytes, uint64_t n, uint32_t shared, uint32_t multiprocessors, bool clusters) {
   using T = ScanTuning;
-  const ScanPlan plan = plan_scan(bytes, n, shared, multiprocessors);
+  const ScanPlan plan = plan_scan(bytes, n, shared, multiprocessors, clusters);
   const uint32_t staging = T::staging_bytes(bytes);
   EXPECT_GE(plan.tiles * kScanTileItems, n);
   EXPECT_LT((plan.tiles - 1) * kScanTileItems, n);
@@ -83,7 +83,15 @@ void check_float_scan(uint32_t bytes, uint64_t n, uint32_t shared, uint32_t mult
   const bool tile_fits = staging + T::kOtherSharedBytes <= shared;
   EXPECT_EQ(!tile_fits, plan.way == ScanWay::kDirect);
   const uint32_t held = T::kPipelineTiles * staging + T::kOtherSharedBytes;
-  if (plan.way == ScanWay::kPipeline) {
+  EXPECT_EQ(clusters && tile_fits && plan.tiles > 1 && plan.tiles <= T::kClusterTilesMax,
+            plan.way == ScanWay::kCluster);
+  if (plan.way == ScanWay::kCluster) {
+    EXPECT_EQ(staging, plan.shared_bytes);
+    EXPECT_GE(plan.blocks, plan.tiles);
+    EXPECT_LE(plan.blocks, T::kClusterTilesMax);
+    EXPECT_LT(plan.blocks, 2 * plan.tiles);
+    EXPECT_EQ(0u, plan.blocks & (plan.blocks - 1));
+  } else if (plan.way == ScanWay::kPipeline) {
     EXPECT_EQ(T::kPipelineTiles * staging, plan.shared_bytes);
     EXPECT_LE(held, shared);
     EXPECT_LE(bytes, T::kPipelineElementBytesMax);
@@ -102,30 +110,44 @@ void check_float_scan(uint32_t bytes, uint64_t n, uint32_t shared, uint32_t mult
     EXPECT_FALSE(could && plan.tiles >= 3 * blocks) << "the pipeline would do";
   }
   // The size of the workspace is asked for without a device.
-  const ScanPlan asked = plan_scan(bytes, n, 0, 0);
+  const ScanPlan asked = plan_scan(bytes, n, 0, 0, false);
   EXPECT_EQ(asked.tiles, plan.tiles);
   EXPECT_EQ(asked.groups, plan.groups);
 }
 
 TEST(ScanPlan, WaysOfFloatsFitTheDevice) {
-  bool seen[3] = {};
+  bool seen[4] = {};
   for (const uint32_t bytes : {2u, 4u, 8u})
     for (const uint64_t size : plan_sizes())
       for (const uint64_t n : {size, size * kScanTileItems})
         for (const uint32_t shared : {1024u, 49152u, 65536u, 101376u, 166912u, 232448u})
           for (const uint32_t multiprocessors : {1u, 132u}) {
             if (n >= uint64_t{1} << 40) continue;
-            check_float_scan(bytes, n, shared, multiprocessors);
-            seen[static_cast<int>(plan_scan(bytes, n, shared, multiprocessors).way)] = true;
+            for (const bool clusters : {false, true}) {
+              check_float_scan(bytes, n, shared, multiprocessors, clusters);
+              seen[static_cast<int>(plan_scan(bytes, n, shared, multiprocessors, clusters).way)] = true;
+            }
           }
-  EXPECT_TRUE(seen[0] && seen[1] && seen[2]);
+  EXPECT_TRUE(seen[0] && seen[1] && seen[2] && seen[3]);
   EXPECT_STRNE(scan_way_name(ScanWay::kPipeline), scan_way_name(ScanWay::kStaged));
   EXPECT_STRNE(scan_way_name(ScanWay::kPipeline), scan_way_name(ScanWay::kDirect));
 }
 
 // No tile waits in shared memory for floats of 4 bytes: every device stages it, and the launch relies on that.
 TEST(ScanPlan, EveryDeviceStagesNarrowFloats) {
-  for (const uint32_t bytes : {2u, 4u}) EXPECT_NE(ScanWay::kDirect, plan_scan(bytes, 1000000, 49152, 20).way);
+  for (const uint32_t bytes : {2u, 4u}) EXPECT_NE(ScanWay::kDirect, plan_scan(bytes, 1000000, 49152, 20, false).way);
+}
+
+TEST(ScanPlan, FewIntegersByTheKernelOfFloats) {
+  const uint64_t most = uint64_t{ScanTuning::kClusterTilesMax} * kScanTileItems;
+  for (const uint32_t bytes : {1u, 2u, 4u, 8u})
+    for (const uint64_t n : {uint64_t{1}, uint64_t{8192}, uint64_t{8193}, uint64_t{40000}, most, most + 1}) {
+      const IntegerScanPlan plan = plan_integer_scan(bytes, n, 0, 132);
+      EXPECT_EQ(bytes <= 4 && plan.tiles > 1 && n <= most, scans_few_integers(bytes, n, plan, true));
+      EXPECT_FALSE(scans_few_integers(bytes, n, plan, false));
+    }
+  // So many of the greatest sum to less than 2^53, up to which doubles are exact.
+  EXPECT_LT(most * uint64_t{UINT32_MAX}, uint64_t{1} << 53);
 }
 
 TEST(ScanPlan, TilesOfIntegersCoverTheBytesFromTheVectorBefore) {

@@ -278,14 +278,23 @@ TEST(TopkPlan, WaysAreForcedWhereTheyCanDoTheCall) {
 }
 
 TEST(TopkPlan, SamplesAreForced) {
+  bool seen_in_registers = false;
   for (const Case &c : cases()) {
     const TopkPlan plan = plan_topk(c.shape, c.device, {});
+    if (plan.team.in_registers) {
+      EXPECT_TRUE(plan.team.cluster && plan.team.blocks > 1 && plan.team.group_lanes != 0);
+      EXPECT_GE(plan.team.buffer_items + plan.team.run_items, kTopkClusterRoomItems) << "what the blocks send has room";
+      EXPECT_EQ(c.shape.k, plan.team.sample.rank) << "the bound has k elements at or under it";
+      seen_in_registers = true;
+    }
     TopkForce force;
     force.no_sample = true;
+    EXPECT_FALSE(plan_topk(c.shape, c.device, force).team.in_registers);
     EXPECT_EQ(0u, plan_topk(c.shape, c.device, force).team.sample.items);
     force = {};
     force.no_cluster = true;
     EXPECT_FALSE(plan_topk(c.shape, c.device, force).team.cluster);
+    EXPECT_FALSE(plan_topk(c.shape, c.device, force).team.in_registers);
     force.random_sample = true;
     check_random_sample(c.shape, plan_topk(c.shape, c.device, force).team);
     force = {};
@@ -301,6 +310,7 @@ TEST(TopkPlan, SamplesAreForced) {
     force.count_items = 7;
     EXPECT_EQ(7u, plan_topk(c.shape, c.device, force).team.count_items);
   }
+  EXPECT_TRUE(seen_in_registers);
 }
 
 // A rank this high misses the k-th element about once in 10^5 calls: at least three standard deviations of the number

@@ -90,26 +90,6 @@ __device__ __forceinline__ Item shuffle_item(const Item &item, uint32_t lanes_xo
     return __shfl_xor_sync(kFullWarp, item, lanes_xor);
 }
 
-// Over the warp, in every lane.
-__device__ __forceinline__ uint32_t warp_least(uint32_t value) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_min_sync(kFullWarp, value);
-#else
-  for (uint32_t distance = 16; distance != 0; distance /= 2)
-    value = min(value, __shfl_xor_sync(kFullWarp, value, distance));
-  return value;
-#endif
-}
-__device__ __forceinline__ uint64_t warp_least(uint64_t value) {
-  const uint32_t high = static_cast<uint32_t>(value >> 32), least_high = warp_least(high);
-  const uint32_t low = warp_least(high == least_high ? static_cast<uint32_t>(value) : ~uint32_t{0});
-  return static_cast<uint64_t>(least_high) << 32 | low;
-}
-template <class T>
-__device__ __forceinline__ T warp_greatest(T value) {
-  return static_cast<T>(~warp_least(static_cast<T>(~value)));
-}
-
 }  // namespace gsort_internal
 
 #endif  // GSORT_CUDA_BLOCK_SMALL_ITEM_CUH_

@@ -66,6 +66,17 @@ struct ScanBf16 {
   }
 };
 
+// Unsigned integers, so few that no sum reaches 2^53: additions are exact, and the low bits are the sum modulo the
+// width of U, which is that of signed integers too.
+template <class U>
+struct ScanFewIntegers {
+  static_assert(sizeof(U) <= 4, "65,536 elements of it sum to less than 2^48");
+  using Bits = U;
+  static constexpr Bits kIdentity = 0;
+  __device__ static __forceinline__ double widen(Bits b) { return static_cast<double>(b); }
+  __device__ static __forceinline__ Bits narrow(double s) { return static_cast<Bits>(static_cast<uint64_t>(s)); }
+};
+
 }  // namespace gsort_internal
 
 #endif  // GSORT_CUDA_KERNELS_SCAN_ELEMENT_CUH_

@@ -18,13 +18,14 @@ struct ScanArguments {
   const void *in;
   void *out;
   uint64_t n;
-  // All words empty (kScanEmpty) before the launch; none is touched if there is one tile.
+  // All words empty (kScanEmpty) before the launch. Kernels that keep their sums touch none.
   uint32_t *tickets;  // starts at 2^32 - 1, so that the first ticket is 0
   ScanMailbox<double> tile_totals;
   ScanMailbox<double> group_prefixes;  // of groups 1, 2, ...
   // Exclusive scans: what makes a tile's last result out of its prefix, three places a tile (ScanTileEnd).
   ScanMailbox<double> tile_ends;
   bool one_tile;
+  bool cluster;  // all tiles are of one cluster, in order
   bool exclusive;
 };
 
@@ -102,6 +103,11 @@ __device__ __forceinline__ ScanPrefixes look_back(const ScanArguments &args, uin
   return {__shfl_sync(0xffffffffu, prefix, own_lane), __shfl_sync(0xffffffffu, prefix_before, lane_of_before)};
 }
 
+// The last result of a tile, before it is rounded.
+__device__ __forceinline__ double result_of_end(double prefix, const ScanTileEnd &end) {
+  return scan_add(scan_add(scan_add(prefix, end.rows), end.chunks), end.chunk);
+}
+
 // The result of the last element of the tile before, not yet rounded; +0 for the first tile. A warp together.
 __device__ __forceinline__ double result_before_tile(const ScanArguments &args, uint64_t tile, double prefix_before) {
   if (tile == 0) return 0.0;
@@ -114,7 +120,7 @@ __device__ __forceinline__ double result_before_tile(const ScanArguments &args, 
   }
   while (!args.tile_ends.fetch(place + 2, end.chunk)) {
   }
-  return scan_add(scan_add(scan_add(prefix_before, end.rows), end.chunks), end.chunk);
+  return result_of_end(prefix_before, end);
 }
 
 // A tile's rows, one a lane.

@@ -131,7 +131,7 @@ class ScanPipeline {
   // returns what comes before the lane's chunk in its row. The warps of the rows together; sum_up_sync() once.
   __device__ __forceinline__ double sum_up(uint32_t tile, uint32_t buffer, uint32_t turn) {
     Row::template load_end<1>();
-    const double before = sum_up_row<Element>(row(tile, buffer), shared_.sums[turn], Exclusive);
+    const double before = sum_up_row(chunk_total<Element>(row(tile, buffer)), shared_.sums[turn], Exclusive);
     sum_up_sync();
     const ScanRows rows = scan_rows(shared_.sums[turn]);
     if (lane_ == warp_) shared_.row_before[turn][warp_] = rows.before;

@@ -7,23 +7,15 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "cuda/block/cluster.cuh"
-#include "cuda/block/last_block.cuh"
 #include "cuda/block/vector_span.cuh"
 #include "cuda/kernels/sum_finish.cuh"
 #include "cuda/kernels/sum_float.cuh"
 #include "cuda/kernels/sum_half.cuh"
 #include "cuda/kernels/sum_integer.cuh"
+#include "cuda/kernels/sum_meeting.cuh"
 #include "plan/reduce_plan.h"
 
 namespace gsort_internal {
-
-// What blocks of a grid share; zero before the launch and after it.
-struct SumState {
-  unsigned long long limbs[kSumLimbs];
-  uint32_t flags;
-  uint32_t tickets;
-};
 
 struct SumArguments {
   const void *in;
@@ -34,14 +26,6 @@ struct SumArguments {
   bool mean;
   bool flip_sign;  // signed integers
 };
-
-// The kernel's shared memory beyond the accumulator's own.
-struct SumBlock {
-  int64_t limbs[kSumLimbs];
-  uint64_t flags;
-  uint32_t warp_flags[ReduceTuning::kThreads / 32];
-};
-constexpr uint32_t kSumFlagsThread = kSumLimbs;  // the thread that carries the flags beside those with a limb each
 
 template <class Sum>
 struct IsFloatSum : std::integral_constant<bool, Sum::kLimbs == kSumLimbs> {};
@@ -84,26 +68,33 @@ __device__ __forceinline__ void load_vectors(const VectorSpan<typename Sum::Bits
   }
 }
 
-// Adds the block's share of the array.
+// The block's share of the array: every gridDim.x-th tile. The first one is on its way from the beginning.
 template <class Sum>
-__device__ __forceinline__ void add_share(Sum &sum, const SumArguments &args) {
+struct SumShare {
   using U = typename Sum::Bits;
-  constexpr uint32_t kTileVectors = ReduceTuning::kVectors * ReduceTuning::kThreads;
-  const VectorSpan<U> span = vector_span<U>(args.in, args.n);
-  const uint64_t tiles = (span.vector_count + kTileVectors - 1) / kTileVectors;
-  bool first = true;
-  for (uint64_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-    uint4 v[ReduceTuning::kVectors];
-    load_vectors<Sum>(span, tile, args.flip_sign, v);
-    add_vectors(sum, v, first);
-    first = false;
-  }
-  if (blockIdx.x != 0 || threadIdx.x >= span.head_count + span.tail_count) return;
-  const uint64_t edge = threadIdx.x < span.head_count ? threadIdx.x : args.n - 1 - (threadIdx.x - span.head_count);
-  sum.add_single(static_cast<const U *>(args.in)[edge]);
-}
+  VectorSpan<U> span;
+  uint64_t tiles;
+  uint4 v[ReduceTuning::kVectors];
 
-// Brings the warps' sums together in block.limbs and block.flags. The caller puts a barrier behind it.
+  __device__ __forceinline__ explicit SumShare(const SumArguments &args) : span(vector_span<U>(args.in, args.n)) {
+    constexpr uint32_t kTileVectors = ReduceTuning::kVectors * ReduceTuning::kThreads;
+    tiles = (span.vector_count + kTileVectors - 1) / kTileVectors;
+    if (blockIdx.x < tiles) load_vectors<Sum>(span, blockIdx.x, args.flip_sign, v);
+  }
+
+  __device__ __forceinline__ void add_to(Sum &sum, const SumArguments &args) {
+    for (uint64_t tile = blockIdx.x; tile < tiles;) {
+      add_vectors(sum, v, tile == blockIdx.x);
+      tile += gridDim.x;
+      if (tile < tiles) load_vectors<Sum>(span, tile, args.flip_sign, v);
+    }
+    if (blockIdx.x != 0 || threadIdx.x >= span.head_count + span.tail_count) return;
+    const uint64_t edge = threadIdx.x < span.head_count ? threadIdx.x : args.n - 1 - (threadIdx.x - span.head_count);
+    sum.add_single(static_cast<const U *>(args.in)[edge]);
+  }
+};
+
+// Brings the warps' sums together in block.limbs and block.flags. A barrier follows before another thread reads them.
 template <class Sum>
 __device__ __forceinline__ void sum_warps(Sum &sum, const typename Sum::Shared &shared, SumBlock &block) {
   sum.finish();
@@ -121,73 +112,33 @@ __device__ __forceinline__ void sum_warps(Sum &sum, const typename Sum::Shared &
   }
 }
 
-// The first block of the cluster gathers what all have; true in it. It must call cluster_wait() before it ends.
-template <class Sum>
-__device__ __forceinline__ bool meet_in_cluster(SumBlock &block) {
-  cluster_arrive();
-  cluster_wait();
-  if (blockIdx.x == 0) {
-    const uint32_t i = threadIdx.x;
-    uint64_t others[ReduceTuning::kClusterBlocksMax];  // all loads before the first use
-#pragma unroll
-    for (uint32_t rank = 1; rank < ReduceTuning::kClusterBlocksMax; ++rank) {
-      others[rank] = 0;
-      if (rank >= gridDim.x) continue;
-      if (i < Sum::kLimbs) others[rank] = cluster_load(reinterpret_cast<const uint64_t *>(&block.limbs[i]), rank);
-      if (i == kSumFlagsThread) others[rank] = cluster_load(&block.flags, rank);
-    }
-#pragma unroll
-    for (uint32_t rank = 1; rank < ReduceTuning::kClusterBlocksMax; ++rank) {
-      if (i < Sum::kLimbs) block.limbs[i] += static_cast<int64_t>(others[rank]);
-      if (i == kSumFlagsThread) block.flags |= others[rank];
-    }
-    __syncthreads();
-  }
-  cluster_arrive();  // no block leaves while its shared memory is read
-  if (blockIdx.x == 0) return true;
-  cluster_wait();
-  return false;
-}
-
-// Integer additions are associative: the limbs do not depend on the order in which blocks arrive.
-template <class Sum>
-__device__ __forceinline__ bool meet_in_grid(SumBlock &block, SumState *state) {
-  const uint32_t i = threadIdx.x;
-  if (i < Sum::kLimbs && block.limbs[i] != 0)
-    atomicAdd(&state->limbs[i], static_cast<unsigned long long>(block.limbs[i]));
-  if (i == kSumFlagsThread && block.flags != 0) atomicOr(&state->flags, static_cast<uint32_t>(block.flags));
-  if (!is_last_block(&state->tickets, gridDim.x)) return false;
-  if (i < Sum::kLimbs) {
-    block.limbs[i] = static_cast<int64_t>(__ldcg(&state->limbs[i]));
-    state->limbs[i] = 0;
-  }
-  if (i == kSumFlagsThread) {
-    block.flags = __ldcg(&state->flags);
-    state->flags = 0;
-    state->tickets = 0;
-  }
-  __syncthreads();
-  return true;
-}
-
 // Warp 0: finds the limbs in use; its first lane rounds.
 template <class Sum>
-__device__ __forceinline__ void write_sum(SumBlock &block, const SumArguments &args) {
+__device__ __forceinline__ void write_sum(int64_t *limbs, uint32_t flags, const SumArguments &args) {
   if constexpr (!IsFloatSum<Sum>::value) {
     constexpr int32_t kExcessShift = sizeof(typename Sum::Bits) * 8 - 1;
-    if (threadIdx.x == 0)
-      *args.out = finish_integers(block.limbs, args.n, args.flip_sign ? kExcessShift : -1, args.mean);
+    if (threadIdx.x == 0) *args.out = finish_integers(limbs, args.n, args.flip_sign ? kExcessShift : -1, args.mean);
   } else {
     int32_t begin = kSumLimbs, end = 0;
     for (uint32_t base = 0; base < kSumLimbs; base += 32) {
       const uint32_t i = base + threadIdx.x;
-      const uint32_t used = __ballot_sync(0xffffffffu, i < kSumLimbs && block.limbs[i] != 0);
+      const uint32_t used = __ballot_sync(0xffffffffu, i < kSumLimbs && limbs[i] != 0);
       if (used == 0) continue;
       begin = min(begin, static_cast<int32_t>(base) + __ffs(static_cast<int>(used)) - 1);
       end = static_cast<int32_t>(base) + 32 - __clz(static_cast<int>(used));
     }
-    const SumTotal total{block.limbs, min(begin, end), end, static_cast<uint32_t>(block.flags)};
+    const SumTotal total{limbs, min(begin, end), end, flags};
     if (threadIdx.x == 0) *args.out = round_total(total, args.mean ? args.n : 1);
+  }
+}
+
+template <class Sum>
+__device__ __forceinline__ Sum make_sum(typename Sum::Shared &shared, const SumArguments &args) {
+  if constexpr (IsFloatSum<Sum>::value) {
+    return Sum(shared);
+  } else {
+    using U = typename Sum::Bits;
+    return Sum(shared, args.flip_sign ? static_cast<U>(U{1} << (sizeof(U) * 8 - 1)) : U{0});
   }
 }
 
@@ -196,25 +147,20 @@ __global__ void __launch_bounds__(ReduceTuning::kThreads, ReduceTuning::kBlocksP
     sum_kernel(const SumArguments args) {
   __shared__ typename Sum::Shared shared;
   __shared__ SumBlock block;
-  if constexpr (IsFloatSum<Sum>::value) {
-    Sum sum(shared);
-    add_share(sum, args);
-    sum_warps(sum, shared, block);
-  } else {
-    using U = typename Sum::Bits;
-    Sum sum(shared, args.flip_sign ? static_cast<U>(U{1} << (sizeof(U) * 8 - 1)) : U{0});
-    add_share(sum, args);
-    sum_warps(sum, shared, block);
-  }
+  SumShare<Sum> share(args);
+  Sum sum = make_sum<Sum>(shared, args);
+  share.add_to(sum, args);
+  sum_warps(sum, shared, block);
+  int64_t *limbs = block.limbs;
   if (args.meeting == ReduceMeeting::kCluster) {
     if (!meet_in_cluster<Sum>(block)) return;
   } else if (args.meeting == ReduceMeeting::kGrid) {
-    __syncthreads();
-    if (!meet_in_grid<Sum>(block, args.state)) return;
+    if (!meet_in_grid<Sum::kLimbs>(block, *args.state)) return;
+    limbs = block.total;
   } else {
     __syncthreads();
   }
-  if (threadIdx.x < 32) write_sum<Sum>(block, args);
+  if (threadIdx.x < 32) write_sum<Sum>(limbs, static_cast<uint32_t>(block.flags), args);
   if (args.meeting == ReduceMeeting::kCluster) {
     __syncwarp();
     cluster_wait();

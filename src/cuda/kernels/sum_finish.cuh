@@ -11,6 +11,7 @@
 namespace gsort_internal {
 
 // limb[begin, end) are all that can be other than zero.
+constexpr int32_t kSumFewLimbs = 5;
 struct SumTotal {
   int64_t *limb;  // kSumLimbs of them
   int32_t begin, end;
@@ -81,11 +82,50 @@ __device__ inline uint64_t round_digits(const uint32_t (&first)[3], int32_t low,
   return bits < kDoubleInf ? bits : kDoubleInf;
 }
 
+// The sum of a few limbs rounded, its digits in registers all the time.
+__device__ inline uint64_t round_few(const SumTotal &total) {
+  constexpr int32_t kDigits = kSumFewLimbs + 2;
+  int64_t limb[kSumFewLimbs];
+#pragma unroll
+  for (int32_t i = 0; i < kSumFewLimbs; ++i) limb[i] = total.begin + i < total.end ? total.limb[total.begin + i] : 0;
+  uint32_t digit[kDigits];
+  int64_t carry = 0;
+#pragma unroll
+  for (int32_t i = 0; i < kSumFewLimbs; ++i) {
+    const int64_t value = limb[i] + carry;
+    digit[i] = static_cast<uint32_t>(value);
+    carry = value >> 32;
+  }
+  digit[kSumFewLimbs] = static_cast<uint32_t>(carry);
+  digit[kSumFewLimbs + 1] = static_cast<uint32_t>(carry >> 32);
+  const uint32_t flip = carry < 0 ? 0xffffffffu : 0;
+  uint64_t add = flip & 1;
+  int32_t top = -1;
+#pragma unroll
+  for (int32_t i = 0; i < kDigits; ++i) {
+    add += digit[i] ^ flip;
+    digit[i] = static_cast<uint32_t>(add);
+    add >>= 32;
+    if (digit[i] != 0) top = i;
+  }
+  if (top < 0) return (total.flags & kSumNotMinus0) ? 0 : kDoubleSign;
+  uint32_t first[3] = {0, 0, 0}, below = 0;
+#pragma unroll
+  for (int32_t i = 0; i < kDigits; ++i) {
+    // Masks instead of choices: of these the compiler would make an array in local memory.
+#pragma unroll
+    for (int32_t j = 0; j < 3; ++j) first[j] |= digit[i] & (i == top - j ? 0xffffffffu : 0);
+    below |= digit[i] & (i < top - 2 ? 0xffffffffu : 0);
+  }
+  return round_digits(first, total.begin + top - 2, below != 0) | (flip ? kDoubleSign : 0);
+}
+
 // The sum divided by `divisor` (1 for the sum itself), rounded once to a double.
 __device__ inline uint64_t round_total(SumTotal total, uint64_t divisor) {
   const uint32_t both = kSumPosInf | kSumNegInf;
   if ((total.flags & kSumNan) || (total.flags & both) == both) return kDoubleQuietNan;
   if (total.flags & both) return kDoubleInf | ((total.flags & kSumNegInf) ? kDoubleSign : 0);
+  if (divisor == 1 && total.end - total.begin <= kSumFewLimbs) return round_few(total);
   const bool negative = make_digits(total);
   int32_t place = total.end - 1;
   while (place >= total.begin && total.limb[place] == 0) --place;

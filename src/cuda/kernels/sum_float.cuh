@@ -78,7 +78,6 @@ class FloatSum {
 
   __device__ __forceinline__ explicit FloatSum(Shared &shared)
       : counters_(shared.counters[threadIdx.x / 32]), bins_(shared.bins) {
-    if constexpr (kBinned) bins_.clear();
     for (uint32_t i = threadIdx.x & 31; i < SumCounters::kDigits; i += 32) counters_.digit[i] = 0;
     __syncwarp();
     set_window(Element::kBias);
@@ -248,8 +247,9 @@ class FloatSum {
       flags_ |= sum_flags(bits_of_double(Element::value(x)));
       return;
     }
+    if (missed_field_ == 0) bins_.clear();
     bins_.add(Element::word(x));
-    missed_field_ = max(field, 1u);  // not 0, which says that the bins are empty
+    missed_field_ = max(field, 1u);  // not 0, which says that the bins are not in use
     ++misses_;
   }
 
@@ -305,6 +305,7 @@ class FloatSum {
 
   __device__ __forceinline__ void flush_bins() {
     if (!__any_sync(0xffffffffu, missed_field_ != 0)) return;
+    if (missed_field_ == 0) bins_.clear();
     bins_.carry();
 #pragma unroll 1
     for (uint32_t i = 0; i < FloatBins::kBins; ++i) {

@@ -11,14 +11,13 @@
 #include <cstdint>
 
 #include "core/key_bits.h"
+#include "cuda/block/warp.cuh"
 #include "cuda/launch_topk.h"
 #include "plan/topk_plan.h"
 
 namespace gsort_internal {
 
 __extension__ typedef unsigned __int128 TopkWide;  // composite of keys whose bits and index do not fit 64
-
-constexpr uint32_t kFullWarp = 0xffffffffu;
 
 template <class C>
 __device__ __forceinline__ C topk_shuffle_xor(C v, uint32_t mask) {

@@ -6,6 +6,7 @@
 //
 // With a small k the last two are one step: every candidate's place is the number of better candidates, and all blocks
 // count. Too many for that are thinned out first: see topk_count.cuh. Rows of a few megabytes are their own sample.
+// A cluster first tries to do without its workspace: see topk_cluster.cuh.
 //
 // Work whatever the data: if the sample misled (too few or too many candidates), exact selection reads the row
 // key bits / 11 times, rounded up, and once more to write the k selected. So a row of 32-bit keys is read at most
@@ -13,6 +14,7 @@
 #ifndef GSORT_CUDA_KERNELS_TOPK_TEAM_CUH_
 #define GSORT_CUDA_KERNELS_TOPK_TEAM_CUH_
 
+#include "cuda/kernels/topk_cluster.cuh"
 #include "cuda/kernels/topk_count.cuh"
 #include "cuda/kernels/topk_exact.cuh"
 #include "cuda/kernels/topk_filter.cuh"
@@ -282,18 +284,25 @@ __global__ __launch_bounds__(kTopkTeamThreads, 1) void topk_team_kernel(const __
   __shared__ TopkScratch<C> scratch;
   __shared__ TopkTeam<C> team;
   __shared__ TopkRow<U> row;
-  static_assert(sizeof scratch + sizeof team + sizeof row <= kTopkScratchBytes, "the plan leaves room for these");
+  static_assert(sizeof scratch + sizeof team + sizeof row + sizeof(TopkClusterCounts) <= kTopkScratchBytes,
+                "the plan leaves room for these");
   const TopkProblem<U> &problem = args.problem;
   const uint64_t rows = topk_team_rows(problem);
   if (rows == 0) return;
-  if (threadIdx.x == 0) topk_team_make<U, C>(args, dynamic, &scratch, team);
-  __syncthreads();
-  uint32_t round = 0;
-  team.clear_control();
-  if (args.plan.sample.items == 0) team.first_barrier();
+  __shared__ TopkClusterCounts cluster_counts;
+  uint32_t round = 0, cluster_rounds = 0;
+  bool made = false;
   const bool ragged = problem.ragged.offsets != nullptr;
   for (uint64_t i = blockIdx.x / args.plan.blocks; i < rows; i += args.plan.teams) {
     const uint64_t r = ragged ? topk_team_ragged_row(problem.ragged, i) : i;
+    if (args.plan.in_registers && topk_cluster_row<U, C>(args, r, dynamic, cluster_counts, cluster_rounds)) continue;
+    if (!made) {
+      if (threadIdx.x == 0) topk_team_make<U, C>(args, dynamic, &scratch, team);
+      __syncthreads();
+      team.clear_control();
+      if (args.plan.sample.items == 0) team.first_barrier();
+      made = true;
+    }
     if (threadIdx.x == 0) {
       row = topk_problem_row(problem, r);
       if (ragged) team.plan.sample = topk_team_sample({1, row.items, topk_min(problem.k, row.items), sizeof(U)});
