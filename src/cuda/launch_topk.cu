@@ -89,7 +89,7 @@ void select_for_sort(const LaunchContext &context, const TopkProblem<U> &row, co
   args.problem = row;
   args.plan = plan.team;
   args.plan.sample = {0, 0};
-  args.plan.in_registers = false;
+  args.plan.held = {};
   args.layout = topk_team_layout(s, true);
   args.workspace = workspace + layout.rest;
   args.split_keys = reinterpret_cast<U *>(workspace + layout.keys);

@@ -31,8 +31,14 @@ constexpr uint64_t kTopkClusterBlocks = 8;
 // block, and composites of shared memory for them.
 constexpr uint32_t kTopkClusterListItems = 512;
 constexpr uint64_t kTopkClusterRoomItems = (kTopkClusterBlocks + 1) * kTopkClusterListItems + 320;
-// Most elements that each of a block's 32 warps offers for the block's bound.
-constexpr uint32_t kTopkClusterEachMax = 8;
+// Most elements that each of a block's 32 warps offers for the bound of a row that is held in registers.
+constexpr uint32_t kTopkHeldOffersMax = 8;
+// If a grid holds a row in registers: the most candidates that a block may have, and the most places of all blocks'
+// lists that are read before anyone knows how many candidates there are.
+constexpr uint32_t kTopkGridListItems = 128;
+constexpr uint32_t kTopkGridSlots = 132 * 16;
+// Shared memory that this takes.
+constexpr uint32_t kTopkGridBytes = 32 * 1024;
 // Rows of up to so many bytes are read twice, which L2 serves, rather than sampled: no draw can mislead then.
 constexpr uint64_t kTopkWholeBytesMax = uint64_t{8} << 20;
 // Most blocks of one cooperative launch that have room in the workspace, whatever the device.
@@ -91,6 +97,15 @@ struct TopkRowsPlan {
   TopkSample sample;
 };
 
+// How the blocks that hold a row in their registers agree on a bound, which at least need * rank elements are at or
+// under.
+struct TopkHeldBound {
+  uint32_t need;       // elements that each block's own bound has at or under it; 0: the row is not held
+  uint32_t each;       // of its best that each warp of a block offers
+  uint32_t rank;       // of the bound among the blocks' bounds, from 1
+  uint32_t slot_bits;  // of a grid: the candidates of a block have 2^slot_bits places that are read unasked
+};
+
 struct TopkTeamPlan {
   uint32_t teams;   // rows worked on at a time
   uint32_t blocks;  // of a team
@@ -102,7 +117,7 @@ struct TopkTeamPlan {
   uint32_t groups;        // whose best elements the bound is chosen among
   uint32_t count_items;   // candidates whose places are found by counting; 0: never
   bool cluster;           // a team is a cluster
-  bool in_registers;      // and first tries with the row in its registers
+  TopkHeldBound held;     // how a row is done in registers, which is tried first
 };
 
 struct TopkPlan {
@@ -304,6 +319,30 @@ constexpr void topk_plan_whole(const TopkShape &s, const TopkDevice &d, TopkTeam
   plan.sample = {s.columns, s.k};
 }
 
+// Every block offers a bound for its share of the best. Among the few blocks of a cluster the greatest counts, so that
+// the shares are small; where there are many, one of them may well have a bound far above the others, and a middle one
+// is taken.
+constexpr TopkHeldBound topk_plan_held(const TopkShape &s, const TopkTeamPlan &plan) {
+  const uint64_t vectors = s.columns * s.key_bytes / 16;
+  // One block that sends to itself is no cluster, says compute-sanitizer.
+  if (plan.group_lanes == 0 || plan.sample.items == 0 || plan.blocks < 2 ||
+      vectors > uint64_t{plan.blocks} * kTopkTeamThreads * kTopkVectorsThread)
+    return {};
+  const uint64_t shared_bytes =
+      kTopkBins * 4 + (uint64_t{plan.buffer_items} + plan.run_items) * topk_composite_bytes(s);
+  if (!plan.cluster && (s.rows > 1 || shared_bytes < kTopkGridBytes)) return {};
+  const uint64_t k = plan.sample.rank, share = plan.cluster ? k : 2 * k;
+  const uint64_t need = (share + plan.blocks - 1) / plan.blocks,
+                 rank = plan.cluster ? plan.blocks : (k + need - 1) / need;
+  // On average that many of a warp's are among them, and one more, or two: of an ordered row two threads of a warp hold
+  // neighbours, and both count.
+  const uint64_t each = need / (kTopkTeamThreads / 32) + (plan.cluster ? 1 : 2);
+  const uint64_t slots = topk_power_down(topk_min(kTopkGridSlots / plan.blocks, kTopkGridListItems));
+  // A grid takes longer for more.
+  if (each > kTopkHeldOffersMax || (!plan.cluster && need > topk_min(32, slots + slots / 2))) return {};
+  return {static_cast<uint32_t>(need), static_cast<uint32_t>(each), static_cast<uint32_t>(rank), topk_bits(slots) - 1};
+}
+
 // Counting compares every two candidates. Up to here that is quicker than to thin them out first, which takes two
 // barriers and a choice; up to twice as many it is quicker than selection and sort, which is left if there is no room
 // for the groups of thinning out.
@@ -354,9 +393,7 @@ constexpr TopkPlan plan_topk(const TopkShape &s, const TopkDevice &d, const Topk
   if (force.sample_rank != 0 && plan.team.sample.items != 0)
     plan.team.sample.rank = topk_min(force.sample_rank, plan.team.groups);
   if (force.count_items != 0) plan.team.count_items = force.count_items;
-  // One block would send to itself, which compute-sanitizer takes for an error: it is no cluster.
-  plan.team.in_registers =
-      plan.team.cluster && plan.team.blocks > 1 && plan.team.group_lanes != 0 && plan.team.sample.items != 0;
+  plan.team.held = topk_plan_held(s, plan.team);
   if (force.sample_rank != 0 && plan.rows.sample.items != 0)
     plan.rows.sample.rank = topk_min(force.sample_rank, plan.rows.sample.items);
   return plan;

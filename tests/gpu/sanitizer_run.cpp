@@ -4,7 +4,8 @@
 //
 // usage: gsort_sanitizer_run [MOST_KEYS [SHARD SHARDS]]
 // Sizes go up to 600,000 keys, enough for every path of the sorts but the largest, or up to MOST_KEYS, but for a few
-// calls of 20,000. SHARD, counted from 0: only every SHARDS-th comparison, so that several programs can share the work.
+// calls of 20,000 and of 540,000 bytes. SHARD, counted from 0: only every SHARDS-th comparison, so that several
+// programs can share the work.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -121,11 +122,15 @@ void sums(gsort_dtype t, uint64_t element, const Bytes &keys, uint64_t n) {
   scans(t, element, keys, n);
 }
 
-// What clusters of blocks do with more elements than the smallest limit lets through, and quickly.
-void clusters(gsort_dtype t, uint64_t element) {
-  const uint64_t n = 20000;
-  const Bytes keys = random_bytes(n * element, t);
-  for (const uint64_t k : {20, 300}) selection(t, element, keys, n, k);
+// What blocks do together, in a cluster and in a grid that hold a row in registers, with more elements than the
+// smallest limit lets through, and quickly.
+void together(gsort_dtype t, uint64_t element) {
+  const uint64_t n = 20000, long_n = 540000 / element;
+  const Bytes keys = random_bytes(n * element, t), long_keys = random_bytes(long_n * element, t);
+  for (const uint64_t k : {20, 300}) {
+    selection(t, element, keys, n, k);
+    selection(t, element, long_keys, long_n, k);
+  }
   scans(t, element, keys, n);
 }
 
@@ -155,7 +160,7 @@ int main(int argc, char **argv) {
   constexpr gsort_dtype types[] = {GSORT_U8, GSORT_F16, GSORT_U32, GSORT_F32, GSORT_F64};
   constexpr uint64_t element_bytes[] = {1, 2, 4, 4, 8};
   for (int i = 0; i < 5; ++i) {
-    clusters(types[i], element_bytes[i]);
+    together(types[i], element_bytes[i]);
     for (const uint64_t n :
          {uint64_t{1}, uint64_t{33}, uint64_t{1000}, uint64_t{5000}, uint64_t{70001}, uint64_t{600000}}) {
       if (n > most) continue;

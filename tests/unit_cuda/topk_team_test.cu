@@ -75,6 +75,23 @@ TEST_F(Topk, ClusterOfAnySize) {
       }
 }
 
+// A grid that keeps its row in registers: as many blocks as the length asks for, more candidates in a block than are
+// sure of a place, and rows that it leaves to the other way.
+TEST_F(Topk, GridOfAnySize) {
+  uint64_t seed = 1600;
+  for (uint64_t n : {33000, 131088, 300000, 1048576, 2162687})
+    for (uint64_t k : {1, 31, 256, 512, 1000, 2048})
+      for (Values values : {Values::kUniform, Values::kReverse, Values::kZipf})
+        for (gsort_dtype t : {GSORT_F32, GSORT_U64, GSORT_BF16, GSORT_I8}) {
+          Case c;
+          c.t = t, c.values = values, c.columns = n, c.k = k, c.seed = ++seed, c.greatest = seed % 2;
+          c.nan_last = seed % 4 == 0, c.offset = seed % 5, c.force.team = c.force.no_cluster = true;
+          if (seed % 7 == 0) c.force.count_items = 120;
+          run_case(c);
+          if (HasFatalFailure()) return;
+        }
+}
+
 // Candidates are thinned out before they are counted where they are many; here where they are more than so few.
 TEST_F(Topk, ThinnedOut) {
   uint64_t seed = 1500;

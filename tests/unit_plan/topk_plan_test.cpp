@@ -277,25 +277,42 @@ TEST(TopkPlan, WaysAreForcedWhereTheyCanDoTheCall) {
   }
 }
 
+// A row that is held in registers fits them, and the bound has at least k elements at or under it.
+void check_held(const TopkShape &s, const TopkTeamPlan &p) {
+  EXPECT_NE(0u, p.group_lanes) << "it is not its own sample";
+  EXPECT_GT(p.blocks, 1u);
+  EXPECT_LE(s.columns * s.key_bytes / 16, uint64_t{p.blocks} * kTopkTeamThreads * kTopkVectorsThread);
+  EXPECT_GE(uint64_t{p.held.need} * p.held.rank, s.k);
+  EXPECT_GE(p.held.rank, 1u);
+  EXPECT_LE(p.held.rank, p.blocks);
+  EXPECT_LE(p.held.need, 32 * p.held.each) << "the warps of a block offer that many";
+  EXPECT_LE(p.held.each, kTopkHeldOffersMax);
+  if (p.cluster) {
+    EXPECT_EQ(p.blocks, p.held.rank);
+    EXPECT_GE(p.buffer_items + p.run_items, kTopkClusterRoomItems) << "what the blocks send has room";
+  } else {
+    EXPECT_EQ(1u, s.rows);
+    EXPECT_GE(kTopkBins * 4 + (p.buffer_items + p.run_items) * topk_composite_bytes(s), kTopkGridBytes);
+    EXPECT_LE(uint64_t{p.blocks} << p.held.slot_bits, kTopkGridSlots);
+    EXPECT_LE(1u << p.held.slot_bits, kTopkGridListItems);
+  }
+}
+
 TEST(TopkPlan, SamplesAreForced) {
-  bool seen_in_registers = false;
+  bool seen_held[2] = {};
   for (const Case &c : cases()) {
     const TopkPlan plan = plan_topk(c.shape, c.device, {});
-    if (plan.team.in_registers) {
-      EXPECT_TRUE(plan.team.cluster && plan.team.blocks > 1 && plan.team.group_lanes != 0);
-      EXPECT_GE(plan.team.buffer_items + plan.team.run_items, kTopkClusterRoomItems) << "what the blocks send has room";
-      EXPECT_EQ(c.shape.k, plan.team.sample.rank) << "the bound has k elements at or under it";
-      seen_in_registers = true;
-    }
+    if (plan.team.held.need != 0) check_held(c.shape, plan.team);
+    seen_held[plan.team.cluster] = seen_held[plan.team.cluster] || plan.team.held.need != 0;
     TopkForce force;
     force.no_sample = true;
-    EXPECT_FALSE(plan_topk(c.shape, c.device, force).team.in_registers);
+    EXPECT_EQ(0u, plan_topk(c.shape, c.device, force).team.held.need);
     EXPECT_EQ(0u, plan_topk(c.shape, c.device, force).team.sample.items);
     force = {};
     force.no_cluster = true;
     EXPECT_FALSE(plan_topk(c.shape, c.device, force).team.cluster);
-    EXPECT_FALSE(plan_topk(c.shape, c.device, force).team.in_registers);
     force.random_sample = true;
+    EXPECT_EQ(0u, plan_topk(c.shape, c.device, force).team.held.need);
     check_random_sample(c.shape, plan_topk(c.shape, c.device, force).team);
     force = {};
     force.sample_rank = 1;
@@ -310,7 +327,7 @@ TEST(TopkPlan, SamplesAreForced) {
     force.count_items = 7;
     EXPECT_EQ(7u, plan_topk(c.shape, c.device, force).team.count_items);
   }
-  EXPECT_TRUE(seen_in_registers);
+  EXPECT_TRUE(seen_held[0] && seen_held[1]);
 }
 
 // A rank this high misses the k-th element about once in 10^5 calls: at least three standard deviations of the number

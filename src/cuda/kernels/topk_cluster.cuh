@@ -12,7 +12,7 @@
 
 #include "cuda/block/cluster.cuh"
 #include "cuda/kernels/topk_common.cuh"
-#include "cuda/kernels/topk_filter.cuh"
+#include "cuda/kernels/topk_held.cuh"
 #include "cuda/launch_topk.h"
 
 namespace gsort_internal {
@@ -22,8 +22,8 @@ template <class C>
 struct TopkClusterShared {
   // Each block's candidates, filled up with ~0 to kTopkClusterSure or a multiple of 32.
   C lists[kTopkClusterBlocks][kTopkClusterListItems];
-  C found[kTopkClusterListItems];                       // this block's own
-  C warps[kTopkClusterEachMax][kTopkTeamThreads / 32];  // the best of each warp, in order
+  C found[kTopkClusterListItems];  // this block's own
+  TopkHeldOffers<C> offers;
   C bounds[kTopkClusterBlocks];
   uint64_t counts[kTopkClusterBlocks];  // of all lists, and more where a list was too short
   uint32_t count;                       // of this block's own
@@ -47,103 +47,6 @@ __device__ __forceinline__ void topk_cluster_send(ClusterCount &count, C *own, u
 // Candidates of each block that are looked at without asking how many there are.
 constexpr uint32_t kTopkClusterSure = 64;
 
-__device__ __forceinline__ uint64_t topk_warp_least(uint64_t item) { return warp_least(item); }
-__device__ __forceinline__ TopkWide topk_warp_least(TopkWide item) {
-  const uint64_t high = warp_least(static_cast<uint64_t>(item >> 64));
-  const uint64_t low =
-      warp_least(static_cast<uint64_t>(item >> 64) == high ? static_cast<uint64_t>(item) : ~uint64_t{0});
-  return static_cast<TopkWide>(high) << 64 | low;
-}
-
-// A block's part of a row: neighbouring pairs of vectors, 32 bytes, go to different blocks, and in a block to different
-// warps, so that the best of an ordered row are spread over all.
-template <class U>
-struct TopkClusterPart {
-  uint4 v[kTopkVectorsThread];
-  uint32_t first, step;  // v[j] is vector first + j * step of the row, if there is one
-
-  __device__ __forceinline__ TopkClusterPart(const TopkRow<U> &row, uint32_t rank, uint32_t blocks) {
-    const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = kTopkTeamThreads / 32;
-    first = 2 * ((lane / 2 * warps + warp) * blocks + rank) + lane % 2;
-    step = kTopkTeamThreads * blocks;
-    // Conditions of the loads themselves, not branches: all are under way at once.
-#pragma unroll
-    for (uint32_t j = 0; j < kTopkVectorsThread; ++j) {
-      v[j] = make_uint4(0, 0, 0, 0);
-      asm volatile(
-          "{\n"
-          "  .reg .pred there;\n"
-          "  setp.ne.u32 there, %5, 0;\n"
-          "  @there ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];\n"
-          "}"
-          : "+r"(v[j].x), "+r"(v[j].y), "+r"(v[j].z), "+r"(v[j].w)
-          : "l"(reinterpret_cast<const uint4 *>(row.data + row.head) + first + j * step),
-            "r"(static_cast<uint32_t>(has(row, j))));
-    }
-  }
-  __device__ __forceinline__ bool has(const TopkRow<U> &row, uint32_t j) const {
-    return first + j * step < row.vectors;
-  }
-};
-
-// Calls f(codec). A codec without NaN rules comes with a constant zero, so that the compiler leaves the rules out.
-template <class U, class F>
-__device__ __forceinline__ void topk_with_codec(const KeyCodec<U> &codec, F &&f) {
-  if (codec.nan_count == 0)
-    f(KeyCodec<U>{codec.mask_positive, codec.mask_negative, 0});
-  else
-    f(codec);
-}
-
-// The least composite of a thread's part.
-template <class U, class C>
-__device__ __forceinline__ C topk_cluster_least(const TopkRow<U> &row, const TopkClusterPart<U> &part) {
-  U best = static_cast<U>(~U{0});
-  uint32_t best_at = part.first * TopkRow<U>::kVectorItems;
-  topk_with_codec(row.codec, [&](const KeyCodec<U> &codec) {
-#pragma unroll
-    for (uint32_t j = 0; j < kTopkVectorsThread; ++j) {
-      if (!part.has(row, j)) break;
-#pragma unroll
-      for (uint32_t e = 0; e < TopkRow<U>::kVectorItems; ++e) {
-        const U key = codec.encode(topk_vector_item<U>(part.v[j], e));
-        // Indices only grow, so that of equal keys the first stays.
-        if (key < best) best = key, best_at = (part.first + j * part.step) * TopkRow<U>::kVectorItems + e;
-      }
-    }
-  });
-  return (static_cast<C>(best) << row.index_bits) | (row.head + best_at);
-}
-
-// How many of its best each warp offers for the block's bound, if the bound is to have `need` elements at or under it:
-// on average that many of the warp's are among them, and one more.
-__device__ __forceinline__ uint32_t topk_cluster_each(uint32_t need) { return need / (kTopkTeamThreads / 32) + 1; }
-
-// Leaves the `each` best of a warp's items, one an item of a lane, in shared.warps.
-template <class C>
-__device__ __forceinline__ void topk_cluster_offer(TopkClusterShared<C> &shared, C mine, uint32_t each) {
-  for (uint32_t i = 0; i < each; ++i) {
-    const C least = topk_warp_least(mine);
-    if (mine == least) mine = ~C{0};
-    if ((threadIdx.x & 31) == 0) shared.warps[i][threadIdx.x >> 5] = least;
-  }
-}
-
-// Sends all blocks this one's bound: number `need` of what the warps offer. Each warp looks whether it is one of its
-// own.
-template <class C>
-__device__ __forceinline__ void topk_cluster_send_bound(TopkClusterShared<C> &shared, ClusterCount &count,
-                                                        uint32_t need, uint32_t each, uint32_t rank, uint32_t blocks) {
-  const uint32_t lane = threadIdx.x & 31;
-  for (uint32_t i = 0; i < each; ++i) {
-    const C item = shared.warps[i][threadIdx.x >> 5];
-    uint32_t before = 0;
-    for (uint32_t other = 0; other < each; ++other)
-      before += __popc(__ballot_sync(kFullWarp, shared.warps[other][lane] < item));
-    if (before == need - 1 && lane < blocks) topk_cluster_send(count, &shared.bounds[rank], lane, item);
-  }
-}
-
 // The greatest of the blocks' bounds, under which there are as many elements as all need together.
 template <class C>
 __device__ __forceinline__ C topk_cluster_bound(const TopkClusterShared<C> &shared, uint32_t blocks) {
@@ -155,36 +58,6 @@ template <class C>
 __device__ __forceinline__ void topk_cluster_append(TopkClusterShared<C> &shared, C item) {
   const uint32_t at = topk_shared_add(&shared.count, 1);
   if (at < kTopkClusterListItems) shared.found[at] = item;
-}
-
-// Finds the block's elements at or under `bound`. Few threads have one, and most of those only `least`, their best.
-template <class U, class C>
-__device__ __forceinline__ void topk_cluster_filter(TopkClusterShared<C> &shared, const TopkRow<U> &row,
-                                                    const TopkClusterPart<U> &part, C least, C bound, uint32_t rank) {
-  if (least <= bound) {
-    topk_cluster_append(shared, least);
-    const U limit = static_cast<U>(bound >> row.index_bits);
-    topk_with_codec(row.codec, [&](const KeyCodec<U> &codec) {
-#pragma unroll
-      for (uint32_t j = 0; j < kTopkVectorsThread; ++j) {
-        if (!part.has(row, j)) break;
-        uint32_t marked = topk_vector_mask(part.v[j], codec, limit);
-        while (marked != 0) {
-          const uint32_t e = static_cast<uint32_t>(__ffs(static_cast<int>(marked))) - 1;
-          marked &= marked - 1;
-          const C item = (static_cast<C>(codec.encode(topk_vector_item_any<U>(part.v[j], e))) << row.index_bits) |
-                         (row.vector_begin(part.first + j * part.step) + e);
-          if (item <= bound && item != least) topk_cluster_append(shared, item);
-        }
-      }
-    });
-  }
-  // The few elements before and behind all vectors.
-  const uint32_t tail = static_cast<uint32_t>(row.items - row.tail_begin());
-  if (rank != 0 || threadIdx.x >= row.head + tail) return;
-  const C item =
-      row.template composite<C>(threadIdx.x < row.head ? threadIdx.x : row.items - 1 - (threadIdx.x - row.head));
-  if (item <= bound) topk_cluster_append(shared, item);
 }
 
 // Elements of a list of so many that are sent: whole warps' worth.
@@ -297,23 +170,26 @@ __device__ __forceinline__ bool topk_cluster_row(const TopkTeamArgs<U> &args, ui
   const TopkProblem<U> &problem = args.problem;
   const uint32_t blocks = args.plan.blocks, rank = blockIdx.x % blocks;
   const TopkRow<U> row(problem.in + r * problem.row_stride, problem.columns, problem.index_bits, problem.codec);
-  const uint32_t need = (static_cast<uint32_t>(args.plan.sample.rank) + blocks - 1) / blocks;
-  const uint32_t each = topk_cluster_each(need);
-  // Every thread has a vector, so that there are elements enough to offer, and none has more than it holds.
-  const uint64_t threads = uint64_t{blocks} * kTopkTeamThreads;
-  if (row.vectors < threads || row.vectors > threads * kTopkVectorsThread || each > kTopkClusterEachMax) return false;
+  const TopkHeldBound &rule = args.plan.held;
   const uint32_t round = rounds++;
   topk_cluster_begin<C>(counts, round, blocks);
-  const TopkClusterPart<U> part(row, rank, blocks);
+  TopkHeld<U> held;
+  held.load(row, rank, blocks);
   if (threadIdx.x == 0) shared.count = 0;
-  const C least = topk_cluster_least<U, C>(row, part);
-  topk_cluster_offer(shared, least, each);
+  const C least = topk_held_least<U, C>(row, held);
+  topk_held_offer(shared.offers, least, rule.each);
   __syncthreads();
   cluster_wait();
-  topk_cluster_send_bound(shared, counts.bounds, need, each, rank, blocks);
+  topk_held_bound(shared.offers, rule.need, rule.each, [&](C bound) {
+    const uint32_t lane = threadIdx.x & 31;
+    if (lane < blocks) topk_cluster_send(counts.bounds, &shared.bounds[rank], lane, bound);
+  });
   counts.bounds.wait(round);
   const C bound = topk_cluster_bound(shared, blocks);
-  topk_cluster_filter<U, C>(shared, row, part, least, bound, rank);
+  topk_held_filter<U, C>(row, held, least, bound, rank, [&](C item) {
+    topk_cluster_append(shared, item);
+    return true;
+  });
   __syncthreads();
   if (!topk_cluster_exchange(shared, counts, round, rank, blocks, problem.k, args.plan.count_items)) return false;
   topk_cluster_place<U, C>(shared, row, rank, blocks, problem.k, problem.output, r * problem.k);

@@ -103,21 +103,24 @@ __device__ __forceinline__ uint32_t topk_vector_mask(const uint4 &v, const KeyCo
   return mask;
 }
 
+// Calls f(codec). A codec without NaN rules comes with a constant zero, so that the compiler leaves the rules out.
+template <class U, class F>
+__device__ __forceinline__ void topk_with_codec(const KeyCodec<U> &codec, F &&f) {
+  if (codec.nan_count == 0)
+    f(KeyCodec<U>{codec.mask_positive, codec.mask_negative, 0});
+  else
+    f(codec);
+}
+
 template <class U>
 __device__ __forceinline__ uint64_t topk_vectors_mask(const uint4 (&v)[kTopkVectorsThread], const KeyCodec<U> &codec,
                                                       U limit) {
-  // The codec without NaN rules is a copy with a constant zero, so that the compiler leaves the rules out.
-  const KeyCodec<U> plain{codec.mask_positive, codec.mask_negative, 0};
   uint64_t mask = 0;
-  if (codec.nan_count == 0) {
+  topk_with_codec(codec, [&](const KeyCodec<U> &c) {
 #pragma unroll
     for (uint32_t j = 0; j < kTopkVectorsThread; ++j)
-      mask |= static_cast<uint64_t>(topk_vector_mask(v[j], plain, limit)) << (j * TopkRow<U>::kVectorItems);
-  } else {
-#pragma unroll
-    for (uint32_t j = 0; j < kTopkVectorsThread; ++j)
-      mask |= static_cast<uint64_t>(topk_vector_mask(v[j], codec, limit)) << (j * TopkRow<U>::kVectorItems);
-  }
+      mask |= static_cast<uint64_t>(topk_vector_mask(v[j], c, limit)) << (j * TopkRow<U>::kVectorItems);
+  });
   return mask;
 }
 

@@ -6,7 +6,7 @@
 //
 // With a small k the last two are one step: every candidate's place is the number of better candidates, and all blocks
 // count. Too many for that are thinned out first: see topk_count.cuh. Rows of a few megabytes are their own sample.
-// A cluster first tries to do without its workspace: see topk_cluster.cuh.
+// With a row that fits the blocks' registers a shorter way is tried first: see topk_cluster.cuh and topk_grid.cuh.
 //
 // Work whatever the data: if the sample misled (too few or too many candidates), exact selection reads the row
 // key bits / 11 times, rounded up, and once more to write the k selected. So a row of 32-bit keys is read at most
@@ -18,6 +18,7 @@
 #include "cuda/kernels/topk_count.cuh"
 #include "cuda/kernels/topk_exact.cuh"
 #include "cuda/kernels/topk_filter.cuh"
+#include "cuda/kernels/topk_grid.cuh"
 #include "cuda/kernels/topk_sort.cuh"
 #include "cuda/launch_topk.h"
 
@@ -295,7 +296,10 @@ __global__ __launch_bounds__(kTopkTeamThreads, 1) void topk_team_kernel(const __
   const bool ragged = problem.ragged.offsets != nullptr;
   for (uint64_t i = blockIdx.x / args.plan.blocks; i < rows; i += args.plan.teams) {
     const uint64_t r = ragged ? topk_team_ragged_row(problem.ragged, i) : i;
-    if (args.plan.in_registers && topk_cluster_row<U, C>(args, r, dynamic, cluster_counts, cluster_rounds)) continue;
+    if (args.plan.held.need != 0 &&
+        (args.plan.cluster ? topk_cluster_row<U, C>(args, r, dynamic, cluster_counts, cluster_rounds)
+                           : topk_grid_row<U, C>(args, dynamic)))
+      continue;
     if (!made) {
       if (threadIdx.x == 0) topk_team_make<U, C>(args, dynamic, &scratch, team);
       __syncthreads();
