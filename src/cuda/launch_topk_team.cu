@@ -11,7 +11,8 @@ template <class U, class C>
 void launch_team_as(const LaunchContext &context, const TopkTeamArgs<U> &args) {
   const uint64_t composites = uint64_t{args.plan.buffer_items} + args.plan.run_items;
   const uint64_t shared_bytes = kTopkBins * 4 + composites * sizeof(C);
-  allow_shared_bytes(topk_team_kernel<U, C>, static_cast<uint32_t>(shared_bytes));
+  const auto kernel = args.plan.held.need != 0 ? topk_team_kernel<U, C, true> : topk_team_kernel<U, C, false>;
+  allow_shared_bytes(kernel, static_cast<uint32_t>(shared_bytes));
   // Either way all blocks that wait for each other are resident at once.
   cudaLaunchAttribute together{};
   if (args.plan.cluster) {
@@ -25,7 +26,7 @@ void launch_team_as(const LaunchContext &context, const TopkTeamArgs<U> &args) {
   launch.gridDim = dim3(args.plan.teams * args.plan.blocks), launch.blockDim = dim3(kTopkTeamThreads);
   launch.dynamicSmemBytes = shared_bytes, launch.stream = context.stream;
   launch.attrs = &together, launch.numAttrs = 1;
-  cuda_check(cudaLaunchKernelEx(&launch, topk_team_kernel<U, C>, args), "top-k");
+  cuda_check(cudaLaunchKernelEx(&launch, kernel, args), "top-k");
 }
 
 }  // namespace
