@@ -118,6 +118,9 @@ struct TopkTeamPlan {
   uint32_t count_items;   // candidates whose places are found by counting; 0: never
   bool cluster;           // a team is a cluster
   TopkHeldBound held;     // how a row is done in registers, which is tried first
+  uint32_t drawn_rank;    // not 0: the bound of a random sample is the one of this rank among the blocks' best draws
+  uint32_t slot_bits;     // not 0: few candidates are likely, and each block has 2^slot_bits sure places for its own
+  uint32_t tiles_ahead;   // of each block, asked for before the bound is known
 };
 
 struct TopkPlan {
@@ -319,6 +322,10 @@ constexpr void topk_plan_whole(const TopkShape &s, const TopkDevice &d, TopkTeam
   plan.sample = {s.columns, s.k};
 }
 
+constexpr uint32_t topk_slot_bits(uint32_t blocks) {
+  return topk_bits(topk_min(kTopkGridSlots / blocks, kTopkGridListItems)) - 1;
+}
+
 // Every block offers a bound for its share of the best. Among the few blocks of a cluster the greatest counts, so that
 // the shares are small; where there are many, one of them may well have a bound far above the others, and a middle one
 // is taken.
@@ -337,10 +344,35 @@ constexpr TopkHeldBound topk_plan_held(const TopkShape &s, const TopkTeamPlan &p
   // On average that many of a warp's are among them, and one more, or two: of an ordered row two threads of a warp hold
   // neighbours, and both count.
   const uint64_t each = need / (kTopkTeamThreads / 32) + (plan.cluster ? 1 : 2);
-  const uint64_t slots = topk_power_down(topk_min(kTopkGridSlots / plan.blocks, kTopkGridListItems));
+  const uint32_t slot_bits = topk_slot_bits(plan.blocks), slots = 1u << slot_bits;
   // A grid takes longer for more.
   if (each > kTopkHeldOffersMax || (!plan.cluster && need > topk_min(32, slots + slots / 2))) return {};
-  return {static_cast<uint32_t>(need), static_cast<uint32_t>(each), static_cast<uint32_t>(rank), topk_bits(slots) - 1};
+  return {static_cast<uint32_t>(need), static_cast<uint32_t>(each), static_cast<uint32_t>(rank), slot_bits};
+}
+
+// Shared memory beside the candidates for what the blocks tell each other of few of them.
+constexpr bool topk_few_fit(const TopkShape &s, const TopkTeamPlan &plan) {
+  return uint64_t{plan.run_items} * topk_composite_bytes(s) >= kTopkGridBytes;
+}
+
+// A low rank of a sample: so few of the blocks have two of the best draws that their best alone tell it.
+constexpr uint32_t topk_drawn_rank(const TopkShape &s, const TopkTeamPlan &plan) {
+  const bool low = plan.group_lanes == 0 && plan.sample.items != 0 && 3 * plan.sample.rank <= plan.blocks;
+  return low && topk_few_fit(s, plan) ? static_cast<uint32_t>(plan.sample.rank) : 0;
+}
+
+// More candidates a block than this take longer to count against their shares of all than to fetch and count.
+constexpr uint64_t kTopkFewEach = 24;
+constexpr uint32_t topk_few_slots(const TopkShape &s, const TopkTeamPlan &plan) {
+  if (plan.drawn_rank == 0) return 0;
+  const uint64_t likely = plan.sample.rank * (s.columns / plan.sample.items + 1) / plan.blocks;
+  return likely <= kTopkFewEach ? topk_slot_bits(plan.blocks) : 0;
+}
+
+// Shorter rows, of which L2 may still have a part, gain nothing.
+constexpr uint64_t kTopkAheadBytesMin = uint64_t{512} << 20;
+constexpr uint32_t topk_tiles_ahead(const TopkShape &s, const TopkTeamPlan &plan) {
+  return plan.drawn_rank != 0 && s.columns * s.key_bytes >= kTopkAheadBytesMin ? 2 : 0;
 }
 
 // Counting compares every two candidates. Up to here that is quicker than to thin them out first, which takes two
@@ -394,6 +426,9 @@ constexpr TopkPlan plan_topk(const TopkShape &s, const TopkDevice &d, const Topk
     plan.team.sample.rank = topk_min(force.sample_rank, plan.team.groups);
   if (force.count_items != 0) plan.team.count_items = force.count_items;
   plan.team.held = topk_plan_held(s, plan.team);
+  plan.team.drawn_rank = topk_drawn_rank(s, plan.team);
+  plan.team.slot_bits = topk_few_slots(s, plan.team);
+  plan.team.tiles_ahead = topk_tiles_ahead(s, plan.team);
   if (force.sample_rank != 0 && plan.rows.sample.items != 0)
     plan.rows.sample.rank = topk_min(force.sample_rank, plan.rows.sample.items);
   return plan;

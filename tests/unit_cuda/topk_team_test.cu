@@ -92,6 +92,24 @@ TEST_F(Topk, GridOfAnySize) {
         }
 }
 
+// Rows of which the blocks tell each other their best draws, and few candidates if they have few: not of rows in order.
+TEST_F(Topk, FewCandidates) {
+  uint64_t seed = 1700;
+  for (uint64_t n : {2200000, 5000003})
+    for (uint64_t rows : {1, 3})
+      for (uint64_t k : {1, 256, 2048})
+        for (Values values : {Values::kUniform, Values::kSorted, Values::kTwo})
+          for (gsort_dtype t : {GSORT_F32, GSORT_F64}) {
+            Case c;
+            c.t = t, c.values = values, c.columns = n, c.rows = rows, c.k = k, c.seed = ++seed;
+            c.greatest = seed % 2, c.offset = seed % 5, c.force.team = true;
+            if (seed % 7 == 0) c.force.count_items = 300;
+            if (seed % 11 == 0) c.force.sample_rank = 1;
+            run_case(c);
+            if (HasFatalFailure()) return;
+          }
+}
+
 // Candidates are thinned out before they are counted where they are many; here where they are more than so few.
 TEST_F(Topk, ThinnedOut) {
   uint64_t seed = 1500;

@@ -298,15 +298,35 @@ void check_held(const TopkShape &s, const TopkTeamPlan &p) {
   }
 }
 
+// The blocks tell each other their best draw, and few candidates.
+void check_drawn(const TopkShape &s, const TopkTeamPlan &p) {
+  EXPECT_EQ(p.sample.rank, p.drawn_rank);
+  EXPECT_EQ(0u, p.group_lanes);
+  EXPECT_LE(3 * p.drawn_rank, p.blocks) << "many blocks have two of the best draws";
+  EXPECT_GE(p.run_items * topk_composite_bytes(s), kTopkGridBytes);
+  EXPECT_LE(uint64_t{p.blocks} << p.slot_bits, kTopkGridSlots);
+  if (p.slot_bits != 0) {
+    EXPECT_LE(p.sample.rank * (s.columns / p.sample.items), p.blocks * kTopkFewEach);
+  }
+}
+
 TEST(TopkPlan, SamplesAreForced) {
-  bool seen_held[2] = {};
+  bool seen_held[2] = {}, seen_few[2] = {};
   for (const Case &c : cases()) {
     const TopkPlan plan = plan_topk(c.shape, c.device, {});
     if (plan.team.held.need != 0) check_held(c.shape, plan.team);
     seen_held[plan.team.cluster] = seen_held[plan.team.cluster] || plan.team.held.need != 0;
+    if (plan.team.drawn_rank != 0) {
+      check_drawn(c.shape, plan.team);
+      seen_few[plan.team.slot_bits != 0] = true;
+    } else {
+      EXPECT_EQ(0u, plan.team.slot_bits);
+    }
     TopkForce force;
     force.no_sample = true;
     EXPECT_EQ(0u, plan_topk(c.shape, c.device, force).team.held.need);
+    EXPECT_EQ(0u, plan_topk(c.shape, c.device, force).team.drawn_rank);
+    EXPECT_EQ(0u, plan_topk(c.shape, c.device, force).team.tiles_ahead) << "nobody waits for a bound";
     EXPECT_EQ(0u, plan_topk(c.shape, c.device, force).team.sample.items);
     force = {};
     force.no_cluster = true;
@@ -328,6 +348,7 @@ TEST(TopkPlan, SamplesAreForced) {
     EXPECT_EQ(7u, plan_topk(c.shape, c.device, force).team.count_items);
   }
   EXPECT_TRUE(seen_held[0] && seen_held[1]);
+  EXPECT_TRUE(seen_few[0] && seen_few[1]);
 }
 
 // A rank this high misses the k-th element about once in 10^5 calls: at least three standard deviations of the number

@@ -45,6 +45,11 @@ __device__ __forceinline__ void topk_shared_count(uint32_t *p) {
   asm volatile("red.shared.add.u32 [%0], 1;" ::"r"(static_cast<uint32_t>(__cvta_generic_to_shared(p))) : "memory");
 }
 
+__device__ __forceinline__ void topk_shared_max(uint32_t *p, uint32_t value) {
+  asm volatile("red.shared.max.u32 [%0], %1;" ::"r"(static_cast<uint32_t>(__cvta_generic_to_shared(p))), "r"(value)
+               : "memory");
+}
+
 // A load that goes past L1, for what other blocks of the launch wrote.
 template <class C>
 __device__ __forceinline__ C topk_load(const C *p) {

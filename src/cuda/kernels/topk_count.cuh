@@ -20,20 +20,27 @@ __device__ uint32_t topk_team_before(const TopkTeam<C> &team, uint32_t count, ui
   return topk_block_scan<uint32_t>(count, total, *team.scratch);
 }
 
-// Tells the team how many candidates this block has and learns how many there are. The barrier in it publishes the
-// regions as well. Leaves in team.local how many are held by the blocks up to each.
+// Leaves in team.local how many candidates are held by the blocks up to each, thread b knowing of block b's, and in
+// `found` how many there are.
 template <class C>
-__device__ void topk_team_found(TopkTeam<C> &team, uint32_t mine, uint32_t parity, TopkFound &found) {
-  if (threadIdx.x == 0) team.held[team.rank] = mine;
-  team.barrier();
-  const unsigned long long overflow = topk_load(&team.control->overflow[parity]);
-  const uint32_t held = threadIdx.x < team.blocks ? topk_load(team.held + threadIdx.x) : 0;
+__device__ void topk_team_sum_up(TopkTeam<C> &team, uint32_t mine, uint32_t held, uint64_t overflow, TopkFound &found) {
   uint32_t total;
   const uint32_t before = topk_team_before(team, held, total);
   if (threadIdx.x < kTopkTeamBlocksMax) team.local[threadIdx.x] = before + held;
   const bool fetchable = !__syncthreads_or(held > kTopkRegionItems) && overflow <= team.list_a_items;
   if (threadIdx.x == 0) found = {total + overflow, overflow, mine, fetchable};
   __syncthreads();
+}
+
+// Tells the team how many candidates this block has and learns how many there are. The barrier in it publishes the
+// regions as well.
+template <class C>
+__device__ void topk_team_found(TopkTeam<C> &team, uint32_t mine, uint32_t parity, TopkFound &found) {
+  if (threadIdx.x == 0) team.held[team.rank] = mine;
+  team.barrier();
+  const uint64_t overflow = topk_load(&team.control->overflow[parity]);
+  const uint32_t held = threadIdx.x < team.blocks ? topk_load(team.held + threadIdx.x) : 0;
+  topk_team_sum_up(team, mine, held, overflow, found);
 }
 
 // The bound at `rank` among the groups' best, or a few ranks above. `items` is shared room for the groups.

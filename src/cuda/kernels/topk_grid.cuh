@@ -29,6 +29,7 @@ struct TopkGridShared {
   uint32_t lower[kTopkTeamBlocksMax];   // bounds below each
   TopkHeldOffers<C> offers;
   C bound;
+  uint32_t place;  // of the bound among the bounds
   uint32_t count;  // of this block's candidates, and more where there is no room
   uint32_t total;  // of all blocks' candidates
 };
@@ -41,22 +42,18 @@ struct TopkGridLists {
   C *bounds;         // of each block
   C *lists;          // kTopkRegionItems a block, filled up with ~0 to the plan's slots
   uint32_t *counts;  // of the lists
-
-  template <class U>
-  __device__ __forceinline__ explicit TopkGridLists(const TopkTeamArgs<U> &args)
-      : bounds(reinterpret_cast<C *>(args.workspace + args.layout.samples)),
-        lists(reinterpret_cast<C *>(args.workspace + args.layout.regions)),
-        counts(reinterpret_cast<uint32_t *>(args.workspace + args.layout.held)) {}
 };
 static_assert(kTopkGridListItems <= kTopkRegionItems, "a list has room in the workspace");
 
-// Number `rank`, counted from 1, of the blocks' bounds. Each is loaded once a block: what all blocks ask for at the
-// same time waits in line at one place of L2. A warp has 32 of them, which it holds against its share of all.
+// Number `rank`, counted from 1, of the blocks' bounds, among which may be equal ones. Each is loaded once a block:
+// what all blocks ask for at the same time waits in line at one place of L2. A warp has 32 of them, which it holds
+// against its share of all.
 template <class C>
 __device__ __forceinline__ C topk_grid_bound(TopkGridShared<C> &shared, const C *bounds, uint32_t blocks,
                                              uint32_t rank) {
   const uint32_t tid = threadIdx.x, warp = tid >> 5;
   if (tid < blocks) shared.bounds[tid] = topk_load(bounds + tid), shared.lower[tid] = 0;
+  if (tid == 0) shared.place = 0;
   __syncthreads();
   const uint32_t groups = (blocks + 31) / 32, shares = kTopkTeamThreads / 32 / groups;
   const uint32_t b = warp % groups * 32 + (tid & 31);
@@ -68,19 +65,21 @@ __device__ __forceinline__ C topk_grid_bound(TopkGridShared<C> &shared, const C 
     topk_shared_add(&shared.lower[b], lower);
   }
   __syncthreads();
-  if (tid < blocks && shared.lower[tid] == rank - 1) shared.bound = shared.bounds[tid];
+  const uint32_t lower = tid < blocks ? shared.lower[tid] : ~0u;
+  if (lower < rank) topk_shared_max(&shared.place, lower);
+  __syncthreads();
+  if (lower == shared.place) shared.bound = shared.bounds[tid];
   __syncthreads();
   return shared.bound;
 }
 
-// Writes the block's candidates where all blocks read them.
+// Writes block `rank`'s `count` candidates, or as many as `room`, where all blocks read them.
 template <class C>
-__device__ __forceinline__ void topk_grid_publish(const TopkGridShared<C> &shared, const TopkGridLists<C> &lists,
-                                                  uint32_t slots) {
-  const uint32_t count = shared.count, i = threadIdx.x;
-  if (i == 0) lists.counts[blockIdx.x] = count;
-  if (i < kTopkGridListItems && (i < slots || i < count))
-    lists.lists[blockIdx.x * kTopkRegionItems + i] = i < count ? shared.found[i] : ~C{0};
+__device__ __forceinline__ void topk_grid_publish(const TopkGridLists<C> &lists, uint32_t rank, const C *found,
+                                                  uint32_t count, uint32_t room, uint32_t slots) {
+  const uint32_t i = threadIdx.x;
+  if (i == 0) lists.counts[rank] = count;
+  if (i < room && (i < slots || i < count)) lists.lists[rank * kTopkRegionItems + i] = i < count ? found[i] : ~C{0};
 }
 
 // Adds to each of the block's candidates how many of the warp's `items` are better.
@@ -140,11 +139,11 @@ __device__ __forceinline__ bool topk_grid_count(TopkGridShared<C> &shared, const
 // Writes the block's candidates that are among the best k to their places, one by each warp.
 template <class U, class C>
 __device__ __forceinline__ void topk_grid_place(const TopkGridShared<C> &shared, const TopkRow<U> &row, uint64_t k,
-                                                const TopkOutput<U> &output) {
+                                                const TopkOutput<U> &output, uint64_t output_begin) {
   const uint32_t lane = threadIdx.x & 31;
   for (uint32_t p = threadIdx.x >> 5; p < shared.count; p += kTopkTeamThreads / 32) {
     const uint32_t better = warp_sum(shared.better[p][lane]);
-    if (lane == 0 && better < k) topk_write<U, C>(output, row, better, shared.found[p]);
+    if (lane == 0 && better < k) topk_write<U, C>(output, row, output_begin + better, shared.found[p]);
   }
 }
 
@@ -156,7 +155,9 @@ __device__ __forceinline__ bool topk_grid_row(const TopkTeamArgs<U> &args, unsig
   const TopkHeldBound &rule = args.plan.held;
   const uint32_t rank = blockIdx.x, blocks = gridDim.x;
   const TopkRow<U> row(problem.in, problem.columns, problem.index_bits, problem.codec);
-  const TopkGridLists<C> lists(args);
+  const TopkGridLists<C> lists{reinterpret_cast<C *>(args.workspace + args.layout.samples),
+                               reinterpret_cast<C *>(args.workspace + args.layout.regions),
+                               reinterpret_cast<uint32_t *>(args.workspace + args.layout.held)};
   TopkHeld<U> held;
   held.load(row, rank, blocks);
   if (threadIdx.x == 0) shared.count = 0, shared.total = 0;
@@ -174,10 +175,10 @@ __device__ __forceinline__ bool topk_grid_row(const TopkTeamArgs<U> &args, unsig
     return at < kTopkGridListItems;
   });
   __syncthreads();
-  topk_grid_publish(shared, lists, 1u << rule.slot_bits);
+  topk_grid_publish(lists, rank, shared.found, shared.count, kTopkGridListItems, 1u << rule.slot_bits);
   cooperative_groups::this_grid().sync();
   if (!topk_grid_count(shared, lists, blocks, rule.slot_bits, problem.k, args.plan.count_items)) return false;
-  topk_grid_place(shared, row, problem.k, problem.output);
+  topk_grid_place(shared, row, problem.k, problem.output, 0);
   return true;
 }
 

@@ -14,6 +14,7 @@
 #ifndef GSORT_CUDA_KERNELS_TOPK_TEAM_CUH_
 #define GSORT_CUDA_KERNELS_TOPK_TEAM_CUH_
 
+#include "cuda/block/prefetch.cuh"
 #include "cuda/kernels/topk_cluster.cuh"
 #include "cuda/kernels/topk_count.cuh"
 #include "cuda/kernels/topk_exact.cuh"
@@ -62,28 +63,99 @@ __device__ void topk_team_open_sink(TopkTeam<C> &team, C bound, uint32_t parity)
   __syncthreads();
 }
 
-// Draws a sample, chooses the bound at its rank among the groups' best and takes all composites up to the bound: into
-// the blocks' buffers, and list_a where a buffer is full. Leaves bound and numbers in team.
+// The block's memory for what the blocks tell each other of few candidates.
+template <class C>
+__device__ __forceinline__ TopkGridShared<C> &topk_team_shared(const TopkTeam<C> &team) {
+  return *reinterpret_cast<TopkGridShared<C> *>(team.area + team.buffer_items);
+}
+
+// The best of the block's share of a sample goes to team.samples[rank].
 template <class U, class C>
-__device__ __noinline__ void topk_team_candidates(TopkTeam<C> &team, const TopkRow<U> &row, uint32_t parity) {
+__device__ __forceinline__ void topk_team_draw_best(TopkTeam<C> &team, const TopkRow<U> &row, uint32_t sample_items) {
+  const uint32_t threads = team.blocks * blockDim.x, lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+  const uint64_t seed = topk_clock_seed();
+  C best = ~C{0};
+  for (uint32_t i = threadIdx.x * team.blocks + team.rank; i < sample_items; i += 4 * threads)
+    topk_draw_four<C>(row, seed, 0, i, threads, sample_items,
+                      [&](uint32_t, C item) { best = item < best ? item : best; });
+  __syncwarp();
+  best = topk_warp_least(best);
+  C *const warps = topk_team_shared(team).offers.items[0];
+  if (lane == 0) warps[warp] = best;
+  __syncthreads();
+  if (warp != 0) return;
+  best = topk_warp_least(warps[lane]);
+  if (lane == 0) team.samples[team.rank] = best;
+}
+
+// One thread asks L2 for the first tiles that the block will filter.
+template <class U, class C>
+__device__ __forceinline__ void topk_team_prefetch(const TopkTeam<C> &team, const TopkRow<U> &row) {
+  const uint32_t tile = blockDim.x * team.plan.tile_vectors * TopkRow<U>::kVectorItems;
+  for (uint32_t i = 0; i < team.plan.tiles_ahead; ++i)
+    prefetch_to_l2(row.data, row.head + (uint64_t{i} * team.blocks + team.rank) * tile, tile, row.items);
+}
+
+// Draws a sample and agrees on a bound at its rank among the groups' best, or the blocks'.
+template <class U, class C>
+__device__ __forceinline__ C topk_team_sample_bound(TopkTeam<C> &team, const TopkRow<U> &row) {
   const TopkTeamPlan &plan = team.plan;
   if (plan.group_lanes != 0)
     topk_team_group<U, C>(team, row, plan.group_lanes);
+  else if (plan.drawn_rank != 0)
+    topk_team_draw_best<U, C>(team, row, static_cast<uint32_t>(plan.sample.items));
   else
     topk_team_draw<U, C>(team, row, plan.sample.items);
+  // Memory would have nothing to do while the team agrees. Not before the draws have come, which would wait behind it.
+  if (threadIdx.x == 0) topk_team_prefetch(team, row);
   if (team.begun)
     team.barrier();
   else
     team.first_barrier();
+  if (plan.drawn_rank != 0) return topk_grid_bound(topk_team_shared(team), team.samples, team.blocks, plan.drawn_rank);
+  return topk_team_bound(team, team.area, plan.groups, plan.sample.rank);
+}
+
+// Takes all composites up to a bound that a sample tells: into the blocks' buffers, and list_a where a buffer is full.
+// Leaves the bound in team, and in team.found how many there are; only this block's number if they are likely to be
+// few.
+template <class U, class C>
+__device__ __noinline__ void topk_team_candidates(TopkTeam<C> &team, const TopkRow<U> &row, uint32_t parity) {
+  const C bound = topk_team_sample_bound(team, row);
   // All blocks have left the last round, whose counter this one is not; it serves the next round.
   if (team.rank == 0 && threadIdx.x == 0) team.control->overflow[parity ^ 1] = 0;
-  topk_team_open_sink(team, topk_team_bound(team, team.area, plan.groups, plan.sample.rank), parity);
-  topk_filter_row<U, C>(row, {team.rank, team.blocks, plan.tile_vectors}, team.sink);
+  topk_team_open_sink(team, bound, parity);
+  topk_filter_row<U, C>(row, {team.rank, team.blocks, team.plan.tile_vectors}, team.sink);
   __syncthreads();
   const uint32_t mine = team.scratch->count < team.buffer_items ? team.scratch->count : team.buffer_items;
+  if (team.plan.slot_bits != 0) {
+    if (threadIdx.x == 0) team.found.mine = mine;
+    __syncthreads();
+    return;
+  }
   for (uint32_t i = threadIdx.x; i < mine && i < kTopkRegionItems; i += blockDim.x)
     team.region(team.rank)[i] = team.area[i];
   topk_team_found(team, mine, parity, team.found);
+}
+
+// Publishes the candidates, and finds the best k of them if no block has many. False: one has; team.found is complete.
+template <class U, class C>
+__device__ __noinline__ bool topk_team_few(TopkTeam<C> &team, const TopkRow<U> &row, uint64_t k, uint32_t parity,
+                                           const TopkOutput<U> &output, uint64_t output_begin) {
+  TopkGridShared<C> &shared = topk_team_shared(team);
+  const TopkGridLists<C> lists{team.samples, team.regions, team.held};
+  const uint32_t mine = team.found.mine, slot_bits = team.plan.slot_bits;
+  topk_grid_publish(lists, team.rank, team.area, mine, kTopkRegionItems, 1u << slot_bits);
+  if (threadIdx.x < kTopkGridListItems && threadIdx.x < mine) shared.found[threadIdx.x] = team.area[threadIdx.x];
+  if (threadIdx.x == 0) shared.count = mine, shared.total = 0;
+  team.barrier();
+  const uint64_t overflow = topk_load(&team.control->overflow[parity]);
+  if (topk_grid_count(shared, lists, team.blocks, slot_bits, k, overflow == 0 ? team.plan.count_items : 0)) {
+    topk_grid_place(shared, row, k, output, output_begin);
+    return true;
+  }
+  topk_team_sum_up(team, mine, threadIdx.x < team.blocks ? shared.counts[threadIdx.x] : 0, overflow, team.found);
+  return false;
 }
 
 // ---- selection among candidates ----
@@ -251,6 +323,10 @@ __device__ void topk_team_row(TopkTeam<C> &team, const TopkRow<U> &row, uint64_t
   if (team.plan.sample.items != 0) {
     const uint32_t parity = round++ % 2;
     topk_team_candidates<U, C>(team, row, parity);
+    if (team.plan.slot_bits != 0 && topk_team_few<U, C>(team, row, k, parity, output, output_begin)) {
+      __syncthreads();
+      return;
+    }
     enough = team.found.count >= k && team.found.overflow <= team.list_a_items;
     if (enough && k <= kTopkCountedMax) {
       topk_team_thin(team, k, parity);
