@@ -19,6 +19,9 @@ struct DeviceFacts {
   uint32_t compute_capability;  // major * 10 + minor
   uint32_t multiprocessors;
   uint32_t shared_bytes_block_max;  // with opt-in
+
+  // Clusters of 8 blocks are certain on the architectures for servers.
+  bool clusters() const { return compute_capability >= 90 && compute_capability < 120; }
 };
 
 struct LaunchContext {

@@ -58,11 +58,6 @@ void launch_kernel(const LaunchContext &context, const ScanPlan &plan, void (*ke
   cuda_check(cudaLaunchKernelEx(&config, kernel, arguments), "scan_kernel");
 }
 
-// Clusters of 8 blocks are certain on the architectures for servers.
-bool has_clusters(const DeviceFacts &device) {
-  return device.compute_capability >= 90 && device.compute_capability < 120;
-}
-
 ScanArguments scan_arguments(const Request &request, const ScanPlan &plan, uint64_t *words) {
   const ScanLayout layout = layout_scan(plan);
   return {request.in,
@@ -101,7 +96,7 @@ void launch_floats(const LaunchContext &context, const Request &request, const S
 ScanPlan logged_plan(const LaunchContext &context, const Request &request) {
   const gsort_dtype t = request.order.dtype;
   const ScanPlan plan = plan_scan(dtype_bytes(t), request.n, context.device->shared_bytes_block_max,
-                                  context.device->multiprocessors, has_clusters(*context.device));
+                                  context.device->multiprocessors, context.device->clusters());
   if (context.control != nullptr && context.control->has_log())
     context.control->log("scan: %llu x %s in %llu tiles of %u, %s of %u blocks",
                          static_cast<unsigned long long>(request.n), dtype_facts(t).name,
@@ -139,7 +134,7 @@ void launch_integers(const LaunchContext &context, const Request &request, uint6
   const uint32_t skew = static_cast<uint32_t>(reinterpret_cast<uint64_t>(request.in) % 16);
   const IntegerScanPlan plan = plan_integer_scan(sizeof(U), request.n, skew, context.device->multiprocessors);
   if constexpr (sizeof(U) <= 4) {
-    if (scans_few_integers(sizeof(U), request.n, plan, has_clusters(*context.device)))
+    if (scans_few_integers(sizeof(U), request.n, plan, context.device->clusters()))
       return launch_few_integers<U>(context, request);
   }
   if (context.control != nullptr && context.control->has_log())

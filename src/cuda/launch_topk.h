@@ -6,6 +6,7 @@
 #include "core/key_bits.h"
 #include "cuda/launch.h"
 #include "plan/topk_plan.h"
+#include "plan/topk_ragged_plan.h"
 
 namespace gsort_internal {
 
@@ -50,10 +51,8 @@ struct TopkTeamArgs {
   uint32_t split_index_bytes;
 };
 
-// Clusters of 8 blocks are certain on the architectures for servers.
 inline TopkDevice topk_device(const DeviceFacts &facts) {
-  return {facts.multiprocessors, facts.shared_bytes_block_max,
-          facts.compute_capability >= 90 && facts.compute_capability < 120};
+  return {facts.multiprocessors, facts.shared_bytes_block_max, facts.clusters()};
 }
 
 // Instantiated for the four key widths.

@@ -308,10 +308,11 @@ void check_drawn(const TopkShape &s, const TopkTeamPlan &p) {
   if (p.slot_bits != 0) {
     EXPECT_LE(p.sample.rank * (s.columns / p.sample.items), p.blocks * kTopkFewEach);
   }
+  EXPECT_EQ(s.columns * s.key_bytes >= kTopkAheadBytesMin, p.tiles_ahead != 0);
 }
 
 TEST(TopkPlan, SamplesAreForced) {
-  bool seen_held[2] = {}, seen_few[2] = {};
+  bool seen_held[2] = {}, seen_few[2] = {}, seen_ahead[2] = {};
   for (const Case &c : cases()) {
     const TopkPlan plan = plan_topk(c.shape, c.device, {});
     if (plan.team.held.need != 0) check_held(c.shape, plan.team);
@@ -319,14 +320,15 @@ TEST(TopkPlan, SamplesAreForced) {
     if (plan.team.drawn_rank != 0) {
       check_drawn(c.shape, plan.team);
       seen_few[plan.team.slot_bits != 0] = true;
+      seen_ahead[plan.team.tiles_ahead != 0] = true;
     } else {
       EXPECT_EQ(0u, plan.team.slot_bits);
+      EXPECT_EQ(0u, plan.team.tiles_ahead) << "nobody waits for a bound";
     }
     TopkForce force;
     force.no_sample = true;
     EXPECT_EQ(0u, plan_topk(c.shape, c.device, force).team.held.need);
     EXPECT_EQ(0u, plan_topk(c.shape, c.device, force).team.drawn_rank);
-    EXPECT_EQ(0u, plan_topk(c.shape, c.device, force).team.tiles_ahead) << "nobody waits for a bound";
     EXPECT_EQ(0u, plan_topk(c.shape, c.device, force).team.sample.items);
     force = {};
     force.no_cluster = true;
@@ -349,6 +351,7 @@ TEST(TopkPlan, SamplesAreForced) {
   }
   EXPECT_TRUE(seen_held[0] && seen_held[1]);
   EXPECT_TRUE(seen_few[0] && seen_few[1]);
+  EXPECT_TRUE(seen_ahead[0] && seen_ahead[1]);
 }
 
 // A rank this high misses the k-th element about once in 10^5 calls: at least three standard deviations of the number
