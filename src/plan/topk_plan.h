@@ -109,7 +109,6 @@ constexpr TopkPlan plan_topk(const TopkShape &s, const TopkDevice &d, const Topk
   TopkPlan plan{};
   plan.index_bits = topk_index_bits(s);
   plan.composite_bytes = topk_composite_bytes(s);
-  plan.team = topk_plan_team(s, d);
   const bool rows_fit = topk_plan_rows(s, d, plan.rows);
   const bool rows_better = s.columns <= kTopkRowsColumnsSingle || s.rows >= d.multiprocessors / 2 ||
                            (s.columns <= kTopkRowsColumnsSeveral && s.rows > kTopkSeveralRows);
@@ -121,6 +120,10 @@ constexpr TopkPlan plan_topk(const TopkShape &s, const TopkDevice &d, const Topk
   if (force.rows && rows_fit) plan.path = TopkPath::kRows;
   if (force.team) plan.path = TopkPath::kTeam;
   if (force.sort) plan.path = TopkPath::kSort;
+  // Before a sort the rows are selected from one after the other, each by all blocks: a team for every row would wait
+  // for teams that have none.
+  const TopkShape at_a_time{plan.path == TopkPath::kSort ? 1 : s.rows, s.columns, s.k, s.key_bytes};
+  plan.team = topk_plan_team(at_a_time, d);
   if (force.no_cluster) plan.team.cluster = false;
   if (force.no_sample) plan.team.sample = {0, 0};
   if (force.random_sample && plan.team.group_lanes != 0)
@@ -128,7 +131,7 @@ constexpr TopkPlan plan_topk(const TopkShape &s, const TopkDevice &d, const Topk
   if (force.sample_rank != 0 && plan.team.sample.items != 0)
     plan.team.sample.rank = topk_min(force.sample_rank, plan.team.groups);
   if (force.count_items != 0) plan.team.count_items = force.count_items;
-  plan.team.held = topk_plan_held(s, plan.team);
+  plan.team.held = topk_plan_held(at_a_time, plan.team);
   plan.team.drawn_rank = topk_drawn_rank(s, plan.team);
   plan.team.slot_bits = topk_few_slots(s, plan.team);
   plan.team.tiles_ahead = topk_tiles_ahead(s, plan.team);

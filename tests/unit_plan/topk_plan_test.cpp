@@ -252,6 +252,10 @@ TEST(TopkPlan, PathsAreLegal) {
     if (!by_rows) {
       EXPECT_EQ(c.shape.k > kTopkTeamItemsMax, plan.path == TopkPath::kSort);
     }
+    if (plan.path == TopkPath::kSort) {
+      EXPECT_EQ(1u, plan.team.teams) << "one row at a time: a team without a row would be waited for";
+    }
+    EXPECT_LE(plan.team.teams, c.shape.rows);
   }
   for (const bool path : seen) EXPECT_TRUE(path);
 }

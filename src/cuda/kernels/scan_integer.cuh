@@ -63,6 +63,9 @@ class IntegerScan {
     __syncthreads();
     uint32_t tile = shared_.first_ticket, held = kNone;
     Vectors even, odd;
+    // A block that starts when the others have drawn all tiles, as blocks do whose multiprocessors other kernels held,
+    // has none.
+    if (tile >= args_.tiles) return;
     if (scans())
       load(tile, even);
     else
