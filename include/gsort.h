@@ -227,9 +227,13 @@ GSORT_API gsort_status gsort_info_get(const gsort *g, gsort_info *info);
 
 /**
  * Chooses the stream on which later calls enqueue their work. Default: CUDA's legacy default stream (NULL).
+ * Nothing waits: work on the earlier stream goes on, each stream's calls work in memory of their own, and what a call
+ * on the new stream must not overtake (an array that a call on the earlier one still writes, say) is ordered by the
+ * caller, as between any two streams. gsort_synchronize() waits for all of them. cudaStreamPerThread is another stream
+ * in each thread.
  * @param g the handle.
- * @param cuda_stream a cudaStream_t (CUstream) of the handle's device, which must stay valid until another stream is
- * set or the handle is destroyed.
+ * @param cuda_stream a cudaStream_t (CUstream) of the handle's device, which must be open during the calls that use
+ * it. It may be destroyed before another one is set and before the handle is.
  * @return #GSORT_ERROR_NOT_SUPPORTED on a CPU handle unless NULL; #GSORT_ERROR_INVALID_ARGUMENT for a stream of another
  * device.
  */
@@ -415,7 +419,13 @@ GSORT_API gsort_status gsort_scan(gsort *g, gsort_dtype t, const void *in, void 
  * @{ */
 /**
  * Allocates now what a later call of this shape with device arrays needs, so that the call can be captured into a
- * graph. The memory stays with the handle. On a CPU handle it does nothing.
+ * graph. On a CPU handle it does nothing.
+ *
+ * A captured call works in memory of its own, which no other call and no other graph uses: replays may run beside
+ * direct calls and beside replays of other graphs. The first capture takes what was reserved; later ones, up to the
+ * size that was reserved, allocate again, which waits for nothing. The memory comes back to the handle when the graph
+ * and all that was instantiated from it are destroyed, so graphs must not run after the handle is destroyed. Two
+ * executables of one graph share its memory (and its arrays) and must not run at the same time.
  * @param g the handle.
  * @param op GSORT_OP_*.
  * @param t type of the elements.
@@ -434,8 +444,9 @@ GSORT_API gsort_status gsort_workspace_bytes(uint32_t op, gsort_dtype t, uint64_
 
 /**
  * Lends the handle device memory to work in instead of its own; NULL and 0 take it back. The memory must be aligned to
- * 256 and stay valid until the handle's work is done. A call that needs more fails with #GSORT_ERROR_OUT_OF_MEMORY and
- * says how much. Not for CPU handles.
+ * 256 and stay valid until the handle's work is done. All calls share it, captured ones too: their work, and replays of
+ * their graphs, must not overlap. A call that needs more fails with #GSORT_ERROR_OUT_OF_MEMORY and says how much. Not
+ * for CPU handles.
  */
 GSORT_API gsort_status gsort_set_workspace(gsort *g, void *device_memory, uint64_t bytes);
 /** @} */

@@ -90,9 +90,18 @@ bool is_no_stream(cudaError_t result) {
          result == cudaErrorContextIsDestroyed;
 }
 
-bool is_capturing(cudaStream_t stream) {
+uint64_t stream_id(cudaStream_t stream) {
+  unsigned long long id = 0;
+  cuda_check(cudaStreamGetId(stream, &id), "cudaStreamGetId");
+  return id;
+}
+
+// The stream and what is captured on it; `id` is the stream's.
+WorkQueue queue_of(cudaStream_t stream, uint64_t id) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  const cudaError_t result = cudaStreamIsCapturing(stream, &status);
+  unsigned long long capture = 0;
+  cudaGraph_t graph = nullptr;
+  const cudaError_t result = cudaStreamGetCaptureInfo(stream, &status, &capture, &graph, nullptr, nullptr, nullptr);
   if (is_no_stream(result)) {
     (void)cudaGetLastError();
     throw Error(GSORT_ERROR_INVALID_ARGUMENT,
@@ -105,10 +114,11 @@ bool is_capturing(cudaStream_t stream) {
         "the handle works on the legacy default stream while another stream is being captured; give it a stream "
         "with gsort_set_stream()");
   }
-  cuda_check(result, "cudaStreamIsCapturing");
+  cuda_check(result, "cudaStreamGetCaptureInfo");
   if (status == cudaStreamCaptureStatusInvalidated)
     throw Error(GSORT_ERROR_NOT_SUPPORTED, "the capture of the handle's stream was invalidated earlier; end it first");
-  return status == cudaStreamCaptureStatusActive;
+  if (status != cudaStreamCaptureStatusActive) return {stream, id, 0, nullptr};
+  return {stream, id, capture, graph};
 }
 
 class CudaEngine final : public Engine {
@@ -116,7 +126,7 @@ class CudaEngine final : public Engine {
   explicit CudaEngine(const EngineOptions &options)
       : control_(*options.control), device_(open_device(options.options.device)), workspace_(options.options) {
     const CallScope scope(device_.ordinal);
-    cuda_check(cudaEventCreateWithFlags(&switched_, cudaEventDisableTiming), "cudaEventCreate");
+    stream_id_ = stream_id(stream_);
   }
   ~CudaEngine() override;
 
@@ -134,26 +144,31 @@ class CudaEngine final : public Engine {
   }
 
  private:
-  void execute_staged(const Request &request, const Staging &staging, bool capturing);
+  WorkQueue queue() const;
+  WorkMemory room(uint64_t bytes, const WorkQueue &queue);
+  void execute_staged(const Request &request, const Staging &staging, const WorkQueue &queue);
   void write_empty_result(const Request &request);
-  void launch(const Request &request, void *workspace, bool capturing);
+  void launch(const Request &request, const WorkMemory &work, bool capturing);
   void launch_segments_checked(const Request &request, void *workspace, bool capturing);
 
   Control &control_;
   OpenedDevice device_;
   Workspace workspace_;
   cudaStream_t stream_ = nullptr;
-  cudaEvent_t switched_ = nullptr;
+  uint64_t stream_id_ = 0;
+  // Work that synchronize() has not waited for: on which stream the last of it is, and whether some is on others.
+  bool busy_ = false, busy_elsewhere_ = false;
+  uint64_t busy_stream_id_ = 0;
   bool abandoned_ = false;
 };
 
 CudaEngine::~CudaEngine() {
   if (abandoned_) return;
-  // Errors have no one to be told to any more; at process exit the runtime may be gone already.
+  // Errors have no one to be told to any more; at process exit the runtime may be gone already. The stream is not
+  // touched: programs destroy it before the handle.
   try {
     const CallScope scope(device_.ordinal);
-    (void)cudaStreamSynchronize(stream_);
-    (void)cudaEventDestroy(switched_);
+    if (busy_) (void)cudaDeviceSynchronize();
     workspace_.clear();
     (void)cudaGetLastError();
   } catch (const Error &) {
@@ -189,7 +204,6 @@ bool CudaEngine::host_readable(const void *array) {
 void CudaEngine::set_stream(void *stream) {
   const CallScope scope(device_.ordinal);
   const auto next = static_cast<cudaStream_t>(stream);
-  if (next == stream_) return;
   unsigned int flags = 0;
   const cudaError_t result = cudaStreamGetFlags(next, &flags);
   if (is_no_stream(result)) {
@@ -197,33 +211,52 @@ void CudaEngine::set_stream(void *stream) {
     throw Error(GSORT_ERROR_INVALID_ARGUMENT, "cuda_stream = %p is no open stream; pass one that exists, or NULL",
                 stream);
   }
-  cuda_check(result, "cudaStreamGetFlags");
+  // The legacy stream while another one is captured; calls will say so.
+  if (result == cudaErrorStreamCaptureImplicit)
+    (void)cudaGetLastError();
+  else
+    cuda_check(result, "cudaStreamGetFlags");
   int device = device_.ordinal;
   if (cudaStreamGetDevice(next, &device) != cudaSuccess) (void)cudaGetLastError();
   if (device != device_.ordinal)
     throw Error(GSORT_ERROR_INVALID_ARGUMENT, "cuda_stream = %p is a stream of device %d, and the handle's is %d",
                 stream, device, device_.ordinal);
-  // The workspace goes along: what runs on the new stream must not overtake what still runs on the old one.
-  if (is_capturing(next)) {
-    cuda_check(cudaStreamSynchronize(stream_), "waiting for the earlier stream");
-  } else if (!is_capturing(stream_)) {
-    cuda_check(cudaEventRecord(switched_, stream_), "cudaEventRecord");
-    cuda_check(cudaStreamWaitEvent(next, switched_, 0), "cudaStreamWaitEvent");
-  }
+  // The stream before is not touched, for it may have been destroyed. What still runs on it has memory of its own.
+  stream_id_ = stream_id(next);
   stream_ = next;
+}
+
+// cudaStreamPerThread is another stream in each thread.
+WorkQueue CudaEngine::queue() const {
+  return queue_of(stream_, stream_ == cudaStreamPerThread ? stream_id(stream_) : stream_id_);
+}
+
+// Room for a call, which is noted as enqueued.
+WorkMemory CudaEngine::room(uint64_t bytes, const WorkQueue &queue) {
+  const WorkMemory memory = workspace_.at_least(bytes, queue);
+  if (queue.capture_id != 0) return memory;
+  if (busy_ && busy_stream_id_ != queue.stream_id) busy_elsewhere_ = true;
+  busy_ = true;
+  busy_stream_id_ = queue.stream_id;
+  return memory;
 }
 
 void CudaEngine::synchronize() {
   const CallScope scope(device_.ordinal);
-  if (is_capturing(stream_))
+  const WorkQueue here = queue();
+  if (here.capture_id != 0)
     throw Error(GSORT_ERROR_NOT_SUPPORTED,
                 "the handle's stream is being captured and cannot be waited for; end the capture");
   cuda_check(cudaStreamSynchronize(stream_), "gsort_synchronize");
+  // Streams of earlier calls may be destroyed, so that only the device can be waited for.
+  if (busy_ && (busy_elsewhere_ || busy_stream_id_ != here.stream_id))
+    cuda_check(cudaDeviceSynchronize(), "gsort_synchronize");
+  busy_ = busy_elsewhere_ = false;
 }
 
 void CudaEngine::reserve(const Request &shape) {
   const CallScope scope(device_.ordinal);
-  (void)workspace_.at_least(cuda_workspace_bytes(shape), stream_, is_capturing(stream_));
+  workspace_.reserve(cuda_workspace_bytes(shape));
 }
 
 void CudaEngine::set_workspace(void *memory, uint64_t bytes) {
@@ -236,23 +269,23 @@ void CudaEngine::set_workspace(void *memory, uint64_t bytes) {
 
 void CudaEngine::execute(const Request &request) {
   const CallScope scope(device_.ordinal);
-  const bool capturing = is_capturing(stream_);
+  const WorkQueue here = queue();
   if (is_empty(request)) return write_empty_result(request);
   Staging staging;
   staging.collect(request, device_.ordinal);
-  if (staging.any()) return execute_staged(request, staging, capturing);
-  launch(request, workspace_.at_least(cuda_workspace_bytes(request), stream_, capturing), capturing);
+  if (staging.any()) return execute_staged(request, staging, here);
+  launch(request, room(cuda_workspace_bytes(request), here), here.capture_id != 0);
 }
 
-void CudaEngine::execute_staged(const Request &request, const Staging &staging, bool capturing) {
-  if (capturing)
+void CudaEngine::execute_staged(const Request &request, const Staging &staging, const WorkQueue &queue) {
+  if (queue.capture_id != 0)
     throw Error(GSORT_ERROR_NOT_SUPPORTED,
                 "the handle's stream is being captured, and an array lies in host memory; pass device memory");
-  char *const memory =
-      static_cast<char *>(workspace_.at_least(staging.bytes() + cuda_workspace_bytes(request), stream_, false));
+  const WorkMemory work = room(staging.bytes() + cuda_workspace_bytes(request), queue);
+  char *const memory = static_cast<char *>(work.memory);
   try {
     staging.copy_in(stream_, control_, memory);
-    launch(staging.bind(request, memory), memory + staging.bytes(), false);
+    launch(staging.bind(request, memory), {memory + staging.bytes(), work.standing}, false);
     staging.copy_out(stream_, memory);
   } catch (...) {
     // Copies may still read the caller's arrays.
@@ -274,8 +307,9 @@ void CudaEngine::write_empty_result(const Request &request) {
   check_launch("write_result_kernel");
 }
 
-void CudaEngine::launch(const Request &request, void *workspace, bool capturing) {
-  const LaunchContext context = {stream_, &device_.facts, &control_, workspace_.standing()};
+void CudaEngine::launch(const Request &request, const WorkMemory &work, bool capturing) {
+  const LaunchContext context = {stream_, &device_.facts, &control_, work.standing};
+  void *const workspace = work.memory;
   switch (request.operation) {
     case Operation::kSort:
     case Operation::kSortPairs:

@@ -5,9 +5,15 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <vector>
 
 namespace gsort_test {
 namespace {
+
+struct UserObject {
+  void *what;
+  cudaHostFn_t destroy;
+};
 
 struct State {
   bool stand_in = false;
@@ -21,9 +27,12 @@ struct State {
   cudaError_t last_error = cudaSuccess;  // of failures that were made up
   std::map<void *, size_t> memory;
   uint64_t bytes = 0;
-  int events = 0;
+  int streams = 0;
   int device = 0;  // the stand-in's, like the next
   cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
+  uint64_t captures = 0;  // the stand-in's, of which the last may be under way
+  bool capturing = false;
+  std::vector<UserObject *> retained;  // by the graph of that capture
 };
 
 // Never destroyed: the library may be used while the program ends.
@@ -102,9 +111,33 @@ cudaError_t give_back(void *memory) {
   return cudaSuccess;
 }
 
-cudaError_t make_event(cudaEvent_t *event) {
+cudaError_t make_stream(cudaStream_t *stream) {
   static int something = 0;
-  return give(event, reinterpret_cast<cudaEvent_t>(&something));
+  return give(stream, reinterpret_cast<cudaStream_t>(&something));
+}
+
+// One capture at a time; every stream is in it.
+cudaError_t capture_info(cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph) {
+  const State &s = state();
+  *id = s.captures;
+  *graph = s.capturing ? reinterpret_cast<cudaGraph_t>(&state().retained) : nullptr;
+  return give(status, s.capturing ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone);
+}
+
+cudaError_t make_user_object(cudaUserObject_t *object, void *what, cudaHostFn_t destroy) {
+  return give(object, reinterpret_cast<cudaUserObject_t>(new UserObject{what, destroy}));
+}
+
+cudaError_t retain(cudaUserObject_t object) {
+  state().retained.push_back(reinterpret_cast<UserObject *>(object));
+  return cudaSuccess;
+}
+
+cudaError_t release(cudaUserObject_t object) {
+  auto *const released = reinterpret_cast<UserObject *>(object);
+  released->destroy(released->what);
+  delete released;
+  return cudaSuccess;
 }
 
 cudaError_t count_allocation(cudaError_t result, void *memory, size_t bytes) {
@@ -124,8 +157,8 @@ size_t strike(void *memory) {
   return bytes;
 }
 
-cudaError_t count_event(cudaError_t result, int change) {
-  if (result == cudaSuccess) state().events += change;
+cudaError_t count_stream(cudaError_t result, int change) {
+  if (result == cudaSuccess) state().streams += change;
   return result;
 }
 
@@ -174,12 +207,20 @@ GSORT_CALL(cudaDeviceGetAttribute, (int *value, cudaDeviceAttr which, int device
 GSORT_CALL(cudaGetDeviceProperties, (cudaDeviceProp * out, int device), (out, device), properties(out))
 GSORT_CALL(cudaStreamGetFlags, (cudaStream_t stream, unsigned *flags), (stream, flags), give(flags, 0u))
 GSORT_CALL(cudaStreamGetDevice, (cudaStream_t stream, int *device), (stream, device), give(device, state().device))
-GSORT_CALL(cudaStreamIsCapturing, (cudaStream_t stream, cudaStreamCaptureStatus *status), (stream, status),
-           give(status, cudaStreamCaptureStatusNone))
+GSORT_CALL(cudaStreamGetId, (cudaStream_t stream, unsigned long long *id), (stream, id),
+           give(id, static_cast<unsigned long long>(reinterpret_cast<uintptr_t>(stream))))
+GSORT_CALL(cudaStreamGetCaptureInfo,
+           (cudaStream_t stream, cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
+            const cudaGraphNode_t **dependencies, const cudaGraphEdgeData **edges, size_t *count),
+           (stream, status, id, graph, dependencies, edges, count), capture_info(status, id, graph))
 GSORT_CALL(cudaStreamSynchronize, (cudaStream_t stream), (stream), nothing())
-GSORT_CALL(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned flags), (stream, event, flags),
-           nothing())
-GSORT_CALL(cudaEventRecord, (cudaEvent_t event, cudaStream_t stream), (event, stream), nothing())
+GSORT_CALL(cudaDeviceSynchronize, (), (), nothing())
+GSORT_CALL(cudaUserObjectCreate,
+           (cudaUserObject_t * object, void *what, cudaHostFn_t destroy, unsigned references, unsigned flags),
+           (object, what, destroy, references, flags), make_user_object(object, what, destroy))
+GSORT_CALL(cudaGraphRetainUserObject, (cudaGraph_t graph, cudaUserObject_t object, unsigned references, unsigned flags),
+           (graph, object, references, flags), retain(object))
+GSORT_CALL(cudaUserObjectRelease, (cudaUserObject_t object, unsigned references), (object, references), release(object))
 GSORT_CALL(cudaThreadExchangeStreamCaptureMode, (cudaStreamCaptureMode * mode), (mode), exchange_mode(mode))
 
 GSORT_DECLARE_CALL(cudaMalloc, (void **memory, size_t bytes))
@@ -198,19 +239,19 @@ extern "C" cudaError_t __wrap_cudaFree(void *memory) {
   return result;
 }
 
-GSORT_DECLARE_CALL(cudaEventCreateWithFlags, (cudaEvent_t * event, unsigned flags))
-extern "C" cudaError_t __wrap_cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags) {
+GSORT_DECLARE_CALL(cudaStreamCreateWithFlags, (cudaStream_t * stream, unsigned flags))
+extern "C" cudaError_t __wrap_cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
   const cudaError_t result = intercept(
-      "cudaEventCreateWithFlags", [&] { return __real_cudaEventCreateWithFlags(event, flags); },
-      [&] { return make_event(event); });
-  return count_event(result, 1);
+      "cudaStreamCreateWithFlags", [&] { return __real_cudaStreamCreateWithFlags(stream, flags); },
+      [&] { return make_stream(stream); });
+  return count_stream(result, 1);
 }
 
-GSORT_DECLARE_CALL(cudaEventDestroy, (cudaEvent_t event))
-extern "C" cudaError_t __wrap_cudaEventDestroy(cudaEvent_t event) {
+GSORT_DECLARE_CALL(cudaStreamDestroy, (cudaStream_t stream))
+extern "C" cudaError_t __wrap_cudaStreamDestroy(cudaStream_t stream) {
   const cudaError_t result =
-      intercept("cudaEventDestroy", [&] { return __real_cudaEventDestroy(event); }, [] { return nothing(); });
-  return count_event(result, -1);
+      intercept("cudaStreamDestroy", [&] { return __real_cudaStreamDestroy(stream); }, [] { return nothing(); });
+  return count_stream(result, -1);
 }
 
 // Never made to fail. The first is the runtime's own error unless a failure was made up.
@@ -277,7 +318,7 @@ void restore_thread(int device) {
 }
 
 uint64_t live_device_bytes() { return state().bytes; }
-int live_events() { return state().events; }
+int live_streams() { return state().streams; }
 uint64_t failures_made() { return state().failures; }
 const std::set<std::string> &failed_functions() { return state().failed; }
 
@@ -286,5 +327,15 @@ void use_stand_in(ArrayPlace arrays) {
   state().arrays = arrays;
 }
 void use_real_device() { state().stand_in = false; }
+
+void begin_stand_in_capture() {
+  state().captures++;
+  state().capturing = true;
+}
+void end_stand_in_capture() {
+  state().capturing = false;
+  for (UserObject *object : state().retained) release(reinterpret_cast<cudaUserObject_t>(object));
+  state().retained.clear();
+}
 
 }  // namespace gsort_test

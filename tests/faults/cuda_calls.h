@@ -37,7 +37,7 @@ void restore_thread(int device);
 
 // Taken by the library and not given back.
 uint64_t live_device_bytes();
-int live_events();
+int live_streams();
 
 // Since the program began: calls that were made to fail, and their functions.
 uint64_t failures_made();
@@ -47,6 +47,10 @@ const std::set<std::string> &failed_functions();
 enum class ArrayPlace { kHost, kDevice };
 void use_stand_in(ArrayPlace arrays);
 void use_real_device();
+
+// Until the end every stream of the stand-in is captured into a graph, which is destroyed then.
+void begin_stand_in_capture();
+void end_stand_in_capture();
 
 }  // namespace gsort_test
 

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Graphs beside other work of the handle that captured them: replays, direct calls and other graphs share no memory.
+// Also streams that are gone, and one stream a thread.
+#include <thread>
+
+#include "gpu/fixture.h"
+
+namespace gsort_test {
+namespace {
+
+class cuda_Graphs : public GpuTest {};
+
+constexpr uint64_t kLength = 1 << 20;
+
+struct ReservedShape {
+  uint32_t op;
+  uint64_t last;
+};
+
+// What gsort_reserve() must be told for an operation of all_operations(), in its order.
+std::vector<ReservedShape> reserved_shapes(uint64_t n) {
+  return {{GSORT_OP_SORT, 0},     {GSORT_OP_SORT_PAIRS, 4},    {GSORT_OP_ARGSORT, 4},
+          {GSORT_OP_RANK, 4},     {GSORT_OP_MERGE, 0},         {GSORT_OP_SORT_SEGMENTS, Arrays::kSegments},
+          {GSORT_OP_TOPK, n / 3}, {GSORT_OP_TOPK_ROWS, n / 9}, {GSORT_OP_TOPK_SEGMENTS, 10},
+          {GSORT_OP_SUM, 0},      {GSORT_OP_REDUCE, 0},        {GSORT_OP_SCAN, 0}};
+}
+
+// The graph of one call, with arrays of its own.
+struct Captured {
+  Captured(gsort *g, size_t number, const Array &input, const DeviceStream &on)
+      : operation(all_operations()[number]), arrays(Place::kDevice, input) {
+    const ReservedShape shape = reserved_shapes(input.size())[number];
+    EXPECT_TRUE(succeeded(g, gsort_reserve(g, shape.op, input.type(), input.size(), shape.last)));
+    EXPECT_TRUE(succeeded(g, gsort_set_stream(g, on.get())));
+    capture(g, on);
+  }
+  void capture(gsort *g, const DeviceStream &on) {
+    const_cast<DeviceStream &>(on).begin_capture();
+    const gsort_status status = operation.run(g, arrays);
+    void *const made = const_cast<DeviceStream &>(on).end_capture();
+    EXPECT_TRUE(succeeded(g, status));
+    graph = std::make_unique<DeviceGraph>(made);
+  }
+  // Queues poison over the outputs, then a replay.
+  void replay(DeviceStream &on) {
+    for (const Buffer *out : {&arrays.keys_out, &arrays.values_out, &arrays.indices_out})
+      on.fill_async(out->data(), 0xA5, out->bytes());
+    graph->launch(on);
+  }
+  const NamedOperation &operation;
+  Arrays arrays;
+  std::unique_ptr<DeviceGraph> graph;
+};
+
+uint64_t held_bytes(gsort *g) {
+  gsort_info info = {};
+  info.struct_size = sizeof info;
+  EXPECT_TRUE(succeeded(g, gsort_info_get(g, &info)));
+  return info.device_held_bytes;
+}
+
+TEST_F(cuda_Graphs, ReplayBesideDirectCalls) {
+  const Array input = generate(Distribution::kUniform, GSORT_I32, kLength, 1);
+  const Array other = generate(Distribution::kUniform, GSORT_I32, kLength, 2);
+  for (size_t i = 0; i < all_operations().size(); ++i) {
+    SCOPED_TRACE(all_operations()[i].name);
+    DeviceStream a, b;
+    const Handle handle(GSORT_BACKEND_CUDA);
+    gsort *const g = handle.get();
+    Captured captured(g, i, input, a);
+    const Arrays direct(Place::kDevice, other);
+    ASSERT_TRUE(succeeded(g, gsort_set_stream(g, b.get())));
+    const Bytes want = expected(captured.operation, input), want_direct = expected(captured.operation, other);
+    for (int round = 0; round < 100; ++round) {
+      captured.replay(a);
+      ASSERT_TRUE(succeeded(g, captured.operation.run(g, direct)));
+      if (round % 10 != 9) continue;
+      a.synchronize();
+      b.synchronize();
+      ASSERT_TRUE(want == captured.operation.result(captured.arrays)) << "replay " << round;
+      ASSERT_TRUE(want_direct == captured.operation.result(direct)) << "direct call " << round;
+    }
+  }
+}
+
+TEST_F(cuda_Graphs, TwoReplaysAtOnce) {
+  const Array inputs[2] = {generate(Distribution::kUniform, GSORT_F32, kLength, 1),
+                           generate(Distribution::kSmallRange, GSORT_F32, kLength, 2)};
+  for (size_t i = 0; i < all_operations().size(); ++i) {
+    SCOPED_TRACE(all_operations()[i].name);
+    DeviceStream streams[2];
+    const Handle handle(GSORT_BACKEND_CUDA);
+    Captured first(handle.get(), i, inputs[0], streams[0]), second(handle.get(), i, inputs[1], streams[1]);
+    Captured *const both[2] = {&first, &second};
+    const Bytes want[2] = {expected(first.operation, inputs[0]), expected(first.operation, inputs[1])};
+    for (int round = 0; round < 100; ++round) {
+      for (int s = 0; s < 2; ++s) both[s]->replay(streams[s]);
+      if (round % 10 != 9) continue;
+      for (int s = 0; s < 2; ++s) {
+        streams[s].synchronize();
+        ASSERT_TRUE(want[s] == first.operation.result(both[s]->arrays)) << "round " << round << ", graph " << s;
+      }
+    }
+  }
+}
+
+// A program that captures again and again holds no more than one that captures once.
+TEST_F(cuda_Graphs, MemoryComesBackWithTheGraph) {
+  const Array input = generate(Distribution::kUniform, GSORT_F32, kLength, 1);
+  DeviceStream stream;
+  const Handle handle(GSORT_BACKEND_CUDA);
+  Captured captured(handle.get(), 0, input, stream);
+  const uint64_t once = held_bytes(handle.get());
+  EXPECT_GT(once, 0u);
+  for (int round = 0; round < 20; ++round) {
+    captured.replay(stream);
+    stream.synchronize();
+    captured.graph.reset();
+    captured.capture(handle.get(), stream);
+  }
+  EXPECT_LE(held_bytes(handle.get()), 2 * once) << "one block may wait for its graph's end to be told";
+  captured.replay(stream);
+  stream.synchronize();
+  EXPECT_TRUE(expected(captured.operation, input) == captured.operation.result(captured.arrays));
+}
+
+// The stream before may be destroyed at any time: it is not touched, and its work is waited for all the same.
+TEST_F(cuda_Graphs, StreamsThatAreDestroyedFirst) {
+  const Array input = generate(Distribution::kUniform, GSORT_U64, kLength, 1);
+  const NamedOperation &sort = all_operations()[0];
+  const Bytes want = expected(sort, input);
+  const Handle handle(GSORT_BACKEND_CUDA);
+  for (int round = 0; round < 50; ++round) {
+    const Arrays first(Place::kDevice, input), second(Place::kDevice, input);
+    auto stream = std::make_unique<DeviceStream>(), next = std::make_unique<DeviceStream>();
+    ASSERT_TRUE(succeeded(handle.get(), gsort_set_stream(handle.get(), stream->get())));
+    ASSERT_TRUE(succeeded(handle.get(), sort.run(handle.get(), first)));
+    stream.reset();
+    ASSERT_TRUE(succeeded(handle.get(), gsort_set_stream(handle.get(), next->get())));
+    ASSERT_TRUE(succeeded(handle.get(), sort.run(handle.get(), second)));
+    ASSERT_TRUE(succeeded(handle.get(), gsort_synchronize(handle.get())));
+    ASSERT_TRUE(want == sort.result(first) && want == sort.result(second)) << "round " << round;
+    if (round % 2 == 0) next.reset();
+  }
+  EXPECT_LT(held_bytes(handle.get()), kLength * 8 * 12) << "streams that are gone hold memory without bound";
+}
+
+// cudaStreamPerThread is a stream of its own in each thread.
+TEST_F(cuda_Graphs, OneStreamAThread) {
+  void *const per_thread = reinterpret_cast<void *>(uintptr_t{2});
+  const Handle handle(GSORT_BACKEND_CUDA);
+  ASSERT_TRUE(succeeded(handle.get(), gsort_set_stream(handle.get(), per_thread)));
+  std::vector<std::thread> threads;
+  for (uint64_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      use_device(0);
+      const Array input = generate(Distribution::kUniform, GSORT_I32, kLength, t);
+      for (const NamedOperation &operation : all_operations()) {
+        const Arrays arrays(Place::kDevice, input);
+        const Bytes want = expected(operation, input);
+        for (int round = 0; round < 20; ++round)
+          ASSERT_TRUE(succeeded(handle.get(), operation.run(handle.get(), arrays))) << operation.name;
+        ASSERT_TRUE(succeeded(handle.get(), gsort_synchronize(handle.get())));
+        EXPECT_TRUE(want == operation.result(arrays)) << operation.name << ", thread " << t;
+      }
+    });
+  for (std::thread &thread : threads) thread.join();
+}
+
+// While another stream is captured a handle is made, used, waited for and destroyed, and the capture goes on.
+TEST_F(cuda_Graphs, HandlesComeAndGoBesideACapture) {
+  const Array input = generate(Distribution::kUniform, GSORT_F32, 60000, 1);
+  DeviceStream captured, used;
+  captured.begin_capture();
+  {
+    const Handle handle(GSORT_BACKEND_CUDA);
+    ASSERT_TRUE(succeeded(handle.get(), gsort_set_stream(handle.get(), used.get())));
+    EXPECT_TRUE(same_elements(reference_sort(input, 0), run_sort({handle.get(), Place::kHost}, input, 0)));
+  }
+  void *graph = captured.end_capture();
+  EXPECT_NE(nullptr, graph) << "the capture was invalidated";
+  if (graph != nullptr) DeviceGraph discarded(graph);
+}
+
+}  // namespace
+}  // namespace gsort_test
