@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // is_last_block(): exactly one block is the last, and it sees what every thread of every block wrote before. Warps are
 // held up at random between their writes and the question, so that a ticket taken too early shows.
-#include "cuda/block/last_block.cuh"
+#include "cuda/primitive/last_block.cuh"
 #include "launch_harness.h"
 
 namespace gsort_test {

@@ -17,7 +17,7 @@
 #include "core/control.h"
 #include "core/dtype.h"
 #include "core/request.h"
-#include "cuda/launch.h"
+#include "cuda/engine/launch.h"
 
 namespace gsort_test {
 

@@ -2,7 +2,7 @@
 // launch_merge(): sorted inputs merge, unsorted ones keep their keys.
 #include <algorithm>
 
-#include "plan/merge_plan.h"
+#include "cuda/merge/plan.h"
 #include "unit_cuda/launch_harness.h"
 
 namespace gsort_test {

@@ -7,9 +7,9 @@
 #include <thread>
 #include <vector>
 
-#include "cuda/msd.h"
+#include "cuda/sort/msd/msd.h"
+#include "cuda/sort/msd/msd_plan.h"
 #include "launch_harness.h"
-#include "plan/msd_plan.h"
 
 namespace gsort_internal {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "core/half.h"
 #include "core/superaccumulator.h"
-#include "cuda/workspace.h"
-#include "plan/reduce_plan.h"
+#include "cuda/engine/workspace.h"
+#include "cuda/sum/plan.h"
 #include "unit_cuda/launch_harness.h"
 
 namespace gsort_test {

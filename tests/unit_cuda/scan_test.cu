@@ -4,7 +4,7 @@
 
 #include "core/half.h"
 #include "core/scan_order.h"
-#include "plan/scan_plan.h"
+#include "cuda/scan/plan.h"
 #include "unit_cuda/launch_harness.h"
 
 namespace gsort_test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Sorts of segments on the GPU: every class of length, gaps, empty segments and wrong offsets.
-#include "plan/segments_layout.h"
+#include "cuda/segments/layout.h"
 #include "sort_support.h"
 
 namespace gsort_internal {

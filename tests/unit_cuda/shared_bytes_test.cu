@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // allow_shared_bytes(): one call's need does not take away what another was allowed.
 #include "core/error.h"
-#include "cuda/shared_bytes.h"
+#include "cuda/engine/shared_bytes.h"
 #include "launch_harness.h"
 
 namespace gsort_test {

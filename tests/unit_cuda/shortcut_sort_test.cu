@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "cuda/launch.h"
-#include "plan/msd_plan.h"
-#include "plan/shortcut_plan.h"
+#include "cuda/engine/launch.h"
+#include "cuda/sort/fast_path/fast_path_plan.h"
+#include "cuda/sort/msd/msd_plan.h"
 #include "shortcut_support.h"
 
 namespace gsort_internal {

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "cuda/shortcut.h"
-#include "plan/shortcut_plan.h"
+#include "cuda/sort/fast_path/fast_path.h"
+#include "cuda/sort/fast_path/fast_path_plan.h"
 #include "shortcut_support.h"
 
 namespace gsort_internal {

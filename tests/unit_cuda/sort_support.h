@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "cuda/sort/force.h"
 #include "launch_harness.h"
-#include "plan/force.h"
 
 namespace gsort_internal {
 namespace {

@@ -3,10 +3,10 @@
 // path of its finish.
 #include <functional>
 
-#include "cuda/shortcut.h"
-#include "cuda/sort_job.h"
-#include "cuda/stable.h"
-#include "plan/sort_layout.h"
+#include "cuda/sort/fast_path/fast_path.h"
+#include "cuda/sort/msd/stable.h"
+#include "cuda/sort/sort_job.h"
+#include "cuda/sort/sort_layout.h"
 #include "sort_support.h"
 
 namespace gsort_internal {

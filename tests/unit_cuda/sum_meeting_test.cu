@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // meet_in_grid(): one block gets the sum of all blocks' limbs and all flags, whatever the blocks' order, and leaves the
 // state zero. Blocks and warps are held up at random, so that a block that does not wait for all shows.
-#include "cuda/kernels/sum_meeting.cuh"
+#include "cuda/sum/meeting.cuh"
 #include "launch_harness.h"
 
 namespace gsort_test {

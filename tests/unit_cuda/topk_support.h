@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/key_bits.h"
-#include "cuda/launch_topk.h"
+#include "cuda/topk/launch.h"
 #include "launch_harness.h"
 
 namespace gsort_test {

@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "core/scan_order.h"
-#include "plan/merge_plan.h"
-#include "plan/reduce_plan.h"
-#include "plan/scan_plan.h"
+#include "cuda/merge/plan.h"
+#include "cuda/scan/plan.h"
+#include "cuda/sum/plan.h"
 #include "plan_support.h"
 
 namespace gsort_test {

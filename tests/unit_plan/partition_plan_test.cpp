@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "plan/msd_plan.h"
-#include "plan/radix_plan.h"
-#include "plan/shortcut_plan.h"
-#include "plan/stable_plan.h"
+#include "cuda/sort/fast_path/fast_path_plan.h"
+#include "cuda/sort/msd/msd_plan.h"
+#include "cuda/sort/msd/stable_plan.h"
+#include "cuda/sort/sort_plan.h"
 #include "plan_support.h"
 
 namespace gsort_test {

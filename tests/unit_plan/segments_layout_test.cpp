@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <algorithm>
 
-#include "plan/segments_layout.h"
+#include "cuda/segments/layout.h"
 #include "plan_support.h"
 
 namespace gsort_test {

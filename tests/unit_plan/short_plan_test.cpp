@@ -2,7 +2,7 @@
 // Plans of the sorts of short inputs, on chip in one block or by a team of blocks.
 #include <algorithm>
 
-#include "plan/small_plan.h"
+#include "cuda/sort/small/small_plan.h"
 #include "plan_support.h"
 
 namespace gsort_test {

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <set>
 
-#include "plan/radix_plan.h"
-#include "plan/segments_layout.h"
-#include "plan/sort_layout.h"
+#include "cuda/segments/layout.h"
+#include "cuda/sort/sort_layout.h"
+#include "cuda/sort/sort_plan.h"
 #include "plan_support.h"
 
 namespace gsort_test {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "plan/topk_plan.h"
+#include "cuda/topk/plan.h"
 #include "plan_support.h"
 
 namespace gsort_test {

@@ -2,7 +2,7 @@
 // Who does a row of ragged rows, and the lists of rows, which must hold them whatever the offsets are.
 #include <algorithm>
 
-#include "plan/topk_ragged_plan.h"
+#include "cuda/topk/ragged_plan.h"
 #include "plan_support.h"
 
 namespace gsort_test {

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cuda/engine/check.h"
+
+#include "core/error.h"
+
+namespace gsort_internal {
+namespace {
+
+// Faults after which the context answers every call with the same error.
+bool is_sticky(cudaError_t result) {
+  switch (result) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure:
+    case cudaErrorECCUncorrectable:
+    case cudaErrorContained:
+    case cudaErrorMpsClientTerminated:
+    case cudaErrorExternalDevice:
+    case cudaErrorCudartUnloading:
+    case cudaErrorContextIsDestroyed:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+void cuda_check(cudaError_t result, const char *what) {
+  if (result == cudaSuccess) return;
+  (void)cudaGetLastError();
+  if (result == cudaErrorMemoryAllocation)
+    throw Error(GSORT_ERROR_OUT_OF_MEMORY,
+                "%s: the device has not enough free memory; free some or sort fewer elements", what);
+  if (is_sticky(result))
+    throw Error(GSORT_ERROR_DEVICE_LOST, "%s: %s; the device cannot be used again by this process: restart it", what,
+                cudaGetErrorString(result));
+  throw Error(GSORT_ERROR_INTERNAL, "%s: %s (%s); please report it", what, cudaGetErrorName(result),
+              cudaGetErrorString(result));
+}
+
+void check_launch(const char *kernel) { cuda_check(cudaGetLastError(), kernel); }
+
+}  // namespace gsort_internal

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The engine on a GPU: brings a request's arrays to the device, finds room to work in, launches, brings results back.
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "core/dtype.h"
+#include "core/error.h"
+#include "cuda/engine/check.h"
+#include "cuda/engine/device.h"
+#include "cuda/engine/launch.h"
+#include "cuda/engine/staging.h"
+#include "cuda/engine/workspace.h"
+#include "engine.h"
+
+namespace gsort_internal {
+namespace {
+
+uint64_t launch_workspace_bytes(const Request &shape) {
+  switch (shape.operation) {
+    case Operation::kSort:
+    case Operation::kSortPairs:
+    case Operation::kArgsort:
+    case Operation::kRank:
+      return sort_workspace_bytes(shape);
+    case Operation::kSortSegments:
+      return segments_workspace_bytes(shape);
+    case Operation::kMerge:
+      return merge_workspace_bytes(shape);
+    case Operation::kTopk:
+    case Operation::kTopkRows:
+      return topk_workspace_bytes(shape);
+    case Operation::kTopkSegments:
+      return topk_segments_workspace_bytes(shape);
+    case Operation::kSum:
+    case Operation::kReduce:
+      return reduce_workspace_bytes(shape);
+    case Operation::kScan:
+      return scan_workspace_bytes(shape);
+  }
+  throw Error(GSORT_ERROR_INTERNAL, "operation %u is unknown", static_cast<uint32_t>(shape.operation));
+}
+
+bool is_empty(const Request &shape) {
+  if (shape.operation == Operation::kTopkSegments) return shape.k == 0;  // no element at all leaves entries to fill
+  const bool topk = shape.operation == Operation::kTopk || shape.operation == Operation::kTopkRows;
+  return (topk && shape.k == 0) || (shape.n == 0 && shape.b_n == 0);
+}
+
+// The result of a sum or reduction of nothing, as its bits.
+uint64_t empty_result(const Request &request) {
+  if (request.operation == Operation::kSum) return 0;
+  if (request.reduce_op == GSORT_MEAN) return 0x7ff8000000000000u;
+  if (request.reduce_op == GSORT_ARGMIN || request.reduce_op == GSORT_ARGMAX) return UINT64_MAX;
+  return with_width(dtype_bytes(request.order.dtype), [&](auto tag) -> uint64_t {
+    using U = typename decltype(tag)::type;
+    return make_codec<U>(request.order).decode(static_cast<U>(~U{0}));
+  });
+}
+
+__global__ void write_result_kernel(unsigned char *out, uint64_t bits, uint32_t bytes) {
+  for (uint32_t i = 0; i < bytes; ++i) out[i] = static_cast<unsigned char>(bits >> (8 * i));
+}
+
+// For the length of a call: on the handle's device, and free to ask CUDA about memory while the application captures
+// another stream.
+class CallScope {
+ public:
+  explicit CallScope(int device) : device_(device), exchanged_(exchange()) {}
+  ~CallScope() {
+    if (exchanged_) (void)exchange();
+  }
+  CallScope(const CallScope &) = delete;
+  CallScope &operator=(const CallScope &) = delete;
+
+ private:
+  bool exchange() {
+    if (cudaThreadExchangeStreamCaptureMode(&mode_) == cudaSuccess) return true;
+    (void)cudaGetLastError();
+    return false;
+  }
+  DeviceScope device_;
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+  const bool exchanged_;
+};
+
+// What CUDA says of a stream that was destroyed or never was; nothing is wrong with the device.
+bool is_no_stream(cudaError_t result) {
+  return result == cudaErrorInvalidResourceHandle || result == cudaErrorInvalidValue ||
+         result == cudaErrorContextIsDestroyed;
+}
+
+uint64_t stream_id(cudaStream_t stream) {
+  unsigned long long id = 0;
+  cuda_check(cudaStreamGetId(stream, &id), "cudaStreamGetId");
+  return id;
+}
+
+// The stream and what is captured on it; `id` is the stream's.
+WorkQueue queue_of(cudaStream_t stream, uint64_t id) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  unsigned long long capture = 0;
+  cudaGraph_t graph = nullptr;
+  const cudaError_t result = cudaStreamGetCaptureInfo(stream, &status, &capture, &graph, nullptr, nullptr, nullptr);
+  if (is_no_stream(result)) {
+    (void)cudaGetLastError();
+    throw Error(GSORT_ERROR_INVALID_ARGUMENT,
+                "the handle's stream is no longer open; set one that is with gsort_set_stream()");
+  }
+  if (result == cudaErrorStreamCaptureImplicit) {
+    (void)cudaGetLastError();
+    throw Error(
+        GSORT_ERROR_NOT_SUPPORTED,
+        "the handle works on the legacy default stream while another stream is being captured; give it a stream "
+        "with gsort_set_stream()");
+  }
+  cuda_check(result, "cudaStreamGetCaptureInfo");
+  if (status == cudaStreamCaptureStatusInvalidated)
+    throw Error(GSORT_ERROR_NOT_SUPPORTED, "the capture of the handle's stream was invalidated earlier; end it first");
+  if (status != cudaStreamCaptureStatusActive) return {stream, id, 0, nullptr};
+  return {stream, id, capture, graph};
+}
+
+class CudaEngine final : public Engine {
+ public:
+  explicit CudaEngine(const EngineOptions &options)
+      : control_(*options.control), device_(open_device(options.options.device)), workspace_(options.options) {
+    const CallScope scope(device_.ordinal);
+    stream_id_ = stream_id(stream_);
+  }
+  ~CudaEngine() override;
+
+  void describe(gsort_info &info) const override;
+  void check_array(const char *argument, const void *array, uint64_t bytes) override;
+  bool host_readable(const void *array) override;
+  void execute(const Request &request) override;
+  void set_stream(void *stream) override;
+  void synchronize() override;
+  void reserve(const Request &shape) override;
+  void set_workspace(void *memory, uint64_t bytes) override;
+  void abandon() noexcept override {
+    abandoned_ = true;
+    workspace_.abandon();
+  }
+
+ private:
+  WorkQueue queue() const;
+  WorkMemory room(uint64_t bytes, const WorkQueue &queue);
+  void execute_staged(const Request &request, const Staging &staging, const WorkQueue &queue);
+  void write_empty_result(const Request &request);
+  void launch(const Request &request, const WorkMemory &work, bool capturing);
+  void launch_segments_checked(const Request &request, void *workspace, bool capturing);
+
+  Control &control_;
+  OpenedDevice device_;
+  Workspace workspace_;
+  cudaStream_t stream_ = nullptr;
+  uint64_t stream_id_ = 0;
+  // Work that synchronize() has not waited for: on which stream the last of it is, and whether some is on others.
+  bool busy_ = false, busy_elsewhere_ = false;
+  uint64_t busy_stream_id_ = 0;
+  bool abandoned_ = false;
+};
+
+CudaEngine::~CudaEngine() {
+  if (abandoned_) return;
+  // Errors have no one to be told to any more; at process exit the runtime may be gone already. The stream is not
+  // touched: programs destroy it before the handle.
+  try {
+    const CallScope scope(device_.ordinal);
+    if (busy_) (void)cudaDeviceSynchronize();
+    workspace_.clear();
+    (void)cudaGetLastError();
+  } catch (const Error &) {
+    workspace_.abandon();
+  }
+}
+
+void CudaEngine::describe(gsort_info &info) const {
+  const CallScope scope(device_.ordinal);
+  size_t free_bytes = 0, total_bytes = 0;
+  cuda_check(cudaMemGetInfo(&free_bytes, &total_bytes), "cudaMemGetInfo");
+  info.backend = GSORT_BACKEND_CUDA;
+  info.device = device_.ordinal;
+  info.threads = 1;
+  info.compute_capability = device_.facts.compute_capability;
+  info.driver_version = static_cast<uint32_t>(device_.driver_version);
+  info.device_memory_bytes = device_.memory_bytes;
+  info.device_memory_free_bytes = free_bytes;
+  info.device_held_bytes = workspace_.held_bytes();
+  std::snprintf(info.device_name, sizeof info.device_name, "%s", device_.name);
+}
+
+void CudaEngine::check_array(const char *argument, const void *array, uint64_t) {
+  const CallScope scope(device_.ordinal);
+  (void)place_of(argument, array, device_.ordinal);
+}
+
+bool CudaEngine::host_readable(const void *array) {
+  const CallScope scope(device_.ordinal);
+  return place_of("offsets", array, device_.ordinal) == MemoryPlace::kHost;
+}
+
+void CudaEngine::set_stream(void *stream) {
+  const CallScope scope(device_.ordinal);
+  const auto next = static_cast<cudaStream_t>(stream);
+  unsigned int flags = 0;
+  const cudaError_t result = cudaStreamGetFlags(next, &flags);
+  if (is_no_stream(result)) {
+    (void)cudaGetLastError();
+    throw Error(GSORT_ERROR_INVALID_ARGUMENT, "cuda_stream = %p is no open stream; pass one that exists, or NULL",
+                stream);
+  }
+  // The legacy stream while another one is captured; calls will say so.
+  if (result == cudaErrorStreamCaptureImplicit)
+    (void)cudaGetLastError();
+  else
+    cuda_check(result, "cudaStreamGetFlags");
+  int device = device_.ordinal;
+  if (cudaStreamGetDevice(next, &device) != cudaSuccess) (void)cudaGetLastError();
+  if (device != device_.ordinal)
+    throw Error(GSORT_ERROR_INVALID_ARGUMENT, "cuda_stream = %p is a stream of device %d, and the handle's is %d",
+                stream, device, device_.ordinal);
+  // The stream before is not touched, for it may have been destroyed. What still runs on it has memory of its own.
+  stream_id_ = stream_id(next);
+  stream_ = next;
+}
+
+// cudaStreamPerThread is another stream in each thread.
+WorkQueue CudaEngine::queue() const {
+  return queue_of(stream_, stream_ == cudaStreamPerThread ? stream_id(stream_) : stream_id_);
+}
+
+// Room for a call, which is noted as enqueued.
+WorkMemory CudaEngine::room(uint64_t bytes, const WorkQueue &queue) {
+  const WorkMemory memory = workspace_.at_least(bytes, queue);
+  if (queue.capture_id != 0) return memory;
+  if (busy_ && busy_stream_id_ != queue.stream_id) busy_elsewhere_ = true;
+  busy_ = true;
+  busy_stream_id_ = queue.stream_id;
+  return memory;
+}
+
+void CudaEngine::synchronize() {
+  const CallScope scope(device_.ordinal);
+  const WorkQueue here = queue();
+  if (here.capture_id != 0)
+    throw Error(GSORT_ERROR_NOT_SUPPORTED,
+                "the handle's stream is being captured and cannot be waited for; end the capture");
+  cuda_check(cudaStreamSynchronize(stream_), "gsort_synchronize");
+  // Streams of earlier calls may be destroyed, so that only the device can be waited for.
+  if (busy_ && (busy_elsewhere_ || busy_stream_id_ != here.stream_id))
+    cuda_check(cudaDeviceSynchronize(), "gsort_synchronize");
+  busy_ = busy_elsewhere_ = false;
+}
+
+void CudaEngine::reserve(const Request &shape) {
+  const CallScope scope(device_.ordinal);
+  workspace_.reserve(cuda_workspace_bytes(shape));
+}
+
+void CudaEngine::set_workspace(void *memory, uint64_t bytes) {
+  const CallScope scope(device_.ordinal);
+  if (memory != nullptr && place_of("device_memory", memory, device_.ordinal) == MemoryPlace::kHost)
+    throw Error(GSORT_ERROR_INVALID_ARGUMENT, "device_memory = %p is host memory; pass memory of device %d", memory,
+                device_.ordinal);
+  workspace_.lend(memory, bytes);
+}
+
+void CudaEngine::execute(const Request &request) {
+  const CallScope scope(device_.ordinal);
+  const WorkQueue here = queue();
+  if (is_empty(request)) return write_empty_result(request);
+  Staging staging;
+  staging.collect(request, device_.ordinal);
+  if (staging.any()) return execute_staged(request, staging, here);
+  launch(request, room(cuda_workspace_bytes(request), here), here.capture_id != 0);
+}
+
+void CudaEngine::execute_staged(const Request &request, const Staging &staging, const WorkQueue &queue) {
+  if (queue.capture_id != 0)
+    throw Error(GSORT_ERROR_NOT_SUPPORTED,
+                "the handle's stream is being captured, and an array lies in host memory; pass device memory");
+  const WorkMemory work = room(staging.bytes() + cuda_workspace_bytes(request), queue);
+  char *const memory = static_cast<char *>(work.memory);
+  try {
+    staging.copy_in(stream_, control_, memory);
+    launch(staging.bind(request, memory), {memory + staging.bytes(), work.standing}, false);
+    staging.copy_out(stream_, memory);
+  } catch (...) {
+    // Copies may still read the caller's arrays.
+    if (cudaStreamSynchronize(stream_) != cudaSuccess) (void)cudaGetLastError();
+    throw;
+  }
+  cuda_check(cudaStreamSynchronize(stream_), "waiting for the result");
+}
+
+void CudaEngine::write_empty_result(const Request &request) {
+  if (request.operation != Operation::kSum && request.operation != Operation::kReduce) return;
+  const uint64_t bits = empty_result(request), bytes = request_bytes(request).out;
+  if (place_of("out", request.out, device_.ordinal) == MemoryPlace::kHost) {
+    std::memcpy(request.out, &bits, bytes);  // little-endian, as every host of an NVIDIA GPU is
+    return;
+  }
+  write_result_kernel<<<1, 1, 0, stream_>>>(static_cast<unsigned char *>(request.out), bits,
+                                            static_cast<uint32_t>(bytes));
+  check_launch("write_result_kernel");
+}
+
+void CudaEngine::launch(const Request &request, const WorkMemory &work, bool capturing) {
+  const LaunchContext context = {stream_, &device_.facts, &control_, work.standing};
+  void *const workspace = work.memory;
+  switch (request.operation) {
+    case Operation::kSort:
+    case Operation::kSortPairs:
+    case Operation::kArgsort:
+    case Operation::kRank:
+      return launch_sort(context, request, workspace);
+    case Operation::kSortSegments:
+      return launch_segments_checked(request, workspace, capturing);
+    case Operation::kMerge:
+      return launch_merge(context, request, workspace);
+    case Operation::kTopk:
+    case Operation::kTopkRows:
+      return launch_topk(context, request, workspace);
+    case Operation::kTopkSegments:
+      return launch_segments_checked(request, workspace, capturing);
+    case Operation::kSum:
+    case Operation::kReduce:
+      return launch_reduce(context, request, workspace);
+    case Operation::kScan:
+      return launch_scan(context, request, workspace);
+  }
+}
+
+// The first slice of the workspace holds the verdict on the offsets.
+void CudaEngine::launch_segments_checked(const Request &request, void *workspace, bool capturing) {
+  const LaunchContext context = {stream_, &device_.facts, &control_};
+  auto *const verdict = static_cast<uint32_t *>(workspace);
+  void *const rest = static_cast<char *>(workspace) + kWorkspaceAlignment;
+  if (request.operation == Operation::kSortSegments) {
+    launch_segments(context, request, rest, verdict);
+  } else {
+    launch_topk_segments(context, request, rest, verdict);
+  }
+  if (capturing) return;
+  uint32_t wrong = 0;
+  cuda_check(cudaMemcpyAsync(&wrong, verdict, sizeof wrong, cudaMemcpyDeviceToHost, stream_),
+             "copying from the device");
+  cuda_check(cudaStreamSynchronize(stream_), "waiting for the check of offsets");
+  if (wrong != 0)
+    throw Error(GSORT_ERROR_INVALID_ARGUMENT,
+                "offsets = %p do not ascend, or the last is above n = %llu; nothing was written",
+                static_cast<const void *>(request.offsets), static_cast<unsigned long long>(request.n));
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> make_cuda_engine(const EngineOptions &options) {
+  try {
+    return std::make_unique<CudaEngine>(options);
+  } catch (const Error &error) {
+    if (error.status() != GSORT_ERROR_INTERNAL && error.status() != GSORT_ERROR_DEVICE_LOST) throw;
+    throw Error(GSORT_ERROR_NO_DEVICE, "the device cannot be used: %.400s", error.text());
+  }
+}
+
+uint64_t cuda_workspace_bytes(const Request &shape) {
+  if (is_empty(shape)) return 0;
+  const bool checks_offsets =
+      shape.operation == Operation::kSortSegments || shape.operation == Operation::kTopkSegments;
+  const uint64_t verdict = checks_offsets ? kWorkspaceAlignment : 0;
+  return verdict + launch_workspace_bytes(shape);
+}
+
+}  // namespace gsort_internal

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What plans must know of a device. No CUDA header: plans are made and tested without a GPU and in builds without CUDA.
+#ifndef GSORT_CUDA_ENGINE_DEVICE_FACTS_H_
+#define GSORT_CUDA_ENGINE_DEVICE_FACTS_H_
+
+#include <cstdint>
+
+namespace gsort_internal {
+
+// Read once when the handle is made.
+struct DeviceFacts {
+  uint32_t compute_capability;  // major * 10 + minor
+  uint32_t multiprocessors;
+  uint32_t shared_bytes_block_max;  // with opt-in
+
+  // Clusters of 8 blocks are certain on the architectures for servers.
+  bool clusters() const { return compute_capability >= 90 && compute_capability < 120; }
+};
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_ENGINE_DEVICE_FACTS_H_

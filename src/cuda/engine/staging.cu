@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cuda/engine/staging.h"
+
+#include "core/error.h"
+#include "cuda/engine/check.h"
+#include "cuda/engine/device.h"
+#include "cuda/engine/workspace.h"
+
+namespace gsort_internal {
+namespace {
+
+// Small enough that a cancel is heard soon (about 3 ms at the pageable copy's 10 GB/s), large enough to hide a call.
+constexpr uint64_t kChunkBytes = uint64_t{32} << 20;
+
+bool writes_whole_keys(const Request &request) {
+  return request.operation == Operation::kSort || request.operation == Operation::kSortPairs ||
+         request.operation == Operation::kSortSegments || request.operation == Operation::kScan;
+}
+
+// Kernels move values of 2, 4, 8 and 16 bytes as words.
+uint32_t value_alignment(uint32_t value_bytes) {
+  if (value_bytes > 16 || (value_bytes & (value_bytes - 1)) != 0) return 1;
+  return value_bytes < 8 ? value_bytes : 8;
+}
+
+void check_value_alignment(const char *name, const void *values, uint32_t value_bytes) {
+  const uint32_t alignment = value_alignment(value_bytes);
+  if (reinterpret_cast<uintptr_t>(values) % alignment != 0)
+    throw Error(GSORT_ERROR_INVALID_ARGUMENT, "%s = %p in device memory is not aligned to %u bytes", name, values,
+                alignment);
+}
+
+template <class T>
+T *at(void *memory, uint64_t offset) {
+  return reinterpret_cast<T *>(static_cast<char *>(memory) + offset);
+}
+
+}  // namespace
+
+RequestBytes request_bytes(const Request &request) {
+  const uint64_t element = dtype_bytes(request.order.dtype), n = request.n;
+  switch (request.operation) {
+    case Operation::kArgsort:
+    case Operation::kRank:
+      return {n * element, n * dtype_bytes(request.index_t), 0};
+    case Operation::kMerge:
+      return {n * element, (n + request.b_n) * element, 0};
+    case Operation::kTopk:
+    case Operation::kTopkRows: {
+      const uint64_t selected = request.rows * request.k;
+      return {((request.rows - 1) * request.row_stride + request.columns) * element, selected * element,
+              selected * dtype_bytes(request.index_t)};
+    }
+    case Operation::kTopkSegments: {
+      const uint64_t entries = request.segments * request.k;
+      return {n * element, entries * element, entries * dtype_bytes(request.index_t)};
+    }
+    case Operation::kSum:
+      return {n * element, 8, 0};
+    case Operation::kReduce:
+      return {n * element, request.reduce_op == GSORT_MIN || request.reduce_op == GSORT_MAX ? element : 8, 0};
+    default:
+      return {n * element, n * element, 0};
+  }
+}
+
+int Staging::add(const void *from_host, void *to_host, uint64_t bytes) {
+  copies_[count_] = {from_host, to_host, bytes, bytes_};
+  bytes_ += aligned_slice_bytes(bytes);
+  return count_++;
+}
+
+int Staging::add_if_host(const char *name, const void *from, void *to, uint64_t bytes, int device) {
+  const void *const array = from != nullptr ? from : to;
+  if (array == nullptr || bytes == 0 || place_of(name, array, device) == MemoryPlace::kDevice) return kNone;
+  return add(from, to, bytes);
+}
+
+void Staging::add_in_out(const char *in_name, const void *in, int &in_copy, const char *out_name, void *out,
+                         int &out_copy, uint64_t bytes, int device) {
+  in_copy = add_if_host(in_name, in, nullptr, bytes, device);
+  if (in_copy == kNone) {
+    out_copy = add_if_host(out_name, nullptr, out, bytes, device);
+  } else if (place_of(out_name, out, device) == MemoryPlace::kHost) {
+    copies_[in_copy].to_host = out;
+    out_copy = in_copy;
+  }
+}
+
+void Staging::collect(const Request &request, int device) {
+  const RequestBytes bytes = request_bytes(request);
+  if (writes_whole_keys(request)) {
+    add_in_out("keys_in", request.in, in_, "keys_out", request.out, out_, bytes.in, device);
+  } else {
+    in_ = add_if_host("in", request.in, nullptr, bytes.in, device);
+    out_ = add_if_host("out", nullptr, request.out, bytes.out, device);
+    indices_ = add_if_host("indices_out", nullptr, request.indices_out, bytes.indices, device);
+  }
+  b_ = add_if_host("b", request.b, nullptr, request.b_n * dtype_bytes(request.order.dtype), device);
+  if (request.segments != 0)
+    offsets_ = add_if_host("offsets", request.offsets, nullptr, (request.segments + 1) * sizeof(uint64_t), device);
+  if (request.operation == Operation::kSortPairs) {
+    add_in_out("values_in", request.values_in, values_in_, "values_out", request.values_out, values_out_,
+               request.n * request.value_bytes, device);
+    if (values_in_ == kNone) check_value_alignment("values_in", request.values_in, request.value_bytes);
+    if (values_out_ == kNone) check_value_alignment("values_out", request.values_out, request.value_bytes);
+  }
+}
+
+Request Staging::bind(const Request &request, void *memory) const {
+  Request bound = request;
+  if (in_ != kNone) bound.in = at<void>(memory, copies_[in_].offset);
+  if (out_ != kNone) bound.out = at<void>(memory, copies_[out_].offset);
+  if (values_in_ != kNone) bound.values_in = at<void>(memory, copies_[values_in_].offset);
+  if (values_out_ != kNone) bound.values_out = at<void>(memory, copies_[values_out_].offset);
+  if (b_ != kNone) bound.b = at<void>(memory, copies_[b_].offset);
+  if (offsets_ != kNone) bound.offsets = at<uint64_t>(memory, copies_[offsets_].offset);
+  if (indices_ != kNone) bound.indices_out = at<void>(memory, copies_[indices_].offset);
+  return bound;
+}
+
+void Staging::copy_in(cudaStream_t stream, Control &control, char *memory) const {
+  uint64_t total = 0, done = 0;
+  for (int i = 0; i < count_; ++i) total += copies_[i].from_host != nullptr ? copies_[i].bytes : 0;
+  for (int i = 0; i < count_; ++i) {
+    if (copies_[i].from_host == nullptr) continue;
+    const char *const from = static_cast<const char *>(copies_[i].from_host);
+    for (uint64_t offset = 0; offset < copies_[i].bytes; offset += kChunkBytes) {
+      control.checkpoint(done, total);
+      const uint64_t rest = copies_[i].bytes - offset, chunk = rest < kChunkBytes ? rest : kChunkBytes;
+      cuda_check(
+          cudaMemcpyAsync(memory + copies_[i].offset + offset, from + offset, chunk, cudaMemcpyHostToDevice, stream),
+          "copying to the device");
+      done += chunk;
+    }
+  }
+  control.checkpoint(total, total);
+}
+
+void Staging::copy_out(cudaStream_t stream, char *memory) const {
+  for (int i = 0; i < count_; ++i) {
+    if (copies_[i].to_host == nullptr) continue;
+    cuda_check(cudaMemcpyAsync(copies_[i].to_host, memory + copies_[i].offset, copies_[i].bytes, cudaMemcpyDeviceToHost,
+                               stream),
+               "copying from the device");
+  }
+}
+
+}  // namespace gsort_internal

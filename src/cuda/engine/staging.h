@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Host arrays of a call: copies of them on the device, and the way back of results.
+#ifndef GSORT_CUDA_ENGINE_STAGING_H_
+#define GSORT_CUDA_ENGINE_STAGING_H_
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "core/control.h"
+#include "core/request.h"
+
+namespace gsort_internal {
+
+// Replaces the host pointers of a request by device ones. First collect(), then room for bytes() on the device, then
+// bind(), copy_in(), the work, copy_out().
+class Staging {
+ public:
+  // Finds the request's host arrays. Arrays that may be the same (in == out) share one copy. Throws
+  // Error(INVALID_ARGUMENT) for memory of another device and for device values that kernels cannot load.
+  void collect(const Request &request, int device);
+
+  bool any() const { return count_ != 0; }
+  uint64_t bytes() const { return bytes_; }
+
+  // Puts the copies at `memory` and returns the request with device pointers only.
+  Request bind(const Request &request, void *memory) const;
+
+  // Between chunks both call control.checkpoint(); copy_out only tells of progress, for a result that is half written
+  // must be finished.
+  void copy_in(cudaStream_t stream, Control &control, char *memory) const;
+  void copy_out(cudaStream_t stream, char *memory) const;
+
+ private:
+  struct Copy {
+    const void *from_host;  // NULL: an output alone
+    void *to_host;          // NULL: an input alone
+    uint64_t bytes;
+    uint64_t offset;
+  };
+  static constexpr int kNone = -1;
+  static constexpr int kMost = 6;
+
+  int add(const void *from_host, void *to_host, uint64_t bytes);
+  int add_if_host(const char *name, const void *from, void *to, uint64_t bytes, int device);
+  // An input and an output of the same size; one copy serves both where both are on the host.
+  void add_in_out(const char *in_name, const void *in, int &in_copy, const char *out_name, void *out, int &out_copy,
+                  uint64_t bytes, int device);
+
+  Copy copies_[kMost];
+  int count_ = 0;
+  uint64_t bytes_ = 0;
+  int in_ = kNone, out_ = kNone, values_in_ = kNone, values_out_ = kNone, b_ = kNone, offsets_ = kNone,
+      indices_ = kNone;
+};
+
+// Bytes of a request's arrays.
+struct RequestBytes {
+  uint64_t in, out, indices;
+};
+RequestBytes request_bytes(const Request &request);
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_ENGINE_STAGING_H_

@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-#include "cuda/segments_width.cuh"
-
-namespace gsort_internal {
-template void launch_segments_width<uint16_t>(const LaunchContext &, const SegmentsJob &);
-}

@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-#include "cuda/stable_width.cuh"
-
-namespace gsort_internal {
-template const uint32_t *launch_stable<uint64_t>(const LaunchContext &, const SortJob &, const uint32_t *);
-}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Thread block clusters (compute capability 9.0): one launch in which several blocks meet. Elsewhere the functions
+// compile to nothing, and no plan asks for a cluster.
+#ifndef GSORT_CUDA_PRIMITIVE_CLUSTER_CUH_
+#define GSORT_CUDA_PRIMITIVE_CLUSTER_CUH_
+
+#include <cstdint>
+
+namespace gsort_internal {
+
+// A barrier of all threads of the cluster, in two halves. Release and acquire: what any block wrote to shared memory
+// before it arrived is seen by every block after its wait.
+__device__ __forceinline__ void cluster_arrive() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+#endif
+}
+// The first half where nothing but arrival counts: it need not wait for this thread's own writes, which release does.
+__device__ __forceinline__ void cluster_arrive_only() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+#endif
+}
+__device__ __forceinline__ void cluster_wait() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+#endif
+}
+
+// Words that blocks of a cluster send into each other's shared memory, counted there by the bytes of a round. Who waits
+// sees all of them, without a barrier of the cluster, whose release alone takes hundreds of cycles.
+//
+// One thread opens a count, and no block sends before all have met behind that; each round one thread says how many
+// bytes come, and whoever reads them waits. No block may leave, or use the words' room anew, before it has waited.
+class ClusterCount {
+ public:
+  // One thread. A meeting of the cluster follows.
+  __device__ __forceinline__ void open() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile(
+        "mbarrier.init.shared::cta.b64 [%0], 1;\n"
+        "fence.mbarrier_init.release.cluster;" ::"r"(address(&barrier_))
+        : "memory");
+#endif
+  }
+  // One thread, once a round, before or after the first bytes have come.
+  __device__ __forceinline__ void expect(uint32_t bytes) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address(&barrier_)), "r"(bytes)
+                 : "memory");
+#else
+    (void)bytes;
+#endif
+  }
+  // Sends a word to block `rank`: `own` and this count are its and its count's counterparts in this block.
+  __device__ __forceinline__ void send(uint64_t *own, uint32_t rank, uint64_t word) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];" ::"r"(remote(own, rank)),
+                 "l"(word), "r"(remote(&barrier_, rank))
+                 : "memory");
+#else
+    (void)own, (void)rank, (void)word;
+#endif
+  }
+  // Until all bytes of round `round`, counted from 0, have come.
+  __device__ __forceinline__ void wait(uint32_t round) {
+#if __CUDA_ARCH__ >= 900
+    uint32_t there;
+    do {
+      asm volatile(
+          "{\n"
+          "  .reg .pred there;\n"
+          "  mbarrier.try_wait.parity.shared::cta.b64 there, [%1], %2;\n"
+          "  selp.u32 %0, 1, 0, there;\n"
+          "}"
+          : "=r"(there)
+          : "r"(address(&barrier_)), "r"(round & 1)
+          : "memory");
+    } while (there == 0);
+#else
+    (void)round;
+#endif
+  }
+
+ private:
+  __device__ static __forceinline__ uint32_t address(const void *p) {
+    return static_cast<uint32_t>(__cvta_generic_to_shared(p));
+  }
+#if __CUDA_ARCH__ >= 900
+  __device__ static __forceinline__ uint32_t remote(const void *own, uint32_t rank) {
+    uint32_t result;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(result) : "r"(address(own)), "r"(rank));
+    return result;
+  }
+#endif
+
+  uint64_t barrier_;
+};
+
+// Reads a 64-bit word of block `rank`'s shared memory. `own` is the same word's address in this block.
+__device__ __forceinline__ uint64_t cluster_load(const uint64_t *own, uint32_t rank) {
+  uint64_t value = 0;
+#if __CUDA_ARCH__ >= 900
+  const uint32_t address = static_cast<uint32_t>(__cvta_generic_to_shared(own));
+  uint32_t remote;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(address), "r"(rank));
+  asm volatile("ld.shared::cluster.u64 %0, [%1];" : "=l"(value) : "r"(remote) : "memory");
+#else
+  (void)own;
+  (void)rank;
+#endif
+  return value;
+}
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_PRIMITIVE_CLUSTER_CUH_

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// How sums meet between lanes, and how they travel between blocks.
+#ifndef GSORT_CUDA_SCAN_MAILBOX_CUH_
+#define GSORT_CUDA_SCAN_MAILBOX_CUH_
+
+#include <cstdint>
+#include <type_traits>
+
+#include "core/superaccumulator.h"
+
+namespace gsort_internal {
+
+// What an empty term adds: -0.0, not +0.0, so that sums of -0 alone stay -0.
+template <class Sum>
+__device__ __forceinline__ Sum scan_zero() {
+  return std::is_same<Sum, double>::value ? static_cast<Sum>(-0.0) : Sum{0};
+}
+
+__device__ __forceinline__ double scan_add(double a, double b) { return __dadd_rn(a, b); }
+__device__ __forceinline__ uint32_t scan_add(uint32_t a, uint32_t b) { return a + b; }
+__device__ __forceinline__ uint64_t scan_add(uint64_t a, uint64_t b) { return a + b; }
+
+// Kogge and Stone's inclusive scan of the first `width` lanes.
+template <class Sum>
+__device__ __forceinline__ Sum scan_lanes(Sum value, uint32_t width, uint32_t lane) {
+#pragma unroll
+  for (uint32_t d = 1; d < width; d *= 2) {
+    const Sum before = __shfl_up_sync(0xffffffffu, value, d);
+    if (lane >= d) value = scan_add(before, value);
+  }
+  return value;
+}
+
+// The value of the lane before, the empty term in lane 0.
+template <class Sum>
+__device__ __forceinline__ Sum lane_before(Sum value, uint32_t lane) {
+  const Sum before = __shfl_up_sync(0xffffffffu, value, 1);
+  return lane == 0 ? scan_zero<Sum>() : before;
+}
+
+// A published word that no sum makes: the memory is filled with it before the launch. The only double of these bits is
+// a NaN, and NaNs are published as the quiet one.
+constexpr uint64_t kScanEmpty = UINT64_MAX;
+
+// Relaxed: the word itself says whether it is there, and nothing else is read on its account.
+__device__ __forceinline__ uint64_t load_relaxed(const uint64_t *p) {
+  return *const_cast<const volatile uint64_t *>(p);
+}
+// Two words, each a relaxed load of its own. p is aligned to 16.
+__device__ __forceinline__ void load_relaxed_pair(const uint64_t *p, uint64_t &first, uint64_t &second) {
+  asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(first), "=l"(second) : "l"(p) : "memory");
+}
+__device__ __forceinline__ void store_relaxed(uint64_t *p, uint64_t v) { *const_cast<volatile uint64_t *>(p) = v; }
+
+// Draws the next of the tickets 0, 1, ...; the counter began at 2^32 - 1. Written out because the compiler would make
+// the lanes exchange the result, and so wait for it, at once.
+__device__ __forceinline__ uint32_t draw_ticket(uint32_t *tickets) {
+  uint32_t drawn;
+  asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], 1;" : "=r"(drawn) : "l"(tickets) : "memory");
+  return drawn + 1;
+}
+
+// Sums on their way between blocks: place i's words lie at words[i], words[i + stride], one a plane.
+template <class Sum>
+struct ScanMailbox {
+  static constexpr uint32_t kPlanes = std::is_same<Sum, uint64_t>::value ? 2 : 1;
+  uint64_t *words;
+  uint64_t stride;
+
+  __device__ __forceinline__ void publish(uint64_t place, Sum sum) const {
+    if constexpr (std::is_same<Sum, double>::value) {
+      store_relaxed(words + place, sum == sum ? bits_of_double(sum) : kDoubleQuietNan);
+    } else if constexpr (kPlanes == 1) {
+      store_relaxed(words + place, sum);
+    } else {
+      store_relaxed(words + place, sum & 0xffffffffu);
+      store_relaxed(words + place + stride, sum >> 32);
+    }
+  }
+
+  // False if the sum is not there yet.
+  __device__ __forceinline__ bool fetch(uint64_t place, Sum &sum) const {
+    const uint64_t low = load_relaxed(words + place);
+    const uint64_t high = kPlanes == 2 ? load_relaxed(words + place + stride) : 0;
+    return unpack(low, high, sum);
+  }
+
+  // `Count` sums from `place` on, which is a multiple of Count; true if the first `wanted` are there. All loads go out
+  // before the first is looked at, so that they take one trip to the L2 cache together.
+  template <uint32_t Count>
+  __device__ __forceinline__ bool fetch_run(uint64_t place, uint32_t wanted, Sum (&sums)[Count]) const {
+    uint64_t low[Count], high[Count];
+#pragma unroll
+    for (uint32_t j = 0; j < Count; j += 2) load_relaxed_pair(words + place + j, low[j], low[j + 1]);
+#pragma unroll
+    for (uint32_t j = 0; j < Count; j += 2) {
+      high[j] = high[j + 1] = 0;
+      if constexpr (kPlanes == 2) load_relaxed_pair(words + stride + place + j, high[j], high[j + 1]);
+    }
+    bool there = true;
+#pragma unroll
+    for (uint32_t j = 0; j < Count; ++j) there &= unpack(low[j], high[j], sums[j]) | (j >= wanted);
+    return there;
+  }
+
+  // Adds to `total` those of the sums at place, place + 32, ... whose bits in `missing` are set and that are there, and
+  // clears their bits. All loads go out before the first is looked at.
+  template <uint32_t Count>
+  __device__ __forceinline__ void fetch_missing(uint64_t place, uint32_t &missing, Sum &total) const {
+    uint64_t low[Count], high[Count];
+#pragma unroll
+    for (uint32_t j = 0; j < Count; ++j) {
+      low[j] = high[j] = 0;
+      if ((missing >> j & 1) == 0) continue;
+      low[j] = load_relaxed(words + place + j * 32);
+      if constexpr (kPlanes == 2) high[j] = load_relaxed(words + stride + place + j * 32);
+    }
+#pragma unroll
+    for (uint32_t j = 0; j < Count; ++j) {
+      Sum sum;
+      if ((missing >> j & 1) == 0 || !unpack(low[j], high[j], sum)) continue;
+      total += sum;
+      missing &= ~(1u << j);
+    }
+  }
+
+ private:
+  __device__ static __forceinline__ bool unpack(uint64_t low, uint64_t high, Sum &sum) {
+    if constexpr (std::is_same<Sum, double>::value)
+      sum = double_of_bits(low);
+    else
+      sum = static_cast<Sum>(low | high << 32);
+    return low != kScanEmpty && high != kScanEmpty;
+  }
+};
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_SCAN_MAILBOX_CUH_

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// gsort_scan of floats, and of few integers, in one pass, a block a tile.
+//
+// Forward progress: a tile's number is a ticket drawn when its block already runs, and a block waits only for tiles of
+// lower numbers, which run or are done; the lowest unfinished tile waits for nobody. The blocks of a cluster all run.
+#ifndef GSORT_CUDA_SCAN_SCAN_CUH_
+#define GSORT_CUDA_SCAN_SCAN_CUH_
+
+#include <cstdint>
+
+#include "core/scan_order.h"
+#include "cuda/primitive/cluster.cuh"
+#include "cuda/scan/lookback.cuh"
+#include "cuda/scan/plan.h"
+#include "cuda/scan/tile.cuh"
+#include "cuda/scan/vector.cuh"
+
+namespace gsort_internal {
+
+// Sums up the chunk from the left: keep(i, sum) gets the running sum of each element. Returns the last.
+template <class Element, class Row, class Keep>
+__device__ __forceinline__ double sum_up_chunk(const Row &row, Keep keep) {
+  double sum = scan_zero<double>();
+  typename Row::Chunk chunk;
+  row.read_chunk(chunk, Element::kIdentity);
+#pragma unroll
+  for (uint32_t k = 0; k < Row::kChunkVectors; ++k)
+#pragma unroll
+    for (uint32_t e = 0; e < Row::kVectorElements; ++e) {
+      sum = scan_add(sum, Element::widen(vector_element<typename Element::Bits>(chunk[k], e)));
+      keep(k * Row::kVectorElements + e, sum);
+    }
+  return sum;
+}
+
+template <class Element, class Row>
+__device__ __forceinline__ double chunk_total(const Row &row) {
+  return sum_up_chunk<Element>(row, [](uint32_t, double) {});
+}
+
+// The chunk's running sums, where registers keep them between the two looks at a chunk.
+struct ScanChunkSums {
+  double sum[kScanChunkItems];
+};
+
+// Scans the row's chunks, of which the lane's has the total `own`, and leaves the row's sums; returns what comes before
+// the lane's chunk in the row.
+__device__ __forceinline__ double sum_up_row(double own, ScanRowSums &sums, bool exclusive) {
+  const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x / 32;
+  const double chunks = scan_lanes(own, kScanRowChunks, lane);
+  const double before = lane_before(chunks, lane);
+  if (lane == kScanRowChunks - 1) sums.total[warp] = chunks;
+  if (exclusive && lane == kScanRowChunks - 1) sums.chunks[warp] = before, sums.chunk[warp] = own;
+  return before;
+}
+
+// Replaces the chunk by its results; `prefix` is the chunk's.
+template <class Element, class Row>
+__device__ __forceinline__ void replace_chunk(typename Row::Chunk &chunk, double prefix) {
+  using Bits = typename Element::Bits;
+  double sum = scan_zero<double>();
+#pragma unroll
+  for (uint32_t k = 0; k < Row::kChunkVectors; ++k) {
+    uint32_t words[4] = {0, 0, 0, 0};
+#pragma unroll
+    for (uint32_t e = 0; e < Row::kVectorElements; ++e) {
+      sum = scan_add(sum, Element::widen(vector_element<Bits>(chunk[k], e)));
+      put_element(words, e, Element::narrow(scan_add(prefix, sum)));
+    }
+    chunk[k] = make_uint4(words[0], words[1], words[2], words[3]);
+  }
+}
+
+// The same of the sums that were kept.
+template <class Element, class Row>
+__device__ __forceinline__ void make_results(typename Row::Chunk &chunk, const ScanChunkSums &sums, double prefix) {
+#pragma unroll
+  for (uint32_t k = 0; k < Row::kChunkVectors; ++k) {
+    uint32_t words[4] = {0, 0, 0, 0};
+#pragma unroll
+    for (uint32_t e = 0; e < Row::kVectorElements; ++e)
+      put_element(words, e, Element::narrow(scan_add(prefix, sums.sum[k * Row::kVectorElements + e])));
+    chunk[k] = make_uint4(words[0], words[1], words[2], words[3]);
+  }
+}
+
+// Moves the row's results one element on, for exclusive scans; `before` comes first.
+template <class Bits, class Row>
+__device__ __forceinline__ void shift_chunk(typename Row::Chunk &chunk, Bits before) {
+  constexpr uint32_t kWords = Row::kChunkVectors * 4;
+  uint32_t words[kWords];
+#pragma unroll
+  for (uint32_t k = 0; k < Row::kChunkVectors; ++k) {
+    words[4 * k] = chunk[k].x, words[4 * k + 1] = chunk[k].y;
+    words[4 * k + 2] = chunk[k].z, words[4 * k + 3] = chunk[k].w;
+  }
+  // The last element of the lane before.
+  Bits first;
+  const uint32_t low = __shfl_up_sync(0xffffffffu, words[kWords - (sizeof(Bits) == 8 ? 2 : 1)], 1);
+  if constexpr (sizeof(Bits) == 8)
+    first = low | static_cast<uint64_t>(__shfl_up_sync(0xffffffffu, words[kWords - 1], 1)) << 32;
+  else
+    first = static_cast<Bits>(low >> (32 - sizeof(Bits) * 8));
+  if ((threadIdx.x & 31) == 0) first = before;
+  shift_elements<Bits>(words, first);
+#pragma unroll
+  for (uint32_t k = 0; k < Row::kChunkVectors; ++k)
+    chunk[k] = make_uint4(words[4 * k], words[4 * k + 1], words[4 * k + 2], words[4 * k + 3]);
+}
+
+// Stores the row's results, of which `chunk` has the lane's; exclusive scans begin with before().
+template <class Bits, class Row, class Before>
+__device__ __forceinline__ void store_row(Row &row, typename Row::Chunk &chunk, bool exclusive, Before before) {
+  if (exclusive) shift_chunk<Bits, Row>(chunk, before());
+  row.write_chunk(chunk);
+  row.store();
+}
+
+// Makes the row's results and stores them. `prefix` is the lane's chunk's.
+template <class Element, class Row, class Before>
+__device__ __forceinline__ void finish_row(Row &row, double prefix, bool exclusive, Before before) {
+  typename Row::Chunk chunk;
+  row.read_chunk(chunk, Element::kIdentity);
+  replace_chunk<Element, Row>(chunk, prefix);
+  store_row<typename Element::Bits>(row, chunk, exclusive, before);
+}
+
+// The row of a warp of the tile; an empty one past the last tile.
+template <class Row>
+__device__ __forceinline__ Row row_of_tile(const ScanArguments &args, uint64_t tile, uint32_t warp, uint4 *staging) {
+  const uint64_t begin = tile * kScanTileItems + warp * kScanRowItems;
+  const uint64_t left = begin < args.n ? args.n - begin : 0;
+  return Row(staging + warp * (kScanRowItems / Row::kVectorElements), args.in, args.out, begin,
+             static_cast<uint32_t>(left < kScanRowItems ? left : kScanRowItems));
+}
+
+// What warp 0 finds out for a tile's rows.
+template <class Bits>
+struct ScanRowStarts {
+  double prefix[kScanTileRows];
+  Bits before[kScanTileRows];  // exclusive scans: the result of the element before the row
+};
+
+// What the tiles of a cluster send this one's block.
+struct ScanInbox {
+  uint64_t totals[ScanTuning::kClusterTilesMax];  // of the tiles before
+  uint64_t end[ScanTileEnd::kPlaces];             // of the tile just before
+  ClusterCount come;
+
+  // Thread 0.
+  __device__ __forceinline__ void open(uint32_t tile) {
+    come.open();
+    come.expect(tile == 0 ? 0 : (tile + ScanTileEnd::kPlaces) * sizeof(uint64_t));
+  }
+};
+
+// Warp 0 tells the tiles behind. All blocks run.
+__device__ __forceinline__ void tell_cluster(uint32_t tile, const ScanRows &rows, const ScanRowSums &sums,
+                                             ScanInbox &inbox) {
+  constexpr uint32_t kLast = kScanTileRows - 1;
+  const uint32_t lane = threadIdx.x & 31;
+  const double rows_before = __shfl_sync(0xffffffffu, rows.before, kLast);
+  if (lane > tile && lane < gridDim.x) inbox.come.send(&inbox.totals[tile], lane, bits_of_double(rows.total));
+  if (lane != tile + 1 || lane >= gridDim.x) return;
+  inbox.come.send(&inbox.end[0], lane, bits_of_double(rows_before));
+  inbox.come.send(&inbox.end[1], lane, bits_of_double(sums.chunks[kLast]));
+  inbox.come.send(&inbox.end[2], lane, bits_of_double(sums.chunk[kLast]));
+}
+
+// The tile's prefix, as look_back() finds it: the first group's first run begins with nothing before it.
+__device__ __forceinline__ ScanPrefixes prefixes_in_cluster(uint32_t tile, const ScanInbox &inbox) {
+  ScanPrefixes prefixes{scan_zero<double>(), scan_zero<double>()};
+#pragma unroll
+  for (uint32_t t = 0; t < ScanTuning::kClusterTilesMax; ++t) {
+    if (t >= tile) continue;
+    prefixes.of_tile_before = prefixes.own;
+    prefixes.own = scan_add(prefixes.own, double_of_bits(inbox.totals[t]));
+  }
+  return prefixes;
+}
+
+// A warp together.
+template <class Element>
+__device__ __forceinline__ void start_rows(const ScanArguments &args, uint64_t tile, const ScanRowSums &sums,
+                                           const ScanRows &rows, const ScanInbox &inbox,
+                                           ScanRowStarts<typename Element::Bits> &starts) {
+  const uint32_t lane = threadIdx.x & 31, row = lane % kScanTileRows;
+  ScanPrefixes prefixes{scan_zero<double>(), scan_zero<double>()};
+  if (args.cluster)
+    prefixes = prefixes_in_cluster(static_cast<uint32_t>(tile), inbox);
+  else if (!args.one_tile)
+    prefixes = look_back(args, tile, rows.total, true);
+  const double prefix = scan_add(prefixes.own, rows.before);
+  if (lane < kScanTileRows) starts.prefix[row] = prefix;
+  if (!args.exclusive) return;
+  double before_tile = 0.0;
+  if (!args.cluster)
+    before_tile = result_before_tile(args, tile, prefixes.of_tile_before);
+  else if (tile != 0)
+    before_tile = result_of_end(prefixes.of_tile_before, {double_of_bits(inbox.end[0]), double_of_bits(inbox.end[1]),
+                                                          double_of_bits(inbox.end[2])});
+  const double before_row = __shfl_up_sync(0xffffffffu, row_end(prefix, sums, row), 1);
+  if (lane < kScanTileRows) starts.before[row] = Element::narrow(lane == 0 ? before_tile : before_row);
+}
+
+// Blocks a multiprocessor that registers must leave room for: three, two of 8-byte elements. Where sums are kept there
+// is one block on each.
+template <class Element, bool Staged, bool Kept>
+constexpr int kScanBlocks = !Staged || Kept                       ? 1
+                            : sizeof(typename Element::Bits) == 8 ? 2
+                                                                  : 3;
+
+// Kept: for one tile, or those of one cluster, whose threads keep the sums of their chunks.
+template <class Element, bool Staged, bool Kept>
+__global__ void __launch_bounds__(ScanTuning::kThreads, (kScanBlocks<Element, Staged, Kept>))
+    scan_kernel(const ScanArguments args) {
+  using Row = ScanRow<typename Element::Bits, Staged>;
+  extern __shared__ uint4 staging[];
+  __shared__ ScanRowSums sums;
+  __shared__ ScanRowStarts<typename Element::Bits> starts;
+  __shared__ ScanInbox inbox;
+  __shared__ uint32_t ticket;
+  const uint32_t warp = threadIdx.x / 32;
+  if constexpr (Kept) {
+    if (args.cluster && threadIdx.x == 0) inbox.open(blockIdx.x);
+    if (args.cluster) cluster_arrive_only();
+  } else {
+    if (threadIdx.x == 0) ticket = atomicAdd(args.tickets, 1u) + 1u;
+    __syncthreads();
+  }
+  const uint64_t tile = Kept ? blockIdx.x : ticket;
+  Row row = row_of_tile<Row>(args, tile, warp, staging);
+  row.load(Element::kIdentity);
+  ScanChunkSums kept;
+  const double total = sum_up_chunk<Element>(row, [&](uint32_t i, double sum) {
+    if constexpr (Kept) kept.sum[i] = sum;
+  });
+  const double chunk_before = sum_up_row(total, sums, args.exclusive);
+  __syncthreads();
+  const ScanRows rows = warp == 0 ? scan_rows(sums) : ScanRows{};
+  if (Kept && args.cluster) {
+    cluster_wait();  // all blocks run
+    if (warp == 0) {
+      tell_cluster(static_cast<uint32_t>(tile), rows, sums, inbox);
+      inbox.come.wait(0);
+    }
+  } else if (warp == 0) {
+    publish_rows(args, tile, rows, sums, args.exclusive);
+    __syncwarp();
+  }
+  if (warp == 0) start_rows<Element>(args, tile, sums, rows, inbox, starts);
+  __syncthreads();
+  const double prefix = scan_add(starts.prefix[warp], chunk_before);
+  const auto before = [&] { return starts.before[warp]; };
+  if constexpr (Kept) {
+    typename Row::Chunk chunk;
+    make_results<Element, Row>(chunk, kept, prefix);
+    store_row<typename Element::Bits>(row, chunk, args.exclusive, before);
+  } else {
+    finish_row<Element>(row, prefix, args.exclusive, before);
+  }
+}
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_SCAN_SCAN_CUH_

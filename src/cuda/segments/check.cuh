@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The first step of a sort of segments: checks the offsets, marks the bounds of segments in a bitmap of the keys, and
+// lists the segments that are not short. Every kernel behind it does nothing if the offsets were wrong.
+#ifndef GSORT_CUDA_SEGMENTS_CHECK_CUH_
+#define GSORT_CUDA_SEGMENTS_CHECK_CUH_
+
+#include <cstdint>
+
+#include "core/key_bits.h"
+#include "cuda/segments/layout.h"
+
+namespace gsort_internal {
+
+constexpr uint32_t kSegmentThreads = 256;
+
+struct SegmentList {
+  unsigned long long *count;
+  uint64_t *segments;
+  uint64_t capacity;
+};
+
+template <class U>
+struct SegmentParams {
+  const U *keys_in;
+  U *keys_out;
+  U *keys_y;  // between passes
+  uint64_t n;
+  const uint64_t *offsets;
+  uint64_t segments;
+  KeyCodec<U> codec;
+  uint32_t *error;
+  // Bit i: a segment that is not empty begins or ends at key i. Empty segments leave no trace.
+  uint32_t *bounds;
+  uint32_t *any_short;
+  SegmentList small, medium, large;
+  uint64_t *large_tile_begins;       // [large + 1]: number of tiles in the large segments before
+  unsigned long long *large_counts;  // [large][digits][256]: counts, then first places
+  uint64_t *look_back;               // [tiles][256]
+  uint32_t *tickets;                 // [digits]
+};
+
+__device__ inline void list_segment(const SegmentList &list, uint64_t segment) {
+  const uint64_t at = atomicAdd(list.count, 1ull);
+  // Wrong offsets can name more large segments than there is room for; the error is found elsewhere.
+  if (at < list.capacity) list.segments[at] = segment;
+}
+
+// Bounds that lie close together are gathered in shared memory: one addition to memory serves a word of them.
+struct BoundWindow {
+  static constexpr uint32_t kWords = 2048;
+  uint32_t words[kWords];
+
+  __device__ __forceinline__ void clear() {
+    for (uint32_t i = threadIdx.x; i < kWords; i += kSegmentThreads) words[i] = 0;
+  }
+  // `begin`: the first word of the window.
+  __device__ __forceinline__ void mark(uint32_t *bounds, uint64_t begin, uint64_t at) {
+    const uint64_t distance = at - begin * 32;
+    // A key before the window wraps round to a large number.
+    if (distance < kWords * 32) {
+      atomicOr(&words[static_cast<uint32_t>(distance) / 32], 1u << (static_cast<uint32_t>(distance) % 32));
+    } else {
+      atomicOr(&bounds[at / 32], 1u << (at % 32));
+    }
+  }
+  // Leaves the window clear up to the word of `last`. Neighbouring blocks may share a word.
+  __device__ __forceinline__ void flush(uint32_t *bounds, uint64_t begin, uint64_t last, uint64_t n) {
+    const uint64_t used = min(last, n) / 32 + 1 - begin;
+    const uint32_t count = used < kWords ? static_cast<uint32_t>(used) : kWords;
+    for (uint32_t i = threadIdx.x; i < count; i += kSegmentThreads) {
+      // Offsets that do not ascend can leave bits behind that would go past the bitmap from a later window.
+      if (words[i] != 0 && begin + i <= n / 32) atomicOr(&bounds[begin + i], words[i]);
+      words[i] = 0;
+    }
+  }
+};
+
+// Whether segment `s` is short.
+template <class U>
+__device__ __forceinline__ bool list_by_length(const SegmentParams<U> &params, uint64_t s, uint64_t items) {
+  if (items <= kShortSegmentItemsMax) return true;
+  if (items <= SmallSegmentTile<sizeof(U)>::kItems) {
+    list_segment(params.small, s);
+  } else if (items <= MediumSegmentTile<sizeof(U)>::kItems) {
+    list_segment(params.medium, s);
+  } else {
+    list_segment(params.large, s);
+  }
+  return false;
+}
+
+constexpr uint32_t kCheckRows = 8;
+constexpr uint32_t kCheckItems = kSegmentThreads * kCheckRows;
+
+template <class U>
+__global__ void __launch_bounds__(kSegmentThreads)
+    check_segments_kernel(const __grid_constant__ SegmentParams<U> params) {
+  __shared__ BoundWindow window;
+  window.clear();
+  bool wrong = false, any_short = false;
+  for (uint64_t base = uint64_t{blockIdx.x} * kCheckItems; base < params.segments;
+       base += uint64_t{gridDim.x} * kCheckItems) {
+    const uint64_t window_begin = min(params.offsets[base], params.n) / 32;
+    const uint64_t last = params.offsets[min(base + kCheckItems, params.segments)];
+    // Rows past the last segment look at empty ones.
+    const uint64_t *const from = params.offsets + base + threadIdx.x;
+    uint64_t begins[kCheckRows], ends[kCheckRows];
+    if (base + kCheckItems <= params.segments) {
+#pragma unroll
+      for (uint32_t row = 0; row < kCheckRows; ++row) {
+        begins[row] = from[row * kSegmentThreads];
+        ends[row] = from[row * kSegmentThreads + 1];
+      }
+    } else {
+#pragma unroll
+      for (uint32_t row = 0; row < kCheckRows; ++row) {
+        const bool is_segment = base + row * kSegmentThreads + threadIdx.x < params.segments;
+        begins[row] = is_segment ? from[row * kSegmentThreads] : 0;
+        ends[row] = is_segment ? from[row * kSegmentThreads + 1] : 0;
+      }
+    }
+    __syncthreads();  // the window is clear
+    // The bound before the first segment is the only one that ends no segment.
+    if (base + threadIdx.x == 0 && begins[0] <= params.n) window.mark(params.bounds, window_begin, begins[0]);
+#pragma unroll
+    for (uint32_t row = 0; row < kCheckRows; ++row) {
+      const uint64_t begin = begins[row], end = ends[row];
+      if (begin == end && end <= params.n) continue;
+      if (begin > end || end > params.n) {
+        wrong = true;
+        continue;
+      }
+      window.mark(params.bounds, window_begin, end);
+      any_short |= list_by_length(params, base + row * kSegmentThreads + threadIdx.x, end - begin);
+    }
+    __syncthreads();  // all have marked
+    window.flush(params.bounds, window_begin, last, params.n);
+  }
+  // Any number of threads may write the same word.
+  if (wrong) *params.error = 1;
+  if (__syncthreads_or(any_short) && threadIdx.x == 0) *params.any_short = 1;
+}
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_SEGMENTS_CHECK_CUH_

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A planned sort of segments: what launch_segments.cu hands to the code of one key width.
+#ifndef GSORT_CUDA_SEGMENTS_JOB_H_
+#define GSORT_CUDA_SEGMENTS_JOB_H_
+
+#include <cstdint>
+
+#include "cuda/engine/launch.h"
+#include "cuda/segments/layout.h"
+
+namespace gsort_internal {
+
+struct SegmentsJob {
+  const Request *request;
+  SegmentsLayout layout;
+  void *workspace;
+  uint32_t *error;  // 0 when the kernels start
+
+  template <class T>
+  T *slice(uint64_t offset) const {
+    return reinterpret_cast<T *>(static_cast<char *>(workspace) + offset);
+  }
+};
+
+template <class U>
+void launch_segments_width(const LaunchContext &context, const SegmentsJob &job);
+extern template void launch_segments_width<uint8_t>(const LaunchContext &, const SegmentsJob &);
+extern template void launch_segments_width<uint16_t>(const LaunchContext &, const SegmentsJob &);
+extern template void launch_segments_width<uint32_t>(const LaunchContext &, const SegmentsJob &);
+extern template void launch_segments_width<uint64_t>(const LaunchContext &, const SegmentsJob &);
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_SEGMENTS_JOB_H_

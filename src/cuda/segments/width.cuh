@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The host side of sorts of segments of one key width; launch_segments_<width>.cu instantiate it.
+#ifndef GSORT_CUDA_SEGMENTS_WIDTH_CUH_
+#define GSORT_CUDA_SEGMENTS_WIDTH_CUH_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "cuda/engine/check.h"
+#include "cuda/engine/shared_bytes.h"
+#include "cuda/segments/job.h"
+#include "cuda/segments/segmented.cuh"
+#include "cuda/segments/short.cuh"
+
+namespace gsort_internal {
+
+template <class U>
+SegmentParams<U> segment_params(const SegmentsJob &job) {
+  const Request &request = *job.request;
+  const SegmentsLayout &layout = job.layout;
+  SegmentParams<U> params{};
+  params.keys_in = static_cast<const U *>(request.in);
+  params.keys_out = static_cast<U *>(request.out);
+  params.keys_y = job.slice<U>(layout.keys_y);
+  params.n = request.n;
+  params.offsets = request.offsets;
+  params.segments = request.segments;
+  params.codec = make_codec<U>(request.order);
+  params.error = job.error;
+  params.bounds = job.slice<uint32_t>(layout.bounds);
+  auto *counts = job.slice<unsigned long long>(layout.list_counts);
+  params.any_short = reinterpret_cast<uint32_t *>(counts + 3);
+  params.small = {counts, job.slice<uint64_t>(layout.small_list), layout.small_max};
+  params.medium = {counts + 1, job.slice<uint64_t>(layout.medium_list), layout.medium_max};
+  params.large = {counts + 2, job.slice<uint64_t>(layout.large_list), layout.large_max};
+  params.large_tile_begins = job.slice<uint64_t>(layout.large_tile_begins);
+  params.large_counts = job.slice<unsigned long long>(layout.large_counts);
+  params.look_back = job.slice<uint64_t>(layout.look_back);
+  params.tickets = job.slice<uint32_t>(layout.tickets);
+  return params;
+}
+
+inline uint32_t grid_for(uint64_t work, uint64_t per_block, uint64_t blocks_max) {
+  return static_cast<uint32_t>(std::max<uint64_t>(1, std::min((work + per_block - 1) / per_block, blocks_max)));
+}
+
+// The blocks of one cooperative launch: all of them are resident.
+template <class Kernel>
+uint32_t resident_blocks(const LaunchContext &context, Kernel *kernel, uint32_t threads, uint32_t shared_bytes) {
+  int blocks = 0;
+  cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(threads), shared_bytes),
+             "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+  return static_cast<uint32_t>(blocks) * context.device->multiprocessors;
+}
+
+template <class U>
+void launch_short_segments(const LaunchContext &context, const SegmentsJob &job, const SegmentParams<U> &params) {
+  // Blocks stay for several tiles and even them out.
+  const uint32_t grid = grid_for(job.layout.short_tiles, 1, uint64_t{context.device->multiprocessors} * 30);
+  short_segments_kernel<U>
+      <<<grid, kSegmentThreads, 0, context.stream>>>(params, static_cast<uint32_t>(job.layout.short_tiles));
+  check_launch("short_segments_kernel");
+}
+
+template <class U, class Shape>
+void launch_block_segments(const LaunchContext &context, const SegmentParams<U> &params, const SegmentList &list) {
+  if (list.capacity == 0) return;
+  constexpr uint32_t kSharedBytes = sizeof(BlockSortStorage<U, Shape>);
+  static_assert(kSharedBytes <= 65536, "a block must fit an SM of sm_75");
+  allow_shared_bytes(block_segments_kernel<U, Shape>, kSharedBytes);
+  // Enough blocks to fill every SM twice: the second half evens out segments of different size.
+  const uint32_t grid =
+      grid_for(list.capacity, 1, uint64_t{context.device->multiprocessors} * (2048 / Shape::kThreads));
+  block_segments_kernel<U, Shape><<<grid, Shape::kThreads, kSharedBytes, context.stream>>>(params, list);
+  check_launch("block_segments_kernel");
+}
+
+template <class U>
+void launch_large_segments(const LaunchContext &context, const SegmentsJob &job, SegmentParams<U> params) {
+  using Shape = SegmentPassTile<sizeof(U)>;
+  constexpr uint32_t kSharedBytes = sizeof(PassStorage<U, NoValue, Shape>);
+  static_assert(kSharedBytes >= digits_of(sizeof(U)) * kDigitBins * 4, "the counters of all digits lie there, too");
+  if (job.layout.large_max == 0) return;
+  const auto kernel = large_segments_kernel<U, Shape>;
+  allow_shared_bytes(kernel, kSharedBytes);
+  const uint32_t grid =
+      grid_for(job.layout.large_tiles_max, 1, resident_blocks(context, kernel, Shape::kThreads, kSharedBytes));
+  void *arguments[] = {&params};
+  cuda_check(cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(kernel), dim3(grid), dim3(Shape::kThreads),
+                                         arguments, kSharedBytes, context.stream),
+             "large_segments_kernel");
+}
+
+template <class U>
+void launch_segments_width(const LaunchContext &context, const SegmentsJob &job) {
+  const Request &request = *job.request;
+  if (request.segments == 0) {
+    if (request.in != request.out)
+      cuda_check(
+          cudaMemcpyAsync(request.out, request.in, request.n * sizeof(U), cudaMemcpyDeviceToDevice, context.stream),
+          "cudaMemcpyAsync(keys)");
+    return;
+  }
+  const SegmentParams<U> params = segment_params<U>(job);
+  cuda_check(cudaMemsetAsync(job.workspace, 0, job.layout.zero_bytes, context.stream), "cudaMemsetAsync(counters)");
+  const uint32_t grid = grid_for(request.segments, kCheckItems, uint64_t{context.device->multiprocessors} * 8);
+  check_segments_kernel<U><<<grid, kSegmentThreads, 0, context.stream>>>(params);
+  check_launch("check_segments_kernel");
+  launch_short_segments<U>(context, job, params);
+  launch_block_segments<U, SmallSegmentTile<sizeof(U)>>(context, params, params.small);
+  launch_block_segments<U, MediumSegmentTile<sizeof(U)>>(context, params, params.medium);
+  launch_large_segments<U>(context, job, params);
+}
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_SEGMENTS_WIDTH_CUH_

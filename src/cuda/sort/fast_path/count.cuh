@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Keys that the sample calls combinations of few bits: each is held against that and counted by those bits, then every
+// key is written as often as it was counted.
+#ifndef GSORT_CUDA_SORT_FAST_PATH_COUNT_CUH_
+#define GSORT_CUDA_SORT_FAST_PATH_COUNT_CUH_
+
+#include <cstdint>
+
+#include "cuda/sort/fast_path/count_fill.cuh"
+#include "cuda/sort/fast_path/sample.cuh"
+
+namespace gsort_internal {
+
+template <class U>
+__device__ __forceinline__ U key_of_number(const FewBits<U> &few, uint32_t number) {
+  return few.low[number & 255] ^ few.high[number >> 8];
+}
+
+// How numbers find their counters: one each with copies next to it where there is room, or two in a word.
+struct CounterShape {
+  uint32_t copy_bits;
+  bool halves;
+
+  __device__ __forceinline__ CounterShape(uint32_t number_bits, uint32_t counter_bits)
+      : copy_bits(min(counter_bits - min(number_bits, counter_bits), kShortcutCopyBitsMax)),
+        halves(number_bits > counter_bits) {}
+};
+
+// Numbers of keys, as FewBits describes them.
+template <class U, uint32_t kRows>
+__device__ __forceinline__ void number_keys(const FewBits<U> &few, const U (&key)[kRows], uint32_t (&number)[kRows]) {
+  if (few.neighbours) {
+#pragma unroll
+    for (uint32_t row = 0; row < kRows; ++row)
+      number[row] = static_cast<uint32_t>(key[row] >> few.shift) & ((1u << few.count) - 1);
+    return;
+  }
+  U bits[kRows];
+#pragma unroll
+  for (uint32_t row = 0; row < kRows; ++row) bits[row] = key[row] & few.pivots;
+#pragma unroll
+  for (uint32_t step = 0; step < sizeof(few.moves) / sizeof(U); ++step) {
+    const U moves = few.moves[step];
+#pragma unroll
+    for (uint32_t row = 0; row < kRows; ++row) {
+      const U moving = bits[row] & moves;
+      bits[row] = (bits[row] ^ moving) | moving >> (1u << step);
+    }
+  }
+#pragma unroll
+  for (uint32_t row = 0; row < kRows; ++row) number[row] = static_cast<uint32_t>(bits[row]);
+}
+
+// Counts numbers in halves of words. What a word holds is exactly the sum of all that was added to it, modulo 2^32, so
+// a carry is known to the one lane that made it. The word then lacks 2^16 of the half that overflowed, which `counts`
+// receives at once, and the upper half has one too many after the lower one overflowed. `counts` are exact modulo 2^32
+// once all blocks have added what their words hold, in whatever order.
+template <uint32_t kRows>
+__device__ __forceinline__ void count_in_halves(const uint32_t (&number)[kRows], const bool (&counted)[kRows],
+                                                uint32_t *counters, uint32_t *counts) {
+  uint32_t before[kRows];
+  bool carries = false;
+#pragma unroll
+  for (uint32_t row = 0; row < kRows; ++row)
+    before[row] = counted[row] ? atomicAdd(&counters[number[row] / 2], number[row] % 2 == 0 ? 1u : 0x10000u) : 0;
+#pragma unroll
+  for (uint32_t row = 0; row < kRows; ++row) carries |= (before[row] >> number[row] % 2 * 16 & 0xffff) == 0xffff;
+  if (!carries) return;
+#pragma unroll
+  for (uint32_t row = 0; row < kRows; ++row) {
+    const uint32_t upper = number[row] | 1;
+    if (number[row] != upper && (before[row] & 0xffff) == 0xffff) {
+      atomicAdd(&counts[number[row]], 0x10000u);
+      atomicSub(&counts[upper], 1u);
+    }
+    if (before[row] + (number[row] == upper ? 0x10000u : 1u) < before[row]) atomicAdd(&counts[upper], 0x10000u);
+  }
+}
+
+// Counts kRows rows of a warp's keys; kWhole: all these exist. False: one of them is no combination of the sample's
+// words.
+template <uint32_t kRows, bool kWhole, class U>
+__device__ __forceinline__ bool count_rows(const Shortcut<U> &work, const FewBits<U> &few, const CounterShape &shape,
+                                           uint32_t *counters, uint64_t first) {
+  const uint64_t at = first + lane_id();
+  const U origin = few.origin;
+  U key[kRows];
+  bool counted[kRows];
+#pragma unroll
+  for (uint32_t row = 0; row < kRows; ++row) {
+    counted[row] = kWhole || at + row * 32 < work.n;
+    key[row] = counted[row] ? __ldcs(work.keys_in + at + row * 32) : work.codec.decode(origin);
+  }
+  U foreign = 0;
+#pragma unroll
+  for (uint32_t row = 0; row < kRows; ++row) {
+    key[row] = work.codec.encode(key[row]);
+    foreign |= key[row] ^ origin;
+  }
+  uint32_t number[kRows];
+  number_keys(few, key, number);
+  bool bad = (foreign & ~few.varying) != 0;
+  if (few.varying != few.pivots) {  // bits that follow from others are looked up
+#pragma unroll
+    for (uint32_t row = 0; row < kRows; ++row) bad |= key[row] != key_of_number(few, number[row]);
+  }
+  if (__any_sync(kFullWarp, bad)) return false;
+  if (shape.halves) {
+    count_in_halves(number, counted, counters, work.counts);
+    return true;
+  }
+  const uint32_t copy = lane_id() & ((1u << shape.copy_bits) - 1);
+#pragma unroll
+  for (uint32_t row = 0; row < kRows; ++row)
+    if (counted[row]) atomicAdd(&counters[number[row] << shape.copy_bits | copy], 1u);
+  return true;
+}
+
+// A group of a warp's keys; the last of all may be a part.
+template <class U>
+__device__ __forceinline__ bool count_group(const Shortcut<U> &work, const FewBits<U> &few, const CounterShape &shape,
+                                            uint32_t *counters, uint64_t first) {
+  using Shape = ShortcutShape<sizeof(U)>;
+  if (first + Shape::kGroupItems <= work.n) return count_rows<Shape::kRows, true>(work, few, shape, counters, first);
+#pragma unroll 1
+  for (; first < work.n; first += 32)
+    if (!count_rows<1, false>(work, few, shape, counters, first)) return false;
+  return true;
+}
+
+// Adds the block's counters to those of all blocks.
+__device__ __forceinline__ void add_counters(const CounterShape &shape, uint32_t number_bits, const uint32_t *counters,
+                                             uint32_t *counts) {
+  const uint32_t copies = 1u << shape.copy_bits;
+  for (uint32_t i = threadIdx.x; i < 1u << number_bits; i += kShortcutThreads) {
+    uint32_t sum = 0;
+    if (shape.halves) {
+      sum = counters[i / 2] >> i % 2 * 16 & 0xffff;
+    } else {
+      for (uint32_t copy = 0; copy < copies; ++copy)
+        sum +=
+            counters[i << shape.copy_bits | ((copy + threadIdx.x) & (copies - 1))];  // turned: other lanes, other banks
+    }
+    if (sum != 0) atomicAdd(&counts[i], sum);
+  }
+}
+
+// One block: exclusive sums of all counts. Every warp takes rows of 128; counts behind the last number are 0.
+template <class U>
+__device__ __forceinline__ void place_numbers(const ShortcutParams<U> &params, ShortcutStorage<U> &storage) {
+  constexpr uint32_t kBitsOfOneRow = 12;
+  static_assert(kShortcutWarps * 128 == 1u << kBitsOfOneRow, "a row of every warp");
+  const uint32_t bits = storage.few.count, rows = bits > kBitsOfOneRow ? 1u << (bits - kBitsOfOneRow) : 1;
+  const uint32_t warp = threadIdx.x / 32, first = warp * rows * 32 + lane_id();
+  const uint4 *counts = reinterpret_cast<const uint4 *>(params.work.counts);
+  uint4 *bases = reinterpret_cast<uint4 *>(params.work.bases);
+  uint32_t sum = 0;
+  for (uint32_t row = 0; row < rows; ++row) {
+    const uint4 count = __ldcg(counts + first + row * 32);
+    sum += count.x + count.y + count.z + count.w;
+  }
+  sum = warp_inclusive_sum(sum);
+  if (lane_id() == 31) storage.warp_sums[warp] = sum;
+  __syncthreads();
+  const uint32_t warp_sum = storage.warp_sums[lane_id()];
+  uint32_t base = __shfl_sync(kFullWarp, warp_inclusive_sum(warp_sum) - warp_sum, warp);
+  for (uint32_t row = 0; row < rows; ++row) {
+    const uint4 count = __ldcg(counts + first + row * 32);
+    const uint32_t all = count.x + count.y + count.z + count.w, up_to = warp_inclusive_sum(all);
+    const uint32_t own = base + up_to - all;
+    bases[first + row * 32] =
+        make_uint4(own, own + count.x, own + count.x + count.y, own + count.x + count.y + count.z);
+    base += __shfl_sync(kFullWarp, up_to, 31);
+  }
+}
+
+template <class U>
+__device__ __forceinline__ uint4 four_words(U key) {
+  if constexpr (sizeof(U) == 4) {
+    return make_uint4(key, key, key, key);
+  } else {
+    const auto low = static_cast<uint32_t>(key), high = static_cast<uint32_t>(key >> 32);
+    return make_uint4(low, high, low, high);
+  }
+}
+
+// A warp's chunk of the output, counted from out - skew, where vectors begin at multiples of 16 bytes. The first and
+// the last vector may reach past the array.
+template <class U>
+__device__ __forceinline__ void fill_chunk(const ShortcutParams<U> &params, const FewBits<U> &few, uint64_t skew,
+                                           uint32_t chunk) {
+  constexpr uint32_t kPerVector = 16 / sizeof(U);
+  const Shortcut<U> &work = params.work;
+  const uint32_t *bases = work.bases, numbers = 1u << few.count;
+  const uint64_t end = work.n + skew;
+  const uint64_t chunk_begin = uint64_t{chunk} * params.plan.chunk_items;
+  const uint64_t chunk_end = min(chunk_begin + params.plan.chunk_items, end);
+  // Which numbers the chunk holds: lane 0 looks for the first, the others for the last.
+  const uint64_t border = lane_id() == 0 ? max(chunk_begin, skew) : chunk_end - 1;
+  const uint32_t found = find_value(bases, 0, numbers, border - skew);
+  const uint32_t low = __shfl_sync(kFullWarp, found, 0), high = __shfl_sync(kFullWarp, found, 1) + 1;
+  for (uint64_t begin = chunk_begin + lane_id() * kPerVector; begin < chunk_end; begin += 32 * kPerVector) {
+    const uint64_t first = max(begin, skew) - skew, after = min(begin + kPerVector, end) - skew;
+    uint32_t number = find_value(bases, low, high, first);
+    uint64_t number_end = number + 1 < numbers ? bases[number + 1] : work.n;
+    if (after - first == kPerVector && number_end >= after) {
+      *reinterpret_cast<uint4 *>(work.keys_out + first) = four_words(work.codec.decode(key_of_number(few, number)));
+      continue;
+    }
+    for (uint64_t place = first; place < after; ++place) {
+      while (place >= number_end) {
+        ++number;
+        number_end = number + 1 < numbers ? bases[number + 1] : work.n;
+      }
+      work.keys_out[place] = work.codec.decode(key_of_number(few, number));
+    }
+  }
+}
+
+template <class U>
+__device__ __forceinline__ void fill_keys(const ShortcutParams<U> &params, const FewBits<U> &few) {
+  const uint64_t skew = reinterpret_cast<uint64_t>(params.work.keys_out) % 16 / sizeof(U);
+  const uint32_t chunk_items = params.plan.chunk_items;
+  const auto chunks = static_cast<uint32_t>((params.work.n + skew + chunk_items - 1) / chunk_items);
+  for_each_chunk(&params.state->second_tickets.word, chunks, [&](uint32_t chunk) {
+    fill_chunk(params, few, skew, chunk);
+    return true;
+  });
+}
+
+// Counts what is left. Returns how many chunks passed.
+template <class U>
+__device__ __forceinline__ uint32_t count_chunks(const ShortcutParams<U> &params, ShortcutStorage<U> &storage,
+                                                 const CounterShape &shape, uint32_t *counters) {
+  for (uint32_t i = threadIdx.x; i < 1u << params.plan.counter_bits; i += kShortcutThreads) counters[i] = 0;
+  if (threadIdx.x == 0) storage.chunks = 0;
+  __syncthreads();
+  const uint32_t passed = for_each_chunk(&params.state->tickets.word, params.plan.chunks, [&](uint32_t chunk) {
+    const uint64_t begin = uint64_t{chunk} * params.plan.chunk_items;
+    const uint64_t end = min(begin + params.plan.chunk_items, params.work.n);
+    for (uint64_t first = begin; first < end; first += ShortcutShape<sizeof(U)>::kGroupItems)
+      if (!count_group(params.work, storage.few, shape, counters, first)) {
+        if (lane_id() == 0) fail_shortcut(params.state);
+        return false;
+      }
+    return true;
+  });
+  if (lane_id() == 0) atomicAdd(&storage.chunks, passed);
+  __syncthreads();
+  return storage.chunks;
+}
+
+template <class U>
+__device__ __forceinline__ void sort_few_bits(const ShortcutParams<U> &params, ShortcutStorage<U> &storage,
+                                              uint32_t *counters) {
+  const CounterShape shape(storage.few.count, params.plan.counter_bits);
+  const uint32_t chunks = count_chunks(params, storage, shape, counters);
+  // A block that came too late for a chunk may have sampled keys that others had begun to write.
+  if (chunks == 0) return;
+  add_counters(shape, storage.few.count, counters, params.work.counts);
+  if (arrive_with_chunks(params.state, chunks, params.plan.chunks)) {
+    place_numbers(params, storage);
+    announce_ready(params.state);
+  } else if (!wait_for_verdict(params.state)) {
+    return;
+  }
+  fill_keys(params, storage.few);
+}
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_SORT_FAST_PATH_COUNT_CUH_

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The shortcuts as launch_sort uses them: tried before a sort, which has nothing to do where one of them applied.
+#ifndef GSORT_CUDA_SORT_FAST_PATH_FAST_PATH_H_
+#define GSORT_CUDA_SORT_FAST_PATH_FAST_PATH_H_
+
+#include <cstdint>
+
+#include "core/key_bits.h"
+#include "cuda/engine/launch.h"
+
+namespace gsort_internal {
+
+template <class U>
+struct Shortcut {
+  const U *keys_in;
+  U *keys_out;  // may be keys_in; NULL: sorted keys are not wanted
+  uint64_t n;
+  KeyCodec<U> codec;
+
+  const void *values_in;  // NULL: the values are the keys' indices
+  void *values_out;       // may be values_in; NULL: there are no values
+  uint32_t value_bytes;   // 4 or 8
+
+  void *state;       // kShortcutStateBytes, 0 on entry
+  uint32_t *counts;  // kShortcutBins, 0 on entry; with values not used
+  uint32_t *bases;   // likewise, garbage on entry
+
+  bool after_clearing;  // the last work in the stream is a launch_clear(), with which this may overlap
+};
+
+// Sets memory, aligned to 16 bytes, to 0. `bytes`: a multiple of 16.
+void launch_clear(const LaunchContext &context, void *memory, uint64_t bytes);
+
+// Enqueues the look at the keys, and the sort if they are ascending, descending (with values: strictly, and no output
+// an input) or, alone, combinations of few bits. Returns the address of a device word that says, once the work has run,
+// whether keys and values are sorted (not 0) or neither is (0). In the latter case outputs that are inputs are as they
+// were, other outputs hold anything. U: uint32_t or uint64_t.
+template <class U>
+const uint32_t *launch_shortcut(const LaunchContext &context, const Shortcut<U> &shortcut);
+
+extern template const uint32_t *launch_shortcut<uint32_t>(const LaunchContext &, const Shortcut<uint32_t> &);
+extern template const uint32_t *launch_shortcut<uint64_t>(const LaunchContext &, const Shortcut<uint64_t> &);
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_SORT_FAST_PATH_FAST_PATH_H_

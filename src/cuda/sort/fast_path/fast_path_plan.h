@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Inputs that need no general sort, recognised on the device before one begins: ascending, descending, and keys that
+// are combinations of few bits.
+#ifndef GSORT_CUDA_SORT_FAST_PATH_FAST_PATH_PLAN_H_
+#define GSORT_CUDA_SORT_FAST_PATH_FAST_PATH_PLAN_H_
+
+#include <cstdint>
+
+namespace gsort_internal {
+
+constexpr uint32_t kShortcutThreads = 1024;
+constexpr uint32_t kShortcutWarps = kShortcutThreads / 32;
+
+// Every block looks at the same keys, so that all come to the same decision without meeting. Too few mislead, which
+// costs a part of a read; more cost every sort.
+constexpr uint32_t kShortcutSamples = 512;
+
+// A key is counted by the bits in which keys differ, up to this many.
+constexpr uint32_t kShortcutBitsMax = 16;
+// Of shared memory: 2^15 counters of 32 bits, or twice as many of 16.
+constexpr uint32_t kShortcutCounterBitsMax = 15;
+// Up to 2^5 copies of a counter, so that lanes with equal keys do not wait for each other.
+constexpr uint32_t kShortcutCopyBitsMax = 5;
+
+// A warp takes rows of 32 keys, as many as make 2 KB.
+template <uint32_t KeyBytes>
+struct ShortcutShape {
+  static constexpr uint32_t kRows = 64 / KeyBytes;
+  static constexpr uint32_t kGroupItems = 32 * kRows;
+};
+
+// Below, the look at the sample would cost more than a hundredth of a sort: it takes 2 to 4 us, and 2^24 uniform keys
+// of 4 bytes take 230 us (H200, 2026-11-21).
+constexpr uint64_t kShortcutItemsMin = uint64_t{1} << 24;
+
+// Most groups of rows that a warp takes at a time.
+constexpr uint32_t kShortcutGroupsMax = 16;
+// Shared memory beside the counters.
+constexpr uint32_t kShortcutStaticBytes = 12 * 1024;
+
+constexpr uint32_t kShortcutStateBytes = 640;
+constexpr uint32_t kShortcutBins = 1u << kShortcutBitsMax;
+
+struct ShortcutPlan {
+  uint32_t chunk_items;  // what a warp takes at a time
+  uint32_t chunks;
+  uint32_t counter_bits;  // of the number of 32-bit counters; 0: keys are not counted
+};
+
+// The least count of keys to look at; tests lower it to reach sizes that are quick to check.
+inline uint64_t &shortcut_items_min() {
+  static uint64_t items_min = kShortcutItemsMin;
+  return items_min;
+}
+
+inline bool shortcut_applies(uint64_t n, uint32_t key_bytes) {
+  return (key_bytes == 4 || key_bytes == 8) && n >= shortcut_items_min();
+}
+
+// `counts`: the keys are all that is sorted. Counts have 32 bits.
+constexpr ShortcutPlan plan_shortcut(uint64_t n, uint32_t key_bytes, bool counts, uint32_t multiprocessors,
+                                     uint32_t shared_bytes_block_max) {
+  const uint32_t group = key_bytes == 8 ? ShortcutShape<8>::kGroupItems : ShortcutShape<4>::kGroupItems;
+  // Twice as many chunks as warps, so that the last to finish are not far behind.
+  const uint64_t groups = n / (uint64_t{group} * multiprocessors * kShortcutWarps * 2);
+  ShortcutPlan plan = {0, 0, 0};
+  plan.chunk_items = group * static_cast<uint32_t>(groups < 1                    ? 1
+                                                   : groups > kShortcutGroupsMax ? kShortcutGroupsMax
+                                                                                 : groups);
+  plan.chunks = static_cast<uint32_t>((n + plan.chunk_items - 1) / plan.chunk_items);
+  if (!counts || n > UINT32_MAX) return plan;
+  plan.counter_bits = kShortcutCounterBitsMax;
+  while ((4u << plan.counter_bits) + kShortcutStaticBytes > shared_bytes_block_max) --plan.counter_bits;
+  return plan;
+}
+static_assert(plan_shortcut(uint64_t{1} << 28, 4, true, 132, 227 * 1024).counter_bits == 15, "keys of 16 bits");
+static_assert(plan_shortcut(uint64_t{1} << 28, 4, true, 40, 64 * 1024).counter_bits == 13, "keys of 14 bits");
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_SORT_FAST_PATH_FAST_PATH_PLAN_H_

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <cuda_runtime.h>
+
+#include "cuda/engine/check.h"
+#include "cuda/engine/shared_bytes.h"
+#include "cuda/sort/fast_path/count.cuh"
+#include "cuda/sort/fast_path/fast_path.h"
+#include "cuda/sort/fast_path/order.cuh"
+
+namespace gsort_internal {
+namespace {
+
+constexpr uint32_t kClearThreads = 512;
+constexpr uint32_t kClearVectors = 4;  // of 16 bytes a thread
+
+__global__ void __launch_bounds__(kClearThreads) clear_kernel(uint4 *memory, uint64_t vectors) {
+  allow_next_kernel();
+  const uint64_t begin = uint64_t{blockIdx.x} * kClearThreads * kClearVectors + threadIdx.x;
+#pragma unroll
+  for (uint32_t i = 0; i < kClearVectors; ++i)
+    if (begin + i * kClearThreads < vectors) memory[begin + i * kClearThreads] = make_uint4(0, 0, 0, 0);
+}
+
+// Blocks that the device starts after others have finished the check sample what may be half written; see the places
+// where they leave. Work of another kind than the first block's they must not begin at all. All threads.
+__device__ __forceinline__ bool claim_kind(ShortcutState *state, ShortcutKind kind) {
+  int agreed = 0;
+  if (threadIdx.x == 0) {
+    const auto own = static_cast<uint32_t>(kind);
+    const uint32_t before = atomicCAS(&state->claim.word, 0u, own);
+    agreed = before == 0 || before == own;
+  }
+  return __syncthreads_or(agreed) != 0;
+}
+
+// Dynamic shared memory: 2^counter_bits counters, or none.
+template <class U>
+__global__ void __launch_bounds__(kShortcutThreads, 1)
+    shortcut_kernel(const __grid_constant__ ShortcutParams<U> params) {
+  extern __shared__ __align__(16) uint32_t counters[];
+  __shared__ ShortcutStorage<U> storage;
+  const bool strict = params.work.values_out != nullptr;
+  allow_next_kernel();
+  const ShortcutKind kind = decide_shortcut(params, storage, strict);
+  wait_for_kernel_before();  // it clears the state; also where there is nothing to do, for others wait for this one
+                             // only
+  if (kind == ShortcutKind::kNone || !claim_kind(params.state, kind)) return;
+  if (kind == ShortcutKind::kFewBits) {
+    sort_few_bits(params, storage, counters);
+  } else {
+    sort_ordered(params, storage, kind == ShortcutKind::kDescending, strict);
+  }
+}
+
+}  // namespace
+
+void launch_clear(const LaunchContext &context, void *memory, uint64_t bytes) {
+  const uint64_t vectors = bytes / 16, per_block = kClearThreads * kClearVectors;
+  clear_kernel<<<static_cast<uint32_t>((vectors + per_block - 1) / per_block), kClearThreads, 0, context.stream>>>(
+      static_cast<uint4 *>(memory), vectors);
+  check_launch("clear_kernel");
+}
+
+template <class U>
+const uint32_t *launch_shortcut(const LaunchContext &context, const Shortcut<U> &shortcut) {
+  const bool keys_alone = shortcut.values_out == nullptr;
+  const DeviceFacts &device = *context.device;
+  ShortcutParams<U> params{};
+  params.work = shortcut;
+  params.plan = plan_shortcut(shortcut.n, sizeof(U), keys_alone, device.multiprocessors, device.shared_bytes_block_max);
+  params.state = static_cast<ShortcutState *>(shortcut.state);
+  params.reversible =
+      keys_alone || (shortcut.keys_out != shortcut.keys_in && shortcut.values_out != shortcut.values_in);
+  if (context.control->has_log())
+    context.control->log(
+        "shortcut where the keys ascend%s%s: %u chunks of %u keys", params.reversible ? ", descend" : "",
+        params.plan.counter_bits != 0 ? " or combine up to 16 bits" : "", params.plan.chunks, params.plan.chunk_items);
+  const uint32_t counters_bytes = params.plan.counter_bits == 0 ? 0 : 4u << params.plan.counter_bits;
+  allow_shared_bytes(shortcut_kernel<U>, counters_bytes);
+  // The kernel looks at its sample while the one before still clears the workspace.
+  cudaLaunchAttribute attribute = {};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(device.multiprocessors);
+  config.blockDim = dim3(kShortcutThreads);
+  config.dynamicSmemBytes = counters_bytes;
+  config.stream = context.stream;
+  config.attrs = &attribute;
+  config.numAttrs = shortcut.after_clearing && device.compute_capability >= 90 ? 1 : 0;
+  cuda_check(cudaLaunchKernelEx(&config, shortcut_kernel<U>, params), "shortcut_kernel");
+  return &params.state->done;
+}
+
+template const uint32_t *launch_shortcut<uint32_t>(const LaunchContext &, const Shortcut<uint32_t> &);
+template const uint32_t *launch_shortcut<uint64_t>(const LaunchContext &, const Shortcut<uint64_t> &);
+
+}  // namespace gsort_internal

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Sorts, sorts of pairs, argsorts and ranks: the choice of the algorithm, the arrays it works on, and the values that
+// do not travel with their keys.
+#include <algorithm>
+#include <cstdint>
+
+#include "cuda/engine/check.h"
+#include "cuda/engine/launch.h"
+#include "cuda/sort/force.h"
+#include "cuda/sort/gather.cuh"
+#include "cuda/sort/msd/msd.h"
+#include "cuda/sort/sort_job.h"
+
+namespace gsort_internal {
+namespace {
+
+// Values of more bytes are moved by a kernel of their own, not by the blocks that sort.
+constexpr uint32_t kSmallValueBytesMax = 16;
+
+SortPlan plan_of(const Request &request, uint32_t shared_bytes, bool teams) {
+  SortPlan plan = plan_sort(request, shared_bytes, teams, forced_sort_algorithm(), forced_sort().portion_tiles);
+  if (plan.algorithm == SortAlgorithm::kMsd) plan.msd_tables_bytes = msd_tables_bytes(request.n, plan.key_bytes);
+  if (plan.algorithm == SortAlgorithm::kStable) plan.msd_tables_bytes = stable_tables(plan_stable(request.n)).bytes;
+  return plan;
+}
+
+// Smaller chips than those of sm_90 were not measured.
+bool can_hold_team(const DeviceFacts &device) {
+  return device.compute_capability >= 90 && device.multiprocessors >= kTeamBlocksMax &&
+         device.shared_bytes_block_max >= kTeamSharedBytesMin;
+}
+
+// The largest access that divides a value and fits the arrays' alignment.
+uint32_t value_unit_bytes(const Request &request) {
+  const uint64_t bits = request.value_bytes | reinterpret_cast<uint64_t>(request.values_in) |
+                        reinterpret_cast<uint64_t>(request.values_out);
+  uint32_t unit = 8;
+  while (bits % unit != 0) unit /= 2;
+  return unit;
+}
+
+// Pairs whose values are the keys' indices, which nobody has written down: top-k sorts so.
+bool makes_values(const Request &request) {
+  return request.operation == Operation::kSortPairs && request.values_in == nullptr;
+}
+
+FinalValues final_values_of(const Request &request, Carry carry) {
+  if (request.operation == Operation::kSortPairs) return FinalValues::kStore;
+  const bool wide = dtype_bytes(request.index_t) == 8;
+  if (request.operation == Operation::kRank) return wide ? FinalValues::kRank8 : FinalValues::kRank4;
+  return wide && carry == Carry::kIndex4 ? FinalValues::kWiden : FinalValues::kStore;
+}
+
+// Sorts keys with or without the values that travel.
+void name_arrays(SortJob &job) {
+  const Request &request = *job.request;
+  job.keys_wanted = request.operation == Operation::kSort || request.operation == Operation::kSortPairs;
+  job.keys_in = request.in;
+  job.keys_x = job.keys_wanted ? request.out : job.slice<void>(job.layout.keys_x);
+  job.keys_y = job.slice<void>(job.layout.keys_y);
+  job.values_in = request.values_in;
+  job.values_are_indices = carries_index(job.plan.carry) || makes_values(request);
+  job.values_y = job.slice<void>(job.layout.values_y);
+  job.values_x = job.keys_wanted ? request.values_out : request.out;
+  if (gathers_values(request)) job.values_x = job.slice<void>(job.layout.values_x);
+  job.final_values =
+      request.operation == Operation::kSort ? FinalValues::kStore : final_values_of(request, job.plan.carry);
+}
+
+// Sorts on chip know each key's source and need no travelling values.
+void name_small_outputs(SortJob &job) {
+  const Request &request = *job.request;
+  job.small_wide = request.index_t != 0 && dtype_bytes(request.index_t) == 8;
+  if (request.operation == Operation::kArgsort) job.small_indices = request.out;
+  if (request.operation == Operation::kRank) job.small_ranks = request.out;
+  if (request.operation != Operation::kSortPairs) return;
+  job.small_wide = false;
+  job.value_unit_bytes = value_unit_bytes(request);
+  if (makes_values(request)) {
+    job.small_wide = request.value_bytes == 8;
+    job.small_indices = request.values_out;
+  } else if (request.values_in != request.values_out && request.value_bytes <= kSmallValueBytesMax) {
+    job.small_values_in = request.values_in;
+    job.small_values_out = request.values_out;
+  } else {
+    job.small_indices = job.slice<void>(job.layout.small_indices);
+  }
+}
+
+template <class Unit>
+void launch_gather_unit(const LaunchContext &context, const GatherParams &params, bool wide_indices) {
+  const uint64_t per_block = kGatherThreads / params.lanes;
+  const uint64_t blocks_max = uint64_t{context.device->multiprocessors} * 64;
+  const auto grid = static_cast<uint32_t>(std::min((params.n + per_block - 1) / per_block, blocks_max));
+  if (wide_indices) {
+    gather_kernel<Unit, uint64_t><<<grid, kGatherThreads, 0, context.stream>>>(params);
+  } else {
+    gather_kernel<Unit, uint32_t><<<grid, kGatherThreads, 0, context.stream>>>(params);
+  }
+  check_launch("gather_kernel");
+}
+
+// values_out[i] = values_in[indices[i]]; by way of the workspace where the two are one array.
+void launch_gather(const LaunchContext &context, const SortJob &job, const void *indices, bool wide_indices) {
+  const Request &request = *job.request;
+  const bool in_place = request.values_in == request.values_out;
+  const uint32_t unit = value_unit_bytes(request);
+  GatherParams params{};
+  params.values_in = request.values_in;
+  params.values_out = in_place ? job.slice<void>(job.layout.gathered) : request.values_out;
+  params.indices = indices;
+  params.n = request.n;
+  params.units = request.value_bytes / unit;
+  params.lanes = 1;
+  while (params.lanes < 32 && params.lanes < params.units) params.lanes *= 2;
+  if (unit == 8) launch_gather_unit<uint64_t>(context, params, wide_indices);
+  if (unit == 4) launch_gather_unit<uint32_t>(context, params, wide_indices);
+  if (unit == 2) launch_gather_unit<uint16_t>(context, params, wide_indices);
+  if (unit == 1) launch_gather_unit<uint8_t>(context, params, wide_indices);
+  if (in_place)
+    cuda_check(cudaMemcpyAsync(request.values_out, params.values_out, request.n * request.value_bytes,
+                               cudaMemcpyDeviceToDevice, context.stream),
+               "cudaMemcpyAsync(values)");
+}
+
+void log_plan(const LaunchContext &context, const SortJob &job) {
+  if (!context.control->has_log()) return;
+  context.control->log(
+      "sort on the GPU: %llu keys of %u bytes with %u bytes each: %s, %u digits, tiles of %u, %llu "
+      "portions",
+      static_cast<unsigned long long>(job.request->n), job.plan.key_bytes, carry_bytes(job.plan.carry),
+      sort_algorithm_name(job.plan.algorithm), job.plan.digits, job.plan.tile_items,
+      static_cast<unsigned long long>(job.plan.portions));
+}
+
+}  // namespace
+
+uint64_t sort_workspace_bytes(const Request &shape) { return sort_layout(shape, plan_of(shape, 0, false)).bytes; }
+
+void launch_sort(const LaunchContext &context, const Request &request, void *workspace) {
+  SortJob job{};
+  job.request = &request;
+  job.plan = plan_of(request, context.device->shared_bytes_block_max, can_hold_team(*context.device));
+  job.layout = sort_layout(request, job.plan);
+  job.workspace = workspace;
+  name_arrays(job);
+  name_small_outputs(job);
+  log_plan(context, job);
+  with_width(job.plan.key_bytes, [&](auto tag) { launch_sort_width<typename decltype(tag)::type>(context, job); });
+
+  const SortAlgorithm algorithm = job.plan.algorithm;
+  const bool on_chip = algorithm == SortAlgorithm::kRankSort || algorithm == SortAlgorithm::kSmallBlock ||
+                       algorithm == SortAlgorithm::kTeam;
+  if (request.operation != Operation::kSortPairs || makes_values(request)) return;
+  if (on_chip && job.small_indices != nullptr) launch_gather(context, job, job.small_indices, false);
+  if (!on_chip && gathers_values(request)) launch_gather(context, job, job.values_x, carry_bytes(job.plan.carry) == 8);
+}
+
+}  // namespace gsort_internal

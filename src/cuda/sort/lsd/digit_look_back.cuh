@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Decoupled look-back of 256 digit counts from tile to tile.
+#ifndef GSORT_CUDA_SORT_LSD_DIGIT_LOOK_BACK_CUH_
+#define GSORT_CUDA_SORT_LSD_DIGIT_LOOK_BACK_CUH_
+
+#include <cstdint>
+
+#include "cuda/sort/sort_plan.h"
+
+namespace gsort_internal {
+
+// A word holds a status in its two top bits and a count below, so one relaxed access carries both and nothing else has
+// to be ordered with it.
+//
+// Status 1: the tile's own count. 2 or 3: the count of this and all tiles before it. Passes use 2 and 3 in turn: the
+// words that a pass leaves behind mean "not yet" to the next one, and only the first pass needs them cleared.
+template <class Word>
+struct LookBackWord {
+  static constexpr uint32_t kCountBits = sizeof(Word) * 8 - 2;
+  static constexpr Word kCountMask = (Word{1} << kCountBits) - 1;
+  static constexpr Word kOwn = Word{1} << kCountBits;
+
+  static __device__ __forceinline__ Word total_status(uint32_t pass_parity) {
+    return static_cast<Word>(2 + pass_parity) << kCountBits;
+  }
+};
+
+__device__ __forceinline__ uint32_t load_relaxed(const uint32_t *word) {
+  uint32_t value;
+  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+  return value;
+}
+__device__ __forceinline__ uint64_t load_relaxed(const uint64_t *word) {
+  uint64_t value;
+  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(word) : "memory");
+  return value;
+}
+__device__ __forceinline__ void store_relaxed(uint32_t *word, uint32_t value) {
+  asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(word), "r"(value) : "memory");
+}
+__device__ __forceinline__ void store_relaxed(uint64_t *word, uint64_t value) {
+  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(word), "l"(value) : "memory");
+}
+
+// The count of one digit in all tiles before `tile`. `words` points at the digit's word of tile 0; words of successive
+// tiles are kDigitBins apart. Several predecessors are read at once, which hides the latency of the L2.
+//
+// Forward progress: tiles are handed out by an atomic counter, so every tile before this one belongs to a block that
+// runs already and that publishes its own count before it waits for anything.
+template <class Word>
+__device__ __forceinline__ Word look_back(const Word *words, uint32_t tile, uint32_t pass_parity) {
+  constexpr uint32_t kWindow = 8;
+  using Status = LookBackWord<Word>;
+  const Word total_status = Status::total_status(pass_parity);
+  Word sum = 0;
+  uint32_t next = tile;  // tiles next - 1, next - 2, ... are still to be added
+  while (next > 0) {
+    Word window[kWindow];
+#pragma unroll
+    for (uint32_t i = 0; i < kWindow; ++i) {
+      const uint32_t back = i < next ? next - 1 - i : 0;
+      window[i] = load_relaxed(words + uint64_t{back} * kDigitBins);
+    }
+    bool waiting = false;
+#pragma unroll
+    for (uint32_t i = 0; i < kWindow; ++i) {
+      if (waiting || next == 0) continue;
+      const Word status = window[i] & ~Status::kCountMask;
+      if (status == total_status) {
+        sum += window[i] & Status::kCountMask;
+        next = 0;
+      } else if (status == Status::kOwn) {
+        sum += window[i] & Status::kCountMask;
+        --next;
+      } else {
+        waiting = true;
+      }
+    }
+  }
+  return sum;
+}
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_SORT_LSD_DIGIT_LOOK_BACK_CUH_

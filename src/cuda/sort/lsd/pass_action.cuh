@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What each pass of a radix sort does, decided on the device by the histogram: the host never waits for the data.
+#ifndef GSORT_CUDA_SORT_LSD_PASS_ACTION_CUH_
+#define GSORT_CUDA_SORT_LSD_PASS_ACTION_CUH_
+
+#include <cstdint>
+
+#include "cuda/sort/sort_plan.h"
+
+namespace gsort_internal {
+
+enum class PassKind : uint32_t { kSkip, kSort, kCopy };
+
+// Arrays are numbered 0 (input, read by the first pass alone), 1 (output of the last pass) and 2 (the other one).
+struct PassAction {
+  PassKind kind;
+  uint32_t source;
+  uint32_t target;
+  uint32_t first;        // the keys are as the caller gave them
+  uint32_t last;         // the keys become as the caller wants them
+  uint32_t sort_parity;  // of the number of sorting passes before: tells look-back words of two passes apart
+};
+
+// An input that aliases the output must not be the target of the first pass, so the number of passes must be even:
+// where it is not, a slot whose digit does not vary copies. Where no digit varies a copy makes the output.
+__device__ inline void decide_actions(PassAction *actions, uint32_t slots, uint32_t varying_digits, bool aliased) {
+  const uint32_t sorts = static_cast<uint32_t>(__popc(varying_digits));
+  const bool copies = sorts == 0 || (aliased && sorts % 2 == 1);
+  const uint32_t total = sorts + (copies ? 1 : 0);
+  bool copy_left = copies;
+  uint32_t done = 0, sorted = 0;
+  for (uint32_t slot = 0; slot < slots; ++slot) {
+    PassAction action{PassKind::kSkip, 0, 0, 0, 0, 0};
+    if (varying_digits >> slot & 1u) {
+      action.kind = PassKind::kSort;
+      action.sort_parity = sorted++ % 2;
+    } else if (copy_left) {
+      action.kind = PassKind::kCopy;
+      copy_left = false;
+    }
+    if (action.kind != PassKind::kSkip) {
+      action.target = (total - 1 - done) % 2 == 0 ? 1 : 2;
+      action.source = done == 0 ? 0 : 3 - action.target;
+      action.first = done == 0;
+      action.last = done == total - 1;
+      ++done;
+    }
+    actions[slot] = action;
+  }
+}
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_SORT_LSD_PASS_ACTION_CUH_

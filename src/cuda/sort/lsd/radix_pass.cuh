@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// One stable pass by an 8-bit digit: every key is read once and written once.
+#ifndef GSORT_CUDA_SORT_LSD_RADIX_PASS_CUH_
+#define GSORT_CUDA_SORT_LSD_RADIX_PASS_CUH_
+
+#include <cstdint>
+#include <type_traits>
+
+#include "core/key_bits.h"
+#include "cuda/primitive/dependent_launch.cuh"
+#include "cuda/primitive/digit_rank.cuh"
+#include "cuda/primitive/prefetch.cuh"
+#include "cuda/sort/lsd/digit_look_back.cuh"
+#include "cuda/sort/lsd/pass_action.cuh"
+#include "cuda/sort/lsd/run_store.cuh"
+#include "cuda/sort/sort_job.h"
+#include "cuda/sort/sort_plan.h"
+
+namespace gsort_internal {
+
+struct NoValue {};
+
+// Whether blocks may stay and take tile after tile, rather than one each. Behind another sort that has done the work, a
+// block that starts only to find nothing to do costs 0.7 ns (H200, 2026-11-21). On the other hand a tile takes up to 8%
+// longer, which pairs cannot spare.
+template <class V>
+constexpr bool kPassMayStay = std::is_same<V, NoValue>::value;
+
+template <class U>
+struct PassParams {
+  // Numbered as in PassAction; [0] is only read.
+  U *keys[3];
+  void *values[3];
+  KeyCodec<U> codec;
+  const PassAction *action;
+  uint64_t *bases;       // [2][256]: first places of the digits in this portion and in the next
+  uint32_t base_parity;  // which of them is this portion's
+  uint32_t *look_back;   // [tiles][256]
+  uint32_t *next_tile;   // ticket, 0 on entry
+  uint64_t begin;        // the portion
+  uint64_t items;
+  uint32_t tiles;  // of the portion
+  uint32_t ahead;  // by how many tiles keys alone are fetched into the L2 cache before their turn
+  uint32_t shift;
+  bool values_are_indices;  // the first pass makes them up
+  bool last_stores_keys;
+  bool stays;  // the grid need not have a block for every tile; only where kPassMayStay
+  FinalValues final_values;
+};
+
+// A tile of a chain of tiles whose digits look back at each other.
+template <class Word>
+struct TileJob {
+  uint64_t begin;  // index of its first item
+  uint32_t items;  // below the shape's kItems in the last tile of an array
+  uint32_t tile;   // number within the chain
+  Word *look_back;
+  const uint64_t *bases;
+  uint64_t *bases_after;  // receives the ends of the chain's digits, or NULL
+  uint32_t shift;
+  uint32_t sort_parity;
+};
+
+template <class U, class V, class Shape>
+struct PassStorage {
+  static constexpr uint32_t kWideBytes =
+      std::is_same<V, NoValue>::value || sizeof(V) < sizeof(U) ? sizeof(U) : sizeof(V);
+  union {
+    U keys[Shape::kItems];
+    unsigned char bytes[Shape::kItems * kWideBytes];  // values, once the keys are stored
+  };
+  DigitRankStorage<Shape::kWarps> rank;
+  RunStorage<Shape> runs;
+  uint32_t tile, shift;
+  PassAction action;
+};
+static_assert(sizeof(PassStorage<uint32_t, uint32_t, LargeTile<4>>) <= 65536, "a block must fit an SM of sm_75");
+static_assert(sizeof(PassStorage<uint64_t, uint64_t, SmallTile<8>>) <= 65536, "a block must fit an SM of sm_75");
+static_assert(sizeof(PassStorage<uint64_t, uint64_t, LargeTile<8>>) <= kLargeTileSharedBytes,
+              "the plan chooses by this size");
+
+// Elements by which an array begins after a multiple of 16 elements.
+template <class T>
+__device__ __forceinline__ uint32_t array_phase(const T *array) {
+  return static_cast<uint32_t>(reinterpret_cast<uint64_t>(array) / sizeof(T)) % 16;
+}
+
+// Index within the tile of this thread's item of row 0; the next row is 32 further.
+template <class Shape>
+__device__ __forceinline__ uint32_t first_item() {
+  return threadIdx.x / 32 * (32 * Shape::kRows) + lane_id();
+}
+
+// Items past the end become the greatest key: they are the last of it, so they end up behind all real keys.
+template <class Shape, class U>
+__device__ __forceinline__ void load_rows(const U *array, uint32_t items, U padding, U (&rows)[Shape::kRows]) {
+  const uint32_t first = first_item<Shape>();
+  if (items == Shape::kItems) {
+#pragma unroll
+    for (uint32_t row = 0; row < Shape::kRows; ++row) rows[row] = __ldcs(array + first + row * 32);
+  } else {
+#pragma unroll
+    for (uint32_t row = 0; row < Shape::kRows; ++row)
+      rows[row] = first + row * 32 < items ? array[first + row * 32] : padding;
+  }
+}
+
+template <class Shape, class U>
+__device__ __forceinline__ void load_keys(const U *array, uint32_t items, const KeyCodec<U> *codec,
+                                          U (&keys)[Shape::kRows]) {
+  constexpr U kGreatest = static_cast<U>(~U{0});
+  load_rows<Shape>(array, items, codec == nullptr ? kGreatest : codec->decode(kGreatest), keys);
+  if (codec == nullptr || codec->is_identity()) return;
+#pragma unroll
+  for (uint32_t row = 0; row < Shape::kRows; ++row) keys[row] = codec->encode(keys[row]);
+}
+
+// From keys in registers to sorted keys in shared memory with every run's destination known: first_place(digit) is
+// where the chain's keys of a digit begin. Leaves each item's place in the tile in `places`. Ends with a barrier.
+template <class U, class V, class Shape, class Word, class FirstPlace>
+__device__ __forceinline__ void sort_tile_from(PassStorage<U, V, Shape> &storage, const TileJob<Word> &job,
+                                               const U (&keys)[Shape::kRows], PackedPlaces<Shape::kRows> &places,
+                                               FirstPlace first_place) {
+  using Status = LookBackWord<Word>;
+  const uint32_t warp = threadIdx.x / 32;
+  if (kPassMayStay<V> && threadIdx.x == 0) storage.shift = job.shift;
+  rank_rows<Shape::kRows>(keys, Shape::kRows, job.shift, storage.rank.counters[warp], places);
+  __syncthreads();
+
+  const Word total_status = Status::total_status(job.sort_parity);
+  Word *own_words = job.look_back + uint64_t{job.tile} * kDigitBins;
+  scan_counters<kPassMayStay<V>>(storage.rank, [&](uint32_t pair, uint32_t low, uint32_t high) {
+    const Word status = job.tile == 0 ? total_status : Status::kOwn;
+    store_relaxed(own_words + 2 * pair, status | low);
+    store_relaxed(own_words + 2 * pair + 1, status | high);
+  });
+
+  // Read anew where blocks stay, so that digits are computed again: held, they would spill there.
+  const uint32_t shift = kPassMayStay<V> ? storage.shift : job.shift;
+#pragma unroll
+  for (uint32_t row = 0; row < Shape::kRows; ++row) {
+    const uint32_t place = storage.rank.counters[warp][digit_of(keys[row], shift)] + places.get(row);
+    storage.keys[place] = keys[row];
+    places.reset(row, place);
+  }
+
+  if (threadIdx.x < kDigitBins) {
+    const uint32_t digit = threadIdx.x;
+    const uint32_t begin = storage.rank.run_begin[digit];
+    const uint32_t count = storage.rank.run_begin[digit + 1] - begin;
+    const Word before = look_back(job.look_back + digit, job.tile, job.sort_parity);
+    if (job.tile != 0) store_relaxed(own_words + digit, total_status | (before + count));
+    const uint64_t base = first_place(digit) + before;
+    announce_run(storage.runs, digit, count, base - begin);
+    if (job.bases_after != nullptr) job.bases_after[digit] = base + count;
+  }
+  __syncthreads();
+}
+
+template <class U, class V, class Shape, class Word>
+__device__ __forceinline__ void sort_tile(PassStorage<U, V, Shape> &storage, const TileJob<Word> &job,
+                                          const U (&keys)[Shape::kRows], PackedPlaces<Shape::kRows> &places) {
+  sort_tile_from(storage, job, keys, places, [&](uint32_t digit) { return job.bases[digit]; });
+}
+
+// Writes items of the tile to `target` as convert(item).
+template <uint32_t kUnroll, class Shape, class T, class Convert>
+__device__ __forceinline__ void store_items(const RunStorage<Shape> &runs, const uint32_t *run_begin, uint32_t valid,
+                                            const T *items, T *target, Convert convert) {
+  __builtin_assume(__isShared(items));  // the compiler loses sight of it behind the lambdas
+  store_runs<kUnroll>(runs, run_begin, valid, array_phase(target), [=](uint64_t destination) {
+    T *to = target + destination;
+    return [=](uint32_t place) { to[place] = convert(items[place]); };
+  });
+}
+
+template <class U, class V, class Shape>
+__device__ __forceinline__ void store_keys(const PassStorage<U, V, Shape> &storage, uint32_t items, U *target,
+                                           const KeyCodec<U> *codec) {
+  if (codec == nullptr || codec->is_identity()) {
+    store_items<4>(storage.runs, storage.rank.run_begin, items, storage.keys, target, [](U key) { return key; });
+  } else {
+    store_items<2>(storage.runs, storage.rank.run_begin, items, storage.keys, target,
+                   [=](U key) { return codec->decode(key); });
+  }
+}
+
+template <class V>
+__device__ __forceinline__ void store_final(FinalValues how, void *target, uint64_t index, V value) {
+  if (how == FinalValues::kStore) static_cast<V *>(target)[index] = value;
+  if (how == FinalValues::kWiden) static_cast<uint64_t *>(target)[index] = value;
+  if (how == FinalValues::kRank4) static_cast<uint32_t *>(target)[value] = static_cast<uint32_t>(index);
+  if (how == FinalValues::kRank8) static_cast<uint64_t *>(target)[value] = index;
+}
+
+template <class U, class V, class Shape>
+__device__ __forceinline__ void store_values(const PassStorage<U, V, Shape> &storage, uint32_t items, void *target,
+                                             FinalValues how) {
+  const V *values = reinterpret_cast<const V *>(storage.bytes);
+  if (how == FinalValues::kStore) {
+    store_items<4>(storage.runs, storage.rank.run_begin, items, values, static_cast<V *>(target),
+                   [](V value) { return value; });
+  } else {
+    store_runs<1>(storage.runs, storage.rank.run_begin, items, 0, [=](uint64_t destination) {
+      return [=](uint32_t place) { store_final(how, target, destination + place, values[place]); };
+    });
+  }
+}
+
+// A slot whose digit does not vary, but whose turn it is to bring the data into the right array.
+template <class U, class V, class Shape>
+__device__ __forceinline__ void copy_portion(const PassParams<U> &params, const PassAction &action) {
+  const uint64_t end = params.begin + params.items, stride = uint64_t{gridDim.x} * Shape::kThreads;
+  const FinalValues how = action.last ? params.final_values : FinalValues::kStore;
+#pragma unroll 1  // rare
+  for (uint64_t i = params.begin + uint64_t{blockIdx.x} * Shape::kThreads + threadIdx.x; i < end; i += stride) {
+    if (!action.last || params.last_stores_keys) {
+      U key = params.keys[action.source][i];
+      if (action.first && !action.last) key = params.codec.encode(key);
+      if (action.last && !action.first) key = params.codec.decode(key);
+      params.keys[action.target][i] = key;
+    }
+    if constexpr (!std::is_same<V, NoValue>::value) {
+      const bool made_up = action.first && params.values_are_indices;
+      const V value = made_up ? static_cast<V>(i) : static_cast<const V *>(params.values[action.source])[i];
+      store_final(how, params.values[action.target], i, value);
+    }
+  }
+}
+
+template <class Shape, class U, class V>
+__device__ __forceinline__ void load_values(const PassParams<U> &params, const PassAction &action,
+                                            const TileJob<uint32_t> &job, V (&values)[Shape::kRows]) {
+  if constexpr (!std::is_same<V, NoValue>::value) {
+    if (action.first && params.values_are_indices) {
+#pragma unroll
+      for (uint32_t row = 0; row < Shape::kRows; ++row)
+        values[row] = static_cast<V>(job.begin + first_item<Shape>() + row * 32);
+    } else {
+      load_rows<Shape>(static_cast<const V *>(params.values[action.source]) + job.begin, job.items, V{0}, values);
+    }
+  }
+}
+
+template <class Shape>
+__device__ __forceinline__ TileJob<uint32_t> take_tile(uint32_t tile, uint64_t portion_begin, uint64_t portion_items) {
+  TileJob<uint32_t> job{};
+  job.tile = tile;
+  job.begin = portion_begin + uint64_t{tile} * Shape::kItems;
+  const uint64_t left = portion_begin + portion_items - job.begin;
+  job.items = left < Shape::kItems ? static_cast<uint32_t>(left) : Shape::kItems;
+  return job;
+}
+
+// Draws the block's next tile into storage.tile. Ends with a barrier.
+template <class U, class V, class Shape>
+__device__ __forceinline__ void draw_tile(const PassParams<U> &params, PassStorage<U, V, Shape> &storage) {
+  if (threadIdx.x == 0) {
+    storage.tile = atomicAdd(params.next_tile, 1u);
+    storage.runs.long_runs = 0;
+  }
+  __syncthreads();
+}
+
+// Sorts the tile that storage.tile names.
+template <class U, class V, class Shape>
+__device__ __forceinline__ void pass_tile(const PassParams<U> &params, const PassAction &action,
+                                          PassStorage<U, V, Shape> &storage) {
+  TileJob<uint32_t> job = take_tile<Shape>(storage.tile, params.begin, params.items);
+  job.look_back = params.look_back;
+  job.bases = params.bases + params.base_parity * kDigitBins;
+  job.bases_after = job.tile == params.tiles - 1 ? params.bases + (1 - params.base_parity) * kDigitBins : nullptr;
+  job.shift = params.shift;
+  job.sort_parity = action.sort_parity;
+
+  PackedPlaces<Shape::kRows> places;
+  {
+    if (std::is_same<V, NoValue>::value && threadIdx.x == 0)
+      prefetch_to_l2(params.keys[action.source], job.begin + uint64_t{params.ahead} * Shape::kItems, Shape::kItems,
+                     params.begin + params.items);
+    U keys[Shape::kRows];
+    load_keys<Shape>(params.keys[action.source] + job.begin, job.items, action.first ? &params.codec : nullptr, keys);
+    sort_tile<U, V, Shape>(storage, job, keys, places);
+  }
+  // Loading the values before the look-back was slower (H200, 7.39 ms in place of 6.98 for 2^28 pairs of 4 + 4 bytes).
+  V values[Shape::kRows];
+  load_values<Shape>(params, action, job, values);
+  if (!action.last || params.last_stores_keys)
+    store_keys(storage, job.items, params.keys[action.target], action.last ? &params.codec : nullptr);
+  if constexpr (!std::is_same<V, NoValue>::value) {
+    __syncthreads();  // the keys are stored: values take their room
+#pragma unroll
+    for (uint32_t row = 0; row < Shape::kRows; ++row)
+      reinterpret_cast<V *>(storage.bytes)[places.get(row)] = values[row];
+    __syncthreads();
+    store_values(storage, job.items, params.values[action.target],
+                 action.last ? params.final_values : FinalValues::kStore);
+  }
+}
+
+// A tile is drawn when its block begins with it, not before: what is drawn and not yet counted keeps all tiles behind
+// it waiting.
+template <class U, class V, class Shape>
+__global__ void __launch_bounds__(Shape::kThreads, 2) radix_pass_kernel(const __grid_constant__ PassParams<U> params) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  auto &storage = *reinterpret_cast<PassStorage<U, V, Shape> *>(shared);
+  wait_for_kernel_before();
+  const PassAction action = *params.action;
+  if (action.kind == PassKind::kSkip) return;
+  if (action.kind == PassKind::kCopy) {
+    copy_portion<U, V, Shape>(params, action);
+    return;
+  }
+  if constexpr (!kPassMayStay<V>) {
+    draw_tile(params, storage);
+    pass_tile(params, action, storage);
+  } else {
+    if (threadIdx.x == 0) storage.action = action;
+#pragma unroll 1
+    for (;;) {
+      draw_tile(params, storage);
+      if (storage.tile >= params.tiles) return;
+      pass_tile(params, storage.action, storage);
+      if (!params.stays) return;
+      __syncthreads();  // the tile is stored: the next one takes its room
+    }
+  }
+}
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_SORT_LSD_RADIX_PASS_CUH_

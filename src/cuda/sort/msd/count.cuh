@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// First steps of the MSD sort: look at a sample, count the keys of every cell, turn counts into places.
+#ifndef GSORT_CUDA_SORT_MSD_COUNT_CUH_
+#define GSORT_CUDA_SORT_MSD_COUNT_CUH_
+
+#include <cstdint>
+
+#include "core/key_bits.h"
+#include "cuda/primitive/exclusive_scan.cuh"
+#include "cuda/primitive/last_block.cuh"
+#include "cuda/sort/msd/map.cuh"
+#include "cuda/sort/msd/state.cuh"
+
+namespace gsort_internal {
+
+// Place of the j-th of `groups` * 4 sampled keys. Four neighbours are sampled together, for they share a sector; each
+// such group comes from its own equal part of the input, at a hashed offset, so that no period of the data meets the
+// sample's.
+template <uint32_t groups>
+__device__ __forceinline__ uint64_t sample_place(uint32_t j, uint64_t n) {
+  const uint32_t group = j / 4;
+  const uint64_t part = n / groups;
+  return group * part + __umulhi(msd_hash(group), static_cast<uint32_t>(part - 3)) + j % 4;
+}
+
+// Clears the counters of cells and the map's weights, by all blocks but the first.
+template <class U>
+__device__ __forceinline__ void clear_counters(const MsdArguments<U> &arguments) {
+  const uint32_t cells = max(arguments.plan.mapped_cells, 1u << arguments.plan.cell_bits);
+  const uint32_t first = (blockIdx.x - 1) * kMsdSampleThreads + threadIdx.x;
+  for (uint32_t i = first; i < cells; i += (gridDim.x - 1) * kMsdSampleThreads) arguments.cells[i] = 0;
+  if (arguments.plan.mapped_cells == 0) return;
+  for (uint32_t i = first; i < kMsdMapWeights; i += (gridDim.x - 1) * kMsdSampleThreads) arguments.weights[i] = 0;
+}
+
+// The first block decides whether the keys spread evenly enough below a common prefix, and differ enough, for the MSD
+// sort. done: see MsdSort. Dynamic shared memory: a bit table of 2^Sample::kMeetingBits bits.
+template <class U, class Sample>
+__global__ void __launch_bounds__(kMsdSampleThreads)
+    msd_sample_kernel(const U *keys_in, uint64_t n, KeyCodec<U> codec, const uint32_t *done,
+                      MsdArguments<U> arguments) {
+  extern __shared__ __align__(16) uint32_t seen[];
+  __shared__ uint32_t coarse[kMsdCoarseBins];
+  __shared__ uint32_t meetings;
+  __shared__ unsigned long long all_and, all_or;
+  wait_for_kernel_before();
+  if (done != nullptr && *done != 0) {
+    if (blockIdx.x == 0 && threadIdx.x == 0) arguments.state->go = 0, arguments.state->sorted = 1;
+    return;
+  }
+  if (blockIdx.x != 0) return clear_counters(arguments);
+  // Loaded anew in each loop, from the cache the second time: held, they would not fit the registers.
+  const auto sampled = [&](uint32_t i) {
+    return codec.encode(keys_in[sample_place<Sample::kKeys / 4>(i * kMsdSampleThreads + threadIdx.x, n)]);
+  };
+  for (uint32_t i = threadIdx.x; i < (1u << Sample::kMeetingBits) / 128; i += kMsdSampleThreads)
+    reinterpret_cast<uint4 *>(seen)[i] = make_uint4(0, 0, 0, 0);
+  if (threadIdx.x < kMsdCoarseBins) coarse[threadIdx.x] = 0;
+  if (threadIdx.x == 0) meetings = 0, all_and = ~0ull, all_or = 0;
+  __syncthreads();
+  uint64_t both = ~0ull, any = 0;
+#pragma unroll 8
+  for (uint32_t i = 0; i < Sample::kItems; ++i) {
+    const uint64_t key = sampled(i);
+    both &= key;
+    any |= key;
+    // Equal neighbours are of one run, and no sign that there are few values: runs of equal keys are for the finish.
+    const U before = static_cast<U>(__shfl_up_sync(kFullWarp, static_cast<U>(key), 1));
+    if (threadIdx.x % 4 != 0 && before == static_cast<U>(key)) continue;
+    const uint32_t folded = static_cast<uint32_t>(key) ^ static_cast<uint32_t>(key >> 32) * 0x9e3779b1u;
+    const uint32_t place = msd_hash(folded) >> (32 - Sample::kMeetingBits);
+    const uint32_t bit = 1u << (place & 31);
+    if (atomicOr(&seen[place >> 5], bit) & bit) atomicAdd(&meetings, 1);
+  }
+  // One 64-bit atomic a warp: they are slow under contention.
+  for (uint32_t distance = 16; distance != 0; distance /= 2) {
+    both &= __shfl_xor_sync(kFullWarp, both, distance);
+    any |= __shfl_xor_sync(kFullWarp, any, distance);
+  }
+  if (lane_id() == 0) {
+    atomicAnd(&all_and, static_cast<unsigned long long>(both));
+    atomicOr(&all_or, static_cast<unsigned long long>(any));
+  }
+  __syncthreads();
+  uint32_t range_bits = bit_width(static_cast<U>(all_and ^ all_or));
+  const uint32_t coarse_shift = range_bits > 8 ? range_bits - 8 : 0;
+#pragma unroll 8
+  for (uint32_t i = 0; i < Sample::kItems; ++i)
+    atomicAdd(&coarse[static_cast<uint32_t>(sampled(i) >> coarse_shift) & (kMsdCoarseBins - 1)], 1);
+  __syncthreads();
+  const bool crowded = threadIdx.x < kMsdCoarseBins && coarse[threadIdx.x] > Sample::kCoarseCountMax;
+  const bool any_crowded = __syncthreads_or(crowded);
+  if (threadIdx.x != 0) return;
+  const bool wide_enough = range_bits >= arguments.plan.cell_bits && range_bits > 8;
+  const bool served = !any_crowded || arguments.plan.mapped_cells != 0;
+  const bool go = served && wide_enough && meetings <= Sample::kMeetingsMax;
+  // Uneven keys have rare ones that the sample misses: the smallest of floats in [0, 1) have another prefix.
+  if (any_crowded) range_bits = sizeof(U) == 4 ? 32 : min(range_bits + 4, 64u);
+  arguments.state->mapped = any_crowded;
+  arguments.state->map_tickets = 0;
+  arguments.state->go = go;
+  arguments.state->sorted = go;
+  arguments.state->foreign = 0;
+  arguments.state->tickets = 0;
+  arguments.state->late_tickets = 0;
+  arguments.state->range_bits = range_bits;
+  const U below = range_bits >= sizeof(U) * 8 ? static_cast<U>(~U{0}) : static_cast<U>((U{1} << range_bits) - 1);
+  arguments.state->prefix = static_cast<U>(all_and) & static_cast<U>(~below);
+}
+
+// Turns the counts of `cells` neighbouring cells into places, the first of which is `before`; adds them up in `before`.
+// Returns whether a cell has more keys than the finish holds. staged: room for the counts and a 32nd more.
+template <class U>
+__device__ __forceinline__ bool scan_cells(const MsdArguments<U> &arguments, uint32_t first_cell, uint32_t cells,
+                                           uint32_t *staged, uint32_t *warp_totals, uint32_t &before) {
+  constexpr uint32_t kThreads = kMsdHistogramThreads;
+  // Every thread takes neighbouring cells, so that one scan over the block does. A place more after every 32 spreads
+  // the threads over the banks.
+  const auto padded = [](uint32_t cell) { return cell + cell / 32; };
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < cells; i += kThreads) staged[padded(i)] = __ldcg(&arguments.cells[first_cell + i]);
+  __syncthreads();
+  const uint32_t own = (cells + kThreads - 1) / kThreads, own_first = threadIdx.x * own;
+  uint32_t sum = 0, total;
+  bool overfull = false;
+  for (uint32_t i = 0; i < own && own_first + i < cells; ++i) {
+    const uint32_t count = staged[padded(own_first + i)];
+    overfull |= count > MsdShape<sizeof(U)>::kFinishKeysMax;
+    sum += count;
+  }
+  uint32_t place = before + block_exclusive_sum<kThreads>(sum, warp_totals, total);
+  before += total;
+  for (uint32_t i = 0; i < own && own_first + i < cells; ++i) {
+    const uint32_t count = staged[padded(own_first + i)];
+    staged[padded(own_first + i)] = place;
+    place += count;
+  }
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < cells; i += kThreads) {
+    const uint32_t first = staged[padded(i)];
+    arguments.cells[first_cell + i] = first;
+    arguments.room[first_cell + i] = first;
+  }
+  return overfull;
+}
+
+// Places, cursors and tiles of the bins of the first pass, of which a thread has at most one, with `count` keys.
+template <class U>
+__device__ __forceinline__ void make_bin_places(const MsdArguments<U> &arguments, uint32_t bins, uint32_t count,
+                                                uint32_t *warp_totals) {
+  constexpr uint32_t kTile = MsdShape<sizeof(U)>::kPartitionTile;
+  uint32_t keys, tiles;
+  const uint32_t first = block_exclusive_sum<kMsdHistogramThreads>(count, warp_totals, keys);
+  const uint32_t first_tile =
+      block_exclusive_sum<kMsdHistogramThreads>((count + kTile - 1) / kTile, warp_totals, tiles);
+  if (threadIdx.x < bins) {
+    arguments.bin_first[threadIdx.x] = first;
+    arguments.first_room[threadIdx.x] = first;
+    arguments.first_tile[threadIdx.x] = first_tile;
+  }
+  if (threadIdx.x == 0) arguments.bin_first[bins] = keys, arguments.first_tile[bins] = tiles;
+}
+
+// Places of cells and cursors of the second pass, by one block of kMsdHistogramThreads, `at_once` cells at a time. A
+// cell with more keys than the finish holds turns the data away. Returns whether it did.
+template <class U>
+__device__ __forceinline__ bool make_cell_places(const MsdArguments<U> &arguments, uint32_t cells, uint32_t at_once,
+                                                 uint32_t *staged, uint32_t *warp_totals) {
+  uint32_t total = 0;
+  bool overfull = false;
+  for (uint32_t cell = 0; cell < cells; cell += at_once)
+    overfull |= scan_cells(arguments, cell, at_once, staged, warp_totals, total);
+  if (threadIdx.x == 0) arguments.cells[cells] = total;
+  // Behind the barrier every thread may read the places.
+  overfull = __syncthreads_or(overfull);
+  if (overfull && threadIdx.x == 0) msd_turn_away(arguments.state);
+  return overfull;
+}
+
+// What the last block of the histogram makes of the counts. A foreign key turns the data away.
+template <class U>
+__device__ __forceinline__ void make_places(const MsdArguments<U> &arguments, uint32_t *staged, uint32_t *warp_totals) {
+  if (*static_cast<volatile uint32_t *>(&arguments.state->foreign) != 0) {
+    if (threadIdx.x == 0) msd_turn_away(arguments.state);
+    return;
+  }
+  const MsdCut cut = msd_cut(arguments);
+  const uint32_t bins = cut.bins();
+  uint32_t count = 0;
+  if (arguments.plan.counted_late) {
+    if (threadIdx.x < bins) {
+      count = __ldcg(&arguments.cells[threadIdx.x]);
+      arguments.cells[threadIdx.x] = 0;
+    }
+  } else {
+    if (make_cell_places(arguments, cut.cells, cut.cells, staged, warp_totals)) return;
+    if (threadIdx.x < bins)
+      count = __ldcg(&arguments.cells[(threadIdx.x + 1) << cut.second_bits]) -
+              __ldcg(&arguments.cells[threadIdx.x << cut.second_bits]);
+  }
+  make_bin_places(arguments, bins, count, warp_totals);
+}
+
+// Counts keys by cell, or by bin if cells are counted late, in `counts`. kItems: loads in flight a thread.
+template <class U, uint32_t kItems, bool kMapped>
+__device__ __forceinline__ void count_keys(const U *keys_in, uint64_t n, const KeyCodec<U> &codec,
+                                           const MsdArguments<U> &arguments, uint32_t *counts) {
+  const MsdPlan &plan = arguments.plan;
+  const uint32_t range_bits = arguments.state->range_bits, align = msd_align(arguments);
+  const uint32_t bits = plan.counted_late ? plan.first_bits : plan.cell_bits;
+  const uint32_t cells = kMapped ? plan.mapped_cells : 1u << bits, shift = kMapped ? 0 : range_bits - bits;
+  const U prefix = arguments.state->prefix;
+  const U prefix_mask = range_bits >= sizeof(U) * 8 ? U{0} : static_cast<U>(~U{0} << range_bits);
+  uint32_t *const map = counts + cells;
+  for (uint32_t i = threadIdx.x; i < cells; i += kMsdHistogramThreads) counts[i] = 0;
+  if constexpr (kMapped)
+    for (uint32_t i = threadIdx.x; i < kMsdMapEntries; i += kMsdHistogramThreads) map[i] = arguments.map[i];
+  __syncthreads();
+  if constexpr (kMapped) describe_mapped_cells(arguments, map);
+  bool foreign = false;
+  const uint64_t tile = kMsdHistogramThreads * kItems;
+  for (uint64_t base = blockIdx.x * tile; base < n; base += gridDim.x * tile) {
+    U key[kItems];
+    const bool whole = base + tile <= n;
+#pragma unroll
+    for (uint32_t i = 0; i < kItems; ++i) {
+      const uint64_t place = base + i * kMsdHistogramThreads + threadIdx.x;
+      if (whole || place < n) key[i] = keys_in[place];
+    }
+#pragma unroll
+    for (uint32_t i = 0; i < kItems; ++i) {
+      if (!whole && base + i * kMsdHistogramThreads + threadIdx.x >= n) continue;
+      const U ordered = codec.encode(key[i]);
+      foreign |= ((ordered ^ prefix) & prefix_mask) != 0;
+      const uint32_t cell = kMapped ? msd_mapped_cell(map, msd_leading(ordered, align))
+                                    : static_cast<uint32_t>(ordered >> shift) & (cells - 1);
+      atomicAdd(&counts[cell], 1);
+    }
+  }
+  if (foreign) arguments.state->foreign = 1;
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < cells; i += kMsdHistogramThreads)
+    if (counts[i] != 0) atomicAdd(&arguments.cells[i], counts[i]);
+}
+
+// Counts all keys in shared memory (dynamic, msd_counts_bytes()), then adds to `cells`, which is zero. A key with
+// another prefix than the sample's sets `foreign`. The last block makes places of the counts.
+template <class U, uint32_t kItems>
+__global__ void __launch_bounds__(kMsdHistogramThreads)
+    msd_histogram_kernel(const U *keys_in, uint64_t n, KeyCodec<U> codec, MsdArguments<U> arguments) {
+  extern __shared__ __align__(16) uint32_t counts[];
+  __shared__ uint32_t warp_totals[kMsdHistogramThreads / 32];
+  wait_for_kernel_before();
+  if (arguments.state->go == 0) return;
+  if (arguments.state->mapped != 0)
+    count_keys<U, kItems, true>(keys_in, n, codec, arguments, counts);
+  else
+    count_keys<U, kItems, false>(keys_in, n, codec, arguments, counts);
+  if (is_last_block(&arguments.state->tickets, gridDim.x)) make_places(arguments, counts, warp_totals);
+}
+
+// Counts the keys of one bin that lie at [begin, end) by cell, and adds to `cells`.
+template <class U>
+__device__ __forceinline__ void count_bin(const U *keys, uint32_t begin, uint32_t end, uint32_t shift, uint32_t mask,
+                                          uint32_t *counts, uint32_t *cells) {
+  for (uint32_t i = threadIdx.x; i <= mask; i += kMsdHistogramThreads) counts[i] = 0;
+  __syncthreads();
+  for (uint64_t base = begin; base < end; base += kMsdHistogramThreads * kMsdHistogramItems) {
+    U key[kMsdHistogramItems];
+#pragma unroll
+    for (uint32_t i = 0; i < kMsdHistogramItems; ++i) {
+      const uint64_t place = base + i * kMsdHistogramThreads + threadIdx.x;
+      if (place < end) key[i] = keys[place];
+    }
+#pragma unroll
+    for (uint32_t i = 0; i < kMsdHistogramItems; ++i)
+      if (base + i * kMsdHistogramThreads + threadIdx.x < end)
+        atomicAdd(&counts[static_cast<uint32_t>(key[i] >> shift) & mask], 1);
+  }
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i <= mask; i += kMsdHistogramThreads)
+    if (counts[i] != 0) atomicAdd(&cells[i], counts[i]);
+  __syncthreads();
+}
+
+// The late count: of the cells of keys that the first pass has moved to their bins. Every block counts an equal share
+// of the keys; the last one makes places of the counts. Dynamic shared memory: kMsdLateCells words and a 32nd more.
+template <class U>
+__global__ void __launch_bounds__(kMsdHistogramThreads)
+    msd_late_count_kernel(const U *keys, uint32_t n, MsdArguments<U> arguments) {
+  extern __shared__ __align__(16) uint32_t counts[];
+  __shared__ uint32_t warp_totals[kMsdHistogramThreads / 32];
+  wait_for_kernel_before();
+  if (arguments.state->go == 0) return;
+  const uint32_t bins = 1u << arguments.plan.first_bits, second_bits = arguments.plan.second_bits;
+  uint32_t begin = static_cast<uint32_t>(uint64_t{n} * blockIdx.x / gridDim.x);
+  const uint32_t share_end = static_cast<uint32_t>(uint64_t{n} * (blockIdx.x + 1) / gridDim.x);
+  for (uint32_t bin = 0; bin < bins && begin < share_end; ++bin) {
+    const uint32_t bin_end = arguments.bin_first[bin + 1];
+    if (bin_end <= begin) continue;
+    const uint32_t end = min(bin_end, share_end);
+    count_bin(keys, begin, end, msd_cell_shift(arguments), (1u << second_bits) - 1, counts,
+              arguments.cells + (bin << second_bits));
+    begin = end;
+  }
+  if (is_last_block(&arguments.state->late_tickets, gridDim.x))
+    make_cell_places(arguments, bins << second_bits, kMsdLateCells, counts, warp_totals);
+}
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_SORT_MSD_COUNT_CUH_

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Last step of the MSD sort: a block sorts one cell on chip. A digit of up to kMsdFinishBits is ranked by counters;
+// keys that share it lie side by side then and are put in order: by a warp or the block where they are many, and in
+// registers.
+#ifndef GSORT_CUDA_SORT_MSD_FINISH_CUH_
+#define GSORT_CUDA_SORT_MSD_FINISH_CUH_
+
+#include <cstdint>
+
+#include "core/key_bits.h"
+#include "cuda/primitive/exclusive_scan.cuh"
+#include "cuda/primitive/prefetch.cuh"
+#include "cuda/sort/msd/groups.cuh"
+#include "cuda/sort/msd/state.cuh"
+#include "cuda/sort/msd/window_sort.cuh"
+
+namespace gsort_internal {
+
+// A cell of the usual size fills the first rows of a block; they need no test.
+constexpr int kMsdFinishSure = 7;
+constexpr int kMsdMappedSure = 5;
+
+template <class U>
+struct MsdFinishStorage {
+  uint32_t counters[kMsdFinishDigits];
+  // Keys of no cell lie around the cell's, where windows end.
+  U padded_keys[kMsdWindowGroup + MsdShape<sizeof(U)>::kFinishKeysMax + MsdShape<sizeof(U)>::kFinishItems +
+                kMsdWindowHalo];
+  uint32_t warp_totals[MsdShape<sizeof(U)>::kFinishThreads / 32];
+  uint32_t cell[5];  // its place, number of keys, digits
+  MsdGroups<U> groups;
+};
+
+// Replaces counts by first places. All threads call it, and it ends with a barrier. A thread takes two groups of four
+// counters, 128 apart, so that its 16-byte accesses meet no conflict; one scan serves both, in halves of a word.
+template <uint32_t kThreads>
+__device__ __forceinline__ void scan_finish_counters(uint32_t *counters, uint32_t *warp_totals) {
+  static_assert(kThreads * 8 == kMsdFinishDigits, "a thread owns eight counters");
+  uint4 *const own = reinterpret_cast<uint4 *>(counters) + threadIdx.x / 32 * 64 + lane_id();
+  uint32_t sums;
+  {
+    const uint4 a = own[0], b = own[32];
+    sums = (a.x + a.y + a.z + a.w) | (b.x + b.y + b.z + b.w) << 16;
+  }
+  const uint32_t inclusive = warp_inclusive_sum(sums);
+  const uint32_t last = __shfl_sync(kFullWarp, inclusive, 31);
+  if (lane_id() == 31) warp_totals[threadIdx.x / 32] = (last & 0xffffu) + (last >> 16);
+  __syncthreads();
+  const uint32_t before_warp = warp_sum(lane_id() < threadIdx.x / 32 ? warp_totals[lane_id()] : 0);
+  const uint32_t before = inclusive - sums;
+  // The counters are read again rather than held: with the keys they would not fit the registers.
+  asm volatile("" ::: "memory");
+  counts_to_places(own, before_warp + (before & 0xffffu));
+  asm volatile("" ::: "memory");
+  counts_to_places(own + 32, before_warp + (before >> 16) + (last & 0xffffu));
+  __syncthreads();
+}
+
+// Digits of a cell of a power of two's width. A shift of at least 2 bits is taken together with the multiplication by a
+// counter's size, one instruction less a key. put() and get(): by way of shared memory. exact(): keys of equal digit
+// are equal.
+template <class U, bool kQuick>
+struct MsdShiftDigits {
+  uint32_t shift, mask;
+
+  __device__ __forceinline__ uint32_t counter_offset(U key) const {  // bytes
+    if (kQuick) return static_cast<uint32_t>(key >> (shift - 2)) & ((kMsdFinishDigits - 1) * 4);
+    return (static_cast<uint32_t>(key >> shift) & mask) * 4;
+  }
+  __device__ __forceinline__ bool exact() const { return shift == 0; }
+  __device__ __forceinline__ void put(volatile uint32_t *words) const { words[0] = shift, words[1] = mask; }
+  __device__ __forceinline__ void get(const volatile uint32_t *words) { shift = words[0], mask = words[1]; }
+};
+
+// Digits of a cell of the map: of where a key lies above the cell's first place, by a factor of the cell's. Keys below,
+// from parts of the range where the sample had none, have digit 0.
+template <class U>
+struct MsdMappedDigits;
+
+template <>
+struct MsdMappedDigits<uint32_t> {
+  uint32_t below, factor;  // below: one less than the first place
+
+  MsdMappedDigits() = default;
+  __device__ __forceinline__ MsdMappedDigits(uint32_t, uint2 range) : below(range.x), factor(range.y) {}
+  __device__ __forceinline__ uint32_t counter_offset(uint32_t key) const {
+    return __umulhi(max(key, below) - below, factor) * 4;
+  }
+  // But for digit 0, which keys below the first place share.
+  __device__ __forceinline__ bool exact() const { return factor == ~0u && below != 0; }
+  __device__ __forceinline__ void put(volatile uint32_t *words) const { words[0] = below, words[1] = factor; }
+  __device__ __forceinline__ void get(const volatile uint32_t *words) { below = words[0], factor = words[1]; }
+};
+
+// A cell of 8-byte keys is `shift` bits wide in the key's leading 32 bits: the factor applies to the 32 bits from
+// there.
+template <>
+struct MsdMappedDigits<uint64_t> {
+  uint32_t align, first, factor_shift;  // shift in the upper half
+
+  MsdMappedDigits() = default;
+  __device__ __forceinline__ MsdMappedDigits(uint32_t to_align, uint2 range)
+      : align(to_align), first(range.x), factor_shift(range.y) {}
+  __device__ __forceinline__ uint32_t counter_offset(uint64_t key) const {
+    const uint64_t aligned = key << align, begin = uint64_t{first} << 32;
+    const uint64_t above = aligned > begin ? aligned - begin : 0;
+    return __umulhi(static_cast<uint32_t>(above >> (factor_shift >> 16)), factor_shift & 0xffffu) * 4;
+  }
+  __device__ __forceinline__ bool exact() const { return false; }
+  __device__ __forceinline__ void put(volatile uint32_t *words) const {
+    words[0] = align, words[1] = first, words[2] = factor_shift;
+  }
+  __device__ __forceinline__ void get(const volatile uint32_t *words) {
+    align = words[0], first = words[1], factor_shift = words[2];
+  }
+};
+
+__device__ __forceinline__ uint32_t *counter_at(uint32_t *counters, uint32_t offset) {
+  return reinterpret_cast<uint32_t *>(reinterpret_cast<char *>(counters) + offset);
+}
+
+// How many keys the fullest digit of a cell has: up to kMsdFewGroup, up to kMsdWindowGroup, or more.
+enum class MsdCrowd { kFew, kWindow, kMany };
+
+// Ranks one cell of `count` keys into storage. The first kSure keys of every thread are there.
+template <class U, int kSure, class Digits>
+__device__ __forceinline__ MsdCrowd rank_cell(const U *from, uint32_t count, const Digits &digits,
+                                              MsdFinishStorage<U> &storage) {
+  constexpr uint32_t kThreads = MsdShape<sizeof(U)>::kFinishThreads;
+  constexpr int kItems = MsdShape<sizeof(U)>::kFinishItems;
+  U *const sorted = storage.padded_keys + kMsdWindowGroup;
+  U keys[kItems];
+#pragma unroll
+  for (int i = 0; i < kItems; ++i)
+    if (i < kSure || i * kThreads + threadIdx.x < count) keys[i] = __ldcs(from + i * kThreads + threadIdx.x);
+#pragma unroll
+  for (uint32_t i = 0; i < kMsdFinishDigits / 4 / kThreads; ++i)
+    reinterpret_cast<uint4 *>(storage.counters)[i * kThreads + threadIdx.x] = make_uint4(0, 0, 0, 0);
+  if (threadIdx.x < kMsdWindowGroup) storage.padded_keys[threadIdx.x] = 0;
+  if (threadIdx.x < kItems + kMsdWindowHalo) sorted[count + threadIdx.x] = static_cast<U>(~U{0});
+  __syncthreads();
+  uint32_t places[(kItems + 1) / 2];
+#pragma unroll
+  for (int i = 0; i < kItems; ++i) {
+    uint32_t number = 0;
+    if (i < kSure || i * kThreads + threadIdx.x < count)
+      number = atomicAdd(counter_at(storage.counters, digits.counter_offset(keys[i])), 1u);
+    places[i / 2] = i % 2 == 0 ? number : __byte_perm(places[i / 2], number, 0x5410);
+  }
+  // The last of a digit's keys has the largest number. This also has the numbers packed before the scan needs
+  // registers.
+  static_assert(kMsdWindowGroup == 8, "numbers from 8 on have a bit above the lowest three");
+  constexpr uint32_t kAboveThree = 0xfff8fff8u, kLift = (kMsdWindowGroup - kMsdFewGroup) * 0x00010001u;
+  uint32_t all = 0, all_lifted = 0;
+#pragma unroll
+  for (int i = 0; i < (kItems + 1) / 2; ++i) all |= places[i], all_lifted |= places[i] + kLift;
+  MsdCrowd crowd = MsdCrowd::kFew;
+  if (__syncthreads_or((all_lifted & kAboveThree) != 0))
+    crowd = __syncthreads_or((all & kAboveThree) != 0) ? MsdCrowd::kMany : MsdCrowd::kWindow;
+  scan_finish_counters<kThreads>(storage.counters, storage.warp_totals);
+  // Read anew, so that offsets are computed again rather than held in registers that would spill.
+  Digits same_digits;
+  same_digits.get(storage.cell + 2);
+#pragma unroll
+  for (int i = 0; i < kItems; ++i) {
+    if (i >= kSure && i * kThreads + threadIdx.x >= count) continue;
+    const uint32_t first = *counter_at(storage.counters, same_digits.counter_offset(keys[i]));
+    sorted[first + (i % 2 == 0 ? places[i / 2] & 0xffffu : places[i / 2] >> 16)] = keys[i];
+  }
+  __syncthreads();
+  return crowd;
+}
+
+// Stores the sorted cell; identity: the keys need no decoding.
+template <class U, bool kIdentity>
+__device__ __forceinline__ void store_cell(const U *sorted, U *to, uint32_t count, const KeyCodec<U> &codec) {
+  constexpr uint32_t kThreads = MsdShape<sizeof(U)>::kFinishThreads;
+  constexpr int kItems = MsdShape<sizeof(U)>::kFinishItems;
+#pragma unroll
+  for (int i = 0; i < kItems; ++i) {
+    const uint32_t at = i * kThreads + threadIdx.x;
+    if (at < count) to[at] = kIdentity ? sorted[at] : codec.decode(sorted[at]);
+  }
+}
+
+// Sorts one cell.
+template <class U, int kSure, class Digits>
+__device__ __forceinline__ void finish_cell(const U *from, U *to, uint32_t count, const Digits &digits,
+                                            const KeyCodec<U> &codec, MsdFinishStorage<U> &storage) {
+  U *const sorted = storage.padded_keys + kMsdWindowGroup;
+  const MsdCrowd crowd = rank_cell<U, kSure>(from, count, digits, storage);
+  // Read anew where needed: held, they would spill.
+  const volatile uint32_t *const cell = storage.cell;
+  Digits same_digits;
+  same_digits.get(cell + 2);
+  bool in_order = same_digits.exact();
+  if (in_order) {
+    bool differ = false;
+    for (uint32_t i = threadIdx.x; i < storage.counters[1]; i += blockDim.x) differ |= sorted[i] != sorted[0];
+    in_order = !__syncthreads_or(differ);
+  }
+  if (!in_order) {
+    constexpr int kItems = MsdShape<sizeof(U)>::kFinishItems;
+    if (crowd == MsdCrowd::kMany) sort_large_groups(sorted, cell[1], storage.counters, storage.groups);
+    if (crowd == MsdCrowd::kFew)
+      sort_in_windows<kItems, kMsdFewGroup - 1>(sorted, cell[1]);
+    else
+      sort_in_windows<kItems, kMsdWindowHalo>(sorted, cell[1]);
+  }
+  if (codec.is_identity())
+    store_cell<U, true>(sorted, to + cell[0], cell[1], codec);
+  else
+    store_cell<U, false>(sorted, to + cell[0], cell[1], codec);
+}
+
+// A block a cell. `to` may be `from`: a cell is loaded whole before any of it is stored.
+template <class U>
+__global__ void __launch_bounds__(MsdShape<sizeof(U)>::kFinishThreads, sizeof(U) == 8 ? 1 : 2)
+    msd_finish_kernel(const U *from, U *to, KeyCodec<U> codec, MsdArguments<U> arguments) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  MsdFinishStorage<U> &storage = *reinterpret_cast<MsdFinishStorage<U> *>(shared);
+  constexpr uint32_t kThreads = MsdShape<sizeof(U)>::kFinishThreads;
+  wait_for_kernel_before();
+  if (arguments.state->go == 0 || blockIdx.x >= msd_cut(arguments).cells) return;
+  const uint32_t place = arguments.cells[blockIdx.x], count = arguments.cells[blockIdx.x + 1] - place;
+  if (count == 0) return;
+  if (threadIdx.x == 0) {
+    storage.cell[0] = place, storage.cell[1] = count;
+    // Cells of 4-byte keys, of which two are in work on an SM, gain nothing by it.
+    const uint32_t later = blockIdx.x + arguments.ahead;
+    if (sizeof(U) == 8 && later < msd_cut(arguments).cells) {
+      const uint32_t begin = arguments.cells[later], end = arguments.cells[later + 1];
+      prefetch_to_l2(from, begin, end - begin, end);
+    }
+  }
+  if (arguments.state->mapped != 0) {
+    const MsdMappedDigits<U> digits(msd_align(arguments), arguments.ranges[blockIdx.x]);
+    if (threadIdx.x == 0) digits.put(storage.cell + 2);
+    if (count >= kMsdMappedSure * kThreads)
+      finish_cell<U, kMsdMappedSure>(from + place, to, count, digits, codec, storage);
+    else
+      finish_cell<U, 0>(from + place, to, count, digits, codec, storage);
+    return;
+  }
+  const uint32_t cell_shift = msd_cell_shift(arguments);
+  const MsdShiftDigits<U, false> digits = {cell_shift > kMsdFinishBits ? cell_shift - kMsdFinishBits : 0,
+                                           (1u << min(cell_shift, kMsdFinishBits)) - 1};
+  if (threadIdx.x == 0) digits.put(storage.cell + 2);
+  if (count >= kMsdFinishSure * kThreads && digits.shift >= 2)
+    finish_cell<U, kMsdFinishSure>(from + place, to, count, MsdShiftDigits<U, true>{digits.shift, digits.mask}, codec,
+                                   storage);
+  else
+    finish_cell<U, 0>(from + place, to, count, digits, codec, storage);
+}
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_SORT_MSD_FINISH_CUH_

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Order within a group of keys that share a digit of the finish.
+#ifndef GSORT_CUDA_SORT_MSD_GROUPS_CUH_
+#define GSORT_CUDA_SORT_MSD_GROUPS_CUH_
+
+#include <cstdint>
+
+#include "cuda/primitive/warp.cuh"
+#include "cuda/sort/msd/msd_plan.h"
+
+namespace gsort_internal {
+
+// The most keys of one digit that the windows put in order: with one key a digit on average, 1 cell in 100 has more.
+constexpr uint32_t kMsdWindowGroup = 8;
+constexpr uint32_t kMsdWindowHalo = kMsdWindowGroup - 1;
+
+// With one key a digit on average every second cell has no more, with 0.8 keys five of six: narrower windows do.
+constexpr uint32_t kMsdFewGroup = 6;
+
+// The most keys of one digit that one warp puts in order; more are for the whole block.
+constexpr uint32_t kMsdWarpGroup = 1024;
+
+template <class U>
+struct MsdGroups {
+  static constexpr uint32_t kKeys = MsdShape<sizeof(U)>::kFinishKeysMax;
+  // Groups of more than m keys begin more than m apart, so the place of its begin over m + 1 is a slot of its own.
+  // Begin in the lower half of a word, size in the upper half; 0: no group.
+  uint32_t large[kKeys / (kMsdWindowGroup + 1) + 1];
+  uint32_t huge[kKeys / (kMsdWarpGroup + 1) + 1];
+};
+
+// The threads that sort a group together.
+struct MsdWarpTeam {
+  static __device__ __forceinline__ uint32_t rank() { return lane_id(); }
+  static __device__ __forceinline__ uint32_t threads() { return 32; }
+  static __device__ __forceinline__ void sync() { __syncwarp(); }
+};
+
+struct MsdBlockTeam {
+  static __device__ __forceinline__ uint32_t rank() { return threadIdx.x; }
+  static __device__ __forceinline__ uint32_t threads() { return blockDim.x; }
+  static __device__ __forceinline__ void sync() { __syncthreads(); }
+};
+
+// Sorts keys[0 .. count) ascending with Batcher's bitonic network in the form whose comparators all point one way, so
+// that the missing keys of a count that is no power of two need no padding. 105 steps for 9,216 keys.
+template <class Team, class U>
+__device__ __forceinline__ void network_sort(U *keys, uint32_t count) {
+  const auto exchange = [&](uint32_t low, uint32_t high) {
+    if (high >= count) return;
+    const U a = keys[low], b = keys[high];
+    if (a > b) keys[low] = b, keys[high] = a;
+  };
+  for (uint32_t bits = 1; 1u << (bits - 1) < count; ++bits) {
+    // Pairs of runs of 2^(bits - 1) keys: the upper run is taken backwards.
+    for (uint32_t i = Team::rank();; i += Team::threads()) {
+      const uint32_t within = i & ((1u << (bits - 1)) - 1), low = (i - within) * 2 + within;
+      if (low >= count) break;
+      exchange(low, low ^ ((1u << bits) - 1));
+    }
+    Team::sync();
+    for (uint32_t half = 1u << (bits - 1) >> 1; half != 0; half >>= 1) {
+      for (uint32_t i = Team::rank();; i += Team::threads()) {
+        const uint32_t within = i & (half - 1), low = (i - within) * 2 + within;
+        if (low >= count) break;
+        exchange(low, low + half);
+      }
+      Team::sync();
+    }
+  }
+}
+
+// Sorts up to 32 keys by one warp: each lane counts the keys that come before its own.
+template <class U>
+__device__ __forceinline__ void sort_few(U *keys, uint32_t count) {
+  const U key = keys[min(lane_id(), count - 1)];
+  uint32_t place = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    const U other = keys[i];
+    place += other < key || (other == key && i < lane_id());
+  }
+  __syncwarp();
+  if (lane_id() < count) keys[place] = key;
+}
+
+// By one warp. Returns whether the group is left to the whole block.
+template <class U>
+__device__ __forceinline__ bool sort_group_by_warp(U *keys, uint32_t count) {
+  const U first = keys[0];
+  bool differ = false;
+  for (uint32_t i = lane_id(); i < count; i += 32) differ |= keys[i] != first;
+  if (!__any_sync(kFullWarp, differ)) return false;
+  if (count > kMsdWarpGroup) return true;
+  if (count <= 32)
+    sort_few(keys, count);
+  else
+    network_sort<MsdWarpTeam>(keys, count);
+  return false;
+}
+
+// Puts the keys of every digit that has more than the windows order in order, where they are not all equal. keys: by
+// digit; counters: place of each digit's first key. All threads of the block call it, behind a barrier.
+template <class U>
+__device__ __noinline__ void sort_large_groups(U *keys, uint32_t count, const uint32_t *counters,
+                                               MsdGroups<U> &groups) {
+  constexpr uint32_t kLarge = sizeof(groups.large) / 4, kHuge = sizeof(groups.huge) / 4;
+  for (uint32_t i = threadIdx.x; i < kLarge; i += blockDim.x) groups.large[i] = 0;
+  if (threadIdx.x < kHuge) groups.huge[threadIdx.x] = 0;
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < kMsdFinishDigits; i += blockDim.x) {
+    const uint32_t begin = counters[i], end = i + 1 < kMsdFinishDigits ? counters[i + 1] : count;
+    if (end - begin > kMsdWindowGroup) groups.large[begin / (kMsdWindowGroup + 1)] = begin | (end - begin) << 16;
+  }
+  __syncthreads();
+  // A warp takes 32 neighbouring slots at a time, which have about equally many keys.
+  for (uint32_t base = threadIdx.x / 32 * 32; base < kLarge; base += blockDim.x) {
+    const uint32_t own = base + lane_id() < kLarge ? groups.large[base + lane_id()] : 0;
+    for (uint32_t left = __ballot_sync(kFullWarp, own != 0); left != 0; left &= left - 1) {
+      const uint32_t group = __shfl_sync(kFullWarp, own, __ffs(static_cast<int>(left)) - 1), begin = group & 0xffffu;
+      if (sort_group_by_warp(keys + begin, group >> 16) && lane_id() == 0)
+        groups.huge[begin / (kMsdWarpGroup + 1)] = group;
+    }
+  }
+  __syncthreads();
+  for (uint32_t i = 0; i < kHuge; ++i)
+    if (groups.huge[i] != 0) network_sort<MsdBlockTeam>(keys + (groups.huge[i] & 0xffffu), groups.huge[i] >> 16);
+  __syncthreads();
+}
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_SORT_MSD_GROUPS_CUH_

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cuda/sort/msd/stable_width.cuh"
+
+namespace gsort_internal {
+template const uint32_t *launch_stable<uint32_t>(const LaunchContext &, const SortJob &, const uint32_t *);
+}

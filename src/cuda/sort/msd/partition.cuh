@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// One partition pass of the MSD sort: a block ranks a tile by bin with shared-memory atomics, takes room in every bin
+// with one global atomic a bin, and stores each bin's keys in pieces that are aligned at their destination. Unstable.
+#ifndef GSORT_CUDA_SORT_MSD_PARTITION_CUH_
+#define GSORT_CUDA_SORT_MSD_PARTITION_CUH_
+
+#include <cstdint>
+
+#include "core/key_bits.h"
+#include "cuda/primitive/exclusive_scan.cuh"
+#include "cuda/primitive/prefetch.cuh"
+#include "cuda/sort/msd/state.cuh"
+
+namespace gsort_internal {
+
+// A bin with more keys of a tile than this is stored by the whole block.
+constexpr uint32_t kMsdLongRun = 1024;
+
+template <class U>
+struct MsdTileStorage {
+  union {
+    uint32_t map[kMsdMapEntries];  // while bins are found
+    U keys[MsdShape<sizeof(U)>::kPartitionTile];
+  };
+  uint32_t first[kMsdBinsMax + 1];  // counts, then place in `keys` of each bin's first key
+  uint32_t to_place[kMsdBinsMax];   // place in the output of keys[i] of this bin, less i
+  uint32_t warp_totals[MsdShape<sizeof(U)>::kPartitionThreads / 32];
+  uint32_t long_runs;
+  uint32_t long_bins[MsdShape<sizeof(U)>::kPartitionTile / kMsdLongRun];
+};
+
+struct MsdTile {
+  uint32_t first, count;  // keys of the tile
+  uint32_t bin;           // of the first pass; 0 in the first pass itself
+};
+
+// The tile of this block in the first pass: of the input as it lies.
+template <class U>
+__device__ __forceinline__ MsdTile first_pass_tile(uint32_t n) {
+  constexpr uint32_t kTile = MsdShape<sizeof(U)>::kPartitionTile;
+  const uint32_t first = blockIdx.x * kTile;
+  return {first, min(kTile, n - first), 0};
+}
+
+// The tile of this block in the second pass: a part of one bin of the first. count = 0: there is none.
+template <class U>
+__device__ __forceinline__ MsdTile second_pass_tile(const MsdArguments<U> &arguments, MsdCut cut) {
+  constexpr uint32_t kTile = MsdShape<sizeof(U)>::kPartitionTile;
+  const uint32_t bins = cut.bins();
+  if (blockIdx.x >= arguments.first_tile[bins]) return {0, 0, 0};
+  uint32_t low = 0, high = bins;  // first_tile[low] <= blockIdx.x < first_tile[high]
+  while (high - low > 1) {
+    const uint32_t middle = (low + high) / 2;
+    (arguments.first_tile[middle] <= blockIdx.x ? low : high) = middle;
+  }
+  const uint32_t end = arguments.bin_first[low + 1];
+  const uint32_t first = arguments.bin_first[low] + (blockIdx.x - arguments.first_tile[low]) * kTile;
+  return {first, min(kTile, end - first), low};
+}
+
+// How a pass finds a key's bin: by bits of the key, or, with a map, of its cell.
+template <class U, bool kMapped>
+struct MsdBins {
+  uint32_t shift, mask;
+  uint32_t align;
+  const uint32_t *map;  // in shared memory, the place of entry 0
+
+  __device__ __forceinline__ uint32_t operator()(U key) const {
+    if (kMapped) return (msd_mapped_cell(map, msd_leading(key, align)) >> shift) & mask;
+    return static_cast<uint32_t>(key >> shift) & mask;
+  }
+};
+
+// What a thread keeps of its keys between counting and moving: numbers among their bin's keys, two a word, and with a
+// map, where they are dear, bins, three a word.
+template <uint32_t kItems>
+struct MsdRanks {
+  uint32_t places[kItems / 2];
+  uint32_t bins[kItems / 3];
+
+  __device__ __forceinline__ void put(uint32_t i, uint32_t place) {
+    places[i / 2] = i % 2 == 0 ? place : __byte_perm(places[i / 2], place, 0x5410);
+  }
+  __device__ __forceinline__ void put_bin(uint32_t i, uint32_t bin) {
+    bins[i / 3] = i % 3 == 0 ? bin : bins[i / 3] | bin << (i % 3 * 10);
+  }
+  __device__ __forceinline__ uint32_t place(uint32_t i) const {
+    return __byte_perm(places[i / 2], 0, i % 2 == 0 ? 0x4410 : 0x4432);
+  }
+  __device__ __forceinline__ uint32_t bin(uint32_t i) const { return (bins[i / 3] >> (i % 3 * 10)) & 0x3ffu; }
+};
+
+// Counts the tile's keys by bin in `counts`. kWhole: the tile is full, and no key needs a test.
+template <class U, uint32_t kItems, bool kWhole, bool kMapped>
+__device__ __forceinline__ void rank_tile(const U (&keys)[kItems], uint32_t count, const MsdBins<U, kMapped> &bins,
+                                          uint32_t *counts, MsdRanks<kItems> &ranks) {
+  constexpr uint32_t kThreads = MsdShape<sizeof(U)>::kPartitionThreads;
+#pragma unroll
+  for (uint32_t i = 0; i < kItems; ++i) {
+    uint32_t place = 0, bin = 0;
+    if (kWhole || i * kThreads + threadIdx.x < count) {
+      bin = bins(keys[i]);
+      place = atomicAdd(&counts[bin], 1);
+    }
+    ranks.put(i, place);
+    if (kMapped) ranks.put_bin(i, bin);
+  }
+}
+
+// The same for a full tile whose neighbours often share a bin, as in sorted data, where a warp's atomics would queue up
+// at one counter: the lanes whose bin is the first lane's count with one atomic.
+template <class U, uint32_t kItems, bool kMapped>
+__device__ __forceinline__ void rank_alike_tile(const U (&keys)[kItems], const MsdBins<U, kMapped> &bins,
+                                                uint32_t *counts, MsdRanks<kItems> &ranks) {
+#pragma unroll
+  for (uint32_t i = 0; i < kItems; ++i) {
+    const uint32_t bin = bins(keys[i]), first_bin = __shfl_sync(kFullWarp, bin, 0);
+    const uint32_t alike = __ballot_sync(kFullWarp, bin == first_bin);
+    uint32_t place = 0;
+    if (bin != first_bin || lane_id() == 0) place = atomicAdd(&counts[bin], lane_id() == 0 ? __popc(alike) : 1);
+    const uint32_t taken = __shfl_sync(kFullWarp, place, 0);
+    if (bin == first_bin) place = taken + __popc(alike & ((1u << lane_id()) - 1));
+    ranks.put(i, place);
+    if (kMapped) ranks.put_bin(i, bin);
+  }
+}
+
+// Whether a quarter of the warp's first keys have the bin of its first lane: by chance only where bins are very few.
+template <class U, bool kMapped>
+__device__ __forceinline__ bool neighbours_are_alike(U key, const MsdBins<U, kMapped> &bins) {
+  const uint32_t bin = bins(key);
+  return __popc(__ballot_sync(kFullWarp, bin == __shfl_sync(kFullWarp, bin, 0))) >= 8;
+}
+
+// Moves the tile's keys to their places in shared memory, where the map was.
+template <class U, uint32_t kItems, bool kWhole, bool kMapped>
+__device__ __forceinline__ void exchange_tile(const U (&keys)[kItems], uint32_t count, const MsdBins<U, kMapped> &bins,
+                                              const MsdRanks<kItems> &ranks, MsdTileStorage<U> &storage) {
+  constexpr uint32_t kThreads = MsdShape<sizeof(U)>::kPartitionThreads;
+#pragma unroll
+  for (uint32_t i = 0; i < kItems; ++i) {
+    if (!kWhole && i * kThreads + threadIdx.x >= count) continue;
+    storage.keys[storage.first[kMapped ? ranks.bin(i) : bins(keys[i])] + ranks.place(i)] = keys[i];
+  }
+}
+
+// Ranks the tile, takes room for it and moves its keys to storage. `first` of it is cleared, behind a barrier.
+template <class U, uint32_t kItems, bool kMapped>
+__device__ __forceinline__ void sort_tile(const U (&keys)[kItems], uint32_t count, const MsdBins<U, kMapped> &bins,
+                                          uint32_t bin_count, uint32_t *room, MsdTileStorage<U> &storage) {
+  constexpr uint32_t kThreads = MsdShape<sizeof(U)>::kPartitionThreads;
+  const bool whole = count == kThreads * kItems;
+  MsdRanks<kItems> ranks;
+  if (!whole)
+    rank_tile<U, kItems, false, kMapped>(keys, count, bins, storage.first, ranks);
+  else if (neighbours_are_alike(keys[0], bins))
+    rank_alike_tile(keys, bins, storage.first, ranks);
+  else
+    rank_tile<U, kItems, true, kMapped>(keys, count, bins, storage.first, ranks);
+  __syncthreads();
+  const uint32_t bin_keys = threadIdx.x < bin_count ? storage.first[threadIdx.x] : 0;
+  const uint32_t taken = bin_keys != 0 ? atomicAdd(&room[threadIdx.x], bin_keys) : 0;
+  if (bin_keys > kMsdLongRun) storage.long_bins[atomicAdd(&storage.long_runs, 1)] = threadIdx.x;
+  uint32_t total;
+  const uint32_t first = block_exclusive_sum<kThreads>(bin_keys, storage.warp_totals, total);
+  if (threadIdx.x < bin_count) {
+    storage.first[threadIdx.x] = first;
+    storage.to_place[threadIdx.x] = taken - first;
+  }
+  if (threadIdx.x == 0) storage.first[bin_count] = total;
+  __syncthreads();
+  if (whole)
+    exchange_tile<U, kItems, true, kMapped>(keys, count, bins, ranks, storage);
+  else
+    exchange_tile<U, kItems, false, kMapped>(keys, count, bins, ranks, storage);
+  __syncthreads();
+}
+
+// Stores one bin by `kPiece` threads, as many neighbours at a time from a boundary of as many in the output.
+template <uint32_t kPiece, class U>
+__device__ __forceinline__ void store_bin(const MsdTileStorage<U> &storage, uint32_t bin, uint32_t thread, U *keys_out,
+                                          uint32_t skew) {
+  const uint32_t first = storage.first[bin], end = storage.first[bin + 1], to_place = storage.to_place[bin];
+  if (kPiece < 32 && end - first > kMsdLongRun) return;
+  const uint32_t lead = (skew + to_place + first) % (kPiece < 32 ? kPiece : 32);
+  for (int i = static_cast<int>(first - lead + thread); i < static_cast<int>(end); i += kPiece)
+    if (i >= static_cast<int>(first)) keys_out[to_place + static_cast<uint32_t>(i)] = storage.keys[i];
+}
+
+// Half a warp stores a bin, 16 neighbours at a time, so that every store touches one or two sectors in full. Pieces of
+// 16 were quicker than 32 for runs of about 50 keys (H200, 2026-11-20).
+template <class U>
+__device__ __forceinline__ void store_bins(const MsdTileStorage<U> &storage, uint32_t bins, U *keys_out) {
+  constexpr uint32_t kThreads = MsdShape<sizeof(U)>::kPartitionThreads, kPiece = 16;
+  const uint32_t skew = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(keys_out) / sizeof(U));
+  for (uint32_t bin = threadIdx.x / kPiece; bin < bins; bin += kThreads / kPiece)
+    store_bin<kPiece>(storage, bin, threadIdx.x % kPiece, keys_out, skew);
+  for (uint32_t i = 0; i < storage.long_runs; ++i)
+    store_bin<kThreads>(storage, storage.long_bins[i], threadIdx.x, keys_out, skew);
+}
+
+// Loads what a pass needs of the map and returns where entry 0 would lie: all of it, or what the keys of one bin of the
+// first pass can have.
+template <class U, bool kFirst>
+__device__ __forceinline__ const uint32_t *load_map(const MsdArguments<U> &arguments, uint32_t bin, uint32_t *map) {
+  constexpr uint32_t kThreads = MsdShape<sizeof(U)>::kPartitionThreads;
+  if (kFirst) {
+    for (uint32_t i = threadIdx.x; i < kMsdMapEntries / 4; i += kThreads)
+      reinterpret_cast<uint4 *>(map)[i] = reinterpret_cast<const uint4 *>(arguments.map)[i];
+    return map;
+  }
+  const uint32_t first = arguments.bin_entries[bin], last = arguments.bin_entries[bin + 1];
+  for (uint32_t i = first + threadIdx.x; i <= last; i += kThreads) map[i - first] = arguments.map[i];
+  return map - first;
+}
+
+// Moves the keys of this block's tile.
+template <class U, bool kFirst, bool kMapped>
+__device__ __forceinline__ void partition_tile(const U *keys_in, U *keys_out, uint32_t n, const KeyCodec<U> &codec,
+                                               const MsdArguments<U> &arguments, MsdTileStorage<U> &storage) {
+  constexpr uint32_t kThreads = MsdShape<sizeof(U)>::kPartitionThreads;
+  constexpr uint32_t kItems = MsdShape<sizeof(U)>::kPartitionItems;
+  // Not read from the state: of the kernel's arguments, it takes no registers.
+  const MsdPlan &plan = arguments.plan;
+  const MsdCut cut = {kMapped ? plan.mapped_cells : 1u << plan.cell_bits, plan.second_bits};
+  const MsdTile tile = kFirst ? first_pass_tile<U>(n) : second_pass_tile(arguments, cut);
+  if (tile.count == 0) return;
+  const uint32_t bin_count = kFirst ? cut.bins() : 1u << cut.second_bits;
+  const uint32_t shift = (kMapped ? 0 : msd_cell_shift(arguments)) + (kFirst ? cut.second_bits : 0);
+  MsdBins<U, kMapped> bins = {shift, kMapped && kFirst ? ~0u : bin_count - 1, msd_align(arguments), nullptr};
+  if constexpr (kMapped) bins.map = load_map<U, kFirst>(arguments, tile.bin, storage.map);
+  uint32_t *const room = kFirst ? arguments.first_room : arguments.room + (tile.bin << cut.second_bits);
+
+  U keys[kItems];
+  const U *const from = keys_in + tile.first + threadIdx.x;
+  if (tile.count == kThreads * kItems) {
+#pragma unroll
+    for (uint32_t i = 0; i < kItems; ++i) keys[i] = __ldcs(from + i * kThreads);
+  } else {
+#pragma unroll
+    for (uint32_t i = 0; i < kItems; ++i)
+      keys[i] = i * kThreads + threadIdx.x < tile.count ? __ldcs(from + i * kThreads) : U{0};
+  }
+  if (threadIdx.x < bin_count) storage.first[threadIdx.x] = 0;
+  if (threadIdx.x == 0) {
+    storage.long_runs = 0;
+    // In the second pass about what a later block takes: tiles at the end of a bin are shorter.
+    constexpr uint32_t kTile = kThreads * kItems;
+    prefetch_to_l2(keys_in, tile.first + uint64_t{arguments.ahead} * kTile, kTile, n);
+  }
+  if (kFirst) {
+#pragma unroll
+    for (uint32_t i = 0; i < kItems; ++i) keys[i] = codec.encode(keys[i]);
+  }
+  __syncthreads();
+  sort_tile<U, kItems, kMapped>(keys, tile.count, bins, bin_count, room, storage);
+  store_bins(storage, bin_count, keys_out);
+}
+
+// kFirst: reads the caller's keys and encodes them. The grid has a block for every tile there can be. Dynamic shared
+// memory: MsdTileStorage. More of it would leave the L1 cache less room for the loads in flight: 32 KB more took 10%
+// longer (H200, 2026-11-21).
+template <class U, bool kFirst>
+__global__ void __launch_bounds__(MsdShape<sizeof(U)>::kPartitionThreads, 2)
+    msd_partition_kernel(const U *keys_in, U *keys_out, uint32_t n, KeyCodec<U> codec, MsdArguments<U> arguments) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  MsdTileStorage<U> &storage = *reinterpret_cast<MsdTileStorage<U> *>(shared);
+  wait_for_kernel_before();
+  if (arguments.state->go == 0) return;
+  if (arguments.state->mapped != 0)
+    partition_tile<U, kFirst, true>(keys_in, keys_out, n, codec, arguments, storage);
+  else
+    partition_tile<U, kFirst, false>(keys_in, keys_out, n, codec, arguments, storage);
+}
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_SORT_MSD_PARTITION_CUH_

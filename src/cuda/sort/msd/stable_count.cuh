@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// First steps of the stable MSD sort: look at a sample, count the keys of every cell, turn counts into places.
+#ifndef GSORT_CUDA_SORT_MSD_STABLE_COUNT_CUH_
+#define GSORT_CUDA_SORT_MSD_STABLE_COUNT_CUH_
+
+#include <cstdint>
+
+#include "core/key_bits.h"
+#include "cuda/primitive/dependent_launch.cuh"
+#include "cuda/primitive/exclusive_scan.cuh"
+#include "cuda/primitive/last_block.cuh"
+#include "cuda/sort/msd/stable_state.cuh"
+
+namespace gsort_internal {
+
+// Place of the j-th of `groups` * 4 sampled keys. Four neighbours are sampled together, for they share a sector; each
+// such group comes from its own equal part of the input, at a hashed offset, so that no period of the data meets the
+// sample's.
+template <uint32_t groups>
+__device__ __forceinline__ uint64_t stable_sample_place(uint32_t j, uint64_t n) {
+  const uint32_t group = j / 4;
+  const uint64_t part = n / groups;
+  return group * part + __umulhi(group * 0x9e3779b9u + 0x7f4a7c15u, static_cast<uint32_t>(part - 3)) + j % 4;
+}
+
+// One block. Decides whether the keys spread evenly enough below a common prefix, and differ enough, for cells; also
+// clears the counters of cells. done: see launch_stable(). Dynamic shared memory: a bit table of 2^kMeetingBits bits.
+template <class U>
+__global__ void __launch_bounds__(kStableCountThreads)
+    stable_sample_kernel(const U *keys_in, uint64_t n, KeyCodec<U> codec, const uint32_t *done,
+                         StableArguments arguments) {
+  using Sample = StableSample;
+  extern __shared__ __align__(16) uint32_t seen[];
+  __shared__ uint32_t coarse[Sample::kCoarseBins];
+  __shared__ uint32_t meetings;
+  __shared__ unsigned long long all_and, all_or;
+  wait_for_kernel_before();
+  if (done != nullptr && *done != 0) {
+    if (threadIdx.x == 0) arguments.state->go = 0, arguments.state->sorted = 1;
+    return;
+  }
+  for (uint32_t i = threadIdx.x; i < (1u << Sample::kMeetingBits) / 32; i += kStableCountThreads) seen[i] = 0;
+  for (uint32_t i = threadIdx.x; i < 1u << arguments.plan.cell_bits; i += kStableCountThreads) arguments.cells[i] = 0;
+  if (threadIdx.x < Sample::kCoarseBins) coarse[threadIdx.x] = 0;
+  if (threadIdx.x == 0) meetings = 0, all_and = ~0ull, all_or = 0;
+  U keys[Sample::kItems];
+#pragma unroll
+  for (uint32_t i = 0; i < Sample::kItems; ++i)
+    keys[i] = codec.encode(keys_in[stable_sample_place<Sample::kKeys / 4>(i * kStableCountThreads + threadIdx.x, n)]);
+  __syncthreads();
+  uint64_t both = ~0ull, any = 0;
+#pragma unroll
+  for (uint32_t i = 0; i < Sample::kItems; ++i) {
+    const uint64_t key = keys[i];
+    both &= key;
+    any |= key;
+    // Keys at equal distances would meet at a product alone.
+    uint32_t folded = static_cast<uint32_t>(key) ^ static_cast<uint32_t>(key >> 32);
+    folded = (folded ^ folded >> 16) * 0x85ebca6bu;
+    const uint32_t place = ((folded ^ folded >> 13) * 0xc2b2ae35u) >> (32 - Sample::kMeetingBits);
+    const uint32_t bit = 1u << (place & 31);
+    if (atomicOr(&seen[place >> 5], bit) & bit) atomicAdd(&meetings, 1);
+  }
+  // One 64-bit atomic a warp: they are slow under contention.
+  for (uint32_t distance = 16; distance != 0; distance /= 2) {
+    both &= __shfl_xor_sync(kFullWarp, both, distance);
+    any |= __shfl_xor_sync(kFullWarp, any, distance);
+  }
+  if (lane_id() == 0) {
+    atomicAnd(&all_and, static_cast<unsigned long long>(both));
+    atomicOr(&all_or, static_cast<unsigned long long>(any));
+  }
+  __syncthreads();
+  const uint32_t range_bits = bit_width(static_cast<U>(all_and ^ all_or));
+  const uint32_t coarse_shift = range_bits > 8 ? range_bits - 8 : 0;
+#pragma unroll
+  for (uint32_t i = 0; i < Sample::kItems; ++i)
+    atomicAdd(&coarse[static_cast<uint32_t>(keys[i] >> coarse_shift) & (Sample::kCoarseBins - 1)], 1);
+  __syncthreads();
+  const bool crowded = threadIdx.x < Sample::kCoarseBins && coarse[threadIdx.x] > Sample::kCoarseCountMax;
+  const bool any_crowded = __syncthreads_or(crowded);
+  if (threadIdx.x != 0) return;
+  const U below = range_bits >= sizeof(U) * 8 ? static_cast<U>(~U{0}) : static_cast<U>((U{1} << range_bits) - 1);
+  StableState state = {};
+  state.go =
+      kStableHasCode && !any_crowded && range_bits >= arguments.plan.cell_bits && meetings <= Sample::kMeetingsMax;
+  state.sorted = state.go;
+  state.range_bits = range_bits;
+  state.prefix = static_cast<U>(all_and) & static_cast<U>(~below);
+  *arguments.state = state;
+}
+
+// Places of cells and tiles of the second pass, by the last block of the histogram. A cell with more pairs than the
+// finish holds, or a foreign key, clears `go`. staged: room for the counts and a 32nd more.
+__device__ inline void place_stable_cells(const StableArguments &arguments, uint32_t *staged, uint32_t *warp_totals) {
+  constexpr uint32_t kThreads = kStableCountThreads;
+  const uint32_t cells = 1u << arguments.plan.cell_bits, second_bits = arguments.plan.second_bits;
+  // Every thread takes neighbouring cells, so that one scan over the block does. A place more after every 32 spreads
+  // the threads over the banks.
+  const auto padded = [](uint32_t cell) { return cell + cell / 32; };
+  for (uint32_t i = threadIdx.x; i < cells; i += kThreads) staged[padded(i)] = __ldcg(&arguments.cells[i]);
+  __syncthreads();
+  const uint32_t own = cells / kThreads, own_first = threadIdx.x * own;
+  uint32_t sum = 0, total;
+  bool overfull = false;
+  for (uint32_t i = 0; i < own; ++i) {
+    const uint32_t count = staged[padded(own_first + i)];
+    overfull |= count > arguments.plan.cell_items_max;
+    sum += count;
+  }
+  uint32_t place = block_exclusive_sum<kThreads>(sum, warp_totals, total);
+  for (uint32_t i = 0; i < own; ++i) {
+    const uint32_t count = staged[padded(own_first + i)];
+    staged[padded(own_first + i)] = place;
+    place += count;
+  }
+  if (__syncthreads_or(overfull || *static_cast<volatile uint32_t *>(&arguments.state->foreign) != 0)) {
+    if (threadIdx.x == 0) arguments.state->go = 0, arguments.state->sorted = 0;
+    return;
+  }
+  for (uint32_t i = threadIdx.x; i < cells; i += kThreads) arguments.cells[i] = staged[padded(i)];
+  const uint32_t bins = 1u << arguments.plan.first_bits;
+  uint32_t tiles = 0;
+  if (threadIdx.x < bins) {
+    const uint32_t first = staged[padded(threadIdx.x << second_bits)];
+    const uint32_t end = threadIdx.x + 1 < bins ? staged[padded((threadIdx.x + 1) << second_bits)] : total;
+    tiles = (end - first + arguments.tile_items - 1) / arguments.tile_items;
+  }
+  uint32_t all_tiles;
+  const uint32_t first_tile = block_exclusive_sum<kThreads>(tiles, warp_totals, all_tiles);
+  if (threadIdx.x < bins) arguments.first_tile[threadIdx.x] = first_tile;
+  if (threadIdx.x == 0) {
+    arguments.first_tile[bins] = all_tiles;
+    arguments.cells[cells] = total;
+  }
+}
+static_assert((1u << kStableCellBitsMin) >= kStableCountThreads, "every thread takes cells");
+
+// Counts the keys of every cell: in shared memory (dynamic, stable_counts_bytes()), then added to `cells`, which is
+// zero. A key with another prefix than the sample's sets `foreign`. The last block makes places of the counts.
+template <class U>
+__global__ void __launch_bounds__(kStableCountThreads)
+    stable_histogram_kernel(const U *keys_in, uint64_t n, KeyCodec<U> codec, StableArguments arguments) {
+  extern __shared__ __align__(16) uint32_t counts[];
+  __shared__ uint32_t warp_totals[kStableCountThreads / 32];
+  wait_for_kernel_before();
+  if (!kStableHasCode || arguments.state->go == 0) return;
+  const uint32_t cells = 1u << arguments.plan.cell_bits, shift = stable_cell_shift(arguments);
+  const uint32_t range_bits = arguments.state->range_bits;
+  const U prefix = static_cast<U>(arguments.state->prefix);
+  const U prefix_mask = range_bits >= sizeof(U) * 8 ? U{0} : static_cast<U>(~U{0} << range_bits);
+  for (uint32_t i = threadIdx.x; i < cells; i += kStableCountThreads) counts[i] = 0;
+  __syncthreads();
+  bool foreign = false;
+  const uint64_t tile = kStableCountThreads * kStableCountItems;
+  for (uint64_t base = blockIdx.x * tile; base < n; base += gridDim.x * tile) {
+    U key[kStableCountItems];
+    const bool whole = base + tile <= n;
+#pragma unroll
+    for (uint32_t i = 0; i < kStableCountItems; ++i) {
+      const uint64_t place = base + i * kStableCountThreads + threadIdx.x;
+      if (whole || place < n) key[i] = keys_in[place];
+    }
+#pragma unroll
+    for (uint32_t i = 0; i < kStableCountItems; ++i) {
+      if (!whole && base + i * kStableCountThreads + threadIdx.x >= n) continue;
+      const U ordered = codec.encode(key[i]);
+      foreign |= ((ordered ^ prefix) & prefix_mask) != 0;
+      atomicAdd(&counts[static_cast<uint32_t>(ordered >> shift) & (cells - 1)], 1);
+    }
+  }
+  if (foreign) arguments.state->foreign = 1;
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < cells; i += kStableCountThreads)
+    if (counts[i] != 0) atomicAdd(&arguments.cells[i], counts[i]);
+  if (is_last_block(&arguments.state->tickets, gridDim.x)) place_stable_cells(arguments, counts, warp_totals);
+}
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_SORT_MSD_STABLE_COUNT_CUH_

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Last step of the stable MSD sort: a block sorts one cell on chip. It sorts words of the rest of a key and, below it,
+// the pair's place in the cell, by the method of the MSD sort's finish: a digit is ranked
+// by counters, words that share it lie side by side then and are put in order. Values are fetched by these places.
+#ifndef GSORT_CUDA_SORT_MSD_STABLE_FINISH_CUH_
+#define GSORT_CUDA_SORT_MSD_STABLE_FINISH_CUH_
+
+#include <cstdint>
+#include <type_traits>
+
+#include "core/key_bits.h"
+#include "cuda/primitive/copy_async.cuh"
+#include "cuda/primitive/dependent_launch.cuh"
+#include "cuda/sort/lsd/radix_pass.cuh"
+#include "cuda/sort/msd/stable_order.cuh"
+#include "cuda/sort/msd/stable_state.cuh"
+
+namespace gsort_internal {
+
+template <class U>
+struct StableFinishParams {
+  const U *keys_in;
+  const void *values_in;
+  U *keys_out;  // may be keys_in; NULL: not wanted
+  void *values_out;
+  KeyCodec<U> codec;
+  FinalValues final_values;
+  StableArguments arguments;
+  uint32_t ahead;  // by how many cells pairs with 4-byte values are fetched into the L2 cache before their turn
+};
+
+template <class U, class V>
+struct StableFinishStorage {
+  // 4-byte values have room of their own and are on their way while the keys are ranked. Wider ones take the room of
+  // the sorted words: two blocks an SM matter more.
+  static constexpr bool kValuesEarly = sizeof(U) + sizeof(V) == 8;
+
+  union {
+    uint32_t counters[kStableFinishDigits];
+    uint32_t moves[kStableFinishItems];  // once the words are ranked
+  };
+  union {
+    // Words of no pair lie around the cell's, where windows and looks at neighbours end.
+    U padded_words[kStableWindowGroup + kStableFinishItems + StableFinishShape<sizeof(U)>::kItems + kStableWindowHalo];
+    V late_values[kStableFinishItems];
+  };
+  V early_values[kValuesEarly ? kStableFinishItems : 1];
+  uint32_t warp_totals[32];
+  uint32_t cell_first, cell_items, digit_shift;
+};
+
+// One element, to where other threads may read after copy_async_close(), copy_async_wait<0>() and a barrier.
+template <class V>
+__device__ __forceinline__ void copy_element_async(V *shared, const V *global) {
+#if __CUDA_ARCH__ >= 800
+  const uint32_t address = static_cast<uint32_t>(__cvta_generic_to_shared(shared));
+  if (sizeof(V) == 8)
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(address), "l"(global) : "memory");
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(address), "l"(global) : "memory");
+#else
+  *shared = *global;
+#endif
+}
+
+__device__ __forceinline__ void prefetch_line(const void *address) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
+}
+
+// Byte offset of a word's counter; words have no bits above their digit, and digit_shift is at least 12.
+template <class U>
+__device__ __forceinline__ uint32_t stable_counter_offset(U word, uint32_t digit_shift) {
+  return static_cast<uint32_t>(word >> (digit_shift - 2)) & ((kStableFinishDigits - 1) * 4);
+}
+
+__device__ __forceinline__ uint32_t *stable_counter_at(uint32_t *counters, uint32_t offset) {
+  return reinterpret_cast<uint32_t *>(reinterpret_cast<char *>(counters) + offset);
+}
+
+// Rows that a cell of the usual size fills; they need no test.
+template <class U, bool kFull>
+__device__ constexpr int stable_sure_rows() {
+  return kFull ? StableFinishShape<sizeof(U)>::kItems * 7 / 9 : 0;
+}
+
+// Loads the cell's words and sends for its values, clears the counters, and fills the places around the words. Without
+// a barrier. kFull: the first stable_sure_rows() rows are there.
+template <class U, class V, bool kFull, int kItems>
+__device__ __forceinline__ void load_words(const StableFinishParams<U> &params, uint32_t first, uint32_t count,
+                                           StableFinishStorage<U, V> &storage, U (&words)[kItems]) {
+  constexpr uint32_t kThreads = StableFinishShape<sizeof(U)>::kThreads;
+  constexpr int kSure = stable_sure_rows<U, kFull>();
+  U *const sorted = storage.padded_words + kStableWindowGroup;
+  const U *const from = params.keys_in + first;
+#pragma unroll
+  for (int i = 0; i < kItems; ++i)
+    if (i < kSure || i * kThreads + threadIdx.x < count) words[i] = __ldcs(from + i * kThreads + threadIdx.x);
+  const V *const values = static_cast<const V *>(params.values_in) + first;
+  if (StableFinishStorage<U, V>::kValuesEarly) {
+#pragma unroll
+    for (int i = 0; i < kItems; ++i)
+      if (i < kSure || i * kThreads + threadIdx.x < count)
+        copy_element_async(storage.early_values + i * kThreads + threadIdx.x, values + i * kThreads + threadIdx.x);
+    copy_async_close();
+  } else {
+    for (uint32_t i = threadIdx.x * (128 / sizeof(V)); i < count; i += kThreads * (128 / sizeof(V)))
+      prefetch_line(values + i);
+  }
+#pragma unroll
+  for (uint32_t i = 0; i < kStableFinishDigits / 4 / kThreads; ++i)
+    reinterpret_cast<uint4 *>(storage.counters)[i * kThreads + threadIdx.x] = make_uint4(0, 0, 0, 0);
+  if (threadIdx.x < kStableWindowGroup) storage.padded_words[threadIdx.x] = 0;
+  if (threadIdx.x < kItems + kStableWindowHalo) sorted[count + threadIdx.x] = static_cast<U>(~U{0});
+  const U rest_mask = static_cast<U>((U{1} << stable_cell_shift(params.arguments)) - 1);
+  const uint32_t place_bits = params.arguments.plan.place_bits;
+#pragma unroll
+  for (int i = 0; i < kItems; ++i)
+    words[i] = static_cast<U>((words[i] & rest_mask) << place_bits) | (i * kThreads + threadIdx.x);
+}
+
+// Sorts the cell's words by digit into storage. Ends with a barrier. Returns whether some digit has more than
+// kStableWindowGroup words.
+template <class U, class V, bool kFull>
+__device__ __forceinline__ bool rank_words(const StableFinishParams<U> &params, uint32_t first, uint32_t count,
+                                           StableFinishStorage<U, V> &storage) {
+  // Read anew in each phase: held, they would spill, and offsets of counters with them.
+  const auto anew = [](const uint32_t &word) { return *static_cast<const volatile uint32_t *>(&word); };
+  constexpr uint32_t kThreads = StableFinishShape<sizeof(U)>::kThreads;
+  constexpr int kItems = StableFinishShape<sizeof(U)>::kItems;
+  constexpr int kSure = stable_sure_rows<U, kFull>();
+  U *const sorted = storage.padded_words + kStableWindowGroup;
+  U words[kItems];
+  load_words<U, V, kFull>(params, first, count, storage, words);
+  __syncthreads();
+  uint32_t numbers[(kItems + 1) / 2];
+  {
+    const uint32_t digit_shift = anew(storage.digit_shift), items = anew(storage.cell_items);
+#pragma unroll
+    for (int i = 0; i < kItems; ++i) {
+      uint32_t number = 0;
+      if (i < kSure || i * kThreads + threadIdx.x < items)
+        number = atomicAdd(stable_counter_at(storage.counters, stable_counter_offset(words[i], digit_shift)), 1u);
+      numbers[i / 2] = i % 2 == 0 ? number : __byte_perm(numbers[i / 2], number, 0x5410);
+    }
+  }
+  // The last of a digit's words has the largest number. This also has the numbers packed before the scan needs
+  // registers.
+  static_assert(kStableWindowGroup == 8, "numbers from 8 on have a bit above the lowest three");
+  uint32_t all = 0;
+#pragma unroll
+  for (int i = 0; i < (kItems + 1) / 2; ++i) all |= numbers[i];
+  const bool many = __syncthreads_or((all & 0xfff8fff8u) != 0);
+  scan_stable_counters<kThreads>(storage.counters, storage.warp_totals);
+  const uint32_t digit_shift = anew(storage.digit_shift), items = anew(storage.cell_items);
+#pragma unroll
+  for (int i = 0; i < kItems; ++i) {
+    if (i >= kSure && i * kThreads + threadIdx.x >= items) continue;
+    const uint32_t begin = *stable_counter_at(storage.counters, stable_counter_offset(words[i], digit_shift));
+    sorted[begin + (i % 2 == 0 ? numbers[i / 2] & 0xffffu : numbers[i / 2] >> 16)] = words[i];
+  }
+  __syncthreads();
+  return many;
+}
+
+// Stores values whose places are known: next(at) returns source << 16 | place for a row's item.
+template <class V, class Next>
+__device__ __forceinline__ void store_moved(FinalValues how, void *values_out, uint32_t first, uint32_t count,
+                                            const V *values, Next next) {
+  if (how == FinalValues::kStore) {
+#pragma unroll 3
+    for (uint32_t at = threadIdx.x; at < count; at += blockDim.x) {
+      const uint32_t move = next(at);
+      static_cast<V *>(values_out)[first + (move & 0xffffu)] = values[move >> 16];
+    }
+  } else {
+#pragma unroll 1
+    for (uint32_t at = threadIdx.x; at < count; at += blockDim.x) {
+      const uint32_t move = next(at);
+      store_final(how, values_out, first + (move & 0xffffu), values[move >> 16]);
+    }
+  }
+}
+
+// Stores the cell. kInOrder: the words are sorted; otherwise by digit only, and each looks at its neighbours, with a
+// word of another digit at either end.
+template <class U, class V, bool kInOrder>
+__device__ __forceinline__ void store_sorted(const StableFinishParams<U> &params, StableFinishStorage<U, V> &storage) {
+  [[maybe_unused]] constexpr uint32_t kThreads = StableFinishShape<sizeof(U)>::kThreads;
+  const U *const sorted = storage.padded_words + kStableWindowGroup;
+  const uint32_t first = storage.cell_first, count = storage.cell_items, digit_shift = storage.digit_shift;
+  const uint32_t place_bits = params.arguments.plan.place_bits, place_mask = (1u << place_bits) - 1;
+  const U high_bits =
+      static_cast<U>(params.arguments.state->prefix | uint64_t{blockIdx.x} << stable_cell_shift(params.arguments));
+  const bool identity = params.codec.is_identity();
+  // Of the sorted word `at`: stores the key, returns where the value comes from and goes to.
+  const auto store_key = [&](uint32_t at) {
+    const U word = sorted[at];
+    const uint32_t to = kInOrder ? at : place_among_equal_digits(sorted, at, digit_shift);
+    if (params.keys_out != nullptr) {
+      const U key = static_cast<U>(high_bits | word >> place_bits);
+      params.keys_out[first + to] = identity ? key : params.codec.decode(key);
+    }
+    return (static_cast<uint32_t>(word) & place_mask) << 16 | to;
+  };
+  if constexpr (StableFinishStorage<U, V>::kValuesEarly) {
+    store_moved<V>(params.final_values, params.values_out, first, count, storage.early_values, store_key);
+  } else {
+#pragma unroll 3
+    for (uint32_t at = threadIdx.x; at < count; at += kThreads) storage.moves[at] = store_key(at);
+    __syncthreads();  // the words are read: values take their room
+    const V *const values = static_cast<const V *>(params.values_in) + first;
+#pragma unroll 3
+    for (uint32_t at = threadIdx.x; at < count; at += kThreads)
+      copy_element_async(storage.late_values + at, values + at);
+    copy_async_close();
+    copy_async_wait<0>();
+    __syncthreads();
+    store_moved<V>(params.final_values, params.values_out, first, count, storage.late_values,
+                   [&](uint32_t at) { return storage.moves[at]; });
+  }
+}
+
+// A block a cell. Outputs may be the inputs: a cell is loaded whole before any of it is stored.
+template <class U, class V>
+__global__ void __launch_bounds__(StableFinishShape<sizeof(U)>::kThreads,
+                                  stable_blocks_per_sm(StableFinishShape<sizeof(U)>::kThreads))
+    stable_finish_kernel(const __grid_constant__ StableFinishParams<U> params) {
+  constexpr uint32_t kThreads = StableFinishShape<sizeof(U)>::kThreads;
+  extern __shared__ __align__(16) unsigned char shared[];
+  auto &storage = *reinterpret_cast<StableFinishStorage<U, V> *>(shared);
+  U *const sorted = storage.padded_words + kStableWindowGroup;
+  wait_for_kernel_before();
+  if (!kStableHasCode || params.arguments.state->go == 0) return;
+  const uint32_t first = params.arguments.cells[blockIdx.x];
+  const uint32_t count = params.arguments.cells[blockIdx.x + 1] - first;
+  if (count == 0) return;
+  if (threadIdx.x == 0) {
+    const uint32_t later = blockIdx.x + params.ahead;
+    if (sizeof(V) == 4 && later < 1u << params.arguments.plan.cell_bits) {
+      const uint32_t begin = params.arguments.cells[later], end = params.arguments.cells[later + 1];
+      prefetch_to_l2(params.keys_in, begin, end - begin, end);
+      prefetch_to_l2(static_cast<const V *>(params.values_in), begin, end - begin, end);
+    }
+    const uint32_t cell_shift = stable_cell_shift(params.arguments);
+    storage.cell_first = first;
+    storage.cell_items = count;
+    storage.digit_shift =
+        params.arguments.plan.place_bits + (cell_shift > kStableFinishBits ? cell_shift - kStableFinishBits : 0);
+  }
+  const bool many = count >= stable_sure_rows<U, true>() * kThreads
+                        ? rank_words<U, V, true>(params, first, count, storage)
+                        : rank_words<U, V, false>(params, first, count, storage);
+  copy_async_wait<0>();  // before the barriers below
+  if (sizeof(U) == 4 && !many) {
+    if constexpr (sizeof(U) == 4)
+      sort_in_windows<StableFinishShape<sizeof(U)>::kItems, kStableWindowHalo>(sorted, storage.cell_items);
+    store_sorted<U, V, true>(params, storage);
+    return;
+  }
+  if (many && any_crowded_digit(storage.counters, storage.cell_items)) {
+    stable_network(sorted, storage.cell_items);
+    store_sorted<U, V, true>(params, storage);
+    return;
+  }
+  if (threadIdx.x == 0) {
+    sorted[-1] = static_cast<U>(~sorted[0]);
+    sorted[storage.cell_items] = static_cast<U>(~sorted[storage.cell_items - 1]);
+  }
+  __syncthreads();
+  store_sorted<U, V, false>(params, storage);
+}
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_SORT_MSD_STABLE_FINISH_CUH_

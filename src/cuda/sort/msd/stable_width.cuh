@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The host side of the stable MSD sort of one key width; launch_stable_<width>.cu instantiate it.
+#ifndef GSORT_CUDA_SORT_MSD_STABLE_WIDTH_CUH_
+#define GSORT_CUDA_SORT_MSD_STABLE_WIDTH_CUH_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "cuda/engine/check.h"
+#include "cuda/engine/launch_chain.h"
+#include "cuda/sort/msd/stable.h"
+#include "cuda/sort/msd/stable_count.cuh"
+#include "cuda/sort/msd/stable_finish.cuh"
+#include "cuda/sort/msd/stable_pass.cuh"
+
+namespace gsort_internal {
+
+static_assert(sizeof(StableState) <= kStableStateBytes, "the tables count with this size");
+
+inline StableArguments stable_arguments(const SortJob &job, uint32_t tile_items) {
+  const StablePlan plan = plan_stable(job.request->n);
+  const StableTables tables = stable_tables(plan);
+  const uint64_t begin = job.layout.msd_tables;
+  return {job.slice<StableState>(begin + tables.state),
+          job.slice<uint32_t>(begin + tables.cells),
+          job.slice<uint32_t>(begin + tables.first_tile),
+          job.slice<uint32_t>(job.layout.look_back),
+          plan,
+          tile_items};
+}
+
+template <class U>
+void launch_stable_count(LaunchChain &launch, const SortJob &job, const uint32_t *done,
+                         const StableArguments &arguments) {
+  const U *const keys = static_cast<const U *>(job.keys_in);
+  const uint64_t n = job.request->n;
+  const KeyCodec<U> codec = make_codec<U>(job.request->order);
+  launch(stable_sample_kernel<U>, "stable_sample_kernel", 1, kStableCountThreads,
+         (1u << StableSample::kMeetingBits) / 8, keys, n, codec, done, arguments);
+  const uint32_t counts_bytes = stable_counts_bytes(arguments.plan);
+  const uint64_t blocks = uint64_t{launch.context.device->multiprocessors} * (counts_bytes <= 96u << 10 ? 2 : 1);
+  const uint64_t tiles = n / (kStableCountThreads * kStableCountItems) + 1;
+  launch(stable_histogram_kernel<U>, "stable_histogram_kernel", static_cast<uint32_t>(std::min(tiles, blocks)),
+         kStableCountThreads, counts_bytes, keys, n, codec, arguments);
+}
+
+// Pairs go from the input to y and from there to x, their outputs, where cells are finished in place: an output that is
+// its input is not written before everything has been read from it. Indices go to x, y, and come back to x from the
+// finish, which may widen them or store ranks.
+template <class U, class V, class Shape>
+void launch_stable_moves(LaunchChain &launch, const SortJob &job, const StableArguments &arguments) {
+  const bool pairs = job.keys_wanted;
+  U *const keys_x = static_cast<U *>(job.keys_x), *const keys_y = static_cast<U *>(job.keys_y);
+  StablePassParams<U> pass{};
+  pass.keys_in = static_cast<const U *>(job.keys_in);
+  pass.keys_out = pairs ? keys_y : keys_x;
+  pass.values_in = job.values_in;
+  pass.values_out = pairs ? job.values_y : job.values_x;
+  pass.codec = make_codec<U>(job.request->order);
+  pass.arguments = arguments;
+  pass.n = static_cast<uint32_t>(job.request->n);
+  pass.values_are_indices = job.values_are_indices;
+  constexpr uint32_t kPassBytes = sizeof(StablePassStorage<U, V, Shape>);
+  const uint32_t tiles = (pass.n + Shape::kItems - 1) / Shape::kItems;
+  launch(stable_pass_kernel<U, V, Shape>, "stable_pass_kernel", tiles, Shape::kThreads, kPassBytes, pass);
+  pass.second = true;
+  pass.keys_in = pass.keys_out;
+  pass.keys_out = pairs ? keys_x : keys_y;
+  pass.values_in = pass.values_out;
+  pass.values_out = pairs ? job.values_x : job.values_y;
+  // Every bin of the first pass may end in a part of a tile.
+  launch(stable_pass_kernel<U, V, Shape>, "stable_pass_kernel", tiles + kStableBinsMax, Shape::kThreads, kPassBytes,
+         pass);
+  StableFinishParams<U> finish{};
+  finish.keys_in = pass.keys_out;
+  finish.values_in = pass.values_out;
+  finish.keys_out = pairs ? keys_x : nullptr;
+  finish.values_out = job.values_x;
+  finish.codec = pass.codec;
+  finish.final_values = job.final_values;
+  finish.arguments = arguments;
+  finish.ahead = launch.context.device->multiprocessors;
+  launch(stable_finish_kernel<U, V>, "stable_finish_kernel", 1u << arguments.plan.cell_bits,
+         StableFinishShape<sizeof(U)>::kThreads, static_cast<uint32_t>(sizeof(StableFinishStorage<U, V>)), finish);
+}
+
+template <class U, class V>
+void launch_stable_values(LaunchChain &launch, const SortJob &job, const StableArguments &arguments) {
+  constexpr uint32_t kWideBytes = wide_bytes(sizeof(U), sizeof(V));
+  static_assert(sizeof(StableFinishStorage<U, V>) + 1024 <= kStableSharedBytesMin, "fits where the histogram fits");
+  launch_stable_moves<U, V, LargeTile<kWideBytes>>(launch, job, arguments);
+}
+
+template <class U>
+const uint32_t *launch_stable(const LaunchContext &context, const SortJob &job, const uint32_t *done) {
+  if (context.device->shared_bytes_block_max < kStableSharedBytesMin) return nullptr;
+  const uint32_t wide = wide_bytes(sizeof(U), carry_bytes(job.plan.carry));
+  const StableArguments arguments = stable_arguments(job, wide == 8 ? LargeTile<8>::kItems : LargeTile<4>::kItems);
+  if (context.control->has_log())
+    context.control->log(
+        "stable MSD sort of %llu pairs if their keys spread evenly: %u cells, partition by %u + %u bits, "
+        "cells finished on chip",
+        static_cast<unsigned long long>(job.request->n), 1u << arguments.plan.cell_bits, arguments.plan.first_bits,
+        arguments.plan.second_bits);
+  LaunchChain launch = {context, false};
+  launch_stable_count<U>(launch, job, done, arguments);
+  if (carry_bytes(job.plan.carry) == 4) {
+    launch_stable_values<U, uint32_t>(launch, job, arguments);
+  } else {
+    launch_stable_values<U, uint64_t>(launch, job, arguments);
+  }
+  return &arguments.state->sorted;
+}
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_SORT_MSD_STABLE_WIDTH_CUH_

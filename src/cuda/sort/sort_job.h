@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A planned sort with all its arrays named: what launch_sort.cu hands to the code of one key width.
+#ifndef GSORT_CUDA_SORT_SORT_JOB_H_
+#define GSORT_CUDA_SORT_SORT_JOB_H_
+
+#include <cstdint>
+
+#include "cuda/engine/launch.h"
+#include "cuda/sort/sort_layout.h"
+#include "cuda/sort/sort_plan.h"
+
+namespace gsort_internal {
+
+// What the last pass does with a value; all but the first are for values that are indices.
+enum class FinalValues : uint32_t { kStore, kWiden, kRank4, kRank8 };
+
+struct SortJob {
+  const Request *request;
+  SortPlan plan;
+  SortLayout layout;
+  void *workspace;
+
+  // Passes read the input, then go back and forth between x and y and end in x.
+  const void *keys_in;
+  void *keys_x;
+  void *keys_y;
+  bool keys_wanted;
+  const void *values_in;
+  bool values_are_indices;  // and are made, not read
+  void *values_x;
+  void *values_y;
+  FinalValues final_values;
+
+  // A sort in one block gives these at once; NULL: not wanted.
+  void *small_indices;
+  void *small_ranks;
+  bool small_wide;
+  const void *small_values_in;
+  void *small_values_out;
+  uint32_t value_unit_bytes;
+
+  template <class T>
+  T *slice(uint64_t offset) const {
+    return reinterpret_cast<T *>(static_cast<char *>(workspace) + offset);
+  }
+  bool aliased() const {
+    return keys_in == keys_x || (request->operation == Operation::kSortPairs && values_in == values_x);
+  }
+  // The second slot of one-digit keys is for aliased arrays alone.
+  uint32_t slots() const { return aliased() ? layout.slots : plan.digits; }
+};
+
+// Sorts of keys of one width; instantiated in launch_sort_<width>.cu.
+template <class U>
+void launch_sort_width(const LaunchContext &context, const SortJob &job);
+extern template void launch_sort_width<uint8_t>(const LaunchContext &, const SortJob &);
+extern template void launch_sort_width<uint16_t>(const LaunchContext &, const SortJob &);
+extern template void launch_sort_width<uint32_t>(const LaunchContext &, const SortJob &);
+extern template void launch_sort_width<uint64_t>(const LaunchContext &, const SortJob &);
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_SORT_SORT_JOB_H_

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A warp's own exact sum in shared memory: digits of 16 bits in counters of 32, added to by 32-bit shared atomics, for
+// the few elements that the registers' window does not cover and for the window itself at the end.
+#ifndef GSORT_CUDA_SUM_COUNTERS_CUH_
+#define GSORT_CUDA_SUM_COUNTERS_CUH_
+
+#include <cstdint>
+
+#include "core/superaccumulator.h"
+
+namespace gsort_internal {
+
+// value = sum of digit[i] * 2^(16 * i - 1074).
+struct SumCounters {
+  static constexpr uint32_t kDigits = 2 * kSumLimbs;
+  // One addition changes a digit by less than 2^16, so that 2^15 - 2 additions fit between two calls of normalise().
+  static constexpr uint32_t kPendingMax = (1u << 15) - 2;
+
+  int32_t digit[kDigits];
+
+  // Adds magnitude * 2^(position - 1074), negated if `negative`. Any lane, any time.
+  __device__ __forceinline__ void add(uint64_t magnitude, uint32_t position, bool negative) {
+    const uint32_t shift = position & 15;
+    const uint64_t low = magnitude << shift;
+    const uint32_t high = shift == 0 ? 0 : static_cast<uint32_t>(magnitude >> (64 - shift));
+    int32_t *const base = digit + (position >> 4);
+    add_digit(base + 0, static_cast<uint32_t>(low) & 0xffff, negative);
+    add_digit(base + 1, static_cast<uint32_t>(low >> 16) & 0xffff, negative);
+    add_digit(base + 2, static_cast<uint32_t>(low >> 32) & 0xffff, negative);
+    add_digit(base + 3, static_cast<uint32_t>(low >> 48), negative);
+    add_digit(base + 4, high, negative);
+  }
+
+  __device__ __forceinline__ void add_finite(double x) {
+    const uint64_t bits = bits_of_double(x);
+    const uint32_t field = static_cast<uint32_t>(bits >> 52) & 0x7ff;
+    const uint64_t fraction = bits & ((uint64_t{1} << 52) - 1);
+    add(field == 0 ? fraction : fraction | (uint64_t{1} << 52), field == 0 ? 0 : field - 1, (bits >> 63) != 0);
+  }
+
+  // The whole warp together: one step of carrying, after which every digit lies between -2^16 and 2^17.
+  __device__ __forceinline__ void normalise(uint32_t lane) {
+    constexpr uint32_t kSteps = (kDigits + 31) / 32;
+    int32_t carry[kSteps];
+    __syncwarp();
+#pragma unroll
+    for (uint32_t s = 0; s < kSteps; ++s) {
+      const uint32_t i = s * 32 + lane;
+      carry[s] = 0;
+      if (i + 1 < kDigits) {
+        carry[s] = digit[i] >> 16;
+        digit[i] &= 0xffff;
+      }
+    }
+    __syncwarp();
+#pragma unroll
+    for (uint32_t s = 0; s < kSteps; ++s)
+      if (carry[s] != 0) digit[s * 32 + lane + 1] += carry[s];
+    __syncwarp();
+  }
+
+ private:
+  __device__ static __forceinline__ void add_digit(int32_t *counter, uint32_t value, bool negative) {
+    if (value != 0) atomicAdd(counter, negative ? -static_cast<int32_t>(value) : static_cast<int32_t>(value));
+  }
+};
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_SUM_COUNTERS_CUH_

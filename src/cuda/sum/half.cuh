@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Exact sums of binary16.
+#ifndef GSORT_CUDA_SUM_HALF_CUH_
+#define GSORT_CUDA_SUM_HALF_CUH_
+
+#include <cstdint>
+
+#include "cuda/sum/counters.cuh"
+#include "cuda/sum/plan.h"
+#include "cuda/sum/words.cuh"
+
+namespace gsort_internal {
+
+// Every binary16 is a multiple of 2^-24 below 2^16: a double adds 2^12 of them exactly, infinities and NaN propagate,
+// and -0.0 remains only if all were -0.
+class HalfSum {
+ public:
+  using Bits = uint16_t;
+  static constexpr uint32_t kLimbs = kSumLimbs;
+  static constexpr uint32_t kElements = kSumTileWords * 4 / sizeof(Bits);
+  struct Shared {
+    SumCounters counters[ReduceTuning::kThreads / 32];
+  };
+
+  __device__ __forceinline__ explicit HalfSum(Shared &shared) : counters_(shared.counters[threadIdx.x / 32]) {
+    for (uint32_t i = threadIdx.x & 31; i < SumCounters::kDigits; i += 32) counters_.digit[i] = 0;
+    __syncwarp();
+  }
+
+  __device__ __forceinline__ void look_at_first(const uint32_t (&)[kSumTileWords]) {}
+
+  __device__ __forceinline__ void add_tile(const uint32_t (&words)[kSumTileWords]) {
+    uint32_t most = 0;
+#pragma unroll
+    for (const uint32_t word : words) most = max(most, word & 0x7fffffffu);
+    const bool finite = most < 0x7c000000u;  // the words' upper elements
+#pragma unroll
+    for (uint32_t i = 0; i < kElements; i += 2) {
+      sum_[0] = __dadd_rn(sum_[0], value(element_at<Bits>(words, i)));
+      if (finite) sum_[1] = __fma_rn(scaled_down(words[i / 2]), kScale, sum_[1]);
+    }
+    if (!finite) {
+#pragma unroll
+      for (uint32_t i = 1; i < kElements; i += 2) sum_[1] = __dadd_rn(sum_[1], value(element_at<Bits>(words, i)));
+    }
+    pending_ += kElements;
+    if (pending_ == kPendingMax) end_chunk();
+  }
+
+  __device__ __forceinline__ void add_single(Bits x) {
+    const double v = value(x);
+    flags_ |= sum_flags(bits_of_double(v));
+    if (is_finite(v)) counters_.add_finite(v);
+  }
+
+  __device__ __forceinline__ void finish() {
+    empty();
+    const int64_t sum = warp_sum(units_);
+    if ((threadIdx.x & 31) == 0) {
+      const uint64_t magnitude = sum < 0 ? 0 - static_cast<uint64_t>(sum) : static_cast<uint64_t>(sum);
+      counters_.add(magnitude, kUnitPosition, sum < 0);
+    }
+  }
+  __device__ static __forceinline__ int64_t block_limb(const Shared &shared, uint32_t limb) {
+    int64_t sum = 0;
+    for (const SumCounters &c : shared.counters)
+      sum += c.digit[2 * limb] + static_cast<int64_t>(c.digit[2 * limb + 1]) * 65536;
+    return sum;
+  }
+  __device__ __forceinline__ uint32_t flags() const { return flags_; }
+
+ private:
+  static constexpr uint32_t kPendingMax = 4096;         // per two doubles: 2^11 * 2^40 units each, exact
+  static constexpr uint32_t kUnitPosition = 1074 - 24;  // of 2^-24
+
+  __device__ static __forceinline__ double value(Bits b) {
+    float f;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(b));
+    return f;
+  }
+  // A word's upper element becomes a double by moving bits, which leaves it 2^1008 times too small: the exponent's bias
+  // is another. Multiplied by that within the addition it comes in exactly, as by a conversion, of which the multi-
+  // processor does a quarter as many. Not for infinities and NaNs.
+  static constexpr double kScale = 0x1p1008;
+  __device__ static __forceinline__ double scaled_down(uint32_t word) {
+    return __hiloint2double((static_cast<int32_t>(word) >> 6) & static_cast<int32_t>(0x81fffc00u), 0);
+  }
+  __device__ static __forceinline__ bool is_finite(double v) { return (bits_of_double(v) & kDoubleInf) != kDoubleInf; }
+
+  // Up to 2^52 units a chunk: after 2^5 chunks, when end_chunk() hands them on, 32 lanes hold less than 2^63.
+  __device__ __forceinline__ void empty() {
+#pragma unroll
+    for (uint32_t j = 0; j < 2; ++j) {
+      flags_ |= sum_flags(bits_of_double(sum_[j]));
+      if (is_finite(sum_[j])) units_ += __double2ll_rn(sum_[j] * 16777216.0);
+      sum_[j] = -0.0;
+    }
+  }
+
+  __device__ __forceinline__ void end_chunk() {
+    pending_ = 0;
+    empty();
+    if (++chunks_ < 32) return;
+    chunks_ = 0;
+    finish();
+    units_ = 0;
+    counters_.normalise(threadIdx.x & 31);
+  }
+
+  SumCounters &counters_;
+  double sum_[2] = {-0.0, -0.0};
+  int64_t units_ = 0;
+  uint32_t flags_ = 0, pending_ = 0, chunks_ = 0;
+};
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_SUM_HALF_CUH_

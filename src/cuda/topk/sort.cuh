@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Sorting composites in shared memory.
+#ifndef GSORT_CUDA_TOPK_SORT_CUH_
+#define GSORT_CUDA_TOPK_SORT_CUH_
+
+#include "cuda/topk/common.cuh"
+
+namespace gsort_internal {
+
+template <class C>
+__device__ __forceinline__ void topk_keep(C &mine, C other, bool keep_less) {
+  if ((other < mine) == keep_less) mine = other;
+}
+
+// Bitonic sort of N composites a thread for the block's first size / N threads, which are whole warps: item
+// i * threads + thread is the thread's item i. Near partners are reached by shuffles, far ones through shared memory,
+// the farthest lie in the thread itself.
+template <uint32_t N, class C>
+__device__ void topk_sort_threads(C *items, uint32_t size) {
+  const uint32_t threads = size / N, t = threadIdx.x;
+  if (t >= threads) return;
+  C mine[N];
+#pragma unroll
+  for (uint32_t i = 0; i < N; ++i) mine[i] = items[i * threads + t];
+  for (uint32_t span = 2; span <= size; span *= 2) {
+    for (uint32_t stride = span / 2; stride > 0; stride /= 2) {
+      if (stride >= threads) {
+#pragma unroll
+        for (uint32_t step = 1; step < N; step *= 2) {
+          if (stride != step * threads) continue;
+#pragma unroll
+          for (uint32_t i = 0; i < N; ++i) {
+            if (i & step) continue;
+            const C a = mine[i], b = mine[i | step];
+            if ((b < a) == (((i * threads) & span) == 0)) mine[i] = b, mine[i | step] = a;
+          }
+        }
+      } else if (stride >= 32) {
+        // Only the sorting warps meet at this barrier; the first wait is for the stores, the second for the loads.
+#pragma unroll
+        for (uint32_t i = 0; i < N; ++i) items[i * threads + t] = mine[i];
+        asm volatile("bar.sync 1, %0;" ::"r"(threads) : "memory");
+#pragma unroll
+        for (uint32_t i = 0; i < N; ++i) {
+          const uint32_t at = i * threads + t;
+          topk_keep(mine[i], items[at ^ stride], ((at & stride) == 0) == ((at & span) == 0));
+        }
+        asm volatile("bar.sync 1, %0;" ::"r"(threads) : "memory");
+      } else {
+#pragma unroll
+        for (uint32_t i = 0; i < N; ++i) {
+          const uint32_t at = i * threads + t;
+          topk_keep(mine[i], topk_shuffle_xor(mine[i], stride), ((at & stride) == 0) == ((at & span) == 0));
+        }
+      }
+    }
+  }
+#pragma unroll
+  for (uint32_t i = 0; i < N; ++i) items[i * threads + t] = mine[i];
+}
+
+// Sorts `size` composites in shared memory: a power of two, at least 32, at most four a thread. Starts and ends with a
+// barrier.
+template <class C>
+__device__ __noinline__ void topk_block_sort(C *items, uint32_t size) {
+  __syncthreads();
+  if (size <= blockDim.x)
+    topk_sort_threads<1>(items, size);
+  else if (size == 2 * blockDim.x)
+    topk_sort_threads<2>(items, size);
+  else
+    topk_sort_threads<4>(items, size);
+  __syncthreads();
+}
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_TOPK_SORT_CUH_
