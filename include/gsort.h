@@ -157,7 +157,10 @@ typedef int32_t (*gsort_progress_fn)(void *user, uint64_t done, uint64_t total);
  */
 typedef void (*gsort_log_fn)(void *user, const char *message);
 
-/** Returns memory of at least `bytes` bytes aligned to `alignment` (a power of two), or NULL. Any thread may call it.
+/**
+ * Returns memory of at least `bytes` bytes aligned to `alignment` (a power of two), or NULL. Any thread may call it. Of
+ * device memory every stream may make use as soon as the function has returned; it is also called while a stream of the
+ * handle is captured.
  */
 typedef void *(*gsort_allocate_fn)(void *user, uint64_t bytes, uint64_t alignment);
 

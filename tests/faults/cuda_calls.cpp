@@ -264,6 +264,17 @@ extern "C" cudaError_t __wrap_cudaGetLastError() {
   return made_up != cudaSuccess ? made_up : real;
 }
 
+// The stand-in's driver has none of the calls that are asked for.
+GSORT_DECLARE_CALL(cudaGetDriverEntryPointByVersion, (const char *name, void **call, unsigned version,
+                                                      unsigned long long flags, cudaDriverEntryPointQueryResult *found))
+extern "C" cudaError_t __wrap_cudaGetDriverEntryPointByVersion(const char *name, void **call, unsigned version,
+                                                               unsigned long long flags,
+                                                               cudaDriverEntryPointQueryResult *found) {
+  if (!state().stand_in) return __real_cudaGetDriverEntryPointByVersion(name, call, version, flags, found);
+  *found = cudaDriverEntryPointSymbolNotFound;
+  return cudaSuccess;
+}
+
 // How <<< >>> hands its numbers to the function that the compiler made.
 extern "C" unsigned __real___cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, void *stream);
 extern "C" unsigned __wrap___cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, void *stream);

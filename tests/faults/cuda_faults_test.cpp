@@ -17,7 +17,7 @@ namespace gsort_test {
 namespace {
 
 constexpr uint64_t kCallsMax = 400;  // more than any call of the library makes
-constexpr cudaError_t kOrdinary = cudaErrorUnknown;
+constexpr cudaError_t kOrdinary = cudaErrorNotPermitted;
 constexpr cudaError_t kNoMemory = cudaErrorMemoryAllocation;
 constexpr cudaError_t kSticky = cudaErrorIllegalAddress;
 
@@ -205,6 +205,30 @@ TEST_P(FaultTest, EveryOperation) {
       }
     }
   }
+}
+
+// Where blocks that must be resident together do not fit, as under a service that shares the device out, the call is
+// planned for less.
+TEST_P(FaultTest, LaunchesThatDoNotFit) {
+  const Arrays arrays(place(), generate(Distribution::kUniform, GSORT_F32, 150000, 1));
+  for (const cudaError_t error :
+       {cudaErrorCooperativeLaunchTooLarge, cudaErrorLaunchOutOfResources, cudaErrorInvalidClusterSize})
+    for (const NamedOperation &operation : all_operations()) {
+      SCOPED_TRACE(operation.name);
+      const Handle handle(options());
+      bool reached = true;
+      for (uint64_t at = 0; reached && at < kCallsMax; at++) {
+        gsort_status status = GSORT_OK;
+        const auto call = [&](gsort *g) { return operation.run(g, arrays); };
+        CallReport report = run_with_fault(handle.get(), {at, false, kOrdinary}, call, &status);
+        reached = !report.failed.empty();
+        if (!is_one_of(report.failed, {"cudaLaunchKernelExC", "cudaLaunchCooperativeKernel"})) continue;
+        report = run_with_fault(handle.get(), {at, false, error}, call, &status);
+        EXPECT_TRUE(succeeded(handle.get(), status));
+        ASSERT_TRUE(succeeded(handle.get(), gsort_synchronize(handle.get())));
+        EXPECT_TRUE(arrays.inputs_intact());
+      }
+    }
 }
 
 // Captured calls take memory that stays with the graph, and give it back when the graph is gone.

@@ -124,6 +124,39 @@ TEST_F(cuda_Graphs, MemoryComesBackWithTheGraph) {
   EXPECT_TRUE(expected(captured.operation, input) == captured.operation.result(captured.arrays));
 }
 
+// A handle leaves a stream with work on it, and one that is captured, for others; `blocking` streams are ordered with
+// the legacy default stream, on which the handle begins.
+TEST_F(cuda_Graphs, FromStreamToStreamWhileOneIsCaptured) {
+  const Array input = generate(Distribution::kUniform, GSORT_I32, kLength, 1);
+  const NamedOperation &sort = all_operations()[0];
+  const Bytes want = expected(sort, input);
+  for (const bool blocking : {false, true}) {
+    DeviceStream a(blocking), b(blocking), other(false);
+    const Handle handle(GSORT_BACKEND_CUDA);
+    gsort *const g = handle.get();
+    const Arrays direct(Place::kDevice, input), captured(Place::kDevice, input), last(Place::kDevice, input);
+    ASSERT_TRUE(succeeded(g, gsort_reserve(g, GSORT_OP_SORT, GSORT_I32, kLength, 0)));
+    if (!blocking) {
+      ASSERT_TRUE(succeeded(g, gsort_set_stream(g, a.get())));
+    }
+    ASSERT_TRUE(succeeded(g, sort.run(g, direct)));
+    a.begin_capture();
+    ASSERT_TRUE(succeeded(g, gsort_set_stream(g, a.get())));
+    ASSERT_TRUE(succeeded(g, sort.run(g, captured)));
+    // Away from the stream whose capture is under way, and back.
+    ASSERT_TRUE(succeeded(g, gsort_set_stream(g, other.get())));
+    ASSERT_TRUE(succeeded(g, sort.run(g, last)));
+    ASSERT_TRUE(succeeded(g, gsort_set_stream(g, a.get())));
+    ASSERT_TRUE(succeeded(g, sort.run(g, captured)));
+    void *const graph = a.end_capture();
+    ASSERT_NE(nullptr, graph);
+    DeviceGraph(graph).launch(b);
+    b.synchronize();
+    ASSERT_TRUE(succeeded(g, gsort_synchronize(g)));
+    EXPECT_TRUE(want == sort.result(direct) && want == sort.result(captured) && want == sort.result(last));
+  }
+}
+
 // The stream before may be destroyed at any time: it is not touched, and its work is waited for all the same.
 TEST_F(cuda_Graphs, StreamsThatAreDestroyedFirst) {
   const Array input = generate(Distribution::kUniform, GSORT_U64, kLength, 1);

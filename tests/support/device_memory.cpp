@@ -159,7 +159,9 @@ size_t device_free_bytes() {
   return free_bytes;
 }
 
-DeviceStream::DeviceStream() { must(driver().stream_create(&stream_, 1 /* non-blocking */), "cuStreamCreate"); }
+DeviceStream::DeviceStream(bool blocking) {
+  must(driver().stream_create(&stream_, blocking ? 0 : 1 /* non-blocking */), "cuStreamCreate");
+}
 DeviceStream::~DeviceStream() { driver().stream_destroy(stream_); }
 void DeviceStream::synchronize() { must(driver().stream_synchronize(stream_), "cuStreamSynchronize"); }
 

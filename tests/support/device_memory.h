@@ -28,8 +28,8 @@ size_t device_free_bytes();
 
 class DeviceStream {
  public:
-  // A non-blocking stream: work on it is not ordered with the legacy default stream.
-  DeviceStream();
+  // A non-blocking stream: work on it is not ordered with the legacy default stream. With `blocking` it is.
+  explicit DeviceStream(bool blocking = false);
   ~DeviceStream();
   DeviceStream(const DeviceStream &) = delete;
   DeviceStream &operator=(const DeviceStream &) = delete;

@@ -150,7 +150,7 @@ TEST(SortPlan, CarryHoldsWhatTravels) {
     EXPECT_EQ(carry == Carry::kNothing, bytes == 0);
     if (carries_index(carry)) {
       EXPECT_TRUE(bytes == 8 || r.n <= uint64_t{1} << 32) << "an index must fit";
-      EXPECT_EQ(r.n > UINT32_MAX ? 8u : 4u, bytes) << "no wider than needed";
+      EXPECT_EQ(r.n > uint64_t{1} << 32 ? 8u : 4u, bytes) << "no wider than needed";
     } else if (carry != Carry::kNothing) {
       EXPECT_EQ(r.value_bytes, bytes);
     }

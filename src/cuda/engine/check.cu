@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cuda/engine/check.h"
 
-#include "core/error.h"
-
 namespace gsort_internal {
 namespace {
 
@@ -19,6 +17,8 @@ bool is_sticky(cudaError_t result) {
     case cudaErrorInvalidPc:
     case cudaErrorLaunchFailure:
     case cudaErrorECCUncorrectable:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorUnknown:
     case cudaErrorContained:
     case cudaErrorMpsClientTerminated:
     case cudaErrorExternalDevice:
@@ -30,6 +30,12 @@ bool is_sticky(cudaError_t result) {
   }
 }
 
+// What a cooperative launch or one of clusters answers where they are too many for what the stream can have.
+bool does_not_fit(cudaError_t result) {
+  return result == cudaErrorCooperativeLaunchTooLarge || result == cudaErrorLaunchOutOfResources ||
+         result == cudaErrorInvalidClusterSize;
+}
+
 }  // namespace
 
 void cuda_check(cudaError_t result, const char *what) {
@@ -38,6 +44,7 @@ void cuda_check(cudaError_t result, const char *what) {
   if (result == cudaErrorMemoryAllocation)
     throw Error(GSORT_ERROR_OUT_OF_MEMORY,
                 "%s: the device has not enough free memory; free some or sort fewer elements", what);
+  if (does_not_fit(result)) throw LaunchDoesNotFit(what, cudaGetErrorString(result));
   if (is_sticky(result))
     throw Error(GSORT_ERROR_DEVICE_LOST, "%s: %s; the device cannot be used again by this process: restart it", what,
                 cudaGetErrorString(result));

@@ -6,9 +6,19 @@
 
 #include <cuda_runtime.h>
 
+#include "core/error.h"
+
 namespace gsort_internal {
 
-// Throws Error(OUT_OF_MEMORY | DEVICE_LOST | INTERNAL) if `result` is a failure. `what` names the call.
+// Thrown for a kernel whose blocks must all be resident at once and are not, for want of multiprocessors or of what a
+// block takes. Nothing of it has run.
+class LaunchDoesNotFit : public Error {
+ public:
+  LaunchDoesNotFit(const char *what, const char *why) : Error(GSORT_ERROR_INTERNAL, "%s: %s", what, why) {}
+};
+
+// Throws LaunchDoesNotFit or Error(OUT_OF_MEMORY | DEVICE_LOST | INTERNAL) if `result` is a failure. `what` names the
+// call.
 void cuda_check(cudaError_t result, const char *what);
 
 // After a kernel launch: throws if the launch failed. `kernel` names it.

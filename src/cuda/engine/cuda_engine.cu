@@ -66,7 +66,8 @@ __global__ void write_result_kernel(unsigned char *out, uint64_t bits, uint32_t 
 // another stream.
 class CallScope {
  public:
-  explicit CallScope(int device) : device_(device), exchanged_(exchange()) {}
+  explicit CallScope(const OpenedDevice &device)
+      : device_(device.ordinal, device.primary.context), exchanged_(enter(device)) {}
   ~CallScope() {
     if (exchanged_) (void)exchange();
   }
@@ -74,6 +75,10 @@ class CallScope {
   CallScope &operator=(const CallScope &) = delete;
 
  private:
+  bool enter(const OpenedDevice &device) {
+    require_same_context(device);
+    return exchange();
+  }
   bool exchange() {
     if (cudaThreadExchangeStreamCaptureMode(&mode_) == cudaSuccess) return true;
     (void)cudaGetLastError();
@@ -90,7 +95,10 @@ bool is_no_stream(cudaError_t result) {
          result == cudaErrorContextIsDestroyed;
 }
 
+// The legacy stream may not be asked while another one is captured.
 uint64_t stream_id(cudaStream_t stream) {
+  constexpr uint64_t kLegacy = UINT64_MAX;
+  if (stream == nullptr || stream == cudaStreamLegacy) return kLegacy;
   unsigned long long id = 0;
   cuda_check(cudaStreamGetId(stream, &id), "cudaStreamGetId");
   return id;
@@ -125,7 +133,7 @@ class CudaEngine final : public Engine {
  public:
   explicit CudaEngine(const EngineOptions &options)
       : control_(*options.control), device_(open_device(options.options.device)), workspace_(options.options) {
-    const CallScope scope(device_.ordinal);
+    const CallScope scope(device_);
     stream_id_ = stream_id(stream_);
   }
   ~CudaEngine() override;
@@ -149,7 +157,8 @@ class CudaEngine final : public Engine {
   void execute_staged(const Request &request, const Staging &staging, const WorkQueue &queue);
   void write_empty_result(const Request &request);
   void launch(const Request &request, const WorkMemory &work, bool capturing);
-  void launch_segments_checked(const Request &request, void *workspace, bool capturing);
+  void launch_planned(const Request &request, const WorkMemory &work, bool capturing, const DeviceFacts &facts);
+  void launch_segments_checked(const LaunchContext &context, const Request &request, void *workspace, bool capturing);
 
   Control &control_;
   OpenedDevice device_;
@@ -167,7 +176,7 @@ CudaEngine::~CudaEngine() {
   // Errors have no one to be told to any more; at process exit the runtime may be gone already. The stream is not
   // touched: programs destroy it before the handle.
   try {
-    const CallScope scope(device_.ordinal);
+    const CallScope scope(device_);
     if (busy_) (void)cudaDeviceSynchronize();
     workspace_.clear();
     (void)cudaGetLastError();
@@ -177,13 +186,13 @@ CudaEngine::~CudaEngine() {
 }
 
 void CudaEngine::describe(gsort_info &info) const {
-  const CallScope scope(device_.ordinal);
+  const CallScope scope(device_);
   size_t free_bytes = 0, total_bytes = 0;
   cuda_check(cudaMemGetInfo(&free_bytes, &total_bytes), "cudaMemGetInfo");
   info.backend = GSORT_BACKEND_CUDA;
   info.device = device_.ordinal;
   info.threads = 1;
-  info.compute_capability = device_.facts.compute_capability;
+  info.compute_capability = device_.compute_capability;
   info.driver_version = static_cast<uint32_t>(device_.driver_version);
   info.device_memory_bytes = device_.memory_bytes;
   info.device_memory_free_bytes = free_bytes;
@@ -192,17 +201,17 @@ void CudaEngine::describe(gsort_info &info) const {
 }
 
 void CudaEngine::check_array(const char *argument, const void *array, uint64_t) {
-  const CallScope scope(device_.ordinal);
+  const CallScope scope(device_);
   (void)place_of(argument, array, device_.ordinal);
 }
 
 bool CudaEngine::host_readable(const void *array) {
-  const CallScope scope(device_.ordinal);
+  const CallScope scope(device_);
   return place_of("offsets", array, device_.ordinal) == MemoryPlace::kHost;
 }
 
 void CudaEngine::set_stream(void *stream) {
-  const CallScope scope(device_.ordinal);
+  const CallScope scope(device_);
   const auto next = static_cast<cudaStream_t>(stream);
   unsigned int flags = 0;
   const cudaError_t result = cudaStreamGetFlags(next, &flags);
@@ -242,7 +251,7 @@ WorkMemory CudaEngine::room(uint64_t bytes, const WorkQueue &queue) {
 }
 
 void CudaEngine::synchronize() {
-  const CallScope scope(device_.ordinal);
+  const CallScope scope(device_);
   const WorkQueue here = queue();
   if (here.capture_id != 0)
     throw Error(GSORT_ERROR_NOT_SUPPORTED,
@@ -255,12 +264,12 @@ void CudaEngine::synchronize() {
 }
 
 void CudaEngine::reserve(const Request &shape) {
-  const CallScope scope(device_.ordinal);
+  const CallScope scope(device_);
   workspace_.reserve(cuda_workspace_bytes(shape));
 }
 
 void CudaEngine::set_workspace(void *memory, uint64_t bytes) {
-  const CallScope scope(device_.ordinal);
+  const CallScope scope(device_);
   if (memory != nullptr && place_of("device_memory", memory, device_.ordinal) == MemoryPlace::kHost)
     throw Error(GSORT_ERROR_INVALID_ARGUMENT, "device_memory = %p is host memory; pass memory of device %d", memory,
                 device_.ordinal);
@@ -268,7 +277,7 @@ void CudaEngine::set_workspace(void *memory, uint64_t bytes) {
 }
 
 void CudaEngine::execute(const Request &request) {
-  const CallScope scope(device_.ordinal);
+  const CallScope scope(device_);
   const WorkQueue here = queue();
   if (is_empty(request)) return write_empty_result(request);
   Staging staging;
@@ -307,8 +316,31 @@ void CudaEngine::write_empty_result(const Request &request) {
   check_launch("write_result_kernel");
 }
 
+// A device can have less room than its facts say: a stream of a green context has some of its multiprocessors, a
+// service that shares it out keeps some back. Then kernels whose blocks must all be there at once do not fit, and the
+// call is planned again for a device without clusters, and for ever smaller ones. What was launched before, if
+// anything, can be done twice.
 void CudaEngine::launch(const Request &request, const WorkMemory &work, bool capturing) {
-  const LaunchContext context = {stream_, &device_.facts, &control_, work.standing};
+  DeviceFacts facts = device_.facts;
+  while (true) {
+    try {
+      return launch_planned(request, work, capturing, facts);
+    } catch (const LaunchDoesNotFit &error) {
+      if (facts.clusters())
+        facts.clusters_fit = false;
+      else if (facts.multiprocessors > 1)
+        facts.multiprocessors /= 2;
+      else
+        throw;
+      control_.log("%s; planning for %u multiprocessors%s", error.text(), facts.multiprocessors,
+                   facts.clusters() ? "" : " without clusters");
+    }
+  }
+}
+
+void CudaEngine::launch_planned(const Request &request, const WorkMemory &work, bool capturing,
+                                const DeviceFacts &facts) {
+  const LaunchContext context = {stream_, &facts, &control_, work.standing};
   void *const workspace = work.memory;
   switch (request.operation) {
     case Operation::kSort:
@@ -317,14 +349,14 @@ void CudaEngine::launch(const Request &request, const WorkMemory &work, bool cap
     case Operation::kRank:
       return launch_sort(context, request, workspace);
     case Operation::kSortSegments:
-      return launch_segments_checked(request, workspace, capturing);
+      return launch_segments_checked(context, request, workspace, capturing);
     case Operation::kMerge:
       return launch_merge(context, request, workspace);
     case Operation::kTopk:
     case Operation::kTopkRows:
       return launch_topk(context, request, workspace);
     case Operation::kTopkSegments:
-      return launch_segments_checked(request, workspace, capturing);
+      return launch_segments_checked(context, request, workspace, capturing);
     case Operation::kSum:
     case Operation::kReduce:
       return launch_reduce(context, request, workspace);
@@ -334,8 +366,8 @@ void CudaEngine::launch(const Request &request, const WorkMemory &work, bool cap
 }
 
 // The first slice of the workspace holds the verdict on the offsets.
-void CudaEngine::launch_segments_checked(const Request &request, void *workspace, bool capturing) {
-  const LaunchContext context = {stream_, &device_.facts, &control_};
+void CudaEngine::launch_segments_checked(const LaunchContext &context, const Request &request, void *workspace,
+                                         bool capturing) {
   auto *const verdict = static_cast<uint32_t *>(workspace);
   void *const rest = static_cast<char *>(workspace) + kWorkspaceAlignment;
   if (request.operation == Operation::kSortSegments) {

@@ -10,6 +10,49 @@
 namespace gsort_internal {
 namespace {
 
+// What the runtime has no calls for, found in the driver; NULL where it has them not.
+struct ContextCalls {
+  int (*get_current)(void **context);
+  int (*set_current)(void *context);
+  int (*get_id)(void *context, unsigned long long *id);
+};
+
+void *driver_call(const char *name) {
+  constexpr unsigned int since = 12000;
+  void *call = nullptr;
+  cudaDriverEntryPointQueryResult found;
+  if (cudaGetDriverEntryPointByVersion(name, &call, since, cudaEnableDefault, &found) == cudaSuccess &&
+      found == cudaDriverEntryPointSuccess)
+    return call;
+  (void)cudaGetLastError();
+  return nullptr;
+}
+
+const ContextCalls &context_calls() {
+  static const ContextCalls calls = [] {
+    ContextCalls c;
+    c.get_current = reinterpret_cast<decltype(c.get_current)>(driver_call("cuCtxGetCurrent"));
+    c.set_current = reinterpret_cast<decltype(c.set_current)>(driver_call("cuCtxSetCurrent"));
+    c.get_id = reinterpret_cast<decltype(c.get_id)>(driver_call("cuCtxGetId"));
+    return c.get_current != nullptr && c.set_current != nullptr && c.get_id != nullptr ? c : ContextCalls{};
+  }();
+  return calls;
+}
+
+// NULL: the thread has none yet, or the driver does not tell.
+void *current_context() {
+  void *context = nullptr;
+  if (context_calls().get_current == nullptr || context_calls().get_current(&context) != 0) return nullptr;
+  return context;
+}
+
+// 0: there is no such context any more, or the driver does not tell.
+uint64_t context_id(void *context) {
+  unsigned long long id = 0;
+  if (context_calls().get_id == nullptr || context_calls().get_id(context, &id) != 0) return 0;
+  return id;
+}
+
 // Any kernel will do: the question is whether this build holds code for the device.
 __global__ void probe_kernel() {}
 
@@ -42,10 +85,15 @@ uint32_t attribute(cudaDeviceAttr which, int ordinal) {
   return static_cast<uint32_t>(value);
 }
 
-void require_kernels(int ordinal, uint32_t compute_capability) {
+// Returns the capability that the kernels were compiled for: code for an older architecture, which the driver can bring
+// to a newer device, has none of the newer one's ways, and must be launched as on the older one.
+uint32_t require_kernels(int ordinal, uint32_t compute_capability) {
   cudaFuncAttributes attributes;
   const cudaError_t result = cudaFuncGetAttributes(&attributes, probe_kernel);
-  if (result == cudaSuccess) return;
+  if (result == cudaSuccess) {
+    const auto compiled_for = static_cast<uint32_t>(attributes.ptxVersion);
+    return compiled_for != 0 && compiled_for < compute_capability ? compiled_for : compute_capability;
+  }
   (void)cudaGetLastError();
   throw Error(GSORT_ERROR_NO_DEVICE, "this build has no kernels for device %d (compute capability %u.%u): %s", ordinal,
               compute_capability / 10, compute_capability % 10, cudaGetErrorString(result));
@@ -62,14 +110,16 @@ OpenedDevice open_device(int ordinal) {
     throw Error(GSORT_ERROR_INVALID_ARGUMENT, "options->device is %d, but there are %d devices; use 0 to %d", ordinal,
                 count, count - 1);
   device.ordinal = ordinal;
-  const DeviceScope scope(ordinal);
+  const DeviceScope scope(ordinal, nullptr);
   forget_shared_bytes(ordinal);
   require_device(cudaFree(nullptr), ordinal, "its context could not be made");
-  device.facts.compute_capability = attribute(cudaDevAttrComputeCapabilityMajor, ordinal) * 10 +
-                                    attribute(cudaDevAttrComputeCapabilityMinor, ordinal);
+  device.primary.context = current_context();
+  device.primary.id = context_id(device.primary.context);
+  device.compute_capability = attribute(cudaDevAttrComputeCapabilityMajor, ordinal) * 10 +
+                              attribute(cudaDevAttrComputeCapabilityMinor, ordinal);
   device.facts.multiprocessors = attribute(cudaDevAttrMultiProcessorCount, ordinal);
   device.facts.shared_bytes_block_max = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal);
-  require_kernels(ordinal, device.facts.compute_capability);
+  device.facts.compute_capability = require_kernels(ordinal, device.compute_capability);
   size_t free_bytes = 0, total_bytes = 0;
   require_device(cudaMemGetInfo(&free_bytes, &total_bytes), ordinal, "cudaMemGetInfo");
   device.memory_bytes = total_bytes;
@@ -79,16 +129,31 @@ OpenedDevice open_device(int ordinal) {
   return device;
 }
 
-DeviceScope::DeviceScope(int ordinal) {
+DeviceScope::DeviceScope(int ordinal, void *primary) {
   int current = -1;
   cuda_check(cudaGetDevice(&current), "cudaGetDevice");  // without it the thread's own could not be put back
-  if (current == ordinal) return;
+  void *const context = current_context();
+  // A context of the application's own on the same device is not the one that the library's memory lies in.
+  const bool own = context != nullptr && context != primary;
+  if (current == ordinal && !own) return;
   cuda_check(cudaSetDevice(ordinal), "cudaSetDevice");
   previous_ = current;
+  if (own) previous_context_ = context;
 }
 
 DeviceScope::~DeviceScope() {
-  if (previous_ >= 0 && cudaSetDevice(previous_) != cudaSuccess) (void)cudaGetLastError();
+  if (previous_context_ != nullptr)
+    (void)context_calls().set_current(previous_context_);
+  else if (previous_ >= 0 && cudaSetDevice(previous_) != cudaSuccess)
+    (void)cudaGetLastError();
+}
+
+void require_same_context(const OpenedDevice &device) {
+  if (device.primary.id == 0 || context_id(device.primary.context) == device.primary.id) return;
+  throw Error(GSORT_ERROR_DEVICE_LOST,
+              "device %d was reset (cudaDeviceReset) since this handle was made, which took the handle's memory; "
+              "destroy the handle and make another",
+              device.ordinal);
 }
 
 MemoryPlace place_of(const char *argument, const void *array, int ordinal) {

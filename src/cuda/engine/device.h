@@ -9,12 +9,21 @@
 
 namespace gsort_internal {
 
+// A device's primary context, which the CUDA runtime and with it the library work in. Zeros where the driver tells no
+// ids of contexts.
+struct PrimaryContext {
+  void *context;  // CUcontext
+  uint64_t id;    // another one after the application has reset the device
+};
+
 struct OpenedDevice {
   int ordinal;
   int driver_version;
+  uint32_t compute_capability;
   uint64_t memory_bytes;
   char name[128];
-  DeviceFacts facts;
+  DeviceFacts facts;  // whose capability is that of the code, if that was compiled for an older device
+  PrimaryContext primary;
 };
 
 // Opens the device (its primary context) and makes sure that this build has kernels for it. -1: the calling thread's
@@ -22,17 +31,23 @@ struct OpenedDevice {
 // calling thread's current device is left as it was.
 OpenedDevice open_device(int ordinal);
 
-// Makes a device current for a scope and puts the thread's own back.
+// Makes a device's primary context current for a scope and puts the thread's own context back, whichever it was.
 class DeviceScope {
  public:
-  explicit DeviceScope(int ordinal);
+  // primary: the device's, or NULL if it is not known yet.
+  explicit DeviceScope(int ordinal, void *primary);
   ~DeviceScope();
   DeviceScope(const DeviceScope &) = delete;
   DeviceScope &operator=(const DeviceScope &) = delete;
 
  private:
   int previous_ = -1;
+  void *previous_context_ = nullptr;
 };
+
+// Throws Error(DEVICE_LOST) if the application has reset the device since it was opened: the handle's memory and
+// kernels went with the context.
+void require_same_context(const OpenedDevice &device);
 
 enum class MemoryPlace { kHost, kDevice };  // kDevice: kernels may use it, managed memory included
 

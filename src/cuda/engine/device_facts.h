@@ -13,8 +13,10 @@ struct DeviceFacts {
   uint32_t multiprocessors;
   uint32_t shared_bytes_block_max;  // with opt-in
 
+  bool clusters_fit = true;  // false: a launch has shown that they do not
+
   // Clusters of 8 blocks are certain on the architectures for servers.
-  bool clusters() const { return compute_capability >= 90 && compute_capability < 120; }
+  bool clusters() const { return clusters_fit && compute_capability >= 90 && compute_capability < 120; }
 };
 
 }  // namespace gsort_internal

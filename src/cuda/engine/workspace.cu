@@ -15,8 +15,11 @@ using ull = unsigned long long;
 
 constexpr uint64_t block_bytes(uint64_t bytes) { return aligned_slice_bytes(bytes + kStandingBytes); }
 
-// Zeroes a new block's standing bytes and waits, on a stream of its own: the caller's may be one that is captured.
-void clear_standing(void *memory) {
+// Zeroes a new block's standing bytes: on the stream of the call that needs it, or, where there is none that can be
+// used because it is captured, on one of its own, for which it waits.
+void clear_standing(void *memory, const WorkQueue *queue) {
+  if (queue != nullptr && queue->capture_id == 0)
+    return cuda_check(cudaMemsetAsync(memory, 0, kStandingBytes, queue->stream), "clearing the workspace's begin");
   cudaStream_t stream = nullptr;
   cuda_check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
   cudaError_t result = cudaMemsetAsync(memory, 0, kStandingBytes, stream);
@@ -104,7 +107,7 @@ void Workspace::reserve(uint64_t bytes) {
   if (std::none_of(free_.begin(), free_.end(), [&](const Block &b) { return b.bytes >= block_bytes(bytes); })) {
     drop_free();
     free_.reserve(free_.size() + 1);
-    free_.push_back(new_block(bytes));
+    free_.push_back(new_block(bytes, nullptr));
   }
   reserved_bytes_ = std::max(reserved_bytes_, bytes);
 }
@@ -123,7 +126,7 @@ Workspace::Block Workspace::for_stream(uint64_t bytes, const WorkQueue &queue) {
   sweep_graphs();
   if (streams_.size() >= kStreamsMax) (void)drop_oldest();
   streams_.reserve(streams_.size() + 1);
-  const Block block = take_free(bytes);
+  const Block block = take_free(bytes, queue);
   streams_.push_back({queue.stream_id, calls_, block});
   return block;
 }
@@ -142,17 +145,17 @@ Workspace::Block Workspace::for_capture(uint64_t bytes, const WorkQueue &queue) 
                 ull(bytes), ull(reserved_bytes_));
   sweep_graphs();
   graphs_.reserve(graphs_.size() + 1);
-  const Block block = take_free(bytes);
+  const Block block = take_free(bytes, queue);
   graphs_.push_back({queue.stream_id, queue.capture_id, block, GraphLease::of(queue.capturing)});
   return block;
 }
 
 // The least free block that is large enough, or a new one.
-Workspace::Block Workspace::take_free(uint64_t bytes) {
+Workspace::Block Workspace::take_free(uint64_t bytes, const WorkQueue &queue) {
   auto best = free_.end();
   for (auto b = free_.begin(); b != free_.end(); ++b)
     if (b->bytes >= block_bytes(bytes) && (best == free_.end() || b->bytes < best->bytes)) best = b;
-  if (best == free_.end()) return new_block(bytes);
+  if (best == free_.end()) return new_block(bytes, &queue);
   const Block block = *best;
   free_.erase(best);
   return block;
@@ -172,27 +175,29 @@ void Workspace::sweep_graphs() {
       graphs_.end());
 }
 
-Workspace::Block Workspace::new_block(uint64_t bytes) {
+// queue: of the call that needs it; NULL: none does yet. Inside a capture nothing can be waited for, so no other block
+// makes room then.
+Workspace::Block Workspace::new_block(uint64_t bytes, const WorkQueue *queue) {
   bytes = block_bytes(bytes);
+  const auto make_room = [&] { return (queue == nullptr || queue->capture_id == 0) && drop_oldest(); };
   if (!fits_limit(bytes)) {
     sweep_graphs();
     drop_free();
   }
-  while (!fits_limit(bytes))
-    if (!drop_oldest()) break;
+  while (!fits_limit(bytes) && make_room()) continue;
   if (!fits_limit(bytes))
     throw Error(GSORT_ERROR_OUT_OF_MEMORY,
                 "%llu bytes of device memory go past device_memory_limit_bytes = %llu; raise it",
                 ull(held_bytes_ + bytes), ull(limit_bytes_));
   void *memory = allocate(bytes);
-  while (memory == nullptr && drop_oldest()) memory = allocate(bytes);
+  while (memory == nullptr && make_room()) memory = allocate(bytes);
   if (memory == nullptr)
     throw Error(GSORT_ERROR_OUT_OF_MEMORY,
                 "%llu bytes of device memory could not be had; free some or sort less at once", ull(bytes));
   const Block block{memory, bytes};
   held_bytes_ += bytes;
   try {
-    clear_standing(memory);
+    clear_standing(memory, queue);
   } catch (...) {
     release(block);
     throw;

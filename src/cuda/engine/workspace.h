@@ -80,8 +80,8 @@ class Workspace {
 
   Block for_stream(uint64_t bytes, const WorkQueue &queue);
   Block for_capture(uint64_t bytes, const WorkQueue &queue);
-  Block new_block(uint64_t bytes);
-  Block take_free(uint64_t bytes);
+  Block new_block(uint64_t bytes, const WorkQueue *queue);
+  Block take_free(uint64_t bytes, const WorkQueue &queue);
   void sweep_graphs();
   bool drop_oldest();
   void drop_free() noexcept;

@@ -107,7 +107,9 @@ inline Carry carry_of(const Request &request) {
   if (request.operation == Operation::kSort) return Carry::kNothing;
   if (request.operation == Operation::kSortPairs && request.value_bytes == 4) return Carry::kValue4;
   if (request.operation == Operation::kSortPairs && request.value_bytes == 8) return Carry::kValue8;
-  return request.n <= UINT32_MAX ? Carry::kIndex4 : Carry::kIndex8;
+  // The last index is n - 1. Indices for the caller have the caller's type, which holds it, so 4 bytes are never
+  // widened where 4 are wanted.
+  return request.n <= uint64_t{1} << 32 ? Carry::kIndex4 : Carry::kIndex8;
 }
 
 // Values that do not travel are fetched by the sorted indices in the end.

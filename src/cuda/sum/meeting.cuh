@@ -167,8 +167,13 @@ __device__ __forceinline__ void gather_state(SumBlock &block, SumState &state) {
   __syncwarp();
 }
 
-// Integer additions are associative: the limbs do not depend on the order in which blocks arrive. True in the first
-// warp of the last block, once block.total and block.flags are the grid's.
+// Integer additions are associative: the limbs do not depend on the order in which blocks arrive.
+//
+// Forward progress: only the block of the highest number waits, and blocks start in the order of their numbers, so that
+// it starts when all others have. (Should a device start them in another order the wait still ends as long as one more
+// block fits beside it.)
+//
+// True in the first warp of the last block, once block.total and block.flags are the grid's.
 template <uint32_t kLimbs>
 __device__ __forceinline__ bool meet_in_grid(SumBlock &block, SumState &state) {
   add_to_state<kLimbs>(block, state);
