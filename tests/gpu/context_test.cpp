@@ -98,8 +98,10 @@ TEST_F(cuda_Contexts, StreamOfAGreenContext) {
     const Handle handle(GSORT_BACKEND_CUDA);
     ASSERT_TRUE(succeeded(handle.get(), gsort_set_stream(handle.get(), stream)));
     for (const uint64_t n : {1000, 70000, 200000, 3000000})
-      for (const gsort_dtype t : {GSORT_U32, GSORT_F64, GSORT_U8})
+      for (const gsort_dtype t : {GSORT_U32, GSORT_F64, GSORT_U8}) {
+        if (n > 1000000 && t != GSORT_U32) continue;
         expect_every_operation(handle.get(), Place::kDevice, generate(Distribution::kUniform, t, n, 1));
+      }
   }
   EXPECT_EQ(0, destroy_stream(stream));
   EXPECT_EQ(0, destroy(green));

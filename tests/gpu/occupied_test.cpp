@@ -37,6 +37,7 @@ TEST_F(cuda_Occupied, FewMultiprocessorsAreFree) {
   uint32_t free = 1;
   for (const uint64_t n : kLengths)
     for (gsort_dtype t = GSORT_U8; t <= GSORT_F64; ++t) {
+      if (n > 1000000 && t != GSORT_U8 && t != GSORT_U32 && t != GSORT_F32 && t != GSORT_U64) continue;
       const Array input = generate(t % 2 ? Distribution::kUniform : Distribution::kSmallRange, t, n, n + t);
       run_operations(handle.get(), input, [&] {
         occupier.hold(free, 1000000 + n);
@@ -51,26 +52,25 @@ TEST_F(cuda_Occupied, SteadyForeignWork) {
   DeviceStream stream;
   const Handle handle(GSORT_BACKEND_CUDA);
   ASSERT_TRUE(succeeded(handle.get(), gsort_set_stream(handle.get(), stream.get())));
-  for (int round = 0; round < 3; ++round)
-    for (const uint64_t n : kLengths)
-      for (const gsort_dtype t : {GSORT_U8, GSORT_I16, GSORT_U32, GSORT_F32, GSORT_U64, GSORT_F64}) {
-        run_operations(handle.get(), generate(Distribution::kUniform, t, n, n + t), [] {});
-        if (HasFailure()) return;
-      }
+  for (const uint64_t n : kLengths)
+    for (const gsort_dtype t : {GSORT_U8, GSORT_U32, GSORT_F64}) {
+      run_operations(handle.get(), generate(Distribution::kUniform, t, n, n + t), [] {});
+      if (HasFailure()) return;
+    }
 }
 
 // Two handles at once on two streams, each beside the other's kernels.
 TEST_F(cuda_Occupied, TwoHandles) {
   DeviceStream streams[2];
   const Handle handles[2] = {Handle(GSORT_BACKEND_CUDA), Handle(GSORT_BACKEND_CUDA)};
-  const Array input = generate(Distribution::kUniform, GSORT_U32, 9000000, 1);
+  const Array input = generate(Distribution::kUniform, GSORT_U32, 4000000, 1);
   const Arrays arrays[2] = {Arrays(Place::kDevice, input), Arrays(Place::kDevice, input)};
   for (int h = 0; h < 2; ++h)
     ASSERT_TRUE(succeeded(handles[h].get(), gsort_set_stream(handles[h].get(), streams[h].get())));
   for (const NamedOperation &operation : all_operations()) {
     SCOPED_TRACE(operation.name);
     const Bytes want = expected(operation, input);
-    for (int round = 0; round < 50; ++round)
+    for (int round = 0; round < 30; ++round)
       for (int h = 0; h < 2; ++h) ASSERT_TRUE(succeeded(handles[h].get(), operation.run(handles[h].get(), arrays[h])));
     for (int h = 0; h < 2; ++h) {
       ASSERT_TRUE(succeeded(handles[h].get(), gsort_synchronize(handles[h].get())));

@@ -95,17 +95,25 @@ bool is_no_stream(cudaError_t result) {
          result == cudaErrorContextIsDestroyed;
 }
 
+// CUDA tells the id of no stream that is captured; it is asked for when it is needed, which is afterwards.
+constexpr uint64_t kIdUnknown = 0;
+
 // The legacy stream may not be asked while another one is captured.
 uint64_t stream_id(cudaStream_t stream) {
   constexpr uint64_t kLegacy = UINT64_MAX;
   if (stream == nullptr || stream == cudaStreamLegacy) return kLegacy;
-  unsigned long long id = 0;
-  cuda_check(cudaStreamGetId(stream, &id), "cudaStreamGetId");
+  unsigned long long id = kIdUnknown;
+  const cudaError_t result = cudaStreamGetId(stream, &id);
+  if (result == cudaErrorStreamCaptureUnsupported) {
+    (void)cudaGetLastError();
+    return kIdUnknown;
+  }
+  cuda_check(result, "cudaStreamGetId");
   return id;
 }
 
-// The stream and what is captured on it; `id` is the stream's.
-WorkQueue queue_of(cudaStream_t stream, uint64_t id) {
+// The stream, whose id is left to the caller, and what is captured on it.
+WorkQueue queue_of(cudaStream_t stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   unsigned long long capture = 0;
   cudaGraph_t graph = nullptr;
@@ -125,8 +133,9 @@ WorkQueue queue_of(cudaStream_t stream, uint64_t id) {
   cuda_check(result, "cudaStreamGetCaptureInfo");
   if (status == cudaStreamCaptureStatusInvalidated)
     throw Error(GSORT_ERROR_NOT_SUPPORTED, "the capture of the handle's stream was invalidated earlier; end it first");
-  if (status != cudaStreamCaptureStatusActive) return {stream, id, 0, nullptr};
-  return {stream, id, capture, graph};
+  if (status != cudaStreamCaptureStatusActive) return {stream, kIdUnknown, 0, nullptr};
+  // Within one capture the handle tells its streams apart.
+  return {stream, reinterpret_cast<uintptr_t>(stream), capture, graph};
 }
 
 class CudaEngine final : public Engine {
@@ -152,7 +161,7 @@ class CudaEngine final : public Engine {
   }
 
  private:
-  WorkQueue queue() const;
+  WorkQueue queue();
   WorkMemory room(uint64_t bytes, const WorkQueue &queue);
   void execute_staged(const Request &request, const Staging &staging, const WorkQueue &queue);
   void write_empty_result(const Request &request);
@@ -164,7 +173,7 @@ class CudaEngine final : public Engine {
   OpenedDevice device_;
   Workspace workspace_;
   cudaStream_t stream_ = nullptr;
-  uint64_t stream_id_ = 0;
+  uint64_t stream_id_ = kIdUnknown;
   // Work that synchronize() has not waited for: on which stream the last of it is, and whether some is on others.
   bool busy_ = false, busy_elsewhere_ = false;
   uint64_t busy_stream_id_ = 0;
@@ -220,8 +229,8 @@ void CudaEngine::set_stream(void *stream) {
     throw Error(GSORT_ERROR_INVALID_ARGUMENT, "cuda_stream = %p is no open stream; pass one that exists, or NULL",
                 stream);
   }
-  // The legacy stream while another one is captured; calls will say so.
-  if (result == cudaErrorStreamCaptureImplicit)
+  // It is captured, or it is the legacy stream while another one is; calls will say so.
+  if (result == cudaErrorStreamCaptureUnsupported || result == cudaErrorStreamCaptureImplicit)
     (void)cudaGetLastError();
   else
     cuda_check(result, "cudaStreamGetFlags");
@@ -235,9 +244,13 @@ void CudaEngine::set_stream(void *stream) {
   stream_ = next;
 }
 
-// cudaStreamPerThread is another stream in each thread.
-WorkQueue CudaEngine::queue() const {
-  return queue_of(stream_, stream_ == cudaStreamPerThread ? stream_id(stream_) : stream_id_);
+WorkQueue CudaEngine::queue() {
+  WorkQueue queue = queue_of(stream_);
+  if (queue.capture_id != 0) return queue;
+  // cudaStreamPerThread is another stream in each thread.
+  if (stream_id_ == kIdUnknown || stream_ == cudaStreamPerThread) stream_id_ = stream_id(stream_);
+  queue.stream_id = stream_id_;
+  return queue;
 }
 
 // Room for a call, which is noted as enqueued.
