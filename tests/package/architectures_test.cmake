@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# Which architectures a build takes, with a tool in the driver's place that prints what a machine would.
+# usage: cmake -DROOT=<root of the project> -DSCRATCH=<folder> -P architectures_test.cmake
+cmake_minimum_required(VERSION 3.22)
+include(${ROOT}/cmake/architectures.cmake)
+file(MAKE_DIRECTORY ${SCRATCH})
+set(GSORT_NVIDIA_SMI ${SCRATCH}/nvidia-smi)
+
+# wanted(expected-architectures expected-reason "text that the tool prints" exit-status)
+function(wanted architectures reason text status)
+  file(WRITE ${GSORT_NVIDIA_SMI} "#!/bin/sh\nprintf '${text}'\nexit ${status}\n")
+  file(CHMOD ${GSORT_NVIDIA_SMI} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+  gsort_choose_architectures(chosen why)
+  if(NOT chosen STREQUAL architectures OR NOT why MATCHES "${reason}")
+    message(FATAL_ERROR "'${text}' gave '${chosen}' (${why}), not '${architectures}' (${reason})")
+  endif()
+endfunction()
+
+set(all "${gsort_release_architectures}")
+wanted("90-real" "GPUs in this machine" "9.0\\n" 0)
+wanted("86-real;120-real" "GPUs in this machine" "12.0\\n8.6\\n12.0\\n" 0)
+wanted("89-real" "GPUs in this machine" "6.1\\n8.9\\n" 0)
+wanted("${all}" "no GPU" "6.1\\n" 0)
+wanted("${all}" "no GPU" "99.9\\n" 0)
+wanted("${all}" "no GPU" "" 0)
+wanted("${all}" "no GPU" "9.0\\n" 9)
+set(GSORT_QUICK_BUILD ON)
+wanted("90-real" "quick build" "no devices were found\\n" 6)
+wanted("75-real" "GPUs in this machine" "7.5\\n" 0)
+set(GSORT_RELEASE_ARCHITECTURES ON)
+wanted("${all}" "release" "9.0\\n" 0)
