@@ -3,7 +3,7 @@
 include(CMakePackageConfigHelpers)
 
 install(TARGETS gsort EXPORT gsort-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS gsort_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS gsort_static EXPORT gsort-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/include/gsort.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/bindings/c/gsort_dl.h ${PROJECT_SOURCE_DIR}/bindings/c/gsort_dl.c
         DESTINATION ${CMAKE_INSTALL_DATADIR}/gsort/dl)

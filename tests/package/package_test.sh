@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Installs into an empty prefix, moves it, and builds a consumer from it with CMake and with pkg-config.
+# Installs into an empty prefix, moves it, and builds consumers from it with CMake and with pkg-config, of the shared
+# library and of the static one.
 # usage: package_test.sh CMAKE BUILD_FOLDER CONFIGURATION SCRATCH_FOLDER C_COMPILER
 set -eu
 cmake=$1 build=$2 configuration=$3 scratch=$4 c=$5
@@ -26,6 +27,14 @@ echo "consumer with find_package(gsort)"
   > "$scratch/configure.log"
 "$cmake" --build "$scratch/cmake" > "$scratch/build.log"
 "$scratch/cmake/consumer"
+"$scratch/cmake/consumer_static"
+needs_no_gsort() {
+  if readelf -d "$1" | grep -q 'NEEDED.*libgsort'; then
+    echo "$1 was linked with the shared library"
+    exit 1
+  fi
+}
+needs_no_gsort "$scratch/cmake/consumer_static"
 
 echo "the same with the next major version, which must be refused"
 sed 's/find_package(gsort 1 /find_package(gsort 2 /' "$here/cmake_consumer/CMakeLists.txt" > "$scratch/next.cmake"
@@ -48,3 +57,12 @@ export PKG_CONFIG_PATH
 pkg-config --exists --print-errors gsort
 "$c" -std=c99 -Wall -Wextra -Werror "$here/consumer.c" -o "$scratch/consumer" $(pkg-config --cflags --libs gsort)
 LD_LIBRARY_PATH=$library_folder "$scratch/consumer"
+echo "the same with a path of its own to the library"
+"$c" -std=c99 "$here/consumer.c" -o "$scratch/consumer_rpath" $(pkg-config --cflags --libs gsort) \
+  -Wl,-rpath,"$(pkg-config --variable=libdir gsort)"
+env -u LD_LIBRARY_PATH "$scratch/consumer_rpath"
+echo "the same with the static library"
+"$c" -std=c99 "$here/consumer.c" -o "$scratch/consumer_static" \
+  $(pkg-config --static --cflags --libs gsort | sed 's/-lgsort/-l:libgsort.a/')
+env -u LD_LIBRARY_PATH "$scratch/consumer_static"
+needs_no_gsort "$scratch/consumer_static"
