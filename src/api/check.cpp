@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "api/check.h"
 
+#include <cstdio>
+#include <iterator>
+
 #include "core/dtype.h"
 
 namespace gsort_internal {
@@ -10,24 +13,50 @@ using ull = unsigned long long;
 
 uintptr_t address(const void *array) { return reinterpret_cast<uintptr_t>(array); }
 
+// The flags as one writes them, "GSORT_SMALLEST | bit 30"; "0" for none.
+class FlagNames {
+ public:
+  explicit FlagNames(uint32_t flags) {
+    if (flags == 0) std::snprintf(text_, sizeof text_, "0");
+    for (uint32_t bit = 0; bit < 32; ++bit)
+      if ((flags >> bit & 1) != 0) add(bit);
+  }
+  const char *text() const { return text_; }
+
+ private:
+  void add(uint32_t bit) {
+    constexpr const char *kNames[] = {"GSORT_DESCENDING", "GSORT_NAN_LAST", "GSORT_SMALLEST", "GSORT_EXCLUSIVE"};
+    static_assert(GSORT_DESCENDING == 1u && GSORT_NAN_LAST == 2u && GSORT_SMALLEST == 4u && GSORT_EXCLUSIVE == 8u);
+    const char *const between = length_ == 0 ? "" : " | ";
+    char *const end = text_ + length_;
+    const size_t room = sizeof text_ - length_;
+    const int added = bit < std::size(kNames) ? std::snprintf(end, room, "%s%s", between, kNames[bit])
+                                              : std::snprintf(end, room, "%sbit %u", between, bit);
+    length_ += static_cast<size_t>(added);
+  }
+
+  char text_[384] = "";  // all 32 have room
+  size_t length_ = 0;
+};
+
 }  // namespace
 
 void check_dtype(gsort_dtype t) {
   if (!is_dtype(t))
-    throw Error(GSORT_ERROR_INVALID_ARGUMENT, "t = %u is no element type; use GSORT_U8 (1) to GSORT_F64 (12)", t);
+    throw Error(GSORT_ERROR_INVALID_ARGUMENT, "t = %u is not an element type; use GSORT_U8 (1) to GSORT_F64 (12)", t);
 }
 
 void check_flags(uint32_t flags, uint32_t allowed) {
-  if ((flags & ~allowed) != 0)
-    throw Error(GSORT_ERROR_INVALID_ARGUMENT,
-                "flags = 0x%x has bits that this call does not take (0x%x); it takes none but 0x%x", flags,
-                flags & ~allowed, allowed);
+  const uint32_t refused = flags & ~allowed;
+  if (refused == 0) return;
+  throw Error(GSORT_ERROR_INVALID_ARGUMENT, "flags has %s, which this call does not take; it takes %s",
+              FlagNames(refused).text(), allowed == 0 ? "no flags: pass 0" : FlagNames(allowed).text());
 }
 
 void check_index_dtype(gsort_dtype index_t, uint64_t max_index) {
   if (!is_index_dtype(index_t))
     throw Error(GSORT_ERROR_INVALID_ARGUMENT,
-                "index_t = %u is no index type; use GSORT_U32, GSORT_I32, GSORT_U64 or GSORT_I64", index_t);
+                "index_t = %u is not an index type; use GSORT_U32, GSORT_I32, GSORT_U64 or GSORT_I64", index_t);
   const uint32_t bits = dtype_bytes(index_t) * 8 - (dtype_facts(index_t).kind == Kind::kSigned ? 1 : 0);
   if (bits < 64 && (max_index >> bits) != 0)
     throw Error(GSORT_ERROR_INVALID_ARGUMENT, "index_t = %s cannot hold the index %llu; use GSORT_U64",

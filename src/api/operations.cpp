@@ -296,7 +296,7 @@ gsort_status gsort_reduce(gsort *g, uint32_t op, gsort_dtype t, const void *in, 
   return with_handle(g, [&] {
     if (op < GSORT_MIN || op > GSORT_MEAN)
       throw Error(GSORT_ERROR_INVALID_ARGUMENT,
-                  "op = %u is no reduction; use GSORT_MIN, GSORT_MAX, GSORT_ARGMIN, GSORT_ARGMAX or GSORT_MEAN", op);
+                  "op = %u is not a reduction; use GSORT_MIN, GSORT_MAX, GSORT_ARGMIN, GSORT_ARGMAX or GSORT_MEAN", op);
     check_dtype(t);
     check_flags(flags, op == GSORT_MEAN ? 0 : GSORT_NAN_LAST);
     const ArrayUse out_use = check_result(g, out, result_bytes(op, t));

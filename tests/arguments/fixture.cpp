@@ -19,6 +19,21 @@ bool has_word(const std::string &text, const std::string &word) {
 
 }  // namespace
 
+std::string refused_flags(uint32_t flags) {
+  const std::pair<uint32_t, const char *> names[] = {{GSORT_DESCENDING, "GSORT_DESCENDING"},
+                                                     {GSORT_NAN_LAST, "GSORT_NAN_LAST"},
+                                                     {GSORT_SMALLEST, "GSORT_SMALLEST"},
+                                                     {GSORT_EXCLUSIVE, "GSORT_EXCLUSIVE"},
+                                                     {0x10u, "bit 4"},
+                                                     {0x40u, "bit 6"},
+                                                     {0x100u, "bit 8"},
+                                                     {0x80000000u, "bit 31"}};
+  std::string text = "flags has";
+  for (const auto &[flag, name] : names)
+    if ((flags & flag) != 0) text += (text == "flags has" ? " " : " | ") + std::string(name);
+  return text + ", which this call does not take";
+}
+
 ::testing::AssertionResult has_words(const std::string &text, const Words &words) {
   for (const std::string &word : words) {
     if (!has_word(text, word)) return ::testing::AssertionFailure() << "no \"" << word << "\" in \"" << text << "\"";

@@ -22,11 +22,8 @@ inline std::string as_text(const void *pointer) {
   return text;
 }
 inline std::string as_text(uint64_t number) { return std::to_string(number); }
-inline std::string as_hex(uint32_t number) {
-  char text[32];
-  std::snprintf(text, sizeof text, "0x%x", number);
-  return text;
-}
+// What a message says of flags that a call does not take, by their names.
+std::string refused_flags(uint32_t flags);
 
 // True if the text has the words, each not as a part of a longer one.
 ::testing::AssertionResult has_words(const std::string &text, const Words &words);
