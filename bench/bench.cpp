@@ -103,9 +103,9 @@ void make_input(Bench &bench, const Row &row) {
   require_cuda(generate(row.distribution, row.t, bench.in.get(), row.n, bench.options.seed, bench.stream), "data");
 }
 
-uint64_t gsort_extra_bytes(uint32_t op, const Row &row, uint64_t k_or_value_bytes) {
+uint64_t gsort_extra_bytes(uint32_t op, const Row &row, uint64_t parameter) {
   uint64_t bytes = 0;
-  return gsort_workspace_bytes(op, row.t, row.n, k_or_value_bytes, &bytes) == GSORT_OK ? bytes : 0;
+  return gsort_workspace_bytes(op, row.t, row.n, parameter, &bytes) == GSORT_OK ? bytes : 0;
 }
 
 namespace {

@@ -80,7 +80,7 @@ void judge(Result &result, const std::string &fault);
 void make_input(Bench &bench, const Row &row);
 
 // What gsort_workspace_bytes() says; 0 if it fails.
-uint64_t gsort_extra_bytes(uint32_t op, const Row &row, uint64_t k_or_value_bytes);
+uint64_t gsort_extra_bytes(uint32_t op, const Row &row, uint64_t parameter);
 
 }  // namespace gsort_bench
 

@@ -125,20 +125,20 @@ typedef uint32_t gsort_dtype;
 /** @} */
 
 /** @name Operations
- * Names for gsort_reserve() and gsort_workspace_bytes().
+ * Names for gsort_reserve() and gsort_workspace_bytes(), with what their argument `parameter` is; otherwise it is 0.
  * @{ */
 #define GSORT_OP_SORT 1u           /**< gsort_sort() and the typed sorts */
-#define GSORT_OP_SORT_PAIRS 2u     /**< gsort_sort_pairs(); the last argument is value_bytes */
-#define GSORT_OP_ARGSORT 3u        /**< gsort_argsort(); the last argument is the bytes of an index, 4 or 8 */
-#define GSORT_OP_RANK 4u           /**< gsort_rank(); the last argument is the bytes of a rank, 4 or 8 */
+#define GSORT_OP_SORT_PAIRS 2u     /**< gsort_sort_pairs(); parameter: value_bytes */
+#define GSORT_OP_ARGSORT 3u        /**< gsort_argsort(); parameter: the bytes of an index, 4 or 8 */
+#define GSORT_OP_RANK 4u           /**< gsort_rank(); parameter: the bytes of a rank, 4 or 8 */
 #define GSORT_OP_MERGE 5u          /**< gsort_merge(); n is a_n + b_n */
-#define GSORT_OP_SORT_SEGMENTS 6u  /**< gsort_sort_segments(); the last argument is the number of segments */
-#define GSORT_OP_TOPK 7u           /**< gsort_topk(); the last argument is k */
-#define GSORT_OP_TOPK_ROWS 8u      /**< gsort_topk_rows(); n is rows * columns, the last argument is k */
+#define GSORT_OP_SORT_SEGMENTS 6u  /**< gsort_sort_segments(); parameter: the number of segments */
+#define GSORT_OP_TOPK 7u           /**< gsort_topk(); parameter: k */
+#define GSORT_OP_TOPK_ROWS 8u      /**< gsort_topk_rows(); n is rows * columns, parameter: k */
 #define GSORT_OP_SUM 9u            /**< gsort_sum() */
 #define GSORT_OP_REDUCE 10u        /**< gsort_reduce() */
 #define GSORT_OP_SCAN 11u          /**< gsort_scan() */
-#define GSORT_OP_TOPK_SEGMENTS 12u /**< gsort_topk_segments(); the last argument is k */
+#define GSORT_OP_TOPK_SEGMENTS 12u /**< gsort_topk_segments(); parameter: k */
 /** @} */
 
 /** A sorter bound to one backend and, on CUDA, to one device and one stream. Opaque. */
@@ -167,22 +167,26 @@ typedef void *(*gsort_allocate_fn)(void *user, uint64_t bytes, uint64_t alignmen
 /** Gives back what the matching allocate function returned. Any thread may call it. */
 typedef void (*gsort_deallocate_fn)(void *user, void *memory, uint64_t bytes);
 
-/** How to create a handle. Zero every field, set struct_size to sizeof(gsort_options), then set what you want. */
+/** How to create a handle: begin with #GSORT_OPTIONS_INIT, or with zeros and the struct_size, and set what you want. */
 typedef struct gsort_options {
-  uint32_t struct_size;                  /**< sizeof(gsort_options). */
-  uint32_t backend;                      /**< GSORT_BACKEND_*. */
-  int32_t device;                        /**< CUDA device ordinal, or -1 for the calling thread's current one. */
-  uint32_t threads;                      /**< CPU threads, the caller's included; 0: one a processor allowed. */
-  uint64_t device_memory_limit_bytes;    /**< Most device memory the handle may hold; 0: no limit. */
-  uint64_t host_memory_limit_bytes;      /**< Most host scratch memory the handle may hold; 0: no limit. */
-  gsort_allocate_fn host_allocate;       /**< Host scratch memory; NULL: the library's own. Set both or none. */
-  gsort_deallocate_fn host_deallocate;   /**< Gives back host scratch memory. */
-  gsort_allocate_fn device_allocate;     /**< Device memory; NULL: cudaMalloc. Set both or none. */
+  uint32_t struct_size;                /**< sizeof(gsort_options). */
+  uint32_t backend;                    /**< GSORT_BACKEND_*. */
+  int32_t device;                      /**< CUDA device ordinal, 0 if not set; -1: the calling thread's current one. */
+  uint32_t threads;                    /**< CPU threads, the caller's included; 0: one a processor allowed. */
+  uint64_t device_memory_limit_bytes;  /**< Most device memory the handle may hold; 0: no limit. */
+  uint64_t host_memory_limit_bytes;    /**< Most host scratch memory the handle may hold; 0: no limit. */
+  gsort_allocate_fn host_allocate;     /**< Host scratch memory; NULL: the library's own. Set both or none. */
+  gsort_deallocate_fn host_deallocate; /**< Gives back host scratch memory. */
+  gsort_allocate_fn device_allocate;   /**< Device memory; NULL: cudaMalloc. Set both or none. */
   gsort_deallocate_fn device_deallocate; /**< Gives back device memory. */
   void *allocator_user;                  /**< First argument of the four functions above. */
   gsort_log_fn log;                      /**< NULL: no log. */
   void *log_user;                        /**< First argument of log. */
 } gsort_options;
+
+/** The defaults, the same as NULL: AUTO, CUDA's first device, all threads. gsort_options o = GSORT_OPTIONS_INIT; */
+#define GSORT_OPTIONS_INIT \
+  {(uint32_t)sizeof(gsort_options), GSORT_BACKEND_AUTO, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
 
 /** What a handle is. Set struct_size to sizeof(gsort_info) before gsort_info_get(). */
 typedef struct gsort_info {
@@ -205,7 +209,7 @@ typedef struct gsort_info {
  * @{ */
 /**
  * Makes a handle. AUTO succeeds on the CPU where no GPU can be used, and gsort_info says why.
- * @param options how; NULL for the defaults (AUTO, current device, all threads). Not kept.
+ * @param options how; NULL for the defaults, as #GSORT_OPTIONS_INIT has them. Not kept.
  * @param out receives the handle, or NULL on failure. Must not be NULL.
  * @return #GSORT_OK, #GSORT_ERROR_INVALID_ARGUMENT, #GSORT_ERROR_OUT_OF_MEMORY, or #GSORT_ERROR_NO_DEVICE. On failure
  * gsort_error_message(NULL) tells the calling thread more.
@@ -418,6 +422,132 @@ GSORT_API gsort_status gsort_reduce(gsort *g, uint32_t op, gsort_dtype t, const 
 GSORT_API gsort_status gsort_scan(gsort *g, gsort_dtype t, const void *in, void *out, uint64_t n, uint32_t flags);
 /** @} */
 
+/** @name Typed calls
+ * The calls above for the types that C has, so that the compiler checks the arrays: a sum of floats, for one, is a
+ * double, and indices are uint64_t. Everything else is as there.
+ * @{ */
+/** gsort_topk(): values_out or indices_out may be NULL. */
+GSORT_API gsort_status gsort_topk_u32(gsort *g, const uint32_t *in, uint64_t n, uint64_t k, uint32_t *values_out,
+                                      uint64_t *indices_out, uint32_t flags);
+/** gsort_topk(): values_out or indices_out may be NULL. */
+GSORT_API gsort_status gsort_topk_i32(gsort *g, const int32_t *in, uint64_t n, uint64_t k, int32_t *values_out,
+                                      uint64_t *indices_out, uint32_t flags);
+/** gsort_topk(): values_out or indices_out may be NULL. */
+GSORT_API gsort_status gsort_topk_u64(gsort *g, const uint64_t *in, uint64_t n, uint64_t k, uint64_t *values_out,
+                                      uint64_t *indices_out, uint32_t flags);
+/** gsort_topk(): values_out or indices_out may be NULL. */
+GSORT_API gsort_status gsort_topk_i64(gsort *g, const int64_t *in, uint64_t n, uint64_t k, int64_t *values_out,
+                                      uint64_t *indices_out, uint32_t flags);
+/** gsort_topk(): values_out or indices_out may be NULL. */
+GSORT_API gsort_status gsort_topk_f32(gsort *g, const float *in, uint64_t n, uint64_t k, float *values_out,
+                                      uint64_t *indices_out, uint32_t flags);
+/** gsort_topk(): values_out or indices_out may be NULL. */
+GSORT_API gsort_status gsort_topk_f64(gsort *g, const double *in, uint64_t n, uint64_t k, double *values_out,
+                                      uint64_t *indices_out, uint32_t flags);
+/** gsort_argsort(). */
+GSORT_API gsort_status gsort_argsort_u32(gsort *g, const uint32_t *keys, uint64_t n, uint64_t *indices_out,
+                                         uint32_t flags);
+/** gsort_argsort(). */
+GSORT_API gsort_status gsort_argsort_i32(gsort *g, const int32_t *keys, uint64_t n, uint64_t *indices_out,
+                                         uint32_t flags);
+/** gsort_argsort(). */
+GSORT_API gsort_status gsort_argsort_u64(gsort *g, const uint64_t *keys, uint64_t n, uint64_t *indices_out,
+                                         uint32_t flags);
+/** gsort_argsort(). */
+GSORT_API gsort_status gsort_argsort_i64(gsort *g, const int64_t *keys, uint64_t n, uint64_t *indices_out,
+                                         uint32_t flags);
+/** gsort_argsort(). */
+GSORT_API gsort_status gsort_argsort_f32(gsort *g, const float *keys, uint64_t n, uint64_t *indices_out,
+                                         uint32_t flags);
+/** gsort_argsort(). */
+GSORT_API gsort_status gsort_argsort_f64(gsort *g, const double *keys, uint64_t n, uint64_t *indices_out,
+                                         uint32_t flags);
+/** gsort_sum(): one uint64_t of unsigned types, one int64_t of signed ones, one double of floats. */
+GSORT_API gsort_status gsort_sum_u32(gsort *g, const uint32_t *in, uint64_t n, uint64_t *out, uint32_t flags);
+/** gsort_sum(): one uint64_t of unsigned types, one int64_t of signed ones, one double of floats. */
+GSORT_API gsort_status gsort_sum_i32(gsort *g, const int32_t *in, uint64_t n, int64_t *out, uint32_t flags);
+/** gsort_sum(): one uint64_t of unsigned types, one int64_t of signed ones, one double of floats. */
+GSORT_API gsort_status gsort_sum_u64(gsort *g, const uint64_t *in, uint64_t n, uint64_t *out, uint32_t flags);
+/** gsort_sum(): one uint64_t of unsigned types, one int64_t of signed ones, one double of floats. */
+GSORT_API gsort_status gsort_sum_i64(gsort *g, const int64_t *in, uint64_t n, int64_t *out, uint32_t flags);
+/** gsort_sum(): one uint64_t of unsigned types, one int64_t of signed ones, one double of floats. */
+GSORT_API gsort_status gsort_sum_f32(gsort *g, const float *in, uint64_t n, double *out, uint32_t flags);
+/** gsort_sum(): one uint64_t of unsigned types, one int64_t of signed ones, one double of floats. */
+GSORT_API gsort_status gsort_sum_f64(gsort *g, const double *in, uint64_t n, double *out, uint32_t flags);
+/** gsort_reduce() with #GSORT_MEAN. */
+GSORT_API gsort_status gsort_mean_u32(gsort *g, const uint32_t *in, uint64_t n, double *out, uint32_t flags);
+/** gsort_reduce() with #GSORT_MEAN. */
+GSORT_API gsort_status gsort_mean_i32(gsort *g, const int32_t *in, uint64_t n, double *out, uint32_t flags);
+/** gsort_reduce() with #GSORT_MEAN. */
+GSORT_API gsort_status gsort_mean_u64(gsort *g, const uint64_t *in, uint64_t n, double *out, uint32_t flags);
+/** gsort_reduce() with #GSORT_MEAN. */
+GSORT_API gsort_status gsort_mean_i64(gsort *g, const int64_t *in, uint64_t n, double *out, uint32_t flags);
+/** gsort_reduce() with #GSORT_MEAN. */
+GSORT_API gsort_status gsort_mean_f32(gsort *g, const float *in, uint64_t n, double *out, uint32_t flags);
+/** gsort_reduce() with #GSORT_MEAN. */
+GSORT_API gsort_status gsort_mean_f64(gsort *g, const double *in, uint64_t n, double *out, uint32_t flags);
+/** gsort_reduce() with #GSORT_MIN. */
+GSORT_API gsort_status gsort_min_u32(gsort *g, const uint32_t *in, uint64_t n, uint32_t *out, uint32_t flags);
+/** gsort_reduce() with #GSORT_MIN. */
+GSORT_API gsort_status gsort_min_i32(gsort *g, const int32_t *in, uint64_t n, int32_t *out, uint32_t flags);
+/** gsort_reduce() with #GSORT_MIN. */
+GSORT_API gsort_status gsort_min_u64(gsort *g, const uint64_t *in, uint64_t n, uint64_t *out, uint32_t flags);
+/** gsort_reduce() with #GSORT_MIN. */
+GSORT_API gsort_status gsort_min_i64(gsort *g, const int64_t *in, uint64_t n, int64_t *out, uint32_t flags);
+/** gsort_reduce() with #GSORT_MIN. */
+GSORT_API gsort_status gsort_min_f32(gsort *g, const float *in, uint64_t n, float *out, uint32_t flags);
+/** gsort_reduce() with #GSORT_MIN. */
+GSORT_API gsort_status gsort_min_f64(gsort *g, const double *in, uint64_t n, double *out, uint32_t flags);
+/** gsort_reduce() with #GSORT_MAX. */
+GSORT_API gsort_status gsort_max_u32(gsort *g, const uint32_t *in, uint64_t n, uint32_t *out, uint32_t flags);
+/** gsort_reduce() with #GSORT_MAX. */
+GSORT_API gsort_status gsort_max_i32(gsort *g, const int32_t *in, uint64_t n, int32_t *out, uint32_t flags);
+/** gsort_reduce() with #GSORT_MAX. */
+GSORT_API gsort_status gsort_max_u64(gsort *g, const uint64_t *in, uint64_t n, uint64_t *out, uint32_t flags);
+/** gsort_reduce() with #GSORT_MAX. */
+GSORT_API gsort_status gsort_max_i64(gsort *g, const int64_t *in, uint64_t n, int64_t *out, uint32_t flags);
+/** gsort_reduce() with #GSORT_MAX. */
+GSORT_API gsort_status gsort_max_f32(gsort *g, const float *in, uint64_t n, float *out, uint32_t flags);
+/** gsort_reduce() with #GSORT_MAX. */
+GSORT_API gsort_status gsort_max_f64(gsort *g, const double *in, uint64_t n, double *out, uint32_t flags);
+/** gsort_reduce() with #GSORT_ARGMIN. */
+GSORT_API gsort_status gsort_argmin_u32(gsort *g, const uint32_t *in, uint64_t n, uint64_t *out, uint32_t flags);
+/** gsort_reduce() with #GSORT_ARGMIN. */
+GSORT_API gsort_status gsort_argmin_i32(gsort *g, const int32_t *in, uint64_t n, uint64_t *out, uint32_t flags);
+/** gsort_reduce() with #GSORT_ARGMIN. */
+GSORT_API gsort_status gsort_argmin_u64(gsort *g, const uint64_t *in, uint64_t n, uint64_t *out, uint32_t flags);
+/** gsort_reduce() with #GSORT_ARGMIN. */
+GSORT_API gsort_status gsort_argmin_i64(gsort *g, const int64_t *in, uint64_t n, uint64_t *out, uint32_t flags);
+/** gsort_reduce() with #GSORT_ARGMIN. */
+GSORT_API gsort_status gsort_argmin_f32(gsort *g, const float *in, uint64_t n, uint64_t *out, uint32_t flags);
+/** gsort_reduce() with #GSORT_ARGMIN. */
+GSORT_API gsort_status gsort_argmin_f64(gsort *g, const double *in, uint64_t n, uint64_t *out, uint32_t flags);
+/** gsort_reduce() with #GSORT_ARGMAX. */
+GSORT_API gsort_status gsort_argmax_u32(gsort *g, const uint32_t *in, uint64_t n, uint64_t *out, uint32_t flags);
+/** gsort_reduce() with #GSORT_ARGMAX. */
+GSORT_API gsort_status gsort_argmax_i32(gsort *g, const int32_t *in, uint64_t n, uint64_t *out, uint32_t flags);
+/** gsort_reduce() with #GSORT_ARGMAX. */
+GSORT_API gsort_status gsort_argmax_u64(gsort *g, const uint64_t *in, uint64_t n, uint64_t *out, uint32_t flags);
+/** gsort_reduce() with #GSORT_ARGMAX. */
+GSORT_API gsort_status gsort_argmax_i64(gsort *g, const int64_t *in, uint64_t n, uint64_t *out, uint32_t flags);
+/** gsort_reduce() with #GSORT_ARGMAX. */
+GSORT_API gsort_status gsort_argmax_f32(gsort *g, const float *in, uint64_t n, uint64_t *out, uint32_t flags);
+/** gsort_reduce() with #GSORT_ARGMAX. */
+GSORT_API gsort_status gsort_argmax_f64(gsort *g, const double *in, uint64_t n, uint64_t *out, uint32_t flags);
+/** gsort_scan(). */
+GSORT_API gsort_status gsort_scan_u32(gsort *g, const uint32_t *in, uint32_t *out, uint64_t n, uint32_t flags);
+/** gsort_scan(). */
+GSORT_API gsort_status gsort_scan_i32(gsort *g, const int32_t *in, int32_t *out, uint64_t n, uint32_t flags);
+/** gsort_scan(). */
+GSORT_API gsort_status gsort_scan_u64(gsort *g, const uint64_t *in, uint64_t *out, uint64_t n, uint32_t flags);
+/** gsort_scan(). */
+GSORT_API gsort_status gsort_scan_i64(gsort *g, const int64_t *in, int64_t *out, uint64_t n, uint32_t flags);
+/** gsort_scan(). */
+GSORT_API gsort_status gsort_scan_f32(gsort *g, const float *in, float *out, uint64_t n, uint32_t flags);
+/** gsort_scan(). */
+GSORT_API gsort_status gsort_scan_f64(gsort *g, const double *in, double *out, uint64_t n, uint32_t flags);
+/** @} */
+
 /** @name Memory
  * @{ */
 /**
@@ -433,16 +563,16 @@ GSORT_API gsort_status gsort_scan(gsort *g, gsort_dtype t, const void *in, void 
  * @param op GSORT_OP_*.
  * @param t type of the elements.
  * @param n elements, as said beside GSORT_OP_*.
- * @param k_or_value_bytes as said beside GSORT_OP_*, otherwise 0.
+ * @param parameter what the operation needs to be known beside n: said beside GSORT_OP_*, otherwise 0.
  */
-GSORT_API gsort_status gsort_reserve(gsort *g, uint32_t op, gsort_dtype t, uint64_t n, uint64_t k_or_value_bytes);
+GSORT_API gsort_status gsort_reserve(gsort *g, uint32_t op, gsort_dtype t, uint64_t n, uint64_t parameter);
 
 /**
  * Device memory beyond its arrays that a call with device arrays needs. Pure arithmetic: needs no GPU and no handle.
- * @param op,t,n,k_or_value_bytes as in gsort_reserve().
+ * @param op,t,n,parameter as in gsort_reserve().
  * @param bytes receives the size; never NULL.
  */
-GSORT_API gsort_status gsort_workspace_bytes(uint32_t op, gsort_dtype t, uint64_t n, uint64_t k_or_value_bytes,
+GSORT_API gsort_status gsort_workspace_bytes(uint32_t op, gsort_dtype t, uint64_t n, uint64_t parameter,
                                              uint64_t *bytes);
 
 /**

@@ -57,8 +57,70 @@ typedef struct gsort_dl {
   gsort_status (*reduce)(gsort *g, uint32_t op, gsort_dtype t, const void *in, uint64_t n, void *out, uint32_t flags);
   gsort_status (*scan)(gsort *g, gsort_dtype t, const void *in, void *out, uint64_t n, uint32_t flags);
 
-  gsort_status (*reserve)(gsort *g, uint32_t op, gsort_dtype t, uint64_t n, uint64_t k_or_value_bytes);
-  gsort_status (*workspace_bytes)(uint32_t op, gsort_dtype t, uint64_t n, uint64_t k_or_value_bytes, uint64_t *bytes);
+  // The typed calls.
+  gsort_status (*topk_u32)(gsort *g, const uint32_t *in, uint64_t n, uint64_t k, uint32_t *values_out,
+                           uint64_t *indices_out, uint32_t flags);
+  gsort_status (*topk_i32)(gsort *g, const int32_t *in, uint64_t n, uint64_t k, int32_t *values_out,
+                           uint64_t *indices_out, uint32_t flags);
+  gsort_status (*topk_u64)(gsort *g, const uint64_t *in, uint64_t n, uint64_t k, uint64_t *values_out,
+                           uint64_t *indices_out, uint32_t flags);
+  gsort_status (*topk_i64)(gsort *g, const int64_t *in, uint64_t n, uint64_t k, int64_t *values_out,
+                           uint64_t *indices_out, uint32_t flags);
+  gsort_status (*topk_f32)(gsort *g, const float *in, uint64_t n, uint64_t k, float *values_out, uint64_t *indices_out,
+                           uint32_t flags);
+  gsort_status (*topk_f64)(gsort *g, const double *in, uint64_t n, uint64_t k, double *values_out,
+                           uint64_t *indices_out, uint32_t flags);
+  gsort_status (*argsort_u32)(gsort *g, const uint32_t *keys, uint64_t n, uint64_t *indices_out, uint32_t flags);
+  gsort_status (*argsort_i32)(gsort *g, const int32_t *keys, uint64_t n, uint64_t *indices_out, uint32_t flags);
+  gsort_status (*argsort_u64)(gsort *g, const uint64_t *keys, uint64_t n, uint64_t *indices_out, uint32_t flags);
+  gsort_status (*argsort_i64)(gsort *g, const int64_t *keys, uint64_t n, uint64_t *indices_out, uint32_t flags);
+  gsort_status (*argsort_f32)(gsort *g, const float *keys, uint64_t n, uint64_t *indices_out, uint32_t flags);
+  gsort_status (*argsort_f64)(gsort *g, const double *keys, uint64_t n, uint64_t *indices_out, uint32_t flags);
+  gsort_status (*sum_u32)(gsort *g, const uint32_t *in, uint64_t n, uint64_t *out, uint32_t flags);
+  gsort_status (*sum_i32)(gsort *g, const int32_t *in, uint64_t n, int64_t *out, uint32_t flags);
+  gsort_status (*sum_u64)(gsort *g, const uint64_t *in, uint64_t n, uint64_t *out, uint32_t flags);
+  gsort_status (*sum_i64)(gsort *g, const int64_t *in, uint64_t n, int64_t *out, uint32_t flags);
+  gsort_status (*sum_f32)(gsort *g, const float *in, uint64_t n, double *out, uint32_t flags);
+  gsort_status (*sum_f64)(gsort *g, const double *in, uint64_t n, double *out, uint32_t flags);
+  gsort_status (*mean_u32)(gsort *g, const uint32_t *in, uint64_t n, double *out, uint32_t flags);
+  gsort_status (*mean_i32)(gsort *g, const int32_t *in, uint64_t n, double *out, uint32_t flags);
+  gsort_status (*mean_u64)(gsort *g, const uint64_t *in, uint64_t n, double *out, uint32_t flags);
+  gsort_status (*mean_i64)(gsort *g, const int64_t *in, uint64_t n, double *out, uint32_t flags);
+  gsort_status (*mean_f32)(gsort *g, const float *in, uint64_t n, double *out, uint32_t flags);
+  gsort_status (*mean_f64)(gsort *g, const double *in, uint64_t n, double *out, uint32_t flags);
+  gsort_status (*min_u32)(gsort *g, const uint32_t *in, uint64_t n, uint32_t *out, uint32_t flags);
+  gsort_status (*min_i32)(gsort *g, const int32_t *in, uint64_t n, int32_t *out, uint32_t flags);
+  gsort_status (*min_u64)(gsort *g, const uint64_t *in, uint64_t n, uint64_t *out, uint32_t flags);
+  gsort_status (*min_i64)(gsort *g, const int64_t *in, uint64_t n, int64_t *out, uint32_t flags);
+  gsort_status (*min_f32)(gsort *g, const float *in, uint64_t n, float *out, uint32_t flags);
+  gsort_status (*min_f64)(gsort *g, const double *in, uint64_t n, double *out, uint32_t flags);
+  gsort_status (*max_u32)(gsort *g, const uint32_t *in, uint64_t n, uint32_t *out, uint32_t flags);
+  gsort_status (*max_i32)(gsort *g, const int32_t *in, uint64_t n, int32_t *out, uint32_t flags);
+  gsort_status (*max_u64)(gsort *g, const uint64_t *in, uint64_t n, uint64_t *out, uint32_t flags);
+  gsort_status (*max_i64)(gsort *g, const int64_t *in, uint64_t n, int64_t *out, uint32_t flags);
+  gsort_status (*max_f32)(gsort *g, const float *in, uint64_t n, float *out, uint32_t flags);
+  gsort_status (*max_f64)(gsort *g, const double *in, uint64_t n, double *out, uint32_t flags);
+  gsort_status (*argmin_u32)(gsort *g, const uint32_t *in, uint64_t n, uint64_t *out, uint32_t flags);
+  gsort_status (*argmin_i32)(gsort *g, const int32_t *in, uint64_t n, uint64_t *out, uint32_t flags);
+  gsort_status (*argmin_u64)(gsort *g, const uint64_t *in, uint64_t n, uint64_t *out, uint32_t flags);
+  gsort_status (*argmin_i64)(gsort *g, const int64_t *in, uint64_t n, uint64_t *out, uint32_t flags);
+  gsort_status (*argmin_f32)(gsort *g, const float *in, uint64_t n, uint64_t *out, uint32_t flags);
+  gsort_status (*argmin_f64)(gsort *g, const double *in, uint64_t n, uint64_t *out, uint32_t flags);
+  gsort_status (*argmax_u32)(gsort *g, const uint32_t *in, uint64_t n, uint64_t *out, uint32_t flags);
+  gsort_status (*argmax_i32)(gsort *g, const int32_t *in, uint64_t n, uint64_t *out, uint32_t flags);
+  gsort_status (*argmax_u64)(gsort *g, const uint64_t *in, uint64_t n, uint64_t *out, uint32_t flags);
+  gsort_status (*argmax_i64)(gsort *g, const int64_t *in, uint64_t n, uint64_t *out, uint32_t flags);
+  gsort_status (*argmax_f32)(gsort *g, const float *in, uint64_t n, uint64_t *out, uint32_t flags);
+  gsort_status (*argmax_f64)(gsort *g, const double *in, uint64_t n, uint64_t *out, uint32_t flags);
+  gsort_status (*scan_u32)(gsort *g, const uint32_t *in, uint32_t *out, uint64_t n, uint32_t flags);
+  gsort_status (*scan_i32)(gsort *g, const int32_t *in, int32_t *out, uint64_t n, uint32_t flags);
+  gsort_status (*scan_u64)(gsort *g, const uint64_t *in, uint64_t *out, uint64_t n, uint32_t flags);
+  gsort_status (*scan_i64)(gsort *g, const int64_t *in, int64_t *out, uint64_t n, uint32_t flags);
+  gsort_status (*scan_f32)(gsort *g, const float *in, float *out, uint64_t n, uint32_t flags);
+  gsort_status (*scan_f64)(gsort *g, const double *in, double *out, uint64_t n, uint32_t flags);
+
+  gsort_status (*reserve)(gsort *g, uint32_t op, gsort_dtype t, uint64_t n, uint64_t parameter);
+  gsort_status (*workspace_bytes)(uint32_t op, gsort_dtype t, uint64_t n, uint64_t parameter, uint64_t *bytes);
   gsort_status (*set_workspace)(gsort *g, void *device_memory, uint64_t bytes);
 
   gsort_status (*set_progress)(gsort *g, gsort_progress_fn fn, void *user);

@@ -21,7 +21,6 @@ void count_fork() { generation.fetch_add(1, std::memory_order_relaxed); }
 gsort_options complete_options(const gsort_options *given) {
   gsort_options options;
   std::memset(&options, 0, sizeof options);
-  options.device = -1;
   if (given == nullptr) return options;
   const uint32_t size = given->struct_size;
   constexpr uint32_t smallest = offsetof(gsort_options, device_memory_limit_bytes);

@@ -12,10 +12,10 @@ using ull = unsigned long long;
 
 uint32_t checked_value_bytes(uint64_t value_bytes, bool index) {
   if (index && value_bytes != 4 && value_bytes != 8)
-    throw Error(GSORT_ERROR_INVALID_ARGUMENT, "k_or_value_bytes = %llu; an index has 4 or 8 bytes",
+    throw Error(GSORT_ERROR_INVALID_ARGUMENT, "parameter = %llu; an index has 4 or 8 bytes",
                 static_cast<ull>(value_bytes));
   if (value_bytes == 0 || value_bytes > 65536)
-    throw Error(GSORT_ERROR_INVALID_ARGUMENT, "k_or_value_bytes = %llu; a value has 1 to 65536 bytes",
+    throw Error(GSORT_ERROR_INVALID_ARGUMENT, "parameter = %llu; a value has 1 to 65536 bytes",
                 static_cast<ull>(value_bytes));
   return static_cast<uint32_t>(value_bytes);
 }
@@ -23,11 +23,11 @@ uint32_t checked_value_bytes(uint64_t value_bytes, bool index) {
 void check_operation(uint32_t op) {
   if (op < GSORT_OP_SORT || op > GSORT_OP_TOPK_SEGMENTS)
     throw Error(GSORT_ERROR_INVALID_ARGUMENT,
-                "op = %u is no operation; use GSORT_OP_SORT (1) to GSORT_OP_TOPK_SEGMENTS (12)", op);
+                "op = %u is not an operation; use GSORT_OP_SORT (1) to GSORT_OP_TOPK_SEGMENTS (12)", op);
 }
 
 // The request without its arrays. Flags do not change what is needed.
-Request make_shape(uint32_t op, gsort_dtype t, uint64_t n, uint64_t k_or_value_bytes) {
+Request make_shape(uint32_t op, gsort_dtype t, uint64_t n, uint64_t parameter) {
   check_operation(op);
   check_dtype(t);
   (void)checked_multiply(n, dtype_bytes(t), "n");
@@ -38,45 +38,45 @@ Request make_shape(uint32_t op, gsort_dtype t, uint64_t n, uint64_t k_or_value_b
   shape.index_t = GSORT_U64;
   switch (op) {
     case GSORT_OP_SORT_PAIRS:
-      shape.value_bytes = checked_value_bytes(k_or_value_bytes, false);
+      shape.value_bytes = checked_value_bytes(parameter, false);
       (void)checked_multiply(n, shape.value_bytes, "n x value_bytes");
       break;
     case GSORT_OP_ARGSORT:
     case GSORT_OP_RANK:
-      shape.index_t = checked_value_bytes(k_or_value_bytes, true) == 4 ? GSORT_U32 : GSORT_U64;
+      shape.index_t = checked_value_bytes(parameter, true) == 4 ? GSORT_U32 : GSORT_U64;
       break;
     case GSORT_OP_SORT_SEGMENTS:
-      shape.segments = k_or_value_bytes;
+      shape.segments = parameter;
       break;
     case GSORT_OP_TOPK:
     case GSORT_OP_TOPK_ROWS:
-      if (k_or_value_bytes > n)
-        throw Error(GSORT_ERROR_INVALID_ARGUMENT, "k_or_value_bytes = %llu, which is k, is above n = %llu",
-                    static_cast<ull>(k_or_value_bytes), static_cast<ull>(n));
-      shape.k = k_or_value_bytes;
+      if (parameter > n)
+        throw Error(GSORT_ERROR_INVALID_ARGUMENT, "parameter = %llu, which is k, is above n = %llu",
+                    static_cast<ull>(parameter), static_cast<ull>(n));
+      shape.k = parameter;
       shape.rows = 1, shape.columns = n, shape.row_stride = n;
       break;
     case GSORT_OP_TOPK_SEGMENTS:
-      shape.k = k_or_value_bytes;
+      shape.k = parameter;
       shape.segments = n;  // more are partly empty and need no more room
       break;
     default:
-      if (k_or_value_bytes != 0)
-        throw Error(GSORT_ERROR_INVALID_ARGUMENT, "k_or_value_bytes = %llu; this operation takes 0",
-                    static_cast<ull>(k_or_value_bytes));
+      if (parameter != 0)
+        throw Error(GSORT_ERROR_INVALID_ARGUMENT, "parameter = %llu; this operation takes 0",
+                    static_cast<ull>(parameter));
   }
   return shape;
 }
 
 }  // namespace
 
-gsort_status gsort_reserve(gsort *g, uint32_t op, gsort_dtype t, uint64_t n, uint64_t k_or_value_bytes) {
-  return with_handle(g, [&] { g->engine->reserve(make_shape(op, t, n, k_or_value_bytes)); });
+gsort_status gsort_reserve(gsort *g, uint32_t op, gsort_dtype t, uint64_t n, uint64_t parameter) {
+  return with_handle(g, [&] { g->engine->reserve(make_shape(op, t, n, parameter)); });
 }
 
-gsort_status gsort_workspace_bytes(uint32_t op, gsort_dtype t, uint64_t n, uint64_t k_or_value_bytes, uint64_t *bytes) {
+gsort_status gsort_workspace_bytes(uint32_t op, gsort_dtype t, uint64_t n, uint64_t parameter, uint64_t *bytes) {
   return caught(nullptr, [&] {
     if (bytes == nullptr) throw Error(GSORT_ERROR_INVALID_ARGUMENT, "bytes is NULL; pass the address of a uint64_t");
-    *bytes = cuda_workspace_bytes(make_shape(op, t, n, k_or_value_bytes));
+    *bytes = cuda_workspace_bytes(make_shape(op, t, n, parameter));
   });
 }

@@ -10,13 +10,10 @@ typedef gsort_status (*header_sort_fn)(gsort *, gsort_dtype, const void *, void 
 
 static gsort_status use(gsort *g, void *array) {
   const header_sort_fn sort = gsort_sort;
-  gsort_options options;
+  gsort_options options = GSORT_OPTIONS_INIT;
   gsort_info info;
   uint64_t bytes = 0;
-  options.struct_size = (uint32_t)sizeof(options);
   options.backend = GSORT_BACKEND_AUTO + GSORT_BACKEND_CPU + GSORT_BACKEND_CUDA;
-  options.host_allocate = NULL;
-  options.log = NULL;
   info.struct_size = (uint32_t)sizeof(info);
   info.reason[255] = '\0';
   return sort(g,

@@ -53,6 +53,25 @@ gsort_info info_of(gsort *g) {
   return info;
 }
 
+TEST(CreateArguments, InitialOptionsAreZerosWithTheirSize) {
+  const gsort_options initial = GSORT_OPTIONS_INIT;
+  gsort_options zeros;
+  std::memset(&zeros, 0, sizeof zeros);
+  zeros.struct_size = sizeof zeros;
+  EXPECT_EQ(zeros.struct_size, initial.struct_size);
+  EXPECT_EQ(zeros.backend, initial.backend);
+  EXPECT_EQ(zeros.device, initial.device);
+  EXPECT_EQ(zeros.threads, initial.threads);
+  EXPECT_EQ(zeros.device_memory_limit_bytes, initial.device_memory_limit_bytes);
+  EXPECT_EQ(zeros.host_memory_limit_bytes, initial.host_memory_limit_bytes);
+  EXPECT_EQ(nullptr, initial.host_allocate);
+  EXPECT_EQ(nullptr, initial.device_deallocate);
+  EXPECT_EQ(nullptr, initial.log_user);
+  gsort *g = nullptr;
+  ASSERT_EQ(GSORT_OK, gsort_create(&initial, &g));
+  gsort_destroy(g);
+}
+
 TEST(CreateArguments, OutIsNull) {
   EXPECT_EQ(GSORT_ERROR_INVALID_ARGUMENT, gsort_create(nullptr, nullptr));
   EXPECT_TRUE(has_words(gsort_error_message(nullptr), {"out", "NULL"}));

@@ -8,10 +8,10 @@ namespace {
 class MemoryArguments : public ArgumentsTest {
  protected:
   // The same wrong shape for the call that reserves and for the one that computes.
-  void expect_both_invalid(uint32_t op, gsort_dtype t, uint64_t n, uint64_t k_or_value_bytes, const Words &words) {
-    expect_invalid(gsort_reserve(g(), op, t, n, k_or_value_bytes), words);
+  void expect_both_invalid(uint32_t op, gsort_dtype t, uint64_t n, uint64_t parameter, const Words &words) {
+    expect_invalid(gsort_reserve(g(), op, t, n, parameter), words);
     uint64_t needed = 12345;
-    EXPECT_EQ(GSORT_ERROR_INVALID_ARGUMENT, gsort_workspace_bytes(op, t, n, k_or_value_bytes, &needed));
+    EXPECT_EQ(GSORT_ERROR_INVALID_ARGUMENT, gsort_workspace_bytes(op, t, n, parameter, &needed));
     EXPECT_TRUE(has_words(gsort_error_message(nullptr), words));
     EXPECT_EQ(12345u, needed) << "something was written";
   }
@@ -21,12 +21,12 @@ TEST_P(MemoryArguments, Shapes) {
   expect_both_invalid(0, GSORT_U32, 100, 0, {"op", "0"});
   expect_both_invalid(13, GSORT_U32, 100, 0, {"op", "13"});
   expect_both_invalid(GSORT_OP_SORT, 0, 100, 0, {"t", "0"});
-  expect_both_invalid(GSORT_OP_SORT, GSORT_U32, 100, 7, {"k_or_value_bytes", "7"});
-  expect_both_invalid(GSORT_OP_SORT_PAIRS, GSORT_U32, 100, 0, {"k_or_value_bytes", "0"});
-  expect_both_invalid(GSORT_OP_SORT_PAIRS, GSORT_U32, 100, 65537, {"k_or_value_bytes", "65537"});
-  expect_both_invalid(GSORT_OP_ARGSORT, GSORT_U32, 100, 3, {"k_or_value_bytes", "3"});
-  expect_both_invalid(GSORT_OP_RANK, GSORT_U32, 100, 16, {"k_or_value_bytes", "16"});
-  expect_both_invalid(GSORT_OP_TOPK, GSORT_U32, 100, 101, {"k_or_value_bytes", "101"});
+  expect_both_invalid(GSORT_OP_SORT, GSORT_U32, 100, 7, {"parameter", "7"});
+  expect_both_invalid(GSORT_OP_SORT_PAIRS, GSORT_U32, 100, 0, {"parameter", "0"});
+  expect_both_invalid(GSORT_OP_SORT_PAIRS, GSORT_U32, 100, 65537, {"parameter", "65537"});
+  expect_both_invalid(GSORT_OP_ARGSORT, GSORT_U32, 100, 3, {"parameter", "3"});
+  expect_both_invalid(GSORT_OP_RANK, GSORT_U32, 100, 16, {"parameter", "16"});
+  expect_both_invalid(GSORT_OP_TOPK, GSORT_U32, 100, 101, {"parameter", "101"});
   expect_both_invalid(GSORT_OP_SORT, GSORT_U32, kTooMany, 0, {as_text(kTooMany)});
   expect_both_invalid(GSORT_OP_SORT_PAIRS, GSORT_U8, uint64_t{1} << 50, 65536, {});
 }

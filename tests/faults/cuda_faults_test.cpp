@@ -390,6 +390,30 @@ TEST_P(FaultTest, StreamThatIsGone) {
 INSTANTIATE_TEST_SUITE_P(Machines, FaultTest, ::testing::ValuesIn(kMachines),
                          [](const auto &test) { return std::string(test.param.name); });
 
+// The device of a handle, by its options, where the calling thread's current device is the stand-in's second.
+TEST(DeviceOfHandle, SameForNullZeroedAndInitialOptions) {
+  use_stand_in(ArrayPlace::kHost);
+  ASSERT_EQ(cudaSuccess, cudaSetDevice(1));
+  gsort_options zeroed = {};
+  zeroed.struct_size = sizeof zeroed;
+  const gsort_options initial = GSORT_OPTIONS_INIT;
+  gsort_options current = GSORT_OPTIONS_INIT;
+  current.device = -1;
+  const std::pair<const gsort_options *, int32_t> wanted[] = {{nullptr, 0}, {&zeroed, 0}, {&initial, 0}, {&current, 1}};
+  for (const auto &[options, device] : wanted) {
+    gsort *g = nullptr;
+    ASSERT_EQ(GSORT_OK, gsort_create(options, &g)) << gsort_error_message(nullptr);
+    gsort_info info = {};
+    info.struct_size = sizeof info;
+    EXPECT_TRUE(succeeded(g, gsort_info_get(g, &info)));
+    EXPECT_EQ(GSORT_BACKEND_CUDA, info.backend) << info.reason;
+    EXPECT_EQ(device, info.device);
+    gsort_destroy(g);
+  }
+  ASSERT_EQ(cudaSuccess, cudaSetDevice(0));
+  use_real_device();
+}
+
 // After all tests: every function on the list was made to fail at least once.
 class EveryFunctionFailed : public ::testing::Environment {
  public:

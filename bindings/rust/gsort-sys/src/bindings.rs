@@ -90,7 +90,7 @@ pub type gsort_deallocate_fn = ::core::option::Option<
         bytes: u64,
     ),
 >;
-/// How to create a handle. Zero every field, set struct_size to sizeof(gsort_options), then set what you want.
+/// How to create a handle: begin with `GSORT_OPTIONS_INIT`, or with zeros and the struct_size, and set what you want.
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct gsort_options {
@@ -98,7 +98,7 @@ pub struct gsort_options {
     pub struct_size: u32,
     /// GSORT_BACKEND_*.
     pub backend: u32,
-    /// CUDA device ordinal, or -1 for the calling thread's current one.
+    /// CUDA device ordinal, 0 if not set; -1: the calling thread's current one.
     pub device: i32,
     /// CPU threads, the caller's included; 0: one a processor allowed.
     pub threads: u32,
@@ -239,7 +239,7 @@ const _: () = {
 extern "C" {
     /** Makes a handle. AUTO succeeds on the CPU where no GPU can be used, and gsort_info says why.
 
-`options`: how; NULL for the defaults (AUTO, current device, all threads). Not kept.
+`options`: how; NULL for the defaults, as `GSORT_OPTIONS_INIT` has them. Not kept.
 
 `out`: receives the handle, or NULL on failure. Must not be NULL.
 
@@ -580,6 +580,450 @@ rounded once to the type, and a NaN is written as the type's quiet NaN without s
         n: u64,
         flags: u32,
     ) -> gsort_status;
+    /// gsort_topk(): values_out or indices_out may be NULL.
+    pub fn gsort_topk_u32(
+        g: *mut gsort,
+        in_: *const u32,
+        n: u64,
+        k: u64,
+        values_out: *mut u32,
+        indices_out: *mut u64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_topk(): values_out or indices_out may be NULL.
+    pub fn gsort_topk_i32(
+        g: *mut gsort,
+        in_: *const i32,
+        n: u64,
+        k: u64,
+        values_out: *mut i32,
+        indices_out: *mut u64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_topk(): values_out or indices_out may be NULL.
+    pub fn gsort_topk_u64(
+        g: *mut gsort,
+        in_: *const u64,
+        n: u64,
+        k: u64,
+        values_out: *mut u64,
+        indices_out: *mut u64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_topk(): values_out or indices_out may be NULL.
+    pub fn gsort_topk_i64(
+        g: *mut gsort,
+        in_: *const i64,
+        n: u64,
+        k: u64,
+        values_out: *mut i64,
+        indices_out: *mut u64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_topk(): values_out or indices_out may be NULL.
+    pub fn gsort_topk_f32(
+        g: *mut gsort,
+        in_: *const f32,
+        n: u64,
+        k: u64,
+        values_out: *mut f32,
+        indices_out: *mut u64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_topk(): values_out or indices_out may be NULL.
+    pub fn gsort_topk_f64(
+        g: *mut gsort,
+        in_: *const f64,
+        n: u64,
+        k: u64,
+        values_out: *mut f64,
+        indices_out: *mut u64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_argsort().
+    pub fn gsort_argsort_u32(
+        g: *mut gsort,
+        keys: *const u32,
+        n: u64,
+        indices_out: *mut u64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_argsort().
+    pub fn gsort_argsort_i32(
+        g: *mut gsort,
+        keys: *const i32,
+        n: u64,
+        indices_out: *mut u64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_argsort().
+    pub fn gsort_argsort_u64(
+        g: *mut gsort,
+        keys: *const u64,
+        n: u64,
+        indices_out: *mut u64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_argsort().
+    pub fn gsort_argsort_i64(
+        g: *mut gsort,
+        keys: *const i64,
+        n: u64,
+        indices_out: *mut u64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_argsort().
+    pub fn gsort_argsort_f32(
+        g: *mut gsort,
+        keys: *const f32,
+        n: u64,
+        indices_out: *mut u64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_argsort().
+    pub fn gsort_argsort_f64(
+        g: *mut gsort,
+        keys: *const f64,
+        n: u64,
+        indices_out: *mut u64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_sum(): one uint64_t of unsigned types, one int64_t of signed ones, one double of floats.
+    pub fn gsort_sum_u32(
+        g: *mut gsort,
+        in_: *const u32,
+        n: u64,
+        out: *mut u64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_sum(): one uint64_t of unsigned types, one int64_t of signed ones, one double of floats.
+    pub fn gsort_sum_i32(
+        g: *mut gsort,
+        in_: *const i32,
+        n: u64,
+        out: *mut i64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_sum(): one uint64_t of unsigned types, one int64_t of signed ones, one double of floats.
+    pub fn gsort_sum_u64(
+        g: *mut gsort,
+        in_: *const u64,
+        n: u64,
+        out: *mut u64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_sum(): one uint64_t of unsigned types, one int64_t of signed ones, one double of floats.
+    pub fn gsort_sum_i64(
+        g: *mut gsort,
+        in_: *const i64,
+        n: u64,
+        out: *mut i64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_sum(): one uint64_t of unsigned types, one int64_t of signed ones, one double of floats.
+    pub fn gsort_sum_f32(
+        g: *mut gsort,
+        in_: *const f32,
+        n: u64,
+        out: *mut f64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_sum(): one uint64_t of unsigned types, one int64_t of signed ones, one double of floats.
+    pub fn gsort_sum_f64(
+        g: *mut gsort,
+        in_: *const f64,
+        n: u64,
+        out: *mut f64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_reduce() with `GSORT_MEAN`.
+    pub fn gsort_mean_u32(
+        g: *mut gsort,
+        in_: *const u32,
+        n: u64,
+        out: *mut f64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_reduce() with `GSORT_MEAN`.
+    pub fn gsort_mean_i32(
+        g: *mut gsort,
+        in_: *const i32,
+        n: u64,
+        out: *mut f64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_reduce() with `GSORT_MEAN`.
+    pub fn gsort_mean_u64(
+        g: *mut gsort,
+        in_: *const u64,
+        n: u64,
+        out: *mut f64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_reduce() with `GSORT_MEAN`.
+    pub fn gsort_mean_i64(
+        g: *mut gsort,
+        in_: *const i64,
+        n: u64,
+        out: *mut f64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_reduce() with `GSORT_MEAN`.
+    pub fn gsort_mean_f32(
+        g: *mut gsort,
+        in_: *const f32,
+        n: u64,
+        out: *mut f64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_reduce() with `GSORT_MEAN`.
+    pub fn gsort_mean_f64(
+        g: *mut gsort,
+        in_: *const f64,
+        n: u64,
+        out: *mut f64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_reduce() with `GSORT_MIN`.
+    pub fn gsort_min_u32(
+        g: *mut gsort,
+        in_: *const u32,
+        n: u64,
+        out: *mut u32,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_reduce() with `GSORT_MIN`.
+    pub fn gsort_min_i32(
+        g: *mut gsort,
+        in_: *const i32,
+        n: u64,
+        out: *mut i32,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_reduce() with `GSORT_MIN`.
+    pub fn gsort_min_u64(
+        g: *mut gsort,
+        in_: *const u64,
+        n: u64,
+        out: *mut u64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_reduce() with `GSORT_MIN`.
+    pub fn gsort_min_i64(
+        g: *mut gsort,
+        in_: *const i64,
+        n: u64,
+        out: *mut i64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_reduce() with `GSORT_MIN`.
+    pub fn gsort_min_f32(
+        g: *mut gsort,
+        in_: *const f32,
+        n: u64,
+        out: *mut f32,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_reduce() with `GSORT_MIN`.
+    pub fn gsort_min_f64(
+        g: *mut gsort,
+        in_: *const f64,
+        n: u64,
+        out: *mut f64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_reduce() with `GSORT_MAX`.
+    pub fn gsort_max_u32(
+        g: *mut gsort,
+        in_: *const u32,
+        n: u64,
+        out: *mut u32,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_reduce() with `GSORT_MAX`.
+    pub fn gsort_max_i32(
+        g: *mut gsort,
+        in_: *const i32,
+        n: u64,
+        out: *mut i32,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_reduce() with `GSORT_MAX`.
+    pub fn gsort_max_u64(
+        g: *mut gsort,
+        in_: *const u64,
+        n: u64,
+        out: *mut u64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_reduce() with `GSORT_MAX`.
+    pub fn gsort_max_i64(
+        g: *mut gsort,
+        in_: *const i64,
+        n: u64,
+        out: *mut i64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_reduce() with `GSORT_MAX`.
+    pub fn gsort_max_f32(
+        g: *mut gsort,
+        in_: *const f32,
+        n: u64,
+        out: *mut f32,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_reduce() with `GSORT_MAX`.
+    pub fn gsort_max_f64(
+        g: *mut gsort,
+        in_: *const f64,
+        n: u64,
+        out: *mut f64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_reduce() with `GSORT_ARGMIN`.
+    pub fn gsort_argmin_u32(
+        g: *mut gsort,
+        in_: *const u32,
+        n: u64,
+        out: *mut u64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_reduce() with `GSORT_ARGMIN`.
+    pub fn gsort_argmin_i32(
+        g: *mut gsort,
+        in_: *const i32,
+        n: u64,
+        out: *mut u64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_reduce() with `GSORT_ARGMIN`.
+    pub fn gsort_argmin_u64(
+        g: *mut gsort,
+        in_: *const u64,
+        n: u64,
+        out: *mut u64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_reduce() with `GSORT_ARGMIN`.
+    pub fn gsort_argmin_i64(
+        g: *mut gsort,
+        in_: *const i64,
+        n: u64,
+        out: *mut u64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_reduce() with `GSORT_ARGMIN`.
+    pub fn gsort_argmin_f32(
+        g: *mut gsort,
+        in_: *const f32,
+        n: u64,
+        out: *mut u64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_reduce() with `GSORT_ARGMIN`.
+    pub fn gsort_argmin_f64(
+        g: *mut gsort,
+        in_: *const f64,
+        n: u64,
+        out: *mut u64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_reduce() with `GSORT_ARGMAX`.
+    pub fn gsort_argmax_u32(
+        g: *mut gsort,
+        in_: *const u32,
+        n: u64,
+        out: *mut u64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_reduce() with `GSORT_ARGMAX`.
+    pub fn gsort_argmax_i32(
+        g: *mut gsort,
+        in_: *const i32,
+        n: u64,
+        out: *mut u64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_reduce() with `GSORT_ARGMAX`.
+    pub fn gsort_argmax_u64(
+        g: *mut gsort,
+        in_: *const u64,
+        n: u64,
+        out: *mut u64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_reduce() with `GSORT_ARGMAX`.
+    pub fn gsort_argmax_i64(
+        g: *mut gsort,
+        in_: *const i64,
+        n: u64,
+        out: *mut u64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_reduce() with `GSORT_ARGMAX`.
+    pub fn gsort_argmax_f32(
+        g: *mut gsort,
+        in_: *const f32,
+        n: u64,
+        out: *mut u64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_reduce() with `GSORT_ARGMAX`.
+    pub fn gsort_argmax_f64(
+        g: *mut gsort,
+        in_: *const f64,
+        n: u64,
+        out: *mut u64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_scan().
+    pub fn gsort_scan_u32(
+        g: *mut gsort,
+        in_: *const u32,
+        out: *mut u32,
+        n: u64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_scan().
+    pub fn gsort_scan_i32(
+        g: *mut gsort,
+        in_: *const i32,
+        out: *mut i32,
+        n: u64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_scan().
+    pub fn gsort_scan_u64(
+        g: *mut gsort,
+        in_: *const u64,
+        out: *mut u64,
+        n: u64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_scan().
+    pub fn gsort_scan_i64(
+        g: *mut gsort,
+        in_: *const i64,
+        out: *mut i64,
+        n: u64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_scan().
+    pub fn gsort_scan_f32(
+        g: *mut gsort,
+        in_: *const f32,
+        out: *mut f32,
+        n: u64,
+        flags: u32,
+    ) -> gsort_status;
+    /// gsort_scan().
+    pub fn gsort_scan_f64(
+        g: *mut gsort,
+        in_: *const f64,
+        out: *mut f64,
+        n: u64,
+        flags: u32,
+    ) -> gsort_status;
     /** Allocates now what a later call of this shape with device arrays needs, so that the call can be captured into a
 graph. The memory stays with the handle. On a CPU handle it does nothing.
 
@@ -591,24 +1035,24 @@ graph. The memory stays with the handle. On a CPU handle it does nothing.
 
 `n`: elements, as said beside GSORT_OP_*.
 
-`k_or_value_bytes`: as said beside GSORT_OP_*, otherwise 0.*/
+`parameter`: what the operation needs to be known beside n: said beside GSORT_OP_*, otherwise 0.*/
     pub fn gsort_reserve(
         g: *mut gsort,
         op: u32,
         t: gsort_dtype,
         n: u64,
-        k_or_value_bytes: u64,
+        parameter: u64,
     ) -> gsort_status;
     /** Device memory beyond its arrays that a call with device arrays needs. Pure arithmetic: needs no GPU and no handle.
 
-`op,t,n,k_or_value_bytes`: as in gsort_reserve().
+`op,t,n,parameter`: as in gsort_reserve().
 
 `bytes`: receives the size; never NULL.*/
     pub fn gsort_workspace_bytes(
         op: u32,
         t: gsort_dtype,
         n: u64,
-        k_or_value_bytes: u64,
+        parameter: u64,
         bytes: *mut u64,
     ) -> gsort_status;
     /** Lends the handle device memory to work in instead of its own; NULL and 0 take it back. The memory must be aligned to
