@@ -65,7 +65,7 @@ uint32_t auto_backend() {
               "the environment variable GSORT_BACKEND is \"%.40s\"; set it to cpu or cuda", text);
 }
 
-void open_engine(gsort &g, const gsort_options &options) {
+void open_engine(Handle &g, const gsort_options &options) {
   const EngineOptions engine_options = {options, &g.host_memory, &g.control};
   const bool by_options = options.backend != GSORT_BACKEND_AUTO;
   const uint32_t backend = by_options ? options.backend : auto_backend();
@@ -89,10 +89,10 @@ void open_engine(gsort &g, const gsort_options &options) {
   g.control.log("backend chosen: %s", g.reason);
 }
 
-std::unique_ptr<gsort> create(const gsort_options *given) {
+std::unique_ptr<Handle> create(const gsort_options *given) {
   const gsort_options options = complete_options(given);
   check_options(options);
-  std::unique_ptr<gsort> g(new gsort(options));
+  std::unique_ptr<Handle> g(new Handle(options));
   g->id = next_id.fetch_add(1);
   g->fork_generation = fork_generation();
   g->control.set_log(options.log, options.log_user);
@@ -109,7 +109,7 @@ uint64_t fork_generation() {
   return generation.load(std::memory_order_relaxed);
 }
 
-uint64_t id_of(const gsort *g) { return g == nullptr ? 0 : g->id; }
+uint64_t id_of(const gsort *g) { return g == nullptr ? 0 : handle_of(g)->id; }
 
 gsort_status fail(const gsort *g, gsort_status status, const char *text) {
   remember_message(id_of(g), text);
@@ -140,25 +140,25 @@ gsort_status gsort_create(const gsort_options *options, gsort **out) {
   if (out == nullptr)
     return fail(nullptr, GSORT_ERROR_INVALID_ARGUMENT, "out is NULL; pass the address of a gsort pointer");
   *out = nullptr;
-  return caught(nullptr, [&] { *out = create(options).release(); });
+  return caught(nullptr, [&] { *out = reinterpret_cast<gsort *>(create(options).release()); });
 }
 
 void gsort_destroy(gsort *g) {
   if (g == nullptr) return;
-  if (g->fork_generation != fork_generation()) {
+  Handle *const handle = handle_of(g);
+  if (handle->fork_generation != fork_generation()) {
     // The lock may have been held by a thread that the child does not have: the handle's own memory is given up.
-    g->engine->abandon();
+    handle->engine->abandon();
     return;
   }
-  delete g;
+  delete handle;
 }
 
 const char *gsort_error_message(const gsort *g) { return remembered_message(id_of(g)); }
 
 gsort_status gsort_info_get(const gsort *g, gsort_info *info) {
   // The handle is only read, but in turn with the calls that change it.
-  gsort *const handle = const_cast<gsort *>(g);
-  return with_handle(handle, [&] {
+  return with_handle(const_cast<gsort *>(g), [&](Handle &handle) {
     constexpr uint32_t smallest = offsetof(gsort_info, device);
     if (info == nullptr) throw Error(GSORT_ERROR_INVALID_ARGUMENT, "info is NULL; pass the address of a gsort_info");
     const uint32_t size = info->struct_size;
@@ -167,41 +167,41 @@ gsort_status gsort_info_get(const gsort *g, gsort_info *info) {
                   "info->struct_size is %u; set it to sizeof(gsort_info), which is %zu here", size, sizeof(gsort_info));
     gsort_info full;
     std::memset(&full, 0, sizeof full);
-    handle->engine->describe(full);
+    handle.engine->describe(full);
     full.struct_size = size;
-    full.host_held_bytes = handle->host_memory.held_bytes();
-    std::memcpy(full.reason, handle->reason, sizeof full.reason);
+    full.host_held_bytes = handle.host_memory.held_bytes();
+    std::memcpy(full.reason, handle.reason, sizeof full.reason);
     std::memcpy(info, &full, size < sizeof full ? size : sizeof full);
   });
 }
 
 gsort_status gsort_set_stream(gsort *g, void *cuda_stream) {
-  return with_handle(g, [&] { g->engine->set_stream(cuda_stream); });
+  return with_handle(g, [&](Handle &handle) { handle.engine->set_stream(cuda_stream); });
 }
 
 gsort_status gsort_synchronize(gsort *g) {
-  return with_handle(g, [&] { g->engine->synchronize(); });
+  return with_handle(g, [&](Handle &handle) { handle.engine->synchronize(); });
 }
 
 gsort_status gsort_set_workspace(gsort *g, void *device_memory, uint64_t bytes) {
-  return with_handle(g, [&] {
+  return with_handle(g, [&](Handle &handle) {
     if ((device_memory == nullptr) != (bytes == 0))
       throw Error(GSORT_ERROR_INVALID_ARGUMENT,
                   "device_memory = %p with bytes = %llu; pass memory and its size, or NULL and 0", device_memory,
                   static_cast<unsigned long long>(bytes));
     if (reinterpret_cast<uintptr_t>(device_memory) % 256 != 0)
       throw Error(GSORT_ERROR_INVALID_ARGUMENT, "device_memory = %p is not aligned to 256 bytes", device_memory);
-    g->engine->set_workspace(device_memory, bytes);
+    handle.engine->set_workspace(device_memory, bytes);
   });
 }
 
 gsort_status gsort_set_progress(gsort *g, gsort_progress_fn fn, void *user) {
-  return with_handle(g, [&] { g->control.set_progress(fn, user); });
+  return with_handle(g, [&](Handle &handle) { handle.control.set_progress(fn, user); });
 }
 
 gsort_status gsort_cancel(gsort *g) {
   if (g == nullptr) return fail_null_handle();
-  if (g->fork_generation != fork_generation()) return fail_forked(g);
-  g->control.request_cancel();
+  if (handle_of(g)->fork_generation != fork_generation()) return fail_forked(g);
+  handle_of(g)->control.request_cancel();
   return GSORT_OK;
 }

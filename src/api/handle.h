@@ -15,22 +15,26 @@
 #include "engine.h"
 #include "gsort.h"
 
-struct gsort {
-  explicit gsort(const gsort_options &options)
+namespace gsort_internal {
+
+// What a `gsort *` points to. A type of its own, because the `gsort` of C++ programs is the one of gsort.hpp.
+struct Handle {
+  explicit Handle(const gsort_options &options)
       : host_memory(options.host_allocate, options.host_deallocate, options.allocator_user,
                     options.host_memory_limit_bytes) {}
 
   uint64_t id = 0;               // never reused, unlike an address: messages go by it
   uint64_t fork_generation = 0;  // at creation
   std::mutex mutex;              // calls take turns
-  gsort_internal::HostMemory host_memory;
-  gsort_internal::Control control;
-  std::unique_ptr<gsort_internal::Engine> engine;
+  HostMemory host_memory;
+  Control control;
+  std::unique_ptr<Engine> engine;
   bool lost = false;  // the device failed for good
   char reason[256] = "";
 };
 
-namespace gsort_internal {
+inline Handle *handle_of(gsort *g) { return reinterpret_cast<Handle *>(g); }
+inline const Handle *handle_of(const gsort *g) { return reinterpret_cast<const Handle *>(g); }
 
 // Counts the forks that led to this process; starts counting at the first call.
 uint64_t fork_generation();
@@ -59,17 +63,18 @@ gsort_status fail_null_handle();
 gsort_status fail_forked(const gsort *g);
 gsort_status fail_lost(const gsort *g);
 
-// Runs f() on a handle, one call at a time. A lost device is remembered.
+// Runs f(handle), one call at a time. A lost device is remembered.
 template <class F>
 gsort_status with_handle(gsort *g, F &&f) noexcept {
   if (g == nullptr) return fail_null_handle();
-  if (g->fork_generation != fork_generation()) return fail_forked(g);
+  Handle &handle = *handle_of(g);
+  if (handle.fork_generation != fork_generation()) return fail_forked(g);
   try {
-    const std::lock_guard<std::mutex> turn(g->mutex);
-    if (g->lost) return fail_lost(g);
-    g->control.begin_call();
-    const gsort_status status = caught(g, f);
-    if (status == GSORT_ERROR_DEVICE_LOST) g->lost = true;
+    const std::lock_guard<std::mutex> turn(handle.mutex);
+    if (handle.lost) return fail_lost(g);
+    handle.control.begin_call();
+    const gsort_status status = caught(g, [&] { f(handle); });
+    if (status == GSORT_ERROR_DEVICE_LOST) handle.lost = true;
     return status;
   } catch (...) {
     return fail(g, GSORT_ERROR_INTERNAL, "the handle's lock failed; was it destroyed by another thread?");

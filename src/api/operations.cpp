@@ -26,22 +26,22 @@ Request make_topk_request(Operation operation, gsort_dtype t, uint32_t flags) {
   return request;
 }
 
-ArrayUse check_elements(gsort *g, const char *name, const void *array, uint64_t count, gsort_dtype t) {
-  return check_array(*g->engine, name, array, count, dtype_bytes(t), dtype_bytes(t));
+ArrayUse check_elements(Handle &handle, const char *name, const void *array, uint64_t count, gsort_dtype t) {
+  return check_array(*handle.engine, name, array, count, dtype_bytes(t), dtype_bytes(t));
 }
 
 gsort_status sort_keys(gsort *g, const char *in_name, gsort_dtype t, const void *in, const char *out_name, void *out,
                        uint64_t n, uint32_t flags) {
-  return with_handle(g, [&] {
+  return with_handle(g, [&](Handle &handle) {
     check_dtype(t);
     check_flags(flags, kOrderFlags);
-    const ArrayUse in_use = check_elements(g, in_name, in, n, t);
-    const ArrayUse out_use = check_elements(g, out_name, out, n, t);
+    const ArrayUse in_use = check_elements(handle, in_name, in, n, t);
+    const ArrayUse out_use = check_elements(handle, out_name, out, n, t);
     check_overlap(out_use, in_use, true);
     if (n == 0) return;
     Request request = make_request(Operation::kSort, t, flags);
     request.in = in, request.out = out, request.n = n;
-    g->engine->execute(request);
+    handle.engine->execute(request);
   });
 }
 
@@ -52,17 +52,17 @@ gsort_status sort_in_place(gsort *g, gsort_dtype t, void *keys, uint64_t n, uint
 // argsort and rank: keys in, one index an element out.
 gsort_status index_keys(gsort *g, Operation operation, gsort_dtype t, const void *keys, uint64_t n, gsort_dtype index_t,
                         const char *out_name, void *out, uint32_t flags) {
-  return with_handle(g, [&] {
+  return with_handle(g, [&](Handle &handle) {
     check_dtype(t);
     check_flags(flags, kOrderFlags);
     check_index_dtype(index_t, n == 0 ? 0 : n - 1);
-    const ArrayUse in_use = check_elements(g, "keys", keys, n, t);
-    const ArrayUse out_use = check_elements(g, out_name, out, n, index_t);
+    const ArrayUse in_use = check_elements(handle, "keys", keys, n, t);
+    const ArrayUse out_use = check_elements(handle, out_name, out, n, index_t);
     check_overlap(out_use, in_use, false);
     if (n == 0) return;
     Request request = make_request(operation, t, flags);
     request.in = keys, request.out = out, request.n = n, request.index_t = index_t;
-    g->engine->execute(request);
+    handle.engine->execute(request);
   });
 }
 
@@ -78,34 +78,34 @@ void check_k(uint64_t k, const char *whole_name, uint64_t whole) {
 }
 
 // The outputs of a top-k of `count` elements in all, against its input and, of segments, the offsets.
-void check_topk_outputs(gsort *g, const Request &request, uint64_t count, const ArrayUse &in,
+void check_topk_outputs(Handle &handle, const Request &request, uint64_t count, const ArrayUse &in,
                         const ArrayUse &offsets = {"offsets", nullptr, 0}) {
   const ArrayUse values =
-      check_elements(g, "values_out", request.out, request.out == nullptr ? 0 : count, request.order.dtype);
+      check_elements(handle, "values_out", request.out, request.out == nullptr ? 0 : count, request.order.dtype);
   check_overlap(values, in, false);
   check_overlap(values, offsets, false);
   if (request.indices_out == nullptr) return;
-  const ArrayUse indices = check_elements(g, "indices_out", request.indices_out, count, request.index_t);
+  const ArrayUse indices = check_elements(handle, "indices_out", request.indices_out, count, request.index_t);
   check_overlap(indices, in, false);
   check_overlap(indices, offsets, false);
   check_overlap(indices, values, false);
 }
 
 // The array of segments + 1 offsets.
-ArrayUse check_segments(gsort *g, const uint64_t *offsets, uint64_t segments) {
+ArrayUse check_segments(Handle &handle, const uint64_t *offsets, uint64_t segments) {
   if (segments == 0) return {"offsets", offsets, 0};
   if (segments == UINT64_MAX)
     throw Error(GSORT_ERROR_INVALID_ARGUMENT, "segments = 2^64 - 1 is too large; pass the number of segments");
-  return check_array(*g->engine, "offsets", offsets, segments + 1, 8, 8);
+  return check_array(*handle.engine, "offsets", offsets, segments + 1, 8, 8);
 }
 
 // What the offsets say of n elements, if the host can read them; an engine checks others.
-void check_offsets_of_host(gsort *g, const uint64_t *offsets, uint64_t segments, uint64_t n) {
-  if (segments != 0 && g->engine->host_readable(offsets)) check_offsets(offsets, segments, n);
+void check_offsets_of_host(Handle &handle, const uint64_t *offsets, uint64_t segments, uint64_t n) {
+  if (segments != 0 && handle.engine->host_readable(offsets)) check_offsets(offsets, segments, n);
 }
 
-ArrayUse check_result(gsort *g, const void *out, uint32_t bytes) {
-  return check_array(*g->engine, "out", out, 1, bytes, bytes);
+ArrayUse check_result(Handle &handle, const void *out, uint32_t bytes) {
+  return check_array(*handle.engine, "out", out, 1, bytes, bytes);
 }
 
 uint32_t result_bytes(uint32_t op, gsort_dtype t) { return op == GSORT_MIN || op == GSORT_MAX ? dtype_bytes(t) : 8; }
@@ -137,16 +137,16 @@ gsort_status gsort_sort(gsort *g, gsort_dtype t, const void *keys_in, void *keys
 
 gsort_status gsort_sort_pairs(gsort *g, gsort_dtype t, const void *keys_in, void *keys_out, uint32_t value_bytes,
                               const void *values_in, void *values_out, uint64_t n, uint32_t flags) {
-  return with_handle(g, [&] {
+  return with_handle(g, [&](Handle &handle) {
     check_dtype(t);
     check_flags(flags, kOrderFlags);
     if (value_bytes == 0 || value_bytes > 65536)
       throw Error(GSORT_ERROR_INVALID_ARGUMENT, "value_bytes = %u; use 1 to 65536, or gsort_sort() for keys alone",
                   value_bytes);
-    const ArrayUse keys = check_elements(g, "keys_in", keys_in, n, t);
-    const ArrayUse keys_sorted = check_elements(g, "keys_out", keys_out, n, t);
-    const ArrayUse values = check_array(*g->engine, "values_in", values_in, n, value_bytes, 1);
-    const ArrayUse values_sorted = check_array(*g->engine, "values_out", values_out, n, value_bytes, 1);
+    const ArrayUse keys = check_elements(handle, "keys_in", keys_in, n, t);
+    const ArrayUse keys_sorted = check_elements(handle, "keys_out", keys_out, n, t);
+    const ArrayUse values = check_array(*handle.engine, "values_in", values_in, n, value_bytes, 1);
+    const ArrayUse values_sorted = check_array(*handle.engine, "values_out", values_out, n, value_bytes, 1);
     check_overlap(keys_sorted, keys, true);
     check_overlap(values_sorted, values, true);
     check_overlap(keys_sorted, values, false);
@@ -156,7 +156,7 @@ gsort_status gsort_sort_pairs(gsort *g, gsort_dtype t, const void *keys_in, void
     Request request = make_request(Operation::kSortPairs, t, flags);
     request.in = keys_in, request.out = keys_out, request.n = n;
     request.values_in = values_in, request.values_out = values_out, request.value_bytes = value_bytes;
-    g->engine->execute(request);
+    handle.engine->execute(request);
   });
 }
 
@@ -172,67 +172,67 @@ gsort_status gsort_rank(gsort *g, gsort_dtype t, const void *keys, uint64_t n, g
 
 gsort_status gsort_merge(gsort *g, gsort_dtype t, const void *a, uint64_t a_n, const void *b, uint64_t b_n, void *out,
                          uint32_t flags) {
-  return with_handle(g, [&] {
+  return with_handle(g, [&](Handle &handle) {
     check_dtype(t);
     check_flags(flags, kOrderFlags);
     uint64_t n;
     if (__builtin_add_overflow(a_n, b_n, &n))
       throw Error(GSORT_ERROR_INVALID_ARGUMENT, "a_n = %llu and b_n = %llu add to more than 2^64; pass smaller counts",
                   static_cast<unsigned long long>(a_n), static_cast<unsigned long long>(b_n));
-    const ArrayUse a_use = check_elements(g, "a", a, a_n, t);
-    const ArrayUse b_use = check_elements(g, "b", b, b_n, t);
-    const ArrayUse out_use = check_elements(g, "out", out, n, t);
+    const ArrayUse a_use = check_elements(handle, "a", a, a_n, t);
+    const ArrayUse b_use = check_elements(handle, "b", b, b_n, t);
+    const ArrayUse out_use = check_elements(handle, "out", out, n, t);
     check_overlap(out_use, a_use, false);
     check_overlap(out_use, b_use, false);
     if (n == 0) return;
     Request request = make_request(Operation::kMerge, t, flags);
     request.in = a, request.n = a_n, request.b = b, request.b_n = b_n, request.out = out;
-    g->engine->execute(request);
+    handle.engine->execute(request);
   });
 }
 
 gsort_status gsort_sort_segments(gsort *g, gsort_dtype t, const void *keys_in, void *keys_out, uint64_t n,
                                  const uint64_t *offsets, uint64_t segments, uint32_t flags) {
-  return with_handle(g, [&] {
+  return with_handle(g, [&](Handle &handle) {
     check_dtype(t);
     check_flags(flags, kOrderFlags);
-    const ArrayUse in_use = check_elements(g, "keys_in", keys_in, n, t);
-    const ArrayUse out_use = check_elements(g, "keys_out", keys_out, n, t);
+    const ArrayUse in_use = check_elements(handle, "keys_in", keys_in, n, t);
+    const ArrayUse out_use = check_elements(handle, "keys_out", keys_out, n, t);
     check_overlap(out_use, in_use, true);
-    check_overlap(out_use, check_segments(g, offsets, segments), false);
-    check_offsets_of_host(g, offsets, segments, n);
+    check_overlap(out_use, check_segments(handle, offsets, segments), false);
+    check_offsets_of_host(handle, offsets, segments, n);
     if (n == 0) return;
     Request request = make_request(Operation::kSortSegments, t, flags);
     request.in = keys_in, request.out = keys_out, request.n = n;
     request.offsets = offsets, request.segments = segments;
-    g->engine->execute(request);
+    handle.engine->execute(request);
   });
 }
 
 gsort_status gsort_topk(gsort *g, gsort_dtype t, const void *in, uint64_t n, uint64_t k, void *values_out,
                         gsort_dtype index_t, void *indices_out, uint32_t flags) {
-  return with_handle(g, [&] {
+  return with_handle(g, [&](Handle &handle) {
     check_dtype(t);
     check_flags(flags, kTopkFlags);
     check_k(k, "n", n);
     if (indices_out != nullptr) check_index_dtype(index_t, n == 0 ? 0 : n - 1);
     if (k == 0) return;
     require_an_output(values_out, indices_out);
-    const ArrayUse in_use = check_elements(g, "in", in, n, t);
+    const ArrayUse in_use = check_elements(handle, "in", in, n, t);
     Request request = make_topk_request(Operation::kTopk, t, flags);
     request.in = in, request.n = n, request.k = k;
     request.rows = 1, request.columns = n, request.row_stride = n;
     request.out = values_out, request.indices_out = indices_out;
     request.index_t = indices_out == nullptr ? GSORT_U64 : index_t;
-    check_topk_outputs(g, request, k, in_use);
-    g->engine->execute(request);
+    check_topk_outputs(handle, request, k, in_use);
+    handle.engine->execute(request);
   });
 }
 
 gsort_status gsort_topk_rows(gsort *g, gsort_dtype t, const void *in, uint64_t rows, uint64_t columns,
                              uint64_t row_stride, uint64_t k, void *values_out, gsort_dtype index_t, void *indices_out,
                              uint32_t flags) {
-  return with_handle(g, [&] {
+  return with_handle(g, [&](Handle &handle) {
     check_dtype(t);
     check_flags(flags, kTopkFlags);
     check_k(k, "columns", columns);
@@ -246,80 +246,80 @@ gsort_status gsort_topk_rows(gsort *g, gsort_dtype t, const void *in, uint64_t r
     uint64_t extent = checked_multiply(rows - 1, row_stride, "rows x row_stride");
     if (__builtin_add_overflow(extent, columns, &extent))
       throw Error(GSORT_ERROR_INVALID_ARGUMENT, "rows x row_stride is past 2^64; pass a smaller count");
-    const ArrayUse in_use = check_elements(g, "in", in, extent, t);
+    const ArrayUse in_use = check_elements(handle, "in", in, extent, t);
     Request request = make_topk_request(Operation::kTopkRows, t, flags);
     request.in = in, request.n = rows * columns, request.k = k;
     request.rows = rows, request.columns = columns, request.row_stride = row_stride;
     request.out = values_out, request.indices_out = indices_out;
     request.index_t = indices_out == nullptr ? GSORT_U64 : index_t;
-    check_topk_outputs(g, request, checked_multiply(rows, k, "rows x k"), in_use);
-    g->engine->execute(request);
+    check_topk_outputs(handle, request, checked_multiply(rows, k, "rows x k"), in_use);
+    handle.engine->execute(request);
   });
 }
 
 gsort_status gsort_topk_segments(gsort *g, gsort_dtype t, const void *in, uint64_t n, const uint64_t *offsets,
                                  uint64_t segments, uint64_t k, void *values_out, gsort_dtype index_t,
                                  void *indices_out, uint32_t flags) {
-  return with_handle(g, [&] {
+  return with_handle(g, [&](Handle &handle) {
     check_dtype(t);
     check_flags(flags, kTopkFlags);
     if (indices_out != nullptr) check_index_dtype(index_t, n == 0 ? 0 : n - 1);
-    const ArrayUse in_use = check_elements(g, "in", in, n, t);
-    const ArrayUse offsets_use = check_segments(g, offsets, segments);
-    if (k == 0 || segments == 0) return check_offsets_of_host(g, offsets, segments, n);
+    const ArrayUse in_use = check_elements(handle, "in", in, n, t);
+    const ArrayUse offsets_use = check_segments(handle, offsets, segments);
+    if (k == 0 || segments == 0) return check_offsets_of_host(handle, offsets, segments, n);
     require_an_output(values_out, indices_out);
     Request request = make_topk_request(Operation::kTopkSegments, t, flags);
     request.in = in, request.n = n, request.k = k;
     request.offsets = offsets, request.segments = segments;
     request.out = values_out, request.indices_out = indices_out;
     request.index_t = indices_out == nullptr ? GSORT_U64 : index_t;
-    check_topk_outputs(g, request, checked_multiply(segments, k, "segments x k"), in_use, offsets_use);
-    check_offsets_of_host(g, offsets, segments, n);
-    g->engine->execute(request);
+    check_topk_outputs(handle, request, checked_multiply(segments, k, "segments x k"), in_use, offsets_use);
+    check_offsets_of_host(handle, offsets, segments, n);
+    handle.engine->execute(request);
   });
 }
 
 gsort_status gsort_sum(gsort *g, gsort_dtype t, const void *in, uint64_t n, void *out, uint32_t flags) {
-  return with_handle(g, [&] {
+  return with_handle(g, [&](Handle &handle) {
     check_dtype(t);
     check_flags(flags, 0);
-    const ArrayUse out_use = check_result(g, out, 8);
-    const ArrayUse in_use = check_elements(g, "in", in, n, t);
+    const ArrayUse out_use = check_result(handle, out, 8);
+    const ArrayUse in_use = check_elements(handle, "in", in, n, t);
     check_overlap(out_use, in_use, false);
     Request request = make_request(Operation::kSum, t, flags);
     request.in = in, request.n = n, request.out = out;
-    g->engine->execute(request);
+    handle.engine->execute(request);
   });
 }
 
 gsort_status gsort_reduce(gsort *g, uint32_t op, gsort_dtype t, const void *in, uint64_t n, void *out, uint32_t flags) {
-  return with_handle(g, [&] {
+  return with_handle(g, [&](Handle &handle) {
     if (op < GSORT_MIN || op > GSORT_MEAN)
       throw Error(GSORT_ERROR_INVALID_ARGUMENT,
                   "op = %u is not a reduction; use GSORT_MIN, GSORT_MAX, GSORT_ARGMIN, GSORT_ARGMAX or GSORT_MEAN", op);
     check_dtype(t);
     check_flags(flags, op == GSORT_MEAN ? 0 : GSORT_NAN_LAST);
-    const ArrayUse out_use = check_result(g, out, result_bytes(op, t));
-    const ArrayUse in_use = check_elements(g, "in", in, n, t);
+    const ArrayUse out_use = check_result(handle, out, result_bytes(op, t));
+    const ArrayUse in_use = check_elements(handle, "in", in, n, t);
     check_overlap(out_use, in_use, false);
     Request request = make_request(Operation::kReduce, t, flags);
     request.order.descending = op == GSORT_MAX || op == GSORT_ARGMAX;
     request.in = in, request.n = n, request.out = out, request.reduce_op = op;
-    g->engine->execute(request);
+    handle.engine->execute(request);
   });
 }
 
 gsort_status gsort_scan(gsort *g, gsort_dtype t, const void *in, void *out, uint64_t n, uint32_t flags) {
-  return with_handle(g, [&] {
+  return with_handle(g, [&](Handle &handle) {
     check_dtype(t);
     check_flags(flags, GSORT_EXCLUSIVE);
-    const ArrayUse in_use = check_elements(g, "in", in, n, t);
-    const ArrayUse out_use = check_elements(g, "out", out, n, t);
+    const ArrayUse in_use = check_elements(handle, "in", in, n, t);
+    const ArrayUse out_use = check_elements(handle, "out", out, n, t);
     check_overlap(out_use, in_use, true);
     if (n == 0) return;
     Request request = make_request(Operation::kScan, t, flags);
     request.in = in, request.out = out, request.n = n;
     request.exclusive = (flags & GSORT_EXCLUSIVE) != 0;
-    g->engine->execute(request);
+    handle.engine->execute(request);
   });
 }

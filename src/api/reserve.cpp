@@ -71,7 +71,7 @@ Request make_shape(uint32_t op, gsort_dtype t, uint64_t n, uint64_t parameter) {
 }  // namespace
 
 gsort_status gsort_reserve(gsort *g, uint32_t op, gsort_dtype t, uint64_t n, uint64_t parameter) {
-  return with_handle(g, [&] { g->engine->reserve(make_shape(op, t, n, parameter)); });
+  return with_handle(g, [&](Handle &handle) { handle.engine->reserve(make_shape(op, t, n, parameter)); });
 }
 
 gsort_status gsort_workspace_bytes(uint32_t op, gsort_dtype t, uint64_t n, uint64_t parameter, uint64_t *bytes) {
