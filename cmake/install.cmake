@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# What is installed: both libraries, the header, the CMake package and the pkg-config file.
+# What is installed: both libraries, the headers, the CMake package and the pkg-config file.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS gsort EXPORT gsort-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS gsort_static EXPORT gsort-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(FILES ${PROJECT_SOURCE_DIR}/include/gsort.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/include/gsort.h ${PROJECT_SOURCE_DIR}/include/gsort.hpp
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/bindings/c/gsort_dl.h ${PROJECT_SOURCE_DIR}/bindings/c/gsort_dl.c
         DESTINATION ${CMAKE_INSTALL_DATADIR}/gsort/dl)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE-MIT ${PROJECT_SOURCE_DIR}/LICENSE-APACHE

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# The header compiles without a warning in every standard it is for.
+# The headers compile without a warning in every standard they are for.
 # usage: header_test.sh C_COMPILER CXX_COMPILER INCLUDE_FOLDER SOURCE
 set -eu
 c=$1 cxx=$2 include=$3 source=$4
@@ -12,4 +12,9 @@ done
 for standard in c++11 c++17 c++20; do
   echo "C++ $standard"
   "$cxx" -std=$standard $warnings -I"$include" -x c++ -fsyntax-only "$source"
+done
+for flags in -std=c++17 -std=c++20 "-std=c++17 -fno-exceptions -fno-rtti"; do
+  echo "gsort.hpp with $flags"
+  # shellcheck disable=SC2086 # The flags are words.
+  "$cxx" $flags $warnings -Wsign-conversion -I"$include" -fsyntax-only "${source%.c}_hpp.cpp"
 done

@@ -14,6 +14,7 @@ mkdir -p "$scratch"
 mv "$scratch/installed" "$scratch/prefix"
 prefix=$scratch/prefix
 test -f "$prefix/include/gsort.h"
+test -f "$prefix/include/gsort.hpp"
 library=$(find "$prefix" -name libgsort.so.1)
 test -n "$library" || { echo "no libgsort.so.1 was installed"; exit 1; }
 library_folder=$(dirname "$library")
