@@ -9,6 +9,12 @@ use std::process::Command;
 #[path = "build/generate.rs"]
 mod generate;
 
+/// The library that is linked: with the feature `static` the archive, otherwise the shared one.
+const LIBRARY: &str = if cfg!(feature = "static") { "libgsort.a" } else { "libgsort.so" };
+
+/// What the archive needs beside libc: its inside is C++ and may have the CUDA runtime in it.
+const LIBRARIES_OF_ARCHIVE: [&str; 5] = ["stdc++", "m", "pthread", "dl", "rt"];
+
 /// Where the library and, if known, its header lie.
 struct Found {
     lib_dir: PathBuf,
@@ -62,10 +68,17 @@ fn out_dir() -> PathBuf {
     PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"))
 }
 
-/// The repository around this crate, if there is one (there is none around a package from a registry).
-fn repository() -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..").canonicalize().ok()?;
-    (root.join("include/gsort.h").is_file() && root.join("CMakeLists.txt").is_file()).then_some(root)
+/// The sources of the library: those of the repository around this crate, or the copy of them in a packed crate.
+fn sources() -> Result<PathBuf, String> {
+    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let is_source = |root: &PathBuf| root.join("include/gsort.h").is_file() && root.join("CMakeLists.txt").is_file();
+    let candidates = [crate_folder.join("../../.."), crate_folder.join("vendor")];
+    candidates.iter().filter_map(|root| root.canonicalize().ok()).find(is_source).ok_or_else(|| {
+        format!(
+            "the feature `vendored` builds the library from the sources in {}, which are not there; set GSORT_DIR",
+            crate_folder.join("vendor").display()
+        )
+    })
 }
 
 fn find() -> Result<Found, String> {
@@ -73,7 +86,7 @@ fn find() -> Result<Found, String> {
         // Naming a folder is an order: a library found elsewhere would be the wrong one.
         return find_in(Path::new(&dir)).ok_or_else(|| {
             format!(
-                "no libgsort.so in GSORT_DIR={} (looked there and in {}); set it to the prefix gsort was installed \
+                "no {LIBRARY} in GSORT_DIR={} (looked there and in {}); set it to the prefix gsort was installed \
                  into or to the folder it was built in, as an absolute path",
                 Path::new(&dir).display(),
                 lib_folders().join(", ")
@@ -91,7 +104,7 @@ fn find() -> Result<Found, String> {
         "the gsort library was not found. Do one of these:\n  \
          - set GSORT_DIR to the prefix gsort was installed into, or to the folder it was built in;\n  \
          - make pkg-config find gsort.pc, by PKG_CONFIG_PATH for example ({pkg_config_says});\n  \
-         - enable the feature `vendored`, which builds the library with CMake inside its repository."
+         - enable the feature `vendored`, which builds the library with CMake from the sources in the crate."
     ))
 }
 
@@ -104,7 +117,7 @@ fn lib_folders() -> Vec<String> {
 fn find_in(dir: &Path) -> Option<Found> {
     let mut candidates = vec![dir.to_path_buf()];
     candidates.extend(lib_folders().iter().map(|folder| dir.join(folder)));
-    let lib_dir = candidates.into_iter().find(|lib_dir| lib_dir.join("libgsort.so").is_file())?;
+    let lib_dir = candidates.into_iter().find(|lib_dir| lib_dir.join(LIBRARY).is_file())?;
     let include_dir = Some(dir.join("include")).filter(|include| include.join("gsort.h").is_file());
     Some(Found { lib_dir: lib_dir.canonicalize().ok()?, include_dir })
 }
@@ -114,8 +127,8 @@ fn find_by_pkg_config() -> Result<Found, String> {
         return Err("when cross compiling, PKG_CONFIG must name the target's pkg-config".into());
     }
     let lib_dir = PathBuf::from(pkg_config(&["--variable=libdir"])?);
-    if !lib_dir.join("libgsort.so").is_file() {
-        return Err(format!("pkg-config names {}, where there is no libgsort.so", lib_dir.display()));
+    if !lib_dir.join(LIBRARY).is_file() {
+        return Err(format!("pkg-config names {}, where there is no {LIBRARY}", lib_dir.display()));
     }
     let include_dir = pkg_config(&["--variable=includedir"]).ok().map(PathBuf::from);
     Ok(Found { lib_dir, include_dir })
@@ -138,10 +151,7 @@ fn pkg_config(arguments: &[&str]) -> Result<String, String> {
 }
 
 fn build_vendored() -> Result<Found, String> {
-    let root = repository().ok_or(
-        "the feature `vendored` builds the library from the repository that this crate is a part of, and this copy \
-         of the crate is not in one; depend on the crate by its git address or path, or set GSORT_DIR",
-    )?;
+    let root = sources()?;
     for part in ["CMakeLists.txt", "cmake", "include", "src"] {
         println!("cargo:rerun-if-changed={}", root.join(part).display());
     }
@@ -150,11 +160,13 @@ fn build_vendored() -> Result<Found, String> {
     let mut configure = Command::new("cmake");
     configure.arg("-S").arg(&root).arg("-B").arg(&build);
     configure.args(["-DCMAKE_BUILD_TYPE=Release", &format!("-DGSORT_CUDA={cuda}")]);
-    configure.args(["TESTS", "TOOLS", "EXAMPLES", "BENCH", "WERROR"].map(|name| format!("-DGSORT_{name}=OFF")));
+    configure
+        .args(["TESTS", "TOOLS", "EXAMPLES", "BENCH", "INSTALL", "WERROR"].map(|name| format!("-DGSORT_{name}=OFF")));
     run(&mut configure)?;
+    let target = if cfg!(feature = "static") { "gsort_static" } else { "gsort" };
     let jobs = env::var("NUM_JOBS").unwrap_or_else(|_| "1".into());
-    run(Command::new("cmake").arg("--build").arg(&build).args(["--target", "gsort", "--parallel", &jobs]))?;
-    let found = find_in(&build).ok_or_else(|| format!("CMake left no libgsort.so in {}", build.display()))?;
+    run(Command::new("cmake").arg("--build").arg(&build).args(["--target", target, "--parallel", &jobs]))?;
+    let found = find_in(&build).ok_or_else(|| format!("CMake left no {LIBRARY} in {}", build.display()))?;
     Ok(Found { include_dir: Some(root.join("include")), ..found })
 }
 
@@ -169,8 +181,23 @@ fn run(command: &mut Command) -> Result<(), String> {
 
 /// Tells cargo and the crates that depend on this one where the library is.
 fn link(found: &Found) {
-    let library = found.lib_dir.join("libgsort.so");
-    println!("cargo:rerun-if-changed={}", library.display());
+    println!("cargo:rerun-if-changed={}", found.lib_dir.join(LIBRARY).display());
+    if cfg!(feature = "static") {
+        println!("cargo:rustc-link-search=native={}", found.lib_dir.display());
+        println!("cargo:rustc-link-lib=static=gsort");
+        for library in LIBRARIES_OF_ARCHIVE {
+            println!("cargo:rustc-link-lib=dylib={library}");
+        }
+    } else {
+        link_dynamically(found);
+    }
+    println!("cargo:lib_dir={}", found.lib_dir.display());
+    if let Some(include_dir) = &found.include_dir {
+        println!("cargo:include={}", include_dir.display());
+    }
+}
+
+fn link_dynamically(found: &Found) {
     println!("cargo:rustc-link-lib=dylib=gsort");
     // Cargo puts folders below OUT_DIR, and no others, on the loader's path of `cargo run` and `cargo test`: links made
     // there let programs, tests and doc tests start without LD_LIBRARY_PATH.
@@ -179,10 +206,8 @@ fn link(found: &Found) {
         Err(error) => println!("cargo:warning=set LD_LIBRARY_PATH to run programs: links to libgsort: {error}"),
     }
     println!("cargo:rustc-link-search=native={}", found.lib_dir.display());
-    println!("cargo:lib_dir={}", found.lib_dir.display());
-    if let Some(include_dir) = &found.include_dir {
-        println!("cargo:include={}", include_dir.display());
-    }
+    // A crate that depends on this one reads it as DEP_GSORT_RPATH.
+    println!("cargo:rpath={}", found.lib_dir.display());
 }
 
 #[cfg(unix)]
@@ -209,6 +234,6 @@ fn mirror(_from: &Path, _to: &Path) -> std::io::Result<PathBuf> {
 fn header(found: Option<&Found>) -> Option<PathBuf> {
     let mut folders: Vec<PathBuf> = found.and_then(|found| found.include_dir.clone()).into_iter().collect();
     folders.extend(env::var_os("GSORT_DIR").map(|dir| PathBuf::from(dir).join("include")));
-    folders.push(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../include"));
+    folders.extend(sources().map(|root| root.join("include")));
     folders.into_iter().map(|folder| folder.join("gsort.h")).find(|header| header.is_file())
 }

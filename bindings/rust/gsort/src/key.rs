@@ -91,6 +91,12 @@ keys! {
     f64, F64, f64;
 }
 
+#[cfg(feature = "half")]
+keys! {
+    ::half::f16, F16, f64;
+    ::half::bf16, Bf16, f64;
+}
+
 macro_rules! indices {
     ($($type:ty, $dtype:expr;)*) => {$(
         impl Index for $type {

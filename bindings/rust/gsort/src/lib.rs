@@ -41,12 +41,23 @@
 //! enqueue work on a CUDA stream, are the business of [`Raw`], whose methods are `unsafe`.
 //!
 //! # Finding the library
-//! See the crate `gsort-sys`: `GSORT_DIR`, then pkg-config, then, with the feature `vendored`, a build with CMake.
+//! See the crate `gsort-sys`: `GSORT_DIR`, then pkg-config, then, with the feature `vendored`, a build with CMake from
+//! the sources in that crate; with `static` programs have the library inside.
+//!
+//! # Features
+//! - `vendored`, `static`, `bindgen`: of `gsort-sys`.
+//! - `half`: keys of the types `half::f16` and `half::bf16`.
+//! - `ndarray`: views and matrices of the crate ndarray, such as `Sorter::sort_rows` and `Sorter::topk_of_rows`.
+//! - `cudarc`: `CudaSorter`, which works on cudarc's device memory and streams.
 #![deny(missing_docs)]
 
+#[cfg(feature = "ndarray")]
+mod arrays;
 mod builder;
 mod callbacks;
 mod cancel;
+#[cfg(feature = "cudarc")]
+mod device;
 mod error;
 mod info;
 mod key;
@@ -61,6 +72,8 @@ mod sums;
 pub use builder::{Backend, SorterBuilder};
 pub use callbacks::Progress;
 pub use cancel::Canceller;
+#[cfg(feature = "cudarc")]
+pub use device::CudaSorter;
 pub use error::{Error, Result, Status};
 pub use info::{header_version, version, Info, Version};
 pub use key::{Bf16, Dtype, Index, Key, F16};

@@ -45,6 +45,11 @@ pub enum Operation {
         /// How many are taken of each row.
         k: u64,
     },
+    /// The best of every segment of `n` elements.
+    TopkSegments {
+        /// How many are taken of each segment.
+        k: u64,
+    },
     /// A sum of `n` elements.
     Sum,
     /// A minimum, a maximum, their index or the mean of `n` elements.
@@ -65,6 +70,7 @@ impl Operation {
             Operation::SortSegments { segments } => (sys::GSORT_OP_SORT_SEGMENTS, segments),
             Operation::Topk { k } => (sys::GSORT_OP_TOPK, k),
             Operation::TopkRows { k } => (sys::GSORT_OP_TOPK_ROWS, k),
+            Operation::TopkSegments { k } => (sys::GSORT_OP_TOPK_SEGMENTS, k),
             Operation::Sum => (sys::GSORT_OP_SUM, 0),
             Operation::Reduce => (sys::GSORT_OP_REDUCE, 0),
             Operation::Scan => (sys::GSORT_OP_SCAN, 0),

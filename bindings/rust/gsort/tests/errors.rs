@@ -149,6 +149,7 @@ fn workspace_sizes_need_no_gpu() {
         Operation::SortSegments { segments: 10 },
         Operation::Topk { k: 10 },
         Operation::TopkRows { k: 10 },
+        Operation::TopkSegments { k: 10 },
         Operation::Sum,
         Operation::Reduce,
         Operation::Scan,
