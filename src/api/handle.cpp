@@ -103,9 +103,14 @@ std::unique_ptr<Handle> create(const gsort_options *given) {
 }  // namespace
 
 uint64_t fork_generation() {
-  // pthread_atfork may fail for want of memory; then forks are not noticed, as before there was such a check.
-  static const int registered = pthread_atfork(nullptr, nullptr, count_fork);
-  (void)registered;
+  // pthread_atfork may fail for want of memory; then forks are not noticed, as before there was such a check. No lock
+  // guards it, because a child would wait for ever for one that was held at the fork: threads that meet here may both
+  // register, and a fork then counts twice, which tells as much.
+  static std::atomic<bool> registered{false};
+  if (!registered.load(std::memory_order_acquire)) {
+    pthread_atfork(nullptr, nullptr, count_fork);
+    registered.store(true, std::memory_order_release);
+  }
   return generation.load(std::memory_order_relaxed);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The engine on the threads of the CPU.
 #include <dlfcn.h>
-#include <link.h>
 
 #include <new>
 
@@ -9,6 +8,7 @@
 #include "cpu/operations.h"
 #include "cpu/pool.h"
 #include "cpu/processor.h"
+#include "cpu/readable.h"
 #include "engine.h"
 
 namespace gsort_internal {
@@ -56,19 +56,6 @@ PointerAttributes loaded_driver_query() {
   return query;
 }
 
-// Changes whenever a library is loaded or unloaded. Far cheaper than dlopen, which looks for the file when it is not
-// there.
-unsigned long long loaded_libraries() {
-  unsigned long long changes = 0;
-  dl_iterate_phdr(
-      [](dl_phdr_info *info, size_t, void *out) {
-        *static_cast<unsigned long long *>(out) = info->dlpi_adds + info->dlpi_subs;
-        return 1;
-      },
-      &changes);
-  return changes;
-}
-
 class CpuEngine final : public Engine {
  public:
   explicit CpuEngine(const EngineOptions &options)
@@ -94,9 +81,12 @@ class CpuEngine final : public Engine {
                 argument, array);
   }
 
+  // Memory of a device cannot be read, and only then is the driver looked for, which takes the loader's lock. Memory
+  // that cannot be read and is no device's counts as readable: the application may map it when it is touched.
   bool host_readable(const void *array) override {
+    if (readable_pages_.contains(array)) return true;
     constexpr uint32_t type_device = 2;
-    const PointerAttributes query = driver_query();
+    const PointerAttributes query = loaded_driver_query();
     if (query == nullptr) return true;
     int attributes[2] = {2, 8};  // CU_POINTER_ATTRIBUTE_MEMORY_TYPE, _IS_MANAGED
     uint32_t type = 0, managed = 0;
@@ -129,21 +119,11 @@ class CpuEngine final : public Engine {
   void abandon() noexcept override { pool_.abandon(); }
 
  private:
-  PointerAttributes driver_query() {
-    const unsigned long long libraries = loaded_libraries();
-    if (libraries != libraries_at_query_) {
-      query_ = loaded_driver_query();
-      libraries_at_query_ = libraries;
-    }
-    return query_;
-  }
-
   HostMemory &memory_;
   Control &control_;
   Pool pool_;
   bool own_memory_;
-  unsigned long long libraries_at_query_ = 0;
-  PointerAttributes query_ = nullptr;
+  ReadablePages readable_pages_;
 };
 
 }  // namespace

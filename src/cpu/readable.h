@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Whether the CPU can read an address, found out without any lock: a thread of the process may hold the loader's at the
+// moment of a fork(), and the child would wait for it for ever.
+#ifndef GSORT_CPU_READABLE_H_
+#define GSORT_CPU_READABLE_H_
+
+#include <cstdint>
+
+namespace gsort_internal {
+
+// Remembers pages that were found readable, so that arrays used again and again, and short ones on one page, cost no
+// system call. Calls come one at a time.
+class ReadablePages {
+ public:
+  // Whether the page of `address` can be read; what the system does not say counts as readable.
+  bool contains(const void *address);
+
+ private:
+  static constexpr uint32_t kSlots = 64;  // a few dozen arrays in use at once, half a kilobyte
+  uintptr_t pages_[kSlots] = {};          // page 0 is mapped nowhere
+};
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CPU_READABLE_H_
