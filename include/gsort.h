@@ -26,7 +26,16 @@
  * the call waits for its result. A CPU handle always waits.
  *
  * ### Threads
- * A handle may be used from any thread; calls on one handle take turns. Different handles are independent.
+ * A handle may be used from any thread; calls on one handle take turns. Different handles are independent. Threads of
+ * the library block all signals but those that a thread causes itself (such as SIGSEGV and SIGBUS), whose handlers run
+ * on them.
+ *
+ * ### Functions of the caller's
+ * An exception that leaves one of them ends inside the library: out of a progress or log function it cancels the call
+ * (#GSORT_ERROR_CANCELLED), out of an allocate function it means that there is no memory
+ * (#GSORT_ERROR_OUT_OF_MEMORY), out of a deallocate function it is dropped. This holds for C++ programs whose
+ * exceptions are those of GCC's runtime. They must not be left in any other way: not by longjmp() or siglongjmp(), not
+ * by pthread_exit(), and not by an exception of another unwinder.
  *
  * ### Errors
  * Every call checks its arguments first: an invalid one is answered with a status and a sentence

@@ -97,6 +97,7 @@ std::unique_ptr<Handle> create(const gsort_options *given) {
   g->fork_generation = fork_generation();
   g->control.set_log(options.log, options.log_user);
   open_engine(*g, options);
+  g->control.throw_if_callback_threw();
   return g;
 }
 

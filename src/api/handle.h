@@ -73,7 +73,10 @@ gsort_status with_handle(gsort *g, F &&f) noexcept {
     const std::lock_guard<std::mutex> turn(handle.mutex);
     if (handle.lost) return fail_lost(g);
     handle.control.begin_call();
-    const gsort_status status = caught(g, [&] { f(handle); });
+    const gsort_status status = caught(g, [&] {
+      f(handle);
+      handle.control.throw_if_callback_threw();
+    });
     if (status == GSORT_ERROR_DEVICE_LOST) handle.lost = true;
     return status;
   } catch (...) {

@@ -7,6 +7,7 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "core/callback.h"
 #include "core/error.h"
 #include "gsort.h"
 
@@ -19,7 +20,10 @@ class Control {
   bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
 
   // The calling thread, under the handle's lock.
-  void begin_call() { cancelled_.store(false, std::memory_order_relaxed); }
+  void begin_call() {
+    cancelled_.store(false, std::memory_order_relaxed);
+    callback_threw_.store(false, std::memory_order_relaxed);
+  }
   void set_progress(gsort_progress_fn fn, void *user) {
     progress_ = fn;
     progress_user_ = user;
@@ -33,8 +37,20 @@ class Control {
   // Tells of progress; throws Error(CANCELLED) if the caller's function or gsort_cancel() asked to stop. Call it
   // between chunks, from the calling thread only, at points where in-place arrays hold a permutation of their input.
   void checkpoint(uint64_t done, uint64_t total) {
-    if (progress_ != nullptr && progress_(progress_user_, done, total) != 0) request_cancel();
+    if (progress_ != nullptr) {
+      int32_t answer = 0;
+      if (!call_guarded([&] { answer = progress_(progress_user_, done, total); })) note_exception();
+      if (answer != 0) request_cancel();
+    }
+    throw_if_callback_threw();
     if (cancelled()) throw Error(GSORT_ERROR_CANCELLED, "the call was cancelled; call again to start over");
+  }
+
+  // Throws if an exception left the log or the progress function since begin_call().
+  void throw_if_callback_threw() const {
+    if (callback_threw_.load(std::memory_order_relaxed))
+      throw Error(GSORT_ERROR_CANCELLED,
+                  "an exception left the log or the progress function and cancelled the call; catch it there");
   }
 
   __attribute__((format(printf, 2, 3))) void log(const char *format, ...) const {
@@ -44,11 +60,15 @@ class Control {
     va_start(arguments, format);
     std::vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    log_(log_user_, line);
+    if (!call_guarded([&] { log_(log_user_, line); })) note_exception();
   }
 
  private:
+  // Not thrown on from where it happened: a log line is written between steps that must not come apart.
+  void note_exception() const { callback_threw_.store(true, std::memory_order_relaxed); }
+
   std::atomic<bool> cancelled_{false};
+  mutable std::atomic<bool> callback_threw_{false};
   gsort_progress_fn progress_ = nullptr;
   void *progress_user_ = nullptr;
   gsort_log_fn log_ = nullptr;

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "core/callback.h"
 #include "core/error.h"
 #include "gsort.h"
 
@@ -39,7 +40,7 @@ class HostMemory {
                   "%llu bytes of host scratch memory go past host_memory_limit_bytes = %llu; raise the limit",
                   ull(bytes), ull(limit_bytes_));
     }
-    void *const memory = allocate_ != nullptr ? allocate_(user_, rounded, kAlignment) : allocate_own(rounded);
+    void *const memory = allocate_ != nullptr ? allocate_by_caller(rounded) : allocate_own(rounded);
     if (memory == nullptr) {
       held_bytes_.fetch_sub(rounded);
       throw Error(GSORT_ERROR_OUT_OF_MEMORY, "%llu bytes of host scratch memory could not be had; free some memory",
@@ -52,7 +53,7 @@ class HostMemory {
     const uint64_t rounded = round_up(bytes);
     if (keeps(rounded)) return keep({memory, rounded});
     if (deallocate_ != nullptr)
-      deallocate_(user_, memory, rounded);
+      (void)call_guarded([&] { deallocate_(user_, memory, rounded); });
     else
       std::free(memory);
     held_bytes_.fetch_sub(rounded);
@@ -88,6 +89,12 @@ class HostMemory {
     if (keeps(bytes))
       while (grain * 16 <= bytes) grain *= 2;
     return bytes == 0 ? kAlignment : (bytes + grain - 1) / grain * grain;
+  }
+
+  void *allocate_by_caller(uint64_t bytes) noexcept {
+    void *memory = nullptr;
+    (void)call_guarded([&] { memory = allocate_(user_, bytes, kAlignment); });
+    return memory;
   }
 
   void *allocate_own(uint64_t bytes) {

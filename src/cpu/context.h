@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 
 #include "core/control.h"
@@ -40,7 +41,8 @@ class Context {
   // Says that `elements` more are done. Any thread.
   void advance(uint64_t elements) { done_.fetch_add(elements, std::memory_order_relaxed); }
 
-  // Calls f(item, worker) for every item below `items`, on as many threads as help. f must not throw.
+  // Calls f(item, worker) for every item below `items`, on as many threads as help. What f throws stops the context,
+  // and is thrown by throw_if_stopped().
   template <class F>
   void for_each(uint64_t items, F &&f) {
     run_items(items, threads(), true, f);
@@ -61,11 +63,9 @@ class Context {
     madvise(static_cast<char *>(scratch) + before, (bytes - before) / page_bytes * page_bytes, MADV_HUGEPAGE);
   }
 
-  // Throws if a request to stop was seen.
+  // Throws if a request to stop was seen, or an item threw.
   void throw_if_stopped() {
-    if (!stopped()) return;
-    if (error_) throw *error_;
-    throw Error(GSORT_ERROR_CANCELLED, "the call was cancelled; call again to start over");
+    if (stopped()) throw *error_;
   }
 
  private:
@@ -87,7 +87,7 @@ class Context {
       for (;;) {
         const uint64_t item = r.next.fetch_add(1, std::memory_order_relaxed);
         if (item >= r.items) return;
-        (*r.f)(item, worker);
+        r.context->guarded([&] { (*r.f)(item, worker); });
         if (worker == 0 && r.breakable) r.context->poll();
       }
     };
@@ -97,20 +97,35 @@ class Context {
   // The calling thread's, between items.
   void poll() {
     if (stopped()) return;
-    try {
+    guarded([this] {
       const uint64_t done = done_.load(std::memory_order_relaxed);
       control.checkpoint(done < total_ ? done : total_, total_);
+    });
+  }
+
+  // No exception leaves a worker, and none leaves the pool while workers run. The first one is kept.
+  template <class F>
+  void guarded(F &&f) noexcept {
+    try {
+      f();
     } catch (const Error &error) {
-      error_.emplace(error);
-      stopped_.store(true, std::memory_order_relaxed);
+      stop(error);
+    } catch (...) {
+      stop(Error(GSORT_ERROR_INTERNAL, "an unexpected exception in a part of the work; please report it"));
     }
+  }
+  void stop(const Error &error) {
+    const std::lock_guard<std::mutex> lock(error_mutex_);
+    if (!error_) error_.emplace(error);
+    stopped_.store(true, std::memory_order_release);
   }
 
   bool own_memory_;
   uint64_t total_ = 0;
   std::atomic<uint64_t> done_{0};
   std::atomic<bool> stopped_{false};
-  std::optional<Error> error_;
+  std::mutex error_mutex_;
+  std::optional<Error> error_;  // set before stopped_
 };
 
 // The half-open range of part `part` of `parts` nearly equal parts of n, cut at multiples of `grain`.

@@ -99,6 +99,7 @@ class CpuEngine final : public Engine {
     const FloatEnvironment float_environment;
     Context context(memory_, control_, pool_, own_memory_);
     run_operation(context, request);
+    context.throw_if_stopped();
   }
 
   void set_stream(void *stream) override {

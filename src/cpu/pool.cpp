@@ -17,13 +17,16 @@ namespace {
 
 constexpr uint32_t kThreadsMax = 1024;  // more than any machine this runs on; bounds what a wrong option can ask for
 
-// Signals of the application go to its own threads: those started in this scope block them all.
+// Signals of the application go to its own threads: those started in this scope block them all, but for those that a
+// thread causes itself. Such a signal ends the process where it is blocked, past the application's handler: the bus
+// error of a mapped file that became shorter, or a page that a handler maps when it is touched.
 class BlockSignals {
  public:
   BlockSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    blocked_ = pthread_sigmask(SIG_SETMASK, &all, &before_) == 0;
+    sigset_t others;
+    sigfillset(&others);
+    for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT}) sigdelset(&others, own);
+    blocked_ = pthread_sigmask(SIG_SETMASK, &others, &before_) == 0;
   }
   ~BlockSignals() {
     if (blocked_) pthread_sigmask(SIG_SETMASK, &before_, nullptr);
@@ -130,9 +133,16 @@ void Pool::run(uint32_t workers, Task task, void *user) {
     ++state_->round;
   }
   state_->work_arrived.notify_all();
+  // Also if the task throws: workers use what lies on this stack.
+  struct Wait {
+    State *state;
+    ~Wait() {
+      std::unique_lock<std::mutex> lock(state->mutex);
+      state->work_ended.wait(lock, [&] { return state->running == 0; });
+    }
+  };
+  const Wait wait_for_workers{state_};
   task(user, 0);
-  std::unique_lock<std::mutex> lock(state_->mutex);
-  state_->work_ended.wait(lock, [&] { return state_->running == 0; });
 }
 
 }  // namespace gsort_internal

@@ -18,7 +18,8 @@ class Pool {
   uint32_t threads() const { return threads_; }
 
   // Calls task(user, worker) for the workers 0 (the caller) to workers - 1, each on a thread of its own, and waits for
-  // all. Fewer run if threads cannot be had, so tasks take their work from a common counter. The task must not throw.
+  // all. Fewer run if threads cannot be had, so tasks take their work from a common counter. A task must not throw on
+  // another thread than the caller's.
   using Task = void (*)(void *user, uint32_t worker);
   void run(uint32_t workers, Task task, void *user);
 
