@@ -28,7 +28,7 @@
  * ### Threads
  * A handle may be used from any thread; calls on one handle take turns. Different handles are independent. Threads of
  * the library block all signals but those that a thread causes itself (such as SIGSEGV and SIGBUS), whose handlers run
- * on them.
+ * on them. pthread_cancel() of a thread inside a call takes effect after the call.
  *
  * ### Functions of the caller's
  * An exception that leaves one of them ends inside the library: out of a progress or log function it cancels the call

@@ -146,6 +146,7 @@ gsort_status gsort_create(const gsort_options *options, gsort **out) {
   if (out == nullptr)
     return fail(nullptr, GSORT_ERROR_INVALID_ARGUMENT, "out is NULL; pass the address of a gsort pointer");
   *out = nullptr;
+  const NoCancellation no_cancellation;
   return caught(nullptr, [&] { *out = reinterpret_cast<gsort *>(create(options).release()); });
 }
 
@@ -157,6 +158,7 @@ void gsort_destroy(gsort *g) {
     handle->engine->abandon();
     return;
   }
+  const NoCancellation no_cancellation;
   delete handle;
 }
 

@@ -3,6 +3,8 @@
 #ifndef GSORT_API_HANDLE_H_
 #define GSORT_API_HANDLE_H_
 
+#include <pthread.h>
+
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -59,6 +61,18 @@ gsort_status caught(const gsort *g, F &&f) noexcept {
   }
 }
 
+// For its scope pthread_cancel() waits: a thread that ended inside a call would leave its work and its locks behind.
+class NoCancellation {
+ public:
+  NoCancellation() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+  ~NoCancellation() { pthread_setcancelstate(before_, nullptr); }
+  NoCancellation(const NoCancellation &) = delete;
+  NoCancellation &operator=(const NoCancellation &) = delete;
+
+ private:
+  int before_ = PTHREAD_CANCEL_ENABLE;
+};
+
 gsort_status fail_null_handle();
 gsort_status fail_forked(const gsort *g);
 gsort_status fail_lost(const gsort *g);
@@ -69,6 +83,7 @@ gsort_status with_handle(gsort *g, F &&f) noexcept {
   if (g == nullptr) return fail_null_handle();
   Handle &handle = *handle_of(g);
   if (handle.fork_generation != fork_generation()) return fail_forked(g);
+  const NoCancellation no_cancellation;
   try {
     const std::lock_guard<std::mutex> turn(handle.mutex);
     if (handle.lost) return fail_lost(g);
