@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "text.h"
+#include "element.h"
 
 int describe_engine(gsort *g, output *out) {
   gsort_info info;
@@ -35,13 +35,17 @@ static int describe_reduction(gsort *g, output *out, const array *a, uint32_t op
   if (gsort_reduce(g, op, a->type->dtype, a->data, a->count, &result, op_flags) != GSORT_OK) {
     return report_failure("%s", gsort_error_message(g));
   }
-  char text[text_element_bytes_max];
-  text_print_element(text, type, &result);
+  char text[element_text_bytes_max];
+  element_print(text, type, &result);
   return output_format(out, "%-9s %s\n", labels[op], text);
 }
 
 int describe_array(gsort *g, output *out, const array *a, uint32_t flags) {
   int code = output_format(out, "type      %s\ncount     %" PRIu64 "\n", a->type->name, a->count);
+  for (uint32_t i = 0; code == exit_ok && a->dimensions > 1 && i < a->dimensions; i++) {
+    code = output_format(out, "%s%" PRIu64 "%s", i == 0 ? "shape     " : " x ", a->extents[i],
+                         i + 1 == a->dimensions ? "\n" : "");
+  }
   if (a->count == 0) return code;
   if (code == exit_ok) code = describe_reduction(g, out, a, GSORT_MIN, flags);
   if (code == exit_ok) code = describe_reduction(g, out, a, GSORT_MAX, flags);

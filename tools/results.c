@@ -3,50 +3,70 @@
 
 #include <string.h>
 
+#include "element.h"
 #include "npy.h"
-#include "text.h"
+#include "progress.h"
 
-static const char *element_at(const array *a, uint64_t i) { return (const char *)a->data + i * a->type->size_bytes; }
+enum { shown_elements = 1 << 15, shown_bytes = 1 << 22 };
+
+// Elements on a line of text. In Fortran order they do not lie in lines, so each has its own.
+static uint64_t line_elements(const array *a) {
+  return a->dimensions > 1 && !a->fortran_order && a->count > 0 ? a->extents[a->dimensions - 1] : 1;
+}
 
 static int write_text(output *out, const array *a) {
-  char line[text_element_bytes_max + 1];
+  char text[element_text_bytes_max + 1];
+  const uint64_t columns = line_elements(a);
   int code = exit_ok;
   for (uint64_t i = 0; code == exit_ok && i < a->count; i++) {
-    size_t length = text_print_element(line, a->type, element_at(a, i));
-    line[length++] = '\n';
-    code = output_write(out, line, length);
+    if (i % shown_elements == 0) progress_show(phase_writing, i, a->count);
+    size_t length = element_print(text, a->type, array_at(a, i));
+    text[length++] = (i + 1) % columns == 0 ? '\n' : '\t';
+    code = output_write(out, text, length);
+  }
+  return code;
+}
+
+// In pieces, between which the progress is shown.
+static int write_bytes(output *out, const char *data, uint64_t bytes) {
+  int code = exit_ok;
+  for (uint64_t at = 0; code == exit_ok && at < bytes; at += shown_bytes) {
+    progress_show(phase_writing, at, bytes);
+    code = output_write(out, data + at, (size_t)(bytes - at < shown_bytes ? bytes - at : shown_bytes));
   }
   return code;
 }
 
 int results_write_array(output *out, file_format format, const array *a) {
   if (format == format_text) return write_text(out, a);
-  const int code = format == format_npy ? npy_write_header(out, a->type, a->count) : exit_ok;
-  return code == exit_ok ? output_write(out, a->data, (size_t)a->count * a->type->size_bytes) : code;
+  const int code = format == format_npy ? npy_write_header(out, a) : exit_ok;
+  return code == exit_ok ? write_bytes(out, a->data, a->count * a->type->size_bytes) : code;
 }
 
-static int write_text_pair(output *out, uint64_t index, const type_info *type, const void *value) {
-  char line[2 * text_element_bytes_max];
-  size_t length = text_print_element(line, type_by_dtype(GSORT_U64), &index);
+static int write_text_pair(output *out, uint64_t first, const type_info *type, const void *value) {
+  char line[2 * element_text_bytes_max];
+  size_t length = element_print(line, type_by_dtype(GSORT_U64), &first);
   line[length++] = '\t';
-  length += text_print_element(line + length, type, value);
+  length += element_print(line + length, type, value);
   line[length++] = '\n';
   return output_write(out, line, length);
 }
 
-static int write_record(output *out, uint64_t index, const type_info *type, const void *value) {
+static int write_record(output *out, uint64_t first, const type_info *type, const void *value) {
   char record[2 * sizeof(uint64_t)];
-  memcpy(record, &index, sizeof index);
-  memcpy(record + sizeof index, value, type->size_bytes);
-  return output_write(out, record, sizeof index + type->size_bytes);
+  memcpy(record, &first, sizeof first);
+  memcpy(record + sizeof first, value, type->size_bytes);
+  return output_write(out, record, sizeof first + type->size_bytes);
 }
 
-int results_write_pairs(output *out, file_format format, const uint64_t *indices, const array *values) {
-  int code = format == format_npy ? npy_write_pair_header(out, values->type, values->count) : exit_ok;
+int results_write_pairs(output *out, file_format format, const char *name, const uint64_t *numbers,
+                        const array *values) {
+  int code = format == format_npy ? npy_write_pair_header(out, name, values) : exit_ok;
   for (uint64_t i = 0; code == exit_ok && i < values->count; i++) {
-    const char *value = element_at(values, i);
-    code = format == format_text ? write_text_pair(out, indices[i], values->type, value)
-                                 : write_record(out, indices[i], values->type, value);
+    if (i % shown_elements == 0) progress_show(phase_writing, i, values->count);
+    const void *value = array_at(values, i);
+    code = format == format_text ? write_text_pair(out, numbers[i], values->type, value)
+                                 : write_record(out, numbers[i], values->type, value);
   }
   return code;
 }

@@ -7,10 +7,13 @@
 #include "output.h"
 #include "types.h"
 
-// All return an exit code.
+// All return an exit code. Text has an element a line; of more than one dimension, the last one's elements on a line
+// with tabs between.
 int results_write_array(output *out, file_format format, const array *a);
 
-// Index and value side by side: "index<TAB>value" lines, or records of a u64 and an element.
-int results_write_pairs(output *out, file_format format, const uint64_t *indices, const array *values);
+// A number and an element side by side: "number<TAB>value" lines, or records of a u64, of this name in a .npy file, and
+// an element. Shaped as `values`.
+int results_write_pairs(output *out, file_format format, const char *name, const uint64_t *numbers,
+                        const array *values);
 
 #endif  // GSORT_TOOLS_RESULTS_H_

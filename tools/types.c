@@ -16,6 +16,8 @@ static const type_info types[] = {
 
 enum { type_count = sizeof(types) / sizeof(types[0]) };
 
+static const type_info bool_type = {"bool", "|b1", GSORT_U8, 1, kind_unsigned, 0, 0};
+
 const type_info *type_by_name(const char *name) {
   for (int i = 0; i < type_count; i++) {
     if (strcmp(types[i].name, name) == 0) return &types[i];
@@ -30,16 +32,25 @@ const type_info *type_by_dtype(gsort_dtype dtype) {
   return NULL;
 }
 
-const type_info *type_by_npy_descr(const char *descr) {
+const type_info *type_by_npy_descr(const char *descr, bool *swapped) {
+  *swapped = false;
+  if (strcmp(descr, bool_type.npy_descr) == 0) return &bool_type;
   // The byte order mark means nothing for single bytes, and '=' is how some writers say "this machine's".
   for (int i = 0; i < type_count; i++) {
-    if (strcmp(types[i].npy_descr + 1, descr + (descr[0] != '\0')) != 0) continue;
-    if (descr[0] == '<' || descr[0] == '=' || (descr[0] == '|' && (types[i].size_bytes == 1 || descr[1] == 'V')) ||
-        (descr[0] == '>' && types[i].size_bytes == 1)) {
+    if (descr[0] == '\0' || strcmp(types[i].npy_descr + 1, descr + 1) != 0) continue;
+    const bool opaque = descr[1] == 'V';
+    if (descr[0] == '|' ? types[i].size_bytes == 1 || opaque : strchr("<=>", descr[0]) != NULL) {
+      *swapped = descr[0] == '>' && types[i].size_bytes > 1 && !opaque;
       return &types[i];
     }
   }
   return NULL;
+}
+
+bool type_is_bool(const type_info *type) { return type == &bool_type; }
+
+array array_make(const type_info *type, uint64_t count, void *memory) {
+  return (array){.type = type, .count = count, .data = memory, .memory = memory, .dimensions = 1, .extents = {count}};
 }
 
 void array_free(array *a) {

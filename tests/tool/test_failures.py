@@ -28,13 +28,14 @@ class Usage(tool_case.ToolCase):
   def test_options(self):
     self.bad(2, "there is no option --frob", "sort", "--frob")
     self.bad(2, "there is no option --frob", "sort", "--frob=3")
-    self.bad(2, "there is no option --typ", "sort", "--typ=u8")
-    self.bad(2, "there is no option -x", "sort", "-xyz")
+    self.bad(2, "there is no option --typo", "sort", "--typo=u8")
+    self.bad(2, "there is no option -y", "sort", "-ryz")
     self.bad(2, "--type needs a value", "sort", "--type")
     self.bad(2, "--k needs a value", "topk", "-k")
+    self.bad(2, "-o, --output needs a value", "sort", "-ro")
     self.bad(2, "--descending takes no value", "sort", "--descending=yes")
-    self.bad(2, "--descending takes no value", "sort", "-dd")
-    self.bad(2, "one file at a time", "sort", "a", "b")
+    self.bad(2, "--p may be --parallel or --progress", "sort", "--p=1")
+    self.bad(2, "there is no option --", "sort", "--=")
 
   def test_values(self):
     self.bad(2, 'there is no type "u128"', "sort", "--type", "u128")
@@ -50,17 +51,32 @@ class Usage(tool_case.ToolCase):
     self.bad(2, "18446744073709551616 is too great", "topk", "--k", "18446744073709551616")
     self.bad(2, "4294967296 is too great", "sort", "--threads", "4294967296")
     self.bad(2, "--output needs the name of a file", "sort", "--output=")
+    self.bad(2, "is not one character", "sort", "-t", "u32", "-k1")
+    self.bad(2, "is not one character", "sort", "--field-separator=", "-k1")
+    for key in ("0", "x", "-1", "2,3", "2x", "2,", ""):
+      self.bad(2, "--key: ", "sort", "-k", key)
+    for char in ("", "1", "-", "##", " ", "x"):
+      self.bad(2, "--comments: ", "sort", "--comments", char)
+    for share in ("101", "-1", "x", "", "50,", "1.2345678", ".", "1..2", "9" * 20):
+      self.bad(2, "--percentiles: ", "percentile", "-p", share)
+    self.bad(2, "more than 64", "percentile", "-p", ",".join(["1"] * 65))
+    for size in ("5", "M", "5X", "x5M", "99999999999999999999G", "0K", ""):
+      self.bad(2, "--memory: ", "sort", "-S", size)
+    self.bad(2, "--axis: ", "sort", "--axis", "first")
 
   def test_combinations(self):
     self.bad(2, "topk needs --k", "topk")
     self.bad(2, "topk does not take the option --descending", "topk", "-k1", "-d")
     self.bad(2, "sort does not take the option --smallest", "sort", "--smallest")
-    self.bad(2, "sort does not take the option --k", "sort", "-k1")
     self.bad(2, "sum does not take the option --nan-last", "sum", "--nan-last")
+    self.bad(2, "percentile needs --percentiles", "percentile")
+    self.bad(2, "--check writes nothing", "sort", "-c", "-o", "x")
+    self.bad(2, "needs --key", "sort", "-t,")
+    self.bad(2, "are of different formats", "sort", "a.npy", "b.bin")
     self.bad(2, "give --type", "sort", "--format", "raw")
     self.bad(2, "give --type", "sort", self.file("x.bin", F64))
-    self.bad(2, "sum and info write text, not npy", "sum", "-o", self.folder / "x.npy")
-    self.bad(2, "sum and info write text, not raw", "info", "--output-format", "raw")
+    self.bad(2, "this command writes text, not npy", "sum", "-o", self.folder / "x.npy")
+    self.bad(2, "this command writes text, not raw", "info", "--output-format", "raw")
 
 
 class Files(tool_case.ToolCase):
@@ -76,7 +92,7 @@ class Files(tool_case.ToolCase):
   def test_wrong_size(self):
     for name, size in ref.SIZES.items():
       if size > 1:
-        self.bad(1, f"not a whole number of {name} elements", "sort", "-t", name, self.file("x.bin", bytes(size + 1)))
+        self.bad(1, f"not a whole number of {name} elements", "sort", "--type", name, self.file("x.bin", bytes(size + 1)))
 
   def test_k_above_count(self):
     self.bad(1, "--k 4 is more than there are numbers, 3", "topk", "-k4", stdin=b"1\n2\n3\n")
@@ -101,9 +117,9 @@ class Text(tool_case.ToolCase):
   def test_not_a_number(self):
     self.bad(1, 'line 3: "frob" is not a number', "sort", stdin=b"1\n2\nfrob\n4\n")
     self.bad(1, 'line 1: "1 2" is not a number', "sort", stdin=b"1 2\n")
-    self.bad(1, 'line 2: "0x" is not a number', "sort", "-t", "f32", stdin=b"1\n0x\n")
-    self.bad(1, 'line 2: "1.5" is not a number of type u8', "sort", "-t", "u8", stdin=b"1\n1.5\n")
-    self.bad(1, 'line 1: "1e3" is not a number of type i64', "sort", "-t", "i64", stdin=b"1e3\n")
+    self.bad(1, 'line 2: "0x" is not a number', "sort", "--type", "f32", stdin=b"1\n0x\n")
+    self.bad(1, 'line 2: "1.5" is not a number of type u8', "sort", "--type", "u8", stdin=b"1\n1.5\n")
+    self.bad(1, 'line 1: "1e3" is not a number of type i64', "sort", "--type", "i64", stdin=b"1e3\n")
     self.bad(1, 'line 1: "-" is not a number', "sort", stdin=b"-\n")
     self.bad(1, 'line 1: "--5" is not a number', "sort", stdin=b"--5\n")
     self.bad(1, 'line 1: "1.5.5" is not a number', "sort", stdin=b"1.5.5\n")
@@ -121,14 +137,14 @@ class Text(tool_case.ToolCase):
       width = 8 * ref.SIZES[name]
       low, high = (0, 2**width - 1) if name[0] == "u" else (-2**(width - 1), 2**(width - 1) - 1)
       for number in (low - 1, high + 1, 10**30, -10**30):
-        self.bad(1, f'line 2: "{number}" is out of range for {name}', "sort", "-t", name, stdin=b"1\n%d\n" % number)
-    self.bad(1, 'line 1: "1e999" is out of range for f64', "sort", stdin=b"1e999\n")
-    self.bad(1, 'line 1: "1e39" is out of range for f32', "sort", "-t", "f32", stdin=b"1e39\n")
-    self.bad(1, 'line 1: "65520" is out of range for f16', "sort", "-t", "f16", stdin=b"65520\n")
-    self.bad(1, 'line 1: "-1e39" is out of range for bf16', "sort", "-t", "bf16", stdin=b"-1e39\n")
-    self.bad(1, 'line 1: "nan(0x0)" is out of range for f32', "sort", "-t", "f32", stdin=b"nan(0x0)\n")
-    self.bad(1, "is out of range for f32", "sort", "-t", "f32", stdin=b"nan(0x800000)\n")
-    self.bad(1, "is out of range for f64", "sort", stdin=b"nan(0x11111111111111111)\n")
+        self.bad(1, f'line 2: "{number}" is out of range for {name}', "sort", "--type", name, stdin=b"1\n%d\n" % number)
+    self.bad(1, 'line 1: "1e999" is out of range for f64', "sum", stdin=b"1e999\n")
+    self.bad(1, 'line 1: "1e39" is out of range for f32', "sort", "--type", "f32", stdin=b"1e39\n")
+    self.bad(1, 'line 1: "65520" is out of range for f16', "sort", "--type", "f16", stdin=b"65520\n")
+    self.bad(1, 'line 1: "-1e39" is out of range for bf16', "sort", "--type", "bf16", stdin=b"-1e39\n")
+    self.bad(1, 'line 1: "nan(0x0)" is out of range for f32', "sort", "--type", "f32", stdin=b"nan(0x0)\n")
+    self.bad(1, "is out of range for f32", "sort", "--type", "f32", stdin=b"nan(0x800000)\n")
+    self.bad(1, "is out of range for f64", "sum", stdin=b"nan(0x11111111111111111)\n")
 
 
 class Npy(tool_case.ToolCase):
@@ -137,14 +153,8 @@ class Npy(tool_case.ToolCase):
     self.bad(1, text, "sort", *words, self.file("x.npy", data))
 
   def test_kinds(self):
-    self.refuse("has 2 dimensions", ref.npy(F64, "f64", shape="(2, 2)"))
     self.refuse("has 0 dimensions", ref.npy(F64, "f64", shape="()"))
-    self.refuse("has 3 dimensions", ref.npy(F64, "f64", shape="(1, 2, 2,)"))
-    self.refuse("Fortran order", ref.npy(F64, "f64", fortran=True))
-    self.refuse("Fortran order", ref.npy(F64, "f64", fortran=True, shape="(2, 2)"))
-    self.refuse("big-endian", ref.npy(F64, "f64", descr=">f8"))
     self.refuse("elements of type <c16", ref.npy(F64, "f64", descr="<c16"))
-    self.refuse("elements of type |b1", ref.npy(F64, "f64", descr="|b1"))
     self.refuse("elements of type |u2", ref.npy(F64, "f64", descr="|u2"))
     self.refuse("elements of type record", ref.npy(F64, "f64", descr=[("a", "<f8")]))
     self.refuse("give --type bf16", ref.npy(F64, "bf16"))
@@ -156,14 +166,14 @@ class Npy(tool_case.ToolCase):
     self.refuse("announces 4 f64", ref.npy(F64, "f64")[:-1])
     self.refuse("announces 4 f64", ref.npy(F64, "f64") + b"x")
     # 8 * (2**61 + 4) is 32 modulo 2**64.
-    self.refuse("announces 2305843009213693956", ref.npy(F64, "f64", shape=f"({2**61 + 4},)"))
+    self.refuse("announces too many elements", ref.npy(F64, "f64", shape=f"({2**61 + 4},)"))
 
   def test_headers(self):
     good = ref.npy(F64, "f64")
     self.refuse("is not a .npy file", b"")
     self.refuse("is not a .npy file", b"1\n2\n3\n4\n5\n6\n")
     self.refuse("is not a .npy file", good[:9])
-    self.refuse("version 3", b"\x93NUMPY\x03" + good[7:])
+    self.refuse("version 4", b"\x93NUMPY\x04" + good[7:])
     self.refuse("ends inside its .npy header", good[:20])
     self.refuse("ends inside its .npy header", b"\x93NUMPY\x02\x00\xff\xff\xff\xff" + good[12:])
     self.refuse("ends inside its .npy header", b"\x93NUMPY\x02\x00\x00\x00")
@@ -232,7 +242,7 @@ class Output(tool_case.ToolCase):
 
     old = self.file("old.raw", b"old")
     raw = self.file("x.raw", bytes(400000))
-    self.bad(1, "old.raw: cannot write: File too large", "sort", "-t", "u8", raw, "-o", old, preexec_fn=limit)
+    self.bad(1, "old.raw: cannot write: File too large", "sort", "--type", "u8", raw, "-o", old, preexec_fn=limit)
     self.assertEqual(old.read_bytes(), b"old")
     self.assertEqual(self.names(), ["old.raw", "x.raw"])
 
@@ -241,7 +251,7 @@ class Output(tool_case.ToolCase):
       self.skipTest("only root can make a small disk")
     raw = self.file("x.raw", bytes(400000))
     script = ('mount -t tmpfs -o size=128k none "$1" || exit 77; echo old > "$1/out.raw";'
-              '"$2" sort -t u8 "$3" -o "$1/out.raw"; echo "code $?"; cat "$1/out.raw"; ls -A "$1"')
+              '"$2" sort --type u8 "$3" -o "$1/out.raw"; echo "code $?"; cat "$1/out.raw"; ls -A "$1"')
     disk = self.folder / "disk"
     disk.mkdir()
     done = subprocess.run(["unshare", "-m", "sh", "-c", script, "sh", disk, os.path.abspath(tool_case.TOOL), raw],
@@ -252,7 +262,7 @@ class Output(tool_case.ToolCase):
     self.assertEqual(done.stdout, b"code 1\nold\nout.raw\n")
 
   def test_closed_pipe(self):
-    done = subprocess.run(["sh", "-c", '"$1" sort -f raw -t u8 "$2" | head -c 1 | wc -c', "sh", tool_case.TOOL,
+    done = subprocess.run(["sh", "-c", '"$1" sort -f raw --type u8 "$2" | head -c 1 | wc -c', "sh", tool_case.TOOL,
                            self.file("x.raw", bytes(1000000))], capture_output=True, timeout=60)
     self.assertEqual((done.stdout.strip(), done.stderr), (b"1", b""))
 
@@ -267,7 +277,7 @@ class Output(tool_case.ToolCase):
 
   def interrupt(self, raw, out, number):
     """Sends the signal when the temporary file is there. Returns the exit code."""
-    words = [tool_case.TOOL, "sort", "-t", "f64", "--input-format", "raw", str(raw), "-o", str(out)]
+    words = [tool_case.TOOL, "sort", "--type", "f64", "--input-format", "raw", str(raw), "-o", str(out)]
     with subprocess.Popen(words, stderr=subprocess.DEVNULL) as run:
       while run.poll() is None and not any(name.startswith(".gsort-") for name in self.names()):
         time.sleep(0.001)

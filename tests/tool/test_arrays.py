@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Arrays of several dimensions and files of other machines, against Python's own sorts."""
+
+import itertools
+import random
+import struct
+import unittest
+
+import reference as ref
+import tool_case
+
+
+def values_of(shape, seed=1):
+  generator = random.Random(seed)
+  return {at: generator.randint(-50, 50) for at in itertools.product(*map(range, shape))}
+
+
+def pack(values, shape, code="h", fortran=False, big=False):
+  places = list(itertools.product(*map(range, shape)))
+  if fortran:
+    places.sort(key=lambda at: at[::-1])
+  return struct.pack((">" if big else "<") + f"{len(places)}{code}", *(values[at] for at in places))
+
+
+def unpack(raw, shape, code, fortran=False):
+  places = list(itertools.product(*map(range, shape)))
+  if fortran:
+    places.sort(key=lambda at: at[::-1])
+  return dict(zip(places, struct.unpack(f"<{len(places)}{code}", raw)))
+
+
+def read(data):
+  descr, shape, raw = ref.read_npy(data.replace(b"'fortran_order': True", b"'fortran_order':False"))
+  return descr, shape, raw, b"'fortran_order': True" in data
+
+
+def along(values, shape, axis, work):
+  """work(list) of each line along the axis."""
+  out = {}
+  for at in itertools.product(*(range(n) for i, n in enumerate(shape) if i != axis)):
+    line = [values[at[:axis] + (i,) + at[axis:]] for i in range(shape[axis])]
+    for i, value in enumerate(work(line)):
+      out[at[:axis] + (i,) + at[axis:]] = value
+  return out
+
+
+class Axis(tool_case.ToolCase):
+
+  def check(self, command, words, work, shape, axis, fortran, code="h"):
+    values = values_of(shape)
+    path = self.file("x.npy", ref.npy(pack(values, shape, fortran=fortran), "i16", shape=repr(shape), fortran=fortran))
+    out = self.good(command, *words, "--axis", axis, path, "--output-format", "npy")
+    _, got_shape, raw, got_fortran = read(out)
+    self.assertEqual((got_shape, got_fortran), (shape, fortran))
+    self.assertEqual(unpack(raw, shape, code, fortran), along(values, shape, axis % len(shape), work),
+                     (command, shape, axis, fortran))
+
+  def test_every_axis(self):
+    for shape in ((3, 40), (1, 5), (5, 1), (4, 3, 70), (2, 3, 4, 5), (100, 2)):
+      for axis in range(-1, len(shape)):
+        for fortran in (False, True):
+          self.check("sort", [], sorted, shape, axis, fortran)
+          self.check("sort", ["-d"], lambda x: sorted(x, reverse=True), shape, axis, fortran)
+          order = lambda x: sorted(range(len(x)), key=lambda i: x[i])
+          self.check("argsort", [], order, shape, axis, fortran, "Q")
+          self.check("argsort", ["-r"], lambda x: sorted(range(len(x)), key=lambda i: -x[i]), shape, axis, fortran, "Q")
+          self.check("rank", [], lambda x: order(order(x)), shape, axis, fortran, "Q")
+          self.check("scan", [], lambda x: list(itertools.accumulate(x)), shape, axis, fortran)
+
+  def test_the_last_axis_is_the_default(self):
+    path = self.file("x.npy", ref.npy(struct.pack("<6h", 3, 1, 2, 9, 8, 7), "i16", shape="(2, 3)"))
+    self.assertEqual(self.good("sort", path), b"1\t2\t3\n7\t8\t9\n")
+    self.assertEqual(self.good("sort", path, "--axis", "0"), b"3\t1\t2\n9\t8\t7\n")
+    self.assertEqual(self.good("sort", path, "--axis", "none"), b"1\n2\n3\n7\n8\n9\n")
+    self.assertEqual(self.good("sum", path), b"30\n")
+    self.assertEqual(self.good("max", path), b"9\n")
+    self.assertEqual(self.good("sum", path, "--axis", "0"), b"12\t9\t9\n".replace(b"\t", b"\n"))
+    self.assertEqual(self.good("mean", path, "--axis=1"), b"2\n8\n")
+    self.assertEqual(self.good("min", path, "--axis=-1"), b"1\n7\n")
+    self.assertEqual(self.good("median", path), b"5\n")
+    self.bad(1, "--axis 2: the array has 2 dimensions", "sort", path, "--axis", "2")
+    self.bad(1, "--axis -3: the array has 2 dimensions", "sort", path, "--axis=-3")
+
+  def test_topk_of_rows(self):
+    shape = (3, 50, 2)
+    values = values_of(shape)
+    path = self.file("x.npy", ref.npy(pack(values, shape), "i16", shape=repr(shape)))
+    out = self.good("topk", "-k4", "--axis", "1", path, "--output-format", "npy")
+    descr, got_shape, raw, _ = read(out)
+    self.assertEqual((descr, got_shape), ([("index", "<u8"), ("value", "<i2")], (3, 4, 2)))
+    records = iter(struct.iter_unpack("<Qh", raw))
+    best = lambda x: sorted(((-v, i) for i, v in enumerate(x)))[:4]
+    want = along(values, shape, 1, lambda x: [(i, -v) for v, i in best(x)])
+    self.assertEqual({at: next(records) for at in itertools.product(range(3), range(4), range(2))}, want)
+
+  def test_empty_extents(self):
+    for shape in ((0,), (0, 3), (3, 0), (2, 0, 4)):
+      path = self.file("x.npy", ref.npy(b"", "i16", shape=repr(shape)))
+      for command in ("sort", "argsort", "scan"):
+        for axis in range(len(shape)):
+          self.assertEqual(read(self.good(command, path, "--axis", axis, "-f", "npy"))[1:3], (shape, b""))
+    self.bad(1, "has no order of all its elements", "argsort", "--axis", "none",
+             self.file("f.npy", ref.npy(bytes(8), "i16", shape="(2, 2)", fortran=True)))
+
+
+class Kinds(tool_case.ToolCase):
+
+  def test_big_endian(self):
+    for name in ref.SIZES:
+      if name == "bf16":
+        continue
+      size = ref.SIZES[name]
+      generator = random.Random(name)
+      bits = [generator.getrandbits(8 * size) for _ in range(99)]
+      raw = b"".join(b.to_bytes(size, "big") for b in bits)
+      path = self.file("x.npy", ref.npy(raw, name, descr=">" + ref.NPY_DESCR[name][1:]))
+      descr, _, got = ref.read_npy(self.good("sort", path, "-f", "npy"))
+      self.assertEqual(descr, ref.NPY_DESCR[name])
+      self.assertEqual(ref.to_bits(got, name), [bits[i] for i in ref.argsort(bits, name)])
+
+  def test_bool(self):
+    path = self.file("x.npy", ref.npy(b"\1\0\1\1", "u8", descr="|b1"))
+    self.assertEqual(ref.read_npy(self.good("sort", path, "-f", "npy")), ("|b1", (4,), b"\0\1\1\1"))
+    self.assertEqual(self.good("sum", path), b"3\n")
+    self.assertEqual(self.good("count", path), b"      1 0\n      3 1\n")
+    self.bad(1, "running sums of bool", "scan", path)
+    self.assertEqual(self.good("scan", path, "--type", "u8"), b"1\n1\n2\n3\n")
+
+  def test_npy_through_a_pipe_is_known_by_its_first_bytes(self):
+    data = ref.npy(struct.pack("<3f", 3, 1.5, 2), "f32")
+    self.assertEqual(self.good("sort", stdin=data), b"1.5\n2\n3\n")
+    self.assertEqual(ref.read_npy(self.good("sort", "--output-format", "npy", stdin=data))[2], struct.pack("<3f", 1.5, 2, 3))
+    self.assertEqual(self.good("sum", self.file("x.dat", data)), b"6.5\n")
+    self.bad(1, "is not a number", "sort", "--input-format", "text", stdin=data)
+    for version in (2, 3):
+      self.assertEqual(self.good("sort", stdin=ref.npy(struct.pack("<2h", 9, 7), "i16", version=version)), b"7\n9\n")
+
+  def test_several_files(self):
+    a = self.file("a.npy", ref.npy(struct.pack("<2h", 5, 1), "i16"))
+    b = self.file("b.npy", ref.npy(struct.pack("<2h", 3, -1), "i16"))
+    self.assertEqual(self.good("sort", a, b), b"-1\n1\n3\n5\n")
+    self.bad(1, "they must be of one type", "sort", a, self.file("c.npy", ref.npy(bytes(8), "f64")))
+    self.bad(1, "several files must have one each", "sort", a, self.file("d.npy", ref.npy(bytes(4), "i16", shape="(1, 2)")))
+
+  def test_merge(self):
+    a = self.file("a.npy", ref.npy(struct.pack("<3h", -1, 5, 5), "i16"))
+    b = self.file("b.npy", ref.npy(struct.pack("<2h", 3, 9), "i16"))
+    self.assertEqual(self.good("merge", a, b, a), b"-1\n-1\n3\n5\n5\n5\n5\n9\n")
+    self.assertEqual(self.good("merge", "-u", a, b, a), b"-1\n3\n5\n9\n")
+    self.bad(1, "b.npy: element 1, counted from 0, is not in order", "merge", "-r",
+             self.file("r.npy", ref.npy(struct.pack("<2h", 5, 1), "i16")), b)
+    c = self.file("c.txt", b"1\n2\n")
+    self.assertEqual(self.good("merge", c, c, "--output-format", "raw"), struct.pack("<4q", 1, 1, 2, 2))
+
+  def test_unique_count_and_percentiles(self):
+    path = self.file("x.npy", ref.npy(struct.pack("<5h", 5, 1, 5, 3, 1), "i16"))
+    self.assertEqual(self.good("sort", "-u", path), b"1\n3\n5\n")
+    self.assertEqual(self.good("count", path), b"      2 1\n      1 3\n      2 5\n")
+    descr, shape, raw = ref.read_npy(self.good("count", path, "--output-format", "npy"))
+    self.assertEqual((descr, shape), ([("count", "<u8"), ("value", "<i2")], (3,)))
+    self.assertEqual(raw, struct.pack("<QhQhQh", 2, 1, 1, 3, 2, 5))
+    self.assertEqual(self.good("percentile", "-p50,100", path), b"50\t3\n100\t5\n")
+    self.assertEqual(self.good("median", path), b"3\n")
+    self.assertEqual(self.good("median", self.file("y.npy", ref.npy(struct.pack("<2f", 1, 2.5), "f32"))), b"1.75\n")
+    self.assertEqual(self.good("median", self.file("z.npy", ref.npy(struct.pack("<2q", 2**62, 2**62 + 1), "i64"))),
+                     b"4611686018427387904.5\n")
+
+  def test_check(self):
+    path = self.file("x.npy", ref.npy(struct.pack("<3f", -1, float("nan"), 5), "f32"))
+    self.bad(1, "element 2, counted from 0, is not in order", "sort", "-c", path)
+    for name in ref.SIZES:
+      generator = random.Random(name)
+      bits = [generator.getrandbits(8 * ref.SIZES[name]) for _ in range(200)]
+      for words in ([], ["-d"], ["--nan-last"], ["-r", "--nan-last"]):
+        out = self.good("sort", "--type", name, "-f", "raw", *words, stdin=ref.to_raw(bits, name))
+        self.assertEqual(self.good("sort", "-c", "--type", name, "-f", "raw", *words, stdin=out), b"")
+        if out[:len(out) // 2] != out[len(out) // 2:]:
+          swapped = out[len(out) // 2:] + out[:len(out) // 2]
+          self.assertEqual(self.run_tool("sort", "-C", "--type", name, "-f", "raw", *words, stdin=swapped).returncode, 1)
+
+
+if __name__ == "__main__":
+  unittest.main()

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Commands on arrays of elements of one type.
+#ifndef GSORT_TOOLS_ARRAY_COMMANDS_H_
+#define GSORT_TOOLS_ARRAY_COMMANDS_H_
+
+#include "job.h"
+#include "types.h"
+
+// Runs any command but merge and info. Returns an exit code.
+int array_command_run(job *j, array *in);
+
+// One element of each value, and with `counts` how often it was there. The elements are sorted.
+void array_keep_first(array *a, uint64_t *counts);
+
+// The mean of n elements, rounded once to a double, as a line of text.
+int array_write_mean(job *j, const type_info *type, const void *elements, uint64_t n);
+
+#endif  // GSORT_TOOLS_ARRAY_COMMANDS_H_

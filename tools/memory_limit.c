@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "memory_limit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+static uint64_t resource_limit(int resource) {
+  struct rlimit limit;
+  return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? (uint64_t)limit.rlim_cur : UINT64_MAX;
+}
+
+// The limit of the process's own control group, of version 2 or 1. A file that is not there, or says "max", sets none.
+static uint64_t group_limit(void) {
+  static const char *const paths[] = {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
+  uint64_t limit = UINT64_MAX;
+  for (int i = 0; i < 2; i++) {
+    FILE *file = fopen(paths[i], "r");
+    unsigned long long bytes;
+    if (file == NULL) continue;
+    if (fscanf(file, "%llu", &bytes) == 1) limit = least(limit, bytes);
+    fclose(file);
+  }
+  return limit;
+}
+
+uint64_t memory_limit(const options *opt) {
+  if (opt->memory_bytes != 0) return opt->memory_bytes;
+  const long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGE_SIZE);
+  uint64_t bytes = pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : UINT64_MAX;
+  bytes = least(bytes, group_limit());
+  bytes = least(bytes, resource_limit(RLIMIT_AS));
+  bytes = least(bytes, resource_limit(RLIMIT_DATA));
+  return bytes / 2;
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// How much memory a sort may take before it uses files.
+#ifndef GSORT_TOOLS_MEMORY_LIMIT_H_
+#define GSORT_TOOLS_MEMORY_LIMIT_H_
+
+#include "options.h"
+
+// --memory; without it half of what this process may have: of the machine's memory, of its control group's and of its
+// own limits the least.
+uint64_t memory_limit(const options *opt);
+
+#endif  // GSORT_TOOLS_MEMORY_LIMIT_H_

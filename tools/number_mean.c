@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "number_mean.h"
+
+#include <stddef.h>
+
+__extension__ typedef __int128 wide_integer;
+
+// The number in units of 10^-scale. False if that is no integer of up to `digits_max` digits, so that the sum of two,
+// times 5, fits.
+static bool in_units(const number *n, int scale, wide_integer *units) {
+  enum { digits_max = 36 };
+  *units = 0;
+  if (n->kind != number_finite) return false;
+  if (n->digits == NULL) return true;
+  const int64_t wanted = n->exponent + scale;  // digits of the integer
+  if (wanted > digits_max) return false;
+  int64_t taken = 0;
+  for (const char *at = n->digits; at < n->digits_end; at++) {
+    if (*at == '.') continue;
+    if (taken < wanted) {
+      *units = *units * 10 + (*at - '0');
+    } else if (*at != '0') {
+      return false;
+    }
+    taken++;
+  }
+  for (; taken < wanted; taken++) *units *= 10;
+  if (n->negative) *units = -*units;
+  return true;
+}
+
+// Prints units of 10^-scale as a decimal number without zeros at its end.
+static void print_units(wide_integer units, int scale, char *text) {
+  char digits[48];
+  int count = 0;
+  const bool negative = units < 0;
+  if (negative) units = -units;
+  for (; units != 0 || count <= scale; units /= 10) digits[count++] = (char)('0' + (int)(units % 10));
+  int length = 0;
+  if (negative) text[length++] = '-';
+  while (count > 0) {
+    if (count == scale) text[length++] = '.';
+    text[length++] = digits[--count];
+  }
+  if (scale > 0) {
+    while (text[length - 1] == '0') length--;
+    if (text[length - 1] == '.') length--;
+  }
+  text[length] = '\0';
+}
+
+bool number_mean(const number *a, const number *b, char *text) {
+  enum { scale_max = 35 };
+  wide_integer x, y;
+  for (int scale = 0; scale <= scale_max; scale++) {
+    if (!in_units(a, scale, &x) || !in_units(b, scale, &y)) continue;
+    print_units((x + y) * 5, scale + 1, text);
+    return true;
+  }
+  return false;
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "text_array.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "element.h"
+#include "order.h"
+#include "report.h"
+
+// The type whose elements the keys hold.
+static const type_info *type_of_keys(const lines *l) {
+  switch (l->mode) {
+    case keys_signed:
+      return type_by_dtype(GSORT_I64);
+    case keys_unsigned:
+      return type_by_dtype(GSORT_U64);
+    default:
+      return l->rules->type;
+  }
+}
+
+// Doubles hold every integer up to 2^53. A greater one is compared with the text of the double that stands for it.
+static int check_kept(const source *s, const lines *l) {
+  enum { digits_kept = 15 };
+  for (uint64_t i = 0; i < l->count; i++) {
+    number n, again;
+    lines_number(l->rules, lines_at(l, i), &n);
+    if (!n.is_integer || n.digits == NULL || n.exponent <= digits_kept) continue;
+    char text[400];
+    double value;
+    order_element(l->rules->type, l->keys[i], &value);
+    const int length = snprintf(text, sizeof text, "%.0f", value);
+    number_scan(text, text + length, false, &again);
+    if (number_compare(&n, &again) == 0) continue;
+    uint64_t line;
+    const char *name = source_place(s, lines_at(l, i), &line), *begin, *end;
+    lines_token(l->rules, lines_at(l, i), &begin, &end);
+    return report_failure("%s: line %" PRIu64
+                          ": f64, which the other lines ask for, does not hold \"%.*s\" exactly: "
+                          "give --type",
+                          name, line, (int)(end - begin < 40 ? end - begin : 40), begin);
+  }
+  return exit_ok;
+}
+
+// Keys become elements in the memory that they lie in: an element is never longer than a key.
+static void adopt_keys(lines *l, array *out) {
+  const type_info *type = type_of_keys(l);
+  *out = array_make(type, l->count, l->keys);
+  for (uint64_t i = 0; i < l->count; i++) order_element(type, l->keys[i], array_at(out, i));
+  l->keys = NULL;
+}
+
+int text_array_load(source *s, const line_rules *rules, bool keep, array *out) {
+  line_rules typed = *rules;
+  typed.flags = 0;
+  memset(out, 0, sizeof *out);
+  lines l = {0};
+  int code = source_fill(s, UINT64_MAX, 0);
+  if (code == exit_ok) code = lines_parse(s, &typed, keys_signed, &l);
+  if (code == exit_ok && l.mode == keys_decimal) {
+    lines_free(&l);
+    typed.type = type_by_dtype(GSORT_F64);
+    code = lines_parse(s, &typed, keys_typed, &l);
+    if (code == exit_ok && keep) code = check_kept(s, &l);
+  }
+  if (code == exit_ok) adopt_keys(&l, out);
+  lines_free(&l);
+  return code;
+}
