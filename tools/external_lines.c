@@ -1,17 +1,105 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "external_lines.h"
 
+#include <stdlib.h>
+
+#include "line_merge.h"
 #include "line_output.h"
+#include "memory_limit.h"
+#include "progress.h"
 #include "report.h"
+#include "scratch.h"
+
+// A run's block: large enough that reading is mostly not seeking, and at least two runs are merged at a time.
+enum { block_bytes_min = 1 << 17, fan_in_min = 2, fan_in_max = 1024 };
+
+typedef struct external {
+  job *j;
+  const line_rules *rules;
+  scratch runs;
+  key_mode mode;  // the greatest of all pieces
+  uint64_t limit_bytes, fan_in;
+  uint64_t merged_bytes, total_bytes;
+} external;
+
+static int merge_runs(void *context, uint64_t first, uint64_t count, output *to) {
+  external *e = context;
+  line_run *runs = calloc((size_t)count, sizeof *runs);
+  if (runs == NULL) return report_failure("not enough memory");
+  int code = exit_ok;
+  for (uint64_t i = 0; code == exit_ok && i < count; i++) {
+    const run_place *place = &e->runs.runs[first + i];
+    code = source_open_region(&runs[i].s, e->runs.folder, e->runs.file.fd, place->begin, place->end);
+  }
+  line_merge m = {.j = e->j,
+                  .rules = e->rules,
+                  .runs = runs,
+                  .run_count = (int)count,
+                  .mode = e->mode,
+                  // One more than there are runs: for buffers, and for what the allocator keeps.
+                  .block_bytes = e->limit_bytes / (count + 1),
+                  .unique = e->j->opt->unique,
+                  .written_bytes = e->merged_bytes,
+                  .total_bytes = e->total_bytes};
+  if (code == exit_ok) code = line_merge_run(&m, to);
+  e->merged_bytes = m.written_bytes;
+  e->mode = m.mode;
+  free(runs);
+  return code;
+}
+
+static int sort_piece(external *e, lines *l, output *to) {
+  if (l->mode > e->mode) e->mode = l->mode;
+  int code = job_start(e->j, l->count);
+  if (code == exit_ok) code = lines_sort(e->j->g, l);
+  if (code == exit_ok) code = lines_write(to, l, e->j->opt->unique);
+  lines_free(l);
+  return code;
+}
+
+// Sorts piece after piece into the scratch file, the first of which is parsed already.
+static int make_runs(external *e, source *s, lines *first) {
+  int code = sort_piece(e, first, &e->runs.file);
+  if (code == exit_ok) code = scratch_end_run(&e->runs);
+  while (code == exit_ok && !source_ended(s)) {
+    lines l = {0};
+    code = source_fill(s, e->limit_bytes, line_overhead_bytes);
+    if (code == exit_ok) code = lines_parse(s, e->rules, keys_signed, &l);
+    if (code == exit_ok) code = sort_piece(e, &l, &e->runs.file);
+    if (code == exit_ok) code = scratch_end_run(&e->runs);
+    lines_free(&l);
+  }
+  return code;
+}
+
+static int sort_in_pieces(external *e, source *s, lines *first) {
+  int code = scratch_open(&e->runs, e->j->opt);
+  progress_in_pieces(true);
+  memory_return_promptly();
+  if (code == exit_ok) code = make_runs(e, s, first);
+  source_close(s);  // Its memory is the merge's now, and what the library kept for the next piece.
+  job_stop(e->j);
+  e->j->library_bytes = UINT64_MAX;
+  if (code == exit_ok) code = job_start(e->j, e->runs.file.written_bytes);
+  if (code == exit_ok) {
+    e->fan_in = e->limit_bytes / block_bytes_min;
+    if (e->fan_in < fan_in_min) e->fan_in = fan_in_min;
+    if (e->fan_in > fan_in_max) e->fan_in = fan_in_max;
+    e->total_bytes = e->runs.file.written_bytes * scratch_passes(e->runs.run_count, e->fan_in);
+    code = scratch_reduce(&e->runs, e->fan_in, merge_runs, e);
+  }
+  if (code == exit_ok) code = merge_runs(e, 0, e->runs.run_count, &e->j->out);
+  scratch_close(&e->runs);
+  return code;
+}
 
 int external_lines_sort(job *j, source *s, const line_rules *rules) {
-  lines l = {0};
-  int code = source_fill(s, UINT64_MAX, 0);
-  if (code == exit_ok) code = lines_parse(s, rules, keys_signed, &l);
+  external e = {.j = j, .rules = rules, .limit_bytes = memory_limit(j->opt)};
+  lines first = {0};
+  int code = source_fill(s, e.limit_bytes, line_overhead_bytes);
+  if (code == exit_ok) code = lines_parse(s, rules, keys_signed, &first);
   if (code == exit_ok) code = job_open_output(j);
-  if (code == exit_ok) code = job_start(j, l.count);
-  if (code == exit_ok) code = lines_sort(j->g, &l);
-  if (code == exit_ok) code = lines_write(&j->out, &l, j->opt->unique);
-  lines_free(&l);
+  if (code == exit_ok) code = source_ended(s) ? sort_piece(&e, &first, &j->out) : sort_in_pieces(&e, s, &first);
+  lines_free(&first);
   return code;
 }

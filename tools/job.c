@@ -29,9 +29,15 @@ int job_start(job *j, uint64_t count) {
     how.backend = GSORT_BACKEND_CPU;
   }
   how.device = -1;
+  how.host_memory_limit_bytes = j->library_bytes;
   how.threads = j->opt->threads;
   const int code = job_check(j, gsort_create(&how, &j->g));
   return code == exit_ok ? job_check(j, gsort_set_progress(j->g, progress_draw, NULL)) : code;
+}
+
+void job_stop(job *j) {
+  gsort_destroy(j->g);
+  j->g = NULL;
 }
 
 int job_open_output(job *j) { return output_open(&j->out, j->opt->output_path); }

@@ -11,10 +11,15 @@ typedef struct job {
   const options *opt;
   gsort *g;
   output out;
+  uint64_t
+      library_bytes;  // limit of the library's memory; 0: none. With one, however high, it keeps nothing for later.
 } job;
 
 // The library's handle, made when it is first needed for `count` elements. Returns an exit code.
 int job_start(job *j, uint64_t count);
+
+// Ends it, and gives the memory back that it holds; job_start() makes another.
+void job_stop(job *j);
 
 // Prints the library's sentence if a call failed. Returns an exit code.
 int job_check(const job *j, gsort_status status);

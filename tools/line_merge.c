@@ -194,9 +194,7 @@ static int merge_all(line_merge *m, kept_line *kept, kept_line *last, output *ou
 int line_merge_run(line_merge *m, output *out) {
   kept_line *kept = calloc((size_t)m->run_count + 1, sizeof *kept);
   if (kept == NULL) return report_failure("not enough memory");
-  progress_hold(1);
   const int code = merge_all(m, kept, &kept[m->run_count], out);
-  progress_hold(0);
   for (int i = 0; i <= m->run_count; i++) free(kept[i].text);
   free(kept);
   for (int i = 0; i < m->run_count; i++) {

@@ -6,6 +6,7 @@
 #include "array_commands.h"
 #include "cleanup.h"
 #include "describe.h"
+#include "external_arrays.h"
 #include "gsort.h"
 #include "job.h"
 #include "line_commands.h"
@@ -72,6 +73,7 @@ static int run_command(job *j) {
   if (format == format_guess) format = format_of_content(opt->path_count > 0 ? opt->paths[0] : NULL);
   if (opt->command == command_merge) return merge_command_run(j, format);
   if (format == format_text) return run_text(j);
+  if (external_arrays_wanted(opt, format)) return external_arrays_sort(j, format);
   int code = input_load_all(opt->paths, opt->path_count, format, opt->lines.type, &in);
   if (code == exit_ok) code = run_on_array(j, &in);
   array_free(&in);
@@ -91,6 +93,6 @@ int main(int argc, char **argv) {
   if (code == exit_ok && j.out.fd >= 0) code = output_commit(&j.out);
   progress_clear();
   output_close(&j.out);
-  gsort_destroy(j.g);
+  job_stop(&j);
   return code;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "memory_limit.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -35,4 +36,10 @@ uint64_t memory_limit(const options *opt) {
   bytes = least(bytes, resource_limit(RLIMIT_AS));
   bytes = least(bytes, resource_limit(RLIMIT_DATA));
   return bytes / 2;
+}
+
+void memory_return_promptly(void) {
+  enum { block_bytes_min = 1 << 17 };
+  (void)mallopt(M_MMAP_THRESHOLD, block_bytes_min);
+  (void)mallopt(M_TRIM_THRESHOLD, block_bytes_min);
 }

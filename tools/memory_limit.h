@@ -9,4 +9,8 @@
 // own limits the least.
 uint64_t memory_limit(const options *opt);
 
+// From now on freed blocks of more than a few pages go back to the system at once, so that what one step of a sort in
+// pieces has freed does not count beside what the next one takes.
+void memory_return_promptly(void);
+
 #endif  // GSORT_TOOLS_MEMORY_LIMIT_H_

@@ -9,11 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cleanup.h"
 
-enum { buffer_bytes = 1 << 16 };
+enum { buffer_bytes = 1 << 18, proc_path_bytes = 64 };
 
 // A link stays a link: the file that it leads to is replaced.
 static char *resolve_target(const char *path) {
@@ -40,24 +41,104 @@ static mode_t mode_of_new_file(const char *target) {
   return 0666 & ~mask;
 }
 
-static int open_temporary(output *out, const char *path) {
-  out->target = resolve_target(path);
-  out->temporary = out->target == NULL ? NULL : temporary_beside(out->target);
-  if (out->temporary == NULL) return report_failure("not enough memory");
+static char *folder_of(const char *target) {
+  const char *slash = strrchr(target, '/');
+  return slash == NULL ? strdup(".") : strndup(target, (size_t)(slash - target) + 1);
+}
+
+static void print_proc_path(char *path, int fd) { snprintf(path, proc_path_bytes, "/proc/self/fd/%d", fd); }
+
+// A file without a name that can be given one later; -1 where the file system or the machine does not know such.
+static int open_nameless(const char *folder) {
+#if defined(O_TMPFILE)
+  char path[proc_path_bytes];
+  const int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (fd < 0) return -1;
+  print_proc_path(path, fd);
+  if (access(path, F_OK) == 0) return fd;
+  close(fd);
+#else
+  (void)folder;
+#endif
+  return -1;
+}
+
+// The X of a name become letters that differ from call to call; whether such a file is there is not known yet.
+static void make_name(char *path, unsigned attempt) {
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  uint64_t bits = (uint64_t)now.tv_nsec * 2654435761u ^ (uint64_t)getpid() << 20 ^ attempt;
+  for (char *at = path + strlen(path) - 6; *at != '\0'; at++, bits /= 36) *at = letters[bits % 36];
+}
+
+// Gives a nameless file its temporary name, with the signals blocked.
+static int give_name(output *out) {
+  char path[proc_path_bytes];
+  print_proc_path(path, out->fd);
+  for (unsigned attempt = 0; attempt < 100; attempt++) {
+    make_name(out->temporary, attempt);
+    if (linkat(AT_FDCWD, path, AT_FDCWD, out->temporary, AT_SYMLINK_FOLLOW) == 0) {
+      cleanup_arm(out->temporary);
+      out->nameless = false;
+      return exit_ok;
+    }
+    if (errno != EEXIST) break;
+  }
+  return report_failure("%s: cannot put the finished file in its folder: %s", out->name, strerror(errno));
+}
+
+static int open_named(output *out) {
   cleanup_block_signals();
   out->fd = mkstemp(out->temporary);
   const int error = errno;
   if (out->fd >= 0) cleanup_arm(out->temporary);
   cleanup_unblock_signals();
-  if (out->fd < 0) {
-    free(out->temporary);
-    out->temporary = NULL;
-    return report_failure("%s: cannot write in its folder: %s", path, strerror(error));
-  }
+  if (out->fd >= 0) return exit_ok;
+  free(out->temporary);
+  out->temporary = NULL;
+  return report_failure("%s: cannot write in its folder: %s", out->name, strerror(error));
+}
+
+static int open_temporary(output *out, const char *path) {
+  out->target = resolve_target(path);
+  out->temporary = out->target == NULL ? NULL : temporary_beside(out->target);
+  char *folder = out->temporary == NULL ? NULL : folder_of(out->target);
+  if (folder == NULL) return report_failure("not enough memory");
+  out->fd = open_nameless(folder);
+  free(folder);
+  out->nameless = out->fd >= 0;
+  const int code = out->nameless ? exit_ok : open_named(out);
+  if (code != exit_ok) return code;
   if (fchmod(out->fd, mode_of_new_file(out->target)) != 0) {
     return report_failure("%s: cannot set its permissions: %s", path, strerror(errno));
   }
   return exit_ok;
+}
+
+int output_open_scratch(output *out, const char *folder) {
+  memset(out, 0, sizeof *out);
+  out->name = folder;
+  out->buffer = malloc(buffer_bytes);
+  char *path = malloc(strlen(folder) + sizeof "/.gsort-XXXXXX");
+  if (out->buffer == NULL || path == NULL) {
+    free(path);
+    out->fd = -1;
+    return report_failure("not enough memory");
+  }
+  out->fd = open_nameless(folder);
+  if (out->fd < 0) {
+    sprintf(path, "%s/.gsort-XXXXXX", folder);
+    cleanup_block_signals();
+    out->fd = mkstemp(path);
+    const int error = errno;
+    if (out->fd >= 0) unlink(path);
+    cleanup_unblock_signals();
+    errno = error;
+  }
+  free(path);
+  if (out->fd >= 0) return exit_ok;
+  return report_failure("%s: cannot write a temporary file there: %s", folder, strerror(errno));
 }
 
 int output_open(output *out, const char *path) {
@@ -94,15 +175,16 @@ static int write_all(output *out, const char *data, size_t bytes) {
   return exit_ok;
 }
 
-static int flush(output *out) {
+int output_flush(output *out) {
   const size_t bytes = out->buffered_bytes;
   out->buffered_bytes = 0;
   return write_all(out, out->buffer, bytes);
 }
 
 int output_write(output *out, const void *data, size_t bytes) {
+  out->written_bytes += bytes;
   if (bytes > buffer_bytes - out->buffered_bytes) {
-    const int code = flush(out);
+    const int code = output_flush(out);
     if (code != exit_ok) return code;
   }
   if (bytes >= buffer_bytes) return write_all(out, data, bytes);
@@ -123,8 +205,7 @@ int output_format(output *out, const char *format, ...) {
 
 // So that the new name survives a power cut. Some file systems cannot sync a folder; the file is there all the same.
 static void sync_folder_of(const char *target) {
-  const char *slash = strrchr(target, '/');
-  char *folder = slash == NULL ? strdup(".") : strndup(target, (size_t)(slash - target) + 1);
+  char *folder = folder_of(target);
   if (folder == NULL) return;
   const int fd = open(folder, O_RDONLY | O_DIRECTORY);
   free(folder);
@@ -140,12 +221,10 @@ static int close_checked(output *out) {
   return report_failure("%s: cannot write: %s", out->name, strerror(errno));
 }
 
-int output_commit(output *out) {
-  int code = flush(out);
-  if (code != exit_ok) return code;
-  if (out->temporary == NULL) return close_checked(out);
-  if (fsync(out->fd) != 0) return report_failure("%s: cannot write to the disk: %s", out->name, strerror(errno));
-  code = close_checked(out);
+// With the signals blocked, so that none comes between the temporary name and its removal or the final one.
+static int put_in_place(output *out) {
+  int code = out->nameless ? give_name(out) : exit_ok;
+  if (code == exit_ok) code = close_checked(out);
   if (code != exit_ok) return code;
   if (rename(out->temporary, out->target) != 0) {
     return report_failure("%s: cannot put the finished file in its place: %s", out->name, strerror(errno));
@@ -153,12 +232,24 @@ int output_commit(output *out) {
   cleanup_disarm();
   free(out->temporary);
   out->temporary = NULL;
-  sync_folder_of(out->target);
   return exit_ok;
 }
 
+int output_commit(output *out) {
+  int code = output_flush(out);
+  if (code != exit_ok) return code;
+  if (out->temporary == NULL) return close_checked(out);
+  if (fsync(out->fd) != 0) return report_failure("%s: cannot write to the disk: %s", out->name, strerror(errno));
+  cleanup_block_signals();
+  code = put_in_place(out);
+  if (code == exit_ok) sync_folder_of(out->target);
+  if (code != exit_ok && out->temporary != NULL && !out->nameless) unlink(out->temporary);
+  cleanup_unblock_signals();
+  return code;
+}
+
 void output_close(output *out) {
-  if (out->temporary != NULL) {
+  if (out->temporary != NULL && !out->nameless) {
     unlink(out->temporary);
     cleanup_disarm();
   }

@@ -1,24 +1,33 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Output that appears whole or not at all: a file is written under a temporary name in the target's folder, synced and
-// renamed when it is complete. Failures and signals remove the temporary file.
+// Output that appears whole or not at all: a file is written without a name in the target's folder, synced, named and
+// put in the target's place when it is complete, so that whatever ends the program before leaves nothing. Where the
+// system has no files without a name, it has a temporary one, which failures and signals remove.
 #ifndef GSORT_TOOLS_OUTPUT_H_
 #define GSORT_TOOLS_OUTPUT_H_
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "report.h"
 
 typedef struct output {
   const char *name;  // for sentences
   char *target;      // where the file goes in the end; NULL if it is written in place (stdout, a device, a pipe)
-  char *temporary;
+  char *temporary;   // its name until then; NULL once it has none
+  bool nameless;     // the temporary name is not given yet
   char *buffer;
   size_t buffered_bytes;
+  uint64_t written_bytes;  // in all, those in the buffer included
   int fd;
 } output;
 
 // `path` "-" or NULL is stdout. All return an exit code.
 int output_open(output *out, const char *path);
+
+// A file without a name in a folder, which is gone when it is closed. It can be read back, once it is flushed.
+int output_open_scratch(output *out, const char *folder);
+int output_flush(output *out);
 int output_write(output *out, const void *data, size_t bytes);
 int output_format(output *out, const char *format, ...) TOOL_PRINTF_LIKE(2, 3);
 

@@ -11,11 +11,19 @@ enum { bar_cells = 40, line_cells = bar_cells + 24 };
 static const double first_draw_s = 0.5;  // Shorter work needs no bar.
 static const double redraw_s = 0.1;
 
-static const char *const phase_names[] = {"reading", "working", "sorting", "merging", "writing"};
+typedef struct phase_rule {
+  const char *name;
+  double begin, part;  // of the bar
+} phase_rule;
+
+// By phase; about how the time of a long sort of text divides.
+static const phase_rule whole_rules[] = {
+    {"reading", 0, 0.4}, {"working", 0.4, 0.3}, {"writing", 0.7, 0.3}, {"merging", 0, 1}};
+static const phase_rule piece_rules[] = {{"sorting", 0, 0.5}, {NULL, 0, 0}, {NULL, 0, 0}, {"merging", 0.5, 0.5}};
 
 static progress_mode active_mode = progress_off;
 static bool drawn = false;
-static bool library_held = false;
+static const phase_rule *rules = whole_rules;
 static double next_draw_s = 0;
 
 static double now_s(void) {
@@ -30,7 +38,6 @@ void progress_start(progress_mode mode) {
 }
 
 static void draw_bar(const char *name, double part) {
-  if (part > 1) part = 1;
   char cells[bar_cells + 1];
   memset(cells, '.', bar_cells);
   memset(cells, '#', (size_t)(part * bar_cells));
@@ -39,14 +46,16 @@ static void draw_bar(const char *name, double part) {
 }
 
 void progress_show(progress_phase phase, uint64_t done, uint64_t total) {
-  if (active_mode == progress_off) return;
+  const phase_rule *rule = &rules[phase];
+  if (active_mode == progress_off || rule->name == NULL) return;
   const double now = now_s();
   if (now < next_draw_s) return;
   next_draw_s = now + redraw_s;
   if (total > 0) {
-    draw_bar(phase_names[phase], (double)done / (double)total);
+    const double part = done < total ? (double)done / (double)total : 1;
+    draw_bar(rule->name, rule->begin + rule->part * part);
   } else {
-    fprintf(stderr, "\r%s %*.1f MB", phase_names[phase], bar_cells, (double)done * 1e-6);
+    fprintf(stderr, "\r%s %*.1f MB", rule->name, bar_cells, (double)done * 1e-6);
   }
   fflush(stderr);
   drawn = true;
@@ -54,11 +63,11 @@ void progress_show(progress_phase phase, uint64_t done, uint64_t total) {
 
 int32_t progress_draw(void *user, uint64_t done, uint64_t total) {
   (void)user;
-  if (!library_held && total > 0) progress_show(phase_working, done, total);
+  if (total > 0) progress_show(phase_working, done, total);
   return 0;
 }
 
-void progress_hold(int32_t held) { library_held = held != 0; }
+void progress_in_pieces(bool in_pieces) { rules = in_pieces ? piece_rules : whole_rules; }
 
 void progress_clear(void) {
   if (!drawn) return;

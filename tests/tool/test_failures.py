@@ -275,11 +275,19 @@ class Output(tool_case.ToolCase):
     self.assertEqual(reader.communicate(timeout=60)[0], b"1\n2\n")
     self.assertTrue(stat.S_ISFIFO(pipe.stat().st_mode))
 
+  def writes(self, pid):
+    """Whether the program has a file open in the folder that is no input: it has no name yet."""
+    try:
+      links = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
+    except OSError:
+      return False
+    return any(link.startswith(str(self.folder)) and not link.endswith("x.raw") for link in links)
+
   def interrupt(self, raw, out, number):
     """Sends the signal when the temporary file is there. Returns the exit code."""
     words = [tool_case.TOOL, "sort", "--type", "f64", "--input-format", "raw", str(raw), "-o", str(out)]
     with subprocess.Popen(words, stderr=subprocess.DEVNULL) as run:
-      while run.poll() is None and not any(name.startswith(".gsort-") for name in self.names()):
+      while run.poll() is None and not self.writes(run.pid):
         time.sleep(0.001)
       run.send_signal(number)
       return run.wait(timeout=60)

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Sorts by way of files, forced by little memory: the same results as in memory, and nothing left behind."""
+
+import os
+import pathlib
+import random
+import re
+import resource
+import signal
+import struct
+import subprocess
+import time
+import unittest
+
+import reference as ref
+import test_lines
+import tool_case
+
+
+class External(tool_case.ToolCase):
+
+  def same(self, words, path, limit, **options):
+    """The result in little memory, which must be that in much, also into a file."""
+    want = self.good("sort", *words, path)
+    self.assertEqual(self.good("sort", "-S", limit, *words, path, **options), want, (words, limit))
+    out = self.folder / "out"
+    self.good("sort", "-S", limit, *words, "-o", out, "--output-format", "text", path)
+    self.assertEqual(out.read_bytes(), want)
+    out.unlink()
+    return want
+
+  def test_lines(self):
+    generator = random.Random(2)
+    lines = [test_lines.random_number(generator) for _ in range(20000)]
+    path = self.file("in.txt", test_lines.text(lines))
+    want = test_lines.text(test_lines.ordered(lines))
+    for limit in ("1b", "20K", "200K", "2M"):
+      self.assertEqual(self.same([], path, limit), want)
+    self.same(["-ru"], path, "50K")
+    self.same(["--type", "f64"], self.file("f.txt", b"".join(b"%d\n" % (i * 7919 % 10007) for i in range(10007))), "30K")
+
+  def test_stability_over_many_runs(self):
+    generator = random.Random(3)
+    lines = [b"%d,%d" % (i, generator.randrange(5)) for i in range(30000)]
+    path = self.file("in.csv", test_lines.text(lines))
+    want = test_lines.text(sorted(lines, key=lambda line: int(line.split(b",")[1])))
+    for limit in ("10K", "100K"):
+      self.assertEqual(self.same(["-t,", "-k2"], path, limit), want)
+    want = test_lines.text(sorted(lines, key=lambda line: -int(line.split(b",")[1])))
+    self.assertEqual(self.same(["-t,", "-k2", "-r"], path, "100K"), want)
+    self.assertEqual(len(self.same(["-t,", "-k2", "-u"], path, "100K").splitlines()), 5)
+
+  def test_one_long_line_and_blank_ones(self):
+    digits = b"9" * 100000
+    path = self.file("in.txt", b"5\n" + digits + b"\n\n\n3\n\n")
+    self.bad(1, "line 3: is empty", "sort", "-S", "1K", path)
+    self.assertEqual(self.good("sort", "-S", "1K", "-B", path), b"3\n5\n" + digits + b"\n")
+    many = b"".join(b"%d\n\n" % (i * 7919 % 10007) for i in range(10007))
+    self.assertEqual(self.good("sort", "-S", "10K", "-B", stdin=many), test_lines.text(b"%d" % i for i in range(10007)))
+
+  def test_lines_of_pieces_are_counted_on(self):
+    a = self.file("a", b"".join(b"%d\n" % i for i in range(5000)))
+    b = self.file("b", b"".join(b"%d\n" % i for i in range(5000)) + b"x\n")
+    self.bad(1, f"{b}: line 5001: ", "sort", "-S", "20K", a, b)
+    self.bad(1, f"{a}: line 5001: ", "sort", "-S", "20K", self.file("a", a.read_bytes() + b"x"), b)
+
+  def test_modes_of_pieces(self):
+    numbers = [b"-5"] * 3000 + [b"18446744073709551615"] * 3000 + [b"0.5"] * 3000 + [b"7"] * 3000
+    path = self.file("in.txt", test_lines.text(numbers))
+    self.same([], path, "30K")
+    self.same([], self.file("in.txt", test_lines.text(numbers[:6000])), "30K")
+
+  def test_merge_of_long_files(self):
+    files = [self.file(f"m{k}", test_lines.text(b"%d.%d" % (i, k) for i in range(0, 20000, k + 1))) for k in range(5)]
+    want = test_lines.text(test_lines.ordered(b"".join(f.read_bytes() for f in files).split()))
+    self.assertEqual(self.good("merge", "-S", "50K", *files), want)
+    bad = self.file("bad", test_lines.text(b"%d" % i for i in range(9000)) + b"8999\n8998\n")
+    done = self.run_tool("merge", "-S", "20K", files[0], bad)
+    self.assertEqual(done.returncode, 1)
+    self.assertIn(b"bad: line 9002: is not in order", done.stderr)
+
+  def test_arrays(self):
+    for name in ref.SIZES:
+      generator = random.Random(name)
+      bits = [generator.getrandbits(8 * ref.SIZES[name]) for _ in range(5000)]
+      path = self.file("in.raw", ref.to_raw(bits, name))
+      for words, order in (([], {}), (["-d"], {"descending": True}), (["--nan-last"], {"nan_last": True}),
+                           (["--nan-last", "-r"], {"nan_last": True, "descending": True})):
+        want = ref.to_raw([bits[i] for i in ref.argsort(bits, name, **order)], name)
+        for limit in ("1b", "1K", "9K"):
+          self.assertEqual(self.good("sort", "--type", name, "-f", "raw", "-S", limit, *words, path), want, (name, limit))
+      self.same(["--type", name, "-u"], path, "4K")
+
+  def test_npy(self):
+    numbers = [i * 7919 % 10007 - 5000 for i in range(10007)]
+    path = self.file("a.npy", ref.npy(struct.pack(f">{len(numbers)}h", *numbers), "i16", descr=">i2"))
+    other = self.file("b.npy", ref.npy(struct.pack("<2h", 9, 7), "i16", version=2))
+    descr, shape, raw = ref.read_npy(self.good("sort", "-S", "5K", path, other, "-f", "npy"))
+    self.assertEqual((descr, shape), ("<i2", (len(numbers) + 2,)))
+    self.assertEqual(list(struct.unpack(f"<{len(numbers) + 2}h", raw)), sorted(numbers + [9, 7]))
+    self.bad(1, "they must be of one type", "sort", "-S", "5K", path, self.file("c.npy", ref.npy(bytes(8), "f64")))
+    self.bad(1, "announces 10007", "sort", "-S", "5K", self.file("d.npy", path.read_bytes()[:-1]))
+    self.bad(1, "cannot write .npy", "sort", "-u", "-S", "5K", path, "-f", "npy")
+    self.bad(1, "not a whole number", "sort", "-S", "1K", "--type", "i16", self.file("e.raw", bytes(4001)))
+
+  def peak_bytes(self, *words):
+    """The most memory that a sort was seen with."""
+    peak = 0
+    words = [tool_case.TOOL, "sort", "--threads", "2", "-o", self.folder / "out", *words]
+    with subprocess.Popen(list(map(str, words))) as run:
+      while run.poll() is None:
+        seen = re.search(r"VmHWM:\s+(\d+) kB", pathlib.Path(f"/proc/{run.pid}/status").read_text())
+        peak = max(peak, int(seen[1]) * 1024 if seen else 0)
+        time.sleep(0.002)
+      self.assertEqual(run.returncode, 0)
+    return peak
+
+  def test_memory_is_kept_to(self):
+    size = 1 << 26
+    raw = self.file("x.raw", os.urandom(1 << 20) * (size >> 20))
+    text = self.file("x.txt", b"".join(b"%d\n" % (i * 2654435761 % 2**32) for i in range(1500000)))
+    for words in (["--type", "u32", raw], [text]):
+      peaks = [self.peak_bytes("-S", limit, *words) for limit in ("16M", "1T")]
+      self.assertLess(peaks[0], 32 << 20, (words, peaks))
+      self.assertGreater(peaks[1], 48 << 20, (words, peaks))
+
+  def test_folder_of_temporary_files(self):
+    path = self.file("in.raw", bytes(100000))
+    self.bad(1, "none: cannot write a temporary file", "sort", "-S", "1K", "--type", "u8", path, "-T", self.folder / "none")
+    self.bad(1, "none: cannot write a temporary file", "sort", "-S", "1K", "--type", "u8", path,
+             env=dict(os.environ, TMPDIR=str(self.folder / "none")))
+
+  def interrupted(self, number, wait_s):
+    raw = self.folder / "x.raw"
+    out = self.file("old", b"old")
+    words = [tool_case.TOOL, "sort", "--type", "u64", "--input-format", "raw", "-S", "1M", str(raw), "-o", str(out)]
+    with subprocess.Popen(words, stderr=subprocess.DEVNULL) as run:
+      time.sleep(wait_s)
+      run.send_signal(number)
+      code = run.wait(timeout=60)
+    self.assertEqual(self.names(), ["old", "x.raw"])
+    if code != 0:
+      self.assertEqual(out.read_bytes(), b"old")
+    return code
+
+  def test_signals_at_any_time_leave_nothing(self):
+    self.file("x.raw", os.urandom(1 << 24))
+    ended = 0
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+      for step in range(8):
+        ended += self.interrupted(number, 0.02 + 0.05 * step) == -number
+    self.assertGreater(ended, 5)
+
+  def test_full_disk(self):
+    def limit():
+      resource.setrlimit(resource.RLIMIT_FSIZE, (300000, 300000))
+
+    raw = self.file("x.raw", bytes(400000))
+    old = self.file("old", b"old")
+    self.bad(1, "File too large", "sort", "-S", "100K", "--type", "u8", raw, "-o", old, preexec_fn=limit)
+    self.assertEqual((old.read_bytes(), self.names()), (b"old", ["old", "x.raw"]))
+
+  def test_progress_covers_all(self):
+    raw = self.file("x.raw", os.urandom(1 << 25))
+    done = self.run_tool("sort", "--type", "u16", "-S", "1M", raw, "--progress", "on", "-f", "raw")
+    self.assertEqual(done.returncode, 0)
+    shown = re.findall(rb"\r(\w+) \[[#.]{40}\] +(\d+) %", done.stderr)
+    self.assertEqual([int(part) for _, part in shown], sorted(int(part) for _, part in shown))
+    self.assertEqual({name for name, _ in shown}, {b"sorting", b"merging"})
+    self.assertGreater(int(shown[-1][1]), 80)
+
+
+if __name__ == "__main__":
+  unittest.main()

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Calls of the system that fail, are interrupted or do half their work: the right result or none, and never half of one.
+GSORT_TOOL_FAULTS names the library that is loaded in front of libc."""
+
+import errno
+import os
+import random
+import re
+import unittest
+
+import tool_case
+
+FAULTS = os.environ.get("GSORT_TOOL_FAULTS", "")
+
+
+@unittest.skipIf(FAULTS == "", "no library of faults was built")
+class Faults(tool_case.ToolCase):
+
+  def setUp(self):
+    super().setUp()
+    generator = random.Random(1)
+    lines = [b"%d.%d" % (generator.randrange(10**6), generator.randrange(10)) for _ in range(60000)]
+    self.input = self.file("in.txt", b"\n".join(lines))
+    self.want = b"".join(line + b"\n" for line in sorted(lines, key=float))
+    self.raw = self.file("in.raw", bytes(generator.randrange(256) for _ in range(300000)))
+    self.raw_want = bytes(sorted(self.raw.read_bytes()))
+    self.jobs = [(["sort", self.input], self.want), (["sort", "-S", "500K", self.input], self.want),
+                 (["sort", "--type", "u8", self.raw], self.raw_want),
+                 (["sort", "--type", "u8", "-S", "100K", self.raw], self.raw_want)]
+
+  def outcome(self, words, want, fault, log=None):
+    """0 if the result is right; 1 if there is none, the old file is whole and a sentence says why."""
+    out = self.folder / "out.raw"
+    out.write_bytes(b"old")
+    text = [] if words[-1] == self.raw else ["--output-format", "text"]
+    environment = dict(os.environ, LD_PRELOAD=FAULTS, GSORT_TEST_FAULT=fault)
+    if log is not None:
+      environment["GSORT_TEST_LOG"] = str(log)
+    done = self.run_tool(*words, *text, "-o", out, env=environment)
+    self.assertIn(done.returncode, (0, 1), (words, fault, done.stderr))
+    self.assertEqual(out.read_bytes(), want if done.returncode == 0 else b"old", (words, fault))
+    self.assertEqual(self.names(), ["in.raw", "in.txt", "out.raw"], (words, fault))
+    self.assertEqual(done.stderr.count(b"gsort: "), done.returncode, (fault, done.stderr))
+    return done.returncode
+
+  def counted(self, words, want, call):
+    """How many calls of this kind a run without faults makes."""
+    low, high = 0, 1
+    while self.outcome(words, want, f"{call}:{high}:5") == 1:
+      low, high = high, high * 2
+    return high
+
+  def test_each_write_sync_and_rename_fails(self):
+    for words, want in self.jobs:
+      for call, error, sentence in (("write", errno.ENOSPC, "no space"), ("write", errno.EIO, ""),
+                                    ("fsync", errno.EIO, ""), ("rename", errno.EIO, ""), ("linkat", errno.EPERM, "")):
+        self.assertEqual(self.outcome(words, want, f"{call}:1:{error}"), 1, (words, call))
+      most = self.counted(words, want, "write")
+      for n in range(1, most, max(1, most // 7)):
+        self.outcome(words, want, f"write:{n}:{errno.ENOSPC}")
+
+  def test_each_close_fails(self):
+    for words, want in self.jobs:
+      codes = [self.outcome(words, want, f"close:{n}:{errno.EIO}") for n in range(1, 12)]
+      self.assertIn(1, codes, words)  # that of the output is looked at
+      self.assertIn(0, codes, words)  # those of what was only read are not
+
+  def test_each_read_fails(self):
+    for words, want in self.jobs:
+      codes = [self.outcome(words, want, f"read:{n}:{errno.EIO}") for n in range(1, 40)]
+      self.assertGreaterEqual(codes.count(1), 2, words)
+
+  def test_interrupted_and_short_calls(self):
+    for words, want in self.jobs:
+      for call in ("read", "write"):
+        for n in (1, 2, 3, 5, 9, 17):
+          self.assertEqual(self.outcome(words, want, f"{call}:{n}:{errno.EINTR}"), 0, (words, call, n))
+          self.assertEqual(self.outcome(words, want, f"{call}:{n}:short"), 0, (words, call, n))
+        self.assertEqual(self.outcome(words, want, f"{call}:1+:short"), 0, (words, call))
+
+  def test_memory_runs_out(self):
+    for words, want in self.jobs:
+      codes = [self.outcome(words, want, f"memory:{n}:{errno.ENOMEM}") for n in list(range(1, 40)) + [60, 90, 150, 300]]
+      self.assertIn(1, codes, words)
+
+  def test_no_threads(self):
+    many = self.file("many.txt", b"".join(b"%d\n" % (i * 7919 % 400009) for i in range(400009)))
+    environment = dict(os.environ, LD_PRELOAD=FAULTS, GSORT_TEST_FAULT=f"thread:1+:{errno.EAGAIN}")
+    done = self.run_tool("sort", "--threads", "4", many, env=environment)
+    self.assertEqual((done.returncode, done.stdout), (0, b"".join(b"%d\n" % i for i in range(400009))))
+
+  def test_file_systems_without_nameless_files(self):
+    for words, want in self.jobs:
+      self.assertEqual(self.outcome(words, want, f"open:1:{errno.EOPNOTSUPP}"), 0, words)
+      self.outcome(words, want, f"open:1+:{errno.EROFS}")
+
+  def test_the_file_is_on_the_disk_before_it_has_its_name(self):
+    for words, want in self.jobs:
+      for fault in ("none:1:5", f"open:1:{errno.EOPNOTSUPP}"):
+        log = self.folder.parent / (self.folder.name + ".log")
+        self.addCleanup(lambda path=log: path.unlink(missing_ok=True))
+        log.unlink(missing_ok=True)
+        self.assertEqual(self.outcome(words, want, fault, log), 0)
+        calls = " ".join(log.read_text().split())
+        self.assertRegex(calls, r"write( close)* fsync( linkat)? close rename fsync", words)
+        self.assertIsNone(re.search(r"(rename|linkat).*write", calls), calls)
+
+
+if __name__ == "__main__":
+  unittest.main()

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The elements of several raw or .npy files, one after another.
+#ifndef GSORT_TOOLS_ELEMENT_SOURCE_H_
+#define GSORT_TOOLS_ELEMENT_SOURCE_H_
+
+#include "input.h"
+#include "options.h"
+
+typedef struct element_source {
+  const options *opt;
+  file_format format;
+  const type_info *type;
+  int next_path;
+  int fd;            // of the file that is read; -1 between two
+  const char *name;  // of that file
+  bool swapped;      // its elements' bytes come in the other order
+  uint64_t left;     // bytes of it that are still to come; UINT64_MAX if it does not say
+  uint64_t read_bytes, total_bytes;
+} element_source;
+
+// The files are regular ones; `type` is known afterwards. Return exit codes.
+int element_source_open(element_source *s, const options *opt, file_format format);
+
+// Reads up to `count` elements; fewer only at the end of all files.
+int element_source_read(element_source *s, void *to, uint64_t count, uint64_t *got);
+
+void element_source_close(element_source *s);
+
+#endif  // GSORT_TOOLS_ELEMENT_SOURCE_H_
