@@ -1,0 +1,347 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Each kind of array gives results of its own kind. Tests of packages that are not installed are skipped by name."""
+import sys
+import unittest
+
+from support import gsort, numpy, package, same_bits, samples, stable_order
+
+VALUES = [2.5, -1.0, 9.0, 0.0, 4.25]
+
+
+class Numpy(unittest.TestCase):
+    def test_gaps_are_taken_by_a_copy(self):
+        values = samples("int64", (40, 30))
+        for view in (values[:, 3], values[::-1, 0], values.T, values[::2, ::3], numpy.asfortranarray(values)):
+            same_bits(self, gsort.sort(view), numpy.sort(view))
+            same_bits(self, gsort.sum(view), view.sum())
+
+    def test_unaligned_arrays_are_taken_by_a_copy(self):
+        unaligned = numpy.frombuffer(b"x" + samples("int32", 100).tobytes(), "int32", offset=1)
+        self.assertFalse(unaligned.flags.aligned)
+        same_bits(self, gsort.sort(unaligned), numpy.sort(unaligned))
+        packed = numpy.zeros(50, numpy.dtype([("a", "u1"), ("b", "f8")]))
+        packed["b"] = samples("float64", 50)
+        same_bits(self, gsort.argsort(packed["b"]), stable_order(packed["b"].copy()))
+
+    def test_in_place_and_out(self):
+        values = samples("float32", 1000)
+        wanted = gsort.sort(values)
+        out = numpy.empty_like(values)
+        self.assertIs(gsort.sort(values, out=out), out)
+        same_bits(self, out, wanted)
+        self.assertIs(gsort.sort(values, out=values), values)
+        same_bits(self, values, wanted)
+
+    def test_read_only_input(self):
+        values = samples("int32", 10)
+        values.flags.writeable = False
+        same_bits(self, gsort.sort(values), numpy.sort(values))
+        with self.assertRaisesRegex(gsort.InvalidArgumentError, "out is read-only"):
+            gsort.sort(values, out=values)
+
+    def refused(self, sentence, array):
+        with self.assertRaisesRegex(gsort.UnsupportedTypeError, sentence):
+            gsort.sort(array)
+
+    def test_refusals(self):
+        self.refused(r"keys has the other byte order \(>i4\); pass .astype\('<i4'\)", numpy.arange(3, dtype=">i4"))
+        self.refused("keys is a masked array", numpy.ma.masked_array([1, 2], [0, 1]))
+        self.refused("elements of type complex128", numpy.zeros(3, complex))
+        self.refused("elements of type object", numpy.array([None]))
+        self.refused(r"datetime64\[s\].*view\('int64'\)", numpy.zeros(3, "datetime64[s]"))
+        with self.assertRaisesRegex(gsort.UnsupportedTypeError, "Python objects"):
+            gsort.sort_pairs(numpy.arange(1), numpy.array([None]))
+        with self.assertRaisesRegex(gsort.InvalidArgumentError, r"out\[1\] has elements of type float64; pass int64"):
+            gsort.sort_pairs(numpy.arange(2), numpy.arange(2), out=(numpy.arange(2), numpy.zeros(2)))
+
+    def test_numbers_are_numpys(self):
+        values = samples("float32", 10)
+        self.assertIs(type(gsort.sum(values)), numpy.float64)
+        self.assertIs(type(gsort.max(values)), numpy.float32)
+        self.assertIs(type(gsort.argmax(values)), numpy.uint64)
+
+    def test_bfloat16(self):
+        types = package("ml_dtypes")
+        values = samples("float32", 1000).astype(types.bfloat16)
+        bits = gsort.sort(values).view("uint16")
+        wide = numpy.sort(values.astype("float32"))
+        numpy.testing.assert_array_equal(bits.view(types.bfloat16).astype("float32"), wide)
+
+
+class Spoken:
+    """Any other library's array, which has nothing but DLPack."""
+
+    def __init__(self, array, versioned):
+        self.array, self.versioned = array, versioned
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+    def __dlpack__(self, *, stream=None, **options):
+        if options and not self.versioned:
+            raise TypeError("__dlpack__() got an unexpected keyword argument")
+        return self.array.__dlpack__(stream=stream, **options)
+
+
+class Dlpack(unittest.TestCase):
+    def test_types(self):
+        for versioned in (False, True):
+            for dtype in ("uint8", "int16", "uint32", "int64", "float16", "float32", "float64"):
+                values = samples(dtype, 100)
+                same_bits(self, gsort.sort(Spoken(values, versioned)), gsort.sort(values))
+                self.assertEqual(gsort.argmax(Spoken(values, versioned)), gsort.argmax(values))
+
+    def test_memory_is_shared_and_given_back(self):
+        values = samples("int32", 100)
+        before = sys.getrefcount(values)
+        out = numpy.empty(100, "int32")
+        self.assertIsInstance(gsort.sort(values, out=Spoken(out, False)), Spoken)
+        same_bits(self, out, numpy.sort(values))
+        gsort.sort(Spoken(values, True))
+        self.assertEqual(sys.getrefcount(values), before)
+
+    def test_read_only_output_is_refused(self):
+        values = samples("int32", 10)
+        values.flags.writeable = False
+        spoken = Spoken(values, True)
+        try:
+            spoken.__dlpack__(max_version=(1, 0))
+        except (BufferError, TypeError) as error:
+            self.skipTest(f"this NumPy gives no read-only capsules: {error}")
+        same_bits(self, gsort.sort(spoken), numpy.sort(values))
+        with self.assertRaisesRegex(gsort.InvalidArgumentError, "read-only"):
+            gsort.sort(spoken, out=spoken)
+
+    def test_rows_that_lie_apart(self):
+        values = samples("float64", (8, 50))[:, :20]
+        same_bits(self, gsort.topk_rows(Spoken(values, True), 3).indices, gsort.topk_rows(values, 3).indices)
+        with self.assertRaisesRegex(gsort.InvalidArgumentError, "gaps"):
+            gsort.sort(Spoken(values, True))
+
+    def test_types_that_gsort_does_not_know(self):
+        with self.assertRaisesRegex(gsort.UnsupportedTypeError, "DLPack type"):
+            gsort.sort(Spoken(numpy.zeros(3, complex), True))
+
+    def test_devices_that_gsort_does_not_know(self):
+        class Elsewhere(Spoken):
+            def __dlpack_device__(self):
+                return 8, 0
+
+        with self.assertRaisesRegex(gsort.UnsupportedTypeError, "device of DLPack kind 8"):
+            gsort.sort(Elsewhere(numpy.zeros(3), True))
+
+
+class CudaInterface(unittest.TestCase):
+    """What is read from __cuda_array_interface__, without a GPU: the address is only looked at."""
+
+    def view(self, **facts):
+        whole = {"shape": (2, 3), "typestr": "<f4", "data": (4096, False), "version": 3, **facts}
+        return gsort._arrays.view_of(type("Device", (), {"__cuda_array_interface__": whole})(), "x")
+
+    def test_what_is_read(self):
+        view = self.view(stream=7)
+        self.assertEqual((view.address, view.shape, view.stream, view.device), (4096, (2, 3), 7, -1))
+        self.assertTrue(view.contiguous)
+        self.assertEqual(self.view().stream, 0)
+        self.assertEqual(self.view(strides=(40, 4)).row_stride, 10)
+        self.assertIsNone(self.view(strides=(4, 8)).row_stride)
+        self.assertTrue(self.view(data=(4096, True)).readonly)
+
+    def test_types(self):
+        for typestr, name in (("|u1", "uint8"), ("<i8", "int64"), ("<f2", "float16"), ("<f8", "float64"), ("|b1", "uint8")):
+            self.assertEqual(gsort._dtypes.NAMES[self.view(typestr=typestr).code], name)
+        for typestr in ("<c8", ">f4", "<f16", "|V4"):
+            with self.assertRaisesRegex(gsort.UnsupportedTypeError, "type '"):
+                self.view(typestr=typestr)
+        with self.assertRaisesRegex(gsort.UnsupportedTypeError, "mask"):
+            self.view(mask=object())
+
+
+class Torch(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.torch = package("torch")
+
+    def devices(self):
+        return ["cpu"] + (["cuda"] if self.torch.cuda.is_available() else [])
+
+    def test_tensors_give_tensors(self):
+        torch = self.torch
+        for device in self.devices():
+            for name in ("uint8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64"):
+                values = torch.arange(1000, device=device).mul(7919).remainder(251).to(getattr(torch, name))
+                got = gsort.sort(values)
+                self.assertEqual((got.dtype, got.device), (values.dtype, values.device))
+                self.assertTrue(torch.equal(got, torch.sort(values, stable=True).values))
+                order = gsort.argsort(values, descending=True)
+                self.assertTrue(torch.equal(order, torch.sort(values, stable=True, descending=True).indices))
+                best = gsort.topk(values, 5)
+                self.assertTrue(torch.equal(best.values, torch.topk(values, 5).values))
+                self.assertEqual(int(gsort.sum(values)), int(values.double().sum()))
+                self.assertEqual(gsort.argmax(values).dtype, torch.int64)
+
+    def test_rows_and_gaps(self):
+        for device in self.devices():
+            values = self.torch.randn(30, 40, device=device)
+            self.assertTrue(self.torch.equal(gsort.sort(values), values.sort(-1).values))
+            self.assertTrue(self.torch.equal(gsort.sort(values.T), values.T.sort(-1).values))
+            self.assertTrue(self.torch.equal(gsort.topk(values[:, :20], 3).indices, values[:, :20].topk(3).indices))
+            self.assertTrue(self.torch.equal(gsort.max(values, axis=-1), values.max(-1).values))
+
+    def test_out(self):
+        for device in self.devices():
+            values = self.torch.randn(100, device=device)
+            out = self.torch.empty_like(values)
+            self.assertIs(gsort.sort(values, out=out), out)
+            self.assertTrue(self.torch.equal(out, values.sort().values))
+
+    def test_on_the_current_stream(self):
+        if not self.torch.cuda.is_available():
+            self.skipTest("PyTorch finds no GPU")
+        stream = self.torch.cuda.Stream()
+        with self.torch.cuda.stream(stream):
+            values = self.torch.randn(1 << 22, device="cuda")
+            self.assertEqual(gsort._arrays.view_of(values, "x").stream, stream.cuda_stream)
+            for _ in range(20):  # Each waits for the one before on the stream alone.
+                values = gsort.sort(values * -1)
+        self.assertTrue(bool((values[1:] >= values[:-1]).all()))
+
+    def test_refusals(self):
+        with self.assertRaisesRegex(gsort.InvalidArgumentError, "requires a gradient.*detach"):
+            gsort.sort(self.torch.zeros(3, requires_grad=True))
+        with self.assertRaisesRegex(gsort.UnsupportedTypeError, "to_dense"):
+            gsort.sort(self.torch.zeros(3).to_sparse())
+        with self.assertRaisesRegex(gsort.UnsupportedTypeError, "complex64"):
+            gsort.sort(self.torch.zeros(3, dtype=self.torch.complex64))
+        with self.assertRaisesRegex(gsort.UnsupportedTypeError, "device meta"):
+            gsort.sort(self.torch.zeros(3, device="meta"))
+
+
+class Cupy(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cupy = package("cupy")
+        try:
+            cls.cupy.cuda.runtime.getDeviceCount()
+        except Exception as error:
+            raise unittest.SkipTest(f"CuPy finds no GPU: {error}") from error
+
+    def test_arrays_give_arrays(self):
+        for dtype in ("uint8", "int32", "uint64", "float16", "float32", "float64"):
+            values = samples(dtype, 10_000)
+            device = self.cupy.asarray(values)
+            got = gsort.sort(device)
+            self.assertIsInstance(got, self.cupy.ndarray)
+            same_bits(self, got.get(), gsort.Sorter("cpu").sort(values))
+            same_bits(self, gsort.argsort(device).get(), stable_order(values))
+            same_bits(self, gsort.topk(device[::2], 7).indices.get(), stable_order(values[::2], True)[:7])
+            self.assertEqual(gsort.argmin(device).get(), stable_order(values)[0])
+
+    def test_on_the_current_stream(self):
+        with self.cupy.cuda.Stream(non_blocking=True) as stream:
+            values = self.cupy.random.random(1 << 22)
+            self.assertEqual(gsort._arrays.view_of(values, "x").stream, stream.ptr)
+            for _ in range(20):
+                values = gsort.sort(-values)
+            self.assertTrue(bool((values[1:] >= values[:-1]).all()))
+
+
+class Jax(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.jax = package("jax")
+
+    def test_arrays_give_arrays(self):
+        values = self.jax.numpy.asarray(VALUES)
+        got = gsort.sort(values)
+        self.assertIsInstance(got, self.jax.Array)
+        self.assertEqual((got.dtype, got.tolist()), (values.dtype, sorted(VALUES)))
+        self.assertEqual(gsort.argsort(values).tolist(), self.jax.numpy.argsort(values).tolist())
+        self.assertEqual(gsort.topk(values.reshape(1, 5), 2).values.tolist(), [[9.0, 4.25]])
+        self.assertEqual(gsort.sum(values), sum(VALUES))
+        self.assertEqual(gsort.max(values), 9.0)
+
+    def test_refusals(self):
+        with self.assertRaisesRegex(gsort.UnsupportedTypeError, "tracer"):
+            self.jax.jit(gsort.sort)(self.jax.numpy.asarray(VALUES))
+        with self.assertRaisesRegex(gsort.InvalidArgumentError, "read-only"):
+            gsort.sort(numpy.array(VALUES, "float32"), out=self.jax.numpy.zeros(5))
+
+
+class Arrow(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.arrow = package("pyarrow")
+
+    def test_arrays_give_arrays(self):
+        for kind in ("uint8", "int64", "float32", "float64"):
+            values = self.arrow.array([3, 1, 2], getattr(self.arrow, kind)())
+            got = gsort.sort(values)
+            self.assertEqual(got, self.arrow.array([1, 2, 3], values.type))
+            self.assertEqual(gsort.sort(values[1:]).to_pylist(), [1, 2])
+            self.assertEqual(gsort.argsort(values).to_pylist(), [1, 2, 0])
+            self.assertEqual(gsort.topk(values, 2).values.to_pylist(), [3, 2])
+            self.assertEqual(gsort.sum(values), 6)
+        chunks = self.arrow.chunked_array([[3, 1], [2]])
+        self.assertEqual(gsort.sort(chunks).to_pylist(), [1, 2, 3])
+        self.assertEqual(gsort.sort(self.arrow.array([], self.arrow.int32())).to_pylist(), [])
+
+    def test_refusals(self):
+        with self.assertRaisesRegex(gsort.InvalidArgumentError, "1 nulls; pass .drop_null"):
+            gsort.sort(self.arrow.array([1, None]))
+        for values in (["a"], [True]):
+            with self.assertRaisesRegex(gsort.UnsupportedTypeError, "Arrow type"):
+                gsort.sort(self.arrow.array(values))
+        with self.assertRaisesRegex(gsort.InvalidArgumentError, "read-only"):
+            gsort.sort(numpy.arange(3), out=self.arrow.array([1, 2, 3]))
+
+
+class Polars(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.polars = package("polars")
+
+    def test_columns_give_columns(self):
+        frame = self.polars.DataFrame({"x": VALUES, "n": [3, 1, 2, 5, 4]})
+        got = gsort.sort(frame["x"])
+        self.assertIsInstance(got, self.polars.Series)
+        self.assertEqual((got.name, got.to_list()), ("x", sorted(VALUES)))
+        keys, values = gsort.sort_pairs(frame["n"], frame["x"])
+        self.assertEqual((values.name, values.to_list()), ("x", [-1.0, 9.0, 2.5, 4.25, 0.0]))
+        self.assertEqual(gsort.topk(frame["n"], 2).indices.to_list(), [3, 4])
+        self.assertEqual(gsort.mean(frame["n"]), 3.0)
+        chunks = self.polars.concat([frame["n"], frame["n"]], rechunk=False)
+        self.assertEqual(gsort.sort(chunks).to_list(), sorted(chunks.to_list()))
+
+    def test_refusals(self):
+        with self.assertRaisesRegex(gsort.InvalidArgumentError, "1 nulls"):
+            gsort.sort(self.polars.Series([1, None]))
+        for values in ([True], ["a"]):
+            with self.assertRaisesRegex(gsort.UnsupportedTypeError, "Polars type"):
+                gsort.sort(self.polars.Series(values))
+        with self.assertRaisesRegex(gsort.UnsupportedTypeError, "one of its columns"):
+            gsort.sort(self.polars.DataFrame({"x": [1]}))
+
+
+class Pandas(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.pandas = package("pandas")
+
+    def test_columns_give_columns(self):
+        frame = self.pandas.DataFrame({"x": VALUES, "n": [3, 1, 2, 5, 4]}, index=list("abcde"))
+        got = gsort.sort(frame["x"])
+        self.assertIsInstance(got, self.pandas.Series)
+        self.assertEqual((got.name, got.tolist()), ("x", sorted(VALUES)))
+        self.assertEqual(frame["x"].iloc[gsort.argsort(frame["x"])].tolist(), sorted(VALUES))
+        self.assertEqual(gsort.sort(self.pandas.Index([3, 1, 2])).tolist(), [1, 2, 3])
+        for kind in ("Int64", "Float32"):
+            self.assertEqual(gsort.sort(self.pandas.Series([3, 1, 2], dtype=kind)).tolist(), [1, 2, 3])
+
+    def test_refusals(self):
+        with self.assertRaisesRegex(gsort.InvalidArgumentError, "missing values; pass .dropna"):
+            gsort.sort(self.pandas.Series([1, None], dtype="Int64"))
+        with self.assertRaisesRegex(gsort.UnsupportedTypeError, "DataFrame"):
+            gsort.sort(self.pandas.DataFrame({"x": [1]}))
+        with self.assertRaises(gsort.UnsupportedTypeError):
+            gsort.sort(self.pandas.Series(["a", "b"]))
