@@ -16,6 +16,17 @@
 extern char __libc_single_threaded;
 GSORT_INSIDE char __libc_single_threaded = 0;
 
+/* glibc 2.38: what its headers make of strtol and its kin, in libstdc++ as it was built there. They differ in one
+   thing, binary numbers such as 0b1, which nothing here reads. The labels are the names' own, past those headers. */
+#define GSORT_PARSE(type, name)                                              \
+  extern type plain_##name(const char *, char **, int) __asm__(#name);       \
+  GSORT_INSIDE type __isoc23_##name(const char *text, char **end, int base); \
+  GSORT_INSIDE type __isoc23_##name(const char *text, char **end, int base) { return plain_##name(text, end, base); }
+GSORT_PARSE(long, strtol)
+GSORT_PARSE(unsigned long, strtoul)
+GSORT_PARSE(long long, strtoll)
+GSORT_PARSE(unsigned long long, strtoull)
+
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
 /* glibc 2.35: the loaded object that holds an address, for the unwinder of exceptions. Its predecessor is
    dl_iterate_phdr, which unwinders used before. */
