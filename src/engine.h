@@ -46,6 +46,7 @@ struct EngineOptions {
   gsort_options options;  // complete, of the newest size
   HostMemory *host_memory;
   Control *control;
+  bool may_use_cpu = false;  // an engine on a device may let calls on host arrays run on the CPU's threads
 };
 
 std::unique_ptr<Engine> make_cpu_engine(const EngineOptions &options);

@@ -66,7 +66,7 @@ uint32_t auto_backend() {
 }
 
 void open_engine(Handle &g, const gsort_options &options) {
-  const EngineOptions engine_options = {options, &g.host_memory, &g.control};
+  EngineOptions engine_options = {options, &g.host_memory, &g.control};
   const bool by_options = options.backend != GSORT_BACKEND_AUTO;
   const uint32_t backend = by_options ? options.backend : auto_backend();
   const char *const asker = by_options ? "options->backend" : "the environment variable GSORT_BACKEND";
@@ -77,6 +77,7 @@ void open_engine(Handle &g, const gsort_options &options) {
     g.engine = make_cpu_engine(engine_options);
     std::snprintf(g.reason, sizeof g.reason, "%s asks for the CPU", asker);
   } else {
+    engine_options.may_use_cpu = true;
     try {
       g.engine = make_cuda_engine(engine_options);
       std::snprintf(g.reason, sizeof g.reason, "a usable CUDA device is there");

@@ -27,8 +27,8 @@ struct State {
   cudaError_t last_error = cudaSuccess;  // of failures that were made up
   std::map<void *, size_t> memory;
   uint64_t bytes = 0;
-  int streams = 0;
-  int device = 0;  // the stand-in's, like the next
+  int streams = 0;  // and events, and pieces of memory that are registered
+  int device = 0;   // the stand-in's, like the next
   cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
   uint64_t captures = 0;  // the stand-in's, of which the last may be under way
   bool capturing = false;
@@ -114,6 +114,11 @@ cudaError_t give_back(void *memory) {
 cudaError_t make_stream(cudaStream_t *stream) {
   static int something = 0;
   return give(stream, reinterpret_cast<cudaStream_t>(&something));
+}
+
+cudaError_t make_event(cudaEvent_t *event) {
+  static int something = 0;
+  return give(event, reinterpret_cast<cudaEvent_t>(&something));
 }
 
 // One capture at a time; every stream is in it.
@@ -251,6 +256,38 @@ GSORT_DECLARE_CALL(cudaStreamDestroy, (cudaStream_t stream))
 extern "C" cudaError_t __wrap_cudaStreamDestroy(cudaStream_t stream) {
   const cudaError_t result =
       intercept("cudaStreamDestroy", [&] { return __real_cudaStreamDestroy(stream); }, [] { return nothing(); });
+  return count_stream(result, -1);
+}
+
+GSORT_CALL(cudaEventRecord, (cudaEvent_t event, cudaStream_t stream), (event, stream), nothing())
+GSORT_CALL(cudaEventSynchronize, (cudaEvent_t event), (event), nothing())
+
+GSORT_DECLARE_CALL(cudaEventCreateWithFlags, (cudaEvent_t * event, unsigned flags))
+extern "C" cudaError_t __wrap_cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags) {
+  const cudaError_t result = intercept(
+      "cudaEventCreateWithFlags", [&] { return __real_cudaEventCreateWithFlags(event, flags); },
+      [&] { return make_event(event); });
+  return count_stream(result, 1);
+}
+
+GSORT_DECLARE_CALL(cudaEventDestroy, (cudaEvent_t event))
+extern "C" cudaError_t __wrap_cudaEventDestroy(cudaEvent_t event) {
+  const cudaError_t result =
+      intercept("cudaEventDestroy", [&] { return __real_cudaEventDestroy(event); }, [] { return nothing(); });
+  return count_stream(result, -1);
+}
+
+GSORT_DECLARE_CALL(cudaHostRegister, (void *memory, size_t bytes, unsigned flags))
+extern "C" cudaError_t __wrap_cudaHostRegister(void *memory, size_t bytes, unsigned flags) {
+  const cudaError_t result = intercept(
+      "cudaHostRegister", [&] { return __real_cudaHostRegister(memory, bytes, flags); }, [] { return nothing(); });
+  return count_stream(result, 1);
+}
+
+GSORT_DECLARE_CALL(cudaHostUnregister, (void *memory))
+extern "C" cudaError_t __wrap_cudaHostUnregister(void *memory) {
+  const cudaError_t result =
+      intercept("cudaHostUnregister", [&] { return __real_cudaHostUnregister(memory); }, [] { return nothing(); });
   return count_stream(result, -1);
 }
 

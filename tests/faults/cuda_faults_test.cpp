@@ -80,6 +80,7 @@ class FaultTest : public ::testing::TestWithParam<Machine> {
   gsort_options options() const {
     gsort_options o = default_options(GSORT_BACKEND_CUDA);
     o.device = real() ? 0 : 1;
+    o.threads = 1;  // calls come in one order
     return o;
   }
   // What an earlier round had to leave behind does not count.
@@ -161,9 +162,10 @@ void FaultTest::fail_in_turn(const Scenario &scenario, const Kind &kind) {
       SCOPED_TRACE("failed: " + report.failed);
       reached = !report.failed.empty();
       // Memory that was had and cannot be cleared goes back, unless from then on nothing does.
-      may_leak = is_one_of(report.failed, {"cudaFree", "cudaStreamDestroy"}) ||
-                 (kind.for_good &&
-                  is_one_of(report.failed, {"cudaStreamCreateWithFlags", "cudaMemsetAsync", "cudaStreamSynchronize"}));
+      may_leak =
+          is_one_of(report.failed, {"cudaFree", "cudaStreamDestroy", "cudaEventDestroy", "cudaHostUnregister"}) ||
+          (kind.for_good &&
+           is_one_of(report.failed, {"cudaStreamCreateWithFlags", "cudaMemsetAsync", "cudaStreamSynchronize"}));
       if (status != GSORT_OK) {
         EXPECT_EQ(status_of(kind.error), status) << gsort_error_message(g);
         EXPECT_STRNE("", gsort_error_message(g));
@@ -350,8 +352,8 @@ TEST_P(FaultTest, Destroy) {
           &status);
       reached = !report.failed.empty();
       // All goes back unless the device cannot be made current or refuses to take it.
-      if (!kind.for_good &&
-          !is_one_of(report.failed, {"cudaFree", "cudaStreamDestroy", "cudaSetDevice", "cudaGetDevice"})) {
+      if (!kind.for_good && !is_one_of(report.failed, {"cudaFree", "cudaStreamDestroy", "cudaEventDestroy",
+                                                       "cudaHostUnregister", "cudaSetDevice", "cudaGetDevice"})) {
         EXPECT_TRUE(nothing_leaked()) << report.failed;
       }
       if (HasFailure()) return;

@@ -12,6 +12,8 @@
 #include "cuda/engine/staging.h"
 #include "cuda/engine/workspace.h"
 #include "engine.h"
+#include "host_memory/pinned_ring.h"
+#include "host_memory/placement.h"
 
 namespace gsort_internal {
 namespace {
@@ -141,7 +143,11 @@ WorkQueue queue_of(cudaStream_t stream) {
 class CudaEngine final : public Engine {
  public:
   explicit CudaEngine(const EngineOptions &options)
-      : control_(*options.control), device_(open_device(options.options.device)), workspace_(options.options) {
+      : options_(options),
+        control_(*options.control),
+        device_(open_device(options.options.device)),
+        workspace_(options.options),
+        ring_(new PinnedRing(*options.host_memory, device_.ordinal, options.options.threads)) {
     const CallScope scope(device_);
     stream_id_ = stream_id(stream_);
   }
@@ -158,6 +164,8 @@ class CudaEngine final : public Engine {
   void abandon() noexcept override {
     abandoned_ = true;
     workspace_.abandon();
+    ring_->abandon();
+    if (cpu_ != nullptr) cpu_->abandon();
   }
 
  private:
@@ -169,9 +177,14 @@ class CudaEngine final : public Engine {
   void launch_planned(const Request &request, const WorkMemory &work, bool capturing, const DeviceFacts &facts);
   void launch_segments_checked(const LaunchContext &context, const Request &request, void *workspace, bool capturing);
 
+  bool execute_on_cpu(const Request &request, const Staging &staging);
+
+  const EngineOptions options_;
   Control &control_;
   OpenedDevice device_;
   Workspace workspace_;
+  std::unique_ptr<PinnedRing> ring_;
+  std::unique_ptr<Engine> cpu_;  // where calls on host arrays may run, made when the first does
   cudaStream_t stream_ = nullptr;
   uint64_t stream_id_ = kIdUnknown;
   // Work that synchronize() has not waited for: on which stream the last of it is, and whether some is on others.
@@ -188,9 +201,11 @@ CudaEngine::~CudaEngine() {
     const CallScope scope(device_);
     if (busy_) (void)cudaDeviceSynchronize();
     workspace_.clear();
+    ring_.reset();
     (void)cudaGetLastError();
   } catch (const Error &) {
     workspace_.abandon();
+    ring_->abandon();
   }
 }
 
@@ -206,6 +221,7 @@ void CudaEngine::describe(gsort_info &info) const {
   info.device_memory_bytes = device_.memory_bytes;
   info.device_memory_free_bytes = free_bytes;
   info.device_held_bytes = workspace_.held_bytes();
+  info.host_held_bytes = options_.host_memory->held_bytes();
   std::snprintf(info.device_name, sizeof info.device_name, "%s", device_.name);
 }
 
@@ -216,7 +232,7 @@ void CudaEngine::check_array(const char *argument, const void *array, uint64_t) 
 
 bool CudaEngine::host_readable(const void *array) {
   const CallScope scope(device_);
-  return place_of("offsets", array, device_.ordinal) == MemoryPlace::kHost;
+  return place_of("offsets", array, device_.ordinal) != MemoryPlace::kDevice;
 }
 
 void CudaEngine::set_stream(void *stream) {
@@ -283,7 +299,7 @@ void CudaEngine::reserve(const Request &shape) {
 
 void CudaEngine::set_workspace(void *memory, uint64_t bytes) {
   const CallScope scope(device_);
-  if (memory != nullptr && place_of("device_memory", memory, device_.ordinal) == MemoryPlace::kHost)
+  if (memory != nullptr && place_of("device_memory", memory, device_.ordinal) != MemoryPlace::kDevice)
     throw Error(GSORT_ERROR_INVALID_ARGUMENT, "device_memory = %p is host memory; pass memory of device %d", memory,
                 device_.ordinal);
   workspace_.lend(memory, bytes);
@@ -303,12 +319,13 @@ void CudaEngine::execute_staged(const Request &request, const Staging &staging, 
   if (queue.capture_id != 0)
     throw Error(GSORT_ERROR_NOT_SUPPORTED,
                 "the handle's stream is being captured, and an array lies in host memory; pass device memory");
+  if (options_.may_use_cpu && staging.all() && execute_on_cpu(request, staging)) return;
   const WorkMemory work = room(staging.bytes() + cuda_workspace_bytes(request), queue);
   char *const memory = static_cast<char *>(work.memory);
   try {
-    staging.copy_in(stream_, control_, memory);
+    staging.copy_in(stream_, control_, *ring_, memory);
     launch(staging.bind(request, memory), {memory + staging.bytes(), work.standing}, false);
-    staging.copy_out(stream_, memory);
+    staging.copy_out(stream_, *ring_, memory);
   } catch (...) {
     // Copies may still read the caller's arrays.
     if (cudaStreamSynchronize(stream_) != cudaSuccess) (void)cudaGetLastError();
@@ -317,10 +334,26 @@ void CudaEngine::execute_staged(const Request &request, const Staging &staging, 
   cuda_check(cudaStreamSynchronize(stream_), "waiting for the result");
 }
 
+// Both engines give the same bits, so a call whose arrays all lie on the host may run where it ends first.
+bool CudaEngine::execute_on_cpu(const Request &request, const Staging &staging) {
+  const uint32_t threads =
+      options_.options.threads != 0 ? options_.options.threads : static_cast<uint32_t>(allowed_processors());
+  const Placement placement = plan_placement(request, {staging.bytes_in(), staging.bytes_out(), threads});
+  if (control_.has_log())
+    control_.log("host arrays: on the %s, about %.0f us with the CPU's %u threads and %.0f with the device and the bus",
+                 placement.on_cpu ? "CPU" : "device", placement.cpu_us, threads, placement.device_us);
+  if (!placement.on_cpu) return false;
+  // In stream order, as everything: earlier work may write these arrays.
+  cuda_check(cudaStreamSynchronize(stream_), "waiting for earlier work");
+  if (cpu_ == nullptr) cpu_ = make_cpu_engine(options_);
+  cpu_->execute(request);
+  return true;
+}
+
 void CudaEngine::write_empty_result(const Request &request) {
   if (request.operation != Operation::kSum && request.operation != Operation::kReduce) return;
   const uint64_t bits = empty_result(request), bytes = request_bytes(request).out;
-  if (place_of("out", request.out, device_.ordinal) == MemoryPlace::kHost) {
+  if (place_of("out", request.out, device_.ordinal) != MemoryPlace::kDevice) {
     std::memcpy(request.out, &bits, bytes);  // little-endian, as every host of an NVIDIA GPU is
     return;
   }

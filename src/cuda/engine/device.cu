@@ -174,6 +174,8 @@ MemoryPlace place_of(const char *argument, const void *array, int ordinal) {
                     "%s = %p lies on device %d, and the handle is bound to device %d; make a handle for that device",
                     argument, array, attributes.device, ordinal);
       return MemoryPlace::kDevice;
+    case cudaMemoryTypeHost:
+      return MemoryPlace::kPinned;
     default:
       return MemoryPlace::kHost;
   }

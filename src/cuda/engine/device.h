@@ -49,7 +49,8 @@ class DeviceScope {
 // kernels went with the context.
 void require_same_context(const OpenedDevice &device);
 
-enum class MemoryPlace { kHost, kDevice };  // kDevice: kernels may use it, managed memory included
+// kHost is pageable, kPinned registered with CUDA; kDevice: kernels may use it, managed memory included.
+enum class MemoryPlace { kHost, kPinned, kDevice };
 
 // Throws Error(INVALID_ARGUMENT) naming `argument` for memory of another device than `ordinal`.
 MemoryPlace place_of(const char *argument, const void *array, int ordinal);

@@ -64,16 +64,19 @@ RequestBytes request_bytes(const Request &request) {
   }
 }
 
-int Staging::add(const void *from_host, void *to_host, uint64_t bytes) {
-  copies_[count_] = {from_host, to_host, bytes, bytes_};
+int Staging::add(const void *from_host, void *to_host, uint64_t bytes, bool pageable) {
+  copies_[count_] = {from_host, to_host, bytes, bytes_, pageable, pageable};
   bytes_ += aligned_slice_bytes(bytes);
   return count_++;
 }
 
 int Staging::add_if_host(const char *name, const void *from, void *to, uint64_t bytes, int device) {
   const void *const array = from != nullptr ? from : to;
-  if (array == nullptr || bytes == 0 || place_of(name, array, device) == MemoryPlace::kDevice) return kNone;
-  return add(from, to, bytes);
+  if (array == nullptr || bytes == 0) return kNone;
+  const MemoryPlace place = place_of(name, array, device);
+  if (place != MemoryPlace::kDevice) return add(from, to, bytes, place == MemoryPlace::kHost);
+  all_ = false;
+  return kNone;
 }
 
 void Staging::add_in_out(const char *in_name, const void *in, int &in_copy, const char *out_name, void *out,
@@ -81,10 +84,16 @@ void Staging::add_in_out(const char *in_name, const void *in, int &in_copy, cons
   in_copy = add_if_host(in_name, in, nullptr, bytes, device);
   if (in_copy == kNone) {
     out_copy = add_if_host(out_name, nullptr, out, bytes, device);
-  } else if (place_of(out_name, out, device) == MemoryPlace::kHost) {
-    copies_[in_copy].to_host = out;
-    out_copy = in_copy;
+    return;
   }
+  const MemoryPlace place = place_of(out_name, out, device);
+  if (place == MemoryPlace::kDevice) {
+    all_ = false;
+    return;
+  }
+  copies_[in_copy].to_host = out;
+  copies_[in_copy].to_pageable = place == MemoryPlace::kHost;
+  out_copy = in_copy;
 }
 
 void Staging::collect(const Request &request, int device) {
@@ -119,29 +128,47 @@ Request Staging::bind(const Request &request, void *memory) const {
   return bound;
 }
 
-void Staging::copy_in(cudaStream_t stream, Control &control, char *memory) const {
-  uint64_t total = 0, done = 0;
+uint64_t Staging::bytes_in() const {
+  uint64_t total = 0;
   for (int i = 0; i < count_; ++i) total += copies_[i].from_host != nullptr ? copies_[i].bytes : 0;
-  for (int i = 0; i < count_; ++i) {
-    if (copies_[i].from_host == nullptr) continue;
-    const char *const from = static_cast<const char *>(copies_[i].from_host);
-    for (uint64_t offset = 0; offset < copies_[i].bytes; offset += kChunkBytes) {
-      control.checkpoint(done, total);
-      const uint64_t rest = copies_[i].bytes - offset, chunk = rest < kChunkBytes ? rest : kChunkBytes;
-      cuda_check(
-          cudaMemcpyAsync(memory + copies_[i].offset + offset, from + offset, chunk, cudaMemcpyHostToDevice, stream),
-          "copying to the device");
-      done += chunk;
-    }
-  }
-  control.checkpoint(total, total);
+  return total;
 }
 
-void Staging::copy_out(cudaStream_t stream, char *memory) const {
+uint64_t Staging::bytes_out() const {
+  uint64_t total = 0;
+  for (int i = 0; i < count_; ++i) total += copies_[i].to_host != nullptr ? copies_[i].bytes : 0;
+  return total;
+}
+
+void Staging::copy_in(cudaStream_t stream, Control &control, PinnedRing &ring, char *memory) const {
+  PinnedRing::Progress progress{control, 0, bytes_in()};
   for (int i = 0; i < count_; ++i) {
-    if (copies_[i].to_host == nullptr) continue;
-    cuda_check(cudaMemcpyAsync(copies_[i].to_host, memory + copies_[i].offset, copies_[i].bytes, cudaMemcpyDeviceToHost,
-                               stream),
+    const Copy &copy = copies_[i];
+    if (copy.from_host == nullptr) continue;
+    control.checkpoint(progress.done, progress.total);
+    if (copy.from_pageable && copy.bytes >= PinnedRing::kBytesMin &&
+        ring.to_device(stream, memory + copy.offset, copy.from_host, copy.bytes, progress))
+      continue;
+    const char *const from = static_cast<const char *>(copy.from_host);
+    for (uint64_t offset = 0; offset < copy.bytes; offset += kChunkBytes) {
+      control.checkpoint(progress.done, progress.total);
+      const uint64_t rest = copy.bytes - offset, chunk = rest < kChunkBytes ? rest : kChunkBytes;
+      cuda_check(cudaMemcpyAsync(memory + copy.offset + offset, from + offset, chunk, cudaMemcpyHostToDevice, stream),
+                 "copying to the device");
+      progress.done += chunk;
+    }
+  }
+  control.checkpoint(progress.total, progress.total);
+}
+
+void Staging::copy_out(cudaStream_t stream, PinnedRing &ring, char *memory) const {
+  for (int i = 0; i < count_; ++i) {
+    const Copy &copy = copies_[i];
+    if (copy.to_host == nullptr) continue;
+    if (copy.to_pageable && copy.bytes >= PinnedRing::kBytesMin &&
+        ring.from_device(stream, copy.to_host, memory + copy.offset, copy.bytes))
+      continue;
+    cuda_check(cudaMemcpyAsync(copy.to_host, memory + copy.offset, copy.bytes, cudaMemcpyDeviceToHost, stream),
                "copying from the device");
   }
 }

@@ -9,6 +9,7 @@
 
 #include "core/control.h"
 #include "core/request.h"
+#include "host_memory/pinned_ring.h"
 
 namespace gsort_internal {
 
@@ -28,8 +29,14 @@ class Staging {
 
   // Between chunks both call control.checkpoint(); copy_out only tells of progress, for a result that is half written
   // must be finished.
-  void copy_in(cudaStream_t stream, Control &control, char *memory) const;
-  void copy_out(cudaStream_t stream, char *memory) const;
+  void copy_in(cudaStream_t stream, Control &control, PinnedRing &ring, char *memory) const;
+  void copy_out(cudaStream_t stream, PinnedRing &ring, char *memory) const;
+
+  // All arrays lie in host memory.
+  bool all() const { return all_; }
+  // What would travel each way.
+  uint64_t bytes_in() const;
+  uint64_t bytes_out() const;
 
  private:
   struct Copy {
@@ -37,11 +44,12 @@ class Staging {
     void *to_host;          // NULL: an input alone
     uint64_t bytes;
     uint64_t offset;
+    bool from_pageable, to_pageable;
   };
   static constexpr int kNone = -1;
   static constexpr int kMost = 6;
 
-  int add(const void *from_host, void *to_host, uint64_t bytes);
+  int add(const void *from_host, void *to_host, uint64_t bytes, bool pageable);
   int add_if_host(const char *name, const void *from, void *to, uint64_t bytes, int device);
   // An input and an output of the same size; one copy serves both where both are on the host.
   void add_in_out(const char *in_name, const void *in, int &in_copy, const char *out_name, void *out, int &out_copy,
@@ -49,6 +57,7 @@ class Staging {
 
   Copy copies_[kMost];
   int count_ = 0;
+  bool all_ = true;
   uint64_t bytes_ = 0;
   int in_ = kNone, out_ = kNone, values_in_ = kNone, values_out_ = kNone, b_ = kNone, offsets_ = kNone,
       indices_ = kNone;

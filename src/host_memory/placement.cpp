@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "host_memory/placement.h"
+
+#include "core/dtype.h"
+
+namespace gsort_internal {
+namespace {
+
+// The device's side, H200 behind PCIe 5 (2026-11-22): a call with its copies' launches and waits; a byte each way by
+// the driver's copies, which short arrays take, and by the ring; an element in the kernels.
+constexpr double kDeviceCallUs = 26;
+constexpr double kDriverInNs = 1.0 / 10, kDriverOutNs = 1.0 / 19;  // a byte
+constexpr double kRingNs = 1.0 / 44;
+constexpr uint64_t kRingBytesMin = uint64_t{1} << 20;
+
+double copy_us(uint64_t bytes, double driver_ns) {
+  return static_cast<double>(bytes) * (bytes < kRingBytesMin ? driver_ns : kRingNs) / 1000;
+}
+
+// The CPU's side, the same machine's host (16 cores of a Xeon with AVX-512): nanoseconds an element of 4 bytes for one
+// thread, and for all of them, where memory is the limit. Wider elements take as much longer as they are wider.
+struct CpuCost {
+  double one_thread_ns, all_threads_ns;
+};
+
+CpuCost cpu_cost(const Request &request) {
+  switch (request.operation) {
+    case Operation::kSum:
+      return {1.35, 0.082};
+    case Operation::kReduce:
+      return request.reduce_op == GSORT_MEAN ? CpuCost{1.35, 0.082} : CpuCost{0.5, 0.063};
+    case Operation::kScan:
+      return {3.0, 0.31};
+    case Operation::kTopk:
+    case Operation::kTopkRows:
+    case Operation::kTopkSegments:
+      // A large k is a sort of much of the input.
+      return request.k <= 4096 ? CpuCost{1.4, 0.065} : CpuCost{15, 1.6};
+    case Operation::kMerge:
+      return {4.0, 0.5};
+    case Operation::kSort:
+      return {9.0, 1.5};
+    case Operation::kSortSegments:
+      return {9.5, 0.8};
+    default:  // pairs, argsort, rank
+      return {21, 2.4};
+  }
+}
+
+// Threads are waked above this many elements, which takes some microseconds.
+constexpr double kThreadsItemsMin = 1 << 15;
+constexpr double kCpuCallUs = 1, kWakeUs = 10;
+
+double cpu_us(const Request &request, double items, uint32_t threads) {
+  const CpuCost cost = cpu_cost(request);
+  const double width = dtype_bytes(request.order.dtype) / 4.0 < 1 ? 1 : dtype_bytes(request.order.dtype) / 4.0;
+  const double one = items * cost.one_thread_ns * width / 1000;
+  if (threads <= 1 || items < kThreadsItemsMin) return kCpuCallUs + one;
+  const double shared = one / threads, least = items * cost.all_threads_ns * width / 1000;
+  return kCpuCallUs + kWakeUs + (shared > least ? shared : least);
+}
+
+}  // namespace
+
+Placement plan_placement(const Request &request, const HostCall &call) {
+  const double items = static_cast<double>(request.n) + static_cast<double>(request.b_n);
+  Placement placement{};
+  placement.cpu_us = cpu_us(request, items, call.threads);
+  placement.device_us =
+      kDeviceCallUs + copy_us(call.bytes_in, kDriverInNs) + copy_us(call.bytes_out, kDriverOutNs) + items * 3e-5;
+  placement.on_cpu = placement.cpu_us < placement.device_us;
+  return placement;
+}
+
+}  // namespace gsort_internal

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Where a call on host arrays ends first: on the device, with copies both ways, or on the CPU's threads.
+#ifndef GSORT_HOST_MEMORY_PLACEMENT_H_
+#define GSORT_HOST_MEMORY_PLACEMENT_H_
+
+#include <cstdint>
+
+#include "core/request.h"
+
+namespace gsort_internal {
+
+struct HostCall {
+  uint64_t bytes_in, bytes_out;  // that would travel
+  uint32_t threads;              // that the CPU engine has
+};
+
+struct Placement {
+  bool on_cpu;
+  double cpu_us, device_us;  // what the two are expected to take
+};
+
+// A plain function; its constants were measured and say where.
+Placement plan_placement(const Request &request, const HostCall &call);
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_HOST_MEMORY_PLACEMENT_H_

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Host arrays of a handle on a device: pageable ones that go through the ring, pinned ones, both in one call, lengths
+// around the ring's slots; where AUTO lets such calls run; progress and cancellation on the way.
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "gpu/fixture.h"
+
+namespace gsort_test {
+namespace {
+
+class cuda_HostArrays : public GpuTest {};
+
+constexpr uint64_t kSlotBytes = uint64_t{2} << 20, kLeastBytes = uint64_t{1} << 20;
+
+TEST_F(cuda_HostArrays, LengthsAroundTheSlots) {
+  const Handle handle(GSORT_BACKEND_CUDA);
+  uint64_t seed = 1;
+  for (const uint64_t bytes : {kLeastBytes, kSlotBytes, 2 * kSlotBytes, 8 * kSlotBytes, 9 * kSlotBytes})
+    for (const int64_t difference : {-4, 0, 4}) {
+      const uint64_t n = (bytes + static_cast<uint64_t>(difference)) / 4;
+      const Array input = generate(Distribution::kUniform, GSORT_U32, n, seed++);
+      const Array want = reference_sort(input, 0);
+      for (const Place in : {Place::kHost, Place::kPinned})
+        for (const Place out : {Place::kHost, Place::kPinned, Place::kDevice}) {
+          SCOPED_TRACE(std::to_string(n) + " keys from " + place_name(in) + " to " + place_name(out));
+          Buffer from(in, n * 4, 4), to(out, n * 4, 12);
+          from.write(input.bytes());
+          ASSERT_TRUE(succeeded(handle.get(), gsort_sort(handle.get(), GSORT_U32, from.data(), to.data(), n, 0)));
+          ASSERT_TRUE(succeeded(handle.get(), gsort_synchronize(handle.get())));
+          ASSERT_TRUE(same_elements(want, Array(GSORT_U32, to.read())));
+          ASSERT_TRUE(from.read() == input.bytes() && from.red_zones_intact() && to.red_zones_intact());
+        }
+    }
+}
+
+TEST_F(cuda_HostArrays, EveryOperationWhereverItRuns) {
+  for (const uint32_t backend : {GSORT_BACKEND_AUTO, GSORT_BACKEND_CUDA}) {
+    const Handle handle(backend);
+    for (const uint64_t n : {1, 500, 20000, 400000, 3000000})
+      for (const gsort_dtype t : {GSORT_F32, GSORT_U64}) {
+        const Array input = generate(Distribution::kSmallRange, t, n, n);
+        for (const NamedOperation &operation : all_operations()) {
+          if (n < 10) continue;
+          SCOPED_TRACE(std::string(operation.name) + " of " + std::to_string(n));
+          const Arrays arrays(Place::kHost, input);
+          ASSERT_TRUE(succeeded(handle.get(), operation.run(handle.get(), arrays)));
+          ASSERT_TRUE(expected(operation, input) == operation.result(arrays));
+          ASSERT_TRUE(arrays.inputs_intact());
+        }
+      }
+  }
+}
+
+// A handle of AUTO tells where a call runs, and what the stream still does comes first.
+TEST_F(cuda_HostArrays, ComesAfterTheStreamsWork) {
+  static std::string told;
+  told.clear();
+  gsort_options o = default_options(GSORT_BACKEND_AUTO);
+  o.log = [](void *, const char *line) { told += std::string(line) + "\n"; };
+  const Handle handle(o);
+  const uint64_t n = 1000, large = uint64_t{1} << 27;
+  DeviceStream stream;
+  ASSERT_TRUE(succeeded(handle.get(), gsort_set_stream(handle.get(), stream.get())));
+  const Buffer device(Place::kDevice, large), from(Place::kDevice, n * 4);
+  Buffer pinned(Place::kPinned, n * 4);
+  for (int round = 0; round < 20; ++round) {
+    pinned.write(Bytes(n * 4, 0));
+    stream.fill_async(device.data(), 1, large);  // takes a while
+    stream.fill_async(from.data(), 1, n * 4);
+    stream.copy_async(pinned.data(), from.data(), n * 4);
+    uint64_t sum = 0;
+    ASSERT_TRUE(succeeded(handle.get(), gsort_sum(handle.get(), GSORT_U32, pinned.data(), n, &sum, 0)));
+    ASSERT_EQ(n * 0x01010101u, sum) << "round " << round;
+  }
+  EXPECT_NE(std::string::npos, told.find("host arrays: on the CPU")) << told;
+}
+
+TEST_F(cuda_HostArrays, ProgressAndCancellationOnTheWay) {
+  const uint64_t n = uint64_t{1} << 25;
+  Array input = generate(Distribution::kUniform, GSORT_U32, n, 1);
+  const Handle handle(GSORT_BACKEND_CUDA);
+  struct Seen {
+    uint64_t calls = 0, last = 0, total = 0, stop_at = UINT64_MAX;
+    bool fell = false;
+  } seen;
+  const auto progress = [](void *user, uint64_t done, uint64_t total) -> int32_t {
+    Seen &s = *static_cast<Seen *>(user);
+    s.calls++;
+    s.fell |= done < s.last || done > total;
+    s.last = done;
+    s.total = total;
+    return s.calls >= s.stop_at;
+  };
+  Buffer keys(Place::kHost, n * 4);
+  keys.write(input.bytes());
+  ASSERT_TRUE(succeeded(handle.get(), gsort_set_progress(handle.get(), progress, &seen)));
+  seen.stop_at = 5;
+  EXPECT_EQ(GSORT_ERROR_CANCELLED, gsort_sort_u32(handle.get(), static_cast<uint32_t *>(keys.data()), n, 0));
+  EXPECT_TRUE(keys.read() == input.bytes()) << "a cancelled copy to the device changes nothing";
+  seen = Seen{};
+  ASSERT_TRUE(succeeded(handle.get(), gsort_sort_u32(handle.get(), static_cast<uint32_t *>(keys.data()), n, 0)));
+  EXPECT_GT(seen.calls, 10u);
+  EXPECT_EQ(seen.total, seen.last);
+  EXPECT_FALSE(seen.fell) << "progress went back, or past its end";
+  EXPECT_TRUE(same_elements(reference_sort(input, 0), Array(GSORT_U32, keys.read())));
+}
+
+// Under a limit that has no room for the ring the driver copies.
+TEST_F(cuda_HostArrays, WithoutRoomForTheRing) {
+  gsort_options o = default_options(GSORT_BACKEND_CUDA);
+  o.host_memory_limit_bytes = 100000;
+  const Handle handle(o);
+  const Array input = generate(Distribution::kUniform, GSORT_F64, 1000000, 1);
+  EXPECT_TRUE(same_elements(reference_sort(input, 0), run_sort({handle.get(), Place::kHost}, input, 0)));
+}
+
+}  // namespace
+}  // namespace gsort_test

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Where calls on host arrays run.
+#include "host_memory/placement.h"
+#include "core/dtype.h"
+#include "plan_support.h"
+
+namespace gsort_test {
+namespace {
+
+using namespace gsort_internal;
+
+Placement placement(Operation operation, uint64_t n, uint32_t threads, bool whole_output) {
+  Request r{};
+  r.operation = operation;
+  r.order.dtype = GSORT_F32;
+  r.n = n;
+  r.k = operation == Operation::kTopk ? 100 : 0;
+  r.reduce_op = GSORT_MAX;
+  return plan_placement(r, {n * 4, whole_output ? n * 4 : 8, threads});
+}
+
+// What was measured on an H200's host with 16 cores must come out as it was measured.
+TEST(Placement, AsMeasured) {
+  const uint64_t large = uint64_t{1} << 28;
+  for (const Operation operation : {Operation::kSum, Operation::kReduce, Operation::kTopk})
+    EXPECT_LT(placement(operation, large, 16, false).cpu_us, 26000) << static_cast<uint32_t>(operation);
+  EXPECT_FALSE(placement(Operation::kSort, large, 16, true).on_cpu);
+  EXPECT_TRUE(placement(Operation::kSort, 1024, 16, true).on_cpu);
+  EXPECT_FALSE(placement(Operation::kSort, 1 << 17, 16, true).on_cpu);
+  EXPECT_TRUE(placement(Operation::kSum, 1000, 1, false).on_cpu);
+}
+
+TEST(Placement, FewThreadsLeaveLargeArraysToTheDevice) {
+  for (const Operation operation : {Operation::kSum, Operation::kReduce, Operation::kScan, Operation::kSort})
+    EXPECT_FALSE(placement(operation, uint64_t{1} << 28, 1, operation != Operation::kSum).on_cpu);
+}
+
+TEST(Placement, TimesGrowWithTheArrayAndNotWithThreads) {
+  for (const Operation operation : {Operation::kSum, Operation::kReduce, Operation::kTopk, Operation::kScan,
+                                    Operation::kSort, Operation::kArgsort, Operation::kMerge})
+    for (uint64_t n = 1; n < uint64_t{1} << 34; n *= 2)
+      for (const uint32_t threads : {1u, 4u, 64u}) {
+        const Placement small = placement(operation, n, threads, true),
+                        twice = placement(operation, 2 * n, threads, true);
+        EXPECT_GT(small.cpu_us, 0);
+        EXPECT_LE(small.device_us * 0.2, twice.device_us) << n;
+        if (n > 1 << 17) {
+          EXPECT_LT(small.cpu_us, twice.cpu_us) << n;
+          EXPECT_LE(placement(operation, n, threads * 2, true).cpu_us, small.cpu_us) << n;
+        }
+      }
+}
+
+}  // namespace
+}  // namespace gsort_test
