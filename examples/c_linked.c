@@ -49,8 +49,8 @@ static void free_log(request_log *log) {
 // The three calls. Every one returns a status; the sentence that goes with it names argument, value and remedy.
 static gsort_status analyse(gsort *g, request_log *log, uint64_t k, uint64_t *slowest, double *total_ms) {
   const uint64_t n = log->count;
-  gsort_status status = gsort_topk(g, GSORT_F32, log->duration_ms, n, k, NULL, GSORT_U64, slowest, 0);
-  if (status == GSORT_OK) status = gsort_sum(g, GSORT_F32, log->duration_ms, n, total_ms, 0);
+  gsort_status status = gsort_topk_f32(g, log->duration_ms, n, k, NULL, slowest, 0);
+  if (status == GSORT_OK) status = gsort_sum_f32(g, log->duration_ms, n, total_ms, 0);
   if (status == GSORT_OK) {
     status = gsort_sort_pairs(g, GSORT_F32, log->duration_ms, log->sorted_ms, sizeof(request), log->requests,
                               log->sorted_requests, n, GSORT_DESCENDING);

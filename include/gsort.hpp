@@ -40,6 +40,7 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <type_traits>
@@ -333,7 +334,8 @@ class basic_sorter {
       watcher_.reset();
       return finish(status);
     }
-    auto next = std::make_unique<watcher>();
+    std::unique_ptr<watcher> next(new (std::nothrow) watcher);
+    if (next == nullptr) return Failures::template failed<void>(no_room());
     next->watch = std::move(watch);
     const gsort_status status = gsort_set_progress(get(), &watcher::call, next.get());
     if (status == GSORT_OK) watcher_ = std::move(next);
@@ -630,9 +632,7 @@ class basic_sorter {
 #endif
     return true;
   }
-  static failure no_room() {
-    return failure(GSORT_ERROR_OUT_OF_MEMORY, "host memory ran out for the result of a call");
-  }
+  static failure no_room() { return failure(GSORT_ERROR_OUT_OF_MEMORY, "host memory ran out; free some memory"); }
   // A vector that `call` fills.
   template <class T, class Call>
   outcome<std::vector<T>> vector_of(std::size_t n, Call &&call) const {

@@ -66,6 +66,19 @@ class Readme(unittest.TestCase):
     def test_snippet_of_cpp(self):
         self.compile_and_run("hello.cpp", "cpp", "c++")
 
+    @unittest.skipUnless(shutil.which("pkg-config"), "there is no pkg-config")
+    def test_commands_of_the_examples(self):
+        root = pathlib.Path(README).parent
+        for folder in ("examples", "bindings/c"):
+            shutil.copytree(root / folder, pathlib.Path(SCRATCH) / "tree" / folder)
+        text = (root / "examples/README.md").read_text(encoding="utf-8")
+        commands = re.search(r"^```sh\n(.*?)^```$", text, re.MULTILINE | re.DOTALL).group(1)
+        path = re.search(r"^export (PKG_CONFIG_PATH=\S+)", TEXT, re.MULTILINE)
+        script = f"set -e\nexport {path.group(1)}\n{commands}\n./hello\n./hello_cpp\n./c_linked\n./c_dlopen\n"
+        output = run(["sh", "-c", script], pathlib.Path(SCRATCH) / "tree/examples")
+        self.assertIn("best 7.5 at 1", output)
+        self.assertIn("100000 requests", output)
+
     def test_what_is_installed_is_what_is_said(self):
         row = re.search(r"^\| `cmake --install` \| (.*?) \|", TEXT, re.MULTILINE).group(1)
         said = re.findall(r"`([^`]+)`", row)

@@ -21,3 +21,8 @@ mod bindings {
 }
 
 pub use bindings::*;
+
+/// Runs the snippets of the crate's README as documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

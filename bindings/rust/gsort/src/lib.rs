@@ -82,3 +82,8 @@ pub use order::{Nans, Order, Pick, Scan};
 pub use raw::{Raw, RawRows, Reduction};
 pub use select::Rows;
 pub use sorter::Sorter;
+
+/// Runs the snippets of the crate's README as documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
