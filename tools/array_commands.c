@@ -9,7 +9,7 @@
 #include "array_rows.h"
 #include "element.h"
 #include "line_select.h"
-#include "number_mean.h"
+#include "number_units.h"
 #include "order.h"
 #include "report.h"
 #include "results.h"
@@ -98,7 +98,7 @@ static int run_median(job *j, array *in) {
   number x, y;
   number_scan(a, a + element_print(a, in->type, array_at(in, middle - 1)), false, &x);
   number_scan(b, b + element_print(b, in->type, array_at(in, middle)), false, &y);
-  char text[number_mean_bytes_max];
+  char text[units_text_bytes_max];
   (void)number_mean(&x, &y, text);  // Integers of 64 bits are within its limits.
   return output_format(&j->out, "%s\n", text);
 }

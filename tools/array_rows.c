@@ -105,7 +105,7 @@ static int run_scan(job *j, array *in, const axis_view *view) {
   return code == exit_ok ? results_write_array(&j->out, j->opt->output_format, in) : code;
 }
 
-static const type_info *result_type(command which, const type_info *type) {
+static const type_info *result_type(command_kind which, const type_info *type) {
   static const gsort_dtype sum_types[] = {GSORT_U64, GSORT_I64, GSORT_F64};  // by kind
   if (which == command_mean) return type_by_dtype(GSORT_F64);
   return which == command_sum ? type_by_dtype(sum_types[type->kind]) : type;
@@ -143,7 +143,7 @@ static int run_reduce(job *j, array *in, const axis_view *view) {
 }
 
 int array_rows_run(job *j, array *in) {
-  const command which = j->opt->command;
+  const command_kind which = j->opt->command;
   const bool reduces = (which & (command_sum | command_mean | command_min | command_max)) != 0;
   axis_view view;
   const int code = axis_choose(j->opt, reduces, in, &view);

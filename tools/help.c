@@ -20,7 +20,8 @@ const char *const help_texts[] = {
     "  min, max    the least, the greatest\n"
     "  median      the middle one, or the mean of the two in the middle\n"
     "  percentile  for each P of --percentiles the first in order with at least P percent up to it\n"
-    "  sum, mean   integers of text: the sum modulo 2^64; floats: exactly, rounded once\n"
+    "  sum, mean   the sum of text exactly, with all digits if 18 hold each number; of floats exactly, rounded once;\n"
+    "              of integers of a --type or an array modulo 2^64. The mean is rounded once\n"
     "  scan        running sums\n"
     "  info        which engine runs a long sort and why; with FILE also its type, count, least, greatest and mean\n"
     "\n",

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "element.h"
-#include "number_mean.h"
+#include "number_units.h"
 #include "report.h"
 
 // The k-th least key.
@@ -92,7 +92,7 @@ int line_write_mean(job *j, const lines *l, uint64_t i, uint64_t k) {
   number a, b;
   lines_number(l->rules, lines_at(l, i), &a);
   lines_number(l->rules, lines_at(l, k), &b);
-  char text[number_mean_bytes_max];
+  char text[units_text_bytes_max];
   if (number_mean(&a, &b, text)) return output_format(&j->out, "%s\n", text);
   return write_mean_of_doubles(j, l, i, k);
 }

@@ -11,8 +11,10 @@
 #include "job.h"
 #include "line_commands.h"
 #include "merge_command.h"
+#include "number_units.h"
 #include "report.h"
 #include "text_array.h"
+#include "text_sum.h"
 
 static int write_texts(const char *const *texts) {
   output out;
@@ -49,11 +51,34 @@ static bool works_on_lines(const options *opt) {
   return (opt->command & line_commands) != 0 && (indices || opt->output_format == format_text);
 }
 
+// The sum of decimal numbers is a decimal number, however long; only where it is too long are they added as doubles.
+static int run_sum(job *j, source *s) {
+  line_rules rules = j->opt->lines;
+  rules.flags = 0;
+  char text[units_text_bytes_max];
+  lines l = {0};
+  array in = {0};
+  int code = source_fill(s, UINT64_MAX, 0);
+  if (code == exit_ok) code = lines_parse(s, &rules, keys_signed, &l);
+  if (code == exit_ok && text_sum(&l, text)) {
+    code = job_open_output(j);
+    if (code == exit_ok) code = output_format(&j->out, "%s\n", text);
+  } else if (code == exit_ok) {
+    code = text_array_of_lines(s, &l, false, &in);
+    if (code == exit_ok) code = run_on_array(j, &in);
+  }
+  array_free(&in);
+  lines_free(&l);
+  return code;
+}
+
 static int run_text(job *j) {
   source s;
   int code = source_open(&s, j->opt->paths, j->opt->path_count);
   if (code == exit_ok && works_on_lines(j->opt)) {
     code = line_command_run(j, &s);
+  } else if (code == exit_ok && j->opt->command == command_sum && j->opt->lines.type == NULL) {
+    code = run_sum(j, &s);
   } else if (code == exit_ok) {
     array in;
     const bool keep = (j->opt->command & (command_sum | command_mean | command_info)) == 0;

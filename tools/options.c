@@ -117,7 +117,7 @@ static int parse_command(int argc, char **argv, options *out) {
   static const char *const names[] = {"sort", "argsort", "rank", "topk",   "count",   "merge",      "scan",
                                       "sum",  "mean",    "min",  "max",    "median",  "percentile", "percentiles",
                                       "info", "help",    "-h",   "--help", "version", "-V",         "--version"};
-  static const command commands[] = {
+  static const command_kind commands[] = {
       command_sort,       command_argsort,    command_rank,   command_topk, command_count, command_merge,
       command_scan,       command_sum,        command_mean,   command_min,  command_max,   command_median,
       command_percentile, command_percentile, command_info,   command_help, command_help,  command_help,

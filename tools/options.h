@@ -11,7 +11,7 @@
 #include "progress.h"
 #include "types.h"
 
-typedef enum command {
+typedef enum command_kind {
   command_help = 1 << 0,
   command_version = 1 << 1,
   command_sort = 1 << 2,
@@ -28,7 +28,7 @@ typedef enum command {
   command_median = 1 << 13,
   command_percentile = 1 << 14,
   command_info = 1 << 15
-} command;
+} command_kind;
 
 typedef enum check_mode { check_off, check_told, check_quiet } check_mode;
 typedef enum axis_mode { axis_unset, axis_number, axis_none } axis_mode;
@@ -36,7 +36,7 @@ typedef enum axis_mode { axis_unset, axis_number, axis_none } axis_mode;
 enum { percentiles_max = 64, percentile_scale = 1000000 };
 
 typedef struct options {
-  command command;
+  command_kind command;
   const char *const *paths;  // as named; none: standard input
   int path_count;
   const char *output_path;       // NULL: none was named

@@ -54,20 +54,27 @@ static void adopt_keys(lines *l, array *out) {
   l->keys = NULL;
 }
 
+int text_array_of_lines(const source *s, lines *l, bool keep, array *out) {
+  int code = exit_ok;
+  line_rules typed = *l->rules;
+  if (l->mode == keys_decimal) {
+    lines_free(l);
+    typed.type = type_by_dtype(GSORT_F64);
+    code = lines_parse(s, &typed, keys_typed, l);
+    if (code == exit_ok && keep) code = check_kept(s, l);
+  }
+  if (code == exit_ok) adopt_keys(l, out);
+  return code;
+}
+
 int text_array_load(source *s, const line_rules *rules, bool keep, array *out) {
-  line_rules typed = *rules;
-  typed.flags = 0;
+  line_rules plain = *rules;
+  plain.flags = 0;
   memset(out, 0, sizeof *out);
   lines l = {0};
   int code = source_fill(s, UINT64_MAX, 0);
-  if (code == exit_ok) code = lines_parse(s, &typed, keys_signed, &l);
-  if (code == exit_ok && l.mode == keys_decimal) {
-    lines_free(&l);
-    typed.type = type_by_dtype(GSORT_F64);
-    code = lines_parse(s, &typed, keys_typed, &l);
-    if (code == exit_ok && keep) code = check_kept(s, &l);
-  }
-  if (code == exit_ok) adopt_keys(&l, out);
+  if (code == exit_ok) code = lines_parse(s, &plain, keys_signed, &l);
+  if (code == exit_ok) code = text_array_of_lines(s, &l, keep, out);
   lines_free(&l);
   return code;
 }

@@ -12,4 +12,7 @@
 // code.
 int text_array_load(source *s, const line_rules *rules, bool keep, array *out);
 
+// The same of text whose lines are parsed without flags and a type; they are given away.
+int text_array_of_lines(const source *s, lines *l, bool keep, array *out);
+
 #endif  // GSORT_TOOLS_TEXT_ARRAY_H_

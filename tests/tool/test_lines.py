@@ -237,6 +237,26 @@ class Commands(tool_case.ToolCase):
     self.assertEqual(self.good("mean", stdin=b"0.5\n1\n"), b"0.75\n")
     self.assertEqual(self.good("sum", stdin=b"18446744073709551614\n1\n"), b"18446744073709551615\n")
 
+  def test_sums_are_exact(self):
+    self.assertEqual(self.good("sum", stdin=b"0.1\n0.2\n"), b"0.3\n")
+    self.assertEqual(self.good("sum", stdin=b"9223372036854775807\n9223372036854775807\n"), b"18446744073709551614\n")
+    self.assertEqual(self.good("sum", stdin=b"18446744073709551615\n" * 3), b"55340232221128654845\n")
+    self.assertEqual(self.good("sum", stdin=b"-9223372036854775808\n" * 2), b"-18446744073709551616\n")
+    self.assertEqual(self.good("sum", "--type", "i64", stdin=b"-9223372036854775808\n" * 2), b"0\n")
+    self.assertEqual(self.good("sum", stdin=b"1.50\n-1.5\n"), b"0\n")
+    for seed in range(20):
+      generator = random.Random(seed)
+      places = generator.randrange(10)
+      numbers = [decimal.Decimal(generator.randint(-10**8, 10**8)).scaleb(-generator.randint(0, places)) for _ in range(99)]
+      got = self.good("sum", stdin=text(str(number).encode() for number in numbers))
+      self.assertEqual(decimal.Decimal(got.decode()), sum(numbers), seed)
+      self.assertNotIn(b"e", got)
+    # Past 18 digits the doubles are added, exactly.
+    self.assertEqual(self.good("sum", stdin=b"1e18\n0.5\n-1e18\n"), b"0.5\n")
+    self.assertEqual(self.good("sum", stdin=b"1e-30\n1e-30\n"), b"2e-30\n")
+    self.assertEqual(self.good("sum", stdin=b"123456789012345678901234567890\n0.5\n"), b"1.2345678901234568e+29\n")
+    self.assertEqual(self.good("sum", stdin=b"nan\n0.5\n"), b"nan\n")
+
   def test_scan(self):
     self.assertEqual(self.good("scan", stdin=b"1\n2\n-4\n"), b"1\n3\n-1\n")
     self.assertEqual(self.good("scan", "--type", "f32", stdin=b"0.1\n2\n"), b"0.1\n2.1\n")

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "number_mean.h"
+#include "number_units.h"
 
 #include <stddef.h>
 
-__extension__ typedef __int128 wide_integer;
-
-// The number in units of 10^-scale. False if that is no integer of up to `digits_max` digits, so that the sum of two,
-// times 5, fits.
-static bool in_units(const number *n, int scale, wide_integer *units) {
+bool number_in_units(const number *n, int scale, wide_integer *units) {
   enum { digits_max = 36 };
   *units = 0;
   if (n->kind != number_finite) return false;
@@ -29,8 +25,7 @@ static bool in_units(const number *n, int scale, wide_integer *units) {
   return true;
 }
 
-// Prints units of 10^-scale as a decimal number without zeros at its end.
-static void print_units(wide_integer units, int scale, char *text) {
+void number_print_units(wide_integer units, int scale, char *text) {
   char digits[48];
   int count = 0;
   const bool negative = units < 0;
@@ -53,8 +48,8 @@ bool number_mean(const number *a, const number *b, char *text) {
   enum { scale_max = 35 };
   wide_integer x, y;
   for (int scale = 0; scale <= scale_max; scale++) {
-    if (!in_units(a, scale, &x) || !in_units(b, scale, &y)) continue;
-    print_units((x + y) * 5, scale + 1, text);
+    if (!number_in_units(a, scale, &x) || !number_in_units(b, scale, &y)) continue;
+    number_print_units((x + y) * 5, scale + 1, text);
     return true;
   }
   return false;
