@@ -115,6 +115,7 @@ class External(tool_case.ToolCase):
       self.assertEqual(run.returncode, 0)
     return peak
 
+  @unittest.skipUnless(os.environ.get("GSORT_TOOL_FAULTS"), "a sanitizer's own memory would be counted")
   def test_memory_is_kept_to(self):
     size = 1 << 26
     raw = self.file("x.raw", os.urandom(1 << 20) * (size >> 20))
