@@ -4,7 +4,8 @@ import array
 
 from ._arrays import contiguous_view_of, offsets_view_of, view_of
 from ._errors import InvalidArgumentError
-from ._results import Result, along, check_same_type, one_axis, order_flags
+from ._results import Result, along, check_same_type, choice_flags, one_axis, order_flags
+from ._view import count
 
 
 class Ordering:
@@ -73,7 +74,10 @@ class Ordering:
         keys = contiguous_view_of(keys, "keys")
         rows, columns, shape = along(keys, axis)
         result = Result.of_indices(keys, out, "out", shape, dtype)
-        self._index_rows("gsort_argsort", keys, rows, columns, result, order_flags(descending, nan_last), progress)
+        if rows == 1:
+            self._indices("gsort_argsort", keys, result, order_flags(descending, nan_last), progress)
+        else:
+            self._argsort_rows(keys, columns, result.view, descending, nan_last, progress)
         return result.get()
 
     def rank(self, keys, *, axis=-1, descending=False, nan_last=True, dtype=None, out=None, progress=None):
@@ -94,16 +98,25 @@ class Ordering:
         keys = contiguous_view_of(keys, "keys")
         rows, columns, shape = along(keys, axis)
         result = Result.of_indices(keys, out, "out", shape, dtype)
-        self._index_rows("gsort_rank", keys, rows, columns, result, order_flags(descending, nan_last), progress)
+        if rows == 1:
+            self._indices("gsort_rank", keys, result, order_flags(descending, nan_last), progress)
+        else:
+            order = Result(keys, None, "order", shape, result.view.code).view
+            self._argsort_rows(keys, columns, order, descending, nan_last, progress)
+            # The inverse of a permutation is its order.
+            self._argsort_rows(order, columns, result.view, False, False, progress)
         return result.get()
 
-    def _index_rows(self, function, keys, rows, columns, result, flags, progress):
-        def arguments(row):
-            begin = row * columns
-            return (keys.code, keys.address and keys.address + begin * keys.item_bytes, columns, result.view.code,
-                    result.address and result.address + begin * result.view.item_bytes, flags)  # fmt: skip
+    def _indices(self, function, keys, result, flags, progress):
+        arguments = (keys.code, keys.address, keys.size, result.view.code, result.address, flags)
+        self._run(function, arguments, (keys, result.view), progress)
 
-        self._run_rows(function, rows, arguments, (keys, result.view), progress)
+    def _argsort_rows(self, keys, columns, indices, descending, nan_last, progress):
+        """The order of every row: all of its elements as a top-k, whose rule for equal ones is that of a stable sort."""
+        flags = choice_flags(not descending, nan_last)
+        arguments = (keys.code, keys.address, count(keys.shape[:-1]), columns, columns, columns, None, indices.code,
+                     indices.address, flags)  # fmt: skip
+        self._run("gsort_topk_rows", arguments, (keys, indices), progress)
 
     def sort_pairs(self, keys, values, *, descending=False, nan_last=True, out=None, progress=None):
         """The keys in order, and a value moved with each. Stable.

@@ -4,7 +4,7 @@ from . import _library
 from ._arrays import contiguous_view_of
 from ._dtypes import F64, FLOATS, I64, U64, UNSIGNED, name_of
 from ._errors import InvalidArgumentError, UnsupportedTypeError
-from ._results import Result, along
+from ._results import Result, along, choice_flags
 
 
 def _sum_code(code):
@@ -99,7 +99,7 @@ class Sums:
         Args: as in min().
 
         Returns:
-            As sum(), as an unsigned 64-bit integer (int64 in PyTorch).
+            As sum(), as int64.
 
         Raises:
             InvalidArgumentError: there are no elements, or an argument is wrong.
@@ -115,13 +115,13 @@ class Sums:
         Args: as in max().
 
         Returns:
-            As sum(), as an unsigned 64-bit integer (int64 in PyTorch).
+            As sum(), as int64.
 
         Raises:
             InvalidArgumentError: there are no elements, or an argument is wrong.
 
         >>> gsort.argmax(numpy.array([[2, 9], [8, 1]]), axis=-1)
-        array([1, 0], dtype=uint64)
+        array([1, 0])
         """
         return self._extreme(_library.ARGMAX, x, axis, nan_last, out, progress)
 
@@ -168,9 +168,19 @@ class Sums:
         x = contiguous_view_of(x, "x")
         if not x.size:
             raise InvalidArgumentError("x has no elements, and so neither a least nor a greatest one")
-        code = U64 if operation in (_library.ARGMIN, _library.ARGMAX) else None
-        flags = _library.NAN_LAST if nan_last else 0
-        return self._reduce("gsort_reduce", (operation,), x, axis, code, flags, out, progress)
+        # The library writes an unsigned index, which has the same bits as an int64.
+        code = I64 if operation in (_library.ARGMIN, _library.ARGMAX) else None
+        rows, columns, shape = along(x, axis)
+        if axis is None or rows == 1:
+            flags = _library.NAN_LAST if nan_last else 0
+            return self._reduce("gsort_reduce", (operation,), x, axis, code, flags, out, progress)
+        # The best one of every row, in one call.
+        result = Result(x, out, "out", shape[:-1], code)
+        flags = choice_flags(operation in (_library.MIN, _library.ARGMIN), nan_last)
+        values, indices = (result.address, None) if code is None else (None, result.address)
+        arguments = (x.code, x.address, rows, columns, columns, 1, values, I64, indices, flags)
+        self._run("gsort_topk_rows", arguments, (x, result.view), progress)
+        return result.get()
 
     def _reduce(self, function, first, x, axis, code, flags, out, progress):
         if axis is None:
