@@ -53,6 +53,8 @@ class Handle:
         return self._handle
 
     def _use_stream(self, stream, owner):
+        if stream == 1:
+            stream = 0  # Two names of CUDA's legacy default stream.
         if stream == self._stream:
             return
         self._check(self._library.gsort_set_stream(self._handle, stream))

@@ -301,7 +301,7 @@ class Sorters(unittest.TestCase):
 
     def test_streams_are_for_the_gpu(self):
         with self.assertRaises(gsort.NotSupportedError):
-            gsort.Sorter("cpu", stream=1)
+            gsort.Sorter("cpu", stream=4096)
 
     def test_handles_are_given_back(self):
         def threads():
