@@ -11,6 +11,7 @@ left out. The package must be found (PYTHONPATH=bindings/python GSORT_LIBRARY=bu
 np.argsort is called with kind="stable" and torch.sort with stable=True where indices are compared, because gsort's are
 stable; np.partition gives the k greatest without order, gsort in order with their indices.
 """
+
 import argparse
 import csv
 import datetime
@@ -81,7 +82,8 @@ class Compare:
             return
         dtype = str(keys.dtype).rpartition(".")[2]
         row = dict(work=name, type=dtype, n=len(keys), where=where, peer=peer_name, gsort_ms=f"{our_ms:.4g}",
-                   peer_ms=f"{peer_ms:.4g}", ratio=f"{peer_ms / our_ms:.2f}", equal=bool(equal(our_result, peer_result)))  # fmt: skip
+                   peer_ms=f"{peer_ms:.4g}", ratio=f"{peer_ms / our_ms:.2f}",
+                   equal=bool(equal(our_result, peer_result)))  # fmt: skip
         self.rows.append(row)
         print(f"{name:10} {dtype:8} {row['n']:>11} {where:4} {peer_name:24} {our_ms:11.4f} {peer_ms:11.4f} "
               f"{row['ratio']:>8} {'equal' if row['equal'] else 'DIFFERENT'}", flush=True)  # fmt: skip
@@ -93,7 +95,8 @@ class Compare:
         self.row("sort", keys, where, "np.sort", lambda: gsort.sort(keys), lambda: np.sort(keys), np.array_equal)
         self.row("argsort", keys, where, "np.argsort stable", lambda: gsort.argsort(keys),
                  lambda: np.argsort(keys, kind="stable"), np.array_equal)  # fmt: skip
-        self.row("topk", keys, where, "np.partition", lambda: gsort.topk(keys, k), lambda: np.partition(keys, n - k)[n - k :],
+        self.row("topk", keys, where, "np.partition", lambda: gsort.topk(keys, k),
+                 lambda: np.partition(keys, n - k)[n - k :],
                  lambda ours, theirs: np.array_equal(ours.values[::-1], np.sort(theirs)))  # fmt: skip
         self.row("sum", keys, where, "np.sum", lambda: gsort.sum(keys), lambda: np.sum(keys, dtype=sum_type(dtype)),
                  lambda ours, theirs: np.isclose(float(ours), float(theirs), rtol=1e-9, atol=1e-6 * n))  # fmt: skip
@@ -109,8 +112,8 @@ class Compare:
     def torch(self, torch, dtype, n, k):
         keys = torch.from_numpy(host_keys(dtype, n)).cuda()
         wait = torch.cuda.synchronize
-        self.row("sort", keys, "gpu", "torch.sort", lambda: gsort.sort(keys), lambda: torch.sort(keys).values, torch.equal,
-                 wait)  # fmt: skip
+        self.row("sort", keys, "gpu", "torch.sort", lambda: gsort.sort(keys), lambda: torch.sort(keys).values,
+                 torch.equal, wait)  # fmt: skip
         self.row("argsort", keys, "gpu", "torch.argsort stable", lambda: gsort.argsort(keys),
                  lambda: torch.argsort(keys, stable=True), torch.equal, wait)  # fmt: skip
         self.row("topk", keys, "gpu", "torch.topk", lambda: gsort.topk(keys, k), lambda: torch.topk(keys, k),

@@ -4,6 +4,7 @@ scripts/wheel do the same. (PEP 517 asks for the functions' names, PEP 427 for t
 
 The library is the one that GSORT_LIBRARY names, or that of the build folder `build` of these sources.
 """
+
 import base64
 import hashlib
 import os
@@ -46,8 +47,8 @@ def metadata():
 def library_path():
     path = os.environ.get("GSORT_LIBRARY") or os.path.join(ROOT, "build", "libgsort.so.1")
     if not os.path.exists(path):
-        raise SystemExit(f"build_wheel: {path} is not there; build the library first (cmake -S . -B build && cmake --build "
-                         "build --target gsort), or name one with GSORT_LIBRARY")  # fmt: skip
+        raise SystemExit(f"build_wheel: {path} is not there; build the library first (cmake -S . -B build && cmake "
+                         "--build build --target gsort), or name one with GSORT_LIBRARY")  # fmt: skip
     return path
 
 

@@ -13,6 +13,7 @@ array([9., 4.])
 >>> float(gsort.sum(numpy.array([0.1] * 10)))
 1.0
 """
+
 from ._default import of_module as _of_module
 from ._errors import (
     CancelledError,

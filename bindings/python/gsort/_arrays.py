@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Which kind of array an object is."""
+
 import array
 import importlib
 import sys

@@ -4,6 +4,7 @@
 Python handles signals in the main thread, between two instructions; inside a long C function it would do neither. Long
 calls are therefore made in a thread of their own, and the caller waits where Python can be interrupted.
 """
+
 import _thread
 import threading
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """The functions of the module: each thread has a sorter of its own for each device."""
+
 import functools
 import os
 import threading

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Arrays that may lie on a GPU: PyTorch, CuPy, JAX, and whatever speaks __cuda_array_interface__ or DLPack. Work is
 enqueued on the current stream of the library that the array comes from."""
+
 import sys
 
 from . import _dlpack
@@ -40,7 +41,9 @@ class TorchKind(HostKind):
     @classmethod
     def empty(cls, like, shape, code):
         torch = sys.modules["torch"]
-        native = like.native if code is None else getattr(torch, NAMES[code])
+        native = like.native if code is None else getattr(torch, NAMES[code], None)
+        if native is None:
+            raise InvalidArgumentError(f"this version of PyTorch has no {NAMES[code]}; pass another dtype")
         return cls.view(torch.empty(tuple(shape), dtype=native, device=like.source.device), "result")
 
     @classmethod
@@ -177,7 +180,7 @@ class CudaInterfaceKind(HostKind):
     @staticmethod
     def empty(like, shape, code):
         raise InvalidArgumentError(
-            f"gsort cannot make a new {type(like.origin).__name__} for the result; pass out=, or a CuPy or PyTorch array"
+            f"gsort cannot make a new {type(like.origin).__name__} for the result; pass out=, or CuPy's or PyTorch's"
         )
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Reads DLPack capsules (https://dmlc.github.io/dlpack/latest/c_api.html). A capsule is not consumed: whoever made it
 takes the memory back when the capsule goes."""
+
 import ctypes
 
 from ._dtypes import BF16, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64
@@ -47,7 +48,9 @@ class Read:
 def _capsule(source, what):
     kind, _ = source.__dlpack_device__()
     if kind not in (_CPU, _CUDA, _CUDA_HOST, _CUDA_MANAGED):
-        raise UnsupportedTypeError(f"{what} lies on a device of DLPack kind {int(kind)}; gsort takes CPU and CUDA memory")
+        raise UnsupportedTypeError(
+            f"{what} lies on a device of DLPack kind {int(kind)}; gsort takes CPU and CUDA memory"
+        )
     stream = {"stream": _LEGACY_DEFAULT_STREAM} if kind == _CUDA else {}
     try:
         return source.__dlpack__(max_version=(1, 0), **stream)

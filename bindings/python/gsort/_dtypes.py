@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """The library's element types: their numbers, sizes and names, and how callers may name an index type."""
+
 from ._errors import InvalidArgumentError, UnsupportedTypeError
 
 U8, I8, U16, I16, U32, I32, U64, I64, F16, BF16, F32, F64 = range(1, 13)
@@ -45,7 +46,9 @@ def code_of(dtype, what):
     code = U8 if name == "bool" else BY_NAME.get(name)
     if code is None:
         hint = "; take .view('int64') of dates and durations" if name.startswith(("datetime", "timedelta")) else ""
-        raise UnsupportedTypeError(f"{what} has elements of type {name}; gsort takes {', '.join(BY_NAME)} and bool{hint}")
+        raise UnsupportedTypeError(
+            f"{what} has elements of type {name}; gsort takes {', '.join(BY_NAME)} and bool{hint}"
+        )
     _codes[dtype] = code
     return code
 
@@ -56,5 +59,7 @@ def index_code_of(dtype):
         return I64
     code = BY_NAME.get(name_of(dtype))
     if code not in INDEX_TYPES:
-        raise InvalidArgumentError(f"dtype = {name_of(dtype)} is no type for indices; use int32, uint32, int64 or uint64")
+        raise InvalidArgumentError(
+            f"dtype = {name_of(dtype)} is no type for indices; use int32, uint32, int64 or uint64"
+        )
     return code

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """A handle of the library: how it is made, used from threads, told apart after a fork, and given back."""
+
 import collections
 import ctypes
 import os

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Arrays in host memory: NumPy, the buffer protocol, Arrow, Polars, pandas. No library is imported that the caller has
 not imported: an array of it is the proof that it is there."""
+
 import array
 import struct
 import sys
@@ -44,7 +45,9 @@ class HostKind:
         code = code or like.code
         letter = FORMATS.get(code)
         if letter is None:
-            raise UnsupportedTypeError(f"Python has no number of the type {NAMES[code]}; pass a NumPy array or a tensor")
+            raise UnsupportedTypeError(
+                f"Python has no number of the type {NAMES[code]}; pass a NumPy array or a tensor"
+            )
         room = memoryview(bytearray(8))[: SIZES[code]]
         view = View(BufferKind, room, buffer_address(room), code, letter, ())
         return view, lambda: struct.unpack("=" + letter, room)[0]
@@ -88,7 +91,9 @@ class NumpyKind(HostKind):
         if not flags.c_contiguous:
             strides = tuple(stride // itemsize for stride in source.strides)
         address = source.__array_interface__["data"][0]
-        return View(cls, source, address, code, source.dtype, source.shape, strides, not flags.writeable, None, itemsize)
+        return View(
+            cls, source, address, code, source.dtype, source.shape, strides, not flags.writeable, None, itemsize
+        )
 
     @classmethod
     def empty(cls, like, shape, code):
@@ -170,7 +175,9 @@ class ArrowKind(HostKind):
         if code is None:
             raise UnsupportedTypeError(f"{what} has elements of Arrow type {name}; gsort takes numbers of 8 to 64 bits")
         if source.null_count:
-            raise InvalidArgumentError(f"{what} has {source.null_count} nulls; pass .drop_null() or .fill_null(value) of it")
+            raise InvalidArgumentError(
+                f"{what} has {source.null_count} nulls; pass .drop_null() or .fill_null(value) of it"
+            )
         memory = source.buffers()[1]
         address = memory.address + source.offset * SIZES[code] if memory is not None else None
         return View(cls, source, address, code, source.type, (len(source),), None, True)
@@ -214,7 +221,9 @@ class PolarsKind(ColumnKind):
         if name.lower() not in BY_NAME:
             raise UnsupportedTypeError(f"{what} has elements of Polars type {name}; gsort takes numbers")
         if source.null_count():
-            raise InvalidArgumentError(f"{what} has {source.null_count()} nulls; pass .drop_nulls() or .fill_null(value) of it")
+            raise InvalidArgumentError(
+                f"{what} has {source.null_count()} nulls; pass .drop_nulls() or .fill_null(value) of it"
+            )
         return cls.adopt(source.rechunk().to_numpy(allow_copy=False), source, what)
 
     @staticmethod
@@ -241,5 +250,3 @@ class PandasKind(ColumnKind):
     def finish(view, like):
         name = like.origin.name if like.kind is PandasKind else None
         return sys.modules["pandas"].Series(view.source, name=name, copy=False)
-
-

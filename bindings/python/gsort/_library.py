@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Finds libgsort.so, opens it at the first use, and declares its functions."""
+
 import ctypes
 import os
 
@@ -97,11 +98,13 @@ def _open():
             function = getattr(library, name)
             function.restype, function.argtypes = result, arguments
         if library.gsort_version() // 10000 != 1:
-            raise ImportError(f"{path} is gsort {library.gsort_version_string().decode()}; this package needs version 1")
+            raise ImportError(
+                f"{path} is gsort {library.gsort_version_string().decode()}; this package needs version 1"
+            )
         return library
     raise ImportError(
-        f"libgsort.so cannot be opened ({'; '.join(tried)}). It comes with the wheel; GSORT_LIBRARY=/path/to/libgsort.so "
-        "names another one"
+        f"libgsort.so cannot be opened ({'; '.join(tried)}). It comes with the wheel; "
+        "GSORT_LIBRARY=/path/to/libgsort.so names another one"
     )
 
 

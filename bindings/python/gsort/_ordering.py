@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Sorts, orders and ranks."""
+
 import array
 
 from ._arrays import contiguous_view_of, offsets_view_of, view_of
@@ -112,7 +113,7 @@ class Ordering:
         self._run(function, arguments, (keys, result.view), progress)
 
     def _argsort_rows(self, keys, columns, indices, descending, nan_last, progress):
-        """The order of every row: all of its elements as a top-k, whose rule for equal ones is that of a stable sort."""
+        """The order of every row: all of its elements as a top-k, whose rule for equal ones is a stable sort's."""
         flags = choice_flags(not descending, nan_last)
         arguments = (keys.code, keys.address, count(keys.shape[:-1]), columns, columns, columns, None, indices.code,
                      indices.address, flags)  # fmt: skip

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """What the operations share: flags, axes, and arrays for results."""
+
 from . import _library
 from ._arrays import view_of
 from ._dtypes import I64, INDEX_TYPES, index_code_of, name_of
@@ -22,8 +23,8 @@ def along(view, axis):
     axes = len(view.shape)
     if axis not in (-1, axes - 1):
         raise InvalidArgumentError(
-            f"axis = {axis} is not the last of {axes}; gsort works along the last axis: move the other one there first, "
-            "or pass axis=None for all elements"
+            f"axis = {axis} is not the last of {axes}; gsort works along the last axis: move the other one there "
+            "first, or pass axis=None for all elements"
         )
     return count(view.shape[:-1]), view.shape[-1], view.shape
 
@@ -37,7 +38,8 @@ def one_axis(view, what):
 def check_same_type(view, like, what):
     if view.code != like.code:
         raise InvalidArgumentError(
-            f"{what} has elements of type {name_of(view.native)}, and the other array {name_of(like.native)}; pass equal types"
+            f"{what} has elements of type {name_of(view.native)}, and the other array {name_of(like.native)}; pass "
+            "equal types"
         )
     return view
 

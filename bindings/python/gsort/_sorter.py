@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Sorter: a handle and the operations on it."""
+
 from ._handle import Handle
 from ._ordering import Ordering
 from ._selection import Selection

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Sums, means, extremes and running sums."""
+
 from . import _library
 from ._arrays import contiguous_view_of
 from ._dtypes import F64, FLOATS, I64, U64, UNSIGNED, name_of

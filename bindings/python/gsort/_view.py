@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """What the library needs to know of an array, whoever made it."""
+
 import ctypes
 
 from ._dtypes import NAMES, SIZES, name_of

@@ -4,6 +4,7 @@
 
 usage: run.py MODULE        (GSORT_LIBRARY names the library, PYTHONPATH the package; exit code 77: all skipped)
 """
+
 import importlib
 import os
 import sys

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """What the tests share: packages that may be missing, data, and the order that gsort promises."""
+
 import importlib
 import unittest
 

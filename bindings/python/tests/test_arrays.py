@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Each kind of array gives results of its own kind. Tests of packages that are not installed are skipped by name."""
+
 import sys
 import unittest
 
@@ -148,7 +149,13 @@ class CudaInterface(unittest.TestCase):
         self.assertTrue(self.view(data=(4096, True)).readonly)
 
     def test_types(self):
-        for typestr, name in (("|u1", "uint8"), ("<i8", "int64"), ("<f2", "float16"), ("<f8", "float64"), ("|b1", "uint8")):
+        for typestr, name in (
+            ("|u1", "uint8"),
+            ("<i8", "int64"),
+            ("<f2", "float16"),
+            ("<f8", "float64"),
+            ("|b1", "uint8"),
+        ):
             self.assertEqual(gsort._dtypes.NAMES[self.view(typestr=typestr).code], name)
         for typestr in ("<c8", ">f4", "<f16", "|V4"):
             with self.assertRaisesRegex(gsort.UnsupportedTypeError, "type '"):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Arrays in GPU memory, through __cuda_array_interface__ and DLPack, with nothing but the CUDA driver. Skipped by name
 without a GPU; GSORT_TESTS_REQUIRE_GPU=1 makes that a failure."""
+
 import array
 import ctypes
 import os

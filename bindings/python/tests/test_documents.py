@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Examples of docstrings, of the guide and of the READMEs do what they say; the type stubs name what there is."""
+
 import ast
 import contextlib
 import doctest
@@ -51,7 +52,9 @@ class Examples(unittest.TestCase):
                     self.assertIn(word, thing.__doc__, name)
                 for parameter in inspect.signature(thing).parameters:
                     inherited = re.search(r"(as|As) in \w+\(\)", thing.__doc__)
-                    self.assertTrue(inherited or re.search(rf"\b{parameter}\b.*:", thing.__doc__), f"{name}: {parameter}")
+                    self.assertTrue(
+                        inherited or re.search(rf"\b{parameter}\b.*:", thing.__doc__), f"{name}: {parameter}"
+                    )
 
     def test_the_guide(self):
         names = {}

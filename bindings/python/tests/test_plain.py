@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Python's standard library alone: the buffer protocol, refusals, and no NumPy anywhere."""
+
 import array
 import ctypes
 import mmap
@@ -78,7 +79,9 @@ class Buffers(unittest.TestCase):
         nan = float("nan")
         self.assertEqual(str(gsort.sort(array.array("d", [nan, 1.0, 0.0, -0.0, -nan])).tolist()),
                          "[-0.0, 0.0, 1.0, nan, nan]")  # fmt: skip
-        self.assertEqual(str(gsort.sort(array.array("d", [nan, 1.0, -nan]), nan_last=False).tolist()), "[nan, 1.0, nan]")
+        self.assertEqual(
+            str(gsort.sort(array.array("d", [nan, 1.0, -nan]), nan_last=False).tolist()), "[nan, 1.0, nan]"
+        )
         self.assertEqual(gsort.topk(array.array("d", [1.0, nan, 2.0]), 1).values[0], 2.0)
 
 
@@ -105,7 +108,9 @@ class Refusals(unittest.TestCase):
     def test_outputs(self):
         keys = array.array("i", [3, 1, 2])
         self.refused("out has elements of type I; pass int32", gsort.sort, keys, out=array.array("I", [0] * 3))
-        self.refused(r"out has the shape \(2,\); the result has \(3,\)", gsort.sort, keys, out=array.array("i", [0] * 2))
+        self.refused(
+            r"out has the shape \(2,\); the result has \(3,\)", gsort.sort, keys, out=array.array("i", [0] * 2)
+        )
         self.refused("out is read-only", gsort.sort, b"abc", out=b"abc")
         self.refused("gaps", gsort.sort, b"abc", out=memoryview(bytearray(6))[::2])
         overlap = memoryview(bytearray(8))

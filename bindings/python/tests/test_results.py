@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Every function against NumPy, on each backend that there is."""
+
 import fractions
 import itertools
 import math

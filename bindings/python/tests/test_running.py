@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """What happens around a call: progress, Ctrl-C, threads, fork, pickle, streams of handles, the time of an import."""
+
 import array
 import gc
 import os

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """The wheel: what is in it, that it is what it says, and that it works where it is put."""
+
 import base64
 import csv
 import hashlib
@@ -38,7 +39,9 @@ class Wheel(unittest.TestCase):
         return subprocess.run([sys.executable, "-c", program], env=plain, capture_output=True, text=True)
 
     def test_name(self):
-        self.assertRegex(os.path.basename(self.path), r"^libgsort-\d+\.\d+\.\d+\w*-py3-none-manylinux_2_28_x86_64\.whl$")
+        self.assertRegex(
+            os.path.basename(self.path), r"^libgsort-\d+\.\d+\.\d+\w*-py3-none-manylinux_2_28_x86_64\.whl$"
+        )
 
     def test_record_lists_every_file_with_its_hash(self):
         rows = list(csv.reader(self.read(self.info, "RECORD").splitlines()))
@@ -53,7 +56,9 @@ class Wheel(unittest.TestCase):
             self.assertEqual((digest, int(size)), (f"sha256={wanted}", len(content)))
 
     def test_holds_the_package_its_types_and_its_licences(self):
-        self.assertLessEqual({"gsort/__init__.py", "gsort/__init__.pyi", "gsort/py.typed", "gsort/libgsort.so"}, set(self.names))
+        self.assertLessEqual(
+            {"gsort/__init__.py", "gsort/__init__.pyi", "gsort/py.typed", "gsort/libgsort.so"}, set(self.names)
+        )
         metadata = self.read(self.info, "METADATA")
         self.assertIn("\nName: libgsort\n", metadata)
         for name in re.findall(r"License-File: (.*)", metadata):
