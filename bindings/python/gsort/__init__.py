@@ -56,3 +56,7 @@ __all__ = [
     "argmin", "argsort", "cumsum", "max", "mean", "merge", "min", "rank", "sort", "sort_pairs", "sort_segments", "sum",
     "topk", "topk_rows", "topk_segments", "version", "workspace_bytes",
 ]  # fmt: skip
+
+# Tracebacks and help() name what users import.
+for _name in __all__:
+    globals()[_name].__module__ = "gsort"

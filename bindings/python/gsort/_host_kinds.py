@@ -136,11 +136,9 @@ class BufferKind(HostKind):
     @classmethod
     def empty(cls, like, shape, code):
         letter = like.native if code is None else FORMATS[code]
-        room = bytearray(max(1, count(shape)) * SIZES[code or like.code])
         if isinstance(like.origin, array.array) and len(shape) == 1:
-            result = array.array(letter)
-            result.frombytes(memoryview(room)[: count(shape) * SIZES[code or like.code]])
-            return cls.view(result, "result")
+            return cls.view(array.array(letter, (0,)) * shape[0], "result")
+        room = bytearray(max(1, count(shape)) * SIZES[code or like.code])
         shaped = {"shape": list(shape)} if 0 not in shape else {}
         memory = memoryview(room)[: 0 if 0 in shape else None]
         try:
