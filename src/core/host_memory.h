@@ -31,10 +31,13 @@ class HostMemory {
 
   // Never NULL, also for 0 bytes. Throws Error(OUT_OF_MEMORY).
   void *allocate(uint64_t bytes) {
+    if (bytes > kBytesMax)
+      throw Error(GSORT_ERROR_OUT_OF_MEMORY, "%llu bytes of host scratch memory are more than a process can have",
+                  ull(bytes));
     const uint64_t rounded = round_up(bytes);
     if (void *const kept = take_kept(rounded)) return kept;
     const uint64_t held = held_bytes_.fetch_add(rounded) + rounded;
-    if (rounded < bytes || (limit_bytes_ != 0 && held > limit_bytes_)) {
+    if (limit_bytes_ != 0 && held > limit_bytes_) {
       held_bytes_.fetch_sub(rounded);
       throw Error(GSORT_ERROR_OUT_OF_MEMORY,
                   "%llu bytes of host scratch memory go past host_memory_limit_bytes = %llu; raise the limit",
@@ -76,6 +79,8 @@ class HostMemory {
   static constexpr uint64_t kKeptBytesMin = uint64_t{1} << 20;
   static constexpr uint64_t kKeptBytesMax = uint64_t{256} << 20;
   static constexpr uint32_t kKeptBlocksMax = 8;
+  // Far more than any address space, and far from where sums and roundings of sizes wrap.
+  static constexpr uint64_t kBytesMax = uint64_t{1} << 60;
   static constexpr uint64_t kPageBytes = uint64_t{2} << 20;  // the system's large pages
 
   static unsigned long long ull(uint64_t v) { return v; }

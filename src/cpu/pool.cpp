@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "cpu/float_environment.h"
+#include "cpu/quota.h"
 
 namespace gsort_internal {
 
@@ -71,14 +72,15 @@ struct Pool::State {
 };
 
 uint32_t allowed_processors() {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) {
-    const int count = CPU_COUNT(&allowed);
-    if (count > 0) return static_cast<uint32_t>(count);
-  }
-  const unsigned known = std::thread::hardware_concurrency();
-  return known > 0 ? known : 1;
+  constexpr uint32_t sets = 8;  // 8,192 processors: the system refuses room for fewer than it knows
+  cpu_set_t allowed[sets];
+  uint32_t processors = 0;
+  if (sched_getaffinity(0, sizeof allowed, allowed) == 0)
+    processors = static_cast<uint32_t>(CPU_COUNT_S(sizeof allowed, allowed));
+  if (processors == 0) processors = std::thread::hardware_concurrency();
+  if (processors == 0) processors = 1;
+  const uint32_t quota = quota_processors("");
+  return quota < processors ? quota : processors;
 }
 
 Pool::Pool(uint32_t threads) : threads_(threads != 0 ? threads : allowed_processors()) {

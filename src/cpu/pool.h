@@ -34,7 +34,7 @@ class Pool {
   State *state_ = nullptr;  // NULL until the first run on more than one thread
 };
 
-// Processors that this process may use, at least 1.
+// Processors that this process may use, by its affinity and its control groups, at least 1.
 uint32_t allowed_processors();
 
 }  // namespace gsort_internal

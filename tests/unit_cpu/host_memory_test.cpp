@@ -40,6 +40,24 @@ TEST(HostMemory, BlocksAreAlignedAndLargeEnough) {
   }
 }
 
+// Sizes near 2^64 must not wrap to small ones on the way to the system.
+TEST(HostMemory, SizesThatNoProcessHasAreRefused) {
+  for (const uint64_t limit : {uint64_t{0}, uint64_t{1} << 40, UINT64_MAX}) {
+    HostMemory memory(nullptr, nullptr, nullptr, limit);
+    for (const uint64_t below : {uint64_t{0}, uint64_t{1}, uint64_t{62}, uint64_t{63}, uint64_t{64}, uint64_t{1000},
+                                 2 * kMiB - 1, 2 * kMiB, 3 * kMiB, uint64_t{1} << 62, uint64_t{1} << 63}) {
+      try {
+        void *const block = memory.allocate(UINT64_MAX - below);
+        ADD_FAILURE() << "2^64 - 1 - " << below << " bytes were had";
+        memory.deallocate(block, UINT64_MAX - below);
+      } catch (const Error &error) {
+        EXPECT_EQ(GSORT_ERROR_OUT_OF_MEMORY, error.status());
+      }
+      EXPECT_EQ(0u, memory.held_bytes());
+    }
+  }
+}
+
 TEST(HostMemory, SmallAndVeryLargeBlocksGoBack) {
   HostMemory memory(nullptr, nullptr, nullptr, 0);
   for (const uint64_t bytes : {kMiB / 2, 257 * kMiB}) {
