@@ -113,7 +113,7 @@ void scatter_block(const Records<K, V> &a, const Records<K, V> &b, uint32_t coun
 
 // Least digit first: one histogram of all digits, then a pass for each digit that is not constant.
 template <class K, class V, uint32_t Passes>
-void lsd_sort(Records<K, V> a, Records<K, V> b, uint32_t count, bool to_b) {
+__attribute__((noinline)) void lsd_sort(Records<K, V> a, Records<K, V> b, uint32_t count, bool to_b) {
   uint32_t counts[Passes][kDigitValues] = {};
   for (uint32_t i = 0; i < count; ++i) {
     const K key = a.keys[i];
@@ -132,11 +132,14 @@ void lsd_sort(Records<K, V> a, Records<K, V> b, uint32_t count, bool to_b) {
 }
 
 // The digit that splits a block may be wider than a pass's: the aim is runs of one or two records, which one shift sort
-// of the whole block then puts right. 2^11 counters are 8 KiB of stack a level.
+// of the whole block then puts right. 2^11 counters are 8 KiB of stack.
 constexpr uint32_t kBlockDigitBitsMax = 11;
+// No less, so that 64 bits are 13 levels at most, whatever the keys: each takes some stack.
+constexpr uint32_t kBlockDigitBitsMin = 5;
 
 inline uint32_t block_digit_bits(uint32_t count) {
   const uint32_t wanted = bit_width_of(count) - 1;
+  if (wanted < kBlockDigitBitsMin) return kBlockDigitBitsMin;
   return wanted < kBlockDigitBitsMax ? wanted : kBlockDigitBitsMax;
 }
 
@@ -162,11 +165,11 @@ void lsd_sort_any(Records<K, V> a, Records<K, V> b, uint32_t count, uint32_t bit
 template <class K, class V>
 void sort_block(Records<K, V> a, Records<K, V> b, uint32_t count, uint32_t bits, bool to_b);
 
-// Splits `a` on its first digit into runs in `b`, and sorts those.
+// Moves the records of `a` to their digits' runs in `b` and returns the length of the longest. On its own, so that the
+// counters are gone when runs are split in their turn: a call may take no more than 16 KiB of stack at any depth.
 template <class K, class V>
-void split_block(Records<K, V> a, Records<K, V> b, uint32_t count, uint32_t bits, bool to_b) {
-  const uint32_t digit_bits = block_digit_bits(count), shift = bits > digit_bits ? bits - digit_bits : 0;
-  const uint32_t values = 1u << (bits - shift);
+__attribute__((noinline)) uint32_t make_runs(Records<K, V> a, Records<K, V> b, uint32_t count, uint32_t shift,
+                                             uint32_t values) {
   uint32_t starts[1u << kBlockDigitBitsMax];
   std::memset(starts, 0, values * sizeof starts[0]);
   for (uint32_t i = 0; i < count; ++i) ++starts[static_cast<uint32_t>(a.keys[i] >> shift) & (values - 1)];
@@ -174,12 +177,20 @@ void split_block(Records<K, V> a, Records<K, V> b, uint32_t count, uint32_t bits
   for (uint32_t v = 0; v < values; ++v) longest = starts[v] > longest ? starts[v] : longest;
   counts_to_starts(starts, values);
   scatter_block(a, b, count, shift, values - 1, starts);
-  if (longest <= kInsertionItems) return insertion_sort(b, to_b ? b : a, count);
-  uint32_t begin = 0;
-  for (uint32_t v = 0; v < values; ++v) {  // each start has become its run's end
-    const uint32_t end = starts[v];
-    if (end != begin) sort_block(b.at(begin), a.at(begin), end - begin, shift, !to_b);
-    begin = end;
+  return longest;
+}
+
+// Splits `a` on its first digit into runs in `b`, and sorts those.
+template <class K, class V>
+void split_block(Records<K, V> a, Records<K, V> b, uint32_t count, uint32_t bits, bool to_b) {
+  const uint32_t digit_bits = block_digit_bits(count), shift = bits > digit_bits ? bits - digit_bits : 0;
+  const uint32_t values = 1u << (bits - shift);
+  if (make_runs(a, b, count, shift, values) <= kInsertionItems) return insertion_sort(b, to_b ? b : a, count);
+  const auto digit_at = [&](uint32_t i) { return static_cast<uint32_t>(b.keys[i] >> shift) & (values - 1); };
+  for (uint32_t begin = 0, end = 0; begin < count; begin = end) {
+    const uint32_t digit = digit_at(begin);
+    for (end = begin + 1; end < count && digit_at(end) == digit;) ++end;
+    sort_block(b.at(begin), a.at(begin), end - begin, shift, !to_b);
   }
 }
 

@@ -13,9 +13,9 @@ namespace {
 // A block is folded into two windows of 52 bits below its greatest magnitude: adding to a number so large that every
 // addition rounds to the same multiple splits each element without error, many lanes at a time. Elements with bits
 // below both windows, infinities and NaNs send the block to the superaccumulator, element by element.
-constexpr uint32_t kFoldItems = 2048;
+constexpr uint32_t kFoldItems = 1024;  // 8 KiB of stack where they are widened
 constexpr uint32_t kFoldLanes = 16;
-constexpr int32_t kLaneBits = 7;  // each lane adds 2^7 elements
+constexpr int32_t kLaneBits = 6;  // each lane adds 2^6 elements
 static_assert(kFoldItems == kFoldLanes << kLaneBits, "lanes share a block evenly");
 
 typedef double DoubleVector __attribute__((vector_size(32)));

@@ -40,6 +40,7 @@ class RecordSort {
     bounds_ = HostBuffer<uint64_t>(context.memory, kLevelsMax * kBoundsOfLevel);
     differing_ = HostBuffer<K>(context.memory, kSplitChunksMax);
     alone_ = HostBuffer<uint64_t>(context.memory, context.threads() * kWordsAlone);
+    if (streams(n_max)) lines_ = HostBuffer<unsigned char>(context.memory, context.threads() * kLines);
   }
 
   void log_plan(const char *operation) const {
@@ -89,6 +90,9 @@ class RecordSort {
     }
   };
   static constexpr uint64_t kWordsAlone = kSplitValues + kLevelsMax * kBoundsOfLevel;
+
+  static constexpr uint64_t kLines = kLinesBytes<kSplitValues, K, V>;
+  static bool streams(uint64_t n) { return n * (sizeof(K) + kValueBytes<V>) >= kStreamBytes; }
 
   Crew all_threads() { return {&counts_[0], &bounds_[0], false, 0}; }
   Crew one_thread(uint32_t worker) {
@@ -158,11 +162,12 @@ class RecordSort {
       }
     }
     bounds[digit.mask + 1] = start;
-    const bool stream = n * (sizeof(K) + kValueBytes<V>) >= kStreamBytes;
-    crew.for_each(context_, chunks, [&](uint64_t c, uint32_t) {
+    const bool stream = streams(n);
+    crew.for_each(context_, chunks, [&](uint64_t c, uint32_t worker) {
       if (s.level == 0 && context_.stopped()) return;
       const Range range = part_of(n, c, chunks, kLineBytes);
-      const ScatterJob<K, V> job{source, range, digit, counts + c * kSplitValues, s.to, stream};
+      const ScatterJob<K, V> job{
+          source, range, digit, counts + c * kSplitValues, s.to, stream, stream ? &lines_[worker * kLines] : nullptr};
       scatter_records<kSplitValues>(codec, job);
       if (s.level == 0) context_.advance(range.size());
     });
@@ -210,10 +215,11 @@ class RecordSort {
   KeyCodec<K> codec_;
   Records<K, V> scratch_;
   uint64_t n_max_;
-  HostBuffer<uint64_t> counts_;  // of every chunk, then where its part of every run begins
-  HostBuffer<uint64_t> bounds_;  // of the runs of every level
-  HostBuffer<K> differing_;      // of every chunk
-  HostBuffer<uint64_t> alone_;   // kWordsAlone for every thread: counts and bounds of what it splits alone
+  HostBuffer<uint64_t> counts_;      // of every chunk, then where its part of every run begins
+  HostBuffer<uint64_t> bounds_;      // of the runs of every level
+  HostBuffer<K> differing_;          // of every chunk
+  HostBuffer<unsigned char> lines_;  // kLines for every thread, if lines are streamed
+  HostBuffer<uint64_t> alone_;       // kWordsAlone for every thread: counts and bounds of what it splits alone
 };
 
 }  // namespace gsort_internal

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <new>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -188,6 +189,7 @@ struct ScatterJob {
   const uint64_t *starts;
   Records<K, V> to;
   bool stream;
+  void *lines;  // kLinesBytes of the thread's own, aligned to a line, if `stream`
 };
 
 // Without buffers: few enough runs for the caches to gather the stores themselves.
@@ -205,14 +207,26 @@ void scatter_directly(const ScatterJob<K, V> &job, Encode encode) {
   }
 }
 
+// The buffers, which are too much for the stack of a small thread.
+template <uint32_t Values, class K, class V>
+struct Lines {
+  explicit Lines(const Records<K, V> &to, bool stream) : keys(to.keys, stream), values(to.values, stream) {}
+  LineBuffers<K, Values> keys;
+  std::conditional_t<kHasValue<V>, LineBuffers<V, Values>, NoBuffers> values;
+  uint64_t next[Values], starts[Values];
+};
+template <uint32_t Values, class K, class V>
+constexpr uint64_t kLinesBytes = sizeof(Lines<Values, K, V>);
+
 template <uint32_t Values, class K, class V, class Encode>
 void scatter_through_lines(const ScatterJob<K, V> &job, Encode encode) {
   const ScatterJob<K, V> j = job;
-  uint64_t next[Values], starts[Values];
+  auto &lines = *::new (j.lines) Lines<Values, K, V>(j.to, j.stream);
+  uint64_t *const next = lines.next, *const starts = lines.starts;
   std::memcpy(next, j.starts, (j.digit.mask + 1) * sizeof next[0]);
   std::memcpy(starts, j.starts, (j.digit.mask + 1) * sizeof next[0]);
-  LineBuffers<K, Values> key_lines(j.to.keys, j.stream);
-  std::conditional_t<kHasValue<V>, LineBuffers<V, Values>, NoBuffers> value_lines(j.to.values, j.stream);
+  auto &key_lines = lines.keys;
+  auto &value_lines = lines.values;
   for (uint64_t i = j.range.begin; i < j.range.end; ++i) {
     const K key = encode(j.source.keys[i]);
     const uint32_t v = j.digit.of(key);
