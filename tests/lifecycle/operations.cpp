@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "lifecycle/operations.h"
 
+#include <algorithm>
+
+#include "reference/float_scan.h"
 #include "reference/sorting.h"
+#include "reference/sums.h"
 
 namespace gsort_test {
 namespace {
@@ -14,12 +18,12 @@ Bytes first(const Buffer &buffer, uint64_t bytes) {
   return content;
 }
 
-Bytes keys_out(const Arrays &a) { return a.keys_out.read(); }
-Bytes indices_out(const Arrays &a) { return a.indices_out.read(); }
+Bytes keys_out(const Arrays &a) { return first(a.keys_out, a.keys_content.size()); }
+Bytes indices_out(const Arrays &a) { return first(a.indices_out, a.n * 4); }
 Bytes eight_bytes(const Arrays &a) { return first(a.values_out, 8); }
 
 Bytes pairs_out(const Arrays &a) {
-  Bytes all = a.keys_out.read();
+  Bytes all = keys_out(a);
   const Bytes values = a.values_out.read();
   all.insert(all.end(), values.begin(), values.end());
   return all;
@@ -43,69 +47,104 @@ gsort_status merge(gsort *g, const Arrays &a) {
                      a.keys_out.data(), 0);
 }
 
+Array input_of(const Arrays &a) { return Array(a.type, a.keys_content); }
+Bytes as_indices(gsort_dtype t, const Indices &indices) { return make_indices(t, indices).bytes(); }
+Bytes as_bytes(uint64_t bits) {
+  Bytes bytes(8);
+  std::memcpy(bytes.data(), &bits, 8);
+  return bytes;
+}
+Bytes joined(Bytes first_bytes, const Bytes &second) {
+  first_bytes.insert(first_bytes.end(), second.begin(), second.end());
+  return first_bytes;
+}
+
+Bytes expected_pairs(const Arrays &a) {
+  const Indices order = reference_argsort(input_of(a), GSORT_DESCENDING);
+  return joined(gather(input_of(a), order).bytes(), gather_values(a.values_content, 4, order));
+}
+
+Bytes expected_best(const Arrays &a) {
+  const Indices best = reference_topk(input_of(a), k_of(a), 0);
+  return joined(gather(input_of(a), best).bytes(), as_indices(GSORT_U32, best));
+}
+
+Bytes expected_scan(const Arrays &a) {
+  const bool is_float = element_type(a.type).is_float;
+  return (is_float ? reference_float_scan(input_of(a), 0) : reference_integer_scan(input_of(a), 0)).bytes();
+}
+
 std::vector<NamedOperation> make_operations() {
   std::vector<NamedOperation> all;
   const auto add = [&](const char *name, std::function<gsort_status(gsort *, const Arrays &)> run,
-                       std::function<Bytes(const Arrays &)> result) {
-    all.push_back({name, std::move(run), std::move(result)});
+                       std::function<Bytes(const Arrays &)> result, std::function<Bytes(const Arrays &)> expected) {
+    all.push_back({name, std::move(run), std::move(result), std::move(expected)});
   };
   add(
       "sort", [](gsort *g, const Arrays &a) { return gsort_sort(g, a.type, a.keys.data(), a.keys_out.data(), a.n, 0); },
-      keys_out);
+      keys_out, [](const Arrays &a) { return reference_sort(input_of(a), 0).bytes(); });
   add(
       "sort_pairs",
       [](gsort *g, const Arrays &a) {
         return gsort_sort_pairs(g, a.type, a.keys.data(), a.keys_out.data(), 4, a.values.data(), a.values_out.data(),
                                 a.n, GSORT_DESCENDING);
       },
-      pairs_out);
+      pairs_out, expected_pairs);
   add(
       "argsort",
       [](gsort *g, const Arrays &a) {
         return gsort_argsort(g, a.type, a.keys.data(), a.n, GSORT_U32, a.indices_out.data(), 0);
       },
-      indices_out);
+      indices_out, [](const Arrays &a) { return as_indices(GSORT_U32, reference_argsort(input_of(a), 0)); });
   add(
       "rank",
       [](gsort *g, const Arrays &a) {
         return gsort_rank(g, a.type, a.keys.data(), a.n, GSORT_I32, a.indices_out.data(), 0);
       },
-      indices_out);
-  add("merge", merge, keys_out);
-  add("sort_segments", sort_segments, keys_out);
+      indices_out, [](const Arrays &a) { return as_indices(GSORT_I32, reference_rank(input_of(a), 0)); });
+  add("merge", merge, keys_out, [](const Arrays &a) { return reference_sort(input_of(a), 0).bytes(); });
+  add("sort_segments", sort_segments, keys_out,
+      [](const Arrays &a) { return reference_sort_segments(input_of(a), a.offsets_content, 0).bytes(); });
   add(
       "topk",
       [](gsort *g, const Arrays &a) {
         return gsort_topk(g, a.type, a.keys.data(), a.n, k_of(a), a.keys_out.data(), GSORT_U32, a.indices_out.data(),
                           0);
       },
-      best_out);
+      best_out, expected_best);
   add(
       "topk_rows",
       [](gsort *g, const Arrays &a) {
         return gsort_topk_rows(g, a.type, a.keys.data(), 3, a.n / 3, a.n / 3, a.n / 9, a.keys_out.data(), GSORT_U32,
                                a.indices_out.data(), GSORT_SMALLEST);
       },
-      [](const Arrays &a) { return first(a.indices_out, a.n / 9 * 12); });
+      [](const Arrays &a) { return first(a.indices_out, a.n / 9 * 12); },
+      [](const Arrays &a) {
+        return as_indices(GSORT_U32, reference_topk_rows(input_of(a), {3, a.n / 3, a.n / 3}, a.n / 9, GSORT_SMALLEST));
+      });
   add(
       "topk_segments",
       [](gsort *g, const Arrays &a) {
         return gsort_topk_segments(g, a.type, a.keys.data(), a.n, static_cast<const uint64_t *>(a.offsets.data()),
-                                   Arrays::kSegments, 10, a.keys_out.data(), GSORT_U32, a.indices_out.data(), 0);
+                                   Arrays::kSegments, Arrays::kBestOfSegments / Arrays::kSegments, a.keys_out.data(),
+                                   GSORT_U32, a.indices_out.data(), 0);
       },
-      [](const Arrays &a) { return first(a.indices_out, Arrays::kSegments * 40); });
+      [](const Arrays &a) { return first(a.indices_out, Arrays::kBestOfSegments * 4); },
+      [](const Arrays &a) {
+        return as_indices(GSORT_U32, reference_topk_segments(input_of(a), a.offsets_content, 10, 0));
+      });
   add(
       "sum", [](gsort *g, const Arrays &a) { return gsort_sum(g, a.type, a.keys.data(), a.n, a.values_out.data(), 0); },
-      eight_bytes);
+      eight_bytes, [](const Arrays &a) { return as_bytes(reference_sum(input_of(a))); });
   add(
       "mean",
       [](gsort *g, const Arrays &a) {
         return gsort_reduce(g, GSORT_MEAN, a.type, a.keys.data(), a.n, a.values_out.data(), 0);
       },
-      eight_bytes);
+      eight_bytes, [](const Arrays &a) { return as_bytes(reference_mean(input_of(a))); });
   add(
       "scan", [](gsort *g, const Arrays &a) { return gsort_scan(g, a.type, a.keys.data(), a.keys_out.data(), a.n, 0); },
-      keys_out);
+      keys_out, expected_scan);
   return all;
 }
 
@@ -116,17 +155,18 @@ Arrays::Arrays(Place place, const Array &input)
       n(input.size()),
       keys_content(input.bytes()),
       values_content(generate_values(n, 4, 7)),
+      offsets_content(generate_offsets(n, kSegments, 3)),
       keys(place, keys_content.size()),
       values(place, n * 4),
       sorted_halves(place, keys_content.size()),
       offsets(place, (kSegments + 1) * 8),
-      keys_out(place, keys_content.size()),
+      keys_out(place, std::max(keys_content.size(), kBestOfSegments * element_type(type).bytes)),
       values_out(place, n * 4),
-      indices_out(place, n * 4) {
+      indices_out(place, std::max(n, kBestOfSegments) * 4) {
   keys.write(keys_content);
   values.write(values_content);
   sorted_halves.write(reference_sort_segments(input, {0, n / 2, n}, 0).bytes());
-  offsets.write(make_array(GSORT_U64, generate_offsets(n, kSegments, 3)).bytes());
+  offsets.write(make_array(GSORT_U64, offsets_content).bytes());
 }
 
 bool Arrays::inputs_intact() const { return keys.read() == keys_content && values.read() == values_content; }

@@ -20,6 +20,7 @@ struct Arrays {
   uint64_t n;
   Bytes keys_content;
   Bytes values_content;  // 4 bytes an element
+  std::vector<uint64_t> offsets_content;
   Buffer keys;
   Buffer values;
   Buffer sorted_halves;  // what merge reads
@@ -29,6 +30,7 @@ struct Arrays {
   Buffer indices_out;  // 4 bytes an element
 
   static constexpr uint64_t kSegments = 20;
+  static constexpr uint64_t kBestOfSegments = 10 * kSegments;  // what a top-k of segments writes
 };
 
 struct NamedOperation {
@@ -36,6 +38,8 @@ struct NamedOperation {
   std::function<gsort_status(gsort *, const Arrays &)> run;
   // The bytes of the result, of arrays that a successful run left behind.
   std::function<Bytes(const Arrays &)> result;
+  // The same bytes by the reference, which shares nothing with the library.
+  std::function<Bytes(const Arrays &)> expected;
 };
 
 const std::vector<NamedOperation> &all_operations();
