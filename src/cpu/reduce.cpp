@@ -5,54 +5,50 @@
 #include "cpu/exact_sum.h"
 #include "cpu/operations.h"
 #include "cpu/scatter.h"
+#include "cpu/vector/select.h"
 
 namespace gsort_internal {
 
 namespace {
 
 constexpr uint64_t kReduceChunkItems = 1 << 18;
-constexpr uint64_t kReduceBlockItems = 256;  // only a block with a better key is looked into
 
+// The first of the least ordered keys of a range that is not empty, without vectors.
 template <class K>
-struct Best {
-  K key;
-  uint64_t index;
-};
-
-// The first of the least ordered keys of a range that is not empty.
-template <class K, class Encode>
-Best<K> best_of(const K *keys, Range range, Encode encode) {
-  Best<K> best{encode(keys[range.begin]), range.begin};
-  uint64_t i = range.begin;
-  for (; i + kReduceBlockItems <= range.end; i += kReduceBlockItems) {
-    K least = static_cast<K>(~K{0});
-    for (uint64_t j = 0; j < kReduceBlockItems; ++j) {
-      const K key = encode(keys[i + j]);
-      least = key < least ? key : least;
+FirstOfLeast<K> least_one_by_one(const KeyCodec<K> &codec, const K *keys, uint64_t n) {
+  FirstOfLeast<K> best{codec.encode(keys[0]), 0};
+  with_encoder(codec, [&](auto encode) {
+    for (uint64_t i = 1; i < n; ++i) {
+      const K key = encode(keys[i]);
+      if (key < best.key) best = {key, i};
     }
-    if (least >= best.key) continue;
-    uint64_t j = i;
-    while (encode(keys[j]) != least) ++j;
-    best = {least, j};
-  }
-  for (; i < range.end; ++i)
-    if (encode(keys[i]) < best.key) best = {encode(keys[i]), i};
+  });
   return best;
 }
 
-template <class K, class Encode>
-Best<K> best_of_all(Context &context, const K *keys, uint64_t n, Encode encode) {
+template <class K>
+FirstOfLeast<K> least_of_range(const KeyCodec<K> &codec, const K *keys, Range range) {
+  const SelectKernels<K> *const kernels = select_kernels(K{});
+  FirstOfLeast<K> best = kernels != nullptr ? kernels->least(codec, keys + range.begin, range.size())
+                                            : least_one_by_one(codec, keys + range.begin, range.size());
+  best.index += range.begin;
+  return best;
+}
+
+template <class K>
+FirstOfLeast<K> least_of_all(Context &context, const KeyCodec<K> &codec, const K *keys, uint64_t n) {
   const uint64_t parts = min_u64(divide_up(n, kReduceChunkItems), 4096);
-  const HostBuffer<Best<K>> bests(context.memory, parts);
   context.begin(n);
+  if (parts == 1) return least_of_range(codec, keys, {0, n});
+  const HostBuffer<FirstOfLeast<K>> bests(context.memory, parts);
   context.for_each(parts, [&](uint64_t part, uint32_t) {
     if (context.stopped()) return;
     const Range range = part_of(n, part, parts, kLineBytes);
-    bests[part] = best_of(keys, range, encode);
+    bests[part] = least_of_range(codec, keys, range);
     context.advance(range.size());
   });
   context.throw_if_stopped();
-  Best<K> best = bests[0];
+  FirstOfLeast<K> best = bests[0];
   for (uint64_t part = 1; part < parts; ++part)
     if (bests[part].key < best.key) best = bests[part];
   return best;
@@ -65,10 +61,8 @@ void find_extreme(Context &context, const Request &r) {
   order.descending = r.reduce_op == GSORT_MAX || r.reduce_op == GSORT_ARGMAX;
   const bool wants_index = r.reduce_op == GSORT_ARGMIN || r.reduce_op == GSORT_ARGMAX;
   const KeyCodec<K> codec = make_codec<K>(order);
-  Best<K> best{static_cast<K>(~K{0}), UINT64_MAX};
-  if (r.n > 0) {
-    with_encoder(codec, [&](auto encode) { best = best_of_all(context, static_cast<const K *>(r.in), r.n, encode); });
-  }
+  FirstOfLeast<K> best{static_cast<K>(~K{0}), UINT64_MAX};
+  if (r.n > 0) best = least_of_all(context, codec, static_cast<const K *>(r.in), r.n);
   if (wants_index) {
     *static_cast<uint64_t *>(r.out) = best.index;
   } else {

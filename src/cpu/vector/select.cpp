@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cpu/vector/select.h"
+
+#include "cpu/vector/target.h"
+
+#if GSORT_HIGHWAY
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/vector/select.cpp"
+// clang-format off
+#include "cpu/vector/highway.h"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+#include "cpu/vector/keys-inl.h"
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace gsort_internal {
+namespace HWY_NAMESPACE {
+#if GSORT_VECTOR_TARGET
+namespace {
+
+// Vectors that are looked at before the next comparison of their best key: long enough that it does not show, short
+// enough that finding the key again, where there is a new best, reads the first-level cache.
+constexpr size_t kBlockVectors = 64;
+constexpr size_t kAbreast = 4;  // minima side by side, because one waits for the one before
+
+template <class K, class Encoder>
+HWY_INLINE SignedOf<K> least_of_block(const Encoder &encode, const K *keys) {
+  const KeyTag<K> d;
+  const size_t lanes = hn::Lanes(d);
+  auto m0 = encode(load_bits(keys)), m1 = m0, m2 = m0, m3 = m0;
+  for (size_t i = 0; i < kBlockVectors * lanes; i += kAbreast * lanes) {
+    m0 = hn::Min(m0, encode(load_bits(keys + i)));
+    m1 = hn::Min(m1, encode(load_bits(keys + i + lanes)));
+    m2 = hn::Min(m2, encode(load_bits(keys + i + 2 * lanes)));
+    m3 = hn::Min(m3, encode(load_bits(keys + i + 3 * lanes)));
+  }
+  HWY_ALIGN SignedOf<K> lane[HWY_MAX_BYTES / sizeof(K)];
+  hn::Store(hn::Min(hn::Min(m0, m1), hn::Min(m2, m3)), d, lane);
+  SignedOf<K> least = lane[0];
+  for (size_t i = 1; i < lanes; ++i) least = lane[i] < least ? lane[i] : least;
+  return least;
+}
+
+// The place of the first key that encodes to `wanted`, which must be there.
+template <class K, class Encoder>
+HWY_INLINE size_t place_in_block(const Encoder &encode, const K *keys, SignedOf<K> wanted) {
+  const KeyTag<K> d;
+  const auto same = hn::Set(d, wanted);
+  for (size_t i = 0;; i += hn::Lanes(d)) {
+    const intptr_t lane = hn::FindFirstTrue(d, hn::Eq(encode(load_bits(keys + i)), same));
+    if (lane >= 0) return i + static_cast<size_t>(lane);
+  }
+}
+
+template <class K, bool kNanLast>
+HWY_NOINLINE FirstOfLeast<K> find_least(const KeyCodec<K> &codec, const K *keys, uint64_t n) {
+  const KeyEncoder<K, kNanLast> encode(codec);
+  const size_t block = kBlockVectors * hn::Lanes(KeyTag<K>());
+  FirstOfLeast<K> best{codec.encode(keys[0]), 0};
+  uint64_t i = 0;
+  for (; i + block <= n; i += block) {
+    const SignedOf<K> least = least_of_block(encode, keys + i);
+    const K key = static_cast<K>(static_cast<K>(least) ^ KeyCodec<K>::kTop);
+    if (key < best.key) best = {key, i + place_in_block(encode, keys + i, least)};
+  }
+  for (; i < n; ++i) {
+    const K key = codec.encode(keys[i]);
+    if (key < best.key) best = {key, i};
+  }
+  return best;
+}
+
+template <class K>
+FirstOfLeast<K> least(const KeyCodec<K> &codec, const K *keys, uint64_t n) {
+  return codec.nan_count != 0 ? find_least<K, true>(codec, keys, n) : find_least<K, false>(codec, keys, n);
+}
+
+// Appends the indices of a few keys that are below the bound.
+template <class K>
+HWY_INLINE uint64_t append_below(const KeyCodec<K> &codec, const K *keys, uint64_t begin, uint64_t end, K bound,
+                                 uint32_t *indices, uint64_t count) {
+  for (uint64_t i = begin; i < end; ++i) {
+    indices[count] = static_cast<uint32_t>(i);
+    count += codec.encode(keys[i]) < bound ? 1 : 0;
+  }
+  return count;
+}
+
+// Appends the indices of the lanes whose mask is set.
+template <class D, class M>
+HWY_INLINE uint64_t append_lanes(D d, M mask, uint64_t first, uint32_t *indices, uint64_t count) {
+  uint8_t bytes[8 + HWY_MAX_BYTES / 8] = {};
+  hn::StoreMaskBits(d, mask, bytes);
+  uint64_t bits = 0;
+  __builtin_memcpy(&bits, bytes, sizeof bits);
+  for (; bits != 0; bits &= bits - 1)
+    indices[count++] = static_cast<uint32_t>(first + static_cast<uint64_t>(__builtin_ctzll(bits)));
+  return count;
+}
+
+template <class K, bool kNanLast>
+HWY_NOINLINE uint64_t find_below(const KeyCodec<K> &codec, const K *keys, uint64_t n, K bound, uint32_t *indices,
+                                 uint64_t room, uint64_t *count_out) {
+  const KeyTag<K> d;
+  const size_t lanes = hn::Lanes(d), group = 4 * lanes;
+  static_assert(kSelectRoom >= 4 * HWY_MAX_BYTES, "a group's keys fit the room that is asked for");
+  const KeyEncoder<K, kNanLast> encode(codec);
+  const auto limit = broadcast<K>(static_cast<K>(bound ^ KeyCodec<K>::kTop));
+  uint64_t i = 0, count = *count_out;
+  for (; i + group <= n && room - count >= kSelectRoom; i += group) {
+    const auto b0 = hn::Lt(encode(load_bits(keys + i)), limit);
+    const auto b1 = hn::Lt(encode(load_bits(keys + i + lanes)), limit);
+    const auto b2 = hn::Lt(encode(load_bits(keys + i + 2 * lanes)), limit);
+    const auto b3 = hn::Lt(encode(load_bits(keys + i + 3 * lanes)), limit);
+    if (hn::AllFalse(d, hn::Or(hn::Or(b0, b1), hn::Or(b2, b3)))) continue;
+    count = append_lanes(d, b0, i, indices, count);
+    count = append_lanes(d, b1, i + lanes, indices, count);
+    count = append_lanes(d, b2, i + 2 * lanes, indices, count);
+    count = append_lanes(d, b3, i + 3 * lanes, indices, count);
+  }
+  if (i + group > n && room - count >= kSelectRoom) {
+    count = append_below(codec, keys, i, n, bound, indices, count);
+    i = n;
+  }
+  *count_out = count;
+  return i;
+}
+
+template <class K>
+uint64_t below(const KeyCodec<K> &codec, const K *keys, uint64_t n, K bound, uint32_t *indices, uint64_t room,
+               uint64_t *count) {
+  return codec.nan_count != 0 ? find_below<K, true>(codec, keys, n, bound, indices, room, count)
+                              : find_below<K, false>(codec, keys, n, bound, indices, room, count);
+}
+
+template <class K, bool kNanLast>
+HWY_NOINLINE bool find_order(const KeyCodec<K> &codec, const K *keys, uint64_t n, bool reversed) {
+  const KeyTag<K> d;
+  const size_t lanes = hn::Lanes(d), group = 4 * lanes;
+  const KeyEncoder<K, kNanLast> encode(codec);
+  const uint64_t first = reversed ? 1 : 0, second = 1 - first;
+  const auto wrong = [&](uint64_t i) HWY_ATTR {
+    return hn::Gt(encode(load_bits(keys + i + first)), encode(load_bits(keys + i + second)));
+  };
+  uint64_t i = 0;
+  for (; i + group <= n; i += group) {
+    const auto any = hn::Or(hn::Or(wrong(i), wrong(i + lanes)), hn::Or(wrong(i + 2 * lanes), wrong(i + 3 * lanes)));
+    if (!hn::AllFalse(d, any)) return false;
+  }
+  for (; i < n; ++i)
+    if (codec.encode(keys[i + first]) > codec.encode(keys[i + second])) return false;
+  return true;
+}
+
+template <class K>
+bool in_order(const KeyCodec<K> &codec, const K *keys, uint64_t n, bool reversed) {
+  return codec.nan_count != 0 ? find_order<K, true>(codec, keys, n, reversed)
+                              : find_order<K, false>(codec, keys, n, reversed);
+}
+
+}  // namespace
+
+extern const SelectKernels<uint8_t> kSelect8;
+extern const SelectKernels<uint16_t> kSelect16;
+extern const SelectKernels<uint32_t> kSelect32;
+extern const SelectKernels<uint64_t> kSelect64;
+const SelectKernels<uint8_t> kSelect8 = {least<uint8_t>, below<uint8_t>, in_order<uint8_t>};
+const SelectKernels<uint16_t> kSelect16 = {least<uint16_t>, below<uint16_t>, in_order<uint16_t>};
+const SelectKernels<uint32_t> kSelect32 = {least<uint32_t>, below<uint32_t>, in_order<uint32_t>};
+const SelectKernels<uint64_t> kSelect64 = {least<uint64_t>, below<uint64_t>, in_order<uint64_t>};
+#endif  // GSORT_VECTOR_TARGET
+}  // namespace HWY_NAMESPACE
+}  // namespace gsort_internal
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace gsort_internal {
+const SelectKernels<uint8_t> *select_kernels(uint8_t) {
+  static const SelectKernels<uint8_t> *const table[] = GSORT_VECTOR_TABLE(kSelect8);
+  return pick_kernels(table);
+}
+const SelectKernels<uint16_t> *select_kernels(uint16_t) {
+  static const SelectKernels<uint16_t> *const table[] = GSORT_VECTOR_TABLE(kSelect16);
+  return pick_kernels(table);
+}
+const SelectKernels<uint32_t> *select_kernels(uint32_t) {
+  static const SelectKernels<uint32_t> *const table[] = GSORT_VECTOR_TABLE(kSelect32);
+  return pick_kernels(table);
+}
+const SelectKernels<uint64_t> *select_kernels(uint64_t) {
+  static const SelectKernels<uint64_t> *const table[] = GSORT_VECTOR_TABLE(kSelect64);
+  return pick_kernels(table);
+}
+}  // namespace gsort_internal
+#endif  // HWY_ONCE
+
+#else  // GSORT_HIGHWAY
+
+namespace gsort_internal {
+const SelectKernels<uint8_t> *select_kernels(uint8_t) { return nullptr; }
+const SelectKernels<uint16_t> *select_kernels(uint16_t) { return nullptr; }
+const SelectKernels<uint32_t> *select_kernels(uint32_t) { return nullptr; }
+const SelectKernels<uint64_t> *select_kernels(uint64_t) { return nullptr; }
+}  // namespace gsort_internal
+
+#endif  // GSORT_HIGHWAY

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Vector kernels that look for keys without moving them: the best one, and all that come before a bound.
+#ifndef GSORT_CPU_VECTOR_SELECT_H_
+#define GSORT_CPU_VECTOR_SELECT_H_
+
+#include <cstdint>
+
+#include "core/key_bits.h"
+
+namespace gsort_internal {
+
+template <class K>
+struct FirstOfLeast {
+  K key;  // ordered bits
+  uint64_t index;
+};
+
+template <class K>
+struct SelectKernels {
+  // The first of the least ordered keys; n > 0.
+  FirstOfLeast<K> (*least)(const KeyCodec<K> &codec, const K *keys, uint64_t n);
+
+  // Writes the indices of keys whose ordered bits are below `bound` to `indices`, in order, until all n keys are looked
+  // at or fewer than kSelectRoom entries are left of `room`. Returns how many keys were looked at. n < 2^32.
+  uint64_t (*below)(const KeyCodec<K> &codec, const K *keys, uint64_t n, K bound, uint32_t *indices, uint64_t room,
+                    uint64_t *count);
+
+  // Whether each of the first n keys comes no later than the one behind it, of which the last is keys[n]. `reversed`:
+  // no earlier.
+  bool (*in_order)(const KeyCodec<K> &codec, const K *keys, uint64_t n, bool reversed);
+};
+constexpr uint64_t kSelectRoom = 256;
+
+// NULL if there are no vectors.
+const SelectKernels<uint8_t> *select_kernels(uint8_t);
+const SelectKernels<uint16_t> *select_kernels(uint16_t);
+const SelectKernels<uint32_t> *select_kernels(uint32_t);
+const SelectKernels<uint64_t> *select_kernels(uint64_t);
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CPU_VECTOR_SELECT_H_

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Which vector instructions the kernels of this folder use: chosen at run time, for the machine that runs them.
+#ifndef GSORT_CPU_VECTOR_TARGET_H_
+#define GSORT_CPU_VECTOR_TARGET_H_
+
+#include <cstdint>
+
+namespace gsort_internal {
+
+// In the order of the kernels' tables. kNone: no vectors, either because the library was built without Highway or
+// because the processor is older than all of them.
+enum class VectorTarget : uint32_t { kSse4, kAvx2, kAvx512, kNeon, kNone };
+constexpr uint32_t kVectorTargets = static_cast<uint32_t>(VectorTarget::kNone);
+
+const char *vector_target_name(VectorTarget target);
+
+// Whether kernels for the target were compiled and the processor and the system support it.
+bool vector_target_usable(VectorTarget target);
+
+// The target in use: the best usable one, or the one that a test asked for.
+VectorTarget vector_target();
+
+// For tests, while no call runs: the kernels use this target, which must be usable or kNone.
+void force_vector_target(VectorTarget target);
+
+// The kernels of the target in use, from a table with an entry for each; NULL without any.
+template <class Kernels>
+const Kernels *pick_kernels(const Kernels *const (&table)[kVectorTargets]) {
+  const VectorTarget target = vector_target();
+  return target == VectorTarget::kNone ? nullptr : table[static_cast<uint32_t>(target)];
+}
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CPU_VECTOR_TARGET_H_
