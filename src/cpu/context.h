@@ -23,13 +23,20 @@ class Context {
  public:
   // own_memory: scratch comes from the library's own allocator, not from the caller's functions.
   Context(HostMemory &memory_in, Control &control_in, Pool &pool_in, bool own_memory)
-      : memory(memory_in), control(control_in), pool(pool_in), own_memory_(own_memory) {}
+      : memory(memory_in), control(control_in), pool(pool_in), threads_(pool_in.threads()), own_memory_(own_memory) {}
 
   HostMemory &memory;
   Control &control;
   Pool &pool;
 
-  uint32_t threads() const { return pool.threads(); }
+  uint32_t threads() const { return threads_; }
+
+  // Takes no more threads than have `items_each` of the n items to do: waking one costs what it does in a few tens of
+  // microseconds.
+  void limit_threads(uint64_t n, uint64_t items_each) {
+    const uint64_t busy = n / items_each;
+    if (busy < threads_) threads_ = busy == 0 ? 1 : static_cast<uint32_t>(busy);
+  }
   bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
 
   // Says how much work the call is, in elements, and gives the first chance to cancel. Nothing has been written yet.
@@ -63,6 +70,15 @@ class Context {
     madvise(static_cast<char *>(scratch) + before, (bytes - before) / page_bytes * page_bytes, MADV_HUGEPAGE);
   }
 
+  // The calling thread's, between items: tells of progress, and sees requests to stop.
+  void poll() {
+    if (stopped()) return;
+    guarded([this] {
+      const uint64_t done = done_.load(std::memory_order_relaxed);
+      control.checkpoint(done < total_ ? done : total_, total_);
+    });
+  }
+
   // Throws if a request to stop was seen, or an item threw.
   void throw_if_stopped() {
     if (stopped()) throw *error_;
@@ -94,15 +110,6 @@ class Context {
     pool.run(static_cast<uint32_t>(items < workers ? items : workers), task, &run);
   }
 
-  // The calling thread's, between items.
-  void poll() {
-    if (stopped()) return;
-    guarded([this] {
-      const uint64_t done = done_.load(std::memory_order_relaxed);
-      control.checkpoint(done < total_ ? done : total_, total_);
-    });
-  }
-
   // No exception leaves a worker, and none leaves the pool while workers run. The first one is kept.
   template <class F>
   void guarded(F &&f) noexcept {
@@ -120,6 +127,7 @@ class Context {
     stopped_.store(true, std::memory_order_release);
   }
 
+  uint32_t threads_;
   bool own_memory_;
   uint64_t total_ = 0;
   std::atomic<uint64_t> done_{0};

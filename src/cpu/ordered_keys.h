@@ -10,6 +10,7 @@
 
 #include "cpu/context.h"
 #include "cpu/scatter.h"
+#include "cpu/vector/select.h"
 
 namespace gsort_internal {
 
@@ -19,6 +20,8 @@ constexpr uint64_t kOrderLookItems = 1 << 10;   // compared before the next look
 // Whether every key of the range comes no later than the one behind it, which must be there. `reversed`: no earlier.
 template <class K>
 bool range_is_ordered(const KeyCodec<K> &codec, const K *keys, Range range, bool reversed) {
+  if (const SelectKernels<K> *const kernels = select_kernels(K{}))
+    return kernels->in_order(codec, keys + range.begin, range.size(), reversed);
   bool ordered = true;
   with_encoder(codec, [&](auto encode) {
     for (uint64_t begin = range.begin; begin < range.end && ordered; begin += kOrderLookItems) {

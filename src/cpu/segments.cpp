@@ -5,12 +5,16 @@
 
 #include "cpu/operations.h"
 #include "cpu/record_sort.h"
+#include "cpu/vector/target.h"
+#include "cpu/vector_sort.h"
 
 namespace gsort_internal {
 
 namespace {
 
-constexpr uint64_t kItemsOfTask = 1 << 16;  // enough work that handing out a task does not show
+constexpr uint64_t kItemsOfTask = 1 << 16;    // enough work that handing out a task does not show
+constexpr uint64_t kItemsOfThread = 1 << 15;  // enough that waking a thread does not
+constexpr uint64_t kItemsAlone = 1 << 17;     // a segment of fewer is never worth all threads
 
 template <class K>
 class SegmentSort {
@@ -23,6 +27,8 @@ class SegmentSort {
         out_(static_cast<K *>(r.out)) {}
 
   void run() {
+    context_.limit_threads(r_.n, kItemsOfThread);
+    if (kernels_ != nullptr) return run_in_vectors();
     measure();
     const HostBuffer<K> block_scratch(context_.memory, block_items_ * context_.threads());
     const HostBuffer<K> large_scratch(context_.memory, large_items_);
@@ -40,6 +46,52 @@ class SegmentSort {
  private:
   Range segment(uint64_t s) const { return {r_.offsets[s], r_.offsets[s + 1]}; }
   static bool is_large(uint64_t size) { return size > kBlockItems<K, NoValue>; }
+
+  // Vectors sort in place: only the segments that all threads share need memory.
+  void run_in_vectors() {
+    share_ = context_.threads() == 1 ? UINT64_MAX : max_u64(kItemsAlone, r_.n / context_.threads());
+    uint64_t longest = 0, longest_shared = 0;
+    for (uint64_t s = 0; s < r_.segments; ++s) {
+      longest = max_u64(longest, segment(s).size());
+      if (segment(s).size() > share_) longest_shared = longest;
+    }
+    VectorSort<K> sort(context_, *kernels_, codec_, longest_shared);
+    context_.control.log("cpu sort_segments: %llu segments, the largest of %llu keys, %s vectors, %u threads",
+                         static_cast<unsigned long long>(r_.segments), static_cast<unsigned long long>(longest),
+                         vector_target_name(vector_target()), context_.threads());
+    context_.begin(r_.n);
+    copy_outside();
+    sort_alone();
+    for (uint64_t s = 0; s < r_.segments && !context_.stopped(); ++s) {
+      const Range range = segment(s);
+      if (range.size() > share_) sort.run(in_ + range.begin, out_ + range.begin, range.size());
+    }
+    context_.throw_if_stopped();
+  }
+
+  // The segments that are sorted by one thread each.
+  void sort_alone() {
+    const uint64_t tasks = min_u64(r_.segments, divide_up(r_.n, kItemsOfTask));
+    context_.for_each(tasks, [&](uint64_t task, uint32_t) {
+      const Range mine = part_of(r_.segments, task, tasks, 1);
+      for (uint64_t s = mine.begin; s < mine.end && !context_.stopped(); ++s) {
+        const Range range = segment(s);
+        if (range.size() > share_) continue;
+        sort_in_vectors(range);
+        context_.advance(range.size());
+      }
+    });
+  }
+
+  void sort_in_vectors(const Range &range) {
+    const K *const in = in_ + range.begin;
+    K *const out = out_ + range.begin;
+    if (codec_.nan_count == 0) return kernels_->sort(codec_, codec_, in, out, range.size());
+    const KeyCodec<K> identity{0, 0, 0};
+    encode_keys(codec_, in, out, range.size());
+    kernels_->sort(identity, identity, out, out, range.size());
+    decode_keys(codec_, out, range.size());
+  }
 
   // Sizes of the largest segments of both kinds.
   void measure() {
@@ -87,12 +139,14 @@ class SegmentSort {
     }
   }
 
+  const SortKernels<K> *kernels_ = sort_kernels(K{});
   Context &context_;
   const Request &r_;
   KeyCodec<K> codec_;
   const K *in_;
   K *out_;
   uint64_t block_items_ = 0, large_items_ = 0;
+  uint64_t share_ = 0;  // longer segments are for all threads
 };
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include "cpu/operations.h"
 #include "cpu/ordered_keys.h"
 #include "cpu/record_sort.h"
+#include "cpu/vector/target.h"
+#include "cpu/vector_sort.h"
 
 namespace gsort_internal {
 
@@ -92,6 +94,18 @@ void counting_sort(Context &context, const KeyCodec<K> &codec, const K *in, K *o
 
 template <class K>
 void sort_keys(Context &context, const KeyCodec<K> &codec, const K *in, K *out, uint64_t n) {
+  if (const SortKernels<K> *const kernels = sort_kernels(K{})) {
+    context.limit_threads(n, kVectorItemsOfThread);
+    VectorSort<K> sort(context, *kernels, codec, n);
+    context.begin(context.threads() > 1 ? 2 * n : n);
+    if (n < kOrderLookItems || !sort_ordered_keys(context, codec, in, out, n)) {
+      context.control.log("cpu sort: n = %llu, %u-byte keys, %s vectors, %u threads",
+                          static_cast<unsigned long long>(n), static_cast<uint32_t>(sizeof(K)),
+                          vector_target_name(vector_target()), context.threads());
+      sort.run(in, out, n);
+    }
+    return context.throw_if_stopped();
+  }
   if (n <= kStackItems) {
     K scratch[kStackItems];
     context.begin(n);

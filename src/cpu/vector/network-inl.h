@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// For the kernels of one vector target: sorts of as many keys as the registers hold. The keys are a matrix of kRows
+// vectors. Its columns are sorted by a network of whole vectors (Batcher, Sorting networks and their applications,
+// 1968); then columns, pairs of columns and so on are merged by bitonic networks, whose greater distances exchange
+// lanes and whose smaller ones whole vectors again; and the matrix is transposed on its way out. Columns first, because
+// a comparison of two vectors takes two instructions and one across lanes takes three for each vector: as in Blacher,
+// Giesinger, Kuehne, Fast and Robust Vectorized In-Place Sorting of Primitive Types, 2021.
+#if defined(GSORT_CPU_VECTOR_NETWORK_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef GSORT_CPU_VECTOR_NETWORK_INL_H_
+#undef GSORT_CPU_VECTOR_NETWORK_INL_H_
+#else
+#define GSORT_CPU_VECTOR_NETWORK_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include "cpu/vector/keys-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace gsort_internal {
+namespace HWY_NAMESPACE {
+#if GSORT_VECTOR_TARGET
+
+template <class K>
+constexpr size_t kLanes = HWY_MAX_BYTES / sizeof(K);
+
+// How keys become signed integers in the order wanted, and what those become in the end.
+template <class K>
+class SortCoder {
+ public:
+  SortCoder(const KeyCodec<K> &encode, const KeyCodec<K> &decode) : encode_(encode), decode_(decode) {}
+
+  HWY_INLINE KeyVec<K> encode(KeyVec<K> bits) const {
+    const auto sign = hn::BroadcastSignBit(bits);
+    return hn::Xor(hn::Xor(bits, mask_of(encode_)), hn::And(sign, both_of(encode_)));
+  }
+  // The top bit tells which mask made a key: both masks agree in it, so undoing one gives the key's own top bit back.
+  HWY_INLINE KeyVec<K> decode(KeyVec<K> ordered) const {
+    const auto bits = hn::Xor(ordered, mask_of(decode_));
+    return hn::Xor(bits, hn::And(hn::BroadcastSignBit(bits), both_of(decode_)));
+  }
+  SignedOf<K> encode_one(K bits) const {
+    return static_cast<SignedOf<K>>(static_cast<K>(encode_.encode(bits) ^ KeyCodec<K>::kTop));
+  }
+  SignedOf<K> decode_one(SignedOf<K> ordered) const {
+    return static_cast<SignedOf<K>>(decode_.decode(static_cast<K>(static_cast<K>(ordered) ^ KeyCodec<K>::kTop)));
+  }
+  // The same without decoding.
+  SortCoder encoding_only() const { return {encode_, {KeyCodec<K>::kTop, KeyCodec<K>::kTop, 0}}; }
+
+ private:
+  static HWY_INLINE KeyVec<K> mask_of(const KeyCodec<K> &codec) {
+    return broadcast<K>(static_cast<K>(codec.mask_positive ^ KeyCodec<K>::kTop));
+  }
+  static HWY_INLINE KeyVec<K> both_of(const KeyCodec<K> &codec) {
+    return broadcast<K>(static_cast<K>(codec.mask_positive ^ codec.mask_negative));
+  }
+  KeyCodec<K> encode_, decode_;
+};
+
+// Lanes whose number has the bit kDistance from `upper`, the others from `lower`.
+template <class K, size_t kDistance>
+HWY_INLINE KeyVec<K> blend_lanes(KeyVec<K> lower, KeyVec<K> upper) {
+  const KeyTag<K> d;
+  constexpr size_t kBytes = kDistance * sizeof(K);
+#if HWY_TARGET == HWY_AVX3
+  // One mask, which the comparison before takes over.
+  constexpr uint8_t kPattern = kDistance == 1 ? 0xaa : kDistance == 2 ? 0xcc : kDistance == 4 ? 0xf0 : 0x00;
+  static constexpr uint8_t bits[8] = {kPattern, kDistance == 8 ? uint8_t{0xff} : kPattern};
+  (void)kBytes;
+  return hn::IfThenElse(hn::LoadMaskBits(d, bits), upper, lower);
+#else
+  if constexpr (kBytes == 16) return hn::OddEvenBlocks(upper, lower);
+  if constexpr (kDistance == 1) return hn::OddEven(upper, lower);
+  if constexpr (kDistance == 2 && sizeof(K) == 4) {
+    const hn::RepartitionToWide<KeyTag<K>> wide;
+    return hn::BitCast(d, hn::OddEven(hn::BitCast(wide, upper), hn::BitCast(wide, lower)));
+  }
+#endif
+}
+
+// Lanes at kDistance from each other exchanged.
+template <class K, size_t kDistance>
+HWY_INLINE KeyVec<K> swap_lanes(KeyVec<K> v) {
+  const KeyTag<K> d;
+  constexpr size_t kBytes = kDistance * sizeof(K);
+  if constexpr (kDistance == 1) return hn::Reverse2(d, v);
+  if constexpr (kDistance == 2 && sizeof(K) == 4) return hn::Shuffle1032(v);
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+  if constexpr (kBytes == 16) return hn::SwapAdjacentBlocks(v);
+  if constexpr (kBytes == 32) return hn::ConcatLowerUpper(d, v, v);
+#else
+  (void)kBytes;
+#endif
+}
+
+// Each group of kGroup lanes reversed.
+template <class K, size_t kGroup>
+HWY_INLINE KeyVec<K> reverse_lanes(KeyVec<K> v) {
+  const KeyTag<K> d;
+  if constexpr (kGroup == 2) return hn::Reverse2(d, v);
+  if constexpr (kGroup == 4) return hn::Reverse4(d, v);
+  if constexpr (kGroup == 8) return hn::Reverse8(d, v);
+  if constexpr (kGroup == 16) return hn::Reverse(d, v);
+}
+
+template <class K>
+HWY_INLINE void sort_two(KeyVec<K> &a, KeyVec<K> &b) {
+  const KeyTag<K> d;
+  (void)d;
+  const auto lower = hn::Min(a, b);
+  b = hn::Max(a, b);
+  a = lower;
+}
+
+// Compares each of the rows kRow, kRow + 2 * kStep, ... below kEnd with the one kStep further.
+template <class K, size_t kRow, size_t kEnd, size_t kStep>
+HWY_INLINE void sort_neighbours(KeyVec<K> *v) {
+  if constexpr (kRow + kStep < kEnd) {
+    sort_two<K>(v[kRow], v[kRow + kStep]);
+    sort_neighbours<K, kRow + 2 * kStep, kEnd, kStep>(v);
+  }
+}
+
+// Sorts the columns of rows kFirst, kFirst + kStep, ... of which there are kCount, the halves of which are sorted.
+template <class K, size_t kFirst, size_t kCount, size_t kStep>
+HWY_INLINE void merge_rows(KeyVec<K> *v) {
+  if constexpr (kCount == 2) {
+    sort_two<K>(v[kFirst], v[kFirst + kStep]);
+  } else {
+    merge_rows<K, kFirst, kCount / 2, kStep * 2>(v);
+    merge_rows<K, kFirst + kStep, kCount / 2, kStep * 2>(v);
+    // The even and the odd ones are in order; neighbours may be in the wrong one.
+    sort_neighbours<K, kFirst + kStep, kFirst + kCount * kStep, kStep>(v);
+  }
+}
+
+template <class K, size_t kFirst, size_t kCount>
+HWY_INLINE void sort_columns(KeyVec<K> *v) {
+  if constexpr (kCount >= 2) {
+    sort_columns<K, kFirst, kCount / 2>(v);
+    sort_columns<K, kFirst + kCount / 2, kCount / 2>(v);
+    merge_rows<K, kFirst, kCount, 1>(v);
+  }
+}
+
+// Calls one step for each of the rows: a loop that is certain to be unrolled, so that rows stay in registers.
+template <size_t kRow, size_t kEnd, class Step, class V>
+HWY_INLINE void for_rows(V *v) {
+  if constexpr (kRow < kEnd) {
+    Step::template run<kRow>(v);
+    for_rows<kRow + 1, kEnd, Step>(v);
+  }
+}
+
+// Compares every lane with the one kDistance further.
+template <class K, size_t kDistance>
+struct CompareLanes {
+  template <size_t kRow>
+  static HWY_INLINE void run(KeyVec<K> *v) {
+    const auto other = swap_lanes<K, kDistance>(v[kRow]);
+    v[kRow] = blend_lanes<K, kDistance>(hn::Min(v[kRow], other), hn::Max(v[kRow], other));
+  }
+};
+
+// Compares rows at kDistance from each other.
+template <class K, size_t kDistance>
+struct CompareRows {
+  template <size_t kRow>
+  static HWY_INLINE void run(KeyVec<K> *v) {
+    if constexpr ((kRow & kDistance) == 0) sort_two<K>(v[kRow], v[kRow + kDistance]);
+  }
+};
+
+// The first step of a merge of the sequences in two groups of kGroup / 2 columns: each key of the first with that of
+// the second which lies as far from its end as the first from its beginning.
+template <class K, size_t kRows, size_t kGroup>
+struct CompareMirrored {
+  template <size_t kRow>
+  static HWY_INLINE void run(KeyVec<K> *v) {
+    if constexpr (kRows == 1) {
+      const auto mirrored = reverse_lanes<K, kGroup>(v[0]);
+      v[0] = blend_lanes<K, kGroup / 2>(hn::Min(v[0], mirrored), hn::Max(v[0], mirrored));
+    } else {
+      constexpr size_t kOther = kRows - 1 - kRow;
+      const auto mirrored = reverse_lanes<K, kGroup>(v[kOther]);
+      const auto lower = hn::Min(v[kRow], mirrored), upper = hn::Max(v[kRow], mirrored);
+      v[kRow] = blend_lanes<K, kGroup / 2>(lower, upper);
+      v[kOther] = reverse_lanes<K, kGroup>(blend_lanes<K, kGroup / 2>(upper, lower));
+    }
+  }
+};
+
+template <class K, size_t kRows, size_t kDistance>
+HWY_INLINE void compare_all_lanes(KeyVec<K> *v) {
+  if constexpr (kDistance >= 1) {
+    for_rows<0, kRows, CompareLanes<K, kDistance>>(v);
+    compare_all_lanes<K, kRows, kDistance / 2>(v);
+  }
+}
+
+template <class K, size_t kRows, size_t kDistance>
+HWY_INLINE void compare_all_rows(KeyVec<K> *v) {
+  if constexpr (kDistance >= 1) {
+    for_rows<0, kRows, CompareRows<K, kDistance>>(v);
+    compare_all_rows<K, kRows, kDistance / 2>(v);
+  }
+}
+
+// Merges groups of kGroup / 2 sorted columns into groups of kGroup, and so on up to the whole matrix.
+template <class K, size_t kRows, size_t kGroup>
+HWY_INLINE void merge_columns(KeyVec<K> *v) {
+  if constexpr (kGroup <= kLanes<K>) {
+    for_rows<0, (kRows + 1) / 2, CompareMirrored<K, kRows, kGroup>>(v);
+    compare_all_lanes<K, kRows, kGroup / 4>(v);
+    compare_all_rows<K, kRows, kRows / 2>(v);
+    merge_columns<K, kRows, kGroup * 2>(v);
+  }
+}
+
+// Transposes as many rows as a block of 16 bytes has lanes, within blocks: row g of block b comes to be column g of
+// that block. Row kRow is the first; they are left at `to` in steps of kStep.
+template <class K, size_t kStep>
+HWY_INLINE void transpose_in_blocks(const KeyVec<K> *v, KeyVec<K> *to) {
+  const KeyTag<K> d;
+  if constexpr (sizeof(K) == 8) {
+    to[0] = hn::InterleaveLower(d, v[0], v[1]);
+    to[kStep] = hn::InterleaveUpper(d, v[0], v[1]);
+  } else {
+    const hn::RepartitionToWide<KeyTag<K>> wide;
+    const auto a = hn::BitCast(wide, hn::InterleaveLower(d, v[0], v[1]));
+    const auto b = hn::BitCast(wide, hn::InterleaveUpper(d, v[0], v[1]));
+    const auto e = hn::BitCast(wide, hn::InterleaveLower(d, v[2], v[3]));
+    const auto f = hn::BitCast(wide, hn::InterleaveUpper(d, v[2], v[3]));
+    to[0] = hn::BitCast(d, hn::InterleaveLower(wide, a, e));
+    to[kStep] = hn::BitCast(d, hn::InterleaveUpper(wide, a, e));
+    to[2 * kStep] = hn::BitCast(d, hn::InterleaveLower(wide, b, f));
+    to[3 * kStep] = hn::BitCast(d, hn::InterleaveUpper(wide, b, f));
+  }
+}
+
+// Transposes the blocks of as many rows as a vector has blocks; they are left at `to` in steps of kStep.
+template <class K, size_t kStep>
+HWY_INLINE void transpose_blocks(const KeyVec<K> *v, KeyVec<K> *to) {
+  const KeyTag<K> d;
+  constexpr size_t kBlocks = kLanes<K> * sizeof(K) / 16;
+  (void)d;
+  if constexpr (kBlocks == 1) to[0] = v[0];
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+  if constexpr (kBlocks == 2) {
+    to[0] = hn::ConcatLowerLower(d, v[1], v[0]);
+    to[kStep] = hn::ConcatUpperUpper(d, v[1], v[0]);
+  }
+  if constexpr (kBlocks == 4) {
+    const auto a = hn::ConcatLowerLower(d, v[2], v[0]), b = hn::ConcatLowerLower(d, v[3], v[1]);
+    const auto e = hn::ConcatUpperUpper(d, v[2], v[0]), f = hn::ConcatUpperUpper(d, v[3], v[1]);
+    to[0] = hn::OddEvenBlocks(hn::SwapAdjacentBlocks(b), a);
+    to[kStep] = hn::OddEvenBlocks(b, hn::SwapAdjacentBlocks(a));
+    to[2 * kStep] = hn::OddEvenBlocks(hn::SwapAdjacentBlocks(f), e);
+    to[3 * kStep] = hn::OddEvenBlocks(f, hn::SwapAdjacentBlocks(e));
+  }
+#endif
+}
+
+template <class K, size_t kRows>
+struct Transpose {
+  static constexpr size_t kBlockLanes = 16 / sizeof(K), kBlocks = kLanes<K> / kBlockLanes;
+
+  struct InBlocks {
+    template <size_t kGroup>
+    static HWY_INLINE void run(KeyVec<K> *v) {
+      transpose_in_blocks<K, kRows / kBlockLanes>(v + kGroup * kBlockLanes, v + kRows + kGroup);
+    }
+  };
+  struct OfBlocks {
+    template <size_t kGroup>
+    static HWY_INLINE void run(KeyVec<K> *v) {
+      transpose_blocks<K, kRows / kBlocks>(v + kRows + kGroup * kBlocks, v + kGroup);
+    }
+  };
+
+  // Two rows are fewer than a block's lanes or a vector's blocks.
+  static HWY_INLINE void run_two(KeyVec<K> *v) {
+    const KeyTag<K> d;
+    const auto a = hn::InterleaveLower(d, v[0], v[1]), b = hn::InterleaveUpper(d, v[0], v[1]);
+    v[0] = a;
+    v[1] = b;
+#if HWY_TARGET == HWY_AVX2
+    v[0] = hn::ConcatLowerLower(d, b, a);
+    v[1] = hn::ConcatUpperUpper(d, b, a);
+#elif HWY_TARGET == HWY_AVX3
+    const auto even = hn::OddEvenBlocks(hn::SwapAdjacentBlocks(b), a);
+    const auto odd = hn::OddEvenBlocks(b, hn::SwapAdjacentBlocks(a));
+    v[0] = hn::ConcatLowerLower(d, odd, even);
+    v[1] = hn::ConcatUpperUpper(d, odd, even);
+#endif
+  }
+
+  // Keys that follow each other down the columns come to follow each other along the rows. `v` has room for as many
+  // rows again.
+  static HWY_INLINE void run(KeyVec<K> *v) {
+    if constexpr (kRows == 2) {
+      run_two(v);
+    } else if constexpr (kRows > 2) {
+      static_assert(kRows >= kBlockLanes && kRows >= kBlocks, "blocks are transposed whole");
+      for_rows<0, kRows / kBlockLanes, InBlocks>(v);
+      for_rows<0, kRows / kBlocks, OfBlocks>(v);
+    }
+  }
+};
+
+// The first `count` lanes from memory (`coder` is not looked at without kEncode), the others the greatest key, nothing
+// beyond them touched.
+template <class K, bool kEncode>
+HWY_INLINE KeyVec<K> load_some(const SortCoder<K> *coder, const SignedOf<K> *from, size_t count) {
+  const KeyTag<K> d;
+  const auto greatest = hn::Set(d, hwy::LimitsMax<SignedOf<K>>());
+#if GSORT_VECTOR_MASKED_MEMORY
+  const auto mask = hn::FirstN(d, count);
+  const auto loaded = hn::MaskedLoad(mask, d, from);
+  return hn::IfThenElse(mask, kEncode ? coder->encode(loaded) : loaded, greatest);
+#else
+  HWY_ALIGN SignedOf<K> lane[kLanes<K>];
+  hn::Store(greatest, d, lane);
+  for (size_t i = 0; i < count; ++i) lane[i] = kEncode ? coder->encode_one(static_cast<K>(from[i])) : from[i];
+  return hn::Load(d, lane);
+#endif
+}
+
+template <class K>
+HWY_INLINE void store_some(KeyVec<K> v, SignedOf<K> *to, size_t count) {
+  const KeyTag<K> d;
+#if GSORT_VECTOR_MASKED_MEMORY
+  hn::BlendedStore(v, hn::FirstN(d, count), d, to);
+#else
+  HWY_ALIGN SignedOf<K> lane[kLanes<K>];
+  hn::Store(v, d, lane);
+  for (size_t i = 0; i < count; ++i) to[i] = lane[i];
+#endif
+}
+
+// Sorts up to kRows * kLanes keys; `in` may be `out`.
+template <class K, size_t kRows, bool kEncode>
+class RowSort {
+ public:
+  static HWY_NOINLINE void run(const SortCoder<K> &coder, const SignedOf<K> *in, SignedOf<K> *out, size_t n) {
+    KeyVec<K> v[kRows == 1 ? 1 : 2 * kRows];
+    load<0>(coder, in, n, v);
+    sort_columns<K, 0, kRows>(v);
+    merge_columns<K, kRows, 2>(v);
+    Transpose<K, kRows>::run(v);
+    store<0>(coder, v, out, n);
+  }
+
+ private:
+  static constexpr size_t kWide = kLanes<K>;
+
+  template <size_t kRow>
+  static HWY_INLINE void load(const SortCoder<K> &coder, const SignedOf<K> *in, size_t n, KeyVec<K> *v) {
+    if constexpr (kRow < kRows) {
+      const KeyTag<K> d;
+      constexpr size_t kBegin = kRow * kWide;
+      if (n >= kBegin + kWide) {
+        const auto loaded = hn::LoadU(d, in + kBegin);
+        v[kRow] = kEncode ? coder.encode(loaded) : loaded;
+      } else if (n > kBegin) {
+        v[kRow] = load_some<K, kEncode>(&coder, in + kBegin, n - kBegin);
+      } else {
+        v[kRow] = hn::Set(d, hwy::LimitsMax<SignedOf<K>>());
+      }
+      load<kRow + 1>(coder, in, n, v);
+    }
+  }
+
+  template <size_t kRow>
+  static HWY_INLINE void store(const SortCoder<K> &coder, const KeyVec<K> *v, SignedOf<K> *out, size_t n) {
+    if constexpr (kRow < kRows) {
+      constexpr size_t kBegin = kRow * kWide;
+      if (n <= kBegin) return;
+      const auto keys = coder.decode(v[kRow]);
+      if (n < kBegin + kWide) return store_some<K>(keys, out + kBegin, n - kBegin);
+      hn::StoreU(keys, KeyTag<K>(), out + kBegin);
+      store<kRow + 1>(coder, v, out, n);
+    }
+  }
+};
+
+// More rows than registers cost less than another partition where lanes are few for them.
+template <class K>
+constexpr size_t kRowsMax = HWY_TARGET == HWY_AVX3 && sizeof(K) == 8 ? 32 : 16;
+template <class K>
+constexpr size_t kNetworkKeys = kRowsMax<K> * kLanes<K>;
+
+// Sorts up to kNetworkKeys keys.
+template <class K, bool kEncode>
+HWY_INLINE void network_sort(const SortCoder<K> &coder, const SignedOf<K> *in, SignedOf<K> *out, size_t n) {
+  if (n <= kLanes<K>) return RowSort<K, 1, kEncode>::run(coder, in, out, n);
+  if (n <= 2 * kLanes<K>) return RowSort<K, 2, kEncode>::run(coder, in, out, n);
+  if (n <= 4 * kLanes<K>) return RowSort<K, 4, kEncode>::run(coder, in, out, n);
+  if (n <= 8 * kLanes<K>) return RowSort<K, 8, kEncode>::run(coder, in, out, n);
+  if constexpr (kRowsMax<K> > 16)
+    if (n > 16 * kLanes<K>) return RowSort<K, 32, kEncode>::run(coder, in, out, n);
+  RowSort<K, 16, kEncode>::run(coder, in, out, n);
+}
+
+#endif  // GSORT_VECTOR_TARGET
+}  // namespace HWY_NAMESPACE
+}  // namespace gsort_internal
+HWY_AFTER_NAMESPACE();
+
+#endif  // GSORT_CPU_VECTOR_NETWORK_INL_H_

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// For the kernels of one vector target: quicksort in place whose partition compresses each vector to both sides, down
+// to what a network holds. The partition reads from the end with the less room, so that what it writes never meets what
+// it has not read (Bramas, A Novel Hybrid Quicksort Algorithm Vectorized using AVX-512, 2017; Blacher, Giesinger,
+// Kuehne, Fast and Robust Vectorized In-Place Sorting of Primitive Types, 2021).
+#if defined(GSORT_CPU_VECTOR_SORT_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef GSORT_CPU_VECTOR_SORT_INL_H_
+#undef GSORT_CPU_VECTOR_SORT_INL_H_
+#else
+#define GSORT_CPU_VECTOR_SORT_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include "cpu/vector/network-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace gsort_internal {
+namespace HWY_NAMESPACE {
+#if GSORT_VECTOR_TARGET
+
+// Vectors that a step of the partition takes: enough to hide the wait for the counts of one.
+constexpr size_t kStepVectors = 4;
+
+// Where the keys of a partition go: the lower ones from the front, the others from the back.
+template <class K>
+struct Sides {
+  SignedOf<K> *front, *back;
+};
+
+// Writes a vector's keys up to the pivot to the front and the others to the back. There must be room for a whole vector
+// at either end, and for two if both ends are of one gap.
+template <class K>
+HWY_INLINE void put(KeyVec<K> v, KeyVec<K> pivot, Sides<K> &sides) {
+  const KeyTag<K> d;
+  const auto above = hn::Gt(v, pivot);
+  const size_t aboves = hn::CountTrue(d, above);
+#if HWY_TARGET == HWY_AVX3
+  hn::StoreU(compress_lanes<K>(hn::Not(above), v), d, sides.front);
+  sides.back -= aboves;
+  hn::BlendedStore(compress_lanes<K>(above, v), hn::FirstN(d, aboves), d, sides.back);
+#else
+  const auto parted = partition_lanes<K>(above, v);
+  hn::StoreU(parted, d, sides.front);
+  hn::StoreU(parted, d, sides.back - kLanes<K>);
+  sides.back -= aboves;
+#endif
+  sides.front += kLanes<K> - aboves;
+}
+
+// A few vectors' keys, parted in two buffers, until there is a gap for them.
+template <class K, size_t kVectors>
+class Held {
+ public:
+  HWY_INLINE void add(KeyVec<K> v, KeyVec<K> pivot) { put<K>(v, pivot, sides_); }
+
+  // Fills the gap of `count` keys at `to`; returns how many of them are lower ones. Lanes of the first vector beyond
+  // `count` keys in all were the greatest key, so that they are last in the buffer.
+  HWY_INLINE size_t write(SignedOf<K> *to, size_t count) const {
+    const size_t lower = static_cast<size_t>(sides_.front - low_);
+    copy(low_, to, lower);
+    copy(sides_.back, to + lower, count - lower);
+    return lower;
+  }
+
+ private:
+  static constexpr size_t kRoom = (kVectors + 1) * kLanes<K>;  // the last store may reach a vector further
+
+  static HWY_INLINE void copy(const SignedOf<K> *from, SignedOf<K> *to, size_t count) {
+    const KeyTag<K> d;
+    size_t i = 0;
+    for (; i + kLanes<K> <= count; i += kLanes<K>) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
+    if (i < count) store_some<K>(load_some<K, false>(nullptr, from + i, count - i), to + i, count - i);
+  }
+  SignedOf<K> low_[kRoom], high_[kRoom];
+  Sides<K> sides_{low_, high_ + kRoom};
+};
+
+template <class K, bool kEncode>
+HWY_INLINE KeyVec<K> load_key(const SortCoder<K> &coder, const SignedOf<K> *from) {
+  const auto v = hn::LoadU(KeyTag<K>(), from);
+  return kEncode ? coder.encode(v) : v;
+}
+
+// Brings the keys of `in` up to the pivot to the front of `out`, which is another array, and the others to its back.
+// Returns how many go to the front.
+template <class K, bool kEncode>
+HWY_NOINLINE size_t partition_copy(const SortCoder<K> coder, const SignedOf<K> *in, SignedOf<K> *out, size_t n,
+                                   SignedOf<K> pivot_key) {
+  constexpr size_t kWide = kLanes<K>;
+  const auto pivot = hn::Set(KeyTag<K>(), pivot_key);
+  Sides<K> sides{out, out + n};
+  size_t i = 0;
+  for (; n - i >= (kStepVectors + 1) * kWide; i += kStepVectors * kWide) {
+    const auto a = load_key<K, kEncode>(coder, in + i), b = load_key<K, kEncode>(coder, in + i + kWide);
+    const auto c = load_key<K, kEncode>(coder, in + i + 2 * kWide), e = load_key<K, kEncode>(coder, in + i + 3 * kWide);
+    put<K>(a, pivot, sides);
+    put<K>(b, pivot, sides);
+    put<K>(c, pivot, sides);
+    put<K>(e, pivot, sides);
+  }
+  Held<K, kStepVectors + 1> held;
+  const size_t left_over = (n - i) % kWide;
+  if (left_over > 0) held.add(load_some<K, kEncode>(&coder, in + (n - left_over), left_over), pivot);
+  for (; n - i >= kWide; i += kWide) held.add(load_key<K, kEncode>(coder, in + i), pivot);
+  return static_cast<size_t>(sides.front - out) +
+         held.write(sides.front, static_cast<size_t>(sides.back - sides.front));
+}
+
+// The same in place, for at least 2 * kStepVectors vectors of keys.
+template <class K, bool kEncode>
+HWY_NOINLINE size_t partition(const SortCoder<K> coder, SignedOf<K> *keys, size_t n, SignedOf<K> pivot_key) {
+  constexpr size_t kWide = kLanes<K>, kStep = kStepVectors * kWide;
+  const auto pivot = hn::Set(KeyTag<K>(), pivot_key);
+  Sides<K> sides{keys, keys + n};
+  SignedOf<K> *begin = keys + kStep, *end = keys + n - n % kWide - kStep;  // of what is not read yet
+  Held<K, 2 * kStepVectors + 1> held;
+  if (n % kWide != 0) held.add(load_some<K, kEncode>(&coder, keys + (n - n % kWide), n % kWide), pivot);
+  for (size_t i = 0; i < kStep; i += kWide) {
+    held.add(load_key<K, kEncode>(coder, keys + i), pivot);
+    held.add(load_key<K, kEncode>(coder, end + i), pivot);
+  }
+  // Whichever end has less room gets more by being read, so each has room for a step.
+  while (static_cast<size_t>(end - begin) % kStep != 0) {
+    const bool from_front = begin - sides.front <= sides.back - end;
+    end -= from_front ? 0 : kWide;
+    const auto a = load_key<K, kEncode>(coder, from_front ? begin : end);
+    begin += from_front ? kWide : 0;
+    put<K>(a, pivot, sides);
+  }
+  while (begin != end) {
+    const bool from_front = begin - sides.front <= sides.back - end;
+    end -= from_front ? 0 : kStep;
+    const SignedOf<K> *const from = from_front ? begin : end;
+    begin += from_front ? kStep : 0;
+    const auto a = load_key<K, kEncode>(coder, from), b = load_key<K, kEncode>(coder, from + kWide);
+    const auto c = load_key<K, kEncode>(coder, from + 2 * kWide), e = load_key<K, kEncode>(coder, from + 3 * kWide);
+    put<K>(a, pivot, sides);
+    put<K>(b, pivot, sides);
+    put<K>(c, pivot, sides);
+    put<K>(e, pivot, sides);
+  }
+  return static_cast<size_t>(sides.front - keys) +
+         held.write(sides.front, static_cast<size_t>(sides.back - sides.front));
+}
+
+// The same, in place or not, for fewer than 2 * kStepVectors vectors of keys.
+template <class K>
+HWY_NOINLINE size_t partition_few(const SortCoder<K> coder, const SignedOf<K> *in, SignedOf<K> *out, size_t n,
+                                  SignedOf<K> pivot_key) {
+  constexpr size_t kWide = kLanes<K>;
+  const auto pivot = hn::Set(KeyTag<K>(), pivot_key);
+  Held<K, 2 * kStepVectors> held;
+  const size_t whole = n - n % kWide;
+  if (n != whole) held.add(load_some<K, true>(&coder, in + whole, n - whole), pivot);
+  for (size_t i = 0; i < whole; i += kWide) held.add(load_key<K, true>(coder, in + i), pivot);
+  return held.write(out, n);
+}
+
+// The median of kRows vectors of keys drawn at random.
+template <class K, size_t kRows, bool kEncode>
+HWY_NOINLINE SignedOf<K> median_of_draws(const SortCoder<K> &coder, const SignedOf<K> *keys, size_t n) {
+  constexpr size_t kDraws = kRows * kLanes<K>;
+  HWY_ALIGN SignedOf<K> drawn[kDraws];
+  uint64_t state = n;
+  for (SignedOf<K> &draw : drawn) {
+    state = state * 0xd1342543de82ef95u + 0x9e3779b97f4a7c15u;  // full period; its upper half is even enough
+    draw = keys[static_cast<size_t>((state >> 32) * n >> 32)];
+  }
+  RowSort<K, kRows, kEncode>::run(coder.encoding_only(), drawn, drawn, kDraws);
+  return drawn[kDraws / 2 - 1];
+}
+
+// More draws where a better balance saves more than they cost.
+template <class K, bool kEncode>
+HWY_INLINE SignedOf<K> choose_pivot(const SortCoder<K> &coder, const SignedOf<K> *keys, size_t n) {
+  if (n >= size_t{1} << 32) n = (size_t{1} << 32) - 1;  // the draws' range
+  if (n <= 8 * kNetworkKeys<K>) return median_of_draws<K, 1, kEncode>(coder, keys, n);
+  if (n <= 64 * kNetworkKeys<K>) return median_of_draws<K, 4, kEncode>(coder, keys, n);
+  return median_of_draws<K, 8, kEncode>(coder, keys, n);
+}
+
+// A part of the array: its keys are from `least` to `greatest`. Pivots are drawn `draws_left` times from here on; then
+// they halve the range of keys, so that whatever the keys, a part is split no more than a key's bits times.
+template <class K>
+struct Part {
+  SignedOf<K> *keys;
+  size_t n;
+  SignedOf<K> least, greatest;
+  uint32_t draws_left;
+};
+
+// Splits `part` at a pivot, to which `lower` keys are equal or lower. A pivot is below the greatest key possible, so
+// either side has fewer possible keys than the whole: of equal keys remain the parts that have one key.
+template <class K>
+HWY_INLINE SignedOf<K> below_greatest(SignedOf<K> pivot, SignedOf<K> greatest) {
+  return pivot < greatest ? pivot : static_cast<SignedOf<K>>(greatest - 1);
+}
+
+template <class K>
+void quick_sort(const SortCoder<K> &coder, Part<K> part) {
+  for (;;) {
+    if (part.n <= kNetworkKeys<K>) {
+      if (part.n > 0) network_sort<K, false>(coder, part.keys, part.keys, part.n);
+      return;
+    }
+    if (part.least == part.greatest) {
+      const auto key = hn::Set(KeyTag<K>(), coder.decode_one(part.least));
+      size_t i = 0;
+      for (; i + kLanes<K> <= part.n; i += kLanes<K>) hn::StoreU(key, KeyTag<K>(), part.keys + i);
+      store_some<K>(key, part.keys + i, part.n - i);
+      return;
+    }
+    SignedOf<K> pivot =
+        static_cast<SignedOf<K>>((part.least >> 1) + (part.greatest >> 1) + (part.least & part.greatest & 1));
+    if (part.draws_left > 0) {
+      --part.draws_left;
+      pivot = below_greatest<K>(choose_pivot<K, false>(coder, part.keys, part.n), part.greatest);
+    }
+    const size_t lower = partition<K, false>(coder, part.keys, part.n, pivot);
+    Part<K> small{part.keys, lower, part.least, pivot, part.draws_left};
+    Part<K> large{part.keys + lower, part.n - lower, static_cast<SignedOf<K>>(pivot + 1), part.greatest,
+                  part.draws_left};
+    if (small.n > large.n) std::swap(small, large);
+    quick_sort<K>(coder, small);  // at most half, so as deep as n has bits
+    part = large;
+  }
+}
+
+// Draws halve a part nearly always; twice as many as halvings are needed means bad luck or bad keys.
+inline uint32_t draws_for(uint64_t n) { return 2 * (64 - static_cast<uint32_t>(__builtin_clzll(n))); }
+
+template <class K>
+void sort_keys(const KeyCodec<K> &encode, const KeyCodec<K> &decode, const K *in_bits, K *out_bits, uint64_t n) {
+  if (n == 0) return;
+  const SortCoder<K> coder(encode, decode);
+  const SignedOf<K> *const in = reinterpret_cast<const SignedOf<K> *>(in_bits);
+  SignedOf<K> *const out = reinterpret_cast<SignedOf<K> *>(out_bits);
+  if (n <= kNetworkKeys<K>) return network_sort<K, true>(coder, in, out, n);
+  using Limits = std::numeric_limits<SignedOf<K>>;
+  const SignedOf<K> pivot = below_greatest<K>(choose_pivot<K, true>(coder, in, n), Limits::max());
+  const size_t lower =
+      in == out ? partition<K, true>(coder, out, n, pivot) : partition_copy<K, true>(coder, in, out, n, pivot);
+  quick_sort<K>(coder, {out, lower, Limits::min(), pivot, draws_for(n)});
+  quick_sort<K>(coder, {out + lower, n - lower, static_cast<SignedOf<K>>(pivot + 1), Limits::max(), draws_for(n)});
+}
+
+template <class K>
+void sort_part(const KeyCodec<K> &decode, K *keys, uint64_t n, InnerKey<K> least, InnerKey<K> greatest) {
+  if (n == 0) return;
+  quick_sort<K>(SortCoder<K>(kInnerOrder<K>, decode),
+                {reinterpret_cast<SignedOf<K> *>(keys), n, least, greatest, draws_for(n)});
+}
+
+// Writes what the coder makes of keys, in the order that they have.
+template <class K>
+HWY_NOINLINE void recode(const SortCoder<K> &coder, const SignedOf<K> *in, SignedOf<K> *out, size_t n) {
+  const KeyTag<K> d;
+  size_t i = 0;
+  for (; i + kLanes<K> <= n; i += kLanes<K>) hn::StoreU(coder.decode(coder.encode(hn::LoadU(d, in + i))), d, out + i);
+  if (i < n) store_some<K>(coder.decode(load_some<K, true>(&coder, in + i, n - i)), out + i, n - i);
+}
+
+template <class K>
+void decode_inner_keys(const KeyCodec<K> &decode, const K *in, K *out, uint64_t n) {
+  recode<K>(SortCoder<K>(kInnerOrder<K>, decode), reinterpret_cast<const SignedOf<K> *>(in),
+            reinterpret_cast<SignedOf<K> *>(out), n);
+}
+
+template <class K>
+uint64_t split_keys(const KeyCodec<K> &encode, const K *in_bits, K *out_bits, uint64_t n, InnerKey<K> pivot) {
+  const SortCoder<K> coder(encode, kInnerOrder<K>);
+  const SignedOf<K> *const in = reinterpret_cast<const SignedOf<K> *>(in_bits);
+  SignedOf<K> *const out = reinterpret_cast<SignedOf<K> *>(out_bits);
+  if (pivot == std::numeric_limits<InnerKey<K>>::max()) {  // partitions take it for what is beyond the end
+    recode<K>(coder, in, out, n);
+    return n;
+  }
+  if (n < 2 * kStepVectors * kLanes<K>) return partition_few<K>(coder, in, out, n, pivot);
+  return in == out ? partition<K, true>(coder, out, n, pivot) : partition_copy<K, true>(coder, in, out, n, pivot);
+}
+
+#endif  // GSORT_VECTOR_TARGET
+}  // namespace HWY_NAMESPACE
+}  // namespace gsort_internal
+HWY_AFTER_NAMESPACE();
+
+#endif  // GSORT_CPU_VECTOR_SORT_INL_H_

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Vector sorts of keys alone on one thread, in place, on a few KiB of stack.
+#ifndef GSORT_CPU_VECTOR_SORT_H_
+#define GSORT_CPU_VECTOR_SORT_H_
+
+#include <cstdint>
+#include <type_traits>
+
+#include "core/key_bits.h"
+
+namespace gsort_internal {
+
+// Keys in the kernels' own order: as signed integers, because that is the comparison that every target has.
+template <class K>
+using InnerKey = std::make_signed_t<K>;
+
+// The codec of keys that are, or are to remain, in the kernels' own order.
+template <class K>
+constexpr KeyCodec<K> kInnerOrder{KeyCodec<K>::kTop, KeyCodec<K>::kTop, 0};
+
+// Codecs of what follows have no NaNs last. `in` may be `out`, and overlaps it in no other way.
+template <class K>
+struct SortKernels {
+  // Writes to `out` what decode.decode() makes of the ordered bits encode.encode() of the keys of `in`, in ascending
+  // order of those bits.
+  void (*sort)(const KeyCodec<K> &encode, const KeyCodec<K> &decode, const K *in, K *out, uint64_t n);
+
+  // The same for keys in the kernels' own order, in place, all from `least` to `greatest`.
+  void (*sort_part)(const KeyCodec<K> &decode, K *keys, uint64_t n, InnerKey<K> least, InnerKey<K> greatest);
+
+  // Writes the keys, in the kernels' own order, to `out`: first those up to the pivot, whose number it returns.
+  uint64_t (*split)(const KeyCodec<K> &encode, const K *in, K *out, uint64_t n, InnerKey<K> pivot);
+
+  // Writes what decode.decode() makes of keys in the kernels' own order to `out`, in the order that they have.
+  void (*decode)(const KeyCodec<K> &decode, const K *in, K *out, uint64_t n);
+};
+
+// NULL if there are no vectors.
+const SortKernels<uint32_t> *sort_kernels(uint32_t);
+const SortKernels<uint64_t> *sort_kernels(uint64_t);
+inline const SortKernels<uint8_t> *sort_kernels(uint8_t) { return nullptr; }
+inline const SortKernels<uint16_t> *sort_kernels(uint16_t) { return nullptr; }
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CPU_VECTOR_SORT_H_

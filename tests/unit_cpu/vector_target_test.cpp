@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The same bits from every vector target that this machine has, and without vectors.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "cpu/vector/target.h"
+#include "engine_fixture.h"
+
+namespace gsort_test {
+namespace {
+
+class EachTarget : public testing::TestWithParam<VectorTarget> {
+ protected:
+  void SetUp() override {
+    const VectorTarget target = GetParam();
+    if (target != VectorTarget::kNone && !vector_target_usable(target))
+      GTEST_SKIP() << "no " << vector_target_name(target) << " here";
+    force_vector_target(target);
+  }
+  void TearDown() override { force_vector_target(before_); }
+
+  // Calls f(tag, order) for every type, direction and NaN rule.
+  template <class F>
+  static void for_each_order(F &&f) {
+    for (const gsort_dtype t : kAllTypes)
+      for (int descending = 0; descending < 2; ++descending)
+        for (int nan_last = 0; nan_last <= (is_float(t) ? 1 : 0); ++nan_last) {
+          const KeyOrder order{t, descending != 0, nan_last != 0};
+          with_width(dtype_bytes(t), [&](auto tag) { f(tag, order); });
+        }
+  }
+
+  template <class U>
+  void check_sort(const KeyOrder &order, const std::vector<U> &keys) {
+    const uint64_t n = keys.size();
+    std::vector<U> wanted = keys, in_place = keys, out(n + 2, U{0x55});
+    std::sort(wanted.begin(), wanted.end(), [&](U a, U b) { return comes_before(order, a, b); });
+    Request r{Operation::kSort, order};
+    r.n = n, r.in = in_place.data(), r.out = in_place.data();
+    one_.engine->execute(r);
+    ASSERT_EQ(in_place, wanted) << "n " << n;
+    r.in = keys.data(), r.out = out.data() + 1;
+    three_.engine->execute(r);
+    ASSERT_TRUE(std::equal(wanted.begin(), wanted.end(), out.begin() + 1)) << "n " << n;
+    ASSERT_EQ(out.front(), U{0x55});
+    ASSERT_EQ(out.back(), U{0x55});
+  }
+
+  std::mt19937_64 random_{11};
+  EngineUnderTest one_{1}, three_{3};
+  VectorTarget before_ = vector_target();
+};
+
+TEST_P(EachTarget, SortsEveryShortLength) {
+  for_each_order([&](auto tag, const KeyOrder &order) {
+    using U = typename decltype(tag)::type;
+    for (uint64_t n = 0; n < 700; n += n < 300 ? 1 : 7)
+      check_sort(order, make_keys<U>(static_cast<uint32_t>(n % kShapes), n, random_));
+  });
+}
+
+TEST_P(EachTarget, SortsLongArraysOfEveryShape) {
+  for_each_order([&](auto tag, const KeyOrder &order) {
+    using U = typename decltype(tag)::type;
+    for (uint32_t shape = 0; shape < kShapes; ++shape)
+      check_sort(order, make_keys<U>(shape, 3000 + 17 * random_() % 5000, random_));
+    check_sort(order, make_keys<U>(static_cast<uint32_t>(random_() % kShapes), 270001, random_));
+  });
+}
+
+// Keys that are the greatest or least there are, alone and beside others: what kernels fill vectors up with.
+TEST_P(EachTarget, SortsTheGreatestAndLeastKeys) {
+  for_each_order([&](auto tag, const KeyOrder &order) {
+    using U = typename decltype(tag)::type;
+    const KeyCodec<U> codec = make_codec<U>(order);
+    for (const uint64_t n : {uint64_t{100}, uint64_t{1500}, uint64_t{130000}}) {
+      for (const uint32_t rare : {1u, 2u, 50u}) {
+        std::vector<U> keys(n);
+        for (U &key : keys) {
+          const U end = random_() % 2 == 0 ? U{0} : static_cast<U>(~U{0});
+          key = codec.decode(random_() % rare == 0 ? end : static_cast<U>(random_()));
+        }
+        check_sort(order, keys);
+        std::fill(keys.begin(), keys.end(), codec.decode(static_cast<U>(~U{0})));
+        keys[n / 2] = codec.decode(static_cast<U>(~U{0} - 1));
+        check_sort(order, keys);
+      }
+    }
+  });
+}
+
+TEST_P(EachTarget, FindsTheFirstBestKey) {
+  for_each_order([&](auto tag, const KeyOrder &order) {
+    using U = typename decltype(tag)::type;
+    if (order.descending) return;
+    for (uint64_t n = 1; n < 20000; n += 1 + n / 3) {
+      const std::vector<U> keys = make_keys<U>(static_cast<uint32_t>(random_() % kShapes), n, random_);
+      const auto wanted =
+          std::min_element(keys.begin(), keys.end(), [&](U a, U b) { return comes_before(order, a, b); });
+      U least{};
+      uint64_t index = 0;
+      Request r{Operation::kReduce, order};
+      r.n = n, r.in = keys.data(), r.out = &least, r.reduce_op = GSORT_MIN;
+      one_.engine->execute(r);
+      ASSERT_EQ(least, *wanted) << "n " << n;
+      r.out = &index, r.reduce_op = GSORT_ARGMIN;
+      one_.engine->execute(r);
+      ASSERT_EQ(index, static_cast<uint64_t>(wanted - keys.begin())) << "n " << n;
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, EachTarget,
+                         testing::Values(VectorTarget::kNone, VectorTarget::kSse4, VectorTarget::kAvx2,
+                                         VectorTarget::kAvx512, VectorTarget::kNeon),
+                         [](const auto &target) {
+                           const std::string name = vector_target_name(target.param);
+                           return name == "AVX-512" ? std::string("AVX512") : name == "no" ? "None" : name;
+                         });
+
+}  // namespace
+}  // namespace gsort_test
