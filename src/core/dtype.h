@@ -21,15 +21,15 @@ struct DTypeFacts {
 
 constexpr bool is_dtype(gsort_dtype t) { return t >= GSORT_U8 && t <= GSORT_F64; }
 
+// In the order of the types' numbers. Not within the function, which would build the table anew for every call.
+inline constexpr DTypeFacts kDTypeFacts[] = {
+    {"GSORT_U8", 1, Kind::kUnsigned, 0},  {"GSORT_I8", 1, Kind::kSigned, 0},    {"GSORT_U16", 2, Kind::kUnsigned, 0},
+    {"GSORT_I16", 2, Kind::kSigned, 0},   {"GSORT_U32", 4, Kind::kUnsigned, 0}, {"GSORT_I32", 4, Kind::kSigned, 0},
+    {"GSORT_U64", 8, Kind::kUnsigned, 0}, {"GSORT_I64", 8, Kind::kSigned, 0},   {"GSORT_F16", 2, Kind::kFloat, 10},
+    {"GSORT_BF16", 2, Kind::kFloat, 7},   {"GSORT_F32", 4, Kind::kFloat, 23},   {"GSORT_F64", 8, Kind::kFloat, 52}};
+
 // `t` must be a dtype (is_dtype).
-constexpr DTypeFacts dtype_facts(gsort_dtype t) {
-  constexpr DTypeFacts facts[] = {
-      {"GSORT_U8", 1, Kind::kUnsigned, 0},  {"GSORT_I8", 1, Kind::kSigned, 0},    {"GSORT_U16", 2, Kind::kUnsigned, 0},
-      {"GSORT_I16", 2, Kind::kSigned, 0},   {"GSORT_U32", 4, Kind::kUnsigned, 0}, {"GSORT_I32", 4, Kind::kSigned, 0},
-      {"GSORT_U64", 8, Kind::kUnsigned, 0}, {"GSORT_I64", 8, Kind::kSigned, 0},   {"GSORT_F16", 2, Kind::kFloat, 10},
-      {"GSORT_BF16", 2, Kind::kFloat, 7},   {"GSORT_F32", 4, Kind::kFloat, 23},   {"GSORT_F64", 8, Kind::kFloat, 52}};
-  return facts[t - 1];
-}
+constexpr DTypeFacts dtype_facts(gsort_dtype t) { return kDTypeFacts[t - 1]; }
 
 constexpr bool is_float(gsort_dtype t) { return dtype_facts(t).kind == Kind::kFloat; }
 constexpr uint32_t dtype_bytes(gsort_dtype t) { return dtype_facts(t).bytes; }
