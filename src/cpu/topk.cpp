@@ -6,6 +6,7 @@
 #include "cpu/operations.h"
 #include "cpu/record_sort.h"
 #include "cpu/topk_filter.h"
+#include "cpu/topk_sampled.h"
 
 namespace gsort_internal {
 
@@ -17,24 +18,6 @@ constexpr uint64_t kPartItemsMin = 1 << 16;    // fewer are not worth another th
 constexpr uint64_t kSampleRatio = 16;          // sampled elements for each of the k
 constexpr uint64_t kSampleShareMax = 1024;     // at most one in as many: they are read out of order
 constexpr uint64_t kSortShare = 4;             // when no more than a quarter is left out, sorting all is as fast
-
-// Where results go: values and indices, either may be missing.
-template <class K>
-struct TopkOutput {
-  K *values;
-  void *indices;
-  uint32_t index_bytes;
-
-  void put(uint64_t place, K value, uint64_t index) const {
-    if (values != nullptr) values[place] = value;
-    if (indices == nullptr) return;
-    if (index_bytes == 4) {
-      static_cast<uint32_t *>(indices)[place] = static_cast<uint32_t>(index);
-    } else {
-      static_cast<uint64_t *>(indices)[place] = index;
-    }
-  }
-};
 
 template <class K>
 TopkOutput<K> output_of(const Request &r, uint64_t first) {
@@ -51,6 +34,7 @@ class Topk {
       : context_(context), codec_(codec), in_(in), n_(n), k_(k), out_(out) {}
 
   void run() {
+    if (SampledTopk<K>(context_, codec_, in_, n_, k_, out_).run()) return;
     const char *method = "radix selection";
     void (Topk::*run_method)() = &Topk::select;
     if (k_ <= kFilterItemsMax && k_ <= n_ / kFilterRatioMin) {
@@ -83,7 +67,7 @@ class Topk {
       const Range range = part_of(n_, part, parts, kLineBytes);
       TopkFilter<K, uint64_t> best(&candidates[part * room], k_);
       best.leave_out_after(last);
-      with_encoder(codec_, [&](auto encode) { best.offer(in_, range.begin, range.end, encode); });
+      best.offer(codec_, in_, range.begin, range.end);
       kept[part] = best.finish();
       context_.advance(range.size());
     });
@@ -327,7 +311,7 @@ class TopkRows {
     const uint64_t size = rows_.row(row).size(), k = k_of(size);
     if (k == 0) return;
     TopkFilter<K, uint32_t> best(candidates, k);
-    with_encoder(codec_, [&](auto encode) { best.offer(row_begin(row), 0, size, encode); });
+    best.offer(codec_, row_begin(row), 0, size);
     select_and_sort(candidates, best.finish(), k);
     const TopkOutput<K> out = output_of<K>(r_, row * r_.k);
     for (uint64_t i = 0; i < k; ++i) out.put(i, codec_.decode(candidates[i].key), candidates[i].index);

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "cpu/scatter.h"
+#include "cpu/vector/select.h"
+
 namespace gsort_internal {
 
 template <class K, class I>
@@ -38,17 +41,22 @@ class TopkFilter {
     bounded_ = true;
   }
 
-  // Offers ordered keys encode(in[begin]) to encode(in[end - 1]), whose indices rise from call to call.
-  template <class Encode>
-  void offer(const K *in, uint64_t begin, uint64_t end, Encode encode) {
+  // Offers the keys in[begin] to in[end - 1], whose indices rise from call to call.
+  void offer(const KeyCodec<K> &codec, const K *in, uint64_t begin, uint64_t end) {
     uint64_t i = begin;
-    for (; i + kBlockItems <= end; i += kBlockItems) {
-      if (bounded_ && !any_before(in + i, encode)) continue;
-      for (uint64_t j = i; j < i + kBlockItems; ++j) add(encode(in[j]), j);
-      if (count_ >= 2 * k_) cut();
-    }
+    const SelectKernels<K> *const kernels = select_kernels(K{});
+    while (kernels != nullptr && bounded_ && i < end) i += offer_before(*kernels, codec, in, i, end);
+    with_encoder(codec, [&](auto encode) {
+      for (; i + kBlockItems <= end; i += kBlockItems) {
+        if (bounded_ && kernels != nullptr) break;
+        if (bounded_ && !any_before(in + i, encode)) continue;
+        for (uint64_t j = i; j < i + kBlockItems; ++j) add(encode(in[j]), j);
+        if (count_ >= 2 * k_) cut();
+      }
+    });
+    while (kernels != nullptr && bounded_ && i < end) i += offer_before(*kernels, codec, in, i, end);
     for (; i < end; ++i) {
-      add(encode(in[i]), i);
+      add(codec.encode(in[i]), i);
       if (count_ >= 2 * k_) cut();
     }
   }
@@ -60,6 +68,25 @@ class TopkFilter {
   }
 
  private:
+  static constexpr uint64_t kFoundItems = 2 * kSelectRoom;
+  static constexpr uint64_t kStepItems = uint64_t{1} << 30;  // indices within a step have 32 bits
+
+  // Looks for keys before the threshold with vectors, until a few hundred are found, and adds those. Returns how many
+  // keys were looked at.
+  uint64_t offer_before(const SelectKernels<K> &kernels, const KeyCodec<K> &codec, const K *in, uint64_t begin,
+                        uint64_t end) {
+    uint32_t found[kFoundItems];
+    uint64_t count = 0;
+    const uint64_t step = end - begin < kStepItems ? end - begin : kStepItems;
+    const uint64_t seen = kernels.below(codec, in + begin, step, threshold_, found, kFoundItems, &count);
+    for (uint64_t f = 0; f < count; ++f) {
+      const uint64_t index = begin + found[f];
+      add(codec.encode(in[index]), index);
+      if (count_ >= 2 * k_) cut();
+    }
+    return seen;
+  }
+
   static constexpr uint64_t kBlockItems = 64;  // one branch for as many comparisons, which go side by side
 
   template <class Encode>

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "cpu/vector/target.h"
@@ -46,6 +47,26 @@ class EachTarget : public testing::TestWithParam<VectorTarget> {
     ASSERT_TRUE(std::equal(wanted.begin(), wanted.end(), out.begin() + 1)) << "n " << n;
     ASSERT_EQ(out.front(), U{0x55});
     ASSERT_EQ(out.back(), U{0x55});
+  }
+
+  template <class U>
+  void check_topk(const KeyOrder &order, const std::vector<U> &keys, uint64_t k) {
+    std::vector<uint64_t> wanted(keys.size());
+    std::iota(wanted.begin(), wanted.end(), uint64_t{0});
+    std::stable_sort(wanted.begin(), wanted.end(),
+                     [&](uint64_t a, uint64_t b) { return comes_before(order, keys[a], keys[b]); });
+    std::vector<U> values(k);
+    std::vector<uint64_t> indices(k);
+    Request r{Operation::kTopk, order};
+    r.n = keys.size(), r.in = keys.data(), r.k = k;
+    r.out = values.data(), r.index_t = GSORT_U64, r.indices_out = indices.data();
+    for (EngineUnderTest *const engine : {&one_, &three_}) {
+      engine->engine->execute(r);
+      for (uint64_t i = 0; i < k; ++i) {
+        ASSERT_EQ(indices[i], wanted[i]) << "n " << keys.size() << " k " << k << " i " << i;
+        ASSERT_EQ(values[i], keys[wanted[i]]) << "n " << keys.size() << " k " << k << " i " << i;
+      }
+    }
   }
 
   std::mt19937_64 random_{11};
@@ -110,6 +131,33 @@ TEST_P(EachTarget, FindsTheFirstBestKey) {
       ASSERT_EQ(index, static_cast<uint64_t>(wanted - keys.begin())) << "n " << n;
     }
   });
+}
+
+TEST_P(EachTarget, TopkIsTheHeadOfTheStableOrder) {
+  for_each_order([&](auto tag, const KeyOrder &order) {
+    using U = typename decltype(tag)::type;
+    for (const uint64_t n : {uint64_t{4095}, uint64_t{4096}, uint64_t{30011}})
+      for (const uint64_t k : {uint64_t{1}, uint64_t{9}, uint64_t{300}, n / 3, n / 2, n / 2 + 1})
+        check_topk(order, make_keys<U>(static_cast<uint32_t>(random_() % kShapes), n, random_), k);
+  });
+}
+
+// Keys laid out against the sample: what it draws is better than all others, or worse, so that another method must take
+// the call.
+TEST_P(EachTarget, TopkIsRightWhereTheSampleMisleads) {
+  const KeyOrder order{GSORT_F32, false, false};
+  for (const uint64_t n : {uint64_t{5000}, uint64_t{300000}}) {
+    for (const uint32_t drawn : {0x3f000000u, 0x41000000u}) {
+      std::vector<uint32_t> keys(n);
+      for (uint32_t &key : keys) key = 0x40000000u + static_cast<uint32_t>(random_() % 100000);
+      uint64_t state = n;
+      for (uint64_t i = 0; i < n / 64 && i < 4096; ++i) {
+        state = state * 0xd1342543de82ef95u + 0x9e3779b97f4a7c15u;
+        keys[(state >> 32) * n >> 32] = drawn + static_cast<uint32_t>(i);
+      }
+      for (const uint64_t k : {uint64_t{1}, uint64_t{77}, n / 4}) check_topk(order, keys, k);
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, EachTarget,

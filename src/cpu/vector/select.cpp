@@ -76,16 +76,18 @@ FirstOfLeast<K> least(const KeyCodec<K> &codec, const K *keys, uint64_t n) {
   return codec.nan_count != 0 ? find_least<K, true>(codec, keys, n) : find_least<K, false>(codec, keys, n);
 }
 
-// Appends the indices of a few keys that are below the bound.
-template <class K>
-HWY_INLINE uint64_t append_below(const KeyCodec<K> &codec, const K *keys, uint64_t begin, uint64_t end, K bound,
-                                 uint32_t *indices, uint64_t count) {
-  for (uint64_t i = begin; i < end; ++i) {
-    indices[count] = static_cast<uint32_t>(i);
-    count += codec.encode(keys[i]) < bound ? 1 : 0;
+// Whether ordered bits are what is looked for.
+template <class K, bool kEqual>
+struct Wanted {
+  static bool one(K key, K bound) { return kEqual ? key == bound : key < bound; }
+  static HWY_INLINE auto many(KeyVec<K> keys, KeyVec<K> bound) {
+    if constexpr (kEqual) {
+      return hn::Eq(keys, bound);
+    } else {
+      return hn::Lt(keys, bound);
+    }
   }
-  return count;
-}
+};
 
 // Appends the indices of the lanes whose mask is set.
 template <class D, class M>
@@ -99,9 +101,10 @@ HWY_INLINE uint64_t append_lanes(D d, M mask, uint64_t first, uint32_t *indices,
   return count;
 }
 
-template <class K, bool kNanLast>
-HWY_NOINLINE uint64_t find_below(const KeyCodec<K> &codec, const K *keys, uint64_t n, K bound, uint32_t *indices,
-                                 uint64_t room, uint64_t *count_out) {
+template <class K, bool kNanLast, bool kEqual>
+HWY_NOINLINE uint64_t find_keys(const KeyCodec<K> &codec, const K *keys, uint64_t n, K bound, uint32_t *indices,
+                                uint64_t room, uint64_t *count_out) {
+  using Test = Wanted<K, kEqual>;
   const KeyTag<K> d;
   const size_t lanes = hn::Lanes(d), group = 4 * lanes;
   static_assert(kSelectRoom >= 4 * HWY_MAX_BYTES, "a group's keys fit the room that is asked for");
@@ -109,10 +112,10 @@ HWY_NOINLINE uint64_t find_below(const KeyCodec<K> &codec, const K *keys, uint64
   const auto limit = broadcast<K>(static_cast<K>(bound ^ KeyCodec<K>::kTop));
   uint64_t i = 0, count = *count_out;
   for (; i + group <= n && room - count >= kSelectRoom; i += group) {
-    const auto b0 = hn::Lt(encode(load_bits(keys + i)), limit);
-    const auto b1 = hn::Lt(encode(load_bits(keys + i + lanes)), limit);
-    const auto b2 = hn::Lt(encode(load_bits(keys + i + 2 * lanes)), limit);
-    const auto b3 = hn::Lt(encode(load_bits(keys + i + 3 * lanes)), limit);
+    const auto b0 = Test::many(encode(load_bits(keys + i)), limit);
+    const auto b1 = Test::many(encode(load_bits(keys + i + lanes)), limit);
+    const auto b2 = Test::many(encode(load_bits(keys + i + 2 * lanes)), limit);
+    const auto b3 = Test::many(encode(load_bits(keys + i + 3 * lanes)), limit);
     if (hn::AllFalse(d, hn::Or(hn::Or(b0, b1), hn::Or(b2, b3)))) continue;
     count = append_lanes(d, b0, i, indices, count);
     count = append_lanes(d, b1, i + lanes, indices, count);
@@ -120,18 +123,18 @@ HWY_NOINLINE uint64_t find_below(const KeyCodec<K> &codec, const K *keys, uint64
     count = append_lanes(d, b3, i + 3 * lanes, indices, count);
   }
   if (i + group > n && room - count >= kSelectRoom) {
-    count = append_below(codec, keys, i, n, bound, indices, count);
-    i = n;
+    for (; i < n; ++i)
+      if (Test::one(codec.encode(keys[i]), bound)) indices[count++] = static_cast<uint32_t>(i);
   }
   *count_out = count;
   return i;
 }
 
-template <class K>
-uint64_t below(const KeyCodec<K> &codec, const K *keys, uint64_t n, K bound, uint32_t *indices, uint64_t room,
-               uint64_t *count) {
-  return codec.nan_count != 0 ? find_below<K, true>(codec, keys, n, bound, indices, room, count)
-                              : find_below<K, false>(codec, keys, n, bound, indices, room, count);
+template <class K, bool kEqual>
+uint64_t keys_by_bound(const KeyCodec<K> &codec, const K *keys, uint64_t n, K bound, uint32_t *indices, uint64_t room,
+                       uint64_t *count) {
+  return codec.nan_count != 0 ? find_keys<K, true, kEqual>(codec, keys, n, bound, indices, room, count)
+                              : find_keys<K, false, kEqual>(codec, keys, n, bound, indices, room, count);
 }
 
 template <class K, bool kNanLast>
@@ -159,16 +162,19 @@ bool in_order(const KeyCodec<K> &codec, const K *keys, uint64_t n, bool reversed
                               : find_order<K, false>(codec, keys, n, reversed);
 }
 
+template <class K>
+constexpr SelectKernels<K> kernels = {least<K>, keys_by_bound<K, false>, keys_by_bound<K, true>, in_order<K>};
+
 }  // namespace
 
 extern const SelectKernels<uint8_t> kSelect8;
 extern const SelectKernels<uint16_t> kSelect16;
 extern const SelectKernels<uint32_t> kSelect32;
 extern const SelectKernels<uint64_t> kSelect64;
-const SelectKernels<uint8_t> kSelect8 = {least<uint8_t>, below<uint8_t>, in_order<uint8_t>};
-const SelectKernels<uint16_t> kSelect16 = {least<uint16_t>, below<uint16_t>, in_order<uint16_t>};
-const SelectKernels<uint32_t> kSelect32 = {least<uint32_t>, below<uint32_t>, in_order<uint32_t>};
-const SelectKernels<uint64_t> kSelect64 = {least<uint64_t>, below<uint64_t>, in_order<uint64_t>};
+const SelectKernels<uint8_t> kSelect8 = kernels<uint8_t>;
+const SelectKernels<uint16_t> kSelect16 = kernels<uint16_t>;
+const SelectKernels<uint32_t> kSelect32 = kernels<uint32_t>;
+const SelectKernels<uint64_t> kSelect64 = kernels<uint64_t>;
 #endif  // GSORT_VECTOR_TARGET
 }  // namespace HWY_NAMESPACE
 }  // namespace gsort_internal

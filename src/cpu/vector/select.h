@@ -20,9 +20,13 @@ struct SelectKernels {
   // The first of the least ordered keys; n > 0.
   FirstOfLeast<K> (*least)(const KeyCodec<K> &codec, const K *keys, uint64_t n);
 
-  // Writes the indices of keys whose ordered bits are below `bound` to `indices`, in order, until all n keys are looked
-  // at or fewer than kSelectRoom entries are left of `room`. Returns how many keys were looked at. n < 2^32.
+  // Writes the indices of keys whose ordered bits are below `bound` to `indices`, in order, behind `count` that are
+  // there already, until all n keys are looked at or fewer than kSelectRoom entries are left of `room`. Returns how
+  // many keys were looked at. n < 2^32.
   uint64_t (*below)(const KeyCodec<K> &codec, const K *keys, uint64_t n, K bound, uint32_t *indices, uint64_t room,
+                    uint64_t *count);
+  // The same of keys whose ordered bits are the bound.
+  uint64_t (*equal)(const KeyCodec<K> &codec, const K *keys, uint64_t n, K bound, uint32_t *indices, uint64_t room,
                     uint64_t *count);
 
   // Whether each of the first n keys comes no later than the one behind it, of which the last is keys[n]. `reversed`:

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Top-k in one read: a sample gives a bound that almost surely has k keys at or before it and few more, vectors find
+// those, and they are sorted (Floyd, Rivest, Expected time bounds for selection, 1975). Where the sample misled, there
+// are too few or too many, and another method takes the call.
+#ifndef GSORT_CPU_TOPK_SAMPLED_H_
+#define GSORT_CPU_TOPK_SAMPLED_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "cpu/record_sort.h"
+#include "cpu/topk_filter.h"
+#include "cpu/vector/select.h"
+#include "cpu/vector_sort.h"
+
+namespace gsort_internal {
+
+// Where results go: values and indices, either may be missing.
+template <class K>
+struct TopkOutput {
+  K *values;
+  void *indices;
+  uint32_t index_bytes;
+
+  void put(uint64_t place, K value, uint64_t index) const {
+    if (values != nullptr) values[place] = value;
+    if (indices == nullptr) return;
+    if (index_bytes == 4) {
+      static_cast<uint32_t *>(indices)[place] = static_cast<uint32_t>(index);
+    } else {
+      static_cast<uint64_t *>(indices)[place] = index;
+    }
+  }
+};
+
+// The least s for which s * s >= x.
+inline uint64_t root_of(uint64_t x) {
+  uint64_t s = 0;
+  for (uint64_t bit = uint64_t{1} << 31; bit != 0; bit >>= 1)
+    if ((s + bit) * (s + bit) <= x) s += bit;
+  return s * s < x ? s + 1 : s;
+}
+
+template <class K>
+class SampledTopk {
+ public:
+  SampledTopk(Context &context, const KeyCodec<K> &codec, const K *in, uint64_t n, uint64_t k, const TopkOutput<K> &out)
+      : context_(context), codec_(codec), in_(in), n_(n), k_(k), out_(out) {}
+
+  // Returns false if the call is not for this method, or the sample misled; nothing has been written then.
+  bool run() {
+    const SelectKernels<K> *const kernels = select_kernels(K{});
+    if (kernels == nullptr || n_ < kItemsMin || n_ >= kItemsMax || k_ > n_ / 2) return false;
+    const uint64_t draws = min_u64(n_ / kDrawsShare, kDrawsMax);
+    // Draws before the bound: as many as the k-th key should have, and four standard deviations more.
+    const uint64_t mean = divide_up(k_ * draws, n_), rank = mean + 4 * root_of(mean) + 4;
+    if (rank >= draws) return false;
+    context_.limit_threads(n_, kItemsOfThread);
+    const uint64_t parts = context_.threads() == 1 ? 1 : uint64_t{context_.threads()} * 4;
+    // Of each part no more than twice what is expected, so that data in order is no bad case for one thread.
+    const uint64_t expected = divide_up(rank * (n_ / draws + 1), parts);
+    room_ = min_u64(2 * expected, divide_up(n_, parts)) + 8 * root_of(expected) + 2 * kSelectRoom;
+    if (parts > 1) room_ = min_u64(max_u64(room_, 2 * k_), divide_up(n_, parts) + 2 * kLineBytes) + 2 * kSelectRoom;
+    const HostBuffer<K> drawn(context_.memory, draws);
+    const HostBuffer<uint32_t> found(context_.memory, parts * room_);
+    const HostBuffer<uint64_t> counts(context_.memory, parts);
+    context_.begin(n_);
+    const K bound = bound_by_sample(drawn.data(), draws, rank);
+    uint64_t below = 0;
+    if (!find(kernels->below, bound, parts, found.data(), counts.data(), below)) return false;
+    // Keys that are the bound itself count as far as they are needed: many, perhaps, where values repeat.
+    HostBuffer<uint32_t> same;
+    uint64_t equal = 0;
+    if (below < k_) {
+      const uint64_t room = k_ - below + 2 * kSelectRoom;
+      same = HostBuffer<uint32_t>(context_.memory, room);
+      kernels->equal(codec_, in_, n_, bound, same.data(), room, &equal);
+      equal = min_u64(equal, k_ - below);
+      if (below + equal < k_) return false;
+    }
+    context_.control.log("cpu topk: n = %llu, k = %llu, %llu found by a sample's bound, up to %u threads",
+                         static_cast<unsigned long long>(n_), static_cast<unsigned long long>(k_),
+                         static_cast<unsigned long long>(below), context_.threads());
+    if constexpr (sizeof(K) <= 4) {
+      sort_words({found.data(), counts.data(), parts, below}, {same.data(), equal, bound});
+    } else {
+      sort_records({found.data(), counts.data(), parts, below}, {same.data(), equal, bound});
+    }
+    context_.throw_if_stopped();
+    return true;
+  }
+
+ private:
+  static constexpr uint64_t kItemsMin = 1 << 12;
+  static constexpr uint64_t kItemsMax = uint64_t{1} << 32;  // indices have 32 bits
+  static constexpr uint64_t kDrawsShare = 64;
+  static constexpr uint64_t kDrawsMax = 1 << 12;
+  static constexpr uint64_t kItemsOfThread = 1 << 17;  // read in about as long as it takes to wake a thread
+
+  // Places of keys before the bound, within each part.
+  struct Found {
+    const uint32_t *indices;
+    const uint64_t *counts;
+    uint64_t parts, total;
+  };
+  // Places of keys that are the bound.
+  struct Same {
+    const uint32_t *indices;
+    uint64_t count;
+    K bound;
+  };
+
+  K bound_by_sample(K *drawn, uint64_t draws, uint64_t rank) const {
+    uint64_t state = n_;
+    for (uint64_t i = 0; i < draws; ++i) {
+      state = state * 0xd1342543de82ef95u + 0x9e3779b97f4a7c15u;
+      drawn[i] = codec_.encode(in_[(state >> 32) * n_ >> 32]);
+    }
+    std::nth_element(drawn, drawn + rank, drawn + draws);
+    return drawn[rank];
+  }
+
+  Range part(uint64_t p, uint64_t parts) const { return part_of(n_, p, parts, kLineBytes); }
+
+  // Finds the keys before the bound, each part by one thread; false if one has more than there is room for.
+  bool find(decltype(SelectKernels<K>::below) below, K bound, uint64_t parts, uint32_t *found, uint64_t *counts,
+            uint64_t &total) {
+    std::atomic<bool> fits{true};
+    context_.for_each(parts, [&](uint64_t p, uint32_t) {
+      counts[p] = 0;
+      if (context_.stopped()) return;
+      const Range range = part(p, parts);
+      const uint64_t seen = below(codec_, in_ + range.begin, range.size(), bound, found + p * room_, room_, &counts[p]);
+      if (seen < range.size()) fits.store(false, std::memory_order_relaxed);
+      context_.advance(range.size());
+    });
+    context_.throw_if_stopped();
+    for (uint64_t p = 0; p < parts; ++p) total += counts[p];
+    return fits.load(std::memory_order_relaxed);
+  }
+
+  // Calls f(place among the candidates, index) for all of them: those before the bound in the order of the input, then
+  // those that are the bound.
+  template <class F>
+  void for_candidates(const Found &found, const Same &same, F &&f) const {
+    uint64_t place = 0;
+    for (uint64_t p = 0; p < found.parts; ++p) {
+      const uint64_t begin = part(p, found.parts).begin;
+      const uint32_t *const indices = found.indices + p * room_;
+      for (uint64_t i = 0; i < found.counts[p]; ++i) f(place++, begin + indices[i]);
+    }
+    for (uint64_t i = 0; i < same.count; ++i) f(place++, uint64_t{same.indices[i]});
+  }
+
+  // Words of a key and, below it, its index: no two are equal, so their order is the stable one.
+  void sort_words(const Found &found, const Same &same) {
+    const uint64_t count = found.total + same.count;
+    const HostBuffer<uint64_t> words(context_.memory, count);
+    for_candidates(found, same, [&](uint64_t place, uint64_t index) {
+      words[place] = static_cast<uint64_t>(codec_.encode(in_[index])) << 32 | index;
+    });
+    context_.limit_threads(count, kVectorItemsOfThread);
+    VectorSort<uint64_t>(context_, *sort_kernels(uint64_t{}), {0, 0, 0}, count).run(words.data(), words.data(), count);
+    for (uint64_t i = 0; i < k_; ++i)
+      out_.put(i, codec_.decode(static_cast<K>(words[i] >> 32)), words[i] & 0xffffffffu);
+  }
+
+  void sort_records(const Found &found, const Same &same) {
+    const uint64_t count = found.total + same.count;
+    const HostBuffer<K> keys(context_.memory, count), key_scratch(context_.memory, count);
+    const HostBuffer<uint32_t> indices(context_.memory, count), index_scratch(context_.memory, count);
+    for_candidates(found, same, [&](uint64_t place, uint64_t index) {
+      keys[place] = codec_.encode(in_[index]);
+      indices[place] = static_cast<uint32_t>(index);
+    });
+    context_.limit_threads(count, kVectorItemsOfThread);
+    RecordSort<K, uint32_t> sort(context_, {0, 0, 0}, {key_scratch.data(), index_scratch.data()}, count);
+    sort.run({keys.data(), indices.data()}, {keys.data(), indices.data()}, count);
+    for (uint64_t i = 0; i < k_; ++i) out_.put(i, codec_.decode(keys[i]), indices[i]);
+  }
+
+  Context &context_;
+  KeyCodec<K> codec_;
+  const K *in_;
+  uint64_t n_, k_;
+  TopkOutput<K> out_;
+  uint64_t room_ = 0;
+};
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CPU_TOPK_SAMPLED_H_
