@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Vector kernels for running sums. Those of floats follow core/scan_order.h: chunks go side by side, one a lane, so
+// that each is added up from the left as that order says.
+#ifndef GSORT_CPU_VECTOR_SCAN_H_
+#define GSORT_CPU_VECTOR_SCAN_H_
+
+#include <cstdint>
+
+namespace gsort_internal {
+
+// F: float or double.
+template <class F>
+struct ScanKernels {
+  // The total of a row of kScanRowItems elements.
+  double (*row_total)(const F *in);
+
+  // Writes the results of a row, which `prefix` comes before, and returns the row's total. `in` may be `out`.
+  double (*scan_row)(const F *in, F *out, double prefix);
+};
+
+// T: uint32_t, which wraps, so that signed integers are the same. Wider ones are as fast one by one.
+template <class T>
+struct IntegerScanKernels {
+  // Writes the running sums of n integers, which `before` comes before, and returns the last; exclusive: without each
+  // one's own. `in` may be `out`.
+  T (*scan)(const T *in, T *out, uint64_t n, T before, bool exclusive);
+};
+
+// NULL if there are no vectors.
+const IntegerScanKernels<uint32_t> *integer_scan_kernels(uint32_t);
+inline const IntegerScanKernels<uint64_t> *integer_scan_kernels(uint64_t) { return nullptr; }
+inline const IntegerScanKernels<uint8_t> *integer_scan_kernels(uint8_t) { return nullptr; }
+inline const IntegerScanKernels<uint16_t> *integer_scan_kernels(uint16_t) { return nullptr; }
+const ScanKernels<float> *scan_kernels(float);
+const ScanKernels<double> *scan_kernels(double);
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CPU_VECTOR_SCAN_H_
