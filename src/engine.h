@@ -54,7 +54,11 @@ std::unique_ptr<Engine> make_cpu_engine(const EngineOptions &options);
 // Throws Error(NO_DEVICE) with the reason if no usable device is there. In a build without CUDA always.
 std::unique_ptr<Engine> make_cuda_engine(const EngineOptions &options);
 
-// Device memory beyond the arrays for a request of this shape on the CUDA engine. Pure arithmetic.
+// Whether a request needs no work but, of sums and reductions, the result of nothing.
+bool has_no_elements(const Request &shape);
+
+// Device memory beyond the arrays for a request of this shape on the CUDA engine, from its plan. Pure arithmetic, in
+// every build.
 uint64_t cuda_workspace_bytes(const Request &shape);
 
 }  // namespace gsort_internal

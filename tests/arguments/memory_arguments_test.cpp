@@ -54,6 +54,42 @@ TEST_P(MemoryArguments, EveryOperationHasAWorkspaceSize) {
   }
 }
 
+// The size is that of the run's plan, which is made alike in a build without CUDA: figures of a build with it. They
+// change with the plans.
+TEST_P(MemoryArguments, WorkspaceSizesAreThoseOfEveryBuild) {
+  struct Known {
+    uint32_t op;
+    gsort_dtype t;
+    uint64_t n, last, bytes;
+  };
+  constexpr Known kKnown[] = {
+      {GSORT_OP_SORT, GSORT_U32, 1000000, 0, 4282624},
+      {GSORT_OP_SORT, GSORT_F64, 16777216, 0, 139195392},
+      {GSORT_OP_SORT, GSORT_U8, 100000000, 0, 108345344},
+      {GSORT_OP_SORT_PAIRS, GSORT_I64, 1000000, 8, 16300800},
+      {GSORT_OP_SORT_PAIRS, GSORT_F32, 100000000, 4, 808688896},
+      {GSORT_OP_ARGSORT, GSORT_U16, 524288, 4, 4339456},
+      {GSORT_OP_ARGSORT, GSORT_F32, 283115520, 4, 3421400832},
+      {GSORT_OP_ARGSORT, GSORT_F32, 283115521, 4, 3421007104},
+      {GSORT_OP_RANK, GSORT_U64, 4096, 8, 332544},
+      {GSORT_OP_MERGE, GSORT_I32, 16777216, 0, 32784},
+      {GSORT_OP_SORT_SEGMENTS, GSORT_F32, 1000000, 300000, 5143040},
+      {GSORT_OP_TOPK, GSORT_F32, 16777216, 100, 1369344},
+      {GSORT_OP_TOPK, GSORT_BF16, 1000000, 500000, 6139648},
+      {GSORT_OP_TOPK_ROWS, GSORT_U32, 16777216, 100, 268435456},
+      {GSORT_OP_TOPK_SEGMENTS, GSORT_F32, 1000000, 100, 1429760},
+      {GSORT_OP_SUM, GSORT_F32, 1000000000, 0, 17152},
+      {GSORT_OP_REDUCE, GSORT_I8, 1, 0, 17152},
+      {GSORT_OP_SCAN, GSORT_F64, 16777216, 0, 65632},
+      {GSORT_OP_SCAN, GSORT_I64, 70000, 0, 312},
+  };
+  for (const Known &known : kKnown) {
+    uint64_t needed = 0;
+    ASSERT_EQ(GSORT_OK, gsort_workspace_bytes(known.op, known.t, known.n, known.last, &needed));
+    EXPECT_EQ(known.bytes, needed) << "op " << known.op << " type " << known.t << " n " << known.n << " " << known.last;
+  }
+}
+
 TEST_P(MemoryArguments, AllOfThemMayBeSelected) {
   expect_ok(gsort_reserve(g(), GSORT_OP_TOPK, GSORT_U32, 100, 100));
   expect_ok(gsort_reserve(g(), GSORT_OP_TOPK_ROWS, GSORT_U32, 100, 100));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// launch_merge(): sorted inputs merge, unsorted ones keep their keys.
+// merge::launch(): sorted inputs merge, unsorted ones keep their keys.
 #include <algorithm>
 
+#include "cuda/merge/launch.h"
 #include "cuda/merge/plan.h"
 #include "unit_cuda/launch_harness.h"
 
@@ -9,6 +10,7 @@ namespace gsort_test {
 namespace {
 
 using namespace gsort_internal;
+using namespace gsort_internal::merge;
 
 class MergeTest : public LaunchTest {
  protected:
@@ -24,7 +26,7 @@ class MergeTest : public LaunchTest {
     r.b = b_in.data();
     r.b_n = b.size();
     r.out = out.data();
-    run(merge_workspace_bytes(r), r, launch_merge);
+    run(merge::make_plan(r, facts_).workspace_bytes, r, merge::launch);
     EXPECT_EQ(bytes_of(a), a_in.read());
     EXPECT_EQ(bytes_of(b), b_in.read());
     return values_of<U>(out.read());
@@ -58,7 +60,7 @@ TEST_F(MergeTest, EveryTypeAtTileEdges) {
   for (const gsort_dtype t : {GSORT_U8, GSORT_I8, GSORT_U16, GSORT_F16, GSORT_I32, GSORT_F32, GSORT_U64, GSORT_F64})
     with_width(dtype_bytes(t), [&](auto tag) {
       using U = typename decltype(tag)::type;
-      const uint64_t tile = merge_tile_keys(sizeof(U));
+      const uint64_t tile = tile_keys(sizeof(U));
       const uint64_t pairs[][2] = {{1, 0},
                                    {0, 1},
                                    {1, 1},
@@ -82,7 +84,7 @@ TEST_F(MergeTest, EveryTypeAtTileEdges) {
 
 // All of one input before, or after, all of the other; equal keys everywhere.
 TEST_F(MergeTest, ExtremeSplits) {
-  const uint64_t n = 5 * merge_tile_keys(4) + 9;
+  const uint64_t n = 5 * tile_keys(4) + 9;
   std::vector<uint32_t> low(n), high(n), same(n, 7);
   for (uint32_t i = 0; i < n; i++) low[i] = i, high[i] = 0xffffffffu - static_cast<uint32_t>(n) + 1 + i;
   const KeyOrder order{GSORT_U32, false, false};

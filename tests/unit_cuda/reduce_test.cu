@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// launch_reduce(): exact sums and means bit for bit, minima, maxima and their places.
+// sum::launch(): exact sums and means bit for bit, minima, maxima and their places.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -7,6 +7,7 @@
 #include "core/half.h"
 #include "core/superaccumulator.h"
 #include "cuda/engine/workspace.h"
+#include "cuda/sum/launch.h"
 #include "cuda/sum/plan.h"
 #include "unit_cuda/launch_harness.h"
 
@@ -14,6 +15,7 @@ namespace gsort_test {
 namespace {
 
 using namespace gsort_internal;
+using namespace gsort_internal::sum;
 
 double double_at(gsort_dtype t, const Bytes &bytes, uint64_t i) {
   const uint64_t bits = bits_at(bytes, dtype_bytes(t), i);
@@ -68,7 +70,7 @@ class ReduceTest : public LaunchTest {
   }
 
   uint64_t result(const Request &r, const DeviceArray &out) {
-    run(reduce_workspace_bytes(r), r, launch_reduce);
+    run(sum::make_plan(r, facts_).workspace_bytes, r, sum::launch);
     const Bytes bytes = out.read();
     return bits_at(bytes, static_cast<uint32_t>(bytes.size()), 0);
   }
@@ -92,8 +94,8 @@ constexpr gsort_dtype kTypes[] = {GSORT_U8,  GSORT_I8,  GSORT_U16, GSORT_I16,  G
 std::vector<uint64_t> lengths(uint32_t width) {
   std::vector<uint64_t> all;
   for (uint64_t n = 1; n <= 36; n++) all.push_back(n);
-  const uint64_t tile = ReduceTuning::kTileBytes / width;
-  const uint64_t cluster = tile * ReduceTuning::kClusterBlocksMax;
+  const uint64_t tile = Tuning::kTileBytes / width;
+  const uint64_t cluster = tile * Tuning::kClusterBlocksMax;
   for (const uint64_t n : {tile / 4, tile, 2 * tile, 3 * tile, 5 * tile, cluster, 3 * cluster})
     for (const int d : {-1, 0, 17}) all.push_back(n + static_cast<uint64_t>(d));
   return all;
@@ -215,15 +217,15 @@ TEST_F(ReduceTest, RepeatsGiveTheSameBits) {
     const uint64_t expected = reference_of(GSORT_F32, content).sum;
     const Request r = request(GSORT_F32, in, n, &out, 0), arg = request(GSORT_F32, in, n, &index, GSORT_ARGMAX);
     const uint64_t first_index = result(arg, index);
-    DeviceArray workspace(reduce_workspace_bytes(r), 0);
+    DeviceArray workspace(sum::make_plan(r, facts_).workspace_bytes, 0);
     const Bytes zeros(kStandingBytes, 0);
     const DeviceArray standing(zeros, 0);
     for (void *const counters : {static_cast<void *>(nullptr), standing.data()}) {
       LaunchContext with = context();
       with.standing = counters;
       for (int repeat = 0; repeat < 1000; repeat++) {
-        launch_reduce(with, r, workspace.data());
-        launch_reduce(with, arg, workspace.data());
+        sum::launch(with, r, workspace.data());
+        sum::launch(with, arg, workspace.data());
         if (repeat % 50 != 0) continue;
         ASSERT_EQ(expected, bits_at(out.read(), 8, 0)) << "repeat " << repeat;
         ASSERT_EQ(first_index, bits_at(index.read(), 8, 0)) << "repeat " << repeat;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// launch_scan(): integers modulo their width, floats bit for bit in the order of core/scan_order.h.
+// scan::launch(): integers modulo their width, floats bit for bit in the order of core/scan_order.h.
 #include <array>
 
 #include "core/half.h"
 #include "core/scan_order.h"
+#include "cuda/scan/launch.h"
 #include "cuda/scan/plan.h"
 #include "unit_cuda/launch_harness.h"
 
@@ -11,6 +12,7 @@ namespace gsort_test {
 namespace {
 
 using namespace gsort_internal;
+using namespace gsort_internal::scan;
 
 double widened(gsort_dtype t, uint64_t bits) {
   if (t == GSORT_F64) return double_of_bits(bits);
@@ -132,7 +134,7 @@ class ScanTest : public LaunchTest {
     r.in = in.data();
     r.out = out.data();
     r.exclusive = exclusive;
-    run(scan_workspace_bytes(r), r, launch_scan);
+    run(scan::make_plan(r, facts_).workspace_bytes, r, scan::launch);
     const Bytes got = out.read();
     if (place != Place::kSame) ASSERT_TRUE(content == in.read());
     if (got == expected) return;
@@ -179,7 +181,7 @@ TEST_F(ScanTest, EdgesOfChunksRowsTilesRunsAndGroups) {
   for (const gsort_dtype t : kTypes)
     for (const uint64_t n : lengths) {
       check_all_ways(t, scan_content(t, n, 0), n % 4);
-      if (n <= ScanTuning::kClusterTilesMax * kScanTileItems) {
+      if (n <= FloatTuning::kClusterTilesMax * kScanTileItems) {
         facts_.compute_capability = 80;
         check_all_ways(t, scan_content(t, n, 0), n % 4);
         facts_ = device_facts();
@@ -192,7 +194,7 @@ TEST_F(ScanTest, EdgesOfChunksRowsTilesRunsAndGroups) {
 
 // A cluster adds integers as doubles: sums as large as they come.
 TEST_F(ScanTest, GreatestIntegersInACluster) {
-  const uint64_t n = ScanTuning::kClusterTilesMax * kScanTileItems;
+  const uint64_t n = FloatTuning::kClusterTilesMax * kScanTileItems;
   for (const gsort_dtype t : {GSORT_U8, GSORT_I8, GSORT_U16, GSORT_I16, GSORT_U32, GSORT_I32}) {
     const Bytes content(n * dtype_bytes(t), 0xff);
     check_all_ways(t, content, 0);
@@ -207,10 +209,8 @@ TEST_F(ScanTest, Pipeline) {
     const uint64_t tiles = 6 * multiprocessors + 520;
     for (const gsort_dtype t : kTypes) {
       if (is_float(t))
-        ASSERT_EQ(
-            t == GSORT_F64 ? ScanWay::kStaged : ScanWay::kPipeline,
-            plan_scan(dtype_bytes(t), tiles * kScanTileItems, facts_.shared_bytes_block_max, multiprocessors, true)
-                .way);
+        ASSERT_EQ(t == GSORT_F64 ? Algorithm::kStaged : Algorithm::kPipeline,
+                  plan_floats(dtype_bytes(t), tiles * kScanTileItems, facts_).way);
       check_all_ways(t, scan_content(t, tiles * kScanTileItems - 5, 0), 0);
       if (multiprocessors == 1) check_all_ways(t, scan_content(t, tiles * kScanTileItems + 5, 0), 1);
       if (HasFatalFailure()) return;
@@ -225,10 +225,9 @@ TEST_F(ScanTest, LeastTilesOfThePipeline) {
     facts_.multiprocessors = multiprocessors;
     for (const gsort_dtype t : {GSORT_F16, GSORT_F32})
       for (const uint64_t less : {0, 1}) {
-        const uint64_t tiles = uint64_t{3} * ScanTuning::kPipelineBlocks * multiprocessors - less;
-        const ScanPlan plan =
-            plan_scan(dtype_bytes(t), tiles * kScanTileItems, facts_.shared_bytes_block_max, multiprocessors, false);
-        ASSERT_EQ(less == 0 ? ScanWay::kPipeline : ScanWay::kStaged, plan.way);
+        const uint64_t tiles = uint64_t{3} * FloatTuning::kPipelineBlocks * multiprocessors - less;
+        const FloatPlan plan = plan_floats(dtype_bytes(t), tiles * kScanTileItems, facts_);
+        ASSERT_EQ(less == 0 ? Algorithm::kPipeline : Algorithm::kStaged, plan.way);
         check_all_ways(t, scan_content(t, tiles * kScanTileItems, 0), 0);
         if (HasFatalFailure()) return;
       }
@@ -238,7 +237,7 @@ TEST_F(ScanTest, LeastTilesOfThePipeline) {
 // Integers have tiles of their own, of 16-byte vectors wherever the array begins.
 TEST_F(ScanTest, EdgesOfIntegerTiles) {
   for (const gsort_dtype t : {GSORT_U8, GSORT_I16, GSORT_U32, GSORT_I64}) {
-    const uint64_t tile_items = IntegerScanTuning::kTileBytes / dtype_bytes(t);
+    const uint64_t tile_items = IntegerTuning::kTileBytes / dtype_bytes(t);
     for (const uint32_t multiprocessors : {1u, facts_.multiprocessors}) {
       facts_.multiprocessors = multiprocessors;
       for (const uint64_t tiles : {1, 2, 3, 7, 300})
@@ -284,9 +283,9 @@ TEST_P(ScanRepeatTest, GivesTheSameBits) {
   r.in = in.data();
   r.out = out.data();
   r.exclusive = GetParam().exclusive;
-  DeviceArray workspace(scan_workspace_bytes(r), 0);
+  DeviceArray workspace(scan::make_plan(r, facts_).workspace_bytes, 0);
   for (int repeat = 0; repeat < 500; repeat++) {
-    launch_scan(context(), r, workspace.data());
+    scan::launch(context(), r, workspace.data());
     if (repeat % 25 == 0) ASSERT_TRUE(expected == out.read()) << "repeat " << repeat;
   }
 }

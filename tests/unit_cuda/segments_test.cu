@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Sorts of segments on the GPU: every class of length, gaps, empty segments and wrong offsets.
-#include "cuda/segments/layout.h"
+#include "cuda/segments/launch.h"
+#include "cuda/segments/plan.h"
 #include "sort_support.h"
 
 namespace gsort_internal {
@@ -46,8 +47,8 @@ class SegmentsTest : public SortFixture {
     request.out = in_place ? in.data() : out.data();
     request.segments = offsets.size() - 1;
     request.offsets = device_offsets.as<uint64_t>();
-    const DeviceArray workspace(segments_workspace_bytes(request), 0);
-    launch_segments(context(), request, workspace.data(), error.as<uint32_t>());
+    const DeviceArray workspace(segments::make_plan(request, facts_).workspace_bytes, 0);
+    segments::launch(context(), request, workspace.data(), error.as<uint32_t>());
     EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     workspace.check_zones();
     EXPECT_TRUE(device_offsets.read_as<uint64_t>() == offsets) << "the offsets changed";

@@ -11,6 +11,7 @@
 #include "cuda/engine/launch.h"
 #include "cuda/sort/fast_path/fast_path_plan.h"
 #include "cuda/sort/msd/msd_plan.h"
+#include "cuda/sort/workspace_bytes.h"
 #include "shortcut_support.h"
 
 namespace gsort_internal {

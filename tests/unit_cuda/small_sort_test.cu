@@ -6,6 +6,7 @@
 #include <functional>
 #include <numeric>
 
+#include "cuda/sort/workspace_bytes.h"
 #include "sort_support.h"
 
 namespace gsort_internal {

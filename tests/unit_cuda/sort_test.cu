@@ -2,6 +2,7 @@
 // The GPU sorts against the reference: every type, direction, operation, path and awkward pointer.
 #include <numeric>
 
+#include "cuda/sort/workspace_bytes.h"
 #include "sort_support.h"
 
 namespace gsort_internal {

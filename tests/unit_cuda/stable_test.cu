@@ -7,6 +7,7 @@
 #include "cuda/sort/msd/stable.h"
 #include "cuda/sort/sort_job.h"
 #include "cuda/sort/sort_layout.h"
+#include "cuda/sort/workspace_bytes.h"
 #include "sort_support.h"
 
 namespace gsort_internal {

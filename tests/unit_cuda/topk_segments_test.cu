@@ -70,8 +70,8 @@ void run_ragged_as(const RaggedCase &c, const std::vector<uint64_t> &offsets, ui
   request.out = c.want_values ? values.data() : nullptr;
   request.indices_out = c.want_indices ? indices.data() : nullptr;
   request.index_t = c.index_t;
-  const DeviceArray workspace(topk_segments_workspace_bytes(request), 0);
-  launch_topk_segments({nullptr, &device_facts(), &quiet()}, request, workspace.data(), error.as<uint32_t>());
+  const DeviceArray workspace(topk::make_ragged_plan(request, device_facts()).workspace_bytes, 0);
+  topk::launch_segments({nullptr, &device_facts(), &quiet()}, request, workspace.data(), error.as<uint32_t>());
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   ASSERT_EQ(error.read_as<uint32_t>()[0], wrong ? 1u : 0u);
   const std::vector<U> values_after = values.read_as<U>();
@@ -139,7 +139,7 @@ TEST_F(Topk, RaggedLongRows) {
       c.k = k, c.values = kAllValues[seed % std::size(kAllValues)], c.t = seed % 2 ? GSORT_F32 : GSORT_U8;
       vary(c, ++seed);
       for (uint64_t r = 0; r < rows; ++r) {
-        c.lengths.push_back(gsort_internal::kTopkRaggedLong + 1 + r % 3 * 40000);
+        c.lengths.push_back(topk::kRaggedLong + 1 + r % 3 * 40000);
         c.lengths.push_back(r % 5 * 300);
       }
       run_ragged(c);

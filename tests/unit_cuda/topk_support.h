@@ -25,8 +25,8 @@ using gsort_internal::Kind;
 using gsort_internal::make_codec;
 using gsort_internal::Operation;
 using gsort_internal::Request;
-using gsort_internal::TopkForce;
 using gsort_internal::with_width;
+namespace topk = gsort_internal::topk;
 
 // The suite of all tests of top-k on the device.
 class Topk : public DeviceTest {};
@@ -120,7 +120,7 @@ struct Case {
   bool want_values = true, want_indices = true;
   gsort_dtype index_t = GSORT_U32;
   uint64_t offset = 0;  // elements by which the arrays miss their alignment
-  TopkForce force{};
+  topk::Options force{};
   uint64_t seed = 1;
 };
 
@@ -189,9 +189,9 @@ void run_case_as(const Case &c) {
   request.out = c.want_values ? values.data() : nullptr;
   request.indices_out = c.want_indices ? indices.data() : nullptr;
   request.index_t = c.index_t;
-  const DeviceArray workspace(topk_workspace_bytes_forced(request, c.force), 0);
+  const DeviceArray workspace(topk::make_plan(request, device_facts(), c.force).workspace_bytes, 0);
   try {
-    launch_topk_forced({nullptr, &device_facts(), &quiet()}, request, workspace.data(), c.force);
+    topk::launch({nullptr, &device_facts(), &quiet()}, request, workspace.data(), c.force);
   } catch (const Error &e) {
     FAIL() << e.text();
   }

@@ -140,11 +140,11 @@ TEST(TopkPlan, ReservationCoversEverySplit) {
         Request whole{};
         whole.operation = Operation::kTopkRows, whole.order = {t, true, false};
         whole.n = n, whole.k = k, whole.rows = 1, whole.columns = n, whole.row_stride = n;
-        const uint64_t reserved = topk_workspace_bytes_forced(whole, TopkForce{});
+        const uint64_t reserved = topk::make_plan(whole, device_facts()).workspace_bytes;
         for (uint64_t rows = 1; rows <= n / k; rows = rows * 3 / 2 + 1) {
           Request split = whole;
           split.rows = rows, split.columns = n / rows, split.row_stride = n / rows;
-          EXPECT_LE(topk_workspace_bytes_forced(split, TopkForce{}), reserved) << n << " " << k << " " << rows;
+          EXPECT_LE(topk::make_plan(split, device_facts()).workspace_bytes, reserved) << n << " " << k << " " << rows;
         }
       }
     }

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <set>
 
-#include "cuda/segments/layout.h"
+#include "cuda/segments/plan.h"
 #include "cuda/sort/sort_layout.h"
 #include "cuda/sort/sort_plan.h"
 #include "plan_support.h"
@@ -118,10 +118,10 @@ TEST(SortPlan, TilesFitTheDevice) {
 // The host counts tiles by these, kernels by their shapes.
 TEST(SortPlan, HostAndKernelsCountTheSameTiles) {
   for (const uint32_t bytes : {1u, 2u, 4u}) {
-    EXPECT_EQ(SegmentPassTile<4>::kItems, segment_tile_items(bytes));
+    EXPECT_EQ(segments::SegmentPassTile<4>::kItems, segments::segment_tile_items(bytes));
     EXPECT_EQ(kSmallRows, small_rows(bytes));
   }
-  EXPECT_EQ(SegmentPassTile<8>::kItems, segment_tile_items(8));
+  EXPECT_EQ(segments::SegmentPassTile<8>::kItems, segments::segment_tile_items(8));
   EXPECT_EQ(kSmallRows / 2, small_rows(8));
   for (const uint32_t bytes : {1u, 2u, 4u, 8u}) {
     EXPECT_EQ(kSmallThreads * small_rows(bytes), small_items(bytes));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/dtype.h"
 #include "cuda/topk/plan.h"
 #include "plan_support.h"
 
@@ -9,33 +10,34 @@ namespace gsort_test {
 namespace {
 
 using namespace gsort_internal;
+using namespace gsort_internal::topk;
 
 TEST(TopkPlan, Arithmetic) {
-  EXPECT_EQ(3u, topk_min(3, 5));
-  EXPECT_EQ(3u, topk_min(5, 3));
-  EXPECT_EQ(5u, topk_max(3, 5));
-  EXPECT_EQ(5u, topk_max(5, 3));
-  EXPECT_EQ(0u, topk_bits(0));
-  EXPECT_EQ(64u, topk_bits(UINT64_MAX));
-  EXPECT_EQ(1u, topk_power_up(0));
-  EXPECT_EQ(0u, topk_power_down(0));
+  EXPECT_EQ(3u, min_of(3, 5));
+  EXPECT_EQ(3u, min_of(5, 3));
+  EXPECT_EQ(5u, max_of(3, 5));
+  EXPECT_EQ(5u, max_of(5, 3));
+  EXPECT_EQ(0u, bit_count(0));
+  EXPECT_EQ(64u, bit_count(UINT64_MAX));
+  EXPECT_EQ(1u, power_up(0));
+  EXPECT_EQ(0u, power_down(0));
   for (const uint64_t v : plan_sizes()) {
-    EXPECT_LT(v >> topk_bits(v), 1u);
-    EXPECT_EQ(1u, v >> (topk_bits(v) - 1));
-    EXPECT_GE(topk_power_up(v), v);
-    EXPECT_LT(topk_power_up(v), 2 * v);
-    EXPECT_LE(topk_power_down(v), v);
-    EXPECT_GT(2 * topk_power_down(v), v);
-    for (const uint64_t power : {topk_power_up(v), topk_power_down(v)}) EXPECT_EQ(0u, power & (power - 1));
-    const uint64_t root = topk_root(v);
+    EXPECT_LT(v >> bit_count(v), 1u);
+    EXPECT_EQ(1u, v >> (bit_count(v) - 1));
+    EXPECT_GE(power_up(v), v);
+    EXPECT_LT(power_up(v), 2 * v);
+    EXPECT_LE(power_down(v), v);
+    EXPECT_GT(2 * power_down(v), v);
+    for (const uint64_t power : {power_up(v), power_down(v)}) EXPECT_EQ(0u, power & (power - 1));
+    const uint64_t root = integer_root(v);
     EXPECT_LE(root * root, v);
     EXPECT_GT((root + 1) * (root + 1), v);
   }
 }
 
 struct Case {
-  TopkShape shape;
-  TopkDevice device;
+  Shape shape;
+  DeviceFacts device;
 };
 
 std::vector<Case> cases() {
@@ -45,9 +47,9 @@ std::vector<Case> cases() {
       for (const uint64_t rows : {uint64_t{1}, uint64_t{7}, uint64_t{66}, uint64_t{100000}})
         for (const uint64_t k :
              {uint64_t{1}, uint64_t{33}, uint64_t{256}, uint64_t{257}, uint64_t{500}, uint64_t{2048}, uint64_t{2049},
-              uint64_t{70000}, kTopkTeamItemsMax, kTopkTeamItemsMax + 1, columns / 8, columns})
-          for (const TopkDevice device :
-               {TopkDevice{132, 232448, true}, TopkDevice{132, 166912}, TopkDevice{20, 49152}})
+              uint64_t{70000}, kTeamItemsMax, kTeamItemsMax + 1, columns / 8, columns})
+          for (const DeviceFacts device :
+               {DeviceFacts{90, 132, 232448}, DeviceFacts{80, 132, 166912}, DeviceFacts{75, 20, 49152}})
             if (k >= 1 && k <= columns && rows * columns < uint64_t{1} << 40)
               all.push_back({{rows, columns, k, key_bytes}, device});
   return all;
@@ -55,7 +57,7 @@ std::vector<Case> cases() {
 
 TEST(TopkPlan, CompositesHoldKeyAndIndex) {
   for (const Case &c : cases()) {
-    const TopkPlan plan = plan_topk(c.shape, c.device, {});
+    const Plan plan = choose(c.shape, c.device, {});
     EXPECT_EQ(0u, (c.shape.columns - 1) >> plan.index_bits);
     EXPECT_TRUE(plan.index_bits == 0 || ((c.shape.columns - 1) >> (plan.index_bits - 1)) == 1);
     const bool narrow = c.shape.key_bytes * 8 + plan.index_bits <= 64 && c.shape.key_bytes < 8;
@@ -65,10 +67,10 @@ TEST(TopkPlan, CompositesHoldKeyAndIndex) {
 
 TEST(TopkPlan, RowsFitABlock) {
   for (const Case &c : cases()) {
-    const TopkShape &s = c.shape;
-    TopkRowsPlan p = {};
-    if (!topk_plan_rows(s, c.device, p)) continue;
-    EXPECT_LE(s.k, kTopkRowsSortMax);
+    const Shape &s = c.shape;
+    RowsPlan p = {};
+    if (!plan_rows(s, c.device, p)) continue;
+    EXPECT_LE(s.k, kRowsSortMax);
     EXPECT_LT(s.columns, uint64_t{1} << 31);
     EXPECT_GE(p.sorted_items, s.k);
     EXPECT_EQ(0u, p.sorted_items & (p.sorted_items - 1));
@@ -77,10 +79,9 @@ TEST(TopkPlan, RowsFitABlock) {
     EXPECT_LE(p.threads, 1024u);
     EXPECT_GE(p.threads, 32u);
     EXPECT_LE(p.sorted_items, 4 * p.threads) << "the sort holds four a thread";
-    EXPECT_LE(p.bin_bits, kTopkBinBits);
-    const uint64_t composite = topk_composite_bytes(s);
-    const uint64_t used =
-        kTopkScratchBytes + (uint64_t{4} << p.bin_bits) + (p.sorted_items + p.buffer_items) * composite;
+    EXPECT_LE(p.bin_bits, kBinBits);
+    const uint64_t composite = composite_bytes_of(s);
+    const uint64_t used = kScratchBytes + (uint64_t{4} << p.bin_bits) + (p.sorted_items + p.buffer_items) * composite;
     EXPECT_LE(used, c.device.shared_bytes_block_max);
     EXPECT_GE(p.buffer_items, std::min(s.k, s.columns));
     if (p.sample.items == 0) {
@@ -99,81 +100,81 @@ TEST(TopkPlan, RowsFitABlock) {
 }
 
 TEST(TopkPlan, RowsEndWhereABlockDoes) {
-  const TopkDevice device = {132, 232448};
-  TopkRowsPlan p = {};
-  EXPECT_TRUE(topk_plan_rows({1000, 8192, kTopkRowsSortMax, 4}, device, p));
-  EXPECT_FALSE(topk_plan_rows({1000, 8192, kTopkRowsSortMax + 1, 4}, device, p));
-  EXPECT_FALSE(topk_plan_rows({1, uint64_t{1} << 31, 10, 4}, device, p));
+  const DeviceFacts device = {90, 132, 232448};
+  RowsPlan p = {};
+  EXPECT_TRUE(plan_rows({1000, 8192, kRowsSortMax, 4}, device, p));
+  EXPECT_FALSE(plan_rows({1000, 8192, kRowsSortMax + 1, 4}, device, p));
+  EXPECT_FALSE(plan_rows({1, uint64_t{1} << 31, 10, 4}, device, p));
   // A row that is just held whole, and one element more.
-  EXPECT_TRUE(topk_plan_rows({1000, kTopkRowsDirectMax, 10, 4}, device, p));
+  EXPECT_TRUE(plan_rows({1000, kRowsDirectMax, 10, 4}, device, p));
   EXPECT_EQ(0u, p.sample.items);
-  EXPECT_TRUE(topk_plan_rows({1000, kTopkRowsDirectMax + 1, 10, 4}, device, p));
+  EXPECT_TRUE(plan_rows({1000, kRowsDirectMax + 1, 10, 4}, device, p));
   EXPECT_NE(0u, p.sample.items);
   // Room for the counters and the sorted k, and none for the row.
-  for (uint32_t shared = kTopkScratchBytes; shared < 8192; shared += 8) {
-    if (topk_plan_rows({1000, 1000, 10, 4}, {132, shared}, p)) {
+  for (uint32_t shared = kScratchBytes; shared < 8192; shared += 8) {
+    if (plan_rows({1000, 1000, 10, 4}, {90, 132, shared}, p)) {
       EXPECT_GE(p.buffer_items, 10u);
     }
   }
   // No room at all.
-  EXPECT_FALSE(topk_plan_rows({1, 1000, 10, 4}, {132, kTopkScratchBytes}, p));
+  EXPECT_FALSE(plan_rows({1, 1000, 10, 4}, {90, 132, kScratchBytes}, p));
 }
 
 TEST(TopkPlan, SampleIsForLongInputsAndSmallK) {
-  EXPECT_EQ(0u, topk_team_sample({1, (uint64_t{1} << 14) - 1, 1, 4}).items);
-  EXPECT_NE(0u, topk_team_sample({1, uint64_t{1} << 14, 1, 4}).items);
-  EXPECT_NE(0u, topk_team_sample({1, uint64_t{1} << 30, 1000, 4}).items);
-  EXPECT_EQ(0u, topk_team_sample({1, uint64_t{1} << 30, (uint64_t{1} << 27) + 1, 4}).items);
+  EXPECT_EQ(0u, team_sample({1, (uint64_t{1} << 14) - 1, 1, 4}).items);
+  EXPECT_NE(0u, team_sample({1, uint64_t{1} << 14, 1, 4}).items);
+  EXPECT_NE(0u, team_sample({1, uint64_t{1} << 30, 1000, 4}).items);
+  EXPECT_EQ(0u, team_sample({1, uint64_t{1} << 30, (uint64_t{1} << 27) + 1, 4}).items);
 }
 
 // Every thread is sure of a vector of the row, and leaves of its group the best.
-void check_whole(const TopkShape &s, const TopkDevice &d, const TopkTeamPlan &p) {
+void check_whole(const Shape &s, const DeviceFacts &d, const TeamPlan &p) {
   EXPECT_EQ(s.columns, p.sample.items);
   EXPECT_EQ(s.k, p.sample.rank) << "k groups' best are k elements";
-  EXPECT_LE(s.k, kTopkCountedMax);
-  EXPECT_LE(s.columns * s.key_bytes, kTopkWholeBytesMax);
+  EXPECT_LE(s.k, kCountedMax);
+  EXPECT_LE(s.columns * s.key_bytes, kWholeBytesMax);
   EXPECT_LE(p.group_lanes, 32u);
   EXPECT_EQ(0u, p.group_lanes & (p.group_lanes - 1));
-  EXPECT_EQ(p.blocks * kTopkTeamThreads, p.groups * p.group_lanes);
+  EXPECT_EQ(p.blocks * kTeamThreads, p.groups * p.group_lanes);
   EXPECT_GE(p.groups, 2 * s.k);
   EXPECT_LE(p.groups, p.buffer_items);
   // The row may begin up to 15 bytes before or behind a vector.
-  EXPECT_GE((s.columns * s.key_bytes - 15) / 16, uint64_t{p.blocks} * kTopkTeamThreads);
+  EXPECT_GE((s.columns * s.key_bytes - 15) / 16, uint64_t{p.blocks} * kTeamThreads);
   if (p.cluster) {
-    EXPECT_TRUE(d.clusters);
-    EXPECT_LE(p.blocks, kTopkClusterBlocks);
+    EXPECT_TRUE(d.clusters());
+    EXPECT_LE(p.blocks, kClusterBlocks);
     EXPECT_EQ(0u, p.blocks & (p.blocks - 1));
-    EXPECT_LE(s.k, kTopkClusterKMax);
+    EXPECT_LE(s.k, kClusterKMax);
   }
 }
 
-void check_random_sample(const TopkShape &s, const TopkTeamPlan &p) {
-  EXPECT_EQ(kTopkSampleGroups, p.groups);
+void check_random_sample(const Shape &s, const TeamPlan &p) {
+  EXPECT_EQ(kSampleGroups, p.groups);
   EXPECT_FALSE(p.cluster);
-  const TopkSample sample = topk_team_sample(s);
+  const Sample sample = team_sample(s);
   EXPECT_EQ(sample.items, p.sample.items);
   EXPECT_EQ(sample.rank, p.sample.rank);
   if (sample.items == 0) {
-    EXPECT_EQ(0u, topk_team_list_items(s));
+    EXPECT_EQ(0u, team_list_items(s));
     return;
   }
   EXPECT_LE(p.sample.items, s.columns / 4);
-  EXPECT_GE(p.sample.items, kTopkSampleGroups);
-  EXPECT_EQ(0u, p.sample.items % kTopkSampleGroups) << "groups are equal";
-  EXPECT_LE(p.sample.rank, kTopkSampleGroups / 3);
+  EXPECT_GE(p.sample.items, kSampleGroups);
+  EXPECT_EQ(0u, p.sample.items % kSampleGroups) << "groups are equal";
+  EXPECT_LE(p.sample.rank, kSampleGroups / 3);
   EXPECT_GE(p.sample.rank * (s.columns / p.sample.items), s.k);
-  EXPECT_GE(topk_team_list_items(s), std::min(s.columns, s.k + p.sample.rank * (s.columns / p.sample.items)));
+  EXPECT_GE(team_list_items(s), std::min(s.columns, s.k + p.sample.rank * (s.columns / p.sample.items)));
 }
 
-void check_team_layout(const TopkShape &s, const TopkTeamLayout &l, bool split) {
-  const uint64_t composite = topk_composite_bytes(s);
-  EXPECT_GE(l.list_a_items, split ? 0 : std::max(s.k, topk_team_list_items(s)));
-  expect_apart({{"control and bins", 0, kTopkControlBytes + uint64_t{3} * kTopkBins * 8},
-                {"samples", l.samples, kTopkGroupsMax * composite},
-                {"least", l.least, kTopkTeamBlocksMax * composite},
-                {"regions", l.regions, uint64_t{kTopkTeamBlocksMax} * kTopkRegionItems * composite},
-                {"held", l.held, kTopkTeamBlocksMax * uint64_t{4}},
-                {"counts", l.counts, kTopkTeamBlocksMax * uint64_t{16}},
+void check_team_layout(const Shape &s, const TeamLayout &l, bool split) {
+  const uint64_t composite = composite_bytes_of(s);
+  EXPECT_GE(l.list_a_items, split ? 0 : std::max(s.k, team_list_items(s)));
+  expect_apart({{"control and bins", 0, kControlBytes + uint64_t{3} * kBins * 8},
+                {"samples", l.samples, kGroupsMax * composite},
+                {"least", l.least, kTeamBlocksMax * composite},
+                {"regions", l.regions, uint64_t{kTeamBlocksMax} * kRegionItems * composite},
+                {"held", l.held, kTeamBlocksMax * uint64_t{4}},
+                {"counts", l.counts, kTeamBlocksMax * uint64_t{16}},
                 {"list_a", l.list_a, l.list_a_items * composite},
                 {"list_b", l.list_b, split ? 0 : s.k * composite}},
                l.bytes, 256);
@@ -182,23 +183,23 @@ void check_team_layout(const TopkShape &s, const TopkTeamLayout &l, bool split) 
 TEST(TopkPlan, TeamsFitTheDeviceAndTheirWorkspace) {
   bool seen_cluster = false, seen_whole = false, seen_random = false, seen_none = false;
   for (const Case &c : cases()) {
-    const TopkShape &s = c.shape;
-    const TopkTeamPlan p = topk_plan_team(s, c.device);
+    const Shape &s = c.shape;
+    const TeamPlan p = plan_team(s, c.device);
     EXPECT_GE(p.teams, 1u);
     EXPECT_LE(p.teams, s.rows);
     EXPECT_GE(p.blocks, 1u);
-    EXPECT_LE(uint64_t{p.teams} * p.blocks, std::min<uint64_t>(c.device.multiprocessors, kTopkTeamBlocksMax))
+    EXPECT_LE(uint64_t{p.teams} * p.blocks, std::min<uint64_t>(c.device.multiprocessors, kTeamBlocksMax))
         << "a cooperative launch must fit the device";
     EXPECT_EQ(0u, p.run_items & (p.run_items - 1));
     EXPECT_GE(p.run_items, 32u);
-    EXPECT_LE(p.run_items, 4 * kTopkTeamThreads) << "a thread sorts four";
-    const uint64_t composite = topk_composite_bytes(s), room = uint64_t{p.buffer_items} + p.run_items;
-    EXPECT_LE(kTopkScratchBytes + kTopkBins * 4 + room * composite, c.device.shared_bytes_block_max);
+    EXPECT_LE(p.run_items, 4 * kTeamThreads) << "a thread sorts four";
+    const uint64_t composite = composite_bytes_of(s), room = uint64_t{p.buffer_items} + p.run_items;
+    EXPECT_LE(kScratchBytes + kBins * 4 + room * composite, c.device.shared_bytes_block_max);
     EXPECT_LE(p.count_items, room) << "all candidates that are counted lie in one block's memory";
     EXPECT_LE(p.groups, room) << "so do the groups' best";
-    EXPECT_LE(std::max(p.groups, p.run_items), kTopkGroupsMax) << "and there is a place for each in the workspace";
+    EXPECT_LE(std::max(p.groups, p.run_items), kGroupsMax) << "and there is a place for each in the workspace";
     EXPECT_GE(p.tile_vectors, 1u);
-    EXPECT_LE(p.tile_vectors, kTopkVectorsThread);
+    EXPECT_LE(p.tile_vectors, kVectorsThread);
     if (p.group_lanes != 0) {
       check_whole(s, c.device, p);
     } else {
@@ -208,10 +209,10 @@ TEST(TopkPlan, TeamsFitTheDeviceAndTheirWorkspace) {
     seen_whole = seen_whole || (p.group_lanes != 0 && !p.cluster);
     seen_random = seen_random || (p.group_lanes == 0 && p.sample.items != 0);
     seen_none = seen_none || p.sample.items == 0;
-    EXPECT_LE(topk_team_list_items(s), s.columns);
-    for (const bool split : {false, true}) check_team_layout(s, topk_team_layout(s, split), split);
-    EXPECT_LE(p.teams, topk_teams_max(s));
-    EXPECT_TRUE(p.teams == 1 || p.teams * topk_team_layout(s, false).bytes <= kTopkTeamsBytesMax);
+    EXPECT_LE(team_list_items(s), s.columns);
+    for (const bool split : {false, true}) check_team_layout(s, team_layout(s, split), split);
+    EXPECT_LE(p.teams, teams_max(s));
+    EXPECT_TRUE(p.teams == 1 || p.teams * team_layout(s, false).bytes <= kTeamsBytesMax);
   }
   EXPECT_TRUE(seen_cluster && seen_whole && seen_random && seen_none);
 }
@@ -222,37 +223,37 @@ TEST(TopkPlan, ReservedBytesHoldEverySplit) {
     for (const uint64_t n : plan_sizes())
       for (const uint64_t k : {uint64_t{1}, uint64_t{50}, uint64_t{5000}, n / 100 + 1}) {
         if (k > n || n > uint64_t{1} << 33) continue;
-        const uint64_t reserved = topk_teams_bytes_max({1, n, k, key_bytes});
+        const uint64_t reserved = teams_bytes_max({1, n, k, key_bytes});
         for (const uint64_t rows : {uint64_t{1}, uint64_t{2}, uint64_t{3}, uint64_t{50}, n / k}) {
-          const TopkShape s = {rows, n / std::max<uint64_t>(rows, 1), k, key_bytes};
+          const Shape s = {rows, n / std::max<uint64_t>(rows, 1), k, key_bytes};
           if (rows == 0 || s.columns < k) continue;
-          EXPECT_LE(topk_teams_max(s) * topk_team_layout(s, false).bytes, reserved)
+          EXPECT_LE(teams_max(s) * team_layout(s, false).bytes, reserved)
               << rows << " rows of " << s.columns << ", k " << k << ", key of " << key_bytes;
         }
       }
 }
 
-bool rows_are_better(const TopkShape &s, const TopkDevice &d) {
-  return s.columns <= kTopkRowsColumnsSingle || s.rows >= d.multiprocessors / 2 ||
-         (s.columns <= kTopkRowsColumnsSeveral && s.rows > kTopkSeveralRows);
+bool rows_are_better(const Shape &s, const DeviceFacts &d) {
+  return s.columns <= kRowsColumnsSingle || s.rows >= d.multiprocessors / 2 ||
+         (s.columns <= kRowsColumnsSeveral && s.rows > kSeveralRows);
 }
 
 TEST(TopkPlan, PathsAreLegal) {
   bool seen[4] = {};
   for (const Case &c : cases()) {
-    const TopkPlan plan = plan_topk(c.shape, c.device, {});
-    seen[static_cast<int>(plan.path)] = true;
-    TopkRowsPlan rows = {};
-    const bool by_rows = topk_plan_rows(c.shape, c.device, rows) && rows_are_better(c.shape, c.device);
-    const bool by_warps = c.shape.columns <= kTopkWarpItemsMax && c.shape.k <= kTopkWarpSortMax;
+    const Plan plan = choose(c.shape, c.device, {});
+    seen[static_cast<int>(plan.algorithm)] = true;
+    RowsPlan rows = {};
+    const bool by_rows = plan_rows(c.shape, c.device, rows) && rows_are_better(c.shape, c.device);
+    const bool by_warps = c.shape.columns <= kWarpItemsMax && c.shape.k <= kWarpSortMax;
     const bool many = c.shape.rows > 4 * uint64_t{c.device.multiprocessors};
-    EXPECT_EQ(by_warps && many, plan.path == TopkPath::kWarp);
-    if (plan.path == TopkPath::kWarp) continue;
-    EXPECT_EQ(by_rows, plan.path == TopkPath::kRows);
+    EXPECT_EQ(by_warps && many, plan.algorithm == Algorithm::kWarp);
+    if (plan.algorithm == Algorithm::kWarp) continue;
+    EXPECT_EQ(by_rows, plan.algorithm == Algorithm::kRows);
     if (!by_rows) {
-      EXPECT_EQ(c.shape.k > kTopkTeamItemsMax, plan.path == TopkPath::kSort);
+      EXPECT_EQ(c.shape.k > kTeamItemsMax, plan.algorithm == Algorithm::kSort);
     }
-    if (plan.path == TopkPath::kSort) {
+    if (plan.algorithm == Algorithm::kSort) {
       EXPECT_EQ(1u, plan.team.teams) << "one row at a time: a team without a row would be waited for";
     }
     EXPECT_LE(plan.team.teams, c.shape.rows);
@@ -262,63 +263,62 @@ TEST(TopkPlan, PathsAreLegal) {
 
 TEST(TopkPlan, WaysAreForcedWhereTheyCanDoTheCall) {
   for (const Case &c : cases()) {
-    const TopkPath own = plan_topk(c.shape, c.device, {}).path;
-    TopkForce force;
+    const Algorithm own = choose(c.shape, c.device, {}).algorithm;
+    Options force;
     force.warp = true;
-    const bool warp = c.shape.columns <= kTopkWarpItemsMax && c.shape.k <= kTopkWarpSortMax;
-    EXPECT_EQ(warp ? TopkPath::kWarp : own, plan_topk(c.shape, c.device, force).path);
+    const bool warp = c.shape.columns <= kWarpItemsMax && c.shape.k <= kWarpSortMax;
+    EXPECT_EQ(warp ? Algorithm::kWarp : own, choose(c.shape, c.device, force).algorithm);
     force = {};
     force.rows = true;
-    TopkRowsPlan rows = {};
-    EXPECT_EQ(topk_plan_rows(c.shape, c.device, rows) ? TopkPath::kRows : own,
-              plan_topk(c.shape, c.device, force).path);
+    RowsPlan rows = {};
+    EXPECT_EQ(plan_rows(c.shape, c.device, rows) ? Algorithm::kRows : own, choose(c.shape, c.device, force).algorithm);
     force = {};
     force.team = true;
-    EXPECT_EQ(TopkPath::kTeam, plan_topk(c.shape, c.device, force).path);
+    EXPECT_EQ(Algorithm::kTeam, choose(c.shape, c.device, force).algorithm);
     force = {};
     force.sort = true;
-    EXPECT_EQ(TopkPath::kSort, plan_topk(c.shape, c.device, force).path);
+    EXPECT_EQ(Algorithm::kSort, choose(c.shape, c.device, force).algorithm);
   }
 }
 
 // A row that is held in registers fits them, and the bound has at least k elements at or under it.
-void check_held(const TopkShape &s, const TopkTeamPlan &p) {
+void check_held(const Shape &s, const TeamPlan &p) {
   EXPECT_NE(0u, p.group_lanes) << "it is not its own sample";
   EXPECT_GT(p.blocks, 1u);
-  EXPECT_LE(s.columns * s.key_bytes / 16, uint64_t{p.blocks} * kTopkTeamThreads * kTopkVectorsThread);
+  EXPECT_LE(s.columns * s.key_bytes / 16, uint64_t{p.blocks} * kTeamThreads * kVectorsThread);
   EXPECT_GE(uint64_t{p.held.need} * p.held.rank, s.k);
   EXPECT_GE(p.held.rank, 1u);
   EXPECT_LE(p.held.rank, p.blocks);
   EXPECT_LE(p.held.need, 32 * p.held.each) << "the warps of a block offer that many";
-  EXPECT_LE(p.held.each, kTopkHeldOffersMax);
+  EXPECT_LE(p.held.each, kResidentOffersMax);
   if (p.cluster) {
     EXPECT_EQ(p.blocks, p.held.rank);
-    EXPECT_GE(p.buffer_items + p.run_items, kTopkClusterRoomItems) << "what the blocks send has room";
+    EXPECT_GE(p.buffer_items + p.run_items, kClusterRoomItems) << "what the blocks send has room";
   } else {
     EXPECT_EQ(1u, s.rows);
-    EXPECT_GE(kTopkBins * 4 + (p.buffer_items + p.run_items) * topk_composite_bytes(s), kTopkGridBytes);
-    EXPECT_LE(uint64_t{p.blocks} << p.held.slot_bits, kTopkGridSlots);
-    EXPECT_LE(1u << p.held.slot_bits, kTopkGridListItems);
+    EXPECT_GE(kBins * 4 + (p.buffer_items + p.run_items) * composite_bytes_of(s), kGridBytes);
+    EXPECT_LE(uint64_t{p.blocks} << p.held.slot_bits, kGridSlots);
+    EXPECT_LE(1u << p.held.slot_bits, kGridListItems);
   }
 }
 
 // The blocks tell each other their best draw, and few candidates.
-void check_drawn(const TopkShape &s, const TopkTeamPlan &p) {
+void check_drawn(const Shape &s, const TeamPlan &p) {
   EXPECT_EQ(p.sample.rank, p.drawn_rank);
   EXPECT_EQ(0u, p.group_lanes);
   EXPECT_LE(3 * p.drawn_rank, p.blocks) << "many blocks have two of the best draws";
-  EXPECT_GE(p.run_items * topk_composite_bytes(s), kTopkGridBytes);
-  EXPECT_LE(uint64_t{p.blocks} << p.slot_bits, kTopkGridSlots);
+  EXPECT_GE(p.run_items * composite_bytes_of(s), kGridBytes);
+  EXPECT_LE(uint64_t{p.blocks} << p.slot_bits, kGridSlots);
   if (p.slot_bits != 0) {
-    EXPECT_LE(p.sample.rank * (s.columns / p.sample.items), p.blocks * kTopkFewEach);
+    EXPECT_LE(p.sample.rank * (s.columns / p.sample.items), p.blocks * kFewEach);
   }
-  EXPECT_EQ(s.columns * s.key_bytes >= kTopkAheadBytesMin, p.tiles_ahead != 0);
+  EXPECT_EQ(s.columns * s.key_bytes >= kAheadBytesMin, p.tiles_ahead != 0);
 }
 
 TEST(TopkPlan, SamplesAreForced) {
   bool seen_held[2] = {}, seen_few[2] = {}, seen_ahead[2] = {};
   for (const Case &c : cases()) {
-    const TopkPlan plan = plan_topk(c.shape, c.device, {});
+    const Plan plan = choose(c.shape, c.device, {});
     if (plan.team.held.need != 0) check_held(c.shape, plan.team);
     seen_held[plan.team.cluster] = seen_held[plan.team.cluster] || plan.team.held.need != 0;
     if (plan.team.drawn_rank != 0) {
@@ -329,29 +329,29 @@ TEST(TopkPlan, SamplesAreForced) {
       EXPECT_EQ(0u, plan.team.slot_bits);
       EXPECT_EQ(0u, plan.team.tiles_ahead) << "nobody waits for a bound";
     }
-    TopkForce force;
+    Options force;
     force.no_sample = true;
-    EXPECT_EQ(0u, plan_topk(c.shape, c.device, force).team.held.need);
-    EXPECT_EQ(0u, plan_topk(c.shape, c.device, force).team.drawn_rank);
-    EXPECT_EQ(0u, plan_topk(c.shape, c.device, force).team.sample.items);
+    EXPECT_EQ(0u, choose(c.shape, c.device, force).team.held.need);
+    EXPECT_EQ(0u, choose(c.shape, c.device, force).team.drawn_rank);
+    EXPECT_EQ(0u, choose(c.shape, c.device, force).team.sample.items);
     force = {};
     force.no_cluster = true;
-    EXPECT_FALSE(plan_topk(c.shape, c.device, force).team.cluster);
+    EXPECT_FALSE(choose(c.shape, c.device, force).team.cluster);
     force.random_sample = true;
-    EXPECT_EQ(0u, plan_topk(c.shape, c.device, force).team.held.need);
-    check_random_sample(c.shape, plan_topk(c.shape, c.device, force).team);
+    EXPECT_EQ(0u, choose(c.shape, c.device, force).team.held.need);
+    check_random_sample(c.shape, choose(c.shape, c.device, force).team);
     force = {};
     force.sample_rank = 1;
-    const TopkPlan first = plan_topk(c.shape, c.device, force);
+    const Plan first = choose(c.shape, c.device, force);
     EXPECT_EQ(plan.team.sample.items != 0 ? 1u : plan.team.sample.rank, first.team.sample.rank);
     EXPECT_EQ(plan.rows.sample.items != 0 ? 1u : plan.rows.sample.rank, first.rows.sample.rank);
     force.sample_rank = UINT64_MAX;
-    const TopkPlan last = plan_topk(c.shape, c.device, force);
+    const Plan last = choose(c.shape, c.device, force);
     EXPECT_LE(last.team.sample.rank, last.team.groups);
     EXPECT_LE(last.rows.sample.rank, last.rows.sample.items);
     force = {};
     force.count_items = 7;
-    EXPECT_EQ(7u, plan_topk(c.shape, c.device, force).team.count_items);
+    EXPECT_EQ(7u, choose(c.shape, c.device, force).team.count_items);
   }
   EXPECT_TRUE(seen_held[0] && seen_held[1]);
   EXPECT_TRUE(seen_few[0] && seen_few[1]);
@@ -365,22 +365,48 @@ TEST(TopkPlan, SampleRankLeavesRoomForBadLuck) {
     for (const uint64_t m : {uint64_t{2048}, uint64_t{65536}})
       for (const uint64_t n : {uint64_t{1} << 20, uint64_t{1} << 28}) {
         const double mean = static_cast<double>(k) * static_cast<double>(m) / static_cast<double>(n);
-        const auto rank = static_cast<double>(topk_sample_rank(k, m, n));
+        const auto rank = static_cast<double>(rank_of_sample(k, m, n));
         EXPECT_GE(rank, mean + 3 * std::sqrt(mean) + 4);
         EXPECT_LE(rank, mean + 5 * std::sqrt(mean + 1) + 8);
       }
   // Slack saves passes over the sample; it must not take more room than a list of candidates allows for.
   for (const uint64_t rank : {uint64_t{1}, uint64_t{6}, uint64_t{600}}) {
-    EXPECT_GT(topk_sample_slack(rank), 0u);
-    EXPECT_LE(topk_sample_slack(rank), rank + 30);
+    EXPECT_GT(slack_of_sample(rank), 0u);
+    EXPECT_LE(slack_of_sample(rank), rank + 30);
+  }
+}
+
+Request rows_of(gsort_dtype t, uint64_t rows, uint64_t columns, uint64_t k) {
+  Request r = make(Operation::kTopkRows, t, rows * columns, 0);
+  r.rows = rows, r.columns = columns, r.row_stride = columns, r.k = k;
+  return r;
+}
+
+TEST(TopkPlan, WorkspaceDoesNotDependOnTheDevice) {
+  for (const Case &c : cases()) {
+    const uint32_t bytes = c.shape.key_bytes;
+    const gsort_dtype t = bytes == 1 ? GSORT_U8 : bytes == 2 ? GSORT_F16 : bytes == 4 ? GSORT_I32 : GSORT_F64;
+    const Request r = rows_of(t, c.shape.rows, c.shape.columns, c.shape.k);
+    const Plan plan = make_plan(r, c.device), asked = make_plan(r, kLeastDevice);
+    EXPECT_EQ(asked.workspace_bytes, plan.workspace_bytes);
+    if (plan.algorithm == Algorithm::kTeam) {
+      EXPECT_GE(plan.workspace_bytes, plan.team_layout.bytes * plan.team.teams);
+    }
+    if (plan.algorithm != Algorithm::kSort) continue;
+    const SortStep &step = plan.sort;
+    EXPECT_EQ(step.all ? c.shape.columns : c.shape.k, step.items);
+    expect_apart({{"keys", step.keys, step.items * bytes},
+                  {"indices", step.indices, step.items * step.index_bytes},
+                  {"selection", step.rest, team_layout(c.shape, true).bytes}},
+                 plan.workspace_bytes, 256);
   }
 }
 
 TEST(TopkPlan, Description) {
-  const TopkDevice device = {132, 232448};
-  const auto text = [&](const TopkShape &s) {
+  const DeviceFacts device = {90, 132, 232448};
+  const auto text = [&](const Shape &s) {
     char line[200];
-    topk_describe(s, plan_topk(s, device, {}), line, sizeof line);
+    describe({}, choose(s, device, {}), line, sizeof line);
     return std::string(line);
   };
   EXPECT_NE(std::string::npos, text({1, 1000, 10, 4}).find("one block"));

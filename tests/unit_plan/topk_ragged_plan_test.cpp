@@ -9,31 +9,32 @@ namespace gsort_test {
 namespace {
 
 using namespace gsort_internal;
+using namespace gsort_internal::topk;
 
-constexpr TopkDevice kDevices[] = {{132, 232448, true}, {132, 166912}, {80, 101376}, {40, 65536}, {20, 49152}};
+constexpr DeviceFacts kDevices[] = {
+    {90, 132, 232448}, {80, 132, 166912}, {86, 80, 101376}, {75, 40, 65536}, {75, 20, 49152}};
 
 std::vector<uint64_t> ragged_ks() {
-  return {
-      1, 32, kTopkWarpSortMax, kTopkWarpSortMax + 1, 1000, kTopkRowsSortMax, kTopkRowsSortMax + 1, uint64_t{1} << 40};
+  return {1, 32, kWarpSortMax, kWarpSortMax + 1, 1000, kRowsSortMax, kRowsSortMax + 1, uint64_t{1} << 40};
 }
 
 TEST(TopkRagged, ClassesKeepTheLimitsOfTheirKernels) {
   std::vector<uint64_t> lengths = plan_sizes();
-  lengths.insert(lengths.end(), {0, kTopkWarpSortMax, kTopkWarpSortMax + 1, kTopkRaggedLong, kTopkRaggedLong + 1});
+  lengths.insert(lengths.end(), {0, kWarpSortMax, kWarpSortMax + 1, kRaggedLong, kRaggedLong + 1});
   bool seen[4] = {};
   for (const uint64_t items : lengths)
     for (const uint64_t k : ragged_ks())
-      for (const uint64_t block_k_max : {uint64_t{32}, uint64_t{512}, kTopkRowsSortMax}) {
-        const TopkRaggedClass who = topk_ragged_class(items, k, block_k_max);
+      for (const uint64_t block_k_max : {uint64_t{32}, uint64_t{512}, kRowsSortMax}) {
+        const RaggedClass who = ragged_class(items, k, block_k_max);
         seen[static_cast<int>(who)] = true;
         const uint64_t found = std::min(items, k);
-        const bool warp = items <= kTopkWarpItemsMax && found <= kTopkWarpSortMax;
-        EXPECT_EQ(warp, who == TopkRaggedClass::kWarp);
+        const bool warp = items <= kWarpItemsMax && found <= kWarpSortMax;
+        EXPECT_EQ(warp, who == RaggedClass::kWarp);
         if (warp) continue;
         const bool block = found <= block_k_max && items < uint64_t{1} << 31;
-        EXPECT_EQ(!block, who == TopkRaggedClass::kTeam);
+        EXPECT_EQ(!block, who == RaggedClass::kTeam);
         if (block) {
-          EXPECT_EQ(items > kTopkRaggedLong, who == TopkRaggedClass::kLong);
+          EXPECT_EQ(items > kRaggedLong, who == RaggedClass::kLong);
         }
       }
   for (const bool who : seen) EXPECT_TRUE(who);
@@ -44,24 +45,24 @@ TEST(TopkRagged, ListsHoldTheRowsOfEveryClass) {
     for (const uint64_t n : plan_sizes())
       for (const uint64_t k : ragged_ks())
         for (const uint64_t segments : {uint64_t{1}, uint64_t{77}, n / 3 + 1, n, uint64_t{1} << 40}) {
-          const TopkShape whole = {1, n, std::min(k, n), key_bytes};
-          const TopkRaggedLayout l = topk_ragged_layout(whole, segments);
-          std::vector<Slice> slices = {{"counters", 0, kTopkRaggedCounters * uint64_t{8}}};
+          const Shape whole = {1, n, std::min(k, n), key_bytes};
+          const RaggedLayout l = ragged_layout(whole, segments);
+          std::vector<Slice> slices = {{"counters", 0, kRaggedCounters * uint64_t{8}}};
           for (uint32_t i = 0; i < 3; ++i) slices.push_back({"a list", l.lists[i], l.capacity[i] * 8});
-          slices.push_back({"team", l.team, topk_team_layout(whole, false).bytes});
+          slices.push_back({"team", l.team, team_layout(whole, false).bytes});
           expect_apart(slices, l.bytes, 256);
           for (uint32_t i = 0; i < 3; ++i) EXPECT_LE(l.capacity[i], segments);
           // As many rows of one length as n elements make must find a place in the list of their class.
-          for (const uint64_t items : {uint64_t{kTopkWarpSortMax}, uint64_t{kTopkWarpSortMax} + 1,
-                                       uint64_t{kTopkWarpItemsMax} + 1, kTopkRaggedLong, kTopkRaggedLong + 1}) {
-            const TopkRaggedClass who = topk_ragged_class(items, k, kTopkRowsSortMax);
-            if (who == TopkRaggedClass::kWarp) continue;
-            const uint32_t list = static_cast<uint32_t>(who) - static_cast<uint32_t>(TopkRaggedClass::kBlock);
+          for (const uint64_t items : {uint64_t{kWarpSortMax}, uint64_t{kWarpSortMax} + 1, uint64_t{kWarpItemsMax} + 1,
+                                       kRaggedLong, kRaggedLong + 1}) {
+            const RaggedClass who = ragged_class(items, k, kRowsSortMax);
+            if (who == RaggedClass::kWarp) continue;
+            const uint32_t list = static_cast<uint32_t>(who) - static_cast<uint32_t>(RaggedClass::kBlock);
             EXPECT_GE(l.capacity[list], std::min(segments, n / items)) << "rows of " << items;
           }
           // A reservation does not know the number of rows and takes n.
           if (segments <= n) {
-            EXPECT_LE(l.bytes, topk_ragged_layout(whole, n).bytes);
+            EXPECT_LE(l.bytes, ragged_layout(whole, n).bytes);
           }
         }
 }
@@ -70,13 +71,13 @@ TEST(TopkRagged, ListsHoldTheRowsOfEveryClass) {
 TEST(TopkRagged, NoRowIsForTeamsWhereNoneIsLaunched) {
   for (const uint64_t n : plan_sizes())
     for (const uint64_t k : ragged_ks())
-      for (const uint64_t block_k_max : {uint64_t{32}, kTopkRowsSortMax}) {
-        const TopkRaggedLayout l = topk_ragged_layout({1, n, std::min(k, n), 4}, n);
-        for (const uint64_t items : {n, n / 2, std::min(n, kTopkRaggedLong + 1)}) {
-          const TopkRaggedClass who = topk_ragged_class(items, k, block_k_max);
-          const bool team = who == TopkRaggedClass::kTeam || who == TopkRaggedClass::kLong;
+      for (const uint64_t block_k_max : {uint64_t{32}, kRowsSortMax}) {
+        const RaggedLayout l = ragged_layout({1, n, std::min(k, n), 4}, n);
+        for (const uint64_t items : {n, n / 2, std::min(n, kRaggedLong + 1)}) {
+          const RaggedClass who = ragged_class(items, k, block_k_max);
+          const bool team = who == RaggedClass::kTeam || who == RaggedClass::kLong;
           EXPECT_FALSE(team && l.capacity[1] == 0 && std::min(k, n) <= block_k_max);
-          EXPECT_FALSE(who != TopkRaggedClass::kWarp && l.capacity[0] == 0) << "nor does a block look";
+          EXPECT_FALSE(who != RaggedClass::kWarp && l.capacity[0] == 0) << "nor does a block look";
         }
       }
 }
@@ -85,10 +86,10 @@ TEST(TopkRagged, BlocksHoldWhatTheirRowsNeed) {
   for (const uint32_t key_bytes : {1u, 2u, 4u, 8u})
     for (const uint64_t n : plan_sizes())
       for (const uint64_t k : ragged_ks())
-        for (const TopkDevice &d : kDevices) {
-          const TopkRowsPlan p = topk_plan_ragged_rows({1, n, std::min(k, n), key_bytes}, d);
+        for (const DeviceFacts &d : kDevices) {
+          const RowsPlan p = plan_ragged_rows({1, n, std::min(k, n), key_bytes}, d);
           const uint64_t composite = key_bytes == 8 ? 16 : 8;
-          EXPECT_LE(kTopkScratchBytes + (uint64_t{4} << p.bin_bits) + (p.buffer_items + p.sorted_items) * composite,
+          EXPECT_LE(kScratchBytes + (uint64_t{4} << p.bin_bits) + (p.buffer_items + p.sorted_items) * composite,
                     d.shared_bytes_block_max);
           EXPECT_EQ(0u, p.sorted_items & (p.sorted_items - 1));
           EXPECT_GE(p.sorted_items, 32u);
@@ -97,11 +98,11 @@ TEST(TopkRagged, BlocksHoldWhatTheirRowsNeed) {
           EXPECT_LE(p.direct_items, p.buffer_items);
           EXPECT_GE(p.direct_items, 1u);
           EXPECT_EQ(0u, p.sample.items) << "every row has its own sample";
-          EXPECT_LE(p.buffer_items, kTopkRowsCandidatesMax);
+          EXPECT_LE(p.buffer_items, kRowsCandidatesMax);
           // What the kernel finds for a row that is not held whole.
-          for (const uint64_t items : {uint64_t{p.direct_items} + 1, uint64_t{100000}, kTopkRaggedLong + 1}) {
+          for (const uint64_t items : {uint64_t{p.direct_items} + 1, uint64_t{100000}, kRaggedLong + 1}) {
             const uint64_t found = std::min<uint64_t>({k, items, p.sorted_items});
-            const TopkSample sample = topk_rows_sample(items, found, p.buffer_items);
+            const Sample sample = rows_sample(items, found, p.buffer_items);
             if (sample.items == 0) continue;
             EXPECT_LE(sample.items, p.buffer_items);
             EXPECT_LE(sample.items * 2, items);

@@ -11,43 +11,17 @@
 #include "cuda/engine/launch.h"
 #include "cuda/engine/staging.h"
 #include "cuda/engine/workspace.h"
+#include "cuda/merge/launch.h"
+#include "cuda/scan/launch.h"
+#include "cuda/segments/launch.h"
+#include "cuda/sum/launch.h"
+#include "cuda/topk/launch.h"
 #include "engine.h"
 #include "host_memory/pinned_ring.h"
 #include "host_memory/placement.h"
 
 namespace gsort_internal {
 namespace {
-
-uint64_t launch_workspace_bytes(const Request &shape) {
-  switch (shape.operation) {
-    case Operation::kSort:
-    case Operation::kSortPairs:
-    case Operation::kArgsort:
-    case Operation::kRank:
-      return sort_workspace_bytes(shape);
-    case Operation::kSortSegments:
-      return segments_workspace_bytes(shape);
-    case Operation::kMerge:
-      return merge_workspace_bytes(shape);
-    case Operation::kTopk:
-    case Operation::kTopkRows:
-      return topk_workspace_bytes(shape);
-    case Operation::kTopkSegments:
-      return topk_segments_workspace_bytes(shape);
-    case Operation::kSum:
-    case Operation::kReduce:
-      return reduce_workspace_bytes(shape);
-    case Operation::kScan:
-      return scan_workspace_bytes(shape);
-  }
-  throw Error(GSORT_ERROR_INTERNAL, "operation %u is unknown", static_cast<uint32_t>(shape.operation));
-}
-
-bool is_empty(const Request &shape) {
-  if (shape.operation == Operation::kTopkSegments) return shape.k == 0;  // no element at all leaves entries to fill
-  const bool topk = shape.operation == Operation::kTopk || shape.operation == Operation::kTopkRows;
-  return (topk && shape.k == 0) || (shape.n == 0 && shape.b_n == 0);
-}
 
 // The result of a sum or reduction of nothing, as its bits.
 uint64_t empty_result(const Request &request) {
@@ -308,7 +282,7 @@ void CudaEngine::set_workspace(void *memory, uint64_t bytes) {
 void CudaEngine::execute(const Request &request) {
   const CallScope scope(device_);
   const WorkQueue here = queue();
-  if (is_empty(request)) return write_empty_result(request);
+  if (has_no_elements(request)) return write_empty_result(request);
   Staging staging;
   staging.collect(request, device_.ordinal);
   if (staging.any()) return execute_staged(request, staging, here);
@@ -397,17 +371,17 @@ void CudaEngine::launch_planned(const Request &request, const WorkMemory &work, 
     case Operation::kSortSegments:
       return launch_segments_checked(context, request, workspace, capturing);
     case Operation::kMerge:
-      return launch_merge(context, request, workspace);
+      return merge::launch(context, request, workspace);
     case Operation::kTopk:
     case Operation::kTopkRows:
-      return launch_topk(context, request, workspace);
+      return topk::launch(context, request, workspace);
     case Operation::kTopkSegments:
       return launch_segments_checked(context, request, workspace, capturing);
     case Operation::kSum:
     case Operation::kReduce:
-      return launch_reduce(context, request, workspace);
+      return sum::launch(context, request, workspace);
     case Operation::kScan:
-      return launch_scan(context, request, workspace);
+      return scan::launch(context, request, workspace);
   }
 }
 
@@ -417,9 +391,9 @@ void CudaEngine::launch_segments_checked(const LaunchContext &context, const Req
   auto *const verdict = static_cast<uint32_t *>(workspace);
   void *const rest = static_cast<char *>(workspace) + kWorkspaceAlignment;
   if (request.operation == Operation::kSortSegments) {
-    launch_segments(context, request, rest, verdict);
+    segments::launch(context, request, rest, verdict);
   } else {
-    launch_topk_segments(context, request, rest, verdict);
+    topk::launch_segments(context, request, rest, verdict);
   }
   if (capturing) return;
   uint32_t wrong = 0;
@@ -441,14 +415,6 @@ std::unique_ptr<Engine> make_cuda_engine(const EngineOptions &options) {
     if (error.status() != GSORT_ERROR_INTERNAL && error.status() != GSORT_ERROR_DEVICE_LOST) throw;
     throw Error(GSORT_ERROR_NO_DEVICE, "the device cannot be used: %.400s", error.text());
   }
-}
-
-uint64_t cuda_workspace_bytes(const Request &shape) {
-  if (is_empty(shape)) return 0;
-  const bool checks_offsets =
-      shape.operation == Operation::kSortSegments || shape.operation == Operation::kTopkSegments;
-  const uint64_t verdict = checks_offsets ? kWorkspaceAlignment : 0;
-  return verdict + launch_workspace_bytes(shape);
 }
 
 }  // namespace gsort_internal

@@ -8,6 +8,4 @@ std::unique_ptr<Engine> make_cuda_engine(const EngineOptions &) {
   throw Error(GSORT_ERROR_NO_DEVICE, "this build of gsort has no CUDA engine; use one built with GSORT_CUDA=ON");
 }
 
-uint64_t cuda_workspace_bytes(const Request &) { return 0; }
-
 }  // namespace gsort_internal

@@ -7,7 +7,7 @@
 
 namespace gsort_internal {
 
-// Read once when the handle is made.
+// Read once when the handle is made. Every question "can this device run it" is answered by a plan, from these.
 struct DeviceFacts {
   uint32_t compute_capability;  // major * 10 + minor
   uint32_t multiprocessors;
@@ -16,8 +16,13 @@ struct DeviceFacts {
   bool clusters_fit = true;  // false: a launch has shown that they do not
 
   // Clusters of 8 blocks are certain on the architectures for servers.
-  bool clusters() const { return clusters_fit && compute_capability >= 90 && compute_capability < 120; }
+  constexpr bool clusters() const { return clusters_fit && compute_capability >= 90 && compute_capability < 120; }
+  // Programmatic dependent launch: a kernel is set up while the one before still runs.
+  constexpr bool dependent_launches() const { return compute_capability >= 90; }
 };
+
+// Who asks a plan for the workspace alone, which depends on no device, takes the least that there is.
+constexpr DeviceFacts kLeastDevice = {75, 1, 48 * 1024};
 
 }  // namespace gsort_internal
 

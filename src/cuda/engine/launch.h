@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The operations on device memory. Each family has a pure workspace function and a launch function that enqueues the
-// work on a stream: no allocation, no synchronisation, no host round trip, so that every call can be captured in a
-// graph.
+// What a launch of any family is given. Each family has a pure workspace function and a launch function, in its
+// launch.h, that enqueues the work on a stream: no allocation, no synchronisation, no host round trip, so that every
+// call can be captured in a graph.
+//
+// Workspace sizes are upper bounds that depend on the request's shape alone (operation, dtype, n, k, value_bytes, index
+// bytes, rows, columns, segments, b_n), not on pointers or the device. A launch takes workspace aligned to 256 and of
+// at least that size, and a request in which every pointer is device-accessible and n > 0. in == out is allowed where
+// the API allows it. `workspace` holds garbage on entry.
 #ifndef GSORT_CUDA_ENGINE_LAUNCH_H_
 #define GSORT_CUDA_ENGINE_LAUNCH_H_
 
@@ -15,6 +20,10 @@
 
 namespace gsort_internal {
 
+// Device memory that is zero between launches on a stream: a kernel that counts in it leaves it zero again, which saves
+// its next call the clearing.
+constexpr uint64_t kStandingBytes = 1024;
+
 struct LaunchContext {
   cudaStream_t stream;
   const DeviceFacts *device;
@@ -23,34 +32,17 @@ struct LaunchContext {
   void *standing = nullptr;
 };
 
-// Workspace sizes are upper bounds that depend on the request's shape alone (operation, dtype, n, k, value_bytes, index
-// bytes, rows, columns, segments, b_n), not on pointers or the device. launch_* takes workspace aligned to 256 and of
-// at least that size, and a request in which every pointer is device-accessible and n > 0. in == out is allowed where
-// the API allows it. `workspace` holds garbage on entry.
-uint64_t sort_workspace_bytes(const Request &shape);  // sort, sort_pairs, argsort, rank
+// Tells the log what a plan describes: describe(request, plan, text, bytes) of its family.
+template <class Plan>
+void log_plan(const LaunchContext &context, const Request &request, const Plan &plan) {
+  if (context.control == nullptr || !context.control->has_log()) return;
+  char line[256];
+  describe(request, plan, line, sizeof line);
+  context.control->log("%s", line);
+}
+
+// Sort, sort_pairs, argsort and rank; their workspace: cuda/sort/workspace_bytes.h.
 void launch_sort(const LaunchContext &context, const Request &request, void *workspace);
-
-uint64_t segments_workspace_bytes(const Request &shape);
-// offsets are in device memory and may be wrong; then nothing is written to out and *error_out (device, never NULL) is
-// set to 1, otherwise to 0.
-void launch_segments(const LaunchContext &context, const Request &request, void *workspace, uint32_t *error_out);
-
-uint64_t merge_workspace_bytes(const Request &shape);
-void launch_merge(const LaunchContext &context, const Request &request, void *workspace);
-
-uint64_t topk_workspace_bytes(const Request &shape);  // topk and topk_rows; k > 0
-void launch_topk(const LaunchContext &context, const Request &request, void *workspace);
-
-uint64_t topk_segments_workspace_bytes(const Request &shape);  // n, segments and k
-// offsets as for launch_segments(). A row's places behind its last element get values of all zero bits and indices of
-// all one bits. n may be 0.
-void launch_topk_segments(const LaunchContext &context, const Request &request, void *workspace, uint32_t *error_out);
-
-uint64_t reduce_workspace_bytes(const Request &shape);  // sum and reduce; out is device memory; n > 0
-void launch_reduce(const LaunchContext &context, const Request &request, void *workspace);
-
-uint64_t scan_workspace_bytes(const Request &shape);
-void launch_scan(const LaunchContext &context, const Request &request, void *workspace);
 
 }  // namespace gsort_internal
 

@@ -33,7 +33,7 @@ struct LaunchChain {
     config.dynamicSmemBytes = shared_bytes;
     config.stream = context.stream;
     config.attrs = &attribute;
-    config.numAttrs = !first && context.device->compute_capability >= 90 ? 1 : 0;
+    config.numAttrs = !first && context.device->dependent_launches() ? 1 : 0;
     cuda_check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(values)...), name);
     first = false;
   }

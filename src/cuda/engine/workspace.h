@@ -10,16 +10,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "cuda/engine/launch.h"
 #include "gsort.h"
 
 namespace gsort_internal {
 
 // Slices are aligned to this; so is what cudaMalloc returns and what gsort_set_workspace takes.
 constexpr uint64_t kWorkspaceAlignment = 256;
-
-// A block of our own begins with so many bytes that are zero between calls: a kernel that counts in them leaves them
-// zero again, which saves its next call the clearing.
-constexpr uint64_t kStandingBytes = 1024;
 
 constexpr uint64_t aligned_slice_bytes(uint64_t bytes) {
   return (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;

@@ -13,10 +13,10 @@
 #include "cuda/merge/plan.h"
 #include "cuda/primitive/staged_vector.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::merge {
 
 template <class U>
-struct MergeArguments {
+struct Arguments {
   const U *a;
   const U *b;
   U *out;
@@ -45,10 +45,10 @@ __device__ __forceinline__ Index merge_split(const U *a, Index a_n, const U *b, 
 
 // Blocks overlap by one tile border, so that each can check its own against the next.
 template <class U>
-__global__ void __launch_bounds__(MergeTuning::kPartitionThreads) merge_partition_kernel(const MergeArguments<U> args) {
-  __shared__ uint64_t splits[MergeTuning::kPartitionThreads];
-  constexpr uint64_t kTile = MergeTile<sizeof(U)>::kKeys;
-  const uint64_t border = blockIdx.x * uint64_t{MergeTuning::kPartitionThreads - 1} + threadIdx.x;
+__global__ void __launch_bounds__(Tuning::kPartitionThreads) merge_partition_kernel(const Arguments<U> args) {
+  __shared__ uint64_t splits[Tuning::kPartitionThreads];
+  constexpr uint64_t kTile = Tile<sizeof(U)>::kKeys;
+  const uint64_t border = blockIdx.x * uint64_t{Tuning::kPartitionThreads - 1} + threadIdx.x;
   const uint64_t total = args.a_n + args.b_n;
   const uint64_t diagonal = border * kTile < total ? border * kTile : total;
   if (border <= args.tiles) {
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(MergeTuning::kPartitionThreads) merge_partitio
     args.splits[border] = splits[threadIdx.x];
   }
   __syncthreads();
-  if (border >= args.tiles || threadIdx.x == MergeTuning::kPartitionThreads - 1) return;
+  if (border >= args.tiles || threadIdx.x == Tuning::kPartitionThreads - 1) return;
   const uint64_t own = splits[threadIdx.x], next = splits[threadIdx.x + 1];
   const uint64_t items = total - diagonal < kTile ? total - diagonal : kTile;
   if (next < own || next - own > items) *args.unsorted = 1;
@@ -64,14 +64,14 @@ __global__ void __launch_bounds__(MergeTuning::kPartitionThreads) merge_partitio
 
 // Part of an input that a tile merges.
 template <class U>
-struct MergePart {
+struct Part {
   const U *keys;
   uint32_t count;
 };
 
 template <class U>
-__device__ __forceinline__ void tile_parts(const MergeArguments<U> &args, MergePart<U> &a, MergePart<U> &b) {
-  constexpr uint64_t kTile = MergeTile<sizeof(U)>::kKeys;
+__device__ __forceinline__ void tile_parts(const Arguments<U> &args, Part<U> &a, Part<U> &b) {
+  constexpr uint64_t kTile = Tile<sizeof(U)>::kKeys;
   const uint64_t total = args.a_n + args.b_n, begin = blockIdx.x * kTile;
   const uint64_t end = total - begin < kTile ? total : begin + kTile;
   uint64_t a_begin = 0, a_end = args.a_n;
@@ -87,14 +87,14 @@ __device__ __forceinline__ void tile_parts(const MergeArguments<U> &args, MergeP
 // Copies a part to shared memory so that its place within 16 bytes stays, in whole vectors but for the edges. Returns
 // where its first key lies; `room` is moved behind it.
 template <class U>
-__device__ __forceinline__ const U *load_part(const MergePart<U> &part, uint4 *&room) {
+__device__ __forceinline__ const U *load_part(const Part<U> &part, uint4 *&room) {
   constexpr uint32_t kVector = 16 / sizeof(U);
   const uint32_t skip = static_cast<uint32_t>(reinterpret_cast<uint64_t>(part.keys) & 15) / sizeof(U);
   const uint32_t end = skip + part.count;
   const U *const source = part.keys - skip;  // aligned; what lies before `keys` is not read
   uint4 *const target = room;
   const uint32_t vectors = (end + kVector - 1) / kVector;
-  for (uint32_t v = threadIdx.x; v < vectors; v += MergeTuning::kThreads) {
+  for (uint32_t v = threadIdx.x; v < vectors; v += Tuning::kThreads) {
     if (v * kVector >= skip && (v + 1) * kVector <= end) {
       target[v] = __ldcs(reinterpret_cast<const uint4 *>(source) + v);
     } else {
@@ -110,11 +110,11 @@ __device__ __forceinline__ const U *load_part(const MergePart<U> &part, uint4 *&
 template <class U>
 __device__ __forceinline__ uint32_t merge_serially(const U *a, uint32_t a_next, uint32_t a_end, const U *b,
                                                    uint32_t b_next, uint32_t b_end, const KeyCodec<U> &codec,
-                                                   uint32_t count, U (&merged)[MergeTile<sizeof(U)>::kItems]) {
+                                                   uint32_t count, U (&merged)[Tile<sizeof(U)>::kItems]) {
   U a_key = a_next < a_end ? a[a_next] : U{0}, b_key = b_next < b_end ? b[b_next] : U{0};
   U a_order = codec.encode(a_key), b_order = codec.encode(b_key);
 #pragma unroll
-  for (uint32_t i = 0; i < MergeTile<sizeof(U)>::kItems; ++i) {
+  for (uint32_t i = 0; i < Tile<sizeof(U)>::kItems; ++i) {
     const bool from_a = b_next >= b_end || (a_next < a_end && a_order <= b_order);
     merged[i] = from_a ? a_key : b_key;
     if (i >= count) continue;
@@ -135,9 +135,9 @@ __device__ __forceinline__ uint32_t merge_serially(const U *a, uint32_t a_next, 
 
 // Writes every thread's run of the tile in full lines.
 template <class U>
-__device__ __forceinline__ void store_merged(const U (&merged)[MergeTile<sizeof(U)>::kItems], uint4 *staging, U *out,
+__device__ __forceinline__ void store_merged(const U (&merged)[Tile<sizeof(U)>::kItems], uint4 *staging, U *out,
                                              uint32_t count) {
-  constexpr uint32_t kVector = 16 / sizeof(U), kOwn = MergeTile<sizeof(U)>::kItems / kVector;
+  constexpr uint32_t kVector = 16 / sizeof(U), kOwn = Tile<sizeof(U)>::kItems / kVector;
 #pragma unroll
   for (uint32_t k = 0; k < kOwn; ++k) {
     uint32_t words[4] = {0, 0, 0, 0};
@@ -146,25 +146,25 @@ __device__ __forceinline__ void store_merged(const U (&merged)[MergeTile<sizeof(
     staging[staged_vector(threadIdx.x * kOwn + k)] = make_uint4(words[0], words[1], words[2], words[3]);
   }
   __syncthreads();
-  if (count == MergeTile<sizeof(U)>::kKeys && (reinterpret_cast<uint64_t>(out) & 15) == 0) {
+  if (count == Tile<sizeof(U)>::kKeys && (reinterpret_cast<uint64_t>(out) & 15) == 0) {
 #pragma unroll
     for (uint32_t k = 0; k < kOwn; ++k) {
-      const uint32_t v = k * MergeTuning::kThreads + threadIdx.x;
+      const uint32_t v = k * Tuning::kThreads + threadIdx.x;
       __stcs(reinterpret_cast<uint4 *>(out) + v, staging[staged_vector(v)]);
     }
     return;
   }
-  for (uint32_t i = threadIdx.x; i < count; i += MergeTuning::kThreads)
+  for (uint32_t i = threadIdx.x; i < count; i += Tuning::kThreads)
     out[i] = reinterpret_cast<const U *>(staging + staged_vector(i / kVector))[i % kVector];
 }
 
 template <class U>
-__global__ void __launch_bounds__(MergeTuning::kThreads, MergeTuning::kBlocksPerMultiprocessor)
-    merge_kernel(const MergeArguments<U> args) {
-  constexpr uint32_t kItems = MergeTile<sizeof(U)>::kItems, kTile = MergeTile<sizeof(U)>::kKeys;
-  __shared__ uint4 keys[MergeTile<sizeof(U)>::kSharedBytes / 16];
-  __shared__ uint32_t splits[MergeTuning::kThreads + 1];
-  MergePart<U> a_part, b_part;
+__global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerMultiprocessor)
+    merge_kernel(const Arguments<U> args) {
+  constexpr uint32_t kItems = Tile<sizeof(U)>::kItems, kTile = Tile<sizeof(U)>::kKeys;
+  __shared__ uint4 keys[Tile<sizeof(U)>::kSharedBytes / 16];
+  __shared__ uint32_t splits[Tuning::kThreads + 1];
+  Part<U> a_part, b_part;
   tile_parts(args, a_part, b_part);
   uint4 *room = keys;
   const U *const a = load_part(a_part, room);
@@ -175,7 +175,7 @@ __global__ void __launch_bounds__(MergeTuning::kThreads, MergeTuning::kBlocksPer
   const uint32_t diagonal = min(threadIdx.x * kItems, total);
   const uint32_t split = merge_split(a, a_part.count, b, b_part.count, diagonal, args.codec);
   splits[threadIdx.x] = split;
-  if (threadIdx.x == 0) splits[MergeTuning::kThreads] = a_part.count;
+  if (threadIdx.x == 0) splits[Tuning::kThreads] = a_part.count;
   __syncthreads();
   U merged[kItems];
   const uint32_t count = min(kItems, total - diagonal);
@@ -184,13 +184,13 @@ __global__ void __launch_bounds__(MergeTuning::kThreads, MergeTuning::kBlocksPer
 
   U *const out = args.out + blockIdx.x * uint64_t{kTile};
   if (__syncthreads_or(reached != splits[threadIdx.x + 1])) {
-    for (uint32_t i = threadIdx.x; i < total; i += MergeTuning::kThreads)
+    for (uint32_t i = threadIdx.x; i < total; i += Tuning::kThreads)
       out[i] = i < a_part.count ? a[i] : b[i - a_part.count];
     return;
   }
   store_merged(merged, keys, out, total);
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::merge
 
 #endif  // GSORT_CUDA_MERGE_MERGE_CUH_

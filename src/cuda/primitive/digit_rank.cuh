@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
+#include "cuda/primitive/tile_shape.h"
 #include "cuda/primitive/warp.cuh"
-#include "cuda/sort/sort_plan.h"
 
 namespace gsort_internal {
 

@@ -7,7 +7,7 @@
 
 #include "core/superaccumulator.h"
 
-namespace gsort_internal {
+namespace gsort_internal::scan {
 
 // Nearest float in the direction of zero, its last bit set if that was not exact: rounding this once more to a type at
 // least two bits shorter equals rounding the double once.
@@ -24,7 +24,7 @@ __device__ __forceinline__ float normal_float_to_odd(double x) {
   return exact ? f : __uint_as_float(__float_as_uint(f) | 1);
 }
 
-struct ScanF32 {
+struct F32 {
   using Bits = uint32_t;
   static constexpr Bits kIdentity = 0x80000000u;  // -0
   __device__ static __forceinline__ double widen(Bits b) { return __uint_as_float(b); }
@@ -33,14 +33,14 @@ struct ScanF32 {
   }
 };
 
-struct ScanF64 {
+struct F64 {
   using Bits = uint64_t;
   static constexpr Bits kIdentity = kDoubleSign;
   __device__ static __forceinline__ double widen(Bits b) { return double_of_bits(b); }
   __device__ static __forceinline__ Bits narrow(double s) { return s == s ? bits_of_double(s) : kDoubleQuietNan; }
 };
 
-struct ScanF16 {
+struct F16 {
   using Bits = uint16_t;
   static constexpr Bits kIdentity = 0x8000;
   __device__ static __forceinline__ double widen(Bits b) {
@@ -55,7 +55,7 @@ struct ScanF16 {
   }
 };
 
-struct ScanBf16 {
+struct Bf16 {
   using Bits = uint16_t;
   static constexpr Bits kIdentity = 0x8000;
   __device__ static __forceinline__ double widen(Bits b) { return __uint_as_float(static_cast<uint32_t>(b) << 16); }
@@ -69,7 +69,7 @@ struct ScanBf16 {
 // Unsigned integers, so few that no sum reaches 2^53: additions are exact, and the low bits are the sum modulo the
 // width of U, which is that of signed integers too.
 template <class U>
-struct ScanFewIntegers {
+struct FewIntegers {
   static_assert(sizeof(U) <= 4, "65,536 elements of it sum to less than 2^48");
   using Bits = U;
   static constexpr Bits kIdentity = 0;
@@ -77,6 +77,6 @@ struct ScanFewIntegers {
   __device__ static __forceinline__ Bits narrow(double s) { return static_cast<Bits>(static_cast<uint64_t>(s)); }
 };
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::scan
 
 #endif  // GSORT_CUDA_SCAN_ELEMENT_CUH_

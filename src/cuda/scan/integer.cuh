@@ -19,26 +19,26 @@
 #include "cuda/scan/plan.h"
 #include "cuda/scan/vector.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::scan {
 
 template <class U>
-struct IntegerScanArguments {
+struct IntegerArguments {
   const U *in;
   U *out;
   uint64_t n;
   uint32_t skew;   // elements by which `in` lies behind a multiple of 16 bytes: vectors begin there
   uint32_t tiles;  // of the vectors
   bool exclusive;
-  // All words empty (kScanEmpty) before the launch; none is touched if there is one tile.
+  // All words empty (kEmpty) before the launch; none is touched if there is one tile.
   uint32_t *tickets;  // starts at 2^32 - 1, so that the first ticket is 0
-  ScanMailbox<IntegerSumOf<U>> tile_totals;
+  Mailbox<IntegerSumOf<U>> tile_totals;
 };
 
 template <class U>
 class IntegerScan {
  public:
   using Sum = IntegerSumOf<U>;
-  using Tuning = IntegerScanTuning;
+  using Tuning = IntegerTuning;
   static constexpr uint32_t kVectors = Tuning::kVectors, kWarps = Tuning::kWarps;
   using Vectors = uint4[kVectors];
 
@@ -55,7 +55,7 @@ class IntegerScan {
     uint32_t served;   // tiles of the block that have
   };
 
-  __device__ __forceinline__ IntegerScan(const IntegerScanArguments<U> &args, Shared &shared)
+  __device__ __forceinline__ IntegerScan(const IntegerArguments<U> &args, Shared &shared)
       : args_(args), shared_(shared), lane_(threadIdx.x & 31), warp_(threadIdx.x / 32) {}
 
   __device__ __forceinline__ void run() {
@@ -310,18 +310,18 @@ class IntegerScan {
   static constexpr uint32_t kLoads = Tuning::totals_in_flight(sizeof(U));
   static constexpr uint32_t kVectorItems = 16 / sizeof(U);
 
-  const IntegerScanArguments<U> &args_;
+  const IntegerArguments<U> &args_;
   Shared &shared_;
   uint32_t lane_, warp_;
 };
 
 template <class U>
-__global__ void __launch_bounds__(IntegerScanTuning::kThreads, IntegerScanTuning::kBlocksPerMultiprocessor)
-    scan_integer_kernel(const IntegerScanArguments<U> args) {
+__global__ void __launch_bounds__(IntegerTuning::kThreads, IntegerTuning::kBlocksPerMultiprocessor)
+    scan_integer_kernel(const IntegerArguments<U> args) {
   __shared__ typename IntegerScan<U>::Shared shared;
   IntegerScan<U>(args, shared).run();
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::scan
 
 #endif  // GSORT_CUDA_SCAN_INTEGER_CUH_

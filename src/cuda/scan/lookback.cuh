@@ -11,19 +11,20 @@
 #include "core/scan_order.h"
 #include "cuda/scan/element.cuh"
 #include "cuda/scan/mailbox.cuh"
+#include "cuda/scan/plan.h"
 
-namespace gsort_internal {
+namespace gsort_internal::scan {
 
-struct ScanArguments {
+struct Arguments {
   const void *in;
   void *out;
   uint64_t n;
-  // All words empty (kScanEmpty) before the launch. Kernels that keep their sums touch none.
+  // All words empty (kEmpty) before the launch. Kernels that keep their sums touch none.
   uint32_t *tickets;  // starts at 2^32 - 1, so that the first ticket is 0
-  ScanMailbox<double> tile_totals;
-  ScanMailbox<double> group_prefixes;  // of groups 1, 2, ...
-  // Exclusive scans: what makes a tile's last result out of its prefix, three places a tile (ScanTileEnd).
-  ScanMailbox<double> tile_ends;
+  Mailbox<double> tile_totals;
+  Mailbox<double> group_prefixes;  // of groups 1, 2, ...
+  // Exclusive scans: what makes a tile's last result out of its prefix, three places a tile (TileEnd).
+  Mailbox<double> tile_ends;
   bool one_tile;
   bool cluster;  // all tiles are of one cluster, in order
   bool exclusive;
@@ -31,15 +32,15 @@ struct ScanArguments {
 
 // The last result of a tile is ((its prefix + rows) + chunks) + chunk, each of which is known with the tile's total. So
 // the next tile computes it by itself, and need not wait until it has been written.
-struct ScanTileEnd {
+struct TileEnd {
   double rows;    // the tile's scan at its last row but one
   double chunks;  // the last row's scan at its last chunk but one
   double chunk;   // the last chunk's total
-  static constexpr uint32_t kPlaces = 3;
+  static constexpr uint32_t kPlaces = kTileEndWords;
 };
 
 // What the warps of the rows leave in shared memory.
-struct ScanRowSums {
+struct RowSums {
   double total[kScanTileRows];
   double chunks[kScanTileRows];  // the row's scan at its last chunk but one
   double chunk[kScanTileRows];   // the last chunk's total
@@ -47,17 +48,17 @@ struct ScanRowSums {
 
 // What a lane adds to the look-back: sums, from the left, of the totals of its run that come before the tile, and the
 // group's prefix.
-struct ScanRun {
+struct Run {
   double before;
   double before_last;  // without the last of these totals
   double group_prefix;
 };
 
 // Waits until the first `count` totals of the lane's run and the group's prefix are there.
-__device__ __forceinline__ ScanRun wait_for_run(const ScanArguments &args, uint64_t group, uint32_t count) {
+__device__ __forceinline__ Run wait_for_run(const Arguments &args, uint64_t group, uint32_t count) {
   // A lane without totals to wait for reads those of the first run, which every tile's group has.
   const uint64_t first = group * kScanGroupTiles + (count != 0 ? threadIdx.x & 31 : 0) * kScanRunTiles;
-  ScanRun run{scan_zero<double>(), scan_zero<double>(), scan_zero<double>()};
+  Run run{empty_sum<double>(), empty_sum<double>(), empty_sum<double>()};
   double totals[kScanRunTiles], prefix;
   // Both go out before either is looked at. What is there is not read again: polling costs the L2 cache's time.
   bool has_totals = args.tile_totals.fetch_run(first, count, totals);
@@ -76,19 +77,18 @@ __device__ __forceinline__ ScanRun wait_for_run(const ScanArguments &args, uint6
   return run;
 }
 
-struct ScanPrefixes {
+struct Prefixes {
   double own;
   double of_tile_before;  // meaningless for the first tile of a group
 };
 
 // A warp together; in all lanes. The totals up to the tile's have been published or are about to be by blocks that run.
-__device__ __forceinline__ ScanPrefixes look_back(const ScanArguments &args, uint64_t tile, double tile_total,
-                                                  bool publishes) {
+__device__ __forceinline__ Prefixes look_back(const Arguments &args, uint64_t tile, double tile_total, bool publishes) {
   const uint32_t lane = threadIdx.x & 31;
   const uint64_t group = tile / kScanGroupTiles;
   const uint32_t place = static_cast<uint32_t>(tile % kScanGroupTiles), run = place / kScanRunTiles;
   const uint32_t count = lane < run ? kScanRunTiles : lane == run ? place % kScanRunTiles : 0;
-  const ScanRun own = wait_for_run(args, group, count);
+  const Run own = wait_for_run(args, group, count);
   __syncwarp();
   const bool last_of_group = publishes && place == kScanGroupTiles - 1;
   const double run_total = last_of_group && lane == run ? scan_add(own.before, tile_total) : own.before;
@@ -104,16 +104,16 @@ __device__ __forceinline__ ScanPrefixes look_back(const ScanArguments &args, uin
 }
 
 // The last result of a tile, before it is rounded.
-__device__ __forceinline__ double result_of_end(double prefix, const ScanTileEnd &end) {
+__device__ __forceinline__ double result_of_end(double prefix, const TileEnd &end) {
   return scan_add(scan_add(scan_add(prefix, end.rows), end.chunks), end.chunk);
 }
 
 // The result of the last element of the tile before, not yet rounded; +0 for the first tile. A warp together.
-__device__ __forceinline__ double result_before_tile(const ScanArguments &args, uint64_t tile, double prefix_before) {
+__device__ __forceinline__ double result_before_tile(const Arguments &args, uint64_t tile, double prefix_before) {
   if (tile == 0) return 0.0;
   if (tile % kScanGroupTiles == 0) prefix_before = look_back(args, tile - 1, 0.0, false).own;
-  const uint64_t place = (tile - 1) * ScanTileEnd::kPlaces;
-  ScanTileEnd end;
+  const uint64_t place = (tile - 1) * TileEnd::kPlaces;
+  TileEnd end;
   while (!args.tile_ends.fetch(place, end.rows)) {
   }
   while (!args.tile_ends.fetch(place + 1, end.chunks)) {
@@ -124,37 +124,37 @@ __device__ __forceinline__ double result_before_tile(const ScanArguments &args, 
 }
 
 // A tile's rows, one a lane.
-struct ScanRows {
+struct Rows {
   double before;  // the row's
   double total;   // the tile's
 };
 
 // A warp together.
-__device__ __forceinline__ ScanRows scan_rows(const ScanRowSums &sums) {
+__device__ __forceinline__ Rows scan_rows(const RowSums &sums) {
   const uint32_t lane = threadIdx.x & 31;
-  const double own = lane < kScanTileRows ? sums.total[lane] : scan_zero<double>();
+  const double own = lane < kScanTileRows ? sums.total[lane] : empty_sum<double>();
   const double rows = scan_lanes(own, kScanTileRows, lane);
   return {lane_before(rows, lane), __shfl_sync(0xffffffffu, rows, kScanTileRows - 1)};
 }
 
 // A warp together: publishes what other tiles need to know of this one.
-__device__ __forceinline__ void publish_rows(const ScanArguments &args, uint64_t tile, const ScanRows &rows,
-                                             const ScanRowSums &sums, bool exclusive) {
+__device__ __forceinline__ void publish_rows(const Arguments &args, uint64_t tile, const Rows &rows,
+                                             const RowSums &sums, bool exclusive) {
   constexpr uint32_t kLast = kScanTileRows - 1;
   if (args.one_tile || (threadIdx.x & 31) != kLast) return;
   args.tile_totals.publish(tile, rows.total);
   if (!exclusive) return;
-  const uint64_t place = tile * ScanTileEnd::kPlaces;
+  const uint64_t place = tile * TileEnd::kPlaces;
   args.tile_ends.publish(place, rows.before);
   args.tile_ends.publish(place + 1, sums.chunks[kLast]);
   args.tile_ends.publish(place + 2, sums.chunk[kLast]);
 }
 
 // The last result of a row, not yet rounded.
-__device__ __forceinline__ double row_end(double prefix, const ScanRowSums &sums, uint32_t row) {
+__device__ __forceinline__ double row_end(double prefix, const RowSums &sums, uint32_t row) {
   return scan_add(scan_add(prefix, sums.chunks[row]), sums.chunk[row]);
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::scan
 
 #endif  // GSORT_CUDA_SCAN_LOOKBACK_CUH_

@@ -8,11 +8,11 @@
 
 #include "core/superaccumulator.h"
 
-namespace gsort_internal {
+namespace gsort_internal::scan {
 
 // What an empty term adds: -0.0, not +0.0, so that sums of -0 alone stay -0.
 template <class Sum>
-__device__ __forceinline__ Sum scan_zero() {
+__device__ __forceinline__ Sum empty_sum() {
   return std::is_same<Sum, double>::value ? static_cast<Sum>(-0.0) : Sum{0};
 }
 
@@ -35,12 +35,12 @@ __device__ __forceinline__ Sum scan_lanes(Sum value, uint32_t width, uint32_t la
 template <class Sum>
 __device__ __forceinline__ Sum lane_before(Sum value, uint32_t lane) {
   const Sum before = __shfl_up_sync(0xffffffffu, value, 1);
-  return lane == 0 ? scan_zero<Sum>() : before;
+  return lane == 0 ? empty_sum<Sum>() : before;
 }
 
 // A published word that no sum makes: the memory is filled with it before the launch. The only double of these bits is
 // a NaN, and NaNs are published as the quiet one.
-constexpr uint64_t kScanEmpty = UINT64_MAX;
+constexpr uint64_t kEmpty = UINT64_MAX;
 
 // Relaxed: the word itself says whether it is there, and nothing else is read on its account.
 __device__ __forceinline__ uint64_t load_relaxed(const uint64_t *p) {
@@ -62,7 +62,7 @@ __device__ __forceinline__ uint32_t draw_ticket(uint32_t *tickets) {
 
 // Sums on their way between blocks: place i's words lie at words[i], words[i + stride], one a plane.
 template <class Sum>
-struct ScanMailbox {
+struct Mailbox {
   static constexpr uint32_t kPlanes = std::is_same<Sum, uint64_t>::value ? 2 : 1;
   uint64_t *words;
   uint64_t stride;
@@ -130,10 +130,10 @@ struct ScanMailbox {
       sum = double_of_bits(low);
     else
       sum = static_cast<Sum>(low | high << 32);
-    return low != kScanEmpty && high != kScanEmpty;
+    return low != kEmpty && high != kEmpty;
   }
 };
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::scan
 
 #endif  // GSORT_CUDA_SCAN_MAILBOX_CUH_

@@ -14,28 +14,28 @@
 
 #include "cuda/scan/scan.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::scan {
 
 // Barriers of all warps of the pipeline. Its two kinds of warps reach them in different places of the code, as PTX
 // allows: only the threads of one warp must be at the same instruction. compute-sanitizer's synccheck reports this
 // pattern all the same ("divergent threads in block").
 __device__ __forceinline__ void pipeline_sync() {
-  asm volatile("bar.sync 2, %0;" ::"n"(ScanTuning::kPipelineThreads) : "memory");
+  asm volatile("bar.sync 2, %0;" ::"n"(FloatTuning::kPipelineThreads) : "memory");
 }
 __device__ __forceinline__ void sum_up_sync() {  // the one inside sum_up()
-  asm volatile("bar.sync 3, %0;" ::"n"(ScanTuning::kPipelineThreads) : "memory");
+  asm volatile("bar.sync 3, %0;" ::"n"(FloatTuning::kPipelineThreads) : "memory");
 }
 
 // Exclusive and inclusive scans have kernels of their own: there are no registers left.
 template <class Element, bool Exclusive>
-class ScanPipeline {
+class Pipeline {
  public:
   using Bits = typename Element::Bits;
-  using Row = ScanRow<Bits, true>;
+  using Row = RowState<Bits, true>;
 
   // Pairs: of the tile being finished and of the one summed up, by turns.
   struct Shared {
-    ScanRowSums sums[2];
+    RowSums sums[2];
     double row_before[2][kScanTileRows];
     double tile_total[2];
     double tile_prefix[2];
@@ -43,7 +43,7 @@ class ScanPipeline {
     uint32_t ticket[2];
   };
 
-  __device__ __forceinline__ ScanPipeline(const ScanArguments &args, uint4 *staging, Shared &shared)
+  __device__ __forceinline__ Pipeline(const Arguments &args, uint4 *staging, Shared &shared)
       : args_(args), staging_(staging), shared_(shared), lane_(threadIdx.x & 31), warp_(threadIdx.x / 32) {}
 
   __device__ __forceinline__ void run() {
@@ -94,7 +94,7 @@ class ScanPipeline {
       // block has summed up its next tile: by then what they look for is there, and polling would slow the memory.
       const bool early = tile % kScanGroupTiles == kScanGroupTiles - 1;
       if (!early) sum_up_sync();
-      const ScanPrefixes prefixes = look_back(args_, tile, shared_.tile_total[turn], true);
+      const Prefixes prefixes = look_back(args_, tile, shared_.tile_total[turn], true);
       double before = 0.0;
       if constexpr (Exclusive) before = result_before_tile(args_, tile, prefixes.of_tile_before);
       if (early) sum_up_sync();
@@ -133,7 +133,7 @@ class ScanPipeline {
     Row::template load_end<1>();
     const double before = sum_up_row(chunk_total<Element>(row(tile, buffer)), shared_.sums[turn], Exclusive);
     sum_up_sync();
-    const ScanRows rows = scan_rows(shared_.sums[turn]);
+    const Rows rows = scan_rows(shared_.sums[turn]);
     if (lane_ == warp_) shared_.row_before[turn][warp_] = rows.before;
     if (warp_ == 0) {
       if (lane_ == 0) shared_.tile_total[turn] = rows.total;
@@ -143,20 +143,20 @@ class ScanPipeline {
     return before;
   }
 
-  const ScanArguments &args_;
+  const Arguments &args_;
   uint4 *staging_;
   Shared &shared_;
   uint32_t lane_, warp_;
 };
 
 template <class Element, bool Exclusive>
-__global__ void __launch_bounds__(ScanTuning::kPipelineThreads, ScanTuning::kPipelineBlocks)
-    scan_pipeline_kernel(const ScanArguments args) {
+__global__ void __launch_bounds__(FloatTuning::kPipelineThreads, FloatTuning::kPipelineBlocks)
+    scan_pipeline_kernel(const Arguments args) {
   extern __shared__ uint4 staging[];
-  __shared__ typename ScanPipeline<Element, Exclusive>::Shared shared;
-  ScanPipeline<Element, Exclusive>(args, staging, shared).run();
+  __shared__ typename Pipeline<Element, Exclusive>::Shared shared;
+  Pipeline<Element, Exclusive>(args, staging, shared).run();
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::scan
 
 #endif  // GSORT_CUDA_SCAN_PIPELINE_CUH_

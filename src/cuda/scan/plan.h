@@ -3,13 +3,16 @@
 #ifndef GSORT_CUDA_SCAN_PLAN_H_
 #define GSORT_CUDA_SCAN_PLAN_H_
 
+#include <cstddef>
 #include <cstdint>
 
+#include "core/request.h"
 #include "core/scan_order.h"
+#include "cuda/engine/device_facts.h"
 
-namespace gsort_internal {
+namespace gsort_internal::scan {
 
-struct ScanTuning {
+struct FloatTuning {
   // A warp takes a row, a thread a chunk: the order of additions leaves no other choice.
   static constexpr uint32_t kWarps = kScanTileRows;
   static constexpr uint32_t kThreads = kWarps * 32;
@@ -32,37 +35,36 @@ struct ScanTuning {
 
 static_assert(kScanRowChunks == 32, "a row is a warp's");
 static_assert(kScanTileRows <= 32 && kScanGroupRuns == 32, "warps scan row totals and run totals");
-static_assert(ScanTuning::kClusterTilesMax <= kScanRunTiles, "a tile's prefix in a cluster is a sum from the left");
-static_assert(ScanTuning::staging_bytes(4) <= 48 * 1024, "4-byte tiles fit every device without asking");
+static_assert(FloatTuning::kClusterTilesMax <= kScanRunTiles, "a tile's prefix in a cluster is a sum from the left");
+static_assert(FloatTuning::staging_bytes(4) <= 48 * 1024, "4-byte tiles fit every device without asking");
 
 // How a tile gets from memory to its threads.
-enum class ScanWay : uint32_t {
+enum class Algorithm : uint32_t {
   kPipeline,  // blocks stay and fetch tiles ahead
   kCluster,   // a block a tile, all in one cluster
   kStaged,    // a block a tile, through shared memory
   kDirect,    // the device's shared memory holds no tile: threads read global memory twice
 };
 
-struct ScanPlan {
+struct FloatPlan {
   uint64_t tiles;
   uint64_t groups;
-  ScanWay way;
+  Algorithm way;
   uint32_t blocks;
   uint32_t shared_bytes;  // dynamic
 };
 
 // Floats, and integers that a cluster scans. Tiles and groups depend on n alone.
-constexpr ScanPlan plan_scan(uint32_t element_bytes, uint64_t n, uint32_t shared_bytes_block_max,
-                             uint32_t multiprocessors, bool clusters) {
-  using T = ScanTuning;
+constexpr FloatPlan plan_floats(uint32_t element_bytes, uint64_t n, const DeviceFacts &device) {
+  using T = FloatTuning;
   const uint64_t tiles = n / kScanTileItems + (n % kScanTileItems != 0 ? 1 : 0);
   const uint32_t staging = T::staging_bytes(element_bytes);
-  ScanPlan plan{tiles, tiles / kScanGroupTiles + 1, ScanWay::kDirect, static_cast<uint32_t>(tiles), 0};
-  if (staging + T::kOtherSharedBytes > shared_bytes_block_max) return plan;
-  plan.way = ScanWay::kStaged;
+  FloatPlan plan{tiles, tiles / kScanGroupTiles + 1, Algorithm::kDirect, static_cast<uint32_t>(tiles), 0};
+  if (staging + T::kOtherSharedBytes > device.shared_bytes_block_max) return plan;
+  plan.way = Algorithm::kStaged;
   plan.shared_bytes = staging;
-  if (clusters && tiles > 1 && tiles <= T::kClusterTilesMax) {
-    plan.way = ScanWay::kCluster;
+  if (device.clusters() && tiles > 1 && tiles <= T::kClusterTilesMax) {
+    plan.way = Algorithm::kCluster;
     plan.blocks = 2;
     while (plan.blocks < tiles) plan.blocks *= 2;
     return plan;
@@ -70,23 +72,24 @@ constexpr ScanPlan plan_scan(uint32_t element_bytes, uint64_t n, uint32_t shared
   if (element_bytes > T::kPipelineElementBytesMax) return plan;
   // Fetching ahead pays once blocks take more than two tiles each.
   const uint32_t held = T::kPipelineTiles * staging;
-  const uint32_t fitting = shared_bytes_block_max / (held + T::kOtherSharedBytes);
-  const uint64_t blocks = uint64_t{multiprocessors} * (fitting < T::kPipelineBlocks ? fitting : T::kPipelineBlocks);
+  const uint32_t fitting = device.shared_bytes_block_max / (held + T::kOtherSharedBytes);
+  const uint64_t blocks =
+      uint64_t{device.multiprocessors} * (fitting < T::kPipelineBlocks ? fitting : T::kPipelineBlocks);
   if (blocks == 0 || tiles < 3 * blocks) return plan;
-  plan.way = ScanWay::kPipeline;
+  plan.way = Algorithm::kPipeline;
   plan.blocks = static_cast<uint32_t>(blocks);
   plan.shared_bytes = held;
   return plan;
 }
 
-constexpr const char *scan_way_name(ScanWay way) {
-  return way == ScanWay::kPipeline  ? "a pipeline"
-         : way == ScanWay::kCluster ? "a cluster"
-         : way == ScanWay::kStaged  ? "a block a tile"
-                                    : "straight from memory";
+constexpr const char *algorithm_name(Algorithm way) {
+  return way == Algorithm::kPipeline  ? "a pipeline"
+         : way == Algorithm::kCluster ? "a cluster"
+         : way == Algorithm::kStaged  ? "a block a tile"
+                                      : "straight from memory";
 }
 
-struct IntegerScanTuning {
+struct IntegerTuning {
   // Warps that hold tiles in registers; beside them one that looks back. With it two blocks are 1024 threads, which
   // leaves each 64 registers.
   static constexpr uint32_t kWarps = 15;
@@ -105,16 +108,15 @@ struct IntegerScanTuning {
   static constexpr uint32_t totals_in_flight(uint32_t element_bytes) { return element_bytes == 8 ? 5 : 10; }
 };
 
-struct IntegerScanPlan {
+struct IntegerPlan {
   uint64_t tiles;
   uint32_t planes;  // 64-bit words that publish one sum
   uint32_t blocks;
 };
 
 // `skew` is the number of bytes by which the input lies behind a multiple of 16.
-constexpr IntegerScanPlan plan_integer_scan(uint32_t element_bytes, uint64_t n, uint32_t skew,
-                                            uint32_t multiprocessors) {
-  using T = IntegerScanTuning;
+constexpr IntegerPlan plan_integers(uint32_t element_bytes, uint64_t n, uint32_t skew, uint32_t multiprocessors) {
+  using T = IntegerTuning;
   const uint64_t bytes = n * element_bytes + skew;
   const uint64_t tiles = bytes / T::kTileBytes + (bytes % T::kTileBytes != 0 ? 1 : 0);
   const uint64_t blocks = uint64_t{multiprocessors} * T::kBlocksPerMultiprocessor;
@@ -124,11 +126,41 @@ constexpr IntegerScanPlan plan_integer_scan(uint32_t element_bytes, uint64_t n, 
 
 // Integers of up to 4 bytes that fill more than one tile of theirs, and are few enough for a block or a cluster of the
 // floats' kernel: their sums are exact in doubles.
-constexpr bool scans_few_integers(uint32_t element_bytes, uint64_t n, const IntegerScanPlan &plan, bool clusters) {
+constexpr bool scans_few_integers(uint32_t element_bytes, uint64_t n, const IntegerPlan &plan, bool clusters) {
   return clusters && element_bytes <= 4 && plan.tiles > 1 &&
-         n <= uint64_t{ScanTuning::kClusterTilesMax} * kScanTileItems;
+         n <= uint64_t{FloatTuning::kClusterTilesMax} * kScanTileItems;
 }
 
-}  // namespace gsort_internal
+// What a call does.
+enum class Path : uint32_t {
+  kFloats,
+  kFewIntegers,  // by the kernel of the floats
+  kIntegers,
+};
+
+// Words that publish the end of a tile to an exclusive scan; see TileEnd.
+constexpr uint32_t kTileEndWords = 3;
+
+struct Plan {
+  Path path;
+  FloatPlan floats;      // of kFloats and kFewIntegers
+  IntegerPlan integers;  // of kIntegers
+
+  // Places in the workspace, in 64-bit words.
+  uint64_t tickets;
+  uint64_t tile_totals;
+  uint64_t group_prefixes;
+  uint64_t tile_ends;
+  uint64_t inclusive_words;  // cleared before an inclusive scan
+  uint64_t words;            // cleared before an exclusive one
+  uint64_t workspace_bytes;  // whatever the device and the array's address
+};
+
+Plan make_plan(const Request &request, const DeviceFacts &device);
+
+// One line for the log.
+void describe(const Request &request, const Plan &plan, char *text, size_t text_bytes);
+
+}  // namespace gsort_internal::scan
 
 #endif  // GSORT_CUDA_SCAN_PLAN_H_

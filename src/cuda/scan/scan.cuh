@@ -15,12 +15,12 @@
 #include "cuda/scan/tile.cuh"
 #include "cuda/scan/vector.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::scan {
 
 // Sums up the chunk from the left: keep(i, sum) gets the running sum of each element. Returns the last.
 template <class Element, class Row, class Keep>
 __device__ __forceinline__ double sum_up_chunk(const Row &row, Keep keep) {
-  double sum = scan_zero<double>();
+  double sum = empty_sum<double>();
   typename Row::Chunk chunk;
   row.read_chunk(chunk, Element::kIdentity);
 #pragma unroll
@@ -39,13 +39,13 @@ __device__ __forceinline__ double chunk_total(const Row &row) {
 }
 
 // The chunk's running sums, where registers keep them between the two looks at a chunk.
-struct ScanChunkSums {
+struct ChunkSums {
   double sum[kScanChunkItems];
 };
 
 // Scans the row's chunks, of which the lane's has the total `own`, and leaves the row's sums; returns what comes before
 // the lane's chunk in the row.
-__device__ __forceinline__ double sum_up_row(double own, ScanRowSums &sums, bool exclusive) {
+__device__ __forceinline__ double sum_up_row(double own, RowSums &sums, bool exclusive) {
   const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x / 32;
   const double chunks = scan_lanes(own, kScanRowChunks, lane);
   const double before = lane_before(chunks, lane);
@@ -58,7 +58,7 @@ __device__ __forceinline__ double sum_up_row(double own, ScanRowSums &sums, bool
 template <class Element, class Row>
 __device__ __forceinline__ void replace_chunk(typename Row::Chunk &chunk, double prefix) {
   using Bits = typename Element::Bits;
-  double sum = scan_zero<double>();
+  double sum = empty_sum<double>();
 #pragma unroll
   for (uint32_t k = 0; k < Row::kChunkVectors; ++k) {
     uint32_t words[4] = {0, 0, 0, 0};
@@ -73,7 +73,7 @@ __device__ __forceinline__ void replace_chunk(typename Row::Chunk &chunk, double
 
 // The same of the sums that were kept.
 template <class Element, class Row>
-__device__ __forceinline__ void make_results(typename Row::Chunk &chunk, const ScanChunkSums &sums, double prefix) {
+__device__ __forceinline__ void make_results(typename Row::Chunk &chunk, const ChunkSums &sums, double prefix) {
 #pragma unroll
   for (uint32_t k = 0; k < Row::kChunkVectors; ++k) {
     uint32_t words[4] = {0, 0, 0, 0};
@@ -127,7 +127,7 @@ __device__ __forceinline__ void finish_row(Row &row, double prefix, bool exclusi
 
 // The row of a warp of the tile; an empty one past the last tile.
 template <class Row>
-__device__ __forceinline__ Row row_of_tile(const ScanArguments &args, uint64_t tile, uint32_t warp, uint4 *staging) {
+__device__ __forceinline__ Row row_of_tile(const Arguments &args, uint64_t tile, uint32_t warp, uint4 *staging) {
   const uint64_t begin = tile * kScanTileItems + warp * kScanRowItems;
   const uint64_t left = begin < args.n ? args.n - begin : 0;
   return Row(staging + warp * (kScanRowItems / Row::kVectorElements), args.in, args.out, begin,
@@ -136,27 +136,26 @@ __device__ __forceinline__ Row row_of_tile(const ScanArguments &args, uint64_t t
 
 // What warp 0 finds out for a tile's rows.
 template <class Bits>
-struct ScanRowStarts {
+struct RowStarts {
   double prefix[kScanTileRows];
   Bits before[kScanTileRows];  // exclusive scans: the result of the element before the row
 };
 
 // What the tiles of a cluster send this one's block.
-struct ScanInbox {
-  uint64_t totals[ScanTuning::kClusterTilesMax];  // of the tiles before
-  uint64_t end[ScanTileEnd::kPlaces];             // of the tile just before
+struct Inbox {
+  uint64_t totals[FloatTuning::kClusterTilesMax];  // of the tiles before
+  uint64_t end[TileEnd::kPlaces];                  // of the tile just before
   ClusterCount come;
 
   // Thread 0.
   __device__ __forceinline__ void open(uint32_t tile) {
     come.open();
-    come.expect(tile == 0 ? 0 : (tile + ScanTileEnd::kPlaces) * sizeof(uint64_t));
+    come.expect(tile == 0 ? 0 : (tile + TileEnd::kPlaces) * sizeof(uint64_t));
   }
 };
 
 // Warp 0 tells the tiles behind. All blocks run.
-__device__ __forceinline__ void tell_cluster(uint32_t tile, const ScanRows &rows, const ScanRowSums &sums,
-                                             ScanInbox &inbox) {
+__device__ __forceinline__ void tell_cluster(uint32_t tile, const Rows &rows, const RowSums &sums, Inbox &inbox) {
   constexpr uint32_t kLast = kScanTileRows - 1;
   const uint32_t lane = threadIdx.x & 31;
   const double rows_before = __shfl_sync(0xffffffffu, rows.before, kLast);
@@ -168,10 +167,10 @@ __device__ __forceinline__ void tell_cluster(uint32_t tile, const ScanRows &rows
 }
 
 // The tile's prefix, as look_back() finds it: the first group's first run begins with nothing before it.
-__device__ __forceinline__ ScanPrefixes prefixes_in_cluster(uint32_t tile, const ScanInbox &inbox) {
-  ScanPrefixes prefixes{scan_zero<double>(), scan_zero<double>()};
+__device__ __forceinline__ Prefixes prefixes_in_cluster(uint32_t tile, const Inbox &inbox) {
+  Prefixes prefixes{empty_sum<double>(), empty_sum<double>()};
 #pragma unroll
-  for (uint32_t t = 0; t < ScanTuning::kClusterTilesMax; ++t) {
+  for (uint32_t t = 0; t < FloatTuning::kClusterTilesMax; ++t) {
     if (t >= tile) continue;
     prefixes.of_tile_before = prefixes.own;
     prefixes.own = scan_add(prefixes.own, double_of_bits(inbox.totals[t]));
@@ -181,11 +180,10 @@ __device__ __forceinline__ ScanPrefixes prefixes_in_cluster(uint32_t tile, const
 
 // A warp together.
 template <class Element>
-__device__ __forceinline__ void start_rows(const ScanArguments &args, uint64_t tile, const ScanRowSums &sums,
-                                           const ScanRows &rows, const ScanInbox &inbox,
-                                           ScanRowStarts<typename Element::Bits> &starts) {
+__device__ __forceinline__ void start_rows(const Arguments &args, uint64_t tile, const RowSums &sums, const Rows &rows,
+                                           const Inbox &inbox, RowStarts<typename Element::Bits> &starts) {
   const uint32_t lane = threadIdx.x & 31, row = lane % kScanTileRows;
-  ScanPrefixes prefixes{scan_zero<double>(), scan_zero<double>()};
+  Prefixes prefixes{empty_sum<double>(), empty_sum<double>()};
   if (args.cluster)
     prefixes = prefixes_in_cluster(static_cast<uint32_t>(tile), inbox);
   else if (!args.one_tile)
@@ -206,19 +204,19 @@ __device__ __forceinline__ void start_rows(const ScanArguments &args, uint64_t t
 // Blocks a multiprocessor that registers must leave room for: three, two of 8-byte elements. Where sums are kept there
 // is one block on each.
 template <class Element, bool Staged, bool Kept>
-constexpr int kScanBlocks = !Staged || Kept                       ? 1
-                            : sizeof(typename Element::Bits) == 8 ? 2
-                                                                  : 3;
+constexpr int kBlocks = !Staged || Kept                       ? 1
+                        : sizeof(typename Element::Bits) == 8 ? 2
+                                                              : 3;
 
 // Kept: for one tile, or those of one cluster, whose threads keep the sums of their chunks.
 template <class Element, bool Staged, bool Kept>
-__global__ void __launch_bounds__(ScanTuning::kThreads, (kScanBlocks<Element, Staged, Kept>))
-    scan_kernel(const ScanArguments args) {
-  using Row = ScanRow<typename Element::Bits, Staged>;
+__global__ void __launch_bounds__(FloatTuning::kThreads, (kBlocks<Element, Staged, Kept>))
+    scan_kernel(const Arguments args) {
+  using Row = RowState<typename Element::Bits, Staged>;
   extern __shared__ uint4 staging[];
-  __shared__ ScanRowSums sums;
-  __shared__ ScanRowStarts<typename Element::Bits> starts;
-  __shared__ ScanInbox inbox;
+  __shared__ RowSums sums;
+  __shared__ RowStarts<typename Element::Bits> starts;
+  __shared__ Inbox inbox;
   __shared__ uint32_t ticket;
   const uint32_t warp = threadIdx.x / 32;
   if constexpr (Kept) {
@@ -231,13 +229,13 @@ __global__ void __launch_bounds__(ScanTuning::kThreads, (kScanBlocks<Element, St
   const uint64_t tile = Kept ? blockIdx.x : ticket;
   Row row = row_of_tile<Row>(args, tile, warp, staging);
   row.load(Element::kIdentity);
-  ScanChunkSums kept;
+  ChunkSums kept;
   const double total = sum_up_chunk<Element>(row, [&](uint32_t i, double sum) {
     if constexpr (Kept) kept.sum[i] = sum;
   });
   const double chunk_before = sum_up_row(total, sums, args.exclusive);
   __syncthreads();
-  const ScanRows rows = warp == 0 ? scan_rows(sums) : ScanRows{};
+  const Rows rows = warp == 0 ? scan_rows(sums) : Rows{};
   if (Kept && args.cluster) {
     cluster_wait();  // all blocks run
     if (warp == 0) {
@@ -261,6 +259,6 @@ __global__ void __launch_bounds__(ScanTuning::kThreads, (kScanBlocks<Element, St
   }
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::scan
 
 #endif  // GSORT_CUDA_SCAN_SCAN_CUH_

@@ -9,18 +9,18 @@
 #include "cuda/primitive/copy_async.cuh"
 #include "cuda/primitive/staged_vector.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::scan {
 
 // The row in shared memory, or straight in global memory on devices whose shared memory is too small for a tile.
 template <class Bits, bool Staged>
-class ScanRow {
+class RowState {
  public:
   static constexpr uint32_t kVectorElements = 16 / sizeof(Bits);
   static constexpr uint32_t kChunkVectors = kScanChunkItems / kVectorElements;
   using Chunk = uint4[kChunkVectors];
 
   // `count` elements of the row exist, from in[begin] and out[begin].
-  __device__ __forceinline__ ScanRow(uint4 *staging, const void *in, void *out, uint64_t begin, uint32_t count)
+  __device__ __forceinline__ RowState(uint4 *staging, const void *in, void *out, uint64_t begin, uint32_t count)
       : staging_(staging),
         in_(static_cast<const Bits *>(in) + begin),
         out_(static_cast<Bits *>(out) + begin),
@@ -121,6 +121,6 @@ class ScanRow {
   uint32_t count_, lane_;
 };
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::scan
 
 #endif  // GSORT_CUDA_SCAN_TILE_CUH_

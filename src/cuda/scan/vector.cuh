@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace gsort_internal {
+namespace gsort_internal::scan {
 
 // What sums of U are kept in; modulo the width of U nothing is lost.
 template <class U>
@@ -92,6 +92,6 @@ __device__ __forceinline__ void add_to_all(uint4 &v, IntegerSumOf<U> term) {
   }
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::scan
 
 #endif  // GSORT_CUDA_SCAN_VECTOR_CUH_

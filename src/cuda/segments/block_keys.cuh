@@ -8,7 +8,7 @@
 #include "core/key_bits.h"
 #include "cuda/segments/block_sort.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::segments {
 
 template <class U, class Shape>
 __device__ __forceinline__ void load_block_keys(const U *array, const BlockItems<Shape> &items,
@@ -28,6 +28,6 @@ __device__ __forceinline__ void store_block_keys(U *array, const BlockItems<Shap
     if (row < items.rows && items.index(row) < items.count) array[items.index(row)] = codec.decode(keys[row]);
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::segments
 
 #endif  // GSORT_CUDA_SEGMENTS_BLOCK_KEYS_CUH_

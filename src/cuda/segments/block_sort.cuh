@@ -8,9 +8,8 @@
 
 #include "cuda/primitive/digit_rank.cuh"
 #include "cuda/primitive/warp.cuh"
-#include "cuda/sort/sort_plan.h"
 
-namespace gsort_internal {
+namespace gsort_internal::segments {
 
 template <class U>
 using VaryingBits = typename std::conditional<sizeof(U) == 8, unsigned long long, uint32_t>::type;
@@ -101,6 +100,6 @@ __device__ __forceinline__ void block_sort(BlockSortStorage<U, Shape> &storage, 
   }
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::segments
 
 #endif  // GSORT_CUDA_SEGMENTS_BLOCK_SORT_CUH_

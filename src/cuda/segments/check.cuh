@@ -7,20 +7,18 @@
 #include <cstdint>
 
 #include "core/key_bits.h"
-#include "cuda/segments/layout.h"
+#include "cuda/segments/plan.h"
 
-namespace gsort_internal {
+namespace gsort_internal::segments {
 
-constexpr uint32_t kSegmentThreads = 256;
-
-struct SegmentList {
+struct List {
   unsigned long long *count;
   uint64_t *segments;
   uint64_t capacity;
 };
 
 template <class U>
-struct SegmentParams {
+struct Params {
   const U *keys_in;
   U *keys_out;
   U *keys_y;  // between passes
@@ -32,14 +30,14 @@ struct SegmentParams {
   // Bit i: a segment that is not empty begins or ends at key i. Empty segments leave no trace.
   uint32_t *bounds;
   uint32_t *any_short;
-  SegmentList small, medium, large;
+  List small, medium, large;
   uint64_t *large_tile_begins;       // [large + 1]: number of tiles in the large segments before
   unsigned long long *large_counts;  // [large][digits][256]: counts, then first places
   uint64_t *look_back;               // [tiles][256]
   uint32_t *tickets;                 // [digits]
 };
 
-__device__ inline void list_segment(const SegmentList &list, uint64_t segment) {
+__device__ inline void list_segment(const List &list, uint64_t segment) {
   const uint64_t at = atomicAdd(list.count, 1ull);
   // Wrong offsets can name more large segments than there is room for; the error is found elsewhere.
   if (at < list.capacity) list.segments[at] = segment;
@@ -51,7 +49,7 @@ struct BoundWindow {
   uint32_t words[kWords];
 
   __device__ __forceinline__ void clear() {
-    for (uint32_t i = threadIdx.x; i < kWords; i += kSegmentThreads) words[i] = 0;
+    for (uint32_t i = threadIdx.x; i < kWords; i += kBlockThreads) words[i] = 0;
   }
   // `begin`: the first word of the window.
   __device__ __forceinline__ void mark(uint32_t *bounds, uint64_t begin, uint64_t at) {
@@ -67,7 +65,7 @@ struct BoundWindow {
   __device__ __forceinline__ void flush(uint32_t *bounds, uint64_t begin, uint64_t last, uint64_t n) {
     const uint64_t used = min(last, n) / 32 + 1 - begin;
     const uint32_t count = used < kWords ? static_cast<uint32_t>(used) : kWords;
-    for (uint32_t i = threadIdx.x; i < count; i += kSegmentThreads) {
+    for (uint32_t i = threadIdx.x; i < count; i += kBlockThreads) {
       // Offsets that do not ascend can leave bits behind that would go past the bitmap from a later window.
       if (words[i] != 0 && begin + i <= n / 32) atomicOr(&bounds[begin + i], words[i]);
       words[i] = 0;
@@ -77,7 +75,7 @@ struct BoundWindow {
 
 // Whether segment `s` is short.
 template <class U>
-__device__ __forceinline__ bool list_by_length(const SegmentParams<U> &params, uint64_t s, uint64_t items) {
+__device__ __forceinline__ bool list_by_length(const Params<U> &params, uint64_t s, uint64_t items) {
   if (items <= kShortSegmentItemsMax) return true;
   if (items <= SmallSegmentTile<sizeof(U)>::kItems) {
     list_segment(params.small, s);
@@ -89,12 +87,8 @@ __device__ __forceinline__ bool list_by_length(const SegmentParams<U> &params, u
   return false;
 }
 
-constexpr uint32_t kCheckRows = 8;
-constexpr uint32_t kCheckItems = kSegmentThreads * kCheckRows;
-
 template <class U>
-__global__ void __launch_bounds__(kSegmentThreads)
-    check_segments_kernel(const __grid_constant__ SegmentParams<U> params) {
+__global__ void __launch_bounds__(kBlockThreads) check_segments_kernel(const __grid_constant__ Params<U> params) {
   __shared__ BoundWindow window;
   window.clear();
   bool wrong = false, any_short = false;
@@ -108,15 +102,15 @@ __global__ void __launch_bounds__(kSegmentThreads)
     if (base + kCheckItems <= params.segments) {
 #pragma unroll
       for (uint32_t row = 0; row < kCheckRows; ++row) {
-        begins[row] = from[row * kSegmentThreads];
-        ends[row] = from[row * kSegmentThreads + 1];
+        begins[row] = from[row * kBlockThreads];
+        ends[row] = from[row * kBlockThreads + 1];
       }
     } else {
 #pragma unroll
       for (uint32_t row = 0; row < kCheckRows; ++row) {
-        const bool is_segment = base + row * kSegmentThreads + threadIdx.x < params.segments;
-        begins[row] = is_segment ? from[row * kSegmentThreads] : 0;
-        ends[row] = is_segment ? from[row * kSegmentThreads + 1] : 0;
+        const bool is_segment = base + row * kBlockThreads + threadIdx.x < params.segments;
+        begins[row] = is_segment ? from[row * kBlockThreads] : 0;
+        ends[row] = is_segment ? from[row * kBlockThreads + 1] : 0;
       }
     }
     __syncthreads();  // the window is clear
@@ -131,7 +125,7 @@ __global__ void __launch_bounds__(kSegmentThreads)
         continue;
       }
       window.mark(params.bounds, window_begin, end);
-      any_short |= list_by_length(params, base + row * kSegmentThreads + threadIdx.x, end - begin);
+      any_short |= list_by_length(params, base + row * kBlockThreads + threadIdx.x, end - begin);
     }
     __syncthreads();  // all have marked
     window.flush(params.bounds, window_begin, last, params.n);
@@ -141,6 +135,6 @@ __global__ void __launch_bounds__(kSegmentThreads)
   if (__syncthreads_or(any_short) && threadIdx.x == 0) *params.any_short = 1;
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::segments
 
 #endif  // GSORT_CUDA_SEGMENTS_CHECK_CUH_

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A planned sort of segments: what launch_segments.cu hands to the code of one key width.
+// A planned sort of segments: what launch.cu hands to the code of one key width.
 #ifndef GSORT_CUDA_SEGMENTS_JOB_H_
 #define GSORT_CUDA_SEGMENTS_JOB_H_
 
 #include <cstdint>
 
 #include "cuda/engine/launch.h"
-#include "cuda/segments/layout.h"
+#include "cuda/segments/plan.h"
 
-namespace gsort_internal {
+namespace gsort_internal::segments {
 
-struct SegmentsJob {
+struct Job {
   const Request *request;
-  SegmentsLayout layout;
+  Plan plan;
   void *workspace;
   uint32_t *error;  // 0 when the kernels start
 
@@ -23,12 +23,12 @@ struct SegmentsJob {
 };
 
 template <class U>
-void launch_segments_width(const LaunchContext &context, const SegmentsJob &job);
-extern template void launch_segments_width<uint8_t>(const LaunchContext &, const SegmentsJob &);
-extern template void launch_segments_width<uint16_t>(const LaunchContext &, const SegmentsJob &);
-extern template void launch_segments_width<uint32_t>(const LaunchContext &, const SegmentsJob &);
-extern template void launch_segments_width<uint64_t>(const LaunchContext &, const SegmentsJob &);
+void launch_width(const LaunchContext &context, const Job &job);
+extern template void launch_width<uint8_t>(const LaunchContext &, const Job &);
+extern template void launch_width<uint16_t>(const LaunchContext &, const Job &);
+extern template void launch_width<uint32_t>(const LaunchContext &, const Job &);
+extern template void launch_width<uint64_t>(const LaunchContext &, const Job &);
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::segments
 
 #endif  // GSORT_CUDA_SEGMENTS_JOB_H_

@@ -14,12 +14,12 @@
 #include "cuda/sort/lsd/histogram.cuh"
 #include "cuda/sort/lsd/radix_pass.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::segments {
 
 // One block a listed segment, blocks take segments in turn.
 template <class U, class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kThreads <= 256 ? 4 : 2)
-    block_segments_kernel(const __grid_constant__ SegmentParams<U> params, const SegmentList list) {
+    block_segments_kernel(const __grid_constant__ Params<U> params, const List list) {
   extern __shared__ __align__(16) unsigned char shared[];
   auto &storage = *reinterpret_cast<BlockSortStorage<U, Shape> *>(shared);
   if (*params.error != 0) return;
@@ -42,7 +42,7 @@ constexpr uint32_t kDigitsOf = sizeof(U) * 8 / kDigitBits;
 
 // Thread i of the grid clears what passes add to.
 template <class U>
-__device__ inline void clear_large(const SegmentParams<U> &params, uint64_t count, uint64_t tiles) {
+__device__ inline void clear_large(const Params<U> &params, uint64_t count, uint64_t tiles) {
   const uint64_t step = uint64_t{gridDim.x} * blockDim.x, first = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   for (uint64_t i = first; i < count * kDigitsOf<U> * kDigitBins; i += step) params.large_counts[i] = 0;
   for (uint64_t i = first; i < tiles * kDigitBins; i += step) params.look_back[i] = 0;
@@ -50,7 +50,7 @@ __device__ inline void clear_large(const SegmentParams<U> &params, uint64_t coun
 
 // One block: numbers the tiles of the large segments.
 template <class U, class Shape>
-__device__ inline void number_tiles(const SegmentParams<U> &params, uint64_t count, uint64_t *warp_sums) {
+__device__ inline void number_tiles(const Params<U> &params, uint64_t count, uint64_t *warp_sums) {
   const uint32_t warp = threadIdx.x / 32;
   uint64_t before = 0;
   for (uint64_t base = 0; base < count; base += Shape::kThreads) {
@@ -83,7 +83,7 @@ struct SegmentTile {
 
 // False if there is no such tile.
 template <class U>
-__device__ inline bool find_large_tile(const SegmentParams<U> &params, uint64_t tile, uint32_t tile_items,
+__device__ inline bool find_large_tile(const Params<U> &params, uint64_t tile, uint32_t tile_items,
                                        SegmentTile &found) {
   uint64_t low = 0, high = *params.large.count;
   if (high == 0 || tile >= params.large_tile_begins[high]) return false;
@@ -107,7 +107,7 @@ __device__ inline bool find_large_tile(const SegmentParams<U> &params, uint64_t 
 
 // Counts every digit of a tile's keys.
 template <class U, class Shape>
-__device__ inline void count_tile(const SegmentParams<U> &params, const SegmentTile &tile, uint32_t *counters) {
+__device__ inline void count_tile(const Params<U> &params, const SegmentTile &tile, uint32_t *counters) {
   constexpr uint32_t kCounters = kDigitsOf<U> * kDigitBins;
   for (uint32_t i = threadIdx.x; i < kCounters; i += Shape::kThreads) counters[i] = 0;
   __syncthreads();
@@ -136,7 +136,7 @@ __device__ inline void count_tile(const SegmentParams<U> &params, const SegmentT
 
 // One warp a segment and digit: counts become first places.
 template <class U, class Shape>
-__device__ inline void place_large(const SegmentParams<U> &params, uint64_t count) {
+__device__ inline void place_large(const Params<U> &params, uint64_t count) {
   const uint64_t step = uint64_t{gridDim.x} * Shape::kWarps;
   const uint64_t digits = count * kDigitsOf<U>;
   for (uint64_t i = uint64_t{blockIdx.x} * Shape::kWarps + threadIdx.x / 32; i < digits; i += step) {
@@ -155,7 +155,7 @@ struct LargeJob {
 
 // One thread takes the next tile of a pass.
 template <class U, class Shape>
-__device__ __forceinline__ void take_large_tile(const SegmentParams<U> &params, uint32_t digit, LargeJob &taken) {
+__device__ __forceinline__ void take_large_tile(const Params<U> &params, uint32_t digit, LargeJob &taken) {
   const uint32_t number = atomicAdd(&params.tickets[digit], 1u);
   SegmentTile tile;
   taken.found = find_large_tile(params, number, Shape::kItems, tile);
@@ -177,7 +177,7 @@ __device__ __forceinline__ void take_large_tile(const SegmentParams<U> &params, 
 // in the output.
 template <class U, class Shape>
 __device__ __forceinline__ void pass_large(PassStorage<U, NoValue, Shape> &storage, LargeJob &taken,
-                                           const SegmentParams<U> &params, uint32_t digit) {
+                                           const Params<U> &params, uint32_t digit) {
   const bool first = digit == 0, last = digit == kDigitsOf<U> - 1;
   for (;;) {
     if (threadIdx.x == 0) {
@@ -202,8 +202,7 @@ __device__ __forceinline__ void pass_large(PassStorage<U, NoValue, Shape> &stora
 // All large segments. The grid's barriers order what its blocks wrote to memory before what they read behind. Look-back
 // waits only for tiles that were taken before, each by a block that runs.
 template <class U, class Shape>
-__global__ void __launch_bounds__(Shape::kThreads, 2)
-    large_segments_kernel(const __grid_constant__ SegmentParams<U> params) {
+__global__ void __launch_bounds__(Shape::kThreads, 2) large_segments_kernel(const __grid_constant__ Params<U> params) {
   extern __shared__ __align__(16) unsigned char shared[];
   __shared__ LargeJob taken;
   auto &storage = *reinterpret_cast<PassStorage<U, NoValue, Shape> *>(shared);
@@ -234,6 +233,6 @@ __global__ void __launch_bounds__(Shape::kThreads, 2)
   }
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::segments
 
 #endif  // GSORT_CUDA_SEGMENTS_SEGMENTED_CUH_

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace gsort_internal {
+namespace gsort_internal::segments {
 
 __device__ __forceinline__ uint32_t shared_address(const void *object) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(object));
@@ -44,6 +44,6 @@ __device__ __forceinline__ void wait_for_async_copies() {
 #endif
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::segments
 
 #endif  // GSORT_CUDA_SEGMENTS_SHARED_ACCESS_CUH_

@@ -11,7 +11,7 @@
 #include "cuda/segments/check.cuh"
 #include "cuda/segments/shared_access.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::segments {
 
 // Classes of segments: one lane with 4, 8, 12 or 16 keys, then 2, 4, 8, 16 or 32 lanes with 16 keys each.
 struct ShortClass {
@@ -63,7 +63,7 @@ struct ShortTile {
 };
 static_assert(sizeof(ShortTile<uint32_t>) <= 40960 && sizeof(ShortTile<uint64_t>) <= 40960,
               "more than the blocks wanted fit an SM of sm_90, one an SM of sm_75");
-static_assert(ShortTile<uint32_t>::kBoundWarps < kSegmentThreads / 32, "one more warp looks for the last end");
+static_assert(ShortTile<uint32_t>::kBoundWarps < kBlockThreads / 32, "one more warp looks for the last end");
 static_assert(ShortTile<uint32_t>::kReach < 0xffff, "places have 16 bits, and no bound is far from all of them");
 
 // One warp: the end of the tile's last segment, kNoBound if it is not short.
@@ -108,30 +108,30 @@ __device__ __forceinline__ uint32_t find_segments(ShortTile<U> &tile, const uint
   return count;
 }
 
-// Rows of keys on their way between memory and the tile. A thread's next key is kSegmentThreads further in either.
+// Rows of keys on their way between memory and the tile. A thread's next key is kBlockThreads further in either.
 template <class U>
 struct ShortRows {
   static constexpr uint32_t kUnroll = 6;
-  static constexpr uint32_t kTileStep = kSegmentThreads + (kSegmentThreads >> ShortTile<U>::kRowShift);
-  static_assert(kSegmentThreads % (1u << ShortTile<U>::kRowShift) == 0, "padding grows by the same in every step");
+  static constexpr uint32_t kTileStep = kBlockThreads + (kBlockThreads >> ShortTile<U>::kRowShift);
+  static_assert(kBlockThreads % (1u << ShortTile<U>::kRowShift) == 0, "padding grows by the same in every step");
 
   // Keys from the first segment's begin to the last short one's end. Those of longer segments in between are read and
   // written back as they are.
-  static __device__ __forceinline__ void load(ShortTile<U> &tile, const SegmentParams<U> &params, uint64_t begin,
+  static __device__ __forceinline__ void load(ShortTile<U> &tile, const Params<U> &params, uint64_t begin,
                                               uint32_t first, uint32_t end) {
     if constexpr (sizeof(U) >= 4) {
       if (params.codec.is_identity()) return load_async(tile, params.keys_in + begin, first, end);
     }
-    for (uint32_t at = first + threadIdx.x; at < end; at += kUnroll * kSegmentThreads) {
+    for (uint32_t at = first + threadIdx.x; at < end; at += kUnroll * kBlockThreads) {
       const U *from = params.keys_in + begin + at;
       auto *to = tile.keys + ShortTile<U>::place(at);
       U keys[kUnroll];
 #pragma unroll
       for (uint32_t i = 0; i < kUnroll; ++i)
-        if (at + i * kSegmentThreads < end) keys[i] = from[i * kSegmentThreads];
+        if (at + i * kBlockThreads < end) keys[i] = from[i * kBlockThreads];
 #pragma unroll
       for (uint32_t i = 0; i < kUnroll; ++i)
-        if (at + i * kSegmentThreads < end) to[i * kTileStep] = params.codec.encode(keys[i]);
+        if (at + i * kBlockThreads < end) to[i * kTileStep] = params.codec.encode(keys[i]);
     }
   }
 
@@ -141,30 +141,30 @@ struct ShortRows {
     const U *from = keys_in + first + threadIdx.x;
     uint32_t to = shared_address(tile.keys + ShortTile<U>::place(first + threadIdx.x));
 #pragma unroll 4
-    for (uint32_t at = first + threadIdx.x; at < end; at += kSegmentThreads) {
+    for (uint32_t at = first + threadIdx.x; at < end; at += kBlockThreads) {
       copy_async(to, from);
-      from += kSegmentThreads;
+      from += kBlockThreads;
       to += kTileStep * sizeof(*tile.keys);
     }
   }
 
-  static __device__ __forceinline__ void store(const ShortTile<U> &tile, const SegmentParams<U> &params, uint64_t begin,
+  static __device__ __forceinline__ void store(const ShortTile<U> &tile, const Params<U> &params, uint64_t begin,
                                                uint32_t first, uint32_t end) {
     const bool plain = params.codec.is_identity();
-    for (uint32_t at = first + threadIdx.x; at < end; at += kUnroll * kSegmentThreads) {
+    for (uint32_t at = first + threadIdx.x; at < end; at += kUnroll * kBlockThreads) {
       const auto *from = tile.keys + ShortTile<U>::place(at);
       U *to = params.keys_out + begin + at;
       U keys[kUnroll];
 #pragma unroll
       for (uint32_t i = 0; i < kUnroll; ++i)
-        if (at + i * kSegmentThreads < end) keys[i] = static_cast<U>(from[i * kTileStep]);
+        if (at + i * kBlockThreads < end) keys[i] = static_cast<U>(from[i * kTileStep]);
       if (!plain) {
 #pragma unroll
         for (uint32_t i = 0; i < kUnroll; ++i) keys[i] = params.codec.decode(keys[i]);
       }
 #pragma unroll
       for (uint32_t i = 0; i < kUnroll; ++i)
-        if (at + i * kSegmentThreads < end) to[i * kSegmentThreads] = keys[i];
+        if (at + i * kBlockThreads < end) to[i * kBlockThreads] = keys[i];
     }
   }
 };
@@ -172,7 +172,7 @@ struct ShortRows {
 // Puts every short segment of two keys or more on the list of its class.
 template <class U>
 __device__ __forceinline__ void classify_segments(ShortTile<U> &tile, uint32_t count) {
-  for (uint32_t base = 0; base < count; base += kSegmentThreads) {
+  for (uint32_t base = 0; base < count; base += kBlockThreads) {
     const uint32_t s = base + threadIdx.x;
     uint32_t of_class = ShortClass::kCount;
     if (s < count) {
@@ -259,7 +259,7 @@ __device__ __forceinline__ void sort_classes(ShortTile<U> &tile) {
   const uint32_t own_end = warp_inclusive_sum(own_batches);
   const uint32_t own_begin_count = (own_end - own_batches) << 16 | own_count;
   const uint32_t batches = __shfl_sync(kFullWarp, own_end, kLast);
-  for (uint32_t batch = threadIdx.x / 32; batch < batches; batch += kSegmentThreads / 32) {
+  for (uint32_t batch = threadIdx.x / 32; batch < batches; batch += kBlockThreads / 32) {
     const uint32_t lane = __popc(__ballot_sync(kFullWarp, own_end <= batch));
     const uint32_t of_class = kLast - lane, lane_bits = ShortClass::lane_bits(of_class);
     const uint32_t begin_count = __shfl_sync(kFullWarp, own_begin_count, lane);
@@ -279,7 +279,7 @@ __device__ __forceinline__ void sort_classes(ShortTile<U> &tile) {
 }
 
 template <class U>
-__device__ __forceinline__ void sort_short_tile(ShortTile<U> &tile, const SegmentParams<U> &params, uint32_t number) {
+__device__ __forceinline__ void sort_short_tile(ShortTile<U> &tile, const Params<U> &params, uint32_t number) {
   using Tile = ShortTile<U>;
   const uint64_t begin = uint64_t{number} * Tile::kItems;
   const uint32_t count = find_segments(tile, params.bounds + begin / 32);
@@ -300,11 +300,11 @@ __device__ __forceinline__ void sort_short_tile(ShortTile<U> &tile, const Segmen
 
 // Keys before the first and after the last segment, several a thread in flight.
 template <class U>
-__device__ __forceinline__ void copy_outside(const SegmentParams<U> &params) {
+__device__ __forceinline__ void copy_outside(const Params<U> &params) {
   constexpr uint32_t kUnroll = 8;
   const uint64_t first = params.offsets[0], segmented = params.offsets[params.segments] - first;
-  const uint64_t outside = params.n - segmented, step = uint64_t{gridDim.x} * kSegmentThreads;
-  for (uint64_t i = uint64_t{blockIdx.x} * kSegmentThreads + threadIdx.x; i < outside; i += kUnroll * step) {
+  const uint64_t outside = params.n - segmented, step = uint64_t{gridDim.x} * kBlockThreads;
+  for (uint64_t i = uint64_t{blockIdx.x} * kBlockThreads + threadIdx.x; i < outside; i += kUnroll * step) {
     U keys[kUnroll];
 #pragma unroll
     for (uint32_t row = 0; row < kUnroll; ++row) {
@@ -320,8 +320,8 @@ __device__ __forceinline__ void copy_outside(const SegmentParams<U> &params) {
 }
 
 template <class U>
-__global__ void __launch_bounds__(kSegmentThreads, ShortTile<U>::kBlocks)
-    short_segments_kernel(const __grid_constant__ SegmentParams<U> params, uint32_t tiles) {
+__global__ void __launch_bounds__(kBlockThreads, ShortTile<U>::kBlocks)
+    short_segments_kernel(const __grid_constant__ Params<U> params, uint32_t tiles) {
   __shared__ ShortTile<U> tile;
   if (*params.error != 0) return;
   if (params.keys_in != params.keys_out) copy_outside(params);
@@ -332,6 +332,6 @@ __global__ void __launch_bounds__(kSegmentThreads, ShortTile<U>::kBlocks)
   for (uint32_t number = blockIdx.x; number < tiles; number += gridDim.x) sort_short_tile(tile, params, number);
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::segments
 
 #endif  // GSORT_CUDA_SEGMENTS_SHORT_CUH_

@@ -12,36 +12,32 @@
 #include "cuda/segments/segmented.cuh"
 #include "cuda/segments/short.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::segments {
 
 template <class U>
-SegmentParams<U> segment_params(const SegmentsJob &job) {
+Params<U> make_params(const Job &job) {
   const Request &request = *job.request;
-  const SegmentsLayout &layout = job.layout;
-  SegmentParams<U> params{};
+  const Plan &plan = job.plan;
+  Params<U> params{};
   params.keys_in = static_cast<const U *>(request.in);
   params.keys_out = static_cast<U *>(request.out);
-  params.keys_y = job.slice<U>(layout.keys_y);
+  params.keys_y = job.slice<U>(plan.keys_y);
   params.n = request.n;
   params.offsets = request.offsets;
   params.segments = request.segments;
   params.codec = make_codec<U>(request.order);
   params.error = job.error;
-  params.bounds = job.slice<uint32_t>(layout.bounds);
-  auto *counts = job.slice<unsigned long long>(layout.list_counts);
+  params.bounds = job.slice<uint32_t>(plan.bounds);
+  auto *counts = job.slice<unsigned long long>(plan.list_counts);
   params.any_short = reinterpret_cast<uint32_t *>(counts + 3);
-  params.small = {counts, job.slice<uint64_t>(layout.small_list), layout.small_max};
-  params.medium = {counts + 1, job.slice<uint64_t>(layout.medium_list), layout.medium_max};
-  params.large = {counts + 2, job.slice<uint64_t>(layout.large_list), layout.large_max};
-  params.large_tile_begins = job.slice<uint64_t>(layout.large_tile_begins);
-  params.large_counts = job.slice<unsigned long long>(layout.large_counts);
-  params.look_back = job.slice<uint64_t>(layout.look_back);
-  params.tickets = job.slice<uint32_t>(layout.tickets);
+  params.small = {counts, job.slice<uint64_t>(plan.small_list), plan.small_max};
+  params.medium = {counts + 1, job.slice<uint64_t>(plan.medium_list), plan.medium_max};
+  params.large = {counts + 2, job.slice<uint64_t>(plan.large_list), plan.large_max};
+  params.large_tile_begins = job.slice<uint64_t>(plan.large_tile_begins);
+  params.large_counts = job.slice<unsigned long long>(plan.large_counts);
+  params.look_back = job.slice<uint64_t>(plan.look_back);
+  params.tickets = job.slice<uint32_t>(plan.tickets);
   return params;
-}
-
-inline uint32_t grid_for(uint64_t work, uint64_t per_block, uint64_t blocks_max) {
-  return static_cast<uint32_t>(std::max<uint64_t>(1, std::min((work + per_block - 1) / per_block, blocks_max)));
 }
 
 // The blocks of one cooperative launch: all of them are resident.
@@ -54,37 +50,32 @@ uint32_t resident_blocks(const LaunchContext &context, Kernel *kernel, uint32_t 
 }
 
 template <class U>
-void launch_short_segments(const LaunchContext &context, const SegmentsJob &job, const SegmentParams<U> &params) {
-  // Blocks stay for several tiles and even them out.
-  const uint32_t grid = grid_for(job.layout.short_tiles, 1, uint64_t{context.device->multiprocessors} * 30);
-  short_segments_kernel<U>
-      <<<grid, kSegmentThreads, 0, context.stream>>>(params, static_cast<uint32_t>(job.layout.short_tiles));
+void launch_short_segments(const LaunchContext &context, const Job &job, const Params<U> &params) {
+  short_segments_kernel<U><<<job.plan.short_blocks, kBlockThreads, 0, context.stream>>>(
+      params, static_cast<uint32_t>(job.plan.short_tiles));
   check_launch("short_segments_kernel");
 }
 
 template <class U, class Shape>
-void launch_block_segments(const LaunchContext &context, const SegmentParams<U> &params, const SegmentList &list) {
+void launch_block_segments(const LaunchContext &context, const Params<U> &params, const List &list, uint32_t blocks) {
   if (list.capacity == 0) return;
   constexpr uint32_t kSharedBytes = sizeof(BlockSortStorage<U, Shape>);
   static_assert(kSharedBytes <= 65536, "a block must fit an SM of sm_75");
   allow_shared_bytes(block_segments_kernel<U, Shape>, kSharedBytes);
-  // Enough blocks to fill every SM twice: the second half evens out segments of different size.
-  const uint32_t grid =
-      grid_for(list.capacity, 1, uint64_t{context.device->multiprocessors} * (2048 / Shape::kThreads));
-  block_segments_kernel<U, Shape><<<grid, Shape::kThreads, kSharedBytes, context.stream>>>(params, list);
+  block_segments_kernel<U, Shape><<<blocks, Shape::kThreads, kSharedBytes, context.stream>>>(params, list);
   check_launch("block_segments_kernel");
 }
 
 template <class U>
-void launch_large_segments(const LaunchContext &context, const SegmentsJob &job, SegmentParams<U> params) {
+void launch_large_segments(const LaunchContext &context, const Job &job, Params<U> params) {
   using Shape = SegmentPassTile<sizeof(U)>;
   constexpr uint32_t kSharedBytes = sizeof(PassStorage<U, NoValue, Shape>);
   static_assert(kSharedBytes >= digits_of(sizeof(U)) * kDigitBins * 4, "the counters of all digits lie there, too");
-  if (job.layout.large_max == 0) return;
+  if (job.plan.large_max == 0) return;
   const auto kernel = large_segments_kernel<U, Shape>;
   allow_shared_bytes(kernel, kSharedBytes);
-  const uint32_t grid =
-      grid_for(job.layout.large_tiles_max, 1, resident_blocks(context, kernel, Shape::kThreads, kSharedBytes));
+  const uint64_t resident = std::max(1u, resident_blocks(context, kernel, Shape::kThreads, kSharedBytes));
+  const auto grid = static_cast<uint32_t>(std::min(job.plan.large_tiles_max, resident));
   void *arguments[] = {&params};
   cuda_check(cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(kernel), dim3(grid), dim3(Shape::kThreads),
                                          arguments, kSharedBytes, context.stream),
@@ -92,7 +83,7 @@ void launch_large_segments(const LaunchContext &context, const SegmentsJob &job,
 }
 
 template <class U>
-void launch_segments_width(const LaunchContext &context, const SegmentsJob &job) {
+void launch_width(const LaunchContext &context, const Job &job) {
   const Request &request = *job.request;
   if (request.segments == 0) {
     if (request.in != request.out)
@@ -101,17 +92,16 @@ void launch_segments_width(const LaunchContext &context, const SegmentsJob &job)
           "cudaMemcpyAsync(keys)");
     return;
   }
-  const SegmentParams<U> params = segment_params<U>(job);
-  cuda_check(cudaMemsetAsync(job.workspace, 0, job.layout.zero_bytes, context.stream), "cudaMemsetAsync(counters)");
-  const uint32_t grid = grid_for(request.segments, kCheckItems, uint64_t{context.device->multiprocessors} * 8);
-  check_segments_kernel<U><<<grid, kSegmentThreads, 0, context.stream>>>(params);
+  const Params<U> params = make_params<U>(job);
+  cuda_check(cudaMemsetAsync(job.workspace, 0, job.plan.zero_bytes, context.stream), "cudaMemsetAsync(counters)");
+  check_segments_kernel<U><<<job.plan.check_blocks, kBlockThreads, 0, context.stream>>>(params);
   check_launch("check_segments_kernel");
   launch_short_segments<U>(context, job, params);
-  launch_block_segments<U, SmallSegmentTile<sizeof(U)>>(context, params, params.small);
-  launch_block_segments<U, MediumSegmentTile<sizeof(U)>>(context, params, params.medium);
+  launch_block_segments<U, SmallSegmentTile<sizeof(U)>>(context, params, params.small, job.plan.small_blocks);
+  launch_block_segments<U, MediumSegmentTile<sizeof(U)>>(context, params, params.medium, job.plan.medium_blocks);
   launch_large_segments<U>(context, job, params);
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::segments
 
 #endif  // GSORT_CUDA_SEGMENTS_WIDTH_CUH_

@@ -6,23 +6,15 @@
 
 #include "cuda/engine/check.h"
 #include "cuda/engine/launch.h"
-#include "cuda/sort/force.h"
 #include "cuda/sort/gather.cuh"
-#include "cuda/sort/msd/msd.h"
 #include "cuda/sort/sort_job.h"
+#include "cuda/sort/workspace_bytes.h"
 
 namespace gsort_internal {
 namespace {
 
 // Values of more bytes are moved by a kernel of their own, not by the blocks that sort.
 constexpr uint32_t kSmallValueBytesMax = 16;
-
-SortPlan plan_of(const Request &request, uint32_t shared_bytes, bool teams) {
-  SortPlan plan = plan_sort(request, shared_bytes, teams, forced_sort_algorithm(), forced_sort().portion_tiles);
-  if (plan.algorithm == SortAlgorithm::kMsd) plan.msd_tables_bytes = msd_tables_bytes(request.n, plan.key_bytes);
-  if (plan.algorithm == SortAlgorithm::kStable) plan.msd_tables_bytes = stable_tables(plan_stable(request.n)).bytes;
-  return plan;
-}
 
 // Smaller chips than those of sm_90 were not measured.
 bool can_hold_team(const DeviceFacts &device) {
@@ -135,12 +127,10 @@ void log_plan(const LaunchContext &context, const SortJob &job) {
 
 }  // namespace
 
-uint64_t sort_workspace_bytes(const Request &shape) { return sort_layout(shape, plan_of(shape, 0, false)).bytes; }
-
 void launch_sort(const LaunchContext &context, const Request &request, void *workspace) {
   SortJob job{};
   job.request = &request;
-  job.plan = plan_of(request, context.device->shared_bytes_block_max, can_hold_team(*context.device));
+  job.plan = plan_whole_sort(request, context.device->shared_bytes_block_max, can_hold_team(*context.device));
   job.layout = sort_layout(request, job.plan);
   job.workspace = workspace;
   name_arrays(job);

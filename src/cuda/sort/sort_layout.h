@@ -5,25 +5,10 @@
 
 #include <cstdint>
 
+#include "core/slices.h"
 #include "cuda/sort/sort_plan.h"
 
 namespace gsort_internal {
-
-constexpr uint64_t kSliceAlignment = 256;
-
-// Hands out aligned slices one after the other.
-class SliceCounter {
- public:
-  uint64_t take(uint64_t bytes) {
-    const uint64_t offset = bytes_;
-    bytes_ += (bytes + kSliceAlignment - 1) / kSliceAlignment * kSliceAlignment;
-    return offset;
-  }
-  uint64_t bytes() const { return bytes_; }
-
- private:
-  uint64_t bytes_ = 0;
-};
 
 constexpr uint32_t kPassActionBytes = 24;
 constexpr uint32_t kCountFillBins = 65536;

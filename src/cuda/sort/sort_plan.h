@@ -8,6 +8,7 @@
 
 #include "core/dtype.h"
 #include "core/request.h"
+#include "cuda/primitive/tile_shape.h"
 #include "cuda/sort/fast_path/fast_path_plan.h"
 #include "cuda/sort/msd/msd_plan.h"
 #include "cuda/sort/msd/stable_plan.h"
@@ -46,21 +47,6 @@ inline const char *sort_algorithm_name(SortAlgorithm algorithm) {
       return "undecided";
   }
 }
-
-constexpr uint32_t kDigitBits = 8;
-constexpr uint32_t kDigitBins = 1u << kDigitBits;
-
-constexpr uint32_t digits_of(uint32_t key_bytes) { return key_bytes * 8 / kDigitBits; }
-
-// How a block holds a tile: every warp a contiguous part, row by row of 32 items.
-template <uint32_t Threads, uint32_t Rows>
-struct TileShape {
-  static constexpr uint32_t kThreads = Threads;
-  static constexpr uint32_t kRows = Rows;
-  static constexpr uint32_t kWarps = Threads / 32;
-  static constexpr uint32_t kItems = Threads * Rows;
-  static_assert(kThreads % 32 == 0 && kThreads >= kDigitBins && kItems < 65536, "places in a tile have 16 bits");
-};
 
 // Tiles of a radix pass by the wider of key and value, in bytes.
 //

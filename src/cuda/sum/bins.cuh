@@ -7,7 +7,7 @@
 
 #include "cuda/sum/plan.h"
 
-namespace gsort_internal {
+namespace gsort_internal::sum {
 
 // A thread's own exact sum of binary32 numbers in shared memory, without atomics: bin i counts units of
 // 2^(32 * i - 149) in 64 bits. 2^8 additions of less than 2^55 each fit between two calls of carry().
@@ -15,7 +15,7 @@ struct FloatBins {
   static constexpr uint32_t kBins = 9;  // 254 exponents, 32 a bin, and one for the carries
   static constexpr uint32_t kPositionOfUnit = 1074 - 149;
 
-  int64_t bin[kBins][ReduceTuning::kThreads];
+  int64_t bin[kBins][Tuning::kThreads];
 
   __device__ __forceinline__ void clear() {
 #pragma unroll
@@ -42,6 +42,6 @@ struct FloatBins {
   }
 };
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sum
 
 #endif  // GSORT_CUDA_SUM_BINS_CUH_

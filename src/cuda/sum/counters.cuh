@@ -8,10 +8,10 @@
 
 #include "core/superaccumulator.h"
 
-namespace gsort_internal {
+namespace gsort_internal::sum {
 
 // value = sum of digit[i] * 2^(16 * i - 1074).
-struct SumCounters {
+struct Counters {
   static constexpr uint32_t kDigits = 2 * kSumLimbs;
   // One addition changes a digit by less than 2^16, so that 2^15 - 2 additions fit between two calls of normalise().
   static constexpr uint32_t kPendingMax = (1u << 15) - 2;
@@ -65,6 +65,6 @@ struct SumCounters {
   }
 };
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sum
 
 #endif  // GSORT_CUDA_SUM_COUNTERS_CUH_

@@ -8,18 +8,18 @@
 
 #include "core/superaccumulator.h"
 
-namespace gsort_internal {
+namespace gsort_internal::sum {
 
 // limb[begin, end) are all that can be other than zero.
-constexpr int32_t kSumFewLimbs = 5;
-struct SumTotal {
+constexpr int32_t kFewLimbs = 5;
+struct Total {
   int64_t *limb;  // kSumLimbs of them
   int32_t begin, end;
   uint32_t flags;
 };
 
 // Makes every limb a digit from 0 to 2^32 - 1 of the sum's magnitude; true if the sum is negative.
-__device__ inline bool make_digits(SumTotal &total) {
+__device__ inline bool make_digits(Total &total) {
   int64_t carry = 0;
   int32_t i = total.begin;
   for (; i < total.end || (carry != 0 && carry != -1 && i < static_cast<int32_t>(kSumLimbs)); ++i) {
@@ -83,21 +83,21 @@ __device__ inline uint64_t round_digits(const uint32_t (&first)[3], int32_t low,
 }
 
 // The sum of a few limbs rounded, its digits in registers all the time.
-__device__ inline uint64_t round_few(const SumTotal &total) {
-  constexpr int32_t kDigits = kSumFewLimbs + 2;
-  int64_t limb[kSumFewLimbs];
+__device__ inline uint64_t round_few(const Total &total) {
+  constexpr int32_t kDigits = kFewLimbs + 2;
+  int64_t limb[kFewLimbs];
 #pragma unroll
-  for (int32_t i = 0; i < kSumFewLimbs; ++i) limb[i] = total.begin + i < total.end ? total.limb[total.begin + i] : 0;
+  for (int32_t i = 0; i < kFewLimbs; ++i) limb[i] = total.begin + i < total.end ? total.limb[total.begin + i] : 0;
   uint32_t digit[kDigits];
   int64_t carry = 0;
 #pragma unroll
-  for (int32_t i = 0; i < kSumFewLimbs; ++i) {
+  for (int32_t i = 0; i < kFewLimbs; ++i) {
     const int64_t value = limb[i] + carry;
     digit[i] = static_cast<uint32_t>(value);
     carry = value >> 32;
   }
-  digit[kSumFewLimbs] = static_cast<uint32_t>(carry);
-  digit[kSumFewLimbs + 1] = static_cast<uint32_t>(carry >> 32);
+  digit[kFewLimbs] = static_cast<uint32_t>(carry);
+  digit[kFewLimbs + 1] = static_cast<uint32_t>(carry >> 32);
   const uint32_t flip = carry < 0 ? 0xffffffffu : 0;
   uint64_t add = flip & 1;
   int32_t top = -1;
@@ -121,11 +121,11 @@ __device__ inline uint64_t round_few(const SumTotal &total) {
 }
 
 // The sum divided by `divisor` (1 for the sum itself), rounded once to a double.
-__device__ inline uint64_t round_total(SumTotal total, uint64_t divisor) {
+__device__ inline uint64_t round_total(Total total, uint64_t divisor) {
   const uint32_t both = kSumPosInf | kSumNegInf;
   if ((total.flags & kSumNan) || (total.flags & both) == both) return kDoubleQuietNan;
   if (total.flags & both) return kDoubleInf | ((total.flags & kSumNegInf) ? kDoubleSign : 0);
-  if (divisor == 1 && total.end - total.begin <= kSumFewLimbs) return round_few(total);
+  if (divisor == 1 && total.end - total.begin <= kFewLimbs) return round_few(total);
   const bool negative = make_digits(total);
   int32_t place = total.end - 1;
   while (place >= total.begin && total.limb[place] == 0) --place;
@@ -163,10 +163,10 @@ __device__ inline uint64_t finish_integers(int64_t *limb, uint64_t n, int32_t ex
     limb[kPlace + i] = static_cast<int64_t>(shifted & 0xffffffffu);
     carry = shifted >> 32;
   }
-  const SumTotal parts{limb, kPlace, kPlace + 5, kSumNotMinus0};
+  const Total parts{limb, kPlace, kPlace + 5, kSumNotMinus0};
   return round_total(parts, n) | (negative ? kDoubleSign : 0);
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sum
 
 #endif  // GSORT_CUDA_SUM_FINISH_CUH_

@@ -20,10 +20,10 @@
 #include "cuda/sum/plan.h"
 #include "cuda/sum/words.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::sum {
 
 // Element types: `word` puts sign and exponent at the top of 32 bits.
-struct SumF32 {
+struct F32 {
   using Bits = uint32_t;
   static constexpr int32_t kMantissaBits = 23, kBias = 127, kLevels = 2, kMarginAbove = 24;
   static constexpr uint32_t kFieldBits = 8;
@@ -31,7 +31,7 @@ struct SumF32 {
   __device__ static __forceinline__ double value(Bits b) { return __uint_as_float(b); }
 };
 
-struct SumBf16 {
+struct Bf16 {
   using Bits = uint16_t;
   static constexpr int32_t kMantissaBits = 7, kBias = 127, kLevels = 1, kMarginAbove = 9;
   static constexpr uint32_t kFieldBits = 8;
@@ -39,7 +39,7 @@ struct SumBf16 {
   __device__ static __forceinline__ double value(Bits b) { return __uint_as_float(word(b)); }
 };
 
-struct SumF64 {
+struct F64 {
   using Bits = uint64_t;
   static constexpr int32_t kMantissaBits = 52, kBias = 1023, kLevels = 3, kMarginAbove = 24;
   static constexpr uint32_t kFieldBits = 11;
@@ -47,17 +47,16 @@ struct SumF64 {
   __device__ static __forceinline__ double value(Bits b) { return __longlong_as_double(static_cast<long long>(b)); }
 };
 
-constexpr int32_t kSumChunkBits = 8;   // additions to a level between two emptyings: 2^8
-constexpr int32_t kSumLevelBits = 43;  // 51 - kSumChunkBits: 2^8 values below 2^(e + 43) stay below 2^(e + 51)
+constexpr int32_t kChunkBits = 8;   // additions to a level between two emptyings: 2^8
+constexpr int32_t kLevelBits = 43;  // 51 - kChunkBits: 2^8 values below 2^(e + 43) stay below 2^(e + 51)
 
 // 2^6 chunks of less than 2^51 units each, over 32 lanes, stay below 2^62.
-constexpr uint32_t kSumChunksMax = 64;
+constexpr uint32_t kChunksMax = 64;
 
 // Counter additions of a warp in one chunk: each element once, and three levels when a thread moves its window, which
 // it does after this many elements outside and once more at the end.
-constexpr uint32_t kSumMissesMax = 8;
-static_assert(32u * ((1u << kSumChunkBits) + ((1u << kSumChunkBits) / kSumMissesMax + 2) * 3) <
-                  SumCounters::kPendingMax,
+constexpr uint32_t kMissesMax = 8;
+static_assert(32u * ((1u << kChunkBits) + ((1u << kChunkBits) / kMissesMax + 2) * 3) < Counters::kPendingMax,
               "the counters overflow within a chunk");
 
 struct NoBins {};
@@ -67,24 +66,24 @@ class FloatSum {
  public:
   using Bits = typename Element::Bits;
   static constexpr uint32_t kLimbs = kSumLimbs;
-  static constexpr uint32_t kElements = kSumTileWords * 4 / sizeof(Bits);
+  static constexpr uint32_t kElements = kTileWords * 4 / sizeof(Bits);
   static constexpr bool kBinned = Element::kFieldBits == 8;
   static_assert(sizeof(Bits) != 2 || (kBinned && Element::kLevels == 1), "2-byte elements are taken as bfloat16");
   using Bins = std::conditional_t<kBinned, FloatBins, NoBins>;
   struct Shared {
-    SumCounters counters[ReduceTuning::kThreads / 32];
+    Counters counters[Tuning::kThreads / 32];
     Bins bins;
   };
 
   __device__ __forceinline__ explicit FloatSum(Shared &shared)
       : counters_(shared.counters[threadIdx.x / 32]), bins_(shared.bins) {
-    for (uint32_t i = threadIdx.x & 31; i < SumCounters::kDigits; i += 32) counters_.digit[i] = 0;
+    for (uint32_t i = threadIdx.x & 31; i < Counters::kDigits; i += 32) counters_.digit[i] = 0;
     __syncwarp();
     set_window(Element::kBias);
   }
 
   // The whole warp together, before the first tile: puts the window around the greatest exponent of these elements.
-  __device__ __forceinline__ void look_at_first(const uint32_t (&words)[kSumTileWords]) {
+  __device__ __forceinline__ void look_at_first(const uint32_t (&words)[kTileWords]) {
     uint32_t field = 0;
 #pragma unroll
     for (uint32_t i = 0; i < kElements; i += 2) {
@@ -96,7 +95,7 @@ class FloatSum {
   }
 
   // Elements of one tile; the whole warp together.
-  __device__ __forceinline__ void add_tile(const uint32_t (&words)[kSumTileWords]) {
+  __device__ __forceinline__ void add_tile(const uint32_t (&words)[kTileWords]) {
     if (is_in_window(words)) {
       flags_ |= kSumNotMinus0;
 #pragma unroll
@@ -111,7 +110,7 @@ class FloatSum {
       add_tile_carefully(words);
     }
     pending_ += kElements;
-    if (pending_ == 1u << kSumChunkBits) end_chunk();
+    if (pending_ == 1u << kChunkBits) end_chunk();
   }
 
   // An element outside all tiles. At most a few a thread.
@@ -129,7 +128,7 @@ class FloatSum {
   }
   __device__ static __forceinline__ int64_t block_limb(const Shared &shared, uint32_t limb) {
     int64_t sum = 0;
-    for (const SumCounters &c : shared.counters)
+    for (const Counters &c : shared.counters)
       sum += c.digit[2 * limb] + static_cast<int64_t>(c.digit[2 * limb + 1]) * 65536;
     return sum;
   }
@@ -139,17 +138,17 @@ class FloatSum {
   static constexpr uint32_t kFieldMax = (1u << Element::kFieldBits) - 1;
   static constexpr uint32_t kFieldShift = 32 - Element::kFieldBits;
   // A value of exponent E has its last bit at E - mantissa and is below 2^(E + 1): this many exponents fit.
-  static constexpr int32_t kSpan = Element::kLevels * kSumLevelBits - Element::kMantissaBits;
+  static constexpr int32_t kSpan = Element::kLevels * kLevelBits - Element::kMantissaBits;
   static constexpr uint32_t kWidth = static_cast<uint32_t>(kSpan) << kFieldShift;
   // The last level's unit is 2^(position - 1074); this is the position for a window that began at exponent field 0.
   static constexpr int32_t kPositionBase = 1074 - Element::kBias - Element::kMantissaBits;
   // The first level's binade, unit exponent + 52, must be one that double has, and the last unit at least 2^-1074.
-  static constexpr int32_t kLowFieldMax =
-      Element::kFieldBits == 11 ? 1023 - 52 - kSumLevelBits * (Element::kLevels - 1) + 1074 - kPositionBase
-                                : static_cast<int32_t>(kFieldMax) - kSpan;
+  static constexpr int32_t kLowFieldMax = Element::kFieldBits == 11
+                                              ? 1023 - 52 - kLevelBits * (Element::kLevels - 1) + 1074 - kPositionBase
+                                              : static_cast<int32_t>(kFieldMax) - kSpan;
 
   // All elements are covered by the quick way.
-  __device__ __forceinline__ bool is_in_window(const uint32_t (&words)[kSumTileWords]) const {
+  __device__ __forceinline__ bool is_in_window(const uint32_t (&words)[kTileWords]) const {
     bool in_window = true;
     if constexpr (sizeof(Bits) == 2) {
       uint32_t most = 0, least = 0xffffffffu;
@@ -188,9 +187,9 @@ class FloatSum {
     }
   }
 
-  // 1.5 * 2^(unit + 52). The unit of level k is kSumLevelBits above that of level k + 1.
+  // 1.5 * 2^(unit + 52). The unit of level k is kLevelBits above that of level k + 1.
   __device__ __forceinline__ double start_of(int32_t k) const {
-    const uint32_t unit = position_ + static_cast<uint32_t>((Element::kLevels - 1 - k) * kSumLevelBits);
+    const uint32_t unit = position_ + static_cast<uint32_t>((Element::kLevels - 1 - k) * kLevelBits);
     return __hiloint2double(static_cast<int>(((unit - 1074 + 52 + 1023) << 20) | (1u << 19)), 0);
   }
 
@@ -205,7 +204,7 @@ class FloatSum {
   }
 
   // The same with zeros, subnormals and elements outside the window.
-  __device__ __forceinline__ void add_tile_carefully(const uint32_t (&words)[kSumTileWords]) {
+  __device__ __forceinline__ void add_tile_carefully(const uint32_t (&words)[kTileWords]) {
     // In place if that is little code; the 32 copies for 2-byte elements would cost the quick way its registers.
     constexpr bool kInline = kBinned && kElements <= 16;
     uint32_t outside = 0;
@@ -236,7 +235,7 @@ class FloatSum {
     }
   }
 
-  __device__ static __forceinline__ Bits at(const uint32_t (&words)[kSumTileWords], uint32_t i) {
+  __device__ static __forceinline__ Bits at(const uint32_t (&words)[kTileWords], uint32_t i) {
     return element_at<Bits>(words, i);
   }
   __device__ static __forceinline__ uint32_t field_of(Bits x) { return (Element::word(x) << 1) >> kFieldShift; }
@@ -257,7 +256,7 @@ class FloatSum {
     add_single(x);
     counted_ = true;
     missed_field_ = field_of(x);
-    if (missed_field_ == kFieldMax || ++misses_ < kSumMissesMax) return;
+    if (missed_field_ == kFieldMax || ++misses_ < kMissesMax) return;
     empty_levels();
     move_window();
   }
@@ -281,7 +280,7 @@ class FloatSum {
 
   __device__ __forceinline__ void add_units(int32_t k, int64_t units) {
     const uint64_t magnitude = units < 0 ? 0 - static_cast<uint64_t>(units) : static_cast<uint64_t>(units);
-    counters_.add(magnitude, position_ + static_cast<uint32_t>((Element::kLevels - 1 - k) * kSumLevelBits), units < 0);
+    counters_.add(magnitude, position_ + static_cast<uint32_t>((Element::kLevels - 1 - k) * kLevelBits), units < 0);
   }
 
   __device__ __forceinline__ void flush_thread() {
@@ -320,10 +319,10 @@ class FloatSum {
     empty_levels();
     if constexpr (kBinned) {
       if (misses_ != 0) bins_.carry();
-      if (misses_ > 1u << (kSumChunkBits - 1)) move_window();
+      if (misses_ > 1u << (kChunkBits - 1)) move_window();
       misses_ = 0;
     }
-    if (++chunks_ == kSumChunksMax) {
+    if (++chunks_ == kChunksMax) {
       chunks_ = 0;
       counted_ = true;
       flush_warp();
@@ -332,7 +331,7 @@ class FloatSum {
     counted_ = false;
   }
 
-  SumCounters &counters_;
+  Counters &counters_;
   Bins &bins_;
   double level_[Element::kLevels];
   int64_t units_[Element::kLevels];
@@ -343,6 +342,6 @@ class FloatSum {
   bool counted_ = false;                    // the counters were added to since their last normalise()
 };
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sum
 
 #endif  // GSORT_CUDA_SUM_FLOAT_CUH_

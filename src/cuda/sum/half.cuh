@@ -9,7 +9,7 @@
 #include "cuda/sum/plan.h"
 #include "cuda/sum/words.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::sum {
 
 // Every binary16 is a multiple of 2^-24 below 2^16: a double adds 2^12 of them exactly, infinities and NaN propagate,
 // and -0.0 remains only if all were -0.
@@ -17,19 +17,19 @@ class HalfSum {
  public:
   using Bits = uint16_t;
   static constexpr uint32_t kLimbs = kSumLimbs;
-  static constexpr uint32_t kElements = kSumTileWords * 4 / sizeof(Bits);
+  static constexpr uint32_t kElements = kTileWords * 4 / sizeof(Bits);
   struct Shared {
-    SumCounters counters[ReduceTuning::kThreads / 32];
+    Counters counters[Tuning::kThreads / 32];
   };
 
   __device__ __forceinline__ explicit HalfSum(Shared &shared) : counters_(shared.counters[threadIdx.x / 32]) {
-    for (uint32_t i = threadIdx.x & 31; i < SumCounters::kDigits; i += 32) counters_.digit[i] = 0;
+    for (uint32_t i = threadIdx.x & 31; i < Counters::kDigits; i += 32) counters_.digit[i] = 0;
     __syncwarp();
   }
 
-  __device__ __forceinline__ void look_at_first(const uint32_t (&)[kSumTileWords]) {}
+  __device__ __forceinline__ void look_at_first(const uint32_t (&)[kTileWords]) {}
 
-  __device__ __forceinline__ void add_tile(const uint32_t (&words)[kSumTileWords]) {
+  __device__ __forceinline__ void add_tile(const uint32_t (&words)[kTileWords]) {
     uint32_t most = 0;
 #pragma unroll
     for (const uint32_t word : words) most = max(most, word & 0x7fffffffu);
@@ -63,7 +63,7 @@ class HalfSum {
   }
   __device__ static __forceinline__ int64_t block_limb(const Shared &shared, uint32_t limb) {
     int64_t sum = 0;
-    for (const SumCounters &c : shared.counters)
+    for (const Counters &c : shared.counters)
       sum += c.digit[2 * limb] + static_cast<int64_t>(c.digit[2 * limb + 1]) * 65536;
     return sum;
   }
@@ -107,12 +107,12 @@ class HalfSum {
     counters_.normalise(threadIdx.x & 31);
   }
 
-  SumCounters &counters_;
+  Counters &counters_;
   double sum_[2] = {-0.0, -0.0};
   int64_t units_ = 0;
   uint32_t flags_ = 0, pending_ = 0, chunks_ = 0;
 };
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sum
 
 #endif  // GSORT_CUDA_SUM_HALF_CUH_

@@ -8,7 +8,7 @@
 
 #include "cuda/sum/plan.h"
 
-namespace gsort_internal {
+namespace gsort_internal::sum {
 
 template <class U>
 class IntegerSum {
@@ -16,9 +16,9 @@ class IntegerSum {
   using Bits = U;
   // Limbs of 32 bits of an unsigned number, held in 64 so that many blocks can add to them.
   static constexpr uint32_t kLimbs = 4;
-  static constexpr uint32_t kWords = ReduceTuning::kVectors * 4;
+  static constexpr uint32_t kWords = Tuning::kVectors * 4;
   struct Shared {
-    uint64_t limbs[ReduceTuning::kThreads / 32][kLimbs];
+    uint64_t limbs[Tuning::kThreads / 32][kLimbs];
   };
 
   __device__ __forceinline__ IntegerSum(Shared &shared, U flip) : shared_(shared), flip_(flip) {
@@ -81,6 +81,6 @@ class IntegerSum {
   uint64_t low_ = 0, high_ = 0;
 };
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sum
 
 #endif  // GSORT_CUDA_SUM_INTEGER_CUH_

@@ -2,36 +2,36 @@
 // gsort_sum and gsort_reduce on device memory.
 #include "core/dtype.h"
 #include "cuda/engine/check.h"
-#include "cuda/engine/launch.h"
-#include "cuda/engine/workspace.h"
+#include "cuda/sum/launch.h"
 #include "cuda/sum/plan.h"
 #include "cuda/sum/reduce.cuh"
 #include "cuda/sum/sum.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::sum {
 namespace {
 
 // What the blocks of a grid count in: in the standing memory, which is zero already, or at the workspace's begin.
-union ReduceCounters {
-  SumState sum;
+union GridCounters {
+  State sum;
   uint32_t tickets;
 };
-static_assert(sizeof(ReduceCounters) <= kStandingBytes, "standing memory holds them");
-constexpr uint64_t kCountersBytes = aligned_slice_bytes(sizeof(ReduceCounters));
+static_assert(sizeof(GridCounters) <= kCountersBytes && kCountersBytes <= kStandingBytes &&
+                  sizeof(Extreme) == kExtremeBytes,
+              "the plan and the engine leave them room");
 
 // Launches `kernel` in the plan's shape.
 template <class Arguments>
-void launch_planned(const LaunchContext &context, const ReducePlan &plan, void (*kernel)(Arguments),
+void launch_planned(const LaunchContext &context, const Plan &plan, void (*kernel)(Arguments),
                     const Arguments &arguments, const char *name) {
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(plan.blocks);
-  config.blockDim = dim3(ReduceTuning::kThreads);
+  config.blockDim = dim3(Tuning::kThreads);
   config.stream = context.stream;
   cudaLaunchAttribute cluster{};
   cluster.id = cudaLaunchAttributeClusterDimension;
   cluster.val.clusterDim.x = plan.blocks;
   cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
-  if (plan.meeting == ReduceMeeting::kCluster) {
+  if (plan.scope == Scope::kCluster) {
     config.attrs = &cluster;
     config.numAttrs = 1;
   }
@@ -39,71 +39,64 @@ void launch_planned(const LaunchContext &context, const ReducePlan &plan, void (
 }
 
 // `own`: room in the workspace, used where there is no standing memory.
-ReduceCounters *zero_counters(const LaunchContext &context, const ReducePlan &plan, void *own) {
-  if (context.standing != nullptr) return static_cast<ReduceCounters *>(context.standing);
-  if (plan.meeting == ReduceMeeting::kGrid)
-    cuda_check(cudaMemsetAsync(own, 0, sizeof(ReduceCounters), context.stream), "cudaMemsetAsync");
-  return static_cast<ReduceCounters *>(own);
+GridCounters *zero_counters(const LaunchContext &context, const Plan &plan, void *own) {
+  if (context.standing != nullptr) return static_cast<GridCounters *>(context.standing);
+  if (plan.scope == Scope::kGrid)
+    cuda_check(cudaMemsetAsync(own, 0, sizeof(GridCounters), context.stream), "cudaMemsetAsync");
+  return static_cast<GridCounters *>(own);
 }
 
-void launch_sum(const LaunchContext &context, const Request &request, const ReducePlan &plan, SumState *state) {
+void launch_sum(const LaunchContext &context, const Request &request, const Plan &plan, State *state) {
   const gsort_dtype t = request.order.dtype;
   const SumArguments arguments{request.in,
                                request.n,
                                static_cast<uint64_t *>(request.out),
                                state,
-                               plan.meeting,
+                               plan.scope,
                                request.operation == Operation::kReduce,
                                dtype_facts(t).kind == Kind::kSigned};
-  const auto launch = [&](void (*kernel)(SumArguments)) {
+  const auto launch_type = [&](void (*kernel)(SumArguments)) {
     launch_planned(context, plan, kernel, arguments, "sum_kernel");
   };
   switch (t) {
     case GSORT_F16:
-      return launch(sum_kernel<HalfSum>);
+      return launch_type(sum_kernel<HalfSum>);
     case GSORT_BF16:
-      return launch(sum_kernel<FloatSum<SumBf16>>);
+      return launch_type(sum_kernel<FloatSum<Bf16>>);
     case GSORT_F32:
-      return launch(sum_kernel<FloatSum<SumF32>>);
+      return launch_type(sum_kernel<FloatSum<F32>>);
     case GSORT_F64:
-      return launch(sum_kernel<FloatSum<SumF64>>);
+      return launch_type(sum_kernel<FloatSum<F64>>);
     default:
       return with_width(dtype_bytes(t),
-                        [&](auto tag) { launch(sum_kernel<IntegerSum<typename decltype(tag)::type>>); });
+                        [&](auto tag) { launch_type(sum_kernel<IntegerSum<typename decltype(tag)::type>>); });
   }
 }
 
-void launch_extreme(const LaunchContext &context, const Request &request, const ReducePlan &plan, uint32_t *tickets,
+void launch_extreme(const LaunchContext &context, const Request &request, const Plan &plan, uint32_t *tickets,
                     Extreme *extremes) {
   KeyOrder order = request.order;
   order.descending = request.reduce_op == GSORT_MAX || request.reduce_op == GSORT_ARGMAX;
   const bool want_index = request.reduce_op == GSORT_ARGMIN || request.reduce_op == GSORT_ARGMAX;
   with_width(dtype_bytes(order.dtype), [&](auto tag) {
     using U = typename decltype(tag)::type;
-    const ReduceArguments<U> arguments{request.in,           request.n,    request.out, tickets, extremes,
-                                       make_codec<U>(order), plan.meeting, want_index};
+    const ExtremeArguments<U> arguments{request.in,           request.n,  request.out, tickets, extremes,
+                                        make_codec<U>(order), plan.scope, want_index};
     launch_planned(context, plan, reduce_kernel<U>, arguments, "reduce_kernel");
   });
 }
 
 }  // namespace
 
-uint64_t reduce_workspace_bytes(const Request &) {
-  return kCountersBytes + uint64_t{ReduceTuning::kBlocksMax} * sizeof(Extreme);
-}
-
-void launch_reduce(const LaunchContext &context, const Request &request, void *workspace) {
-  const ReducePlan plan = plan_reduce(request.n * dtype_bytes(request.order.dtype), context.device->compute_capability,
-                                      context.device->multiprocessors);
-  if (context.control != nullptr && context.control->has_log())
-    context.control->log("reduce: %llu x %s by %s of %u blocks", static_cast<unsigned long long>(request.n),
-                         dtype_facts(request.order.dtype).name, reduce_meeting_name(plan.meeting), plan.blocks);
-  ReduceCounters *const counters = zero_counters(context, plan, workspace);
-  auto *const extremes = reinterpret_cast<Extreme *>(static_cast<char *>(workspace) + kCountersBytes);
+void launch(const LaunchContext &context, const Request &request, void *workspace) {
+  const Plan plan = make_plan(request, *context.device);
+  log_plan(context, request, plan);
+  auto *const memory = static_cast<char *>(workspace);
+  GridCounters *const counters = zero_counters(context, plan, memory + plan.counters);
   if (request.operation == Operation::kSum || request.reduce_op == GSORT_MEAN)
     launch_sum(context, request, plan, &counters->sum);
   else
-    launch_extreme(context, request, plan, &counters->tickets, extremes);
+    launch_extreme(context, request, plan, &counters->tickets, reinterpret_cast<Extreme *>(memory + plan.extremes));
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sum

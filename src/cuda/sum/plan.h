@@ -3,12 +3,16 @@
 #ifndef GSORT_CUDA_SUM_PLAN_H_
 #define GSORT_CUDA_SUM_PLAN_H_
 
+#include <cstddef>
 #include <cstdint>
 
-namespace gsort_internal {
+#include "core/request.h"
+#include "cuda/engine/device_facts.h"
+
+namespace gsort_internal::sum {
 
 // Read by host and device code alike.
-struct ReduceTuning {
+struct Tuning {
   static constexpr uint32_t kThreads = 256;
   // 16-byte loads that a thread has in flight. 4 reach the read ceiling of an H200 at 1024 threads a multiprocessor.
   static constexpr uint32_t kVectors = 4;
@@ -20,45 +24,39 @@ struct ReduceTuning {
   static constexpr uint32_t kBlocksMax = 1024;
   // Thread block clusters finish in one launch without a zeroed counter in memory. 8 is the portable most.
   static constexpr uint32_t kClusterBlocksMax = 8;
-  // Tiles that one block takes alone: a second one costs less than a memset and the meeting of a grid.
+  // Tiles that one block takes alone: a second one costs less than a memset and the scope of a grid.
   static constexpr uint32_t kBlockTilesMax = 2;
-  static constexpr uint32_t kClusterComputeCapability = 90;
 };
 
 // Where the blocks' partial results meet.
-enum class ReduceMeeting : uint32_t {
+enum class Scope : uint32_t {
   kBlock,    // there is one block
   kCluster,  // in the shared memory of a cluster's first block
   kGrid,     // in memory that is zero before: one block finishes
 };
 
-struct ReducePlan {
-  ReduceMeeting meeting;
+struct Plan {
+  Scope scope;
   uint32_t blocks;
+  // Slices of the workspace.
+  uint64_t counters;  // what the blocks of a grid count in, where the engine has no standing memory for it
+  uint64_t extremes;  // a result of each block
+  uint64_t workspace_bytes;
 };
 
-inline ReducePlan plan_reduce(uint64_t bytes, uint32_t compute_capability, uint32_t multiprocessors) {
-  using T = ReduceTuning;
-  const uint64_t tiles = bytes / T::kTileBytes + (bytes % T::kTileBytes != 0 ? 1 : 0);
-  if (tiles <= 1) return {ReduceMeeting::kBlock, 1};
-  const bool clusters = compute_capability >= T::kClusterComputeCapability;
-  if (clusters && tiles <= T::kClusterBlocksMax) {
-    // One tile a block: with two, a memset and a grid are as quick.
-    uint32_t blocks = 2;
-    while (blocks < tiles && blocks < T::kClusterBlocksMax) blocks *= 2;
-    return {ReduceMeeting::kCluster, blocks};
-  }
-  if (tiles <= T::kBlockTilesMax) return {ReduceMeeting::kBlock, 1};
-  uint64_t blocks = uint64_t{multiprocessors} * T::kBlocksPerMultiprocessor;
-  if (blocks > T::kBlocksMax) blocks = T::kBlocksMax;
-  if (blocks > tiles) blocks = tiles;
-  return {ReduceMeeting::kGrid, static_cast<uint32_t>(blocks)};
+constexpr uint64_t kCountersBytes = 768;
+constexpr uint64_t kExtremeBytes = 16;
+
+// The workspace is the same for every device.
+Plan make_plan(const Request &request, const DeviceFacts &device);
+
+// One line for the log.
+void describe(const Request &request, const Plan &plan, char *text, size_t text_bytes);
+
+constexpr const char *scope_name(Scope scope) {
+  return scope == Scope::kBlock ? "one block" : scope == Scope::kCluster ? "one cluster" : "a grid";
 }
 
-constexpr const char *reduce_meeting_name(ReduceMeeting meeting) {
-  return meeting == ReduceMeeting::kBlock ? "one block" : meeting == ReduceMeeting::kCluster ? "one cluster" : "a grid";
-}
-
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sum
 
 #endif  // GSORT_CUDA_SUM_PLAN_H_

@@ -11,7 +11,7 @@
 #include "cuda/primitive/vector_span.cuh"
 #include "cuda/sum/plan.h"
 
-namespace gsort_internal {
+namespace gsort_internal::sum {
 
 // An element's ordered bits and its index; the lesser pair comes first.
 struct Extreme {
@@ -25,15 +25,15 @@ __device__ __forceinline__ Extreme earlier(const Extreme &a, const Extreme &b) {
 }
 
 template <class U>
-struct ReduceArguments {
+struct ExtremeArguments {
   const void *in;
   uint64_t n;
   void *out;  // an element, or a uint64_t
-  // For ReduceMeeting::kGrid: a counter that is zero before the launch and after it, and room for kBlocksMax results.
+  // For Scope::kGrid: a counter that is zero before the launch and after it, and room for kBlocksMax results.
   uint32_t *tickets;
   Extreme *extremes;
   KeyCodec<U> codec;
-  ReduceMeeting meeting;
+  Scope scope;
   bool want_index;
 };
 
@@ -48,7 +48,7 @@ class TileMinimum {
     nan_counts_ = static_cast<uint32_t>(codec.nan_count) * kOnes;
   }
 
-  __device__ __forceinline__ U of(const uint4 (&v)[ReduceTuning::kVectors]) const {
+  __device__ __forceinline__ U of(const uint4 (&v)[Tuning::kVectors]) const {
     if constexpr (sizeof(U) == 2) {
       if (nan_counts_ != 0)
         return has_nan(v) ? least_of<true>(v) : static_cast<U>(least_of<false>(v) - codec_.nan_count);
@@ -58,11 +58,11 @@ class TileMinimum {
 
  private:
   template <bool WithNan>
-  __device__ __forceinline__ U least_of(const uint4 (&v)[ReduceTuning::kVectors]) const {
+  __device__ __forceinline__ U least_of(const uint4 (&v)[Tuning::kVectors]) const {
     uint32_t odd = 0xffffffffu, even = 0xffffffffu;
     U least = static_cast<U>(~U{0});
 #pragma unroll
-    for (uint32_t i = 0; i < ReduceTuning::kVectors; ++i) {
+    for (uint32_t i = 0; i < Tuning::kVectors; ++i) {
       const uint32_t words[4] = {v[i].x, v[i].y, v[i].z, v[i].w};
 #pragma unroll
       for (uint32_t j = 0; j < 4; ++j) {
@@ -99,10 +99,10 @@ class TileMinimum {
   // A half's top bit is set if its element is a NaN: its magnitude exceeds infinity's, 0x7fff - nan_count.
   __device__ __forceinline__ uint32_t nan_tops(uint32_t word) const { return (word & 0x7fff7fffu) + nan_counts_; }
 
-  __device__ __forceinline__ bool has_nan(const uint4 (&v)[ReduceTuning::kVectors]) const {
+  __device__ __forceinline__ bool has_nan(const uint4 (&v)[Tuning::kVectors]) const {
     uint32_t magnitudes = 0;
 #pragma unroll
-    for (uint32_t i = 0; i < ReduceTuning::kVectors; ++i) {
+    for (uint32_t i = 0; i < Tuning::kVectors; ++i) {
       const uint32_t words[4] = {v[i].x, v[i].y, v[i].z, v[i].w};
 #pragma unroll
       for (uint32_t j = 0; j < 4; ++j) magnitudes = __vmaxu2(magnitudes, words[j] & 0x7fff7fffu);
@@ -132,13 +132,13 @@ struct TileBest {
 // Vector `i` of the thread's part of a tile. Past the end the last vector comes again, which changes no minimum.
 template <class U>
 __device__ __forceinline__ uint64_t tile_place(const VectorSpan<U> &span, uint64_t tile, uint32_t i) {
-  const uint64_t place = (tile * ReduceTuning::kVectors + i) * ReduceTuning::kThreads + threadIdx.x;
+  const uint64_t place = (tile * Tuning::kVectors + i) * Tuning::kThreads + threadIdx.x;
   return place < span.vector_count ? place : span.vector_count - 1;
 }
 
 template <class U>
 __device__ __forceinline__ TileBest best_of_tiles(const VectorSpan<U> &span, const KeyCodec<U> &codec) {
-  constexpr uint32_t kVectors = ReduceTuning::kVectors, kThreads = ReduceTuning::kThreads;
+  constexpr uint32_t kVectors = Tuning::kVectors, kThreads = Tuning::kThreads;
   constexpr uint64_t kTileVectors = kVectors * kThreads;
   const TileMinimum<U> minimum(codec);
   const uint64_t full_tiles = span.vector_count / kTileVectors;
@@ -191,7 +191,7 @@ __device__ __forceinline__ uint32_t first_equal(const uint4 &v, U bits) {
 template <class U>
 __device__ __forceinline__ uint64_t find_in_tile(const VectorSpan<U> &span, const KeyCodec<U> &codec,
                                                  const TileBest &best) {
-  constexpr uint32_t kElements = 16 / sizeof(U), kVectors = ReduceTuning::kVectors;
+  constexpr uint32_t kElements = 16 / sizeof(U), kVectors = Tuning::kVectors;
   const U bits = codec.decode(static_cast<U>(best.key));  // no other bits are encoded as this key
   uint4 v[kVectors];                                      // all loads before the first use
 #pragma unroll
@@ -211,13 +211,13 @@ __device__ __forceinline__ uint64_t block_minimum(uint64_t value, uint64_t *warp
   __syncthreads();  // the last call's readers are done
   if ((threadIdx.x & 31) == 0) warps[threadIdx.x / 32] = value;
   __syncthreads();
-  for (uint32_t w = 0; w < ReduceTuning::kThreads / 32; ++w) value = min(value, warps[w]);
+  for (uint32_t w = 0; w < Tuning::kThreads / 32; ++w) value = min(value, warps[w]);
   return value;
 }
 
 // The block's share of the array.
 template <class U>
-__device__ __forceinline__ Extreme block_extreme(const ReduceArguments<U> &args, uint64_t *warps) {
+__device__ __forceinline__ Extreme block_extreme(const ExtremeArguments<U> &args, uint64_t *warps) {
   const VectorSpan<U> span = vector_span<U>(args.in, args.n);
   const U *const elements = static_cast<const U *>(args.in);
   const TileBest best = best_of_tiles(span, args.codec);
@@ -242,11 +242,11 @@ __device__ __forceinline__ Extreme block_extreme(const ReduceArguments<U> &args,
 __device__ __forceinline__ Extreme block_earliest(const Extreme *extremes, uint32_t count, uint64_t *warps) {
   constexpr uint32_t kLoads = 4;  // in flight
   Extreme own{UINT64_MAX, UINT64_MAX};
-  for (uint32_t first = threadIdx.x; first < count; first += kLoads * ReduceTuning::kThreads) {
+  for (uint32_t first = threadIdx.x; first < count; first += kLoads * Tuning::kThreads) {
     Extreme others[kLoads];
 #pragma unroll
     for (uint32_t j = 0; j < kLoads; ++j) {
-      const uint32_t i = min(first + j * ReduceTuning::kThreads, count - 1);
+      const uint32_t i = min(first + j * Tuning::kThreads, count - 1);
       // Past L1: other blocks wrote them during this kernel.
       others[j] = {__ldcg(&extremes[i].key), __ldcg(&extremes[i].index)};
     }
@@ -258,12 +258,12 @@ __device__ __forceinline__ Extreme block_earliest(const Extreme *extremes, uint3
 }
 
 template <class U>
-__global__ void __launch_bounds__(ReduceTuning::kThreads, ReduceTuning::kBlocksPerMultiprocessor)
-    reduce_kernel(const ReduceArguments<U> args) {
-  __shared__ uint64_t warps[ReduceTuning::kThreads / 32];
+__global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerMultiprocessor)
+    reduce_kernel(const ExtremeArguments<U> args) {
+  __shared__ uint64_t warps[Tuning::kThreads / 32];
   __shared__ Extreme own;
   Extreme result = block_extreme(args, warps);
-  if (args.meeting == ReduceMeeting::kCluster) {
+  if (args.scope == Scope::kCluster) {
     if (threadIdx.x == 0) own = result;
     cluster_arrive();
     cluster_wait();
@@ -272,7 +272,7 @@ __global__ void __launch_bounds__(ReduceTuning::kThreads, ReduceTuning::kBlocksP
     cluster_arrive();
     cluster_wait();  // no block leaves while its shared memory is read
     if (blockIdx.x != 0) return;
-  } else if (args.meeting == ReduceMeeting::kGrid) {
+  } else if (args.scope == Scope::kGrid) {
     if (threadIdx.x == 0) args.extremes[blockIdx.x] = result;
     if (!is_last_block(args.tickets, gridDim.x)) return;
     if (threadIdx.x == 0) *args.tickets = 0;
@@ -285,6 +285,6 @@ __global__ void __launch_bounds__(ReduceTuning::kThreads, ReduceTuning::kBlocksP
     *static_cast<U *>(args.out) = args.codec.decode(static_cast<U>(result.key));
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sum
 
 #endif  // GSORT_CUDA_SUM_REDUCE_CUH_

@@ -8,21 +8,21 @@
 #include <type_traits>
 
 #include "cuda/primitive/vector_span.cuh"
+#include "cuda/sum/combine.cuh"
 #include "cuda/sum/finish.cuh"
 #include "cuda/sum/float.cuh"
 #include "cuda/sum/half.cuh"
 #include "cuda/sum/integer.cuh"
-#include "cuda/sum/meeting.cuh"
 #include "cuda/sum/plan.h"
 
-namespace gsort_internal {
+namespace gsort_internal::sum {
 
 struct SumArguments {
   const void *in;
   uint64_t n;
-  uint64_t *out;    // bits of a double, or an integer
-  SumState *state;  // for ReduceMeeting::kGrid
-  ReduceMeeting meeting;
+  uint64_t *out;  // bits of a double, or an integer
+  State *state;   // for Scope::kGrid
+  Scope scope;
   bool mean;
   bool flip_sign;  // signed integers
 };
@@ -32,10 +32,10 @@ struct IsFloatSum : std::integral_constant<bool, Sum::kLimbs == kSumLimbs> {};
 
 // A tile's vectors as the elements that the accumulator takes.
 template <class Sum>
-__device__ __forceinline__ void add_vectors(Sum &sum, const uint4 (&v)[ReduceTuning::kVectors], bool first) {
-  uint32_t words[ReduceTuning::kVectors * 4];
+__device__ __forceinline__ void add_vectors(Sum &sum, const uint4 (&v)[Tuning::kVectors], bool first) {
+  uint32_t words[Tuning::kVectors * 4];
 #pragma unroll
-  for (uint32_t i = 0; i < ReduceTuning::kVectors; ++i) {
+  for (uint32_t i = 0; i < Tuning::kVectors; ++i) {
     words[4 * i + 0] = v[i].x;
     words[4 * i + 1] = v[i].y;
     words[4 * i + 2] = v[i].z;
@@ -49,8 +49,8 @@ __device__ __forceinline__ void add_vectors(Sum &sum, const uint4 (&v)[ReduceTun
 // of signs, what it makes 0.
 template <class Sum>
 __device__ __forceinline__ void load_vectors(const VectorSpan<typename Sum::Bits> &span, uint64_t tile, bool flip_sign,
-                                             uint4 (&v)[ReduceTuning::kVectors]) {
-  constexpr uint32_t kVectors = ReduceTuning::kVectors, kThreads = ReduceTuning::kThreads;
+                                             uint4 (&v)[Tuning::kVectors]) {
+  constexpr uint32_t kVectors = Tuning::kVectors, kThreads = Tuning::kThreads;
   const uint64_t begin = tile * (kVectors * kThreads);
   const uint4 *const source = span.vectors + begin + threadIdx.x;
   if (begin + kVectors * kThreads <= span.vector_count) {
@@ -70,14 +70,14 @@ __device__ __forceinline__ void load_vectors(const VectorSpan<typename Sum::Bits
 
 // The block's share of the array: every gridDim.x-th tile. The first one is on its way from the beginning.
 template <class Sum>
-struct SumShare {
+struct Share {
   using U = typename Sum::Bits;
   VectorSpan<U> span;
   uint64_t tiles;
-  uint4 v[ReduceTuning::kVectors];
+  uint4 v[Tuning::kVectors];
 
-  __device__ __forceinline__ explicit SumShare(const SumArguments &args) : span(vector_span<U>(args.in, args.n)) {
-    constexpr uint32_t kTileVectors = ReduceTuning::kVectors * ReduceTuning::kThreads;
+  __device__ __forceinline__ explicit Share(const SumArguments &args) : span(vector_span<U>(args.in, args.n)) {
+    constexpr uint32_t kTileVectors = Tuning::kVectors * Tuning::kThreads;
     tiles = (span.vector_count + kTileVectors - 1) / kTileVectors;
     if (blockIdx.x < tiles) load_vectors<Sum>(span, blockIdx.x, args.flip_sign, v);
   }
@@ -96,7 +96,7 @@ struct SumShare {
 
 // Brings the warps' sums together in block.limbs and block.flags. A barrier follows before another thread reads them.
 template <class Sum>
-__device__ __forceinline__ void sum_warps(Sum &sum, const typename Sum::Shared &shared, SumBlock &block) {
+__device__ __forceinline__ void sum_warps(Sum &sum, const typename Sum::Shared &shared, BlockSums &block) {
   sum.finish();
   uint32_t flags = 0;
 #pragma unroll
@@ -105,7 +105,7 @@ __device__ __forceinline__ void sum_warps(Sum &sum, const typename Sum::Shared &
   if ((threadIdx.x & 31) == 0) block.warp_flags[threadIdx.x / 32] = flags;
   __syncthreads();
   if (threadIdx.x < Sum::kLimbs) block.limbs[threadIdx.x] = Sum::block_limb(shared, threadIdx.x);
-  if (threadIdx.x == kSumFlagsThread) {
+  if (threadIdx.x == kFlagsThread) {
     flags = 0;
     for (const uint32_t f : block.warp_flags) flags |= f;
     block.flags = flags;
@@ -127,7 +127,7 @@ __device__ __forceinline__ void write_sum(int64_t *limbs, uint32_t flags, const 
       begin = min(begin, static_cast<int32_t>(base) + __ffs(static_cast<int>(used)) - 1);
       end = static_cast<int32_t>(base) + 32 - __clz(static_cast<int>(used));
     }
-    const SumTotal total{limbs, min(begin, end), end, flags};
+    const Total total{limbs, min(begin, end), end, flags};
     if (threadIdx.x == 0) *args.out = round_total(total, args.mean ? args.n : 1);
   }
 }
@@ -143,30 +143,30 @@ __device__ __forceinline__ Sum make_sum(typename Sum::Shared &shared, const SumA
 }
 
 template <class Sum>
-__global__ void __launch_bounds__(ReduceTuning::kThreads, ReduceTuning::kBlocksPerMultiprocessor)
+__global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerMultiprocessor)
     sum_kernel(const SumArguments args) {
   __shared__ typename Sum::Shared shared;
-  __shared__ SumBlock block;
-  SumShare<Sum> share(args);
+  __shared__ BlockSums block;
+  Share<Sum> share(args);
   Sum sum = make_sum<Sum>(shared, args);
   share.add_to(sum, args);
   sum_warps(sum, shared, block);
   int64_t *limbs = block.limbs;
-  if (args.meeting == ReduceMeeting::kCluster) {
-    if (!meet_in_cluster<Sum>(block)) return;
-  } else if (args.meeting == ReduceMeeting::kGrid) {
-    if (!meet_in_grid<Sum::kLimbs>(block, *args.state)) return;
+  if (args.scope == Scope::kCluster) {
+    if (!combine_in_cluster<Sum>(block)) return;
+  } else if (args.scope == Scope::kGrid) {
+    if (!combine_in_grid<Sum::kLimbs>(block, *args.state)) return;
     limbs = block.total;
   } else {
     __syncthreads();
   }
   if (threadIdx.x < 32) write_sum<Sum>(limbs, static_cast<uint32_t>(block.flags), args);
-  if (args.meeting == ReduceMeeting::kCluster) {
+  if (args.scope == Scope::kCluster) {
     __syncwarp();
     cluster_wait();
   }
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sum
 
 #endif  // GSORT_CUDA_SUM_SUM_CUH_

@@ -6,113 +6,112 @@
 //   by counting
 //
 // The bound is certain: the blocks' bounds have at least k elements at or under them. How many more there are depends
-// on where in the row the best lie; a try that finds too many to count leaves the row to topk_team.cuh.
+// on where in the row the best lie; a try that finds too many to count leaves the row to team.cuh.
 #ifndef GSORT_CUDA_TOPK_CLUSTER_CUH_
 #define GSORT_CUDA_TOPK_CLUSTER_CUH_
 
 #include "cuda/primitive/cluster.cuh"
 #include "cuda/topk/common.cuh"
-#include "cuda/topk/held.cuh"
-#include "cuda/topk/launch.h"
+#include "cuda/topk/problem.h"
+#include "cuda/topk/resident.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::topk {
 
 // What lies in the shared memory of a block, at the same place in each block of the cluster.
 template <class C>
-struct TopkClusterShared {
-  // Each block's candidates, filled up with ~0 to kTopkClusterSure or a multiple of 32.
-  C lists[kTopkClusterBlocks][kTopkClusterListItems];
-  C found[kTopkClusterListItems];  // this block's own
-  TopkHeldOffers<C> offers;
-  C bounds[kTopkClusterBlocks];
-  uint64_t counts[kTopkClusterBlocks];  // of all lists, and more where a list was too short
-  uint32_t count;                       // of this block's own
+struct ClusterShared {
+  // Each block's candidates, filled up with ~0 to kClusterSure or a multiple of 32.
+  C lists[kClusterBlocks][kClusterListItems];
+  C found[kClusterListItems];  // this block's own
+  ResidentOffers<C> offers;
+  C bounds[kClusterBlocks];
+  uint64_t counts[kClusterBlocks];  // of all lists, and more where a list was too short
+  uint32_t count;                   // of this block's own
 };
 
 // Counts what comes from the other blocks. It lies outside what the blocks use for other things between two rows.
-struct TopkClusterCounts {
-  ClusterCount bounds, lists, more;  // more: of the lists what is beyond kTopkClusterSure
+struct ClusterCounts {
+  ClusterCount bounds, lists, more;  // more: of the lists what is beyond kClusterSure
 };
-static_assert(sizeof(TopkClusterShared<uint64_t>) <= kTopkBins * 4 + kTopkClusterRoomItems * sizeof(uint64_t) &&
-                  sizeof(TopkClusterShared<TopkWide>) <= kTopkBins * 4 + kTopkClusterRoomItems * sizeof(TopkWide),
+static_assert(sizeof(ClusterShared<uint64_t>) <= kBins * 4 + kClusterRoomItems * sizeof(uint64_t) &&
+                  sizeof(ClusterShared<Wide>) <= kBins * 4 + kClusterRoomItems * sizeof(Wide),
               "the plan leaves room for it");
 
 template <class C>
-__device__ __forceinline__ void topk_cluster_send(ClusterCount &count, C *own, uint32_t rank, C item) {
+__device__ __forceinline__ void cluster_send(ClusterCount &count, C *own, uint32_t rank, C item) {
   uint64_t *const words = reinterpret_cast<uint64_t *>(own);
   count.send(words, rank, static_cast<uint64_t>(item));
   if constexpr (sizeof(C) == 16) count.send(words + 1, rank, static_cast<uint64_t>(item >> 64));
 }
 
 // Candidates of each block that are looked at without asking how many there are.
-constexpr uint32_t kTopkClusterSure = 64;
+constexpr uint32_t kClusterSure = 64;
 
 // The greatest of the blocks' bounds, under which there are as many elements as all need together.
 template <class C>
-__device__ __forceinline__ C topk_cluster_bound(const TopkClusterShared<C> &shared, uint32_t blocks) {
+__device__ __forceinline__ C cluster_bound(const ClusterShared<C> &shared, uint32_t blocks) {
   const uint32_t lane = threadIdx.x & 31;
-  return static_cast<C>(~topk_warp_least(static_cast<C>(~shared.bounds[lane < blocks ? lane : 0])));
+  return static_cast<C>(~composite_warp_least(static_cast<C>(~shared.bounds[lane < blocks ? lane : 0])));
 }
 
 template <class C>
-__device__ __forceinline__ void topk_cluster_append(TopkClusterShared<C> &shared, C item) {
-  const uint32_t at = topk_shared_add(&shared.count, 1);
-  if (at < kTopkClusterListItems) shared.found[at] = item;
+__device__ __forceinline__ void cluster_append(ClusterShared<C> &shared, C item) {
+  const uint32_t at = shared_add(&shared.count, 1);
+  if (at < kClusterListItems) shared.found[at] = item;
 }
 
 // Elements of a list of so many that are sent: whole warps' worth.
-__device__ __forceinline__ uint32_t topk_cluster_padded(uint32_t count) {
-  return count < kTopkClusterSure ? kTopkClusterSure : (count + 31) / 32 * 32;
+__device__ __forceinline__ uint32_t cluster_padded(uint32_t count) {
+  return count < kClusterSure ? kClusterSure : (count + 31) / 32 * 32;
 }
 
 // Sends places [from, to) of what the block has found to all blocks, a warp or several to each; ~0 where it has less.
 template <class C>
-__device__ __forceinline__ void topk_cluster_send_list(TopkClusterShared<C> &shared, ClusterCount &count, uint32_t rank,
-                                                       uint32_t blocks, uint32_t from, uint32_t to) {
+__device__ __forceinline__ void cluster_send_list(ClusterShared<C> &shared, ClusterCount &count, uint32_t rank,
+                                                  uint32_t blocks, uint32_t from, uint32_t to) {
   const uint32_t target = threadIdx.x / 32 % blocks, found = shared.count;  // blocks divide the 32 warps
-  for (uint32_t i = from + threadIdx.x / 32 / blocks * 32 + threadIdx.x % 32; i < to; i += kTopkTeamThreads / blocks)
-    topk_cluster_send(count, &shared.lists[rank][i], target, i < found ? shared.found[i] : ~C{0});
+  for (uint32_t i = from + threadIdx.x / 32 / blocks * 32 + threadIdx.x % 32; i < to; i += kTeamThreads / blocks)
+    cluster_send(count, &shared.lists[rank][i], target, i < found ? shared.found[i] : ~C{0});
 }
 
 // Sends all blocks what this one has found, and gets what they have. False, in all blocks: it is too much to count, or
 // less than k.
 template <class C>
-__device__ __forceinline__ bool topk_cluster_exchange(TopkClusterShared<C> &shared, TopkClusterCounts &counts,
-                                                      uint32_t round, uint32_t rank, uint32_t blocks, uint64_t k,
-                                                      uint32_t most) {
+__device__ __forceinline__ bool cluster_exchange(ClusterShared<C> &shared, ClusterCounts &counts, uint32_t round,
+                                                 uint32_t rank, uint32_t blocks, uint64_t k, uint32_t most) {
   const uint32_t lane = threadIdx.x & 31;
-  if (threadIdx.x >= kTopkTeamThreads - blocks)
-    counts.lists.send(&shared.counts[rank], kTopkTeamThreads - 1 - threadIdx.x, shared.count);
-  topk_cluster_send_list(shared, counts.lists, rank, blocks, 0, kTopkClusterSure);
+  if (threadIdx.x >= kTeamThreads - blocks)
+    counts.lists.send(&shared.counts[rank], kTeamThreads - 1 - threadIdx.x, shared.count);
+  cluster_send_list(shared, counts.lists, rank, blocks, 0, kClusterSure);
   counts.lists.wait(round);
   const uint32_t count = lane < blocks ? static_cast<uint32_t>(shared.counts[lane]) : 0;
   const uint32_t total = warp_sum(count);
-  const bool good = __all_sync(kFullWarp, count <= kTopkClusterListItems) && k <= total && total <= most;
-  const uint32_t more = good ? warp_sum(topk_cluster_padded(count) - kTopkClusterSure) : 0;
+  const bool good = __all_sync(kFullWarp, count <= kClusterListItems) && k <= total && total <= most;
+  const uint32_t more = good ? warp_sum(cluster_padded(count) - kClusterSure) : 0;
   if (threadIdx.x == 0) counts.more.expect(more * sizeof(C));
   if (more == 0) return good;
-  topk_cluster_send_list(shared, counts.more, rank, blocks, kTopkClusterSure, topk_cluster_padded(shared.count));
+  cluster_send_list(shared, counts.more, rank, blocks, kClusterSure, cluster_padded(shared.count));
   counts.more.wait(round);
   return good;
 }
 
 // How many candidates are better than each of kItems. A warp together.
 template <uint32_t kItems, class C>
-__device__ __forceinline__ void topk_cluster_rank(const TopkClusterShared<C> &shared, uint32_t blocks,
-                                                  const C (&items)[kItems], uint32_t (&before)[kItems]) {
+__device__ __forceinline__ void cluster_rank(const ClusterShared<C> &shared, uint32_t blocks, const C (&items)[kItems],
+                                             uint32_t (&before)[kItems]) {
   const uint32_t lane = threadIdx.x & 31;
 #pragma unroll
-  for (uint32_t b = 0; b < kTopkClusterBlocks; ++b) {
+  for (uint32_t b = 0; b < kClusterBlocks; ++b) {
     if (b >= blocks) break;
 #pragma unroll
-    for (uint32_t i = 0; i < kTopkClusterSure; i += 32) {
+    for (uint32_t i = 0; i < kClusterSure; i += 32) {
       const C other = shared.lists[b][i + lane];
 #pragma unroll
       for (uint32_t k = 0; k < kItems; ++k) before[k] += other < items[k];
     }
   }
   for (uint32_t b = 0; b < blocks; ++b)
-    for (uint32_t i = kTopkClusterSure; i < shared.counts[b]; i += 32) {
+    for (uint32_t i = kClusterSure; i < shared.counts[b]; i += 32) {
       const C other = shared.lists[b][i + lane];
 #pragma unroll
       for (uint32_t k = 0; k < kItems; ++k) before[k] += other < items[k];
@@ -123,10 +122,10 @@ __device__ __forceinline__ void topk_cluster_rank(const TopkClusterShared<C> &sh
 
 // Writes the block's candidates that are among the best k to their places. A warp counts for up to two at a time.
 template <class U, class C>
-__device__ __forceinline__ void topk_cluster_place(const TopkClusterShared<C> &shared, const TopkRow<U> &row,
-                                                   uint32_t rank, uint32_t blocks, uint64_t k,
-                                                   const TopkOutput<U> &output, uint64_t output_begin) {
-  constexpr uint32_t kWarps = kTopkTeamThreads / 32;
+__device__ __forceinline__ void cluster_place(const ClusterShared<C> &shared, const Row<U> &row, uint32_t rank,
+                                              uint32_t blocks, uint64_t k, const Output<U> &output,
+                                              uint64_t output_begin) {
+  constexpr uint32_t kWarps = kTeamThreads / 32;
   const uint32_t lane = threadIdx.x & 31, mine = shared.count;
   for (uint32_t p = threadIdx.x >> 5; p < mine; p += 2 * kWarps) {
     const C first = shared.found[p];
@@ -135,26 +134,26 @@ __device__ __forceinline__ void topk_cluster_place(const TopkClusterShared<C> &s
     if (p + kWarps < mine) {
       const C second = shared.found[p + kWarps];
       uint32_t before[2] = {0, 0};
-      topk_cluster_rank(shared, blocks, {first, second}, before);
+      cluster_rank(shared, blocks, {first, second}, before);
       if (lane == 1) item = second;
       at = lane == 1 ? before[1] : before[0];
     } else {
       uint32_t before[1] = {0};
-      topk_cluster_rank(shared, blocks, {first}, before);
+      cluster_rank(shared, blocks, {first}, before);
       at = lane == 0 ? before[0] : ~0u;
     }
-    if (lane < 2 && at < k) topk_write<U, C>(output, row, output_begin + at, item);
+    if (lane < 2 && at < k) write_composite<U, C>(output, row, output_begin + at, item);
   }
 }
 
 // Begins a row. Behind the wait that must follow, all blocks run and are done with the row before.
 template <class C>
-__device__ __forceinline__ void topk_cluster_begin(TopkClusterCounts &counts, uint32_t round, uint32_t blocks) {
+__device__ __forceinline__ void cluster_begin(ClusterCounts &counts, uint32_t round, uint32_t blocks) {
   if (round != 0) __syncthreads();
   if (threadIdx.x == 0) {
     if (round == 0) counts.bounds.open(), counts.lists.open(), counts.more.open();
     counts.bounds.expect(blocks * sizeof(C));
-    counts.lists.expect(blocks * (kTopkClusterSure * sizeof(C) + sizeof(uint64_t)));
+    counts.lists.expect(blocks * (kClusterSure * sizeof(C) + sizeof(uint64_t)));
   }
   if (round == 0)
     cluster_arrive_only();
@@ -164,38 +163,38 @@ __device__ __forceinline__ void topk_cluster_begin(TopkClusterCounts &counts, ui
 
 // The best k of a row by the cluster. False, in all its blocks: nothing was written. `rounds` counts the tries.
 template <class U, class C>
-__device__ __forceinline__ bool topk_cluster_row(const TopkTeamArgs<U> &args, uint64_t r, unsigned char *dynamic,
-                                                 TopkClusterCounts &counts, uint32_t &rounds) {
-  auto &shared = *reinterpret_cast<TopkClusterShared<C> *>(dynamic);
-  const TopkProblem<U> &problem = args.problem;
+__device__ __forceinline__ bool cluster_row(const TeamArgs<U> &args, uint64_t r, unsigned char *dynamic,
+                                            ClusterCounts &counts, uint32_t &rounds) {
+  auto &shared = *reinterpret_cast<ClusterShared<C> *>(dynamic);
+  const Problem<U> &problem = args.problem;
   const uint32_t blocks = args.plan.blocks, rank = blockIdx.x % blocks;
-  const TopkRow<U> row(problem.in + r * problem.row_stride, problem.columns, problem.index_bits, problem.codec);
-  const TopkHeldBound &rule = args.plan.held;
+  const Row<U> row(problem.in + r * problem.row_stride, problem.columns, problem.index_bits, problem.codec);
+  const ResidentBound &rule = args.plan.held;
   const uint32_t round = rounds++;
-  topk_cluster_begin<C>(counts, round, blocks);
-  TopkHeld<U> held;
+  cluster_begin<C>(counts, round, blocks);
+  ResidentPart<U> held;
   held.load(row, rank, blocks);
   if (threadIdx.x == 0) shared.count = 0;
-  const C least = topk_held_least<U, C>(row, held);
-  topk_held_offer(shared.offers, least, rule.each);
+  const C least = resident_least<U, C>(row, held);
+  resident_offer(shared.offers, least, rule.each);
   __syncthreads();
   cluster_wait();
-  topk_held_bound(shared.offers, rule.need, rule.each, [&](C bound) {
+  resident_bound(shared.offers, rule.need, rule.each, [&](C bound) {
     const uint32_t lane = threadIdx.x & 31;
-    if (lane < blocks) topk_cluster_send(counts.bounds, &shared.bounds[rank], lane, bound);
+    if (lane < blocks) cluster_send(counts.bounds, &shared.bounds[rank], lane, bound);
   });
   counts.bounds.wait(round);
-  const C bound = topk_cluster_bound(shared, blocks);
-  topk_held_filter<U, C>(row, held, least, bound, rank, [&](C item) {
-    topk_cluster_append(shared, item);
+  const C bound = cluster_bound(shared, blocks);
+  resident_filter<U, C>(row, held, least, bound, rank, [&](C item) {
+    cluster_append(shared, item);
     return true;
   });
   __syncthreads();
-  if (!topk_cluster_exchange(shared, counts, round, rank, blocks, problem.k, args.plan.count_items)) return false;
-  topk_cluster_place<U, C>(shared, row, rank, blocks, problem.k, problem.output, r * problem.k);
+  if (!cluster_exchange(shared, counts, round, rank, blocks, problem.k, args.plan.count_items)) return false;
+  cluster_place<U, C>(shared, row, rank, blocks, problem.k, problem.output, r * problem.k);
   return true;
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::topk
 
 #endif  // GSORT_CUDA_TOPK_CLUSTER_CUH_

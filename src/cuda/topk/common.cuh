@@ -12,15 +12,15 @@
 
 #include "core/key_bits.h"
 #include "cuda/primitive/warp.cuh"
-#include "cuda/topk/launch.h"
 #include "cuda/topk/plan.h"
+#include "cuda/topk/problem.h"
 
-namespace gsort_internal {
+namespace gsort_internal::topk {
 
-__extension__ typedef unsigned __int128 TopkWide;  // composite of keys whose bits and index do not fit 64
+__extension__ typedef unsigned __int128 Wide;  // composite of keys whose bits and index do not fit 64
 
 template <class C>
-__device__ __forceinline__ C topk_shuffle_xor(C v, uint32_t mask) {
+__device__ __forceinline__ C shuffle_xor(C v, uint32_t mask) {
   if constexpr (sizeof(C) == 16) {
     const uint64_t low = __shfl_xor_sync(kFullWarp, static_cast<uint64_t>(v), mask);
     const uint64_t high = __shfl_xor_sync(kFullWarp, static_cast<uint64_t>(v >> 64), mask);
@@ -32,7 +32,7 @@ __device__ __forceinline__ C topk_shuffle_xor(C v, uint32_t mask) {
 
 // atomicAdd on shared memory. Said in PTX: through a pointer that has gone through a struct the compiler no longer
 // knows that it is shared memory, and a generic atomic there is a slow loop of compare and swap.
-__device__ __forceinline__ uint32_t topk_shared_add(uint32_t *p, uint32_t value) {
+__device__ __forceinline__ uint32_t shared_add(uint32_t *p, uint32_t value) {
   uint32_t old;
   asm volatile("atom.shared.add.u32 %0, [%1], %2;"
                : "=r"(old)
@@ -41,18 +41,18 @@ __device__ __forceinline__ uint32_t topk_shared_add(uint32_t *p, uint32_t value)
   return old;
 }
 
-__device__ __forceinline__ void topk_shared_count(uint32_t *p) {
+__device__ __forceinline__ void shared_count(uint32_t *p) {
   asm volatile("red.shared.add.u32 [%0], 1;" ::"r"(static_cast<uint32_t>(__cvta_generic_to_shared(p))) : "memory");
 }
 
-__device__ __forceinline__ void topk_shared_max(uint32_t *p, uint32_t value) {
+__device__ __forceinline__ void shared_max(uint32_t *p, uint32_t value) {
   asm volatile("red.shared.max.u32 [%0], %1;" ::"r"(static_cast<uint32_t>(__cvta_generic_to_shared(p))), "r"(value)
                : "memory");
 }
 
 // A load that goes past L1, for what other blocks of the launch wrote.
 template <class C>
-__device__ __forceinline__ C topk_load(const C *p) {
+__device__ __forceinline__ C load_uncached(const C *p) {
   if constexpr (sizeof(C) == 16) {
     const ulonglong2 halves = __ldcg(reinterpret_cast<const ulonglong2 *>(p));
     return (static_cast<C>(halves.y) << 64) | halves.x;
@@ -62,7 +62,7 @@ __device__ __forceinline__ C topk_load(const C *p) {
 }
 
 template <class C>
-__device__ __forceinline__ uint32_t topk_bit_length(C v) {
+__device__ __forceinline__ uint32_t composite_bit_width(C v) {
   if constexpr (sizeof(C) == 16) {
     const uint64_t high = static_cast<uint64_t>(v >> 64);
     return high != 0 ? 128u - static_cast<uint32_t>(__clzll(static_cast<long long>(high)))
@@ -74,7 +74,7 @@ __device__ __forceinline__ uint32_t topk_bit_length(C v) {
 
 // One row and how to read it: `head` elements up to the first 16-byte boundary, then whole vectors, then the tail.
 template <class U>
-struct TopkRow {
+struct Row {
   static constexpr uint32_t kVectorItems = 16 / sizeof(U);
 
   const U *data;
@@ -84,8 +84,8 @@ struct TopkRow {
   uint32_t index_bits;
   KeyCodec<U> codec;
 
-  TopkRow() = default;  // for shared memory
-  __device__ TopkRow(const U *row, uint64_t n, uint32_t bits, const KeyCodec<U> &c)
+  Row() = default;  // for shared memory
+  __device__ Row(const U *row, uint64_t n, uint32_t bits, const KeyCodec<U> &c)
       : data(row), items(n), index_bits(bits), codec(c) {
     const uint64_t to_boundary = ((16 - (reinterpret_cast<uintptr_t>(row) & 15)) & 15) / sizeof(U);
     head = static_cast<uint32_t>(to_boundary < n ? to_boundary : n);
@@ -110,7 +110,7 @@ struct TopkRow {
 
 // Element `e` (a constant after unrolling) of a vector.
 template <class U>
-__device__ __forceinline__ U topk_vector_item(const uint4 &v, uint32_t e) {
+__device__ __forceinline__ U vector_item(const uint4 &v, uint32_t e) {
   const uint32_t words[4] = {v.x, v.y, v.z, v.w};
   if constexpr (sizeof(U) == 8) {
     return (static_cast<uint64_t>(words[2 * e + 1]) << 32) | words[2 * e];
@@ -122,14 +122,14 @@ __device__ __forceinline__ U topk_vector_item(const uint4 &v, uint32_t e) {
 
 // Row r of a problem.
 template <class U>
-__device__ __forceinline__ TopkRow<U> topk_problem_row(const TopkProblem<U> &problem, uint64_t r) {
+__device__ __forceinline__ Row<U> problem_row(const Problem<U> &problem, uint64_t r) {
   if (problem.ragged.offsets == nullptr)
-    return TopkRow<U>(problem.in + r * problem.row_stride, problem.columns, problem.index_bits, problem.codec);
+    return Row<U>(problem.in + r * problem.row_stride, problem.columns, problem.index_bits, problem.codec);
   const uint64_t begin = problem.ragged.offsets[r], end = problem.ragged.offsets[r + 1];
-  return TopkRow<U>(problem.in + begin, end - begin, problem.index_bits, problem.codec);
+  return Row<U>(problem.in + begin, end - begin, problem.index_bits, problem.codec);
 }
 
-struct TopkBin {
+struct Bin {
   uint32_t bin;
   uint64_t before;  // items in lower bins
   uint64_t count;   // items in the bin
@@ -137,11 +137,11 @@ struct TopkBin {
 
 // Small shared state of a block, beside the dynamic arrays.
 template <class C>
-struct TopkScratch {
+struct Scratch {
   uint64_t warp_totals[32];
   C warp_least[32];
   C warp_most[32];
-  TopkBin found;
+  Bin found;
   uint32_t count;
   uint64_t base;
 };
@@ -149,7 +149,7 @@ struct TopkScratch {
 // Exclusive prefix sum over the block; every thread calls it. The caller puts a barrier before scratch.warp_totals is
 // used again.
 template <class T, class C>
-__device__ T topk_block_scan_open(T value, T &total, TopkScratch<C> &scratch) {
+__device__ T block_scan_open(T value, T &total, Scratch<C> &scratch) {
   const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
   T inclusive = value;
   for (uint32_t d = 1; d < 32; d *= 2) {
@@ -169,18 +169,18 @@ __device__ T topk_block_scan_open(T value, T &total, TopkScratch<C> &scratch) {
 }
 
 template <class T, class C>
-__device__ T topk_block_scan(T value, T &total, TopkScratch<C> &scratch) {
-  const T before = topk_block_scan_open(value, total, scratch);
+__device__ T block_scan(T value, T &total, Scratch<C> &scratch) {
+  const T before = block_scan_open(value, total, scratch);
   __syncthreads();
   return before;
 }
 
 // The least and the greatest of all threads' values, told to every thread. Ends with a barrier.
 template <class C>
-__device__ void topk_block_range(C &least, C &most, TopkScratch<C> &scratch) {
+__device__ void block_range(C &least, C &most, Scratch<C> &scratch) {
   const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
   for (uint32_t d = 16; d > 0; d /= 2) {
-    const C low = topk_shuffle_xor(least, d), high = topk_shuffle_xor(most, d);
+    const C low = shuffle_xor(least, d), high = shuffle_xor(most, d);
     least = low < least ? low : least;
     most = high > most ? high : most;
   }
@@ -188,7 +188,7 @@ __device__ void topk_block_range(C &least, C &most, TopkScratch<C> &scratch) {
   __syncthreads();
   least = scratch.warp_least[lane < warps ? lane : 0], most = scratch.warp_most[lane < warps ? lane : 0];
   for (uint32_t d = 16; d > 0; d /= 2) {
-    const C low = topk_shuffle_xor(least, d), high = topk_shuffle_xor(most, d);
+    const C low = shuffle_xor(least, d), high = shuffle_xor(most, d);
     least = low < least ? low : least;
     most = high > most ? high : most;
   }
@@ -198,12 +198,12 @@ __device__ void topk_block_range(C &least, C &most, TopkScratch<C> &scratch) {
 // The bin in which the running count reaches `need` (1 <= need <= sum of counts). T holds the sum. Between two calls'
 // uses of scratch.found lies the scan's barrier.
 template <class T, class C, class Count>
-__device__ __noinline__ TopkBin topk_find_bin(const Count *counts, uint32_t bins, T need, TopkScratch<C> &scratch) {
+__device__ __noinline__ Bin find_bin(const Count *counts, uint32_t bins, T need, Scratch<C> &scratch) {
   const uint32_t each = (bins + blockDim.x - 1) / blockDim.x;
   const uint32_t first = threadIdx.x * each;
   T sum = 0, total;
   for (uint32_t i = first; i < first + each && i < bins; ++i) sum += static_cast<T>(counts[i]);
-  T before = topk_block_scan_open(sum, total, scratch);
+  T before = block_scan_open(sum, total, scratch);
   if (before < need && need <= before + sum) {
     for (uint32_t i = first;; ++i) {
       const T count = static_cast<T>(counts[i]);
@@ -218,16 +218,16 @@ __device__ __noinline__ TopkBin topk_find_bin(const Count *counts, uint32_t bins
   return scratch.found;
 }
 
-// Sources of composites for topk_block_select.
+// Sources of composites for block_select.
 template <class C>
-struct TopkArraySource {
+struct ArraySource {
   const C *items;
   __device__ C operator()(uint64_t i) const { return items[i]; }
 };
 
 template <class U, class C>
-struct TopkRowSource {
-  const TopkRow<U> &row;
+struct RowSource {
+  const Row<U> &row;
   __device__ C operator()(uint64_t i) const { return row.template composite<C>(i); }
 };
 
@@ -235,18 +235,18 @@ struct TopkRowSource {
 // Reads the source at most 1 + bits / bin_bits + 1 times. Every thread calls it and gets the bound; ends with a
 // barrier. histogram: 1 << bin_bits counters. count < 2^32.
 template <class C, class Source>
-__device__ __noinline__ C topk_block_select(Source source, uint64_t count, uint64_t k, uint64_t slack,
-                                            uint32_t *histogram, uint32_t bin_bits, TopkScratch<C> &scratch) {
+__device__ __noinline__ C block_select(Source source, uint64_t count, uint64_t k, uint64_t slack, uint32_t *histogram,
+                                       uint32_t bin_bits, Scratch<C> &scratch) {
   C least = ~C{0}, most = 0;
   for (uint64_t i = threadIdx.x; i < count; i += blockDim.x) {
     const C item = source(i);
     least = item < least ? item : least;
     most = item > most ? item : most;
   }
-  topk_block_range(least, most, scratch);
+  block_range(least, most, scratch);
   if (count <= k + slack) return most;
   if (k == 1) return least;
-  const uint32_t range_bits = topk_bit_length(static_cast<C>(most - least));
+  const uint32_t range_bits = composite_bit_width(static_cast<C>(most - least));
   uint32_t shift = range_bits > bin_bits ? range_bits - bin_bits : 0;
   const uint32_t bins = 1u << bin_bits;
   uint64_t need = k;
@@ -256,10 +256,10 @@ __device__ __noinline__ C topk_block_select(Source source, uint64_t count, uint6
     for (uint64_t i = threadIdx.x; i < count; i += blockDim.x) {
       const C item = source(i);
       const C digit = static_cast<C>(item - least) >> shift;
-      if (item >= least && digit < bins) topk_shared_count(&histogram[static_cast<uint32_t>(digit)]);
+      if (item >= least && digit < bins) shared_count(&histogram[static_cast<uint32_t>(digit)]);
     }
     __syncthreads();
-    const TopkBin found = topk_find_bin(histogram, bins, static_cast<uint32_t>(need), scratch);
+    const Bin found = find_bin(histogram, bins, static_cast<uint32_t>(need), scratch);
     least += static_cast<C>(found.bin) << shift;
     need -= found.before;
     // The last bin may reach past the greatest number there is.
@@ -271,7 +271,7 @@ __device__ __noinline__ C topk_block_select(Source source, uint64_t count, uint6
 
 // Writes to place `at` of the results.
 template <class U>
-__device__ __forceinline__ void topk_put(const TopkOutput<U> &output, uint64_t at, U value, uint64_t index) {
+__device__ __forceinline__ void write_element(const Output<U> &output, uint64_t at, U value, uint64_t index) {
   if (output.values != nullptr) output.values[at] = value;
   if (output.indices == nullptr) return;
   if (output.index_bytes == 4)
@@ -281,18 +281,18 @@ __device__ __forceinline__ void topk_put(const TopkOutput<U> &output, uint64_t a
 }
 
 template <class U, class C>
-__device__ __forceinline__ void topk_write(const TopkOutput<U> &output, const TopkRow<U> &row, uint64_t at, C item) {
-  topk_put(output, at, row.codec.decode(static_cast<U>(item >> row.index_bits)),
-           static_cast<uint64_t>(item & ((C{1} << row.index_bits) - 1)));
+__device__ __forceinline__ void write_composite(const Output<U> &output, const Row<U> &row, uint64_t at, C item) {
+  write_element(output, at, row.codec.decode(static_cast<U>(item >> row.index_bits)),
+                static_cast<uint64_t>(item & ((C{1} << row.index_bits) - 1)));
 }
 
 // Fills the places [from, to), those of a row with fewer elements than places: thread `first` of `threads`.
 template <class U>
-__device__ __forceinline__ void topk_fill(const TopkOutput<U> &output, uint64_t from, uint64_t to, uint64_t first,
-                                          uint64_t threads) {
-  for (uint64_t at = from + first; at < to; at += threads) topk_put<U>(output, at, 0, ~uint64_t{0});
+__device__ __forceinline__ void write_missing(const Output<U> &output, uint64_t from, uint64_t to, uint64_t first,
+                                              uint64_t threads) {
+  for (uint64_t at = from + first; at < to; at += threads) write_element<U>(output, at, 0, ~uint64_t{0});
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::topk
 
 #endif  // GSORT_CUDA_TOPK_COMMON_CUH_

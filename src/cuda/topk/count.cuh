@@ -12,22 +12,22 @@
 #include "cuda/topk/common.cuh"
 #include "cuda/topk/exact.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::topk {
 
 // Running sum of one number a block, which thread b has for block b: the sum before. Every thread calls it.
 template <class C>
-__device__ uint32_t topk_team_before(const TopkTeam<C> &team, uint32_t count, uint32_t &total) {
-  return topk_block_scan<uint32_t>(count, total, *team.scratch);
+__device__ uint32_t team_before(const Team<C> &team, uint32_t count, uint32_t &total) {
+  return block_scan<uint32_t>(count, total, *team.scratch);
 }
 
 // Leaves in team.local how many candidates are held by the blocks up to each, thread b knowing of block b's, and in
 // `found` how many there are.
 template <class C>
-__device__ void topk_team_sum_up(TopkTeam<C> &team, uint32_t mine, uint32_t held, uint64_t overflow, TopkFound &found) {
+__device__ void team_sum_up(Team<C> &team, uint32_t mine, uint32_t held, uint64_t overflow, Found &found) {
   uint32_t total;
-  const uint32_t before = topk_team_before(team, held, total);
-  if (threadIdx.x < kTopkTeamBlocksMax) team.local[threadIdx.x] = before + held;
-  const bool fetchable = !__syncthreads_or(held > kTopkRegionItems) && overflow <= team.list_a_items;
+  const uint32_t before = team_before(team, held, total);
+  if (threadIdx.x < kTeamBlocksMax) team.local[threadIdx.x] = before + held;
+  const bool fetchable = !__syncthreads_or(held > kRegionItems) && overflow <= team.list_a_items;
   if (threadIdx.x == 0) found = {total + overflow, overflow, mine, fetchable};
   __syncthreads();
 }
@@ -35,31 +35,31 @@ __device__ void topk_team_sum_up(TopkTeam<C> &team, uint32_t mine, uint32_t held
 // Tells the team how many candidates this block has and learns how many there are. The barrier in it publishes the
 // regions as well.
 template <class C>
-__device__ void topk_team_found(TopkTeam<C> &team, uint32_t mine, uint32_t parity, TopkFound &found) {
+__device__ void team_found(Team<C> &team, uint32_t mine, uint32_t parity, Found &found) {
   if (threadIdx.x == 0) team.held[team.rank] = mine;
   team.barrier();
-  const uint64_t overflow = topk_load(&team.control->overflow[parity]);
-  const uint32_t held = threadIdx.x < team.blocks ? topk_load(team.held + threadIdx.x) : 0;
-  topk_team_sum_up(team, mine, held, overflow, found);
+  const uint64_t overflow = load_uncached(&team.control->overflow[parity]);
+  const uint32_t held = threadIdx.x < team.blocks ? load_uncached(team.held + threadIdx.x) : 0;
+  team_sum_up(team, mine, held, overflow, found);
 }
 
 // The bound at `rank` among the groups' best, or a few ranks above. `items` is shared room for the groups.
 template <class C>
-__device__ __noinline__ C topk_team_bound(const TopkTeam<C> &team, C *items, uint32_t groups, uint64_t rank) {
+__device__ __noinline__ C team_bound(const Team<C> &team, C *items, uint32_t groups, uint64_t rank) {
   for (uint32_t first = threadIdx.x; first < groups; first += 4 * blockDim.x) {
     C best[4];
 #pragma unroll
     for (uint32_t j = 0; j < 4; ++j) {
       const uint32_t i = first + j * blockDim.x;
-      best[j] = topk_load(team.samples + (i < groups ? i : first));
+      best[j] = load_uncached(team.samples + (i < groups ? i : first));
     }
 #pragma unroll
     for (uint32_t j = 0; j < 4; ++j)
       if (first + j * blockDim.x < groups) items[first + j * blockDim.x] = best[j];
   }
   __syncthreads();
-  return topk_block_select<C>(TopkArraySource<C>{items}, groups, rank, topk_sample_slack(rank), team.local,
-                              kTopkBinBits, *team.scratch);
+  return block_select<C>(ArraySource<C>{items}, groups, rank, slack_of_sample(rank), team.local, kBinBits,
+                         *team.scratch);
 }
 
 // ---- the whole row as its own sample ----
@@ -70,8 +70,8 @@ __device__ __noinline__ C topk_team_bound(const TopkTeam<C> &team, C *items, uin
 // sorted row fall to many groups, and yet whole sectors are read. The row has a vector for every thread; its first
 // and last few elements belong to no group.
 template <class U, class C>
-__device__ __noinline__ void topk_team_group(const TopkTeam<C> &team, const TopkRow<U> &row_in, uint32_t lanes) {
-  const TopkRow<U> row = row_in;
+__device__ __noinline__ void team_group(const Team<C> &team, const Row<U> &row_in, uint32_t lanes) {
+  const Row<U> row = row_in;
   const uint64_t pairs = row.vectors / 2, step = uint64_t{team.blocks} * (blockDim.x / 2);
   const uint32_t half = threadIdx.x & 1;
   uint64_t pair = uint64_t{threadIdx.x / 2} * team.blocks + team.rank;
@@ -80,8 +80,8 @@ __device__ __noinline__ void topk_team_group(const TopkTeam<C> &team, const Topk
   const auto look = [&](const uint4 &v, uint64_t vector) {
   // Indices only grow, so that of equal keys the first stays.
 #pragma unroll 4
-    for (uint32_t e = 0; e < TopkRow<U>::kVectorItems; ++e) {
-      const U key = row.codec.encode(topk_vector_item_any<U>(v, e));
+    for (uint32_t e = 0; e < Row<U>::kVectorItems; ++e) {
+      const U key = row.codec.encode(vector_item_any<U>(v, e));
       if (key < best) best = key, best_at = row.vector_begin(vector) + e;
     }
   };
@@ -95,7 +95,7 @@ __device__ __noinline__ void topk_team_group(const TopkTeam<C> &team, const Topk
   C item = (static_cast<C>(best) << row.index_bits) | best_at;
   const uint32_t apart = lanes < 32 ? 2 : 1;
   for (uint32_t d = lanes * apart / 2; d >= apart; d /= 2) {
-    const C other = topk_shuffle_xor(item, d);
+    const C other = shuffle_xor(item, d);
     item = other < item ? other : item;
   }
   const uint32_t group = threadIdx.x / (lanes * apart) * apart + threadIdx.x % apart;
@@ -107,13 +107,13 @@ __device__ __noinline__ void topk_team_group(const TopkTeam<C> &team, const Topk
 // The best of each of this block's groups goes to team.samples, behind those of the blocks before. Returns how many
 // groups the team has: no more than run_items, which is room for all candidates over that less one a block, rounded up.
 template <class C>
-__device__ uint32_t topk_team_regroup(const TopkTeam<C> &team) {
-  const TopkFound &found = team.found;
+__device__ uint32_t team_regroup(const Team<C> &team) {
+  const Found &found = team.found;
   const uint32_t room = team.run_items - team.blocks;
   const uint32_t size = static_cast<uint32_t>((found.count + room - 1) / room);
-  const uint32_t held = threadIdx.x < team.blocks ? topk_load(team.held + threadIdx.x) : 0;
+  const uint32_t held = threadIdx.x < team.blocks ? load_uncached(team.held + threadIdx.x) : 0;
   uint32_t total;
-  const uint32_t before = topk_team_before(team, (held + size - 1) / size, total);
+  const uint32_t before = team_before(team, (held + size - 1) / size, total);
   if (threadIdx.x == team.rank) team.scratch->base = before;
   __syncthreads();
   // Items of a group lie far apart: candidates of a sorted row came in about their order.
@@ -128,34 +128,34 @@ __device__ uint32_t topk_team_regroup(const TopkTeam<C> &team) {
 
 // Publishes the candidates at or under the bound anew: in the block's region, and list_a beyond that.
 template <class C>
-__device__ void topk_team_keep(TopkTeam<C> &team, C bound, uint32_t parity) {
+__device__ void team_keep(Team<C> &team, C bound, uint32_t parity) {
   if (threadIdx.x == 0) {
     team.scratch->count = 0;
-    team.sink.buffer = team.region(team.rank), team.sink.buffer_items = kTopkRegionItems, team.sink.most = bound;
+    team.sink.buffer = team.region(team.rank), team.sink.buffer_items = kRegionItems, team.sink.most = bound;
   }
   __syncthreads();
-  const TopkSink<C> sink = team.sink;
+  const Sink<C> sink = team.sink;
   const uint32_t mine = team.found.mine;
   for (uint32_t i = threadIdx.x; i < mine; i += blockDim.x)
     if (!sink.append_one(team.area[i])) break;
   __syncthreads();
-  const uint32_t kept = team.scratch->count < kTopkRegionItems ? team.scratch->count : kTopkRegionItems;
-  topk_team_found(team, kept, parity, team.few);
+  const uint32_t kept = team.scratch->count < kRegionItems ? team.scratch->count : kRegionItems;
+  team_found(team, kept, parity, team.few);
 }
 
 // Leaves in team.few fewer candidates, published like those found, where there are too many to count; those in the
 // blocks' buffers stay. Without a way to thin them out it leaves them all.
 template <class C>
-__device__ __noinline__ void topk_team_thin(TopkTeam<C> &team, uint64_t k, uint32_t parity) {
+__device__ __noinline__ void team_thin(Team<C> &team, uint64_t k, uint32_t parity) {
   if (threadIdx.x == 0) team.few = team.found;
   __syncthreads();
   if (team.found.countable(team.plan.count_items) || team.found.overflow != 0 || team.run_items < 2 * k + team.blocks)
     return;
-  const uint32_t groups = topk_team_regroup(team);
+  const uint32_t groups = team_regroup(team);
   if (groups < k) return;  // the same in all blocks
   team.barrier();
-  const C bound = topk_team_bound(team, team.area + team.buffer_items, groups, k);
-  topk_team_keep(team, bound, parity);
+  const C bound = team_bound(team, team.area + team.buffer_items, groups, k);
+  team_keep(team, bound, parity);
 }
 
 // ---- places by counting ----
@@ -163,25 +163,25 @@ __device__ __noinline__ void topk_team_thin(TopkTeam<C> &team, uint64_t k, uint3
 // Copies all candidates to team.area, in the same order in every block. All are under way at once: a candidate's block
 // is found by a binary search in the running counts.
 template <class C>
-__device__ void topk_team_fetch(const TopkTeam<C> &team) {
+__device__ void team_fetch(const Team<C> &team) {
   const uint32_t count = static_cast<uint32_t>(team.few.count);
   const uint32_t held = team.local[team.blocks - 1];
 #pragma unroll 2
   for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
     uint32_t b = 0;  // blocks of which all candidates come before this one
-    for (uint32_t step = kTopkTeamBlocksMax / 2; step > 0; step /= 2)
+    for (uint32_t step = kTeamBlocksMax / 2; step > 0; step /= 2)
       if (b + step <= team.blocks && team.local[b + step - 1] <= i) b += step;
     const C *const from = i < held ? team.region(b) + (i - (b == 0 ? 0 : team.local[b - 1])) : team.list_a + (i - held);
-    team.area[i] = topk_load(from);
+    team.area[i] = load_uncached(from);
   }
   __syncthreads();
 }
 
 // Writes the best k of the candidates to their places. A warp counts for one candidate at a time.
 template <class U, class C>
-__device__ __noinline__ void topk_team_place(const TopkTeam<C> &team, const TopkRow<U> &row, uint64_t k,
-                                             const TopkOutput<U> &output, uint64_t output_begin) {
-  topk_team_fetch(team);
+__device__ __noinline__ void team_place(const Team<C> &team, const Row<U> &row, uint64_t k, const Output<U> &output,
+                                        uint64_t output_begin) {
+  team_fetch(team);
   const uint32_t count = static_cast<uint32_t>(team.few.count), lane = threadIdx.x & 31, warps = blockDim.x >> 5;
   const C *const list = team.area;
   // Neighbours go to different blocks, so that few candidates keep all of them busy.
@@ -191,11 +191,11 @@ __device__ __noinline__ void topk_team_place(const TopkTeam<C> &team, const Topk
 #pragma unroll 4
     for (uint32_t i = lane; i < count; i += 32) better += list[i] < item;
     for (uint32_t d = 16; d > 0; d /= 2) better += __shfl_xor_sync(kFullWarp, better, d);
-    if (lane == 0 && better < k) topk_write<U, C>(output, row, output_begin + better, item);
+    if (lane == 0 && better < k) write_composite<U, C>(output, row, output_begin + better, item);
   }
   __syncthreads();
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::topk
 
 #endif  // GSORT_CUDA_TOPK_COUNT_CUH_

@@ -1,61 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Top-k: which way a call takes, its workspace, and the way of large k (exact selection, then a sort of pairs).
+// Top-k on device memory: the planned algorithm, and that of large k (exact selection, then a sort of pairs).
+#include "core/dtype.h"
 #include "cuda/engine/check.h"
-#include "cuda/engine/launch.h"
-#include "cuda/sort/sort_plan.h"
 #include "cuda/topk/launch.h"
+#include "cuda/topk/problem.h"
 
-namespace gsort_internal {
+namespace gsort_internal::topk {
 namespace {
 
-TopkShape shape_of(const Request &request) {
-  const bool rows = request.operation == Operation::kTopkRows;
-  TopkShape shape{};
-  shape.rows = rows ? request.rows : 1;
-  shape.columns = rows ? request.columns : request.n;
-  shape.k = topk_min(request.k, shape.columns);
-  shape.key_bytes = dtype_bytes(request.order.dtype);
-  return shape;
-}
-
-// ---- the way of large k ----
-
-// Indices travel through the sort in 4 bytes where they fit, whatever the caller's index type.
-uint32_t inner_index_bytes(const TopkShape &s) { return s.columns <= uint64_t{1} << 32 ? 4 : 8; }
-
-// Near k = columns sorting everything is cheaper than selecting first.
-bool sorts_all(const TopkShape &s) { return s.k > s.columns - s.columns / 4; }
-uint64_t sorted_items(const TopkShape &s) { return sorts_all(s) ? s.columns : s.k; }
-
-struct SortLayout {
-  uint64_t keys, indices, rest;  // rest: the selection's workspace, then the sort's
-  uint64_t bytes;
-};
-
-Request sort_request(const TopkShape &s, const KeyOrder &order, bool pairs) {
-  Request r{};
-  r.operation = pairs ? Operation::kSortPairs : Operation::kSort;
-  r.order = order;
-  r.n = sorted_items(s);
-  r.value_bytes = pairs ? inner_index_bytes(s) : 0;
-  return r;
-}
-
-SortLayout sort_layout(const TopkShape &s, const KeyOrder &order) {
-  SortLayout l{};
-  l.keys = 0;
-  l.indices = topk_round(sorted_items(s) * s.key_bytes);
-  l.rest = l.indices + topk_round(sorted_items(s) * inner_index_bytes(s));
-  const uint64_t sorts =
-      topk_max(sort_workspace_bytes(sort_request(s, order, false)), sort_workspace_bytes(sort_request(s, order, true)));
-  l.bytes = l.rest + topk_max(sorts, topk_team_layout(s, true).bytes);
-  return l;
-}
+// ---- large k ----
 
 constexpr uint32_t kTakeThreads = 256;
 
 uint32_t take_blocks(uint64_t items) {
-  return static_cast<uint32_t>(topk_min((items + kTakeThreads - 1) / kTakeThreads, 4096));
+  return static_cast<uint32_t>(min_of((items + kTakeThreads - 1) / kTakeThreads, 4096));
 }
 
 template <class From, class To>
@@ -83,124 +41,105 @@ void take_indices(const LaunchContext &context, const void *from, uint32_t from_
 
 // Leaves the best k of the row, in the order of the input, in the workspace.
 template <class U>
-void select_for_sort(const LaunchContext &context, const TopkProblem<U> &row, const TopkShape &s, const TopkPlan &plan,
-                     const SortLayout &layout, unsigned char *workspace) {
-  TopkTeamArgs<U> args{};
+void select_for_sort(const LaunchContext &context, const Problem<U> &row, const Plan &plan, unsigned char *workspace) {
+  TeamArgs<U> args{};
   args.problem = row;
   args.plan = plan.team;
   args.plan.sample = {0, 0};
   args.plan.held = {};
-  args.layout = topk_team_layout(s, true);
-  args.workspace = workspace + layout.rest;
-  args.split_keys = reinterpret_cast<U *>(workspace + layout.keys);
-  args.split_indices = row.output.indices != nullptr ? workspace + layout.indices : nullptr;
-  args.split_index_bytes = inner_index_bytes(s);
-  launch_topk_team<U>(context, args, plan.composite_bytes);
+  args.layout = plan.team_layout;
+  args.workspace = workspace + plan.sort.rest;
+  args.split_keys = reinterpret_cast<U *>(workspace + plan.sort.keys);
+  args.split_indices = row.output.indices != nullptr ? workspace + plan.sort.indices : nullptr;
+  args.split_index_bytes = plan.sort.index_bytes;
+  launch_team<U>(context, args, plan.composite_bytes);
 }
 
 template <class U>
-void sort_row(const LaunchContext &context, const TopkProblem<U> &row, const KeyOrder &order, const TopkShape &s,
-              const TopkPlan &plan, unsigned char *workspace) {
-  const SortLayout layout = sort_layout(s, order);
-  const TopkOutput<U> &output = row.output;
-  const bool pairs = output.indices != nullptr, exact = sorted_items(s) == s.k;
-  Request sort = sort_request(s, order, pairs);
-  U *const keys = reinterpret_cast<U *>(workspace + layout.keys);
-  void *const indices = workspace + layout.indices;
+void sort_row(const LaunchContext &context, const Problem<U> &row, const KeyOrder &order, const Plan &plan,
+              unsigned char *workspace) {
+  const SortStep &step = plan.sort;
+  const Output<U> &output = row.output;
+  const uint64_t k = plan.shape.k;
+  const bool pairs = output.indices != nullptr, exact = step.items == k;
+  Request sort = sort_request(plan, order, pairs);
+  U *const keys = reinterpret_cast<U *>(workspace + step.keys);
+  void *const indices = workspace + step.indices;
   // Of all keys the sort makes the indices itself.
   sort.in = row.in;
-  if (!sorts_all(s)) {
-    select_for_sort<U>(context, row, s, plan, layout, workspace);
+  if (!step.all) {
+    select_for_sort<U>(context, row, plan, workspace);
     sort.in = keys;
     sort.values_in = pairs ? indices : nullptr;
   }
   sort.out = exact && output.values != nullptr ? output.values : keys;
-  if (pairs) sort.values_out = exact && output.index_bytes == inner_index_bytes(s) ? output.indices : indices;
-  launch_sort(context, sort, workspace + layout.rest);
-  if (output.values != nullptr && sort.out != output.values) take<U, U>(context, sort.out, output.values, s.k);
+  if (pairs) sort.values_out = exact && output.index_bytes == step.index_bytes ? output.indices : indices;
+  launch_sort(context, sort, workspace + step.rest);
+  if (output.values != nullptr && sort.out != output.values) take<U, U>(context, sort.out, output.values, k);
   if (pairs && sort.values_out != output.indices)
-    take_indices(context, indices, inner_index_bytes(s), output.indices, output.index_bytes, s.k);
+    take_indices(context, indices, step.index_bytes, output.indices, output.index_bytes, k);
 }
 
-// ---- all ways ----
+// The rows one after the other.
+template <class U>
+void sort_rows(const LaunchContext &context, const Problem<U> &problem, const KeyOrder &order, const Plan &plan,
+               unsigned char *workspace) {
+  for (uint64_t r = 0; r < problem.rows; ++r) {
+    Problem<U> row = problem;
+    row.rows = 1;
+    row.in = problem.in + r * problem.row_stride;
+    if (row.output.values != nullptr) row.output.values += r * problem.k;
+    if (row.output.indices != nullptr)
+      row.output.indices = static_cast<unsigned char *>(row.output.indices) + r * problem.k * row.output.index_bytes;
+    sort_row<U>(context, row, order, plan, workspace);
+  }
+}
+
+// ---- all algorithms ----
 
 template <class U>
-void launch_as(const LaunchContext &context, const Request &request, const TopkShape &s, const TopkPlan &plan,
-               unsigned char *workspace) {
-  TopkProblem<U> problem{};
+Problem<U> problem_of(const Request &request, const Plan &plan) {
+  Problem<U> problem{};
   problem.in = static_cast<const U *>(request.in);
-  problem.rows = s.rows, problem.columns = s.columns, problem.k = s.k;
-  problem.row_stride = request.operation == Operation::kTopkRows ? request.row_stride : s.columns;
+  problem.rows = plan.shape.rows, problem.columns = plan.shape.columns, problem.k = plan.shape.k;
+  problem.row_stride = request.operation == Operation::kTopkRows ? request.row_stride : plan.shape.columns;
   problem.index_bits = plan.index_bits;
   problem.codec = make_codec<U>(request.order);
   problem.output = {static_cast<U *>(request.out), request.indices_out, 0};
   if (request.indices_out != nullptr) problem.output.index_bytes = dtype_bytes(request.index_t);
-  if (plan.path == TopkPath::kWarp) return launch_topk_warp<U>(context, problem, static_cast<uint32_t>(s.columns));
-  if (plan.path == TopkPath::kRows) return launch_topk_rows<U>(context, problem, plan);
-  if (plan.path == TopkPath::kTeam) {
-    TopkTeamArgs<U> args{};
-    args.problem = problem;
-    args.plan = plan.team;
-    args.layout = topk_team_layout(s, false);
-    args.workspace = workspace;
-    return launch_topk_team<U>(context, args, plan.composite_bytes);
+  return problem;
+}
+
+template <class U>
+void launch_as(const LaunchContext &context, const Request &request, const Plan &plan, unsigned char *workspace) {
+  const Problem<U> problem = problem_of<U>(request, plan);
+  switch (plan.algorithm) {
+    case Algorithm::kWarp:
+      return launch_warp<U>(context, problem, static_cast<uint32_t>(problem.columns));
+    case Algorithm::kRows:
+      return launch_rows<U>(context, problem, plan.rows, plan.composite_bytes);
+    case Algorithm::kSort:
+      return sort_rows<U>(context, problem, request.order, plan, workspace);
+    case Algorithm::kTeam:
+      break;
   }
-  for (uint64_t r = 0; r < s.rows; ++r) {
-    TopkProblem<U> row = problem;
-    row.rows = 1;
-    row.in = problem.in + r * problem.row_stride;
-    if (row.output.values != nullptr) row.output.values += r * s.k;
-    if (row.output.indices != nullptr)
-      row.output.indices = static_cast<unsigned char *>(row.output.indices) + r * s.k * row.output.index_bytes;
-    sort_row<U>(context, row, request.order, s, plan, workspace);
-  }
+  TeamArgs<U> args{};
+  args.problem = problem;
+  args.plan = plan.team;
+  args.layout = plan.team_layout;
+  args.workspace = workspace;
+  launch_team<U>(context, args, plan.composite_bytes);
 }
 
 }  // namespace
 
-uint64_t topk_workspace_bytes_forced(const Request &request, const TopkForce &force) {
-  const TopkShape s = shape_of(request);
-  if (s.k == 0 || s.columns == 0 || s.rows == 0) return 0;
-  // Whether a block's shared memory holds a row is the device's matter; the bound counts the team's workspace always.
-  const bool sorts = force.sort || (s.k > kTopkTeamItemsMax && !force.team);
-  uint64_t bytes = sorts ? sort_layout(s, request.order).bytes : topk_team_layout(s, false).bytes * topk_teams_max(s);
-  // A reservation knows rows * columns and k, and says so as one row: then every split into rows must have room.
-  if (request.operation == Operation::kTopkRows && s.rows == 1) {
-    if (sorts) {
-      // The longest row that is sorted whole.
-      TopkShape all{1, topk_min(s.columns, s.k + s.k / 3 + 2), s.k, s.key_bytes};
-      while (!sorts_all(all)) --all.columns;
-      bytes = topk_max(bytes, sort_layout(all, request.order).bytes);
-      // Just up to these sizes a sort takes more workspace than just above them.
-      for (const uint64_t edge : {kSmallTilesItemsMax, kStableItemsMax})
-        if (edge >= s.k && edge < all.columns)
-          bytes = topk_max(bytes, sort_layout({1, edge, s.k, s.key_bytes}, request.order).bytes);
-      return bytes;
-    }
-    bytes = topk_max(bytes, topk_teams_bytes_max(s));
-  }
-  return bytes;
-}
-
-uint64_t topk_workspace_bytes(const Request &shape) { return topk_workspace_bytes_forced(shape, TopkForce{}); }
-
-void launch_topk_forced(const LaunchContext &context, const Request &request, void *workspace, const TopkForce &force) {
-  const TopkShape s = shape_of(request);
-  if (s.k == 0 || s.columns == 0 || s.rows == 0) return;
-  const TopkPlan plan = plan_topk(s, topk_device(*context.device), force);
-  if (context.control != nullptr && context.control->has_log()) {
-    char line[256];
-    topk_describe(s, plan, line, sizeof line);
-    context.control->log("%s", line);
-  }
-  with_width(s.key_bytes, [&](auto tag) {
-    using U = typename decltype(tag)::type;
-    launch_as<U>(context, request, s, plan, static_cast<unsigned char *>(workspace));
+void launch(const LaunchContext &context, const Request &request, void *workspace, const Options &options) {
+  const Plan plan = make_plan(request, *context.device, options);
+  if (plan.shape.k == 0 || plan.shape.columns == 0 || plan.shape.rows == 0) return;
+  log_plan(context, request, plan);
+  with_width(plan.shape.key_bytes, [&](auto tag) {
+    launch_as<typename decltype(tag)::type>(context, request, plan, static_cast<unsigned char *>(workspace));
   });
 }
 
-void launch_topk(const LaunchContext &context, const Request &request, void *workspace) {
-  launch_topk_forced(context, request, workspace, TopkForce{});
-}
-
-}  // namespace gsort_internal
+}  // namespace gsort_internal::topk

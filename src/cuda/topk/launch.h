@@ -1,72 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Between the files of the top-k family.
+// gsort_topk, gsort_topk_rows and gsort_topk_segments on device memory.
 #ifndef GSORT_CUDA_TOPK_LAUNCH_H_
 #define GSORT_CUDA_TOPK_LAUNCH_H_
 
-#include "core/key_bits.h"
+#include "core/request.h"
 #include "cuda/engine/launch.h"
 #include "cuda/topk/plan.h"
-#include "cuda/topk/ragged_plan.h"
 
-namespace gsort_internal {
+namespace gsort_internal::topk {
 
-template <class U>
-struct TopkOutput {
-  U *values;      // or NULL
-  void *indices;  // or NULL
-  uint32_t index_bytes;
-};
+// topk and topk_rows; k > 0.
+void launch(const LaunchContext &context, const Request &request, void *workspace, const Options &options = {});
 
-// Rows of different lengths: row s is [offsets[s], offsets[s + 1]). Who does it is found on the device.
-struct TopkRagged {
-  const uint64_t *offsets;       // NULL: the rows have one length
-  uint32_t *error;               // set where the offsets are wrong; then nothing else is done
-  uint64_t elements;             // the offsets' limit
-  uint64_t block_k_max;          // most results of a row that one block does
-  unsigned long long *counters;  // rows in each list, then the ticket
-  uint64_t *lists[3];            // rows for blocks, long rows, rows for all blocks together
-  uint64_t capacity[3];
-};
+// offsets are in device memory and may be wrong; then nothing is written but *error_out (device, never NULL): 1,
+// otherwise 0. A row's places behind its last element get values of all zero bits and indices of all one bits. n may
+// be 0.
+void launch_segments(const LaunchContext &context, const Request &request, void *workspace, uint32_t *error_out);
 
-template <class U>
-struct TopkProblem {
-  const U *in;
-  uint64_t rows, columns, row_stride, k;  // ragged: columns and row_stride are not used
-  uint32_t index_bits;
-  KeyCodec<U> codec;
-  TopkOutput<U> output;
-  TopkRagged ragged;
-};
-
-// With split_keys the team path writes the k selected elements of its one row in the order of the input to these
-// arrays (split_indices may be NULL), for a stable sort to finish; problem.output is then not used.
-template <class U>
-struct TopkTeamArgs {
-  TopkProblem<U> problem;
-  TopkTeamPlan plan;
-  TopkTeamLayout layout;
-  unsigned char *workspace;
-  U *split_keys;
-  void *split_indices;
-  uint32_t split_index_bytes;
-};
-
-inline TopkDevice topk_device(const DeviceFacts &facts) {
-  return {facts.multiprocessors, facts.shared_bytes_block_max, facts.clusters()};
-}
-
-// Instantiated for the four key widths.
-template <class U>
-void launch_topk_warp(const LaunchContext &context, const TopkProblem<U> &problem, uint32_t items_max);
-template <class U>
-void launch_topk_rows(const LaunchContext &context, const TopkProblem<U> &problem, const TopkPlan &plan);
-template <class U>
-void launch_topk_team(const LaunchContext &context, const TopkTeamArgs<U> &args, uint32_t composite_bytes);
-
-// launch_topk() with ways forced; tests use it. The workspace must suit `force`: topk_workspace_bytes_forced().
-uint64_t topk_workspace_bytes_forced(const Request &shape, const TopkForce &force);
-void launch_topk_forced(const LaunchContext &context, const Request &request, void *workspace, const TopkForce &force);
-
-}  // namespace gsort_internal
+}  // namespace gsort_internal::topk
 
 #endif  // GSORT_CUDA_TOPK_LAUNCH_H_

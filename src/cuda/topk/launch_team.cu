@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cuda/engine/check.h"
 #include "cuda/engine/shared_bytes.h"
-#include "cuda/topk/launch.h"
+#include "cuda/topk/problem.h"
 #include "cuda/topk/team.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::topk {
 namespace {
 
 template <class U, class C>
-void launch_team_as(const LaunchContext &context, const TopkTeamArgs<U> &args) {
+void launch_team_as(const LaunchContext &context, const TeamArgs<U> &args) {
   const uint64_t composites = uint64_t{args.plan.buffer_items} + args.plan.run_items;
-  const uint64_t shared_bytes = kTopkBins * 4 + composites * sizeof(C);
+  const uint64_t shared_bytes = kBins * 4 + composites * sizeof(C);
   const auto kernel = args.plan.held.need != 0 ? topk_team_kernel<U, C, true> : topk_team_kernel<U, C, false>;
   allow_shared_bytes(kernel, static_cast<uint32_t>(shared_bytes));
   // Either way all blocks that wait for each other are resident at once.
@@ -23,7 +23,7 @@ void launch_team_as(const LaunchContext &context, const TopkTeamArgs<U> &args) {
     together.val.cooperative = 1;
   }
   cudaLaunchConfig_t launch{};
-  launch.gridDim = dim3(args.plan.teams * args.plan.blocks), launch.blockDim = dim3(kTopkTeamThreads);
+  launch.gridDim = dim3(args.plan.teams * args.plan.blocks), launch.blockDim = dim3(kTeamThreads);
   launch.dynamicSmemBytes = shared_bytes, launch.stream = context.stream;
   launch.attrs = &together, launch.numAttrs = 1;
   cuda_check(cudaLaunchKernelEx(&launch, kernel, args), "top-k");
@@ -32,17 +32,17 @@ void launch_team_as(const LaunchContext &context, const TopkTeamArgs<U> &args) {
 }  // namespace
 
 template <class U>
-void launch_topk_team(const LaunchContext &context, const TopkTeamArgs<U> &args, uint32_t composite_bytes) {
+void launch_team(const LaunchContext &context, const TeamArgs<U> &args, uint32_t composite_bytes) {
   if constexpr (sizeof(U) < 8) {
     if (composite_bytes == 8) return launch_team_as<U, uint64_t>(context, args);
   }
   // Keys of 1 and 2 bytes leave an index 48 bits, more than any device's memory has elements.
-  if constexpr (sizeof(U) >= 4) launch_team_as<U, TopkWide>(context, args);
+  if constexpr (sizeof(U) >= 4) launch_team_as<U, Wide>(context, args);
 }
 
-template void launch_topk_team(const LaunchContext &, const TopkTeamArgs<uint8_t> &, uint32_t);
-template void launch_topk_team(const LaunchContext &, const TopkTeamArgs<uint16_t> &, uint32_t);
-template void launch_topk_team(const LaunchContext &, const TopkTeamArgs<uint32_t> &, uint32_t);
-template void launch_topk_team(const LaunchContext &, const TopkTeamArgs<uint64_t> &, uint32_t);
+template void launch_team(const LaunchContext &, const TeamArgs<uint8_t> &, uint32_t);
+template void launch_team(const LaunchContext &, const TeamArgs<uint16_t> &, uint32_t);
+template void launch_team(const LaunchContext &, const TeamArgs<uint32_t> &, uint32_t);
+template void launch_team(const LaunchContext &, const TeamArgs<uint64_t> &, uint32_t);
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::topk

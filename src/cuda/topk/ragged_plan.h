@@ -7,67 +7,101 @@
 
 #include "cuda/topk/plan.h"
 
-namespace gsort_internal {
+namespace gsort_internal::topk {
 
 // Rows longer than this are left to all blocks together, unless there are many of them.
-constexpr uint64_t kTopkRaggedLong = uint64_t{1} << 18;
-constexpr uint64_t kTopkRaggedLongMany = 64;
-constexpr uint32_t kTopkRaggedThreads = 512;
+constexpr uint64_t kRaggedLong = uint64_t{1} << 18;
+constexpr uint64_t kRaggedLongMany = 64;
+constexpr uint32_t kRaggedThreads = 512;
 
 // Who does a row of ragged rows, and rows of which class are listed where.
-enum class TopkRaggedClass : uint32_t { kWarp, kBlock, kLong, kTeam };
+enum class RaggedClass : uint32_t { kWarp, kBlock, kLong, kTeam };
 
-GSORT_HOST_DEVICE constexpr TopkRaggedClass topk_ragged_class(uint64_t items, uint64_t k, uint64_t block_k_max) {
-  const uint64_t found = topk_min(items, k);
-  if (items <= kTopkWarpItemsMax && found <= kTopkWarpSortMax) return TopkRaggedClass::kWarp;
-  if (found > block_k_max || items >= uint64_t{1} << 31) return TopkRaggedClass::kTeam;
-  return items <= kTopkRaggedLong ? TopkRaggedClass::kBlock : TopkRaggedClass::kLong;
+GSORT_HOST_DEVICE constexpr RaggedClass ragged_class(uint64_t items, uint64_t k, uint64_t block_k_max) {
+  const uint64_t found = min_of(items, k);
+  if (items <= kWarpItemsMax && found <= kWarpSortMax) return RaggedClass::kWarp;
+  if (found > block_k_max || items >= uint64_t{1} << 31) return RaggedClass::kTeam;
+  return items <= kRaggedLong ? RaggedClass::kBlock : RaggedClass::kLong;
 }
 
-// Most rows that the classes can have among n elements. More than kTopkWarpSortMax elements are in every row that no
+// Most rows that the classes can have among n elements. More than kWarpSortMax elements are in every row that no
 // warp does.
-struct TopkRaggedLayout {
+struct RaggedLayout {
   uint64_t lists[3];     // of kBlock, kLong, kTeam
   uint64_t capacity[3];  // rows
   uint64_t team;
   uint64_t bytes;
 };
 
-constexpr uint32_t kTopkRaggedCounters = 4;  // rows in each list, and the ticket of the list in work
+constexpr uint32_t kRaggedCounters = 4;  // rows in each list, and the ticket of the list in work
 
-constexpr TopkRaggedLayout topk_ragged_layout(const TopkShape &whole, uint64_t segments) {
-  TopkRaggedLayout l{};
-  l.bytes = topk_round(kTopkRaggedCounters * 8);
-  const uint64_t least[3] = {kTopkWarpSortMax + 1, kTopkRaggedLong + 1, kTopkWarpSortMax + 1};
+constexpr RaggedLayout ragged_layout(const Shape &whole, uint64_t segments) {
+  RaggedLayout l{};
+  l.bytes = slice_bytes(kRaggedCounters * 8);
+  const uint64_t least[3] = {kWarpSortMax + 1, kRaggedLong + 1, kWarpSortMax + 1};
   for (uint32_t i = 0; i < 3; ++i) {
     l.lists[i] = l.bytes;
-    l.capacity[i] = topk_min(segments, whole.columns / least[i]);
-    l.bytes += topk_round(l.capacity[i] * 8);
+    l.capacity[i] = min_of(segments, whole.columns / least[i]);
+    l.bytes += slice_bytes(l.capacity[i] * 8);
   }
   l.team = l.bytes;
-  l.bytes += topk_team_layout(whole, false).bytes;
+  l.bytes += team_layout(whole, false).bytes;
   return l;
 }
 
 // The plan of blocks that do one row each, whatever its length: the sample is found for each row.
-constexpr TopkRowsPlan topk_plan_ragged_rows(const TopkShape &whole, const TopkDevice &d) {
-  TopkRowsPlan plan{};
+constexpr RowsPlan plan_ragged_rows(const Shape &whole, const DeviceFacts &d) {
+  RowsPlan plan{};
   const uint32_t composite = whole.key_bytes == 8 ? 16 : 8;
-  plan.threads = kTopkRaggedThreads;
-  plan.bin_bits = kTopkBinBits;
-  plan.sorted_items = topk_rows_sorted_items(topk_min(whole.k, kTopkRowsSortMax));
+  plan.threads = kRaggedThreads;
+  plan.bin_bits = kBinBits;
+  plan.sorted_items = rows_sorted_items(min_of(whole.k, kRowsSortMax));
   while (plan.sorted_items > 32 &&
-         topk_rows_room(composite, plan.bin_bits, plan.sorted_items, d) < topk_max(plan.sorted_items, 1024))
+         rows_room(composite, plan.bin_bits, plan.sorted_items, d) < max_of(plan.sorted_items, 1024))
     plan.sorted_items /= 2;
   // Two blocks an SM.
-  const TopkDevice half{d.multiprocessors, d.shared_bytes_block_max / 2 - kTopkScratchBytes};
-  const uint64_t room = topk_max(topk_rows_room(composite, plan.bin_bits, plan.sorted_items, half),
-                                 topk_min(topk_rows_room(composite, plan.bin_bits, plan.sorted_items, d), 4096));
-  plan.buffer_items = static_cast<uint32_t>(topk_min(room, kTopkRowsCandidatesMax));
-  plan.direct_items = static_cast<uint32_t>(topk_min(plan.buffer_items, kTopkRowsDirectMax));
+  const DeviceFacts half{d.compute_capability, d.multiprocessors, d.shared_bytes_block_max / 2 - kScratchBytes};
+  const uint64_t room = max_of(rows_room(composite, plan.bin_bits, plan.sorted_items, half),
+                               min_of(rows_room(composite, plan.bin_bits, plan.sorted_items, d), 4096));
+  plan.buffer_items = static_cast<uint32_t>(min_of(room, kRowsCandidatesMax));
+  plan.direct_items = static_cast<uint32_t>(min_of(plan.buffer_items, kRowsDirectMax));
   return plan;
 }
 
-}  // namespace gsort_internal
+// The plan of the blocks that do one long row after the other; each row's sample is found when it is its turn.
+constexpr TeamPlan plan_ragged_team(const Shape &whole, const DeviceFacts &device) {
+  TeamPlan plan = plan_team(whole, device);
+  plan.teams = 1;
+  plan.blocks = static_cast<uint32_t>(min_of(device.multiprocessors, kTeamBlocksMax));
+  plan.sample = {0, 0};
+  plan.cluster = false;
+  plan.group_lanes = 0, plan.groups = kSampleGroups;
+  plan.tile_vectors = kVectorsThread;
+  plan.count_items = counted_items_max(plan, whole.k);
+  return plan;
+}
+
+constexpr uint32_t kListThreads = 256;
+
+struct RaggedPlan {
+  Shape whole;  // all elements as one row: what bounds the workspace
+  RaggedLayout layout;
+  uint32_t list_blocks;
+  RowsPlan rows;
+  uint32_t rows_composite_bytes;  // of rows that blocks do: shorter than 2^31
+  TeamPlan team;
+  TeamLayout team_layout;
+  uint32_t team_composite_bytes;
+  bool rows_may_be_for_blocks, rows_may_be_for_team;
+  uint64_t workspace_bytes;  // whatever the device
+};
+
+// gsort_topk_segments.
+RaggedPlan make_ragged_plan(const Request &request, const DeviceFacts &device);
+
+// One line for the log.
+void describe(const Request &request, const RaggedPlan &plan, char *text, size_t text_bytes);
+
+}  // namespace gsort_internal::topk
 
 #endif  // GSORT_CUDA_TOPK_RAGGED_PLAN_H_

@@ -5,10 +5,10 @@
 
 #include "cuda/topk/common.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::topk {
 
 template <class C>
-__device__ __forceinline__ void topk_keep(C &mine, C other, bool keep_less) {
+__device__ __forceinline__ void keep_ordered(C &mine, C other, bool keep_less) {
   if ((other < mine) == keep_less) mine = other;
 }
 
@@ -16,7 +16,7 @@ __device__ __forceinline__ void topk_keep(C &mine, C other, bool keep_less) {
 // i * threads + thread is the thread's item i. Near partners are reached by shuffles, far ones through shared memory,
 // the farthest lie in the thread itself.
 template <uint32_t N, class C>
-__device__ void topk_sort_threads(C *items, uint32_t size) {
+__device__ void sort_threads(C *items, uint32_t size) {
   const uint32_t threads = size / N, t = threadIdx.x;
   if (t >= threads) return;
   C mine[N];
@@ -43,14 +43,14 @@ __device__ void topk_sort_threads(C *items, uint32_t size) {
 #pragma unroll
         for (uint32_t i = 0; i < N; ++i) {
           const uint32_t at = i * threads + t;
-          topk_keep(mine[i], items[at ^ stride], ((at & stride) == 0) == ((at & span) == 0));
+          keep_ordered(mine[i], items[at ^ stride], ((at & stride) == 0) == ((at & span) == 0));
         }
         asm volatile("bar.sync 1, %0;" ::"r"(threads) : "memory");
       } else {
 #pragma unroll
         for (uint32_t i = 0; i < N; ++i) {
           const uint32_t at = i * threads + t;
-          topk_keep(mine[i], topk_shuffle_xor(mine[i], stride), ((at & stride) == 0) == ((at & span) == 0));
+          keep_ordered(mine[i], shuffle_xor(mine[i], stride), ((at & stride) == 0) == ((at & span) == 0));
         }
       }
     }
@@ -62,17 +62,17 @@ __device__ void topk_sort_threads(C *items, uint32_t size) {
 // Sorts `size` composites in shared memory: a power of two, at least 32, at most four a thread. Starts and ends with a
 // barrier.
 template <class C>
-__device__ __noinline__ void topk_block_sort(C *items, uint32_t size) {
+__device__ __noinline__ void block_sort(C *items, uint32_t size) {
   __syncthreads();
   if (size <= blockDim.x)
-    topk_sort_threads<1>(items, size);
+    sort_threads<1>(items, size);
   else if (size == 2 * blockDim.x)
-    topk_sort_threads<2>(items, size);
+    sort_threads<2>(items, size);
   else
-    topk_sort_threads<4>(items, size);
+    sort_threads<4>(items, size);
   __syncthreads();
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::topk
 
 #endif  // GSORT_CUDA_TOPK_SORT_CUH_

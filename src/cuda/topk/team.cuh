@@ -5,8 +5,8 @@
 //   sample -> bound -> filter (the one read of the row) -> selection among the candidates -> sort of the k
 //
 // With a small k the last two are one step: every candidate's place is the number of better candidates, and all blocks
-// count. Too many for that are thinned out first: see topk_count.cuh. Rows of a few megabytes are their own sample.
-// With a row that fits the blocks' registers a shorter way is tried first: see topk_cluster.cuh and topk_grid.cuh.
+// count. Too many for that are thinned out first: see count.cuh. Rows of a few megabytes are their own sample.
+// With a row that fits the blocks' registers a shorter way is tried first: see cluster.cuh and grid.cuh.
 //
 // Work whatever the data: if the sample misled (too few or too many candidates), exact selection reads the row
 // key bits / 11 times, rounded up, and once more to write the k selected. So a row of 32-bit keys is read at most
@@ -20,40 +20,40 @@
 #include "cuda/topk/exact.cuh"
 #include "cuda/topk/filter.cuh"
 #include "cuda/topk/grid.cuh"
-#include "cuda/topk/launch.h"
+#include "cuda/topk/problem.h"
 #include "cuda/topk/sort.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::topk {
 
 // ---- the sample ----
 
 // Group g's best of the sample goes to team.samples[g]; 32 lanes or fewer share a group.
 template <class U, class C>
-__device__ void topk_team_draw(TopkTeam<C> &team, const TopkRow<U> &row, uint64_t sample_items) {
-  const uint32_t group_items = static_cast<uint32_t>(sample_items / kTopkSampleGroups);
+__device__ void team_draw(Team<C> &team, const Row<U> &row, uint64_t sample_items) {
+  const uint32_t group_items = static_cast<uint32_t>(sample_items / kSampleGroups);
   const uint32_t lanes = group_items < 32 ? group_items : 32;
   const uint32_t thread = team.rank * blockDim.x + threadIdx.x, threads = team.blocks * blockDim.x;
   const uint32_t in_group = thread % lanes;
-  const uint64_t seed = topk_clock_seed();
+  const uint64_t seed = clock_seed();
   // The number of threads is a multiple of 32 and so of `lanes`; a warp runs the loop together.
-  for (uint32_t group = thread / lanes; group - (thread & 31) / lanes < kTopkSampleGroups; group += threads / lanes) {
+  for (uint32_t group = thread / lanes; group - (thread & 31) / lanes < kSampleGroups; group += threads / lanes) {
     C best = ~C{0};
-    if (group < kTopkSampleGroups) {
+    if (group < kSampleGroups) {
       for (uint32_t i = in_group; i < group_items; i += 4 * lanes)
-        topk_draw_four<C>(row, seed, uint64_t{group} * group_items, i, lanes, group_items,
-                          [&](uint32_t, C item) { best = item < best ? item : best; });
+        draw_four<C>(row, seed, uint64_t{group} * group_items, i, lanes, group_items,
+                     [&](uint32_t, C item) { best = item < best ? item : best; });
     }
     for (uint32_t d = lanes / 2; d > 0; d /= 2) {
-      const C other = topk_shuffle_xor(best, d);
+      const C other = shuffle_xor(best, d);
       best = other < best ? other : best;
     }
-    if (in_group == 0 && group < kTopkSampleGroups) team.samples[group] = best;
+    if (in_group == 0 && group < kSampleGroups) team.samples[group] = best;
   }
 }
 
 // Where the filter puts what it finds.
 template <class C>
-__device__ void topk_team_open_sink(TopkTeam<C> &team, C bound, uint32_t parity) {
+__device__ void team_open_sink(Team<C> &team, C bound, uint32_t parity) {
   if (threadIdx.x == 0) {
     team.bound = bound;
     team.scratch->count = 0;
@@ -65,67 +65,66 @@ __device__ void topk_team_open_sink(TopkTeam<C> &team, C bound, uint32_t parity)
 
 // The block's memory for what the blocks tell each other of few candidates.
 template <class C>
-__device__ __forceinline__ TopkGridShared<C> &topk_team_shared(const TopkTeam<C> &team) {
-  return *reinterpret_cast<TopkGridShared<C> *>(team.area + team.buffer_items);
+__device__ __forceinline__ GridShared<C> &team_shared(const Team<C> &team) {
+  return *reinterpret_cast<GridShared<C> *>(team.area + team.buffer_items);
 }
 
 // The best of the block's share of a sample goes to team.samples[rank].
 template <class U, class C>
-__device__ __forceinline__ void topk_team_draw_best(TopkTeam<C> &team, const TopkRow<U> &row, uint32_t sample_items) {
+__device__ __forceinline__ void team_draw_best(Team<C> &team, const Row<U> &row, uint32_t sample_items) {
   const uint32_t threads = team.blocks * blockDim.x, lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-  const uint64_t seed = topk_clock_seed();
+  const uint64_t seed = clock_seed();
   C best = ~C{0};
   for (uint32_t i = threadIdx.x * team.blocks + team.rank; i < sample_items; i += 4 * threads)
-    topk_draw_four<C>(row, seed, 0, i, threads, sample_items,
-                      [&](uint32_t, C item) { best = item < best ? item : best; });
+    draw_four<C>(row, seed, 0, i, threads, sample_items, [&](uint32_t, C item) { best = item < best ? item : best; });
   __syncwarp();
-  best = topk_warp_least(best);
-  C *const warps = topk_team_shared(team).offers.items[0];
+  best = composite_warp_least(best);
+  C *const warps = team_shared(team).offers.items[0];
   if (lane == 0) warps[warp] = best;
   __syncthreads();
   if (warp != 0) return;
-  best = topk_warp_least(warps[lane]);
+  best = composite_warp_least(warps[lane]);
   if (lane == 0) team.samples[team.rank] = best;
 }
 
 // One thread asks L2 for the first tiles that the block will filter.
 template <class U, class C>
-__device__ __forceinline__ void topk_team_prefetch(const TopkTeam<C> &team, const TopkRow<U> &row) {
-  const uint32_t tile = blockDim.x * team.plan.tile_vectors * TopkRow<U>::kVectorItems;
+__device__ __forceinline__ void team_prefetch(const Team<C> &team, const Row<U> &row) {
+  const uint32_t tile = blockDim.x * team.plan.tile_vectors * Row<U>::kVectorItems;
   for (uint32_t i = 0; i < team.plan.tiles_ahead; ++i)
     prefetch_to_l2(row.data, row.head + (uint64_t{i} * team.blocks + team.rank) * tile, tile, row.items);
 }
 
 // Draws a sample and agrees on a bound at its rank among the groups' best, or the blocks'.
 template <class U, class C>
-__device__ __forceinline__ C topk_team_sample_bound(TopkTeam<C> &team, const TopkRow<U> &row) {
-  const TopkTeamPlan &plan = team.plan;
+__device__ __forceinline__ C team_sample_bound(Team<C> &team, const Row<U> &row) {
+  const TeamPlan &plan = team.plan;
   if (plan.group_lanes != 0)
-    topk_team_group<U, C>(team, row, plan.group_lanes);
+    team_group<U, C>(team, row, plan.group_lanes);
   else if (plan.drawn_rank != 0)
-    topk_team_draw_best<U, C>(team, row, static_cast<uint32_t>(plan.sample.items));
+    team_draw_best<U, C>(team, row, static_cast<uint32_t>(plan.sample.items));
   else
-    topk_team_draw<U, C>(team, row, plan.sample.items);
+    team_draw<U, C>(team, row, plan.sample.items);
   // Memory would have nothing to do while the team agrees. Not before the draws have come, which would wait behind it.
-  if (threadIdx.x == 0) topk_team_prefetch(team, row);
+  if (threadIdx.x == 0) team_prefetch(team, row);
   if (team.begun)
     team.barrier();
   else
     team.first_barrier();
-  if (plan.drawn_rank != 0) return topk_grid_bound(topk_team_shared(team), team.samples, team.blocks, plan.drawn_rank);
-  return topk_team_bound(team, team.area, plan.groups, plan.sample.rank);
+  if (plan.drawn_rank != 0) return grid_bound(team_shared(team), team.samples, team.blocks, plan.drawn_rank);
+  return team_bound(team, team.area, plan.groups, plan.sample.rank);
 }
 
 // Takes all composites up to a bound that a sample tells: into the blocks' buffers, and list_a where a buffer is full.
 // Leaves the bound in team, and in team.found how many there are; only this block's number if they are likely to be
 // few.
 template <class U, class C>
-__device__ __noinline__ void topk_team_candidates(TopkTeam<C> &team, const TopkRow<U> &row, uint32_t parity) {
-  const C bound = topk_team_sample_bound(team, row);
+__device__ __noinline__ void team_candidates(Team<C> &team, const Row<U> &row, uint32_t parity) {
+  const C bound = team_sample_bound(team, row);
   // All blocks have left the last round, whose counter this one is not; it serves the next round.
   if (team.rank == 0 && threadIdx.x == 0) team.control->overflow[parity ^ 1] = 0;
-  topk_team_open_sink(team, bound, parity);
-  topk_filter_row<U, C>(row, {team.rank, team.blocks, team.plan.tile_vectors}, team.sink);
+  team_open_sink(team, bound, parity);
+  filter_row<U, C>(row, {team.rank, team.blocks, team.plan.tile_vectors}, team.sink);
   __syncthreads();
   const uint32_t mine = team.scratch->count < team.buffer_items ? team.scratch->count : team.buffer_items;
   if (team.plan.slot_bits != 0) {
@@ -133,28 +132,28 @@ __device__ __noinline__ void topk_team_candidates(TopkTeam<C> &team, const TopkR
     __syncthreads();
     return;
   }
-  for (uint32_t i = threadIdx.x; i < mine && i < kTopkRegionItems; i += blockDim.x)
+  for (uint32_t i = threadIdx.x; i < mine && i < kRegionItems; i += blockDim.x)
     team.region(team.rank)[i] = team.area[i];
-  topk_team_found(team, mine, parity, team.found);
+  team_found(team, mine, parity, team.found);
 }
 
 // Publishes the candidates, and finds the best k of them if no block has many. False: one has; team.found is complete.
 template <class U, class C>
-__device__ __noinline__ bool topk_team_few(TopkTeam<C> &team, const TopkRow<U> &row, uint64_t k, uint32_t parity,
-                                           const TopkOutput<U> &output, uint64_t output_begin) {
-  TopkGridShared<C> &shared = topk_team_shared(team);
-  const TopkGridLists<C> lists{team.samples, team.regions, team.held};
+__device__ __noinline__ bool team_few(Team<C> &team, const Row<U> &row, uint64_t k, uint32_t parity,
+                                      const Output<U> &output, uint64_t output_begin) {
+  GridShared<C> &shared = team_shared(team);
+  const GridLists<C> lists{team.samples, team.regions, team.held};
   const uint32_t mine = team.found.mine, slot_bits = team.plan.slot_bits;
-  topk_grid_publish(lists, team.rank, team.area, mine, kTopkRegionItems, 1u << slot_bits);
-  if (threadIdx.x < kTopkGridListItems && threadIdx.x < mine) shared.found[threadIdx.x] = team.area[threadIdx.x];
+  grid_publish(lists, team.rank, team.area, mine, kRegionItems, 1u << slot_bits);
+  if (threadIdx.x < kGridListItems && threadIdx.x < mine) shared.found[threadIdx.x] = team.area[threadIdx.x];
   if (threadIdx.x == 0) shared.count = mine, shared.total = 0;
   team.barrier();
-  const uint64_t overflow = topk_load(&team.control->overflow[parity]);
-  if (topk_grid_count(shared, lists, team.blocks, slot_bits, k, overflow == 0 ? team.plan.count_items : 0)) {
-    topk_grid_place(shared, row, k, output, output_begin);
+  const uint64_t overflow = load_uncached(&team.control->overflow[parity]);
+  if (grid_count(shared, lists, team.blocks, slot_bits, k, overflow == 0 ? team.plan.count_items : 0)) {
+    grid_place(shared, row, k, output, output_begin);
     return true;
   }
-  topk_team_sum_up(team, mine, threadIdx.x < team.blocks ? shared.counts[threadIdx.x] : 0, overflow, team.found);
+  team_sum_up(team, mine, threadIdx.x < team.blocks ? shared.counts[threadIdx.x] : 0, overflow, team.found);
   return false;
 }
 
@@ -162,84 +161,84 @@ __device__ __noinline__ bool topk_team_few(TopkTeam<C> &team, const TopkRow<U> &
 
 // Calls f(composite) for each of this block's candidates: its buffer and its share of the overflow.
 template <class C, class F>
-__device__ __forceinline__ void topk_for_candidates(const TopkTeam<C> &team, const TopkFound &found, F &&f) {
+__device__ __forceinline__ void for_candidates(const Team<C> &team, const Found &found, F &&f) {
   for (uint32_t i = threadIdx.x; i < found.mine; i += blockDim.x) f(team.area[i]);
   const uint64_t stride = uint64_t{team.blocks} * blockDim.x;
   for (uint64_t i = uint64_t{team.rank} * blockDim.x + threadIdx.x; i < found.overflow; i += stride)
-    f(topk_load(team.list_a + i));
+    f(load_uncached(team.list_a + i));
 }
 
 // The least candidate of all blocks.
 template <class C>
-__device__ C topk_team_least(TopkTeam<C> &team, const TopkFound &found) {
+__device__ C team_least(Team<C> &team, const Found &found) {
   C least = ~C{0}, most = 0;
-  topk_for_candidates(team, found, [&](C item) { least = item < least ? item : least; });
-  topk_block_range(least, most, *team.scratch);
+  for_candidates(team, found, [&](C item) { least = item < least ? item : least; });
+  block_range(least, most, *team.scratch);
   if (threadIdx.x == 0) team.least[team.rank] = least;
   team.barrier();
   for (uint32_t b = threadIdx.x; b < team.blocks; b += blockDim.x) {
-    const C other = topk_load(team.least + b);
+    const C other = load_uncached(team.least + b);
     least = other < least ? other : least;
   }
-  topk_block_range(least, most, *team.scratch);
+  block_range(least, most, *team.scratch);
   return least;
 }
 
 // Copies the candidates at or under `bound`, k in all, to list_b in any order.
 template <class C>
-__device__ void topk_team_gather(TopkTeam<C> &team, const TopkFound &found, C bound) {
+__device__ void team_gather(Team<C> &team, const Found &found, C bound) {
   uint64_t under = 0, under_all, count, total;
-  topk_for_candidates(team, found, [&](C item) { under += item <= bound; });
-  topk_block_scan<uint64_t>(under, under_all, *team.scratch);
+  for_candidates(team, found, [&](C item) { under += item <= bound; });
+  block_scan<uint64_t>(under, under_all, *team.scratch);
   if (threadIdx.x == 0) team.counts[2 * team.rank + 1] = under_all, team.scratch->count = 0;
   team.barrier();
-  count = threadIdx.x < team.blocks ? topk_load(team.counts + 2 * threadIdx.x + 1) : 0;
-  const uint64_t before = topk_block_scan<uint64_t>(count, total, *team.scratch);
+  count = threadIdx.x < team.blocks ? load_uncached(team.counts + 2 * threadIdx.x + 1) : 0;
+  const uint64_t before = block_scan<uint64_t>(count, total, *team.scratch);
   if (threadIdx.x == team.rank) team.scratch->base = before;
   __syncthreads();
-  topk_for_candidates(team, found, [&](C item) {
-    if (item <= bound) team.list_b[team.scratch->base + topk_shared_add(&team.scratch->count, 1)] = item;
+  for_candidates(team, found, [&](C item) {
+    if (item <= bound) team.list_b[team.scratch->base + shared_add(&team.scratch->count, 1)] = item;
   });
   team.barrier();
 }
 
 // Chooses the best k of the candidates and copies them to list_b in any order.
 template <class C>
-__device__ __noinline__ void topk_team_select(TopkTeam<C> &team, uint64_t k) {
+__device__ __noinline__ void team_select(Team<C> &team, uint64_t k) {
   team.clear_histograms();
-  const TopkFound &candidates = team.found;
+  const Found &candidates = team.found;
   const C most = team.bound;
-  C least = topk_team_least(team, candidates);
-  const uint32_t range_bits = topk_bit_length(static_cast<C>(most - least));
-  uint32_t shift = range_bits > kTopkBinBits ? range_bits - kTopkBinBits : 0;
+  C least = team_least(team, candidates);
+  const uint32_t range_bits = composite_bit_width(static_cast<C>(most - least));
+  uint32_t shift = range_bits > kBinBits ? range_bits - kBinBits : 0;
   uint64_t need = k;
   for (;;) {
     team.clear_local();
-    topk_for_candidates(team, candidates, [&](C item) {
+    for_candidates(team, candidates, [&](C item) {
       const C digit = static_cast<C>(item - least) >> shift;
-      if (item >= least && digit < kTopkBins) topk_shared_count(&team.local[static_cast<uint32_t>(digit)]);
+      if (item >= least && digit < kBins) shared_count(&team.local[static_cast<uint32_t>(digit)]);
     });
     __syncthreads();
-    const TopkBin found = team.find(need);
+    const Bin found = team.find(need);
     least += static_cast<C>(found.bin) << shift;
     need -= found.before;
     if (found.count == need || shift == 0) break;
-    shift = shift > kTopkBinBits ? shift - kTopkBinBits : 0;
+    shift = shift > kBinBits ? shift - kBinBits : 0;
   }
   // The last bin may reach past the greatest number there is.
   const C width = (C{1} << shift) - 1;
-  topk_team_gather(team, candidates, most - least < width ? most : static_cast<C>(least + width));
+  team_gather(team, candidates, most - least < width ? most : static_cast<C>(least + width));
 }
 
 // ---- sort of the k ----
 
 // Items of the sorted run [begin, end) before `item`, which is not among them.
 template <class C>
-__device__ uint64_t topk_run_rank(const C *list, uint64_t begin, uint64_t end, C item) {
+__device__ uint64_t run_rank(const C *list, uint64_t begin, uint64_t end, C item) {
   const uint64_t start = begin;
   while (begin < end) {
     const uint64_t middle = (begin + end) / 2;
-    if (topk_load(list + middle) < item)
+    if (load_uncached(list + middle) < item)
       begin = middle + 1;
     else
       end = middle;
@@ -250,8 +249,8 @@ __device__ uint64_t topk_run_rank(const C *list, uint64_t begin, uint64_t end, C
 // Sorts list_b's k composites (runs by one block each, then merges of two runs, each element finding its place by a
 // binary search) and writes the result.
 template <class U, class C>
-__device__ __noinline__ void topk_team_order(TopkTeam<C> &team, const TopkRow<U> &row, uint64_t k,
-                                             const TopkOutput<U> &output, uint64_t output_begin) {
+__device__ __noinline__ void team_order(Team<C> &team, const Row<U> &row, uint64_t k, const Output<U> &output,
+                                        uint64_t output_begin) {
   C *const run = team.area + team.buffer_items;
   const bool single = k <= team.run_items;
   for (uint64_t begin = uint64_t{team.rank} * team.run_items; begin < k;
@@ -261,11 +260,11 @@ __device__ __noinline__ void topk_team_order(TopkTeam<C> &team, const TopkRow<U>
     while (size < items) size *= 2;
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < size; i += blockDim.x)
-      run[i] = i < items ? topk_load(team.list_b + begin + i) : ~C{0};
-    topk_block_sort(run, size);
+      run[i] = i < items ? load_uncached(team.list_b + begin + i) : ~C{0};
+    block_sort(run, size);
     for (uint32_t i = threadIdx.x; i < items; i += blockDim.x) {
       if (single)
-        topk_write<U, C>(output, row, output_begin + i, run[i]);
+        write_composite<U, C>(output, row, output_begin + i, run[i]);
       else
         team.list_b[begin + i] = run[i];
     }
@@ -278,10 +277,10 @@ __device__ __noinline__ void topk_team_order(TopkTeam<C> &team, const TopkRow<U>
     for (uint64_t i = uint64_t{team.rank} * blockDim.x + threadIdx.x; i < k; i += stride) {
       const uint64_t run_index = i / length, sibling = (run_index ^ 1) * length;
       const uint64_t begin = sibling < k ? sibling : k, end = begin + length < k ? begin + length : k;
-      const C item = topk_load(from + i);
-      const uint64_t at = (run_index & ~uint64_t{1}) * length + i % length + topk_run_rank(from, begin, end, item);
+      const C item = load_uncached(from + i);
+      const uint64_t at = (run_index & ~uint64_t{1}) * length + i % length + run_rank(from, begin, end, item);
       if (last)
-        topk_write<U, C>(output, row, output_begin + at, item);
+        write_composite<U, C>(output, row, output_begin + at, item);
       else
         to[at] = item;
     }
@@ -292,14 +291,13 @@ __device__ __noinline__ void topk_team_order(TopkTeam<C> &team, const TopkRow<U>
 
 // By one thread.
 template <class U, class C>
-__device__ void topk_team_make(const TopkTeamArgs<U> &args, unsigned char *dynamic, TopkScratch<C> *scratch,
-                               TopkTeam<C> &team) {
+__device__ void team_make(const TeamArgs<U> &args, unsigned char *dynamic, Scratch<C> *scratch, Team<C> &team) {
   unsigned char *const base = args.workspace + blockIdx.x / args.plan.blocks * args.layout.bytes;
   team.plan = args.plan;
   team.rank = blockIdx.x % args.plan.blocks, team.blocks = args.plan.blocks;
   team.barriers = 0, team.histograms = 0, team.begun = false, team.cleared = false;
-  team.control = reinterpret_cast<TopkControl *>(base);
-  team.histogram = reinterpret_cast<unsigned long long *>(base + kTopkControlBytes);
+  team.control = reinterpret_cast<TeamControl *>(base);
+  team.histogram = reinterpret_cast<unsigned long long *>(base + kControlBytes);
   team.samples = reinterpret_cast<C *>(base + args.layout.samples);
   team.least = reinterpret_cast<C *>(base + args.layout.least);
   team.regions = reinterpret_cast<C *>(base + args.layout.regions);
@@ -309,48 +307,48 @@ __device__ void topk_team_make(const TopkTeamArgs<U> &args, unsigned char *dynam
   team.list_b = reinterpret_cast<C *>(base + args.layout.list_b);
   team.list_a_items = args.layout.list_a_items;
   team.local = reinterpret_cast<uint32_t *>(dynamic);
-  team.area = reinterpret_cast<C *>(dynamic + kTopkBins * 4);
+  team.area = reinterpret_cast<C *>(dynamic + kBins * 4);
   team.buffer_items = args.plan.buffer_items, team.run_items = args.plan.run_items;
   team.scratch = scratch;
 }
 
 // One row by one team: the best k, 1 <= k <= the row's elements. `round` counts the rows that were sampled.
 template <class U, class C>
-__device__ void topk_team_row(TopkTeam<C> &team, const TopkRow<U> &row, uint64_t k, const TopkTeamArgs<U> &args,
-                              uint64_t output_begin, uint32_t &round) {
-  const TopkOutput<U> &output = args.problem.output;
+__device__ void team_row(Team<C> &team, const Row<U> &row, uint64_t k, const TeamArgs<U> &args, uint64_t output_begin,
+                         uint32_t &round) {
+  const Output<U> &output = args.problem.output;
   bool enough = false;
   if (team.plan.sample.items != 0) {
     const uint32_t parity = round++ % 2;
-    topk_team_candidates<U, C>(team, row, parity);
-    if (team.plan.slot_bits != 0 && topk_team_few<U, C>(team, row, k, parity, output, output_begin)) {
+    team_candidates<U, C>(team, row, parity);
+    if (team.plan.slot_bits != 0 && team_few<U, C>(team, row, k, parity, output, output_begin)) {
       __syncthreads();
       return;
     }
     enough = team.found.count >= k && team.found.overflow <= team.list_a_items;
-    if (enough && k <= kTopkCountedMax) {
-      topk_team_thin(team, k, parity);
-      if (team.few.countable(team.plan.count_items)) return topk_team_place<U, C>(team, row, k, output, output_begin);
+    if (enough && k <= kCountedMax) {
+      team_thin(team, k, parity);
+      if (team.few.countable(team.plan.count_items)) return team_place<U, C>(team, row, k, output, output_begin);
     }
   }
   if (enough)
-    topk_team_select<C>(team, k);
+    team_select<C>(team, k);
   else
-    topk_team_exact<U, C>(team, row, k, args);
-  if (args.split_keys == nullptr) topk_team_order<U, C>(team, row, k, output, output_begin);
+    team_exact<U, C>(team, row, k, args);
+  if (args.split_keys == nullptr) team_order<U, C>(team, row, k, output, output_begin);
   __syncthreads();
 }
 
 // How many rows the team does, and of ragged rows which one is number i of them.
 template <class U>
-__device__ __forceinline__ uint64_t topk_team_rows(const TopkProblem<U> &problem) {
-  const TopkRagged &ragged = problem.ragged;
+__device__ __forceinline__ uint64_t team_rows(const Problem<U> &problem) {
+  const Ragged &ragged = problem.ragged;
   if (ragged.offsets == nullptr) return problem.rows;
   if (*ragged.error != 0) return 0;
-  return ragged.counters[2] + (ragged.counters[1] < kTopkRaggedLongMany ? ragged.counters[1] : 0);
+  return ragged.counters[2] + (ragged.counters[1] < kRaggedLongMany ? ragged.counters[1] : 0);
 }
 
-__device__ __forceinline__ uint64_t topk_team_ragged_row(const TopkRagged &ragged, uint64_t i) {
+__device__ __forceinline__ uint64_t team_ragged_row(const Ragged &ragged, uint64_t i) {
   const uint64_t first = ragged.counters[2];
   return i < first ? ragged.lists[2][i] : ragged.lists[1][i - first];
 }
@@ -358,47 +356,47 @@ __device__ __forceinline__ uint64_t topk_team_ragged_row(const TopkRagged &ragge
 // kHeld: rows in registers are tried first. That is a kernel of its own: with its code in the same one the other way
 // takes 1 to 8 us more.
 template <class U, class C, bool kHeld>
-__global__ __launch_bounds__(kTopkTeamThreads, 1) void topk_team_kernel(const __grid_constant__ TopkTeamArgs<U> args) {
+__global__ __launch_bounds__(kTeamThreads, 1) void topk_team_kernel(const __grid_constant__ TeamArgs<U> args) {
   extern __shared__ __align__(16) unsigned char dynamic[];
-  __shared__ TopkScratch<C> scratch;
-  __shared__ TopkTeam<C> team;
-  __shared__ TopkRow<U> row;
-  static_assert(sizeof scratch + sizeof team + sizeof row + sizeof(TopkClusterCounts) <= kTopkScratchBytes,
+  __shared__ Scratch<C> scratch;
+  __shared__ Team<C> team;
+  __shared__ Row<U> row;
+  static_assert(sizeof scratch + sizeof team + sizeof row + sizeof(ClusterCounts) <= kScratchBytes,
                 "the plan leaves room for these");
-  const TopkProblem<U> &problem = args.problem;
-  const uint64_t rows = topk_team_rows(problem);
+  const Problem<U> &problem = args.problem;
+  const uint64_t rows = team_rows(problem);
   if (rows == 0) return;
-  __shared__ TopkClusterCounts cluster_counts;
+  __shared__ ClusterCounts cluster_counts;
   uint32_t round = 0, cluster_rounds = 0;
   bool made = false;
   const bool ragged = problem.ragged.offsets != nullptr;
   for (uint64_t i = blockIdx.x / args.plan.blocks; i < rows; i += args.plan.teams) {
-    const uint64_t r = ragged ? topk_team_ragged_row(problem.ragged, i) : i;
+    const uint64_t r = ragged ? team_ragged_row(problem.ragged, i) : i;
     if constexpr (kHeld) {
-      if (args.plan.cluster ? topk_cluster_row<U, C>(args, r, dynamic, cluster_counts, cluster_rounds)
-                            : topk_grid_row<U, C>(args, dynamic))
+      if (args.plan.cluster ? cluster_row<U, C>(args, r, dynamic, cluster_counts, cluster_rounds)
+                            : grid_row<U, C>(args, dynamic))
         continue;
     }
     if (!made) {
-      if (threadIdx.x == 0) topk_team_make<U, C>(args, dynamic, &scratch, team);
+      if (threadIdx.x == 0) team_make<U, C>(args, dynamic, &scratch, team);
       __syncthreads();
       team.clear_control();
       if (args.plan.sample.items == 0) team.first_barrier();
       made = true;
     }
     if (threadIdx.x == 0) {
-      row = topk_problem_row(problem, r);
-      if (ragged) team.plan.sample = topk_team_sample({1, row.items, topk_min(problem.k, row.items), sizeof(U)});
+      row = problem_row(problem, r);
+      if (ragged) team.plan.sample = team_sample({1, row.items, min_of(problem.k, row.items), sizeof(U)});
     }
     __syncthreads();
-    const uint64_t k = topk_min(problem.k, row.items), begin = r * problem.k;
-    topk_team_row<U, C>(team, row, k, args, begin, round);
+    const uint64_t k = min_of(problem.k, row.items), begin = r * problem.k;
+    team_row<U, C>(team, row, k, args, begin, round);
     if (ragged)
-      topk_fill(problem.output, begin + k, begin + problem.k, team.rank * blockDim.x + threadIdx.x,
-                team.blocks * blockDim.x);
+      write_missing(problem.output, begin + k, begin + problem.k, team.rank * blockDim.x + threadIdx.x,
+                    team.blocks * blockDim.x);
   }
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::topk
 
 #endif  // GSORT_CUDA_TOPK_TEAM_CUH_

@@ -7,156 +7,154 @@
 
 #include "cuda/topk/shape.h"
 
-namespace gsort_internal {
+namespace gsort_internal::topk {
 
 // 16-byte loads a thread has in flight while it filters: 4 x 16 B x 1024 threads cover an SM's share of DRAM latency.
-constexpr uint32_t kTopkVectorsThread = 4;
+constexpr uint32_t kVectorsThread = 4;
 // A sample is cut into so many groups; the bound is chosen among the groups' best elements. 2048 keeps that choice
 // under 4 us and is six times the ranks that matter.
-constexpr uint32_t kTopkSampleGroups = 2048;
+constexpr uint32_t kSampleGroups = 2048;
 // Groups that share all of a row. For k of up to 2048 twice k and more, so that few elements beside
 // the best k are at or under the k-th best group's best: k groups of g elements hold at most k g.
-constexpr uint32_t kTopkGroupsMax = 8448;
-constexpr uint64_t kTopkCountedMax = 2048;
+constexpr uint32_t kGroupsMax = 8448;
+constexpr uint64_t kCountedMax = 2048;
 // Up to so many 16-byte vectors and so large a k a team is a cluster of up to 8 blocks, the most that every device with
 // clusters has: its barriers take a third of the time, which is more than the other blocks would save.
-constexpr uint64_t kTopkClusterVectorsMax = uint64_t{1} << 15;
-constexpr uint64_t kTopkClusterKMax = 512;
-constexpr uint64_t kTopkClusterBlocks = 8;
+constexpr uint64_t kClusterVectorsMax = uint64_t{1} << 15;
+constexpr uint64_t kClusterKMax = 512;
+constexpr uint64_t kClusterBlocks = 8;
 // A cluster first tries to do with what its blocks hold in registers and send each other: so many candidates of each
 // block, and composites of shared memory for them.
-constexpr uint32_t kTopkClusterListItems = 512;
-constexpr uint64_t kTopkClusterRoomItems = (kTopkClusterBlocks + 1) * kTopkClusterListItems + 320;
+constexpr uint32_t kClusterListItems = 512;
+constexpr uint64_t kClusterRoomItems = (kClusterBlocks + 1) * kClusterListItems + 320;
 // Most elements that each of a block's 32 warps offers for the bound of a row that is held in registers.
-constexpr uint32_t kTopkHeldOffersMax = 8;
+constexpr uint32_t kResidentOffersMax = 8;
 // If a grid holds a row in registers: the most candidates that a block may have, and the most places of all blocks'
 // lists that are read before anyone knows how many candidates there are.
-constexpr uint32_t kTopkGridListItems = 128;
-constexpr uint32_t kTopkGridSlots = 132 * 16;
+constexpr uint32_t kGridListItems = 128;
+constexpr uint32_t kGridSlots = 132 * 16;
 // Shared memory that this takes.
-constexpr uint32_t kTopkGridBytes = 32 * 1024;
+constexpr uint32_t kGridBytes = 32 * 1024;
 // Rows of up to so many bytes are read twice, which L2 serves, rather than sampled: no draw can mislead then.
-constexpr uint64_t kTopkWholeBytesMax = uint64_t{8} << 20;
+constexpr uint64_t kWholeBytesMax = uint64_t{8} << 20;
 // Most blocks of one cooperative launch that have room in the workspace, whatever the device.
-constexpr uint32_t kTopkTeamBlocksMax = 256;
-constexpr uint32_t kTopkTeamThreads = 1024;
+constexpr uint32_t kTeamBlocksMax = 256;
+constexpr uint32_t kTeamThreads = 1024;
 // Above this k the k survivors are sorted by the library's own sort, which then is faster than the in-kernel merge.
-constexpr uint64_t kTopkTeamItemsMax = uint64_t{1} << 18;
+constexpr uint64_t kTeamItemsMax = uint64_t{1} << 18;
 // Lists of teams that work on different rows at a time may take so much together.
-constexpr uint64_t kTopkTeamsBytesMax = uint64_t{256} << 20;
+constexpr uint64_t kTeamsBytesMax = uint64_t{256} << 20;
 
-static_assert(kTopkScratchBytes + kTopkBins * 4 + kTopkSampleGroups * 16 <= 48 * 1024,
+static_assert(kScratchBytes + kBins * 4 + kSampleGroups * 16 <= 48 * 1024,
               "the groups of a sample fit the smallest device's shared memory in the widest composites");
 
 // How the blocks that hold a row in their registers agree on a bound, which at least need * rank elements are at or
 // under.
-struct TopkHeldBound {
+struct ResidentBound {
   uint32_t need;       // elements that each block's own bound has at or under it; 0: the row is not held
   uint32_t each;       // of its best that each warp of a block offers
   uint32_t rank;       // of the bound among the blocks' bounds, from 1
   uint32_t slot_bits;  // of a grid: the candidates of a block have 2^slot_bits places that are read unasked
 };
 
-struct TopkTeamPlan {
+struct TeamPlan {
   uint32_t teams;   // rows worked on at a time
   uint32_t blocks;  // of a team
   uint32_t buffer_items;
   uint32_t run_items;  // a power of two: what one block sorts
-  TopkSample sample;
+  Sample sample;
   uint32_t tile_vectors;  // 16-byte loads a thread has under way in the filter
   uint32_t group_lanes;   // threads of a group when the whole row takes the sample's place; 0: a random sample
   uint32_t groups;        // whose best elements the bound is chosen among
   uint32_t count_items;   // candidates whose places are found by counting; 0: never
   bool cluster;           // a team is a cluster
-  TopkHeldBound held;     // how a row is done in registers, which is tried first
+  ResidentBound held;     // how a row is done in registers, which is tried first
   uint32_t drawn_rank;    // not 0: the bound of a random sample is the one of this rank among the blocks' best draws
   uint32_t slot_bits;     // not 0: few candidates are likely, and each block has 2^slot_bits sure places for its own
   uint32_t tiles_ahead;   // of each block, asked for before the bound is known
 };
 
-GSORT_HOST_DEVICE constexpr TopkSample topk_team_sample(const TopkShape &s) {
+GSORT_HOST_DEVICE constexpr Sample team_sample(const Shape &s) {
   if (s.columns < uint64_t{1} << 14 || s.k > s.columns / 8) return {0, 0};
-  uint64_t m = topk_power_down(s.columns / 64);
+  uint64_t m = power_down(s.columns / 64);
   // For small k more candidates are cheaper than more random reads.
-  m = topk_max(topk_min(m, uint64_t{1} << (s.k <= kTopkCountedMax ? 17 : 18)), kTopkSampleGroups);
+  m = max_of(min_of(m, uint64_t{1} << (s.k <= kCountedMax ? 17 : 18)), kSampleGroups);
   // Of G groups' best the rank may be a third of G: two samples of that rank rarely share a group.
-  while (m > kTopkSampleGroups && topk_sample_rank(s.k, m, s.columns) > kTopkSampleGroups / 3) m /= 2;
-  const uint64_t rank = topk_sample_rank(s.k, m, s.columns);
-  return rank <= kTopkSampleGroups / 3 ? TopkSample{m, rank} : TopkSample{0, 0};
+  while (m > kSampleGroups && rank_of_sample(s.k, m, s.columns) > kSampleGroups / 3) m /= 2;
+  const uint64_t rank = rank_of_sample(s.k, m, s.columns);
+  return rank <= kSampleGroups / 3 ? Sample{m, rank} : Sample{0, 0};
 }
 
 // Room for candidates: twice the expected number and 30 ranks more, a quarter for groups shared by two good samples,
 // and a tile in which all ties pass. More than this come about once in 10^8 calls, and then cost exact passes.
-constexpr uint64_t topk_team_list_items(const TopkShape &s) {
-  const TopkSample sample = topk_team_sample(s);
+constexpr uint64_t team_list_items(const Shape &s) {
+  const Sample sample = team_sample(s);
   if (sample.items == 0) return 0;
   const uint64_t likely = (2 * sample.rank + 30) * (s.columns / sample.items + 1);
-  const uint64_t tile = uint64_t{kTopkTeamThreads} * kTopkVectorsThread * 16 / s.key_bytes;
-  return topk_min(s.columns, topk_max(likely + likely / 4 + tile, s.k));
+  const uint64_t tile = uint64_t{kTeamThreads} * kVectorsThread * 16 / s.key_bytes;
+  return min_of(s.columns, max_of(likely + likely / 4 + tile, s.k));
 }
 
 // ---- workspace of the team path: one set of slices a team, sized without looking at the device ----
 
 // Candidates of one block that other blocks can fetch.
-constexpr uint32_t kTopkRegionItems = 512;
+constexpr uint32_t kRegionItems = 512;
 
-struct TopkControl {
+struct TeamControl {
   uint32_t barrier;
   uint32_t unused;
   unsigned long long overflow[2];  // candidates beyond the blocks' buffers, of even and of odd rounds
 };
 
-struct TopkTeamLayout {
+struct TeamLayout {
   uint64_t samples, least, regions, held, counts, list_a, list_b;
   uint64_t list_a_items;
   uint64_t bytes;  // of one team
 };
 
-constexpr uint64_t kTopkControlBytes = topk_round(sizeof(TopkControl));
+constexpr uint64_t kControlBytes = slice_bytes(sizeof(TeamControl));
 
 // `split`: the selected k go to arrays of the caller, not to list_b.
-constexpr TopkTeamLayout topk_team_layout(const TopkShape &s, bool split) {
-  const uint64_t composite = topk_composite_bytes(s);
-  TopkTeamLayout l{};
-  l.samples = kTopkControlBytes + topk_round(uint64_t{3} * kTopkBins * 8);
-  l.least = l.samples + topk_round(kTopkGroupsMax * composite);
-  l.regions = l.least + topk_round(kTopkTeamBlocksMax * composite);
-  l.held = l.regions + topk_round(uint64_t{kTopkTeamBlocksMax} * kTopkRegionItems * composite);
-  l.counts = l.held + topk_round(uint64_t{kTopkTeamBlocksMax} * 4);
-  l.list_a = l.counts + topk_round(uint64_t{kTopkTeamBlocksMax} * 16);
-  l.list_a_items = split ? 0 : topk_max(topk_team_list_items(s), s.k);
-  l.list_b = l.list_a + topk_round(l.list_a_items * composite);
-  l.bytes = l.list_b + (split ? 0 : topk_round(s.k * composite));
+constexpr TeamLayout team_layout(const Shape &s, bool split) {
+  const uint64_t composite = composite_bytes_of(s);
+  TeamLayout l{};
+  l.samples = kControlBytes + slice_bytes(uint64_t{3} * kBins * 8);
+  l.least = l.samples + slice_bytes(kGroupsMax * composite);
+  l.regions = l.least + slice_bytes(kTeamBlocksMax * composite);
+  l.held = l.regions + slice_bytes(uint64_t{kTeamBlocksMax} * kRegionItems * composite);
+  l.counts = l.held + slice_bytes(uint64_t{kTeamBlocksMax} * 4);
+  l.list_a = l.counts + slice_bytes(uint64_t{kTeamBlocksMax} * 16);
+  l.list_a_items = split ? 0 : max_of(team_list_items(s), s.k);
+  l.list_b = l.list_a + slice_bytes(l.list_a_items * composite);
+  l.bytes = l.list_b + (split ? 0 : slice_bytes(s.k * composite));
   return l;
 }
 
-constexpr uint64_t topk_teams_max(const TopkShape &s) {
-  return topk_max(1, topk_min(topk_min(s.rows, kTopkTeamBlocksMax),
-                              kTopkTeamsBytesMax / topk_max(1, topk_team_layout(s, false).bytes)));
+constexpr uint64_t teams_max(const Shape &s) {
+  return max_of(1, min_of(min_of(s.rows, kTeamBlocksMax), kTeamsBytesMax / max_of(1, team_layout(s, false).bytes)));
 }
 
 // Room for the teams of any split of s.columns elements into rows of at least k. list_a holds no more than a row's
 // elements or k, so that all lists_a together hold no more than twice the elements.
-constexpr uint64_t topk_teams_bytes_max(const TopkShape &s) {
-  const TopkShape least{1, s.k, s.k, 8};  // the widest composites
-  const uint64_t teams = topk_min(kTopkTeamBlocksMax, s.columns / s.k);
-  return topk_min(topk_max(kTopkTeamsBytesMax, topk_team_layout(s, false).bytes),
-                  teams * (topk_team_layout(least, false).bytes + 256) + 2 * s.columns * topk_composite_bytes(s));
+constexpr uint64_t teams_bytes_max(const Shape &s) {
+  const Shape least{1, s.k, s.k, 8};  // the widest composites
+  const uint64_t teams = min_of(kTeamBlocksMax, s.columns / s.k);
+  return min_of(max_of(kTeamsBytesMax, team_layout(s, false).bytes),
+                teams * (team_layout(least, false).bytes + 256) + 2 * s.columns * composite_bytes_of(s));
 }
 
 // ---- plans ----
 
 // The whole row in the sample's place, if it is short enough: every thread is sure of a vector, and groups are as large
 // as leaves four of them, or at least two, for each of the k.
-constexpr void topk_plan_whole(const TopkShape &s, const TopkDevice &d, TopkTeamPlan &plan) {
+constexpr void plan_whole(const Shape &s, const DeviceFacts &d, TeamPlan &plan) {
   const uint64_t vectors_sure = s.columns * s.key_bytes / 16 - 1;
-  uint64_t blocks = topk_min(plan.blocks, vectors_sure / kTopkTeamThreads);
-  if (plan.sample.items == 0 || s.k > kTopkCountedMax || s.columns * s.key_bytes > kTopkWholeBytesMax || blocks == 0)
-    return;
-  const bool cluster = d.clusters && vectors_sure <= kTopkClusterVectorsMax && s.k <= kTopkClusterKMax &&
-                       plan.buffer_items + plan.run_items >= kTopkClusterRoomItems;
-  if (cluster) blocks = topk_power_down(topk_min(blocks, kTopkClusterBlocks));
-  const uint64_t most = topk_min(kTopkGroupsMax, plan.buffer_items), threads = blocks * kTopkTeamThreads;
+  uint64_t blocks = min_of(plan.blocks, vectors_sure / kTeamThreads);
+  if (plan.sample.items == 0 || s.k > kCountedMax || s.columns * s.key_bytes > kWholeBytesMax || blocks == 0) return;
+  const bool cluster = d.clusters() && vectors_sure <= kClusterVectorsMax && s.k <= kClusterKMax &&
+                       plan.buffer_items + plan.run_items >= kClusterRoomItems;
+  if (cluster) blocks = power_down(min_of(blocks, kClusterBlocks));
+  const uint64_t most = min_of(kGroupsMax, plan.buffer_items), threads = blocks * kTeamThreads;
   // Groups of a whole warp hold neighbours of a sorted row, so that more candidates remain of one.
   uint32_t lanes = cluster ? 16 : 32;
   while (lanes > 1 && threads / lanes < 4 * s.k && 2 * threads / lanes <= most) lanes /= 2;
@@ -168,86 +166,83 @@ constexpr void topk_plan_whole(const TopkShape &s, const TopkDevice &d, TopkTeam
   plan.sample = {s.columns, s.k};
 }
 
-constexpr uint32_t topk_slot_bits(uint32_t blocks) {
-  return topk_bits(topk_min(kTopkGridSlots / blocks, kTopkGridListItems)) - 1;
-}
+constexpr uint32_t slot_bits_for(uint32_t blocks) { return bit_count(min_of(kGridSlots / blocks, kGridListItems)) - 1; }
 
 // Every block offers a bound for its share of the best. Among the few blocks of a cluster the greatest counts, so that
 // the shares are small; where there are many, one of them may well have a bound far above the others, and a middle one
 // is taken.
-constexpr TopkHeldBound topk_plan_held(const TopkShape &s, const TopkTeamPlan &plan) {
+constexpr ResidentBound plan_resident(const Shape &s, const TeamPlan &plan) {
   const uint64_t vectors = s.columns * s.key_bytes / 16;
   // One block that sends to itself is no cluster, says compute-sanitizer.
   if (plan.group_lanes == 0 || plan.sample.items == 0 || plan.blocks < 2 ||
-      vectors > uint64_t{plan.blocks} * kTopkTeamThreads * kTopkVectorsThread)
+      vectors > uint64_t{plan.blocks} * kTeamThreads * kVectorsThread)
     return {};
-  const uint64_t shared_bytes =
-      kTopkBins * 4 + (uint64_t{plan.buffer_items} + plan.run_items) * topk_composite_bytes(s);
-  if (!plan.cluster && (s.rows > 1 || shared_bytes < kTopkGridBytes)) return {};
+  const uint64_t shared_bytes = kBins * 4 + (uint64_t{plan.buffer_items} + plan.run_items) * composite_bytes_of(s);
+  if (!plan.cluster && (s.rows > 1 || shared_bytes < kGridBytes)) return {};
   const uint64_t k = plan.sample.rank, share = plan.cluster ? k : 2 * k;
   const uint64_t need = (share + plan.blocks - 1) / plan.blocks,
                  rank = plan.cluster ? plan.blocks : (k + need - 1) / need;
   // On average that many of a warp's are among them, and one more, or two: of an ordered row two threads of a warp hold
   // neighbours, and both count.
-  const uint64_t each = need / (kTopkTeamThreads / 32) + (plan.cluster ? 1 : 2);
-  const uint32_t slot_bits = topk_slot_bits(plan.blocks), slots = 1u << slot_bits;
+  const uint64_t each = need / (kTeamThreads / 32) + (plan.cluster ? 1 : 2);
+  const uint32_t slot_bits = slot_bits_for(plan.blocks), slots = 1u << slot_bits;
   // A grid takes longer for more.
-  if (each > kTopkHeldOffersMax || (!plan.cluster && need > topk_min(32, slots + slots / 2))) return {};
+  if (each > kResidentOffersMax || (!plan.cluster && need > min_of(32, slots + slots / 2))) return {};
   return {static_cast<uint32_t>(need), static_cast<uint32_t>(each), static_cast<uint32_t>(rank), slot_bits};
 }
 
 // Shared memory beside the candidates for what the blocks tell each other of few of them.
-constexpr bool topk_few_fit(const TopkShape &s, const TopkTeamPlan &plan) {
-  return uint64_t{plan.run_items} * topk_composite_bytes(s) >= kTopkGridBytes;
+constexpr bool few_fit(const Shape &s, const TeamPlan &plan) {
+  return uint64_t{plan.run_items} * composite_bytes_of(s) >= kGridBytes;
 }
 
 // A low rank of a sample: so few of the blocks have two of the best draws that their best alone tell it.
-constexpr uint32_t topk_drawn_rank(const TopkShape &s, const TopkTeamPlan &plan) {
+constexpr uint32_t plan_drawn_rank(const Shape &s, const TeamPlan &plan) {
   const bool low = plan.group_lanes == 0 && plan.sample.items != 0 && 3 * plan.sample.rank <= plan.blocks;
-  return low && topk_few_fit(s, plan) ? static_cast<uint32_t>(plan.sample.rank) : 0;
+  return low && few_fit(s, plan) ? static_cast<uint32_t>(plan.sample.rank) : 0;
 }
 
 // More candidates a block than this take longer to count against their shares of all than to fetch and count.
-constexpr uint64_t kTopkFewEach = 24;
-constexpr uint32_t topk_few_slots(const TopkShape &s, const TopkTeamPlan &plan) {
+constexpr uint64_t kFewEach = 24;
+constexpr uint32_t plan_few_slots(const Shape &s, const TeamPlan &plan) {
   if (plan.drawn_rank == 0) return 0;
   const uint64_t likely = plan.sample.rank * (s.columns / plan.sample.items + 1) / plan.blocks;
-  return likely <= kTopkFewEach ? topk_slot_bits(plan.blocks) : 0;
+  return likely <= kFewEach ? slot_bits_for(plan.blocks) : 0;
 }
 
 // Shorter rows, of which L2 may still have a part, gain nothing.
-constexpr uint64_t kTopkAheadBytesMin = uint64_t{512} << 20;
-constexpr uint32_t topk_tiles_ahead(const TopkShape &s, const TopkTeamPlan &plan) {
-  return plan.drawn_rank != 0 && s.columns * s.key_bytes >= kTopkAheadBytesMin ? 2 : 0;
+constexpr uint64_t kAheadBytesMin = uint64_t{512} << 20;
+constexpr uint32_t plan_tiles_ahead(const Shape &s, const TeamPlan &plan) {
+  return plan.drawn_rank != 0 && s.columns * s.key_bytes >= kAheadBytesMin ? 2 : 0;
 }
 
 // Counting compares every two candidates. Up to here that is quicker than to thin them out first, which takes two
 // barriers and a choice; up to twice as many it is quicker than selection and sort, which is left if there is no room
 // for the groups of thinning out.
-constexpr uint32_t topk_count_items(const TopkTeamPlan &plan, uint64_t k) {
-  const uint64_t quick = topk_root(uint64_t{plan.blocks} << 18);
+constexpr uint32_t counted_items_max(const TeamPlan &plan, uint64_t k) {
+  const uint64_t quick = integer_root(uint64_t{plan.blocks} << 18);
   const bool thins = plan.run_items >= 2 * k + plan.blocks;
-  return static_cast<uint32_t>(topk_min(thins ? quick : 2 * quick, uint64_t{plan.buffer_items} + plan.run_items));
+  return static_cast<uint32_t>(min_of(thins ? quick : 2 * quick, uint64_t{plan.buffer_items} + plan.run_items));
 }
 
-constexpr TopkTeamPlan topk_plan_team(const TopkShape &s, const TopkDevice &d) {
-  TopkTeamPlan plan{};
-  plan.teams = static_cast<uint32_t>(topk_min(topk_teams_max(s), d.multiprocessors));
+constexpr TeamPlan plan_team(const Shape &s, const DeviceFacts &d) {
+  TeamPlan plan{};
+  plan.teams = static_cast<uint32_t>(min_of(teams_max(s), d.multiprocessors));
   const uint64_t vectors = s.columns * s.key_bytes / 16;
-  const uint64_t most = topk_min(d.multiprocessors, kTopkTeamBlocksMax) / plan.teams;
-  plan.blocks = static_cast<uint32_t>(topk_max(1, topk_min(most, (vectors + kTopkTeamThreads - 1) / kTopkTeamThreads)));
-  const uint64_t area = (d.shared_bytes_block_max - kTopkScratchBytes - kTopkBins * 4) / topk_composite_bytes(s);
-  plan.run_items = static_cast<uint32_t>(topk_min(4 * kTopkTeamThreads, topk_power_down(area / 3)));
-  plan.buffer_items = static_cast<uint32_t>(topk_min(16384, area - plan.run_items));
-  plan.sample = topk_team_sample(s);
-  plan.groups = kTopkSampleGroups;
-  topk_plan_whole(s, d, plan);
-  const uint64_t tile = uint64_t{plan.blocks} * kTopkTeamThreads;
-  plan.tile_vectors = static_cast<uint32_t>(topk_max(1, topk_min((vectors + tile - 1) / tile, kTopkVectorsThread)));
-  plan.count_items = topk_count_items(plan, s.k);
+  const uint64_t most = min_of(d.multiprocessors, kTeamBlocksMax) / plan.teams;
+  plan.blocks = static_cast<uint32_t>(max_of(1, min_of(most, (vectors + kTeamThreads - 1) / kTeamThreads)));
+  const uint64_t area = (d.shared_bytes_block_max - kScratchBytes - kBins * 4) / composite_bytes_of(s);
+  plan.run_items = static_cast<uint32_t>(min_of(4 * kTeamThreads, power_down(area / 3)));
+  plan.buffer_items = static_cast<uint32_t>(min_of(16384, area - plan.run_items));
+  plan.sample = team_sample(s);
+  plan.groups = kSampleGroups;
+  plan_whole(s, d, plan);
+  const uint64_t tile = uint64_t{plan.blocks} * kTeamThreads;
+  plan.tile_vectors = static_cast<uint32_t>(max_of(1, min_of((vectors + tile - 1) / tile, kVectorsThread)));
+  plan.count_items = counted_items_max(plan, s.k);
   return plan;
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::topk
 
 #endif  // GSORT_CUDA_TOPK_TEAM_PLAN_H_

@@ -7,42 +7,42 @@
 #define GSORT_CUDA_TOPK_WARP_CUH_
 
 #include "cuda/topk/common.cuh"
-#include "cuda/topk/launch.h"
+#include "cuda/topk/problem.h"
 
-namespace gsort_internal {
+namespace gsort_internal::topk {
 
-constexpr uint32_t kTopkWarpBins = 256;
+constexpr uint32_t kWarpBins = 256;
 
 // How a warp holds keys of U: K in shared memory, and composites S of key and index to be sorted.
 template <class U>
-struct TopkWarpTypes {
+struct WarpTypes {
   using K = uint32_t;
   using S = uint64_t;
   static constexpr uint32_t kIndexBits = 32;
 };
 template <>
-struct TopkWarpTypes<uint64_t> {
+struct WarpTypes<uint64_t> {
   using K = uint64_t;
-  using S = TopkWide;
+  using S = Wide;
   static constexpr uint32_t kIndexBits = 64;
 };
 
 // One warp's row and its part of shared memory.
 template <class U>
-struct TopkWarpRow {
-  using K = typename TopkWarpTypes<U>::K;
-  using S = typename TopkWarpTypes<U>::S;
+struct WarpRow {
+  using K = typename WarpTypes<U>::K;
+  using S = typename WarpTypes<U>::S;
 
   const U *in;
   uint32_t items, padded;  // padded: up to a multiple of 32; places from `items` on hold the greatest key
   uint32_t lane;
   K *keys;              // shared: `padded`, or more for the places of a sort
-  uint32_t *histogram;  // shared: kTopkWarpBins; the same bytes as `chosen`
-  S *chosen;            // shared: kTopkWarpSortMax and one more for every lane
+  uint32_t *histogram;  // shared: kWarpBins; the same bytes as `chosen`
+  S *chosen;            // shared: kWarpSortMax and one more for every lane
 };
 
 template <class K>
-__device__ __forceinline__ K topk_warp_min(K v) {
+__device__ __forceinline__ K warp_min(K v) {
 #if __CUDA_ARCH__ >= 800
   constexpr bool kHardware = sizeof(K) == 4;
 #else
@@ -61,10 +61,9 @@ __device__ __forceinline__ K topk_warp_min(K v) {
 
 // Loads and encodes the row and tells the least and the greatest of its keys.
 template <class U>
-__device__ __forceinline__ void topk_warp_load(const TopkWarpRow<U> &row, const KeyCodec<U> &codec,
-                                               typename TopkWarpTypes<U>::K &least,
-                                               typename TopkWarpTypes<U>::K &most) {
-  using K = typename TopkWarpTypes<U>::K;
+__device__ __forceinline__ void warp_load(const WarpRow<U> &row, const KeyCodec<U> &codec,
+                                          typename WarpTypes<U>::K &least, typename WarpTypes<U>::K &most) {
+  using K = typename WarpTypes<U>::K;
   constexpr uint32_t kAhead = 8;
   least = ~K{0}, most = 0;
   for (uint32_t first = row.lane; first < row.padded; first += 32 * kAhead) {
@@ -82,20 +81,20 @@ __device__ __forceinline__ void topk_warp_load(const TopkWarpRow<U> &row, const 
       if (at < row.padded) row.keys[at] = at < row.items ? key : ~K{0};
     }
   }
-  least = topk_warp_min(least), most = static_cast<K>(~topk_warp_min(static_cast<K>(~most)));
+  least = warp_min(least), most = static_cast<K>(~warp_min(static_cast<K>(~most)));
   __syncwarp();
 }
 
 // What is taken: keys under `low`, and of the keys in [low, high] the first `ties` by index. With `sift` not 0, of
 // these the best `sift`, and there are 32 at most.
 template <class K>
-struct TopkWarpBound {
+struct WarpBound {
   K low, high;
   uint32_t ties, sift;
 };
 
 // The bin in which the running count reaches `need`, told to all lanes: 8 neighbouring bins a lane.
-__device__ __forceinline__ TopkBin topk_warp_find_bin(const uint32_t *histogram, uint32_t lane, uint32_t need) {
+__device__ __forceinline__ Bin warp_find_bin(const uint32_t *histogram, uint32_t lane, uint32_t need) {
   const uint4 a = reinterpret_cast<const uint4 *>(histogram)[2 * lane];
   const uint4 b = reinterpret_cast<const uint4 *>(histogram)[2 * lane + 1];
   const uint32_t counts[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
@@ -120,11 +119,12 @@ __device__ __forceinline__ TopkBin topk_warp_find_bin(const uint32_t *histogram,
 
 // Takes at least k and at most `room` keys. 1 <= k <= room, k <= items.
 template <class U>
-__device__ __forceinline__ TopkWarpBound<typename TopkWarpTypes<U>::K> topk_warp_choose(
-    const TopkWarpRow<U> &row, uint32_t k, uint32_t room, typename TopkWarpTypes<U>::K least,
-    typename TopkWarpTypes<U>::K most) {
-  using K = typename TopkWarpTypes<U>::K;
-  const uint32_t range_bits = topk_bit_length(static_cast<uint64_t>(most - least));
+__device__ __forceinline__ WarpBound<typename WarpTypes<U>::K> warp_choose(const WarpRow<U> &row, uint32_t k,
+                                                                           uint32_t room,
+                                                                           typename WarpTypes<U>::K least,
+                                                                           typename WarpTypes<U>::K most) {
+  using K = typename WarpTypes<U>::K;
+  const uint32_t range_bits = composite_bit_width(static_cast<uint64_t>(most - least));
   uint32_t shift = range_bits > 8 ? range_bits - 8 : 0, need = k;
   K low = least;
   for (;;) {
@@ -134,10 +134,10 @@ __device__ __forceinline__ TopkWarpBound<typename TopkWarpTypes<U>::K> topk_warp
 #pragma unroll 4
     for (uint32_t at = row.lane; at < row.items; at += 32) {
       const K key = row.keys[at], digit = static_cast<K>(key - low) >> shift;
-      if (key >= low && digit < kTopkWarpBins) topk_shared_count(row.histogram + static_cast<uint32_t>(digit));
+      if (key >= low && digit < kWarpBins) shared_count(row.histogram + static_cast<uint32_t>(digit));
     }
     __syncwarp();
-    const TopkBin found = topk_warp_find_bin(row.histogram, row.lane, need);
+    const Bin found = warp_find_bin(row.histogram, row.lane, need);
     __syncwarp();  // before the counters are cleared again
     const uint32_t before = static_cast<uint32_t>(found.before), count = static_cast<uint32_t>(found.count);
     low = static_cast<K>(low + (static_cast<K>(found.bin) << shift)), need -= before;
@@ -151,7 +151,7 @@ __device__ __forceinline__ TopkWarpBound<typename TopkWarpTypes<U>::K> topk_warp
 }
 
 template <class S>
-__device__ __forceinline__ void topk_order_two(S &a, S &b) {
+__device__ __forceinline__ void order_composites(S &a, S &b) {
   const S low = a < b ? a : b, high = a < b ? b : a;
   a = low, b = high;
 }
@@ -159,24 +159,24 @@ __device__ __forceinline__ void topk_order_two(S &a, S &b) {
 // Sorts 32 N composites, number lane * N + i in mine[i] afterwards. Every merge first compares with its mirror image,
 // so that all comparisons go one way.
 template <uint32_t N, class S>
-__device__ __forceinline__ void topk_warp_sort_items(S (&mine)[N], uint32_t lane) {
+__device__ __forceinline__ void warp_sort_items(S (&mine)[N], uint32_t lane) {
 #pragma unroll
   for (uint32_t span = 2; span <= N; span *= 2) {
 #pragma unroll
     for (uint32_t i = 0; i < N; ++i)
-      if ((i & (span / 2)) == 0) topk_order_two(mine[i], mine[i ^ (span - 1)]);
+      if ((i & (span / 2)) == 0) order_composites(mine[i], mine[i ^ (span - 1)]);
 #pragma unroll
     for (uint32_t stride = span / 4; stride > 0; stride /= 2)
 #pragma unroll
       for (uint32_t i = 0; i < N; ++i)
-        if ((i & stride) == 0) topk_order_two(mine[i], mine[i | stride]);
+        if ((i & stride) == 0) order_composites(mine[i], mine[i | stride]);
   }
 #pragma unroll 1
   for (uint32_t lanes = 2; lanes <= 32; lanes *= 2) {
     const bool low_half = (lane & (lanes / 2)) == 0;
     S other[N];
 #pragma unroll
-    for (uint32_t i = 0; i < N; ++i) other[i] = topk_shuffle_xor(mine[N - 1 - i], lanes - 1);
+    for (uint32_t i = 0; i < N; ++i) other[i] = shuffle_xor(mine[N - 1 - i], lanes - 1);
 #pragma unroll
     for (uint32_t i = 0; i < N; ++i)
       if ((other[i] < mine[i]) == low_half) mine[i] = other[i];
@@ -185,7 +185,7 @@ __device__ __forceinline__ void topk_warp_sort_items(S (&mine)[N], uint32_t lane
       const bool low = (lane & stride) == 0;
 #pragma unroll
       for (uint32_t i = 0; i < N; ++i) {
-        const S o = topk_shuffle_xor(mine[i], stride);
+        const S o = shuffle_xor(mine[i], stride);
         if ((o < mine[i]) == low) mine[i] = o;
       }
     }
@@ -193,16 +193,16 @@ __device__ __forceinline__ void topk_warp_sort_items(S (&mine)[N], uint32_t lane
     for (uint32_t stride = N / 2; stride > 0; stride /= 2)
 #pragma unroll
       for (uint32_t i = 0; i < N; ++i)
-        if ((i & stride) == 0) topk_order_two(mine[i], mine[i | stride]);
+        if ((i & stride) == 0) order_composites(mine[i], mine[i | stride]);
   }
 }
 
 // Gathers what is taken, in the order of the indices, and returns how many.
 template <class U>
-__device__ __forceinline__ uint32_t topk_warp_gather(const TopkWarpRow<U> &row,
-                                                     const TopkWarpBound<typename TopkWarpTypes<U>::K> &bound) {
-  using K = typename TopkWarpTypes<U>::K;
-  using S = typename TopkWarpTypes<U>::S;
+__device__ __forceinline__ uint32_t warp_gather(const WarpRow<U> &row,
+                                                const WarpBound<typename WarpTypes<U>::K> &bound) {
+  using K = typename WarpTypes<U>::K;
+  using S = typename WarpTypes<U>::S;
   const uint32_t before_lane = (1u << row.lane) - 1;
   uint32_t taken = 0, ties = 0;
 #pragma unroll 4
@@ -213,15 +213,14 @@ __device__ __forceinline__ uint32_t topk_warp_gather(const TopkWarpRow<U> &row,
     const bool take = key < bound.low || (tie && ties + __popc(tied & before_lane) < bound.ties);
     const bool later = tie && bound.sift != 0;
     const uint32_t all = __ballot_sync(kFullWarp, take && !later);
-    const uint32_t place =
-        later ? kTopkWarpSortMax + ties + __popc(tied & before_lane) : taken + __popc(all & before_lane);
-    if (take) row.chosen[place] = (static_cast<S>(key) << TopkWarpTypes<U>::kIndexBits) | at;
+    const uint32_t place = later ? kWarpSortMax + ties + __popc(tied & before_lane) : taken + __popc(all & before_lane);
+    if (take) row.chosen[place] = (static_cast<S>(key) << WarpTypes<U>::kIndexBits) | at;
     taken += __popc(all), ties += __popc(tied);
   }
   __syncwarp();
   if (bound.sift == 0) return taken;
-  S few[1] = {row.lane < ties ? row.chosen[kTopkWarpSortMax + row.lane] : ~S{0}};
-  topk_warp_sort_items<1>(few, row.lane);
+  S few[1] = {row.lane < ties ? row.chosen[kWarpSortMax + row.lane] : ~S{0}};
+  warp_sort_items<1>(few, row.lane);
   if (row.lane < bound.sift) row.chosen[taken + row.lane] = few[0];
   __syncwarp();
   return taken + bound.sift;
@@ -230,12 +229,12 @@ __device__ __forceinline__ uint32_t topk_warp_gather(const TopkWarpRow<U> &row,
 // Sorts the `count` composites chosen, count <= 32 N; afterwards number r lies at r + r / N (no two lanes then store to
 // one bank).
 template <uint32_t N, class S>
-__device__ __forceinline__ void topk_warp_sort(S *chosen, uint32_t count, uint32_t lane) {
+__device__ __forceinline__ void warp_sort(S *chosen, uint32_t count, uint32_t lane) {
   S mine[N];
 #pragma unroll
   for (uint32_t i = 0; i < N; ++i) mine[i] = i * 32 + lane < count ? chosen[i * 32 + lane] : ~S{0};
   __syncwarp();
-  topk_warp_sort_items<N>(mine, lane);
+  warp_sort_items<N>(mine, lane);
 #pragma unroll
   for (uint32_t i = 0; i < N; ++i) chosen[lane * (N + 1) + i] = mine[i];
   __syncwarp();
@@ -246,21 +245,20 @@ __device__ __forceinline__ void topk_warp_sort(S *chosen, uint32_t count, uint32
 // Afterwards number r's place is in the lower 8 bits of places[r + r / N]. False: bits that were left out would have
 // mattered. The keys are overwritten.
 template <uint32_t N, class U>
-__device__ __forceinline__ bool topk_warp_sort_places(const TopkWarpRow<U> &row, uint32_t count,
-                                                      typename TopkWarpTypes<U>::K least, uint32_t shift,
-                                                      uint32_t *places) {
-  using K = typename TopkWarpTypes<U>::K;
+__device__ __forceinline__ bool warp_sort_places(const WarpRow<U> &row, uint32_t count, typename WarpTypes<U>::K least,
+                                                 uint32_t shift, uint32_t *places) {
+  using K = typename WarpTypes<U>::K;
   uint32_t mine[N];
 #pragma unroll
   for (uint32_t i = 0; i < N; ++i) {
     const uint32_t place = i * 32 + row.lane;
     mine[i] = ~0u;  // only place 255 can reach it, and then there is no padding
     if (place >= count) continue;
-    const K key = static_cast<K>(row.chosen[place] >> TopkWarpTypes<U>::kIndexBits);
+    const K key = static_cast<K>(row.chosen[place] >> WarpTypes<U>::kIndexBits);
     mine[i] = (static_cast<uint32_t>(static_cast<K>(key - least) >> shift) << 8) | place;
   }
   __syncwarp();
-  topk_warp_sort_items<N>(mine, row.lane);
+  warp_sort_items<N>(mine, row.lane);
 #pragma unroll
   for (uint32_t i = 0; i < N; ++i) places[row.lane * (N + 1) + i] = mine[i];
   __syncwarp();
@@ -272,107 +270,103 @@ __device__ __forceinline__ bool topk_warp_sort_places(const TopkWarpRow<U> &row,
 }
 
 template <class U>
-__device__ __forceinline__ void topk_warp_put(const TopkProblem<U> &problem, uint64_t at,
-                                              typename TopkWarpTypes<U>::S item) {
-  topk_put(problem.output, at, problem.codec.decode(static_cast<U>(item >> TopkWarpTypes<U>::kIndexBits)),
-           static_cast<uint32_t>(item));
+__device__ __forceinline__ void warp_put(const Problem<U> &problem, uint64_t at, typename WarpTypes<U>::S item) {
+  write_element(problem.output, at, problem.codec.decode(static_cast<U>(item >> WarpTypes<U>::kIndexBits)),
+                static_cast<uint32_t>(item));
 }
 
 // Sorts the `count` chosen, the greatest of them not above `high`, and writes the best k.
 template <uint32_t N, class U>
-__device__ __forceinline__ void topk_warp_finish(const TopkWarpRow<U> &row, uint32_t count, uint32_t k,
-                                                 typename TopkWarpTypes<U>::K least, typename TopkWarpTypes<U>::K high,
-                                                 const TopkProblem<U> &problem, uint64_t begin) {
+__device__ __forceinline__ void warp_finish(const WarpRow<U> &row, uint32_t count, uint32_t k,
+                                            typename WarpTypes<U>::K least, typename WarpTypes<U>::K high,
+                                            const Problem<U> &problem, uint64_t begin) {
   if constexpr (N > 1) {
     uint32_t *const places = reinterpret_cast<uint32_t *>(row.keys);
-    const uint32_t bits = topk_bit_length(static_cast<uint64_t>(high - least));
-    if (topk_warp_sort_places<N>(row, count, least, bits > 24 ? bits - 24 : 0, places)) {
-      for (uint32_t r = row.lane; r < k; r += 32)
-        topk_warp_put(problem, begin + r, row.chosen[places[r + r / N] & 255]);
+    const uint32_t bits = composite_bit_width(static_cast<uint64_t>(high - least));
+    if (warp_sort_places<N>(row, count, least, bits > 24 ? bits - 24 : 0, places)) {
+      for (uint32_t r = row.lane; r < k; r += 32) warp_put(problem, begin + r, row.chosen[places[r + r / N] & 255]);
       return;
     }
   }
-  topk_warp_sort<N>(row.chosen, count, row.lane);
-  for (uint32_t r = row.lane; r < k; r += 32) topk_warp_put(problem, begin + r, row.chosen[r + r / N]);
+  warp_sort<N>(row.chosen, count, row.lane);
+  for (uint32_t r = row.lane; r < k; r += 32) warp_put(problem, begin + r, row.chosen[r + r / N]);
 }
 
 // The best element alone.
 template <class U>
-__device__ __forceinline__ void topk_warp_best(const TopkWarpRow<U> &row, typename TopkWarpTypes<U>::K least,
-                                               const TopkProblem<U> &problem, uint64_t begin) {
+__device__ __forceinline__ void warp_best(const WarpRow<U> &row, typename WarpTypes<U>::K least,
+                                          const Problem<U> &problem, uint64_t begin) {
   uint32_t at = row.lane;
   while (at < row.items && row.keys[at] != least) at += 32;
-  at = topk_warp_min(at);
-  if (row.lane == 0) topk_put(problem.output, begin, problem.codec.decode(static_cast<U>(least)), at);
+  at = warp_min(at);
+  if (row.lane == 0) write_element(problem.output, begin, problem.codec.decode(static_cast<U>(least)), at);
 }
 
-// The best k of a row; 1 <= k <= items, k <= kTopkWarpSortMax. Results go to places from `begin` on.
+// The best k of a row; 1 <= k <= items, k <= kWarpSortMax. Results go to places from `begin` on.
 template <class U>
-__device__ __forceinline__ void topk_warp_row(const TopkWarpRow<U> &row, uint32_t k, const TopkProblem<U> &problem,
-                                              uint64_t begin) {
-  typename TopkWarpTypes<U>::K least, most;
-  topk_warp_load(row, problem.codec, least, most);
-  if (k == 1) return topk_warp_best(row, least, problem, begin);
+__device__ __forceinline__ void warp_row(const WarpRow<U> &row, uint32_t k, const Problem<U> &problem, uint64_t begin) {
+  typename WarpTypes<U>::K least, most;
+  warp_load(row, problem.codec, least, most);
+  if (k == 1) return warp_best(row, least, problem, begin);
   const uint32_t room = k <= 32 ? 32 : k <= 128 ? 128 : 256;
-  TopkWarpBound<typename TopkWarpTypes<U>::K> bound{least, most, row.items, 0};
-  if (row.items > room) bound = topk_warp_choose(row, k, room, least, most);
-  const uint32_t count = topk_warp_gather(row, bound);
+  WarpBound<typename WarpTypes<U>::K> bound{least, most, row.items, 0};
+  if (row.items > room) bound = warp_choose(row, k, room, least, most);
+  const uint32_t count = warp_gather(row, bound);
   if (room == 32)
-    topk_warp_finish<1>(row, count, k, least, bound.high, problem, begin);
+    warp_finish<1>(row, count, k, least, bound.high, problem, begin);
   else if (room == 128)
-    topk_warp_finish<4>(row, count, k, least, bound.high, problem, begin);
+    warp_finish<4>(row, count, k, least, bound.high, problem, begin);
   else
-    topk_warp_finish<8>(row, count, k, least, bound.high, problem, begin);
+    warp_finish<8>(row, count, k, least, bound.high, problem, begin);
 }
 
 // Room for the longest row in the shared memory of one warp, in bytes.
 template <class U>
-__host__ __device__ constexpr uint32_t topk_warp_bytes(uint32_t items) {
+__host__ __device__ constexpr uint32_t warp_bytes(uint32_t items) {
   // The places of a sort lie where the keys were.
-  const uint32_t keys = items < kTopkWarpSortMax + 32 ? kTopkWarpSortMax + 32 : (items + 31) / 32 * 32;
-  return keys * static_cast<uint32_t>(sizeof(typename TopkWarpTypes<U>::K)) +
-         (kTopkWarpSortMax + 32) * static_cast<uint32_t>(sizeof(typename TopkWarpTypes<U>::S));
+  const uint32_t keys = items < kWarpSortMax + 32 ? kWarpSortMax + 32 : (items + 31) / 32 * 32;
+  return keys * static_cast<uint32_t>(sizeof(typename WarpTypes<U>::K)) +
+         (kWarpSortMax + 32) * static_cast<uint32_t>(sizeof(typename WarpTypes<U>::S));
 }
 
 template <class U>
-__device__ __forceinline__ TopkWarpRow<U> topk_warp_place(unsigned char *shared, uint32_t items_max,
-                                                          const TopkRow<U> &source) {
-  static_assert((kTopkWarpSortMax + 32) * sizeof(typename TopkWarpTypes<U>::S) >= kTopkWarpBins * 4,
+__device__ __forceinline__ WarpRow<U> warp_place(unsigned char *shared, uint32_t items_max, const Row<U> &source) {
+  static_assert((kWarpSortMax + 32) * sizeof(typename WarpTypes<U>::S) >= kWarpBins * 4,
                 "the counters fit where the chosen lie later");
-  TopkWarpRow<U> row;
-  unsigned char *const mine = shared + (threadIdx.x >> 5) * topk_warp_bytes<U>(items_max);
+  WarpRow<U> row;
+  unsigned char *const mine = shared + (threadIdx.x >> 5) * warp_bytes<U>(items_max);
   row.in = source.data, row.items = static_cast<uint32_t>(source.items);
   row.padded = (row.items + 31) / 32 * 32, row.lane = threadIdx.x & 31;
-  row.chosen = reinterpret_cast<typename TopkWarpTypes<U>::S *>(mine);
+  row.chosen = reinterpret_cast<typename WarpTypes<U>::S *>(mine);
   row.histogram = reinterpret_cast<uint32_t *>(mine);
-  row.keys = reinterpret_cast<typename TopkWarpTypes<U>::K *>(row.chosen + kTopkWarpSortMax + 32);
+  row.keys = reinterpret_cast<typename WarpTypes<U>::K *>(row.chosen + kWarpSortMax + 32);
   return row;
 }
 
 // Blocks an SM that leave a thread the registers it needs without spills.
 template <class U>
-constexpr uint32_t kTopkWarpBlocks = sizeof(U) == 8 ? 4 : 8;
+constexpr uint32_t kWarpBlocks = sizeof(U) == 8 ? 4 : 8;
 
 template <class U>
-__global__ __launch_bounds__(kTopkWarpThreads,
-                             kTopkWarpBlocks<U>) void topk_warp_kernel(const __grid_constant__ TopkProblem<U> problem,
-                                                                       uint32_t items_max) {
+__global__ __launch_bounds__(kWarpThreads,
+                             kWarpBlocks<U>) void topk_warp_kernel(const __grid_constant__ Problem<U> problem,
+                                                                   uint32_t items_max) {
   extern __shared__ __align__(16) unsigned char dynamic[];
-  const TopkRagged &ragged = problem.ragged;
+  const Ragged &ragged = problem.ragged;
   if (ragged.offsets != nullptr && *ragged.error != 0) return;
-  const uint64_t step = uint64_t{gridDim.x} * (kTopkWarpThreads / 32);
-  for (uint64_t r = uint64_t{blockIdx.x} * (kTopkWarpThreads / 32) + (threadIdx.x >> 5); r < problem.rows; r += step) {
-    const TopkRow<U> source = topk_problem_row(problem, r);
-    if (topk_ragged_class(source.items, problem.k, ragged.block_k_max) != TopkRaggedClass::kWarp) continue;
-    const TopkWarpRow<U> row = topk_warp_place(dynamic, items_max, source);
+  const uint64_t step = uint64_t{gridDim.x} * (kWarpThreads / 32);
+  for (uint64_t r = uint64_t{blockIdx.x} * (kWarpThreads / 32) + (threadIdx.x >> 5); r < problem.rows; r += step) {
+    const Row<U> source = problem_row(problem, r);
+    if (ragged_class(source.items, problem.k, ragged.block_k_max) != RaggedClass::kWarp) continue;
+    const WarpRow<U> row = warp_place(dynamic, items_max, source);
     const uint32_t k = static_cast<uint32_t>(problem.k < row.items ? problem.k : row.items);
     const uint64_t begin = r * problem.k;
-    if (k != 0) topk_warp_row(row, k, problem, begin);
-    topk_fill(problem.output, begin + k, begin + problem.k, row.lane, 32);
+    if (k != 0) warp_row(row, k, problem, begin);
+    write_missing(problem.output, begin + k, begin + problem.k, row.lane, 32);
     __syncwarp();
   }
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::topk
 
 #endif  // GSORT_CUDA_TOPK_WARP_CUH_

@@ -5,7 +5,6 @@
 
 #include "cuda/engine/check.h"
 #include "cuda/engine/launch_chain.h"
-#include "cuda/engine/workspace.h"
 #include "cuda/sort/msd/count.cuh"
 #include "cuda/sort/msd/finish.cuh"
 #include "cuda/sort/msd/msd.h"
@@ -14,31 +13,11 @@
 namespace gsort_internal {
 namespace {
 
-// Places of the tables, the same for the size query and the run.
-struct Tables {
-  uint64_t state, cells, bin_first, first_room, room, first_tile, weights, map, bin_entries, ranges, bytes;
-};
-
-Tables tables_of(const MsdPlan &plan) {
-  const uint64_t cells = msd_cells_max(plan), bins = msd_bins_max(plan);
-  Tables tables;
-  tables.state = 0;
-  tables.cells = aligned_slice_bytes(sizeof(MsdState<uint64_t>));
-  tables.bin_first = tables.cells + aligned_slice_bytes((cells + 1) * sizeof(uint32_t));
-  tables.first_room = tables.bin_first + aligned_slice_bytes((bins + 1) * sizeof(uint32_t));
-  tables.room = tables.first_room + aligned_slice_bytes(bins * sizeof(uint32_t));
-  tables.first_tile = tables.room + aligned_slice_bytes(cells * sizeof(uint32_t));
-  tables.weights = tables.first_tile + aligned_slice_bytes((bins + 1) * sizeof(uint32_t));
-  tables.map = tables.weights + aligned_slice_bytes(kMsdMapWeights * sizeof(uint32_t));
-  tables.bin_entries = tables.map + aligned_slice_bytes(kMsdMapEntries * sizeof(uint32_t));
-  tables.ranges = tables.bin_entries + aligned_slice_bytes((bins + 1) * sizeof(uint32_t));
-  tables.bytes = tables.ranges + aligned_slice_bytes(cells * sizeof(uint2));
-  return tables;
-}
+static_assert(sizeof(MsdState<uint64_t>) <= kMsdStateBytes && sizeof(uint2) == kMsdRangeBytes, "the tables hold them");
 
 template <class U>
 MsdArguments<U> make_arguments(const MsdPlan &plan, uint32_t ahead, void *memory) {
-  const Tables tables = tables_of(plan);
+  const MsdTables tables = msd_tables(plan);
   const auto words = [&](uint64_t offset) {
     return reinterpret_cast<uint32_t *>(static_cast<char *>(memory) + offset);
   };
@@ -126,8 +105,6 @@ void launch_moves(LaunchChain &launcher, const MsdSort<U> &sort, const MsdArgume
 }
 
 }  // namespace
-
-uint64_t msd_tables_bytes(uint64_t n, uint32_t, uint32_t cell_bits) { return tables_of(plan_msd(n, cell_bits)).bytes; }
 
 template <class U>
 const uint32_t *launch_msd(const LaunchContext &context, const MsdSort<U> &sort) {

@@ -8,11 +8,9 @@
 
 #include "core/key_bits.h"
 #include "cuda/engine/launch.h"
+#include "cuda/sort/msd/msd_tables.h"
 
 namespace gsort_internal {
-
-// Bytes for its tables, besides one array of n keys. n and key_bytes as msd_applies() allows. cell_bits: see MsdSort.
-uint64_t msd_tables_bytes(uint64_t n, uint32_t key_bytes, uint32_t cell_bits = 0);
 
 template <class U>
 struct MsdSort {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <algorithm>
 
-#include "cuda/segments/layout.h"
+#include "core/dtype.h"
+#include "cuda/segments/plan.h"
 #include "plan_support.h"
 
 namespace gsort_test {
 namespace {
 
 using namespace gsort_internal;
+using namespace gsort_internal::segments;
 
 Request segments_of(gsort_dtype t, uint64_t n, uint64_t segments) {
   Request r = make(Operation::kSortSegments, t, n, 0);
@@ -22,7 +24,7 @@ std::vector<uint64_t> segment_counts(uint64_t n) {
   return counts;
 }
 
-TEST(SegmentsLayout, ClassesFollowEachOther) {
+TEST(Layout, ClassesFollowEachOther) {
   for (const uint32_t bytes : {1u, 2u, 4u, 8u}) {
     EXPECT_LT(kShortSegmentItemsMax, small_segment_items(bytes));
     EXPECT_LT(small_segment_items(bytes), medium_segment_items(bytes));
@@ -38,11 +40,11 @@ TEST(SegmentsLayout, ClassesFollowEachOther) {
 
 // Words that the tiles read and the check marks: those of every tile and of the longest short segment behind it, and
 // the bound at n.
-TEST(SegmentsLayout, BitmapReachesBehindTheLastTile) {
+TEST(Layout, BitmapReachesBehindTheLastTile) {
   for (const gsort_dtype t : kPlanTypes)
     for (const uint64_t n : plan_sizes())
       for (const uint64_t segments : segment_counts(n)) {
-        const SegmentsLayout l = segments_layout(segments_of(t, n, segments));
+        const Plan l = make_plan(segments_of(t, n, segments), kLeastDevice);
         const uint64_t tile = short_tile_items(dtype_bytes(t));
         if (segments == 0) {
           EXPECT_EQ(0u, l.short_tiles);
@@ -57,7 +59,7 @@ TEST(SegmentsLayout, BitmapReachesBehindTheLastTile) {
       }
 }
 
-void check_lists(const Request &r, const SegmentsLayout &l) {
+void check_lists(const Request &r, const Plan &l) {
   const uint32_t bytes = dtype_bytes(r.order.dtype);
   // As many segments as there can be of the least size of a list.
   const auto most = [&](uint64_t least) { return std::min(r.segments, r.n / least); };
@@ -75,13 +77,13 @@ void check_lists(const Request &r, const SegmentsLayout &l) {
   EXPECT_LE(l.large_tiles_max, n / tile + l.large_max);
 }
 
-TEST(SegmentsLayout, ListsHoldTheSegmentsOfEverySize) {
+TEST(Layout, ListsHoldTheSegmentsOfEverySize) {
   for (const gsort_dtype t : kPlanTypes)
     for (const uint64_t n : plan_sizes()) {
       uint64_t fewer = 0;
       for (const uint64_t segments : segment_counts(n)) {
         const Request r = segments_of(t, n, segments);
-        const SegmentsLayout l = segments_layout(r);
+        const Plan l = make_plan(r, kLeastDevice);
         const uint64_t bytes = dtype_bytes(t), digits = digits_of(dtype_bytes(t)), bins = kDigitBins;
         check_lists(r, l);
         const uint64_t bits = l.short_tiles * short_tile_items(dtype_bytes(t)) + kShortSegmentItemsMax;
@@ -95,17 +97,31 @@ TEST(SegmentsLayout, ListsHoldTheSegmentsOfEverySize) {
                       {"large_list", l.large_list, l.large_max * 8},
                       {"large_tile_begins", l.large_tile_begins, (l.large_max + 1) * 8},
                       {"keys_y", l.keys_y, l.large_max == 0 ? 0 : n * bytes}},
-                     l.bytes, 256);
+                     l.workspace_bytes, 256);
         EXPECT_EQ(l.look_back, l.zero_bytes) << "what is cleared ends where the passes' words begin";
         if (l.large_max == 0) {
-          EXPECT_LE(l.bytes, l.keys_y) << "room for keys that are never moved";
+          EXPECT_LE(l.workspace_bytes, l.keys_y) << "room for keys that are never moved";
         }
         if (segments >= 1 && segments <= n) {
-          EXPECT_GE(l.bytes, fewer) << "more segments may need more room, not less";
-          fewer = l.bytes;
+          EXPECT_GE(l.workspace_bytes, fewer) << "more segments may need more room, not less";
+          fewer = l.workspace_bytes;
         }
       }
     }
+}
+
+TEST(SegmentsPlan, WorkspaceDoesNotDependOnTheDevice) {
+  for (const gsort_dtype t : kPlanTypes)
+    for (const uint64_t n : plan_sizes())
+      for (const uint64_t segments : segment_counts(n)) {
+        const Request r = segments_of(t, n, segments);
+        const Plan small = make_plan(r, kLeastDevice), large = make_plan(r, {100, 148, 232448});
+        EXPECT_EQ(small.workspace_bytes, large.workspace_bytes);
+        for (const uint32_t blocks : {small.check_blocks, small.short_blocks, small.small_blocks, small.medium_blocks})
+          EXPECT_GE(blocks, 1u);
+        EXPECT_LE(large.short_blocks, std::max<uint64_t>(large.short_tiles, 1)) << "a block without a tile";
+        EXPECT_GE(uint64_t{large.check_blocks} * kCheckItems, std::min<uint64_t>(segments, 148 * 8 * kCheckItems));
+      }
 }
 
 }  // namespace

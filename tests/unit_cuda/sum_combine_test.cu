@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// meet_in_grid(): one block gets the sum of all blocks' limbs and all flags, whatever the blocks' order, and leaves the
-// state zero. Blocks and warps are held up at random, so that a block that does not wait for all shows.
-#include "cuda/sum/meeting.cuh"
+// combine_in_grid(): one block gets the sum of all blocks' limbs and all flags, whatever the blocks' order, and leaves
+// the state zero. Blocks and warps are held up at random, so that a block that does not wait for all shows.
+#include "cuda/sum/combine.cuh"
 #include "launch_harness.h"
 
 namespace gsort_test {
 namespace {
 
 using namespace gsort_internal;
+using namespace gsort_internal::sum;
 
 // Limbs up to here are not zero; the others hold the carries.
 constexpr uint32_t kLimbsUsed = 60;
 
-struct Meeting {
-  SumState *state;
+struct Combined {
+  State *state;
   int64_t *total;          // kSumLimbs
   uint32_t *flags, *done;  // of the block that gathered, and how many did so far
   uint32_t round;
@@ -41,13 +42,13 @@ __host__ __device__ uint32_t flags_of(uint32_t round, uint32_t block) {
   return flags;
 }
 
-__global__ void sum_meeting_kernel(Meeting m) {
-  __shared__ SumBlock block;
+__global__ void sum_combine_kernel(Combined m) {
+  __shared__ BlockSums block;
   const uint32_t i = threadIdx.x, chance = static_cast<uint32_t>(word_of(~m.round, blockIdx.x, i / 32));
   if (chance % 4 == 0) __nanosleep(chance % 4096);
   if (i < kSumLimbs) block.limbs[i] = limb_of(m.round, m.bits, blockIdx.x, i);
-  if (i == kSumFlagsThread) block.flags = flags_of(m.round, blockIdx.x);
-  if (!meet_in_grid<kSumLimbs>(block, *m.state)) return;
+  if (i == kFlagsThread) block.flags = flags_of(m.round, blockIdx.x);
+  if (!combine_in_grid<kSumLimbs>(block, *m.state)) return;
   for (uint32_t limb = i; limb < kSumLimbs; limb += 32) m.total[limb] = block.total[limb];
   if (i != 0) return;
   *m.flags = static_cast<uint32_t>(block.flags);
@@ -66,20 +67,20 @@ std::vector<int64_t> digits_of(std::vector<int64_t> limbs) {
   return limbs;
 }
 
-class SumMeetingTest : public DeviceTest {};
+class SumCombineTest : public DeviceTest {};
 
-TEST_F(SumMeetingTest, SumOfAllBlocksWhateverTheirOrder) {
-  const DeviceArray state(std::vector<uint32_t>(sizeof(SumState) / sizeof(uint32_t), 0), 0);
+TEST_F(SumCombineTest, SumOfAllBlocksWhateverTheirOrder) {
+  const DeviceArray state(std::vector<uint32_t>(sizeof(State) / sizeof(uint32_t), 0), 0);
   const DeviceArray total(kSumLimbs * sizeof(int64_t), 0), marks(std::vector<uint32_t>(2, 0), 0);
   uint32_t round = 0, flags_seen = 0;
   // 2^46 is more than a limb's word takes of a block.
   for (const uint32_t bits : {1u, 20u, 40u, 41u, 42u, 46u})
-    for (const uint32_t blocks : {2u, 3u, 33u, 528u, ReduceTuning::kBlocksMax}) {
+    for (const uint32_t blocks : {2u, 3u, 33u, 528u, Tuning::kBlocksMax}) {
       for (uint32_t repeat = 0; repeat < 20; ++repeat) {
         ++round;
-        const Meeting m{
-            state.as<SumState>(), total.as<int64_t>(), marks.as<uint32_t>(), marks.as<uint32_t>() + 1, round, bits};
-        sum_meeting_kernel<<<blocks, ReduceTuning::kThreads>>>(m);
+        const Combined m{
+            state.as<State>(), total.as<int64_t>(), marks.as<uint32_t>(), marks.as<uint32_t>() + 1, round, bits};
+        sum_combine_kernel<<<blocks, Tuning::kThreads>>>(m);
         ASSERT_EQ(cudaSuccess, cudaDeviceSynchronize());
         std::vector<int64_t> expected(kSumLimbs, 0);
         uint32_t flags = 0;

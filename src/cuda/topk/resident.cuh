@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A row in the registers of the blocks that do it together: it is read once, each block offers a bound for the best k,
 // and what is at or under the bound agreed upon is found without a second read.
-#ifndef GSORT_CUDA_TOPK_HELD_CUH_
-#define GSORT_CUDA_TOPK_HELD_CUH_
+#ifndef GSORT_CUDA_TOPK_RESIDENT_CUH_
+#define GSORT_CUDA_TOPK_RESIDENT_CUH_
 
 #include "cuda/topk/common.cuh"
 #include "cuda/topk/filter.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::topk {
 
-__device__ __forceinline__ uint64_t topk_warp_least(uint64_t item) { return warp_least(item); }
-__device__ __forceinline__ TopkWide topk_warp_least(TopkWide item) {
+__device__ __forceinline__ uint64_t composite_warp_least(uint64_t item) { return warp_least(item); }
+__device__ __forceinline__ Wide composite_warp_least(Wide item) {
   const uint64_t high = warp_least(static_cast<uint64_t>(item >> 64));
   const uint64_t low =
       warp_least(static_cast<uint64_t>(item >> 64) == high ? static_cast<uint64_t>(item) : ~uint64_t{0});
-  return static_cast<TopkWide>(high) << 64 | low;
+  return static_cast<Wide>(high) << 64 | low;
 }
 
 // A block's part of a row. Of every group of `blocks` pairs of vectors, 32 bytes each, a block has one, and its warps
@@ -22,17 +22,17 @@ __device__ __forceinline__ TopkWide topk_warp_least(TopkWide item) {
 // group to group by a hash (multiples of the golden ratio, Knuth 6.4), and the first of the warps from turn to turn, so
 // that those in a column of a matrix are, too.
 template <class U>
-struct TopkHeld {
-  uint4 v[kTopkVectorsThread];
-  uint32_t at[kTopkVectorsThread];  // v[j] is vector at[j] of the row, if there is one; ascending
+struct ResidentPart {
+  uint4 v[kVectorsThread];
+  uint32_t at[kVectorsThread];  // v[j] is vector at[j] of the row, if there is one; ascending
 
   // Begins to load.
-  __device__ __forceinline__ void load(const TopkRow<U> &row, uint32_t rank, uint32_t blocks) {
-    constexpr uint32_t kPairs = kTopkTeamThreads / 2, kWarps = kTopkTeamThreads / 32;
+  __device__ __forceinline__ void load(const Row<U> &row, uint32_t rank, uint32_t blocks) {
+    constexpr uint32_t kPairs = kTeamThreads / 2, kWarps = kTeamThreads / 32;
     const uint32_t lane = threadIdx.x & 31;
     // Conditions of the loads themselves, not branches: all are under way at once.
 #pragma unroll
-    for (uint32_t j = 0; j < kTopkVectorsThread; ++j) {
+    for (uint32_t j = 0; j < kVectorsThread; ++j) {
       const uint32_t turn = j * (kPairs / kWarps) + lane / 2;
       const uint32_t group = turn * kWarps + ((threadIdx.x >> 5) + 5 * turn) % kWarps;
       const uint32_t place = rank + __umulhi(group * 0x9e3779b1u, blocks);
@@ -48,23 +48,23 @@ struct TopkHeld {
           : "l"(reinterpret_cast<const uint4 *>(row.data + row.head) + at[j]), "r"(static_cast<uint32_t>(has(row, j))));
     }
   }
-  __device__ __forceinline__ bool has(const TopkRow<U> &row, uint32_t j) const { return at[j] < row.vectors; }
+  __device__ __forceinline__ bool has(const Row<U> &row, uint32_t j) const { return at[j] < row.vectors; }
 };
 
 // The least composite of a thread's part.
 template <class U, class C>
-__device__ __forceinline__ C topk_held_least(const TopkRow<U> &row, const TopkHeld<U> &held) {
+__device__ __forceinline__ C resident_least(const Row<U> &row, const ResidentPart<U> &held) {
   U best = static_cast<U>(~U{0});
-  uint32_t best_at = held.at[0] * TopkRow<U>::kVectorItems;
-  topk_with_codec(row.codec, [&](const KeyCodec<U> &codec) {
+  uint32_t best_at = held.at[0] * Row<U>::kVectorItems;
+  with_codec(row.codec, [&](const KeyCodec<U> &codec) {
 #pragma unroll
-    for (uint32_t j = 0; j < kTopkVectorsThread; ++j) {
+    for (uint32_t j = 0; j < kVectorsThread; ++j) {
       if (!held.has(row, j)) break;
 #pragma unroll
-      for (uint32_t e = 0; e < TopkRow<U>::kVectorItems; ++e) {
-        const U key = codec.encode(topk_vector_item<U>(held.v[j], e));
+      for (uint32_t e = 0; e < Row<U>::kVectorItems; ++e) {
+        const U key = codec.encode(vector_item<U>(held.v[j], e));
         // Indices only grow, so that of equal keys the first stays.
-        if (key < best) best = key, best_at = held.at[j] * TopkRow<U>::kVectorItems + e;
+        if (key < best) best = key, best_at = held.at[j] * Row<U>::kVectorItems + e;
       }
     }
   });
@@ -73,15 +73,15 @@ __device__ __forceinline__ C topk_held_least(const TopkRow<U> &row, const TopkHe
 
 // The best of each warp, in order; shared memory.
 template <class C>
-struct TopkHeldOffers {
-  C items[kTopkHeldOffersMax][kTopkTeamThreads / 32];
+struct ResidentOffers {
+  C items[kResidentOffersMax][kTeamThreads / 32];
 };
 
 // Leaves the `each` best of a warp's items, one an item of a lane, in `offers`.
 template <class C>
-__device__ __forceinline__ void topk_held_offer(TopkHeldOffers<C> &offers, C mine, uint32_t each) {
+__device__ __forceinline__ void resident_offer(ResidentOffers<C> &offers, C mine, uint32_t each) {
   for (uint32_t i = 0; i < each; ++i) {
-    const C least = topk_warp_least(mine);
+    const C least = composite_warp_least(mine);
     if (mine == least) mine = ~C{0};
     if ((threadIdx.x & 31) == 0) offers.items[i][threadIdx.x >> 5] = least;
   }
@@ -90,8 +90,8 @@ __device__ __forceinline__ void topk_held_offer(TopkHeldOffers<C> &offers, C min
 // Calls tell(bound) with number `need` of what the block's warps offer, in the warp that offered it: each looks whether
 // it is one of its own.
 template <class C, class Tell>
-__device__ __forceinline__ void topk_held_bound(const TopkHeldOffers<C> &offers, uint32_t need, uint32_t each,
-                                                Tell &&tell) {
+__device__ __forceinline__ void resident_bound(const ResidentOffers<C> &offers, uint32_t need, uint32_t each,
+                                               Tell &&tell) {
   const uint32_t lane = threadIdx.x & 31;
   for (uint32_t i = 0; i < each; ++i) {
     const C item = offers.items[i][threadIdx.x >> 5];
@@ -105,20 +105,20 @@ __device__ __forceinline__ void topk_held_bound(const TopkHeldOffers<C> &offers,
 // Calls append(composite) for the block's elements at or under `bound`, until that is false. Few threads have one, and
 // most of those only `least`, their best.
 template <class U, class C, class Append>
-__device__ __forceinline__ void topk_held_filter(const TopkRow<U> &row, const TopkHeld<U> &held, C least, C bound,
-                                                 uint32_t rank, Append &&append) {
+__device__ __forceinline__ void resident_filter(const Row<U> &row, const ResidentPart<U> &held, C least, C bound,
+                                                uint32_t rank, Append &&append) {
   if (least <= bound && append(least)) {
     const U limit = static_cast<U>(bound >> row.index_bits);
     bool room = true;
-    topk_with_codec(row.codec, [&](const KeyCodec<U> &codec) {
+    with_codec(row.codec, [&](const KeyCodec<U> &codec) {
 #pragma unroll
-      for (uint32_t j = 0; j < kTopkVectorsThread; ++j) {
+      for (uint32_t j = 0; j < kVectorsThread; ++j) {
         if (!room || !held.has(row, j)) break;
-        uint32_t marked = topk_vector_mask(held.v[j], codec, limit);
+        uint32_t marked = vector_mask(held.v[j], codec, limit);
         while (room && marked != 0) {
           const uint32_t e = static_cast<uint32_t>(__ffs(static_cast<int>(marked))) - 1;
           marked &= marked - 1;
-          const C item = (static_cast<C>(codec.encode(topk_vector_item_any<U>(held.v[j], e))) << row.index_bits) |
+          const C item = (static_cast<C>(codec.encode(vector_item_any<U>(held.v[j], e))) << row.index_bits) |
                          (row.vector_begin(held.at[j]) + e);
           if (item <= bound && item != least) room = append(item);
         }
@@ -133,6 +133,6 @@ __device__ __forceinline__ void topk_held_filter(const TopkRow<U> &row, const To
   if (item <= bound) append(item);
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::topk
 
-#endif  // GSORT_CUDA_TOPK_HELD_CUH_
+#endif  // GSORT_CUDA_TOPK_RESIDENT_CUH_

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// gsort_scan on device memory.
+#ifndef GSORT_CUDA_SCAN_LAUNCH_H_
+#define GSORT_CUDA_SCAN_LAUNCH_H_
+
+#include "core/request.h"
+#include "cuda/engine/launch.h"
+
+namespace gsort_internal::scan {
+
+uint64_t workspace_bytes(const Request &shape);
+void launch(const LaunchContext &context, const Request &request, void *workspace);
+
+}  // namespace gsort_internal::scan
+
+#endif  // GSORT_CUDA_SCAN_LAUNCH_H_

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// gsort_sort_segments on device memory.
+#ifndef GSORT_CUDA_SEGMENTS_LAUNCH_H_
+#define GSORT_CUDA_SEGMENTS_LAUNCH_H_
+
+#include "core/request.h"
+#include "cuda/engine/launch.h"
+
+namespace gsort_internal::segments {
+
+uint64_t workspace_bytes(const Request &shape);
+// offsets are in device memory and may be wrong; then nothing is written to out and *error_out (device, never NULL) is
+// set to 1, otherwise to 0.
+void launch(const LaunchContext &context, const Request &request, void *workspace, uint32_t *error_out);
+
+}  // namespace gsort_internal::segments
+
+#endif  // GSORT_CUDA_SEGMENTS_LAUNCH_H_

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cuda/segments/plan.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "core/dtype.h"
+#include "core/slices.h"
+
+namespace gsort_internal::segments {
+namespace {
+
+void count_entries(const Request &request, uint32_t key_bytes, Plan &plan) {
+  const uint64_t n = request.n;
+  plan.small_max = std::min(request.segments, n / (kShortSegmentItemsMax + 1));
+  plan.medium_max = std::min(request.segments, n / (small_segment_items(key_bytes) + 1));
+  plan.large_max = std::min(request.segments, n / (medium_segment_items(key_bytes) + 1));
+  // Every large segment may end with a tile that is not full.
+  plan.large_tiles_max = plan.large_max == 0 ? 0 : n / segment_tile_items(key_bytes) + plan.large_max;
+  // A segment's bounds are 0 to n, and the last tile looks beyond its own end for the end of its last segment.
+  plan.short_tiles = request.segments == 0 ? 0 : n / short_tile_items(key_bytes) + 1;
+}
+
+void cut_workspace(const Request &request, uint32_t key_bytes, Plan &plan) {
+  const uint32_t digits = digits_of(key_bytes);
+  SliceCounter slices;
+  plan.list_counts = slices.take(32);
+  plan.tickets = slices.take(uint64_t{digits} * 4);
+  plan.bounds = slices.take((plan.short_tiles * short_tile_items(key_bytes) + kShortSegmentItemsMax) / 8);
+  plan.zero_bytes = slices.bytes();
+  plan.look_back = slices.take(plan.large_tiles_max * kDigitBins * 8);
+  plan.large_counts = slices.take(plan.large_max * digits * kDigitBins * 8);
+  plan.small_list = slices.take(plan.small_max * 8);
+  plan.medium_list = slices.take(plan.medium_max * 8);
+  plan.large_list = slices.take(plan.large_max * 8);
+  plan.large_tile_begins = slices.take((plan.large_max + 1) * 8);
+  plan.keys_y = slices.take(plan.large_max == 0 ? 0 : request.n * key_bytes);
+  plan.workspace_bytes = slices.bytes();
+}
+
+uint32_t blocks_for(uint64_t work, uint64_t per_block, uint64_t blocks_max) {
+  return static_cast<uint32_t>(std::max<uint64_t>(1, std::min((work + per_block - 1) / per_block, blocks_max)));
+}
+
+}  // namespace
+
+Plan make_plan(const Request &request, const DeviceFacts &device) {
+  const uint32_t key_bytes = dtype_bytes(request.order.dtype);
+  Plan plan{};
+  count_entries(request, key_bytes, plan);
+  cut_workspace(request, key_bytes, plan);
+  const uint64_t multiprocessors = device.multiprocessors;
+  plan.check_blocks = blocks_for(request.segments, kCheckItems, multiprocessors * 8);
+  // Blocks stay for several tiles and even them out.
+  plan.short_blocks = blocks_for(plan.short_tiles, 1, multiprocessors * 30);
+  // Enough blocks to fill every multiprocessor twice: the second half evens out segments of different size.
+  plan.small_blocks = blocks_for(plan.small_max, 1, multiprocessors * (2048 / SmallSegmentTile<4>::kThreads));
+  plan.medium_blocks = blocks_for(plan.medium_max, 1, multiprocessors * (2048 / MediumSegmentTile<4>::kThreads));
+  return plan;
+}
+
+void describe(const Request &request, const Plan &, char *text, size_t text_bytes) {
+  std::snprintf(text, text_bytes,
+                "sort of segments on the GPU: %llu keys in %llu segments: up to %u keys in lanes of a warp, up to %u "
+                "by a block, more by LSD passes",
+                static_cast<unsigned long long>(request.n), static_cast<unsigned long long>(request.segments),
+                kShortSegmentItemsMax, medium_segment_items(dtype_bytes(request.order.dtype)));
+}
+
+}  // namespace gsort_internal::segments

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cuda/topk/plan.h"
+
+#include <cstdio>
+
+#include "core/dtype.h"
+#include "cuda/sort/workspace_bytes.h"
+
+namespace gsort_internal::topk {
+namespace {
+
+using ull = unsigned long long;
+
+Shape shape_of(const Request &request) {
+  const bool rows = request.operation == Operation::kTopkRows;
+  Shape shape{};
+  shape.rows = rows ? request.rows : 1;
+  shape.columns = rows ? request.columns : request.n;
+  shape.k = min_of(request.k, shape.columns);
+  shape.key_bytes = dtype_bytes(request.order.dtype);
+  return shape;
+}
+
+// Near k = columns sorting everything is cheaper than selecting first.
+bool sorts_all(const Shape &s) { return s.k > s.columns - s.columns / 4; }
+
+Request request_of(const SortStep &step, const KeyOrder &order, bool pairs) {
+  Request r{};
+  r.operation = pairs ? Operation::kSortPairs : Operation::kSort;
+  r.order = order;
+  r.n = step.items;
+  r.value_bytes = pairs ? step.index_bytes : 0;
+  return r;
+}
+
+SortStep sort_step(const Shape &s, const KeyOrder &order) {
+  SortStep step{};
+  step.all = sorts_all(s);
+  step.items = step.all ? s.columns : s.k;
+  step.index_bytes = s.columns <= uint64_t{1} << 32 ? 4 : 8;
+  step.keys = 0;
+  step.indices = slice_bytes(step.items * s.key_bytes);
+  step.rest = step.indices + slice_bytes(step.items * step.index_bytes);
+  const uint64_t sorts =
+      max_of(sort_workspace_bytes(request_of(step, order, false)), sort_workspace_bytes(request_of(step, order, true)));
+  step.bytes = step.rest + max_of(sorts, team_layout(s, true).bytes);
+  return step;
+}
+
+// The most that bytes(n) is for any n from `from` to `to`. It grows with n but where the sort changes its plan, at
+// sizes that nobody but the sort knows: they are found as bends of an otherwise straight line. Slices are rounded up,
+// so that the line is not quite straight; what a bend too small to be told from that may hide is added to the answer.
+constexpr uint64_t kRounding = 16 * 1024;
+template <class Bytes>
+uint64_t most_between(uint64_t from, uint64_t from_bytes, uint64_t to, uint64_t to_bytes, const Bytes &bytes) {
+  if (to - from < 2) return max_of(from_bytes, to_bytes);
+  const uint64_t middle = from + (to - from) / 2, middle_bytes = bytes(middle);
+  const double share = static_cast<double>(middle - from) / static_cast<double>(to - from);
+  const double line =
+      static_cast<double>(from_bytes) + share * (static_cast<double>(to_bytes) - static_cast<double>(from_bytes));
+  const double bend = static_cast<double>(middle_bytes) - line;
+  if (bend < kRounding && -bend < kRounding) return max_of(max_of(from_bytes, to_bytes), middle_bytes) + 2 * kRounding;
+  return max_of(most_between(from, from_bytes, middle, middle_bytes, bytes),
+                most_between(middle, middle_bytes, to, to_bytes, bytes));
+}
+
+// Of rows that are sorted whole and of those that are not, any number of which are cut from s.columns elements. In
+// parts, so that two bends that cancel each other out are not overlooked.
+uint64_t sorts_bytes_max(const Shape &s, const KeyOrder &order) {
+  constexpr uint64_t kParts = 64;
+  const auto bytes = [&](uint64_t columns) { return sort_step({1, columns, s.k, s.key_bytes}, order).bytes; };
+  uint64_t longest = min_of(s.columns, s.k + s.k / 3 + 2);  // row that is sorted whole
+  while (!sorts_all({1, longest, s.k, s.key_bytes})) --longest;
+  uint64_t most = bytes(s.columns), from = s.k, from_bytes = bytes(from);
+  for (uint64_t part = 1; part <= kParts; ++part) {
+    const uint64_t to = s.k + (longest - s.k) * part / kParts, to_bytes = bytes(to);
+    most = max_of(most, most_between(from, from_bytes, to, to_bytes, bytes));
+    from = to, from_bytes = to_bytes;
+  }
+  return most;
+}
+
+// Whether a block's shared memory holds a row is the device's matter; a team's workspace is counted always.
+void place(const Request &request, const Options &options, Plan &plan) {
+  const Shape &s = plan.shape;
+  const bool sorts = options.sort || (s.k > kTeamItemsMax && !options.team);
+  plan.team_layout = team_layout(s, sorts);
+  if (sorts) {
+    plan.sort = sort_step(s, request.order);
+    plan.workspace_bytes = plan.sort.bytes;
+  } else {
+    plan.workspace_bytes = plan.team_layout.bytes * teams_max(s);
+  }
+  // A reservation knows rows * columns and k, and says so as one row: then every split into rows must have room.
+  if (request.operation != Operation::kTopkRows || s.rows != 1) return;
+  const uint64_t split = sorts ? sorts_bytes_max(s, request.order) : teams_bytes_max(s);
+  plan.workspace_bytes = max_of(plan.workspace_bytes, split);
+}
+
+}  // namespace
+
+Request sort_request(const Plan &plan, const KeyOrder &order, bool pairs) {
+  return request_of(plan.sort, order, pairs);
+}
+
+Plan make_plan(const Request &request, const DeviceFacts &device, const Options &options) {
+  const Shape shape = shape_of(request);
+  Plan plan{};
+  plan.shape = shape;
+  if (shape.k == 0 || shape.columns == 0 || shape.rows == 0) return plan;
+  plan = choose(shape, device, options);
+  place(request, options, plan);
+  return plan;
+}
+
+void describe(const Request &, const Plan &p, char *text, size_t text_bytes) {
+  const Shape &s = p.shape;
+  char call[96];
+  std::snprintf(call, sizeof call, "top-k: %llu rows of %llu, k = %llu", static_cast<ull>(s.rows),
+                static_cast<ull>(s.columns), static_cast<ull>(s.k));
+  if (p.algorithm == Algorithm::kWarp)
+    std::snprintf(text, text_bytes, "%s: one warp a row", call);
+  else if (p.algorithm == Algorithm::kRows)
+    std::snprintf(text, text_bytes, "%s: one block of %u threads a row, sample of %llu", call, p.rows.threads,
+                  static_cast<ull>(p.rows.sample.items));
+  else if (p.algorithm == Algorithm::kTeam)
+    std::snprintf(text, text_bytes, "%s: %u teams of %u blocks%s, sample of %llu, bound at its rank %llu", call,
+                  p.team.teams, p.team.blocks, p.team.cluster ? " (clusters)" : "",
+                  static_cast<ull>(p.team.sample.items), static_cast<ull>(p.team.sample.rank));
+  else
+    std::snprintf(text, text_bytes, "%s: exact selection, then a sort of pairs", call);
+}
+
+}  // namespace gsort_internal::topk

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Between the files of the top-k family.
+#ifndef GSORT_CUDA_TOPK_PROBLEM_H_
+#define GSORT_CUDA_TOPK_PROBLEM_H_
+
+#include "core/key_bits.h"
+#include "cuda/engine/launch.h"
+#include "cuda/topk/plan.h"
+#include "cuda/topk/ragged_plan.h"
+
+namespace gsort_internal::topk {
+
+template <class U>
+struct Output {
+  U *values;      // or NULL
+  void *indices;  // or NULL
+  uint32_t index_bytes;
+};
+
+// Rows of different lengths: row s is [offsets[s], offsets[s + 1]). Who does it is found on the device.
+struct Ragged {
+  const uint64_t *offsets;       // NULL: the rows have one length
+  uint32_t *error;               // set where the offsets are wrong; then nothing else is done
+  uint64_t elements;             // the offsets' limit
+  uint64_t block_k_max;          // most results of a row that one block does
+  unsigned long long *counters;  // rows in each list, then the ticket
+  uint64_t *lists[3];            // rows for blocks, long rows, rows for all blocks together
+  uint64_t capacity[3];
+};
+
+template <class U>
+struct Problem {
+  const U *in;
+  uint64_t rows, columns, row_stride, k;  // ragged: columns and row_stride are not used
+  uint32_t index_bits;
+  KeyCodec<U> codec;
+  Output<U> output;
+  Ragged ragged;
+};
+
+// With split_keys the team path writes the k selected elements of its one row in the order of the input to these
+// arrays (split_indices may be NULL), for a stable sort to finish; problem.output is then not used.
+template <class U>
+struct TeamArgs {
+  Problem<U> problem;
+  TeamPlan plan;
+  TeamLayout layout;
+  unsigned char *workspace;
+  U *split_keys;
+  void *split_indices;
+  uint32_t split_index_bytes;
+};
+
+// Instantiated for the four key widths.
+template <class U>
+void launch_warp(const LaunchContext &context, const Problem<U> &problem, uint32_t items_max);
+template <class U>
+void launch_rows(const LaunchContext &context, const Problem<U> &problem, const RowsPlan &plan,
+                 uint32_t composite_bytes);
+template <class U>
+void launch_team(const LaunchContext &context, const TeamArgs<U> &args, uint32_t composite_bytes);
+
+}  // namespace gsort_internal::topk
+
+#endif  // GSORT_CUDA_TOPK_PROBLEM_H_
