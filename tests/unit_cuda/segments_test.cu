@@ -2,7 +2,6 @@
 // Sorts of segments on the GPU: every class of length, gaps, empty segments and wrong offsets.
 #include "cuda/segments/launch.h"
 #include "cuda/segments/plan.h"
-#include "sort_support.h"
 
 namespace gsort_internal {
 namespace {
@@ -91,8 +90,10 @@ TEST_F(SegmentsTest, EveryShortLength) {
   for (const gsort_dtype dtype : {GSORT_U8, GSORT_I16, GSORT_F32, GSORT_U64}) {
     const KeyOrder order{dtype, false, is_float(dtype)};
     std::vector<uint64_t> offsets = {3};
-    for (uint64_t length = 0; length <= kShortSegmentItemsMax + 1; ++length) offsets.push_back(offsets.back() + length);
-    for (uint64_t length = kShortSegmentItemsMax + 1; length > 0; --length) offsets.push_back(offsets.back() + length);
+    for (uint64_t length = 0; length <= segments::kShortSegmentItemsMax + 1; ++length)
+      offsets.push_back(offsets.back() + length);
+    for (uint64_t length = segments::kShortSegmentItemsMax + 1; length > 0; --length)
+      offsets.push_back(offsets.back() + length);
     const uint64_t n = offsets.back() + 11;
     for (const Pattern pattern : kPatterns) {
       SCOPED_TRACE(describe(order, n, pattern));

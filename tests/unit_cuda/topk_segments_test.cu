@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Top-k of rows of different lengths: every class of length, elements outside all rows, wrong offsets.
+#include "cuda/topk/ragged_plan.h"
 #include "topk_support.h"
 
 namespace gsort_test {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cuda/engine/device.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "core/error.h"
@@ -118,8 +119,9 @@ OpenedDevice open_device(int ordinal) {
   device.compute_capability = attribute(cudaDevAttrComputeCapabilityMajor, ordinal) * 10 +
                               attribute(cudaDevAttrComputeCapabilityMinor, ordinal);
   device.facts.multiprocessors = attribute(cudaDevAttrMultiProcessorCount, ordinal);
-  device.facts.shared_bytes_block_max = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal);
   device.facts.compute_capability = require_kernels(ordinal, device.compute_capability);
+  device.facts.shared_bytes_block_max = std::min(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal),
+                                                 architecture_of(device.facts.compute_capability).shared_bytes_block_max);
   size_t free_bytes = 0, total_bytes = 0;
   require_device(cudaMemGetInfo(&free_bytes, &total_bytes), ordinal, "cudaMemGetInfo");
   device.memory_bytes = total_bytes;

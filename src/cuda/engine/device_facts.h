@@ -5,18 +5,20 @@
 
 #include <cstdint>
 
+#include "cuda/primitive/architecture.h"
+
 namespace gsort_internal {
 
 // Read once when the handle is made. Every question "can this device run it" is answered by a plan, from these.
 struct DeviceFacts {
   uint32_t compute_capability;  // major * 10 + minor
   uint32_t multiprocessors;
-  uint32_t shared_bytes_block_max;  // with opt-in
+  uint32_t shared_bytes_block_max;  // with opt-in, and no more than kernels of the capability are compiled for
 
   bool clusters_fit = true;  // false: a launch has shown that they do not
 
   // Clusters of 8 blocks are certain on the architectures for servers.
-  constexpr bool clusters() const { return clusters_fit && compute_capability >= 90 && compute_capability < 120; }
+  constexpr bool clusters() const { return clusters_fit && architecture_of(compute_capability).clusters; }
   // Programmatic dependent launch: a kernel is set up while the one before still runs.
   constexpr bool dependent_launches() const { return compute_capability >= 90; }
 };

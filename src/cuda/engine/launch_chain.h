@@ -3,13 +3,9 @@
 #ifndef GSORT_CUDA_ENGINE_LAUNCH_CHAIN_H_
 #define GSORT_CUDA_ENGINE_LAUNCH_CHAIN_H_
 
-#include <cuda_runtime.h>
-
 #include <cstdint>
 
-#include "cuda/engine/check.h"
-#include "cuda/engine/launch.h"
-#include "cuda/engine/shared_bytes.h"
+#include "cuda/engine/launcher.h"
 
 namespace gsort_internal {
 
@@ -23,18 +19,9 @@ struct LaunchChain {
   template <class... Parameters, class... Values>
   void operator()(void (*kernel)(Parameters...), const char *name, uint32_t blocks, uint32_t threads,
                   uint32_t shared_bytes, const Values &...values) {
-    allow_shared_bytes(kernel, shared_bytes);
-    cudaLaunchAttribute attribute = {};
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(blocks);
-    config.blockDim = dim3(threads);
-    config.dynamicSmemBytes = shared_bytes;
-    config.stream = context.stream;
-    config.attrs = &attribute;
-    config.numAttrs = !first && context.device->dependent_launches() ? 1 : 0;
-    cuda_check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(values)...), name);
+    Grid grid = {blocks, threads, shared_bytes};
+    grid.dependent = !first;
+    launch_kernel(context, name, grid, kernel, values...);
     first = false;
   }
 };

@@ -2,6 +2,7 @@
 // gsort_merge on device memory.
 #include "core/dtype.h"
 #include "cuda/engine/check.h"
+#include "cuda/engine/launcher.h"
 #include "cuda/merge/launch.h"
 #include "cuda/merge/merge.cuh"
 #include "cuda/merge/plan.h"
@@ -24,11 +25,11 @@ void launch_width(const LaunchContext &context, const Request &request, const Pl
     cuda_check(cudaMemsetAsync(arguments.unsorted, 0, sizeof(uint32_t), context.stream), "cudaMemsetAsync");
     constexpr uint32_t kBorders = Tuning::kPartitionThreads - 1;
     const uint32_t blocks = static_cast<uint32_t>((plan.tiles + kBorders) / kBorders);
-    merge_partition_kernel<U><<<blocks, Tuning::kPartitionThreads, 0, context.stream>>>(arguments);
-    check_launch("merge_partition_kernel");
+    launch_kernel(context, "merge_partition_kernel", {blocks, Tuning::kPartitionThreads}, merge_partition_kernel<U>,
+                  arguments);
   }
-  merge_kernel<U><<<static_cast<uint32_t>(plan.tiles), Tuning::kThreads, 0, context.stream>>>(arguments);
-  check_launch("merge_kernel");
+  launch_kernel(context, "merge_kernel", {static_cast<uint32_t>(plan.tiles), Tuning::kThreads}, merge_kernel<U>,
+                arguments);
 }
 
 }  // namespace

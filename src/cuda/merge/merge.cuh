@@ -11,6 +11,7 @@
 
 #include "core/key_bits.h"
 #include "cuda/merge/plan.h"
+#include "cuda/primitive/architecture.h"
 #include "cuda/primitive/staged_vector.cuh"
 
 namespace gsort_internal::merge {
@@ -159,7 +160,7 @@ __device__ __forceinline__ void store_merged(const U (&merged)[Tile<sizeof(U)>::
 }
 
 template <class U>
-__global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerMultiprocessor)
+__global__ void __launch_bounds__(Tuning::kThreads, blocks_here(Tuning::kThreads, Tuning::kBlocksPerMultiprocessor))
     merge_kernel(const Arguments<U> args) {
   constexpr uint32_t kItems = Tile<sizeof(U)>::kItems, kTile = Tile<sizeof(U)>::kKeys;
   __shared__ uint4 keys[Tile<sizeof(U)>::kSharedBytes / 16];

@@ -27,6 +27,13 @@ __device__ __forceinline__ void cluster_wait() {
 #endif
 }
 
+// Both halves, for warps whose threads may come one by one.
+__device__ __forceinline__ void cluster_barrier() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
+#endif
+}
+
 // Words that blocks of a cluster send into each other's shared memory, counted there by the bytes of a round. Who waits
 // sees all of them, without a barrier of the cluster, whose release alone takes hundreds of cycles.
 //

@@ -5,16 +5,30 @@
 #define GSORT_CUDA_PRIMITIVE_COPY_ASYNC_CUH_
 
 #include <cstdint>
+#include <type_traits>
+
+#include "cuda/primitive/ptx.cuh"
 
 namespace gsort_internal {
 
 // Both addresses are aligned to 16.
 __device__ __forceinline__ void copy_async(uint4 *shared, const uint4 *global) {
 #if __CUDA_ARCH__ >= 800
-  const uint32_t address = static_cast<uint32_t>(__cvta_generic_to_shared(shared));
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(global) : "memory");
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(shared)), "l"(global) : "memory");
 #else
   *shared = *global;
+#endif
+}
+
+// One item of 4 or 8 bytes, to an address of shared memory.
+template <class T>
+__device__ __forceinline__ void copy_async(uint32_t shared, const T *global) {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8, "what the hardware copies");
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared), "l"(global), "n"(sizeof(T)) : "memory");
+#else
+  using Word = typename std::conditional<sizeof(T) == 8, unsigned long long, uint32_t>::type;
+  store_shared(shared, static_cast<Word>(*global));
 #endif
 }
 
@@ -30,6 +44,13 @@ template <uint32_t Newer>
 __device__ __forceinline__ void copy_async_wait() {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_group %0;" ::"n"(Newer) : "memory");
+#endif
+}
+
+// Waits for all of the thread's copies, in groups or not.
+__device__ __forceinline__ void copy_async_wait_all() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
 #endif
 }
 

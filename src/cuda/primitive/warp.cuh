@@ -86,6 +86,11 @@ __device__ __forceinline__ uint32_t warp_sum(uint32_t value) {
 #endif
 }
 
+__device__ __forceinline__ int64_t warp_sum(int64_t value) {
+  for (uint32_t distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(kFullWarp, value, distance);
+  return value;
+}
+
 // Over the warp, in every lane.
 __device__ __forceinline__ uint32_t warp_least(uint32_t value) {
 #if __CUDA_ARCH__ >= 800

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "core/superaccumulator.h"
+#include "cuda/primitive/ptx.cuh"
 
 namespace gsort_internal::scan {
 
@@ -43,14 +44,9 @@ struct F64 {
 struct F16 {
   using Bits = uint16_t;
   static constexpr Bits kIdentity = 0x8000;
-  __device__ static __forceinline__ double widen(Bits b) {
-    float f;
-    asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(b));
-    return f;
-  }
+  __device__ static __forceinline__ double widen(Bits b) { return float_of_half(b); }
   __device__ static __forceinline__ Bits narrow(double s) {
-    Bits b;
-    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(b) : "f"(normal_float_to_odd(s)));
+    const Bits b = half_of_float(normal_float_to_odd(s));
     return s == s ? b : Bits{0x7e00};
   }
 };
@@ -76,6 +72,12 @@ struct FewIntegers {
   __device__ static __forceinline__ double widen(Bits b) { return static_cast<double>(b); }
   __device__ static __forceinline__ Bits narrow(double s) { return static_cast<Bits>(static_cast<uint64_t>(s)); }
 };
+
+// Elements that no plan leaves to a block of its own.
+template <class Element>
+constexpr bool kInClustersAlone = false;
+template <class U>
+constexpr bool kInClustersAlone<FewIntegers<U>> = true;
 
 }  // namespace gsort_internal::scan
 

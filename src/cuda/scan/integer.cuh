@@ -15,6 +15,7 @@
 
 #include <cstdint>
 
+#include "cuda/primitive/ptx.cuh"
 #include "cuda/scan/mailbox.cuh"
 #include "cuda/scan/plan.h"
 #include "cuda/scan/vector.cuh"
@@ -121,7 +122,7 @@ class IntegerScan {
   // no block's total waits for another one's look-back.
   __device__ __forceinline__ void publish_total(uint32_t tile, uint32_t turn) {
     if (args_.tiles == 1) return;
-    asm volatile("bar.sync 1, %0;" ::"n"(kWarps * 32) : "memory");
+    sync_threads<1, kWarps * 32>();
     if (warp_ != 0) return;
     Sum total = lane_ < kWarps ? shared_.warp_totals[turn][lane_] : Sum{0};
     for (uint32_t d = 16; d > 0; d /= 2) total += __shfl_xor_sync(0xffffffffu, total, d);

@@ -2,7 +2,7 @@
 // gsort_scan on device memory.
 #include "core/dtype.h"
 #include "cuda/engine/check.h"
-#include "cuda/engine/shared_bytes.h"
+#include "cuda/engine/launcher.h"
 #include "cuda/scan/integer.cuh"
 #include "cuda/scan/launch.h"
 #include "cuda/scan/pipeline.cuh"
@@ -16,23 +16,13 @@ void clear_words(const LaunchContext &context, uint64_t *words, uint64_t count) 
   cuda_check(cudaMemsetAsync(words, 0xff, count * sizeof(uint64_t), context.stream), "cudaMemsetAsync");
 }
 
-void launch_kernel(const LaunchContext &context, const FloatPlan &plan, void (*kernel)(Arguments),
-                   const Arguments &arguments) {
+void launch_tiles(const LaunchContext &context, const FloatPlan &plan, void (*kernel)(Arguments),
+                  const Arguments &arguments) {
   static_assert(kSharedBytesUnasked + FloatTuning::kOtherSharedBytes <= 48 * 1024, "fits unasked");
-  allow_shared_bytes(kernel, plan.shared_bytes);
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(plan.blocks);
-  config.blockDim = dim3(plan.way == Algorithm::kPipeline ? FloatTuning::kPipelineThreads : FloatTuning::kThreads);
-  config.dynamicSmemBytes = plan.shared_bytes;
-  config.stream = context.stream;
-  cudaLaunchAttribute cluster{};
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim = {plan.blocks, 1, 1};
-  if (plan.way == Algorithm::kCluster) {
-    config.attrs = &cluster;
-    config.numAttrs = 1;
-  }
-  cuda_check(cudaLaunchKernelEx(&config, kernel, arguments), "scan_kernel");
+  const bool pipeline = plan.way == Algorithm::kPipeline;
+  Grid grid = {plan.blocks, pipeline ? FloatTuning::kPipelineThreads : FloatTuning::kThreads, plan.shared_bytes};
+  if (plan.way == Algorithm::kCluster) grid.together = Together::kClusters, grid.cluster_blocks = plan.blocks;
+  launch_kernel(context, "scan_kernel", grid, kernel, arguments);
 }
 
 // `words`: NULL where no block looks back.
@@ -54,19 +44,19 @@ void launch_floats(const LaunchContext &context, const Request &request, const P
   const FloatPlan &floats = plan.floats;
   const Arguments arguments = scan_arguments(request, plan, words);
   if (floats.way == Algorithm::kCluster || (floats.tiles == 1 && floats.way == Algorithm::kStaged))
-    return launch_kernel(context, floats, scan_kernel<Element, true, true>, arguments);
+    return launch_tiles(context, floats, scan_kernel<Element, true, true>, arguments);
   clear_words(context, words, request.exclusive ? plan.words : plan.inclusive_words);
   if constexpr (sizeof(typename Element::Bits) == 8) {
     if (floats.way == Algorithm::kDirect)
-      return launch_kernel(context, floats, scan_kernel<Element, false, false>, arguments);
+      return launch_tiles(context, floats, scan_kernel<Element, false, false>, arguments);
   }
   if constexpr (sizeof(typename Element::Bits) <= FloatTuning::kPipelineElementBytesMax) {
     if (floats.way == Algorithm::kPipeline)
-      return launch_kernel(
+      return launch_tiles(
           context, floats,
           request.exclusive ? scan_pipeline_kernel<Element, true> : scan_pipeline_kernel<Element, false>, arguments);
   }
-  launch_kernel(context, floats, scan_kernel<Element, true, false>, arguments);
+  launch_tiles(context, floats, scan_kernel<Element, true, false>, arguments);
 }
 
 void launch_float_type(const LaunchContext &context, const Request &request, const Plan &plan, uint64_t *words) {
@@ -86,8 +76,8 @@ template <class U>
 void launch_integers(const LaunchContext &context, const Request &request, const Plan &plan, uint64_t *words) {
   if constexpr (sizeof(U) <= 4) {
     if (plan.path == Path::kFewIntegers)
-      return launch_kernel(context, plan.floats, scan_kernel<FewIntegers<U>, true, true>,
-                           scan_arguments(request, plan, nullptr));
+      return launch_tiles(context, plan.floats, scan_kernel<FewIntegers<U>, true, true>,
+                          scan_arguments(request, plan, nullptr));
   }
   const uint32_t skew = static_cast<uint32_t>(reinterpret_cast<uint64_t>(request.in) % 16 / sizeof(U));
   const IntegerPlan &integers = plan.integers;
@@ -100,8 +90,8 @@ void launch_integers(const LaunchContext &context, const Request &request, const
                                       reinterpret_cast<uint32_t *>(words + plan.tickets),
                                       {words + plan.tile_totals, integers.tiles}};
   if (integers.tiles > 1) clear_words(context, words, plan.words);
-  scan_integer_kernel<U><<<integers.blocks, IntegerTuning::kThreads, 0, context.stream>>>(arguments);
-  check_launch("scan_integer_kernel");
+  launch_kernel(context, "scan_integer_kernel", {integers.blocks, IntegerTuning::kThreads}, scan_integer_kernel<U>,
+                arguments);
 }
 
 }  // namespace

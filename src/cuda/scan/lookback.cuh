@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "core/scan_order.h"
+#include "cuda/primitive/architecture.h"
 #include "cuda/scan/element.cuh"
 #include "cuda/scan/mailbox.cuh"
 #include "cuda/scan/plan.h"
@@ -28,6 +29,8 @@ struct Arguments {
   bool one_tile;
   bool cluster;  // all tiles are of one cluster, in order
   bool exclusive;
+
+  __device__ __forceinline__ bool in_cluster() const { return kClustersHere && cluster; }
 };
 
 // The last result of a tile is ((its prefix + rows) + chunks) + chunk, each of which is known with the tile's total. So

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "core/superaccumulator.h"
+#include "cuda/primitive/memory_order.cuh"
 
 namespace gsort_internal::scan {
 
@@ -42,25 +43,11 @@ __device__ __forceinline__ Sum lane_before(Sum value, uint32_t lane) {
 // a NaN, and NaNs are published as the quiet one.
 constexpr uint64_t kEmpty = UINT64_MAX;
 
-// Relaxed: the word itself says whether it is there, and nothing else is read on its account.
-__device__ __forceinline__ uint64_t load_relaxed(const uint64_t *p) {
-  return *const_cast<const volatile uint64_t *>(p);
-}
-// Two words, each a relaxed load of its own. p is aligned to 16.
-__device__ __forceinline__ void load_relaxed_pair(const uint64_t *p, uint64_t &first, uint64_t &second) {
-  asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(first), "=l"(second) : "l"(p) : "memory");
-}
-__device__ __forceinline__ void store_relaxed(uint64_t *p, uint64_t v) { *const_cast<volatile uint64_t *>(p) = v; }
+// Draws the next of the tickets 0, 1, ...; the counter began at 2^32 - 1.
+__device__ __forceinline__ uint32_t draw_ticket(uint32_t *tickets) { return fetch_increment_relaxed(tickets) + 1; }
 
-// Draws the next of the tickets 0, 1, ...; the counter began at 2^32 - 1. Written out because the compiler would make
-// the lanes exchange the result, and so wait for it, at once.
-__device__ __forceinline__ uint32_t draw_ticket(uint32_t *tickets) {
-  uint32_t drawn;
-  asm volatile("atom.relaxed.gpu.global.add.u32 %0, [%1], 1;" : "=r"(drawn) : "l"(tickets) : "memory");
-  return drawn + 1;
-}
-
-// Sums on their way between blocks: place i's words lie at words[i], words[i + stride], one a plane.
+// Sums on their way between blocks, each word of which says itself whether it is there: place i's words lie at
+// words[i], words[i + stride], one a plane.
 template <class Sum>
 struct Mailbox {
   static constexpr uint32_t kPlanes = std::is_same<Sum, uint64_t>::value ? 2 : 1;
@@ -69,19 +56,19 @@ struct Mailbox {
 
   __device__ __forceinline__ void publish(uint64_t place, Sum sum) const {
     if constexpr (std::is_same<Sum, double>::value) {
-      store_relaxed(words + place, sum == sum ? bits_of_double(sum) : kDoubleQuietNan);
+      store_volatile(words + place, sum == sum ? bits_of_double(sum) : kDoubleQuietNan);
     } else if constexpr (kPlanes == 1) {
-      store_relaxed(words + place, sum);
+      store_volatile(words + place, sum);
     } else {
-      store_relaxed(words + place, sum & 0xffffffffu);
-      store_relaxed(words + place + stride, sum >> 32);
+      store_volatile(words + place, sum & 0xffffffffu);
+      store_volatile(words + place + stride, sum >> 32);
     }
   }
 
   // False if the sum is not there yet.
   __device__ __forceinline__ bool fetch(uint64_t place, Sum &sum) const {
-    const uint64_t low = load_relaxed(words + place);
-    const uint64_t high = kPlanes == 2 ? load_relaxed(words + place + stride) : 0;
+    const uint64_t low = load_volatile(words + place);
+    const uint64_t high = kPlanes == 2 ? load_volatile(words + place + stride) : 0;
     return unpack(low, high, sum);
   }
 
@@ -112,8 +99,8 @@ struct Mailbox {
     for (uint32_t j = 0; j < Count; ++j) {
       low[j] = high[j] = 0;
       if ((missing >> j & 1) == 0) continue;
-      low[j] = load_relaxed(words + place + j * 32);
-      if constexpr (kPlanes == 2) high[j] = load_relaxed(words + stride + place + j * 32);
+      low[j] = load_volatile(words + place + j * 32);
+      if constexpr (kPlanes == 2) high[j] = load_volatile(words + stride + place + j * 32);
     }
 #pragma unroll
     for (uint32_t j = 0; j < Count; ++j) {

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 
+#include "cuda/primitive/ptx.cuh"
 #include "cuda/scan/scan.cuh"
 
 namespace gsort_internal::scan {
@@ -19,11 +20,9 @@ namespace gsort_internal::scan {
 // Barriers of all warps of the pipeline. Its two kinds of warps reach them in different places of the code, as PTX
 // allows: only the threads of one warp must be at the same instruction. compute-sanitizer's synccheck reports this
 // pattern all the same ("divergent threads in block").
-__device__ __forceinline__ void pipeline_sync() {
-  asm volatile("bar.sync 2, %0;" ::"n"(FloatTuning::kPipelineThreads) : "memory");
-}
+__device__ __forceinline__ void pipeline_sync() { sync_threads<2, FloatTuning::kPipelineThreads>(); }
 __device__ __forceinline__ void sum_up_sync() {  // the one inside sum_up()
-  asm volatile("bar.sync 3, %0;" ::"n"(FloatTuning::kPipelineThreads) : "memory");
+  sync_threads<3, FloatTuning::kPipelineThreads>();
 }
 
 // Exclusive and inclusive scans have kernels of their own: there are no registers left.

@@ -184,7 +184,7 @@ __device__ __forceinline__ void start_rows(const Arguments &args, uint64_t tile,
                                            const Inbox &inbox, RowStarts<typename Element::Bits> &starts) {
   const uint32_t lane = threadIdx.x & 31, row = lane % kScanTileRows;
   Prefixes prefixes{empty_sum<double>(), empty_sum<double>()};
-  if (args.cluster)
+  if (args.in_cluster())
     prefixes = prefixes_in_cluster(static_cast<uint32_t>(tile), inbox);
   else if (!args.one_tile)
     prefixes = look_back(args, tile, rows.total, true);
@@ -192,7 +192,7 @@ __device__ __forceinline__ void start_rows(const Arguments &args, uint64_t tile,
   if (lane < kScanTileRows) starts.prefix[row] = prefix;
   if (!args.exclusive) return;
   double before_tile = 0.0;
-  if (!args.cluster)
+  if (!args.in_cluster())
     before_tile = result_before_tile(args, tile, prefixes.of_tile_before);
   else if (tile != 0)
     before_tile = result_of_end(prefixes.of_tile_before, {double_of_bits(inbox.end[0]), double_of_bits(inbox.end[1]),
@@ -212,6 +212,7 @@ constexpr int kBlocks = !Staged || Kept                       ? 1
 template <class Element, bool Staged, bool Kept>
 __global__ void __launch_bounds__(FloatTuning::kThreads, (kBlocks<Element, Staged, Kept>))
     scan_kernel(const Arguments args) {
+  if constexpr (kInClustersAlone<Element> && !kClustersHere) return;
   using Row = RowState<typename Element::Bits, Staged>;
   extern __shared__ uint4 staging[];
   __shared__ RowSums sums;
@@ -220,8 +221,8 @@ __global__ void __launch_bounds__(FloatTuning::kThreads, (kBlocks<Element, Stage
   __shared__ uint32_t ticket;
   const uint32_t warp = threadIdx.x / 32;
   if constexpr (Kept) {
-    if (args.cluster && threadIdx.x == 0) inbox.open(blockIdx.x);
-    if (args.cluster) cluster_arrive_only();
+    if (args.in_cluster() && threadIdx.x == 0) inbox.open(blockIdx.x);
+    if (args.in_cluster()) cluster_arrive_only();
   } else {
     if (threadIdx.x == 0) ticket = atomicAdd(args.tickets, 1u) + 1u;
     __syncthreads();
@@ -236,7 +237,7 @@ __global__ void __launch_bounds__(FloatTuning::kThreads, (kBlocks<Element, Stage
   const double chunk_before = sum_up_row(total, sums, args.exclusive);
   __syncthreads();
   const Rows rows = warp == 0 ? scan_rows(sums) : Rows{};
-  if (Kept && args.cluster) {
+  if (Kept && args.in_cluster()) {
     cluster_wait();  // all blocks run
     if (warp == 0) {
       tell_cluster(static_cast<uint32_t>(tile), rows, sums, inbox);

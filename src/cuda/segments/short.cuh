@@ -7,9 +7,10 @@
 
 #include <cstdint>
 
+#include "cuda/primitive/copy_async.cuh"
 #include "cuda/primitive/lane_sort.cuh"
+#include "cuda/primitive/ptx.cuh"
 #include "cuda/segments/check.cuh"
-#include "cuda/segments/shared_access.cuh"
 
 namespace gsort_internal::segments {
 
@@ -291,7 +292,7 @@ __device__ __forceinline__ void sort_short_tile(ShortTile<U> &tile, const Params
   ShortRows<U>::load(tile, params, begin, first, end);
   __syncthreads();  // the lists are clear
   classify_segments(tile, count);
-  wait_for_async_copies();
+  copy_async_wait_all();
   __syncthreads();
   sort_classes(tile);
   __syncthreads();

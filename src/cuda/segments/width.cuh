@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "cuda/engine/check.h"
-#include "cuda/engine/shared_bytes.h"
+#include "cuda/engine/launcher.h"
 #include "cuda/segments/job.h"
 #include "cuda/segments/segmented.cuh"
 #include "cuda/segments/short.cuh"
@@ -51,9 +51,8 @@ uint32_t resident_blocks(const LaunchContext &context, Kernel *kernel, uint32_t 
 
 template <class U>
 void launch_short_segments(const LaunchContext &context, const Job &job, const Params<U> &params) {
-  short_segments_kernel<U><<<job.plan.short_blocks, kBlockThreads, 0, context.stream>>>(
-      params, static_cast<uint32_t>(job.plan.short_tiles));
-  check_launch("short_segments_kernel");
+  launch_kernel(context, "short_segments_kernel", {job.plan.short_blocks, kBlockThreads}, short_segments_kernel<U>,
+                params, static_cast<uint32_t>(job.plan.short_tiles));
 }
 
 template <class U, class Shape>
@@ -61,25 +60,22 @@ void launch_block_segments(const LaunchContext &context, const Params<U> &params
   if (list.capacity == 0) return;
   constexpr uint32_t kSharedBytes = sizeof(BlockSortStorage<U, Shape>);
   static_assert(kSharedBytes <= 65536, "a block must fit an SM of sm_75");
-  allow_shared_bytes(block_segments_kernel<U, Shape>, kSharedBytes);
-  block_segments_kernel<U, Shape><<<blocks, Shape::kThreads, kSharedBytes, context.stream>>>(params, list);
-  check_launch("block_segments_kernel");
+  launch_kernel(context, "block_segments_kernel", {blocks, Shape::kThreads, kSharedBytes},
+                block_segments_kernel<U, Shape>, params, list);
 }
 
 template <class U>
-void launch_large_segments(const LaunchContext &context, const Job &job, Params<U> params) {
+void launch_large_segments(const LaunchContext &context, const Job &job, const Params<U> &params) {
   using Shape = SegmentPassTile<sizeof(U)>;
   constexpr uint32_t kSharedBytes = sizeof(PassStorage<U, NoValue, Shape>);
   static_assert(kSharedBytes >= digits_of(sizeof(U)) * kDigitBins * 4, "the counters of all digits lie there, too");
   if (job.plan.large_max == 0) return;
   const auto kernel = large_segments_kernel<U, Shape>;
-  allow_shared_bytes(kernel, kSharedBytes);
+  allow_shared_bytes(kernel, kSharedBytes);  // before the question how many are resident
   const uint64_t resident = std::max(1u, resident_blocks(context, kernel, Shape::kThreads, kSharedBytes));
   const auto grid = static_cast<uint32_t>(std::min(job.plan.large_tiles_max, resident));
-  void *arguments[] = {&params};
-  cuda_check(cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(kernel), dim3(grid), dim3(Shape::kThreads),
-                                         arguments, kSharedBytes, context.stream),
-             "large_segments_kernel");
+  launch_kernel(context, "large_segments_kernel", {grid, Shape::kThreads, kSharedBytes, Together::kGrid}, kernel,
+                params);
 }
 
 template <class U>
@@ -94,8 +90,8 @@ void launch_width(const LaunchContext &context, const Job &job) {
   }
   const Params<U> params = make_params<U>(job);
   cuda_check(cudaMemsetAsync(job.workspace, 0, job.plan.zero_bytes, context.stream), "cudaMemsetAsync(counters)");
-  check_segments_kernel<U><<<job.plan.check_blocks, kBlockThreads, 0, context.stream>>>(params);
-  check_launch("check_segments_kernel");
+  launch_kernel(context, "check_segments_kernel", {job.plan.check_blocks, kBlockThreads}, check_segments_kernel<U>,
+                params);
   launch_short_segments<U>(context, job, params);
   launch_block_segments<U, SmallSegmentTile<sizeof(U)>>(context, params, params.small, job.plan.small_blocks);
   launch_block_segments<U, MediumSegmentTile<sizeof(U)>>(context, params, params.medium, job.plan.medium_blocks);

@@ -7,6 +7,7 @@
 
 #include "core/superaccumulator.h"
 #include "cuda/primitive/cluster.cuh"
+#include "cuda/primitive/memory_order.cuh"
 #include "cuda/primitive/warp.cuh"
 #include "cuda/sum/plan.h"
 
@@ -117,11 +118,9 @@ __device__ __forceinline__ void add_to_state(BlockSums &block, State &state) {
                                                                           not_minus_0 << State::kNotMinus0Bit | 1));
 }
 
-// Relaxed: the words say themselves whether they are complete.
+// The words say themselves whether they are complete.
 __device__ __forceinline__ uint64_t load_word(const unsigned long long *p) {
-  uint64_t word;
-  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(word) : "l"(p) : "memory");
-  return word;
+  return load_relaxed(reinterpret_cast<const uint64_t *>(p));
 }
 
 // Additions that the word tells of, to be found in the others, less those that were found in it.

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "cuda/primitive/warp.cuh"
 #include "cuda/sum/bins.cuh"
 #include "cuda/sum/counters.cuh"
 #include "cuda/sum/plan.h"

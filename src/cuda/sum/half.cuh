@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "cuda/primitive/ptx.cuh"
+#include "cuda/primitive/warp.cuh"
 #include "cuda/sum/counters.cuh"
 #include "cuda/sum/plan.h"
 #include "cuda/sum/words.cuh"
@@ -73,11 +75,7 @@ class HalfSum {
   static constexpr uint32_t kPendingMax = 4096;         // per two doubles: 2^11 * 2^40 units each, exact
   static constexpr uint32_t kUnitPosition = 1074 - 24;  // of 2^-24
 
-  __device__ static __forceinline__ double value(Bits b) {
-    float f;
-    asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(b));
-    return f;
-  }
+  __device__ static __forceinline__ double value(Bits b) { return float_of_half(b); }
   // A word's upper element becomes a double by moving bits, which leaves it 2^1008 times too small: the exponent's bias
   // is another. Multiplied by that within the addition it comes in exactly, as by a conversion, of which the multi-
   // processor does a quarter as many. Not for infinities and NaNs.

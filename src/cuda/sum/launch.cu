@@ -2,6 +2,7 @@
 // gsort_sum and gsort_reduce on device memory.
 #include "core/dtype.h"
 #include "cuda/engine/check.h"
+#include "cuda/engine/launcher.h"
 #include "cuda/sum/launch.h"
 #include "cuda/sum/plan.h"
 #include "cuda/sum/reduce.cuh"
@@ -23,19 +24,9 @@ static_assert(sizeof(GridCounters) <= kCountersBytes && kCountersBytes <= kStand
 template <class Arguments>
 void launch_planned(const LaunchContext &context, const Plan &plan, void (*kernel)(Arguments),
                     const Arguments &arguments, const char *name) {
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(plan.blocks);
-  config.blockDim = dim3(Tuning::kThreads);
-  config.stream = context.stream;
-  cudaLaunchAttribute cluster{};
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim.x = plan.blocks;
-  cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
-  if (plan.scope == Scope::kCluster) {
-    config.attrs = &cluster;
-    config.numAttrs = 1;
-  }
-  cuda_check(cudaLaunchKernelEx(&config, kernel, arguments), name);
+  Grid grid = {plan.blocks, Tuning::kThreads};
+  if (plan.scope == Scope::kCluster) grid.together = Together::kClusters, grid.cluster_blocks = plan.blocks;
+  launch_kernel(context, name, grid, kernel, arguments);
 }
 
 // `own`: room in the workspace, used where there is no standing memory.

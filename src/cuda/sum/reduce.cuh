@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "core/key_bits.h"
+#include "cuda/primitive/architecture.h"
 #include "cuda/primitive/cluster.cuh"
 #include "cuda/primitive/last_block.cuh"
 #include "cuda/primitive/vector_span.cuh"
@@ -263,7 +264,7 @@ __global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerMultiproce
   __shared__ uint64_t warps[Tuning::kThreads / 32];
   __shared__ Extreme own;
   Extreme result = block_extreme(args, warps);
-  if (args.scope == Scope::kCluster) {
+  if (kClustersHere && args.scope == Scope::kCluster) {
     if (threadIdx.x == 0) own = result;
     cluster_arrive();
     cluster_wait();

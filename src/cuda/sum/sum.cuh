@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "cuda/primitive/architecture.h"
 #include "cuda/primitive/vector_span.cuh"
 #include "cuda/sum/combine.cuh"
 #include "cuda/sum/finish.cuh"
@@ -152,7 +153,7 @@ __global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerMultiproce
   share.add_to(sum, args);
   sum_warps(sum, shared, block);
   int64_t *limbs = block.limbs;
-  if (args.scope == Scope::kCluster) {
+  if (kClustersHere && args.scope == Scope::kCluster) {
     if (!combine_in_cluster<Sum>(block)) return;
   } else if (args.scope == Scope::kGrid) {
     if (!combine_in_grid<Sum::kLimbs>(block, *args.state)) return;
@@ -161,7 +162,7 @@ __global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerMultiproce
     __syncthreads();
   }
   if (threadIdx.x < 32) write_sum<Sum>(limbs, static_cast<uint32_t>(block.flags), args);
-  if (args.scope == Scope::kCluster) {
+  if (kClustersHere && args.scope == Scope::kCluster) {
     __syncwarp();
     cluster_wait();
   }

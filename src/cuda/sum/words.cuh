@@ -35,11 +35,6 @@ __device__ __forceinline__ Bits element_selected(const uint32_t (&words)[kTileWo
   if constexpr (sizeof(Bits) == 4) return low;
   return static_cast<Bits>(i % 2 == 0 ? low & 0xffff : low >> 16);
 }
-// The sum of a warp's values, in every lane.
-__device__ __forceinline__ int64_t warp_sum(int64_t value) {
-  for (uint32_t d = 16; d > 0; d /= 2) value += __shfl_xor_sync(0xffffffffu, value, d);
-  return value;
-}
 
 }  // namespace gsort_internal::sum
 

@@ -11,6 +11,8 @@
 #include <cstdint>
 
 #include "core/key_bits.h"
+#include "cuda/primitive/ptx.cuh"
+#include "cuda/primitive/staged_vector.cuh"
 #include "cuda/primitive/warp.cuh"
 #include "cuda/topk/plan.h"
 #include "cuda/topk/problem.h"
@@ -28,26 +30,6 @@ __device__ __forceinline__ C shuffle_xor(C v, uint32_t mask) {
   } else {
     return __shfl_xor_sync(kFullWarp, v, mask);
   }
-}
-
-// atomicAdd on shared memory. Said in PTX: through a pointer that has gone through a struct the compiler no longer
-// knows that it is shared memory, and a generic atomic there is a slow loop of compare and swap.
-__device__ __forceinline__ uint32_t shared_add(uint32_t *p, uint32_t value) {
-  uint32_t old;
-  asm volatile("atom.shared.add.u32 %0, [%1], %2;"
-               : "=r"(old)
-               : "r"(static_cast<uint32_t>(__cvta_generic_to_shared(p))), "r"(value)
-               : "memory");
-  return old;
-}
-
-__device__ __forceinline__ void shared_count(uint32_t *p) {
-  asm volatile("red.shared.add.u32 [%0], 1;" ::"r"(static_cast<uint32_t>(__cvta_generic_to_shared(p))) : "memory");
-}
-
-__device__ __forceinline__ void shared_max(uint32_t *p, uint32_t value) {
-  asm volatile("red.shared.max.u32 [%0], %1;" ::"r"(static_cast<uint32_t>(__cvta_generic_to_shared(p))), "r"(value)
-               : "memory");
 }
 
 // A load that goes past L1, for what other blocks of the launch wrote.
@@ -92,14 +74,7 @@ struct Row {
     vectors = (n - head) / kVectorItems;
   }
   __device__ uint64_t tail_begin() const { return head + vectors * kVectorItems; }
-  __device__ uint4 vector(uint64_t v) const {
-    // Read once: what shared memory leaves of L1 is kept for the few things that are read again.
-    uint4 r;
-    asm("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-        : "=r"(r.x), "=r"(r.y), "=r"(r.z), "=r"(r.w)
-        : "l"(reinterpret_cast<const uint4 *>(data + head) + v));
-    return r;
-  }
+  __device__ uint4 vector(uint64_t v) const { return load_once(reinterpret_cast<const uint4 *>(data + head) + v); }
   __device__ uint64_t vector_begin(uint64_t v) const { return head + v * kVectorItems; }
   __device__ U encoded(uint64_t i) const { return codec.encode(__ldg(data + i)); }
   template <class C>
@@ -107,18 +82,6 @@ struct Row {
     return (static_cast<C>(encoded(i)) << index_bits) | i;
   }
 };
-
-// Element `e` (a constant after unrolling) of a vector.
-template <class U>
-__device__ __forceinline__ U vector_item(const uint4 &v, uint32_t e) {
-  const uint32_t words[4] = {v.x, v.y, v.z, v.w};
-  if constexpr (sizeof(U) == 8) {
-    return (static_cast<uint64_t>(words[2 * e + 1]) << 32) | words[2 * e];
-  } else {
-    constexpr uint32_t per_word = 4 / sizeof(U);
-    return static_cast<U>(words[e / per_word] >> (e % per_word * 8 * sizeof(U)));
-  }
-}
 
 // Row r of a problem.
 template <class U>

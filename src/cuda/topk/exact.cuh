@@ -6,6 +6,9 @@
 
 #include <cooperative_groups.h>
 
+#include "cuda/primitive/architecture.h"
+#include "cuda/primitive/cluster.cuh"
+#include "cuda/primitive/memory_order.cuh"
 #include "cuda/topk/common.cuh"
 #include "cuda/topk/filter.cuh"
 #include "cuda/topk/problem.h"
@@ -55,7 +58,7 @@ struct Team {
   // Every block of the team waits for all. Launched cooperatively or as clusters all blocks are resident, so the wait
   // ends.
   __device__ void barrier() {
-    if (plan.cluster) return cluster_barrier();
+    if (kClustersHere && plan.cluster) return cluster_barrier();
     __syncthreads();
     if (threadIdx.x == 0) {
       // Release: the block's writes, ordered before this thread by the barrier above, become visible to whoever sees
@@ -63,19 +66,12 @@ struct Team {
       // below hands that on to the block.
       const uint32_t goal = ++barriers * blocks;
       uint32_t arrived;
-      asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(&control->barrier) : "memory");
+      increment_release(&control->barrier);
       do {
-        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(arrived) : "l"(&control->barrier) : "memory");
+        arrived = load_acquire(&control->barrier);
       } while (static_cast<int32_t>(arrived - goal) < 0);
     }
     __syncthreads();
-  }
-
-  // Release and acquire: what a thread of the cluster wrote before it arrived, the others read after the wait.
-  __device__ static void cluster_barrier() {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
-#endif
   }
 
   // Clears what every team needs. first_barrier() must follow before any use.
@@ -93,7 +89,7 @@ struct Team {
   }
   // The runtime's own grid barrier: it needs no memory of ours, which is garbage before.
   __device__ void first_barrier() {
-    if (plan.cluster)
+    if (kClustersHere && plan.cluster)
       cluster_barrier();
     else
       cooperative_groups::this_grid().sync();
@@ -249,7 +245,7 @@ __device__ __forceinline__ Marks ordered_marks(const Row<U> &row, const Exact<U>
   Marks marks{0, 0};
 #pragma unroll
   for (uint32_t e = 0; e < Row<U>::kVectorItems; ++e) {
-    const U key = row.codec.encode(vector_item<U>(v, e));
+    const U key = row.codec.encode(vector_element<U>(v, e));
     marks.less |= static_cast<uint32_t>(key < exact.low) << e;
     marks.ties |= static_cast<uint32_t>(key >= exact.low && key <= exact.high) << e;
   }

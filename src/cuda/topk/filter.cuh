@@ -3,6 +3,9 @@
 #ifndef GSORT_CUDA_TOPK_FILTER_CUH_
 #define GSORT_CUDA_TOPK_FILTER_CUH_
 
+#include "cuda/primitive/hash.cuh"
+#include "cuda/primitive/memory_order.cuh"
+#include "cuda/primitive/ptx.cuh"
 #include "cuda/topk/common.cuh"
 
 namespace gsort_internal::topk {
@@ -10,16 +13,11 @@ namespace gsort_internal::topk {
 // A random position below n. The seed is the device's clock: no data can be laid out against positions that nobody
 // knows. They decide how long a call takes, never what it returns.
 __device__ __forceinline__ uint64_t clock_seed() {
-  uint64_t nanoseconds;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds));
-  return nanoseconds * 0x9e3779b97f4a7c15ull + static_cast<uint64_t>(clock64());
+  return global_nanoseconds() * 0x9e3779b97f4a7c15ull + static_cast<uint64_t>(clock64());
 }
 
 __device__ __forceinline__ uint64_t random_position(uint64_t seed, uint64_t i, uint64_t n) {
-  uint64_t x = seed + i * 0x9e3779b97f4a7c15ull;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-  return __umul64hi(x ^ (x >> 31), n);
+  return __umul64hi(mix_bits(seed + i * uint64_t{0x9e3779b97f4a7c15u}), n);
 }
 
 // The composites of random positions draws[i], i = first, first + stride, ... below `items`, told to f(i, composite);
@@ -82,11 +80,7 @@ struct Sink {
     // One atomic for whichever lanes are here: many to one address queue up at 50 ns each.
     const uint32_t here = __activemask(), lane = threadIdx.x & 31, leader = __ffs(static_cast<int>(here)) - 1;
     unsigned long long over = 0;
-    if (lane == leader)
-      asm volatile("atom.global.add.u64 %0, [%1], %2;"
-                   : "=l"(over)
-                   : "l"(overflow_count), "l"(static_cast<unsigned long long>(__popc(here)))
-                   : "memory");
+    if (lane == leader) over = fetch_add_relaxed(overflow_count, static_cast<unsigned long long>(__popc(here)));
     over = __shfl_sync(here, over, leader) + __popc(here & ((1u << lane) - 1));
     if (over < overflow_items) overflow[over] = item;
     return over < overflow_items;
@@ -99,7 +93,7 @@ __device__ __forceinline__ uint32_t vector_mask(const uint4 &v, const KeyCodec<U
   uint32_t mask = 0;
 #pragma unroll
   for (uint32_t e = 0; e < Row<U>::kVectorItems; ++e)
-    mask |= static_cast<uint32_t>(codec.encode(vector_item<U>(v, e)) <= limit) << e;
+    mask |= static_cast<uint32_t>(codec.encode(vector_element<U>(v, e)) <= limit) << e;
   return mask;
 }
 
@@ -123,7 +117,7 @@ __device__ __forceinline__ uint64_t vectors_mask(const uint4 (&v)[kVectorsThread
   return mask;
 }
 
-// As vector_item, for an element that is not known before.
+// As vector_element, for an element that is not known before.
 template <class U>
 __device__ __forceinline__ U vector_item_any(const uint4 &v, uint32_t e) {
   constexpr uint32_t per_word = sizeof(U) < 4 ? 4 / sizeof(U) : 1;

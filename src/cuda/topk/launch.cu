@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Top-k on device memory: the planned algorithm, and that of large k (exact selection, then a sort of pairs).
 #include "core/dtype.h"
-#include "cuda/engine/check.h"
+#include "cuda/engine/launcher.h"
 #include "cuda/topk/launch.h"
 #include "cuda/topk/problem.h"
 
@@ -24,9 +24,8 @@ __global__ void topk_take_kernel(const From *from, To *to, uint64_t n) {
 
 template <class From, class To>
 void take(const LaunchContext &context, const void *from, void *to, uint64_t n) {
-  topk_take_kernel<<<take_blocks(n), kTakeThreads, 0, context.stream>>>(static_cast<const From *>(from),
-                                                                        static_cast<To *>(to), n);
-  check_launch("top-k: take");
+  launch_kernel(context, "top-k: take", {take_blocks(n), kTakeThreads}, topk_take_kernel<From, To>,
+                static_cast<const From *>(from), static_cast<To *>(to), n);
 }
 
 void take_indices(const LaunchContext &context, const void *from, uint32_t from_bytes, void *to, uint32_t to_bytes,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "cuda/engine/check.h"
-#include "cuda/engine/shared_bytes.h"
+#include "cuda/engine/launcher.h"
 #include "cuda/topk/problem.h"
 #include "cuda/topk/rows.cuh"
 
@@ -12,13 +11,11 @@ void launch_rows_as(const LaunchContext &context, const Problem<U> &problem, con
   const uint64_t composites = uint64_t{plan.buffer_items} + plan.sorted_items;
   const auto shared_bytes = static_cast<uint32_t>((uint64_t{4} << plan.bin_bits) + composites * sizeof(C));
   static_assert(kSharedBytesUnasked + kScratchBytes <= 48 * 1024, "fits unasked");
-  allow_shared_bytes(topk_rows_kernel<U, C>, shared_bytes);
   // Ragged rows are taken by ticket: blocks enough for two on every SM.
   const bool ragged = problem.ragged.offsets != nullptr;
   const uint64_t most = ragged ? uint64_t{2} * context.device->multiprocessors : 0x7fffffff;
   const uint32_t blocks = static_cast<uint32_t>(min_of(problem.rows, most));
-  topk_rows_kernel<U, C><<<blocks, plan.threads, shared_bytes, context.stream>>>(problem, plan);
-  check_launch("top-k by rows");
+  launch_kernel(context, "top-k by rows", {blocks, plan.threads, shared_bytes}, topk_rows_kernel<U, C>, problem, plan);
 }
 
 }  // namespace

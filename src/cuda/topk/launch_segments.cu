@@ -2,6 +2,7 @@
 // Top-k of ragged rows. The host knows neither lengths nor how many rows are of which kind: each kernel finds its rows.
 #include "core/dtype.h"
 #include "cuda/engine/check.h"
+#include "cuda/engine/launcher.h"
 #include "cuda/topk/launch.h"
 #include "cuda/topk/problem.h"
 #include "cuda/topk/ragged.cuh"
@@ -25,8 +26,8 @@ Ragged ragged_of(const Request &request, const RaggedLayout &layout, unsigned ch
 void list_rows(const LaunchContext &context, const Ragged &ragged, uint32_t blocks, uint64_t rows, uint64_t k) {
   cuda_check(cudaMemsetAsync(ragged.counters, 0, kRaggedCounters * sizeof *ragged.counters, context.stream),
              "cudaMemsetAsync(counters)");
-  topk_list_rows_kernel<<<blocks, kListThreads, 0, context.stream>>>(ragged, rows, k);
-  check_launch("top-k of segments: list of rows");
+  launch_kernel(context, "top-k of segments: list of rows", {blocks, kListThreads}, topk_list_rows_kernel, ragged, rows,
+                k);
 }
 
 template <class U>

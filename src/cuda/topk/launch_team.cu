@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "cuda/engine/check.h"
-#include "cuda/engine/shared_bytes.h"
+#include "cuda/engine/launcher.h"
 #include "cuda/topk/problem.h"
 #include "cuda/topk/team.cuh"
 
@@ -12,21 +11,10 @@ void launch_team_as(const LaunchContext &context, const TeamArgs<U> &args) {
   const uint64_t composites = uint64_t{args.plan.buffer_items} + args.plan.run_items;
   const uint64_t shared_bytes = kBins * 4 + composites * sizeof(C);
   const auto kernel = args.plan.held.need != 0 ? topk_team_kernel<U, C, true> : topk_team_kernel<U, C, false>;
-  allow_shared_bytes(kernel, static_cast<uint32_t>(shared_bytes));
-  // Either way all blocks that wait for each other are resident at once.
-  cudaLaunchAttribute together{};
-  if (args.plan.cluster) {
-    together.id = cudaLaunchAttributeClusterDimension;
-    together.val.clusterDim = {args.plan.blocks, 1, 1};
-  } else {
-    together.id = cudaLaunchAttributeCooperative;
-    together.val.cooperative = 1;
-  }
-  cudaLaunchConfig_t launch{};
-  launch.gridDim = dim3(args.plan.teams * args.plan.blocks), launch.blockDim = dim3(kTeamThreads);
-  launch.dynamicSmemBytes = shared_bytes, launch.stream = context.stream;
-  launch.attrs = &together, launch.numAttrs = 1;
-  cuda_check(cudaLaunchKernelEx(&launch, kernel, args), "top-k");
+  Grid grid = {args.plan.teams * args.plan.blocks, kTeamThreads, static_cast<uint32_t>(shared_bytes)};
+  grid.together = args.plan.cluster ? Together::kClusters : Together::kGrid;
+  grid.cluster_blocks = args.plan.blocks;
+  launch_kernel(context, "top-k", grid, kernel, args);
 }
 
 }  // namespace

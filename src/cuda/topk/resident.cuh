@@ -4,6 +4,7 @@
 #ifndef GSORT_CUDA_TOPK_RESIDENT_CUH_
 #define GSORT_CUDA_TOPK_RESIDENT_CUH_
 
+#include "cuda/primitive/ptx.cuh"
 #include "cuda/topk/common.cuh"
 #include "cuda/topk/filter.cuh"
 
@@ -38,14 +39,7 @@ struct ResidentPart {
       const uint32_t place = rank + __umulhi(group * 0x9e3779b1u, blocks);
       at[j] = 2 * (group * blocks + (place < blocks ? place : place - blocks)) + lane % 2;
       v[j] = make_uint4(0, 0, 0, 0);
-      asm volatile(
-          "{\n"
-          "  .reg .pred there;\n"
-          "  setp.ne.u32 there, %5, 0;\n"
-          "  @there ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];\n"
-          "}"
-          : "+r"(v[j].x), "+r"(v[j].y), "+r"(v[j].z), "+r"(v[j].w)
-          : "l"(reinterpret_cast<const uint4 *>(row.data + row.head) + at[j]), "r"(static_cast<uint32_t>(has(row, j))));
+      load_once_if(has(row, j), reinterpret_cast<const uint4 *>(row.data + row.head) + at[j], v[j]);
     }
   }
   __device__ __forceinline__ bool has(const Row<U> &row, uint32_t j) const { return at[j] < row.vectors; }
@@ -62,7 +56,7 @@ __device__ __forceinline__ C resident_least(const Row<U> &row, const ResidentPar
       if (!held.has(row, j)) break;
 #pragma unroll
       for (uint32_t e = 0; e < Row<U>::kVectorItems; ++e) {
-        const U key = codec.encode(vector_item<U>(held.v[j], e));
+        const U key = codec.encode(vector_element<U>(held.v[j], e));
         // Indices only grow, so that of equal keys the first stays.
         if (key < best) best = key, best_at = held.at[j] * Row<U>::kVectorItems + e;
       }

@@ -3,6 +3,7 @@
 #ifndef GSORT_CUDA_TOPK_SORT_CUH_
 #define GSORT_CUDA_TOPK_SORT_CUH_
 
+#include "cuda/primitive/ptx.cuh"
 #include "cuda/topk/common.cuh"
 
 namespace gsort_internal::topk {
@@ -39,13 +40,13 @@ __device__ void sort_threads(C *items, uint32_t size) {
         // Only the sorting warps meet at this barrier; the first wait is for the stores, the second for the loads.
 #pragma unroll
         for (uint32_t i = 0; i < N; ++i) items[i * threads + t] = mine[i];
-        asm volatile("bar.sync 1, %0;" ::"r"(threads) : "memory");
+        sync_threads<1>(threads);
 #pragma unroll
         for (uint32_t i = 0; i < N; ++i) {
           const uint32_t at = i * threads + t;
           keep_ordered(mine[i], items[at ^ stride], ((at & stride) == 0) == ((at & span) == 0));
         }
-        asm volatile("bar.sync 1, %0;" ::"r"(threads) : "memory");
+        sync_threads<1>(threads);
       } else {
 #pragma unroll
         for (uint32_t i = 0; i < N; ++i) {

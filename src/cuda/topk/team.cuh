@@ -14,6 +14,7 @@
 #ifndef GSORT_CUDA_TOPK_TEAM_CUH_
 #define GSORT_CUDA_TOPK_TEAM_CUH_
 
+#include "cuda/primitive/architecture.h"
 #include "cuda/primitive/prefetch.cuh"
 #include "cuda/topk/cluster.cuh"
 #include "cuda/topk/count.cuh"
@@ -373,8 +374,8 @@ __global__ __launch_bounds__(kTeamThreads, 1) void topk_team_kernel(const __grid
   for (uint64_t i = blockIdx.x / args.plan.blocks; i < rows; i += args.plan.teams) {
     const uint64_t r = ragged ? team_ragged_row(problem.ragged, i) : i;
     if constexpr (kHeld) {
-      if (args.plan.cluster ? cluster_row<U, C>(args, r, dynamic, cluster_counts, cluster_rounds)
-                            : grid_row<U, C>(args, dynamic))
+      if (kClustersHere && args.plan.cluster ? cluster_row<U, C>(args, r, dynamic, cluster_counts, cluster_rounds)
+                                             : grid_row<U, C>(args, dynamic))
         continue;
     }
     if (!made) {
