@@ -18,7 +18,7 @@ constexpr uint32_t kSmallValueBytesMax = 16;
 
 // Smaller chips than those of sm_90 were not measured.
 bool can_hold_team(const DeviceFacts &device) {
-  return device.compute_capability >= 90 && device.multiprocessors >= kTeamBlocksMax &&
+  return architecture_of(device.compute_capability).clusters && device.multiprocessors >= kTeamBlocksMax &&
          device.shared_bytes_block_max >= kTeamSharedBytesMin;
 }
 

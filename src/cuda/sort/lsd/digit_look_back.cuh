@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "cuda/primitive/memory_order.cuh"
 #include "cuda/sort/sort_plan.h"
 
 namespace gsort_internal {
@@ -24,23 +25,6 @@ struct LookBackWord {
     return static_cast<Word>(2 + pass_parity) << kCountBits;
   }
 };
-
-__device__ __forceinline__ uint32_t load_relaxed(const uint32_t *word) {
-  uint32_t value;
-  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
-  return value;
-}
-__device__ __forceinline__ uint64_t load_relaxed(const uint64_t *word) {
-  uint64_t value;
-  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(word) : "memory");
-  return value;
-}
-__device__ __forceinline__ void store_relaxed(uint32_t *word, uint32_t value) {
-  asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(word), "r"(value) : "memory");
-}
-__device__ __forceinline__ void store_relaxed(uint64_t *word, uint64_t value) {
-  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(word), "l"(value) : "memory");
-}
 
 // The count of one digit in all tiles before `tile`. `words` points at the digit's word of tile 0; words of successive
 // tiles are kDigitBins apart. Several predecessors are read at once, which hides the latency of the L2.

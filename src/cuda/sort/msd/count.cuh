@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "core/key_bits.h"
+#include "cuda/primitive/architecture.h"
 #include "cuda/primitive/exclusive_scan.cuh"
 #include "cuda/primitive/last_block.cuh"
 #include "cuda/sort/msd/map.cuh"
@@ -20,7 +21,7 @@ template <uint32_t groups>
 __device__ __forceinline__ uint64_t sample_place(uint32_t j, uint64_t n) {
   const uint32_t group = j / 4;
   const uint64_t part = n / groups;
-  return group * part + __umulhi(msd_hash(group), static_cast<uint32_t>(part - 3)) + j % 4;
+  return group * part + __umulhi(mix_bits(group), static_cast<uint32_t>(part - 3)) + j % 4;
 }
 
 // Clears the counters of cells and the map's weights, by all blocks but the first.
@@ -39,6 +40,13 @@ template <class U, class Sample>
 __global__ void __launch_bounds__(kMsdSampleThreads)
     msd_sample_kernel(const U *keys_in, uint64_t n, KeyCodec<U> codec, const uint32_t *done,
                       MsdArguments<U> arguments) {
+  if constexpr (!kFitsHere<kMsdSharedBytesMin>) {
+    // Should it be chosen all the same, every input is turned away.
+    wait_for_kernel_before();
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+      arguments.state->go = 0, arguments.state->sorted = done != nullptr && *done != 0;
+    return;
+  }
   extern __shared__ __align__(16) uint32_t seen[];
   __shared__ uint32_t coarse[kMsdCoarseBins];
   __shared__ uint32_t meetings;
@@ -68,7 +76,7 @@ __global__ void __launch_bounds__(kMsdSampleThreads)
     const U before = static_cast<U>(__shfl_up_sync(kFullWarp, static_cast<U>(key), 1));
     if (threadIdx.x % 4 != 0 && before == static_cast<U>(key)) continue;
     const uint32_t folded = static_cast<uint32_t>(key) ^ static_cast<uint32_t>(key >> 32) * 0x9e3779b1u;
-    const uint32_t place = msd_hash(folded) >> (32 - Sample::kMeetingBits);
+    const uint32_t place = mix_bits(folded) >> (32 - Sample::kMeetingBits);
     const uint32_t bit = 1u << (place & 31);
     if (atomicOr(&seen[place >> 5], bit) & bit) atomicAdd(&meetings, 1);
   }
@@ -248,6 +256,7 @@ __device__ __forceinline__ void count_keys(const U *keys_in, uint64_t n, const K
 template <class U, uint32_t kItems>
 __global__ void __launch_bounds__(kMsdHistogramThreads)
     msd_histogram_kernel(const U *keys_in, uint64_t n, KeyCodec<U> codec, MsdArguments<U> arguments) {
+  if constexpr (!kFitsHere<kMsdSharedBytesMin>) return;
   extern __shared__ __align__(16) uint32_t counts[];
   __shared__ uint32_t warp_totals[kMsdHistogramThreads / 32];
   wait_for_kernel_before();
@@ -288,6 +297,7 @@ __device__ __forceinline__ void count_bin(const U *keys, uint32_t begin, uint32_
 template <class U>
 __global__ void __launch_bounds__(kMsdHistogramThreads)
     msd_late_count_kernel(const U *keys, uint32_t n, MsdArguments<U> arguments) {
+  if constexpr (!kFitsHere<kMsdSharedBytesMin>) return;
   extern __shared__ __align__(16) uint32_t counts[];
   __shared__ uint32_t warp_totals[kMsdHistogramThreads / 32];
   wait_for_kernel_before();

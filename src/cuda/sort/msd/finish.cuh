@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "core/key_bits.h"
+#include "cuda/primitive/architecture.h"
 #include "cuda/primitive/exclusive_scan.cuh"
 #include "cuda/primitive/prefetch.cuh"
 #include "cuda/sort/msd/groups.cuh"
@@ -217,6 +218,7 @@ __device__ __forceinline__ void finish_cell(const U *from, U *to, uint32_t count
 template <class U>
 __global__ void __launch_bounds__(MsdShape<sizeof(U)>::kFinishThreads, sizeof(U) == 8 ? 1 : 2)
     msd_finish_kernel(const U *from, U *to, KeyCodec<U> codec, MsdArguments<U> arguments) {
+  if constexpr (!kFitsHere<kMsdSharedBytesMin>) return;
   extern __shared__ __align__(16) unsigned char shared[];
   MsdFinishStorage<U> &storage = *reinterpret_cast<MsdFinishStorage<U> *>(shared);
   constexpr uint32_t kThreads = MsdShape<sizeof(U)>::kFinishThreads;

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "core/key_bits.h"
+#include "cuda/primitive/architecture.h"
 #include "cuda/primitive/exclusive_scan.cuh"
 #include "cuda/primitive/last_block.cuh"
 #include "cuda/sort/msd/state.cuh"
@@ -114,13 +115,14 @@ __device__ __forceinline__ void make_map(const MsdArguments<U> &arguments, float
 // Place of the j-th key of the map's sample: eight neighbours out of each `part` keys.
 __device__ __forceinline__ uint64_t map_sample_place(uint32_t j, uint32_t part) {
   const uint32_t group = j / 8;
-  return uint64_t{group} * part + __umulhi(msd_hash(group), part - 7) + j % 8;
+  return uint64_t{group} * part + __umulhi(mix_bits(group), part - 7) + j % 8;
 }
 
 // Weighs the parts of the range by a large sample; the last block makes the map. Dynamic shared memory: MsdMapStorage.
 template <class U>
 __global__ void __launch_bounds__(kMsdMapThreads)
     msd_map_kernel(const U *keys_in, uint32_t part, KeyCodec<U> codec, MsdArguments<U> arguments) {
+  if constexpr (!kFitsHere<kMsdSharedBytesMin>) return;
   extern __shared__ __align__(16) uint32_t pairs[];  // counters of 16 bits, which a block's keys cannot overflow
   __shared__ uint32_t warp_totals[kMsdMapThreads / 32];
   static_assert(kMsdMapThreads * kMsdMapItems < 65536, "counters of 16 bits");

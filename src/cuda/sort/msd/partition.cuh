@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "core/key_bits.h"
+#include "cuda/primitive/architecture.h"
 #include "cuda/primitive/exclusive_scan.cuh"
 #include "cuda/primitive/prefetch.cuh"
 #include "cuda/sort/msd/state.cuh"
@@ -263,6 +264,7 @@ __device__ __forceinline__ void partition_tile(const U *keys_in, U *keys_out, ui
 template <class U, bool kFirst>
 __global__ void __launch_bounds__(MsdShape<sizeof(U)>::kPartitionThreads, 2)
     msd_partition_kernel(const U *keys_in, U *keys_out, uint32_t n, KeyCodec<U> codec, MsdArguments<U> arguments) {
+  if constexpr (!kFitsHere<kMsdSharedBytesMin>) return;
   extern __shared__ __align__(16) unsigned char shared[];
   MsdTileStorage<U> &storage = *reinterpret_cast<MsdTileStorage<U> *>(shared);
   wait_for_kernel_before();

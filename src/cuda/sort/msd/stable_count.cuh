@@ -29,6 +29,12 @@ template <class U>
 __global__ void __launch_bounds__(kStableCountThreads)
     stable_sample_kernel(const U *keys_in, uint64_t n, KeyCodec<U> codec, const uint32_t *done,
                          StableArguments arguments) {
+  if constexpr (!kStableHasCode) {
+    wait_for_kernel_before();
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+      arguments.state->go = 0, arguments.state->sorted = done != nullptr && *done != 0;
+    return;
+  }
   using Sample = StableSample;
   extern __shared__ __align__(16) uint32_t seen[];
   __shared__ uint32_t coarse[Sample::kCoarseBins];
@@ -82,8 +88,7 @@ __global__ void __launch_bounds__(kStableCountThreads)
   if (threadIdx.x != 0) return;
   const U below = range_bits >= sizeof(U) * 8 ? static_cast<U>(~U{0}) : static_cast<U>((U{1} << range_bits) - 1);
   StableState state = {};
-  state.go =
-      kStableHasCode && !any_crowded && range_bits >= arguments.plan.cell_bits && meetings <= Sample::kMeetingsMax;
+  state.go = !any_crowded && range_bits >= arguments.plan.cell_bits && meetings <= Sample::kMeetingsMax;
   state.sorted = state.go;
   state.range_bits = range_bits;
   state.prefix = static_cast<U>(all_and) & static_cast<U>(~below);

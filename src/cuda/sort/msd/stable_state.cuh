@@ -5,26 +5,16 @@
 
 #include <cstdint>
 
+#include "cuda/primitive/architecture.h"
 #include "cuda/sort/msd/stable_plan.h"
 
 namespace gsort_internal {
 
-// Chips of these architectures have too little shared memory for this sort. Code for them would never run: it is left
-// out, and should it be chosen on another chip all the same, the sample turns every input away.
-#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 750 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 890)
-constexpr bool kStableHasCode = false;
-#else
-constexpr bool kStableHasCode = true;
-#endif
+// On an architecture with too little shared memory for this sort code for it would never run: it is left out, and
+// should it be chosen all the same, the sample turns every input away.
+constexpr bool kStableHasCode = kFitsHere<kStableSharedBytesMin>;
 
-// Two blocks of 1024 threads are more than an SM of the architectures above, or of sm_120, holds.
-#if defined(__CUDA_ARCH__) && \
-    (__CUDA_ARCH__ == 750 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200)
-constexpr uint32_t kStableThreadsPerSm = 1024;
-#else
-constexpr uint32_t kStableThreadsPerSm = 2048;
-#endif
-constexpr uint32_t stable_blocks_per_sm(uint32_t threads) { return threads * 2 <= kStableThreadsPerSm ? 2 : 1; }
+constexpr uint32_t stable_blocks_per_sm(uint32_t threads) { return blocks_here(threads, 2); }
 
 // Written by the sample kernel. The histogram may clear `go` and `sorted`; no pair is moved before it has run. With
 // go = 0 the kernels behind do nothing; with sorted = 0 the LSD sort behind them does the work.

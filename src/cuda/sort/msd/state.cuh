@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "cuda/primitive/dependent_launch.cuh"
+#include "cuda/primitive/hash.cuh"
 #include "cuda/sort/msd/msd_plan.h"
 
 namespace gsort_internal {
@@ -77,13 +78,6 @@ template <class U>
 __device__ __forceinline__ void msd_turn_away(MsdState<U> *state) {
   state->go = 0;
   state->sorted = 0;
-}
-
-// A mixing of 32 bits: neighbours and periods of the input leave no pattern in it, as they do in a multiplication.
-__device__ __forceinline__ uint32_t msd_hash(uint32_t bits) {
-  bits = (bits ^ bits >> 16) * 0x85ebca6bu;
-  bits = (bits ^ bits >> 13) * 0xc2b2ae35u;
-  return bits ^ bits >> 16;
 }
 
 // Bits of a key below those that tell its cell. The sample kernel turns ranges of fewer bits than cell_bits away.

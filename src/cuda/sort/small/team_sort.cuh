@@ -12,6 +12,7 @@
 
 #include <cstdint>
 
+#include "cuda/primitive/architecture.h"
 #include "cuda/sort/small/output.cuh"
 #include "cuda/sort/small/small_plan.h"
 #include "cuda/sort/small/small_sort.cuh"
@@ -242,6 +243,8 @@ __device__ __forceinline__ void sort_range(const TeamParams<U> &params, TeamStor
 // A cooperative launch: the barrier needs all blocks at once. Output is written behind it, when all input is read.
 template <class U, class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, 1) team_sort_kernel(const __grid_constant__ TeamParams<U> params) {
+  // Smaller chips than those with clusters were not measured, and take other ways.
+  if constexpr (!kFitsHere<kTeamSharedBytesMin> || !kClustersHere) return;
   extern __shared__ __align__(16) unsigned char shared[];
   auto &storage = *reinterpret_cast<TeamStorage<Shape> *>(shared);
   partition_share(params, storage);
