@@ -26,8 +26,9 @@ enum class Operation : uint32_t {
   kTopkSegments = GSORT_OP_TOPK_SEGMENTS,
 };
 
-// Everything in it has been checked: sizes do not overflow, arrays are aligned, do not overlap but where in == out is
-// allowed, and lie in memory that the engine reaches. n, k, rows and columns may be 0.
+// Everything in it has been checked: sizes do not overflow; arrays are aligned to their elements (values of pairs to
+// bytes alone), do not overlap but where in == out is allowed, and lie in memory that the engine reaches. n, k, rows
+// and columns may be 0.
 struct Request {
   Operation operation;
   KeyOrder order;            // type of the elements; for top-k `descending` says "the greatest first"

@@ -27,8 +27,8 @@ class Staging {
   // Puts the copies at `memory` and returns the request with device pointers only.
   Request bind(const Request &request, void *memory) const;
 
-  // Between chunks both call control.checkpoint(); copy_out only tells of progress, for a result that is half written
-  // must be finished.
+  // Between chunks copy_in calls control.checkpoint(), which may end the call. copy_out never asks: a result that is
+  // half written must be finished.
   void copy_in(cudaStream_t stream, Control &control, PinnedRing &ring, char *memory) const;
   void copy_out(cudaStream_t stream, PinnedRing &ring, char *memory) const;
 
