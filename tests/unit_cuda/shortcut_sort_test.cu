@@ -8,10 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "cuda/engine/launch.h"
 #include "cuda/sort/fast_path/fast_path_plan.h"
+#include "cuda/sort/launch.h"
 #include "cuda/sort/msd/msd_plan.h"
-#include "cuda/sort/workspace_bytes.h"
 #include "shortcut_support.h"
 
 namespace gsort_internal {
@@ -31,7 +30,7 @@ using gsort_test::Words;
 
 class ShortcutSortTest : public gsort_test::LaunchTest {
  protected:
-  void TearDown() override { shortcut_items_min() = kShortcutItemsMin; }
+  sort::Options options_;
 
   void check(const Words &keys, Request request, bool in_place) {
     const uint32_t bytes = dtype_bytes(request.order.dtype);
@@ -48,7 +47,10 @@ class ShortcutSortTest : public gsort_test::LaunchTest {
     request.out = in_place && sorts ? in.data() : out.data();
     request.values_in = values_in.data();
     request.values_out = in_place ? values_in.data() : values_out.data();
-    run(sort_workspace_bytes(request), request, launch_sort);
+    run(sort::workspace_bytes(request, options_), request,
+        [&](const gsort_internal::LaunchContext &context, const Request &what, void *workspace) {
+          sort::launch(context, what, workspace, options_);
+        });
 
     Words expected = sorts ? taken(keys, sources) : sources;
     if (request.operation == Operation::kRank)
@@ -102,7 +104,7 @@ std::vector<Words> telling_inputs(uint64_t n, const KeyOrder &order) {
 }
 
 TEST_F(ShortcutSortTest, EveryOperation) {
-  shortcut_items_min() = 1;
+  options_.fast_path_items_min = 1;
   for (const KeyOrder &order : {KeyOrder{GSORT_U32, false, false}, KeyOrder{GSORT_F32, true, true},
                                 KeyOrder{GSORT_I64, true, false}, KeyOrder{GSORT_F64, false, false}})
     for (const Words &keys : telling_inputs(20011, order)) {
@@ -114,7 +116,7 @@ TEST_F(ShortcutSortTest, EveryOperation) {
 
 // With the partition sort behind.
 TEST_F(ShortcutSortTest, KeysAlone) {
-  shortcut_items_min() = 1;
+  options_.fast_path_items_min = 1;
   for (const KeyOrder &order : {KeyOrder{GSORT_U32, true, false}, KeyOrder{GSORT_F64, false, false}})
     for (const Words &keys : telling_inputs(kMsdItemsMin + 77, order))
       for (const bool in_place : {false, true}) {
@@ -133,7 +135,7 @@ TEST_F(ShortcutSortTest, AtItsOwnSize) {
 
 // One graph, replayed over different keys: nothing of one run is left for the next.
 TEST_F(ShortcutSortTest, ReplaysOfACapturedSort) {
-  shortcut_items_min() = 1;
+  options_.fast_path_items_min = 1;
   const uint64_t n = kMsdItemsMin + 5;
   const KeyOrder order = {GSORT_U32, false, false};
   DeviceArray in(n * 4, 4), out(n * 4, 0);
@@ -141,13 +143,13 @@ TEST_F(ShortcutSortTest, ReplaysOfACapturedSort) {
   request.n = n;
   request.in = in.data();
   request.out = out.data();
-  DeviceArray workspace(sort_workspace_bytes(request), 0);
+  DeviceArray workspace(sort::workspace_bytes(request, options_), 0);
   cudaStream_t stream = nullptr;
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t replay = nullptr;
   ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
   ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
-  launch_sort(context(stream), request, workspace.data());
+  sort::launch(context(stream), request, workspace.data(), options_);
   ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
   ASSERT_EQ(cudaGraphInstantiate(&replay, graph, 0), cudaSuccess);
   for (uint64_t turn = 0; turn < 15; ++turn) {

@@ -70,9 +70,11 @@ class ShortcutTest : public gsort_test::LaunchTest {
     DeviceFacts facts = facts_;
     if (how.multiprocessors != 0) facts.multiprocessors = how.multiprocessors;
     if (how.shared_bytes != 0) facts.shared_bytes_block_max = std::min(how.shared_bytes, facts.shared_bytes_block_max);
+    const ShortcutPlan plan =
+        plan_shortcut(n, bytes, how.values == Values::kNone, facts.multiprocessors, facts.shared_bytes_block_max);
     shortcut.after_clearing = true;
     launch_clear({nullptr, &facts, &quiet()}, zeroed.data(), kShortcutStateBytes + kShortcutBins * 4);
-    const uint32_t *const done = launch_shortcut<U>({nullptr, &facts, &quiet()}, shortcut);
+    const uint32_t *const done = launch_shortcut<U>({nullptr, &facts, &quiet()}, plan, shortcut);
     EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     uint32_t sorted = 0;
     EXPECT_EQ(cudaMemcpy(&sorted, done, sizeof sorted, cudaMemcpyDeviceToHost), cudaSuccess);
@@ -364,6 +366,7 @@ TEST_F(ShortcutTest, ManyAtATime) {
   const uint64_t n = 1000003;
   const Words inputs[] = {masked_words(n, 4, random_mask(16, 4, 1), 1),
                           ordered_words(n, {GSORT_U32, false, false}, 2, true)};
+  const ShortcutPlan plan = plan_shortcut(n, 4, true, facts_.multiprocessors, facts_.shared_bytes_block_max);
   for (const Words &keys : inputs) {
     const Bytes packed = pack(keys, 4);
     Words expected = keys;
@@ -390,7 +393,7 @@ TEST_F(ShortcutTest, ManyAtATime) {
         shortcut.bases = shortcut.counts + kShortcutBins;
         cudaMemcpyAsync(array, in.data(), n * 4, cudaMemcpyDeviceToDevice, streams[i]);
         cudaMemsetAsync(memory, 0, kShortcutStateBytes + kShortcutBins * 4, streams[i]);
-        launch_shortcut<uint32_t>(context(streams[i]), shortcut);
+        launch_shortcut<uint32_t>(context(streams[i]), plan, shortcut);
         if (repeat % 10 != 9) continue;
         ASSERT_EQ(cudaStreamSynchronize(streams[i]), cudaSuccess);
         ASSERT_TRUE(unpack(arrays[i]->read(), 4) == expected) << repeat;

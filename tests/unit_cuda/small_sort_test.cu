@@ -6,7 +6,6 @@
 #include <functional>
 #include <numeric>
 
-#include "cuda/sort/workspace_bytes.h"
 #include "sort_support.h"
 
 namespace gsort_internal {
@@ -56,8 +55,8 @@ std::vector<U> hard_keys(Hard hard, uint64_t n, uint32_t seed) {
 class SmallSortTest : public SortFixture {
  protected:
   void launch(const Request &request) {
-    const DeviceArray workspace(sort_workspace_bytes(request), 0);
-    launch_sort(context(), request, workspace.data());
+    const DeviceArray workspace(sort::workspace_bytes(request, options_), 0);
+    sort::launch(context(), request, workspace.data(), options_);
     ASSERT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);
     workspace.check_zones();
   }
@@ -106,7 +105,7 @@ class SmallSortTest : public SortFixture {
 };
 
 TEST_F(SmallSortTest, HardKeysInOneBlock) {
-  forced_sort().algorithm = SortAlgorithm::kSmallBlock;
+  options_.algorithm = sort::Algorithm::kSmallBlock;
   for (int hard = 0; hard < static_cast<int>(Hard::kCount); ++hard) {
     for (const uint64_t n : {65u, 129u, 1000u, 2048u, 4096u, 4097u, 8191u}) {
       check_hard(static_cast<Hard>(hard), n, static_cast<uint32_t>(n));
@@ -116,7 +115,7 @@ TEST_F(SmallSortTest, HardKeysInOneBlock) {
 }
 
 TEST_F(SmallSortTest, HardKeysByATeam) {
-  forced_sort().algorithm = SortAlgorithm::kTeam;
+  options_.algorithm = sort::Algorithm::kGridSampleSort;
   for (int hard = 0; hard < static_cast<int>(Hard::kCount); ++hard) {
     for (const uint64_t n : {513u, 4097u, 20001u, 65536u, 131073u, 262144u}) {
       check_hard(static_cast<Hard>(hard), n, static_cast<uint32_t>(n));
@@ -127,9 +126,9 @@ TEST_F(SmallSortTest, HardKeysByATeam) {
 
 // A sample of a few leading items of sorted keys puts nearly all items into one range, which no block can hold.
 TEST_F(SmallSortTest, MisleadingSample) {
-  forced_sort().algorithm = SortAlgorithm::kTeam;
+  options_.algorithm = sort::Algorithm::kGridSampleSort;
   for (const uint32_t sampled : {1u, 100u, 3000u}) {
-    forced_sort().team_sampled = sampled;
+    options_.sampled_items = sampled;
     for (const uint64_t n : {6500u, 20000u, 65537u}) {
       SCOPED_TRACE("sampled=" + std::to_string(sampled) + " n=" + std::to_string(n));
       std::vector<uint32_t> keys = hard_keys<uint32_t>(Hard::kCount, n, sampled);
@@ -144,7 +143,7 @@ TEST_F(SmallSortTest, MisleadingSample) {
 }
 
 TEST_F(SmallSortTest, ManySeeds) {
-  forced_sort().algorithm = SortAlgorithm::kTeam;
+  options_.algorithm = sort::Algorithm::kGridSampleSort;
   for (uint32_t seed = 0; seed < 60; ++seed) {
     check(hard_keys<uint32_t>(seed % 3 == 0 ? Hard::kNormal : Hard::kCount, 9000 + seed * 3001, seed));
     if (HasFatalFailure()) return;

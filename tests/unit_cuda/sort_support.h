@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the tests of the GPU sorts share: inputs, and a fixture that leaves no algorithm forced.
+// What the tests of the GPU sorts share: inputs, and a fixture with the options that they ask for.
 #ifndef GSORT_TESTS_UNIT_CUDA_SORT_SUPPORT_H_
 #define GSORT_TESTS_UNIT_CUDA_SORT_SUPPORT_H_
 
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "cuda/sort/force.h"
+#include "cuda/sort/launch.h"
 #include "launch_harness.h"
 
 namespace gsort_internal {
@@ -81,7 +81,7 @@ Bytes make_values(uint64_t n, uint32_t value_bytes) {
 
 class SortFixture : public gsort_test::DeviceTest {
  protected:
-  void TearDown() override { forced_sort() = ForcedSort{}; }
+  sort::Options options_;  // the library's own, but what a test asks for
 };
 
 std::vector<KeyOrder> all_orders() {

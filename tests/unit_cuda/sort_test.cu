@@ -2,7 +2,6 @@
 // The GPU sorts against the reference: every type, direction, operation, path and awkward pointer.
 #include <numeric>
 
-#include "cuda/sort/workspace_bytes.h"
 #include "sort_support.h"
 
 namespace gsort_internal {
@@ -40,8 +39,8 @@ struct Input {
 class SortTest : public SortFixture {
  protected:
   void launch(const Request &request, cudaStream_t stream = nullptr) {
-    const DeviceArray workspace(sort_workspace_bytes(request), 0);
-    launch_sort(context(stream), request, workspace.data());
+    const DeviceArray workspace(sort::workspace_bytes(request, options_), 0);
+    sort::launch(context(stream), request, workspace.data(), options_);
     ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
     workspace.check_zones();
   }
@@ -111,15 +110,16 @@ class SortTest : public SortFixture {
 
 TEST_F(SortTest, EveryOrderOnEveryPath) {
   uint32_t seed = 0;
-  for (const SortAlgorithm algorithm : {SortAlgorithm::kAuto, SortAlgorithm::kRankSort, SortAlgorithm::kSmallBlock,
-                                        SortAlgorithm::kTeam, SortAlgorithm::kLsd, SortAlgorithm::kCountFill}) {
-    forced_sort().algorithm = algorithm;
-    const uint64_t n = algorithm == SortAlgorithm::kRankSort     ? 61
-                       : algorithm == SortAlgorithm::kSmallBlock ? 2001
-                                                                 : 30011;
+  for (const sort::Algorithm algorithm :
+       {sort::Algorithm::kAuto, sort::Algorithm::kRankSort, sort::Algorithm::kSmallBlock,
+        sort::Algorithm::kGridSampleSort, sort::Algorithm::kLsd, sort::Algorithm::kCountFill}) {
+    options_.algorithm = algorithm;
+    const uint64_t n = algorithm == sort::Algorithm::kRankSort     ? 61
+                       : algorithm == sort::Algorithm::kSmallBlock ? 2001
+                                                                   : 30011;
     for (const KeyOrder &order : all_orders()) {
       for (const Pattern pattern : {Pattern::kUniform, Pattern::kSpecial, Pattern::kOneDigit}) {
-        SCOPED_TRACE(describe(order, n, pattern) + " algorithm " + sort_algorithm_name(algorithm));
+        SCOPED_TRACE(describe(order, n, pattern) + " algorithm " + sort::algorithm_name(algorithm));
         check_everything(Input(order, pattern, n, ++seed), seed % 16);
         STOP_ON_FAILURE();
       }
@@ -138,7 +138,7 @@ TEST_F(SortTest, BlocksThatTakeManyTiles) {
            {Pattern::kFewBits, Pattern::kGreatest, Pattern::kOneDigit, Pattern::kConstant, Pattern::kUniform}) {
         for (const uint64_t n : {kMsdItemsMin, uint64_t{700'001}}) {
           for (const uint32_t portion_tiles : {0u, 7u}) {
-            forced_sort().portion_tiles = portion_tiles;
+            options_.portion_tiles = portion_tiles;
             const KeyOrder order{dtype, seed % 2 == 0, false};
             SCOPED_TRACE(describe(order, n, pattern) + " portions of " + std::to_string(portion_tiles));
             const Input input(order, pattern, n, ++seed);
@@ -167,9 +167,9 @@ TEST_F(SortTest, EveryPattern) {
 
 TEST_F(SortTest, EverySmallSize) {
   for (uint64_t n = 1; n <= 1100; n += n < 70 ? 1 : 31) {
-    for (const SortAlgorithm algorithm :
-         {SortAlgorithm::kRankSort, SortAlgorithm::kSmallBlock, SortAlgorithm::kTeam, SortAlgorithm::kLsd}) {
-      forced_sort().algorithm = algorithm;
+    for (const sort::Algorithm algorithm : {sort::Algorithm::kRankSort, sort::Algorithm::kSmallBlock,
+                                            sort::Algorithm::kGridSampleSort, sort::Algorithm::kLsd}) {
+      options_.algorithm = algorithm;
       const KeyOrder order{n % 2 ? GSORT_U32 : GSORT_U64, n % 3 == 0, false};
       const Input input(order, Pattern::kFewBits, n, static_cast<uint32_t>(n));
       SCOPED_TRACE(describe(order, n, Pattern::kFewBits));
@@ -210,7 +210,7 @@ TEST_F(SortTest, EdgesOfTilesAndBlocks) {
 
 TEST_F(SortTest, PortionsContinueEachOther) {
   for (const uint32_t portion_tiles : {1u, 2u, 5u}) {
-    forced_sort() = {SortAlgorithm::kLsd, portion_tiles};
+    options_ = {sort::Algorithm::kLsd, portion_tiles};
     for (const gsort_dtype dtype : {GSORT_U8, GSORT_F32, GSORT_U64}) {
       for (const Pattern pattern : kPatterns) {
         const KeyOrder order{dtype, true, false};
@@ -223,7 +223,7 @@ TEST_F(SortTest, PortionsContinueEachOther) {
 }
 
 TEST_F(SortTest, PortionsOfLargeTiles) {
-  forced_sort() = {SortAlgorithm::kLsd, 3};
+  options_ = {sort::Algorithm::kLsd, 3};
   const uint64_t n = kSmallTilesItemsMax + 12345;
   for (const gsort_dtype dtype : {GSORT_I16, GSORT_F32, GSORT_U64}) {
     const Input input({dtype, dtype == GSORT_F32, false}, Pattern::kUniform, n, dtype);
@@ -237,7 +237,7 @@ TEST_F(SortTest, ManyKeysOfTwoBytes) {
   for (const gsort_dtype dtype : {GSORT_U16, GSORT_I16, GSORT_F16}) {
     for (const Pattern pattern : kPatterns) {
       const Input input({dtype, true, dtype == GSORT_F16}, pattern, kCountFillItemsMin2 / 8 + 3, dtype);
-      forced_sort().algorithm = SortAlgorithm::kCountFill;
+      options_.algorithm = sort::Algorithm::kCountFill;
       SCOPED_TRACE(describe(input.order, input.n, pattern));
       for (const uint64_t offset : {0, 1, 7}) check_keys(input, offset == 1, offset);
       STOP_ON_FAILURE();
@@ -274,13 +274,13 @@ TEST_F(SortTest, CapturedAndReplayed) {
   request.n = input.n;
   request.in = in.data();
   request.out = out.data();
-  DeviceArray workspace(sort_workspace_bytes(request), 0);
+  DeviceArray workspace(sort::workspace_bytes(request, options_), 0);
   cudaStream_t stream = nullptr;
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t exec = nullptr;
   ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
   ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
-  launch_sort(context(stream), request, workspace.data());
+  sort::launch(context(stream), request, workspace.data(), options_);
   ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
   ASSERT_EQ(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
   for (uint32_t replay = 0; replay < 20; ++replay) {

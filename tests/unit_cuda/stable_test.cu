@@ -4,10 +4,8 @@
 #include <functional>
 
 #include "cuda/sort/fast_path/fast_path.h"
+#include "cuda/sort/job.h"
 #include "cuda/sort/msd/stable.h"
-#include "cuda/sort/sort_job.h"
-#include "cuda/sort/sort_layout.h"
-#include "cuda/sort/workspace_bytes.h"
 #include "sort_support.h"
 
 namespace gsort_internal {
@@ -29,20 +27,18 @@ class Stable : public SortFixture {
     SortFixture::SetUp();
     if (IsSkipped()) return;
     if (facts_.shared_bytes_block_max < kStableSharedBytesMin) GTEST_SKIP() << "a chip with less shared memory";
-    forced_sort().algorithm = SortAlgorithm::kStable;
+    options_.algorithm = sort::Algorithm::kStable;
   }
 
   // Runs a request and returns whether the method took it.
   bool launch(const Request &request) {
-    const DeviceArray workspace(sort_workspace_bytes(request), 0);
-    SortPlan plan = plan_sort(request, facts_.shared_bytes_block_max, true, SortAlgorithm::kStable, 0);
-    EXPECT_EQ(plan.algorithm, SortAlgorithm::kStable);
-    plan.msd_tables_bytes = stable_tables(plan_stable(request.n)).bytes;
-    launch_sort(context(), request, workspace.data());
+    const DeviceArray workspace(sort::workspace_bytes(request, options_), 0);
+    const sort::Plan plan = sort::make_plan(request, facts_, options_);
+    EXPECT_EQ(plan.algorithm, sort::Algorithm::kStable);
+    sort::launch(context(), request, workspace.data(), options_);
     EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     uint32_t go = 2;
-    EXPECT_EQ(cudaMemcpy(&go, workspace.as<uint8_t>() + sort_layout(request, plan).msd_tables, sizeof(go),
-                         cudaMemcpyDeviceToHost),
+    EXPECT_EQ(cudaMemcpy(&go, workspace.as<uint8_t>() + plan.slices.msd_tables, sizeof(go), cudaMemcpyDeviceToHost),
               cudaSuccess);
     workspace.check_zones();
     EXPECT_LE(go, 1u);
@@ -325,22 +321,20 @@ TEST_F(Stable, StandsAsideWhereTheJobIsDone) {
   ASSERT_TRUE(pairs.ok());
   for (const uint32_t is_done : {0u, 1u}) {
     const Request request = pairs.request(7);
-    SortJob job{};
+    sort::Job job{};
     job.request = &request;
-    job.plan = plan_sort(request, facts_.shared_bytes_block_max, true, SortAlgorithm::kStable, 0);
-    job.plan.msd_tables_bytes = stable_tables(plan_stable(n)).bytes;
-    job.layout = sort_layout(request, job.plan);
-    const DeviceArray workspace(job.layout.bytes, 0), done(std::vector<uint32_t>{is_done}, 0);
+    job.plan = sort::make_plan(request, facts_, options_);
+    const DeviceArray workspace(job.plan.workspace_bytes, 0), done(std::vector<uint32_t>{is_done}, 0);
     job.workspace = workspace.data();
     job.keys_wanted = true;
     job.keys_in = request.in;
     job.keys_x = request.out;
-    job.keys_y = job.slice<void>(job.layout.keys_y);
+    job.keys_y = job.slice<void>(job.plan.slices.keys_y);
     job.values_in = request.values_in;
     job.values_x = request.values_out;
-    job.values_y = job.slice<void>(job.layout.values_y);
+    job.values_y = job.slice<void>(job.plan.slices.values_y);
     launch_clear(context(), workspace.data(),
-                 job.plan.shortcut ? job.layout.shortcut_zero_bytes : job.layout.zero_bytes);
+                 job.plan.tries_fast_path ? job.plan.slices.fast_path_zero_bytes : job.plan.slices.zero_bytes);
     const uint32_t *const word = launch_stable<uint32_t>(context(), job, done.as<uint32_t>());
     ASSERT_NE(word, nullptr);
     uint32_t sorted = 0;
@@ -355,22 +349,22 @@ TEST_F(Stable, StandsAsideWhereTheJobIsDone) {
 }
 
 TEST_F(Stable, PlanChoosesIt) {
-  forced_sort() = ForcedSort{};
+  options_ = {};
   Request request{Operation::kSortPairs, {GSORT_U64, false, false}};
   request.value_bytes = 8;
   const auto chosen = [&](uint64_t n) {
     request.n = n;
-    return plan_sort(request, facts_.shared_bytes_block_max, true, SortAlgorithm::kAuto, 0).algorithm;
+    return sort::make_plan(request, facts_).algorithm;
   };
-  EXPECT_EQ(chosen(stable_items_min(8) - 1), SortAlgorithm::kLsd);
-  EXPECT_EQ(chosen(stable_items_min(8)), SortAlgorithm::kStable);
-  EXPECT_EQ(chosen(kStableItemsMax), SortAlgorithm::kStable);
-  EXPECT_EQ(chosen(kStableItemsMax + 1), SortAlgorithm::kLsd);
+  EXPECT_EQ(chosen(stable_items_min(8) - 1), sort::Algorithm::kLsd);
+  EXPECT_EQ(chosen(stable_items_min(8)), sort::Algorithm::kStable);
+  EXPECT_EQ(chosen(kStableItemsMax), sort::Algorithm::kStable);
+  EXPECT_EQ(chosen(kStableItemsMax + 1), sort::Algorithm::kLsd);
   request.order.dtype = GSORT_F32;
-  EXPECT_EQ(chosen(stable_items_min(4) - 1), SortAlgorithm::kLsd);
-  EXPECT_EQ(chosen(stable_items_min(4)), SortAlgorithm::kStable);
+  EXPECT_EQ(chosen(stable_items_min(4) - 1), sort::Algorithm::kLsd);
+  EXPECT_EQ(chosen(stable_items_min(4)), sort::Algorithm::kStable);
   request.order.dtype = GSORT_U16;
-  EXPECT_EQ(chosen(stable_items_min(4)), SortAlgorithm::kLsd);
+  EXPECT_EQ(chosen(stable_items_min(4)), sort::Algorithm::kLsd);
 }
 
 }  // namespace

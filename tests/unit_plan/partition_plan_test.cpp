@@ -6,7 +6,7 @@
 #include "cuda/sort/fast_path/fast_path_plan.h"
 #include "cuda/sort/msd/msd_plan.h"
 #include "cuda/sort/msd/stable_plan.h"
-#include "cuda/sort/sort_plan.h"
+#include "cuda/sort/plan.h"
 #include "plan_support.h"
 
 namespace gsort_test {
@@ -173,30 +173,32 @@ TEST(StablePlan, BlocksHoldWholeRowsOfACell) {
 }
 
 TEST(ShortcutPlan, AppliesToLongInputsOfWideKeys) {
-  EXPECT_EQ(kShortcutItemsMin, shortcut_items_min());
-  for (const uint32_t key_bytes : {1u, 2u}) EXPECT_FALSE(shortcut_applies(kShortcutItemsMin, key_bytes));
-  for (const uint32_t key_bytes : {4u, 8u}) {
-    EXPECT_FALSE(shortcut_applies(kShortcutItemsMin - 1, key_bytes));
-    EXPECT_TRUE(shortcut_applies(kShortcutItemsMin, key_bytes));
-    shortcut_items_min() = 1000;
-    EXPECT_FALSE(shortcut_applies(999, key_bytes));
-    EXPECT_TRUE(shortcut_applies(1000, key_bytes));
-    shortcut_items_min() = kShortcutItemsMin;
+  EXPECT_EQ(kShortcutItemsMin, sort::Options{}.fast_path_items_min);
+  for (const uint64_t least : {uint64_t{1000}, kShortcutItemsMin}) {
+    for (const uint32_t key_bytes : {1u, 2u}) EXPECT_FALSE(shortcut_applies(least, key_bytes, least));
+    for (const uint32_t key_bytes : {4u, 8u}) {
+      EXPECT_FALSE(shortcut_applies(least - 1, key_bytes, least));
+      EXPECT_TRUE(shortcut_applies(least, key_bytes, least));
+    }
   }
 }
 
-TEST(ShortcutPlan, OnlySortsByPassesAndPartitionsLookForIt) {
+TEST(ShortcutPlan, OnlySortsByPassesAndPartitionsTryIt) {
+  const DeviceFacts device = {90, 132, 232448};
   for (const gsort_dtype t : kPlanTypes)
     for (const Operation operation : {Operation::kSort, Operation::kArgsort})
       for (const uint64_t n :
            {uint64_t{1000}, kTeamItemsMax, kShortcutItemsMin - 1, kShortcutItemsMin, kMsdItemsMax + 1})
         for (const uint64_t least : {uint64_t{1}, kShortcutItemsMin}) {
-          shortcut_items_min() = least;
-          const SortPlan plan = plan_sort(make(operation, t, n, 0), 232448, true, SortAlgorithm::kAuto, 0);
-          shortcut_items_min() = kShortcutItemsMin;
-          const bool passes = plan.algorithm == SortAlgorithm::kLsd || plan.algorithm == SortAlgorithm::kMsd ||
-                              plan.algorithm == SortAlgorithm::kStable;
-          EXPECT_EQ(passes && plan.key_bytes >= 4 && n >= least, plan.shortcut);
+          sort::Options options;
+          options.fast_path_items_min = least;
+          const sort::Plan plan = sort::make_plan(make(operation, t, n, 0), device, options);
+          const bool passes = plan.algorithm == sort::Algorithm::kLsd || plan.algorithm == sort::Algorithm::kMsd ||
+                              plan.algorithm == sort::Algorithm::kStable;
+          const bool tried = passes && plan.key_bytes >= 4 && n >= least;
+          EXPECT_EQ(tried, plan.tries_fast_path);
+          EXPECT_EQ(tried, plan.fast_path.chunks != 0);
+          EXPECT_EQ(tried && operation == Operation::kSort && n <= UINT32_MAX, plan.fast_path.counter_bits != 0);
         }
 }
 

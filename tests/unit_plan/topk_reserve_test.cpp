@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/dtype.h"
-#include "cuda/sort/sort_plan.h"
+#include "cuda/sort/plan.h"
 #include "cuda/topk/plan.h"
 #include "plan_support.h"
 

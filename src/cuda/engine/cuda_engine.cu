@@ -14,6 +14,7 @@
 #include "cuda/merge/launch.h"
 #include "cuda/scan/launch.h"
 #include "cuda/segments/launch.h"
+#include "cuda/sort/launch.h"
 #include "cuda/sum/launch.h"
 #include "cuda/topk/launch.h"
 #include "engine.h"
@@ -367,7 +368,7 @@ void CudaEngine::launch_planned(const Request &request, const WorkMemory &work, 
     case Operation::kSortPairs:
     case Operation::kArgsort:
     case Operation::kRank:
-      return launch_sort(context, request, workspace);
+      return sort::launch(context, request, workspace);
     case Operation::kSortSegments:
       return launch_segments_checked(context, request, workspace, capturing);
     case Operation::kMerge:

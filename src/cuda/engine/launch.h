@@ -36,13 +36,10 @@ struct LaunchContext {
 template <class Plan>
 void log_plan(const LaunchContext &context, const Request &request, const Plan &plan) {
   if (context.control == nullptr || !context.control->has_log()) return;
-  char line[256];
+  char line[512];
   describe(request, plan, line, sizeof line);
   context.control->log("%s", line);
 }
-
-// Sort, sort_pairs, argsort and rank; their workspace: cuda/sort/workspace_bytes.h.
-void launch_sort(const LaunchContext &context, const Request &request, void *workspace);
 
 }  // namespace gsort_internal
 

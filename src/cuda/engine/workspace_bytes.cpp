@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The size query of every operation, from the plan that the run will make. In every build, with CUDA or without.
-#include "cuda/sort/workspace_bytes.h"
 #include "core/error.h"
 #include "core/slices.h"
 #include "cuda/engine/device_facts.h"
 #include "cuda/merge/plan.h"
 #include "cuda/scan/plan.h"
 #include "cuda/segments/plan.h"
+#include "cuda/sort/plan.h"
 #include "cuda/sum/plan.h"
 #include "cuda/topk/plan.h"
 #include "cuda/topk/ragged_plan.h"
@@ -21,7 +21,7 @@ uint64_t planned_bytes(const Request &shape) {
     case Operation::kSortPairs:
     case Operation::kArgsort:
     case Operation::kRank:
-      return sort_workspace_bytes(shape);
+      return sort::workspace_bytes(shape);
     case Operation::kSortSegments:
       return segments::make_plan(shape, kLeastDevice).workspace_bytes;
     case Operation::kMerge:

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace gsort_internal {
+namespace gsort_internal::sort {
 
 constexpr uint32_t kGatherThreads = 256;
 
@@ -34,6 +34,6 @@ __global__ void __launch_bounds__(kGatherThreads) gather_kernel(const __grid_con
   }
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort
 
 #endif  // GSORT_CUDA_SORT_GATHER_CUH_

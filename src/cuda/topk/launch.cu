@@ -2,6 +2,7 @@
 // Top-k on device memory: the planned algorithm, and that of large k (exact selection, then a sort of pairs).
 #include "core/dtype.h"
 #include "cuda/engine/launcher.h"
+#include "cuda/sort/launch.h"
 #include "cuda/topk/launch.h"
 #include "cuda/topk/problem.h"
 
@@ -73,7 +74,7 @@ void sort_row(const LaunchContext &context, const Problem<U> &row, const KeyOrde
   }
   sort.out = exact && output.values != nullptr ? output.values : keys;
   if (pairs) sort.values_out = exact && output.index_bytes == step.index_bytes ? output.indices : indices;
-  launch_sort(context, sort, workspace + step.rest);
+  sort::launch(context, sort, workspace + step.rest);
   if (output.values != nullptr && sort.out != output.values) take<U, U>(context, sort.out, output.values, k);
   if (pairs && sort.values_out != output.indices)
     take_indices(context, indices, step.index_bytes, output.indices, output.index_bytes, k);

@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "core/dtype.h"
-#include "cuda/sort/workspace_bytes.h"
+#include "cuda/sort/plan.h"
 
 namespace gsort_internal::topk {
 namespace {
@@ -41,8 +41,8 @@ SortStep sort_step(const Shape &s, const KeyOrder &order) {
   step.keys = 0;
   step.indices = slice_bytes(step.items * s.key_bytes);
   step.rest = step.indices + slice_bytes(step.items * step.index_bytes);
-  const uint64_t sorts =
-      max_of(sort_workspace_bytes(request_of(step, order, false)), sort_workspace_bytes(request_of(step, order, true)));
+  const uint64_t sorts = max_of(sort::workspace_bytes(request_of(step, order, false)),
+                                sort::workspace_bytes(request_of(step, order, true)));
   step.bytes = step.rest + max_of(sorts, team_layout(s, true).bytes);
   return step;
 }

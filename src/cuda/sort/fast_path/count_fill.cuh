@@ -7,14 +7,13 @@
 
 #include "core/key_bits.h"
 #include "cuda/primitive/warp.cuh"
+#include "cuda/sort/fast_path/fast_path_plan.h"
 #include "cuda/sort/lsd/histogram.cuh"
-#include "cuda/sort/sort_layout.h"
 
 namespace gsort_internal {
 
 constexpr uint32_t kCountThreads = 1024;
-constexpr uint32_t kCountHalfBins = kCountFillBins / 2;  // a block counts half of the values: 128 KB of counters
-constexpr uint32_t kCountSharedBytes = kCountHalfBins * 4;
+constexpr uint32_t kCountHalfBins = kCountFillSharedBytes / 4;
 
 struct CountParams {
   const uint16_t *keys;

@@ -7,6 +7,7 @@
 
 #include "core/key_bits.h"
 #include "cuda/engine/launch.h"
+#include "cuda/sort/fast_path/fast_path_plan.h"
 
 namespace gsort_internal {
 
@@ -36,10 +37,12 @@ void launch_clear(const LaunchContext &context, void *memory, uint64_t bytes);
 // whether keys and values are sorted (not 0) or neither is (0). In the latter case outputs that are inputs are as they
 // were, other outputs hold anything. U: uint32_t or uint64_t.
 template <class U>
-const uint32_t *launch_shortcut(const LaunchContext &context, const Shortcut<U> &shortcut);
+const uint32_t *launch_shortcut(const LaunchContext &context, const ShortcutPlan &plan, const Shortcut<U> &shortcut);
 
-extern template const uint32_t *launch_shortcut<uint32_t>(const LaunchContext &, const Shortcut<uint32_t> &);
-extern template const uint32_t *launch_shortcut<uint64_t>(const LaunchContext &, const Shortcut<uint64_t> &);
+extern template const uint32_t *launch_shortcut<uint32_t>(const LaunchContext &, const ShortcutPlan &,
+                                                          const Shortcut<uint32_t> &);
+extern template const uint32_t *launch_shortcut<uint64_t>(const LaunchContext &, const ShortcutPlan &,
+                                                          const Shortcut<uint64_t> &);
 
 }  // namespace gsort_internal
 

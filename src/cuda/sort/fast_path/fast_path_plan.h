@@ -47,14 +47,9 @@ struct ShortcutPlan {
   uint32_t counter_bits;  // of the number of 32-bit counters; 0: keys are not counted
 };
 
-// The least count of keys to look at; tests lower it to reach sizes that are quick to check.
-inline uint64_t &shortcut_items_min() {
-  static uint64_t items_min = kShortcutItemsMin;
-  return items_min;
-}
-
-inline bool shortcut_applies(uint64_t n, uint32_t key_bytes) {
-  return (key_bytes == 4 || key_bytes == 8) && n >= shortcut_items_min();
+// items_min: kShortcutItemsMin, but for tests.
+constexpr bool shortcut_applies(uint64_t n, uint32_t key_bytes, uint64_t items_min) {
+  return (key_bytes == 4 || key_bytes == 8) && n >= items_min;
 }
 
 // `counts`: the keys are all that is sorted. Counts have 32 bits.
@@ -70,11 +65,18 @@ constexpr ShortcutPlan plan_shortcut(uint64_t n, uint32_t key_bytes, bool counts
   plan.chunks = static_cast<uint32_t>((n + plan.chunk_items - 1) / plan.chunk_items);
   if (!counts || n > UINT32_MAX) return plan;
   plan.counter_bits = kShortcutCounterBitsMax;
-  while ((4u << plan.counter_bits) + kShortcutStaticBytes > shared_bytes_block_max) --plan.counter_bits;
+  while (plan.counter_bits != 0 && (4u << plan.counter_bits) + kShortcutStaticBytes > shared_bytes_block_max)
+    --plan.counter_bits;
   return plan;
 }
 static_assert(plan_shortcut(uint64_t{1} << 28, 4, true, 132, 227 * 1024).counter_bits == 15, "keys of 16 bits");
 static_assert(plan_shortcut(uint64_t{1} << 28, 4, true, 40, 64 * 1024).counter_bits == 13, "keys of 14 bits");
+
+// Counting all values of 2 bytes: a block counts half of them, in 128 KB.
+constexpr uint32_t kCountFillBins = 65536;
+constexpr uint32_t kCountFillSharedBytes = kCountFillBins / 2 * 4;
+// Below this many 2-byte keys two passes are quicker than 65,536 counters.
+constexpr uint64_t kCountFillItemsMin2 = 1u << 21;
 
 }  // namespace gsort_internal
 

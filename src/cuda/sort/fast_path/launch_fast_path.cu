@@ -62,19 +62,15 @@ void launch_clear(const LaunchContext &context, void *memory, uint64_t bytes) {
 }
 
 template <class U>
-const uint32_t *launch_shortcut(const LaunchContext &context, const Shortcut<U> &shortcut) {
+const uint32_t *launch_shortcut(const LaunchContext &context, const ShortcutPlan &plan, const Shortcut<U> &shortcut) {
   const bool keys_alone = shortcut.values_out == nullptr;
   const DeviceFacts &device = *context.device;
   ShortcutParams<U> params{};
   params.work = shortcut;
-  params.plan = plan_shortcut(shortcut.n, sizeof(U), keys_alone, device.multiprocessors, device.shared_bytes_block_max);
+  params.plan = plan;
   params.state = static_cast<ShortcutState *>(shortcut.state);
   params.reversible =
       keys_alone || (shortcut.keys_out != shortcut.keys_in && shortcut.values_out != shortcut.values_in);
-  if (context.control->has_log())
-    context.control->log(
-        "shortcut where the keys ascend%s%s: %u chunks of %u keys", params.reversible ? ", descend" : "",
-        params.plan.counter_bits != 0 ? " or combine up to 16 bits" : "", params.plan.chunks, params.plan.chunk_items);
   const uint32_t counters_bytes = params.plan.counter_bits == 0 ? 0 : 4u << params.plan.counter_bits;
   allow_shared_bytes(shortcut_kernel<U>, counters_bytes);
   // The kernel looks at its sample while the one before still clears the workspace.
@@ -87,12 +83,14 @@ const uint32_t *launch_shortcut(const LaunchContext &context, const Shortcut<U> 
   config.dynamicSmemBytes = counters_bytes;
   config.stream = context.stream;
   config.attrs = &attribute;
-  config.numAttrs = shortcut.after_clearing && device.compute_capability >= 90 ? 1 : 0;
+  config.numAttrs = shortcut.after_clearing && device.dependent_launches() ? 1 : 0;
   cuda_check(cudaLaunchKernelEx(&config, shortcut_kernel<U>, params), "shortcut_kernel");
   return &params.state->done;
 }
 
-template const uint32_t *launch_shortcut<uint32_t>(const LaunchContext &, const Shortcut<uint32_t> &);
-template const uint32_t *launch_shortcut<uint64_t>(const LaunchContext &, const Shortcut<uint64_t> &);
+template const uint32_t *launch_shortcut<uint32_t>(const LaunchContext &, const ShortcutPlan &,
+                                                   const Shortcut<uint32_t> &);
+template const uint32_t *launch_shortcut<uint64_t>(const LaunchContext &, const ShortcutPlan &,
+                                                   const Shortcut<uint64_t> &);
 
 }  // namespace gsort_internal

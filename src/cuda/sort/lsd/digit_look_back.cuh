@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "cuda/primitive/memory_order.cuh"
-#include "cuda/sort/sort_plan.h"
+#include "cuda/primitive/tile_shape.h"
 
 namespace gsort_internal {
 

@@ -11,7 +11,7 @@
 #include "cuda/primitive/last_block.cuh"
 #include "cuda/primitive/warp.cuh"
 #include "cuda/sort/lsd/pass_action.cuh"
-#include "cuda/sort/sort_plan.h"
+#include "cuda/sort/lsd/plan.h"
 
 namespace gsort_internal {
 
@@ -38,13 +38,9 @@ template <class U, uint32_t kCopies>
 struct HistogramShape {
   static constexpr uint32_t kDigits = sizeof(U) * 8 / kDigitBits;
   static constexpr uint32_t kWords = kDigits * kDigitBins * kCopies;
-  static constexpr uint32_t kSharedBytes = kWords * 4;
+  static constexpr uint32_t kSharedBytes = histogram_counters_bytes(sizeof(U), kCopies);
   static_assert((kCopies & (kCopies - 1)) == 0 && kCopies <= 32, "copies are told apart by low bits of an address");
 };
-
-// Copies that fit half the shared memory of a large SM, and those that fit the 48 KB of any.
-constexpr uint32_t histogram_copies(uint32_t key_bytes) { return key_bytes == 8 ? 16 : 32; }
-constexpr uint32_t histogram_copies_few(uint32_t key_bytes) { return key_bytes == 8 ? 4 : 8; }
 
 // `own` is the lane's counter of bin 0 of digit 0.
 template <class U, uint32_t kCopies>

@@ -10,11 +10,11 @@
 #include "cuda/primitive/dependent_launch.cuh"
 #include "cuda/primitive/digit_rank.cuh"
 #include "cuda/primitive/prefetch.cuh"
+#include "cuda/sort/job.h"
 #include "cuda/sort/lsd/digit_look_back.cuh"
 #include "cuda/sort/lsd/pass_action.cuh"
+#include "cuda/sort/lsd/plan.h"
 #include "cuda/sort/lsd/run_store.cuh"
-#include "cuda/sort/sort_job.h"
-#include "cuda/sort/sort_plan.h"
 
 namespace gsort_internal {
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "cuda/sort/sort_plan.h"
+#include "cuda/primitive/tile_shape.h"
 
 namespace gsort_internal {
 

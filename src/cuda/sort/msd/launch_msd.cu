@@ -108,9 +108,7 @@ void launch_moves(LaunchChain &launcher, const MsdSort<U> &sort, const MsdArgume
 
 template <class U>
 const uint32_t *launch_msd(const LaunchContext &context, const MsdSort<U> &sort) {
-  MsdPlan plan = plan_msd(sort.n, sort.cell_bits);
-  // The map takes more shared memory than other chips than Hopper's have.
-  if (context.device->shared_bytes_block_max < msd_counts_bytes(plan) + 1024) plan.mapped_cells = 0;
+  const MsdPlan plan = plan_msd_on(sort.n, context.device->shared_bytes_block_max, sort.cell_bits);
   const MsdArguments<U> arguments = make_arguments<U>(plan, context.device->multiprocessors, sort.tables);
   if (context.control->has_log())
     context.control->log(

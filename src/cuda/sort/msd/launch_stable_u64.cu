@@ -2,5 +2,5 @@
 #include "cuda/sort/msd/stable_width.cuh"
 
 namespace gsort_internal {
-template const uint32_t *launch_stable<uint64_t>(const LaunchContext &, const SortJob &, const uint32_t *);
+template const uint32_t *launch_stable<uint64_t>(const LaunchContext &, const sort::Job &, const uint32_t *);
 }

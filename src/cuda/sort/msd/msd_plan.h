@@ -131,6 +131,13 @@ constexpr uint32_t msd_counts_bytes(const MsdPlan &plan) {
   const uint32_t more = plan.mapped_cells != 0 ? 4 * kMsdMapEntries : 0;
   return counts + (more > counts / 32 ? more : counts / 32);
 }
+// The plan for a device whose blocks have so much shared memory: the map takes more than other chips than Hopper's
+// have.
+constexpr MsdPlan plan_msd_on(uint64_t n, uint32_t shared_bytes, uint32_t cell_bits = 0) {
+  MsdPlan plan = plan_msd(n, cell_bits);
+  if (shared_bytes < msd_counts_bytes(plan) + 1024) plan.mapped_cells = 0;
+  return plan;
+}
 static_assert(msd_counts_bytes(plan_msd(uint64_t{kMsdCellKeysMean} << kMsdCountedBits)) <= 226u << 10,
               "a block of Hopper has 227 KB");
 

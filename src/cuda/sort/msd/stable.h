@@ -6,21 +6,20 @@
 
 #include <cstdint>
 
-#include "cuda/sort/sort_job.h"
+#include "cuda/sort/job.h"
 
 namespace gsort_internal {
 
-// Enqueues the sort of a job whose plan is SortAlgorithm::kStable. done: NULL, or a device word that earlier work of
+// Enqueues the sort of a job whose plan is sort::Algorithm::kStable. done: NULL, or a device word that earlier work of
 // the stream has written: not 0 = another method has done the job. Returns the address of a device word that says, once
 // the work has run, whether the job is done (not 0: here, or before) or the data is not for this method and nothing was
-// written but workspace (0); NULL: the device has too little shared memory and nothing was enqueued. U: uint32_t or
-// uint64_t. The last work in the stream must be the launch_clear() of the job's counters or a kernel chained to it; the
-// look-back words are left cleared where nothing was done.
+// written but workspace (0). U: uint32_t or uint64_t. The last work in the stream must be the launch_clear() of the
+// job's counters or a kernel chained to it; the look-back words are left cleared where nothing was done.
 template <class U>
-const uint32_t *launch_stable(const LaunchContext &context, const SortJob &job, const uint32_t *done);
+const uint32_t *launch_stable(const LaunchContext &context, const sort::Job &job, const uint32_t *done);
 
-extern template const uint32_t *launch_stable<uint32_t>(const LaunchContext &, const SortJob &, const uint32_t *);
-extern template const uint32_t *launch_stable<uint64_t>(const LaunchContext &, const SortJob &, const uint32_t *);
+extern template const uint32_t *launch_stable<uint32_t>(const LaunchContext &, const sort::Job &, const uint32_t *);
+extern template const uint32_t *launch_stable<uint64_t>(const LaunchContext &, const sort::Job &, const uint32_t *);
 
 }  // namespace gsort_internal
 

@@ -17,20 +17,20 @@ namespace gsort_internal {
 
 static_assert(sizeof(StableState) <= kStableStateBytes, "the tables count with this size");
 
-inline StableArguments stable_arguments(const SortJob &job, uint32_t tile_items) {
-  const StablePlan plan = plan_stable(job.request->n);
+inline StableArguments stable_arguments(const sort::Job &job, uint32_t tile_items) {
+  const StablePlan &plan = job.plan.stable;
   const StableTables tables = stable_tables(plan);
-  const uint64_t begin = job.layout.msd_tables;
+  const uint64_t begin = job.plan.slices.msd_tables;
   return {job.slice<StableState>(begin + tables.state),
           job.slice<uint32_t>(begin + tables.cells),
           job.slice<uint32_t>(begin + tables.first_tile),
-          job.slice<uint32_t>(job.layout.look_back),
+          job.slice<uint32_t>(job.plan.slices.look_back),
           plan,
           tile_items};
 }
 
 template <class U>
-void launch_stable_count(LaunchChain &launch, const SortJob &job, const uint32_t *done,
+void launch_stable_count(LaunchChain &launch, const sort::Job &job, const uint32_t *done,
                          const StableArguments &arguments) {
   const U *const keys = static_cast<const U *>(job.keys_in);
   const uint64_t n = job.request->n;
@@ -48,7 +48,7 @@ void launch_stable_count(LaunchChain &launch, const SortJob &job, const uint32_t
 // its input is not written before everything has been read from it. Indices go to x, y, and come back to x from the
 // finish, which may widen them or store ranks.
 template <class U, class V, class Shape>
-void launch_stable_moves(LaunchChain &launch, const SortJob &job, const StableArguments &arguments) {
+void launch_stable_moves(LaunchChain &launch, const sort::Job &job, const StableArguments &arguments) {
   const bool pairs = job.keys_wanted;
   U *const keys_x = static_cast<U *>(job.keys_x), *const keys_y = static_cast<U *>(job.keys_y);
   StablePassParams<U> pass{};
@@ -85,17 +85,16 @@ void launch_stable_moves(LaunchChain &launch, const SortJob &job, const StableAr
 }
 
 template <class U, class V>
-void launch_stable_values(LaunchChain &launch, const SortJob &job, const StableArguments &arguments) {
+void launch_stable_values(LaunchChain &launch, const sort::Job &job, const StableArguments &arguments) {
   constexpr uint32_t kWideBytes = wide_bytes(sizeof(U), sizeof(V));
   static_assert(sizeof(StableFinishStorage<U, V>) + 1024 <= kStableSharedBytesMin, "fits where the histogram fits");
   launch_stable_moves<U, V, LargeTile<kWideBytes>>(launch, job, arguments);
 }
 
 template <class U>
-const uint32_t *launch_stable(const LaunchContext &context, const SortJob &job, const uint32_t *done) {
-  if (context.device->shared_bytes_block_max < kStableSharedBytesMin) return nullptr;
-  const uint32_t wide = wide_bytes(sizeof(U), carry_bytes(job.plan.carry));
-  const StableArguments arguments = stable_arguments(job, wide == 8 ? LargeTile<8>::kItems : LargeTile<4>::kItems);
+const uint32_t *launch_stable(const LaunchContext &context, const sort::Job &job, const uint32_t *done) {
+  const uint32_t wide = wide_bytes(sizeof(U), sort::carry_bytes(job.plan.carry));
+  const StableArguments arguments = stable_arguments(job, large_tile_items(wide));
   if (context.control->has_log())
     context.control->log(
         "stable MSD sort of %llu pairs if their keys spread evenly: %u cells, partition by %u + %u bits, "
@@ -104,7 +103,7 @@ const uint32_t *launch_stable(const LaunchContext &context, const SortJob &job, 
         arguments.plan.second_bits);
   LaunchChain launch = {context, false};
   launch_stable_count<U>(launch, job, done, arguments);
-  if (carry_bytes(job.plan.carry) == 4) {
+  if (sort::carry_bytes(job.plan.carry) == 4) {
     launch_stable_values<U, uint32_t>(launch, job, arguments);
   } else {
     launch_stable_values<U, uint64_t>(launch, job, arguments);

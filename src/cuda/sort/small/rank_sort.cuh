@@ -7,7 +7,7 @@
 
 #include "cuda/primitive/warp.cuh"
 #include "cuda/sort/small/output.cuh"
-#include "cuda/sort/sort_plan.h"
+#include "cuda/sort/small/small_plan.h"
 
 namespace gsort_internal {
 

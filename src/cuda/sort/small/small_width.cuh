@@ -9,16 +9,15 @@
 
 #include "cuda/engine/check.h"
 #include "cuda/engine/shared_bytes.h"
-#include "cuda/sort/force.h"
+#include "cuda/sort/job.h"
 #include "cuda/sort/small/rank_sort.cuh"
 #include "cuda/sort/small/small_sort.cuh"
 #include "cuda/sort/small/team_sort.cuh"
-#include "cuda/sort/sort_job.h"
 
 namespace gsort_internal {
 
 template <class U>
-SmallParams<U> small_params(const SortJob &job) {
+SmallParams<U> small_params(const sort::Job &job) {
   SmallParams<U> params{};
   params.keys_in = static_cast<const U *>(job.keys_in);
   params.n = static_cast<uint32_t>(job.request->n);
@@ -35,7 +34,7 @@ SmallParams<U> small_params(const SortJob &job) {
 }
 
 template <class U>
-void launch_rank_sort(const LaunchContext &context, const SortJob &job) {
+void launch_rank_sort(const LaunchContext &context, const sort::Job &job) {
   rank_sort_kernel<U><<<1, kRankSortThreads, 0, context.stream>>>(small_params<U>(job));
   check_launch("rank_sort_kernel");
 }
@@ -63,7 +62,7 @@ void launch_small_sources(const LaunchContext &context, const SmallParams<U> &pa
 }
 
 template <class U>
-void launch_small(const LaunchContext &context, const SortJob &job) {
+void launch_small(const LaunchContext &context, const sort::Job &job) {
   const SmallParams<U> params = small_params<U>(job);
   if (job.request->operation != Operation::kSort)
     launch_small_sources<U, true>(context, params);
@@ -79,22 +78,20 @@ inline uint32_t team_seed() {
 }
 
 template <class U, bool kSources>
-void launch_team_shape(const LaunchContext &context, const SortJob &job) {
+void launch_team_shape(const LaunchContext &context, const sort::Job &job) {
   using Shape = TeamShape<U, kSources>;
   constexpr uint32_t kSharedBytes = sizeof(TeamStorage<Shape>);
   static_assert(kSharedBytes <= kTeamSharedBytesMin, "the plan counts with this size");
-  const TeamPlan plan = plan_team(job.request->n);
+  const TeamPlan &plan = job.plan.grid;
   TeamParams<U> params{};
   params.small = small_params<U>(job);
-  params.staged = job.slice<void>(job.layout.team_staged);
-  params.spare = job.slice<void>(job.layout.team_spare);
-  params.starts = job.slice<uint32_t>(job.layout.team_starts);
+  params.staged = job.slice<void>(job.plan.slices.grid_staged);
+  params.spare = job.slice<void>(job.plan.slices.grid_spare);
+  params.starts = job.slice<uint32_t>(job.plan.slices.grid_starts);
   params.share = plan.share;
   params.samples = plan.samples;
-  params.sampled = forced_sort().team_sampled != 0 ? forced_sort().team_sampled : params.small.n;
+  params.sampled = job.plan.sampled_items != 0 ? job.plan.sampled_items : params.small.n;
   params.seed = team_seed();
-  if (context.control->has_log())
-    context.control->log("team of %u blocks, %u keys each, a sample of %u", plan.blocks, plan.share, plan.samples);
   allow_shared_bytes(team_sort_kernel<U, Shape>, kSharedBytes);
   void *arguments[] = {&params};
   cuda_check(cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(&team_sort_kernel<U, Shape>), dim3(plan.blocks),
@@ -103,7 +100,7 @@ void launch_team_shape(const LaunchContext &context, const SortJob &job) {
 }
 
 template <class U>
-void launch_team(const LaunchContext &context, const SortJob &job) {
+void launch_team(const LaunchContext &context, const sort::Job &job) {
   if constexpr (sizeof(U) >= 4) {
     if (job.request->operation != Operation::kSort)
       launch_team_shape<U, true>(context, job);

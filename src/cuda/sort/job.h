@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A planned sort with all its arrays named: what launch_sort.cu hands to the code of one key width.
-#ifndef GSORT_CUDA_SORT_SORT_JOB_H_
-#define GSORT_CUDA_SORT_SORT_JOB_H_
+// A planned sort with all its arrays named: what launch.cu hands to the code of one key width.
+#ifndef GSORT_CUDA_SORT_JOB_H_
+#define GSORT_CUDA_SORT_JOB_H_
 
 #include <cstdint>
 
 #include "cuda/engine/launch.h"
-#include "cuda/sort/sort_layout.h"
-#include "cuda/sort/sort_plan.h"
+#include "cuda/sort/plan.h"
 
-namespace gsort_internal {
+namespace gsort_internal::sort {
 
 // What the last pass does with a value; all but the first are for values that are indices.
 enum class FinalValues : uint32_t { kStore, kWiden, kRank4, kRank8 };
 
-struct SortJob {
+struct Job {
   const Request *request;
-  SortPlan plan;
-  SortLayout layout;
+  Plan plan;
   void *workspace;
 
   // Passes read the input, then go back and forth between x and y and end in x.
@@ -47,17 +45,21 @@ struct SortJob {
     return keys_in == keys_x || (request->operation == Operation::kSortPairs && values_in == values_x);
   }
   // The second slot of one-digit keys is for aliased arrays alone.
-  uint32_t slots() const { return aliased() ? layout.slots : plan.digits; }
+  uint32_t slots() const { return aliased() ? plan.lsd.slots : plan.lsd.digits; }
 };
 
-// Sorts of keys of one width; instantiated in launch_sort_<width>.cu.
+// Sorts of keys of one width; instantiated in launch_<width>.cu.
 template <class U>
-void launch_sort_width(const LaunchContext &context, const SortJob &job);
-extern template void launch_sort_width<uint8_t>(const LaunchContext &, const SortJob &);
-extern template void launch_sort_width<uint16_t>(const LaunchContext &, const SortJob &);
-extern template void launch_sort_width<uint32_t>(const LaunchContext &, const SortJob &);
-extern template void launch_sort_width<uint64_t>(const LaunchContext &, const SortJob &);
+void launch_width(const LaunchContext &context, const Job &job);
+extern template void launch_width<uint8_t>(const LaunchContext &, const Job &);
+extern template void launch_width<uint16_t>(const LaunchContext &, const Job &);
+extern template void launch_width<uint32_t>(const LaunchContext &, const Job &);
+extern template void launch_width<uint64_t>(const LaunchContext &, const Job &);
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort
 
-#endif  // GSORT_CUDA_SORT_SORT_JOB_H_
+namespace gsort_internal {
+using sort::FinalValues;
+}
+
+#endif  // GSORT_CUDA_SORT_JOB_H_

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The host side of all sorts of one key width; launch_sort_<width>.cu instantiate it, so that they compile side by
+// The host side of all sorts of one key width; launch_<width>.cu instantiate it, so that they compile side by
 // side.
-#ifndef GSORT_CUDA_SORT_SORT_WIDTH_CUH_
-#define GSORT_CUDA_SORT_SORT_WIDTH_CUH_
+#ifndef GSORT_CUDA_SORT_WIDTH_CUH_
+#define GSORT_CUDA_SORT_WIDTH_CUH_
 
 #include <algorithm>
 #include <cstdint>
@@ -12,30 +12,28 @@
 #include "cuda/engine/shared_bytes.h"
 #include "cuda/sort/fast_path/count_fill.cuh"
 #include "cuda/sort/fast_path/fast_path.h"
+#include "cuda/sort/job.h"
 #include "cuda/sort/lsd/histogram.cuh"
 #include "cuda/sort/lsd/radix_pass.cuh"
 #include "cuda/sort/msd/msd.h"
 #include "cuda/sort/msd/stable.h"
 #include "cuda/sort/small/small_width.cuh"
-#include "cuda/sort/sort_job.h"
 
-namespace gsort_internal {
-
-constexpr uint64_t kManyCopiesItemsMin = 1u << 22;
+namespace gsort_internal::sort {
 
 static_assert(sizeof(PassAction) == kPassActionBytes, "the layout counts with this size");
 
 // What a radix sort by passes works on; companions of the keys are in the job.
 template <class U>
-HistogramParams<U> histogram_params(const SortJob &job) {
+HistogramParams<U> histogram_params(const Job &job) {
   HistogramParams<U> params{};
   params.keys = static_cast<const U *>(job.keys_in);
   params.n = job.request->n;
   params.codec = make_codec<U>(job.request->order);
-  params.counts = job.slice<unsigned long long>(job.layout.counts);
-  params.blocks_done = job.slice<uint32_t>(job.layout.blocks_done);
-  params.bases = job.slice<uint64_t>(job.layout.bases);
-  params.actions = job.slice<PassAction>(job.layout.actions);
+  params.counts = job.slice<unsigned long long>(job.plan.slices.counts);
+  params.blocks_done = job.slice<uint32_t>(job.plan.slices.blocks_done);
+  params.bases = job.slice<uint64_t>(job.plan.slices.bases);
+  params.actions = job.slice<PassAction>(job.plan.slices.actions);
   params.slots = job.slots();
   params.aliased = job.aliased();
   return params;
@@ -54,11 +52,9 @@ void launch_histogram_copies(LaunchChain &chain, const HistogramParams<U> &param
 }
 
 template <class U>
-void launch_histogram(LaunchChain &chain, const HistogramParams<U> &params) {
-  constexpr uint32_t kMany = histogram_copies(sizeof(U)), kFew = histogram_copies_few(sizeof(U));
-  // 1 KB beside the counters is the kernel's own. Few keys are not worth the clearing of many copies.
-  if (HistogramShape<U, kMany>::kSharedBytes + 1024 <= chain.context.device->shared_bytes_block_max &&
-      params.n >= kManyCopiesItemsMin) {
+void launch_histogram(LaunchChain &chain, const Job &job, const HistogramParams<U> &params) {
+  constexpr uint32_t kMany = histogram_copies_many(sizeof(U)), kFew = histogram_copies_few(sizeof(U));
+  if (job.plan.lsd.histogram_copies == kMany) {
     launch_histogram_copies<U, kMany>(chain, params);
   } else {
     launch_histogram_copies<U, kFew>(chain, params);
@@ -66,7 +62,7 @@ void launch_histogram(LaunchChain &chain, const HistogramParams<U> &params) {
 }
 
 template <class U>
-PassParams<U> pass_params(const SortJob &job) {
+PassParams<U> pass_params(const Job &job) {
   PassParams<U> params{};
   params.keys[0] = static_cast<U *>(const_cast<void *>(job.keys_in));  // read only
   params.keys[1] = static_cast<U *>(job.keys_x);
@@ -82,23 +78,23 @@ PassParams<U> pass_params(const SortJob &job) {
 }
 
 template <class U, class V, class Shape>
-void launch_passes_shape(LaunchChain &chain, const SortJob &job) {
+void launch_passes_shape(LaunchChain &chain, const Job &job) {
   constexpr uint32_t kSharedBytes = sizeof(PassStorage<U, V, Shape>);
-  const SortPlan &plan = job.plan;
+  const LsdPlan &plan = job.plan.lsd;
   const uint32_t multiprocessors = chain.context.device->multiprocessors;
   PassParams<U> params = pass_params<U>(job);
   params.ahead = multiprocessors;
-  params.stays = kPassMayStay<V> && job.plan.algorithm == SortAlgorithm::kMsd;
+  params.stays = kPassMayStay<V> && job.plan.algorithm == Algorithm::kMsd;
   for (uint32_t slot = 0; slot < job.slots(); ++slot) {
-    params.action = job.slice<PassAction>(job.layout.actions) + slot;
-    params.bases = job.slice<uint64_t>(job.layout.bases) + uint64_t{slot} * 2 * kDigitBins;
+    params.action = job.slice<PassAction>(job.plan.slices.actions) + slot;
+    params.bases = job.slice<uint64_t>(job.plan.slices.bases) + uint64_t{slot} * 2 * kDigitBins;
     params.shift = slot * kDigitBits;
     for (uint64_t portion = 0; portion < plan.portions; ++portion) {
       params.begin = portion * plan.portion_items;
       params.items = std::min(plan.portion_items, job.request->n - params.begin);
       params.base_parity = static_cast<uint32_t>(portion % 2);
-      params.look_back = job.slice<uint32_t>(job.layout.look_back) + params.begin / Shape::kItems * kDigitBins;
-      params.next_tile = job.slice<uint32_t>(job.layout.tickets) + slot * plan.portions + portion;
+      params.look_back = job.slice<uint32_t>(job.plan.slices.look_back) + params.begin / Shape::kItems * kDigitBins;
+      params.next_tile = job.slice<uint32_t>(job.plan.slices.tickets) + slot * plan.portions + portion;
       params.tiles = static_cast<uint32_t>((params.items + Shape::kItems - 1) / Shape::kItems);
       const uint32_t blocks = params.stays ? std::min(params.tiles, 2 * multiprocessors) : params.tiles;
       chain(radix_pass_kernel<U, V, Shape>, "radix_pass_kernel", blocks, Shape::kThreads, kSharedBytes, params);
@@ -107,9 +103,9 @@ void launch_passes_shape(LaunchChain &chain, const SortJob &job) {
 }
 
 template <class U, class V>
-void launch_passes(LaunchChain &chain, const SortJob &job) {
+void launch_passes(LaunchChain &chain, const Job &job) {
   constexpr uint32_t kWideBytes = wide_bytes(sizeof(U), std::is_same<V, NoValue>::value ? 0 : sizeof(V));
-  if (job.plan.small_tiles) {
+  if (job.plan.lsd.small_tiles) {
     launch_passes_shape<U, V, SmallTile<kWideBytes>>(chain, job);
   } else {
     launch_passes_shape<U, V, LargeTile<kWideBytes>>(chain, job);
@@ -119,11 +115,11 @@ void launch_passes(LaunchChain &chain, const SortJob &job) {
 // Behind launch_clear() of the job's counters, or a kernel chained to it. sorted: NULL, or a device word that one of
 // them has written: not 0 = nothing is left to do.
 template <class U>
-void launch_lsd(const LaunchContext &context, const SortJob &job, const uint32_t *sorted) {
+void launch_lsd(const LaunchContext &context, const Job &job, const uint32_t *sorted) {
   LaunchChain chain = {context, false};
   HistogramParams<U> histogram = histogram_params<U>(job);
   histogram.sorted = sorted;
-  launch_histogram(chain, histogram);
+  launch_histogram(chain, job, histogram);
   switch (carry_bytes(job.plan.carry)) {
     case 0:
       return launch_passes<U, NoValue>(chain, job);
@@ -135,7 +131,7 @@ void launch_lsd(const LaunchContext &context, const SortJob &job, const uint32_t
 }
 
 template <class U>
-void launch_fill(const LaunchContext &context, const SortJob &job, const uint64_t *bases, uint32_t bins) {
+void launch_fill(const LaunchContext &context, const Job &job, const uint64_t *bases, uint32_t bins) {
   constexpr uint64_t kPerBlock = uint64_t{kFillThreads} * kFillVectors * 16 / sizeof(U);
   const FillParams<U> params{static_cast<U *>(job.keys_x), job.request->n, make_codec<U>(job.request->order), bases,
                              bins};
@@ -146,52 +142,48 @@ void launch_fill(const LaunchContext &context, const SortJob &job, const uint64_
 }
 
 template <class U>
-void launch_count_values(const LaunchContext &context, const SortJob &job, uint64_t *bases) {
+void launch_count_values(const LaunchContext &context, const Job &job, uint64_t *bases) {
   CountParams params{};
   params.keys = static_cast<const uint16_t *>(job.keys_in);
   params.n = job.request->n;
   params.codec = make_codec<U>(job.request->order);
-  params.counts = job.slice<unsigned long long>(job.layout.fill_counts);
+  params.counts = job.slice<unsigned long long>(job.plan.slices.fill_counts);
   params.bases = bases;
-  params.blocks_done = job.slice<uint32_t>(job.layout.fill_blocks_done);
-  cuda_check(cudaMemsetAsync(params.counts, 0, job.layout.fill_bases - job.layout.fill_counts, context.stream),
-             "cudaMemsetAsync(counters)");
-  allow_shared_bytes(count_values_kernel<U>, kCountSharedBytes);
+  params.blocks_done = job.slice<uint32_t>(job.plan.slices.fill_blocks_done);
+  cuda_check(
+      cudaMemsetAsync(params.counts, 0, job.plan.slices.fill_bases - job.plan.slices.fill_counts, context.stream),
+      "cudaMemsetAsync(counters)");
+  allow_shared_bytes(count_values_kernel<U>, kCountFillSharedBytes);
   // A block's share, that of half the grid, must fit its 32-bit counters.
   const uint64_t grid = std::max<uint64_t>(context.device->multiprocessors, params.n >> 29) / 2 * 2;
   count_values_kernel<U>
-      <<<static_cast<uint32_t>(std::max<uint64_t>(grid, 2)), kCountThreads, kCountSharedBytes, context.stream>>>(
+      <<<static_cast<uint32_t>(std::max<uint64_t>(grid, 2)), kCountThreads, kCountFillSharedBytes, context.stream>>>(
           params);
   check_launch("count_values_kernel");
 }
 
-// Returns false where the device has too little shared memory for it.
 template <class U>
-bool launch_count_fill(const LaunchContext &context, const SortJob &job) {
+void launch_count_fill(const LaunchContext &context, const Job &job) {
   if constexpr (sizeof(U) == 1) {
-    cuda_check(cudaMemsetAsync(job.workspace, 0, job.layout.look_back, context.stream), "cudaMemsetAsync(counters)");
+    cuda_check(cudaMemsetAsync(job.workspace, 0, job.plan.slices.look_back, context.stream),
+               "cudaMemsetAsync(counters)");
     const HistogramParams<U> params = histogram_params<U>(job);
     LaunchChain chain = {context, true};
-    launch_histogram(chain, params);
+    launch_histogram(chain, job, params);
     launch_fill<U>(context, job, params.bases, kDigitBins);
-    return true;
   } else if constexpr (sizeof(U) == 2) {
-    if (kCountSharedBytes + 1024 > context.device->shared_bytes_block_max) return false;
-    auto *bases = job.slice<uint64_t>(job.layout.fill_bases);
+    auto *bases = job.slice<uint64_t>(job.plan.slices.fill_bases);
     launch_count_values<U>(context, job, bases);
     launch_fill<U>(context, job, bases, kCountFillBins);
-    return true;
-  } else {
-    return false;
   }
 }
 
 // Enqueues the look for a shortcut. Returns the device word that says whether everything is sorted by it; NULL: the
 // plan does not look.
 template <class U>
-const uint32_t *launch_shortcut_first(const LaunchContext &context, const SortJob &job) {
+const uint32_t *launch_shortcut_first(const LaunchContext &context, const Job &job) {
   if constexpr (sizeof(U) >= 4) {
-    if (!job.plan.shortcut) return nullptr;
+    if (!job.plan.tries_fast_path) return nullptr;
     const Operation operation = job.request->operation;
     Shortcut<U> shortcut{};
     shortcut.keys_in = static_cast<const U *>(job.keys_in);
@@ -205,29 +197,28 @@ const uint32_t *launch_shortcut_first(const LaunchContext &context, const SortJo
       shortcut.values_out = job.values_x;
       shortcut.value_bytes = indices ? dtype_bytes(job.request->index_t) : carry_bytes(job.plan.carry);
     }
-    shortcut.state = job.slice<void>(job.layout.shortcut_state);
-    shortcut.counts = job.slice<uint32_t>(job.layout.shortcut_counts);
-    shortcut.bases = job.slice<uint32_t>(job.layout.shortcut_bases);
+    shortcut.state = job.slice<void>(job.plan.slices.fast_path_state);
+    shortcut.counts = job.slice<uint32_t>(job.plan.slices.fast_path_counts);
+    shortcut.bases = job.slice<uint32_t>(job.plan.slices.fast_path_bases);
     shortcut.after_clearing = true;
-    return launch_shortcut<U>(context, shortcut);
+    return gsort_internal::launch_shortcut<U>(context, job.plan.fast_path, shortcut);
   } else {
     return nullptr;
   }
 }
 
 // Enqueues the MSD sort. `done`: device word, not 0 where the keys are sorted already, or NULL. Returns the device word
-// that says whether they are sorted then; NULL: it cannot run here.
+// that says whether they are sorted then.
 template <class U>
-const uint32_t *launch_msd_first(const LaunchContext &context, const SortJob &job, const uint32_t *done) {
+const uint32_t *launch_msd_first(const LaunchContext &context, const Job &job, const uint32_t *done) {
   if constexpr (sizeof(U) >= 4) {
-    if (context.device->shared_bytes_block_max < kMsdSharedBytesMin) return nullptr;
     MsdSort<U> sort{};
     sort.keys_in = static_cast<const U *>(job.keys_in);
     sort.keys_out = static_cast<U *>(job.keys_x);
-    sort.scratch = job.slice<U>(job.layout.keys_y);
+    sort.scratch = job.slice<U>(job.plan.slices.keys_y);
     sort.n = job.request->n;
     sort.codec = make_codec<U>(job.request->order);
-    sort.tables = job.slice<void>(job.layout.msd_tables);
+    sort.tables = job.slice<void>(job.plan.slices.msd_tables);
     sort.done = done;
     sort.chained = true;
     return launch_msd<U>(context, sort);
@@ -238,7 +229,7 @@ const uint32_t *launch_msd_first(const LaunchContext &context, const SortJob &jo
 
 // The same for the stable MSD sort.
 template <class U>
-const uint32_t *launch_stable_first(const LaunchContext &context, const SortJob &job, const uint32_t *done) {
+const uint32_t *launch_stable_first(const LaunchContext &context, const Job &job, const uint32_t *done) {
   if constexpr (sizeof(U) >= 4) {
     return launch_stable<U>(context, job, done);
   } else {
@@ -247,34 +238,31 @@ const uint32_t *launch_stable_first(const LaunchContext &context, const SortJob 
 }
 
 // Clears what the methods of the job count in, by a kernel, with which the next one may overlap.
-inline void launch_clear_counters(const LaunchContext &context, const SortJob &job) {
-  launch_clear(context, job.workspace, job.plan.shortcut ? job.layout.shortcut_zero_bytes : job.layout.zero_bytes);
+inline void launch_clear_counters(const LaunchContext &context, const Job &job) {
+  launch_clear(context, job.workspace,
+               job.plan.tries_fast_path ? job.plan.slices.fast_path_zero_bytes : job.plan.slices.zero_bytes);
 }
 
 template <class U>
-void launch_sort_width(const LaunchContext &context, const SortJob &job) {
+void launch_width(const LaunchContext &context, const Job &job) {
   switch (job.plan.algorithm) {
-    case SortAlgorithm::kRankSort:
+    case Algorithm::kRankSort:
       return launch_rank_sort<U>(context, job);
-    case SortAlgorithm::kSmallBlock:
+    case Algorithm::kSmallBlock:
       return launch_small<U>(context, job);
-    case SortAlgorithm::kTeam:
+    case Algorithm::kGridSampleSort:
       return launch_team<U>(context, job);
-    case SortAlgorithm::kCountFill:
-      if (launch_count_fill<U>(context, job)) return;
-      launch_clear_counters(context, job);
-      return launch_lsd<U>(context, job, nullptr);
-    case SortAlgorithm::kMsd: {
+    case Algorithm::kCountFill:
+      return launch_count_fill<U>(context, job);
+    case Algorithm::kMsd: {
       launch_clear_counters(context, job);
       const uint32_t *const done = launch_shortcut_first<U>(context, job);
-      const uint32_t *const sorted = launch_msd_first<U>(context, job, done);
-      return launch_lsd<U>(context, job, sorted == nullptr ? done : sorted);
+      return launch_lsd<U>(context, job, launch_msd_first<U>(context, job, done));
     }
-    case SortAlgorithm::kStable: {
+    case Algorithm::kStable: {
       launch_clear_counters(context, job);
       const uint32_t *const done = launch_shortcut_first<U>(context, job);
-      const uint32_t *const sorted = launch_stable_first<U>(context, job, done);
-      return launch_lsd<U>(context, job, sorted == nullptr ? done : sorted);
+      return launch_lsd<U>(context, job, launch_stable_first<U>(context, job, done));
     }
     default:
       launch_clear_counters(context, job);
@@ -282,6 +270,6 @@ void launch_sort_width(const LaunchContext &context, const SortJob &job) {
   }
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort
 
-#endif  // GSORT_CUDA_SORT_SORT_WIDTH_CUH_
+#endif  // GSORT_CUDA_SORT_WIDTH_CUH_

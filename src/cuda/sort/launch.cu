@@ -4,23 +4,17 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/dtype.h"
 #include "cuda/engine/check.h"
-#include "cuda/engine/launch.h"
 #include "cuda/sort/gather.cuh"
-#include "cuda/sort/sort_job.h"
-#include "cuda/sort/workspace_bytes.h"
+#include "cuda/sort/job.h"
+#include "cuda/sort/launch.h"
 
-namespace gsort_internal {
+namespace gsort_internal::sort {
 namespace {
 
 // Values of more bytes are moved by a kernel of their own, not by the blocks that sort.
 constexpr uint32_t kSmallValueBytesMax = 16;
-
-// Smaller chips than those of sm_90 were not measured.
-bool can_hold_team(const DeviceFacts &device) {
-  return architecture_of(device.compute_capability).clusters && device.multiprocessors >= kTeamBlocksMax &&
-         device.shared_bytes_block_max >= kTeamSharedBytesMin;
-}
 
 // The largest access that divides a value and fits the arrays' alignment.
 uint32_t value_unit_bytes(const Request &request) {
@@ -44,23 +38,23 @@ FinalValues final_values_of(const Request &request, Carry carry) {
 }
 
 // Sorts keys with or without the values that travel.
-void name_arrays(SortJob &job) {
+void name_arrays(Job &job) {
   const Request &request = *job.request;
   job.keys_wanted = request.operation == Operation::kSort || request.operation == Operation::kSortPairs;
   job.keys_in = request.in;
-  job.keys_x = job.keys_wanted ? request.out : job.slice<void>(job.layout.keys_x);
-  job.keys_y = job.slice<void>(job.layout.keys_y);
+  job.keys_x = job.keys_wanted ? request.out : job.slice<void>(job.plan.slices.keys_x);
+  job.keys_y = job.slice<void>(job.plan.slices.keys_y);
   job.values_in = request.values_in;
   job.values_are_indices = carries_index(job.plan.carry) || makes_values(request);
-  job.values_y = job.slice<void>(job.layout.values_y);
+  job.values_y = job.slice<void>(job.plan.slices.values_y);
   job.values_x = job.keys_wanted ? request.values_out : request.out;
-  if (gathers_values(request)) job.values_x = job.slice<void>(job.layout.values_x);
+  if (job.plan.gathers_values) job.values_x = job.slice<void>(job.plan.slices.values_x);
   job.final_values =
       request.operation == Operation::kSort ? FinalValues::kStore : final_values_of(request, job.plan.carry);
 }
 
 // Sorts on chip know each key's source and need no travelling values.
-void name_small_outputs(SortJob &job) {
+void name_small_outputs(Job &job) {
   const Request &request = *job.request;
   job.small_wide = request.index_t != 0 && dtype_bytes(request.index_t) == 8;
   if (request.operation == Operation::kArgsort) job.small_indices = request.out;
@@ -75,7 +69,7 @@ void name_small_outputs(SortJob &job) {
     job.small_values_in = request.values_in;
     job.small_values_out = request.values_out;
   } else {
-    job.small_indices = job.slice<void>(job.layout.small_indices);
+    job.small_indices = job.slice<void>(job.plan.slices.small_indices);
   }
 }
 
@@ -93,13 +87,13 @@ void launch_gather_unit(const LaunchContext &context, const GatherParams &params
 }
 
 // values_out[i] = values_in[indices[i]]; by way of the workspace where the two are one array.
-void launch_gather(const LaunchContext &context, const SortJob &job, const void *indices, bool wide_indices) {
+void launch_gather(const LaunchContext &context, const Job &job, const void *indices, bool wide_indices) {
   const Request &request = *job.request;
   const bool in_place = request.values_in == request.values_out;
   const uint32_t unit = value_unit_bytes(request);
   GatherParams params{};
   params.values_in = request.values_in;
-  params.values_out = in_place ? job.slice<void>(job.layout.gathered) : request.values_out;
+  params.values_out = in_place ? job.slice<void>(job.plan.slices.gathered) : request.values_out;
   params.indices = indices;
   params.n = request.n;
   params.units = request.value_bytes / unit;
@@ -115,35 +109,22 @@ void launch_gather(const LaunchContext &context, const SortJob &job, const void 
                "cudaMemcpyAsync(values)");
 }
 
-void log_plan(const LaunchContext &context, const SortJob &job) {
-  if (!context.control->has_log()) return;
-  context.control->log(
-      "sort on the GPU: %llu keys of %u bytes with %u bytes each: %s, %u digits, tiles of %u, %llu "
-      "portions",
-      static_cast<unsigned long long>(job.request->n), job.plan.key_bytes, carry_bytes(job.plan.carry),
-      sort_algorithm_name(job.plan.algorithm), job.plan.digits, job.plan.tile_items,
-      static_cast<unsigned long long>(job.plan.portions));
-}
-
 }  // namespace
 
-void launch_sort(const LaunchContext &context, const Request &request, void *workspace) {
-  SortJob job{};
+void launch(const LaunchContext &context, const Request &request, void *workspace, const Options &options) {
+  Job job{};
   job.request = &request;
-  job.plan = plan_whole_sort(request, context.device->shared_bytes_block_max, can_hold_team(*context.device));
-  job.layout = sort_layout(request, job.plan);
+  job.plan = make_plan(request, *context.device, options);
   job.workspace = workspace;
   name_arrays(job);
   name_small_outputs(job);
-  log_plan(context, job);
-  with_width(job.plan.key_bytes, [&](auto tag) { launch_sort_width<typename decltype(tag)::type>(context, job); });
+  log_plan(context, request, job.plan);
+  with_width(job.plan.key_bytes, [&](auto tag) { launch_width<typename decltype(tag)::type>(context, job); });
 
-  const SortAlgorithm algorithm = job.plan.algorithm;
-  const bool on_chip = algorithm == SortAlgorithm::kRankSort || algorithm == SortAlgorithm::kSmallBlock ||
-                       algorithm == SortAlgorithm::kTeam;
+  const bool on_chip = is_on_chip(job.plan.algorithm);
   if (request.operation != Operation::kSortPairs || makes_values(request)) return;
   if (on_chip && job.small_indices != nullptr) launch_gather(context, job, job.small_indices, false);
-  if (!on_chip && gathers_values(request)) launch_gather(context, job, job.values_x, carry_bytes(job.plan.carry) == 8);
+  if (!on_chip && job.plan.gathers_values) launch_gather(context, job, job.values_x, carry_bytes(job.plan.carry) == 8);
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort

@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0
-#include "cuda/sort/sort_width.cuh"
-
-namespace gsort_internal {
-template void launch_sort_width<uint64_t>(const LaunchContext &, const SortJob &);
-}

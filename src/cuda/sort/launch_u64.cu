@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cuda/sort/width.cuh"
+
+namespace gsort_internal::sort {
+template void launch_width<uint64_t>(const LaunchContext &, const Job &);
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The tuning numbers of the LSD radix sort, read by host and device, and what is planned of one.
+#ifndef GSORT_CUDA_SORT_LSD_PLAN_H_
+#define GSORT_CUDA_SORT_LSD_PLAN_H_
+
+#include <cstdint>
+
+#include "cuda/primitive/tile_shape.h"
+
+namespace gsort_internal {
+
+// Tiles of a radix pass by the wider of key and value, in bytes.
+//
+// Large: long runs, so few lines of memory per store. 64 registers, which two blocks an SM leave each thread, hold 24
+// items of 4 bytes or 14 of 8 and their places almost without spilling. H200, 2^28 keys of 4 bytes: 24 rows 4.68 ms, 22
+// rows 4.83, 20 rows 5.07; three blocks of fewer registers spill and are slower (2026-11-21).
+// Small: short inputs are spread over more SMs, and SMs of sm_75 take no large tile of 8-byte items.
+template <uint32_t WideBytes>
+using LargeTile = TileShape<512, WideBytes == 8 ? 14 : 24>;
+template <uint32_t WideBytes>
+using SmallTile = TileShape<512, 8>;
+constexpr uint32_t kLargeTileSharedBytes = 77 * 1024;
+// Up to here more SMs outweigh longer runs: 2^18 pairs of 4 + 4 bytes take 0.0615 ms in small tiles and 0.0724 in large
+// ones, 2^20 pairs 0.0882 and 0.0820 (H200, 2026-11-21).
+constexpr uint64_t kSmallTilesItemsMax = 1u << 19;
+
+constexpr uint32_t wide_bytes(uint32_t key_bytes, uint32_t value_bytes) {
+  return key_bytes == 8 || value_bytes == 8 ? 8 : 4;
+}
+constexpr uint32_t large_tile_items(uint32_t wide) { return wide == 8 ? LargeTile<8>::kItems : LargeTile<4>::kItems; }
+
+// A look-back word has 30 bits for a count; longer inputs are sorted in portions that carry the digits' ends along.
+constexpr uint32_t kPortionItemsMax = 1u << 29;
+
+// The histogram has copies of its counters, so that lanes do not wait for each other: as many as fit half the shared
+// memory of a large SM, or, for few keys, which are not worth the clearing, and on other SMs, as fit the 48 KB of any.
+constexpr uint32_t histogram_copies_many(uint32_t key_bytes) { return key_bytes == 8 ? 16 : 32; }
+constexpr uint32_t histogram_copies_few(uint32_t key_bytes) { return key_bytes == 8 ? 4 : 8; }
+constexpr uint64_t kManyCopiesItemsMin = 1u << 22;
+constexpr uint32_t histogram_counters_bytes(uint32_t key_bytes, uint32_t copies) {
+  return digits_of(key_bytes) * kDigitBins * copies * 4;
+}
+
+constexpr uint32_t kPassActionBytes = 24;  // of the PassAction of a slot
+
+// One slot a digit, and for one-digit keys a second that can bring the result back where an input is its output.
+constexpr uint32_t slots_of(uint32_t digits) { return digits < 2 ? 2 : digits; }
+
+struct LsdPlan {
+  uint32_t digits;
+  uint32_t slots;
+  bool small_tiles;
+  uint32_t tile_items;
+  uint64_t portion_items;  // a multiple of tile_items
+  uint64_t portions;
+  uint32_t histogram_copies;
+};
+
+// `shared_bytes`: of a block of the device. `portion_tiles`: 0, or so many tiles make a portion.
+constexpr LsdPlan plan_lsd(uint64_t n, uint32_t key_bytes, uint32_t value_bytes, uint32_t shared_bytes,
+                           uint32_t portion_tiles) {
+  const uint32_t wide = wide_bytes(key_bytes, value_bytes);
+  LsdPlan plan = {};
+  plan.digits = digits_of(key_bytes);
+  plan.slots = slots_of(plan.digits);
+  plan.small_tiles = n <= kSmallTilesItemsMax || (wide == 8 && shared_bytes < kLargeTileSharedBytes);
+  plan.tile_items = plan.small_tiles ? SmallTile<4>::kItems : large_tile_items(wide);
+  plan.portion_items = uint64_t{portion_tiles != 0 ? portion_tiles : kPortionItemsMax / plan.tile_items};
+  plan.portion_items *= plan.tile_items;
+  plan.portions = n / plan.portion_items + (n % plan.portion_items != 0 ? 1 : 0);
+  // 1 KB beside the counters is the kernel's own.
+  const uint32_t many = histogram_copies_many(key_bytes);
+  const bool fits = histogram_counters_bytes(key_bytes, many) + 1024 <= shared_bytes;
+  plan.histogram_copies = fits && n >= kManyCopiesItemsMin ? many : histogram_copies_few(key_bytes);
+  return plan;
+}
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_SORT_LSD_PLAN_H_

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cuda/sort/plan.h"
+
+#include <cstdarg>
+#include <cstdio>
+
+#include "core/dtype.h"
+#include "core/slices.h"
+#include "cuda/sort/msd/msd_tables.h"
+
+namespace gsort_internal::sort {
+namespace {
+
+using ull = unsigned long long;
+
+bool is_pairs(const Request &request) { return request.operation == Operation::kSortPairs; }
+// The order of the input is wanted, not the keys alone.
+bool wants_sources(const Request &request) { return request.operation != Operation::kSort; }
+
+// What a plan would choose, and what it may be asked to choose instead.
+struct Choice {
+  bool rank, block, grid, msd, stable, count;
+};
+
+Choice choices(const Request &request, const Plan &plan, const Abilities &abilities, Algorithm asked) {
+  const bool alone = plan.carry == Carry::kNothing;
+  const bool partition = abilities.partition_bytes >= kMsdSharedBytesMin;
+  const bool partition_stable = abilities.partition_bytes >= kStableSharedBytesMin;
+  Choice can{};
+  can.rank = request.n <= kRankSortItemsMax;
+  can.block = small_sort_applies(request.n, plan.key_bytes, wants_sources(request), abilities.shared_bytes);
+  can.grid = abilities.grid_sample_sort && team_applies(request.n, plan.key_bytes);
+  can.msd = alone && partition && msd_applies(request.n, plan.key_bytes);
+  can.stable = !alone && partition_stable && stable_applies(request.n, plan.key_bytes, asked == Algorithm::kStable);
+  // The counters of all values of 2 bytes must fit a block; those of 1 byte fit any.
+  can.count =
+      alone && (plan.key_bytes == 1 || (plan.key_bytes == 2 && kCountFillSharedBytes + 1024 <= abilities.shared_bytes));
+  return can;
+}
+
+bool can_take(const Choice &can, Algorithm algorithm) {
+  switch (algorithm) {
+    case Algorithm::kRankSort:
+      return can.rank;
+    case Algorithm::kSmallBlock:
+      return can.block;
+    case Algorithm::kGridSampleSort:
+      return can.grid;
+    case Algorithm::kMsd:
+      return can.msd;
+    case Algorithm::kStable:
+      return can.stable;
+    case Algorithm::kCountFill:
+      return can.count;
+    default:
+      return algorithm == Algorithm::kLsd;
+  }
+}
+
+// The quickest of those that can.
+Algorithm choose(const Request &request, const Plan &plan, const Choice &can) {
+  if (can.rank) return Algorithm::kRankSort;
+  if (can.grid && request.n > single_block_items(plan.key_bytes, wants_sources(request)))
+    return Algorithm::kGridSampleSort;
+  if (can.block) return Algorithm::kSmallBlock;
+  if (can.count && (plan.key_bytes == 1 || request.n >= kCountFillItemsMin2)) return Algorithm::kCountFill;
+  if (can.stable) return Algorithm::kStable;
+  return can.msd ? Algorithm::kMsd : Algorithm::kLsd;
+}
+
+bool has_passes(Algorithm algorithm) {
+  return algorithm == Algorithm::kLsd || algorithm == Algorithm::kMsd || algorithm == Algorithm::kStable;
+}
+
+uint64_t partition_tables_bytes(uint64_t n, const Plan &plan) {
+  if (plan.algorithm == Algorithm::kMsd) return msd_tables_bytes(n, plan.key_bytes);
+  return plan.algorithm == Algorithm::kStable ? stable_tables(plan.stable).bytes : 0;
+}
+
+// The first slices, which are cleared, and the digits' first places.
+void lay_out_passes(const Plan &plan, SliceCounter &counter, Slices &slices) {
+  const LsdPlan &lsd = plan.lsd;
+  slices.counts = counter.take(uint64_t{lsd.digits} * kDigitBins * 8);
+  slices.blocks_done = counter.take(8);
+  slices.tickets = counter.take((lsd.portions + 1) * lsd.slots * 4);
+  slices.look_back = counter.take(plan.look_back_tiles * kDigitBins * 4);
+  // All zeros is the action of doing nothing.
+  slices.actions = counter.take(uint64_t{lsd.slots} * kPassActionBytes);
+  slices.zero_bytes = counter.bytes();
+  const uint64_t bins = plan.tries_fast_path && plan.carry == Carry::kNothing ? kShortcutBins : 0;
+  slices.fast_path_state = counter.take(plan.tries_fast_path ? kShortcutStateBytes : 0);
+  slices.fast_path_counts = counter.take(bins * 4);
+  slices.fast_path_zero_bytes = counter.bytes();
+  slices.bases = counter.take(uint64_t{lsd.slots} * 2 * kDigitBins * 8);
+}
+
+// What sorts on chip need is counted whether this device takes them or not: another may.
+Slices lay_out(const Request &request, const Plan &plan) {
+  Slices slices{};
+  SliceCounter counter;
+  lay_out_passes(plan, counter, slices);
+  const bool pairs = is_pairs(request), sources = wants_sources(request);
+  const bool keys_are_output = pairs || request.operation == Operation::kSort;
+  const uint64_t key_bytes = request.n * plan.key_bytes, carried_bytes = request.n * carry_bytes(plan.carry);
+  slices.keys_x = counter.take(keys_are_output ? 0 : key_bytes);
+  slices.keys_y = counter.take(key_bytes);
+  slices.values_x = counter.take(plan.gathers_values ? carried_bytes : 0);
+  slices.values_y = counter.take(carried_bytes);
+  const bool grid = team_applies(request.n, plan.key_bytes);
+  const bool on_chip = pairs && (grid || small_sort_applies(request.n, plan.key_bytes, sources, kLongBlockSharedBytes));
+  slices.small_indices = counter.take(on_chip ? request.n * 4 : 0);
+  slices.gathered = counter.take(plan.gathers_values || on_chip ? request.n * request.value_bytes : 0);
+  const uint64_t fill_bins = plan.key_bytes == 2 && plan.carry == Carry::kNothing ? kCountFillBins : 0;
+  slices.fill_counts = counter.take(fill_bins * 8);
+  slices.fill_blocks_done = counter.take(fill_bins != 0 ? 8 : 0);
+  slices.fill_bases = counter.take(fill_bins * 8);
+  slices.fast_path_bases = counter.take(slices.fast_path_zero_bytes - slices.fast_path_counts);
+  slices.msd_tables = counter.take(partition_tables_bytes(request.n, plan));
+  const uint64_t staged_bytes = grid ? request.n * small_item_bytes(plan.key_bytes, sources) : 0;
+  slices.grid_staged = counter.take(staged_bytes);
+  slices.grid_spare = counter.take(staged_bytes);
+  slices.grid_starts = counter.take(grid ? kTeamStartsBytes : 0);
+  slices.bytes = counter.bytes();
+  return slices;
+}
+
+// All but the sub-plan of the fast path, which asks how many multiprocessors there are.
+Plan plan_for(const Request &request, const Abilities &abilities, const Options &options) {
+  Plan plan{};
+  plan.carry = carry_of(request);
+  plan.key_bytes = dtype_bytes(request.order.dtype);
+  plan.gathers_values = is_pairs(request) && carries_index(plan.carry);
+  plan.sampled_items = options.sampled_items;
+  plan.lsd =
+      plan_lsd(request.n, plan.key_bytes, carry_bytes(plan.carry), abilities.shared_bytes, options.portion_tiles);
+  const Choice can = choices(request, plan, abilities, options.algorithm);
+  plan.algorithm = can_take(can, options.algorithm) ? options.algorithm : choose(request, plan, can);
+  plan.tries_fast_path =
+      has_passes(plan.algorithm) && shortcut_applies(request.n, plan.key_bytes, options.fast_path_items_min);
+  if (plan.algorithm == Algorithm::kMsd) plan.msd = plan_msd_on(request.n, abilities.partition_bytes);
+  if (plan.algorithm == Algorithm::kStable) plan.stable = plan_stable(request.n);
+  if (plan.algorithm == Algorithm::kGridSampleSort) plan.grid = plan_team(request.n);
+  // The stable partition's second pass may end every bin of the first with a part of a tile.
+  plan.look_back_tiles =
+      request.n / plan.lsd.tile_items + 1 + (plan.algorithm == Algorithm::kStable ? kStableBinsMax : 0);
+  plan.slices = lay_out(request, plan);
+  plan.workspace_bytes = plan.slices.bytes;
+  return plan;
+}
+
+// A line that grows by what is printed to it.
+struct Line {
+  char *text;
+  size_t bytes, used;
+
+  __attribute__((format(printf, 2, 3))) void add(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    const int more = std::vsnprintf(text + used, bytes - used, format, arguments);
+    va_end(arguments);
+    if (more > 0) used = used + static_cast<size_t>(more) < bytes ? used + static_cast<size_t>(more) : bytes - 1;
+  }
+};
+
+}  // namespace
+
+const char *algorithm_name(Algorithm algorithm) {
+  switch (algorithm) {
+    case Algorithm::kRankSort:
+      return "rank sort in one block";
+    case Algorithm::kSmallBlock:
+      return "sort in one block";
+    case Algorithm::kGridSampleSort:
+      return "sample sort by the blocks of a grid";
+    case Algorithm::kLsd:
+      return "LSD radix sort";
+    case Algorithm::kMsd:
+      return "MSD partition sort, an LSD radix sort behind it";
+    case Algorithm::kStable:
+      return "stable MSD partition sort, an LSD radix sort behind it";
+    case Algorithm::kCountFill:
+      return "count and fill";
+    default:
+      return "undecided";
+  }
+}
+
+Carry carry_of(const Request &request) {
+  if (request.operation == Operation::kSort) return Carry::kNothing;
+  if (is_pairs(request) && request.value_bytes == 4) return Carry::kValue4;
+  if (is_pairs(request) && request.value_bytes == 8) return Carry::kValue8;
+  // The last index is n - 1. Indices for the caller have the caller's type, which holds it, so 4 bytes are never
+  // widened where 4 are wanted.
+  return request.n <= uint64_t{1} << 32 ? Carry::kIndex4 : Carry::kIndex8;
+}
+
+Abilities abilities_of(const DeviceFacts &device) {
+  const uint32_t shared = device.shared_bytes_block_max;
+  // Smaller chips than those of sm_90 were not measured.
+  const bool grid =
+      device.compute_capability >= 90 && device.multiprocessors >= kTeamBlocksMax && shared >= kTeamSharedBytesMin;
+  return {shared, shared, grid};
+}
+
+Plan make_plan(const Request &request, const DeviceFacts &device, const Options &options) {
+  Plan plan = plan_for(request, abilities_of(device), options);
+  if (plan.tries_fast_path)
+    plan.fast_path = plan_shortcut(request.n, plan.key_bytes, plan.carry == Carry::kNothing, device.multiprocessors,
+                                   device.shared_bytes_block_max);
+  return plan;
+}
+
+uint64_t workspace_bytes(const Request &shape, const Options &options) {
+  return plan_for(shape, kMostWorkspace, options).workspace_bytes;
+}
+
+void describe(const Request &request, const Plan &plan, char *text, size_t text_bytes) {
+  Line line = {text, text_bytes, 0};
+  line.add("sort on the GPU: %llu keys of %u bytes with %u bytes each: %s", static_cast<ull>(request.n), plan.key_bytes,
+           carry_bytes(plan.carry), algorithm_name(plan.algorithm));
+  if (plan.algorithm == Algorithm::kGridSampleSort)
+    line.add(", %u blocks, %u keys each, a sample of %u", plan.grid.blocks, plan.grid.share, plan.grid.samples);
+  if (plan.algorithm == Algorithm::kMsd)
+    line.add(", %u cells%s, %u for uneven keys by a map, partition by %u + %u bits", 1u << plan.msd.cell_bits,
+             plan.msd.counted_late ? " counted between the passes" : "", plan.msd.mapped_cells, plan.msd.first_bits,
+             plan.msd.second_bits);
+  if (plan.algorithm == Algorithm::kStable)
+    line.add(", %u cells, partition by %u + %u bits", 1u << plan.stable.cell_bits, plan.stable.first_bits,
+             plan.stable.second_bits);
+  if (has_passes(plan.algorithm))
+    line.add("; LSD: %u digits, tiles of %u, %llu portions", plan.lsd.digits, plan.lsd.tile_items,
+             static_cast<ull>(plan.lsd.portions));
+  if (plan.tries_fast_path)
+    line.add("; before it a fast path for ordered keys%s: %u chunks of %u keys",
+             plan.fast_path.counter_bits != 0 ? " and combinations of up to 16 bits" : "", plan.fast_path.chunks,
+             plan.fast_path.chunk_items);
+}
+
+}  // namespace gsort_internal::sort

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The plan of a sort, a sort of pairs, an argsort or a rank: which algorithm, what each of its parts does, and where
+// everything lies in the workspace. One value a call: the size query, the run and the log read the same one. No CUDA
+// header: plans are made and tested in every build.
+#ifndef GSORT_CUDA_SORT_PLAN_H_
+#define GSORT_CUDA_SORT_PLAN_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/request.h"
+#include "cuda/engine/device_facts.h"
+#include "cuda/sort/fast_path/fast_path_plan.h"
+#include "cuda/sort/lsd/plan.h"
+#include "cuda/sort/msd/msd_plan.h"
+#include "cuda/sort/msd/stable_plan.h"
+#include "cuda/sort/small/small_plan.h"
+
+namespace gsort_internal::sort {
+
+enum class Algorithm : uint32_t {
+  kAuto,
+  kRankSort,        // one block, every thread counts the elements below its own
+  kSmallBlock,      // one block, everything in shared memory
+  kGridSampleSort,  // blocks of one cooperative launch: cut into buckets by a sample, buckets sorted on chip
+  kLsd,             // stable passes over memory from the lowest digit
+  kMsd,        // keys alone: unstable partition by leading bits, finished on chip; LSD where the data is not for it
+  kStable,     // pairs and argsort: stable partition by leading bits, finished on chip; LSD behind it likewise
+  kCountFill,  // keys of 1 or 2 bytes alone: count every value, write them out
+};
+
+const char *algorithm_name(Algorithm algorithm);
+
+// What travels with a key through the passes.
+enum class Carry : uint32_t { kNothing, kValue4, kValue8, kIndex4, kIndex8 };
+
+constexpr uint32_t carry_bytes(Carry carry) {
+  return carry == Carry::kNothing ? 0 : carry == Carry::kValue4 || carry == Carry::kIndex4 ? 4 : 8;
+}
+constexpr bool carries_index(Carry carry) { return carry == Carry::kIndex4 || carry == Carry::kIndex8; }
+Carry carry_of(const Request &request);
+
+// What tests ask for, to reach every path at sizes that are quick to check.
+struct Options {
+  Algorithm algorithm = Algorithm::kAuto;  // not taken where it cannot do the request
+  uint32_t portion_tiles = 0;              // 0: the plan's own
+  uint32_t sampled_items = 0;              // the grid's sample is drawn from so many leading items; 0: from all
+  uint64_t fast_path_items_min = kShortcutItemsMin;
+};
+
+// What plans ask of a device, answered once. Where two answers are possible the rest of the plan does not ask again.
+struct Abilities {
+  uint32_t shared_bytes;     // of a block
+  uint32_t partition_bytes;  // of a block of the partition sorts, likewise
+  bool grid_sample_sort;     // so many blocks, all of them on the device at once
+};
+Abilities abilities_of(const DeviceFacts &device);
+
+// Of no device that there is: sorts by it need no less workspace than those by any other.
+constexpr Abilities kMostWorkspace = {0, UINT32_MAX, false};
+
+// The workspace as named slices.
+struct Slices {
+  // Cleared before every sort by passes; the first zero_bytes of the workspace.
+  uint64_t counts, blocks_done, tickets, look_back, actions, zero_bytes;
+  // Sorts that try the fast path clear these as well, at the same time; counts only for keys alone.
+  uint64_t fast_path_state, fast_path_counts, fast_path_zero_bytes;
+
+  uint64_t bases;
+  uint64_t keys_x, keys_y;      // x only where the sorted keys are not an output
+  uint64_t values_x, values_y;  // x only where the values are not of the travelling kind
+  uint64_t small_indices;       // pairs sorted on chip
+  uint64_t gathered;            // values on their way to an output that is their input
+  uint64_t fill_counts;         // count and fill: counts, the counter of blocks (both cleared), first places
+  uint64_t fill_blocks_done;
+  uint64_t fill_bases;
+  uint64_t fast_path_bases;
+  uint64_t msd_tables;  // partition sorts
+  uint64_t grid_staged, grid_spare, grid_starts;
+  uint64_t bytes;
+};
+
+struct Plan {
+  Algorithm algorithm;
+  Carry carry;
+  uint32_t key_bytes;
+  bool gathers_values;   // that do not travel: they are fetched by the sorted indices in the end
+  bool tries_fast_path;  // before a sort by passes or partitions, which may have nothing to do then
+  uint32_t sampled_items;
+
+  LsdPlan lsd;             // also behind the partition sorts
+  MsdPlan msd;             // of kMsd
+  StablePlan stable;       // of kStable
+  TeamPlan grid;           // of kGridSampleSort
+  ShortcutPlan fast_path;  // where it is tried
+  uint64_t look_back_tiles;
+
+  uint64_t workspace_bytes;
+  Slices slices;
+};
+
+Plan make_plan(const Request &request, const DeviceFacts &device, const Options &options = {});
+
+// An upper bound for every device.
+uint64_t workspace_bytes(const Request &shape, const Options &options = {});
+
+// One line for the log.
+void describe(const Request &request, const Plan &plan, char *text, size_t text_bytes);
+
+// Sorts on chip, in one launch.
+constexpr bool is_on_chip(Algorithm algorithm) {
+  return algorithm == Algorithm::kRankSort || algorithm == Algorithm::kSmallBlock ||
+         algorithm == Algorithm::kGridSampleSort;
+}
+
+}  // namespace gsort_internal::sort
+
+#endif  // GSORT_CUDA_SORT_PLAN_H_
