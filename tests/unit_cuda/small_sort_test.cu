@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The sorts of short inputs, in one block and by a team of blocks, on data that each of their steps finds hard: keys
-// that do not spread over the bins, a sample that misleads, and every edge of the plan.
+// The sorts of short inputs, in one block and by the blocks of a grid, on data that each of their steps finds hard:
+// keys that do not spread over the bins, a sample that misleads, and every edge of the plan.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -114,7 +114,7 @@ TEST_F(SmallSortTest, HardKeysInOneBlock) {
   }
 }
 
-TEST_F(SmallSortTest, HardKeysByATeam) {
+TEST_F(SmallSortTest, HardKeysByAGrid) {
   options_.algorithm = sort::Algorithm::kGridSampleSort;
   for (int hard = 0; hard < static_cast<int>(Hard::kCount); ++hard) {
     for (const uint64_t n : {513u, 4097u, 20001u, 65536u, 131073u, 262144u}) {

@@ -184,16 +184,19 @@ TEST_F(SortTest, EverySmallSize) {
 TEST_F(SortTest, EdgesOfTilesAndBlocks) {
   for (const gsort_dtype dtype : {GSORT_U8, GSORT_U16, GSORT_U32, GSORT_U64}) {
     const uint32_t bytes = dtype_bytes(dtype);
-    std::vector<uint64_t> edges = {kRankSortItemsMax, kTeamShareAimed, kTeamHalfItemsMax, kTeamItemsMax};
-    for (const uint32_t item_bytes : {small_item_bytes(bytes, false), small_item_bytes(bytes, true)})
-      for (const uint32_t times : {1u, 2u}) edges.push_back(times * small_sort_items(item_bytes));
-    for (const uint64_t tiles : {1, 2, 9, 40}) edges.push_back(tiles * SmallTile<4>::kItems);
-    // Large tiles begin above kSmallTilesItemsMax.
-    for (const uint64_t tile : {LargeTile<4>::kItems, LargeTile<8>::kItems})
-      edges.push_back((kSmallTilesItemsMax / tile + 2) * tile);
+    std::vector<uint64_t> edges = {sort::small::kRankSortItemsMax, sort::small::kGridShareAimed,
+                                   sort::small::kGridHalfItemsMax, sort::small::kGridItemsMax};
+    for (const uint32_t item_bytes :
+         {sort::small::bytes_of_item(bytes, false), sort::small::bytes_of_item(bytes, true)})
+      for (const uint32_t times : {1u, 2u}) edges.push_back(times * sort::small::block_items(item_bytes));
+    for (const uint64_t tiles : {1, 2, 9, 40}) edges.push_back(tiles * sort::lsd::SmallTile<4>::kItems);
+    // Large tiles begin above sort::lsd::kSmallTilesItemsMax.
+    for (const uint64_t tile : {sort::lsd::LargeTile<4>::kItems, sort::lsd::LargeTile<8>::kItems})
+      edges.push_back((sort::lsd::kSmallTilesItemsMax / tile + 2) * tile);
     for (const uint64_t edge : edges) {
       for (const uint64_t n : {edge - 1, edge, edge + 1}) {
-        if (edge > kSmallTilesItemsMax && dtype == GSORT_U16 && n != edge + 1) continue;  // the reference takes long
+        if (edge > sort::lsd::kSmallTilesItemsMax && dtype == GSORT_U16 && n != edge + 1)
+          continue;  // the reference takes long
         const KeyOrder order{dtype, false, false};
         SCOPED_TRACE(describe(order, n, Pattern::kGreatest));
         const Input input(order, n % 2 ? Pattern::kGreatest : Pattern::kUniform, n, static_cast<uint32_t>(n));
@@ -224,7 +227,7 @@ TEST_F(SortTest, PortionsContinueEachOther) {
 
 TEST_F(SortTest, PortionsOfLargeTiles) {
   options_ = {sort::Algorithm::kLsd, 3};
-  const uint64_t n = kSmallTilesItemsMax + 12345;
+  const uint64_t n = sort::lsd::kSmallTilesItemsMax + 12345;
   for (const gsort_dtype dtype : {GSORT_I16, GSORT_F32, GSORT_U64}) {
     const Input input({dtype, dtype == GSORT_F32, false}, Pattern::kUniform, n, dtype);
     SCOPED_TRACE(describe(input.order, n, Pattern::kUniform));
@@ -236,7 +239,8 @@ TEST_F(SortTest, PortionsOfLargeTiles) {
 TEST_F(SortTest, ManyKeysOfTwoBytes) {
   for (const gsort_dtype dtype : {GSORT_U16, GSORT_I16, GSORT_F16}) {
     for (const Pattern pattern : kPatterns) {
-      const Input input({dtype, true, dtype == GSORT_F16}, pattern, kCountFillItemsMin2 / 8 + 3, dtype);
+      const Input input({dtype, true, dtype == GSORT_F16}, pattern, sort::fast_path::kCountFillItemsMin2 / 8 + 3,
+                        dtype);
       options_.algorithm = sort::Algorithm::kCountFill;
       SCOPED_TRACE(describe(input.order, input.n, pattern));
       for (const uint64_t offset : {0, 1, 7}) check_keys(input, offset == 1, offset);

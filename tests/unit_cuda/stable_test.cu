@@ -333,8 +333,9 @@ TEST_F(Stable, StandsAsideWhereTheJobIsDone) {
     job.values_in = request.values_in;
     job.values_x = request.values_out;
     job.values_y = job.slice<void>(job.plan.slices.values_y);
-    launch_clear(context(), workspace.data(),
-                 job.plan.tries_fast_path ? job.plan.slices.fast_path_zero_bytes : job.plan.slices.zero_bytes);
+    sort::fast_path::launch_clear(
+        context(), workspace.data(),
+        job.plan.tries_fast_path ? job.plan.slices.fast_path_zero_bytes : job.plan.slices.zero_bytes);
     const uint32_t *const word = launch_stable<uint32_t>(context(), job, done.as<uint32_t>());
     ASSERT_NE(word, nullptr);
     uint32_t sorted = 0;

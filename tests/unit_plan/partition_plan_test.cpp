@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Plans of the partition sorts, and of the look for a shortcut before them.
+// Plans of the partition sorts, and of the fast path before them.
 #include <algorithm>
 #include <cmath>
 
-#include "cuda/sort/fast_path/fast_path_plan.h"
+#include "cuda/sort/fast_path/plan.h"
 #include "cuda/sort/msd/msd_plan.h"
 #include "cuda/sort/msd/stable_plan.h"
 #include "cuda/sort/plan.h"
@@ -122,7 +122,7 @@ TEST(StablePlan, AppliesWithinItsLimits) {
       EXPECT_TRUE(stable_applies(kStableItemsMax, bytes, forced));
       EXPECT_FALSE(stable_applies(kStableItemsMax + 1, bytes, forced));
       EXPECT_LE(kStableItemsForcedMin, stable_items_min(bytes));
-      EXPECT_GT(stable_items_min(bytes), kTeamItemsMax) << "teams and stable partitions vie for one input";
+      EXPECT_GT(stable_items_min(bytes), sort::small::kGridItemsMax) << "teams and stable partitions vie for one input";
       for (const uint32_t narrow : {1u, 2u}) EXPECT_FALSE(stable_applies(kStableItemsMax, narrow, forced));
     }
   EXPECT_LE(kStableItemsMax, UINT32_MAX) << "places of pairs have 32 bits, and so have indices that travel";
@@ -172,24 +172,24 @@ TEST(StablePlan, BlocksHoldWholeRowsOfACell) {
   EXPECT_LE(1u << StableSample::kMeetingBits, 8 * kStableSharedBytesMin);
 }
 
-TEST(ShortcutPlan, AppliesToLongInputsOfWideKeys) {
-  EXPECT_EQ(kShortcutItemsMin, sort::Options{}.fast_path_items_min);
-  for (const uint64_t least : {uint64_t{1000}, kShortcutItemsMin}) {
-    for (const uint32_t key_bytes : {1u, 2u}) EXPECT_FALSE(shortcut_applies(least, key_bytes, least));
+TEST(FastPathPlan, AppliesToLongInputsOfWideKeys) {
+  EXPECT_EQ(sort::fast_path::kItemsMin, sort::Options{}.fast_path_items_min);
+  for (const uint64_t least : {uint64_t{1000}, sort::fast_path::kItemsMin}) {
+    for (const uint32_t key_bytes : {1u, 2u}) EXPECT_FALSE(sort::fast_path::applies(least, key_bytes, least));
     for (const uint32_t key_bytes : {4u, 8u}) {
-      EXPECT_FALSE(shortcut_applies(least - 1, key_bytes, least));
-      EXPECT_TRUE(shortcut_applies(least, key_bytes, least));
+      EXPECT_FALSE(sort::fast_path::applies(least - 1, key_bytes, least));
+      EXPECT_TRUE(sort::fast_path::applies(least, key_bytes, least));
     }
   }
 }
 
-TEST(ShortcutPlan, OnlySortsByPassesAndPartitionsTryIt) {
+TEST(FastPathPlan, OnlySortsByPassesAndPartitionsTryIt) {
   const DeviceFacts device = {90, 132, 232448};
   for (const gsort_dtype t : kPlanTypes)
     for (const Operation operation : {Operation::kSort, Operation::kArgsort})
-      for (const uint64_t n :
-           {uint64_t{1000}, kTeamItemsMax, kShortcutItemsMin - 1, kShortcutItemsMin, kMsdItemsMax + 1})
-        for (const uint64_t least : {uint64_t{1}, kShortcutItemsMin}) {
+      for (const uint64_t n : {uint64_t{1000}, sort::small::kGridItemsMax, sort::fast_path::kItemsMin - 1,
+                               sort::fast_path::kItemsMin, kMsdItemsMax + 1})
+        for (const uint64_t least : {uint64_t{1}, sort::fast_path::kItemsMin}) {
           sort::Options options;
           options.fast_path_items_min = least;
           const sort::Plan plan = sort::make_plan(make(operation, t, n, 0), device, options);
@@ -202,17 +202,19 @@ TEST(ShortcutPlan, OnlySortsByPassesAndPartitionsTryIt) {
         }
 }
 
-TEST(ShortcutPlan, ChunksCoverTheKeysAndCountersFit) {
+TEST(FastPathPlan, ChunksCoverTheKeysAndCountersFit) {
   for (const uint64_t n : plan_sizes())
     for (const uint32_t key_bytes : {4u, 8u})
       for (const bool counts : {false, true})
         for (const uint32_t multiprocessors : {1u, 40u, 132u})
           for (const uint32_t shared : {49152u, 65536u, 101376u, 166912u, 232448u}) {
-            const ShortcutPlan plan = plan_shortcut(n, key_bytes, counts, multiprocessors, shared);
-            const uint32_t group = key_bytes == 8 ? ShortcutShape<8>::kGroupItems : ShortcutShape<4>::kGroupItems;
+            const sort::fast_path::Plan plan =
+                sort::fast_path::make_plan(n, key_bytes, counts, multiprocessors, shared);
+            const uint32_t group = key_bytes == 8 ? sort::fast_path::GroupShape<8>::kGroupItems
+                                                  : sort::fast_path::GroupShape<4>::kGroupItems;
             ASSERT_GE(plan.chunk_items, group);
             EXPECT_EQ(0u, plan.chunk_items % group);
-            EXPECT_LE(plan.chunk_items, group * kShortcutGroupsMax);
+            EXPECT_LE(plan.chunk_items, group * sort::fast_path::kGroupsMax);
             EXPECT_GE(uint64_t{plan.chunks} * plan.chunk_items, n);
             EXPECT_LT(uint64_t{plan.chunks - 1} * plan.chunk_items, n);
             EXPECT_LT(plan.chunks, 1u << 30) << "the two bits above tell what became of the chunks";
@@ -221,16 +223,16 @@ TEST(ShortcutPlan, ChunksCoverTheKeysAndCountersFit) {
               continue;
             }
             ASSERT_GE(plan.counter_bits, 1u);
-            EXPECT_LE(plan.counter_bits, kShortcutCounterBitsMax);
-            EXPECT_LE((4u << plan.counter_bits) + kShortcutStaticBytes, shared);
-            EXPECT_TRUE(plan.counter_bits == kShortcutCounterBitsMax ||
-                        (8u << plan.counter_bits) + kShortcutStaticBytes > shared)
+            EXPECT_LE(plan.counter_bits, sort::fast_path::kCounterBitsMax);
+            EXPECT_LE((4u << plan.counter_bits) + sort::fast_path::kStaticBytes, shared);
+            EXPECT_TRUE(plan.counter_bits == sort::fast_path::kCounterBitsMax ||
+                        (8u << plan.counter_bits) + sort::fast_path::kStaticBytes > shared)
                 << "room is left over";
           }
   // Counters of half the width are twice as many.
-  EXPECT_EQ(kShortcutBitsMax, kShortcutCounterBitsMax + 1);
-  EXPECT_EQ(kShortcutBins, 1u << kShortcutBitsMax);
-  EXPECT_EQ(ShortcutShape<4>::kGroupItems * 4, ShortcutShape<8>::kGroupItems * 8);
+  EXPECT_EQ(sort::fast_path::kBitsMax, sort::fast_path::kCounterBitsMax + 1);
+  EXPECT_EQ(sort::fast_path::kBins, 1u << sort::fast_path::kBitsMax);
+  EXPECT_EQ(sort::fast_path::GroupShape<4>::kGroupItems * 4, sort::fast_path::GroupShape<8>::kGroupItems * 8);
 }
 
 }  // namespace

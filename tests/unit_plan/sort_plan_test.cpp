@@ -49,12 +49,13 @@ bool may_take(const Request &r, const Plan &plan, const DeviceFacts &device, boo
   const uint32_t shared = device.shared_bytes_block_max;
   switch (algorithm) {
     case Algorithm::kRankSort:
-      return r.n <= kRankSortItemsMax;
+      return r.n <= small::kRankSortItemsMax;
     case Algorithm::kSmallBlock:
-      return small_sort_applies(r.n, plan.key_bytes, !keys_alone, shared);
+      return small::block_applies(r.n, plan.key_bytes, !keys_alone, shared);
     case Algorithm::kGridSampleSort:
-      return device.compute_capability >= 90 && device.multiprocessors >= kTeamBlocksMax &&
-             shared >= kTeamSharedBytesMin && team_applies(r.n, plan.key_bytes);
+      return device.compute_capability >= 90 && device.compute_capability < 120 &&
+             device.multiprocessors >= small::kGridBlocksMax && shared >= small::kGridSharedBytesMin &&
+             small::grid_applies(r.n, plan.key_bytes);
     case Algorithm::kStable:
       return !keys_alone && shared >= kStableSharedBytesMin && stable_applies(r.n, plan.key_bytes, asked);
     case Algorithm::kLsd:
@@ -72,13 +73,13 @@ TEST(SortPlan, ChoosesWhatTheRequestAndTheDeviceAllow) {
   for (const Request &r : requests()) {
     for (const DeviceFacts &device : kDevices) {
       const Plan plan = make_plan(r, device);
-      const LsdPlan &lsd = plan.lsd;
+      const lsd::Plan &lsd = plan.lsd;
       EXPECT_EQ(dtype_bytes(r.order.dtype), plan.key_bytes);
       EXPECT_EQ(plan.key_bytes * 8, lsd.digits * kDigitBits);
       EXPECT_TRUE(may_take(r, plan, device, false, plan.algorithm)) << algorithm_name(plan.algorithm) << ", n " << r.n;
       EXPECT_EQ(0u, lsd.portion_items % lsd.tile_items);
-      EXPECT_LE(lsd.portion_items, kPortionItemsMax);
-      EXPECT_GT(lsd.portion_items + lsd.tile_items, kPortionItemsMax) << "portions are as long as can be";
+      EXPECT_LE(lsd.portion_items, lsd::kPortionItemsMax);
+      EXPECT_GT(lsd.portion_items + lsd.tile_items, lsd::kPortionItemsMax) << "portions are as long as can be";
       EXPECT_GE(lsd.portions * lsd.portion_items, r.n);
       EXPECT_LT((lsd.portions - 1) * lsd.portion_items, r.n);
       for (const Algorithm asked : kAlgorithms) {
@@ -96,39 +97,39 @@ TEST(SortPlan, SubPlansFitTheDevice) {
     for (const DeviceFacts &device : kDevices) {
       const Plan plan = make_plan(r, device);
       const uint32_t shared = device.shared_bytes_block_max;
-      EXPECT_LE(histogram_counters_bytes(plan.key_bytes, plan.lsd.histogram_copies) + 1024, shared);
+      EXPECT_LE(lsd::histogram_counters_bytes(plan.key_bytes, plan.lsd.histogram_copies) + 1024, shared);
       EXPECT_EQ(plan.algorithm == Algorithm::kMsd, plan.msd.cell_bits != 0);
       EXPECT_EQ(plan.algorithm == Algorithm::kStable, plan.stable.cell_bits != 0);
       EXPECT_EQ(plan.algorithm == Algorithm::kGridSampleSort, plan.grid.blocks != 0);
       EXPECT_LE(plan.grid.blocks, device.multiprocessors) << "all blocks at once";
       EXPECT_TRUE(plan.algorithm != Algorithm::kMsd || msd_counts_bytes(plan.msd) <= shared);
       EXPECT_TRUE(plan.algorithm != Algorithm::kStable || stable_counts_bytes(plan.stable) <= shared);
-      EXPECT_LE((4u << plan.fast_path.counter_bits) + kShortcutStaticBytes, shared);
+      EXPECT_LE((4u << plan.fast_path.counter_bits) + fast_path::kStaticBytes, shared);
     }
 }
 
 TEST(SortPlan, ShortInputsStayInOneBlockAndLongOnesDoNot) {
-  const DeviceFacts few_multiprocessors = {90, kTeamBlocksMax - 1, 227 * 1024};
+  const DeviceFacts few_multiprocessors = {90, small::kGridBlocksMax - 1, 227 * 1024};
   for (const gsort_dtype t : kPlanTypes) {
     const auto chosen = [&](uint64_t n, const DeviceFacts &device = kHopper) {
       return make_plan(make(Operation::kSort, t, n, 0), device).algorithm;
     };
-    const uint32_t bytes = dtype_bytes(t), single = single_block_items(bytes, false);
-    const uint32_t in_block = 2 * small_sort_items(small_item_bytes(bytes, false));
-    EXPECT_EQ(Algorithm::kRankSort, chosen(kRankSortItemsMax));
-    EXPECT_EQ(Algorithm::kSmallBlock, chosen(kRankSortItemsMax + 1));
+    const uint32_t bytes = dtype_bytes(t), single = small::single_block_items(bytes, false);
+    const uint32_t in_block = 2 * small::block_items(small::bytes_of_item(bytes, false));
+    EXPECT_EQ(Algorithm::kRankSort, chosen(small::kRankSortItemsMax));
+    EXPECT_EQ(Algorithm::kSmallBlock, chosen(small::kRankSortItemsMax + 1));
     EXPECT_EQ(Algorithm::kSmallBlock, chosen(single));
     EXPECT_EQ(Algorithm::kSmallBlock, chosen(in_block, few_multiprocessors));
     EXPECT_EQ(bytes == 1 ? Algorithm::kCountFill : Algorithm::kLsd, chosen(in_block + 1, few_multiprocessors));
     if (bytes == 2) {
-      EXPECT_EQ(Algorithm::kLsd, chosen(kCountFillItemsMin2 - 1));
-      EXPECT_EQ(Algorithm::kCountFill, chosen(kCountFillItemsMin2));
-      EXPECT_EQ(Algorithm::kLsd, chosen(kCountFillItemsMin2, kLeastDevice));
+      EXPECT_EQ(Algorithm::kLsd, chosen(fast_path::kCountFillItemsMin2 - 1));
+      EXPECT_EQ(Algorithm::kCountFill, chosen(fast_path::kCountFillItemsMin2));
+      EXPECT_EQ(Algorithm::kLsd, chosen(fast_path::kCountFillItemsMin2, kLeastDevice));
     }
     if (bytes >= 4) {
       EXPECT_EQ(Algorithm::kGridSampleSort, chosen(single + 1));
-      EXPECT_EQ(Algorithm::kGridSampleSort, chosen(kTeamItemsMax));
-      EXPECT_EQ(Algorithm::kLsd, chosen(kTeamItemsMax + 1));
+      EXPECT_EQ(Algorithm::kGridSampleSort, chosen(small::kGridItemsMax));
+      EXPECT_EQ(Algorithm::kLsd, chosen(small::kGridItemsMax + 1));
       EXPECT_EQ(Algorithm::kLsd, chosen(kMsdItemsMin - 1));
       EXPECT_EQ(Algorithm::kMsd, chosen(kMsdItemsMin));
       EXPECT_EQ(Algorithm::kLsd, chosen(kMsdItemsMin, kLeastDevice));
@@ -140,13 +141,13 @@ TEST(SortPlan, ShortInputsStayInOneBlockAndLongOnesDoNot) {
 
 TEST(SortPlan, TilesFitTheDevice) {
   for (const Request &r : requests()) {
-    const Plan small = make_plan(r, {75, 40, kLargeTileSharedBytes - 1});
-    const Plan large = make_plan(r, {75, 40, kLargeTileSharedBytes});
+    const Plan small = make_plan(r, {75, 40, lsd::kLargeTileSharedBytes - 1});
+    const Plan large = make_plan(r, {75, 40, lsd::kLargeTileSharedBytes});
     const bool wide = small.key_bytes == 8 || carry_bytes(small.carry) == 8;
-    EXPECT_EQ(wide || r.n <= kSmallTilesItemsMax, small.lsd.small_tiles);
-    EXPECT_EQ(r.n <= kSmallTilesItemsMax, large.lsd.small_tiles);
-    const uint32_t items = wide ? LargeTile<8>::kItems : LargeTile<4>::kItems;
-    EXPECT_EQ(large.lsd.small_tiles ? SmallTile<4>::kItems : items, large.lsd.tile_items);
+    EXPECT_EQ(wide || r.n <= lsd::kSmallTilesItemsMax, small.lsd.small_tiles);
+    EXPECT_EQ(r.n <= lsd::kSmallTilesItemsMax, large.lsd.small_tiles);
+    const uint32_t items = wide ? lsd::LargeTile<8>::kItems : lsd::LargeTile<4>::kItems;
+    EXPECT_EQ(large.lsd.small_tiles ? lsd::SmallTile<4>::kItems : items, large.lsd.tile_items);
   }
 }
 
@@ -156,12 +157,13 @@ TEST(SortPlan, HostAndKernelsCountTheSameTiles) {
     EXPECT_EQ(segments::SegmentPassTile<4>::kItems, segments::segment_tile_items(bytes));
   EXPECT_EQ(segments::SegmentPassTile<8>::kItems, segments::segment_tile_items(8));
   for (const uint32_t bytes : {1u, 2u, 4u, 8u})
-    for (const uint32_t value : {0u, 4u, 8u}) EXPECT_EQ(bytes == 8 || value == 8 ? 8u : 4u, wide_bytes(bytes, value));
-  EXPECT_EQ(SmallTile<4>::kItems, SmallTile<8>::kItems);
-  EXPECT_EQ(LargeTile<4>::kWarps * 32, LargeTile<4>::kThreads);
-  EXPECT_EQ(2u, slots_of(1));
-  EXPECT_EQ(2u, slots_of(2));
-  EXPECT_EQ(8u, slots_of(8));
+    for (const uint32_t value : {0u, 4u, 8u})
+      EXPECT_EQ(bytes == 8 || value == 8 ? 8u : 4u, lsd::wide_bytes(bytes, value));
+  EXPECT_EQ(lsd::SmallTile<4>::kItems, lsd::SmallTile<8>::kItems);
+  EXPECT_EQ(lsd::LargeTile<4>::kWarps * 32, lsd::LargeTile<4>::kThreads);
+  EXPECT_EQ(2u, lsd::slots_of(1));
+  EXPECT_EQ(2u, lsd::slots_of(2));
+  EXPECT_EQ(8u, lsd::slots_of(8));
 }
 
 TEST(SortPlan, EveryAlgorithmHasAName) {
@@ -197,8 +199,8 @@ uint64_t tables_bytes(const Request &r, const Plan &plan) {
 uint64_t look_back_tiles(const Request &r, const Plan &plan) {
   const uint64_t tiles = (r.n + plan.lsd.tile_items - 1) / plan.lsd.tile_items;
   if (plan.algorithm != Algorithm::kStable) return tiles;
-  const bool wide = wide_bytes(plan.key_bytes, carry_bytes(plan.carry)) == 8;
-  const uint64_t large = wide ? LargeTile<8>::kItems : LargeTile<4>::kItems;
+  const bool wide = lsd::wide_bytes(plan.key_bytes, carry_bytes(plan.carry)) == 8;
+  const uint64_t large = wide ? lsd::LargeTile<8>::kItems : lsd::LargeTile<4>::kItems;
   return std::max(tiles, (r.n + large - 1) / large + kStableBinsMax);
 }
 
@@ -208,55 +210,56 @@ void check_layout(const Request &r, const Plan &plan, const Slices &l) {
   const bool pairs = r.operation == Operation::kSortPairs, alone = r.operation == Operation::kSort;
   const bool count = plan.key_bytes == 2 && alone, chip = is_on_chip(plan.algorithm);
   const bool grid = plan.algorithm == Algorithm::kGridSampleSort;
-  const uint64_t counted = plan.tries_fast_path && alone ? uint64_t{4} << kShortcutBitsMax : 0;
-  const uint64_t items = grid ? n * small_item_bytes(plan.key_bytes, !alone) : 0;
+  const uint64_t counted = plan.tries_fast_path && alone ? uint64_t{4} << fast_path::kBitsMax : 0;
+  const uint64_t items = grid ? n * small::bytes_of_item(plan.key_bytes, !alone) : 0;
   const uint64_t slots = plan.lsd.slots;
   EXPECT_GE(slots, plan.lsd.digits);
   EXPECT_GE(slots, 2u) << "an odd pass in place needs a way back";
   EXPECT_GE(plan.look_back_tiles, look_back_tiles(r, plan));
-  expect_apart({{"counts", l.counts, plan.lsd.digits * bins * 8},
-                {"blocks_done", l.blocks_done, 4},
-                {"tickets", l.tickets, plan.lsd.portions * slots * 4},
-                {"look_back", l.look_back, plan.look_back_tiles * bins * 4},
-                {"actions", l.actions, slots * uint64_t{kPassActionBytes}},
-                {"fast_path_state", l.fast_path_state, plan.tries_fast_path ? kShortcutStateBytes : 0u},
-                {"fast_path_counts", l.fast_path_counts, counted},
-                {"bases", l.bases, slots * 2 * bins * 8},
-                {"keys_x", l.keys_x, alone || pairs ? 0 : keys},
-                {"keys_y", l.keys_y, keys},
-                {"values_x", l.values_x, plan.gathers_values ? carried : 0},
-                {"values_y", l.values_y, carried},
-                {"small_indices", l.small_indices, pairs && chip ? n * 4 : 0},
-                {"gathered", l.gathered, plan.gathers_values || (pairs && chip) ? n * r.value_bytes : 0},
-                {"fill_counts", l.fill_counts, count ? uint64_t{65536} * 8 : 0},
-                {"fill_blocks_done", l.fill_blocks_done, count ? 4u : 0u},
-                {"fill_bases", l.fill_bases, count ? uint64_t{65536} * 8 : 0},
-                {"fast_path_bases", l.fast_path_bases, counted},
-                {"msd_tables", l.msd_tables, tables_bytes(r, plan)},
-                {"grid_staged", l.grid_staged, items},
-                {"grid_spare", l.grid_spare, items},
-                {"grid_starts", l.grid_starts, grid ? kTeamBlocksMax * kTeamStartsStride * uint64_t{4} : 0}},
-               l.bytes, 256);
+  expect_apart(
+      {{"counts", l.counts, plan.lsd.digits * bins * 8},
+       {"blocks_done", l.blocks_done, 4},
+       {"tickets", l.tickets, plan.lsd.portions * slots * 4},
+       {"look_back", l.look_back, plan.look_back_tiles * bins * 4},
+       {"actions", l.actions, slots * uint64_t{lsd::kPassActionBytes}},
+       {"fast_path_state", l.fast_path_state, plan.tries_fast_path ? fast_path::kStateBytes : 0u},
+       {"fast_path_counts", l.fast_path_counts, counted},
+       {"bases", l.bases, slots * 2 * bins * 8},
+       {"keys_x", l.keys_x, alone || pairs ? 0 : keys},
+       {"keys_y", l.keys_y, keys},
+       {"values_x", l.values_x, plan.gathers_values ? carried : 0},
+       {"values_y", l.values_y, carried},
+       {"small_indices", l.small_indices, pairs && chip ? n * 4 : 0},
+       {"gathered", l.gathered, plan.gathers_values || (pairs && chip) ? n * r.value_bytes : 0},
+       {"fill_counts", l.fill_counts, count ? uint64_t{65536} * 8 : 0},
+       {"fill_blocks_done", l.fill_blocks_done, count ? 4u : 0u},
+       {"fill_bases", l.fill_bases, count ? uint64_t{65536} * 8 : 0},
+       {"fast_path_bases", l.fast_path_bases, counted},
+       {"msd_tables", l.msd_tables, tables_bytes(r, plan)},
+       {"grid_staged", l.grid_staged, items},
+       {"grid_spare", l.grid_spare, items},
+       {"grid_starts", l.grid_starts, grid ? small::kGridBlocksMax * small::kGridStartsStride * uint64_t{4} : 0}},
+      l.bytes, 256);
 }
 
 void check_cleared_and_all(const Request &r, const Plan &plan, const Slices &l) {
   const uint64_t n = r.n, keys = n * plan.key_bytes, carried = n * carry_bytes(plan.carry), bins = kDigitBins;
   const bool pairs = r.operation == Operation::kSortPairs, alone = r.operation == Operation::kSort;
   const uint64_t filled = plan.key_bytes == 2 && alone ? uint64_t{65536} * 16 + 512 : 0;
-  const uint64_t counted = plan.tries_fast_path && alone ? uint64_t{4} << kShortcutBitsMax : 0;
+  const uint64_t counted = plan.tries_fast_path && alone ? uint64_t{4} << fast_path::kBitsMax : 0;
   // What is cleared: the words of the passes; before a fast path its own as well, which say later that it applied.
   EXPECT_EQ(l.fast_path_state, l.zero_bytes);
   EXPECT_EQ(l.bases, l.fast_path_zero_bytes);
   EXPECT_EQ(0u, l.fast_path_zero_bytes % 16) << "it is cleared by vectors";
-  const bool may_be_grid = team_applies(n, plan.key_bytes);
+  const bool may_be_grid = small::grid_applies(n, plan.key_bytes);
   const bool may_be_chip =
-      pairs && (may_be_grid || small_sort_applies(n, plan.key_bytes, !alone, kLongBlockSharedBytes));
+      pairs && (may_be_grid || small::block_applies(n, plan.key_bytes, !alone, small::kLongBlockSharedBytes));
   const uint64_t most_tables =
       plan.algorithm == Algorithm::kMsd ? msd_tables_bytes(n, plan.key_bytes) : tables_bytes(r, plan);
   const uint64_t fixed = l.bases + plan.lsd.slots * 2 * bins * 8 + most_tables + 24 * 256 + counted + filled +
-                         (may_be_grid ? kTeamStartsBytes : 0);
+                         (may_be_grid ? small::kGridStartsBytes : 0);
   const uint64_t arrays = 2 * keys + 2 * carried + (pairs ? n * (r.value_bytes + (may_be_chip ? 4 : 0)) : 0) +
-                          (may_be_grid ? 2 * n * small_item_bytes(plan.key_bytes, !alone) : 0);
+                          (may_be_grid ? 2 * n * small::bytes_of_item(plan.key_bytes, !alone) : 0);
   EXPECT_LE(l.bytes, fixed + arrays) << "more than is used";
 }
 
@@ -285,7 +288,7 @@ TEST(SortSlices, NeedNoMoreOnAnyDevice) {
     const uint64_t most = workspace_bytes(r);
     for (const uint32_t shared :
          {48u, 64u, 76u, 77u, 98u, 99u, 127u, 128u, 129u, 130u, 134u, 138u, 163u, 200u, 227u, 1000u})
-      for (const uint32_t multiprocessors : {1u, kTeamBlocksMax - 1, kTeamBlocksMax})
+      for (const uint32_t multiprocessors : {1u, small::kGridBlocksMax - 1, small::kGridBlocksMax})
         for (const uint32_t capability : {75u, 90u})
           ASSERT_LE(make_plan(r, {capability, multiprocessors, shared * 1024}).workspace_bytes, most)
               << "n " << r.n << ", " << shared << " KB";
@@ -293,10 +296,10 @@ TEST(SortSlices, NeedNoMoreOnAnyDevice) {
 }
 
 TEST(SortSlices, LongestInputOfTheGridHasRoomForAllThatItsBlocksStage) {
-  const Request r = make(Operation::kSortPairs, GSORT_U64, kTeamItemsMax, 8);
+  const Request r = make(Operation::kSortPairs, GSORT_U64, small::kGridItemsMax, 8);
   const Slices l = make_plan(r, kHopper).slices;
-  EXPECT_GE(l.grid_spare - l.grid_staged, kTeamItemsMax * 16);
-  const Slices none = make_plan(make(Operation::kSortPairs, GSORT_U64, kTeamItemsMax + 1, 8), kHopper).slices;
+  EXPECT_GE(l.grid_spare - l.grid_staged, small::kGridItemsMax * 16);
+  const Slices none = make_plan(make(Operation::kSortPairs, GSORT_U64, small::kGridItemsMax + 1, 8), kHopper).slices;
   EXPECT_EQ(none.grid_staged, none.bytes) << "room for a grid's sort where there is none";
 }
 

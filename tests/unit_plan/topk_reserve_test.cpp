@@ -32,7 +32,8 @@ void expect_room(gsort_dtype t, uint64_t n, uint64_t k, const std::vector<uint64
 
 TEST(TopkReserve, HoldsRowsOfEveryLengthThatIsSortedWhole) {
   for (const gsort_dtype t : {GSORT_U8, GSORT_I16, GSORT_F32, GSORT_U64})
-    for (const uint64_t k : {topk::kTeamItemsMax + 1, kSmallTilesItemsMax * 3 / 4 + 1, kSmallTilesItemsMax - 3000}) {
+    for (const uint64_t k :
+         {topk::kTeamItemsMax + 1, sort::lsd::kSmallTilesItemsMax * 3 / 4 + 1, sort::lsd::kSmallTilesItemsMax - 3000}) {
       std::vector<uint64_t> columns;
       for (uint64_t c = k; c <= k + k / 3 + 3; ++c) columns.push_back(c);
       expect_room(t, 3 * k, k, columns);
@@ -42,9 +43,9 @@ TEST(TopkReserve, HoldsRowsOfEveryLengthThatIsSortedWhole) {
 // Sizes that a plan of the sort knows, with their neighbours, and lengths at random.
 TEST(TopkReserve, HoldsRowsAroundTheSizesAtWhichTheSortChangesItsPlan) {
   for (const gsort_dtype t : {GSORT_U8, GSORT_I16, GSORT_F32, GSORT_U64})
-    for (const uint64_t edge :
-         {kSmallTilesItemsMax, kStableItemsMax, uint64_t{kPortionItemsMax}, stable_items_min(4), stable_items_min(8),
-          kCountFillItemsMin2, uint64_t{1} << 21, uint64_t{1} << 25, uint64_t{1} << 28, uint64_t{1} << 32})
+    for (const uint64_t edge : {sort::lsd::kSmallTilesItemsMax, kStableItemsMax, uint64_t{sort::lsd::kPortionItemsMax},
+                                stable_items_min(4), stable_items_min(8), sort::fast_path::kCountFillItemsMin2,
+                                uint64_t{1} << 21, uint64_t{1} << 25, uint64_t{1} << 28, uint64_t{1} << 32})
       for (const uint64_t k : {edge - 1, edge, edge - edge / 5, edge - edge / 1000, edge / 4 * 3 + 2}) {
         if (k <= topk::kTeamItemsMax) continue;
         std::vector<uint64_t> columns = {k, k + 1, k + k / 3, k + k / 3 + 1, k + k / 3 + 2, 2 * k};

@@ -16,6 +16,14 @@
 
 namespace gsort_internal::segments {
 
+using sort::lsd::load_keys;
+using sort::lsd::NoValue;
+using sort::lsd::PassStorage;
+using sort::lsd::place_digits;
+using sort::lsd::sort_tile;
+using sort::lsd::store_keys;
+using sort::lsd::TileJob;
+
 // One block a listed segment, blocks take segments in turn.
 template <class U, class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kThreads <= 256 ? 4 : 2)

@@ -58,8 +58,4 @@ extern template void launch_width<uint64_t>(const LaunchContext &, const Job &);
 
 }  // namespace gsort_internal::sort
 
-namespace gsort_internal {
-using sort::FinalValues;
-}
-
 #endif  // GSORT_CUDA_SORT_JOB_H_

@@ -27,14 +27,14 @@ Choice choices(const Request &request, const Plan &plan, const Abilities &abilit
   const bool partition = abilities.partition_bytes >= kMsdSharedBytesMin;
   const bool partition_stable = abilities.partition_bytes >= kStableSharedBytesMin;
   Choice can{};
-  can.rank = request.n <= kRankSortItemsMax;
-  can.block = small_sort_applies(request.n, plan.key_bytes, wants_sources(request), abilities.shared_bytes);
-  can.grid = abilities.grid_sample_sort && team_applies(request.n, plan.key_bytes);
+  can.rank = request.n <= small::kRankSortItemsMax;
+  can.block = small::block_applies(request.n, plan.key_bytes, wants_sources(request), abilities.shared_bytes);
+  can.grid = abilities.grid_sample_sort && small::grid_applies(request.n, plan.key_bytes);
   can.msd = alone && partition && msd_applies(request.n, plan.key_bytes);
   can.stable = !alone && partition_stable && stable_applies(request.n, plan.key_bytes, asked == Algorithm::kStable);
   // The counters of all values of 2 bytes must fit a block; those of 1 byte fit any.
-  can.count =
-      alone && (plan.key_bytes == 1 || (plan.key_bytes == 2 && kCountFillSharedBytes + 1024 <= abilities.shared_bytes));
+  can.count = alone && (plan.key_bytes == 1 ||
+                        (plan.key_bytes == 2 && fast_path::kCountFillSharedBytes + 1024 <= abilities.shared_bytes));
   return can;
 }
 
@@ -60,10 +60,10 @@ bool can_take(const Choice &can, Algorithm algorithm) {
 // The quickest of those that can.
 Algorithm choose(const Request &request, const Plan &plan, const Choice &can) {
   if (can.rank) return Algorithm::kRankSort;
-  if (can.grid && request.n > single_block_items(plan.key_bytes, wants_sources(request)))
+  if (can.grid && request.n > small::single_block_items(plan.key_bytes, wants_sources(request)))
     return Algorithm::kGridSampleSort;
   if (can.block) return Algorithm::kSmallBlock;
-  if (can.count && (plan.key_bytes == 1 || request.n >= kCountFillItemsMin2)) return Algorithm::kCountFill;
+  if (can.count && (plan.key_bytes == 1 || request.n >= fast_path::kCountFillItemsMin2)) return Algorithm::kCountFill;
   if (can.stable) return Algorithm::kStable;
   return can.msd ? Algorithm::kMsd : Algorithm::kLsd;
 }
@@ -79,16 +79,16 @@ uint64_t partition_tables_bytes(uint64_t n, const Plan &plan) {
 
 // The first slices, which are cleared, and the digits' first places.
 void lay_out_passes(const Plan &plan, SliceCounter &counter, Slices &slices) {
-  const LsdPlan &lsd = plan.lsd;
+  const lsd::Plan &lsd = plan.lsd;
   slices.counts = counter.take(uint64_t{lsd.digits} * kDigitBins * 8);
   slices.blocks_done = counter.take(8);
   slices.tickets = counter.take((lsd.portions + 1) * lsd.slots * 4);
   slices.look_back = counter.take(plan.look_back_tiles * kDigitBins * 4);
   // All zeros is the action of doing nothing.
-  slices.actions = counter.take(uint64_t{lsd.slots} * kPassActionBytes);
+  slices.actions = counter.take(uint64_t{lsd.slots} * lsd::kPassActionBytes);
   slices.zero_bytes = counter.bytes();
-  const uint64_t bins = plan.tries_fast_path && plan.carry == Carry::kNothing ? kShortcutBins : 0;
-  slices.fast_path_state = counter.take(plan.tries_fast_path ? kShortcutStateBytes : 0);
+  const uint64_t bins = plan.tries_fast_path && plan.carry == Carry::kNothing ? fast_path::kBins : 0;
+  slices.fast_path_state = counter.take(plan.tries_fast_path ? fast_path::kStateBytes : 0);
   slices.fast_path_counts = counter.take(bins * 4);
   slices.fast_path_zero_bytes = counter.bytes();
   slices.bases = counter.take(uint64_t{lsd.slots} * 2 * kDigitBins * 8);
@@ -106,20 +106,21 @@ Slices lay_out(const Request &request, const Plan &plan) {
   slices.keys_y = counter.take(key_bytes);
   slices.values_x = counter.take(plan.gathers_values ? carried_bytes : 0);
   slices.values_y = counter.take(carried_bytes);
-  const bool grid = team_applies(request.n, plan.key_bytes);
-  const bool on_chip = pairs && (grid || small_sort_applies(request.n, plan.key_bytes, sources, kLongBlockSharedBytes));
+  const bool grid = small::grid_applies(request.n, plan.key_bytes);
+  const bool on_chip =
+      pairs && (grid || small::block_applies(request.n, plan.key_bytes, sources, small::kLongBlockSharedBytes));
   slices.small_indices = counter.take(on_chip ? request.n * 4 : 0);
   slices.gathered = counter.take(plan.gathers_values || on_chip ? request.n * request.value_bytes : 0);
-  const uint64_t fill_bins = plan.key_bytes == 2 && plan.carry == Carry::kNothing ? kCountFillBins : 0;
+  const uint64_t fill_bins = plan.key_bytes == 2 && plan.carry == Carry::kNothing ? fast_path::kCountFillBins : 0;
   slices.fill_counts = counter.take(fill_bins * 8);
   slices.fill_blocks_done = counter.take(fill_bins != 0 ? 8 : 0);
   slices.fill_bases = counter.take(fill_bins * 8);
   slices.fast_path_bases = counter.take(slices.fast_path_zero_bytes - slices.fast_path_counts);
   slices.msd_tables = counter.take(partition_tables_bytes(request.n, plan));
-  const uint64_t staged_bytes = grid ? request.n * small_item_bytes(plan.key_bytes, sources) : 0;
+  const uint64_t staged_bytes = grid ? request.n * small::bytes_of_item(plan.key_bytes, sources) : 0;
   slices.grid_staged = counter.take(staged_bytes);
   slices.grid_spare = counter.take(staged_bytes);
-  slices.grid_starts = counter.take(grid ? kTeamStartsBytes : 0);
+  slices.grid_starts = counter.take(grid ? small::kGridStartsBytes : 0);
   slices.bytes = counter.bytes();
   return slices;
 }
@@ -132,14 +133,14 @@ Plan plan_for(const Request &request, const Abilities &abilities, const Options 
   plan.gathers_values = is_pairs(request) && carries_index(plan.carry);
   plan.sampled_items = options.sampled_items;
   plan.lsd =
-      plan_lsd(request.n, plan.key_bytes, carry_bytes(plan.carry), abilities.shared_bytes, options.portion_tiles);
+      lsd::make_plan(request.n, plan.key_bytes, carry_bytes(plan.carry), abilities.shared_bytes, options.portion_tiles);
   const Choice can = choices(request, plan, abilities, options.algorithm);
   plan.algorithm = can_take(can, options.algorithm) ? options.algorithm : choose(request, plan, can);
   plan.tries_fast_path =
-      has_passes(plan.algorithm) && shortcut_applies(request.n, plan.key_bytes, options.fast_path_items_min);
+      has_passes(plan.algorithm) && fast_path::applies(request.n, plan.key_bytes, options.fast_path_items_min);
   if (plan.algorithm == Algorithm::kMsd) plan.msd = plan_msd_on(request.n, abilities.partition_bytes);
   if (plan.algorithm == Algorithm::kStable) plan.stable = plan_stable(request.n);
-  if (plan.algorithm == Algorithm::kGridSampleSort) plan.grid = plan_team(request.n);
+  if (plan.algorithm == Algorithm::kGridSampleSort) plan.grid = small::plan_grid(request.n);
   // The stable partition's second pass may end every bin of the first with a part of a tile.
   plan.look_back_tiles =
       request.n / plan.lsd.tile_items + 1 + (plan.algorithm == Algorithm::kStable ? kStableBinsMax : 0);
@@ -196,17 +197,17 @@ Carry carry_of(const Request &request) {
 
 Abilities abilities_of(const DeviceFacts &device) {
   const uint32_t shared = device.shared_bytes_block_max;
-  // Smaller chips than those of sm_90 were not measured.
-  const bool grid =
-      device.compute_capability >= 90 && device.multiprocessors >= kTeamBlocksMax && shared >= kTeamSharedBytesMin;
+  // Smaller chips than those with clusters were not measured.
+  const bool grid = architecture_of(device.compute_capability).clusters &&
+                    device.multiprocessors >= small::kGridBlocksMax && shared >= small::kGridSharedBytesMin;
   return {shared, shared, grid};
 }
 
 Plan make_plan(const Request &request, const DeviceFacts &device, const Options &options) {
   Plan plan = plan_for(request, abilities_of(device), options);
   if (plan.tries_fast_path)
-    plan.fast_path = plan_shortcut(request.n, plan.key_bytes, plan.carry == Carry::kNothing, device.multiprocessors,
-                                   device.shared_bytes_block_max);
+    plan.fast_path = fast_path::make_plan(request.n, plan.key_bytes, plan.carry == Carry::kNothing,
+                                          device.multiprocessors, device.shared_bytes_block_max);
   return plan;
 }
 

@@ -10,11 +10,11 @@
 
 #include "core/request.h"
 #include "cuda/engine/device_facts.h"
-#include "cuda/sort/fast_path/fast_path_plan.h"
+#include "cuda/sort/fast_path/plan.h"
 #include "cuda/sort/lsd/plan.h"
 #include "cuda/sort/msd/msd_plan.h"
 #include "cuda/sort/msd/stable_plan.h"
-#include "cuda/sort/small/small_plan.h"
+#include "cuda/sort/small/plan.h"
 
 namespace gsort_internal::sort {
 
@@ -45,7 +45,7 @@ struct Options {
   Algorithm algorithm = Algorithm::kAuto;  // not taken where it cannot do the request
   uint32_t portion_tiles = 0;              // 0: the plan's own
   uint32_t sampled_items = 0;              // the grid's sample is drawn from so many leading items; 0: from all
-  uint64_t fast_path_items_min = kShortcutItemsMin;
+  uint64_t fast_path_items_min = fast_path::kItemsMin;
 };
 
 // What plans ask of a device, answered once. Where two answers are possible the rest of the plan does not ask again.
@@ -88,11 +88,11 @@ struct Plan {
   bool tries_fast_path;  // before a sort by passes or partitions, which may have nothing to do then
   uint32_t sampled_items;
 
-  LsdPlan lsd;             // also behind the partition sorts
-  MsdPlan msd;             // of kMsd
-  StablePlan stable;       // of kStable
-  TeamPlan grid;           // of kGridSampleSort
-  ShortcutPlan fast_path;  // where it is tried
+  lsd::Plan lsd;              // also behind the partition sorts
+  MsdPlan msd;                // of kMsd
+  StablePlan stable;          // of kStable
+  small::GridPlan grid;       // of kGridSampleSort
+  fast_path::Plan fast_path;  // where it is tried
   uint64_t look_back_tiles;
 
   uint64_t workspace_bytes;

@@ -17,43 +17,44 @@
 #include "cuda/sort/lsd/radix_pass.cuh"
 #include "cuda/sort/msd/msd.h"
 #include "cuda/sort/msd/stable.h"
-#include "cuda/sort/small/small_width.cuh"
+#include "cuda/sort/small/width.cuh"
 
 namespace gsort_internal::sort {
 
-static_assert(sizeof(PassAction) == kPassActionBytes, "the layout counts with this size");
+static_assert(sizeof(lsd::PassAction) == lsd::kPassActionBytes, "the layout counts with this size");
 
 // What a radix sort by passes works on; companions of the keys are in the job.
 template <class U>
-HistogramParams<U> histogram_params(const Job &job) {
-  HistogramParams<U> params{};
+lsd::HistogramParams<U> histogram_params(const Job &job) {
+  lsd::HistogramParams<U> params{};
   params.keys = static_cast<const U *>(job.keys_in);
   params.n = job.request->n;
   params.codec = make_codec<U>(job.request->order);
   params.counts = job.slice<unsigned long long>(job.plan.slices.counts);
   params.blocks_done = job.slice<uint32_t>(job.plan.slices.blocks_done);
   params.bases = job.slice<uint64_t>(job.plan.slices.bases);
-  params.actions = job.slice<PassAction>(job.plan.slices.actions);
+  params.actions = job.slice<lsd::PassAction>(job.plan.slices.actions);
   params.slots = job.slots();
   params.aliased = job.aliased();
   return params;
 }
 
 template <class U, uint32_t kCopies>
-void launch_histogram_copies(LaunchChain &chain, const HistogramParams<U> &params) {
-  using Shape = HistogramShape<U, kCopies>;
-  constexpr uint64_t kItemsAtOnce = uint64_t{kHistogramThreads} * kHistogramVectors * 16 / sizeof(U);
+void launch_histogram_copies(LaunchChain &chain, const lsd::HistogramParams<U> &params) {
+  using Shape = lsd::HistogramShape<U, kCopies>;
+  constexpr uint64_t kItemsAtOnce = uint64_t{lsd::kHistogramThreads} * lsd::kHistogramVectors * 16 / sizeof(U);
   const uint64_t blocks_per_sm = Shape::kSharedBytes > 64 * 1024 ? 1 : 2;
   const uint64_t wanted = std::min<uint64_t>((params.n + kItemsAtOnce - 1) / kItemsAtOnce,
                                              blocks_per_sm * chain.context.device->multiprocessors);
   // A block's share must fit its 32-bit counters.
   const auto grid = static_cast<uint32_t>(std::max<uint64_t>(wanted, params.n >> 30));
-  chain(histogram_kernel<U, kCopies>, "histogram_kernel", grid, kHistogramThreads, Shape::kSharedBytes, params);
+  chain(lsd::histogram_kernel<U, kCopies>, "histogram_kernel", grid, lsd::kHistogramThreads, Shape::kSharedBytes,
+        params);
 }
 
 template <class U>
-void launch_histogram(LaunchChain &chain, const Job &job, const HistogramParams<U> &params) {
-  constexpr uint32_t kMany = histogram_copies_many(sizeof(U)), kFew = histogram_copies_few(sizeof(U));
+void launch_histogram(LaunchChain &chain, const Job &job, const lsd::HistogramParams<U> &params) {
+  constexpr uint32_t kMany = lsd::histogram_copies_many(sizeof(U)), kFew = lsd::histogram_copies_few(sizeof(U));
   if (job.plan.lsd.histogram_copies == kMany) {
     launch_histogram_copies<U, kMany>(chain, params);
   } else {
@@ -62,8 +63,8 @@ void launch_histogram(LaunchChain &chain, const Job &job, const HistogramParams<
 }
 
 template <class U>
-PassParams<U> pass_params(const Job &job) {
-  PassParams<U> params{};
+lsd::PassParams<U> pass_params(const Job &job) {
+  lsd::PassParams<U> params{};
   params.keys[0] = static_cast<U *>(const_cast<void *>(job.keys_in));  // read only
   params.keys[1] = static_cast<U *>(job.keys_x);
   params.keys[2] = static_cast<U *>(job.keys_y);
@@ -79,14 +80,14 @@ PassParams<U> pass_params(const Job &job) {
 
 template <class U, class V, class Shape>
 void launch_passes_shape(LaunchChain &chain, const Job &job) {
-  constexpr uint32_t kSharedBytes = sizeof(PassStorage<U, V, Shape>);
-  const LsdPlan &plan = job.plan.lsd;
+  constexpr uint32_t kSharedBytes = sizeof(lsd::PassStorage<U, V, Shape>);
+  const lsd::Plan &plan = job.plan.lsd;
   const uint32_t multiprocessors = chain.context.device->multiprocessors;
-  PassParams<U> params = pass_params<U>(job);
+  lsd::PassParams<U> params = pass_params<U>(job);
   params.ahead = multiprocessors;
-  params.stays = kPassMayStay<V> && job.plan.algorithm == Algorithm::kMsd;
+  params.stays = lsd::kPassMayStay<V> && job.plan.algorithm == Algorithm::kMsd;
   for (uint32_t slot = 0; slot < job.slots(); ++slot) {
-    params.action = job.slice<PassAction>(job.plan.slices.actions) + slot;
+    params.action = job.slice<lsd::PassAction>(job.plan.slices.actions) + slot;
     params.bases = job.slice<uint64_t>(job.plan.slices.bases) + uint64_t{slot} * 2 * kDigitBins;
     params.shift = slot * kDigitBits;
     for (uint64_t portion = 0; portion < plan.portions; ++portion) {
@@ -97,32 +98,32 @@ void launch_passes_shape(LaunchChain &chain, const Job &job) {
       params.next_tile = job.slice<uint32_t>(job.plan.slices.tickets) + slot * plan.portions + portion;
       params.tiles = static_cast<uint32_t>((params.items + Shape::kItems - 1) / Shape::kItems);
       const uint32_t blocks = params.stays ? std::min(params.tiles, 2 * multiprocessors) : params.tiles;
-      chain(radix_pass_kernel<U, V, Shape>, "radix_pass_kernel", blocks, Shape::kThreads, kSharedBytes, params);
+      chain(lsd::radix_pass_kernel<U, V, Shape>, "radix_pass_kernel", blocks, Shape::kThreads, kSharedBytes, params);
     }
   }
 }
 
 template <class U, class V>
 void launch_passes(LaunchChain &chain, const Job &job) {
-  constexpr uint32_t kWideBytes = wide_bytes(sizeof(U), std::is_same<V, NoValue>::value ? 0 : sizeof(V));
+  constexpr uint32_t kWideBytes = lsd::wide_bytes(sizeof(U), std::is_same<V, lsd::NoValue>::value ? 0 : sizeof(V));
   if (job.plan.lsd.small_tiles) {
-    launch_passes_shape<U, V, SmallTile<kWideBytes>>(chain, job);
+    launch_passes_shape<U, V, lsd::SmallTile<kWideBytes>>(chain, job);
   } else {
-    launch_passes_shape<U, V, LargeTile<kWideBytes>>(chain, job);
+    launch_passes_shape<U, V, lsd::LargeTile<kWideBytes>>(chain, job);
   }
 }
 
-// Behind launch_clear() of the job's counters, or a kernel chained to it. sorted: NULL, or a device word that one of
-// them has written: not 0 = nothing is left to do.
+// Behind fast_path::launch_clear() of the job's counters, or a kernel chained to it. sorted: NULL, or a device word
+// that one of them has written: not 0 = nothing is left to do.
 template <class U>
 void launch_lsd(const LaunchContext &context, const Job &job, const uint32_t *sorted) {
   LaunchChain chain = {context, false};
-  HistogramParams<U> histogram = histogram_params<U>(job);
+  lsd::HistogramParams<U> histogram = histogram_params<U>(job);
   histogram.sorted = sorted;
   launch_histogram(chain, job, histogram);
   switch (carry_bytes(job.plan.carry)) {
     case 0:
-      return launch_passes<U, NoValue>(chain, job);
+      return launch_passes<U, lsd::NoValue>(chain, job);
     case 4:
       return launch_passes<U, uint32_t>(chain, job);
     default:
@@ -132,18 +133,18 @@ void launch_lsd(const LaunchContext &context, const Job &job, const uint32_t *so
 
 template <class U>
 void launch_fill(const LaunchContext &context, const Job &job, const uint64_t *bases, uint32_t bins) {
-  constexpr uint64_t kPerBlock = uint64_t{kFillThreads} * kFillVectors * 16 / sizeof(U);
-  const FillParams<U> params{static_cast<U *>(job.keys_x), job.request->n, make_codec<U>(job.request->order), bases,
-                             bins};
+  constexpr uint64_t kPerBlock = uint64_t{fast_path::kFillThreads} * fast_path::kFillVectors * 16 / sizeof(U);
+  const fast_path::FillParams<U> params{static_cast<U *>(job.keys_x), job.request->n, make_codec<U>(job.request->order),
+                                        bases, bins};
   const uint64_t most = params.n + 16 / sizeof(U);  // with what lies before the array in its first 16 bytes
   const auto grid = static_cast<uint32_t>((most + kPerBlock - 1) / kPerBlock);
-  fill_kernel<U><<<grid, kFillThreads, 0, context.stream>>>(params);
+  fast_path::fill_kernel<U><<<grid, fast_path::kFillThreads, 0, context.stream>>>(params);
   check_launch("fill_kernel");
 }
 
 template <class U>
 void launch_count_values(const LaunchContext &context, const Job &job, uint64_t *bases) {
-  CountParams params{};
+  fast_path::CountParams params{};
   params.keys = static_cast<const uint16_t *>(job.keys_in);
   params.n = job.request->n;
   params.codec = make_codec<U>(job.request->order);
@@ -153,12 +154,11 @@ void launch_count_values(const LaunchContext &context, const Job &job, uint64_t 
   cuda_check(
       cudaMemsetAsync(params.counts, 0, job.plan.slices.fill_bases - job.plan.slices.fill_counts, context.stream),
       "cudaMemsetAsync(counters)");
-  allow_shared_bytes(count_values_kernel<U>, kCountFillSharedBytes);
+  allow_shared_bytes(fast_path::count_values_kernel<U>, fast_path::kCountFillSharedBytes);
   // A block's share, that of half the grid, must fit its 32-bit counters.
   const uint64_t grid = std::max<uint64_t>(context.device->multiprocessors, params.n >> 29) / 2 * 2;
-  count_values_kernel<U>
-      <<<static_cast<uint32_t>(std::max<uint64_t>(grid, 2)), kCountThreads, kCountFillSharedBytes, context.stream>>>(
-          params);
+  fast_path::count_values_kernel<U><<<static_cast<uint32_t>(std::max<uint64_t>(grid, 2)), fast_path::kCountThreads,
+                                      fast_path::kCountFillSharedBytes, context.stream>>>(params);
   check_launch("count_values_kernel");
 }
 
@@ -167,41 +167,41 @@ void launch_count_fill(const LaunchContext &context, const Job &job) {
   if constexpr (sizeof(U) == 1) {
     cuda_check(cudaMemsetAsync(job.workspace, 0, job.plan.slices.look_back, context.stream),
                "cudaMemsetAsync(counters)");
-    const HistogramParams<U> params = histogram_params<U>(job);
+    const lsd::HistogramParams<U> params = histogram_params<U>(job);
     LaunchChain chain = {context, true};
     launch_histogram(chain, job, params);
     launch_fill<U>(context, job, params.bases, kDigitBins);
   } else if constexpr (sizeof(U) == 2) {
     auto *bases = job.slice<uint64_t>(job.plan.slices.fill_bases);
     launch_count_values<U>(context, job, bases);
-    launch_fill<U>(context, job, bases, kCountFillBins);
+    launch_fill<U>(context, job, bases, fast_path::kCountFillBins);
   }
 }
 
-// Enqueues the look for a shortcut. Returns the device word that says whether everything is sorted by it; NULL: the
-// plan does not look.
+// Enqueues the fast path. Returns the device word that says whether everything is sorted by it; NULL: the
+// plan does not try it.
 template <class U>
-const uint32_t *launch_shortcut_first(const LaunchContext &context, const Job &job) {
+const uint32_t *launch_fast_path_first(const LaunchContext &context, const Job &job) {
   if constexpr (sizeof(U) >= 4) {
     if (!job.plan.tries_fast_path) return nullptr;
     const Operation operation = job.request->operation;
-    Shortcut<U> shortcut{};
-    shortcut.keys_in = static_cast<const U *>(job.keys_in);
-    shortcut.keys_out = static_cast<U *>(job.keys_wanted ? job.keys_x : nullptr);
-    shortcut.n = job.request->n;
-    shortcut.codec = make_codec<U>(job.request->order);
+    fast_path::Arrays<U> arrays{};
+    arrays.keys_in = static_cast<const U *>(job.keys_in);
+    arrays.keys_out = static_cast<U *>(job.keys_wanted ? job.keys_x : nullptr);
+    arrays.n = job.request->n;
+    arrays.codec = make_codec<U>(job.request->order);
     if (operation != Operation::kSort) {
       // Turned round or left alone, an order is its own inverse: ranks are the sorted indices.
       const bool indices = operation != Operation::kSortPairs;
-      shortcut.values_in = job.values_are_indices ? nullptr : job.values_in;
-      shortcut.values_out = job.values_x;
-      shortcut.value_bytes = indices ? dtype_bytes(job.request->index_t) : carry_bytes(job.plan.carry);
+      arrays.values_in = job.values_are_indices ? nullptr : job.values_in;
+      arrays.values_out = job.values_x;
+      arrays.value_bytes = indices ? dtype_bytes(job.request->index_t) : carry_bytes(job.plan.carry);
     }
-    shortcut.state = job.slice<void>(job.plan.slices.fast_path_state);
-    shortcut.counts = job.slice<uint32_t>(job.plan.slices.fast_path_counts);
-    shortcut.bases = job.slice<uint32_t>(job.plan.slices.fast_path_bases);
-    shortcut.after_clearing = true;
-    return gsort_internal::launch_shortcut<U>(context, job.plan.fast_path, shortcut);
+    arrays.state = job.slice<void>(job.plan.slices.fast_path_state);
+    arrays.counts = job.slice<uint32_t>(job.plan.slices.fast_path_counts);
+    arrays.bases = job.slice<uint32_t>(job.plan.slices.fast_path_bases);
+    arrays.after_clearing = true;
+    return fast_path::launch<U>(context, job.plan.fast_path, arrays);
   } else {
     return nullptr;
   }
@@ -239,34 +239,34 @@ const uint32_t *launch_stable_first(const LaunchContext &context, const Job &job
 
 // Clears what the methods of the job count in, by a kernel, with which the next one may overlap.
 inline void launch_clear_counters(const LaunchContext &context, const Job &job) {
-  launch_clear(context, job.workspace,
-               job.plan.tries_fast_path ? job.plan.slices.fast_path_zero_bytes : job.plan.slices.zero_bytes);
+  fast_path::launch_clear(context, job.workspace,
+                          job.plan.tries_fast_path ? job.plan.slices.fast_path_zero_bytes : job.plan.slices.zero_bytes);
 }
 
 template <class U>
 void launch_width(const LaunchContext &context, const Job &job) {
   switch (job.plan.algorithm) {
     case Algorithm::kRankSort:
-      return launch_rank_sort<U>(context, job);
+      return small::launch_rank_sort<U>(context, job);
     case Algorithm::kSmallBlock:
-      return launch_small<U>(context, job);
+      return small::launch_block_sort<U>(context, job);
     case Algorithm::kGridSampleSort:
-      return launch_team<U>(context, job);
+      return small::launch_grid_sample_sort<U>(context, job);
     case Algorithm::kCountFill:
       return launch_count_fill<U>(context, job);
     case Algorithm::kMsd: {
       launch_clear_counters(context, job);
-      const uint32_t *const done = launch_shortcut_first<U>(context, job);
+      const uint32_t *const done = launch_fast_path_first<U>(context, job);
       return launch_lsd<U>(context, job, launch_msd_first<U>(context, job, done));
     }
     case Algorithm::kStable: {
       launch_clear_counters(context, job);
-      const uint32_t *const done = launch_shortcut_first<U>(context, job);
+      const uint32_t *const done = launch_fast_path_first<U>(context, job);
       return launch_lsd<U>(context, job, launch_stable_first<U>(context, job, done));
     }
     default:
       launch_clear_counters(context, job);
-      return launch_lsd<U>(context, job, launch_shortcut_first<U>(context, job));
+      return launch_lsd<U>(context, job, launch_fast_path_first<U>(context, job));
   }
 }
 

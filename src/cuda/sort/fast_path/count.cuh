@@ -9,7 +9,7 @@
 #include "cuda/sort/fast_path/count_fill.cuh"
 #include "cuda/sort/fast_path/sample.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::sort::fast_path {
 
 template <class U>
 __device__ __forceinline__ U key_of_number(const FewBits<U> &few, uint32_t number) {
@@ -22,7 +22,7 @@ struct CounterShape {
   bool halves;
 
   __device__ __forceinline__ CounterShape(uint32_t number_bits, uint32_t counter_bits)
-      : copy_bits(min(counter_bits - min(number_bits, counter_bits), kShortcutCopyBitsMax)),
+      : copy_bits(min(counter_bits - min(number_bits, counter_bits), kCopyBitsMax)),
         halves(number_bits > counter_bits) {}
 };
 
@@ -80,7 +80,7 @@ __device__ __forceinline__ void count_in_halves(const uint32_t (&number)[kRows],
 // Counts kRows rows of a warp's keys; kWhole: all these exist. False: one of them is no combination of the sample's
 // words.
 template <uint32_t kRows, bool kWhole, class U>
-__device__ __forceinline__ bool count_rows(const Shortcut<U> &work, const FewBits<U> &few, const CounterShape &shape,
+__device__ __forceinline__ bool count_rows(const Arrays<U> &work, const FewBits<U> &few, const CounterShape &shape,
                                            uint32_t *counters, uint64_t first) {
   const uint64_t at = first + lane_id();
   const U origin = few.origin;
@@ -118,9 +118,9 @@ __device__ __forceinline__ bool count_rows(const Shortcut<U> &work, const FewBit
 
 // A group of a warp's keys; the last of all may be a part.
 template <class U>
-__device__ __forceinline__ bool count_group(const Shortcut<U> &work, const FewBits<U> &few, const CounterShape &shape,
+__device__ __forceinline__ bool count_group(const Arrays<U> &work, const FewBits<U> &few, const CounterShape &shape,
                                             uint32_t *counters, uint64_t first) {
-  using Shape = ShortcutShape<sizeof(U)>;
+  using Shape = GroupShape<sizeof(U)>;
   if (first + Shape::kGroupItems <= work.n) return count_rows<Shape::kRows, true>(work, few, shape, counters, first);
 #pragma unroll 1
   for (; first < work.n; first += 32)
@@ -132,7 +132,7 @@ __device__ __forceinline__ bool count_group(const Shortcut<U> &work, const FewBi
 __device__ __forceinline__ void add_counters(const CounterShape &shape, uint32_t number_bits, const uint32_t *counters,
                                              uint32_t *counts) {
   const uint32_t copies = 1u << shape.copy_bits;
-  for (uint32_t i = threadIdx.x; i < 1u << number_bits; i += kShortcutThreads) {
+  for (uint32_t i = threadIdx.x; i < 1u << number_bits; i += kThreads) {
     uint32_t sum = 0;
     if (shape.halves) {
       sum = counters[i / 2] >> i % 2 * 16 & 0xffff;
@@ -147,9 +147,9 @@ __device__ __forceinline__ void add_counters(const CounterShape &shape, uint32_t
 
 // One block: exclusive sums of all counts. Every warp takes rows of 128; counts behind the last number are 0.
 template <class U>
-__device__ __forceinline__ void place_numbers(const ShortcutParams<U> &params, ShortcutStorage<U> &storage) {
+__device__ __forceinline__ void place_numbers(const Params<U> &params, Storage<U> &storage) {
   constexpr uint32_t kBitsOfOneRow = 12;
-  static_assert(kShortcutWarps * 128 == 1u << kBitsOfOneRow, "a row of every warp");
+  static_assert(kWarps * 128 == 1u << kBitsOfOneRow, "a row of every warp");
   const uint32_t bits = storage.few.count, rows = bits > kBitsOfOneRow ? 1u << (bits - kBitsOfOneRow) : 1;
   const uint32_t warp = threadIdx.x / 32, first = warp * rows * 32 + lane_id();
   const uint4 *counts = reinterpret_cast<const uint4 *>(params.work.counts);
@@ -187,10 +187,10 @@ __device__ __forceinline__ uint4 four_words(U key) {
 // A warp's chunk of the output, counted from out - skew, where vectors begin at multiples of 16 bytes. The first and
 // the last vector may reach past the array.
 template <class U>
-__device__ __forceinline__ void fill_chunk(const ShortcutParams<U> &params, const FewBits<U> &few, uint64_t skew,
+__device__ __forceinline__ void fill_chunk(const Params<U> &params, const FewBits<U> &few, uint64_t skew,
                                            uint32_t chunk) {
   constexpr uint32_t kPerVector = 16 / sizeof(U);
-  const Shortcut<U> &work = params.work;
+  const Arrays<U> &work = params.work;
   const uint32_t *bases = work.bases, numbers = 1u << few.count;
   const uint64_t end = work.n + skew;
   const uint64_t chunk_begin = uint64_t{chunk} * params.plan.chunk_items;
@@ -218,7 +218,7 @@ __device__ __forceinline__ void fill_chunk(const ShortcutParams<U> &params, cons
 }
 
 template <class U>
-__device__ __forceinline__ void fill_keys(const ShortcutParams<U> &params, const FewBits<U> &few) {
+__device__ __forceinline__ void fill_keys(const Params<U> &params, const FewBits<U> &few) {
   const uint64_t skew = reinterpret_cast<uint64_t>(params.work.keys_out) % 16 / sizeof(U);
   const uint32_t chunk_items = params.plan.chunk_items;
   const auto chunks = static_cast<uint32_t>((params.work.n + skew + chunk_items - 1) / chunk_items);
@@ -230,17 +230,17 @@ __device__ __forceinline__ void fill_keys(const ShortcutParams<U> &params, const
 
 // Counts what is left. Returns how many chunks passed.
 template <class U>
-__device__ __forceinline__ uint32_t count_chunks(const ShortcutParams<U> &params, ShortcutStorage<U> &storage,
+__device__ __forceinline__ uint32_t count_chunks(const Params<U> &params, Storage<U> &storage,
                                                  const CounterShape &shape, uint32_t *counters) {
-  for (uint32_t i = threadIdx.x; i < 1u << params.plan.counter_bits; i += kShortcutThreads) counters[i] = 0;
+  for (uint32_t i = threadIdx.x; i < 1u << params.plan.counter_bits; i += kThreads) counters[i] = 0;
   if (threadIdx.x == 0) storage.chunks = 0;
   __syncthreads();
   const uint32_t passed = for_each_chunk(&params.state->tickets.word, params.plan.chunks, [&](uint32_t chunk) {
     const uint64_t begin = uint64_t{chunk} * params.plan.chunk_items;
     const uint64_t end = min(begin + params.plan.chunk_items, params.work.n);
-    for (uint64_t first = begin; first < end; first += ShortcutShape<sizeof(U)>::kGroupItems)
+    for (uint64_t first = begin; first < end; first += GroupShape<sizeof(U)>::kGroupItems)
       if (!count_group(params.work, storage.few, shape, counters, first)) {
-        if (lane_id() == 0) fail_shortcut(params.state);
+        if (lane_id() == 0) fail(params.state);
         return false;
       }
     return true;
@@ -251,8 +251,7 @@ __device__ __forceinline__ uint32_t count_chunks(const ShortcutParams<U> &params
 }
 
 template <class U>
-__device__ __forceinline__ void sort_few_bits(const ShortcutParams<U> &params, ShortcutStorage<U> &storage,
-                                              uint32_t *counters) {
+__device__ __forceinline__ void sort_few_bits(const Params<U> &params, Storage<U> &storage, uint32_t *counters) {
   const CounterShape shape(storage.few.count, params.plan.counter_bits);
   const uint32_t chunks = count_chunks(params, storage, shape, counters);
   // A block that came too late for a chunk may have sampled keys that others had begun to write.
@@ -267,6 +266,6 @@ __device__ __forceinline__ void sort_few_bits(const ShortcutParams<U> &params, S
   fill_keys(params, storage.few);
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::fast_path
 
 #endif  // GSORT_CUDA_SORT_FAST_PATH_COUNT_CUH_

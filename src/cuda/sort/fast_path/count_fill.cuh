@@ -7,10 +7,10 @@
 
 #include "core/key_bits.h"
 #include "cuda/primitive/warp.cuh"
-#include "cuda/sort/fast_path/fast_path_plan.h"
+#include "cuda/sort/fast_path/plan.h"
 #include "cuda/sort/lsd/histogram.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::sort::fast_path {
 
 constexpr uint32_t kCountThreads = 1024;
 constexpr uint32_t kCountHalfBins = kCountFillSharedBytes / 4;
@@ -160,6 +160,6 @@ __global__ void __launch_bounds__(kFillThreads) fill_kernel(const __grid_constan
   }
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::fast_path
 
 #endif  // GSORT_CUDA_SORT_FAST_PATH_COUNT_FILL_CUH_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The shortcuts as launch_sort uses them: tried before a sort, which has nothing to do where one of them applied.
+// The fast path as sort::launch() takes it: tried before a sort, which has nothing to do where it applied.
 #ifndef GSORT_CUDA_SORT_FAST_PATH_FAST_PATH_H_
 #define GSORT_CUDA_SORT_FAST_PATH_FAST_PATH_H_
 
@@ -7,12 +7,12 @@
 
 #include "core/key_bits.h"
 #include "cuda/engine/launch.h"
-#include "cuda/sort/fast_path/fast_path_plan.h"
+#include "cuda/sort/fast_path/plan.h"
 
-namespace gsort_internal {
+namespace gsort_internal::sort::fast_path {
 
 template <class U>
-struct Shortcut {
+struct Arrays {
   const U *keys_in;
   U *keys_out;  // may be keys_in; NULL: sorted keys are not wanted
   uint64_t n;
@@ -22,8 +22,8 @@ struct Shortcut {
   void *values_out;       // may be values_in; NULL: there are no values
   uint32_t value_bytes;   // 4 or 8
 
-  void *state;       // kShortcutStateBytes, 0 on entry
-  uint32_t *counts;  // kShortcutBins, 0 on entry; with values not used
+  void *state;       // kStateBytes, 0 on entry
+  uint32_t *counts;  // kBins, 0 on entry; with values not used
   uint32_t *bases;   // likewise, garbage on entry
 
   bool after_clearing;  // the last work in the stream is a launch_clear(), with which this may overlap
@@ -32,18 +32,16 @@ struct Shortcut {
 // Sets memory, aligned to 16 bytes, to 0. `bytes`: a multiple of 16.
 void launch_clear(const LaunchContext &context, void *memory, uint64_t bytes);
 
-// Enqueues the look at the keys, and the sort if they are ascending, descending (with values: strictly, and no output
+// Enqueues a test of the keys, and the sort if they are ascending, descending (with values: strictly, and no output
 // an input) or, alone, combinations of few bits. Returns the address of a device word that says, once the work has run,
 // whether keys and values are sorted (not 0) or neither is (0). In the latter case outputs that are inputs are as they
 // were, other outputs hold anything. U: uint32_t or uint64_t.
 template <class U>
-const uint32_t *launch_shortcut(const LaunchContext &context, const ShortcutPlan &plan, const Shortcut<U> &shortcut);
+const uint32_t *launch(const LaunchContext &context, const Plan &plan, const Arrays<U> &arrays);
 
-extern template const uint32_t *launch_shortcut<uint32_t>(const LaunchContext &, const ShortcutPlan &,
-                                                          const Shortcut<uint32_t> &);
-extern template const uint32_t *launch_shortcut<uint64_t>(const LaunchContext &, const ShortcutPlan &,
-                                                          const Shortcut<uint64_t> &);
+extern template const uint32_t *launch<uint32_t>(const LaunchContext &, const Plan &, const Arrays<uint32_t> &);
+extern template const uint32_t *launch<uint64_t>(const LaunchContext &, const Plan &, const Arrays<uint64_t> &);
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::fast_path
 
 #endif  // GSORT_CUDA_SORT_FAST_PATH_FAST_PATH_H_

@@ -8,17 +8,17 @@
 
 #include "cuda/sort/fast_path/sample.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::sort::fast_path {
 
 struct OrderJob {
   bool descending;
-  bool strict;  // equal neighbours do not pass, for turned round they would change places
+  bool strict;  // equal neighbours do not pass, for reversed they would change places
   bool writes_keys, writes_values;
 };
 
 // Moves kRows rows of a warp's values to where their keys go.
 template <class V, uint32_t kRows, bool kWhole, class U>
-__device__ __forceinline__ void move_values(const Shortcut<U> &work, bool descending, uint64_t first) {
+__device__ __forceinline__ void move_values(const Arrays<U> &work, bool descending, uint64_t first) {
   constexpr uint32_t kAtOnce = kRows * sizeof(V) <= 32 ? kRows : 32 / sizeof(V);
   const V *from = static_cast<const V *>(work.values_in);
   V *to = static_cast<V *>(work.values_out);
@@ -38,7 +38,7 @@ __device__ __forceinline__ void move_values(const Shortcut<U> &work, bool descen
 // kRows rows of a warp's keys, and the key after them; kWhole: all these exist. False: they are out of order, and none
 // of them was written.
 template <uint32_t kRows, bool kWhole, class U>
-__device__ __forceinline__ bool check_rows(const Shortcut<U> &work, const OrderJob &job, uint64_t first) {
+__device__ __forceinline__ bool check_rows(const Arrays<U> &work, const OrderJob &job, uint64_t first) {
   const uint64_t at = first + lane_id();
   const U flip = job.descending ? static_cast<U>(~U{0}) : U{0};
   U key[kRows + 1];
@@ -76,8 +76,8 @@ __device__ __forceinline__ bool check_rows(const Shortcut<U> &work, const OrderJ
 
 // A group of a warp's keys; the last of all may be a part.
 template <class U>
-__device__ __forceinline__ bool check_group(const Shortcut<U> &work, const OrderJob &job, uint64_t first) {
-  using Shape = ShortcutShape<sizeof(U)>;
+__device__ __forceinline__ bool check_group(const Arrays<U> &work, const OrderJob &job, uint64_t first) {
+  using Shape = GroupShape<sizeof(U)>;
   if (first + Shape::kGroupItems < work.n) return check_rows<Shape::kRows, true>(work, job, first);
 #pragma unroll 1
   for (; first < work.n; first += 32)
@@ -88,7 +88,7 @@ __device__ __forceinline__ bool check_group(const Shortcut<U> &work, const Order
 // Swaps the keys of a group with those at the same distance from the end; `half` keys have a partner.
 template <class U>
 __device__ __forceinline__ void swap_group(U *keys, uint64_t n, uint64_t half, uint64_t first) {
-  constexpr uint32_t kRows = ShortcutShape<sizeof(U)>::kRows / 2;
+  constexpr uint32_t kRows = GroupShape<sizeof(U)>::kRows / 2;
 #pragma unroll 1
   for (uint64_t at = first + lane_id(); at < first + 2 * kRows * 32; at += kRows * 32) {
     U front[kRows], back[kRows];
@@ -108,22 +108,22 @@ __device__ __forceinline__ void swap_group(U *keys, uint64_t n, uint64_t half, u
 }
 
 template <class U>
-__device__ __forceinline__ void reverse_in_place(const ShortcutParams<U> &params) {
+__device__ __forceinline__ void reverse_in_place(const Params<U> &params) {
   const uint64_t half = params.work.n / 2;
   const uint32_t chunk_items = params.plan.chunk_items;
   const auto chunks = static_cast<uint32_t>((half + chunk_items - 1) / chunk_items);
   for_each_chunk(&params.state->second_tickets.word, chunks, [&](uint32_t chunk) {
     const uint64_t begin = uint64_t{chunk} * chunk_items, end = min(begin + chunk_items, half);
-    for (uint64_t first = begin; first < end; first += ShortcutShape<sizeof(U)>::kGroupItems)
+    for (uint64_t first = begin; first < end; first += GroupShape<sizeof(U)>::kGroupItems)
       swap_group(params.work.keys_out, params.work.n, half, first);
     return true;
   });
 }
 
 template <class U>
-__device__ __forceinline__ void sort_ordered(const ShortcutParams<U> &params, ShortcutStorage<U> &storage,
-                                             bool descending, bool strict) {
-  const Shortcut<U> &work = params.work;
+__device__ __forceinline__ void sort_ordered(const Params<U> &params, Storage<U> &storage, bool descending,
+                                             bool strict) {
+  const Arrays<U> &work = params.work;
   const bool in_place = work.keys_out == work.keys_in;
   const OrderJob job = {descending, descending && strict, work.keys_out != nullptr && !in_place,
                         work.values_out != nullptr && work.values_out != work.values_in};
@@ -132,9 +132,9 @@ __device__ __forceinline__ void sort_ordered(const ShortcutParams<U> &params, Sh
   const uint32_t passed = for_each_chunk(&params.state->tickets.word, params.plan.chunks, [&](uint32_t chunk) {
     const uint64_t begin = uint64_t{chunk} * params.plan.chunk_items;
     const uint64_t end = min(begin + params.plan.chunk_items, work.n);
-    for (uint64_t first = begin; first < end; first += ShortcutShape<sizeof(U)>::kGroupItems)
+    for (uint64_t first = begin; first < end; first += GroupShape<sizeof(U)>::kGroupItems)
       if (!check_group(work, job, first)) {
-        if (lane_id() == 0) fail_shortcut(params.state);
+        if (lane_id() == 0) fail(params.state);
         return false;
       }
     return true;
@@ -148,6 +148,6 @@ __device__ __forceinline__ void sort_ordered(const ShortcutParams<U> &params, Sh
   if (wait_for_verdict(params.state)) reverse_in_place(params);
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::fast_path
 
 #endif  // GSORT_CUDA_SORT_FAST_PATH_ORDER_CUH_

@@ -8,9 +8,9 @@
 
 #include "cuda/sort/fast_path/state.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::sort::fast_path {
 
-enum class ShortcutKind : uint32_t { kNone, kAscending, kDescending, kFewBits };
+enum class Pattern : uint32_t { kNone, kAscending, kDescending, kFewBits };
 
 // Keys that are `origin` with some of up to 16 words xor-ed to it. Every word's leading bit (pivot) is clear in origin
 // and in all other words, so two keys compare as their pivots do: the first bit in which they differ leads their
@@ -18,8 +18,8 @@ enum class ShortcutKind : uint32_t { kNone, kAscending, kDescending, kFewBits };
 // differ in 16 bits are 16 words of one bit.
 template <class U>
 struct FewBits {
-  uint32_t count;             // of words
-  U words[kShortcutBitsMax];  // ascending
+  uint32_t count;     // of words
+  U words[kBitsMax];  // ascending
   U origin;
   U pivots;   // their mask
   U varying;  // all bits of all words
@@ -33,19 +33,19 @@ struct FewBits {
 };
 
 template <class U>
-struct ShortcutStorage {
-  U sample[kShortcutSamples];
+struct Storage {
+  U sample[kSamples];
   FewBits<U> few;
   unsigned long long varying;
   uint32_t picked, chunks;
-  uint32_t warp_sums[kShortcutWarps];
+  uint32_t warp_sums[kWarps];
 };
-static_assert(sizeof(ShortcutStorage<uint64_t>) + 1024 <= kShortcutStaticBytes, "the plan counts with this size");
+static_assert(sizeof(Storage<uint64_t>) + 1024 <= kStaticBytes, "the plan counts with this size");
 
 // Each sampled key comes from its own equal part of the keys, at a hashed place, so that no period of the data meets
 // the sample's.
-__device__ __forceinline__ uint64_t shortcut_sample_place(uint32_t i, uint64_t n) {
-  const uint64_t part = n / kShortcutSamples;
+__device__ __forceinline__ uint64_t sample_place(uint32_t i, uint64_t n) {
+  const uint64_t part = n / kSamples;
   const uint32_t most = part < UINT32_MAX ? static_cast<uint32_t>(part) : UINT32_MAX;
   return i * part + __umulhi(i * 0x9e3779b9u + 0x7f4a7c15u, most);
 }
@@ -66,15 +66,15 @@ template <class U>
 __device__ __forceinline__ void take_single_bits(FewBits<U> &few, U varying) {
   U left = varying;
   for (uint32_t i = 0; i < threadIdx.x && left != 0; ++i) left &= left - 1;
-  if (threadIdx.x < kShortcutBitsMax && left != 0) few.words[threadIdx.x] = left & (~left + 1);
+  if (threadIdx.x < kBitsMax && left != 0) few.words[threadIdx.x] = left & (~left + 1);
   if (threadIdx.x == 0) few.count = count_bits(varying);
 }
 
 // Words with leading bits of their own that span all differences of the sample (`difference` is this thread's), not in
 // order. False: there are too many. All threads.
 template <class U>
-__device__ __forceinline__ bool eliminate(ShortcutStorage<U> &storage, U difference) {
-  for (uint32_t count = 0; count <= kShortcutBitsMax; ++count) {
+__device__ __forceinline__ bool eliminate(Storage<U> &storage, U difference) {
+  for (uint32_t count = 0; count <= kBitsMax; ++count) {
     if (threadIdx.x == 0) storage.picked = UINT32_MAX;
     __syncthreads();
     if (difference != 0) atomicMin(&storage.picked, threadIdx.x);
@@ -84,7 +84,7 @@ __device__ __forceinline__ bool eliminate(ShortcutStorage<U> &storage, U differe
       if (threadIdx.x == 0) storage.few.count = count;
       return true;
     }
-    if (count == kShortcutBitsMax) return false;
+    if (count == kBitsMax) return false;
     if (threadIdx.x == picked) storage.few.words[count] = difference;
     __syncthreads();
     const U word = storage.few.words[count];
@@ -126,7 +126,7 @@ __device__ __forceinline__ void describe_words(FewBits<U> &few) {
 
 // From words with leading bits of their own to the form that FewBits describes. All threads.
 template <class U>
-__device__ __forceinline__ void finish_words(ShortcutStorage<U> &storage) {
+__device__ __forceinline__ void finish_words(Storage<U> &storage) {
   FewBits<U> &few = storage.few;
   const uint32_t count = few.count, thread = threadIdx.x;
   const U own = thread < count ? few.words[thread] : U{0};
@@ -155,25 +155,24 @@ __device__ __forceinline__ void finish_words(ShortcutStorage<U> &storage) {
 
 // Reads the sample; the same for every block that runs while the keys are as the caller gave them. All threads.
 template <class U>
-__device__ __forceinline__ ShortcutKind decide_shortcut(const ShortcutParams<U> &params, ShortcutStorage<U> &storage,
-                                                        bool strict) {
-  const Shortcut<U> &work = params.work;
+__device__ __forceinline__ Pattern find_pattern(const Params<U> &params, Storage<U> &storage, bool strict) {
+  const Arrays<U> &work = params.work;
   const uint32_t thread = threadIdx.x;
-  const bool samples = thread < kShortcutSamples;
+  const bool samples = thread < kSamples;
   U key = 0, difference = 0;
   if (thread == 0) storage.varying = 0;
   if (samples) {
-    key = work.codec.encode(work.keys_in[shortcut_sample_place(thread, work.n)]);
-    difference = key ^ work.codec.encode(work.keys_in[shortcut_sample_place(0, work.n)]);
+    key = work.codec.encode(work.keys_in[sample_place(thread, work.n)]);
+    difference = key ^ work.codec.encode(work.keys_in[sample_place(0, work.n)]);
     storage.sample[thread] = key;
   }
   __syncthreads();
-  const U next = samples && thread + 1 < kShortcutSamples ? storage.sample[thread + 1] : key;
-  const bool last = !samples || thread + 1 == kShortcutSamples;
-  if (!__syncthreads_or(next < key)) return ShortcutKind::kAscending;
+  const U next = samples && thread + 1 < kSamples ? storage.sample[thread + 1] : key;
+  const bool last = !samples || thread + 1 == kSamples;
+  if (!__syncthreads_or(next < key)) return Pattern::kAscending;
   if (!__syncthreads_or(next > key || (strict && !last && next == key)))
-    return params.reversible ? ShortcutKind::kDescending : ShortcutKind::kNone;
-  if (params.plan.counter_bits == 0) return ShortcutKind::kNone;
+    return params.reversible ? Pattern::kDescending : Pattern::kNone;
+  if (params.plan.counter_bits == 0) return Pattern::kNone;
 
   U varying = difference;
 #pragma unroll
@@ -182,18 +181,18 @@ __device__ __forceinline__ ShortcutKind decide_shortcut(const ShortcutParams<U> 
   // The first sampled key is met again in keys of few values, and hardly ever in others.
   const int met = __syncthreads_count(samples && difference == 0);
   varying = static_cast<U>(storage.varying);
-  if (met >= static_cast<int>(kShortcutSamples / 64)) {
-    if (!eliminate(storage, difference)) return ShortcutKind::kNone;
+  if (met >= static_cast<int>(kSamples / 64)) {
+    if (!eliminate(storage, difference)) return Pattern::kNone;
   } else {
-    if (count_bits(varying) > kShortcutBitsMax) return ShortcutKind::kNone;
+    if (count_bits(varying) > kBitsMax) return Pattern::kNone;
     take_single_bits(storage.few, varying);
   }
   __syncthreads();
-  if (storage.few.count > params.plan.counter_bits + 1) return ShortcutKind::kNone;
+  if (storage.few.count > params.plan.counter_bits + 1) return Pattern::kNone;
   finish_words(storage);
-  return ShortcutKind::kFewBits;
+  return Pattern::kFewBits;
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::fast_path
 
 #endif  // GSORT_CUDA_SORT_FAST_PATH_SAMPLE_CUH_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// How the blocks of the shortcut kernel share their work and agree on the verdict.
+// How the blocks of the fast path share their work and agree on the verdict.
 #ifndef GSORT_CUDA_SORT_FAST_PATH_STATE_CUH_
 #define GSORT_CUDA_SORT_FAST_PATH_STATE_CUH_
 
@@ -9,33 +9,33 @@
 #include "cuda/primitive/dependent_launch.cuh"
 #include "cuda/primitive/warp.cuh"
 #include "cuda/sort/fast_path/fast_path.h"
-#include "cuda/sort/fast_path/fast_path_plan.h"
+#include "cuda/sort/fast_path/plan.h"
 
-namespace gsort_internal {
+namespace gsort_internal::sort::fast_path {
 
-struct alignas(128) ShortcutWord {
+struct alignas(128) PaddedWord {
   uint32_t word;
 };
 
 // In device memory, 0 before the kernel.
-struct ShortcutState {
-  ShortcutWord tickets;         // chunks of the first phase, the one that finds the verdict
-  ShortcutWord second_tickets;  // of the phase that writes where the first must not
-  ShortcutWord progress;        // chunks that passed the first phase, and the bits below
-  ShortcutWord claim;           // the kind of work that the first block saw
-  uint32_t done;                // the result: everything is sorted
+struct State {
+  PaddedWord tickets;         // chunks of the first phase, the one that finds the verdict
+  PaddedWord second_tickets;  // of the phase that writes where the first must not
+  PaddedWord progress;        // chunks that passed the first phase, and the bits below
+  PaddedWord claim;           // the kind of work that the first block saw
+  uint32_t done;              // the result: everything is sorted
 };
-static_assert(sizeof(ShortcutState) == kShortcutStateBytes, "the layout counts with this size");
+static_assert(sizeof(State) == kStateBytes, "the layout counts with this size");
 
-constexpr uint32_t kShortcutFailed = 1u << 31;  // a key is not as the sample says
-constexpr uint32_t kShortcutReady = 1u << 30;   // all are, and the second phase may begin
+constexpr uint32_t kFailed = 1u << 31;  // a key is not as the sample says
+constexpr uint32_t kReady = 1u << 30;   // all are, and the second phase may begin
 
 template <class U>
-struct ShortcutParams {
-  Shortcut<U> work;
-  ShortcutPlan plan;
-  ShortcutState *state;
-  bool reversible;  // descending keys may be turned round
+struct Params {
+  Arrays<U> work;
+  Plan plan;
+  State *state;
+  bool reversible;  // descending keys may be reversed
 };
 
 // Hands the chunks that a counter gives out to step(chunk) until they run out or a step returns false; called by whole
@@ -59,14 +59,14 @@ __device__ __forceinline__ uint32_t for_each_chunk(uint32_t *counter, uint32_t c
 }
 
 // By one lane: lets all chunks of the first phase run out and the verdict never become good.
-__device__ __forceinline__ void fail_shortcut(ShortcutState *state) {
-  atomicOr(&state->progress.word, kShortcutFailed);
-  atomicOr(&state->tickets.word, kShortcutFailed);
+__device__ __forceinline__ void fail(State *state) {
+  atomicOr(&state->progress.word, kFailed);
+  atomicOr(&state->tickets.word, kFailed);
 }
 
 // All threads of a block, which has passed `chunks` chunks of `total`. Whether these were the last; the block then sees
 // what all others wrote before, and says so by announce_ready() once the second phase may begin.
-__device__ __forceinline__ bool arrive_with_chunks(ShortcutState *state, uint32_t chunks, uint32_t total) {
+__device__ __forceinline__ bool arrive_with_chunks(State *state, uint32_t chunks, uint32_t total) {
   __threadfence();  // release: this thread's additions to counts come before its block's arrival
   __syncthreads();  // ... and so do those, and the reads of keys, of all threads of the block
   int last = 0;
@@ -78,29 +78,28 @@ __device__ __forceinline__ bool arrive_with_chunks(ShortcutState *state, uint32_
 }
 
 // All threads of the last block. The verdict is final.
-__device__ __forceinline__ void announce_ready(ShortcutState *state) {
+__device__ __forceinline__ void announce_ready(State *state) {
   __threadfence();  // release: first places that this block wrote come before the announcement
   __syncthreads();
   if (threadIdx.x != 0) return;
   state->done = 1;
-  atomicOr(&state->progress.word, kShortcutReady);
+  atomicOr(&state->progress.word, kReady);
 }
 
 // All threads of a block without chunks in hand: waits for the verdict. False: a key is not as the sample says.
-__device__ __forceinline__ bool wait_for_verdict(ShortcutState *state) {
+__device__ __forceinline__ bool wait_for_verdict(State *state) {
   int ready = 0;
   if (threadIdx.x == 0) {
     uint32_t progress;
-    while (((progress = *static_cast<volatile uint32_t *>(&state->progress.word)) &
-            (kShortcutFailed | kShortcutReady)) == 0)
+    while (((progress = *static_cast<volatile uint32_t *>(&state->progress.word)) & (kFailed | kReady)) == 0)
       __nanosleep(100);
-    ready = (progress & kShortcutReady) != 0;
+    ready = (progress & kReady) != 0;
   }
   ready = __syncthreads_or(ready);
   __threadfence();  // acquire: pairs with the release of announce_ready()
   return ready != 0;
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::fast_path
 
 #endif  // GSORT_CUDA_SORT_FAST_PATH_STATE_CUH_

@@ -8,7 +8,7 @@
 #include "cuda/primitive/memory_order.cuh"
 #include "cuda/primitive/tile_shape.h"
 
-namespace gsort_internal {
+namespace gsort_internal::sort::lsd {
 
 // A word holds a status in its two top bits and a count below, so one relaxed access carries both and nothing else has
 // to be ordered with it.
@@ -64,6 +64,6 @@ __device__ __forceinline__ Word look_back(const Word *words, uint32_t tile, uint
   return sum;
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::lsd
 
 #endif  // GSORT_CUDA_SORT_LSD_DIGIT_LOOK_BACK_CUH_

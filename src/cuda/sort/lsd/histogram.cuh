@@ -13,7 +13,7 @@
 #include "cuda/sort/lsd/pass_action.cuh"
 #include "cuda/sort/lsd/plan.h"
 
-namespace gsort_internal {
+namespace gsort_internal::sort::lsd {
 
 constexpr uint32_t kHistogramThreads = 1024;
 constexpr uint32_t kHistogramVectors = 4;  // 16-byte loads in flight a thread
@@ -154,6 +154,6 @@ __global__ void __launch_bounds__(kHistogramThreads) histogram_kernel(HistogramP
   if (threadIdx.x == 0) decide_actions(params.actions, params.slots, varying_digits, params.aliased);
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::lsd
 
 #endif  // GSORT_CUDA_SORT_LSD_HISTOGRAM_CUH_

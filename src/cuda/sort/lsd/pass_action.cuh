@@ -7,7 +7,7 @@
 
 #include "cuda/primitive/tile_shape.h"
 
-namespace gsort_internal {
+namespace gsort_internal::sort::lsd {
 
 enum class PassKind : uint32_t { kSkip, kSort, kCopy };
 
@@ -49,6 +49,6 @@ __device__ inline void decide_actions(PassAction *actions, uint32_t slots, uint3
   }
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::lsd
 
 #endif  // GSORT_CUDA_SORT_LSD_PASS_ACTION_CUH_

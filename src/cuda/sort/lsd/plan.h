@@ -7,7 +7,7 @@
 
 #include "cuda/primitive/tile_shape.h"
 
-namespace gsort_internal {
+namespace gsort_internal::sort::lsd {
 
 // Tiles of a radix pass by the wider of key and value, in bytes.
 //
@@ -46,7 +46,7 @@ constexpr uint32_t kPassActionBytes = 24;  // of the PassAction of a slot
 // One slot a digit, and for one-digit keys a second that can bring the result back where an input is its output.
 constexpr uint32_t slots_of(uint32_t digits) { return digits < 2 ? 2 : digits; }
 
-struct LsdPlan {
+struct Plan {
   uint32_t digits;
   uint32_t slots;
   bool small_tiles;
@@ -57,10 +57,10 @@ struct LsdPlan {
 };
 
 // `shared_bytes`: of a block of the device. `portion_tiles`: 0, or so many tiles make a portion.
-constexpr LsdPlan plan_lsd(uint64_t n, uint32_t key_bytes, uint32_t value_bytes, uint32_t shared_bytes,
-                           uint32_t portion_tiles) {
+constexpr Plan make_plan(uint64_t n, uint32_t key_bytes, uint32_t value_bytes, uint32_t shared_bytes,
+                         uint32_t portion_tiles) {
   const uint32_t wide = wide_bytes(key_bytes, value_bytes);
-  LsdPlan plan = {};
+  Plan plan = {};
   plan.digits = digits_of(key_bytes);
   plan.slots = slots_of(plan.digits);
   plan.small_tiles = n <= kSmallTilesItemsMax || (wide == 8 && shared_bytes < kLargeTileSharedBytes);
@@ -75,6 +75,6 @@ constexpr LsdPlan plan_lsd(uint64_t n, uint32_t key_bytes, uint32_t value_bytes,
   return plan;
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::lsd
 
 #endif  // GSORT_CUDA_SORT_LSD_PLAN_H_

@@ -16,7 +16,7 @@
 #include "cuda/sort/lsd/plan.h"
 #include "cuda/sort/lsd/run_store.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::sort::lsd {
 
 struct NoValue {};
 
@@ -327,6 +327,6 @@ __global__ void __launch_bounds__(Shape::kThreads, 2) radix_pass_kernel(const __
   }
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::lsd
 
 #endif  // GSORT_CUDA_SORT_LSD_RADIX_PASS_CUH_

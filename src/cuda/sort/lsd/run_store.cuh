@@ -7,7 +7,7 @@
 
 #include "cuda/primitive/tile_shape.h"
 
-namespace gsort_internal {
+namespace gsort_internal::sort::lsd {
 
 // What sets the time of a store is the number of 128-byte lines that a warp's store touches, so half a warp writes one
 // run in pieces that begin at multiples of 16 elements. A run that is much longer than the others would keep its half
@@ -72,6 +72,6 @@ __device__ __forceinline__ void store_runs(const RunStorage<Shape> &storage, con
   }
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::lsd
 
 #endif  // GSORT_CUDA_SORT_LSD_RUN_STORE_CUH_

@@ -11,7 +11,7 @@
 #include "core/key_bits.h"
 #include "cuda/primitive/copy_async.cuh"
 #include "cuda/primitive/dependent_launch.cuh"
-#include "cuda/sort/lsd/radix_pass.cuh"
+#include "cuda/sort/msd/names.h"
 #include "cuda/sort/msd/stable_order.cuh"
 #include "cuda/sort/msd/stable_state.cuh"
 

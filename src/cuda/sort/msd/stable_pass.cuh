@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "cuda/primitive/dependent_launch.cuh"
-#include "cuda/sort/lsd/radix_pass.cuh"
+#include "cuda/sort/msd/names.h"
 #include "cuda/sort/msd/stable_state.cuh"
 
 namespace gsort_internal {

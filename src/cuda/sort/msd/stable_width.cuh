@@ -8,6 +8,7 @@
 
 #include "cuda/engine/check.h"
 #include "cuda/engine/launch_chain.h"
+#include "cuda/sort/msd/names.h"
 #include "cuda/sort/msd/stable.h"
 #include "cuda/sort/msd/stable_count.cuh"
 #include "cuda/sort/msd/stable_finish.cuh"

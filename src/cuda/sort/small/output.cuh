@@ -7,10 +7,10 @@
 
 #include "core/key_bits.h"
 
-namespace gsort_internal {
+namespace gsort_internal::sort::small {
 
 template <class U>
-struct SmallParams {
+struct Params {
   const U *keys_in;
   uint32_t n;
   KeyCodec<U> codec;
@@ -34,7 +34,7 @@ __device__ __forceinline__ void copy_units(void *target, uint64_t target_item, c
 }
 
 template <class U>
-__device__ __forceinline__ void copy_small_value(const SmallParams<U> &params, uint32_t place, uint32_t source) {
+__device__ __forceinline__ void copy_value(const Params<U> &params, uint32_t place, uint32_t source) {
   const uint32_t units = params.value_bytes / params.value_unit_bytes;
   switch (params.value_unit_bytes) {
     case 8:
@@ -50,7 +50,7 @@ __device__ __forceinline__ void copy_small_value(const SmallParams<U> &params, u
 
 // Everything but the key that belongs to a sorted item.
 template <class U>
-__device__ __forceinline__ void put_companions(const SmallParams<U> &params, uint32_t place, uint32_t source) {
+__device__ __forceinline__ void put_companions(const Params<U> &params, uint32_t place, uint32_t source) {
   if (params.indices != nullptr) {
     if (params.wide) static_cast<uint64_t *>(params.indices)[place] = source;
     if (!params.wide) static_cast<uint32_t *>(params.indices)[place] = source;
@@ -59,9 +59,9 @@ __device__ __forceinline__ void put_companions(const SmallParams<U> &params, uin
     if (params.wide) static_cast<uint64_t *>(params.ranks)[source] = place;
     if (!params.wide) static_cast<uint32_t *>(params.ranks)[source] = place;
   }
-  if (params.values_out != nullptr) copy_small_value(params, place, source);
+  if (params.values_out != nullptr) copy_value(params, place, source);
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::small
 
 #endif  // GSORT_CUDA_SORT_SMALL_OUTPUT_CUH_

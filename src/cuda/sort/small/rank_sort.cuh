@@ -7,9 +7,9 @@
 
 #include "cuda/primitive/warp.cuh"
 #include "cuda/sort/small/output.cuh"
-#include "cuda/sort/small/small_plan.h"
+#include "cuda/sort/small/plan.h"
 
-namespace gsort_internal {
+namespace gsort_internal::sort::small {
 
 constexpr uint32_t kRankSortThreads = 512;
 constexpr uint32_t kRankSortParts = kRankSortThreads / kRankSortItemsMax;  // threads that share a key's comparisons
@@ -28,7 +28,7 @@ __device__ __forceinline__ uint32_t count_before(const U *keys, uint32_t n, uint
 }
 
 template <class U>
-__global__ void __launch_bounds__(kRankSortThreads) rank_sort_kernel(const __grid_constant__ SmallParams<U> params) {
+__global__ void __launch_bounds__(kRankSortThreads) rank_sort_kernel(const __grid_constant__ Params<U> params) {
   __shared__ U keys[kRankSortItemsMax];
   for (uint32_t i = threadIdx.x; i < params.n; i += kRankSortThreads) keys[i] = params.codec.encode(params.keys_in[i]);
   __syncthreads();
@@ -43,6 +43,6 @@ __global__ void __launch_bounds__(kRankSortThreads) rank_sort_kernel(const __gri
   put_companions(params, place, item);
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::small
 
 #endif  // GSORT_CUDA_SORT_SMALL_RANK_SORT_CUH_

@@ -6,9 +6,9 @@
 
 #include <cstdint>
 
-#include "cuda/sort/small/small_item.cuh"
+#include "cuda/sort/small/item.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::sort::small {
 
 constexpr int kChunkRows = 4;  // of 32 items, of which a warp holds each lane's in registers
 constexpr uint32_t kChunkItems = kChunkRows * 32;
@@ -48,7 +48,7 @@ __device__ __forceinline__ void row_step(Item (&items)[kChunkRows]) {
 
 // The last steps of a merge, within 32 items. Loops stay loops: the network is the way for few inputs, and long.
 template <class Item>
-__device__ __forceinline__ void merge_lanes(Item (&items)[kChunkRows], uint32_t stride) {
+__device__ __forceinline__ void merge_within_lanes(Item (&items)[kChunkRows], uint32_t stride) {
 #pragma unroll 1
   for (; stride != 0; stride /= 2) lane_step(items, stride, stride);
 }
@@ -59,20 +59,20 @@ __device__ __forceinline__ void sort_chunk(Item (&items)[kChunkRows]) {
 #pragma unroll 1
   for (uint32_t size = 2; size <= 32; size *= 2) {
     lane_step(items, size - 1, size / 2);
-    merge_lanes(items, size / 4);
+    merge_within_lanes(items, size / 4);
   }
   row_step<1, 31>(items);
-  merge_lanes(items, 16);
+  merge_within_lanes(items, 16);
   row_step<3, 31>(items);
   row_step<1, 0>(items);
-  merge_lanes(items, 16);
+  merge_within_lanes(items, 16);
 }
 
 template <class Item>
 __device__ __forceinline__ void merge_chunk(Item (&items)[kChunkRows]) {
   row_step<2, 0>(items);
   row_step<1, 0>(items);
-  merge_lanes(items, 16);
+  merge_within_lanes(items, 16);
 }
 
 // Sorts or merges all chunks of the array, each by one warp. Ends with a barrier.
@@ -122,6 +122,6 @@ __device__ __noinline__ void network_sort_tile(Item *array, uint32_t count) {
   }
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::small
 
 #endif  // GSORT_CUDA_SORT_SMALL_TILE_NETWORK_CUH_

@@ -8,10 +8,10 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "cuda/sort/small/small_item.cuh"
+#include "cuda/sort/small/item.cuh"
 #include "cuda/sort/small/tile_network.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::sort::small {
 
 // Looks at up to this many neighbours on either side; more of them would take longer than the network.
 constexpr uint32_t kTileLooksMax = 24;
@@ -19,10 +19,10 @@ constexpr uint32_t kTileLooksMax = 24;
 // With more items in a bin than this, and one, counting once more by finer bins is quicker than looking.
 constexpr uint32_t kTileCrowdMax = 10;
 
-template <class SmallType, uint32_t Threads, uint32_t Rows, uint32_t Bins>
+template <class Codec, uint32_t Threads, uint32_t Rows, uint32_t Bins>
 struct TileSortShape {
-  using Small = SmallType;
-  using Item = typename Small::Item;
+  using ItemCodec = Codec;
+  using Item = typename ItemCodec::Item;
   static constexpr uint32_t kThreads = Threads;
   static constexpr uint32_t kRows = Rows;  // row by row, items i * kThreads + thread
   static constexpr uint32_t kItems = Threads * Rows;
@@ -198,26 +198,26 @@ template <class Shape>
 __device__ __forceinline__ uint32_t find_mixed_bins(TileSortStorage<Shape> &storage,
                                                     const typename Shape::Item (&items)[Shape::kRows],
                                                     const uint32_t (&slots)[Shape::kRows], uint32_t count) {
-  using Small = typename Shape::Small;
+  using ItemCodec = typename Shape::ItemCodec;
   uint32_t crowd = 0;
 #pragma unroll
   for (uint32_t row = 0; row < Shape::kRows; ++row) {
     if (row * Shape::kThreads + threadIdx.x < count) {
       const uint32_t first = first_of_slot(storage, slots[row], count);
-      if (Small::key(storage.items()[first]) != Small::key(items[row])) {
-        if (Small::kPlaced)
+      if (ItemCodec::key(storage.items()[first]) != ItemCodec::key(items[row])) {
+        if (ItemCodec::kPlaced)
           atomicOr(&storage.mixed_bins[slots[row] / 32], 1u << slots[row] % 32);
         else
           crowd = max(crowd, first_of_slot(storage, slots[row] + 1, count) - first - 1);
       }
     }
   }
-  if (!Small::kPlaced) {
+  if (!ItemCodec::kPlaced) {
     crowd = warp_greatest(crowd);
     if (lane_id() == 0 && crowd != 0) atomicMax(&storage.mixed_crowd, crowd);
   }
   __syncthreads();
-  return Small::kPlaced ? storage.crowd : storage.mixed_crowd;
+  return ItemCodec::kPlaced ? storage.crowd : storage.mixed_crowd;
 }
 
 // Cuts every bin into as many parts as it has items, times what the counters leave room for, until no bin has many
@@ -228,7 +228,7 @@ __device__ __forceinline__ uint32_t refine_tile_bins(TileSortStorage<Shape> &sto
                                                      const typename Shape::Item (&items)[Shape::kRows],
                                                      uint32_t (&slots)[Shape::kRows], uint32_t (&numbers)[Shape::kRows],
                                                      uint32_t count, uint32_t places, const Bins &bins) {
-  using Small = typename Shape::Small;
+  using ItemCodec = typename Shape::ItemCodec;
   using Head = ItemHead<typename Shape::Item>;
   constexpr uint32_t kHeadBits = sizeof(Head) * 8;
   const uint32_t parts_each = Shape::kBins / count, place_step = ~uint32_t{0} / places;
@@ -245,9 +245,9 @@ __device__ __forceinline__ uint32_t refine_tile_bins(TileSortStorage<Shape> &sto
     for (uint32_t row = 0; row < Shape::kRows; ++row) {
       if (row * Shape::kThreads + threadIdx.x < count) {
         const uint32_t slot = slots[row], first = first_of_slot(storage, slot, count);
-        if (Small::kPlaced && (by_place >> row & 1) == 0 && (storage.mixed_bins[slot / 32] >> slot % 32 & 1) == 0) {
+        if (ItemCodec::kPlaced && (by_place >> row & 1) == 0 && (storage.mixed_bins[slot / 32] >> slot % 32 & 1) == 0) {
           by_place |= 1u << row;
-          within[row] = static_cast<Head>(Small::index(items[row]) * place_step) << (kHeadBits - 32);
+          within[row] = static_cast<Head>(ItemCodec::index(items[row]) * place_step) << (kHeadBits - 32);
         }
         const uint32_t parts = (first_of_slot(storage, slot + 1, count) - first) * parts_each;
         if constexpr (kHeadBits == 64)
@@ -321,6 +321,6 @@ __device__ __forceinline__ void tile_sort(TileSortStorage<Shape> &storage,
   }
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::small
 
 #endif  // GSORT_CUDA_SORT_SMALL_TILE_SORT_CUH_

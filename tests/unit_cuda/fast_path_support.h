@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the tests of shortcuts share: keys as numbers, their stable order, and inputs.
-#ifndef GSORT_TESTS_UNIT_CUDA_SHORTCUT_SUPPORT_H_
-#define GSORT_TESTS_UNIT_CUDA_SHORTCUT_SUPPORT_H_
+// What the tests of the fast path share: keys as numbers, their stable order, and inputs.
+#ifndef GSORT_TESTS_UNIT_CUDA_FAST_PATH_SUPPORT_H_
+#define GSORT_TESTS_UNIT_CUDA_FAST_PATH_SUPPORT_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -86,4 +86,4 @@ inline uint64_t random_mask(uint32_t bits, uint32_t bytes, uint64_t seed) {
 
 }  // namespace gsort_test
 
-#endif  // GSORT_TESTS_UNIT_CUDA_SHORTCUT_SUPPORT_H_
+#endif  // GSORT_TESTS_UNIT_CUDA_FAST_PATH_SUPPORT_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Shortcuts around a sort: they sort exactly or say that they did not, whatever the keys are, and lose no input.
+// The fast path before a sort: it sorts exactly or says that it did not, whatever the keys are, and loses no input.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "cuda/sort/fast_path/fast_path.h"
-#include "cuda/sort/fast_path/fast_path_plan.h"
-#include "shortcut_support.h"
+#include "cuda/sort/fast_path/plan.h"
+#include "fast_path_support.h"
 
 namespace gsort_internal {
 namespace {
@@ -42,9 +42,9 @@ struct How {
   uint32_t multiprocessors = 0, shared_bytes = 0;  // 0: the device's
 };
 
-class ShortcutTest : public gsort_test::LaunchTest {
+class FastPath : public gsort_test::LaunchTest {
  protected:
-  // Runs the look for a shortcut, checks what must hold and returns whether it sorted.
+  // Runs the fast path, checks what must hold and returns whether it sorted.
   template <class U>
   bool run_width(const Words &keys, const How &how) {
     constexpr uint32_t bytes = sizeof(U);
@@ -54,27 +54,29 @@ class ShortcutTest : public gsort_test::LaunchTest {
     DeviceArray in(pack(keys, bytes), how.in_offset * bytes), out(n * bytes, how.out_offset * bytes);
     DeviceArray values_in(pack(values, how.value_bytes), 0), values_out(n * how.value_bytes, how.value_bytes);
     // Cleared by the kernel before, as in a sort.
-    DeviceArray zeroed(kShortcutStateBytes + kShortcutBins * 4, 0), bases(kShortcutBins * 4, 0);
+    DeviceArray zeroed(sort::fast_path::kStateBytes + sort::fast_path::kBins * 4, 0),
+        bases(sort::fast_path::kBins * 4, 0);
 
-    Shortcut<U> shortcut{};
-    shortcut.keys_in = static_cast<const U *>(in.data());
-    shortcut.keys_out = static_cast<U *>(!how.keys_wanted ? nullptr : how.in_place ? in.data() : out.data());
-    shortcut.n = n;
-    shortcut.codec = make_codec<U>(how.order);
-    if (how.values == Values::kTravel) shortcut.values_in = values_in.data();
-    if (how.values != Values::kNone) shortcut.values_out = how.values_in_place ? values_in.data() : values_out.data();
-    shortcut.value_bytes = how.value_bytes;
-    shortcut.state = zeroed.data();
-    shortcut.counts = static_cast<uint32_t *>(zeroed.data()) + kShortcutStateBytes / 4;
-    shortcut.bases = static_cast<uint32_t *>(bases.data());
+    sort::fast_path::Arrays<U> arrays{};
+    arrays.keys_in = static_cast<const U *>(in.data());
+    arrays.keys_out = static_cast<U *>(!how.keys_wanted ? nullptr : how.in_place ? in.data() : out.data());
+    arrays.n = n;
+    arrays.codec = make_codec<U>(how.order);
+    if (how.values == Values::kTravel) arrays.values_in = values_in.data();
+    if (how.values != Values::kNone) arrays.values_out = how.values_in_place ? values_in.data() : values_out.data();
+    arrays.value_bytes = how.value_bytes;
+    arrays.state = zeroed.data();
+    arrays.counts = static_cast<uint32_t *>(zeroed.data()) + sort::fast_path::kStateBytes / 4;
+    arrays.bases = static_cast<uint32_t *>(bases.data());
     DeviceFacts facts = facts_;
     if (how.multiprocessors != 0) facts.multiprocessors = how.multiprocessors;
     if (how.shared_bytes != 0) facts.shared_bytes_block_max = std::min(how.shared_bytes, facts.shared_bytes_block_max);
-    const ShortcutPlan plan =
-        plan_shortcut(n, bytes, how.values == Values::kNone, facts.multiprocessors, facts.shared_bytes_block_max);
-    shortcut.after_clearing = true;
-    launch_clear({nullptr, &facts, &quiet()}, zeroed.data(), kShortcutStateBytes + kShortcutBins * 4);
-    const uint32_t *const done = launch_shortcut<U>({nullptr, &facts, &quiet()}, plan, shortcut);
+    const sort::fast_path::Plan plan = sort::fast_path::make_plan(n, bytes, how.values == Values::kNone,
+                                                                  facts.multiprocessors, facts.shared_bytes_block_max);
+    arrays.after_clearing = true;
+    sort::fast_path::launch_clear({nullptr, &facts, &quiet()}, zeroed.data(),
+                                  sort::fast_path::kStateBytes + sort::fast_path::kBins * 4);
+    const uint32_t *const done = sort::fast_path::launch<U>({nullptr, &facts, &quiet()}, plan, arrays);
     EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     uint32_t sorted = 0;
     EXPECT_EQ(cudaMemcpy(&sorted, done, sizeof sorted, cudaMemcpyDeviceToHost), cudaSuccess);
@@ -129,7 +131,7 @@ std::string describe(const How &how, uint64_t n) {
 
 constexpr uint64_t kChunked = 100003;  // more chunks than one block has warps, fewer than all have
 
-TEST_F(ShortcutTest, OrderedKeysOfEverySize) {
+TEST_F(FastPath, OrderedKeysOfEverySize) {
   const KeyOrder four = {GSORT_U32, false, false}, eight = {GSORT_U64, false, false};
   for (const uint64_t n :
        {1, 2, 3, 31, 32, 33, 63, 64, 65, 255, 256, 257, 511, 512, 513, 514, 1023, 1024, 1025, 4096, 30011, 1000003})
@@ -144,12 +146,12 @@ TEST_F(ShortcutTest, OrderedKeysOfEverySize) {
           SCOPED_TRACE(describe(how, n) + (turned ? " turned" : ""));
           const bool sorted = run(ordered_words(n, order, n, turned), how);
           // Fewer keys than the sample takes are all one to it, so that it looks for an ascending order.
-          ASSERT_TRUE(sorted || (turned && n > 1 && n < kShortcutSamples));
+          ASSERT_TRUE(sorted || (turned && n > 1 && n < sort::fast_path::kSamples));
           ASSERT_TRUE(run(Words(n, 0x1234567 + n), how)) << "constant";
         }
 }
 
-TEST_F(ShortcutTest, OrderedKeysOfEveryOrder) {
+TEST_F(FastPath, OrderedKeysOfEveryOrder) {
   for (const KeyOrder &order : orders_of_four_and_eight())
     for (const bool turned : {false, true})
       for (const bool in_place : {false, true}) {
@@ -163,10 +165,11 @@ TEST_F(ShortcutTest, OrderedKeysOfEveryOrder) {
 }
 
 // Two neighbours change places, at every kind of border between lanes, rows, groups and chunks.
-TEST_F(ShortcutTest, OneUnorderedPair) {
+TEST_F(FastPath, OneUnorderedPair) {
   for (const gsort_dtype dtype : {GSORT_U32, GSORT_F64}) {
     const KeyOrder order = {dtype, false, false};
-    const uint64_t group = dtype == GSORT_U32 ? ShortcutShape<4>::kGroupItems : ShortcutShape<8>::kGroupItems;
+    const uint64_t group =
+        dtype == GSORT_U32 ? sort::fast_path::GroupShape<4>::kGroupItems : sort::fast_path::GroupShape<8>::kGroupItems;
     for (const uint64_t n : {kChunked, group * 40, uint64_t{1000}})
       for (const bool turned : {false, true}) {
         Words keys(n);
@@ -190,7 +193,7 @@ TEST_F(ShortcutTest, OneUnorderedPair) {
 }
 
 // One key differs from all others, above or below them: only at one end is that in order. The places are not sampled.
-TEST_F(ShortcutTest, AlmostConstant) {
+TEST_F(FastPath, AlmostConstant) {
   for (const uint64_t place : {uint64_t{0}, uint64_t{1}, uint64_t{31}, kChunked / 2, kChunked - 2, kChunked - 1})
     for (const uint64_t other : {3, 9})
       for (const bool in_place : {false, true}) {
@@ -202,7 +205,7 @@ TEST_F(ShortcutTest, AlmostConstant) {
       }
 }
 
-TEST_F(ShortcutTest, ValuesGoAlong) {
+TEST_F(FastPath, ValuesGoAlong) {
   const uint64_t n = 30011;
   for (const KeyOrder &order :
        {KeyOrder{GSORT_U32, false, false}, KeyOrder{GSORT_F32, true, true}, KeyOrder{GSORT_I64, false, false}})
@@ -234,7 +237,7 @@ TEST_F(ShortcutTest, ValuesGoAlong) {
           }
 }
 
-TEST_F(ShortcutTest, FewBitsAnywhere) {
+TEST_F(FastPath, FewBitsAnywhere) {
   uint64_t seed = 0;
   for (const gsort_dtype dtype : {GSORT_U32, GSORT_I32, GSORT_U64})
     for (const uint32_t bits : {1u, 2u, 3u, 5u, 7u, 8u, 9u, 10u, 11u, 12u, 13u, 15u, 16u})
@@ -255,7 +258,7 @@ TEST_F(ShortcutTest, FewBitsAnywhere) {
       }
 }
 
-TEST_F(ShortcutTest, SeventeenBitsAreTooMany) {
+TEST_F(FastPath, SeventeenBitsAreTooMany) {
   for (const gsort_dtype dtype : {GSORT_U32, GSORT_U64})
     for (const bool in_place : {false, true}) {
       How how;
@@ -267,7 +270,7 @@ TEST_F(ShortcutTest, SeventeenBitsAreTooMany) {
 }
 
 // A key that is not what the sample says, at every kind of place; most are not sampled.
-TEST_F(ShortcutTest, ForeignBit) {
+TEST_F(FastPath, ForeignBit) {
   for (const gsort_dtype dtype : {GSORT_U32, GSORT_U64})
     for (const uint32_t bits : {4u, 16u})
       for (const uint64_t place :
@@ -285,7 +288,7 @@ TEST_F(ShortcutTest, ForeignBit) {
       }
 }
 
-TEST_F(ShortcutTest, FewValuesOfManyBits) {
+TEST_F(FastPath, FewValuesOfManyBits) {
   for (const gsort_dtype dtype : {GSORT_U32, GSORT_F32, GSORT_U64, GSORT_F64})
     for (const uint64_t count : {2, 3, 5, 16, 17, 18, 40}) {
       const uint32_t bytes = dtype_bytes(dtype);
@@ -306,7 +309,7 @@ TEST_F(ShortcutTest, FewValuesOfManyBits) {
 }
 
 // Floats of few bits may be combinations of many once NaNs have moved behind: sorted or left alone, never wrong.
-TEST_F(ShortcutTest, FewBitsOfEveryOrder) {
+TEST_F(FastPath, FewBitsOfEveryOrder) {
   uint64_t seed = 0;
   for (const KeyOrder &order : orders_of_four_and_eight())
     for (const uint32_t bits : {1u, 6u, 16u}) {
@@ -323,7 +326,7 @@ TEST_F(ShortcutTest, FewBitsOfEveryOrder) {
 }
 
 // 16 bits of which one key, or two neighbours, have most keys: counters of 16 bits overflow, one by one and both.
-TEST_F(ShortcutTest, HalvesOfCountersOverflow) {
+TEST_F(FastPath, HalvesOfCountersOverflow) {
   const uint64_t n = 1000003;
   for (const uint64_t hot : {0, 1, 2, 3})
     for (const uint32_t multiprocessors : {1u, 2u, 0u}) {
@@ -339,7 +342,7 @@ TEST_F(ShortcutTest, HalvesOfCountersOverflow) {
 
 // Counters of chips with less shared memory, one block alone, and more blocks than the device runs at a time: the last
 // blocks begin when the keys may be half written.
-TEST_F(ShortcutTest, OtherChips) {
+TEST_F(FastPath, OtherChips) {
   for (const uint32_t shared_bytes : {40u << 10, 64u << 10, 99u << 10, 0u})
     for (const uint32_t multiprocessors : {1u, 2u, 3u, 1000u, 5000u})
       for (const bool in_place : {false, true}) {
@@ -361,42 +364,43 @@ TEST_F(ShortcutTest, OtherChips) {
 
 // Four streams at a time, each with more blocks than are left for it: kernels that wait for each other's room come to
 // an end, and to the same result.
-TEST_F(ShortcutTest, ManyAtATime) {
+TEST_F(FastPath, ManyAtATime) {
   constexpr uint32_t kStreams = 4, kRepeats = 100;
   const uint64_t n = 1000003;
   const Words inputs[] = {masked_words(n, 4, random_mask(16, 4, 1), 1),
                           ordered_words(n, {GSORT_U32, false, false}, 2, true)};
-  const ShortcutPlan plan = plan_shortcut(n, 4, true, facts_.multiprocessors, facts_.shared_bytes_block_max);
+  const sort::fast_path::Plan plan =
+      sort::fast_path::make_plan(n, 4, true, facts_.multiprocessors, facts_.shared_bytes_block_max);
   for (const Words &keys : inputs) {
     const Bytes packed = pack(keys, 4);
     Words expected = keys;
     std::sort(expected.begin(), expected.end());
     const DeviceArray in(packed, 0);
     std::vector<cudaStream_t> streams(kStreams);
-    std::vector<std::unique_ptr<DeviceArray>> arrays, memories;
+    std::vector<std::unique_ptr<DeviceArray>> outputs, memories;
     for (cudaStream_t &stream : streams) {
       ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
-      arrays.push_back(std::make_unique<DeviceArray>(n * 4, 4));
-      memories.push_back(std::make_unique<DeviceArray>(kShortcutStateBytes + kShortcutBins * 8, 0));
+      outputs.push_back(std::make_unique<DeviceArray>(n * 4, 4));
+      memories.push_back(std::make_unique<DeviceArray>(sort::fast_path::kStateBytes + sort::fast_path::kBins * 8, 0));
     }
     ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     for (uint32_t repeat = 0; repeat < kRepeats; ++repeat)
       for (uint32_t i = 0; i < kStreams; ++i) {
         auto *const memory = static_cast<unsigned char *>(memories[i]->data());
-        auto *const array = static_cast<uint32_t *>(arrays[i]->data());
-        Shortcut<uint32_t> shortcut{};
-        shortcut.keys_in = array;
-        shortcut.keys_out = array;
-        shortcut.n = n;
-        shortcut.state = memory;
-        shortcut.counts = reinterpret_cast<uint32_t *>(memory + kShortcutStateBytes);
-        shortcut.bases = shortcut.counts + kShortcutBins;
+        auto *const array = static_cast<uint32_t *>(outputs[i]->data());
+        sort::fast_path::Arrays<uint32_t> arrays{};
+        arrays.keys_in = array;
+        arrays.keys_out = array;
+        arrays.n = n;
+        arrays.state = memory;
+        arrays.counts = reinterpret_cast<uint32_t *>(memory + sort::fast_path::kStateBytes);
+        arrays.bases = arrays.counts + sort::fast_path::kBins;
         cudaMemcpyAsync(array, in.data(), n * 4, cudaMemcpyDeviceToDevice, streams[i]);
-        cudaMemsetAsync(memory, 0, kShortcutStateBytes + kShortcutBins * 4, streams[i]);
-        launch_shortcut<uint32_t>(context(streams[i]), plan, shortcut);
+        cudaMemsetAsync(memory, 0, sort::fast_path::kStateBytes + sort::fast_path::kBins * 4, streams[i]);
+        sort::fast_path::launch<uint32_t>(context(streams[i]), plan, arrays);
         if (repeat % 10 != 9) continue;
         ASSERT_EQ(cudaStreamSynchronize(streams[i]), cudaSuccess);
-        ASSERT_TRUE(unpack(arrays[i]->read(), 4) == expected) << repeat;
+        ASSERT_TRUE(unpack(outputs[i]->read(), 4) == expected) << repeat;
       }
     ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     for (cudaStream_t stream : streams) EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);

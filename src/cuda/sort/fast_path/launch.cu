@@ -7,7 +7,7 @@
 #include "cuda/sort/fast_path/fast_path.h"
 #include "cuda/sort/fast_path/order.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::sort::fast_path {
 namespace {
 
 constexpr uint32_t kClearThreads = 512;
@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(kClearThreads) clear_kernel(uint4 *memory, uin
 
 // Blocks that the device starts after others have finished the check sample what may be half written; see the places
 // where they leave. Work of another kind than the first block's they must not begin at all. All threads.
-__device__ __forceinline__ bool claim_kind(ShortcutState *state, ShortcutKind kind) {
+__device__ __forceinline__ bool claim_pattern(State *state, Pattern kind) {
   int agreed = 0;
   if (threadIdx.x == 0) {
     const auto own = static_cast<uint32_t>(kind);
@@ -35,20 +35,19 @@ __device__ __forceinline__ bool claim_kind(ShortcutState *state, ShortcutKind ki
 
 // Dynamic shared memory: 2^counter_bits counters, or none.
 template <class U>
-__global__ void __launch_bounds__(kShortcutThreads, 1)
-    shortcut_kernel(const __grid_constant__ ShortcutParams<U> params) {
+__global__ void __launch_bounds__(kThreads, 1) fast_path_kernel(const __grid_constant__ Params<U> params) {
   extern __shared__ __align__(16) uint32_t counters[];
-  __shared__ ShortcutStorage<U> storage;
+  __shared__ Storage<U> storage;
   const bool strict = params.work.values_out != nullptr;
   allow_next_kernel();
-  const ShortcutKind kind = decide_shortcut(params, storage, strict);
+  const Pattern kind = find_pattern(params, storage, strict);
   wait_for_kernel_before();  // it clears the state; also where there is nothing to do, for others wait for this one
                              // only
-  if (kind == ShortcutKind::kNone || !claim_kind(params.state, kind)) return;
-  if (kind == ShortcutKind::kFewBits) {
+  if (kind == Pattern::kNone || !claim_pattern(params.state, kind)) return;
+  if (kind == Pattern::kFewBits) {
     sort_few_bits(params, storage, counters);
   } else {
-    sort_ordered(params, storage, kind == ShortcutKind::kDescending, strict);
+    sort_ordered(params, storage, kind == Pattern::kDescending, strict);
   }
 }
 
@@ -62,35 +61,32 @@ void launch_clear(const LaunchContext &context, void *memory, uint64_t bytes) {
 }
 
 template <class U>
-const uint32_t *launch_shortcut(const LaunchContext &context, const ShortcutPlan &plan, const Shortcut<U> &shortcut) {
-  const bool keys_alone = shortcut.values_out == nullptr;
+const uint32_t *launch(const LaunchContext &context, const Plan &plan, const Arrays<U> &arrays) {
+  const bool keys_alone = arrays.values_out == nullptr;
   const DeviceFacts &device = *context.device;
-  ShortcutParams<U> params{};
-  params.work = shortcut;
+  Params<U> params{};
+  params.work = arrays;
   params.plan = plan;
-  params.state = static_cast<ShortcutState *>(shortcut.state);
-  params.reversible =
-      keys_alone || (shortcut.keys_out != shortcut.keys_in && shortcut.values_out != shortcut.values_in);
+  params.state = static_cast<State *>(arrays.state);
+  params.reversible = keys_alone || (arrays.keys_out != arrays.keys_in && arrays.values_out != arrays.values_in);
   const uint32_t counters_bytes = params.plan.counter_bits == 0 ? 0 : 4u << params.plan.counter_bits;
-  allow_shared_bytes(shortcut_kernel<U>, counters_bytes);
+  allow_shared_bytes(fast_path_kernel<U>, counters_bytes);
   // The kernel looks at its sample while the one before still clears the workspace.
   cudaLaunchAttribute attribute = {};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(device.multiprocessors);
-  config.blockDim = dim3(kShortcutThreads);
+  config.blockDim = dim3(kThreads);
   config.dynamicSmemBytes = counters_bytes;
   config.stream = context.stream;
   config.attrs = &attribute;
-  config.numAttrs = shortcut.after_clearing && device.dependent_launches() ? 1 : 0;
-  cuda_check(cudaLaunchKernelEx(&config, shortcut_kernel<U>, params), "shortcut_kernel");
+  config.numAttrs = arrays.after_clearing && device.dependent_launches() ? 1 : 0;
+  cuda_check(cudaLaunchKernelEx(&config, fast_path_kernel<U>, params), "fast_path_kernel");
   return &params.state->done;
 }
 
-template const uint32_t *launch_shortcut<uint32_t>(const LaunchContext &, const ShortcutPlan &,
-                                                   const Shortcut<uint32_t> &);
-template const uint32_t *launch_shortcut<uint64_t>(const LaunchContext &, const ShortcutPlan &,
-                                                   const Shortcut<uint64_t> &);
+template const uint32_t *launch<uint32_t>(const LaunchContext &, const Plan &, const Arrays<uint32_t> &);
+template const uint32_t *launch<uint64_t>(const LaunchContext &, const Plan &, const Arrays<uint64_t> &);
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::fast_path

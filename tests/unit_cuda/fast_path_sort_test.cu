@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Whole sorts that look for a shortcut: where it does not apply, the sort behind it does the work.
+// Whole sorts that try the fast path: where it does not apply, the sort behind it does the work.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "cuda/sort/fast_path/fast_path_plan.h"
+#include "cuda/sort/fast_path/plan.h"
 #include "cuda/sort/launch.h"
 #include "cuda/sort/msd/msd_plan.h"
-#include "shortcut_support.h"
+#include "fast_path_support.h"
 
 namespace gsort_internal {
 namespace {
@@ -28,7 +28,7 @@ using gsort_test::taken;
 using gsort_test::unpack;
 using gsort_test::Words;
 
-class ShortcutSortTest : public gsort_test::LaunchTest {
+class FastPathSort : public gsort_test::LaunchTest {
  protected:
   sort::Options options_;
 
@@ -103,7 +103,7 @@ std::vector<Words> telling_inputs(uint64_t n, const KeyOrder &order) {
           Words(n, 42)};
 }
 
-TEST_F(ShortcutSortTest, EveryOperation) {
+TEST_F(FastPathSort, EveryOperation) {
   options_.fast_path_items_min = 1;
   for (const KeyOrder &order : {KeyOrder{GSORT_U32, false, false}, KeyOrder{GSORT_F32, true, true},
                                 KeyOrder{GSORT_I64, true, false}, KeyOrder{GSORT_F64, false, false}})
@@ -115,7 +115,7 @@ TEST_F(ShortcutSortTest, EveryOperation) {
 }
 
 // With the partition sort behind.
-TEST_F(ShortcutSortTest, KeysAlone) {
+TEST_F(FastPathSort, KeysAlone) {
   options_.fast_path_items_min = 1;
   for (const KeyOrder &order : {KeyOrder{GSORT_U32, true, false}, KeyOrder{GSORT_F64, false, false}})
     for (const Words &keys : telling_inputs(kMsdItemsMin + 77, order))
@@ -125,8 +125,8 @@ TEST_F(ShortcutSortTest, KeysAlone) {
       }
 }
 
-TEST_F(ShortcutSortTest, AtItsOwnSize) {
-  for (const uint64_t n : {kShortcutItemsMin - 1, kShortcutItemsMin}) {
+TEST_F(FastPathSort, AtItsOwnSize) {
+  for (const uint64_t n : {sort::fast_path::kItemsMin - 1, sort::fast_path::kItemsMin}) {
     Words keys(n);
     for (uint64_t i = 0; i < n; ++i) keys[i] = n - i;
     check(keys, {Operation::kSort, {GSORT_U32, false, false}}, true);
@@ -134,7 +134,7 @@ TEST_F(ShortcutSortTest, AtItsOwnSize) {
 }
 
 // One graph, replayed over different keys: nothing of one run is left for the next.
-TEST_F(ShortcutSortTest, ReplaysOfACapturedSort) {
+TEST_F(FastPathSort, ReplaysOfACapturedSort) {
   options_.fast_path_items_min = 1;
   const uint64_t n = kMsdItemsMin + 5;
   const KeyOrder order = {GSORT_U32, false, false};

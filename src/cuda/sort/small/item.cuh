@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // What the sorts of short inputs move: a key in ordered bits, alone or with its place in the input. With the place
 // items are distinct, so any sort of them is the stable sort of the keys.
-#ifndef GSORT_CUDA_SORT_SMALL_SMALL_ITEM_CUH_
-#define GSORT_CUDA_SORT_SMALL_SMALL_ITEM_CUH_
+#ifndef GSORT_CUDA_SORT_SMALL_ITEM_CUH_
+#define GSORT_CUDA_SORT_SMALL_ITEM_CUH_
 
 #include <cstdint>
 #include <type_traits>
 
 #include "cuda/primitive/warp.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::sort::small {
 
 struct WideItem {
   uint64_t key;
@@ -22,7 +22,7 @@ __device__ __forceinline__ bool operator>(const WideItem &a, const WideItem &b) 
 
 // Places of keys of 1 and 2 bytes must be below 2^13: with more bits than they need, bins would stay empty.
 template <class U, bool kSources>
-struct SmallItem {
+struct ItemCodecOf {
   using Item = typename std::conditional<
       kSources,
       typename std::conditional<sizeof(U) == 8, WideItem,
@@ -90,6 +90,6 @@ __device__ __forceinline__ Item shuffle_item(const Item &item, uint32_t lanes_xo
     return __shfl_xor_sync(kFullWarp, item, lanes_xor);
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::small
 
-#endif  // GSORT_CUDA_SORT_SMALL_SMALL_ITEM_CUH_
+#endif  // GSORT_CUDA_SORT_SMALL_ITEM_CUH_

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Inputs that need no general sort, recognised on the device before one begins: ascending, descending, and keys that
+// are combinations of few bits.
+#ifndef GSORT_CUDA_SORT_FAST_PATH_PLAN_H_
+#define GSORT_CUDA_SORT_FAST_PATH_PLAN_H_
+
+#include <cstdint>
+
+namespace gsort_internal::sort::fast_path {
+
+constexpr uint32_t kThreads = 1024;
+constexpr uint32_t kWarps = kThreads / 32;
+
+// Every block looks at the same keys, so that all come to the same decision without meeting. Too few mislead, which
+// costs a part of a read; more cost every sort.
+constexpr uint32_t kSamples = 512;
+
+// A key is counted by the bits in which keys differ, up to this many.
+constexpr uint32_t kBitsMax = 16;
+// Of shared memory: 2^15 counters of 32 bits, or twice as many of 16.
+constexpr uint32_t kCounterBitsMax = 15;
+// Up to 2^5 copies of a counter, so that lanes with equal keys do not wait for each other.
+constexpr uint32_t kCopyBitsMax = 5;
+
+// A warp takes rows of 32 keys, as many as make 2 KB.
+template <uint32_t KeyBytes>
+struct GroupShape {
+  static constexpr uint32_t kRows = 64 / KeyBytes;
+  static constexpr uint32_t kGroupItems = 32 * kRows;
+};
+
+// Below, the test of the sample would cost more than a hundredth of a sort: it takes 2 to 4 us, and 2^24 uniform keys
+// of 4 bytes take 230 us (H200, 2026-11-21).
+constexpr uint64_t kItemsMin = uint64_t{1} << 24;
+
+// Most groups of rows that a warp takes at a time.
+constexpr uint32_t kGroupsMax = 16;
+// Shared memory beside the counters.
+constexpr uint32_t kStaticBytes = 12 * 1024;
+
+constexpr uint32_t kStateBytes = 640;
+constexpr uint32_t kBins = 1u << kBitsMax;
+
+struct Plan {
+  uint32_t chunk_items;  // what a warp takes at a time
+  uint32_t chunks;
+  uint32_t counter_bits;  // of the number of 32-bit counters; 0: keys are not counted
+};
+
+// items_min: kItemsMin, but for tests.
+constexpr bool applies(uint64_t n, uint32_t key_bytes, uint64_t items_min) {
+  return (key_bytes == 4 || key_bytes == 8) && n >= items_min;
+}
+
+// `counts`: the keys are all that is sorted. Counts have 32 bits.
+constexpr Plan make_plan(uint64_t n, uint32_t key_bytes, bool counts, uint32_t multiprocessors,
+                         uint32_t shared_bytes_block_max) {
+  const uint32_t group = key_bytes == 8 ? GroupShape<8>::kGroupItems : GroupShape<4>::kGroupItems;
+  // Twice as many chunks as warps, so that the last to finish are not far behind.
+  const uint64_t groups = n / (uint64_t{group} * multiprocessors * kWarps * 2);
+  Plan plan = {0, 0, 0};
+  plan.chunk_items = group * static_cast<uint32_t>(groups < 1 ? 1 : groups > kGroupsMax ? kGroupsMax : groups);
+  plan.chunks = static_cast<uint32_t>((n + plan.chunk_items - 1) / plan.chunk_items);
+  if (!counts || n > UINT32_MAX) return plan;
+  plan.counter_bits = kCounterBitsMax;
+  while (plan.counter_bits != 0 && (4u << plan.counter_bits) + kStaticBytes > shared_bytes_block_max)
+    --plan.counter_bits;
+  return plan;
+}
+static_assert(make_plan(uint64_t{1} << 28, 4, true, 132, 227 * 1024).counter_bits == 15, "keys of 16 bits");
+static_assert(make_plan(uint64_t{1} << 28, 4, true, 40, 64 * 1024).counter_bits == 13, "keys of 14 bits");
+
+// Counting all values of 2 bytes: a block counts half of them, in 128 KB.
+constexpr uint32_t kCountFillBins = 65536;
+constexpr uint32_t kCountFillSharedBytes = kCountFillBins / 2 * 4;
+// Below this many 2-byte keys two passes are quicker than 65,536 counters.
+constexpr uint64_t kCountFillItemsMin2 = 1u << 21;
+
+}  // namespace gsort_internal::sort::fast_path
+
+#endif  // GSORT_CUDA_SORT_FAST_PATH_PLAN_H_

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The host side of the sorts of short inputs of one key width: in one block, and by the blocks of a grid.
+#ifndef GSORT_CUDA_SORT_SMALL_WIDTH_CUH_
+#define GSORT_CUDA_SORT_SMALL_WIDTH_CUH_
+
+#include <ctime>
+
+#include <cstdint>
+
+#include "cuda/engine/check.h"
+#include "cuda/engine/shared_bytes.h"
+#include "cuda/sort/job.h"
+#include "cuda/sort/small/block_sort.cuh"
+#include "cuda/sort/small/grid_sample_sort.cuh"
+#include "cuda/sort/small/rank_sort.cuh"
+
+namespace gsort_internal::sort::small {
+
+template <class U>
+Params<U> params_of(const sort::Job &job) {
+  Params<U> params{};
+  params.keys_in = static_cast<const U *>(job.keys_in);
+  params.n = static_cast<uint32_t>(job.request->n);
+  params.codec = make_codec<U>(job.request->order);
+  params.keys_out = static_cast<U *>(job.keys_wanted ? job.keys_x : nullptr);
+  params.indices = job.small_indices;
+  params.ranks = job.small_ranks;
+  params.wide = job.small_wide;
+  params.values_in = job.small_values_in;
+  params.values_out = job.small_values_out;
+  params.value_bytes = job.request->value_bytes;
+  params.value_unit_bytes = job.value_unit_bytes;
+  return params;
+}
+
+template <class U>
+void launch_rank_sort(const LaunchContext &context, const sort::Job &job) {
+  rank_sort_kernel<U><<<1, kRankSortThreads, 0, context.stream>>>(params_of<U>(job));
+  check_launch("rank_sort_kernel");
+}
+
+template <class U, bool kSources, bool kLong>
+void launch_block_shape(const LaunchContext &context, const Params<U> &params) {
+  using Item = typename ItemCodecOf<U, kSources>::Item;
+  constexpr uint32_t kRows = block_rows(sizeof(Item)) * (kLong ? 2 : 1);
+  using Shape =
+      TileSortShape<ItemCodecOf<U, kSources>, kBlockThreads, kRows, kLong ? kLongBlockBins : block_bins(sizeof(Item))>;
+  constexpr uint32_t kSharedBytes = sizeof(TileSortStorage<Shape>);
+  static_assert(sizeof(Item) == bytes_of_item(sizeof(U), kSources), "the plan counts with this size");
+  static_assert(kSharedBytes <= (kLong ? kLongBlockSharedBytes : 64 * 1024), "a block must fit an SM of sm_75");
+  allow_shared_bytes(block_sort_kernel<U, Shape, kSources>, kSharedBytes);
+  block_sort_kernel<U, Shape, kSources><<<1, kBlockThreads, kSharedBytes, context.stream>>>(params);
+  check_launch("block_sort_kernel");
+}
+
+template <class U, bool kSources>
+void launch_block_sources(const LaunchContext &context, const Params<U> &params) {
+  if (params.n <= block_items(bytes_of_item(sizeof(U), kSources)))
+    launch_block_shape<U, kSources, false>(context, params);
+  else
+    launch_block_shape<U, kSources, true>(context, params);
+}
+
+template <class U>
+void launch_block_sort(const LaunchContext &context, const sort::Job &job) {
+  const Params<U> params = params_of<U>(job);
+  if (job.request->operation != Operation::kSort)
+    launch_block_sources<U, true>(context, params);
+  else
+    launch_block_sources<U, false>(context, params);
+}
+
+// So that no input can be made against the sample. It decides how long a sort takes, never what it returns.
+inline uint32_t sample_seed() {
+  std::timespec now = {};
+  (void)std::timespec_get(&now, TIME_UTC);
+  return static_cast<uint32_t>(now.tv_nsec) * 0x9e3779b9u ^ static_cast<uint32_t>(now.tv_sec);
+}
+
+template <class U, bool kSources>
+void launch_grid_shape(const LaunchContext &context, const sort::Job &job) {
+  using Shape = GridShape<U, kSources>;
+  constexpr uint32_t kSharedBytes = sizeof(GridStorage<Shape>);
+  static_assert(kSharedBytes <= kGridSharedBytesMin, "the plan counts with this size");
+  const GridPlan &plan = job.plan.grid;
+  GridParams<U> params{};
+  params.arrays = params_of<U>(job);
+  params.staged = job.slice<void>(job.plan.slices.grid_staged);
+  params.spare = job.slice<void>(job.plan.slices.grid_spare);
+  params.starts = job.slice<uint32_t>(job.plan.slices.grid_starts);
+  params.share = plan.share;
+  params.samples = plan.samples;
+  params.sampled = job.plan.sampled_items != 0 ? job.plan.sampled_items : params.arrays.n;
+  params.seed = sample_seed();
+  allow_shared_bytes(grid_sample_sort_kernel<U, Shape>, kSharedBytes);
+  void *arguments[] = {&params};
+  cuda_check(
+      cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(&grid_sample_sort_kernel<U, Shape>), dim3(plan.blocks),
+                                  dim3(kGridThreads), arguments, kSharedBytes, context.stream),
+      "grid_sample_sort_kernel");
+}
+
+template <class U>
+void launch_grid_sample_sort(const LaunchContext &context, const sort::Job &job) {
+  if constexpr (sizeof(U) >= 4) {
+    if (job.request->operation != Operation::kSort)
+      launch_grid_shape<U, true>(context, job);
+    else
+      launch_grid_shape<U, false>(context, job);
+  }
+}
+
+}  // namespace gsort_internal::sort::small
+
+#endif  // GSORT_CUDA_SORT_SMALL_WIDTH_CUH_
