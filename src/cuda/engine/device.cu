@@ -120,8 +120,9 @@ OpenedDevice open_device(int ordinal) {
                               attribute(cudaDevAttrComputeCapabilityMinor, ordinal);
   device.facts.multiprocessors = attribute(cudaDevAttrMultiProcessorCount, ordinal);
   device.facts.compute_capability = require_kernels(ordinal, device.compute_capability);
-  device.facts.shared_bytes_block_max = std::min(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal),
-                                                 architecture_of(device.facts.compute_capability).shared_bytes_block_max);
+  device.facts.shared_bytes_block_max =
+      std::min(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal),
+               architecture_of(device.facts.compute_capability).shared_bytes_block_max);
   size_t free_bytes = 0, total_bytes = 0;
   require_device(cudaMemGetInfo(&free_bytes, &total_bytes), ordinal, "cudaMemGetInfo");
   device.memory_bytes = total_bytes;
