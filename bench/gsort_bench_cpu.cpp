@@ -2,6 +2,7 @@
 // Times gsort's CPU engine beside the standard library, and checks every result.
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -159,6 +160,18 @@ void write_case(std::FILE *csv, const CpuCase &c, const CpuResult &r) {
                r.peer_ms, cpu_peer_name(c.work), r.peer_ms / r.gsort_ms, r.right ? "ok" : "WRONG");
 }
 
+// What a reader of the file must know: as in the files of gsort_bench.
+void write_facts(std::FILE *csv, const CpuOptions &o, const gsort_info &info) {
+  if (csv == nullptr) return;
+  const std::time_t now = std::time(nullptr);
+  char date[32] = "";
+  std::tm utc = {};
+  if (gmtime_r(&now, &utc) != nullptr) std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  std::fprintf(csv, "# date: %s\n# device: %s, %u threads\n# gsort: %s\n# commit: %s\n", date, info.device_name,
+               info.threads, gsort_version_string(), o.commit.c_str());
+  std::fprintf(csv, "work,type,data,n,threads,gsort_ms,peer_ms,peer,ratio,outcome\n");
+}
+
 int run(const CpuOptions &o) {
   std::FILE *const csv = o.csv_path.empty() ? nullptr : std::fopen(o.csv_path.c_str(), "w");
   if (csv == nullptr && !o.csv_path.empty()) {
@@ -171,7 +184,7 @@ int run(const CpuOptions &o) {
               gsort_version_string(), o.commit.c_str());
   std::printf("%-24s %10s %8s %11s %9s %11s %-18s %7s %-6s\n", "work", "n", "threads", "gsort ms", "Mkey/s", "peer ms",
               "peer", "ratio", "result");
-  if (csv != nullptr) std::fprintf(csv, "work,type,data,n,threads,gsort_ms,peer_ms,peer,ratio,outcome\n");
+  write_facts(csv, o, info);
   uint32_t wrong = 0;
   const std::vector<CpuCase> cases = make_cases(o, info.threads);
   for (const CpuCase &c : cases) {
