@@ -223,6 +223,20 @@ TEST_P(HppTest, ReturnsFailuresIfWanted) {
   EXPECT_FALSE(gsort::nothrow_sorter::make(wrong));
 }
 
+TEST_P(HppTest, PassesTheOtherCallsOn) {
+  sorter.reserve<float>(GSORT_OP_TOPK, 100, 10);
+  EXPECT_THROW(sorter.reserve<float>(GSORT_OP_TOPK, 100, 101), gsort::error);
+  sorter.set_stream(nullptr);
+  sorter.synchronize();
+  sorter.cancel();
+  std::vector<int> keys = kKeys;
+  sorter.sort(keys);  // what was cancelled was no call
+  EXPECT_EQ(sorted(kKeys), keys);
+  if (sorter.info().backend == GSORT_BACKEND_CPU) {
+    EXPECT_THROW(sorter.set_workspace(&keys, 256), gsort::error);
+  }
+}
+
 TEST_P(HppTest, HandlesMove) {
   static_assert(!std::is_copy_constructible_v<gsort::sorter> && !std::is_copy_assignable_v<gsort::sorter>);
   static_assert(std::is_nothrow_move_constructible_v<gsort::sorter>);
