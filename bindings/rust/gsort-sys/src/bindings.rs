@@ -74,7 +74,9 @@ pub type gsort_log_fn = ::core::option::Option<
         message: *const ::core::ffi::c_char,
     ),
 >;
-/// Returns memory of at least `bytes` bytes aligned to `alignment` (a power of two), or NULL. Any thread may call it.
+/** Returns memory of at least `bytes` bytes aligned to `alignment` (a power of two), or NULL. Any thread may call it. Of
+device memory every stream may make use as soon as the function has returned; it is also called while a stream of the
+handle is captured.*/
 pub type gsort_allocate_fn = ::core::option::Option<
     unsafe extern "C" fn(
         user: *mut ::core::ffi::c_void,
@@ -261,11 +263,15 @@ Returns text owned by the library, valid until the calling thread's next failing
     /// Fills `info`, whose struct_size the caller set. No field past struct_size is written.
     pub fn gsort_info_get(g: *const gsort, info: *mut gsort_info) -> gsort_status;
     /** Chooses the stream on which later calls enqueue their work. Default: CUDA's legacy default stream (NULL).
+Nothing waits: work on the earlier stream goes on, each stream's calls work in memory of their own, and what a call
+on the new stream must not overtake (an array that a call on the earlier one still writes, say) is ordered by the
+caller, as between any two streams. gsort_synchronize() waits for all of them. cudaStreamPerThread is another stream
+in each thread.
 
 `g`: the handle.
 
-`cuda_stream`: a cudaStream_t (CUstream) of the handle's device, which must stay valid until another stream is
-set or the handle is destroyed.
+`cuda_stream`: a cudaStream_t (CUstream) of the handle's device, which must be open during the calls that use
+it. It may be destroyed before another one is set and before the handle is.
 
 Returns `GSORT_ERROR_NOT_SUPPORTED` on a CPU handle unless NULL; `GSORT_ERROR_INVALID_ARGUMENT` for a stream of another
 device.*/
@@ -1025,7 +1031,13 @@ rounded once to the type, and a NaN is written as the type's quiet NaN without s
         flags: u32,
     ) -> gsort_status;
     /** Allocates now what a later call of this shape with device arrays needs, so that the call can be captured into a
-graph. The memory stays with the handle. On a CPU handle it does nothing.
+graph. On a CPU handle it does nothing.
+
+A captured call works in memory of its own, which no other call and no other graph uses: replays may run beside
+direct calls and beside replays of other graphs. The first capture takes what was reserved; later ones, up to the
+size that was reserved, allocate again, which waits for nothing. The memory comes back to the handle when the graph
+and all that was instantiated from it are destroyed, so graphs must not run after the handle is destroyed. Two
+executables of one graph share its memory (and its arrays) and must not run at the same time.
 
 `g`: the handle.
 
@@ -1056,8 +1068,9 @@ graph. The memory stays with the handle. On a CPU handle it does nothing.
         bytes: *mut u64,
     ) -> gsort_status;
     /** Lends the handle device memory to work in instead of its own; NULL and 0 take it back. The memory must be aligned to
-256 and stay valid until the handle's work is done. A call that needs more fails with `GSORT_ERROR_OUT_OF_MEMORY` and
-says how much. Not for CPU handles.*/
+256 and stay valid until the handle's work is done. All calls share it, captured ones too: their work, and replays of
+their graphs, must not overlap. A call that needs more fails with `GSORT_ERROR_OUT_OF_MEMORY` and says how much. Not
+for CPU handles.*/
     pub fn gsort_set_workspace(
         g: *mut gsort,
         device_memory: *mut ::core::ffi::c_void,
