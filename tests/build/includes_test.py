@@ -56,7 +56,10 @@ def allowed(path, target):
         return (to in ("core", "primitive", room) or target in LAUNCHING or
                 any(target.startswith(where) for where in ACROSS.get(room, ())))
     if room == "engine":
-        return to in ("core", "primitive", "engine", "engine.h") or (to in FAMILIES and is_plain(target))
+        return (to in ("core", "primitive", "engine", "engine.h", "host_memory") or
+                (to in FAMILIES and is_plain(target)))
+    if room == "host_memory":
+        return to in ("core", "host_memory") or target in ("cuda/engine/check.h", "cpu/pool.h")
     if room in ("api", "cpu"):
         return not target.startswith("cuda/")
     return to == "core"  # engine.h
