@@ -12,6 +12,7 @@
 
 #include <cstdint>
 
+#include "cuda/primitive/architecture.h"
 #include "cuda/primitive/ptx.cuh"
 #include "cuda/scan/scan.cuh"
 
@@ -149,7 +150,8 @@ class Pipeline {
 };
 
 template <class Element, bool Exclusive>
-__global__ void __launch_bounds__(FloatTuning::kPipelineThreads, FloatTuning::kPipelineBlocks)
+__global__ void __launch_bounds__(FloatTuning::kPipelineThreads,
+                                  blocks_here(FloatTuning::kPipelineThreads, FloatTuning::kPipelineBlocks))
     scan_pipeline_kernel(const Arguments args) {
   extern __shared__ uint4 staging[];
   __shared__ typename Pipeline<Element, Exclusive>::Shared shared;

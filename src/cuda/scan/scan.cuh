@@ -204,13 +204,14 @@ __device__ __forceinline__ void start_rows(const Arguments &args, uint64_t tile,
 // Blocks a multiprocessor that registers must leave room for: three, two of 8-byte elements. Where sums are kept there
 // is one block on each.
 template <class Element, bool Staged, bool Kept>
-constexpr int kBlocks = !Staged || Kept                       ? 1
-                        : sizeof(typename Element::Bits) == 8 ? 2
-                                                              : 3;
+constexpr uint32_t kBlocks = !Staged || Kept                       ? 1
+                             : sizeof(typename Element::Bits) == 8 ? 2
+                                                                   : 3;
 
 // Kept: for one tile, or those of one cluster, whose threads keep the sums of their chunks.
 template <class Element, bool Staged, bool Kept>
-__global__ void __launch_bounds__(FloatTuning::kThreads, (kBlocks<Element, Staged, Kept>))
+__global__ void __launch_bounds__(FloatTuning::kThreads,
+                                  blocks_here(FloatTuning::kThreads, kBlocks<Element, Staged, Kept>))
     scan_kernel(const Arguments args) {
   if constexpr (kInClustersAlone<Element> && !kClustersHere) return;
   using Row = RowState<typename Element::Bits, Staged>;

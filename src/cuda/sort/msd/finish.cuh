@@ -216,7 +216,8 @@ __device__ __forceinline__ void finish_cell(const U *from, U *to, uint32_t count
 
 // A block a cell. `to` may be `from`: a cell is loaded whole before any of it is stored.
 template <class U>
-__global__ void __launch_bounds__(MsdShape<sizeof(U)>::kFinishThreads, sizeof(U) == 8 ? 1 : 2)
+__global__ void __launch_bounds__(MsdShape<sizeof(U)>::kFinishThreads,
+                                  blocks_here(MsdShape<sizeof(U)>::kFinishThreads, sizeof(U) == 8 ? 1 : 2))
     msd_finish_kernel(const U *from, U *to, KeyCodec<U> codec, MsdArguments<U> arguments) {
   if constexpr (!kFitsHere<kMsdSharedBytesMin>) return;
   extern __shared__ __align__(16) unsigned char shared[];
