@@ -4,7 +4,7 @@
 #include "cuda/engine/device_facts.h"
 #include "cuda/sort/msd/msd_plan.h"
 #include "cuda/sort/msd/stable_plan.h"
-#include "cuda/sort/small/small_plan.h"
+#include "cuda/sort/small/plan.h"
 #include "plan_support.h"
 
 namespace gsort_test {
@@ -46,7 +46,7 @@ TEST(Architecture, SortsThatNeedMuchSharedMemory) {
     const bool large = capability == 80 || (capability >= 90 && capability < 120);
     EXPECT_EQ(large, bytes >= kMsdSharedBytesMin) << capability;
     EXPECT_EQ(large, bytes >= kStableSharedBytesMin) << capability;
-    EXPECT_EQ(large, bytes >= kTeamSharedBytesMin) << capability;
+    EXPECT_EQ(large, bytes >= sort::small::kGridSharedBytesMin) << capability;
   }
   // In the host's pass nothing is left out.
   EXPECT_TRUE(kClustersHere);
