@@ -7,7 +7,7 @@
 
 namespace gsort_internal {
 
-// What cudaMalloc aligns to, and more than any vector access needs.
+// What cudaMalloc aligns to, what gsort_set_workspace() asks for, and more than any vector access needs.
 constexpr uint64_t kSliceAlignment = 256;
 
 constexpr uint64_t slice_bytes(uint64_t bytes) {

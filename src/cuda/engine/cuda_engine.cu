@@ -390,7 +390,7 @@ void CudaEngine::launch_planned(const Request &request, const WorkMemory &work, 
 void CudaEngine::launch_segments_checked(const LaunchContext &context, const Request &request, void *workspace,
                                          bool capturing) {
   auto *const verdict = static_cast<uint32_t *>(workspace);
-  void *const rest = static_cast<char *>(workspace) + kWorkspaceAlignment;
+  void *const rest = static_cast<char *>(workspace) + kSliceAlignment;
   if (request.operation == Operation::kSortSegments) {
     segments::launch(context, request, rest, verdict);
   } else {

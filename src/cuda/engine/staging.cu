@@ -66,7 +66,7 @@ RequestBytes request_bytes(const Request &request) {
 
 int Staging::add(const void *from_host, void *to_host, uint64_t bytes, bool pageable) {
   copies_[count_] = {from_host, to_host, bytes, bytes_, pageable, pageable};
-  bytes_ += aligned_slice_bytes(bytes);
+  bytes_ += slice_bytes(bytes);
   return count_++;
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 using ull = unsigned long long;
 
-constexpr uint64_t block_bytes(uint64_t bytes) { return aligned_slice_bytes(bytes + kStandingBytes); }
+constexpr uint64_t block_bytes(uint64_t bytes) { return slice_bytes(bytes + kStandingBytes); }
 
 // Zeroes a new block's standing bytes: on the stream of the call that needs it, or, where there is none that can be
 // used because it is captured, on one of its own, for which it waits.
@@ -228,7 +228,7 @@ void Workspace::drop_free() noexcept {
 
 // NULL if there is not enough.
 void *Workspace::allocate(uint64_t bytes) {
-  if (allocate_ != nullptr) return allocate_(user_, bytes, kWorkspaceAlignment);
+  if (allocate_ != nullptr) return allocate_(user_, bytes, kSliceAlignment);
   void *memory = nullptr;
   const cudaError_t result = cudaMalloc(&memory, bytes);
   if (result == cudaSuccess) return memory;

@@ -10,17 +10,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/slices.h"
 #include "cuda/engine/launch.h"
 #include "gsort.h"
 
 namespace gsort_internal {
-
-// Slices are aligned to this; so is what cudaMalloc returns and what gsort_set_workspace takes.
-constexpr uint64_t kWorkspaceAlignment = 256;
-
-constexpr uint64_t aligned_slice_bytes(uint64_t bytes) {
-  return (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
-}
 
 // Where a call's work goes.
 struct WorkQueue {
