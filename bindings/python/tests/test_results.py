@@ -170,6 +170,24 @@ class Selections(Cases):
             same_bits(self, places, stable_order(values, True)[:4].astype("uint32"))
 
 
+class Defaults(Cases):
+    def test_nans_are_last_and_the_order_ascends(self):
+        values = numpy.array([3.0, -numpy.nan, 1.0, numpy.nan, 2.0])
+        for sorter in self.sorters.values():
+            same_bits(self, sorter.sort(values)[:3], numpy.array([1.0, 2.0, 3.0]))
+            same_bits(self, sorter.argsort(values)[:3], numpy.array([2, 4, 0]))
+            same_bits(self, sorter.rank(values)[::2], numpy.array([2, 0, 1]))
+            same_bits(self, sorter.sort_pairs(values, values)[0][:3], numpy.array([1.0, 2.0, 3.0]))
+            same_bits(self, sorter.sort_segments(values, [0, 5])[:3], numpy.array([1.0, 2.0, 3.0]))
+            same_bits(self, sorter.merge(values[2:4], values[4:])[:2], numpy.array([1.0, 2.0]))
+            same_bits(self, sorter.topk(values, 1).values, numpy.array([3.0]))
+            same_bits(self, sorter.topk_rows(values[None], 1).indices, numpy.array([[0]]))
+            same_bits(self, sorter.topk_segments(values, [0, 5], 1).indices, numpy.array([[0]]))
+            self.assertEqual((sorter.min(values), sorter.max(values)), (1.0, 3.0))
+            self.assertEqual((sorter.argmin(values), sorter.argmax(values)), (2, 0))
+            same_bits(self, sorter.cumsum(values[[0, 2]]), numpy.array([3.0, 4.0]))
+
+
 class Numbers(Cases):
     def test_sums_of_integers_are_modulo_two_to_the_64(self):
         for sorter, values in self.each(types=TYPES[:8]):
