@@ -35,7 +35,8 @@ class TorchKind(HostKind):
         device = source.device.index if source.device.type == "cuda" else None
         result = View(cls, source, source.data_ptr(), code, source.dtype, source.shape, strides, False, device)
         if device is not None:
-            result.stream = torch.cuda.current_stream(device).cuda_stream
+            result.keep = torch.cuda.current_stream(device)
+            result.stream = result.keep.cuda_stream
         return result
 
     @classmethod

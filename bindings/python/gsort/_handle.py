@@ -56,7 +56,8 @@ class Handle:
     def _use_stream(self, stream, owner):
         if stream == 1:
             stream = 0  # Two names of CUDA's legacy default stream.
-        if stream == self._stream:
+        # A stream that nothing keeps open may be another one by now at the same address, and the library tells them apart.
+        if stream == self._stream and (stream == 0 or owner is not None):
             return
         self._check(self._library.gsort_set_stream(self._handle, stream))
         self._stream, self._stream_owner = stream, owner

@@ -284,6 +284,25 @@ class Sorters(unittest.TestCase):
         with self.assertRaises(gsort.NotSupportedError):
             gsort.Sorter("cpu", stream=4096)
 
+    def test_a_stream_is_told_again_unless_it_is_kept_open(self):
+        told = []
+
+        class Library:
+            @staticmethod
+            def gsort_set_stream(_handle, stream):
+                told.append(stream)
+                return 0
+
+        sorter, owner = gsort.Sorter("cpu"), object()
+        real, sorter._library = sorter._library, Library
+        try:
+            for stream, keep in ((0, None), (1, None), (5, None), (5, None), (6, owner), (6, owner), (0, None), (0, None)):
+                sorter._use_stream(stream, keep)
+        finally:
+            sorter._library = real
+        # 0 and 1 are the default stream, which is there from the beginning and never goes.
+        self.assertEqual(told, [5, 5, 6, 0])
+
     def test_handles_are_given_back(self):
         def threads():
             gc.collect()
