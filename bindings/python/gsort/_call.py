@@ -117,7 +117,10 @@ def watched(library, handle, work, report):
     try:
         if note is not None:
             library.gsort_set_progress(handle, note, None)
-        _thread.start_new_thread(job.run, ())
+        try:
+            _thread.start_new_thread(job.run, ())
+        except RuntimeError:
+            job.run()  # There is no thread to be had, as at the end of the interpreter.
         job.wait(report)
         if report is not None and job.state is not None and not job.result[0]:
             report(job.state[1], job.state[1])

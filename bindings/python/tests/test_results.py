@@ -149,6 +149,15 @@ class Selections(Cases):
             flat = sorter.topk(values, 5, axis=None)
             same_bits(self, flat.values, in_order(values.reshape(-1), True)[:5])
 
+    def test_topk_of_rows_that_overlap_or_lie_apart_in_two_axes(self):
+        values = samples("float32", (4, 6, 50))
+        row = samples("float32", 60)
+        windows = numpy.lib.stride_tricks.as_strided(row, (11, 50), (row.itemsize, row.itemsize))
+        for view in (values[:, ::2], values[::2, 1:], numpy.broadcast_to(row, (3, 60)), windows):
+            order = stable_order(numpy.ascontiguousarray(view), descending=True)[..., :5]
+            for sorter in self.sorters.values():
+                same_bits(self, sorter.topk(view, 5).indices, order)
+
     def test_topk_of_segments(self):
         for sorter, values in self.each((1000,)):
             offsets = [0, 2, 2, 700, 1000]

@@ -127,6 +127,27 @@ class Interruptions(unittest.TestCase):
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
         self.assertEqual((done.returncode, done.stdout), (0, "interrupted b'ab'\n"), done.stderr)
 
+    def test_without_another_thread_the_call_is_made_all_the_same(self):
+        def none_left(_function, _arguments):
+            raise RuntimeError("can't start new thread")
+
+        start, told = _call._thread.start_new_thread, []
+        _call._thread.start_new_thread = none_left
+        try:
+            got = gsort.sort(array.array("i", [3, 1, 2]), progress=lambda done, total: told.append((done, total)))
+        finally:
+            _call._thread.start_new_thread = start
+        self.assertEqual((got.tolist(), told[-1]), ([1, 2, 3], (3, 3)))
+
+    def test_a_sort_at_the_end_of_the_interpreter(self):
+        program = (
+            "import array, atexit, gsort\n"
+            "keys = array.array('Q', range(1 << 20, 0, -1))\n"
+            "atexit.register(lambda: print(gsort.sort(keys)[0]))\n"
+        )
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+        self.assertEqual((done.returncode, done.stdout), (0, "1\n"), done.stderr)
+
     def test_long_calls_are_watched_in_the_main_thread_alone(self):
         self.assertTrue(_call.is_long(1 << 24))
         self.assertFalse(_call.is_long(100))
@@ -296,7 +317,16 @@ class Sorters(unittest.TestCase):
         sorter, owner = gsort.Sorter("cpu"), object()
         real, sorter._library = sorter._library, Library
         try:
-            for stream, keep in ((0, None), (1, None), (5, None), (5, None), (6, owner), (6, owner), (0, None), (0, None)):
+            for stream, keep in (
+                (0, None),
+                (1, None),
+                (5, None),
+                (5, None),
+                (6, owner),
+                (6, owner),
+                (0, None),
+                (0, None),
+            ):
                 sorter._use_stream(stream, keep)
         finally:
             sorter._library = real
