@@ -43,6 +43,7 @@ static int read_block(round_of_blocks *r, block *b) {
   b->next_byte += bytes;
   b->at = 0;
   b->count = bytes / size;
+  input_expect(r->m->runs->file.fd, b->next_byte, left - bytes < room ? left - bytes : room);
   r->m->merged_bytes += bytes;
   progress_show(phase_merging, r->m->merged_bytes, r->m->total_bytes);
   return exit_ok;

@@ -112,6 +112,9 @@ int element_source_read(element_source *s, void *to, uint64_t count, uint64_t *g
     progress_show(phase_reading, s->read_bytes, s->total_bytes);
   }
   *got = filled / s->type->size_bytes;
+  // The next piece comes while this one is sorted.
+  const off_t at = s->fd < 0 ? -1 : lseek(s->fd, 0, SEEK_CUR);
+  if (at >= 0 && s->left > 0) input_expect(s->fd, (uint64_t)at, wanted < s->left ? wanted : s->left);
   return exit_ok;
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The elements of several raw or .npy files, one after another.
+// The elements of several raw or .npy files, one after another. They are read, not mapped: the elements are sorted
+// where they lie in memory, so they would be copied all the same, and a file that shrinks or cannot be read ends with a
+// sentence instead of a signal.
 #ifndef GSORT_TOOLS_ELEMENT_SOURCE_H_
 #define GSORT_TOOLS_ELEMENT_SOURCE_H_
 

@@ -98,6 +98,19 @@ long input_read_at(int fd, void *to, size_t bytes, uint64_t offset) {
   }
 }
 
+void input_expect(int fd, uint64_t offset, uint64_t bytes) {
+  // More than this would push out of the page cache what is read first.
+  enum { expected_bytes_max = 1 << 29 };
+#if defined(POSIX_FADV_WILLNEED)
+  if (bytes > expected_bytes_max) bytes = expected_bytes_max;
+  (void)posix_fadvise(fd, (off_t)offset, (off_t)bytes, POSIX_FADV_WILLNEED);
+#else
+  (void)fd;
+  (void)offset;
+  (void)bytes;
+#endif
+}
+
 void input_close(int fd) {
   if (fd > STDIN_FILENO) close(fd);
 }

@@ -27,6 +27,9 @@ long input_read(int fd, void *to, size_t bytes);
 // pread(), with interruptions passed over.
 long input_read_at(int fd, void *to, size_t bytes, uint64_t offset);
 
+// Tells the system that these bytes will be read soon, so that it reads them while something else is done.
+void input_expect(int fd, uint64_t offset, uint64_t bytes);
+
 void input_close(int fd);
 
 // Bytes of a whole file.
