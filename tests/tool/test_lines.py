@@ -87,6 +87,13 @@ class Exact(tool_case.ToolCase):
     for threads in (1, 3, 7):
       self.assertEqual(self.good("sort", "--threads", threads, stdin=text(lines)), text(ordered(lines)))
 
+  def test_lines_written_by_several_threads(self):
+    lines = [b"%d" % (i * 7919 % 200003) + b" " * (i % 5) for i in range(300001)]
+    for words in ([], ["-u"]):
+      want = self.good("sort", "--threads", "1", *words, stdin=text(lines))
+      self.assertEqual(self.good("sort", "--threads", "5", *words, stdin=text(lines)), want)
+    self.assertEqual([int(line) for line in want.splitlines()], list(range(200003)))
+
   def test_long_runs_of_almost_equal_numbers(self):
     generator = random.Random(4)
     lines = [b"1234567890123456789%d.5" % generator.randrange(10**6) for _ in range(3000)]
