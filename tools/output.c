@@ -243,7 +243,6 @@ int output_commit(output *out) {
   cleanup_block_signals();
   code = put_in_place(out);
   if (code == exit_ok) sync_folder_of(out->target);
-  if (code != exit_ok && out->temporary != NULL && !out->nameless) unlink(out->temporary);
   cleanup_unblock_signals();
   return code;
 }
