@@ -121,6 +121,14 @@ class Superaccumulator {
     add_digit(static_cast<uint32_t>(magnitude_high >> 32), kSumOneBit + 96, negative);
   }
 
+  // Adds value * 2^(position - 1074), as a part. position: up to that of the greatest double's last bit.
+  GSORT_HOST_DEVICE void add_integer(int64_t value, uint32_t position) {
+    const bool negative = value < 0;
+    const uint64_t magnitude = negative ? ~static_cast<uint64_t>(value) + 1 : static_cast<uint64_t>(value);
+    add_digit(static_cast<uint32_t>(magnitude), position, negative);
+    add_digit(static_cast<uint32_t>(magnitude >> 32), position + 32, negative);
+  }
+
   // Says that `elements` more elements with these flags are in the sum.
   GSORT_HOST_DEVICE void note(uint32_t flags, uint64_t elements) {
     flags_ |= flags;

@@ -5,6 +5,7 @@
 #include "core/superaccumulator.h"
 #include "cpu/exact_sum.h"
 #include "cpu/operations.h"
+#include "cpu/vector/fold.h"
 
 namespace gsort_internal {
 
@@ -12,7 +13,8 @@ namespace {
 
 __extension__ typedef __int128 Int128;
 
-constexpr uint64_t kSumChunkItems = 1 << 18;  // 2^18 additions of 32 bits stay within 64
+constexpr uint64_t kSumChunkItems = 1 << 18;     // 2^18 additions of 32 bits stay within 64
+constexpr uint64_t kSumItemsOfThread = 1 << 17;  // added up in about as long as it takes to wake a thread
 
 // Two limbs: high * 2^32 + low.
 struct IntegerSum {
@@ -68,27 +70,23 @@ Int128 integer_sum(Context &context, const Request &r) {
   return total;
 }
 
-// The exact sum of an array of floats goes to `total`.
-void float_sum(Context &context, const Request &r, Superaccumulator &total) {
-  const uint64_t chunks = divide_up(r.n, kSumChunkItems), parts = min_u64(chunks, uint64_t{context.threads()});
-  const HostBuffer<Superaccumulator> others(context.memory, parts > 1 ? parts - 1 : 0);
+// The sum (divisor 1) or mean of floats.
+double finish_floats(Context &context, const Request &r, bool mean) {
+  context.limit_threads(r.n, kSumItemsOfThread);
+  const uint64_t chunks = max_u64(divide_up(r.n, kSumChunkItems), 1);
+  const uint64_t workers = min_u64(chunks, uint64_t{context.threads()});
+  const HostBuffer<SumScratch> scratch(context.memory, workers);
   context.begin(r.n);
-  total.clear();
-  for (uint64_t worker = 1; worker < parts; ++worker) others[worker - 1].clear();
+  for (uint64_t worker = 0; worker < workers; ++worker) scratch[worker].clear();
   context.for_each(chunks, [&](uint64_t chunk, uint32_t worker) {
     if (context.stopped()) return;
-    const Range range{chunk * kSumChunkItems, min_u64(r.n, (chunk + 1) * kSumChunkItems)};
-    add_floats(r.order.dtype, r.in, range, worker == 0 ? total : others[worker - 1]);
+    const Range range = part_of(r.n, chunk, chunks, kFoldItems);
+    add_floats(r.order.dtype, r.in, range, scratch[worker]);
     context.advance(range.size());
   });
   context.throw_if_stopped();
-  for (uint64_t worker = 1; worker < parts; ++worker) total.add(others[worker - 1]);
-}
-
-// The sum (divisor 1) or mean of floats.
-double finish_floats(Context &context, const Request &r, bool mean) {
-  Superaccumulator total;
-  float_sum(context, r, total);
+  Superaccumulator &total = scratch[0].sum;
+  for (uint64_t worker = 1; worker < workers; ++worker) total.add(scratch[worker].sum);
   const bool no_special = (total.flags() & ~kSumNotMinus0) == 0;
   if (r.n > 0 && no_special && total.is_zero())
     return double_of_bits(all_minus_zero(r.order.dtype, r.in, r.n) ? kDoubleSign : 0);

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "core/half.h"
 #include "cpu/vector/target.h"
 #include "engine_fixture.h"
 
@@ -157,6 +158,83 @@ TEST_P(EachTarget, TopkIsRightWhereTheSampleMisleads) {
       }
       for (const uint64_t k : {uint64_t{1}, uint64_t{77}, n / 4}) check_topk(order, keys, k);
     }
+  }
+}
+
+// Floats of any exponents, a few, or near ones; now and then zeros of both signs.
+template <class U>
+std::vector<U> make_floats(gsort_dtype t, uint32_t spread, uint64_t n, std::mt19937_64 &random) {
+  std::vector<U> floats(n);
+  const uint32_t mantissa_bits = dtype_facts(t).mantissa_bits, bits = sizeof(U) * 8;
+  const uint64_t exponents = (uint64_t{1} << (bits - 1 - mantissa_bits)) - 1;
+  for (U &x : floats) {
+    const uint64_t fraction = random() & ((uint64_t{1} << mantissa_bits) - 1), sign = random() & 1;
+    const uint64_t exponent = spread == 0 ? random() % exponents : exponents / 2 - random() % spread % (exponents / 2);
+    x = static_cast<U>(sign << (bits - 1) | exponent << mantissa_bits | fraction);
+    if (random() % 97 == 0) x = static_cast<U>(sign << (bits - 1));
+  }
+  return floats;
+}
+
+TEST_P(EachTarget, SumsAreExact) {
+  for (const gsort_dtype t : {GSORT_F16, GSORT_BF16, GSORT_F32, GSORT_F64}) {
+    with_width(dtype_bytes(t), [&](auto tag) {
+      using U = typename decltype(tag)::type;
+      for (const uint64_t n : {uint64_t{1}, uint64_t{31}, uint64_t{1024}, uint64_t{1500}, uint64_t{40000}}) {
+        for (const uint32_t spread : {0u, 1u, 20u, 70u, 150u}) {
+          std::vector<U> floats = make_floats<U>(t, spread, n, random_);
+          if (spread == 20 && n > 100) {  // what is near cancels, and tiny elements are left
+            for (uint64_t i = 0; i + 1 < n; i += 2) floats[i + 1] = static_cast<U>(floats[i] ^ KeyCodec<U>::kTop);
+            floats[n / 2] = U{1};
+          }
+          Superaccumulator wanted;
+          wanted.clear();
+          for (const U x : floats) {
+            double value = 0;
+            if constexpr (sizeof(U) == 2) value = t == GSORT_F16 ? Half::to_double(x) : BFloat16::to_double(x);
+            if constexpr (sizeof(U) == 4) {
+              float single;
+              std::memcpy(&single, &x, sizeof single);
+              value = static_cast<double>(single);
+            }
+            if constexpr (sizeof(U) == 8) value = double_of_bits(x);
+            wanted.add(value);
+          }
+          double sum = 0;
+          Request r{Operation::kSum, {t, false, false}};
+          r.n = n, r.in = floats.data(), r.out = &sum;
+          three_.engine->execute(r);
+          ASSERT_EQ(bits_of_double(sum), bits_of_double(wanted.sum())) << "t " << t << " n " << n << " " << spread;
+        }
+      }
+    });
+  }
+}
+
+TEST_P(EachTarget, ScansAsWithoutVectors) {
+  for (const gsort_dtype t : kAllTypes) {
+    with_width(dtype_bytes(t), [&](auto tag) {
+      using U = typename decltype(tag)::type;
+      for (const uint64_t n : {uint64_t{1}, uint64_t{15}, uint64_t{512}, uint64_t{8193}, uint64_t{300001}}) {
+        std::vector<U> in =
+            is_float(t) ? make_floats<U>(t, n % 2 == 0 ? 6 : 0, n, random_) : make_keys<U>(0, n, random_);
+        if (is_float(t) && n > 100) in[n - 50] = static_cast<U>(~U{0});  // a NaN
+        for (const bool exclusive : {false, true}) {
+          std::vector<U> wanted(n), out(n), in_place = in;
+          Request r{Operation::kScan, {t, false, false}};
+          r.n = n, r.in = in.data(), r.out = wanted.data(), r.exclusive = exclusive;
+          force_vector_target(VectorTarget::kNone);
+          one_.engine->execute(r);
+          force_vector_target(GetParam());
+          r.out = out.data();
+          one_.engine->execute(r);
+          ASSERT_EQ(out, wanted) << "t " << t << " n " << n;
+          r.in = in_place.data(), r.out = in_place.data();
+          three_.engine->execute(r);
+          ASSERT_EQ(in_place, wanted) << "t " << t << " n " << n;
+        }
+      }
+    });
   }
 }
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Vector kernels for exact sums: blocks of floats folded without error into two windows of bits.
+#ifndef GSORT_CPU_VECTOR_FOLD_H_
+#define GSORT_CPU_VECTOR_FOLD_H_
+
+#include <cstdint>
+
+namespace gsort_internal {
+
+// Elements of a block, of which every accumulator takes no more than 2^kFoldLaneBits: the narrowest vectors have 8.
+constexpr uint32_t kFoldItems = 1024;
+constexpr uint32_t kFoldGrain = 32;  // blocks may be shorter, by whole grains: the widest vectors have as many
+constexpr int32_t kFoldLaneBits = 7;
+
+// What the windows of a block hold, in units of their last bits.
+struct Folded {
+  int64_t units[2];
+  bool exact;  // no element had bits below the second window
+};
+
+// Of an element type, the array of which is passed by its address.
+struct FoldKernels {
+  // The bits of the greatest magnitude; those of NaNs count as they are.
+  uint64_t (*greatest)(const void *x, uint32_t items);
+  // Adds all elements to each lane's copy of window_1, and what that rounds away to window_2: numbers so large that
+  // sums round to multiples of the same unit. Elements are finite.
+  Folded (*fold)(const void *x, uint32_t items, double window_1, double window_2);
+  // The same, and leaves what is below the second window in `rest`, which may be `x`.
+  Folded (*fold_rest)(const void *x, uint32_t items, double window_1, double window_2, double *rest);
+};
+
+// The kernels' own numbers of types.
+enum class FoldType : uint32_t { kHalf, kBFloat16, kFloat, kDouble };
+
+// NULL if there are no vectors.
+const FoldKernels *fold_kernels(FoldType type);
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CPU_VECTOR_FOLD_H_
