@@ -38,21 +38,31 @@ bool range_is_ordered(const KeyCodec<K> &codec, const K *keys, Range range, bool
   return ordered;
 }
 
-// Sorts keys that are in the order wanted, or in its reverse (equal keys are the same bits, so that none is told from
-// another), and returns true; returns false and writes nothing where they are in neither, or the context is stopped.
-// `out` may be `in`. n > 1.
+// Whether n keys are in the order wanted, or `reversed`, as all threads see it; false where the context is stopped.
 template <class K>
-bool sort_ordered_keys(Context &context, const KeyCodec<K> &codec, const K *in, K *out, uint64_t n) {
-  const bool reversed = codec.encode(in[0]) > codec.encode(in[n - 1]);
+bool keys_are_ordered(Context &context, const KeyCodec<K> &codec, const K *keys, uint64_t n, bool reversed) {
+  // Most keys are not, and say so at once.
+  const uint64_t few = min_u64(n - 1, kOrderLookItems / 16);
+  if (!range_is_ordered(codec, keys, {0, few}, reversed)) return false;
   const uint64_t chunks = divide_up(n, kOrderChunkItems);
   std::atomic<bool> ordered{true};
   context.for_each(chunks, [&](uint64_t c, uint32_t) {
     if (context.stopped() || !ordered.load(std::memory_order_relaxed)) return;
     Range range = part_of(n, c, chunks, kLineBytes);
     if (range.end == n) --range.end;  // the last key has none behind it
-    if (!range_is_ordered(codec, in, range, reversed)) ordered.store(false, std::memory_order_relaxed);
+    if (!range_is_ordered(codec, keys, range, reversed)) ordered.store(false, std::memory_order_relaxed);
   });
-  if (context.stopped() || !ordered.load(std::memory_order_relaxed)) return false;
+  return !context.stopped() && ordered.load(std::memory_order_relaxed);
+}
+
+// Sorts keys that are in the order wanted, or in its reverse (equal keys are the same bits, so that none is told from
+// another), and returns true; returns false and writes nothing where they are in neither, or the context is stopped.
+// `out` may be `in`. n > 1.
+template <class K>
+bool sort_ordered_keys(Context &context, const KeyCodec<K> &codec, const K *in, K *out, uint64_t n) {
+  const bool reversed = codec.encode(in[0]) > codec.encode(in[n - 1]);
+  if (!keys_are_ordered(context, codec, in, n, reversed)) return false;
+  const uint64_t chunks = divide_up(n, kOrderChunkItems);
   context.control.log("cpu sort: the keys are in %s order", reversed ? "the reverse" : "this");
   if (!reversed && in == out) return true;
   // In place each key of the first half changes places with one of the second.

@@ -3,13 +3,17 @@
 #include <cstdint>
 
 #include "cpu/operations.h"
+#include "cpu/ordered_keys.h"
 #include "cpu/record_sort.h"
+#include "cpu/vector/sort.h"
+#include "cpu/vector_sort.h"
 
 namespace gsort_internal {
 
 namespace {
 
 constexpr uint64_t kGatherChunkBytes = 1 << 20;
+constexpr uint64_t kFetchBytes = 1 << 19;  // values that are fetched out of order stay in the second-level cache
 
 // Values of sizes that radix passes move along with the keys.
 struct alignas(1) Bytes16 {
@@ -25,12 +29,91 @@ struct PairBuffers {
   HostBuffer<V> values;
 };
 
+// Words of an ordered key and, below it, its index: no two are equal, so that whatever sorts them leaves the stable
+// order. Vectors sort them faster than passes move keys and indices apart.
+class IndexWords {
+ public:
+  static bool serve(uint64_t n) { return sort_kernels(uint64_t{}) != nullptr && n <= (uint64_t{1} << 32); }
+
+  IndexWords(Context &context, uint64_t n)
+      : context_(context),
+        n_(n),
+        parts_(min_u64(divide_up(n, kWordsOfPart), kSplitChunksMax)),
+        words_(context.memory, n),
+        sort_(context, *sort_kernels(uint64_t{}), {0, 0, 0}, n) {}
+
+  // Throws if the context was stopped; nothing but the words has been written then.
+  void sort(const KeyCodec<uint32_t> &codec, const uint32_t *keys) {
+    context_.for_each(parts_, [&](uint64_t part, uint32_t) {
+      const Range range = part_of(n_, part, parts_, kLineBytes);
+      with_encoder(codec, [&](auto encode) {
+        for (uint64_t i = range.begin; i < range.end; ++i) words_[i] = static_cast<uint64_t>(encode(keys[i])) << 32 | i;
+      });
+    });
+    context_.throw_if_stopped();
+    sort_.run(words_.data(), words_.data(), n_);
+    context_.throw_if_stopped();
+  }
+
+  // Calls f(place, ordered key, index) for every word, on all threads.
+  template <class F>
+  void for_each(F &&f) const {
+    context_.for_each_unbroken(parts_, [&](uint64_t part, uint32_t) {
+      const Range range = part_of(n_, part, parts_, kLineBytes);
+      const uint64_t *const words = words_.data();
+      for (uint64_t i = range.begin; i < range.end; ++i)
+        f(i, static_cast<uint32_t>(words[i] >> 32), static_cast<uint32_t>(words[i]));
+    });
+  }
+
+ private:
+  static constexpr uint64_t kWordsOfPart = 1 << 16;
+
+  Context &context_;
+  uint64_t n_, parts_;
+  HostBuffer<uint64_t> words_;
+  VectorSort<uint64_t> sort_;
+};
+
+// Pairs of as few as a second-level cache holds: values are fetched from where they lie once the order is known.
+template <class V>
+void sort_fetching_values(Context &context, const Request &r) {
+  const KeyCodec<uint32_t> codec = make_codec<uint32_t>(r.order);
+  const bool in_place = r.values_in == r.values_out;
+  context.limit_threads(r.n, kVectorItemsOfThread);
+  IndexWords words(context, r.n);
+  const HostBuffer<V> room(context.memory, in_place ? r.n : 0);
+  context.control.log("cpu sort_pairs: n = %llu, words of key and index, %u-byte values, %u threads",
+                      static_cast<unsigned long long>(r.n), r.value_bytes, context.threads());
+  words.sort(codec, static_cast<const uint32_t *>(r.in));
+  const V *const from = static_cast<const V *>(r.values_in);
+  V *const to = in_place ? room.data() : static_cast<V *>(r.values_out);
+  uint32_t *const keys = static_cast<uint32_t *>(r.out);
+  words.for_each([=](uint64_t place, uint32_t key, uint32_t index) {
+    keys[place] = codec.decode(key);
+    to[place] = from[index];
+  });
+  if (in_place) std::memcpy(r.values_out, to, r.n * sizeof(V));
+}
+
+// Whether keys that are in order already were copied, with their values: a stable sort leaves them so.
+template <class K>
+bool copy_ordered_pairs(Context &context, const Request &r) {
+  const K *const keys = static_cast<const K *>(r.in);
+  if (!keys_are_ordered(context, make_codec<K>(r.order), keys, r.n, false)) return false;
+  context.control.log("cpu sort_pairs: the keys are in this order");
+  if (r.in != r.out) std::memcpy(r.out, r.in, r.n * sizeof(K));
+  if (r.values_in != r.values_out) std::memcpy(r.values_out, r.values_in, r.n * r.value_bytes);
+  return true;
+}
+
 template <class K, class V>
 void sort_moving_values(Context &context, const Request &r) {
+  if constexpr (sizeof(K) == 4)
+    if (r.n <= kFetchBytes / sizeof(V) && IndexWords::serve(r.n)) return sort_fetching_values<V>(context, r);
   const PairBuffers<K, V> scratch(context.memory, r.n);
   RecordSort<K, V> sort(context, make_codec<K>(r.order), scratch.records(), r.n);
   sort.log_plan("sort_pairs");
-  context.begin(2 * r.n);
   sort.run({static_cast<const K *>(r.in), static_cast<const V *>(r.values_in)},
            {static_cast<K *>(r.out), static_cast<V *>(r.values_out)}, r.n);
   context.throw_if_stopped();
@@ -80,7 +163,6 @@ void sort_gathering_values(Context &context, const Request &r) {
   const HostBuffer<unsigned char> room(context.memory, through_scratch ? r.n * r.value_bytes : r.value_bytes);
   RecordSort<K, I> sort(context, make_codec<K>(r.order), scratch.records(), r.n);
   sort.log_plan("sort_pairs by index");
-  context.begin(2 * r.n);
   sort.run({static_cast<const K *>(r.in), nullptr}, sorted.records(), r.n);
   context.throw_if_stopped();
   std::memcpy(r.out, sorted.keys.data(), r.n * sizeof(K));
@@ -99,6 +181,7 @@ bool values_aligned(const Request &r) {
 
 template <class K>
 void sort_pairs(Context &context, const Request &r) {
+  if (r.n > 1 && copy_ordered_pairs<K>(context, r)) return context.throw_if_stopped();
   switch (values_aligned(r) ? r.value_bytes : 0) {
     case 1:
       return sort_moving_values<K, uint8_t>(context, r);
@@ -119,11 +202,27 @@ void sort_pairs(Context &context, const Request &r) {
 // Leaves the stable order of the request's keys in `indices`.
 template <class K, class I>
 void argsort(Context &context, const Request &r, I *indices, const char *name) {
+  const KeyCodec<K> codec = make_codec<K>(r.order);
+  context.begin(2 * r.n);
+  if (r.n > 1 && keys_are_ordered(context, codec, static_cast<const K *>(r.in), r.n, false)) {
+    context.control.log("cpu %s: the keys are in this order", name);
+    for (uint64_t i = 0; i < r.n; ++i) indices[i] = static_cast<I>(i);
+    return;
+  }
+  if constexpr (sizeof(K) == 4) {
+    if (IndexWords::serve(r.n)) {
+      context.limit_threads(r.n, kVectorItemsOfThread);
+      IndexWords words(context, r.n);
+      context.control.log("cpu %s: n = %llu, words of key and index, %u threads", name,
+                          static_cast<unsigned long long>(r.n), context.threads());
+      words.sort(codec, static_cast<const K *>(r.in));
+      return words.for_each([=](uint64_t place, K, uint32_t index) { indices[place] = static_cast<I>(index); });
+    }
+  }
   const HostBuffer<K> sorted_keys(context.memory, r.n);
   const PairBuffers<K, I> scratch(context.memory, r.n);
-  RecordSort<K, I> sort(context, make_codec<K>(r.order), scratch.records(), r.n);
+  RecordSort<K, I> sort(context, codec, scratch.records(), r.n);
   sort.log_plan(name);
-  context.begin(2 * r.n);
   sort.run({static_cast<const K *>(r.in), nullptr}, {sorted_keys.data(), indices}, r.n);
   context.throw_if_stopped();
 }
@@ -150,6 +249,7 @@ void with_key_and_index(const Request &r, F &&f) {
 
 void cpu_sort_pairs(Context &context, const Request &request) {
   if (request.n == 0) return;
+  context.begin(2 * request.n);
   with_width(dtype_bytes(request.order.dtype),
              [&](auto tag) { sort_pairs<typename decltype(tag)::type>(context, request); });
 }
