@@ -2,6 +2,7 @@
 // gsort_create(), gsort_info_get() and what they make of options, sizes of structs and the environment.
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 #include "arguments/fixture.h"
 
@@ -78,7 +79,7 @@ TEST(CreateArguments, OutIsNull) {
 }
 
 TEST(CreateArguments, StructSizeTooSmall) {
-  for (const uint32_t size : {0u, 1u, 4u, 7u}) {
+  for (uint32_t size = 0; size < offsetof(gsort_options, device_memory_limit_bytes); size++) {
     gsort_options options = default_options(GSORT_BACKEND_CPU);
     options.struct_size = size;
     expect_refused(&options, {"struct_size", as_text(uint64_t{size})});
@@ -224,6 +225,44 @@ TEST(CreateArguments, InfoWritesNoFieldPastStructSize) {
   EXPECT_EQ(4u, info.threads);
   EXPECT_EQ(0x5a5a5a5au, info.compute_capability);
   EXPECT_EQ(0x5a, info.reason[255]);
+}
+
+// Every size that a version of the struct may have, and nothing behind it is written.
+TEST(CreateArguments, InfoOfEverySize) {
+  const Handle handle(GSORT_BACKEND_CPU, 4);
+  const gsort_info whole = info_of(handle.get());
+  for (uint32_t size = 0; size <= sizeof(gsort_info); size++) {
+    gsort_info info;
+    std::memset(&info, 0x5a, sizeof info);
+    info.struct_size = size;
+    gsort_info expected = info;
+    const bool enough = size >= offsetof(gsort_info, device);
+    if (enough) std::memcpy(&expected, &whole, size);
+    expected.struct_size = size;
+    ASSERT_EQ(enough ? GSORT_OK : GSORT_ERROR_INVALID_ARGUMENT, gsort_info_get(handle.get(), &info)) << size;
+    ASSERT_EQ(0, std::memcmp(&expected, &info, sizeof info)) << size;
+  }
+}
+
+// Scratch memory of a large call stays for the next one and is told; with a limit none stays.
+TEST(CreateArguments, InfoTellsWhatIsHeld) {
+  const uint64_t n = 1000000;
+  std::vector<uint64_t> keys(n);
+  for (uint64_t i = 0; i < n; i++) keys[i] = i * 0x9e3779b97f4a7c15u;
+  gsort_options options = default_options(GSORT_BACKEND_CPU);
+  const Handle handle(options);
+  EXPECT_EQ(0u, info_of(handle.get()).host_held_bytes);
+  ASSERT_TRUE(succeeded(handle.get(), gsort_sort_u64(handle.get(), keys.data(), n, 0)));
+  std::vector<uint32_t> indices(n);
+  ASSERT_TRUE(succeeded(handle.get(), gsort_argsort(handle.get(), GSORT_U64, keys.data(), n, GSORT_U32, indices.data(),
+                                                    GSORT_DESCENDING)));
+  EXPECT_GE(info_of(handle.get()).host_held_bytes, n * 8);
+  EXPECT_LE(info_of(handle.get()).host_held_bytes, uint64_t{256} << 20);
+  options.host_memory_limit_bytes = uint64_t{1} << 40;
+  const Handle limited(options);
+  ASSERT_TRUE(succeeded(limited.get(), gsort_argsort(limited.get(), GSORT_U64, keys.data(), n, GSORT_U32,
+                                                     indices.data(), GSORT_DESCENDING)));
+  EXPECT_EQ(0u, info_of(limited.get()).host_held_bytes);
 }
 
 TEST(CreateArguments, InfoArguments) {

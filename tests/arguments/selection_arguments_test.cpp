@@ -176,6 +176,9 @@ TEST_P(SelectionArguments, Segments) {
     buffer.write(make_array(GSORT_U64, wrong).bytes());
     call = good(), call.k = 2;
     expect_invalid(segments(call, static_cast<const uint64_t *>(buffer.data()), wrong.size() - 1), {"offsets"});
+    // Nothing is to be selected, but what is wrong is wrong.
+    call = good(), call.k = 0;
+    expect_invalid(segments(call, wrong.data(), wrong.size() - 1), {"offsets"});
   }
   expect_untouched();
 }

@@ -65,6 +65,34 @@ TEST_P(PairsTest, HalfInPlace) {
   }
 }
 
+// Host arrays of values may begin at any byte, in place and not, whatever the values' size.
+TEST_P(PairsTest, ValuesAtAnyAddress) {
+  for (const uint32_t value_bytes : {2u, 4u, 8u, 16u, 12u}) {
+    for (const size_t offset : {size_t{1}, size_t{2}, size_t{4}, size_t{7}, size_t{9}}) {
+      const uint64_t n = offset == 7 ? 70000 : 1700;
+      const Pairs in = {generate(Distribution::kSmallRange, type(), n, offset),
+                        generate_values(n, value_bytes, offset)};
+      const Indices order = reference_argsort(in.keys, 0);
+      const Bytes sorted = gather_values(in.values, value_bytes, order);
+      Buffer keys(Place::kHost, in.keys.bytes().size());
+      keys.write(in.keys.bytes());
+      Buffer values(Place::kHost, in.values.size(), offset);
+      values.write(in.values);
+      const Buffer keys_out(Place::kHost, keys.bytes());
+      const Buffer values_out(Place::kHost, values.bytes(), offset % 3);
+      SCOPED_TRACE(testing::Message() << value_bytes << " bytes at " << offset);
+      ASSERT_TRUE(succeeded(handle(), gsort_sort_pairs(handle(), type(), keys.data(), keys_out.data(), value_bytes,
+                                                       values.data(), values_out.data(), n, 0)));
+      ASSERT_TRUE(same_bytes(sorted, values_out.read()));
+      ASSERT_TRUE(values_out.red_zones_intact());
+      ASSERT_TRUE(succeeded(handle(), gsort_sort_pairs(handle(), type(), keys.data(), keys.data(), value_bytes,
+                                                       values.data(), values.data(), n, 0)));
+      ASSERT_TRUE(same_bytes(sorted, values.read())) << "in place";
+      ASSERT_TRUE(values.red_zones_intact());
+    }
+  }
+}
+
 GSORT_INSTANTIATE_BACKENDS_TYPES(PairsTest, kAllTypes);
 
 }  // namespace

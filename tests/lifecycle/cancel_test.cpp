@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "inputs/distributions.h"
+#include "reference/float_scan.h"
+#include "reference/sums.h"
 #include "support/backend.h"
 #include "support/run.h"
 
@@ -112,6 +114,39 @@ TEST_P(CancelTest, SeparateInputStaysIntact) {
   EXPECT_STRNE("", gsort_error_message(g()));
   EXPECT_EQ(before.bytes(), keys_.bytes());
   expect_usable();
+}
+
+// A scan is no permutation of its input: in place it is done whole or leaves everything as it was.
+TEST_P(CancelTest, ScanInPlaceIsAllOrNothing) {
+  for (const gsort_dtype t : {GSORT_U16, GSORT_I64, GSORT_F32, GSORT_F64}) {
+    const Array in = generate(Distribution::kSmallRange, t, 300000, 1);
+    const bool is_float = element_type(t).is_float;
+    for (const uint32_t threads : {1u, 3u}) {
+      const Handle own(backend(), threads);
+      bool was_cancelled = false;
+      for (uint64_t call = 0; call < 40; call += 1 + call / 2) {
+        for (const uint32_t flags : {0u, GSORT_EXCLUSIVE}) {
+          Progress progress;
+          progress.cancel_at_call = call;
+          ASSERT_TRUE(succeeded(own.get(), gsort_set_progress(own.get(), watch, &progress)));
+          Array in_place = in;
+          const gsort_status status =
+              gsort_scan(own.get(), t, in_place.bytes().data(), in_place.bytes().data(), in.size(), flags);
+          SCOPED_TRACE(testing::Message() << element_type(t).name << ", cancelled at call " << call << " of " << threads
+                                          << " threads" << describe_flags(flags));
+          if (status == GSORT_ERROR_CANCELLED) {
+            was_cancelled = true;
+            ASSERT_TRUE(same_elements(in, in_place)) << "must be untouched";
+          } else {
+            ASSERT_EQ(GSORT_OK, status);
+            ASSERT_TRUE(same_elements(is_float ? reference_float_scan(in, flags) : reference_integer_scan(in, flags),
+                                      in_place));
+          }
+        }
+      }
+      EXPECT_TRUE(was_cancelled);
+    }
+  }
 }
 
 TEST_P(CancelTest, WithNothingRunningItHasNoEffect) {

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "cpu/pool.h"
 #include "gsort.h"
@@ -123,19 +124,39 @@ TEST(Threads, ZeroMeansWhatAffinityAndQuotaAllow) {
   ASSERT_EQ(0, sched_setaffinity(0, sizeof before, &before));
 }
 
-int open_files() {
-  DIR *const folder = opendir("/proc/self/fd");
+int entries_of(const char *path) {
+  DIR *const folder = opendir(path);
   int count = 0;
   while (readdir(folder) != nullptr) ++count;
   closedir(folder);
   return count;
 }
 
+TEST(Threads, AsManyStartAsWereAskedForAndAllEnd) {
+  std::vector<uint8_t> many(3000000, 1);
+  const int before = entries_of("/proc/self/task");
+  for (const uint32_t threads : {1u, 2u, 5u}) {
+    gsort_options options = {};
+    options.struct_size = sizeof options;
+    options.backend = GSORT_BACKEND_CPU;
+    options.device = -1;
+    options.threads = threads;
+    gsort *g = nullptr;
+    ASSERT_EQ(GSORT_OK, gsort_create(&options, &g));
+    EXPECT_EQ(before, entries_of("/proc/self/task")) << "threads start when they are needed";
+    uint64_t sum = 0;
+    EXPECT_EQ(GSORT_OK, gsort_sum(g, GSORT_U8, many.data(), many.size(), &sum, 0));
+    EXPECT_EQ(before + static_cast<int>(threads) - 1, entries_of("/proc/self/task"));
+    gsort_destroy(g);
+    EXPECT_EQ(before, entries_of("/proc/self/task"));
+  }
+}
+
 TEST(Threads, HandlesLeaveNoFileOpen) {
   (void)threads_of_a_handle(0);
-  const int before = open_files();
+  const int before = entries_of("/proc/self/fd");
   for (int i = 0; i < 10; ++i) (void)threads_of_a_handle(0);
-  EXPECT_EQ(before, open_files());
+  EXPECT_EQ(before, entries_of("/proc/self/fd"));
 }
 
 }  // namespace
