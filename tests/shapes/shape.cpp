@@ -139,6 +139,27 @@ void draw_sizes(Random &random, uint64_t most, Shape *shape) {
   }
 }
 
+// Everything but the operation and its sizes.
+void draw_rest(Random &random, uint64_t seed, const ShapeLimits &limits, Shape *shape) {
+  shape->type = kAllTypes[random.below(std::size(kAllTypes))];
+  do {
+    shape->distribution = kAllDistributions[random.below(std::size(kAllDistributions))];
+  } while (!applies(shape->distribution, shape->type));
+  shape->seed = seed;
+  shape->flags = draw_flags(random, shape->operation);
+  shape->reduce_op = GSORT_MIN + static_cast<uint32_t>(random.below(GSORT_MEAN));
+  if (shape->operation == GSORT_OP_REDUCE && shape->reduce_op == GSORT_MEAN) shape->flags = 0;
+  shape->index_t = kIndexTypes[random.below(std::size(kIndexTypes))];
+  shape->wanted = static_cast<Wanted>(random.below(3));
+  shape->offset_elements = random.below(2) == 0 ? 0 : static_cast<uint32_t>(random.below(70));
+  shape->in_place = random.below(2) == 0;
+  if (!limits.device_places) return;
+  constexpr Place kPlaces[] = {Place::kDevice, Place::kDevice, Place::kDevice,
+                               Place::kHost,   Place::kPinned, Place::kManaged};
+  shape->place = kPlaces[random.below(std::size(kPlaces))];
+  shape->place_out = random.below(3) == 0 ? kPlaces[random.below(std::size(kPlaces))] : shape->place;
+}
+
 constexpr const char *kOperationNames[] = {"",       "sort",          "sort_pairs",   "argsort",   "rank",
                                            "merge",  "sort_segments", "topk",         "topk_rows", "sum",
                                            "reduce", "scan",          "topk_segments"};
@@ -150,24 +171,34 @@ Shape draw_shape(uint64_t seed, const ShapeLimits &limits) {
   for (int i = 0; i < 4; i++) random.next();
   Shape shape;
   shape.operation = GSORT_OP_SORT + static_cast<uint32_t>(random.below(GSORT_OP_TOPK_SEGMENTS));
-  shape.type = kAllTypes[random.below(std::size(kAllTypes))];
-  do {
-    shape.distribution = kAllDistributions[random.below(std::size(kAllDistributions))];
-  } while (!applies(shape.distribution, shape.type));
-  shape.seed = seed;
-  shape.flags = draw_flags(random, shape.operation);
   draw_sizes(random, most_elements(random, limits.elements), &shape);
-  shape.reduce_op = GSORT_MIN + static_cast<uint32_t>(random.below(GSORT_MEAN));
-  if (shape.operation == GSORT_OP_REDUCE && shape.reduce_op == GSORT_MEAN) shape.flags = 0;
-  shape.index_t = kIndexTypes[random.below(std::size(kIndexTypes))];
-  shape.wanted = static_cast<Wanted>(random.below(3));
-  shape.offset_elements = random.below(2) == 0 ? 0 : static_cast<uint32_t>(random.below(70));
-  shape.in_place = random.below(2) == 0;
-  if (!limits.device_places) return shape;
-  constexpr Place kPlaces[] = {Place::kDevice, Place::kDevice, Place::kDevice,
-                               Place::kHost,   Place::kPinned, Place::kManaged};
-  shape.place = kPlaces[random.below(std::size(kPlaces))];
-  shape.place_out = random.below(3) == 0 ? kPlaces[random.below(std::size(kPlaces))] : shape.place;
+  draw_rest(random, seed, limits, &shape);
+  return shape;
+}
+
+Shape draw_shape_of(uint32_t operation, uint64_t n, uint64_t seed, const ShapeLimits &limits) {
+  Random random(seed);
+  for (int i = 0; i < 4; i++) random.next();
+  Shape shape;
+  shape.operation = operation;
+  draw_sizes(random, n, &shape);
+  shape.n = n;
+  shape.value_bytes = operation == GSORT_OP_SORT_PAIRS ? kValueSizes[random.below(16)] : 0;
+  if (operation == GSORT_OP_MERGE) {
+    shape.b_n = random.below(n + 1);
+    shape.n = n - shape.b_n;
+  }
+  if (operation == GSORT_OP_TOPK) shape.k = draw_k(random, n);
+  if (operation == GSORT_OP_SORT_SEGMENTS || operation == GSORT_OP_TOPK_SEGMENTS)
+    shape.offsets = draw_offsets(random, n);
+  if (operation == GSORT_OP_TOPK_SEGMENTS)
+    shape.k = draw_k(random, 4 * n / std::max<uint64_t>(1, shape.offsets.size()) + 4);
+  if (operation == GSORT_OP_TOPK_ROWS) {
+    shape.matrix = {1 + random.below(3), n, n + random.below(3)};
+    shape.k = draw_k(random, n);
+    shape.n = (shape.matrix.rows - 1) * shape.matrix.row_stride + n;
+  }
+  draw_rest(random, seed, limits, &shape);
   return shape;
 }
 

@@ -44,6 +44,9 @@ struct ShapeLimits {
 // The same shape for the same seed, always.
 Shape draw_shape(uint64_t seed, const ShapeLimits &limits);
 
+// The same for an operation and a number of elements that are given, a row's for rows.
+Shape draw_shape_of(uint32_t operation, uint64_t n, uint64_t seed, const ShapeLimits &limits);
+
 // Calls the library as the shape says and compares every byte with the reference; failures are those of GoogleTest.
 // `calling(true)` is told right before the library is called, `calling(false)` right after.
 void check_shape(gsort *g, const Shape &shape, const std::function<void(bool)> &calling);

@@ -6,6 +6,7 @@
 //   GSORT_SHAPES_CALLS     how many calls to draw at most (default: as many as fit the time)
 //   GSORT_SHAPES_SEED      of the first call; the next ones have the next seeds (default: 1)
 //   GSORT_SHAPES_ELEMENTS  the most elements of a call (default: 10^7)
+//   GSORT_SHAPES_LENGTHS   every number of elements up to here is tried with every operation (default: 520)
 //   GSORT_SHAPES_LANES     handles at once (default: one a processor, up to 16)
 //   GSORT_SHAPES_PATIENCE  seconds after which a call hangs (default: 120)
 #include <atomic>
@@ -117,6 +118,30 @@ class ShapesTest : public BackendTest {
       lanes.push_back(std::make_unique<Lane>(backend(), 1 + static_cast<uint32_t>(i) % 4));
     return lanes;
   }
+
+  // Checks draw(0), draw(1), ... on all lanes until there are `calls`, the time is up or one is wrong.
+  template <typename Draw>
+  void run_lanes(uint64_t calls, Clock::duration patience, Draw draw) {
+    const uint64_t processors = std::max(1u, std::thread::hardware_concurrency());
+    const auto lanes = make_lanes(from_environment("GSORT_SHAPES_LANES", std::min<uint64_t>(processors, 16)));
+    for (const auto &lane : lanes) ASSERT_TRUE(lane->usable()) << gsort_error_message(nullptr);
+    const Watchdog watchdog(lanes);
+    const Clock::time_point end = Clock::now() + patience;
+    std::atomic<uint64_t> next{0};
+    std::vector<std::thread> threads;
+    for (const auto &lane : lanes) {
+      threads.emplace_back([&, own = lane.get()] {
+        own->use_backend();
+        for (uint64_t i = next++; i < calls && Clock::now() < end && !HasFailure(); i = next++) own->check(draw(i));
+      });
+    }
+    for (std::thread &thread : threads) thread.join();
+    done_ = 0;
+    for (const auto &lane : lanes) done_ += lane->done();
+    lanes_ = lanes.size();
+  }
+  uint64_t done_ = 0;
+  size_t lanes_ = 0;
 };
 
 TEST_P(ShapesTest, DrawnAtRandom) {
@@ -124,26 +149,21 @@ TEST_P(ShapesTest, DrawnAtRandom) {
   const uint64_t calls = from_environment("GSORT_SHAPES_CALLS", UINT64_MAX);
   const uint64_t first_seed = from_environment("GSORT_SHAPES_SEED", 1);
   const ShapeLimits limits = {from_environment("GSORT_SHAPES_ELEMENTS", 10000000), cuda()};
-  const uint64_t processors = std::max(1u, std::thread::hardware_concurrency());
-  const auto lanes = make_lanes(from_environment("GSORT_SHAPES_LANES", std::min<uint64_t>(processors, 16)));
-  for (const auto &lane : lanes) ASSERT_TRUE(lane->usable()) << gsort_error_message(nullptr);
-  const Watchdog watchdog(lanes);
-  const Clock::time_point end = Clock::now() + std::chrono::seconds(seconds);
-  std::atomic<uint64_t> next{0};
-  std::vector<std::thread> threads;
-  for (const auto &lane : lanes) {
-    threads.emplace_back([&, own = lane.get()] {
-      own->use_backend();
-      for (uint64_t i = next++; i < calls && Clock::now() < end && !HasFailure(); i = next++)
-        own->check(draw_shape(first_seed + i, limits));
-    });
-  }
-  for (std::thread &thread : threads) thread.join();
-  uint64_t done = 0;
-  for (const auto &lane : lanes) done += lane->done();
-  EXPECT_GT(done, 0u);
-  std::printf("%llu calls from seed %llu on %zu handles\n", static_cast<unsigned long long>(done),
-              static_cast<unsigned long long>(first_seed), lanes.size());
+  run_lanes(calls, std::chrono::seconds(seconds), [&](uint64_t i) { return draw_shape(first_seed + i, limits); });
+  EXPECT_GT(done_, 0u);
+  std::printf("%llu calls from seed %llu on %zu handles\n", static_cast<unsigned long long>(done_),
+              static_cast<unsigned long long>(first_seed), lanes_);
+}
+
+TEST_P(ShapesTest, EveryLengthOfEveryOperation) {
+  const uint64_t lengths = from_environment("GSORT_SHAPES_LENGTHS", 520) + 1;
+  const uint64_t seed = from_environment("GSORT_SHAPES_SEED", 1) * 1000003;
+  const uint64_t calls = lengths * GSORT_OP_TOPK_SEGMENTS;
+  run_lanes(calls, std::chrono::hours(24), [&](uint64_t i) {
+    const auto operation = GSORT_OP_SORT + static_cast<uint32_t>(i % GSORT_OP_TOPK_SEGMENTS);
+    return draw_shape_of(operation, i / GSORT_OP_TOPK_SEGMENTS, seed + i, {lengths, cuda()});
+  });
+  EXPECT_EQ(calls, done_);
 }
 
 // Several rows with a k of hundreds of thousands, and more columns than that: neither sorted whole nor selected short.
