@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """The shared library from outside: exported names, needed libraries, SONAME, hardening.
 
-usage: library_test.py LIBRARY HEADER
+usage: library_test.py LIBRARY HEADER CONFIGURATION
 """
 import re
 import subprocess
 import sys
 import unittest
 
-LIBRARY, HEADER = sys.argv[1], sys.argv[2]
+LIBRARY, HEADER, CONFIGURATION = sys.argv[1:4]
 # glibc 2.28 is made up of these; since 2.34 the last three are empty, and libc.so.6 has what they had.
 ALLOWED_NEEDED = {"libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "libpthread.so.0", "libdl.so.2",
                   "librt.so.1"}
@@ -94,6 +94,11 @@ class Library(unittest.TestCase):
 
     def test_stack_protector(self):
         self.assertIn("__stack_chk_fail", output("nm", "-D", "--undefined-only", LIBRARY))
+
+    def test_calls_of_libc_check_their_bounds(self):
+        if CONFIGURATION != "Release":
+            self.skipTest("only optimised builds are fortified")
+        self.assertRegex(output("nm", "-D", "--undefined-only", LIBRARY), r"\b__v?snprintf_chk\b")
 
     def test_no_path_of_the_build_machine(self):
         with open(LIBRARY, "rb") as library:
