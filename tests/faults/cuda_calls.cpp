@@ -186,9 +186,6 @@ GSORT_CALL(__cudaLaunchKernel, (void *kernel, dim3 grid, dim3 block, void **args
            (kernel, grid, block, args, shared, stream), nothing())
 GSORT_CALL(cudaLaunchKernelExC, (const cudaLaunchConfig_t *config, const void *kernel, void **args),
            (config, kernel, args), nothing())
-GSORT_CALL(cudaLaunchCooperativeKernel,
-           (const void *kernel, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream),
-           (kernel, grid, block, args, shared, stream), nothing())
 GSORT_CALL(cudaFuncSetAttribute, (const void *kernel, cudaFuncAttribute which, int value), (kernel, which, value),
            nothing())
 GSORT_CALL(cudaFuncGetAttributes, (cudaFuncAttributes * out, const void *kernel), (out, kernel),

@@ -6,6 +6,7 @@
 
 #include "core/dtype.h"
 #include "cuda/engine/check.h"
+#include "cuda/engine/launcher.h"
 #include "cuda/sort/gather.cuh"
 #include "cuda/sort/job.h"
 #include "cuda/sort/launch.h"
@@ -77,13 +78,13 @@ template <class Unit>
 void launch_gather_unit(const LaunchContext &context, const GatherParams &params, bool wide_indices) {
   const uint64_t per_block = kGatherThreads / params.lanes;
   const uint64_t blocks_max = uint64_t{context.device->multiprocessors} * 64;
-  const auto grid = static_cast<uint32_t>(std::min((params.n + per_block - 1) / per_block, blocks_max));
+  const auto blocks = static_cast<uint32_t>(std::min((params.n + per_block - 1) / per_block, blocks_max));
+  const Grid grid = {blocks, kGatherThreads};
   if (wide_indices) {
-    gather_kernel<Unit, uint64_t><<<grid, kGatherThreads, 0, context.stream>>>(params);
+    launch_kernel(context, "gather_kernel", grid, gather_kernel<Unit, uint64_t>, params);
   } else {
-    gather_kernel<Unit, uint32_t><<<grid, kGatherThreads, 0, context.stream>>>(params);
+    launch_kernel(context, "gather_kernel", grid, gather_kernel<Unit, uint32_t>, params);
   }
-  check_launch("gather_kernel");
 }
 
 // values_out[i] = values_in[indices[i]]; by way of the workspace where the two are one array.

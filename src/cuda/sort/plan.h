@@ -48,7 +48,7 @@ struct Options {
   uint64_t fast_path_items_min = fast_path::kItemsMin;
 };
 
-// What plans ask of a device, answered once. Where two answers are possible the rest of the plan does not ask again.
+// What plans ask of a device, answered once.
 struct Abilities {
   uint32_t shared_bytes;     // of a block
   uint32_t partition_bytes;  // of a block of the partition sorts, likewise
@@ -56,7 +56,8 @@ struct Abilities {
 };
 Abilities abilities_of(const DeviceFacts &device);
 
-// Of no device that there is: sorts by it need no less workspace than those by any other.
+// Of no real device: small tiles, as on the least, and tables of partition sorts, as on the greatest, so that a plan
+// for it needs no less workspace than one for any other.
 constexpr Abilities kMostWorkspace = {0, UINT32_MAX, false};
 
 // The workspace as named slices.

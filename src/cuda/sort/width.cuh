@@ -9,7 +9,7 @@
 
 #include "cuda/engine/check.h"
 #include "cuda/engine/launch_chain.h"
-#include "cuda/engine/shared_bytes.h"
+#include "cuda/engine/launcher.h"
 #include "cuda/sort/fast_path/count_fill.cuh"
 #include "cuda/sort/fast_path/fast_path.h"
 #include "cuda/sort/job.h"
@@ -137,9 +137,8 @@ void launch_fill(const LaunchContext &context, const Job &job, const uint64_t *b
   const fast_path::FillParams<U> params{static_cast<U *>(job.keys_x), job.request->n, make_codec<U>(job.request->order),
                                         bases, bins};
   const uint64_t most = params.n + 16 / sizeof(U);  // with what lies before the array in its first 16 bytes
-  const auto grid = static_cast<uint32_t>((most + kPerBlock - 1) / kPerBlock);
-  fast_path::fill_kernel<U><<<grid, fast_path::kFillThreads, 0, context.stream>>>(params);
-  check_launch("fill_kernel");
+  const auto blocks = static_cast<uint32_t>((most + kPerBlock - 1) / kPerBlock);
+  launch_kernel(context, "fill_kernel", {blocks, fast_path::kFillThreads}, fast_path::fill_kernel<U>, params);
 }
 
 template <class U>
@@ -154,12 +153,11 @@ void launch_count_values(const LaunchContext &context, const Job &job, uint64_t 
   cuda_check(
       cudaMemsetAsync(params.counts, 0, job.plan.slices.fill_bases - job.plan.slices.fill_counts, context.stream),
       "cudaMemsetAsync(counters)");
-  allow_shared_bytes(fast_path::count_values_kernel<U>, fast_path::kCountFillSharedBytes);
   // A block's share, that of half the grid, must fit its 32-bit counters.
-  const uint64_t grid = std::max<uint64_t>(context.device->multiprocessors, params.n >> 29) / 2 * 2;
-  fast_path::count_values_kernel<U><<<static_cast<uint32_t>(std::max<uint64_t>(grid, 2)), fast_path::kCountThreads,
-                                      fast_path::kCountFillSharedBytes, context.stream>>>(params);
-  check_launch("count_values_kernel");
+  const uint64_t blocks = std::max<uint64_t>(context.device->multiprocessors, params.n >> 29) / 2 * 2;
+  const Grid grid = {static_cast<uint32_t>(std::max<uint64_t>(blocks, 2)), fast_path::kCountThreads,
+                     fast_path::kCountFillSharedBytes};
+  launch_kernel(context, "count_values_kernel", grid, fast_path::count_values_kernel<U>, params);
 }
 
 template <class U>
@@ -178,8 +176,8 @@ void launch_count_fill(const LaunchContext &context, const Job &job) {
   }
 }
 
-// Enqueues the fast path. Returns the device word that says whether everything is sorted by it; NULL: the
-// plan does not try it.
+// Enqueues the fast path. Returns the device word that says whether everything is sorted by it; NULL: the plan does not
+// try it.
 template <class U>
 const uint32_t *launch_fast_path_first(const LaunchContext &context, const Job &job) {
   if constexpr (sizeof(U) >= 4) {
@@ -191,7 +189,7 @@ const uint32_t *launch_fast_path_first(const LaunchContext &context, const Job &
     arrays.n = job.request->n;
     arrays.codec = make_codec<U>(job.request->order);
     if (operation != Operation::kSort) {
-      // Turned round or left alone, an order is its own inverse: ranks are the sorted indices.
+      // Reversed or left alone, an order is its own inverse: ranks are the sorted indices.
       const bool indices = operation != Operation::kSortPairs;
       arrays.values_in = job.values_are_indices ? nullptr : job.values_in;
       arrays.values_out = job.values_x;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <cuda_runtime.h>
 
-#include "cuda/engine/check.h"
-#include "cuda/engine/shared_bytes.h"
+#include "cuda/engine/launcher.h"
 #include "cuda/sort/fast_path/count.cuh"
 #include "cuda/sort/fast_path/fast_path.h"
 #include "cuda/sort/fast_path/order.cuh"
@@ -55,34 +54,23 @@ __global__ void __launch_bounds__(kThreads, 1) fast_path_kernel(const __grid_con
 
 void launch_clear(const LaunchContext &context, void *memory, uint64_t bytes) {
   const uint64_t vectors = bytes / 16, per_block = kClearThreads * kClearVectors;
-  clear_kernel<<<static_cast<uint32_t>((vectors + per_block - 1) / per_block), kClearThreads, 0, context.stream>>>(
-      static_cast<uint4 *>(memory), vectors);
-  check_launch("clear_kernel");
+  const auto blocks = static_cast<uint32_t>((vectors + per_block - 1) / per_block);
+  launch_kernel(context, "clear_kernel", {blocks, kClearThreads}, clear_kernel, static_cast<uint4 *>(memory), vectors);
 }
 
 template <class U>
 const uint32_t *launch(const LaunchContext &context, const Plan &plan, const Arrays<U> &arrays) {
   const bool keys_alone = arrays.values_out == nullptr;
-  const DeviceFacts &device = *context.device;
   Params<U> params{};
   params.work = arrays;
   params.plan = plan;
   params.state = static_cast<State *>(arrays.state);
   params.reversible = keys_alone || (arrays.keys_out != arrays.keys_in && arrays.values_out != arrays.values_in);
   const uint32_t counters_bytes = params.plan.counter_bits == 0 ? 0 : 4u << params.plan.counter_bits;
-  allow_shared_bytes(fast_path_kernel<U>, counters_bytes);
-  // The kernel looks at its sample while the one before still clears the workspace.
-  cudaLaunchAttribute attribute = {};
-  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attribute.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(device.multiprocessors);
-  config.blockDim = dim3(kThreads);
-  config.dynamicSmemBytes = counters_bytes;
-  config.stream = context.stream;
-  config.attrs = &attribute;
-  config.numAttrs = arrays.after_clearing && device.dependent_launches() ? 1 : 0;
-  cuda_check(cudaLaunchKernelEx(&config, fast_path_kernel<U>, params), "fast_path_kernel");
+  // The kernel reads its sample while the one before still clears the workspace.
+  Grid grid = {context.device->multiprocessors, kThreads, counters_bytes};
+  grid.dependent = arrays.after_clearing;
+  launch_kernel(context, "fast_path_kernel", grid, fast_path_kernel<U>, params);
   return &params.state->done;
 }
 

@@ -7,8 +7,7 @@
 
 #include <cstdint>
 
-#include "cuda/engine/check.h"
-#include "cuda/engine/shared_bytes.h"
+#include "cuda/engine/launcher.h"
 #include "cuda/sort/job.h"
 #include "cuda/sort/small/block_sort.cuh"
 #include "cuda/sort/small/grid_sample_sort.cuh"
@@ -35,8 +34,7 @@ Params<U> params_of(const sort::Job &job) {
 
 template <class U>
 void launch_rank_sort(const LaunchContext &context, const sort::Job &job) {
-  rank_sort_kernel<U><<<1, kRankSortThreads, 0, context.stream>>>(params_of<U>(job));
-  check_launch("rank_sort_kernel");
+  launch_kernel(context, "rank_sort_kernel", {1, kRankSortThreads}, rank_sort_kernel<U>, params_of<U>(job));
 }
 
 template <class U, bool kSources, bool kLong>
@@ -48,9 +46,8 @@ void launch_block_shape(const LaunchContext &context, const Params<U> &params) {
   constexpr uint32_t kSharedBytes = sizeof(TileSortStorage<Shape>);
   static_assert(sizeof(Item) == bytes_of_item(sizeof(U), kSources), "the plan counts with this size");
   static_assert(kSharedBytes <= (kLong ? kLongBlockSharedBytes : 64 * 1024), "a block must fit an SM of sm_75");
-  allow_shared_bytes(block_sort_kernel<U, Shape, kSources>, kSharedBytes);
-  block_sort_kernel<U, Shape, kSources><<<1, kBlockThreads, kSharedBytes, context.stream>>>(params);
-  check_launch("block_sort_kernel");
+  launch_kernel(context, "block_sort_kernel", {1, kBlockThreads, kSharedBytes}, block_sort_kernel<U, Shape, kSources>,
+                params);
 }
 
 template <class U, bool kSources>
@@ -92,12 +89,9 @@ void launch_grid_shape(const LaunchContext &context, const sort::Job &job) {
   params.samples = plan.samples;
   params.sampled = job.plan.sampled_items != 0 ? job.plan.sampled_items : params.arrays.n;
   params.seed = sample_seed();
-  allow_shared_bytes(grid_sample_sort_kernel<U, Shape>, kSharedBytes);
-  void *arguments[] = {&params};
-  cuda_check(
-      cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(&grid_sample_sort_kernel<U, Shape>), dim3(plan.blocks),
-                                  dim3(kGridThreads), arguments, kSharedBytes, context.stream),
-      "grid_sample_sort_kernel");
+  Grid grid = {plan.blocks, kGridThreads, kSharedBytes};
+  grid.together = Together::kGrid;
+  launch_kernel(context, "grid_sample_sort_kernel", grid, grid_sample_sort_kernel<U, Shape>, params);
 }
 
 template <class U>
