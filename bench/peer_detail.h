@@ -9,7 +9,7 @@ namespace gsort_bench {
 
 template <typename Key>
 cudaError_t cub_sort_keys(PeerScratch &scratch, const void *in, void *out, uint64_t n, cudaStream_t s);
-// More than 2^32 - 1 keys: CUB then counts in 64 bits, a kernel of its own, so that smaller sorts keep its faster one.
+// The same with counts of 64 bits.
 template <typename Key>
 cudaError_t cub_sort_keys_wide(PeerScratch &scratch, const void *in, void *out, uint64_t n, cudaStream_t s);
 template <typename Key, typename Value>

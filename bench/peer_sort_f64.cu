@@ -4,5 +4,6 @@
 namespace gsort_bench {
 
 template cudaError_t cub_sort_keys<double>(PeerScratch &, const void *, void *, uint64_t, cudaStream_t);
+template cudaError_t cub_sort_keys_wide<double>(PeerScratch &, const void *, void *, uint64_t, cudaStream_t);
 
 }  // namespace gsort_bench

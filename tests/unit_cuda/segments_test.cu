@@ -2,6 +2,7 @@
 // Sorts of segments on the GPU: every class of length, gaps, empty segments and wrong offsets.
 #include "cuda/segments/launch.h"
 #include "cuda/segments/plan.h"
+#include "sort_support.h"
 
 namespace gsort_internal {
 namespace {

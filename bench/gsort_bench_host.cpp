@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Calls on pageable host arrays, by each backend and by AUTO, which chooses one of them for each call: whether it chose
+// the quicker one, and what the copies cost. Every result is compared with the CPU engine's.
+//
+// usage: gsort_bench_host [MOST_LOG2]      (default: 28)
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "gsort.h"
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Work {
+  const char *name;
+  uint64_t out_bytes;  // of one element; 0: eight bytes in all
+  std::function<gsort_status(gsort *, const void *in, void *out, uint64_t n)> run;
+};
+
+std::vector<Work> all_work() {
+  return {
+      {"sort u32", 4,
+       [](gsort *g, const void *in, void *out, uint64_t n) { return gsort_sort(g, GSORT_U32, in, out, n, 0); }},
+      {"sort u64", 8,
+       [](gsort *g, const void *in, void *out, uint64_t n) { return gsort_sort(g, GSORT_U64, in, out, n / 2, 0); }},
+      {"argsort f32", 4,
+       [](gsort *g, const void *in, void *out, uint64_t n) {
+         return gsort_argsort(g, GSORT_F32, in, n, GSORT_U32, out, 0);
+       }},
+      {"top-k f32 256", 0,
+       [](gsort *g, const void *in, void *out, uint64_t n) {
+         return gsort_topk(g, GSORT_F32, in, n, std::min<uint64_t>(n, 256), out, GSORT_U32, nullptr, 0);
+       }},
+      {"sum f32", 0,
+       [](gsort *g, const void *in, void *out, uint64_t n) { return gsort_sum(g, GSORT_F32, in, n, out, 0); }},
+      {"max f32", 0,
+       [](gsort *g, const void *in, void *out, uint64_t n) {
+         return gsort_reduce(g, GSORT_MAX, GSORT_F32, in, n, out, 0);
+       }},
+      {"scan f32", 4,
+       [](gsort *g, const void *in, void *out, uint64_t n) { return gsort_scan(g, GSORT_F32, in, out, n, 0); }},
+  };
+}
+
+gsort *make(uint32_t backend) {
+  gsort_options options = {};
+  options.struct_size = sizeof options;
+  options.backend = backend;
+  gsort *g = nullptr;
+  if (gsort_create(&options, &g) == GSORT_OK) return g;
+  std::fprintf(stderr, "gsort_bench_host: %s\n", gsort_error_message(nullptr));
+  std::exit(1);
+}
+
+// Median microseconds of as many calls as fit about 60 ms, three at least.
+double median_us(gsort *g, const Work &work, const void *in, void *out, uint64_t n) {
+  std::vector<double> times;
+  double spent = 0;
+  for (int i = 0; i < 4 || (spent < 60000 && i < 1000); ++i) {
+    const auto begin = Clock::now();
+    if (work.run(g, in, out, n) != GSORT_OK) {
+      std::fprintf(stderr, "gsort_bench_host: %s: %s\n", work.name, gsort_error_message(g));
+      std::exit(1);
+    }
+    const double us = std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
+    if (i != 0) times.push_back(us), spent += us;  // the first makes threads, contexts and pages
+  }
+  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
+  return times[times.size() / 2];
+}
+
+}  // namespace
+
+int main(int count, char **arguments) {
+  const int most = count > 1 ? std::atoi(arguments[1]) : 28;
+  if (count > 2 || most < 10 || most > 34) {
+    std::fprintf(stderr, "usage: gsort_bench_host [MOST_LOG2]   (10 to 34)\n");
+    return 2;
+  }
+  gsort *const cpu = make(GSORT_BACKEND_CPU), *const cuda = make(GSORT_BACKEND_CUDA),
+               *const chosen = make(GSORT_BACKEND_AUTO);
+  std::vector<uint32_t> in(uint64_t{1} << most), out(in.size()), want(in.size());
+  uint64_t state = 1;
+  for (uint32_t &word : in) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    word = static_cast<uint32_t>(state >> 33) & 0x7f7fffffu;  // finite floats
+  }
+  std::printf("%-14s %12s %12s %12s %12s %8s\n", "work", "elements", "cpu us", "cuda us", "auto us", "auto/best");
+  int wrong = 0;
+  for (const Work &work : all_work())
+    for (int log2 = 10; log2 <= most; log2 += log2 < 20 ? 2 : 4) {
+      const uint64_t n = uint64_t{1} << log2, bytes = work.out_bytes == 0 ? 8 : n * 4;
+      const double by_cpu = median_us(cpu, work, in.data(), want.data(), n);
+      std::memset(out.data(), 0xAB, bytes);
+      const double by_cuda = median_us(cuda, work, in.data(), out.data(), n);
+      wrong += std::memcmp(out.data(), want.data(), bytes) != 0;
+      std::memset(out.data(), 0xAB, bytes);
+      const double by_auto = median_us(chosen, work, in.data(), out.data(), n);
+      wrong += std::memcmp(out.data(), want.data(), bytes) != 0;
+      std::printf("%-14s %12llu %12.1f %12.1f %12.1f %8.2f\n", work.name, static_cast<unsigned long long>(n), by_cpu,
+                  by_cuda, by_auto, by_auto / std::min(by_cpu, by_cuda));
+    }
+  std::printf("%d results differ\n", wrong);
+  gsort_destroy(cpu), gsort_destroy(cuda), gsort_destroy(chosen);
+  return wrong != 0;
+}
