@@ -29,7 +29,7 @@ std::vector<Request> requests() {
 
 // From the least chip to the greatest, with and without room for each algorithm.
 constexpr DeviceFacts kDevices[] = {{75, 1, 48 * 1024},    {75, 40, 64 * 1024},    {86, 84, 99 * 1024},
-                                    {80, 108, 163 * 1024}, {90, 114, 227 * 1024},  {90, 132, 227 * 1024},
+                                    {80, 128, 163 * 1024}, {90, 114, 227 * 1024},  {90, 132, 227 * 1024},
                                     {90, 132, 100 * 1024}, {100, 148, 227 * 1024}, {120, 170, 99 * 1024}};
 constexpr DeviceFacts kHopper = {90, 132, 227 * 1024};
 
