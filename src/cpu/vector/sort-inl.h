@@ -157,9 +157,15 @@ HWY_NOINLINE size_t partition_few(const SortCoder<K> coder, const SignedOf<K> *i
   return held.write(out, n);
 }
 
-// The median of kRows vectors of keys drawn at random.
+// The median of keys drawn at random, and whether all of them were that key.
+template <class K>
+struct Pivot {
+  SignedOf<K> key;
+  bool only;
+};
+
 template <class K, size_t kRows, bool kEncode>
-HWY_NOINLINE SignedOf<K> median_of_draws(const SortCoder<K> &coder, const SignedOf<K> *keys, size_t n) {
+HWY_NOINLINE Pivot<K> median_of_draws(const SortCoder<K> &coder, const SignedOf<K> *keys, size_t n) {
   constexpr size_t kDraws = kRows * kLanes<K>;
   HWY_ALIGN SignedOf<K> drawn[kDraws];
   uint64_t state = n;
@@ -168,12 +174,12 @@ HWY_NOINLINE SignedOf<K> median_of_draws(const SortCoder<K> &coder, const Signed
     draw = keys[static_cast<size_t>((state >> 32) * n >> 32)];
   }
   RowSort<K, kRows, kEncode>::run(coder.encoding_only(), drawn, drawn, kDraws);
-  return drawn[kDraws / 2 - 1];
+  return {drawn[kDraws / 2 - 1], drawn[0] == drawn[kDraws - 1]};
 }
 
 // More draws where a better balance saves more than they cost.
 template <class K, bool kEncode>
-HWY_INLINE SignedOf<K> choose_pivot(const SortCoder<K> &coder, const SignedOf<K> *keys, size_t n) {
+HWY_INLINE Pivot<K> choose_pivot(const SortCoder<K> &coder, const SignedOf<K> *keys, size_t n) {
   if (n >= size_t{1} << 32) n = (size_t{1} << 32) - 1;  // the draws' range
   if (n <= 8 * kNetworkKeys<K>) return median_of_draws<K, 1, kEncode>(coder, keys, n);
   if (n <= 64 * kNetworkKeys<K>) return median_of_draws<K, 4, kEncode>(coder, keys, n);
@@ -198,6 +204,18 @@ HWY_INLINE SignedOf<K> below_greatest(SignedOf<K> pivot, SignedOf<K> greatest) {
 }
 
 template <class K>
+HWY_NOINLINE bool all_are(const SignedOf<K> *keys, size_t n, SignedOf<K> wanted) {
+  const KeyTag<K> d;
+  const auto key = hn::Set(d, wanted);
+  size_t i = 0;
+  for (; i + kLanes<K> <= n; i += kLanes<K>)
+    if (!hn::AllTrue(d, hn::Eq(hn::LoadU(d, keys + i), key))) return false;
+  for (; i < n; ++i)
+    if (keys[i] != wanted) return false;
+  return true;
+}
+
+template <class K>
 void quick_sort(const SortCoder<K> &coder, Part<K> part) {
   for (;;) {
     if (part.n <= kNetworkKeys<K>) {
@@ -215,7 +233,12 @@ void quick_sort(const SortCoder<K> &coder, Part<K> part) {
         static_cast<SignedOf<K>>((part.least >> 1) + (part.greatest >> 1) + (part.least & part.greatest & 1));
     if (part.draws_left > 0) {
       --part.draws_left;
-      pivot = below_greatest<K>(choose_pivot<K, false>(coder, part.keys, part.n), part.greatest);
+      const Pivot<K> drawn = choose_pivot<K, false>(coder, part.keys, part.n);
+      if (drawn.only && all_are<K>(part.keys, part.n, drawn.key)) {
+        part.least = part.greatest = drawn.key;
+        continue;
+      }
+      pivot = below_greatest<K>(drawn.key, part.greatest);
     }
     const size_t lower = partition<K, false>(coder, part.keys, part.n, pivot);
     Part<K> small{part.keys, lower, part.least, pivot, part.draws_left};
@@ -238,7 +261,7 @@ void sort_keys(const KeyCodec<K> &encode, const KeyCodec<K> &decode, const K *in
   SignedOf<K> *const out = reinterpret_cast<SignedOf<K> *>(out_bits);
   if (n <= kNetworkKeys<K>) return network_sort<K, true>(coder, in, out, n);
   using Limits = std::numeric_limits<SignedOf<K>>;
-  const SignedOf<K> pivot = below_greatest<K>(choose_pivot<K, true>(coder, in, n), Limits::max());
+  const SignedOf<K> pivot = below_greatest<K>(choose_pivot<K, true>(coder, in, n).key, Limits::max());
   const size_t lower =
       in == out ? partition<K, true>(coder, out, n, pivot) : partition_copy<K, true>(coder, in, out, n, pivot);
   quick_sort<K>(coder, {out, lower, Limits::min(), pivot, draws_for(n)});
