@@ -122,13 +122,13 @@ class RangeSum {
   // Adds up to kFoldItems elements.
   void add_block(const typename F::Bits *x, uint32_t count) {
     if (kernels_ != nullptr && count % kFoldGrain == 0) {
-      const uint64_t greatest = kernels_->greatest(x, count);
-      return fold(*kernels_, x, count, F::magnitude(greatest));
+      double rest[kFoldItems];
+      return fold(*kernels_, x, count, F::magnitude(kernels_->greatest(x, count)), rest);
     }
     double widened[kFoldItems];
     const uint32_t whole = (count + kFoldGrain - 1) / kFoldGrain * kFoldGrain;
     for (uint32_t i = 0; i < whole; ++i) widened[i] = i < count ? F::widen(x[i]) : 0;
-    fold(*doubles_, widened, whole, double_of_bits(doubles_->greatest(widened, whole)));
+    fold(*doubles_, widened, whole, double_of_bits(doubles_->greatest(widened, whole)), widened);
   }
 
   // The two windows of elements of exponents up to `exponent`. The elements of a lane add up to less than
@@ -142,8 +142,9 @@ class RangeSum {
     int32_t exponent_1, exponent_2;
   };
 
+  // `rest` has room for the block, and may be `x`.
   template <class T>
-  void fold(const FoldKernels &kernels, const T *x, uint32_t items, double greatest) {
+  void fold(const FoldKernels &kernels, const T *x, uint32_t items, double greatest, double *rest) {
     const int32_t exponent = static_cast<int32_t>(bits_of_double(greatest) >> 52 & 0x7ff) - 1023;
     if (exponent > kExponentMax) return add_one_by_one(x, items);
     Windows windows(exponent < kExponentMin ? kExponentMin : exponent);
@@ -152,7 +153,6 @@ class RangeSum {
       const Folded folded = kernels.fold(x, items, windows.first(), windows.second());
       if (folded.exact) return add_units_of(folded, windows);
     }
-    double rest[kFoldItems];
     Folded folded = kernels.fold_rest(x, items, windows.first(), windows.second(), rest);
     add_units_of(folded, windows);
     keep_rest_ = !folded.exact;
