@@ -21,31 +21,32 @@ using Clock = std::chrono::steady_clock;
 
 struct Work {
   const char *name;
-  uint64_t out_bytes;  // of one element; 0: eight bytes in all
+  uint64_t out_bytes;  // of one element's result; of the only one if that is all
+  bool one_result;
   std::function<gsort_status(gsort *, const void *in, void *out, uint64_t n)> run;
 };
 
 std::vector<Work> all_work() {
   return {
-      {"sort u32", 4,
+      {"sort u32", 4, false,
        [](gsort *g, const void *in, void *out, uint64_t n) { return gsort_sort(g, GSORT_U32, in, out, n, 0); }},
-      {"sort u64", 8,
+      {"sort u64", 4, false,
        [](gsort *g, const void *in, void *out, uint64_t n) { return gsort_sort(g, GSORT_U64, in, out, n / 2, 0); }},
-      {"argsort f32", 4,
+      {"argsort f32", 4, false,
        [](gsort *g, const void *in, void *out, uint64_t n) {
          return gsort_argsort(g, GSORT_F32, in, n, GSORT_U32, out, 0);
        }},
-      {"top-k f32 256", 0,
+      {"top-k f32 256", 1024, true,
        [](gsort *g, const void *in, void *out, uint64_t n) {
          return gsort_topk(g, GSORT_F32, in, n, std::min<uint64_t>(n, 256), out, GSORT_U32, nullptr, 0);
        }},
-      {"sum f32", 0,
+      {"sum f32", 8, true,
        [](gsort *g, const void *in, void *out, uint64_t n) { return gsort_sum(g, GSORT_F32, in, n, out, 0); }},
-      {"max f32", 0,
+      {"max f32", 4, true,
        [](gsort *g, const void *in, void *out, uint64_t n) {
          return gsort_reduce(g, GSORT_MAX, GSORT_F32, in, n, out, 0);
        }},
-      {"scan f32", 4,
+      {"scan f32", 4, false,
        [](gsort *g, const void *in, void *out, uint64_t n) { return gsort_scan(g, GSORT_F32, in, out, n, 0); }},
   };
 }
@@ -97,7 +98,7 @@ int main(int count, char **arguments) {
   int wrong = 0;
   for (const Work &work : all_work())
     for (int log2 = 10; log2 <= most; log2 += log2 < 20 ? 2 : 4) {
-      const uint64_t n = uint64_t{1} << log2, bytes = work.out_bytes == 0 ? 8 : n * 4;
+      const uint64_t n = uint64_t{1} << log2, bytes = work.one_result ? work.out_bytes : n * work.out_bytes;
       const double by_cpu = median_us(cpu, work, in.data(), want.data(), n);
       std::memset(out.data(), 0xAB, bytes);
       const double by_cuda = median_us(cuda, work, in.data(), out.data(), n);

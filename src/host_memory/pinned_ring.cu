@@ -17,6 +17,7 @@ struct PinnedRing::Copy {
   const char *from;
   uint64_t bytes;
   Progress *progress;  // NULL: from the device
+  uint64_t piece_bytes;
   std::atomic<uint64_t> next{0}, done{0};
   std::atomic<cudaError_t> error{cudaSuccess};  // the first
   std::atomic<bool> stop{false};
@@ -24,9 +25,9 @@ struct PinnedRing::Copy {
   // The bytes of a new piece and their place; 0: there is none.
   uint64_t take(uint64_t &offset) {
     if (stop.load(std::memory_order_relaxed)) return 0;
-    offset = next.fetch_add(kSlotBytes, std::memory_order_relaxed);
+    offset = next.fetch_add(piece_bytes, std::memory_order_relaxed);
     if (offset >= bytes) return 0;
-    return bytes - offset < kSlotBytes ? bytes - offset : kSlotBytes;
+    return bytes - offset < piece_bytes ? bytes - offset : piece_bytes;
   }
   bool good(cudaError_t result) {
     if (result == cudaSuccess) return true;
@@ -126,7 +127,11 @@ void PinnedRing::empty_slots(Copy &copy, uint32_t worker) {
 }
 
 void PinnedRing::run(Copy &copy) {
-  const auto pieces = (copy.bytes + kSlotBytes - 1) / kSlotBytes;
+  // Short copies go in smaller pieces, so that all threads have some and the first is soon on the bus.
+  copy.piece_bytes = copy.bytes / (kPiecesMin * workers_) / kPieceBytesMin * kPieceBytesMin;
+  if (copy.piece_bytes < kPieceBytesMin) copy.piece_bytes = kPieceBytesMin;
+  if (copy.piece_bytes > kSlotBytes) copy.piece_bytes = kSlotBytes;
+  const uint64_t pieces = (copy.bytes + copy.piece_bytes - 1) / copy.piece_bytes;
   const auto work = [](void *user, uint32_t worker) {
     Copy &shared = *static_cast<Copy *>(user);
     if (worker != 0) {
@@ -148,7 +153,7 @@ void PinnedRing::run(Copy &copy) {
 
 bool PinnedRing::to_device(cudaStream_t stream, void *to, const void *from, uint64_t bytes, Progress &progress) {
   if (!make()) return false;
-  Copy copy{*this, stream, static_cast<char *>(to), static_cast<const char *>(from), bytes, &progress};
+  Copy copy{*this, stream, static_cast<char *>(to), static_cast<const char *>(from), bytes, &progress, 0};
   run(copy);
   progress.done += bytes;
   return true;
@@ -158,7 +163,7 @@ bool PinnedRing::from_device(cudaStream_t stream, void *to, const void *from, ui
   if (!make()) return false;
   // One thread waits for the work before, not all.
   cuda_check(cudaStreamSynchronize(stream), "waiting for the result");
-  Copy copy{*this, stream, static_cast<char *>(to), static_cast<const char *>(from), bytes, nullptr};
+  Copy copy{*this, stream, static_cast<char *>(to), static_cast<const char *>(from), bytes, nullptr, 0};
   run(copy);
   return true;
 }

@@ -45,6 +45,8 @@ class PinnedRing {
   // what enqueueing costs, and a cancel is heard in time.
   static constexpr uint32_t kThreadsMax = 4, kSlots = 2;
   static constexpr uint64_t kSlotBytes = uint64_t{2} << 20;
+  // What a piece has at least: a copy of it hides its own launch. And into how many each thread's part is cut.
+  static constexpr uint64_t kPieceBytesMin = uint64_t{128} << 10, kPiecesMin = 4;
 
   bool make();
   void run(Copy &copy);

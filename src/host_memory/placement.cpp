@@ -17,8 +17,9 @@ double copy_us(uint64_t bytes, double driver_ns) {
   return static_cast<double>(bytes) * (bytes < kRingBytesMin ? driver_ns : kRingNs) / 1000;
 }
 
-// The CPU's side, the same machine's host (16 cores of a Xeon with AVX-512): nanoseconds an element of 4 bytes for one
-// thread, and for all of them, where memory is the limit. Wider elements take as much longer as they are wider.
+// The CPU's side, the same machine's host (16 cores of a Xeon with AVX-512, gsort_bench_host, 2026-11-22): nanoseconds
+// an element of 4 bytes for one thread, and for all of them, where caches and memory are the limit. Wider elements take
+// as much longer as they are wider.
 struct CpuCost {
   double one_thread_ns, all_threads_ns;
 };
@@ -26,38 +27,40 @@ struct CpuCost {
 CpuCost cpu_cost(const Request &request) {
   switch (request.operation) {
     case Operation::kSum:
-      return {1.35, 0.082};
+      return {0.9, 0.09};
     case Operation::kReduce:
-      return request.reduce_op == GSORT_MEAN ? CpuCost{1.35, 0.082} : CpuCost{0.5, 0.063};
+      return request.reduce_op == GSORT_MEAN ? CpuCost{0.9, 0.09} : CpuCost{0.09, 0.04};
     case Operation::kScan:
-      return {3.0, 0.31};
+      return {0.65, 0.2};
     case Operation::kTopk:
     case Operation::kTopkRows:
     case Operation::kTopkSegments:
       // A large k is a sort of much of the input.
-      return request.k <= 4096 ? CpuCost{1.4, 0.065} : CpuCost{15, 1.6};
+      return request.k <= 4096 ? CpuCost{0.24, 0.06} : CpuCost{6, 1.5};
     case Operation::kMerge:
       return {4.0, 0.5};
     case Operation::kSort:
-      return {9.0, 1.5};
+      return {3.0, 0.6};
     case Operation::kSortSegments:
-      return {9.5, 0.8};
+      return {2.5, 0.5};
     default:  // pairs, argsort, rank
-      return {21, 2.4};
+      return {5.5, 1.3};
   }
 }
 
-// Threads are waked above this many elements, which takes some microseconds.
-constexpr double kThreadsItemsMin = 1 << 15;
-constexpr double kCpuCallUs = 1, kWakeUs = 10;
+// Waking all threads and waiting for them; a call begins with 2 us, a selection with 12.
+constexpr double kCpuCallUs = 2, kSelectUs = 10, kWakeUs = 60;
 
 double cpu_us(const Request &request, double items, uint32_t threads) {
   const CpuCost cost = cpu_cost(request);
   const double width = dtype_bytes(request.order.dtype) / 4.0 < 1 ? 1 : dtype_bytes(request.order.dtype) / 4.0;
-  const double one = items * cost.one_thread_ns * width / 1000;
-  if (threads <= 1 || items < kThreadsItemsMin) return kCpuCallUs + one;
+  const bool selects = request.operation == Operation::kTopk || request.operation == Operation::kTopkRows ||
+                       request.operation == Operation::kTopkSegments;
+  const double begin = selects ? kCpuCallUs + kSelectUs : kCpuCallUs, one = items * cost.one_thread_ns * width / 1000;
+  if (threads <= 1) return begin + one;
   const double shared = one / threads, least = items * cost.all_threads_ns * width / 1000;
-  return kCpuCallUs + kWakeUs + (shared > least ? shared : least);
+  const double all = kWakeUs + (shared > least ? shared : least);
+  return begin + (one < all ? one : all);
 }
 
 }  // namespace

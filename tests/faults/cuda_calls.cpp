@@ -124,8 +124,8 @@ cudaError_t make_event(cudaEvent_t *event) {
 // One capture at a time; every stream is in it.
 cudaError_t capture_info(cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph) {
   const State &s = state();
-  *id = s.captures;
-  *graph = s.capturing ? reinterpret_cast<cudaGraph_t>(&state().retained) : nullptr;
+  if (id != nullptr) *id = s.captures;
+  if (graph != nullptr) *graph = s.capturing ? reinterpret_cast<cudaGraph_t>(&state().retained) : nullptr;
   return give(status, s.capturing ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone);
 }
 
@@ -207,7 +207,6 @@ GSORT_CALL(cudaSetDevice, (int device), (device), give(&state().device, device))
 GSORT_CALL(cudaDeviceGetAttribute, (int *value, cudaDeviceAttr which, int device), (value, which, device),
            attribute(value, which))
 GSORT_CALL(cudaGetDeviceProperties, (cudaDeviceProp * out, int device), (out, device), properties(out))
-GSORT_CALL(cudaStreamGetFlags, (cudaStream_t stream, unsigned *flags), (stream, flags), give(flags, 0u))
 GSORT_CALL(cudaStreamGetDevice, (cudaStream_t stream, int *device), (stream, device), give(device, state().device))
 GSORT_CALL(cudaStreamGetId, (cudaStream_t stream, unsigned long long *id), (stream, id),
            give(id, static_cast<unsigned long long>(reinterpret_cast<uintptr_t>(stream))))

@@ -132,7 +132,7 @@ TEST_F(Topk, RepeatsAreEqual) {
   }
 }
 
-TEST(TopkPlan, ReservationCoversEverySplit) {
+TEST_F(Topk, ReservationCoversEverySplit) {
   for (uint64_t n : {1000ull, 100000ull, 3000000ull, 1ull << 28})
     for (uint64_t k : {1ull, 10ull, 1000ull, 70000ull, 400000ull}) {
       if (k > n) continue;

@@ -31,7 +31,7 @@ TEST(Placement, AsMeasured) {
 }
 
 TEST(Placement, FewThreadsLeaveLargeArraysToTheDevice) {
-  for (const Operation operation : {Operation::kSum, Operation::kReduce, Operation::kScan, Operation::kSort})
+  for (const Operation operation : {Operation::kSum, Operation::kScan, Operation::kSort, Operation::kArgsort})
     EXPECT_FALSE(placement(operation, uint64_t{1} << 28, 1, operation != Operation::kSum).on_cpu);
 }
 

@@ -72,7 +72,7 @@ bool is_no_stream(cudaError_t result) {
          result == cudaErrorContextIsDestroyed;
 }
 
-// CUDA tells the id of no stream that is captured; it is asked for when it is needed, which is afterwards.
+// A stream that is captured may not be asked for its id; that is done when it is needed, which is afterwards.
 constexpr uint64_t kIdUnknown = 0;
 
 // The legacy stream may not be asked while another one is captured.
@@ -80,12 +80,7 @@ uint64_t stream_id(cudaStream_t stream) {
   constexpr uint64_t kLegacy = UINT64_MAX;
   if (stream == nullptr || stream == cudaStreamLegacy) return kLegacy;
   unsigned long long id = kIdUnknown;
-  const cudaError_t result = cudaStreamGetId(stream, &id);
-  if (result == cudaErrorStreamCaptureUnsupported) {
-    (void)cudaGetLastError();
-    return kIdUnknown;
-  }
-  cuda_check(result, "cudaStreamGetId");
+  cuda_check(cudaStreamGetId(stream, &id), "cudaStreamGetId");
   return id;
 }
 
@@ -213,18 +208,24 @@ bool CudaEngine::host_readable(const void *array) {
 void CudaEngine::set_stream(void *stream) {
   const CallScope scope(device_);
   const auto next = static_cast<cudaStream_t>(stream);
-  unsigned int flags = 0;
-  const cudaError_t result = cudaStreamGetFlags(next, &flags);
+  // Asked first, and of a stream that is captured nothing else is asked: that would invalidate the capture.
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  const cudaError_t result = cudaStreamGetCaptureInfo(next, &status, nullptr, nullptr, nullptr, nullptr, nullptr);
   if (is_no_stream(result)) {
     (void)cudaGetLastError();
     throw Error(GSORT_ERROR_INVALID_ARGUMENT, "cuda_stream = %p is no open stream; pass one that exists, or NULL",
                 stream);
   }
-  // It is captured, or it is the legacy stream while another one is; calls will say so.
-  if (result == cudaErrorStreamCaptureUnsupported || result == cudaErrorStreamCaptureImplicit)
+  // The legacy stream while another one is captured; calls will say so.
+  if (result == cudaErrorStreamCaptureImplicit)
     (void)cudaGetLastError();
   else
-    cuda_check(result, "cudaStreamGetFlags");
+    cuda_check(result, "cudaStreamGetCaptureInfo");
+  if (result != cudaSuccess || status != cudaStreamCaptureStatusNone) {
+    stream_id_ = next == nullptr ? stream_id(next) : kIdUnknown;
+    stream_ = next;
+    return;
+  }
   int device = device_.ordinal;
   if (cudaStreamGetDevice(next, &device) != cudaSuccess) (void)cudaGetLastError();
   if (device != device_.ordinal)
