@@ -2,6 +2,7 @@
 // The GPU sorts against the reference: every type, direction, operation, path and awkward pointer.
 #include <numeric>
 
+#include "cuda/sort/msd/split_plan.h"
 #include "sort_support.h"
 
 namespace gsort_internal {
@@ -148,6 +149,18 @@ TEST_F(SortTest, BlocksThatTakeManyTiles) {
         }
       }
     }
+  }
+}
+
+// From so many keys on the MSD sort goes on by splitters, which leave some of these to the passes behind.
+TEST_F(SortTest, SplittersAndThePassesBehindThem) {
+  for (const Pattern pattern : {Pattern::kFewBits, Pattern::kGreatest, Pattern::kSpecial, Pattern::kUniform}) {
+    const KeyOrder order{GSORT_F64, pattern == Pattern::kGreatest, false};
+    const uint64_t n = kSplitItemsMin + 5;
+    SCOPED_TRACE(describe(order, n, pattern));
+    const Input input(order, pattern, n, 77);
+    for (const bool in_place : {false, true}) check_keys(input, in_place, 3);
+    STOP_ON_FAILURE();
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "cuda/sort/fast_path/plan.h"
 #include "cuda/sort/msd/msd_plan.h"
+#include "cuda/sort/msd/split_plan.h"
 #include "cuda/sort/msd/stable_plan.h"
 #include "cuda/sort/plan.h"
 #include "plan_support.h"
@@ -111,6 +112,29 @@ TEST(MsdPlan, MoreCellsOnDemand) {
       check_msd_map(n, plan);
       check_msd_unmapped(plan);
     }
+}
+
+// What the kernels of the sort by splitters have room for.
+TEST(SplitPlan, FitsTheKernelsAtEverySize) {
+  for (const uint64_t n : sizes_with({kMsdItemsMin, kSplitItemsMin, kMsdItemsMax}, kSplitCellKeys)) {
+    if (!msd_applies(n, 8)) continue;
+    const SplitPlan plan = plan_split(n);
+    EXPECT_LE(plan.sample, kSplitSampleMax);
+    EXPECT_EQ(0u, plan.sample % 32) << "a warp ranks a key";
+    EXPECT_LE(plan.bins_max, kSplitBinsMax);
+    // A bin for every share of the sample, and one more behind each entry that has two shares.
+    EXPECT_GE(plan.bins_max, plan.sample / plan.share + plan.sample / (2 * plan.share) + 1);
+    EXPECT_GE(plan.digit_bits, 10u) << "a thread owns a digit";
+    EXPECT_LE(plan.digit_bits, 12u) << "more counters than the kernels have";
+    EXPECT_LE((plan.bins_max << plan.copy_bits) * 4, 64u << 10) << "two blocks of the histogram a multiprocessor";
+    // A cell ends with a share of keys, or before and behind a digit that is one of its own.
+    EXPECT_GE(plan.cells_max, n / kSplitCellKeys + 2 * (n / (kSplitDigitKeys + 1)) + plan.bins_max);
+    EXPECT_GE(plan.fills_max, n / kSplitFillKeys + plan.bins_max) << "every bin may end in a part of a chunk";
+    EXPECT_LT(uint64_t{plan.bins_max} << plan.digit_bits, uint64_t{1} << 32);
+  }
+  EXPECT_LE(kSplitCellKeys + kSplitDigitKeys, kSplitFinishKeysMax) << "a cell of several digits is full";
+  EXPECT_FALSE(msd_splits(kSplitItemsMin - 1, 8) || msd_splits(kMsdItemsMax, 4));
+  EXPECT_TRUE(msd_splits(kSplitItemsMin, 8));
 }
 
 TEST(StablePlan, AppliesWithinItsLimits) {

@@ -191,7 +191,7 @@ TEST(SortPlan, CarryHoldsWhatTravels) {
 }
 
 uint64_t tables_bytes(const Request &r, const Plan &plan) {
-  if (plan.algorithm == Algorithm::kMsd) return msd_tables(plan.msd).bytes;
+  if (plan.algorithm == Algorithm::kMsd) return msd_tables_bytes(r.n, plan.key_bytes);
   return plan.algorithm == Algorithm::kStable ? stable_tables(plan_stable(r.n)).bytes : 0;
 }
 

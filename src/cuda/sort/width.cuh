@@ -218,6 +218,7 @@ const uint32_t *launch_msd_first(const LaunchContext &context, const Job &job, c
     sort.codec = make_codec<U>(job.request->order);
     sort.tables = job.slice<void>(job.plan.slices.msd_tables);
     sort.done = done;
+    sort.splits = msd_splits(sort.n, sizeof(U));
     sort.chained = true;
     return launch_msd<U>(context, sort);
   } else {

@@ -34,12 +34,12 @@ __device__ __forceinline__ void clear_counters(const MsdArguments<U> &arguments)
   for (uint32_t i = first; i < kMsdMapWeights; i += (gridDim.x - 1) * kMsdSampleThreads) arguments.weights[i] = 0;
 }
 
-// The first block decides whether the keys spread evenly enough below a common prefix, and differ enough, for the MSD
-// sort. done: see MsdSort. Dynamic shared memory: a bit table of 2^Sample::kMeetingBits bits.
+// The first block decides whether the keys spread evenly enough below a common prefix, and differ enough, for equal
+// cells or the map. done: see MsdSort. Dynamic shared memory: a bit table of 2^Sample::kMeetingBits bits.
 template <class U, class Sample>
 __global__ void __launch_bounds__(kMsdSampleThreads)
-    msd_sample_kernel(const U *keys_in, uint64_t n, KeyCodec<U> codec, const uint32_t *done,
-                      MsdArguments<U> arguments) {
+    msd_sample_kernel(const U *keys_in, uint64_t n, KeyCodec<U> codec, const uint32_t *done, bool splitters_only,
+                      uint32_t *split_tickets, MsdArguments<U> arguments) {
   if constexpr (!kFitsHere<kMsdSharedBytesMin>) {
     // Should it be chosen all the same, every input is turned away.
     wait_for_kernel_before();
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(kMsdSampleThreads)
   if (threadIdx.x != 0) return;
   const bool wide_enough = range_bits >= arguments.plan.cell_bits && range_bits > 8;
   const bool served = !any_crowded || arguments.plan.mapped_cells != 0;
-  const bool go = served && wide_enough && meetings <= Sample::kMeetingsMax;
+  const bool go = served && wide_enough && meetings <= Sample::kMeetingsMax && !splitters_only;
   // Uneven keys have rare ones that the sample misses: the smallest of floats in [0, 1) have another prefix.
   if (any_crowded) range_bits = sizeof(U) == 4 ? 32 : min(range_bits + 4, 64u);
   arguments.state->mapped = any_crowded;
@@ -111,6 +111,7 @@ __global__ void __launch_bounds__(kMsdSampleThreads)
   arguments.state->foreign = 0;
   arguments.state->tickets = 0;
   arguments.state->late_tickets = 0;
+  if (split_tickets != nullptr) *split_tickets = 0;
   arguments.state->range_bits = range_bits;
   const U below = range_bits >= sizeof(U) * 8 ? static_cast<U>(~U{0}) : static_cast<U>((U{1} << range_bits) - 1);
   arguments.state->prefix = static_cast<U>(all_and) & static_cast<U>(~below);

@@ -86,16 +86,45 @@ __device__ __forceinline__ void sort_few(U *keys, uint32_t count) {
 // By one warp. Returns whether the group is left to the whole block.
 template <class U>
 __device__ __forceinline__ bool sort_group_by_warp(U *keys, uint32_t count) {
+  if (count > kMsdWarpGroup) return true;
   const U first = keys[0];
   bool differ = false;
   for (uint32_t i = lane_id(); i < count; i += 32) differ |= keys[i] != first;
   if (!__any_sync(kFullWarp, differ)) return false;
-  if (count > kMsdWarpGroup) return true;
   if (count <= 32)
     sort_few(keys, count);
   else
     network_sort<MsdWarpTeam>(keys, count);
   return false;
+}
+
+// By the block, if the keys are not all equal.
+template <class U>
+__device__ __forceinline__ void sort_group_by_block(U *keys, uint32_t count) {
+  const U first = keys[0];
+  bool differ = false;
+  for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) differ |= keys[i] != first;
+  if (__syncthreads_or(differ)) network_sort<MsdBlockTeam>(keys, count);
+}
+
+// Sorts the groups that are listed, most of which a warp can. Begins and ends with a barrier.
+template <class U>
+__device__ __forceinline__ void sort_listed_groups(U *keys, MsdGroups<U> &groups) {
+  constexpr uint32_t kLarge = sizeof(groups.large) / 4, kHuge = sizeof(groups.huge) / 4;
+  __syncthreads();
+  // A warp takes 32 neighbouring slots at a time, which have about equally many keys.
+  for (uint32_t base = threadIdx.x / 32 * 32; base < kLarge; base += blockDim.x) {
+    const uint32_t own = base + lane_id() < kLarge ? groups.large[base + lane_id()] : 0;
+    for (uint32_t left = __ballot_sync(kFullWarp, own != 0); left != 0; left &= left - 1) {
+      const uint32_t group = __shfl_sync(kFullWarp, own, __ffs(static_cast<int>(left)) - 1), begin = group & 0xffffu;
+      if (sort_group_by_warp(keys + begin, group >> 16) && lane_id() == 0)
+        groups.huge[begin / (kMsdWarpGroup + 1)] = group;
+    }
+  }
+  __syncthreads();
+  for (uint32_t i = 0; i < kHuge; ++i)
+    if (groups.huge[i] != 0) sort_group_by_block(keys + (groups.huge[i] & 0xffffu), groups.huge[i] >> 16);
+  __syncthreads();
 }
 
 // Puts the keys of every digit that has more than the windows order in order, where they are not all equal. keys: by
@@ -111,20 +140,7 @@ __device__ __noinline__ void sort_large_groups(U *keys, uint32_t count, const ui
     const uint32_t begin = counters[i], end = i + 1 < kMsdFinishDigits ? counters[i + 1] : count;
     if (end - begin > kMsdWindowGroup) groups.large[begin / (kMsdWindowGroup + 1)] = begin | (end - begin) << 16;
   }
-  __syncthreads();
-  // A warp takes 32 neighbouring slots at a time, which have about equally many keys.
-  for (uint32_t base = threadIdx.x / 32 * 32; base < kLarge; base += blockDim.x) {
-    const uint32_t own = base + lane_id() < kLarge ? groups.large[base + lane_id()] : 0;
-    for (uint32_t left = __ballot_sync(kFullWarp, own != 0); left != 0; left &= left - 1) {
-      const uint32_t group = __shfl_sync(kFullWarp, own, __ffs(static_cast<int>(left)) - 1), begin = group & 0xffffu;
-      if (sort_group_by_warp(keys + begin, group >> 16) && lane_id() == 0)
-        groups.huge[begin / (kMsdWarpGroup + 1)] = group;
-    }
-  }
-  __syncthreads();
-  for (uint32_t i = 0; i < kHuge; ++i)
-    if (groups.huge[i] != 0) network_sort<MsdBlockTeam>(keys + (groups.huge[i] & 0xffffu), groups.huge[i] >> 16);
-  __syncthreads();
+  sort_listed_groups(keys, groups);
 }
 
 }  // namespace gsort_internal

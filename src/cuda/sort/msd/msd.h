@@ -26,6 +26,10 @@ struct MsdSort {
   // 0: the plan's own. Tests ask for more, to reach what else takes very many keys.
   uint32_t cell_bits;
   bool chained;  // the last work in the stream is a kernel of the same sort, with which this may overlap
+  // Keys that lie too unevenly for equal cells and for the map are sorted by splitters, if they are not crowded;
+  // msd_splits() but for tests.
+  bool splits;
+  bool splitters_only = false;  // as are all keys, crowded or not: tests ask for it
 };
 
 // Enqueues the sort. Returns the address of a device word that says, once the work has run, whether the keys are sorted

@@ -178,8 +178,9 @@ __device__ __forceinline__ void sort_tile(const U (&keys)[kItems], uint32_t coun
 }
 
 // Stores one bin by `kPiece` threads, as many neighbours at a time from a boundary of as many in the output.
-template <uint32_t kPiece, class U>
-__device__ __forceinline__ void store_bin(const MsdTileStorage<U> &storage, uint32_t bin, uint32_t thread, U *keys_out,
+// Storage: MsdTileStorage, or another with the same members.
+template <uint32_t kPiece, class Storage, class U>
+__device__ __forceinline__ void store_bin(const Storage &storage, uint32_t bin, uint32_t thread, U *keys_out,
                                           uint32_t skew) {
   const uint32_t first = storage.first[bin], end = storage.first[bin + 1], to_place = storage.to_place[bin];
   if (kPiece < 32 && end - first > kMsdLongRun) return;
@@ -190,8 +191,8 @@ __device__ __forceinline__ void store_bin(const MsdTileStorage<U> &storage, uint
 
 // Half a warp stores a bin, 16 neighbours at a time, so that every store touches one or two sectors in full. Pieces of
 // 16 were quicker than 32 for runs of about 50 keys (H200, 2026-11-20).
-template <class U>
-__device__ __forceinline__ void store_bins(const MsdTileStorage<U> &storage, uint32_t bins, U *keys_out) {
+template <class Storage, class U>
+__device__ __forceinline__ void store_bins(const Storage &storage, uint32_t bins, U *keys_out) {
   constexpr uint32_t kThreads = MsdShape<sizeof(U)>::kPartitionThreads, kPiece = 16;
   const uint32_t skew = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(keys_out) / sizeof(U));
   for (uint32_t bin = threadIdx.x / kPiece; bin < bins; bin += kThreads / kPiece)

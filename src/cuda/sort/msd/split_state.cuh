@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What the kernels of the MSD sort by splitters tell each other in device memory, and how a key's bin is found.
+#ifndef GSORT_CUDA_SORT_MSD_SPLIT_STATE_CUH_
+#define GSORT_CUDA_SORT_MSD_SPLIT_STATE_CUH_
+
+#include <cstdint>
+
+#include "cuda/primitive/warp.cuh"
+#include "cuda/sort/msd/split_plan.h"
+
+namespace gsort_internal {
+
+// Written by the kernel that samples but for what others count.
+template <class U>
+struct SplitState {
+  uint32_t bins;
+  uint32_t subs;
+  uint32_t shift;               // of a key above `least`, to its entry of the root
+  uint32_t tickets;             // of the blocks that sample, then of the histogram's; 0 before the first
+  uint32_t moved;               // keys that the first pass moves
+  uint32_t cells, bigs, fills;  // in the lists
+  uint32_t finish_tickets;
+  uint32_t go;      // not 0: the keys are sorted by splitters
+  uint32_t sorted;  // not 0: nothing is left to do for what comes behind
+  U least, most;    // of the sample
+};
+
+// Keys [first, first + count) of the output are one value or, of a bin whose every value was counted, several.
+struct SplitFill {
+  uint32_t first, count, bin;
+};
+
+// Of a bin. kValue: its keys are one value, not moved, only counted. kNarrow: every value has a digit, so that counts
+// of digits are all there is to know.
+enum class SplitKind : uint32_t { kValue, kNarrow, kWide };
+
+template <class U>
+struct SplitArguments {
+  const uint32_t *sorted;  // not 0: the keys are sorted without splitters
+  SplitState<U> *state;
+  U *sample;                // sorted
+  uint32_t *root;           // kSplitTableWords: bins of the keys with these leading bits, see SplitBins
+  U *sub_least;             // kSplitSubsMax: the key where a table of its own begins
+  uint32_t *sub_place;      // kSplitSubsMax: last number, and the first word in the upper half
+  U *starts;                // of bins, the least key each can hold; one more: 0
+  U *digit_least;           // of bins, the key where digits begin
+  uint32_t *digit_shift;    // of bins; kSplitUneven: digits are shared out between knots
+  U *knots;                 // kSplitKnots of a bin: ascending, the first is the bin's start
+  uint32_t *knot_shift;     // likewise, of a key above its knot
+  SplitKind *kinds;         // of bins
+  uint32_t *bin_counts;     // of bins
+  uint32_t *bin_done;       // of bins: keys counted by digit
+  uint32_t *scratch_first;  // of bins and one more: place after the first pass
+  uint32_t *out_first;      // of bins: place in the output
+  uint32_t *first_room;     // of bins: cursor of the first pass
+  uint32_t *first_tile;     // of bins and one more: number of the first tile in the second pass
+  uint2 *bin_cells;         // of bins: first cell, number of cells
+  uint32_t *digits;         // 2^digit_bits of every bin: counts, then, where no cells are made of them, first places
+  uint16_t *digit_cell;     // 2^digit_bits of every bin: number of the cell within the bin
+  uint2 *cells;             // place in the output, number of keys
+  uint32_t *room;           // of cells: cursor of the second pass
+  uint32_t *big;            // cells with more keys than a block holds
+  SplitFill *fills;
+  bool always;  // also keys that the LSD sort does sooner
+  SplitPlan plan;
+};
+
+// Values of a bin but one: 0 for a bin of one value. The last bin ends with the largest key, behind which comes 0.
+template <class U>
+__device__ __forceinline__ U split_width(const U *starts, uint32_t bin) {
+  return static_cast<U>(starts[bin + 1] - starts[bin] - 1);
+}
+
+constexpr uint32_t kSplitSearch = 1u << 31, kSplitSub = 1u << 30, kSplitUneven = 1u << 31;
+
+// The tables that find a key's bin, in shared memory.
+template <class U>
+struct SplitTables {
+  alignas(16) uint32_t root[kSplitTableWords];
+  uint32_t sub_place[kSplitSubsMax];
+  U sub_least[kSplitSubsMax];
+  U starts[kSplitBinsMax + 1];
+};
+
+// The number of a word in an entry's own table. Monotone in `above`.
+template <class U>
+__device__ __forceinline__ uint32_t sub_number(U above) {
+  constexpr uint32_t kBits = kSplitSubBits<U>;
+  const uint32_t bits = bit_width(above), shift = bits > kBits + 1 ? bits - kBits - 1 : 0;
+  return (shift << kBits) + static_cast<uint32_t>(above >> shift);
+}
+
+// The least that has this number.
+template <class U>
+__device__ __forceinline__ U sub_number_begin(uint32_t number) {
+  constexpr uint32_t kBits = kSplitSubBits<U>;
+  if (number < 2u << kBits) return number;
+  const U leading = (number & ((1u << kBits) - 1)) | 1u << kBits;
+  return static_cast<U>(leading << ((number >> kBits) - 1));
+}
+
+// A word of the root has its first bin in the lowest 10 bits and their number in the next 10. Bins are of equal width
+// within the entry, or found between their starts where kSplitSearch is set, or by the table whose number the lowest
+// bits are where kSplitSub is.
+template <class U>
+struct SplitBins {
+  U least, most;
+  uint32_t shift;
+  const SplitTables<U> *tables;
+
+  // The 32 bits below those that find the entry.
+  __device__ __forceinline__ uint32_t rest(U above) const {
+    if (sizeof(U) == 4) return static_cast<uint32_t>(above << (31 - shift)) << 1;
+    return static_cast<uint32_t>(static_cast<uint64_t>(above) << (63 - shift) << 1 >> 32);
+  }
+
+  // kNone: keys of bins of one value have no bin.
+  template <bool kNone>
+  __device__ __forceinline__ uint32_t search(U key, uint32_t word) const {
+    if ((word & kSplitSub) != 0) {
+      const uint32_t sub = word & 0x3ffu, place = tables->sub_place[sub];
+      const U from = tables->sub_least[sub];
+      word = tables->root[(place >> 16) + min(sub_number(static_cast<U>(max(key, from) - from)), place & 0xffffu)];
+    }
+    uint32_t bin = word & 0x3ffu;
+    for (uint32_t count = word >> 10 & 0x3ffu; count > 1;) {
+      const uint32_t half = count / 2;
+      if (tables->starts[bin + half] <= key) bin += half;
+      count -= half;
+    }
+    return kNone && split_width(tables->starts, bin) == 0 ? kSplitNoBin : bin;
+  }
+
+  // Of some keys at a time, so that their lookups overlap.
+  template <bool kNone, uint32_t kItems>
+  __device__ __forceinline__ void find(const U *keys, uint32_t (&bins)[kItems]) const {
+    uint32_t words[kItems], any = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < kItems; ++i) {
+      const U above = static_cast<U>(min(max(keys[i], least), most) - least);
+      words[i] = tables->root[above >> shift];
+      bins[i] = rest(above);
+    }
+#pragma unroll
+    for (uint32_t i = 0; i < kItems; ++i) {
+      any |= words[i];
+      bins[i] = (words[i] & 0x3ffu) + __umulhi(bins[i], words[i] >> 10);
+    }
+    if (any < kSplitSub) return;
+#pragma unroll
+    for (uint32_t i = 0; i < kItems; ++i)
+      if (words[i] >= kSplitSub) bins[i] = search<kNone>(keys[i], words[i]);
+  }
+};
+
+// How keys of a bin find their digits.
+template <class U>
+struct SplitEvenDigits {
+  U least;
+  uint32_t shift, digit_bits;
+
+  __device__ __forceinline__ uint32_t operator()(U key) const {
+    const U digit = static_cast<U>((max(key, least) - least) >> shift);
+    return static_cast<uint32_t>(min(digit, static_cast<U>((U{1} << digit_bits) - 1)));
+  }
+};
+
+// Shares of digits between knots, which are in shared memory.
+template <class U>
+struct SplitKnots {
+  U knots[kSplitKnots];
+  uint32_t shifts[kSplitKnots];
+};
+template <class U>
+struct SplitUnevenDigits {
+  const SplitKnots<U> *knots;
+  uint32_t digit_bits;
+
+  __device__ __forceinline__ uint32_t operator()(U key) const {
+    uint32_t knot = 0;
+#pragma unroll
+    for (uint32_t step = kSplitKnots / 2; step != 0; step /= 2)
+      if (knots->knots[knot + step] <= key) knot += step;
+    const uint32_t bits = digit_bits - kSplitKnotBits;
+    // Keys below the bin's start are none, those of a knot stay below the next.
+    const U within = static_cast<U>((key - knots->knots[knot]) >> knots->shifts[knot]);
+    return knot << bits | static_cast<uint32_t>(min(within, static_cast<U>((U{1} << bits) - 1)));
+  }
+};
+
+template <class U>
+__device__ __forceinline__ void load_knots(const SplitArguments<U> &arguments, uint32_t bin, SplitKnots<U> &knots) {
+  if (threadIdx.x >= kSplitKnots) return;
+  knots.knots[threadIdx.x] = arguments.knots[bin * kSplitKnots + threadIdx.x];
+  knots.shifts[threadIdx.x] = arguments.knot_shift[bin * kSplitKnots + threadIdx.x];
+}
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_SORT_MSD_SPLIT_STATE_CUH_

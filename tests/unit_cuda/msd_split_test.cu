@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The MSD sort by splitters: any keys are sorted, whatever their spread, and nothing else is written.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "msd_support.h"
+
+namespace gsort_internal {
+namespace {
+
+using gsort_test::bits_of;
+using gsort_test::How;
+using gsort_test::make_keys;
+using gsort_test::mixed;
+using gsort_test::normal;
+using gsort_test::run;
+using gsort_test::unit;
+
+constexpr uint64_t kFew = (uint64_t{1} << 20) + 7, kMore = 5000003;
+
+class MsdSplit : public gsort_test::DeviceTest {
+ protected:
+  void SetUp() override {
+    DeviceTest::SetUp();
+    if (IsSkipped()) return;
+    if (facts_.shared_bytes_block_max < kMsdSharedBytesMin) GTEST_SKIP() << "a chip with less shared memory";
+    how_.splits = true;
+  }
+  How how_;
+};
+
+using Word = std::function<uint64_t(uint64_t)>;
+
+// Zipf's law with exponent 1.1 over 10^8 ranks.
+uint64_t zipf_rank(uint64_t i) {
+  const double most = (std::pow(1e8, -0.1) - 1) / -0.1;
+  return static_cast<uint64_t>(std::pow(1 - 0.1 * unit(i) * most, -10.0));
+}
+
+uint64_t anded(uint64_t i, int words) {
+  uint64_t all = mixed(i);
+  for (int word = 1; word < words; ++word) all &= mixed(i + (uint64_t{1} << 40) * static_cast<uint64_t>(word));
+  return all;
+}
+
+uint64_t text(uint64_t i) {
+  const char *const letters = "eeeeeeettttttaaaaaoooooiiiiinnnnsssshhhhrrrrddlllccuummwwffggyyppbbvk";
+  uint64_t word = 0;
+  for (uint64_t c = 0; c < 8; ++c) word = word << 8 | static_cast<uint8_t>(letters[mixed(8 * i + c) % 69]);
+  return word;
+}
+
+uint64_t bell(uint64_t i, double width) {
+  return static_cast<uint64_t>(static_cast<int64_t>(normal(i) * width)) ^ uint64_t { 1 } << 63;
+}
+
+// Words of which 4-byte keys are the upper halves.
+std::vector<Word> uneven_words() {
+  return {
+      [](uint64_t i) { return mixed(zipf_rank(i)); },
+      [](uint64_t i) { return zipf_rank(i) << 32 | mixed(i) >> 60; },
+      [](uint64_t i) { return mixed(~i) >> mixed(i) % 64; },
+      [](uint64_t i) { return anded(i, 2); },
+      [](uint64_t i) { return anded(i, 4); },
+      [](uint64_t i) { return anded(i, 10); },
+      [](uint64_t i) { return mixed(mixed(i) % 65536); },
+      [](uint64_t i) { return mixed(mixed(i) % 1000000); },
+      [](uint64_t i) { return mixed(mixed(i) % 100); },
+      [](uint64_t i) { return (1700000000 + i / 1000 + mixed(i) % 600) << 32; },
+      [](uint64_t i) { return mixed(~i) % 2 ? (mixed(i) % 65536 + 12345678) << 32 : mixed(i); },
+      [](uint64_t i) { return mixed(~i) % 2 ? 0x123456789abcdef0 : mixed(i); },
+      [](uint64_t i) { return mixed(i & 0xffff); },
+      [](uint64_t i) { return mixed(~i) % 10 ? 0 : mixed(i); },
+      [](uint64_t i) { return mixed(~i) % 10 ? ~uint64_t{0} : mixed(i); },
+      [](uint64_t) { return 42; },
+      [](uint64_t i) { return i % 2 ? ~uint64_t{0} : 0; },
+      [](uint64_t i) { return i == 12345 ? uint64_t{1} << 63 : mixed(i) >> 60 << 32; },
+      text,
+      [](uint64_t i) { return bell(i, 1e3 * 0x1p32); },
+      [](uint64_t i) { return bell(i, 0x1p28); },
+      [](uint64_t i) { return i * (~uint64_t{0} / kMore); },
+  };
+}
+
+// Also with whatever the sample of other ways would take.
+TEST_F(MsdSplit, AnyKeysAreSorted) {
+  for (const uint64_t n : {kFew, kMore})
+    for (const Word &word : uneven_words()) {
+      how_.splitters_only = n == kFew;
+      run<uint32_t>(make_keys<uint32_t>(n, [&](uint64_t i) { return word(i) >> 32; }), how_);
+      run<uint64_t>(make_keys<uint64_t>(n, word), how_);
+    }
+}
+
+// Where other ways turn the data away after they have begun.
+TEST_F(MsdSplit, TakesOverAfterTheHistogram) {
+  how_.in_place = true;
+  std::vector<uint32_t> keys = make_keys<uint32_t>(kMore, [](uint64_t i) { return mixed(i) & 0x7fffffff; });
+  keys[31337] |= 0x80000000u;
+  for (const uint32_t cell_bits : {0u, kMsdCellBitsMax})
+    for (const bool splits : {false, true}) {
+      how_.cell_bits = cell_bits;
+      how_.splits = splits;
+      EXPECT_EQ(run<uint32_t>(keys, how_), splits) << cell_bits;
+    }
+}
+
+// Keys that would have many unequal ones in a digit; others that are uneven, too, it sorts.
+TEST_F(MsdSplit, LeavesCrowdedKeysToAnother) {
+  for (const bool in_place : {false, true}) {
+    how_.in_place = in_place;
+    for (const int words : {2, 3, 4})
+      EXPECT_FALSE(run<uint64_t>(make_keys<uint64_t>(kMore, [&](uint64_t i) { return anded(i, words); }), how_))
+          << words;
+    EXPECT_FALSE(run<uint64_t>(make_keys<uint64_t>(kMore, text), how_));
+  }
+  const std::vector<Word> smooth = {
+      [](uint64_t i) { return mixed(zipf_rank(i)); },
+      zipf_rank,
+      [](uint64_t i) { return mixed(~i) >> mixed(i) % 64; },
+      [](uint64_t i) { return anded(i, 10); },
+      [](uint64_t i) { return mixed(mixed(i) % 65536); },
+      [](uint64_t i) { return mixed(mixed(i) % 1000000); },
+      [](uint64_t i) { return bell(i, 0x1p28); },
+      [](uint64_t i) { return mixed(~i) % 10 ? 0 : mixed(i); },
+  };
+  for (size_t i = 0; i < smooth.size(); ++i)
+    EXPECT_TRUE(run<uint64_t>(make_keys<uint64_t>(kMore, smooth[i]), how_)) << i;
+}
+
+TEST_F(MsdSplit, InPlaceAtOddAddressesInEveryOrder) {
+  how_.splitters_only = true;
+  const auto spiky = [](uint64_t i) { return mixed(~i) % 4 ? mixed(mixed(i) % 300) : mixed(i); };
+  const std::vector<uint32_t> narrow = make_keys<uint32_t>(kFew, spiky);
+  const std::vector<uint64_t> wide = make_keys<uint64_t>(kFew, spiky);
+  for (const uint64_t offset : {0, 1, 2, 3})
+    for (const bool in_place : {false, true})
+      for (const bool descending : {false, true}) {
+        how_.offset = offset;
+        how_.in_place = in_place;
+        how_.order = {GSORT_F32, descending, true};
+        run<uint32_t>(narrow, how_);
+        how_.order = {GSORT_F64, descending, false};
+        run<uint64_t>(wide, how_);
+      }
+}
+
+// Keys that no sample sees: below and above all others and between their clusters, beside bins so narrow that only
+// counts of their values are kept.
+TEST_F(MsdSplit, KeysThatTheSampleMisses) {
+  how_.splitters_only = true;
+  for (const uint64_t values : {2, 50, 1000, 3000, 100000}) {
+    std::vector<uint32_t> keys = make_keys<uint32_t>(kMore, [&](uint64_t i) { return 0x40000000 + mixed(i) % values; });
+    std::vector<uint64_t> wide = make_keys<uint64_t>(kMore, [&](uint64_t i) { return keys[i] * uint64_t{77}; });
+    for (uint64_t i = 0; i < 500; ++i) {
+      const uint64_t place = mixed(i) % kMore, far = mixed(i + 1000);
+      keys[place] = static_cast<uint32_t>(i % 2 ? far : 0x40000000 + values + far % 9 - 3);
+      wide[place] = i % 2 ? far : keys[place] * uint64_t{77};
+    }
+    run<uint32_t>(keys, how_);
+    run<uint64_t>(wide, how_);
+  }
+}
+
+// Clusters in clusters: cells with more keys than a block holds, and digits of the finish with many unequal keys.
+TEST_F(MsdSplit, ClustersOfEveryDepth) {
+  how_.splitters_only = true;
+  for (uint32_t depth = 1; depth <= 8; ++depth) {
+    const auto key = [&](uint64_t i) {
+      const uint32_t bits = static_cast<uint32_t>(mixed(i + 7) % depth) * 7;
+      return uint64_t{0x5a5a5a5a5a5a5a5a} >> (63 - bits) << (63 - bits) | mixed(i) >> bits >> 1;
+    };
+    run<uint64_t>(make_keys<uint64_t>(kMore, key), how_);
+    run<uint32_t>(make_keys<uint32_t>(kFew, [&](uint64_t i) { return key(i) >> 32; }), how_);
+  }
+  const auto spread = [](uint64_t i) { return static_cast<uint64_t>(std::exp(20 * normal(i)) * 0x1p10); };
+  run<uint64_t>(make_keys<uint64_t>(kMore, spread), how_);
+}
+
+// As many keys as make bins of the usual size.
+TEST_F(MsdSplit, ManyKeys) {
+  const uint64_t n = (uint64_t{1} << 26) + 12345;
+  run<uint32_t>(make_keys<uint32_t>(n, [](uint64_t i) { return mixed(zipf_rank(i)) >> 32; }), how_);
+  how_.order = {GSORT_F32, false, false};
+  run<uint32_t>(make_keys<uint32_t>(n,
+                                    [](uint64_t i) {
+                                      const double price = std::exp(normal(i) + 3);
+                                      return bits_of<uint32_t>(static_cast<float>(std::rint(price * 100) / 100));
+                                    }),
+                how_);
+}
+
+}  // namespace
+}  // namespace gsort_internal
