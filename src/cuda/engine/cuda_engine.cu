@@ -43,27 +43,13 @@ __global__ void write_result_kernel(unsigned char *out, uint64_t bits, uint32_t 
 // another stream.
 class CallScope {
  public:
-  explicit CallScope(const OpenedDevice &device)
-      : device_(device.ordinal, device.primary.context), exchanged_(enter(device)) {}
-  ~CallScope() {
-    if (exchanged_) (void)exchange();
+  explicit CallScope(const OpenedDevice &device) : device_(device.ordinal, device.primary.context) {
+    require_same_context(device);
   }
-  CallScope(const CallScope &) = delete;
-  CallScope &operator=(const CallScope &) = delete;
 
  private:
-  bool enter(const OpenedDevice &device) {
-    require_same_context(device);
-    return exchange();
-  }
-  bool exchange() {
-    if (cudaThreadExchangeStreamCaptureMode(&mode_) == cudaSuccess) return true;
-    (void)cudaGetLastError();
-    return false;
-  }
   DeviceScope device_;
-  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
-  const bool exchanged_;
+  CaptureModeScope capture_mode_;
 };
 
 // What CUDA says of a stream that was destroyed or never was; nothing is wrong with the device.

@@ -103,6 +103,7 @@ uint32_t require_kernels(int ordinal, uint32_t compute_capability) {
 }  // namespace
 
 OpenedDevice open_device(int ordinal) {
+  const CaptureModeScope relaxed;
   OpenedDevice device = {};
   if (cudaDriverGetVersion(&device.driver_version) != cudaSuccess) (void)cudaGetLastError();
   const int count = device_count(device.driver_version);
@@ -130,6 +131,12 @@ OpenedDevice open_device(int ordinal) {
   require_device(cudaGetDeviceProperties(&properties, ordinal), ordinal, "cudaGetDeviceProperties");
   std::snprintf(device.name, sizeof device.name, "%.127s", properties.name);
   return device;
+}
+
+bool CaptureModeScope::exchange() {
+  if (cudaThreadExchangeStreamCaptureMode(&mode_) == cudaSuccess) return true;
+  (void)cudaGetLastError();
+  return false;
 }
 
 DeviceScope::DeviceScope(int ordinal, void *primary) {

@@ -3,6 +3,8 @@
 #ifndef GSORT_CUDA_ENGINE_DEVICE_H_
 #define GSORT_CUDA_ENGINE_DEVICE_H_
 
+#include <cuda_runtime.h>
+
 #include <cstdint>
 
 #include "cuda/engine/launch.h"
@@ -30,6 +32,22 @@ struct OpenedDevice {
 // current device. Throws Error(NO_DEVICE) with the reason, or Error(INVALID_ARGUMENT) for an ordinal out of range. The
 // calling thread's current device is left as it was.
 OpenedDevice open_device(int ordinal);
+
+// For its scope the thread may ask CUDA for memory and contexts while it, or another thread, captures a stream.
+class CaptureModeScope {
+ public:
+  CaptureModeScope() : exchanged_(exchange()) {}
+  ~CaptureModeScope() {
+    if (exchanged_) (void)exchange();
+  }
+  CaptureModeScope(const CaptureModeScope &) = delete;
+  CaptureModeScope &operator=(const CaptureModeScope &) = delete;
+
+ private:
+  bool exchange();
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+  const bool exchanged_;
+};
 
 // Makes a device's primary context current for a scope and puts the thread's own context back, whichever it was.
 class DeviceScope {
