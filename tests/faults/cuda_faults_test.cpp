@@ -210,6 +210,35 @@ TEST_P(FaultTest, EveryOperation) {
   }
 }
 
+// Exceptions that leave the caller's functions for device memory end inside the library.
+TEST_P(FaultTest, DeviceAllocatorThatThrows) {
+  static bool armed;
+  gsort_options o = options();
+  o.device_allocate = [](void *, uint64_t bytes, uint64_t) -> void * {
+    void *memory = nullptr;
+    if (armed) throw 1;
+    return cudaMalloc(&memory, bytes) == cudaSuccess ? memory : nullptr;
+  };
+  o.device_deallocate = [](void *, void *memory, uint64_t) {
+    (void)cudaFree(memory);
+    if (armed) throw 2;
+  };
+  const Arrays arrays(place(), generate(Distribution::kSmallRange, GSORT_F32, 60000, 1));
+  armed = false;
+  {
+    const Handle handle(o);
+    armed = true;
+    EXPECT_EQ(GSORT_ERROR_OUT_OF_MEMORY, all_operations()[1].run(handle.get(), arrays));
+    EXPECT_STRNE("", gsort_error_message(handle.get()));
+    EXPECT_TRUE(arrays.inputs_intact());
+    armed = false;
+    EXPECT_TRUE(succeeded(handle.get(), all_operations()[1].run(handle.get(), arrays)));
+    EXPECT_TRUE(succeeded(handle.get(), gsort_synchronize(handle.get())));
+    armed = true;  // gives back at its end
+  }
+  armed = false;
+}
+
 // Where blocks that must be resident together do not fit, as under a service that shares the device out, the call is
 // planned for less.
 TEST_P(FaultTest, LaunchesThatDoNotFit) {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <new>
 
+#include "core/callback.h"
 #include "core/error.h"
 #include "cuda/engine/check.h"
 
@@ -228,8 +229,11 @@ void Workspace::drop_free() noexcept {
 
 // NULL if there is not enough.
 void *Workspace::allocate(uint64_t bytes) {
-  if (allocate_ != nullptr) return allocate_(user_, bytes, kSliceAlignment);
   void *memory = nullptr;
+  if (allocate_ != nullptr) {
+    (void)call_guarded([&] { memory = allocate_(user_, bytes, kSliceAlignment); });
+    return memory;
+  }
   const cudaError_t result = cudaMalloc(&memory, bytes);
   if (result == cudaSuccess) return memory;
   if (result != cudaErrorMemoryAllocation) cuda_check(result, "cudaMalloc");
@@ -240,7 +244,7 @@ void *Workspace::allocate(uint64_t bytes) {
 void Workspace::release(Block block) noexcept {
   if (block.memory == nullptr) return;
   if (deallocate_ != nullptr)
-    deallocate_(user_, block.memory, block.bytes);
+    (void)call_guarded([&] { deallocate_(user_, block.memory, block.bytes); });
   else if (cudaFree(block.memory) != cudaSuccess)
     (void)cudaGetLastError();
   held_bytes_ -= block.bytes;
