@@ -129,7 +129,10 @@ typedef uint32_t gsort_dtype;
 
 /** @name Backends
  * @{ */
-/** The GPU if there is a usable one, the CPU otherwise; the environment variable GSORT_BACKEND=cpu|cuda decides. */
+/**
+ * The GPU if there is a usable one, the CPU otherwise; the environment variable GSORT_BACKEND=cpu|cuda decides. On the
+ * GPU a call whose arrays all lie on the host may run on the CPU's threads where that is expected to end first.
+ */
 #define GSORT_BACKEND_AUTO 0u
 #define GSORT_BACKEND_CPU 1u  /**< Threads on the CPU. */
 #define GSORT_BACKEND_CUDA 2u /**< An NVIDIA GPU. */
@@ -567,9 +570,10 @@ GSORT_API gsort_status gsort_scan_f64(gsort *g, const double *in, double *out, u
  *
  * A captured call works in memory of its own, which no other call and no other graph uses: replays may run beside
  * direct calls and beside replays of other graphs. The first capture takes what was reserved; later ones, up to the
- * size that was reserved, allocate again, which waits for nothing. The memory comes back to the handle when the graph
- * and all that was instantiated from it are destroyed, so graphs must not run after the handle is destroyed. Two
- * executables of one graph share its memory (and its arrays) and must not run at the same time.
+ * size that was reserved or that a direct call has taken, allocate again, which waits for nothing. The memory comes
+ * back to the handle when the graph and all that was instantiated from it are destroyed, so graphs must not run after
+ * the handle is destroyed. Two executables of one graph share its memory (and its arrays) and must not run at the same
+ * time.
  * @param g the handle.
  * @param op GSORT_OP_*.
  * @param t type of the elements.

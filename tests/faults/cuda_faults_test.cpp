@@ -278,6 +278,12 @@ TEST_P(FaultTest, CapturedCall) {
     const gsort_status first = capture(g);
     return first == GSORT_OK ? capture(g) : first;
   };
+  {
+    const Handle handle(options());
+    EXPECT_EQ(GSORT_ERROR_NOT_SUPPORTED, capture(handle.get())) << "nothing is known of what it takes";
+    ASSERT_TRUE(succeeded(handle.get(), all_operations()[1].run(handle.get(), arrays)));
+    EXPECT_TRUE(succeeded(handle.get(), capture(handle.get()))) << "a direct call has shown what it takes";
+  }
   for (const Kind &kind : kKinds) {
     fail_in_turn({"capture", reserve, capture, [&] { return arrays.inputs_intact(); }, nullptr}, kind);
     // What was reserved serves a direct call, so that the capture must allocate.

@@ -117,6 +117,7 @@ Workspace::Block Workspace::for_stream(uint64_t bytes, const WorkQueue &queue) {
   const auto used = std::find_if(streams_.begin(), streams_.end(),
                                  [&](const StreamBlock &s) { return s.stream_id == queue.stream_id; });
   ++calls_;
+  reserved_bytes_ = std::max(reserved_bytes_, bytes);
   if (used != streams_.end()) {
     used->last_use = calls_;
     if (used->block.bytes >= block_bytes(bytes)) return used->block;

@@ -40,7 +40,7 @@ class Workspace {
   Workspace &operator=(const Workspace &) = delete;
 
   // Memory for a call on `queue`, valid until the next call. May wait for the queue's stream to grow; inside a capture
-  // it waits for nothing, and takes no more than was reserved.
+  // it waits for nothing, and takes no more than was reserved or a direct call took before.
   WorkMemory at_least(uint64_t bytes, const WorkQueue &queue);
   // Makes sure that a block of so many bytes is free for the next call or capture that needs it.
   void reserve(uint64_t bytes);
@@ -89,7 +89,7 @@ class Workspace {
   std::vector<GraphBlock> graphs_;
   std::vector<Block> free_;  // no work is or will be in them
   uint64_t calls_ = 0;
-  uint64_t reserved_bytes_ = 0;  // the most that was reserved
+  uint64_t reserved_bytes_ = 0;  // the most that was reserved, or that a direct call took
   uint64_t held_bytes_ = 0;
 };
 

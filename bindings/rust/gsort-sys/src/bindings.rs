@@ -1035,9 +1035,10 @@ graph. On a CPU handle it does nothing.
 
 A captured call works in memory of its own, which no other call and no other graph uses: replays may run beside
 direct calls and beside replays of other graphs. The first capture takes what was reserved; later ones, up to the
-size that was reserved, allocate again, which waits for nothing. The memory comes back to the handle when the graph
-and all that was instantiated from it are destroyed, so graphs must not run after the handle is destroyed. Two
-executables of one graph share its memory (and its arrays) and must not run at the same time.
+size that was reserved or that a direct call has taken, allocate again, which waits for nothing. The memory comes
+back to the handle when the graph and all that was instantiated from it are destroyed, so graphs must not run after
+the handle is destroyed. Two executables of one graph share its memory (and its arrays) and must not run at the same
+time.
 
 `g`: the handle.
 
