@@ -2,6 +2,7 @@
 #include "bench.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "ceiling.h"
 #include "check.h"
@@ -61,22 +62,38 @@ Timing Bench::summary(std::vector<float> times) const {
 }
 
 void Bench::measure(const Task &gsort_task, const Task &peer_task, Result &result) {
+  if (!peer_task) return measure(gsort_task, std::vector<PeerTask>(), result);
+  measure(gsort_task, {{result.peer_name, peer_task, result.peer_extra_bytes}}, result);
+}
+
+void Bench::measure(const Task &gsort_task, const std::vector<PeerTask> &peers, Result &result) {
   float estimate_ms = 0;
   for (uint32_t run = 0; run < kWarmRuns; ++run) {
     estimate_ms = timed_run(gsort_task);
-    if (peer_task) estimate_ms = std::max(estimate_ms, timed_run(peer_task));
+    for (const PeerTask &peer : peers) estimate_ms = std::max(estimate_ms, timed_run(peer.task));
   }
   const double fitting = options.row_ms / std::max(0.001, static_cast<double>(estimate_ms));
   const double bounded = std::min(std::max(fitting, 1.0 * kRunsLeast), 1.0 * kRunsMost);
   const uint32_t runs = options.runs > 0 ? options.runs : static_cast<uint32_t>(bounded) | 1u;
   std::vector<float> gsort_ms;
-  std::vector<float> peer_ms;
+  std::vector<std::vector<float>> peer_ms(peers.size());
   for (uint32_t run = 0; run < runs; ++run) {
     gsort_ms.push_back(timed_run(gsort_task));
-    if (peer_task) peer_ms.push_back(timed_run(peer_task));
+    for (size_t p = 0; p < peers.size(); ++p) peer_ms[p].push_back(timed_run(peers[p].task));
   }
   result.gsort = summary(gsort_ms);
-  if (peer_task) result.peer = summary(peer_ms);
+  for (size_t p = 0; p < peers.size(); ++p) {
+    const Timing timing = summary(peer_ms[p]);
+    if (peers.size() > 1) {
+      char text[32];
+      snprintf(text, sizeof text, " %.5g", timing.median_ms);
+      result.others += (result.others.empty() ? "" : "; ") + peers[p].name + text;
+    }
+    if (result.peer.runs > 0 && result.peer.median_ms <= timing.median_ms) continue;
+    result.peer = timing;
+    result.peer_name = peers[p].name;
+    result.peer_extra_bytes = peers[p].extra_bytes;
+  }
 }
 
 bool Bench::prepare_peer(const std::function<cudaError_t(PeerScratch &)> &call, PeerScratch &scratch) {
@@ -118,6 +135,8 @@ void run_work(Bench &bench, Result &result) {
       return run_pairs(bench, result);
     case Work::kArgsort:
       return run_argsort(bench, result);
+    case Work::kMerge:
+      return run_merge(bench, result);
     case Work::kSegments:
       return run_segments(bench, result);
     case Work::kTopk:

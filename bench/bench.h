@@ -17,6 +17,13 @@ namespace gsort_bench {
 
 using Task = std::function<void()>;
 
+// A peer's way of doing a row's work.
+struct PeerTask {
+  std::string name;
+  Task task;
+  uint64_t extra_bytes = 0;
+};
+
 inline void require_gsort(gsort_status status, const gsort *g, const char *what) {
   if (status == GSORT_OK) return;
   throw std::runtime_error(std::string(what) + ": " + gsort_status_name(status) + ": " + gsort_error_message(g));
@@ -33,7 +40,10 @@ class Bench {
   gsort *handle();
   bool has_handle() const { return handle_ != nullptr; }
 
-  // Times gsort's task and the peer's, which may be empty, in turns; the tasks enqueue work on `stream`.
+  // Times gsort's task and the peers' in turns; the tasks enqueue work on `stream`. The peer with the least median is
+  // the one that the result names; the others' medians stand in its `others`.
+  void measure(const Task &gsort_task, const std::vector<PeerTask> &peers, Result &result);
+  // The same with one peer, which may be empty and which the caller has named in the result.
   void measure(const Task &gsort_task, const Task &peer_task, Result &result);
 
   // Finds out what scratch memory a peer's call wants, and provides it. `call` takes the scratch. Returns false if the
@@ -60,6 +70,7 @@ Result run_row(Bench &bench, const Row &row);
 void run_sort(Bench &bench, Result &result);
 void run_pairs(Bench &bench, Result &result);
 void run_argsort(Bench &bench, Result &result);
+void run_merge(Bench &bench, Result &result);
 void run_segments(Bench &bench, Result &result);
 void run_topk(Bench &bench, Result &result);
 void run_topk_rows(Bench &bench, Result &result);

@@ -59,6 +59,59 @@ __device__ uint64_t spread_bits16(uint64_t x) {
   return spread;
 }
 
+__device__ double normal(const Source &src, uint64_t i) {
+  const double radius = sqrt(-2.0 * log(1.0 - unit(random_word(src, i, 0))));
+  return radius * cospi(2.0 * unit(random_word(src, i, 1)));
+}
+
+// Eight letters, the first in the top byte, drawn by how often English words have them.
+__device__ uint64_t text_word(const Source &src, uint64_t i) {
+  constexpr char letters[] = "etaoinshrdlucmfywgpbvkxqjz";
+  constexpr double harmonic = 3.8544;  // of 26: letter r has a probability of about 1 / (r + 1)
+  uint64_t word = 0;
+  for (uint32_t place = 0; place < 8; ++place) {
+    const double drawn = harmonic * unit(random_word(src, i, place));
+    double sum = 0;
+    uint32_t r = 0;
+    while (r < 25 && (sum += 1.0 / (r + 1)) < drawn) ++r;
+    word = word << 8 | static_cast<uint64_t>(letters[r]);
+  }
+  return word;
+}
+
+// Microseconds since some day: more of them by day than by night and on workdays.
+__device__ uint64_t timestamp(const Source &src, uint64_t i) {
+  const uint64_t day = random_word(src, i, 0) % 3650;
+  const uint64_t workday = day % 7 < 5 || random_word(src, i, 1) % 3 == 0 ? day : day - day % 7;
+  const double hour = fmin(23.9, fmax(0.0, 14.0 + 4.0 * normal(src, i)));
+  return 1000000ull * (1700000000ull + workday * 86400 + static_cast<uint64_t>(hour * 3600)) +
+         random_word(src, i, 2) % 1000000;
+}
+
+__device__ uint64_t cluster_word(const Source &src, uint64_t i) {
+  const uint64_t centre = mix(random_word(src, i, 2) % 1000);
+  return centre + static_cast<uint64_t>(static_cast<int64_t>(normal(src, i) * 0x1p44));
+}
+
+// Distributions of whole numbers: the number itself, small, not a word.
+__device__ uint64_t small_number(const Source &src, uint64_t i) {
+  switch (src.d) {
+    case Distribution::kPrices:
+      return static_cast<uint64_t>(100.0 * exp(3.0 + normal(src, i)) + 0.5);
+    case Distribution::kLogSizes:
+      return static_cast<uint64_t>(exp(9.0 + 2.5 * normal(src, i)));
+    case Distribution::kPercents:
+      return static_cast<uint64_t>(fmin(100.0, fmax(0.0, 50.0 + 15.0 * normal(src, i))));
+    default:  // kZipf
+      return zipf_rank(src, i);
+  }
+}
+
+__device__ bool is_small_number(Distribution d) {
+  return d == Distribution::kPrices || d == Distribution::kLogSizes || d == Distribution::kPercents ||
+         d == Distribution::kZipf;
+}
+
 __device__ uint64_t bucket_word(const Source &src, uint64_t i) {
   const uint64_t word = random_word(src, i, 0);
   const uint64_t choice = random_word(src, i, 1);
@@ -118,14 +171,25 @@ __device__ uint64_t integer_word(const Source &src, uint64_t i) {
     case Distribution::kHalfBucket:
     case Distribution::kHalvingBuckets:
       return bucket_word(src, i);
+    case Distribution::kLogUniform:
+      return word >> (random_word(src, i, 1) & 31);
+    case Distribution::kZeros:
+      return random_word(src, i, 1) % 10 != 0 ? 0 : word;
+    case Distribution::kText:
+      return text_word(src, i);
+    case Distribution::kWordHashes:
+      return mix(static_cast<uint64_t>(exp2(16.6 * unit(word))));
+    case Distribution::kFew256:
+      return mix(word & 0xff);
+    case Distribution::kFew65536:
+      return mix(word & 0xffff);
+    case Distribution::kFew16777216:
+      return mix(word & 0xffffff);
+    case Distribution::kClusters:
+      return cluster_word(src, i);
     default:
       return word;
   }
-}
-
-__device__ double normal(const Source &src, uint64_t i) {
-  const double radius = sqrt(-2.0 * log(1.0 - unit(random_word(src, i, 0))));
-  return radius * cospi(2.0 * unit(random_word(src, i, 1)));
 }
 
 __device__ double real_value(const Source &src, uint64_t i) {
@@ -135,8 +199,18 @@ __device__ double real_value(const Source &src, uint64_t i) {
       return normal(src, i);
     case Distribution::kExponential:
       return -log(1.0 - unit(word));
+    case Distribution::kPrices:
+      return 0.01 * static_cast<double>(small_number(src, i));
     case Distribution::kZipf:
-      return static_cast<double>(zipf_rank(src, i));
+    case Distribution::kLogSizes:
+    case Distribution::kPercents:
+      return static_cast<double>(small_number(src, i));
+    case Distribution::kTimestamps:
+      return 1e-6 * static_cast<double>(timestamp(src, i));
+    case Distribution::kZeros:
+      return random_word(src, i, 2) % 10 != 0 ? 0.0 : normal(src, i);
+    case Distribution::kLogUniform:
+      return exp2(60.0 * unit(word) - 30.0);
     case Distribution::kIds32:
       return static_cast<double>(word >> 32);
     case Distribution::kInfinities:
@@ -156,7 +230,10 @@ template <typename T>
 struct Maker {  // unsigned integers, which stand for signed ones of their width as well
   static __device__ T make(const Source &src, uint64_t i) {
     if (src.d == Distribution::kNormal) return static_cast<T>(static_cast<int64_t>(normal(src, i) * 0x1p28));
-    if (src.d == Distribution::kZipf) return static_cast<T>(zipf_rank(src, i));
+    if (is_small_number(src.d)) return static_cast<T>(small_number(src, i));
+    if (src.d == Distribution::kTimestamps) {
+      return static_cast<T>(sizeof(T) == 8 ? timestamp(src, i) : timestamp(src, i) / 1000000);
+    }
     if (src.d == Distribution::kIds32) return static_cast<T>(random_word(src, i, 0) >> 32);
     return static_cast<T>(integer_word(src, i) >> (64 - 8 * sizeof(T)));
   }

@@ -11,7 +11,9 @@ const char *distribution_name(Distribution d) {
       "and-1",      "and-3",      "and-9",       "zipf",          "zipf-scrambled", "staggered",     "nearly-sorted",
       "organ-pipe", "sawtooth",   "bits16-low",  "bits16-middle", "bits16-high",    "bits16-spread", "prefix-8",
       "prefix-15",  "hot-bucket", "half-bucket", "halving",       "ids-2^32",       "inf-99.9%",     "nan-50%",
-      "narrow",     "sample-low", "sample-high",
+      "narrow",     "sample-low", "sample-high", "log-uniform",   "prices",         "zeros-90%",     "log-sizes",
+      "timestamps", "text",       "word-hashes", "few-2^8",       "few-2^16",       "few-2^24",      "percents",
+      "clusters",
   };
   static_assert(sizeof(names) / sizeof(names[0]) == static_cast<size_t>(Distribution::kCount),
                 "every distribution has a name");

@@ -41,6 +41,18 @@ enum class Distribution : uint32_t {
   kNarrow,          // floats: [1, 1.00003)
   kSampleLow,       // every 64th element small, the others large: a regular sample sees too little
   kSampleHigh,      // every 64th element large, the others small: a regular sample sees too much
+  kLogUniform,      // every order of magnitude alike: integers with a random number of leading zeros
+  kPrices,          // log-normal around 20, to 0.01; integers: in hundredths
+  kZeros,           // nine in ten are zero, the rest normal; integers: uniform
+  kLogSizes,        // log-normal sizes of files: e^9, deviation e^2.5, in whole bytes
+  kTimestamps,      // seconds of ten years with days and weeks in them; 64-bit types: in microseconds
+  kText,            // the first letters of words, by the frequency of English letters
+  kWordHashes,      // hashes of words of a text: zipf over 10^5 words
+  kFew256,          // 2^8, 2^16, 2^24 values, which lie anywhere
+  kFew65536,
+  kFew16777216,
+  kPercents,  // whole numbers from 0 to 100, most near 50
+  kClusters,  // a thousand narrow clusters that lie anywhere
   kCount
 };
 

@@ -81,7 +81,7 @@ std::string parse_options(int argc, char **argv, Options &options) {
 
 const char *usage() {
   return "gsort_bench: times gsort beside CUB on one GPU and checks every result\n"
-         "  --suite NAME     quick (default), sort, sort-dist, segments, select, sum, large, full\n"
+         "  --suite NAME     quick (default), sort, sort-dist, data, merge, segments, select, sum, large, full\n"
          "  --filter TEXT    only rows whose name or distribution contains TEXT\n"
          "  --max-log2 N     only rows of at most 2^N elements\n"
          "  --csv FILE       write the rows as CSV\n"

@@ -8,53 +8,78 @@ namespace gsort_bench {
 
 namespace {
 
-// Counting in 64 bits CUB 3.5 and 3.6 sort keys alone faster than in 32 from some millions on (H200, 2026-11-22: 2^28
-// u32 in 5.44 ms against 6.33, 2^24 in 0.415 against 0.457, but 2^20 in 0.073 against 0.071). Each size gets the
-// faster.
-constexpr uint64_t kWideItemsMin = uint64_t{1} << 22;
+#ifndef GSORT_BENCH_LIBCUSORT
+template <typename Key>
+cudaError_t libcusort_keys(PeerScratch &, const void *, void *, uint64_t, cudaStream_t) {
+  return cudaErrorNotSupported;
+}
+template <typename Key, typename Value>
+cudaError_t libcusort_pairs(PeerScratch &, const PeerPairs &, cudaStream_t) {
+  return cudaErrorNotSupported;
+}
+#endif
 
 template <typename Key>
-cudaError_t sort_keys_at_best(PeerScratch &scratch, const void *in, void *out, uint64_t n, cudaStream_t s) {
-  return n >= kWideItemsMin ? cub_sort_keys_wide<Key>(scratch, in, out, n, s)
-                            : cub_sort_keys<Key>(scratch, in, out, n, s);
+cudaError_t sort_keys(SortPeer peer, PeerScratch &scratch, const void *in, void *out, uint64_t n, cudaStream_t s) {
+  if (peer == SortPeer::kLibcusort) return libcusort_keys<Key>(scratch, in, out, n, s);
+  if (peer == SortPeer::kCub64BitCounts) return cub_sort_keys_wide<Key>(scratch, in, out, n, s);
+  return n <= UINT32_MAX ? cub_sort_keys<Key>(scratch, in, out, n, s) : cudaErrorNotSupported;
+}
+
+template <typename Key, typename Value>
+cudaError_t sort_pairs(SortPeer peer, PeerScratch &scratch, const PeerPairs &pairs, cudaStream_t s) {
+  if (peer == SortPeer::kLibcusort) return libcusort_pairs<Key, Value>(scratch, pairs, s);
+  const bool serves = peer == SortPeer::kCub && pairs.n <= UINT32_MAX;
+  return serves ? cub_sort_pairs<Key, Value>(scratch, pairs, s) : cudaErrorNotSupported;
 }
 
 }  // namespace
 
-cudaError_t peer_sort_keys(gsort_dtype t, PeerScratch &scratch, const void *in, void *out, uint64_t n, cudaStream_t s) {
+const char *sort_peer_name(SortPeer peer) {
+  static const char *const names[] = {"CUB", "CUB, 64-bit counts", "libcusort"};
+  return names[static_cast<int>(peer)];
+}
+
+cudaError_t peer_sort_keys(SortPeer peer, gsort_dtype t, PeerScratch &scratch, const void *in, void *out, uint64_t n,
+                           cudaStream_t s) {
   switch (t) {
     case GSORT_U8:
-      return sort_keys_at_best<uint8_t>(scratch, in, out, n, s);
+      return sort_keys<uint8_t>(peer, scratch, in, out, n, s);
     case GSORT_U16:
-      return sort_keys_at_best<uint16_t>(scratch, in, out, n, s);
+      return sort_keys<uint16_t>(peer, scratch, in, out, n, s);
     case GSORT_U32:
-      return sort_keys_at_best<uint32_t>(scratch, in, out, n, s);
+      return sort_keys<uint32_t>(peer, scratch, in, out, n, s);
     case GSORT_I32:
-      return sort_keys_at_best<int32_t>(scratch, in, out, n, s);
+      return sort_keys<int32_t>(peer, scratch, in, out, n, s);
     case GSORT_F32:
-      return sort_keys_at_best<float>(scratch, in, out, n, s);
+      return sort_keys<float>(peer, scratch, in, out, n, s);
     case GSORT_U64:
-      return sort_keys_at_best<uint64_t>(scratch, in, out, n, s);
+      return sort_keys<uint64_t>(peer, scratch, in, out, n, s);
     case GSORT_F64:
-      return sort_keys_at_best<double>(scratch, in, out, n, s);
+      return sort_keys<double>(peer, scratch, in, out, n, s);
     default:
       return cudaErrorNotSupported;
   }
 }
 
-cudaError_t peer_sort_pairs(gsort_dtype t, uint32_t value_bytes, PeerScratch &scratch, const PeerPairs &pairs,
-                            cudaStream_t s) {
-  if (pairs.n > UINT32_MAX) return cudaErrorNotSupported;
-  if (t == GSORT_U32 && value_bytes == 4) return cub_sort_pairs<uint32_t, uint32_t>(scratch, pairs, s);
-  if (t == GSORT_F32 && value_bytes == 4) return cub_sort_pairs<float, uint32_t>(scratch, pairs, s);
-  if (t == GSORT_U64 && value_bytes == 4) return cub_sort_pairs<uint64_t, uint32_t>(scratch, pairs, s);
-  if (t == GSORT_U64 && value_bytes == 8) return cub_sort_pairs<uint64_t, uint64_t>(scratch, pairs, s);
+cudaError_t peer_sort_pairs(SortPeer peer, gsort_dtype t, uint32_t value_bytes, PeerScratch &scratch,
+                            const PeerPairs &pairs, cudaStream_t s) {
+  if (t == GSORT_U32 && value_bytes == 4) return sort_pairs<uint32_t, uint32_t>(peer, scratch, pairs, s);
+  if (t == GSORT_F32 && value_bytes == 4) return sort_pairs<float, uint32_t>(peer, scratch, pairs, s);
+  if (t == GSORT_U64 && value_bytes == 4) return sort_pairs<uint64_t, uint32_t>(peer, scratch, pairs, s);
+  if (t == GSORT_U64 && value_bytes == 8) return sort_pairs<uint64_t, uint64_t>(peer, scratch, pairs, s);
   return cudaErrorNotSupported;
 }
 
 cudaError_t peer_sort_pairs_descending(gsort_dtype t, PeerScratch &scratch, const PeerPairs &pairs, cudaStream_t s) {
   if (t != GSORT_F32 || pairs.n > UINT32_MAX) return cudaErrorNotSupported;
   return cub_sort_pairs_descending<float, uint32_t>(scratch, pairs, s);
+}
+
+cudaError_t peer_merge(gsort_dtype t, PeerScratch &scratch, const PeerMerge &merge, cudaStream_t s) {
+  if (t == GSORT_U32) return cub_merge<uint32_t>(scratch, merge, s);
+  if (t == GSORT_U64) return cub_merge<uint64_t>(scratch, merge, s);
+  return cudaErrorNotSupported;
 }
 
 cudaError_t peer_sort_segments(gsort_dtype t, PeerScratch &scratch, const PeerSegments &segments, cudaStream_t s) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// CUB's device-wide algorithms behind plain functions, so that its templates are compiled once each and nowhere else.
+// The peers' algorithms behind plain functions, so that their templates are compiled once each and nowhere else: CUB's
+// device-wide ones, and libcusort's where its header was named.
 #ifndef GSORT_BENCH_PEER_H_
 #define GSORT_BENCH_PEER_H_
 
@@ -34,6 +35,14 @@ struct PeerSegments {
   uint64_t segments;
 };
 
+struct PeerMerge {
+  const void *a;
+  uint64_t a_n;
+  const void *b;
+  uint64_t b_n;
+  void *out;
+};
+
 // Rows without gaps between them; values and column numbers (uint32_t) of the k greatest of each row.
 struct PeerRows {
   const void *in;
@@ -44,13 +53,22 @@ struct PeerRows {
   uint32_t *indices_out;
 };
 
-// Every function answers cudaErrorNotSupported where CUB has no such algorithm or this build leaves the type out.
+// The ways in which a peer sorts keys or pairs. Which is fastest depends on the row, so each is timed: counting in 64
+// bits CUB 3.6 sorts 2^28 keys in 5.44 ms and in 32 bits in 6.33, but 2^20 in 0.073 and 0.071 (u32, H200, 2026-11-22).
+enum class SortPeer { kCub, kCub64BitCounts, kLibcusort };
+constexpr SortPeer kSortPeers[] = {SortPeer::kCub, SortPeer::kCub64BitCounts, SortPeer::kLibcusort};
+const char *sort_peer_name(SortPeer peer);
 
-cudaError_t peer_sort_keys(gsort_dtype t, PeerScratch &scratch, const void *in, void *out, uint64_t n, cudaStream_t s);
-cudaError_t peer_sort_pairs(gsort_dtype t, uint32_t value_bytes, PeerScratch &scratch, const PeerPairs &pairs,
-                            cudaStream_t s);
+// Every function answers cudaErrorNotSupported where the peer has no such algorithm or this build leaves it out.
+
+cudaError_t peer_sort_keys(SortPeer peer, gsort_dtype t, PeerScratch &scratch, const void *in, void *out, uint64_t n,
+                           cudaStream_t s);
+// Not with 64-bit counts, which are never the faster here (8.53 ms against 7.41 for 2^28 u32 + u32).
+cudaError_t peer_sort_pairs(SortPeer peer, gsort_dtype t, uint32_t value_bytes, PeerScratch &scratch,
+                            const PeerPairs &pairs, cudaStream_t s);
 // Descending, values of 4 bytes: what a caller without a top-k would do.
 cudaError_t peer_sort_pairs_descending(gsort_dtype t, PeerScratch &scratch, const PeerPairs &pairs, cudaStream_t s);
+cudaError_t peer_merge(gsort_dtype t, PeerScratch &scratch, const PeerMerge &merge, cudaStream_t s);
 cudaError_t peer_sort_segments(gsort_dtype t, PeerScratch &scratch, const PeerSegments &segments, cudaStream_t s);
 
 // DeviceTopK: unsorted, ties arbitrary.

@@ -78,6 +78,7 @@ std::vector<Field> fields_of(const Result &r) {
           {"gkey_s", number(r.gkey_s()), true},
           {"gb_s", number(r.gb_s()), true},
           {"peer", r.peer_name, false},
+          {"peers", r.others, false},
           {"peer_ms", number(r.peer.median_ms), true},
           {"peer_least_ms", number(r.peer.least_ms), true},
           {"ratio", number(r.ratio()), true},
@@ -121,7 +122,7 @@ void print_facts(const Facts &facts) {
 
 void print_head() {
   printf("%-32s %12s %-15s %10s %8s %8s %10s %7s %10s %-7s %-7s %s\n", "work", "n", "distribution", "gsort ms",
-         "Gkey/s", "GB/s", "CUB ms", "ratio", "goal", "", "result", "note");
+         "Gkey/s", "GB/s", "peer ms", "ratio", "goal", "", "result", "note");
 }
 
 void print_result(const Result &r) {

@@ -16,6 +16,7 @@ enum class Work {
   kSort,
   kSortPairs,
   kArgsort,
+  kMerge,
   kSegments,
   kTopk,
   kTopkRows,
@@ -51,6 +52,7 @@ struct Row {
   Goal goal;
   uint32_t value_bytes = 0;    // pairs
   uint64_t segment_items = 0;  // segments: keys in each; 0: mixed sizes
+  uint64_t merge_ratio = 1;    // merge: keys of the longer array for one of the shorter; n counts both
   uint64_t k = 0;              // top-k
   uint64_t rows = 1;           // top-k of rows; n = rows * columns
   uint32_t reduce_op = 0;      // GSORT_MIN and so on
@@ -75,6 +77,7 @@ struct Result {
   Timing gsort;
   Timing peer;  // runs == 0: no peer
   std::string peer_name;
+  std::string others;        // medians of all peers where there are several
   uint64_t bytes_moved = 0;  // least traffic of the work: what its inputs and outputs hold
   uint64_t gsort_extra_bytes = 0;
   uint64_t peer_extra_bytes = 0;
@@ -86,11 +89,13 @@ struct Result {
 // "sort u32", "pairs u64+u32", "topk f32 k=256": what a reader and --filter see.
 std::string row_name(const Row &row);
 
-// Rows of a suite (quick, sort, sort-dist, select, sum, segments, full); empty for any other name.
+// Rows of a suite (quick, sort, sort-dist, data, merge, select, sum, segments, large, full); empty for any other name.
 std::vector<Row> rows_of_suite(const std::string &suite);
 
 void add_sort_rows(std::vector<Row> &rows);
 void add_sort_distribution_rows(std::vector<Row> &rows);
+void add_distribution_table_rows(std::vector<Row> &rows);
+void add_merge_rows(std::vector<Row> &rows);
 void add_segment_rows(std::vector<Row> &rows);
 void add_select_rows(std::vector<Row> &rows);
 void add_sum_rows(std::vector<Row> &rows);

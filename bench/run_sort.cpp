@@ -68,6 +68,24 @@ void copy_offsets(Bench &bench, const std::vector<uint64_t> &offsets) {
   require_cuda(cudaStreamSynchronize(bench.stream), "offsets");
 }
 
+// The peers that can do this sort, each with scratch memory that it says it wants.
+std::vector<PeerTask> sort_peers(Bench &bench, const std::string &note,
+                                 std::function<cudaError_t(SortPeer, PeerScratch &)> call) {
+  std::vector<PeerTask> tasks;
+  for (const SortPeer peer : kSortPeers) {
+    PeerScratch scratch;
+    const auto of_peer = [peer, call](PeerScratch &s) { return call(peer, s); };
+    if (!bench.prepare_peer(of_peer, scratch)) continue;
+    // One buffer serves them all, in turns, and may still move while it grows.
+    const Task task = [&bench, of_peer, bytes = scratch.bytes] {
+      PeerScratch now{bench.peer_temp.get(), bytes};
+      require_cuda(of_peer(now), "a peer's sort");
+    };
+    tasks.push_back({sort_peer_name(peer) + note, task, scratch.bytes});
+  }
+  return tasks;
+}
+
 }  // namespace
 
 void run_sort(Bench &bench, Result &result) {
@@ -77,21 +95,14 @@ void run_sort(Bench &bench, Result &result) {
   make_input(bench, row);
   poison(bench, bench.out, bytes);
   bench.peer_out.reserve(bytes);
-  PeerScratch scratch;
-  const auto peer = [&](PeerScratch &scr) {
-    return peer_sort_keys(row.t, scr, bench.in.get(), bench.peer_out.get(), row.n, bench.stream);
-  };
-  Task peer_task;
-  if (row.peer != Peer::kNone && bench.prepare_peer(peer, scratch)) {
-    peer_task = [&] { require_cuda(peer(scratch), "cub::DeviceRadixSort"); };
-    result.peer_name = "DeviceRadixSort::SortKeys";
-    result.peer_extra_bytes = scratch.bytes;
-  }
+  const auto peers = sort_peers(bench, "", [&](SortPeer peer, PeerScratch &scratch) {
+    return peer_sort_keys(peer, row.t, scratch, bench.in.get(), bench.peer_out.get(), row.n, bench.stream);
+  });
   result.bytes_moved = 2 * bytes;
   result.gsort_extra_bytes = gsort_extra_bytes(GSORT_OP_SORT, row, 0);
   bench.measure(
-      [&] { require_gsort(gsort_sort(g, row.t, bench.in.get(), bench.out.get(), row.n, 0), g, "gsort_sort"); },
-      peer_task, result);
+      [&] { require_gsort(gsort_sort(g, row.t, bench.in.get(), bench.out.get(), row.n, 0), g, "gsort_sort"); }, peers,
+      result);
   spoil(bench, bench.out, row.n, dtype_bytes(row.t));
   judge(result, check_sorted(row.t, bench.in.get(), bench.out.get(), row.n, bench.stream));
 }
@@ -111,14 +122,9 @@ void run_pairs(Bench &bench, Result &result) {
   bench.peer_values_out.reserve(value_bytes);
   const PeerPairs pairs{bench.in.get(), bench.peer_out.get(), bench.values_in.get(), bench.peer_values_out.get(),
                         row.n};
-  PeerScratch scratch;
-  const auto peer = [&](PeerScratch &scr) { return peer_sort_pairs(row.t, row.value_bytes, scr, pairs, bench.stream); };
-  Task peer_task;
-  if (bench.prepare_peer(peer, scratch)) {
-    peer_task = [&] { require_cuda(peer(scratch), "cub::DeviceRadixSort"); };
-    result.peer_name = "DeviceRadixSort::SortPairs";
-    result.peer_extra_bytes = scratch.bytes;
-  }
+  const auto peers = sort_peers(bench, "", [&](SortPeer peer, PeerScratch &scratch) {
+    return peer_sort_pairs(peer, row.t, row.value_bytes, scratch, pairs, bench.stream);
+  });
   result.bytes_moved = 2 * (key_bytes + value_bytes);
   result.gsort_extra_bytes = gsort_extra_bytes(GSORT_OP_SORT_PAIRS, row, row.value_bytes);
   bench.measure(
@@ -127,7 +133,7 @@ void run_pairs(Bench &bench, Result &result) {
                                        bench.values_in.get(), bench.values_out.get(), row.n, 0),
                       g, "gsort_sort_pairs");
       },
-      peer_task, result);
+      peers, result);
   spoil(bench, bench.values_out, row.n, row.value_bytes);
   judge(result,
         check_stable_order({row.t, bench.in.get(), bench.out.get(), bench.values_out.get(), row.value_bytes, row.n},
@@ -140,22 +146,18 @@ void run_argsort(Bench &bench, Result &result) {
   gsort *const g = bench.handle();
   make_input(bench, row);
   poison(bench, bench.values_out, 4 * row.n);
-  // CUB has no argsort: it is given indices that lie ready, whose making is not timed.
+  // The peers have no argsort: they are given indices that lie ready, whose making is not timed.
   bench.values_in.reserve(4 * row.n);
   require_cuda(fill_indices(bench.values_in.get(), 4, row.n, 0, bench.stream), "indices");
   bench.peer_out.reserve(key_bytes);
   bench.peer_values_out.reserve(4 * row.n);
   const PeerPairs pairs{bench.in.get(), bench.peer_out.get(), bench.values_in.get(), bench.peer_values_out.get(),
                         row.n};
-  PeerScratch scratch;
-  const auto peer = [&](PeerScratch &scr) { return peer_sort_pairs(row.t, 4, scr, pairs, bench.stream); };
-  Task peer_task;
-  if (bench.prepare_peer(peer, scratch)) {
-    peer_task = [&] { require_cuda(peer(scratch), "cub::DeviceRadixSort"); };
-    result.peer_name = "DeviceRadixSort::SortPairs, indices ready";
-    // Beyond scratch it needs the indices and a place for the keys.
-    result.peer_extra_bytes = scratch.bytes + 4 * row.n + key_bytes;
-  }
+  auto peers = sort_peers(bench, ", indices ready", [&](SortPeer peer, PeerScratch &scratch) {
+    return peer_sort_pairs(peer, row.t, 4, scratch, pairs, bench.stream);
+  });
+  // Beyond scratch they need the indices and a place for the keys.
+  for (PeerTask &peer : peers) peer.extra_bytes += 4 * row.n + key_bytes;
   result.bytes_moved = key_bytes + 4 * row.n;
   result.gsort_extra_bytes = gsort_extra_bytes(GSORT_OP_ARGSORT, row, 4);
   bench.measure(
@@ -163,9 +165,37 @@ void run_argsort(Bench &bench, Result &result) {
         require_gsort(gsort_argsort(g, row.t, bench.in.get(), row.n, GSORT_U32, bench.values_out.get(), 0), g,
                       "gsort_argsort");
       },
-      peer_task, result);
+      peers, result);
   spoil(bench, bench.values_out, row.n, 4);
   judge(result, check_stable_order({row.t, bench.in.get(), nullptr, bench.values_out.get(), 4, row.n}, bench.stream));
+}
+
+void run_merge(Bench &bench, Result &result) {
+  const Row &row = result.row;
+  const uint64_t width = dtype_bytes(row.t);
+  const uint64_t b_n = row.n / (row.merge_ratio + 1);
+  const uint64_t a_n = row.n - b_n;
+  gsort *const g = bench.handle();
+  char *const a = static_cast<char *>(bench.in.reserve(row.n * width));
+  char *const b = a + a_n * width;
+  require_cuda(generate(row.distribution, row.t, a, a_n, bench.options.seed, bench.stream), "data");
+  require_cuda(generate(row.distribution, row.t, b, b_n, bench.options.seed + 1, bench.stream), "data");
+  poison(bench, bench.out, row.n * width);
+  const PeerMerge work{a, a_n, b, b_n, bench.peer_out.reserve(row.n * width)};
+  PeerScratch scratch;
+  const auto peer = [&](PeerScratch &scr) { return peer_merge(row.t, scr, work, bench.stream); };
+  Task peer_task;
+  if (bench.prepare_peer(peer, scratch)) {
+    peer_task = [&] { require_cuda(peer(scratch), "cub::DeviceMerge"); };
+    result.peer_name = "DeviceMerge::MergeKeys";
+    result.peer_extra_bytes = scratch.bytes;
+  }
+  result.bytes_moved = 2 * row.n * width;
+  result.gsort_extra_bytes = gsort_extra_bytes(GSORT_OP_MERGE, row, 0);
+  bench.measure([&] { require_gsort(gsort_merge(g, row.t, a, a_n, b, b_n, bench.out.get(), 0), g, "gsort_merge"); },
+                peer_task, result);
+  spoil(bench, bench.out, row.n, dtype_bytes(row.t));
+  judge(result, check_sorted(row.t, bench.in.get(), bench.out.get(), row.n, bench.stream));
 }
 
 void run_segments(Bench &bench, Result &result) {

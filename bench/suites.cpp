@@ -65,6 +65,8 @@ void add_sort_rows(std::vector<Row> &rows) {
   for (uint32_t log2 = 10; log2 <= 30; ++log2) {
     rows.push_back(make("sort", Work::kCopyCeiling, GSORT_U32, power(log2)));
     rows.push_back(make("sort", Work::kSort, GSORT_U32, power(log2), sort_goal(log2)));
+    // The half step, 1.4 times as many.
+    if (log2 < 30) rows.push_back(make("sort", Work::kSort, GSORT_U32, power(log2) * 181 / 128));
   }
   for (const Distribution d : {Distribution::kUniform, Distribution::kNormal, Distribution::kExponential}) {
     rows.push_back(make("sort", Work::kSort, GSORT_F32, power(28), {1.5, 0}, d));
@@ -84,6 +86,10 @@ void add_sort_rows(std::vector<Row> &rows) {
   rows.push_back(make("sort", Work::kArgsort, GSORT_F32, power(28), {1.15, 0}));
   rows.push_back(make("sort", Work::kSort, GSORT_U8, power(28), {4, 0}));
   rows.push_back(make("sort", Work::kSort, GSORT_U16, power(28), {4, 0}));
+  for (const gsort_dtype t : {GSORT_U8, GSORT_U16, GSORT_F32, GSORT_U64}) {
+    rows.push_back(make("sort", Work::kSort, t, power(20), {1.3, 0}));
+    rows.push_back(make("sort", Work::kSort, t, power(24), {1.3, 0}));
+  }
   rows.push_back(make("sort", Work::kLowMemory, GSORT_U32, power(28)));
 }
 
@@ -117,8 +123,49 @@ void add_sort_distribution_rows(std::vector<Row> &rows) {
   }
 }
 
+// Every kind of data beside uniform, for keys, pairs and an argsort, at three sizes: does the speed hold?
+void add_distribution_table_rows(std::vector<Row> &rows) {
+  const Distribution kinds[] = {
+      Distribution::kUniform,      Distribution::kNormal,         Distribution::kExponential,
+      Distribution::kLogUniform,   Distribution::kPrices,         Distribution::kZeros,
+      Distribution::kLogSizes,     Distribution::kTimestamps,     Distribution::kText,
+      Distribution::kWordHashes,   Distribution::kZipf,           Distribution::kZipfScrambled,
+      Distribution::kFew256,       Distribution::kFew65536,       Distribution::kFew16777216,
+      Distribution::kPercents,     Distribution::kClusters,       Distribution::kTwoValues,
+      Distribution::kAnd1,         Distribution::kAnd3,           Distribution::kAnd9,
+      Distribution::kBits16Spread, Distribution::kStaggered,      Distribution::kNearlySorted,
+      Distribution::kOrganPipe,    Distribution::kSawtooth,       Distribution::kHotBucket,
+      Distribution::kHalfBucket,   Distribution::kHalvingBuckets, Distribution::kConstant,
+      Distribution::kSorted,       Distribution::kReverse,
+  };
+  for (const uint32_t log2 : {20u, 24u, 28u}) {
+    for (const Distribution d : kinds) {
+      const Goal keys{1.3, 0}, pairs{1.2, 0};
+      for (const gsort_dtype t : {GSORT_U32, GSORT_F32, GSORT_U64}) {
+        rows.push_back(make("data", Work::kSort, t, power(log2), keys, d));
+      }
+      rows.push_back(make_pairs(GSORT_U32, 4, power(log2), pairs));
+      rows.back().suite = "data";
+      rows.back().distribution = d;
+      rows.push_back(make("data", Work::kArgsort, GSORT_F32, power(log2), pairs, d));
+    }
+  }
+}
+
+void add_merge_rows(std::vector<Row> &rows) {
+  for (const gsort_dtype t : {GSORT_U32, GSORT_U64}) {
+    for (const uint32_t log2 : {12u, 16u, 20u, 24u, 28u}) {
+      for (const uint64_t ratio : {1u, 100u, 10000u}) {
+        if (power(log2) <= ratio) continue;
+        rows.push_back(make("merge", Work::kMerge, t, power(log2), {1.1, 0}, Distribution::kSorted));
+        rows.back().merge_ratio = ratio;
+      }
+    }
+  }
+}
+
 void add_segment_rows(std::vector<Row> &rows) {
-  for (const uint64_t items : {10u, 100u, 1000u, 10000u, 1000000u, 0u}) {
+  for (const uint64_t items : {10u, 100u, 1000u, 3000u, 10000u, 100000u, 1000000u, 0u}) {
     Row row = make("segments", Work::kSegments, GSORT_U32, power(26), {1, 0});
     row.segment_items = items;
     rows.push_back(row);
@@ -142,6 +189,9 @@ void add_select_rows(std::vector<Row> &rows) {
   rows.push_back(make_topk(GSORT_F32, power(24), 256, {0, 0.06}));
   rows.push_back(make_topk(GSORT_F32, power(20), 256, {0, 0.030}));
   rows.push_back(make_topk(GSORT_F32, power(16), 256, {0, 0.020}));
+  for (const uint64_t k : {10000u, 65536u}) rows.push_back(make_topk(GSORT_F32, power(20), k, {1, 0}));
+  rows.push_back(make_topk(GSORT_F32, power(16), 2048, {1, 0}));
+  rows.push_back(make_topk(GSORT_F32, power(28), power(20), {1, 0}));
   for (const uint64_t k : {power(26), power(27), power(28)}) {
     Row row = make_topk(GSORT_F32, power(28), k, {});
     row.peer = Peer::kSortAll;
@@ -235,6 +285,8 @@ std::vector<Row> rows_of_suite(const std::string &suite) {
   if (suite == "quick") add_quick_rows(rows);
   if (full || suite == "sort") add_sort_rows(rows);
   if (full || suite == "sort-dist") add_sort_distribution_rows(rows);
+  if (suite == "data") add_distribution_table_rows(rows);
+  if (full || suite == "merge") add_merge_rows(rows);
   if (full || suite == "segments") add_segment_rows(rows);
   if (full || suite == "select") add_select_rows(rows);
   if (full || suite == "sum") add_sum_rows(rows);
@@ -252,6 +304,8 @@ std::string row_name(const Row &row) {
       return "pairs " + type + "+" + std::to_string(8 * row.value_bytes) + "b";
     case Work::kArgsort:
       return "argsort " + type;
+    case Work::kMerge:
+      return "merge " + type + (row.merge_ratio > 1 ? " " + std::to_string(row.merge_ratio) + ":1" : "");
     case Work::kSegments:
       return "segments " + type + " of " + (row.segment_items > 0 ? std::to_string(row.segment_items) : "mixed sizes");
     case Work::kTopk:
