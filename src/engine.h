@@ -37,6 +37,9 @@ class Engine {
   virtual void reserve(const Request &shape) = 0;
   virtual void set_workspace(void *memory, uint64_t bytes) = 0;
 
+  // The end of an entry point's call, however it ended: what the functions above found out for it is forgotten.
+  virtual void end_call() noexcept {}
+
   // In a child of fork(): let go of what can be freed without touching threads or the device, so that destruction
   // neither waits nor crashes.
   virtual void abandon() noexcept = 0;

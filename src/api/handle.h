@@ -73,6 +73,18 @@ class NoCancellation {
   int before_ = PTHREAD_CANCEL_ENABLE;
 };
 
+// Tells the engine that the call has ended.
+class CallEnd {
+ public:
+  explicit CallEnd(Engine &engine) : engine_(engine) {}
+  ~CallEnd() { engine_.end_call(); }
+  CallEnd(const CallEnd &) = delete;
+  CallEnd &operator=(const CallEnd &) = delete;
+
+ private:
+  Engine &engine_;
+};
+
 gsort_status fail_null_handle();
 gsort_status fail_forked(const gsort *g);
 gsort_status fail_lost(const gsort *g);
@@ -89,6 +101,7 @@ gsort_status with_handle(gsort *g, F &&f) noexcept {
     if (handle.lost) return fail_lost(g);
     handle.control.begin_call();
     const gsort_status status = caught(g, [&] {
+      const CallEnd call_end(*handle.engine);
       f(handle);
       handle.control.throw_if_callback_threw();
     });

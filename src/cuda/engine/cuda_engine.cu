@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include "core/dtype.h"
 #include "core/error.h"
@@ -117,6 +118,10 @@ class CudaEngine final : public Engine {
   void synchronize() override;
   void reserve(const Request &shape) override;
   void set_workspace(void *memory, uint64_t bytes) override;
+  void end_call() noexcept override {
+    places_.forget();
+    scope_.reset();
+  }
   void abandon() noexcept override {
     abandoned_ = true;
     workspace_.abandon();
@@ -125,6 +130,14 @@ class CudaEngine final : public Engine {
   }
 
  private:
+  // Until the call's end.
+  void enter_call() {
+    if (!scope_.has_value()) scope_.emplace(device_);
+  }
+  MemoryPlace place_of(const char *argument, const void *array) {
+    enter_call();
+    return places_.of(argument, array, device_.ordinal);
+  }
   WorkQueue queue();
   WorkMemory room(uint64_t bytes, const WorkQueue &queue);
   void execute_staged(const Request &request, const Staging &staging, const WorkQueue &queue);
@@ -138,6 +151,8 @@ class CudaEngine final : public Engine {
   const EngineOptions options_;
   Control &control_;
   OpenedDevice device_;
+  std::optional<CallScope> scope_;
+  MemoryPlaces places_;
   Workspace workspace_;
   std::unique_ptr<PinnedRing> ring_;
   std::unique_ptr<Engine> cpu_;  // where calls on host arrays may run, made when the first does
@@ -181,18 +196,12 @@ void CudaEngine::describe(gsort_info &info) const {
   std::snprintf(info.device_name, sizeof info.device_name, "%s", device_.name);
 }
 
-void CudaEngine::check_array(const char *argument, const void *array, uint64_t) {
-  const CallScope scope(device_);
-  (void)place_of(argument, array, device_.ordinal);
-}
+void CudaEngine::check_array(const char *argument, const void *array, uint64_t) { (void)place_of(argument, array); }
 
-bool CudaEngine::host_readable(const void *array) {
-  const CallScope scope(device_);
-  return place_of("offsets", array, device_.ordinal) != MemoryPlace::kDevice;
-}
+bool CudaEngine::host_readable(const void *array) { return place_of("offsets", array) != MemoryPlace::kDevice; }
 
 void CudaEngine::set_stream(void *stream) {
-  const CallScope scope(device_);
+  enter_call();
   const auto next = static_cast<cudaStream_t>(stream);
   // Asked first, and of a stream that is captured nothing else is asked: that would invalidate the capture.
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
@@ -242,7 +251,7 @@ WorkMemory CudaEngine::room(uint64_t bytes, const WorkQueue &queue) {
 }
 
 void CudaEngine::synchronize() {
-  const CallScope scope(device_);
+  enter_call();
   const WorkQueue here = queue();
   if (here.capture_id != 0)
     throw Error(GSORT_ERROR_NOT_SUPPORTED,
@@ -255,24 +264,24 @@ void CudaEngine::synchronize() {
 }
 
 void CudaEngine::reserve(const Request &shape) {
-  const CallScope scope(device_);
+  enter_call();
   workspace_.reserve(cuda_workspace_bytes(shape));
 }
 
 void CudaEngine::set_workspace(void *memory, uint64_t bytes) {
-  const CallScope scope(device_);
-  if (memory != nullptr && place_of("device_memory", memory, device_.ordinal) != MemoryPlace::kDevice)
+  enter_call();
+  if (memory != nullptr && place_of("device_memory", memory) != MemoryPlace::kDevice)
     throw Error(GSORT_ERROR_INVALID_ARGUMENT, "device_memory = %p is host memory; pass memory of device %d", memory,
                 device_.ordinal);
   workspace_.lend(memory, bytes);
 }
 
 void CudaEngine::execute(const Request &request) {
-  const CallScope scope(device_);
+  enter_call();
   const WorkQueue here = queue();
   if (has_no_elements(request)) return write_empty_result(request);
   Staging staging;
-  staging.collect(request, device_.ordinal);
+  staging.collect(request, places_, device_.ordinal);
   if (staging.any()) return execute_staged(request, staging, here);
   launch(request, room(cuda_workspace_bytes(request), here), here.capture_id != 0);
 }
@@ -315,7 +324,7 @@ bool CudaEngine::execute_on_cpu(const Request &request, const Staging &staging) 
 void CudaEngine::write_empty_result(const Request &request) {
   if (request.operation != Operation::kSum && request.operation != Operation::kReduce) return;
   const uint64_t bits = empty_result(request), bytes = request_bytes(request).out;
-  if (place_of("out", request.out, device_.ordinal) != MemoryPlace::kDevice) {
+  if (place_of("out", request.out) != MemoryPlace::kDevice) {
     std::memcpy(request.out, &bits, bytes);  // little-endian, as every host of an NVIDIA GPU is
     return;
   }

@@ -166,7 +166,9 @@ void require_same_context(const OpenedDevice &device) {
               device.ordinal);
 }
 
-MemoryPlace place_of(const char *argument, const void *array, int ordinal) {
+namespace {
+
+MemoryPlace ask_place(const char *argument, const void *array, int ordinal) {
   cudaPointerAttributes attributes;
   const cudaError_t result = cudaPointerGetAttributes(&attributes, array);
   if (result == cudaErrorInvalidValue) {
@@ -189,6 +191,16 @@ MemoryPlace place_of(const char *argument, const void *array, int ordinal) {
     default:
       return MemoryPlace::kHost;
   }
+}
+
+}  // namespace
+
+MemoryPlace MemoryPlaces::of(const char *argument, const void *array, int ordinal) {
+  for (int i = 0; i < count_; ++i)
+    if (known_[i].array == array) return known_[i].place;
+  const MemoryPlace place = ask_place(argument, array, ordinal);
+  if (count_ < kMost) known_[count_++] = {array, place};
+  return place;
 }
 
 }  // namespace gsort_internal

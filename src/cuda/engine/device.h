@@ -70,8 +70,22 @@ void require_same_context(const OpenedDevice &device);
 // kHost is pageable, kPinned registered with CUDA; kDevice: kernels may use it, managed memory included.
 enum class MemoryPlace { kHost, kPinned, kDevice };
 
-// Throws Error(INVALID_ARGUMENT) naming `argument` for memory of another device than `ordinal`.
-MemoryPlace place_of(const char *argument, const void *array, int ordinal);
+// Where arrays of one call lie. Whoever asks first asks CUDA.
+class MemoryPlaces {
+ public:
+  // Throws Error(INVALID_ARGUMENT) naming `argument` for memory of another device than `ordinal`.
+  MemoryPlace of(const char *argument, const void *array, int ordinal);
+  void forget() { count_ = 0; }
+
+ private:
+  struct Known {
+    const void *array;
+    MemoryPlace place;
+  };
+  static constexpr int kMost = 8;  // no call has more arrays
+  Known known_[kMost];
+  int count_ = 0;
+};
 
 }  // namespace gsort_internal
 

@@ -70,47 +70,48 @@ int Staging::add(const void *from_host, void *to_host, uint64_t bytes, bool page
   return count_++;
 }
 
-int Staging::add_if_host(const char *name, const void *from, void *to, uint64_t bytes, int device) {
+int Staging::add_if_host(const char *name, const void *from, void *to, uint64_t bytes) {
   const void *const array = from != nullptr ? from : to;
   if (array == nullptr || bytes == 0) return kNone;
-  const MemoryPlace place = place_of(name, array, device);
-  if (place != MemoryPlace::kDevice) return add(from, to, bytes, place == MemoryPlace::kHost);
+  const MemoryPlace lies = place(name, array);
+  if (lies != MemoryPlace::kDevice) return add(from, to, bytes, lies == MemoryPlace::kHost);
   all_ = false;
   return kNone;
 }
 
 void Staging::add_in_out(const char *in_name, const void *in, int &in_copy, const char *out_name, void *out,
-                         int &out_copy, uint64_t bytes, int device) {
-  in_copy = add_if_host(in_name, in, nullptr, bytes, device);
+                         int &out_copy, uint64_t bytes) {
+  in_copy = add_if_host(in_name, in, nullptr, bytes);
   if (in_copy == kNone) {
-    out_copy = add_if_host(out_name, nullptr, out, bytes, device);
+    out_copy = add_if_host(out_name, nullptr, out, bytes);
     return;
   }
-  const MemoryPlace place = place_of(out_name, out, device);
-  if (place == MemoryPlace::kDevice) {
+  const MemoryPlace lies = place(out_name, out);
+  if (lies == MemoryPlace::kDevice) {
     all_ = false;
     return;
   }
   copies_[in_copy].to_host = out;
-  copies_[in_copy].to_pageable = place == MemoryPlace::kHost;
+  copies_[in_copy].to_pageable = lies == MemoryPlace::kHost;
   out_copy = in_copy;
 }
 
-void Staging::collect(const Request &request, int device) {
+void Staging::collect(const Request &request, MemoryPlaces &places, int device) {
+  places_ = &places, device_ = device;
   const RequestBytes bytes = request_bytes(request);
   if (writes_whole_keys(request)) {
-    add_in_out("keys_in", request.in, in_, "keys_out", request.out, out_, bytes.in, device);
+    add_in_out("keys_in", request.in, in_, "keys_out", request.out, out_, bytes.in);
   } else {
-    in_ = add_if_host("in", request.in, nullptr, bytes.in, device);
-    out_ = add_if_host("out", nullptr, request.out, bytes.out, device);
-    indices_ = add_if_host("indices_out", nullptr, request.indices_out, bytes.indices, device);
+    in_ = add_if_host("in", request.in, nullptr, bytes.in);
+    out_ = add_if_host("out", nullptr, request.out, bytes.out);
+    indices_ = add_if_host("indices_out", nullptr, request.indices_out, bytes.indices);
   }
-  b_ = add_if_host("b", request.b, nullptr, request.b_n * dtype_bytes(request.order.dtype), device);
+  b_ = add_if_host("b", request.b, nullptr, request.b_n * dtype_bytes(request.order.dtype));
   if (request.segments != 0)
-    offsets_ = add_if_host("offsets", request.offsets, nullptr, (request.segments + 1) * sizeof(uint64_t), device);
+    offsets_ = add_if_host("offsets", request.offsets, nullptr, (request.segments + 1) * sizeof(uint64_t));
   if (request.operation == Operation::kSortPairs) {
     add_in_out("values_in", request.values_in, values_in_, "values_out", request.values_out, values_out_,
-               request.n * request.value_bytes, device);
+               request.n * request.value_bytes);
     if (values_in_ == kNone) check_value_alignment("values_in", request.values_in, request.value_bytes);
     if (values_out_ == kNone) check_value_alignment("values_out", request.values_out, request.value_bytes);
   }

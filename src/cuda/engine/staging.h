@@ -9,6 +9,7 @@
 
 #include "core/control.h"
 #include "core/request.h"
+#include "cuda/engine/device.h"
 #include "host_memory/pinned_ring.h"
 
 namespace gsort_internal {
@@ -19,7 +20,7 @@ class Staging {
  public:
   // Finds the request's host arrays. Arrays that may be the same (in == out) share one copy. Throws
   // Error(INVALID_ARGUMENT) for memory of another device and for device values that kernels cannot load.
-  void collect(const Request &request, int device);
+  void collect(const Request &request, MemoryPlaces &places, int device);
 
   bool any() const { return count_ != 0; }
   uint64_t bytes() const { return bytes_; }
@@ -50,10 +51,14 @@ class Staging {
   static constexpr int kMost = 6;
 
   int add(const void *from_host, void *to_host, uint64_t bytes, bool pageable);
-  int add_if_host(const char *name, const void *from, void *to, uint64_t bytes, int device);
+  int add_if_host(const char *name, const void *from, void *to, uint64_t bytes);
   // An input and an output of the same size; one copy serves both where both are on the host.
   void add_in_out(const char *in_name, const void *in, int &in_copy, const char *out_name, void *out, int &out_copy,
-                  uint64_t bytes, int device);
+                  uint64_t bytes);
+  MemoryPlace place(const char *name, const void *array) { return places_->of(name, array, device_); }
+
+  MemoryPlaces *places_ = nullptr;
+  int device_ = 0;
 
   Copy copies_[kMost];
   int count_ = 0;
