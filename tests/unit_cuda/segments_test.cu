@@ -122,6 +122,44 @@ TEST_F(SegmentsTest, EqualLengths) {
   }
 }
 
+// Keys that share bins, by how many and whether they are equal: what threads, warps and radix passes put in order.
+TEST_F(SegmentsTest, KeysThatCrowd) {
+  std::mt19937_64 random(17);
+  struct Crowd {
+    uint32_t crowds, keys, values;  // crowds of so many keys that lie within so many values, the rest far apart
+  };
+  const Crowd kinds[] = {{1, 8, 8},      {1, 9, 9},       {3, 9, 1},    {5, 31, 40},   {5, 32, 40},   {5, 33, 40},
+                         {2, 256, 1000}, {1, 257, 1000},  {1, 257, 1},  {100, 12, 30}, {150, 12, 30}, {20, 200, 2},
+                         {1, 400, 2},    {1, 5000, 5000}, {1, 6000, 1}, {0, 0, 1}};
+  for (const gsort_dtype dtype : {GSORT_U32, GSORT_F32, GSORT_I64}) {
+    const uint32_t bytes = dtype_bytes(dtype);
+    for (const uint64_t length : {uint64_t{600}, uint64_t{2048}, uint64_t{6000}, uint64_t{12288}}) {
+      std::vector<uint64_t> offsets = {2};
+      Bytes keys(2 * bytes, 1);
+      for (const Crowd &kind : kinds) {
+        std::vector<uint64_t> words;
+        for (uint32_t c = 0; c < kind.crowds; ++c) {
+          const uint64_t base = random();
+          for (uint32_t i = 0; i < kind.keys; ++i) words.push_back(base + random() % kind.values);
+        }
+        while (words.size() < length) words.push_back(random());
+        words.resize(length);
+        std::shuffle(words.begin(), words.end(), random);
+        for (const uint64_t word : words)
+          keys.insert(keys.end(), (const unsigned char *)&word, (const unsigned char *)&word + bytes);
+        offsets.push_back(offsets.back() + length);
+      }
+      SCOPED_TRACE("type " + std::to_string(dtype) + ", length " + std::to_string(length));
+      const KeyOrder order{dtype, false, false};
+      for (const bool in_place : {false, true}) {
+        Bytes result;
+        ASSERT_EQ(run(order, keys, offsets, in_place, 0, result), 0u);
+        ASSERT_TRUE(result == expected(order, keys, offsets));
+      }
+    }
+  }
+}
+
 // Empty segments, in front of, behind and between a few that hold keys, and alone.
 TEST_F(SegmentsTest, RowsOfEmptySegments) {
   const KeyOrder order{GSORT_U32, false, false};

@@ -65,6 +65,7 @@ void check_lists(const Request &r, const Plan &l) {
   const auto most = [&](uint64_t least) { return std::min(r.segments, r.n / least); };
   EXPECT_EQ(most(kShortSegmentItemsMax + 1), l.small_max);
   EXPECT_EQ(most(small_segment_items(bytes) + 1), l.medium_max);
+  EXPECT_EQ(bytes >= 4 ? most(kShortSegmentItemsMax + 1) : 0, l.crowded_max) << "all small and medium ones may crowd";
   EXPECT_EQ(most(medium_segment_items(bytes) + 1), l.large_max);
   // Large segments that are all but one key of a tile too long.
   const uint64_t tile = segment_tile_items(bytes), n = r.n;
@@ -87,13 +88,14 @@ TEST(Layout, ListsHoldTheSegmentsOfEverySize) {
         const uint64_t bytes = dtype_bytes(t), digits = digits_of(dtype_bytes(t)), bins = kDigitBins;
         check_lists(r, l);
         const uint64_t bits = l.short_tiles * short_tile_items(dtype_bytes(t)) + kShortSegmentItemsMax;
-        expect_apart({{"list_counts", l.list_counts, 3 * 8 + 4},
+        expect_apart({{"list_counts", l.list_counts, 5 * 8},
                       {"tickets", l.tickets, digits * 4},
                       {"bounds", l.bounds, segments == 0 ? 0 : bits / 8},
                       {"look_back", l.look_back, l.large_tiles_max * bins * 8},
                       {"large_counts", l.large_counts, l.large_max * digits * bins * 8},
                       {"small_list", l.small_list, l.small_max * 8},
                       {"medium_list", l.medium_list, l.medium_max * 8},
+                      {"crowded_list", l.crowded_list, l.crowded_max * 8},
                       {"large_list", l.large_list, l.large_max * 8},
                       {"large_tile_begins", l.large_tile_begins, (l.large_max + 1) * 8},
                       {"keys_y", l.keys_y, l.large_max == 0 ? 0 : n * bytes}},

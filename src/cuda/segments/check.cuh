@@ -30,7 +30,7 @@ struct Params {
   // Bit i: a segment that is not empty begins or ends at key i. Empty segments leave no trace.
   uint32_t *bounds;
   uint32_t *any_short;
-  List small, medium, large;
+  List small, medium, crowded, large;
   uint64_t *large_tile_begins;       // [large + 1]: number of tiles in the large segments before
   unsigned long long *large_counts;  // [large][digits][256]: counts, then first places
   uint64_t *look_back;               // [tiles][256]

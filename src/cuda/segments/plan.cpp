@@ -15,6 +15,7 @@ void count_entries(const Request &request, uint32_t key_bytes, Plan &plan) {
   plan.small_max = std::min(request.segments, n / (kShortSegmentItemsMax + 1));
   plan.medium_max = std::min(request.segments, n / (small_segment_items(key_bytes) + 1));
   plan.large_max = std::min(request.segments, n / (medium_segment_items(key_bytes) + 1));
+  plan.crowded_max = spreads(key_bytes) ? plan.small_max : 0;  // which counts all that are longer than short ones
   // Every large segment may end with a tile that is not full.
   plan.large_tiles_max = plan.large_max == 0 ? 0 : n / segment_tile_items(key_bytes) + plan.large_max;
   // A segment's bounds are 0 to n, and the last tile looks beyond its own end for the end of its last segment.
@@ -24,7 +25,7 @@ void count_entries(const Request &request, uint32_t key_bytes, Plan &plan) {
 void cut_workspace(const Request &request, uint32_t key_bytes, Plan &plan) {
   const uint32_t digits = digits_of(key_bytes);
   SliceCounter slices;
-  plan.list_counts = slices.take(32);
+  plan.list_counts = slices.take(40);
   plan.tickets = slices.take(uint64_t{digits} * 4);
   plan.bounds = slices.take((plan.short_tiles * short_tile_items(key_bytes) + kShortSegmentItemsMax) / 8);
   plan.zero_bytes = slices.bytes();
@@ -32,6 +33,7 @@ void cut_workspace(const Request &request, uint32_t key_bytes, Plan &plan) {
   plan.large_counts = slices.take(plan.large_max * digits * kDigitBins * 8);
   plan.small_list = slices.take(plan.small_max * 8);
   plan.medium_list = slices.take(plan.medium_max * 8);
+  plan.crowded_list = slices.take(plan.crowded_max * 8);
   plan.large_list = slices.take(plan.large_max * 8);
   plan.large_tile_begins = slices.take((plan.large_max + 1) * 8);
   plan.keys_y = slices.take(plan.large_max == 0 ? 0 : request.n * key_bytes);
@@ -49,6 +51,7 @@ Plan make_plan(const Request &request, const DeviceFacts &device) {
   Plan plan{};
   count_entries(request, key_bytes, plan);
   cut_workspace(request, key_bytes, plan);
+  plan.spread = spreads(key_bytes) && device.shared_bytes_block_max >= kSpreadSharedBytes;
   const uint64_t multiprocessors = device.multiprocessors;
   plan.check_blocks = blocks_for(request.segments, kCheckItems, multiprocessors * 8);
   // Blocks stay for several tiles and even them out.
@@ -59,12 +62,13 @@ Plan make_plan(const Request &request, const DeviceFacts &device) {
   return plan;
 }
 
-void describe(const Request &request, const Plan &, char *text, size_t text_bytes) {
+void describe(const Request &request, const Plan &plan, char *text, size_t text_bytes) {
   std::snprintf(text, text_bytes,
                 "sort of segments on the GPU: %llu keys in %llu segments: up to %u keys in lanes of a warp, up to %u "
-                "by a block, more by LSD passes",
+                "by a block%s, more by LSD passes",
                 static_cast<unsigned long long>(request.n), static_cast<unsigned long long>(request.segments),
-                kShortSegmentItemsMax, medium_segment_items(dtype_bytes(request.order.dtype)));
+                kShortSegmentItemsMax, medium_segment_items(dtype_bytes(request.order.dtype)),
+                plan.spread ? ", spread over bins" : "");
 }
 
 }  // namespace gsort_internal::segments

@@ -32,6 +32,16 @@ constexpr uint32_t medium_segment_items(uint32_t key_bytes) {
   return key_bytes == 8 ? MediumSegmentTile<8>::kItems : MediumSegmentTile<4>::kItems;
 }
 
+// By spreading (spread_sort.cuh) if the keys are of 4 or 8 bytes and the device holds what that takes: some bytes a key
+// more than the radix passes want, which keys of 1 and 2 bytes need few of.
+template <uint32_t KeyBytes>
+using SpreadSmallTile = SmallSegmentTile<KeyBytes>;
+template <uint32_t KeyBytes>
+using SpreadMediumTile = MediumSegmentTile<KeyBytes>;
+constexpr bool spreads(uint32_t key_bytes) { return key_bytes >= 4; }
+// What the largest kernel of it takes, with some room.
+constexpr uint32_t kSpreadSharedBytes = 102400;
+
 // Large segments go through passes over memory. One shape that fits every SM does.
 template <uint32_t KeyBytes>
 using SegmentPassTile = TileShape<512, KeyBytes == 8 ? 12 : 24>;
@@ -49,13 +59,15 @@ struct Plan {
   uint64_t medium_max;
   uint64_t large_max;
   uint64_t large_tiles_max;
+  uint64_t crowded_max;  // small and medium segments whose keys crowd when they are spread
+  bool spread;           // small and medium segments are
   uint64_t short_tiles;
 
   // Cleared before every sort; the first zero_bytes of the workspace.
   uint64_t list_counts, tickets, bounds, zero_bytes;
 
   uint64_t look_back, large_counts;
-  uint64_t small_list, medium_list, large_list, large_tile_begins;
+  uint64_t small_list, medium_list, crowded_list, large_list, large_tile_begins;
   uint64_t keys_y;
   uint64_t workspace_bytes;  // whatever the device
 

@@ -11,6 +11,7 @@
 #include "cuda/segments/job.h"
 #include "cuda/segments/segmented.cuh"
 #include "cuda/segments/short.cuh"
+#include "cuda/segments/spread_sort.cuh"
 
 namespace gsort_internal::segments {
 
@@ -32,6 +33,7 @@ Params<U> make_params(const Job &job) {
   params.any_short = reinterpret_cast<uint32_t *>(counts + 3);
   params.small = {counts, job.slice<uint64_t>(plan.small_list), plan.small_max};
   params.medium = {counts + 1, job.slice<uint64_t>(plan.medium_list), plan.medium_max};
+  params.crowded = {counts + 4, job.slice<uint64_t>(plan.crowded_list), plan.crowded_max};
   params.large = {counts + 2, job.slice<uint64_t>(plan.large_list), plan.large_max};
   params.large_tile_begins = job.slice<uint64_t>(plan.large_tile_begins);
   params.large_counts = job.slice<unsigned long long>(plan.large_counts);
@@ -64,6 +66,32 @@ void launch_block_segments(const LaunchContext &context, const Params<U> &params
                 block_segments_kernel<U, Shape>, params, list);
 }
 
+template <class U, class Shape, uint32_t kBlocks>
+void launch_spread_segments(const LaunchContext &context, const Params<U> &params, const List &list, uint32_t blocks) {
+  if (list.capacity == 0) return;
+  constexpr uint32_t kSharedBytes = sizeof(SpreadStorage<U, Shape>);
+  static_assert(kSharedBytes <= kSpreadSharedBytes, "a plan spreads where so much fits");
+  launch_kernel(context, "spread_segments_kernel", {blocks, Shape::kThreads, kSharedBytes},
+                spread_segments_kernel<U, Shape, kBlocks>, params, list);
+}
+
+// Small and medium ones, each by a block.
+template <class U>
+void launch_middle_segments(const LaunchContext &context, const Job &job, const Params<U> &params) {
+  const Plan &plan = job.plan;
+  using Small = SmallSegmentTile<sizeof(U)>;
+  using Medium = MediumSegmentTile<sizeof(U)>;
+  if constexpr (spreads(sizeof(U))) {
+    if (plan.spread) {
+      launch_spread_segments<U, SpreadSmallTile<sizeof(U)>, 5>(context, params, params.small, plan.small_blocks);
+      launch_spread_segments<U, SpreadMediumTile<sizeof(U)>, 2>(context, params, params.medium, plan.medium_blocks);
+      return launch_block_segments<U, Medium>(context, params, params.crowded, plan.medium_blocks);
+    }
+  }
+  launch_block_segments<U, Small>(context, params, params.small, plan.small_blocks);
+  launch_block_segments<U, Medium>(context, params, params.medium, plan.medium_blocks);
+}
+
 template <class U>
 void launch_large_segments(const LaunchContext &context, const Job &job, const Params<U> &params) {
   using Shape = SegmentPassTile<sizeof(U)>;
@@ -93,8 +121,7 @@ void launch_width(const LaunchContext &context, const Job &job) {
   launch_kernel(context, "check_segments_kernel", {job.plan.check_blocks, kBlockThreads}, check_segments_kernel<U>,
                 params);
   launch_short_segments<U>(context, job, params);
-  launch_block_segments<U, SmallSegmentTile<sizeof(U)>>(context, params, params.small, job.plan.small_blocks);
-  launch_block_segments<U, MediumSegmentTile<sizeof(U)>>(context, params, params.medium, job.plan.medium_blocks);
+  launch_middle_segments(context, job, params);
   launch_large_segments<U>(context, job, params);
 }
 
