@@ -27,13 +27,18 @@ std::vector<uint64_t> segment_counts(uint64_t n) {
 TEST(Layout, ClassesFollowEachOther) {
   for (const uint32_t bytes : {1u, 2u, 4u, 8u}) {
     EXPECT_LT(kShortSegmentItemsMax, small_segment_items(bytes));
-    EXPECT_LT(small_segment_items(bytes), medium_segment_items(bytes));
+    EXPECT_LT(small_segment_items(bytes), middle_segment_items(bytes));
+    EXPECT_LT(middle_segment_items(bytes), medium_segment_items(bytes));
     EXPECT_LE(kShortSegmentItemsMax, short_tile_items(bytes)) << "a segment ends in the tile behind at the latest";
     EXPECT_EQ(0u, short_tile_items(bytes) % 32) << "a tile begins with a word of the bitmap";
     EXPECT_LT(short_tile_items(bytes) + kShortSegmentItemsMax, 0xffffu) << "places have 16 bits";
     EXPECT_EQ(bytes == 8 ? SmallSegmentTile<8>::kItems : SmallSegmentTile<4>::kItems, small_segment_items(bytes));
     EXPECT_EQ(bytes == 8 ? MediumSegmentTile<8>::kItems : MediumSegmentTile<4>::kItems, medium_segment_items(bytes));
   }
+  EXPECT_EQ(small_segment_items(4), SpreadSmall<4>::kItems);
+  EXPECT_EQ(small_segment_items(8), SpreadSmall<8>::kItems);
+  EXPECT_EQ(medium_segment_items(4), SpreadMedium<4>::kItems);
+  EXPECT_EQ(medium_segment_items(8), SpreadMedium<8>::kItems);
   EXPECT_EQ(32 * kShortLaneItems, kShortSegmentItemsMax);
   EXPECT_LE(kShortSegmentItemsMax / 32, 32u) << "a warp looks at the words behind a tile at once";
 }
@@ -65,7 +70,9 @@ void check_lists(const Request &r, const Plan &l) {
   const auto most = [&](uint64_t least) { return std::min(r.segments, r.n / least); };
   EXPECT_EQ(most(kShortSegmentItemsMax + 1), l.small_max);
   EXPECT_EQ(most(small_segment_items(bytes) + 1), l.medium_max);
-  EXPECT_EQ(bytes >= 4 ? most(kShortSegmentItemsMax + 1) : 0, l.crowded_max) << "all small and medium ones may crowd";
+  EXPECT_EQ(bytes >= 4 ? most(kShortSegmentItemsMax + 1) : 0, l.crowded_max)
+      << "all but short and large ones may crowd";
+  EXPECT_EQ(bytes >= 4 ? most(small_segment_items(bytes) + 1) : 0, l.middle_max);
   EXPECT_EQ(most(medium_segment_items(bytes) + 1), l.large_max);
   // Large segments that are all but one key of a tile too long.
   const uint64_t tile = segment_tile_items(bytes), n = r.n;
@@ -88,12 +95,13 @@ TEST(Layout, ListsHoldTheSegmentsOfEverySize) {
         const uint64_t bytes = dtype_bytes(t), digits = digits_of(dtype_bytes(t)), bins = kDigitBins;
         check_lists(r, l);
         const uint64_t bits = l.short_tiles * short_tile_items(dtype_bytes(t)) + kShortSegmentItemsMax;
-        expect_apart({{"list_counts", l.list_counts, 5 * 8},
+        expect_apart({{"list_counts", l.list_counts, 6 * 8},
                       {"tickets", l.tickets, digits * 4},
                       {"bounds", l.bounds, segments == 0 ? 0 : bits / 8},
                       {"look_back", l.look_back, l.large_tiles_max * bins * 8},
                       {"large_counts", l.large_counts, l.large_max * digits * bins * 8},
                       {"small_list", l.small_list, l.small_max * 8},
+                      {"middle_list", l.middle_list, l.middle_max * 8},
                       {"medium_list", l.medium_list, l.medium_max * 8},
                       {"crowded_list", l.crowded_list, l.crowded_max * 8},
                       {"large_list", l.large_list, l.large_max * 8},
@@ -119,7 +127,8 @@ TEST(SegmentsPlan, WorkspaceDoesNotDependOnTheDevice) {
         const Request r = segments_of(t, n, segments);
         const Plan small = make_plan(r, kLeastDevice), large = make_plan(r, {100, 148, 232448});
         EXPECT_EQ(small.workspace_bytes, large.workspace_bytes);
-        for (const uint32_t blocks : {small.check_blocks, small.short_blocks, small.small_blocks, small.medium_blocks})
+        for (const uint32_t blocks :
+             {small.check_blocks, small.short_blocks, small.small_blocks, small.middle_blocks, small.medium_blocks})
           EXPECT_GE(blocks, 1u);
         EXPECT_LE(large.short_blocks, std::max<uint64_t>(large.short_tiles, 1)) << "a block without a tile";
         EXPECT_GE(uint64_t{large.check_blocks} * kCheckItems, std::min<uint64_t>(segments, 148 * 8 * kCheckItems));

@@ -30,7 +30,7 @@ struct Params {
   // Bit i: a segment that is not empty begins or ends at key i. Empty segments leave no trace.
   uint32_t *bounds;
   uint32_t *any_short;
-  List small, medium, crowded, large;
+  List small, middle, medium, crowded, large;
   uint64_t *large_tile_begins;       // [large + 1]: number of tiles in the large segments before
   unsigned long long *large_counts;  // [large][digits][256]: counts, then first places
   uint64_t *look_back;               // [tiles][256]
@@ -79,6 +79,8 @@ __device__ __forceinline__ bool list_by_length(const Params<U> &params, uint64_t
   if (items <= kShortSegmentItemsMax) return true;
   if (items <= SmallSegmentTile<sizeof(U)>::kItems) {
     list_segment(params.small, s);
+  } else if (items <= SpreadMiddle<sizeof(U)>::kItems && params.middle.capacity != 0) {
+    list_segment(params.middle, s);
   } else if (items <= MediumSegmentTile<sizeof(U)>::kItems) {
     list_segment(params.medium, s);
   } else {

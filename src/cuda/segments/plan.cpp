@@ -15,6 +15,7 @@ void count_entries(const Request &request, uint32_t key_bytes, Plan &plan) {
   plan.small_max = std::min(request.segments, n / (kShortSegmentItemsMax + 1));
   plan.medium_max = std::min(request.segments, n / (small_segment_items(key_bytes) + 1));
   plan.large_max = std::min(request.segments, n / (medium_segment_items(key_bytes) + 1));
+  plan.middle_max = spreads(key_bytes) ? plan.medium_max : 0;
   plan.crowded_max = spreads(key_bytes) ? plan.small_max : 0;  // which counts all that are longer than short ones
   // Every large segment may end with a tile that is not full.
   plan.large_tiles_max = plan.large_max == 0 ? 0 : n / segment_tile_items(key_bytes) + plan.large_max;
@@ -25,13 +26,14 @@ void count_entries(const Request &request, uint32_t key_bytes, Plan &plan) {
 void cut_workspace(const Request &request, uint32_t key_bytes, Plan &plan) {
   const uint32_t digits = digits_of(key_bytes);
   SliceCounter slices;
-  plan.list_counts = slices.take(40);
+  plan.list_counts = slices.take(48);
   plan.tickets = slices.take(uint64_t{digits} * 4);
   plan.bounds = slices.take((plan.short_tiles * short_tile_items(key_bytes) + kShortSegmentItemsMax) / 8);
   plan.zero_bytes = slices.bytes();
   plan.look_back = slices.take(plan.large_tiles_max * kDigitBins * 8);
   plan.large_counts = slices.take(plan.large_max * digits * kDigitBins * 8);
   plan.small_list = slices.take(plan.small_max * 8);
+  plan.middle_list = slices.take(plan.middle_max * 8);
   plan.medium_list = slices.take(plan.medium_max * 8);
   plan.crowded_list = slices.take(plan.crowded_max * 8);
   plan.large_list = slices.take(plan.large_max * 8);
@@ -57,7 +59,8 @@ Plan make_plan(const Request &request, const DeviceFacts &device) {
   // Blocks stay for several tiles and even them out.
   plan.short_blocks = blocks_for(plan.short_tiles, 1, multiprocessors * 30);
   // Enough blocks to fill every multiprocessor twice: the second half evens out segments of different size.
-  plan.small_blocks = blocks_for(plan.small_max, 1, multiprocessors * (2048 / SmallSegmentTile<4>::kThreads));
+  plan.small_blocks = blocks_for(plan.small_max, 1, multiprocessors * (2048 / SpreadSmall<4>::kThreads));
+  plan.middle_blocks = blocks_for(plan.middle_max, 1, multiprocessors * (2048 / SpreadMiddle<4>::kThreads));
   plan.medium_blocks = blocks_for(plan.medium_max, 1, multiprocessors * (2048 / MediumSegmentTile<4>::kThreads));
   return plan;
 }

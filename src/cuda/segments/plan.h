@@ -34,10 +34,23 @@ constexpr uint32_t medium_segment_items(uint32_t key_bytes) {
 
 // By spreading (spread_sort.cuh) if the keys are of 4 or 8 bytes and the device holds what that takes: some bytes a key
 // more than the radix passes want, which keys of 1 and 2 bytes need few of.
+template <uint32_t Threads, uint32_t Rows>
+struct SpreadShape {
+  static constexpr uint32_t kThreads = Threads;
+  static constexpr uint32_t kRows = Rows;
+  static constexpr uint32_t kWarps = Threads / 32;
+  static constexpr uint32_t kItems = Threads * Rows;
+};
+// The smaller the block, the less its barriers cost.
 template <uint32_t KeyBytes>
-using SpreadSmallTile = SmallSegmentTile<KeyBytes>;
+using SpreadSmall = SpreadShape<128, KeyBytes == 8 ? 8 : 16>;
 template <uint32_t KeyBytes>
-using SpreadMediumTile = MediumSegmentTile<KeyBytes>;
+using SpreadMiddle = SpreadShape<256, KeyBytes == 8 ? 12 : 24>;
+template <uint32_t KeyBytes>
+using SpreadMedium = SpreadShape<512, KeyBytes == 8 ? 12 : 24>;
+constexpr uint32_t middle_segment_items(uint32_t key_bytes) {
+  return key_bytes == 8 ? SpreadMiddle<8>::kItems : SpreadMiddle<4>::kItems;
+}
 constexpr bool spreads(uint32_t key_bytes) { return key_bytes >= 4; }
 // What the largest kernel of it takes, with some room.
 constexpr uint32_t kSpreadSharedBytes = 102400;
@@ -56,23 +69,24 @@ constexpr uint32_t kCheckItems = kBlockThreads * kCheckRows;
 struct Plan {
   // Entries of the lists: a listed segment has more keys than the class below it takes.
   uint64_t small_max;
+  uint64_t middle_max;  // without spreading they are listed with the medium ones
   uint64_t medium_max;
   uint64_t large_max;
   uint64_t large_tiles_max;
-  uint64_t crowded_max;  // small and medium segments whose keys crowd when they are spread
-  bool spread;           // small and medium segments are
+  uint64_t crowded_max;  // segments whose keys crowd when they are spread
+  bool spread;           // small, middle and medium segments are
   uint64_t short_tiles;
 
   // Cleared before every sort; the first zero_bytes of the workspace.
   uint64_t list_counts, tickets, bounds, zero_bytes;
 
   uint64_t look_back, large_counts;
-  uint64_t small_list, medium_list, crowded_list, large_list, large_tile_begins;
+  uint64_t small_list, middle_list, medium_list, crowded_list, large_list, large_tile_begins;
   uint64_t keys_y;
   uint64_t workspace_bytes;  // whatever the device
 
   // Of the kernels; of large segments as many as are resident, up to large_tiles_max.
-  uint32_t check_blocks, short_blocks, small_blocks, medium_blocks;
+  uint32_t check_blocks, short_blocks, small_blocks, middle_blocks, medium_blocks;
 };
 
 Plan make_plan(const Request &request, const DeviceFacts &device);

@@ -32,6 +32,7 @@ Params<U> make_params(const Job &job) {
   auto *counts = job.slice<unsigned long long>(plan.list_counts);
   params.any_short = reinterpret_cast<uint32_t *>(counts + 3);
   params.small = {counts, job.slice<uint64_t>(plan.small_list), plan.small_max};
+  params.middle = {counts + 5, job.slice<uint64_t>(plan.middle_list), plan.spread ? plan.middle_max : 0};
   params.medium = {counts + 1, job.slice<uint64_t>(plan.medium_list), plan.medium_max};
   params.crowded = {counts + 4, job.slice<uint64_t>(plan.crowded_list), plan.crowded_max};
   params.large = {counts + 2, job.slice<uint64_t>(plan.large_list), plan.large_max};
@@ -75,7 +76,7 @@ void launch_spread_segments(const LaunchContext &context, const Params<U> &param
                 spread_segments_kernel<U, Shape, kBlocks>, params, list);
 }
 
-// Small and medium ones, each by a block.
+// Small, middle and medium ones, each by a block.
 template <class U>
 void launch_middle_segments(const LaunchContext &context, const Job &job, const Params<U> &params) {
   const Plan &plan = job.plan;
@@ -83,8 +84,9 @@ void launch_middle_segments(const LaunchContext &context, const Job &job, const 
   using Medium = MediumSegmentTile<sizeof(U)>;
   if constexpr (spreads(sizeof(U))) {
     if (plan.spread) {
-      launch_spread_segments<U, SpreadSmallTile<sizeof(U)>, 5>(context, params, params.small, plan.small_blocks);
-      launch_spread_segments<U, SpreadMediumTile<sizeof(U)>, 2>(context, params, params.medium, plan.medium_blocks);
+      launch_spread_segments<U, SpreadSmall<sizeof(U)>, 8>(context, params, params.small, plan.small_blocks);
+      launch_spread_segments<U, SpreadMiddle<sizeof(U)>, 4>(context, params, params.middle, plan.middle_blocks);
+      launch_spread_segments<U, SpreadMedium<sizeof(U)>, 2>(context, params, params.medium, plan.medium_blocks);
       return launch_block_segments<U, Medium>(context, params, params.crowded, plan.medium_blocks);
     }
   }
