@@ -10,7 +10,7 @@
 
 #include "cuda/sort/fast_path/plan.h"
 #include "cuda/sort/launch.h"
-#include "cuda/sort/msd/msd_plan.h"
+#include "cuda/sort/msd/plan.h"
 #include "fast_path_support.h"
 
 namespace gsort_internal {
@@ -118,7 +118,7 @@ TEST_F(FastPathSort, EveryOperation) {
 TEST_F(FastPathSort, KeysAlone) {
   options_.fast_path_items_min = 1;
   for (const KeyOrder &order : {KeyOrder{GSORT_U32, true, false}, KeyOrder{GSORT_F64, false, false}})
-    for (const Words &keys : telling_inputs(kMsdItemsMin + 77, order))
+    for (const Words &keys : telling_inputs(sort::msd::kItemsMin + 77, order))
       for (const bool in_place : {false, true}) {
         check(keys, {Operation::kSort, order}, in_place);
         if (HasFatalFailure()) return;
@@ -136,7 +136,7 @@ TEST_F(FastPathSort, AtItsOwnSize) {
 // One graph, replayed over different keys: nothing of one run is left for the next.
 TEST_F(FastPathSort, ReplaysOfACapturedSort) {
   options_.fast_path_items_min = 1;
-  const uint64_t n = kMsdItemsMin + 5;
+  const uint64_t n = sort::msd::kItemsMin + 5;
   const KeyOrder order = {GSORT_U32, false, false};
   DeviceArray in(n * 4, 4), out(n * 4, 0);
   Request request{Operation::kSort, order};

@@ -8,7 +8,7 @@
 
 #include "msd_support.h"
 
-namespace gsort_internal {
+namespace gsort_internal::sort::msd {
 namespace {
 
 using gsort_test::bits_of;
@@ -26,7 +26,7 @@ class MsdSplit : public gsort_test::DeviceTest {
   void SetUp() override {
     DeviceTest::SetUp();
     if (IsSkipped()) return;
-    if (facts_.shared_bytes_block_max < kMsdSharedBytesMin) GTEST_SKIP() << "a chip with less shared memory";
+    if (facts_.shared_bytes_block_max < kSharedBytesMin) GTEST_SKIP() << "a chip with less shared memory";
     how_.splits = true;
   }
   How how_;
@@ -100,7 +100,7 @@ TEST_F(MsdSplit, TakesOverAfterTheHistogram) {
   how_.in_place = true;
   std::vector<uint32_t> keys = make_keys<uint32_t>(kMore, [](uint64_t i) { return mixed(i) & 0x7fffffff; });
   keys[31337] |= 0x80000000u;
-  for (const uint32_t cell_bits : {0u, kMsdCellBitsMax})
+  for (const uint32_t cell_bits : {0u, kCellBitsMax})
     for (const bool splits : {false, true}) {
       how_.cell_bits = cell_bits;
       how_.splits = splits;
@@ -194,4 +194,4 @@ TEST_F(MsdSplit, ManyKeys) {
 }
 
 }  // namespace
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::msd

@@ -11,12 +11,13 @@
 #include <vector>
 
 #include "cuda/sort/msd/msd.h"
-#include "cuda/sort/msd/msd_plan.h"
+#include "cuda/sort/msd/plan.h"
 #include "launch_harness.h"
 
 namespace gsort_test {
 
 using namespace gsort_internal;
+using namespace gsort_internal::sort::msd;
 
 struct How {
   bool in_place = false;
@@ -51,10 +52,12 @@ bool run(const std::vector<U> &keys, const How &how) {
   const KeyCodec<U> codec = make_codec<U>(how.order);
   const LaunchContext context = {nullptr, &device_facts(), &quiet()};
   const DeviceArray in(keys, how.offset * sizeof(U)), out(bytes, (how.offset ^ 1) * sizeof(U)), scratch(bytes, 0);
-  const DeviceArray tables(msd_tables_bytes(n, sizeof(U), how.cell_bits, how.splits), 0);
+  const Plan plan = make_plan_on(n, device_facts().shared_bytes_block_max, how.cell_bits);
+  const SplitPlan split = how.splits ? plan_split(n) : SplitPlan{};
+  const DeviceArray tables(tables_bytes(plan, split, sizeof(U)), 0);
   const uint32_t *const word =
-      launch_msd<U>(context, {in.as<U>(), how.in_place ? in.as<U>() : out.as<U>(), scratch.as<U>(), n, codec,
-                              tables.data(), nullptr, how.cell_bits, false, how.splits, how.splitters_only});
+      launch<U>(context, {in.as<U>(), how.in_place ? in.as<U>() : out.as<U>(), scratch.as<U>(), n, codec, tables.data(),
+                          plan, split, nullptr, false, how.splitters_only});
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   uint32_t sorted = 0;
   EXPECT_EQ(cudaMemcpy(&sorted, word, sizeof(sorted), cudaMemcpyDeviceToHost), cudaSuccess);

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "cuda/sort/msd/msd.h"
-#include "cuda/sort/msd/msd_plan.h"
+#include "cuda/sort/msd/plan.h"
 #include "launch_harness.h"
 #include "msd_support.h"
 
-namespace gsort_internal {
+namespace gsort_internal::sort::msd {
 namespace {
 
 using gsort_test::all_poison;
@@ -35,25 +35,25 @@ class Msd : public gsort_test::DeviceTest {
   void SetUp() override {
     DeviceTest::SetUp();
     if (IsSkipped()) return;
-    if (facts_.shared_bytes_block_max < kMsdSharedBytesMin) GTEST_SKIP() << "a chip with less shared memory";
+    if (facts_.shared_bytes_block_max < kSharedBytesMin) GTEST_SKIP() << "a chip with less shared memory";
   }
 };
 
-bool map_fits(uint64_t n) { return device_facts().shared_bytes_block_max >= msd_counts_bytes(plan_msd(n)) + 1024; }
+bool map_fits(uint64_t n) { return device_facts().shared_bytes_block_max >= histogram_bytes(make_plan(n)) + 1024; }
 
 TEST_F(Msd, EvenKeysAreSortedAtEverySize) {
-  for (const uint64_t n : {kMsdItemsMin, kMsdItemsMin + 1, kOnePass - 1, kOnePass, uint64_t{kMsdCellKeysMean} << 9,
-                           (uint64_t{kMsdCellKeysMean} << 9) + 1}) {
+  for (const uint64_t n : {kItemsMin, kItemsMin + 1, kOnePass - 1, kOnePass, uint64_t{kCellKeysMean} << 9,
+                           (uint64_t{kCellKeysMean} << 9) + 1}) {
     EXPECT_TRUE(run<uint32_t>(make_keys<uint32_t>(n, mixed), {})) << n;
     EXPECT_TRUE(run<uint64_t>(make_keys<uint64_t>(n, mixed), {})) << n;
   }
-  EXPECT_TRUE(run<uint32_t>(make_keys<uint32_t>(kMsdSmallSampleItemsMax + 1, mixed), {}));
+  EXPECT_TRUE(run<uint32_t>(make_keys<uint32_t>(kSmallSampleItemsMax + 1, mixed), {}));
 }
 
 // As many cells as hundreds of millions of keys take: counted by groups of blocks, and moved by the most bins.
 TEST_F(Msd, ManyCells) {
   How how;
-  for (how.cell_bits = kMsdCountedBits; how.cell_bits <= kMsdCellBitsMax; ++how.cell_bits) {
+  for (how.cell_bits = kCountedBits; how.cell_bits <= kCellBitsMax; ++how.cell_bits) {
     EXPECT_TRUE(run<uint32_t>(make_keys<uint32_t>(kTwoPasses, mixed), how)) << how.cell_bits;
     EXPECT_TRUE(run<uint64_t>(make_keys<uint64_t>(kTwoPasses, mixed), how)) << how.cell_bits;
     std::vector<uint32_t> keys = make_keys<uint32_t>(kTwoPasses, [](uint64_t i) { return mixed(i) >> 33; });
@@ -67,10 +67,18 @@ TEST_F(Msd, StandsAsideWhereTheKeysAreSortedAlready) {
   const KeyCodec<uint32_t> codec = make_codec<uint32_t>({GSORT_U32, false, false});
   for (const uint32_t done : {0u, 1u, 5u}) {
     const DeviceArray in(keys, 0), word(std::vector<uint32_t>{done}, 0);
-    const DeviceArray out(kOnePass * 4, 0), scratch(kOnePass * 4, 0), tables(msd_tables_bytes(kOnePass, 4), 0);
-    const uint32_t *const sorted =
-        launch_msd<uint32_t>(context(), {in.as<uint32_t>(), out.as<uint32_t>(), scratch.as<uint32_t>(), kOnePass, codec,
-                                         tables.data(), word.as<uint32_t>(), 0, false});
+    const Plan plan = make_plan_on(kOnePass, device_facts().shared_bytes_block_max);
+    const DeviceArray out(kOnePass * 4, 0), scratch(kOnePass * 4, 0), tables(tables_bytes(plan, {}, 4), 0);
+    const uint32_t *const sorted = launch<uint32_t>(context(), {in.as<uint32_t>(),
+                                                                out.as<uint32_t>(),
+                                                                scratch.as<uint32_t>(),
+                                                                kOnePass,
+                                                                codec,
+                                                                tables.data(),
+                                                                plan,
+                                                                {},
+                                                                word.as<uint32_t>(),
+                                                                false});
     uint32_t answer = 0;
     EXPECT_EQ(cudaMemcpy(&answer, sorted, sizeof(answer), cudaMemcpyDeviceToHost), cudaSuccess);
     EXPECT_NE(answer, 0u);
@@ -220,8 +228,8 @@ TEST_F(Msd, CrowdedDigits) {
 
 // A cell of exactly as many keys as the finish holds, among others that are even; one key more turns the sort away.
 TEST_F(Msd, FullestCell) {
-  const uint64_t n = kTwoPasses, most = MsdShape<4>::kFinishKeysMax;
-  const uint32_t cell_shift = 32 - plan_msd(n).cell_bits;
+  const uint64_t n = kTwoPasses, most = BlockShape<4>::kFinishKeysMax;
+  const uint32_t cell_shift = 32 - make_plan(n).cell_bits;
   for (const uint64_t cell_keys : {most, most + 1}) {
     const uint64_t cell = 77;
     std::vector<uint32_t> keys = make_keys<uint32_t>(n, mixed);
@@ -303,4 +311,4 @@ TEST_F(Msd, Repeated) {
 }
 
 }  // namespace
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::msd

@@ -137,7 +137,7 @@ TEST_F(SortTest, BlocksThatTakeManyTiles) {
     for (const gsort_dtype dtype : {GSORT_U32, GSORT_F32, GSORT_U64}) {
       for (const Pattern pattern :
            {Pattern::kFewBits, Pattern::kGreatest, Pattern::kOneDigit, Pattern::kConstant, Pattern::kUniform}) {
-        for (const uint64_t n : {kMsdItemsMin, uint64_t{700'001}}) {
+        for (const uint64_t n : {sort::msd::kItemsMin, uint64_t{700'001}}) {
           for (const uint32_t portion_tiles : {0u, 7u}) {
             options_.portion_tiles = portion_tiles;
             const KeyOrder order{dtype, seed % 2 == 0, false};
@@ -156,7 +156,7 @@ TEST_F(SortTest, BlocksThatTakeManyTiles) {
 TEST_F(SortTest, SplittersAndThePassesBehindThem) {
   for (const Pattern pattern : {Pattern::kFewBits, Pattern::kGreatest, Pattern::kSpecial, Pattern::kUniform}) {
     const KeyOrder order{GSORT_F64, pattern == Pattern::kGreatest, false};
-    const uint64_t n = kSplitItemsMin + 5;
+    const uint64_t n = sort::msd::kSplitItemsMin + 5;
     SCOPED_TRACE(describe(order, n, pattern));
     const Input input(order, pattern, n, 77);
     for (const bool in_place : {false, true}) check_keys(input, in_place, 3);

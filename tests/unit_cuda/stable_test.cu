@@ -26,7 +26,8 @@ class Stable : public SortFixture {
   void SetUp() override {
     SortFixture::SetUp();
     if (IsSkipped()) return;
-    if (facts_.shared_bytes_block_max < kStableSharedBytesMin) GTEST_SKIP() << "a chip with less shared memory";
+    if (facts_.shared_bytes_block_max < sort::msd::kStableSharedBytesMin)
+      GTEST_SKIP() << "a chip with less shared memory";
     options_.algorithm = sort::Algorithm::kStable;
   }
 
@@ -156,7 +157,7 @@ TEST_F(Stable, CrowdedDigits) {
 
 // A cell of exactly as many pairs as fit, among others that are even; one more turns the sort away.
 TEST_F(Stable, FullestCell) {
-  const StablePlan plan = plan_stable(kMany);
+  const sort::msd::StablePlan plan = sort::msd::plan_stable(kMany);
   for (const gsort_dtype dtype : {GSORT_U32, GSORT_U64})
     for (const uint64_t cell_items : {plan.cell_items_max - 1, plan.cell_items_max, plan.cell_items_max + 1}) {
       const uint32_t shift = dtype_bytes(dtype) * 8 - plan.cell_bits;
@@ -289,9 +290,11 @@ class LargePairs {
 };
 
 TEST_F(Stable, SizesAroundEveryPlan) {
-  std::vector<uint64_t> sizes = {kStableItemsForcedMin, kStableItemsForcedMin + 1, kStableItemsMax};
-  for (uint32_t bits = kStableCellBitsMin; bits < kStableCellBitsMax; ++bits)
-    for (const uint64_t more : {0, 1}) sizes.push_back((uint64_t{stable_cell_items_mean(bits)} << bits) + more);
+  std::vector<uint64_t> sizes = {sort::msd::kStableItemsForcedMin, sort::msd::kStableItemsForcedMin + 1,
+                                 sort::msd::kStableItemsMax};
+  for (uint32_t bits = sort::msd::kStableCellBitsMin; bits < sort::msd::kStableCellBitsMax; ++bits)
+    for (const uint64_t more : {0, 1})
+      sizes.push_back((uint64_t{sort::msd::stable_cell_items_mean(bits)} << bits) + more);
   for (const uint64_t n : sizes) {
     SCOPED_TRACE(n);
     const auto run = [&](auto key) {
@@ -336,7 +339,7 @@ TEST_F(Stable, StandsAsideWhereTheJobIsDone) {
     sort::fast_path::launch_clear(
         context(), workspace.data(),
         job.plan.tries_fast_path ? job.plan.slices.fast_path_zero_bytes : job.plan.slices.zero_bytes);
-    const uint32_t *const word = launch_stable<uint32_t>(context(), job, done.as<uint32_t>());
+    const uint32_t *const word = sort::msd::launch_stable<uint32_t>(context(), job, done.as<uint32_t>());
     ASSERT_NE(word, nullptr);
     uint32_t sorted = 0;
     ASSERT_EQ(cudaMemcpy(&sorted, word, sizeof(sorted), cudaMemcpyDeviceToHost), cudaSuccess);
@@ -357,15 +360,15 @@ TEST_F(Stable, PlanChoosesIt) {
     request.n = n;
     return sort::make_plan(request, facts_).algorithm;
   };
-  EXPECT_EQ(chosen(stable_items_min(8) - 1), sort::Algorithm::kLsd);
-  EXPECT_EQ(chosen(stable_items_min(8)), sort::Algorithm::kStable);
-  EXPECT_EQ(chosen(kStableItemsMax), sort::Algorithm::kStable);
-  EXPECT_EQ(chosen(kStableItemsMax + 1), sort::Algorithm::kLsd);
+  EXPECT_EQ(chosen(sort::msd::stable_items_min(8) - 1), sort::Algorithm::kLsd);
+  EXPECT_EQ(chosen(sort::msd::stable_items_min(8)), sort::Algorithm::kStable);
+  EXPECT_EQ(chosen(sort::msd::kStableItemsMax), sort::Algorithm::kStable);
+  EXPECT_EQ(chosen(sort::msd::kStableItemsMax + 1), sort::Algorithm::kLsd);
   request.order.dtype = GSORT_F32;
-  EXPECT_EQ(chosen(stable_items_min(4) - 1), sort::Algorithm::kLsd);
-  EXPECT_EQ(chosen(stable_items_min(4)), sort::Algorithm::kStable);
+  EXPECT_EQ(chosen(sort::msd::stable_items_min(4) - 1), sort::Algorithm::kLsd);
+  EXPECT_EQ(chosen(sort::msd::stable_items_min(4)), sort::Algorithm::kStable);
   request.order.dtype = GSORT_U16;
-  EXPECT_EQ(chosen(stable_items_min(4)), sort::Algorithm::kLsd);
+  EXPECT_EQ(chosen(sort::msd::stable_items_min(4)), sort::Algorithm::kLsd);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 // Which kernels an architecture has code for, and that no plan chooses others.
 #include "core/dtype.h"
 #include "cuda/engine/device_facts.h"
-#include "cuda/sort/msd/msd_plan.h"
+#include "cuda/sort/msd/plan.h"
 #include "cuda/sort/msd/stable_plan.h"
 #include "cuda/sort/small/plan.h"
 #include "plan_support.h"
@@ -44,8 +44,8 @@ TEST(Architecture, SortsThatNeedMuchSharedMemory) {
   for (const Architecture &architecture : kArchitectures) {
     const uint32_t capability = architecture.compute_capability, bytes = architecture.shared_bytes_block_max;
     const bool large = capability == 80 || (capability >= 90 && capability < 120);
-    EXPECT_EQ(large, bytes >= kMsdSharedBytesMin) << capability;
-    EXPECT_EQ(large, bytes >= kStableSharedBytesMin) << capability;
+    EXPECT_EQ(large, bytes >= sort::msd::kSharedBytesMin) << capability;
+    EXPECT_EQ(large, bytes >= sort::msd::kStableSharedBytesMin) << capability;
     EXPECT_EQ(large, bytes >= sort::small::kGridSharedBytesMin) << capability;
   }
   // In the host's pass nothing is left out.

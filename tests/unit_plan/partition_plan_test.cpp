@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "cuda/sort/fast_path/plan.h"
-#include "cuda/sort/msd/msd_plan.h"
+#include "cuda/sort/msd/plan.h"
 #include "cuda/sort/msd/split_plan.h"
 #include "cuda/sort/msd/stable_plan.h"
 #include "cuda/sort/plan.h"
@@ -14,6 +14,7 @@ namespace gsort_test {
 namespace {
 
 using namespace gsort_internal;
+using namespace gsort_internal::sort::msd;
 
 // Keys of the fullest of very many cells, but for bad luck.
 double fullest(uint64_t n, double cells) {
@@ -24,76 +25,76 @@ double fullest(uint64_t n, double cells) {
 std::vector<uint64_t> sizes_with(std::vector<uint64_t> more, uint64_t mean) {
   const std::vector<uint64_t> sizes = plan_sizes();
   more.insert(more.end(), sizes.begin(), sizes.end());
-  for (uint32_t bits = 0; bits <= kMsdCellBitsMax; ++bits)
+  for (uint32_t bits = 0; bits <= kCellBitsMax; ++bits)
     for (const uint64_t n : {mean << bits, (mean << bits) + 1}) more.push_back(n);
   return more;
 }
 
 TEST(MsdPlan, AppliesWithinItsLimits) {
-  for (const uint64_t n : sizes_with({kMsdItemsMin - 1, kMsdItemsMin, kMsdItemsMax, kMsdItemsMax + 1}, 8640)) {
-    EXPECT_FALSE(msd_applies(n, 1) || msd_applies(n, 2));
-    EXPECT_EQ(n >= kMsdItemsMin && n <= kMsdItemsMax, msd_applies(n, 4));
-    EXPECT_EQ(msd_applies(n, 4), msd_applies(n, 8));
+  for (const uint64_t n : sizes_with({kItemsMin - 1, kItemsMin, kItemsMax, kItemsMax + 1}, 8640)) {
+    EXPECT_FALSE(applies(n, 1) || applies(n, 2));
+    EXPECT_EQ(n >= kItemsMin && n <= kItemsMax, applies(n, 4));
+    EXPECT_EQ(applies(n, 4), applies(n, 8));
   }
-  EXPECT_LE(kMsdItemsMax, UINT32_MAX) << "places of keys have 32 bits";
-  EXPECT_GE(kMsdItemsMin, uint64_t{MsdLargeSample::kKeys});
+  EXPECT_LE(kItemsMax, UINT32_MAX) << "places of keys have 32 bits";
+  EXPECT_GE(kItemsMin, uint64_t{LargeSample::kKeys});
 }
 
-void check_msd_passes(const MsdPlan &plan) {
-  EXPECT_LE(plan.cell_bits, kMsdCellBitsMax);
+void check_msd_passes(const Plan &plan) {
+  EXPECT_LE(plan.cell_bits, kCellBitsMax);
   EXPECT_EQ(plan.cell_bits, plan.first_bits + plan.second_bits);
-  EXPECT_LE(plan.first_bits, kMsdPassBitsMax);
+  EXPECT_LE(plan.first_bits, kPassBitsMax);
   EXPECT_LE(plan.second_bits, plan.first_bits);
-  EXPECT_EQ(plan.cell_bits <= kMsdPassBitsMax, plan.second_bits == 0) << "two passes only where one does not do";
-  EXPECT_LE(msd_bins_max(plan), kMsdBinsMax);
-  EXPECT_GE(msd_bins_max(plan), 1u << plan.first_bits);
+  EXPECT_EQ(plan.cell_bits <= kPassBitsMax, plan.second_bits == 0) << "two passes only where one does not do";
+  EXPECT_LE(bins_max(plan), kBinsMax);
+  EXPECT_GE(bins_max(plan), 1u << plan.first_bits);
   // Cells are counted at once, or their bins at once and they between the passes.
-  EXPECT_EQ(plan.cell_bits > kMsdCountedBits, plan.counted_late);
-  EXPECT_LE((plan.counted_late ? 1u << plan.first_bits : 1u << plan.cell_bits), 1u << kMsdCountedBits);
+  EXPECT_EQ(plan.cell_bits > kCountedBits, plan.counted_late);
+  EXPECT_LE((plan.counted_late ? 1u << plan.first_bits : 1u << plan.cell_bits), 1u << kCountedBits);
   if (plan.counted_late) {
     EXPECT_NE(0u, plan.second_bits) << "there is no time between passes";
-    EXPECT_EQ(0u, (1u << plan.cell_bits) % kMsdLateCells) << "the scan of the late count takes whole parts";
-    EXPECT_LE(1u << plan.second_bits, kMsdLateCells);
+    EXPECT_EQ(0u, (1u << plan.cell_bits) % kLateCells) << "the scan of the late count takes whole parts";
+    EXPECT_LE(1u << plan.second_bits, kLateCells);
   }
-  EXPECT_LE(4 * kMsdLateCells / 32 * 33 + 2048, kMsdSharedBytesMin);
+  EXPECT_LE(4 * kLateCells / 32 * 33 + 2048, kSharedBytesMin);
 }
 
-void check_msd_map(uint64_t n, const MsdPlan &plan) {
+void check_msd_map(uint64_t n, const Plan &plan) {
   EXPECT_EQ(plan.second_bits != 0 && !plan.counted_late, plan.mapped_cells != 0);
   if (plan.mapped_cells == 0) return;
   EXPECT_GT(plan.mapped_cells, 1u << plan.cell_bits) << "the map has no room for uneven keys";
   EXPECT_EQ(0u, plan.mapped_cells % (1u << plan.second_bits)) << "bins are whole";
   EXPECT_LE(plan.mapped_cells, 1u << 16) << "an entry of the map names its first cell with 16 bits";
-  EXPECT_EQ(plan.mapped_cells, msd_cells_max(plan));
-  EXPECT_EQ(plan.mapped_cells >> plan.second_bits, msd_bins_max(plan));
-  EXPECT_GE(n / (uint64_t{kMsdMapThreads} * kMsdMapItems * 8), 1u) << "a block at least samples for the map";
-  EXPECT_EQ(4 * plan.mapped_cells + std::max(4 * kMsdMapEntries, 4 * plan.mapped_cells / 32), msd_counts_bytes(plan));
+  EXPECT_EQ(plan.mapped_cells, cells_max(plan));
+  EXPECT_EQ(plan.mapped_cells >> plan.second_bits, bins_max(plan));
+  EXPECT_GE(n / (uint64_t{kMapThreads} * kMapItems * 8), 1u) << "a block at least samples for the map";
+  EXPECT_EQ(4 * plan.mapped_cells + std::max(4 * kMapEntries, 4 * plan.mapped_cells / 32), histogram_bytes(plan));
 }
 
 // Without the map, which the launch leaves away on small devices, tables and counters shrink.
-void check_msd_unmapped(const MsdPlan &plan) {
-  MsdPlan bare = plan;
+void check_msd_unmapped(const Plan &plan) {
+  Plan bare = plan;
   bare.mapped_cells = 0;
-  EXPECT_EQ(1u << plan.cell_bits, msd_cells_max(bare));
-  EXPECT_LE(msd_cells_max(bare), msd_cells_max(plan));
-  EXPECT_LE(msd_bins_max(bare), msd_bins_max(plan));
-  EXPECT_LE(msd_counts_bytes(bare) + 2048, kMsdSharedBytesMin) << "a device that the sort takes cannot run it";
+  EXPECT_EQ(1u << plan.cell_bits, cells_max(bare));
+  EXPECT_LE(cells_max(bare), cells_max(plan));
+  EXPECT_LE(bins_max(bare), bins_max(plan));
+  EXPECT_LE(histogram_bytes(bare) + 2048, kSharedBytesMin) << "a device that the sort takes cannot run it";
   const uint64_t counters = uint64_t{4} << (plan.counted_late ? plan.first_bits : plan.cell_bits);
-  EXPECT_EQ(counters + counters / 32, msd_counts_bytes(bare));
+  EXPECT_EQ(counters + counters / 32, histogram_bytes(bare));
 }
 
 TEST(MsdPlan, CellsHoldTheirKeysAndPassesTheirBits) {
   bool seen_one_pass = false, seen_map = false, seen_late = false;
-  for (const uint64_t n : sizes_with({kMsdItemsMin, kMsdItemsMax}, kMsdCellKeysMean)) {
-    if (!msd_applies(n, 4)) continue;
-    const MsdPlan plan = plan_msd(n);
+  for (const uint64_t n : sizes_with({kItemsMin, kItemsMax}, kCellKeysMean)) {
+    if (!applies(n, 4)) continue;
+    const Plan plan = make_plan(n);
     check_msd_passes(plan);
     check_msd_map(n, plan);
     check_msd_unmapped(plan);
-    EXPECT_LE(fullest(n, std::ldexp(1, static_cast<int>(plan.cell_bits))), MsdShape<8>::kFinishKeysMax);
-    EXPECT_LE(fullest(n, std::ldexp(1, static_cast<int>(plan.cell_bits))), MsdShape<4>::kFinishKeysMax);
+    EXPECT_LE(fullest(n, std::ldexp(1, static_cast<int>(plan.cell_bits))), BlockShape<8>::kFinishKeysMax);
+    EXPECT_LE(fullest(n, std::ldexp(1, static_cast<int>(plan.cell_bits))), BlockShape<4>::kFinishKeysMax);
     if (plan.cell_bits > 8) {
-      EXPECT_GT(n, uint64_t{kMsdCellKeysMean} << (plan.cell_bits - 1)) << "too many cells";
+      EXPECT_GT(n, uint64_t{kCellKeysMean} << (plan.cell_bits - 1)) << "too many cells";
     }
     seen_one_pass = seen_one_pass || plan.second_bits == 0;
     seen_map = seen_map || plan.mapped_cells != 0;
@@ -104,10 +105,10 @@ TEST(MsdPlan, CellsHoldTheirKeysAndPassesTheirBits) {
 
 // Tests ask for more cells than the plan's own.
 TEST(MsdPlan, MoreCellsOnDemand) {
-  for (const uint64_t n : {kMsdItemsMin, uint64_t{1} << 22, uint64_t{1} << 28, kMsdItemsMax})
-    for (uint32_t bits = 0; bits <= kMsdCellBitsMax; ++bits) {
-      const MsdPlan plan = plan_msd(n, bits);
-      EXPECT_EQ(std::max(bits, plan_msd(n).cell_bits), plan.cell_bits);
+  for (const uint64_t n : {kItemsMin, uint64_t{1} << 22, uint64_t{1} << 28, kItemsMax})
+    for (uint32_t bits = 0; bits <= kCellBitsMax; ++bits) {
+      const Plan plan = make_plan(n, bits);
+      EXPECT_EQ(std::max(bits, make_plan(n).cell_bits), plan.cell_bits);
       check_msd_passes(plan);
       check_msd_map(n, plan);
       check_msd_unmapped(plan);
@@ -116,8 +117,8 @@ TEST(MsdPlan, MoreCellsOnDemand) {
 
 // What the kernels of the sort by splitters have room for.
 TEST(SplitPlan, FitsTheKernelsAtEverySize) {
-  for (const uint64_t n : sizes_with({kMsdItemsMin, kSplitItemsMin, kMsdItemsMax}, kSplitCellKeys)) {
-    if (!msd_applies(n, 8)) continue;
+  for (const uint64_t n : sizes_with({kItemsMin, kSplitItemsMin, kItemsMax}, kSplitCellKeys)) {
+    if (!applies(n, 8)) continue;
     const SplitPlan plan = plan_split(n);
     EXPECT_LE(plan.sample, kSplitSampleMax);
     EXPECT_EQ(0u, plan.sample % 32) << "a warp ranks a key";
@@ -133,8 +134,8 @@ TEST(SplitPlan, FitsTheKernelsAtEverySize) {
     EXPECT_LT(uint64_t{plan.bins_max} << plan.digit_bits, uint64_t{1} << 32);
   }
   EXPECT_LE(kSplitCellKeys + kSplitDigitKeys, kSplitFinishKeysMax) << "a cell of several digits is full";
-  EXPECT_FALSE(msd_splits(kSplitItemsMin - 1, 8) || msd_splits(kMsdItemsMax, 4));
-  EXPECT_TRUE(msd_splits(kSplitItemsMin, 8));
+  EXPECT_FALSE(uses_splitters(kSplitItemsMin - 1, 8) || uses_splitters(kItemsMax, 4));
+  EXPECT_TRUE(uses_splitters(kSplitItemsMin, 8));
 }
 
 TEST(StablePlan, AppliesWithinItsLimits) {
@@ -191,7 +192,7 @@ TEST(StablePlan, CellsHoldTheirPairsAndWordsTheirBits) {
 TEST(StablePlan, BlocksHoldWholeRowsOfACell) {
   EXPECT_EQ(kStableFinishItems, StableFinishShape<4>::kThreads * StableFinishShape<4>::kItems);
   EXPECT_EQ(kStableFinishItems, StableFinishShape<8>::kThreads * StableFinishShape<8>::kItems);
-  EXPECT_EQ(kStableFinishDigits, 1u << kStableFinishBits);
+  EXPECT_EQ(kFinishDigits, 1u << kFinishBits);
   EXPECT_LE(kStableBinsMax, kDigitBins) << "look-back words have a place for every digit";
   EXPECT_LE(1u << StableSample::kMeetingBits, 8 * kStableSharedBytesMin);
 }
@@ -212,7 +213,7 @@ TEST(FastPathPlan, OnlySortsByPassesAndPartitionsTryIt) {
   for (const gsort_dtype t : kPlanTypes)
     for (const Operation operation : {Operation::kSort, Operation::kArgsort})
       for (const uint64_t n : {uint64_t{1000}, sort::small::kGridItemsMax, sort::fast_path::kItemsMin - 1,
-                               sort::fast_path::kItemsMin, kMsdItemsMax + 1})
+                               sort::fast_path::kItemsMin, kItemsMax + 1})
         for (const uint64_t least : {uint64_t{1}, sort::fast_path::kItemsMin}) {
           sort::Options options;
           options.fast_path_items_min = least;

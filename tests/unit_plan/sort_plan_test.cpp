@@ -5,7 +5,7 @@
 
 #include "core/dtype.h"
 #include "cuda/segments/plan.h"
-#include "cuda/sort/msd/msd_tables.h"
+#include "cuda/sort/msd/tables.h"
 #include "cuda/sort/plan.h"
 #include "plan_support.h"
 
@@ -57,11 +57,11 @@ bool may_take(const Request &r, const Plan &plan, const DeviceFacts &device, boo
              device.multiprocessors >= small::kGridBlocksMax && shared >= small::kGridSharedBytesMin &&
              small::grid_applies(r.n, plan.key_bytes);
     case Algorithm::kStable:
-      return !keys_alone && shared >= kStableSharedBytesMin && stable_applies(r.n, plan.key_bytes, asked);
+      return !keys_alone && shared >= msd::kStableSharedBytesMin && msd::stable_applies(r.n, plan.key_bytes, asked);
     case Algorithm::kLsd:
       return true;
     case Algorithm::kMsd:
-      return keys_alone && shared >= kMsdSharedBytesMin && msd_applies(r.n, plan.key_bytes);
+      return keys_alone && shared >= msd::kSharedBytesMin && msd::applies(r.n, plan.key_bytes);
     case Algorithm::kCountFill:
       return keys_alone && (plan.key_bytes == 1 || (plan.key_bytes == 2 && shared >= 129 * 1024));
     default:
@@ -102,8 +102,8 @@ TEST(SortPlan, SubPlansFitTheDevice) {
       EXPECT_EQ(plan.algorithm == Algorithm::kStable, plan.stable.cell_bits != 0);
       EXPECT_EQ(plan.algorithm == Algorithm::kGridSampleSort, plan.grid.blocks != 0);
       EXPECT_LE(plan.grid.blocks, device.multiprocessors) << "all blocks at once";
-      EXPECT_TRUE(plan.algorithm != Algorithm::kMsd || msd_counts_bytes(plan.msd) <= shared);
-      EXPECT_TRUE(plan.algorithm != Algorithm::kStable || stable_counts_bytes(plan.stable) <= shared);
+      EXPECT_TRUE(plan.algorithm != Algorithm::kMsd || msd::histogram_bytes(plan.msd) <= shared);
+      EXPECT_TRUE(plan.algorithm != Algorithm::kStable || msd::stable_counts_bytes(plan.stable) <= shared);
       EXPECT_LE((4u << plan.fast_path.counter_bits) + fast_path::kStaticBytes, shared);
     }
 }
@@ -130,11 +130,11 @@ TEST(SortPlan, ShortInputsStayInOneBlockAndLongOnesDoNot) {
       EXPECT_EQ(Algorithm::kGridSampleSort, chosen(single + 1));
       EXPECT_EQ(Algorithm::kGridSampleSort, chosen(small::kGridItemsMax));
       EXPECT_EQ(Algorithm::kLsd, chosen(small::kGridItemsMax + 1));
-      EXPECT_EQ(Algorithm::kLsd, chosen(kMsdItemsMin - 1));
-      EXPECT_EQ(Algorithm::kMsd, chosen(kMsdItemsMin));
-      EXPECT_EQ(Algorithm::kLsd, chosen(kMsdItemsMin, kLeastDevice));
-      EXPECT_EQ(Algorithm::kMsd, chosen(kMsdItemsMax));
-      EXPECT_EQ(Algorithm::kLsd, chosen(kMsdItemsMax + 1));
+      EXPECT_EQ(Algorithm::kLsd, chosen(msd::kItemsMin - 1));
+      EXPECT_EQ(Algorithm::kMsd, chosen(msd::kItemsMin));
+      EXPECT_EQ(Algorithm::kLsd, chosen(msd::kItemsMin, kLeastDevice));
+      EXPECT_EQ(Algorithm::kMsd, chosen(msd::kItemsMax));
+      EXPECT_EQ(Algorithm::kLsd, chosen(msd::kItemsMax + 1));
     }
   }
 }
@@ -191,8 +191,8 @@ TEST(SortPlan, CarryHoldsWhatTravels) {
 }
 
 uint64_t tables_bytes(const Request &r, const Plan &plan) {
-  if (plan.algorithm == Algorithm::kMsd) return msd_tables_bytes(r.n, plan.key_bytes);
-  return plan.algorithm == Algorithm::kStable ? stable_tables(plan_stable(r.n)).bytes : 0;
+  if (plan.algorithm == Algorithm::kMsd) return msd::tables_bytes(plan.msd, plan.split, plan.key_bytes);
+  return plan.algorithm == Algorithm::kStable ? msd::stable_tables(msd::plan_stable(r.n)).bytes : 0;
 }
 
 // Look-back words of the passes behind: of the tiles of each, and of those of the stable sort's second pass.
@@ -201,7 +201,7 @@ uint64_t look_back_tiles(const Request &r, const Plan &plan) {
   if (plan.algorithm != Algorithm::kStable) return tiles;
   const bool wide = lsd::wide_bytes(plan.key_bytes, carry_bytes(plan.carry)) == 8;
   const uint64_t large = wide ? lsd::LargeTile<8>::kItems : lsd::LargeTile<4>::kItems;
-  return std::max(tiles, (r.n + large - 1) / large + kStableBinsMax);
+  return std::max(tiles, (r.n + large - 1) / large + msd::kStableBinsMax);
 }
 
 // What the chosen algorithm uses, in the order of the slices.
@@ -254,9 +254,7 @@ void check_cleared_and_all(const Request &r, const Plan &plan, const Slices &l) 
   const bool may_be_grid = small::grid_applies(n, plan.key_bytes);
   const bool may_be_chip =
       pairs && (may_be_grid || small::block_applies(n, plan.key_bytes, !alone, small::kLongBlockSharedBytes));
-  const uint64_t most_tables =
-      plan.algorithm == Algorithm::kMsd ? msd_tables_bytes(n, plan.key_bytes) : tables_bytes(r, plan);
-  const uint64_t fixed = l.bases + plan.lsd.slots * 2 * bins * 8 + most_tables + 24 * 256 + counted + filled +
+  const uint64_t fixed = l.bases + plan.lsd.slots * 2 * bins * 8 + tables_bytes(r, plan) + 24 * 256 + counted + filled +
                          (may_be_grid ? small::kGridStartsBytes : 0);
   const uint64_t arrays = 2 * keys + 2 * carried + (pairs ? n * (r.value_bytes + (may_be_chip ? 4 : 0)) : 0) +
                           (may_be_grid ? 2 * n * small::bytes_of_item(plan.key_bytes, !alone) : 0);

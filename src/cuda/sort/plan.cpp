@@ -6,7 +6,7 @@
 
 #include "core/dtype.h"
 #include "core/slices.h"
-#include "cuda/sort/msd/msd_tables.h"
+#include "cuda/sort/msd/tables.h"
 
 namespace gsort_internal::sort {
 namespace {
@@ -24,14 +24,15 @@ struct Choice {
 
 Choice choices(const Request &request, const Plan &plan, const Abilities &abilities, Algorithm asked) {
   const bool alone = plan.carry == Carry::kNothing;
-  const bool partition = abilities.partition_bytes >= kMsdSharedBytesMin;
-  const bool partition_stable = abilities.partition_bytes >= kStableSharedBytesMin;
+  const bool partition = abilities.partition_bytes >= msd::kSharedBytesMin;
+  const bool partition_stable = abilities.partition_bytes >= msd::kStableSharedBytesMin;
   Choice can{};
   can.rank = request.n <= small::kRankSortItemsMax;
   can.block = small::block_applies(request.n, plan.key_bytes, wants_sources(request), abilities.shared_bytes);
   can.grid = abilities.grid_sample_sort && small::grid_applies(request.n, plan.key_bytes);
-  can.msd = alone && partition && msd_applies(request.n, plan.key_bytes);
-  can.stable = !alone && partition_stable && stable_applies(request.n, plan.key_bytes, asked == Algorithm::kStable);
+  can.msd = alone && partition && msd::applies(request.n, plan.key_bytes);
+  can.stable =
+      !alone && partition_stable && msd::stable_applies(request.n, plan.key_bytes, asked == Algorithm::kStable);
   // The counters of all values of 2 bytes must fit a block; those of 1 byte fit any.
   can.count = alone && (plan.key_bytes == 1 ||
                         (plan.key_bytes == 2 && fast_path::kCountFillSharedBytes + 1024 <= abilities.shared_bytes));
@@ -72,9 +73,9 @@ bool has_passes(Algorithm algorithm) {
   return algorithm == Algorithm::kLsd || algorithm == Algorithm::kMsd || algorithm == Algorithm::kStable;
 }
 
-uint64_t partition_tables_bytes(uint64_t n, const Plan &plan) {
-  if (plan.algorithm == Algorithm::kMsd) return msd_tables_bytes(n, plan.key_bytes);
-  return plan.algorithm == Algorithm::kStable ? stable_tables(plan.stable).bytes : 0;
+uint64_t partition_tables_bytes(const Plan &plan) {
+  if (plan.algorithm == Algorithm::kMsd) return msd::tables_bytes(plan.msd, plan.split, plan.key_bytes);
+  return plan.algorithm == Algorithm::kStable ? msd::stable_tables(plan.stable).bytes : 0;
 }
 
 // The first slices, which are cleared, and the digits' first places.
@@ -116,7 +117,7 @@ Slices lay_out(const Request &request, const Plan &plan) {
   slices.fill_blocks_done = counter.take(fill_bins != 0 ? 8 : 0);
   slices.fill_bases = counter.take(fill_bins * 8);
   slices.fast_path_bases = counter.take(slices.fast_path_zero_bytes - slices.fast_path_counts);
-  slices.msd_tables = counter.take(partition_tables_bytes(request.n, plan));
+  slices.msd_tables = counter.take(partition_tables_bytes(plan));
   const uint64_t staged_bytes = grid ? request.n * small::bytes_of_item(plan.key_bytes, sources) : 0;
   slices.grid_staged = counter.take(staged_bytes);
   slices.grid_spare = counter.take(staged_bytes);
@@ -138,12 +139,15 @@ Plan plan_for(const Request &request, const Abilities &abilities, const Options 
   plan.algorithm = can_take(can, options.algorithm) ? options.algorithm : choose(request, plan, can);
   plan.tries_fast_path =
       has_passes(plan.algorithm) && fast_path::applies(request.n, plan.key_bytes, options.fast_path_items_min);
-  if (plan.algorithm == Algorithm::kMsd) plan.msd = plan_msd_on(request.n, abilities.partition_bytes);
-  if (plan.algorithm == Algorithm::kStable) plan.stable = plan_stable(request.n);
+  if (plan.algorithm == Algorithm::kMsd) {
+    plan.msd = msd::make_plan_on(request.n, abilities.partition_bytes);
+    if (msd::uses_splitters(request.n, plan.key_bytes)) plan.split = msd::plan_split(request.n);
+  }
+  if (plan.algorithm == Algorithm::kStable) plan.stable = msd::plan_stable(request.n);
   if (plan.algorithm == Algorithm::kGridSampleSort) plan.grid = small::plan_grid(request.n);
   // The stable partition's second pass may end every bin of the first with a part of a tile.
   plan.look_back_tiles =
-      request.n / plan.lsd.tile_items + 1 + (plan.algorithm == Algorithm::kStable ? kStableBinsMax : 0);
+      request.n / plan.lsd.tile_items + 1 + (plan.algorithm == Algorithm::kStable ? msd::kStableBinsMax : 0);
   plan.slices = lay_out(request, plan);
   plan.workspace_bytes = plan.slices.bytes;
   return plan;

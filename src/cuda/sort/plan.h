@@ -12,7 +12,8 @@
 #include "cuda/engine/device_facts.h"
 #include "cuda/sort/fast_path/plan.h"
 #include "cuda/sort/lsd/plan.h"
-#include "cuda/sort/msd/msd_plan.h"
+#include "cuda/sort/msd/plan.h"
+#include "cuda/sort/msd/split_plan.h"
 #include "cuda/sort/msd/stable_plan.h"
 #include "cuda/sort/small/plan.h"
 
@@ -90,8 +91,9 @@ struct Plan {
   uint32_t sampled_items;
 
   lsd::Plan lsd;              // also behind the partition sorts
-  MsdPlan msd;                // of kMsd
-  StablePlan stable;          // of kStable
+  msd::Plan msd;              // of kMsd
+  msd::SplitPlan split;       // of kMsd; no sample: splitters are not tried
+  msd::StablePlan stable;     // of kStable
   small::GridPlan grid;       // of kGridSampleSort
   fast_path::Plan fast_path;  // where it is tried
   uint64_t look_back_tiles;

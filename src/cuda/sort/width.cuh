@@ -210,7 +210,7 @@ const uint32_t *launch_fast_path_first(const LaunchContext &context, const Job &
 template <class U>
 const uint32_t *launch_msd_first(const LaunchContext &context, const Job &job, const uint32_t *done) {
   if constexpr (sizeof(U) >= 4) {
-    MsdSort<U> sort{};
+    msd::Sort<U> sort{};
     sort.keys_in = static_cast<const U *>(job.keys_in);
     sort.keys_out = static_cast<U *>(job.keys_x);
     sort.scratch = job.slice<U>(job.plan.slices.keys_y);
@@ -218,9 +218,10 @@ const uint32_t *launch_msd_first(const LaunchContext &context, const Job &job, c
     sort.codec = make_codec<U>(job.request->order);
     sort.tables = job.slice<void>(job.plan.slices.msd_tables);
     sort.done = done;
-    sort.splits = msd_splits(sort.n, sizeof(U));
+    sort.plan = job.plan.msd;
+    sort.split = job.plan.split;
     sort.chained = true;
-    return launch_msd<U>(context, sort);
+    return msd::launch<U>(context, sort);
   } else {
     return nullptr;
   }
@@ -230,7 +231,7 @@ const uint32_t *launch_msd_first(const LaunchContext &context, const Job &job, c
 template <class U>
 const uint32_t *launch_stable_first(const LaunchContext &context, const Job &job, const uint32_t *done) {
   if constexpr (sizeof(U) >= 4) {
-    return launch_stable<U>(context, job, done);
+    return msd::launch_stable<U>(context, job, done);
   } else {
     return nullptr;
   }

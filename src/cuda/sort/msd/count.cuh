@@ -10,37 +10,28 @@
 #include "cuda/primitive/exclusive_scan.cuh"
 #include "cuda/primitive/last_block.cuh"
 #include "cuda/sort/msd/map.cuh"
+#include "cuda/sort/msd/sample.cuh"
 #include "cuda/sort/msd/state.cuh"
 
-namespace gsort_internal {
-
-// Place of the j-th of `groups` * 4 sampled keys. Four neighbours are sampled together, for they share a sector; each
-// such group comes from its own equal part of the input, at a hashed offset, so that no period of the data meets the
-// sample's.
-template <uint32_t groups>
-__device__ __forceinline__ uint64_t sample_place(uint32_t j, uint64_t n) {
-  const uint32_t group = j / 4;
-  const uint64_t part = n / groups;
-  return group * part + __umulhi(mix_bits(group), static_cast<uint32_t>(part - 3)) + j % 4;
-}
+namespace gsort_internal::sort::msd {
 
 // Clears the counters of cells and the map's weights, by all blocks but the first.
 template <class U>
-__device__ __forceinline__ void clear_counters(const MsdArguments<U> &arguments) {
+__device__ __forceinline__ void clear_counters(const Arguments<U> &arguments) {
   const uint32_t cells = max(arguments.plan.mapped_cells, 1u << arguments.plan.cell_bits);
-  const uint32_t first = (blockIdx.x - 1) * kMsdSampleThreads + threadIdx.x;
-  for (uint32_t i = first; i < cells; i += (gridDim.x - 1) * kMsdSampleThreads) arguments.cells[i] = 0;
+  const uint32_t first = (blockIdx.x - 1) * kSampleThreads + threadIdx.x;
+  for (uint32_t i = first; i < cells; i += (gridDim.x - 1) * kSampleThreads) arguments.cells[i] = 0;
   if (arguments.plan.mapped_cells == 0) return;
-  for (uint32_t i = first; i < kMsdMapWeights; i += (gridDim.x - 1) * kMsdSampleThreads) arguments.weights[i] = 0;
+  for (uint32_t i = first; i < kMapWeights; i += (gridDim.x - 1) * kSampleThreads) arguments.weights[i] = 0;
 }
 
 // The first block decides whether the keys spread evenly enough below a common prefix, and differ enough, for equal
-// cells or the map. done: see MsdSort. Dynamic shared memory: a bit table of 2^Sample::kMeetingBits bits.
+// cells or the map. done: see Sort. Dynamic shared memory: a bit table of 2^Sample::kMeetingBits bits.
 template <class U, class Sample>
-__global__ void __launch_bounds__(kMsdSampleThreads)
+__global__ void __launch_bounds__(kSampleThreads)
     msd_sample_kernel(const U *keys_in, uint64_t n, KeyCodec<U> codec, const uint32_t *done, bool splitters_only,
-                      uint32_t *split_tickets, MsdArguments<U> arguments) {
-  if constexpr (!kFitsHere<kMsdSharedBytesMin>) {
+                      uint32_t *split_tickets, Arguments<U> arguments) {
+  if constexpr (!kFitsHere<kSharedBytesMin>) {
     // Should it be chosen all the same, every input is turned away.
     wait_for_kernel_before();
     if (blockIdx.x == 0 && threadIdx.x == 0)
@@ -48,7 +39,7 @@ __global__ void __launch_bounds__(kMsdSampleThreads)
     return;
   }
   extern __shared__ __align__(16) uint32_t seen[];
-  __shared__ uint32_t coarse[kMsdCoarseBins];
+  __shared__ uint32_t coarse[kCoarseBins];
   __shared__ uint32_t meetings;
   __shared__ unsigned long long all_and, all_or;
   wait_for_kernel_before();
@@ -59,11 +50,11 @@ __global__ void __launch_bounds__(kMsdSampleThreads)
   if (blockIdx.x != 0) return clear_counters(arguments);
   // Loaded anew in each loop, from the cache the second time: held, they would not fit the registers.
   const auto sampled = [&](uint32_t i) {
-    return codec.encode(keys_in[sample_place<Sample::kKeys / 4>(i * kMsdSampleThreads + threadIdx.x, n)]);
+    return codec.encode(keys_in[sample_place<Sample::kKeys / 4>(i * kSampleThreads + threadIdx.x, n)]);
   };
-  for (uint32_t i = threadIdx.x; i < (1u << Sample::kMeetingBits) / 128; i += kMsdSampleThreads)
+  for (uint32_t i = threadIdx.x; i < (1u << Sample::kMeetingBits) / 128; i += kSampleThreads)
     reinterpret_cast<uint4 *>(seen)[i] = make_uint4(0, 0, 0, 0);
-  if (threadIdx.x < kMsdCoarseBins) coarse[threadIdx.x] = 0;
+  if (threadIdx.x < kCoarseBins) coarse[threadIdx.x] = 0;
   if (threadIdx.x == 0) meetings = 0, all_and = ~0ull, all_or = 0;
   __syncthreads();
   uint64_t both = ~0ull, any = 0;
@@ -75,10 +66,7 @@ __global__ void __launch_bounds__(kMsdSampleThreads)
     // Equal neighbours are of one run, and no sign that there are few values: runs of equal keys are for the finish.
     const U before = static_cast<U>(__shfl_up_sync(kFullWarp, static_cast<U>(key), 1));
     if (threadIdx.x % 4 != 0 && before == static_cast<U>(key)) continue;
-    const uint32_t folded = static_cast<uint32_t>(key) ^ static_cast<uint32_t>(key >> 32) * 0x9e3779b1u;
-    const uint32_t place = mix_bits(folded) >> (32 - Sample::kMeetingBits);
-    const uint32_t bit = 1u << (place & 31);
-    if (atomicOr(&seen[place >> 5], bit) & bit) atomicAdd(&meetings, 1);
+    if (meets_another<Sample>(key, seen)) atomicAdd(&meetings, 1);
   }
   // One 64-bit atomic a warp: they are slow under contention.
   for (uint32_t distance = 16; distance != 0; distance /= 2) {
@@ -94,9 +82,9 @@ __global__ void __launch_bounds__(kMsdSampleThreads)
   const uint32_t coarse_shift = range_bits > 8 ? range_bits - 8 : 0;
 #pragma unroll 8
   for (uint32_t i = 0; i < Sample::kItems; ++i)
-    atomicAdd(&coarse[static_cast<uint32_t>(sampled(i) >> coarse_shift) & (kMsdCoarseBins - 1)], 1);
+    atomicAdd(&coarse[static_cast<uint32_t>(sampled(i) >> coarse_shift) & (kCoarseBins - 1)], 1);
   __syncthreads();
-  const bool crowded = threadIdx.x < kMsdCoarseBins && coarse[threadIdx.x] > Sample::kCoarseCountMax;
+  const bool crowded = threadIdx.x < kCoarseBins && coarse[threadIdx.x] > Sample::kCoarseCountMax;
   const bool any_crowded = __syncthreads_or(crowded);
   if (threadIdx.x != 0) return;
   const bool wide_enough = range_bits >= arguments.plan.cell_bits && range_bits > 8;
@@ -120,9 +108,9 @@ __global__ void __launch_bounds__(kMsdSampleThreads)
 // Turns the counts of `cells` neighbouring cells into places, the first of which is `before`; adds them up in `before`.
 // Returns whether a cell has more keys than the finish holds. staged: room for the counts and a 32nd more.
 template <class U>
-__device__ __forceinline__ bool scan_cells(const MsdArguments<U> &arguments, uint32_t first_cell, uint32_t cells,
+__device__ __forceinline__ bool scan_cells(const Arguments<U> &arguments, uint32_t first_cell, uint32_t cells,
                                            uint32_t *staged, uint32_t *warp_totals, uint32_t &before) {
-  constexpr uint32_t kThreads = kMsdHistogramThreads;
+  constexpr uint32_t kThreads = kHistogramThreads;
   // Every thread takes neighbouring cells, so that one scan over the block does. A place more after every 32 spreads
   // the threads over the banks.
   const auto padded = [](uint32_t cell) { return cell + cell / 32; };
@@ -134,7 +122,7 @@ __device__ __forceinline__ bool scan_cells(const MsdArguments<U> &arguments, uin
   bool overfull = false;
   for (uint32_t i = 0; i < own && own_first + i < cells; ++i) {
     const uint32_t count = staged[padded(own_first + i)];
-    overfull |= count > MsdShape<sizeof(U)>::kFinishKeysMax;
+    overfull |= count > BlockShape<sizeof(U)>::kFinishKeysMax;
     sum += count;
   }
   uint32_t place = before + block_exclusive_sum<kThreads>(sum, warp_totals, total);
@@ -155,13 +143,12 @@ __device__ __forceinline__ bool scan_cells(const MsdArguments<U> &arguments, uin
 
 // Places, cursors and tiles of the bins of the first pass, of which a thread has at most one, with `count` keys.
 template <class U>
-__device__ __forceinline__ void make_bin_places(const MsdArguments<U> &arguments, uint32_t bins, uint32_t count,
+__device__ __forceinline__ void make_bin_places(const Arguments<U> &arguments, uint32_t bins, uint32_t count,
                                                 uint32_t *warp_totals) {
-  constexpr uint32_t kTile = MsdShape<sizeof(U)>::kPartitionTile;
+  constexpr uint32_t kTile = BlockShape<sizeof(U)>::kPartitionTile;
   uint32_t keys, tiles;
-  const uint32_t first = block_exclusive_sum<kMsdHistogramThreads>(count, warp_totals, keys);
-  const uint32_t first_tile =
-      block_exclusive_sum<kMsdHistogramThreads>((count + kTile - 1) / kTile, warp_totals, tiles);
+  const uint32_t first = block_exclusive_sum<kHistogramThreads>(count, warp_totals, keys);
+  const uint32_t first_tile = block_exclusive_sum<kHistogramThreads>((count + kTile - 1) / kTile, warp_totals, tiles);
   if (threadIdx.x < bins) {
     arguments.bin_first[threadIdx.x] = first;
     arguments.first_room[threadIdx.x] = first;
@@ -170,10 +157,10 @@ __device__ __forceinline__ void make_bin_places(const MsdArguments<U> &arguments
   if (threadIdx.x == 0) arguments.bin_first[bins] = keys, arguments.first_tile[bins] = tiles;
 }
 
-// Places of cells and cursors of the second pass, by one block of kMsdHistogramThreads, `at_once` cells at a time. A
+// Places of cells and cursors of the second pass, by one block of kHistogramThreads, `at_once` cells at a time. A
 // cell with more keys than the finish holds turns the data away. Returns whether it did.
 template <class U>
-__device__ __forceinline__ bool make_cell_places(const MsdArguments<U> &arguments, uint32_t cells, uint32_t at_once,
+__device__ __forceinline__ bool make_cell_places(const Arguments<U> &arguments, uint32_t cells, uint32_t at_once,
                                                  uint32_t *staged, uint32_t *warp_totals) {
   uint32_t total = 0;
   bool overfull = false;
@@ -182,18 +169,18 @@ __device__ __forceinline__ bool make_cell_places(const MsdArguments<U> &argument
   if (threadIdx.x == 0) arguments.cells[cells] = total;
   // Behind the barrier every thread may read the places.
   overfull = __syncthreads_or(overfull);
-  if (overfull && threadIdx.x == 0) msd_turn_away(arguments.state);
+  if (overfull && threadIdx.x == 0) turn_away(arguments.state);
   return overfull;
 }
 
 // What the last block of the histogram makes of the counts. A foreign key turns the data away.
 template <class U>
-__device__ __forceinline__ void make_places(const MsdArguments<U> &arguments, uint32_t *staged, uint32_t *warp_totals) {
+__device__ __forceinline__ void make_places(const Arguments<U> &arguments, uint32_t *staged, uint32_t *warp_totals) {
   if (*static_cast<volatile uint32_t *>(&arguments.state->foreign) != 0) {
-    if (threadIdx.x == 0) msd_turn_away(arguments.state);
+    if (threadIdx.x == 0) turn_away(arguments.state);
     return;
   }
-  const MsdCut cut = msd_cut(arguments);
+  const Cut cut = cut_of(arguments);
   const uint32_t bins = cut.bins();
   uint32_t count = 0;
   if (arguments.plan.counted_late) {
@@ -213,53 +200,53 @@ __device__ __forceinline__ void make_places(const MsdArguments<U> &arguments, ui
 // Counts keys by cell, or by bin if cells are counted late, in `counts`. kItems: loads in flight a thread.
 template <class U, uint32_t kItems, bool kMapped>
 __device__ __forceinline__ void count_keys(const U *keys_in, uint64_t n, const KeyCodec<U> &codec,
-                                           const MsdArguments<U> &arguments, uint32_t *counts) {
-  const MsdPlan &plan = arguments.plan;
-  const uint32_t range_bits = arguments.state->range_bits, align = msd_align(arguments);
+                                           const Arguments<U> &arguments, uint32_t *counts) {
+  const Plan &plan = arguments.plan;
+  const uint32_t range_bits = arguments.state->range_bits, align = map_align(arguments);
   const uint32_t bits = plan.counted_late ? plan.first_bits : plan.cell_bits;
   const uint32_t cells = kMapped ? plan.mapped_cells : 1u << bits, shift = kMapped ? 0 : range_bits - bits;
   const U prefix = arguments.state->prefix;
   const U prefix_mask = range_bits >= sizeof(U) * 8 ? U{0} : static_cast<U>(~U{0} << range_bits);
   uint32_t *const map = counts + cells;
-  for (uint32_t i = threadIdx.x; i < cells; i += kMsdHistogramThreads) counts[i] = 0;
+  for (uint32_t i = threadIdx.x; i < cells; i += kHistogramThreads) counts[i] = 0;
   if constexpr (kMapped)
-    for (uint32_t i = threadIdx.x; i < kMsdMapEntries; i += kMsdHistogramThreads) map[i] = arguments.map[i];
+    for (uint32_t i = threadIdx.x; i < kMapEntries; i += kHistogramThreads) map[i] = arguments.map[i];
   __syncthreads();
   if constexpr (kMapped) describe_mapped_cells(arguments, map);
   bool foreign = false;
-  const uint64_t tile = kMsdHistogramThreads * kItems;
+  const uint64_t tile = kHistogramThreads * kItems;
   for (uint64_t base = blockIdx.x * tile; base < n; base += gridDim.x * tile) {
     U key[kItems];
     const bool whole = base + tile <= n;
 #pragma unroll
     for (uint32_t i = 0; i < kItems; ++i) {
-      const uint64_t place = base + i * kMsdHistogramThreads + threadIdx.x;
+      const uint64_t place = base + i * kHistogramThreads + threadIdx.x;
       if (whole || place < n) key[i] = keys_in[place];
     }
 #pragma unroll
     for (uint32_t i = 0; i < kItems; ++i) {
-      if (!whole && base + i * kMsdHistogramThreads + threadIdx.x >= n) continue;
+      if (!whole && base + i * kHistogramThreads + threadIdx.x >= n) continue;
       const U ordered = codec.encode(key[i]);
       foreign |= ((ordered ^ prefix) & prefix_mask) != 0;
-      const uint32_t cell = kMapped ? msd_mapped_cell(map, msd_leading(ordered, align))
+      const uint32_t cell = kMapped ? mapped_cell(map, leading_bits(ordered, align))
                                     : static_cast<uint32_t>(ordered >> shift) & (cells - 1);
       atomicAdd(&counts[cell], 1);
     }
   }
   if (foreign) arguments.state->foreign = 1;
   __syncthreads();
-  for (uint32_t i = threadIdx.x; i < cells; i += kMsdHistogramThreads)
+  for (uint32_t i = threadIdx.x; i < cells; i += kHistogramThreads)
     if (counts[i] != 0) atomicAdd(&arguments.cells[i], counts[i]);
 }
 
-// Counts all keys in shared memory (dynamic, msd_counts_bytes()), then adds to `cells`, which is zero. A key with
+// Counts all keys in shared memory (dynamic, histogram_bytes()), then adds to `cells`, which is zero. A key with
 // another prefix than the sample's sets `foreign`. The last block makes places of the counts.
 template <class U, uint32_t kItems>
-__global__ void __launch_bounds__(kMsdHistogramThreads)
-    msd_histogram_kernel(const U *keys_in, uint64_t n, KeyCodec<U> codec, MsdArguments<U> arguments) {
-  if constexpr (!kFitsHere<kMsdSharedBytesMin>) return;
+__global__ void __launch_bounds__(kHistogramThreads)
+    msd_histogram_kernel(const U *keys_in, uint64_t n, KeyCodec<U> codec, Arguments<U> arguments) {
+  if constexpr (!kFitsHere<kSharedBytesMin>) return;
   extern __shared__ __align__(16) uint32_t counts[];
-  __shared__ uint32_t warp_totals[kMsdHistogramThreads / 32];
+  __shared__ uint32_t warp_totals[kHistogramThreads / 32];
   wait_for_kernel_before();
   if (arguments.state->go == 0) return;
   if (arguments.state->mapped != 0)
@@ -273,34 +260,34 @@ __global__ void __launch_bounds__(kMsdHistogramThreads)
 template <class U>
 __device__ __forceinline__ void count_bin(const U *keys, uint32_t begin, uint32_t end, uint32_t shift, uint32_t mask,
                                           uint32_t *counts, uint32_t *cells) {
-  for (uint32_t i = threadIdx.x; i <= mask; i += kMsdHistogramThreads) counts[i] = 0;
+  for (uint32_t i = threadIdx.x; i <= mask; i += kHistogramThreads) counts[i] = 0;
   __syncthreads();
-  for (uint64_t base = begin; base < end; base += kMsdHistogramThreads * kMsdHistogramItems) {
-    U key[kMsdHistogramItems];
+  for (uint64_t base = begin; base < end; base += kHistogramThreads * kHistogramItems) {
+    U key[kHistogramItems];
 #pragma unroll
-    for (uint32_t i = 0; i < kMsdHistogramItems; ++i) {
-      const uint64_t place = base + i * kMsdHistogramThreads + threadIdx.x;
+    for (uint32_t i = 0; i < kHistogramItems; ++i) {
+      const uint64_t place = base + i * kHistogramThreads + threadIdx.x;
       if (place < end) key[i] = keys[place];
     }
 #pragma unroll
-    for (uint32_t i = 0; i < kMsdHistogramItems; ++i)
-      if (base + i * kMsdHistogramThreads + threadIdx.x < end)
+    for (uint32_t i = 0; i < kHistogramItems; ++i)
+      if (base + i * kHistogramThreads + threadIdx.x < end)
         atomicAdd(&counts[static_cast<uint32_t>(key[i] >> shift) & mask], 1);
   }
   __syncthreads();
-  for (uint32_t i = threadIdx.x; i <= mask; i += kMsdHistogramThreads)
+  for (uint32_t i = threadIdx.x; i <= mask; i += kHistogramThreads)
     if (counts[i] != 0) atomicAdd(&cells[i], counts[i]);
   __syncthreads();
 }
 
 // The late count: of the cells of keys that the first pass has moved to their bins. Every block counts an equal share
-// of the keys; the last one makes places of the counts. Dynamic shared memory: kMsdLateCells words and a 32nd more.
+// of the keys; the last one makes places of the counts. Dynamic shared memory: kLateCells words and a 32nd more.
 template <class U>
-__global__ void __launch_bounds__(kMsdHistogramThreads)
-    msd_late_count_kernel(const U *keys, uint32_t n, MsdArguments<U> arguments) {
-  if constexpr (!kFitsHere<kMsdSharedBytesMin>) return;
+__global__ void __launch_bounds__(kHistogramThreads)
+    msd_late_count_kernel(const U *keys, uint32_t n, Arguments<U> arguments) {
+  if constexpr (!kFitsHere<kSharedBytesMin>) return;
   extern __shared__ __align__(16) uint32_t counts[];
-  __shared__ uint32_t warp_totals[kMsdHistogramThreads / 32];
+  __shared__ uint32_t warp_totals[kHistogramThreads / 32];
   wait_for_kernel_before();
   if (arguments.state->go == 0) return;
   const uint32_t bins = 1u << arguments.plan.first_bits, second_bits = arguments.plan.second_bits;
@@ -310,14 +297,14 @@ __global__ void __launch_bounds__(kMsdHistogramThreads)
     const uint32_t bin_end = arguments.bin_first[bin + 1];
     if (bin_end <= begin) continue;
     const uint32_t end = min(bin_end, share_end);
-    count_bin(keys, begin, end, msd_cell_shift(arguments), (1u << second_bits) - 1, counts,
+    count_bin(keys, begin, end, bits_below_cell(arguments), (1u << second_bits) - 1, counts,
               arguments.cells + (bin << second_bits));
     begin = end;
   }
   if (is_last_block(&arguments.state->late_tickets, gridDim.x))
-    make_cell_places(arguments, bins << second_bits, kMsdLateCells, counts, warp_totals);
+    make_cell_places(arguments, bins << second_bits, kLateCells, counts, warp_totals);
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::msd
 
 #endif  // GSORT_CUDA_SORT_MSD_COUNT_CUH_

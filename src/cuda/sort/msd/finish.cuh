@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Last step of the MSD sort: a block sorts one cell on chip. A digit of up to kMsdFinishBits is ranked by counters;
+// Last step of the MSD sort: a block sorts one cell on chip. A digit of up to kFinishBits is ranked by counters;
 // keys that share it lie side by side then and are put in order: by a warp or the block where they are many, and in
 // registers.
 #ifndef GSORT_CUDA_SORT_MSD_FINISH_CUH_
@@ -15,57 +15,32 @@
 #include "cuda/sort/msd/state.cuh"
 #include "cuda/sort/msd/window_sort.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::sort::msd {
 
 // A cell of the usual size fills the first rows of a block; they need no test.
-constexpr int kMsdFinishSure = 7;
-constexpr int kMsdMappedSure = 5;
+constexpr int kFinishSure = 7;
+constexpr int kMappedSure = 5;
 
 template <class U>
-struct MsdFinishStorage {
-  uint32_t counters[kMsdFinishDigits];
+struct FinishStorage {
+  uint32_t counters[kFinishDigits];
   // Keys of no cell lie around the cell's, where windows end.
-  U padded_keys[kMsdWindowGroup + MsdShape<sizeof(U)>::kFinishKeysMax + MsdShape<sizeof(U)>::kFinishItems +
-                kMsdWindowHalo];
-  uint32_t warp_totals[MsdShape<sizeof(U)>::kFinishThreads / 32];
+  U padded_keys[kWindowGroup + BlockShape<sizeof(U)>::kFinishKeysMax + BlockShape<sizeof(U)>::kFinishItems +
+                kWindowHalo];
+  uint32_t warp_totals[BlockShape<sizeof(U)>::kFinishThreads / 32];
   uint32_t cell[5];  // its place, number of keys, digits
-  MsdGroups<U> groups;
+  Groups<U> groups;
 };
-
-// Replaces counts by first places. All threads call it, and it ends with a barrier. A thread takes two groups of four
-// counters, 128 apart, so that its 16-byte accesses meet no conflict; one scan serves both, in halves of a word.
-template <uint32_t kThreads>
-__device__ __forceinline__ void scan_finish_counters(uint32_t *counters, uint32_t *warp_totals) {
-  static_assert(kThreads * 8 == kMsdFinishDigits, "a thread owns eight counters");
-  uint4 *const own = reinterpret_cast<uint4 *>(counters) + threadIdx.x / 32 * 64 + lane_id();
-  uint32_t sums;
-  {
-    const uint4 a = own[0], b = own[32];
-    sums = (a.x + a.y + a.z + a.w) | (b.x + b.y + b.z + b.w) << 16;
-  }
-  const uint32_t inclusive = warp_inclusive_sum(sums);
-  const uint32_t last = __shfl_sync(kFullWarp, inclusive, 31);
-  if (lane_id() == 31) warp_totals[threadIdx.x / 32] = (last & 0xffffu) + (last >> 16);
-  __syncthreads();
-  const uint32_t before_warp = warp_sum(lane_id() < threadIdx.x / 32 ? warp_totals[lane_id()] : 0);
-  const uint32_t before = inclusive - sums;
-  // The counters are read again rather than held: with the keys they would not fit the registers.
-  asm volatile("" ::: "memory");
-  counts_to_places(own, before_warp + (before & 0xffffu));
-  asm volatile("" ::: "memory");
-  counts_to_places(own + 32, before_warp + (before >> 16) + (last & 0xffffu));
-  __syncthreads();
-}
 
 // Digits of a cell of a power of two's width. A shift of at least 2 bits is taken together with the multiplication by a
 // counter's size, one instruction less a key. put() and get(): by way of shared memory. exact(): keys of equal digit
 // are equal.
 template <class U, bool kQuick>
-struct MsdShiftDigits {
+struct ShiftDigits {
   uint32_t shift, mask;
 
   __device__ __forceinline__ uint32_t counter_offset(U key) const {  // bytes
-    if (kQuick) return static_cast<uint32_t>(key >> (shift - 2)) & ((kMsdFinishDigits - 1) * 4);
+    if (kQuick) return static_cast<uint32_t>(key >> (shift - 2)) & ((kFinishDigits - 1) * 4);
     return (static_cast<uint32_t>(key >> shift) & mask) * 4;
   }
   __device__ __forceinline__ bool exact() const { return shift == 0; }
@@ -76,14 +51,14 @@ struct MsdShiftDigits {
 // Digits of a cell of the map: of where a key lies above the cell's first place, by a factor of the cell's. Keys below,
 // from parts of the range where the sample had none, have digit 0.
 template <class U>
-struct MsdMappedDigits;
+struct MappedDigits;
 
 template <>
-struct MsdMappedDigits<uint32_t> {
+struct MappedDigits<uint32_t> {
   uint32_t below, factor;  // below: one less than the first place
 
-  MsdMappedDigits() = default;
-  __device__ __forceinline__ MsdMappedDigits(uint32_t, uint2 range) : below(range.x), factor(range.y) {}
+  MappedDigits() = default;
+  __device__ __forceinline__ MappedDigits(uint32_t, TwoWords range) : below(range.x), factor(range.y) {}
   __device__ __forceinline__ uint32_t counter_offset(uint32_t key) const {
     return __umulhi(max(key, below) - below, factor) * 4;
   }
@@ -96,11 +71,11 @@ struct MsdMappedDigits<uint32_t> {
 // A cell of 8-byte keys is `shift` bits wide in the key's leading 32 bits: the factor applies to the 32 bits from
 // there.
 template <>
-struct MsdMappedDigits<uint64_t> {
+struct MappedDigits<uint64_t> {
   uint32_t align, first, factor_shift;  // shift in the upper half
 
-  MsdMappedDigits() = default;
-  __device__ __forceinline__ MsdMappedDigits(uint32_t to_align, uint2 range)
+  MappedDigits() = default;
+  __device__ __forceinline__ MappedDigits(uint32_t to_align, TwoWords range)
       : align(to_align), first(range.x), factor_shift(range.y) {}
   __device__ __forceinline__ uint32_t counter_offset(uint64_t key) const {
     const uint64_t aligned = key << align, begin = uint64_t{first} << 32;
@@ -120,25 +95,25 @@ __device__ __forceinline__ uint32_t *counter_at(uint32_t *counters, uint32_t off
   return reinterpret_cast<uint32_t *>(reinterpret_cast<char *>(counters) + offset);
 }
 
-// How many keys the fullest digit of a cell has: up to kMsdFewGroup, up to kMsdWindowGroup, or more.
-enum class MsdCrowd { kFew, kWindow, kMany };
+// How many keys the fullest digit of a cell has: up to kFewGroup, up to kWindowGroup, or more.
+enum class Crowd { kFew, kWindow, kMany };
 
 // Ranks one cell of `count` keys into storage. The first kSure keys of every thread are there.
 template <class U, int kSure, class Digits>
-__device__ __forceinline__ MsdCrowd rank_cell(const U *from, uint32_t count, const Digits &digits,
-                                              MsdFinishStorage<U> &storage) {
-  constexpr uint32_t kThreads = MsdShape<sizeof(U)>::kFinishThreads;
-  constexpr int kItems = MsdShape<sizeof(U)>::kFinishItems;
-  U *const sorted = storage.padded_keys + kMsdWindowGroup;
+__device__ __forceinline__ Crowd rank_cell(const U *from, uint32_t count, const Digits &digits,
+                                           FinishStorage<U> &storage) {
+  constexpr uint32_t kThreads = BlockShape<sizeof(U)>::kFinishThreads;
+  constexpr int kItems = BlockShape<sizeof(U)>::kFinishItems;
+  U *const sorted = storage.padded_keys + kWindowGroup;
   U keys[kItems];
 #pragma unroll
   for (int i = 0; i < kItems; ++i)
     if (i < kSure || i * kThreads + threadIdx.x < count) keys[i] = __ldcs(from + i * kThreads + threadIdx.x);
 #pragma unroll
-  for (uint32_t i = 0; i < kMsdFinishDigits / 4 / kThreads; ++i)
+  for (uint32_t i = 0; i < kFinishDigits / 4 / kThreads; ++i)
     reinterpret_cast<uint4 *>(storage.counters)[i * kThreads + threadIdx.x] = make_uint4(0, 0, 0, 0);
-  if (threadIdx.x < kMsdWindowGroup) storage.padded_keys[threadIdx.x] = 0;
-  if (threadIdx.x < kItems + kMsdWindowHalo) sorted[count + threadIdx.x] = static_cast<U>(~U{0});
+  if (threadIdx.x < kWindowGroup) storage.padded_keys[threadIdx.x] = 0;
+  if (threadIdx.x < kItems + kWindowHalo) sorted[count + threadIdx.x] = static_cast<U>(~U{0});
   __syncthreads();
   uint32_t places[(kItems + 1) / 2];
 #pragma unroll
@@ -150,14 +125,14 @@ __device__ __forceinline__ MsdCrowd rank_cell(const U *from, uint32_t count, con
   }
   // The last of a digit's keys has the largest number. This also has the numbers packed before the scan needs
   // registers.
-  static_assert(kMsdWindowGroup == 8, "numbers from 8 on have a bit above the lowest three");
-  constexpr uint32_t kAboveThree = 0xfff8fff8u, kLift = (kMsdWindowGroup - kMsdFewGroup) * 0x00010001u;
+  static_assert(kWindowGroup == 8, "numbers from 8 on have a bit above the lowest three");
+  constexpr uint32_t kAboveThree = 0xfff8fff8u, kLift = (kWindowGroup - kFewGroup) * 0x00010001u;
   uint32_t all = 0, all_lifted = 0;
 #pragma unroll
   for (int i = 0; i < (kItems + 1) / 2; ++i) all |= places[i], all_lifted |= places[i] + kLift;
-  MsdCrowd crowd = MsdCrowd::kFew;
+  Crowd crowd = Crowd::kFew;
   if (__syncthreads_or((all_lifted & kAboveThree) != 0))
-    crowd = __syncthreads_or((all & kAboveThree) != 0) ? MsdCrowd::kMany : MsdCrowd::kWindow;
+    crowd = __syncthreads_or((all & kAboveThree) != 0) ? Crowd::kMany : Crowd::kWindow;
   scan_finish_counters<kThreads>(storage.counters, storage.warp_totals);
   // Read anew, so that offsets are computed again rather than held in registers that would spill.
   Digits same_digits;
@@ -175,8 +150,8 @@ __device__ __forceinline__ MsdCrowd rank_cell(const U *from, uint32_t count, con
 // Stores the sorted cell; identity: the keys need no decoding.
 template <class U, bool kIdentity>
 __device__ __forceinline__ void store_cell(const U *sorted, U *to, uint32_t count, const KeyCodec<U> &codec) {
-  constexpr uint32_t kThreads = MsdShape<sizeof(U)>::kFinishThreads;
-  constexpr int kItems = MsdShape<sizeof(U)>::kFinishItems;
+  constexpr uint32_t kThreads = BlockShape<sizeof(U)>::kFinishThreads;
+  constexpr int kItems = BlockShape<sizeof(U)>::kFinishItems;
 #pragma unroll
   for (int i = 0; i < kItems; ++i) {
     const uint32_t at = i * kThreads + threadIdx.x;
@@ -187,9 +162,9 @@ __device__ __forceinline__ void store_cell(const U *sorted, U *to, uint32_t coun
 // Sorts one cell.
 template <class U, int kSure, class Digits>
 __device__ __forceinline__ void finish_cell(const U *from, U *to, uint32_t count, const Digits &digits,
-                                            const KeyCodec<U> &codec, MsdFinishStorage<U> &storage) {
-  U *const sorted = storage.padded_keys + kMsdWindowGroup;
-  const MsdCrowd crowd = rank_cell<U, kSure>(from, count, digits, storage);
+                                            const KeyCodec<U> &codec, FinishStorage<U> &storage) {
+  U *const sorted = storage.padded_keys + kWindowGroup;
+  const Crowd crowd = rank_cell<U, kSure>(from, count, digits, storage);
   // Read anew where needed: held, they would spill.
   const volatile uint32_t *const cell = storage.cell;
   Digits same_digits;
@@ -201,12 +176,12 @@ __device__ __forceinline__ void finish_cell(const U *from, U *to, uint32_t count
     in_order = !__syncthreads_or(differ);
   }
   if (!in_order) {
-    constexpr int kItems = MsdShape<sizeof(U)>::kFinishItems;
-    if (crowd == MsdCrowd::kMany) sort_large_groups(sorted, cell[1], storage.counters, storage.groups);
-    if (crowd == MsdCrowd::kFew)
-      sort_in_windows<kItems, kMsdFewGroup - 1>(sorted, cell[1]);
+    constexpr int kItems = BlockShape<sizeof(U)>::kFinishItems;
+    if (crowd == Crowd::kMany) sort_large_groups(sorted, cell[1], storage.counters, storage.groups);
+    if (crowd == Crowd::kFew)
+      sort_in_windows<kItems, kFewGroup - 1>(sorted, cell[1]);
     else
-      sort_in_windows<kItems, kMsdWindowHalo>(sorted, cell[1]);
+      sort_in_windows<kItems, kWindowHalo>(sorted, cell[1]);
   }
   if (codec.is_identity())
     store_cell<U, true>(sorted, to + cell[0], cell[1], codec);
@@ -216,46 +191,46 @@ __device__ __forceinline__ void finish_cell(const U *from, U *to, uint32_t count
 
 // A block a cell. `to` may be `from`: a cell is loaded whole before any of it is stored.
 template <class U>
-__global__ void __launch_bounds__(MsdShape<sizeof(U)>::kFinishThreads,
-                                  blocks_here(MsdShape<sizeof(U)>::kFinishThreads, sizeof(U) == 8 ? 1 : 2))
-    msd_finish_kernel(const U *from, U *to, KeyCodec<U> codec, MsdArguments<U> arguments) {
-  if constexpr (!kFitsHere<kMsdSharedBytesMin>) return;
+__global__ void __launch_bounds__(BlockShape<sizeof(U)>::kFinishThreads,
+                                  blocks_here(BlockShape<sizeof(U)>::kFinishThreads, sizeof(U) == 8 ? 1 : 2))
+    msd_finish_kernel(const U *from, U *to, KeyCodec<U> codec, Arguments<U> arguments) {
+  if constexpr (!kFitsHere<kSharedBytesMin>) return;
   extern __shared__ __align__(16) unsigned char shared[];
-  MsdFinishStorage<U> &storage = *reinterpret_cast<MsdFinishStorage<U> *>(shared);
-  constexpr uint32_t kThreads = MsdShape<sizeof(U)>::kFinishThreads;
+  FinishStorage<U> &storage = *reinterpret_cast<FinishStorage<U> *>(shared);
+  constexpr uint32_t kThreads = BlockShape<sizeof(U)>::kFinishThreads;
   wait_for_kernel_before();
-  if (arguments.state->go == 0 || blockIdx.x >= msd_cut(arguments).cells) return;
+  if (arguments.state->go == 0 || blockIdx.x >= cut_of(arguments).cells) return;
   const uint32_t place = arguments.cells[blockIdx.x], count = arguments.cells[blockIdx.x + 1] - place;
   if (count == 0) return;
   if (threadIdx.x == 0) {
     storage.cell[0] = place, storage.cell[1] = count;
     // Cells of 4-byte keys, of which two are in work on an SM, gain nothing by it.
     const uint32_t later = blockIdx.x + arguments.ahead;
-    if (sizeof(U) == 8 && later < msd_cut(arguments).cells) {
+    if (sizeof(U) == 8 && later < cut_of(arguments).cells) {
       const uint32_t begin = arguments.cells[later], end = arguments.cells[later + 1];
       prefetch_to_l2(from, begin, end - begin, end);
     }
   }
   if (arguments.state->mapped != 0) {
-    const MsdMappedDigits<U> digits(msd_align(arguments), arguments.ranges[blockIdx.x]);
+    const MappedDigits<U> digits(map_align(arguments), arguments.ranges[blockIdx.x]);
     if (threadIdx.x == 0) digits.put(storage.cell + 2);
-    if (count >= kMsdMappedSure * kThreads)
-      finish_cell<U, kMsdMappedSure>(from + place, to, count, digits, codec, storage);
+    if (count >= kMappedSure * kThreads)
+      finish_cell<U, kMappedSure>(from + place, to, count, digits, codec, storage);
     else
       finish_cell<U, 0>(from + place, to, count, digits, codec, storage);
     return;
   }
-  const uint32_t cell_shift = msd_cell_shift(arguments);
-  const MsdShiftDigits<U, false> digits = {cell_shift > kMsdFinishBits ? cell_shift - kMsdFinishBits : 0,
-                                           (1u << min(cell_shift, kMsdFinishBits)) - 1};
+  const uint32_t cell_shift = bits_below_cell(arguments);
+  const ShiftDigits<U, false> digits = {cell_shift > kFinishBits ? cell_shift - kFinishBits : 0,
+                                        (1u << min(cell_shift, kFinishBits)) - 1};
   if (threadIdx.x == 0) digits.put(storage.cell + 2);
-  if (count >= kMsdFinishSure * kThreads && digits.shift >= 2)
-    finish_cell<U, kMsdFinishSure>(from + place, to, count, MsdShiftDigits<U, true>{digits.shift, digits.mask}, codec,
-                                   storage);
+  if (count >= kFinishSure * kThreads && digits.shift >= 2)
+    finish_cell<U, kFinishSure>(from + place, to, count, ShiftDigits<U, true>{digits.shift, digits.mask}, codec,
+                                storage);
   else
     finish_cell<U, 0>(from + place, to, count, digits, codec, storage);
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::msd
 
 #endif  // GSORT_CUDA_SORT_MSD_FINISH_CUH_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cuda/sort/msd/stable_width.cuh"
 
-namespace gsort_internal {
-template const uint32_t *launch_stable<uint64_t>(const LaunchContext &, const sort::Job &, const uint32_t *);
+namespace gsort_internal::sort::msd {
+template const uint32_t *launch_stable<uint64_t>(const LaunchContext &, const Job &, const uint32_t *);
 }

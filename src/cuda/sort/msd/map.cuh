@@ -12,14 +12,14 @@
 #include "cuda/primitive/last_block.cuh"
 #include "cuda/sort/msd/state.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::sort::msd {
 
 // What the sample says about the entries of the map, in shared memory.
-struct MsdMapStorage {
-  uint32_t sums[kMsdMapEntries];   // sampled keys of an entry
-  uint32_t needs[kMsdMapEntries];  // see needed_weight
+struct MapStorage {
+  uint32_t sums[kMapEntries];   // sampled keys of an entry
+  uint32_t needs[kMapEntries];  // see needed_weight
 };
-static_assert(sizeof(MsdMapStorage) == kMsdMapWeights * sizeof(uint16_t), "in place of the counters of weights");
+static_assert(sizeof(MapStorage) == kMapWeights * sizeof(uint16_t), "in place of the counters of weights");
 
 // Sampled keys that an entry's cells, which are equally wide, have to be enough for: as if the densest place of the
 // entry was everywhere in it. That is one of its four parts, or an end of it, where the slope from one part to the next
@@ -35,11 +35,11 @@ __device__ __forceinline__ uint32_t needed_weight(uint4 parts) {
 
 // Keys to find room for in an entry. A small sample may have missed some, where the neighbours have more; and an entry
 // that the data fills in part only is as dense as its denser neighbour.
-__device__ __forceinline__ uint32_t entry_weight(const MsdMapStorage &storage, uint32_t entry) {
+__device__ __forceinline__ uint32_t entry_weight(const MapStorage &storage, uint32_t entry) {
   const uint32_t own = storage.sums[entry];
   if (own == 0) return 0;
   const uint32_t left = entry != 0 ? storage.sums[entry - 1] : 0;
-  const uint32_t right = entry + 1 < kMsdMapEntries ? storage.sums[entry + 1] : 0;
+  const uint32_t right = entry + 1 < kMapEntries ? storage.sums[entry + 1] : 0;
   const uint32_t needs = storage.needs[entry], chance = static_cast<uint32_t>(sqrtf(static_cast<float>(own)));
   uint32_t most = max(needs & 0x7fffffffu, min((left + own + right) / 3, own + 3 * chance));
   if (needs >> 31 != 0) most = max(most, max(left, right));
@@ -54,14 +54,14 @@ __device__ __forceinline__ uint32_t needed_cells(uint32_t sampled, float cell_ro
 }
 
 // Makes the map out of `weights`: every entry gets cells in proportion, and one more. What rounding down leaves goes to
-// entries that need more cells than that. cell_room: see needed_cells. By one block of kMsdMapThreads.
+// entries that need more cells than that. cell_room: see needed_cells. By one block of kMapThreads.
 template <class U>
-__device__ __forceinline__ void make_map(const MsdArguments<U> &arguments, float cell_room, MsdMapStorage &storage,
+__device__ __forceinline__ void make_map(const Arguments<U> &arguments, float cell_room, MapStorage &storage,
                                          uint32_t *warp_totals) {
-  constexpr uint32_t kOwn = kMsdMapEntries / kMsdMapThreads;
+  constexpr uint32_t kOwn = kMapEntries / kMapThreads;
   __syncthreads();
-  for (uint32_t entry = threadIdx.x; entry < kMsdMapEntries; entry += kMsdMapThreads) {
-    static_assert(kMsdMapWeights == 4 * kMsdMapEntries, "an entry has four parts");
+  for (uint32_t entry = threadIdx.x; entry < kMapEntries; entry += kMapThreads) {
+    static_assert(kMapWeights == 4 * kMapEntries, "an entry has four parts");
     const uint4 parts = __ldcg(reinterpret_cast<const uint4 *>(arguments.weights) + entry);
     storage.sums[entry] = parts.x + parts.y + parts.z + parts.w;
     // The upper bit: the entry begins or ends with nothing.
@@ -78,13 +78,13 @@ __device__ __forceinline__ void make_map(const MsdArguments<U> &arguments, float
     sampled += storage.sums[entry];
     sum += weights[i];
   }
-  block_exclusive_sum<kMsdMapThreads>(used, warp_totals, entries_used);
-  block_exclusive_sum<kMsdMapThreads>(sampled, warp_totals, total_sampled);
-  block_exclusive_sum<kMsdMapThreads>(sum, warp_totals, total_weight);
+  block_exclusive_sum<kMapThreads>(used, warp_totals, entries_used);
+  block_exclusive_sum<kMapThreads>(sampled, warp_totals, total_sampled);
+  block_exclusive_sum<kMapThreads>(sum, warp_totals, total_weight);
   // Cells that are wanted for the uneven entries are missing elsewhere, and one more for each entry. One is left for
   // what lies above the last entry that has any.
   if (uint64_t{total_weight} * 2 > uint64_t{total_sampled} * 3 || 4 * entries_used > arguments.plan.mapped_cells) {
-    if (threadIdx.x == 0) msd_turn_away(arguments.state);
+    if (threadIdx.x == 0) turn_away(arguments.state);
     return;
   }
   const uint64_t shared_out = arguments.plan.mapped_cells - 1 - entries_used;
@@ -95,8 +95,8 @@ __device__ __forceinline__ void make_map(const MsdArguments<U> &arguments, float
     const uint32_t needed = needed_cells(storage.sums[threadIdx.x * kOwn + i], cell_room);
     if (needed > weights[i]) missing += needed - weights[i];
   }
-  block_exclusive_sum<kMsdMapThreads>(cells, warp_totals, total_cells);
-  const uint32_t before = block_exclusive_sum<kMsdMapThreads>(missing, warp_totals, total_missing);
+  block_exclusive_sum<kMapThreads>(cells, warp_totals, total_cells);
+  const uint32_t before = block_exclusive_sum<kMapThreads>(missing, warp_totals, total_missing);
   const uint32_t spare = arguments.plan.mapped_cells - 1 - total_cells;
   if (missing != 0 && before + missing <= spare) {
 #pragma unroll
@@ -104,7 +104,7 @@ __device__ __forceinline__ void make_map(const MsdArguments<U> &arguments, float
       weights[i] = max(weights[i], needed_cells(storage.sums[threadIdx.x * kOwn + i], cell_room));
     cells += missing;
   }
-  uint32_t first = block_exclusive_sum<kMsdMapThreads>(cells, warp_totals, total_cells);
+  uint32_t first = block_exclusive_sum<kMapThreads>(cells, warp_totals, total_cells);
 #pragma unroll
   for (uint32_t i = 0; i < kOwn; ++i) {
     arguments.map[threadIdx.x * kOwn + i] = first | weights[i] << 16;
@@ -118,43 +118,43 @@ __device__ __forceinline__ uint64_t map_sample_place(uint32_t j, uint32_t part) 
   return uint64_t{group} * part + __umulhi(mix_bits(group), part - 7) + j % 8;
 }
 
-// Weighs the parts of the range by a large sample; the last block makes the map. Dynamic shared memory: MsdMapStorage.
+// Weighs the parts of the range by a large sample; the last block makes the map. Dynamic shared memory: MapStorage.
 template <class U>
-__global__ void __launch_bounds__(kMsdMapThreads)
-    msd_map_kernel(const U *keys_in, uint32_t part, KeyCodec<U> codec, MsdArguments<U> arguments) {
-  if constexpr (!kFitsHere<kMsdSharedBytesMin>) return;
+__global__ void __launch_bounds__(kMapThreads)
+    msd_map_kernel(const U *keys_in, uint32_t part, KeyCodec<U> codec, Arguments<U> arguments) {
+  if constexpr (!kFitsHere<kSharedBytesMin>) return;
   extern __shared__ __align__(16) uint32_t pairs[];  // counters of 16 bits, which a block's keys cannot overflow
-  __shared__ uint32_t warp_totals[kMsdMapThreads / 32];
-  static_assert(kMsdMapThreads * kMsdMapItems < 65536, "counters of 16 bits");
+  __shared__ uint32_t warp_totals[kMapThreads / 32];
+  static_assert(kMapThreads * kMapItems < 65536, "counters of 16 bits");
   wait_for_kernel_before();
   if (arguments.state->go == 0 || arguments.state->mapped == 0) return;
-  const uint32_t align = msd_align(arguments);
-  for (uint32_t i = threadIdx.x; i < kMsdMapWeights / 2; i += kMsdMapThreads) pairs[i] = 0;
-  U keys[kMsdMapItems];
+  const uint32_t align = map_align(arguments);
+  for (uint32_t i = threadIdx.x; i < kMapWeights / 2; i += kMapThreads) pairs[i] = 0;
+  U keys[kMapItems];
 #pragma unroll
-  for (uint32_t i = 0; i < kMsdMapItems; ++i)
-    keys[i] = keys_in[map_sample_place((blockIdx.x * kMsdMapItems + i) * kMsdMapThreads + threadIdx.x, part)];
+  for (uint32_t i = 0; i < kMapItems; ++i)
+    keys[i] = keys_in[map_sample_place((blockIdx.x * kMapItems + i) * kMapThreads + threadIdx.x, part)];
   __syncthreads();
 #pragma unroll
-  for (uint32_t i = 0; i < kMsdMapItems; ++i) {
-    const uint32_t weight = msd_leading(codec.encode(keys[i]), align) >> (32 - kMsdMapWeightBits);
+  for (uint32_t i = 0; i < kMapItems; ++i) {
+    const uint32_t weight = leading_bits(codec.encode(keys[i]), align) >> (32 - kMapWeightBits);
     atomicAdd(&pairs[weight / 2], weight % 2 == 0 ? 1u : 1u << 16);
   }
   __syncthreads();
-  for (uint32_t i = threadIdx.x; i < kMsdMapWeights / 2; i += kMsdMapThreads) {
+  for (uint32_t i = threadIdx.x; i < kMapWeights / 2; i += kMapThreads) {
     const uint32_t pair = pairs[i];
     if ((pair & 0xffffu) != 0) atomicAdd(&arguments.weights[2 * i], pair & 0xffffu);
     if (pair >> 16 != 0) atomicAdd(&arguments.weights[2 * i + 1], pair >> 16);
   }
   // Eight keys out of each `part` are sampled. 0.95: the finish's cells less 4 deviations of their keys.
-  const float cell_room = 0.95f * 8 * MsdShape<sizeof(U)>::kFinishKeysMax / static_cast<float>(part);
+  const float cell_room = 0.95f * 8 * BlockShape<sizeof(U)>::kFinishKeysMax / static_cast<float>(part);
   if (is_last_block(&arguments.state->map_tickets, gridDim.x))
-    make_map(arguments, cell_room, *reinterpret_cast<MsdMapStorage *>(pairs), warp_totals);
+    make_map(arguments, cell_room, *reinterpret_cast<MapStorage *>(pairs), warp_totals);
 }
 
 // The last entry whose first cell is at most `cell`; 0 if there is none.
 __device__ __forceinline__ uint32_t entry_of_cell(const uint32_t *map, uint32_t cell) {
-  uint32_t low = 0, high = kMsdMapEntries;
+  uint32_t low = 0, high = kMapEntries;
   while (high - low > 1) {
     const uint32_t middle = (low + high) / 2;
     ((map[middle] & 0xffffu) <= cell ? low : high) = middle;
@@ -162,36 +162,36 @@ __device__ __forceinline__ uint32_t entry_of_cell(const uint32_t *map, uint32_t 
   return low;
 }
 
-// What the finish must know of a cell, see MsdMappedDigits.
+// What the finish must know of a cell, see MappedDigits.
 template <class U>
-__device__ __forceinline__ uint2 mapped_range(const uint32_t *map, uint32_t cell) {
+__device__ __forceinline__ TwoWords mapped_range(const uint32_t *map, uint32_t cell) {
   const uint32_t entry = entry_of_cell(map, cell), first = map[entry] & 0xffffu, cells = map[entry] >> 16;
   // Above the last entry that has cells: anywhere in the range.
-  if (cell - first >= cells) return make_uint2(0, sizeof(U) == 8 ? kMsdFinishDigits | 32u << 16 : kMsdFinishDigits);
-  const uint32_t within = static_cast<uint32_t>(((uint64_t{cell - first} << kMsdMapShift) + cells - 1) / cells);
-  const uint32_t begin = (entry << kMsdMapShift) + within, width = ((1u << kMsdMapShift) + cells - 1) / cells;
+  if (cell - first >= cells) return {0, sizeof(U) == 8 ? kFinishDigits | 32u << 16 : kFinishDigits};
+  const uint32_t within = static_cast<uint32_t>(((uint64_t{cell - first} << kMapShift) + cells - 1) / cells);
+  const uint32_t begin = (entry << kMapShift) + within, width = ((1u << kMapShift) + cells - 1) / cells;
   if (sizeof(U) == 8) {
     const uint32_t shift = 32 - __clz(static_cast<int>(width));  // of the 20 that a width has at most
-    return make_uint2(begin, static_cast<uint32_t>((uint64_t{kMsdFinishDigits} << shift) / width) | shift << 16);
+    return {begin, static_cast<uint32_t>((uint64_t{kFinishDigits} << shift) / width) | shift << 16};
   }
   const uint32_t factor =
-      width < kMsdFinishDigits ? ~0u : static_cast<uint32_t>((uint64_t{kMsdFinishDigits} << 32) / (width + 1));
-  return make_uint2(begin - (begin != 0), factor);
+      width < kFinishDigits ? ~0u : static_cast<uint32_t>((uint64_t{kFinishDigits} << 32) / (width + 1));
+  return {begin - (begin != 0), factor};
 }
 
 // Writes what later kernels must know of cells and bins, by all blocks of the histogram together. map: in shared
 // memory.
 template <class U>
-__device__ __forceinline__ void describe_mapped_cells(const MsdArguments<U> &arguments, const uint32_t *map) {
+__device__ __forceinline__ void describe_mapped_cells(const Arguments<U> &arguments, const uint32_t *map) {
   const uint32_t cells = arguments.plan.mapped_cells, second_bits = arguments.plan.second_bits;
   for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < cells; i += gridDim.x * blockDim.x) {
     arguments.ranges[i] = mapped_range<U>(map, i);
     // From the last entry with cells of the bin before, for it may be shared, and those behind it may have no cell.
     if (i % (1u << second_bits) == 0) arguments.bin_entries[i >> second_bits] = i == 0 ? 0 : entry_of_cell(map, i - 1);
   }
-  if (blockIdx.x == 0 && threadIdx.x == 0) arguments.bin_entries[cells >> second_bits] = kMsdMapEntries - 1;
+  if (blockIdx.x == 0 && threadIdx.x == 0) arguments.bin_entries[cells >> second_bits] = kMapEntries - 1;
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::msd
 
 #endif  // GSORT_CUDA_SORT_MSD_MAP_CUH_

@@ -6,23 +6,23 @@
 #include "cuda/sort/job.h"
 #include "cuda/sort/lsd/radix_pass.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::sort::msd {
 
+using lsd::first_item;
+using lsd::kLargeTileSharedBytes;
+using lsd::large_tile_items;
+using lsd::LargeTile;
+using lsd::load_keys;
+using lsd::load_rows;
+using lsd::PassStorage;
+using lsd::sort_tile_from;
+using lsd::store_final;
+using lsd::store_items;
+using lsd::store_values;
+using lsd::take_tile;
+using lsd::TileJob;
+using lsd::wide_bytes;
 using sort::FinalValues;
-using sort::lsd::first_item;
-using sort::lsd::kLargeTileSharedBytes;
-using sort::lsd::large_tile_items;
-using sort::lsd::LargeTile;
-using sort::lsd::load_keys;
-using sort::lsd::load_rows;
-using sort::lsd::PassStorage;
-using sort::lsd::sort_tile_from;
-using sort::lsd::store_final;
-using sort::lsd::store_items;
-using sort::lsd::store_values;
-using sort::lsd::take_tile;
-using sort::lsd::TileJob;
-using sort::lsd::wide_bytes;
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::msd
 
 #endif  // GSORT_CUDA_SORT_MSD_NAMES_H_

@@ -12,41 +12,41 @@
 #include "cuda/primitive/prefetch.cuh"
 #include "cuda/sort/msd/state.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::sort::msd {
 
 // A bin with more keys of a tile than this is stored by the whole block.
-constexpr uint32_t kMsdLongRun = 1024;
+constexpr uint32_t kLongRun = 1024;
 
 template <class U>
-struct MsdTileStorage {
+struct TileStorage {
   union {
-    uint32_t map[kMsdMapEntries];  // while bins are found
-    U keys[MsdShape<sizeof(U)>::kPartitionTile];
+    uint32_t map[kMapEntries];  // while bins are found
+    U keys[BlockShape<sizeof(U)>::kPartitionTile];
   };
-  uint32_t first[kMsdBinsMax + 1];  // counts, then place in `keys` of each bin's first key
-  uint32_t to_place[kMsdBinsMax];   // place in the output of keys[i] of this bin, less i
-  uint32_t warp_totals[MsdShape<sizeof(U)>::kPartitionThreads / 32];
+  uint32_t first[kBinsMax + 1];  // counts, then place in `keys` of each bin's first key
+  uint32_t to_place[kBinsMax];   // place in the output of keys[i] of this bin, less i
+  uint32_t warp_totals[BlockShape<sizeof(U)>::kPartitionThreads / 32];
   uint32_t long_runs;
-  uint32_t long_bins[MsdShape<sizeof(U)>::kPartitionTile / kMsdLongRun];
+  uint32_t long_bins[BlockShape<sizeof(U)>::kPartitionTile / kLongRun];
 };
 
-struct MsdTile {
+struct Tile {
   uint32_t first, count;  // keys of the tile
   uint32_t bin;           // of the first pass; 0 in the first pass itself
 };
 
 // The tile of this block in the first pass: of the input as it lies.
 template <class U>
-__device__ __forceinline__ MsdTile first_pass_tile(uint32_t n) {
-  constexpr uint32_t kTile = MsdShape<sizeof(U)>::kPartitionTile;
+__device__ __forceinline__ Tile first_pass_tile(uint32_t n) {
+  constexpr uint32_t kTile = BlockShape<sizeof(U)>::kPartitionTile;
   const uint32_t first = blockIdx.x * kTile;
   return {first, min(kTile, n - first), 0};
 }
 
 // The tile of this block in the second pass: a part of one bin of the first. count = 0: there is none.
 template <class U>
-__device__ __forceinline__ MsdTile second_pass_tile(const MsdArguments<U> &arguments, MsdCut cut) {
-  constexpr uint32_t kTile = MsdShape<sizeof(U)>::kPartitionTile;
+__device__ __forceinline__ Tile second_pass_tile(const Arguments<U> &arguments, Cut cut) {
+  constexpr uint32_t kTile = BlockShape<sizeof(U)>::kPartitionTile;
   const uint32_t bins = cut.bins();
   if (blockIdx.x >= arguments.first_tile[bins]) return {0, 0, 0};
   uint32_t low = 0, high = bins;  // first_tile[low] <= blockIdx.x < first_tile[high]
@@ -61,13 +61,13 @@ __device__ __forceinline__ MsdTile second_pass_tile(const MsdArguments<U> &argum
 
 // How a pass finds a key's bin: by bits of the key, or, with a map, of its cell.
 template <class U, bool kMapped>
-struct MsdBins {
+struct Bins {
   uint32_t shift, mask;
   uint32_t align;
   const uint32_t *map;  // in shared memory, the place of entry 0
 
   __device__ __forceinline__ uint32_t operator()(U key) const {
-    if (kMapped) return (msd_mapped_cell(map, msd_leading(key, align)) >> shift) & mask;
+    if (kMapped) return (mapped_cell(map, leading_bits(key, align)) >> shift) & mask;
     return static_cast<uint32_t>(key >> shift) & mask;
   }
 };
@@ -75,7 +75,7 @@ struct MsdBins {
 // What a thread keeps of its keys between counting and moving: numbers among their bin's keys, two a word, and with a
 // map, where they are dear, bins, three a word.
 template <uint32_t kItems>
-struct MsdRanks {
+struct Ranks {
   uint32_t places[kItems / 2];
   uint32_t bins[kItems / 3];
 
@@ -93,9 +93,9 @@ struct MsdRanks {
 
 // Counts the tile's keys by bin in `counts`. kWhole: the tile is full, and no key needs a test.
 template <class U, uint32_t kItems, bool kWhole, bool kMapped>
-__device__ __forceinline__ void rank_tile(const U (&keys)[kItems], uint32_t count, const MsdBins<U, kMapped> &bins,
-                                          uint32_t *counts, MsdRanks<kItems> &ranks) {
-  constexpr uint32_t kThreads = MsdShape<sizeof(U)>::kPartitionThreads;
+__device__ __forceinline__ void rank_tile(const U (&keys)[kItems], uint32_t count, const Bins<U, kMapped> &bins,
+                                          uint32_t *counts, Ranks<kItems> &ranks) {
+  constexpr uint32_t kThreads = BlockShape<sizeof(U)>::kPartitionThreads;
 #pragma unroll
   for (uint32_t i = 0; i < kItems; ++i) {
     uint32_t place = 0, bin = 0;
@@ -111,8 +111,8 @@ __device__ __forceinline__ void rank_tile(const U (&keys)[kItems], uint32_t coun
 // The same for a full tile whose neighbours often share a bin, as in sorted data, where a warp's atomics would queue up
 // at one counter: the lanes whose bin is the first lane's count with one atomic.
 template <class U, uint32_t kItems, bool kMapped>
-__device__ __forceinline__ void rank_alike_tile(const U (&keys)[kItems], const MsdBins<U, kMapped> &bins,
-                                                uint32_t *counts, MsdRanks<kItems> &ranks) {
+__device__ __forceinline__ void rank_alike_tile(const U (&keys)[kItems], const Bins<U, kMapped> &bins, uint32_t *counts,
+                                                Ranks<kItems> &ranks) {
 #pragma unroll
   for (uint32_t i = 0; i < kItems; ++i) {
     const uint32_t bin = bins(keys[i]), first_bin = __shfl_sync(kFullWarp, bin, 0);
@@ -128,16 +128,16 @@ __device__ __forceinline__ void rank_alike_tile(const U (&keys)[kItems], const M
 
 // Whether a quarter of the warp's first keys have the bin of its first lane: by chance only where bins are very few.
 template <class U, bool kMapped>
-__device__ __forceinline__ bool neighbours_are_alike(U key, const MsdBins<U, kMapped> &bins) {
+__device__ __forceinline__ bool neighbours_are_alike(U key, const Bins<U, kMapped> &bins) {
   const uint32_t bin = bins(key);
   return __popc(__ballot_sync(kFullWarp, bin == __shfl_sync(kFullWarp, bin, 0))) >= 8;
 }
 
 // Moves the tile's keys to their places in shared memory, where the map was.
 template <class U, uint32_t kItems, bool kWhole, bool kMapped>
-__device__ __forceinline__ void exchange_tile(const U (&keys)[kItems], uint32_t count, const MsdBins<U, kMapped> &bins,
-                                              const MsdRanks<kItems> &ranks, MsdTileStorage<U> &storage) {
-  constexpr uint32_t kThreads = MsdShape<sizeof(U)>::kPartitionThreads;
+__device__ __forceinline__ void exchange_tile(const U (&keys)[kItems], uint32_t count, const Bins<U, kMapped> &bins,
+                                              const Ranks<kItems> &ranks, TileStorage<U> &storage) {
+  constexpr uint32_t kThreads = BlockShape<sizeof(U)>::kPartitionThreads;
 #pragma unroll
   for (uint32_t i = 0; i < kItems; ++i) {
     if (!kWhole && i * kThreads + threadIdx.x >= count) continue;
@@ -147,11 +147,11 @@ __device__ __forceinline__ void exchange_tile(const U (&keys)[kItems], uint32_t 
 
 // Ranks the tile, takes room for it and moves its keys to storage. `first` of it is cleared, behind a barrier.
 template <class U, uint32_t kItems, bool kMapped>
-__device__ __forceinline__ void sort_tile(const U (&keys)[kItems], uint32_t count, const MsdBins<U, kMapped> &bins,
-                                          uint32_t bin_count, uint32_t *room, MsdTileStorage<U> &storage) {
-  constexpr uint32_t kThreads = MsdShape<sizeof(U)>::kPartitionThreads;
+__device__ __forceinline__ void sort_tile(const U (&keys)[kItems], uint32_t count, const Bins<U, kMapped> &bins,
+                                          uint32_t bin_count, uint32_t *room, TileStorage<U> &storage) {
+  constexpr uint32_t kThreads = BlockShape<sizeof(U)>::kPartitionThreads;
   const bool whole = count == kThreads * kItems;
-  MsdRanks<kItems> ranks;
+  Ranks<kItems> ranks;
   if (!whole)
     rank_tile<U, kItems, false, kMapped>(keys, count, bins, storage.first, ranks);
   else if (neighbours_are_alike(keys[0], bins))
@@ -161,7 +161,7 @@ __device__ __forceinline__ void sort_tile(const U (&keys)[kItems], uint32_t coun
   __syncthreads();
   const uint32_t bin_keys = threadIdx.x < bin_count ? storage.first[threadIdx.x] : 0;
   const uint32_t taken = bin_keys != 0 ? atomicAdd(&room[threadIdx.x], bin_keys) : 0;
-  if (bin_keys > kMsdLongRun) storage.long_bins[atomicAdd(&storage.long_runs, 1)] = threadIdx.x;
+  if (bin_keys > kLongRun) storage.long_bins[atomicAdd(&storage.long_runs, 1)] = threadIdx.x;
   uint32_t total;
   const uint32_t first = block_exclusive_sum<kThreads>(bin_keys, storage.warp_totals, total);
   if (threadIdx.x < bin_count) {
@@ -178,12 +178,12 @@ __device__ __forceinline__ void sort_tile(const U (&keys)[kItems], uint32_t coun
 }
 
 // Stores one bin by `kPiece` threads, as many neighbours at a time from a boundary of as many in the output.
-// Storage: MsdTileStorage, or another with the same members.
+// Storage: TileStorage, or another with the same members.
 template <uint32_t kPiece, class Storage, class U>
 __device__ __forceinline__ void store_bin(const Storage &storage, uint32_t bin, uint32_t thread, U *keys_out,
                                           uint32_t skew) {
   const uint32_t first = storage.first[bin], end = storage.first[bin + 1], to_place = storage.to_place[bin];
-  if (kPiece < 32 && end - first > kMsdLongRun) return;
+  if (kPiece < 32 && end - first > kLongRun) return;
   const uint32_t lead = (skew + to_place + first) % (kPiece < 32 ? kPiece : 32);
   for (int i = static_cast<int>(first - lead + thread); i < static_cast<int>(end); i += kPiece)
     if (i >= static_cast<int>(first)) keys_out[to_place + static_cast<uint32_t>(i)] = storage.keys[i];
@@ -193,7 +193,7 @@ __device__ __forceinline__ void store_bin(const Storage &storage, uint32_t bin, 
 // 16 were quicker than 32 for runs of about 50 keys (H200, 2026-11-20).
 template <class Storage, class U>
 __device__ __forceinline__ void store_bins(const Storage &storage, uint32_t bins, U *keys_out) {
-  constexpr uint32_t kThreads = MsdShape<sizeof(U)>::kPartitionThreads, kPiece = 16;
+  constexpr uint32_t kThreads = BlockShape<sizeof(U)>::kPartitionThreads, kPiece = 16;
   const uint32_t skew = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(keys_out) / sizeof(U));
   for (uint32_t bin = threadIdx.x / kPiece; bin < bins; bin += kThreads / kPiece)
     store_bin<kPiece>(storage, bin, threadIdx.x % kPiece, keys_out, skew);
@@ -204,10 +204,10 @@ __device__ __forceinline__ void store_bins(const Storage &storage, uint32_t bins
 // Loads what a pass needs of the map and returns where entry 0 would lie: all of it, or what the keys of one bin of the
 // first pass can have.
 template <class U, bool kFirst>
-__device__ __forceinline__ const uint32_t *load_map(const MsdArguments<U> &arguments, uint32_t bin, uint32_t *map) {
-  constexpr uint32_t kThreads = MsdShape<sizeof(U)>::kPartitionThreads;
+__device__ __forceinline__ const uint32_t *load_map(const Arguments<U> &arguments, uint32_t bin, uint32_t *map) {
+  constexpr uint32_t kThreads = BlockShape<sizeof(U)>::kPartitionThreads;
   if (kFirst) {
-    for (uint32_t i = threadIdx.x; i < kMsdMapEntries / 4; i += kThreads)
+    for (uint32_t i = threadIdx.x; i < kMapEntries / 4; i += kThreads)
       reinterpret_cast<uint4 *>(map)[i] = reinterpret_cast<const uint4 *>(arguments.map)[i];
     return map;
   }
@@ -219,17 +219,17 @@ __device__ __forceinline__ const uint32_t *load_map(const MsdArguments<U> &argum
 // Moves the keys of this block's tile.
 template <class U, bool kFirst, bool kMapped>
 __device__ __forceinline__ void partition_tile(const U *keys_in, U *keys_out, uint32_t n, const KeyCodec<U> &codec,
-                                               const MsdArguments<U> &arguments, MsdTileStorage<U> &storage) {
-  constexpr uint32_t kThreads = MsdShape<sizeof(U)>::kPartitionThreads;
-  constexpr uint32_t kItems = MsdShape<sizeof(U)>::kPartitionItems;
+                                               const Arguments<U> &arguments, TileStorage<U> &storage) {
+  constexpr uint32_t kThreads = BlockShape<sizeof(U)>::kPartitionThreads;
+  constexpr uint32_t kItems = BlockShape<sizeof(U)>::kPartitionItems;
   // Not read from the state: of the kernel's arguments, it takes no registers.
-  const MsdPlan &plan = arguments.plan;
-  const MsdCut cut = {kMapped ? plan.mapped_cells : 1u << plan.cell_bits, plan.second_bits};
-  const MsdTile tile = kFirst ? first_pass_tile<U>(n) : second_pass_tile(arguments, cut);
+  const Plan &plan = arguments.plan;
+  const Cut cut = {kMapped ? plan.mapped_cells : 1u << plan.cell_bits, plan.second_bits};
+  const Tile tile = kFirst ? first_pass_tile<U>(n) : second_pass_tile(arguments, cut);
   if (tile.count == 0) return;
   const uint32_t bin_count = kFirst ? cut.bins() : 1u << cut.second_bits;
-  const uint32_t shift = (kMapped ? 0 : msd_cell_shift(arguments)) + (kFirst ? cut.second_bits : 0);
-  MsdBins<U, kMapped> bins = {shift, kMapped && kFirst ? ~0u : bin_count - 1, msd_align(arguments), nullptr};
+  const uint32_t shift = (kMapped ? 0 : bits_below_cell(arguments)) + (kFirst ? cut.second_bits : 0);
+  Bins<U, kMapped> bins = {shift, kMapped && kFirst ? ~0u : bin_count - 1, map_align(arguments), nullptr};
   if constexpr (kMapped) bins.map = load_map<U, kFirst>(arguments, tile.bin, storage.map);
   uint32_t *const room = kFirst ? arguments.first_room : arguments.room + (tile.bin << cut.second_bits);
 
@@ -260,14 +260,14 @@ __device__ __forceinline__ void partition_tile(const U *keys_in, U *keys_out, ui
 }
 
 // kFirst: reads the caller's keys and encodes them. The grid has a block for every tile there can be. Dynamic shared
-// memory: MsdTileStorage. More of it would leave the L1 cache less room for the loads in flight: 32 KB more took 10%
+// memory: TileStorage. More of it would leave the L1 cache less room for the loads in flight: 32 KB more took 10%
 // longer (H200, 2026-11-21).
 template <class U, bool kFirst>
-__global__ void __launch_bounds__(MsdShape<sizeof(U)>::kPartitionThreads, 2)
-    msd_partition_kernel(const U *keys_in, U *keys_out, uint32_t n, KeyCodec<U> codec, MsdArguments<U> arguments) {
-  if constexpr (!kFitsHere<kMsdSharedBytesMin>) return;
+__global__ void __launch_bounds__(BlockShape<sizeof(U)>::kPartitionThreads, 2)
+    msd_partition_kernel(const U *keys_in, U *keys_out, uint32_t n, KeyCodec<U> codec, Arguments<U> arguments) {
+  if constexpr (!kFitsHere<kSharedBytesMin>) return;
   extern __shared__ __align__(16) unsigned char shared[];
-  MsdTileStorage<U> &storage = *reinterpret_cast<MsdTileStorage<U> *>(shared);
+  TileStorage<U> &storage = *reinterpret_cast<TileStorage<U> *>(shared);
   wait_for_kernel_before();
   if (arguments.state->go == 0) return;
   if (arguments.state->mapped != 0)
@@ -276,6 +276,6 @@ __global__ void __launch_bounds__(MsdShape<sizeof(U)>::kPartitionThreads, 2)
     partition_tile<U, kFirst, false>(keys_in, keys_out, n, codec, arguments, storage);
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::msd
 
 #endif  // GSORT_CUDA_SORT_MSD_PARTITION_CUH_

@@ -11,10 +11,10 @@
 #include "cuda/primitive/dependent_launch.cuh"
 #include "cuda/primitive/exclusive_scan.cuh"
 #include "cuda/primitive/last_block.cuh"
-#include "cuda/sort/msd/msd_plan.h"
+#include "cuda/sort/msd/plan.h"
 #include "cuda/sort/msd/split_state.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::sort::msd {
 
 constexpr uint32_t kSplitCountThreads = 1024;
 // Loads in flight a thread.
@@ -51,7 +51,7 @@ __device__ __forceinline__ SplitBins<U> load_split_bins(const SplitArguments<U> 
 // Places of bins, by the histogram's last block, and what is to be written of values that are not moved.
 template <class U>
 __device__ __forceinline__ void place_split_bins(const SplitArguments<U> &arguments, SplitCountStorage<U> &storage) {
-  constexpr uint32_t kTile = MsdShape<sizeof(U)>::kPartitionTile;
+  constexpr uint32_t kTile = BlockShape<sizeof(U)>::kPartitionTile;
   static_assert(kSplitBinsMax <= kSplitCountThreads, "a thread a bin");
   SplitState<U> &state = *arguments.state;
   const uint32_t bins = state.bins, bin = threadIdx.x;
@@ -71,7 +71,7 @@ __device__ __forceinline__ void place_split_bins(const SplitArguments<U> &argume
     arguments.out_first[bin] = out_first;
     arguments.first_tile[bin] = first_tile;
     arguments.bin_done[bin] = 0;
-    arguments.bin_cells[bin] = make_uint2(0, 0);
+    arguments.bin_cells[bin] = {0, 0};
     storage.chunks[bin] = first_chunk;
     storage.counts[bin] = count;
     storage.tables.root[bin] = out_first;
@@ -98,7 +98,7 @@ __device__ __forceinline__ void place_split_bins(const SplitArguments<U> &argume
 template <class U>
 __global__ void __launch_bounds__(kSplitCountThreads, blocks_here(kSplitCountThreads, 2))
     split_histogram_kernel(const U *keys_in, uint64_t n, KeyCodec<U> codec, SplitArguments<U> arguments) {
-  if constexpr (!kFitsHere<kMsdSharedBytesMin>) return;
+  if constexpr (!kFitsHere<kSharedBytesMin>) return;
   extern __shared__ __align__(16) unsigned char shared[];
   SplitCountStorage<U> &storage = *reinterpret_cast<SplitCountStorage<U> *>(shared);
   wait_for_kernel_before();
@@ -212,13 +212,13 @@ __device__ __forceinline__ void place_cells(const SplitArguments<U> &arguments, 
   if (threadIdx.x == 0) {
     storage.cell_first[cells] = count;
     storage.base = atomicAdd(&arguments.state->cells, cells);
-    arguments.bin_cells[bin] = make_uint2(storage.base, cells);
+    arguments.bin_cells[bin] = {storage.base, cells};
   }
   __syncthreads();
   for (uint32_t i = threadIdx.x; i < cells; i += kSplitCountThreads) {
     const uint32_t keys = storage.cell_first[i + 1] - storage.cell_first[i], cell = storage.base + i;
     const uint32_t out = arguments.out_first[bin] + storage.cell_first[i];
-    arguments.cells[cell] = make_uint2(out, keys);
+    arguments.cells[cell] = {out, keys};
     arguments.room[cell] = out;
     if (keys > kSplitFinishKeysMax) arguments.big[atomicAdd(&arguments.state->bigs, 1)] = cell;
   }
@@ -265,7 +265,7 @@ __device__ __forceinline__ void count_bin_digits(const U *keys, uint32_t begin, 
 template <class U>
 __global__ void __launch_bounds__(kSplitCountThreads, blocks_here(kSplitCountThreads, 2))
     split_digits_kernel(const U *keys, SplitArguments<U> arguments) {
-  if constexpr (!kFitsHere<kMsdSharedBytesMin>) return;
+  if constexpr (!kFitsHere<kSharedBytesMin>) return;
   __shared__ SplitDigitStorage storage;
   __shared__ SplitKnots<U> knots;
   wait_for_kernel_before();
@@ -299,6 +299,6 @@ __global__ void __launch_bounds__(kSplitCountThreads, blocks_here(kSplitCountThr
   }
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::msd
 
 #endif  // GSORT_CUDA_SORT_MSD_SPLIT_COUNT_CUH_

@@ -13,7 +13,7 @@
 #include "cuda/sort/msd/split_count.cuh"
 #include "cuda/sort/msd/split_state.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::sort::msd {
 
 constexpr uint32_t kSplitDigitsMax = 4096;
 
@@ -21,13 +21,13 @@ template <class U>
 struct SplitTileStorage {
   union {
     uint16_t digit_cell[kSplitDigitsMax];  // while the second pass finds cells
-    U keys[MsdShape<sizeof(U)>::kPartitionTile];
+    U keys[BlockShape<sizeof(U)>::kPartitionTile];
   };
   uint32_t first[kSplitBinsMax + 2];  // counts, then place in `keys` of each bin's first key
   uint32_t to_place[kSplitBinsMax];   // place in the output of keys[i] of this bin, less i
-  uint32_t warp_totals[MsdShape<sizeof(U)>::kPartitionThreads / 32];
+  uint32_t warp_totals[BlockShape<sizeof(U)>::kPartitionThreads / 32];
   uint32_t long_runs;
-  uint32_t long_bins[MsdShape<sizeof(U)>::kPartitionTile / kMsdLongRun];
+  uint32_t long_bins[BlockShape<sizeof(U)>::kPartitionTile / kLongRun];
   SplitKnots<U> knots;
 };
 static_assert(kSplitCellsMax <= kSplitBinsMax, "both passes use the same counters");
@@ -115,8 +115,8 @@ __device__ __forceinline__ uint32_t bin_of_many(uint32_t bin) {
 // Counts the tile's keys by bin.
 template <class U, uint32_t kItems, bool kWhole, class Bins>
 __device__ __forceinline__ void rank_split_tile(const U (&keys)[kItems], uint32_t count, const Bins &bins,
-                                                uint32_t *counts, MsdRanks<kItems> &ranks) {
-  constexpr uint32_t kThreads = MsdShape<sizeof(U)>::kPartitionThreads;
+                                                uint32_t *counts, Ranks<kItems> &ranks) {
+  constexpr uint32_t kThreads = BlockShape<sizeof(U)>::kPartitionThreads;
   static_assert(kItems % kSplitBatch == 0, "whole batches");
 #pragma unroll
   for (uint32_t first = 0; first < kItems; first += kSplitBatch) {
@@ -139,9 +139,9 @@ __device__ __forceinline__ void rank_split_tile(const U (&keys)[kItems], uint32_
 template <class U, uint32_t kItems, class Bins>
 __device__ __forceinline__ void sort_split_tile(const U (&keys)[kItems], uint32_t count, const Bins &bins,
                                                 uint32_t bin_count, uint32_t *room, SplitTileStorage<U> &storage) {
-  constexpr uint32_t kThreads = MsdShape<sizeof(U)>::kPartitionThreads;
+  constexpr uint32_t kThreads = BlockShape<sizeof(U)>::kPartitionThreads;
   static_assert(kSplitBinsMax <= 2 * kThreads, "a thread owns two bins");
-  MsdRanks<kItems> ranks;
+  Ranks<kItems> ranks;
   if (count == kThreads * kItems)
     rank_split_tile<U, kItems, true>(keys, count, bins, storage.first, ranks);
   else
@@ -152,8 +152,8 @@ __device__ __forceinline__ void sort_split_tile(const U (&keys)[kItems], uint32_
   const uint32_t keys1 = own + 1 < bin_count ? storage.first[own + 1] : 0;
   const uint32_t taken0 = keys0 != 0 ? atomicAdd(&room[own], keys0) : 0;
   const uint32_t taken1 = keys1 != 0 ? atomicAdd(&room[own + 1], keys1) : 0;
-  if (keys0 > kMsdLongRun) storage.long_bins[atomicAdd(&storage.long_runs, 1)] = own;
-  if (keys1 > kMsdLongRun) storage.long_bins[atomicAdd(&storage.long_runs, 1)] = own + 1;
+  if (keys0 > kLongRun) storage.long_bins[atomicAdd(&storage.long_runs, 1)] = own;
+  if (keys1 > kLongRun) storage.long_bins[atomicAdd(&storage.long_runs, 1)] = own + 1;
   uint32_t total;
   const uint32_t first = block_exclusive_sum<kThreads>(keys0 + keys1, storage.warp_totals, total);
   if (own < bin_count) {
@@ -176,7 +176,7 @@ __device__ __forceinline__ void sort_split_tile(const U (&keys)[kItems], uint32_
 
 template <class U, uint32_t kItems>
 __device__ __forceinline__ void load_split_tile(const U *from, uint32_t count, U (&keys)[kItems]) {
-  constexpr uint32_t kThreads = MsdShape<sizeof(U)>::kPartitionThreads;
+  constexpr uint32_t kThreads = BlockShape<sizeof(U)>::kPartitionThreads;
   if (count == kThreads * kItems) {
 #pragma unroll
     for (uint32_t i = 0; i < kItems; ++i) keys[i] = __ldcs(from + threadIdx.x + i * kThreads);
@@ -189,19 +189,19 @@ __device__ __forceinline__ void load_split_tile(const U *from, uint32_t count, U
 
 template <class U>
 __device__ __forceinline__ void clear_split_counts(SplitTileStorage<U> &storage, uint32_t bins) {
-  for (uint32_t i = threadIdx.x; i <= bins; i += MsdShape<sizeof(U)>::kPartitionThreads) storage.first[i] = 0;
+  for (uint32_t i = threadIdx.x; i <= bins; i += BlockShape<sizeof(U)>::kPartitionThreads) storage.first[i] = 0;
   if (threadIdx.x == 0) storage.long_runs = 0;
 }
 
 // Blocks stay, so that they are few where there is nothing to do. Dynamic shared memory: SplitFirstStorage.
 template <class U>
-__global__ void __launch_bounds__(MsdShape<sizeof(U)>::kPartitionThreads,
-                                  blocks_here(MsdShape<sizeof(U)>::kPartitionThreads, 2))
+__global__ void __launch_bounds__(BlockShape<sizeof(U)>::kPartitionThreads,
+                                  blocks_here(BlockShape<sizeof(U)>::kPartitionThreads, 2))
     split_first_kernel(const U *keys_in, U *keys_out, uint32_t n, KeyCodec<U> codec, SplitArguments<U> arguments) {
-  if constexpr (!kFitsHere<kMsdSharedBytesMin>) return;
+  if constexpr (!kFitsHere<kSharedBytesMin>) return;
   extern __shared__ __align__(16) unsigned char shared[];
   SplitFirstStorage<U> &storage = *reinterpret_cast<SplitFirstStorage<U> *>(shared);
-  constexpr uint32_t kItems = MsdShape<sizeof(U)>::kPartitionItems, kTile = MsdShape<sizeof(U)>::kPartitionTile;
+  constexpr uint32_t kItems = BlockShape<sizeof(U)>::kPartitionItems, kTile = BlockShape<sizeof(U)>::kPartitionTile;
   wait_for_kernel_before();
   if (arguments.state->go == 0) return;
   SplitTileStorage<U> &tile = storage.tile;
@@ -227,7 +227,7 @@ template <class U>
 __device__ __forceinline__ void move_to_cells(const U *keys_in, U *keys_out, uint32_t number,
                                               const SplitArguments<U> &arguments, uint32_t bin_total,
                                               SplitTileStorage<U> &storage) {
-  constexpr uint32_t kItems = MsdShape<sizeof(U)>::kPartitionItems, kTile = MsdShape<sizeof(U)>::kPartitionTile;
+  constexpr uint32_t kItems = BlockShape<sizeof(U)>::kPartitionItems, kTile = BlockShape<sizeof(U)>::kPartitionTile;
   uint32_t bin = 0;
   for (uint32_t high = bin_total; high - bin > 1;) {  // first_tile[bin] <= number < first_tile[high]
     const uint32_t middle = (bin + high) / 2;
@@ -236,11 +236,11 @@ __device__ __forceinline__ void move_to_cells(const U *keys_in, U *keys_out, uin
   const uint32_t end = arguments.scratch_first[bin + 1];
   const uint32_t first = arguments.scratch_first[bin] + (number - arguments.first_tile[bin]) * kTile;
   const uint32_t count = min(kTile, end - first), digit_bits = arguments.plan.digit_bits;
-  const uint2 cells = arguments.bin_cells[bin];
+  const TwoWords cells = arguments.bin_cells[bin];
   U keys[kItems];
   load_split_tile(keys_in + first, count, keys);
   const uint4 *const digit_cell = reinterpret_cast<const uint4 *>(arguments.digit_cell + (bin << digit_bits));
-  for (uint32_t i = threadIdx.x; i < 1u << digit_bits >> 3; i += MsdShape<sizeof(U)>::kPartitionThreads)
+  for (uint32_t i = threadIdx.x; i < 1u << digit_bits >> 3; i += BlockShape<sizeof(U)>::kPartitionThreads)
     reinterpret_cast<uint4 *>(storage.digit_cell)[i] = digit_cell[i];
   const uint32_t shift = arguments.digit_shift[bin];
   if (shift == kSplitUneven) load_knots(arguments, bin, storage.knots);
@@ -273,7 +273,7 @@ __device__ __forceinline__ uint32_t digit_at(const uint32_t *firsts, uint32_t lo
 template <class U>
 __device__ __forceinline__ void fill_chunk(U *keys_out, const KeyCodec<U> &codec, const SplitFill &fill,
                                            const SplitArguments<U> &arguments) {
-  constexpr uint32_t kThreads = MsdShape<sizeof(U)>::kPartitionThreads, kVector = 16 / sizeof(U);
+  constexpr uint32_t kThreads = BlockShape<sizeof(U)>::kPartitionThreads, kVector = 16 / sizeof(U);
   const uint32_t digit_bits = arguments.plan.digit_bits, digits = 1u << digit_bits, bin = fill.bin;
   const bool one = arguments.kinds[bin] == SplitKind::kValue;
   const U start = arguments.starts[bin];
@@ -308,10 +308,10 @@ __device__ __forceinline__ void fill_chunk(U *keys_out, const KeyCodec<U> &codec
 
 // Tiles of wide bins, then what is filled. Blocks stay. Dynamic shared memory: SplitTileStorage.
 template <class U>
-__global__ void __launch_bounds__(MsdShape<sizeof(U)>::kPartitionThreads,
-                                  blocks_here(MsdShape<sizeof(U)>::kPartitionThreads, 2))
+__global__ void __launch_bounds__(BlockShape<sizeof(U)>::kPartitionThreads,
+                                  blocks_here(BlockShape<sizeof(U)>::kPartitionThreads, 2))
     split_second_kernel(const U *keys_in, U *keys_out, KeyCodec<U> codec, SplitArguments<U> arguments) {
-  if constexpr (!kFitsHere<kMsdSharedBytesMin>) return;
+  if constexpr (!kFitsHere<kSharedBytesMin>) return;
   extern __shared__ __align__(16) unsigned char shared[];
   SplitTileStorage<U> &storage = *reinterpret_cast<SplitTileStorage<U> *>(shared);
   wait_for_kernel_before();
@@ -326,6 +326,6 @@ __global__ void __launch_bounds__(MsdShape<sizeof(U)>::kPartitionThreads,
   }
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::msd
 
 #endif  // GSORT_CUDA_SORT_MSD_SPLIT_PARTITION_CUH_

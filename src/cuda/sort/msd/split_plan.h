@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace gsort_internal {
+namespace gsort_internal::sort::msd {
 
 constexpr uint32_t kSplitRootBits = 12;  // leading bits of a key above the least one that find its bin, or nearly
 constexpr uint32_t kSplitRoots = 1u << kSplitRootBits;
@@ -59,7 +59,7 @@ struct SplitPlan {
 // From so many 8-byte keys on, splitters are quicker than the LSD sort on nearly all data that equal cells and the map
 // turn away. 4-byte keys gain on half of it and lose on the other, and are left to the LSD sort (H200, 2026-11-22).
 constexpr uint64_t kSplitItemsMin = uint64_t{1} << 24;
-constexpr bool msd_splits(uint64_t n, uint32_t key_bytes) { return key_bytes == 8 && n >= kSplitItemsMin; }
+constexpr bool uses_splitters(uint64_t n, uint32_t key_bytes) { return key_bytes == 8 && n >= kSplitItemsMin; }
 
 // A bin of 16 thousand keys is two or three cells; more bins than 315 would have shorter runs in the first pass and, up
 // to 2^29 keys, no shorter ones in the second.
@@ -80,6 +80,6 @@ constexpr SplitPlan plan_split(uint64_t n) {
 static_assert(plan_split(uint64_t{1} << 28).bins_max <= 512 && plan_split(uint64_t{1} << 31).bins_max <= kSplitBinsMax,
               "a pass has counters for all bins");
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::msd
 
 #endif  // GSORT_CUDA_SORT_MSD_SPLIT_PLAN_H_

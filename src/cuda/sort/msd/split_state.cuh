@@ -1,69 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What the kernels of the MSD sort by splitters tell each other in device memory, and how a key's bin is found.
+// How the kernels of the MSD sort by splitters find a key's bin and digit.
 #ifndef GSORT_CUDA_SORT_MSD_SPLIT_STATE_CUH_
 #define GSORT_CUDA_SORT_MSD_SPLIT_STATE_CUH_
 
 #include <cstdint>
 
 #include "cuda/primitive/warp.cuh"
-#include "cuda/sort/msd/split_plan.h"
+#include "cuda/sort/msd/tables.h"
 
-namespace gsort_internal {
-
-// Written by the kernel that samples but for what others count.
-template <class U>
-struct SplitState {
-  uint32_t bins;
-  uint32_t subs;
-  uint32_t shift;               // of a key above `least`, to its entry of the root
-  uint32_t tickets;             // of the blocks that sample, then of the histogram's; 0 before the first
-  uint32_t moved;               // keys that the first pass moves
-  uint32_t cells, bigs, fills;  // in the lists
-  uint32_t finish_tickets;
-  uint32_t go;      // not 0: the keys are sorted by splitters
-  uint32_t sorted;  // not 0: nothing is left to do for what comes behind
-  U least, most;    // of the sample
-};
-
-// Keys [first, first + count) of the output are one value or, of a bin whose every value was counted, several.
-struct SplitFill {
-  uint32_t first, count, bin;
-};
-
-// Of a bin. kValue: its keys are one value, not moved, only counted. kNarrow: every value has a digit, so that counts
-// of digits are all there is to know.
-enum class SplitKind : uint32_t { kValue, kNarrow, kWide };
-
-template <class U>
-struct SplitArguments {
-  const uint32_t *sorted;  // not 0: the keys are sorted without splitters
-  SplitState<U> *state;
-  U *sample;                // sorted
-  uint32_t *root;           // kSplitTableWords: bins of the keys with these leading bits, see SplitBins
-  U *sub_least;             // kSplitSubsMax: the key where a table of its own begins
-  uint32_t *sub_place;      // kSplitSubsMax: last number, and the first word in the upper half
-  U *starts;                // of bins, the least key each can hold; one more: 0
-  U *digit_least;           // of bins, the key where digits begin
-  uint32_t *digit_shift;    // of bins; kSplitUneven: digits are shared out between knots
-  U *knots;                 // kSplitKnots of a bin: ascending, the first is the bin's start
-  uint32_t *knot_shift;     // likewise, of a key above its knot
-  SplitKind *kinds;         // of bins
-  uint32_t *bin_counts;     // of bins
-  uint32_t *bin_done;       // of bins: keys counted by digit
-  uint32_t *scratch_first;  // of bins and one more: place after the first pass
-  uint32_t *out_first;      // of bins: place in the output
-  uint32_t *first_room;     // of bins: cursor of the first pass
-  uint32_t *first_tile;     // of bins and one more: number of the first tile in the second pass
-  uint2 *bin_cells;         // of bins: first cell, number of cells
-  uint32_t *digits;         // 2^digit_bits of every bin: counts, then, where no cells are made of them, first places
-  uint16_t *digit_cell;     // 2^digit_bits of every bin: number of the cell within the bin
-  uint2 *cells;             // place in the output, number of keys
-  uint32_t *room;           // of cells: cursor of the second pass
-  uint32_t *big;            // cells with more keys than a block holds
-  SplitFill *fills;
-  bool always;  // also keys that the LSD sort does sooner
-  SplitPlan plan;
-};
+namespace gsort_internal::sort::msd {
 
 // Values of a bin but one: 0 for a bin of one value. The last bin ends with the largest key, behind which comes 0.
 template <class U>
@@ -195,6 +140,6 @@ __device__ __forceinline__ void load_knots(const SplitArguments<U> &arguments, u
   knots.shifts[threadIdx.x] = arguments.knot_shift[bin * kSplitKnots + threadIdx.x];
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::msd
 
 #endif  // GSORT_CUDA_SORT_MSD_SPLIT_STATE_CUH_

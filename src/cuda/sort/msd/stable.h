@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The stable MSD sort of pairs and of argsort, as launch_sort uses it: tried first, with an LSD sort behind it for keys
-// that it turns away.
+// The stable MSD sort of pairs and of argsort, as sort::launch() uses it: tried first, with an LSD sort behind it for
+// keys that it turns away.
 #ifndef GSORT_CUDA_SORT_MSD_STABLE_H_
 #define GSORT_CUDA_SORT_MSD_STABLE_H_
 
@@ -8,7 +8,7 @@
 
 #include "cuda/sort/job.h"
 
-namespace gsort_internal {
+namespace gsort_internal::sort::msd {
 
 // Enqueues the sort of a job whose plan is sort::Algorithm::kStable. done: NULL, or a device word that earlier work of
 // the stream has written: not 0 = another method has done the job. Returns the address of a device word that says, once
@@ -16,11 +16,11 @@ namespace gsort_internal {
 // written but workspace (0). U: uint32_t or uint64_t. The last work in the stream must be the launch_clear() of the
 // job's counters or a kernel chained to it; the look-back words are left cleared where nothing was done.
 template <class U>
-const uint32_t *launch_stable(const LaunchContext &context, const sort::Job &job, const uint32_t *done);
+const uint32_t *launch_stable(const LaunchContext &context, const Job &job, const uint32_t *done);
 
-extern template const uint32_t *launch_stable<uint32_t>(const LaunchContext &, const sort::Job &, const uint32_t *);
-extern template const uint32_t *launch_stable<uint64_t>(const LaunchContext &, const sort::Job &, const uint32_t *);
+extern template const uint32_t *launch_stable<uint32_t>(const LaunchContext &, const Job &, const uint32_t *);
+extern template const uint32_t *launch_stable<uint64_t>(const LaunchContext &, const Job &, const uint32_t *);
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::msd
 
 #endif  // GSORT_CUDA_SORT_MSD_STABLE_H_

@@ -9,19 +9,10 @@
 #include "cuda/primitive/dependent_launch.cuh"
 #include "cuda/primitive/exclusive_scan.cuh"
 #include "cuda/primitive/last_block.cuh"
+#include "cuda/sort/msd/sample.cuh"
 #include "cuda/sort/msd/stable_state.cuh"
 
-namespace gsort_internal {
-
-// Place of the j-th of `groups` * 4 sampled keys. Four neighbours are sampled together, for they share a sector; each
-// such group comes from its own equal part of the input, at a hashed offset, so that no period of the data meets the
-// sample's.
-template <uint32_t groups>
-__device__ __forceinline__ uint64_t stable_sample_place(uint32_t j, uint64_t n) {
-  const uint32_t group = j / 4;
-  const uint64_t part = n / groups;
-  return group * part + __umulhi(group * 0x9e3779b9u + 0x7f4a7c15u, static_cast<uint32_t>(part - 3)) + j % 4;
-}
+namespace gsort_internal::sort::msd {
 
 // One block. Decides whether the keys spread evenly enough below a common prefix, and differ enough, for cells; also
 // clears the counters of cells. done: see launch_stable(). Dynamic shared memory: a bit table of 2^kMeetingBits bits.
@@ -52,7 +43,7 @@ __global__ void __launch_bounds__(kStableCountThreads)
   U keys[Sample::kItems];
 #pragma unroll
   for (uint32_t i = 0; i < Sample::kItems; ++i)
-    keys[i] = codec.encode(keys_in[stable_sample_place<Sample::kKeys / 4>(i * kStableCountThreads + threadIdx.x, n)]);
+    keys[i] = codec.encode(keys_in[sample_place<Sample::kKeys / 4>(i * kStableCountThreads + threadIdx.x, n)]);
   __syncthreads();
   uint64_t both = ~0ull, any = 0;
 #pragma unroll
@@ -60,12 +51,7 @@ __global__ void __launch_bounds__(kStableCountThreads)
     const uint64_t key = keys[i];
     both &= key;
     any |= key;
-    // Keys at equal distances would meet at a product alone.
-    uint32_t folded = static_cast<uint32_t>(key) ^ static_cast<uint32_t>(key >> 32);
-    folded = (folded ^ folded >> 16) * 0x85ebca6bu;
-    const uint32_t place = ((folded ^ folded >> 13) * 0xc2b2ae35u) >> (32 - Sample::kMeetingBits);
-    const uint32_t bit = 1u << (place & 31);
-    if (atomicOr(&seen[place >> 5], bit) & bit) atomicAdd(&meetings, 1);
+    if (meets_another<Sample>(key, seen)) atomicAdd(&meetings, 1);
   }
   // One 64-bit atomic a warp: they are slow under contention.
   for (uint32_t distance = 16; distance != 0; distance /= 2) {
@@ -181,6 +167,6 @@ __global__ void __launch_bounds__(kStableCountThreads)
   if (is_last_block(&arguments.state->tickets, gridDim.x)) place_stable_cells(arguments, counts, warp_totals);
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::msd
 
 #endif  // GSORT_CUDA_SORT_MSD_STABLE_COUNT_CUH_

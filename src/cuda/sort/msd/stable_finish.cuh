@@ -14,8 +14,9 @@
 #include "cuda/sort/msd/names.h"
 #include "cuda/sort/msd/stable_order.cuh"
 #include "cuda/sort/msd/stable_state.cuh"
+#include "cuda/sort/msd/window_sort.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::sort::msd {
 
 template <class U>
 struct StableFinishParams {
@@ -36,12 +37,12 @@ struct StableFinishStorage {
   static constexpr bool kValuesEarly = sizeof(U) + sizeof(V) == 8;
 
   union {
-    uint32_t counters[kStableFinishDigits];
+    uint32_t counters[kFinishDigits];
     uint32_t moves[kStableFinishItems];  // once the words are ranked
   };
   union {
     // Words of no pair lie around the cell's, where windows and looks at neighbours end.
-    U padded_words[kStableWindowGroup + kStableFinishItems + StableFinishShape<sizeof(U)>::kItems + kStableWindowHalo];
+    U padded_words[kWindowGroup + kStableFinishItems + StableFinishShape<sizeof(U)>::kItems + kWindowHalo];
     V late_values[kStableFinishItems];
   };
   V early_values[kValuesEarly ? kStableFinishItems : 1];
@@ -70,7 +71,7 @@ __device__ __forceinline__ void prefetch_line(const void *address) {
 // Byte offset of a word's counter; words have no bits above their digit, and digit_shift is at least 12.
 template <class U>
 __device__ __forceinline__ uint32_t stable_counter_offset(U word, uint32_t digit_shift) {
-  return static_cast<uint32_t>(word >> (digit_shift - 2)) & ((kStableFinishDigits - 1) * 4);
+  return static_cast<uint32_t>(word >> (digit_shift - 2)) & ((kFinishDigits - 1) * 4);
 }
 
 __device__ __forceinline__ uint32_t *stable_counter_at(uint32_t *counters, uint32_t offset) {
@@ -90,7 +91,7 @@ __device__ __forceinline__ void load_words(const StableFinishParams<U> &params, 
                                            StableFinishStorage<U, V> &storage, U (&words)[kItems]) {
   constexpr uint32_t kThreads = StableFinishShape<sizeof(U)>::kThreads;
   constexpr int kSure = stable_sure_rows<U, kFull>();
-  U *const sorted = storage.padded_words + kStableWindowGroup;
+  U *const sorted = storage.padded_words + kWindowGroup;
   const U *const from = params.keys_in + first;
 #pragma unroll
   for (int i = 0; i < kItems; ++i)
@@ -107,10 +108,10 @@ __device__ __forceinline__ void load_words(const StableFinishParams<U> &params, 
       prefetch_line(values + i);
   }
 #pragma unroll
-  for (uint32_t i = 0; i < kStableFinishDigits / 4 / kThreads; ++i)
+  for (uint32_t i = 0; i < kFinishDigits / 4 / kThreads; ++i)
     reinterpret_cast<uint4 *>(storage.counters)[i * kThreads + threadIdx.x] = make_uint4(0, 0, 0, 0);
-  if (threadIdx.x < kStableWindowGroup) storage.padded_words[threadIdx.x] = 0;
-  if (threadIdx.x < kItems + kStableWindowHalo) sorted[count + threadIdx.x] = static_cast<U>(~U{0});
+  if (threadIdx.x < kWindowGroup) storage.padded_words[threadIdx.x] = 0;
+  if (threadIdx.x < kItems + kWindowHalo) sorted[count + threadIdx.x] = static_cast<U>(~U{0});
   const U rest_mask = static_cast<U>((U{1} << stable_cell_shift(params.arguments)) - 1);
   const uint32_t place_bits = params.arguments.plan.place_bits;
 #pragma unroll
@@ -119,7 +120,7 @@ __device__ __forceinline__ void load_words(const StableFinishParams<U> &params, 
 }
 
 // Sorts the cell's words by digit into storage. Ends with a barrier. Returns whether some digit has more than
-// kStableWindowGroup words.
+// kWindowGroup words.
 template <class U, class V, bool kFull>
 __device__ __forceinline__ bool rank_words(const StableFinishParams<U> &params, uint32_t first, uint32_t count,
                                            StableFinishStorage<U, V> &storage) {
@@ -128,7 +129,7 @@ __device__ __forceinline__ bool rank_words(const StableFinishParams<U> &params, 
   constexpr uint32_t kThreads = StableFinishShape<sizeof(U)>::kThreads;
   constexpr int kItems = StableFinishShape<sizeof(U)>::kItems;
   constexpr int kSure = stable_sure_rows<U, kFull>();
-  U *const sorted = storage.padded_words + kStableWindowGroup;
+  U *const sorted = storage.padded_words + kWindowGroup;
   U words[kItems];
   load_words<U, V, kFull>(params, first, count, storage, words);
   __syncthreads();
@@ -145,12 +146,12 @@ __device__ __forceinline__ bool rank_words(const StableFinishParams<U> &params, 
   }
   // The last of a digit's words has the largest number. This also has the numbers packed before the scan needs
   // registers.
-  static_assert(kStableWindowGroup == 8, "numbers from 8 on have a bit above the lowest three");
+  static_assert(kWindowGroup == 8, "numbers from 8 on have a bit above the lowest three");
   uint32_t all = 0;
 #pragma unroll
   for (int i = 0; i < (kItems + 1) / 2; ++i) all |= numbers[i];
   const bool many = __syncthreads_or((all & 0xfff8fff8u) != 0);
-  scan_stable_counters<kThreads>(storage.counters, storage.warp_totals);
+  scan_finish_counters<kThreads>(storage.counters, storage.warp_totals);
   const uint32_t digit_shift = anew(storage.digit_shift), items = anew(storage.cell_items);
 #pragma unroll
   for (int i = 0; i < kItems; ++i) {
@@ -186,7 +187,7 @@ __device__ __forceinline__ void store_moved(FinalValues how, void *values_out, u
 template <class U, class V, bool kInOrder>
 __device__ __forceinline__ void store_sorted(const StableFinishParams<U> &params, StableFinishStorage<U, V> &storage) {
   [[maybe_unused]] constexpr uint32_t kThreads = StableFinishShape<sizeof(U)>::kThreads;
-  const U *const sorted = storage.padded_words + kStableWindowGroup;
+  const U *const sorted = storage.padded_words + kWindowGroup;
   const uint32_t first = storage.cell_first, count = storage.cell_items, digit_shift = storage.digit_shift;
   const uint32_t place_bits = params.arguments.plan.place_bits, place_mask = (1u << place_bits) - 1;
   const U high_bits =
@@ -228,7 +229,7 @@ __global__ void __launch_bounds__(StableFinishShape<sizeof(U)>::kThreads,
   constexpr uint32_t kThreads = StableFinishShape<sizeof(U)>::kThreads;
   extern __shared__ __align__(16) unsigned char shared[];
   auto &storage = *reinterpret_cast<StableFinishStorage<U, V> *>(shared);
-  U *const sorted = storage.padded_words + kStableWindowGroup;
+  U *const sorted = storage.padded_words + kWindowGroup;
   wait_for_kernel_before();
   if (!kStableHasCode || params.arguments.state->go == 0) return;
   const uint32_t first = params.arguments.cells[blockIdx.x];
@@ -244,8 +245,7 @@ __global__ void __launch_bounds__(StableFinishShape<sizeof(U)>::kThreads,
     const uint32_t cell_shift = stable_cell_shift(params.arguments);
     storage.cell_first = first;
     storage.cell_items = count;
-    storage.digit_shift =
-        params.arguments.plan.place_bits + (cell_shift > kStableFinishBits ? cell_shift - kStableFinishBits : 0);
+    storage.digit_shift = params.arguments.plan.place_bits + (cell_shift > kFinishBits ? cell_shift - kFinishBits : 0);
   }
   const bool many = count >= stable_sure_rows<U, true>() * kThreads
                         ? rank_words<U, V, true>(params, first, count, storage)
@@ -253,12 +253,12 @@ __global__ void __launch_bounds__(StableFinishShape<sizeof(U)>::kThreads,
   copy_async_wait<0>();  // before the barriers below
   if (sizeof(U) == 4 && !many) {
     if constexpr (sizeof(U) == 4)
-      sort_in_windows<StableFinishShape<sizeof(U)>::kItems, kStableWindowHalo>(sorted, storage.cell_items);
+      sort_in_windows<StableFinishShape<sizeof(U)>::kItems, kWindowHalo>(sorted, storage.cell_items);
     store_sorted<U, V, true>(params, storage);
     return;
   }
   if (many && any_crowded_digit(storage.counters, storage.cell_items)) {
-    stable_network(sorted, storage.cell_items);
+    sort_crowded_words(sorted, storage.cell_items);
     store_sorted<U, V, true>(params, storage);
     return;
   }
@@ -270,6 +270,6 @@ __global__ void __launch_bounds__(StableFinishShape<sizeof(U)>::kThreads,
   store_sorted<U, V, false>(params, storage);
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::msd
 
 #endif  // GSORT_CUDA_SORT_MSD_STABLE_FINISH_CUH_

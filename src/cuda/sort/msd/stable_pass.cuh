@@ -10,7 +10,7 @@
 #include "cuda/sort/msd/names.h"
 #include "cuda/sort/msd/stable_state.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::sort::msd {
 
 template <class U>
 struct StablePassParams {
@@ -133,6 +133,6 @@ __global__ void __launch_bounds__(Shape::kThreads, 2)
   store_values(storage, job.items, params.values_out, FinalValues::kStore);
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::msd
 
 #endif  // GSORT_CUDA_SORT_MSD_STABLE_PASS_CUH_

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace gsort_internal {
+namespace gsort_internal::sort::msd {
 
 // The finish sorts words of the width of a key that hold the key's bits below its cell and, under them, the pair's
 // place in the cell: no two are equal, so a sort that is not stable gives the stable order. With 2^b cells the first
@@ -21,8 +21,6 @@ struct StablePlan {
 };
 
 constexpr uint32_t kStableFinishItems = 9216;  // pairs that a block finishes
-constexpr uint32_t kStableFinishBits = 13;     // digit that the finish ranks by counters: 32 KB of them
-constexpr uint32_t kStableFinishDigits = 1u << kStableFinishBits;
 constexpr uint32_t kStablePlaceBits = 14;
 static_assert(kStableFinishItems <= 1u << kStablePlaceBits, "a place has this many bits");
 
@@ -53,7 +51,7 @@ constexpr uint32_t stable_cell_items_mean(uint32_t cell_bits) {
   return cell_bits >= 14 ? 8640 : cell_bits == 13 ? 7660 : 3720;
 }
 
-// The sample: kItems keys a thread; see MsdSmallSample, whose limits these are.
+// The sample: kItems keys a thread; see SmallSample, whose limits these are.
 struct StableSample {
   static constexpr uint32_t kItems = 8;
   static constexpr uint32_t kKeys = kStableCountThreads * kItems;
@@ -110,6 +108,6 @@ constexpr uint32_t stable_counts_bytes(const StablePlan &plan) {
   return (4u << plan.cell_bits) + (4u << plan.cell_bits) / 32;
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::msd
 
 #endif  // GSORT_CUDA_SORT_MSD_STABLE_PLAN_H_

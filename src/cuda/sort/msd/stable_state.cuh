@@ -8,7 +8,7 @@
 #include "cuda/primitive/architecture.h"
 #include "cuda/sort/msd/stable_plan.h"
 
-namespace gsort_internal {
+namespace gsort_internal::sort::msd {
 
 // On an architecture with too little shared memory for this sort code for it would never run: it is left out, and
 // should it be chosen all the same, the sample turns every input away.
@@ -42,6 +42,6 @@ __device__ __forceinline__ uint32_t stable_cell_shift(const StableArguments &arg
   return arguments.state->range_bits - arguments.plan.cell_bits;
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::msd
 
 #endif  // GSORT_CUDA_SORT_MSD_STABLE_STATE_CUH_

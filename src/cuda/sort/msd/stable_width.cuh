@@ -14,11 +14,11 @@
 #include "cuda/sort/msd/stable_finish.cuh"
 #include "cuda/sort/msd/stable_pass.cuh"
 
-namespace gsort_internal {
+namespace gsort_internal::sort::msd {
 
 static_assert(sizeof(StableState) <= kStableStateBytes, "the tables count with this size");
 
-inline StableArguments stable_arguments(const sort::Job &job, uint32_t tile_items) {
+inline StableArguments stable_arguments(const Job &job, uint32_t tile_items) {
   const StablePlan &plan = job.plan.stable;
   const StableTables tables = stable_tables(plan);
   const uint64_t begin = job.plan.slices.msd_tables;
@@ -31,8 +31,7 @@ inline StableArguments stable_arguments(const sort::Job &job, uint32_t tile_item
 }
 
 template <class U>
-void launch_stable_count(LaunchChain &launch, const sort::Job &job, const uint32_t *done,
-                         const StableArguments &arguments) {
+void launch_stable_count(LaunchChain &launch, const Job &job, const uint32_t *done, const StableArguments &arguments) {
   const U *const keys = static_cast<const U *>(job.keys_in);
   const uint64_t n = job.request->n;
   const KeyCodec<U> codec = make_codec<U>(job.request->order);
@@ -49,7 +48,7 @@ void launch_stable_count(LaunchChain &launch, const sort::Job &job, const uint32
 // its input is not written before everything has been read from it. Indices go to x, y, and come back to x from the
 // finish, which may widen them or store ranks.
 template <class U, class V, class Shape>
-void launch_stable_moves(LaunchChain &launch, const sort::Job &job, const StableArguments &arguments) {
+void launch_stable_moves(LaunchChain &launch, const Job &job, const StableArguments &arguments) {
   const bool pairs = job.keys_wanted;
   U *const keys_x = static_cast<U *>(job.keys_x), *const keys_y = static_cast<U *>(job.keys_y);
   StablePassParams<U> pass{};
@@ -86,14 +85,14 @@ void launch_stable_moves(LaunchChain &launch, const sort::Job &job, const Stable
 }
 
 template <class U, class V>
-void launch_stable_values(LaunchChain &launch, const sort::Job &job, const StableArguments &arguments) {
+void launch_stable_values(LaunchChain &launch, const Job &job, const StableArguments &arguments) {
   constexpr uint32_t kWideBytes = wide_bytes(sizeof(U), sizeof(V));
   static_assert(sizeof(StableFinishStorage<U, V>) + 1024 <= kStableSharedBytesMin, "fits where the histogram fits");
   launch_stable_moves<U, V, LargeTile<kWideBytes>>(launch, job, arguments);
 }
 
 template <class U>
-const uint32_t *launch_stable(const LaunchContext &context, const sort::Job &job, const uint32_t *done) {
+const uint32_t *launch_stable(const LaunchContext &context, const Job &job, const uint32_t *done) {
   const uint32_t wide = wide_bytes(sizeof(U), sort::carry_bytes(job.plan.carry));
   const StableArguments arguments = stable_arguments(job, large_tile_items(wide));
   if (context.control->has_log())
@@ -112,6 +111,6 @@ const uint32_t *launch_stable(const LaunchContext &context, const sort::Job &job
   return &arguments.state->sorted;
 }
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::msd
 
 #endif  // GSORT_CUDA_SORT_MSD_STABLE_WIDTH_CUH_

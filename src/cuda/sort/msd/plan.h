@@ -2,17 +2,17 @@
 // Plan of the MSD sort of keys alone: cut the key range into cells by leading bits, move every key to its cell in one
 // or two unstable partition passes, finish each cell on chip. 20 to 32 bytes of traffic a 4-byte key where an LSD sort
 // needs 36. Read by host and device.
-#ifndef GSORT_CUDA_SORT_MSD_MSD_PLAN_H_
-#define GSORT_CUDA_SORT_MSD_MSD_PLAN_H_
+#ifndef GSORT_CUDA_SORT_MSD_PLAN_H_
+#define GSORT_CUDA_SORT_MSD_PLAN_H_
 
 #include <cstdint>
 
-namespace gsort_internal {
+namespace gsort_internal::sort::msd {
 
 // Keys that one block sees at a time. Two blocks an SM and no spilled register were measured to matter more than larger
 // tiles (H200, 2026-11-20: 512 x 24 keys in 64 registers beat 512 x 32 with 80 bytes of spill by 12%).
 template <uint32_t KeyBytes>
-struct MsdShape {
+struct BlockShape {
   static constexpr uint32_t kPartitionThreads = 512;
   static constexpr uint32_t kPartitionItems = KeyBytes == 8 ? 12 : 24;
   static constexpr uint32_t kPartitionTile = kPartitionThreads * kPartitionItems;
@@ -22,125 +22,125 @@ struct MsdShape {
   static_assert(kPartitionTile < 65536 && kFinishKeysMax < 65536, "places in a tile have 16 bits");
 };
 
-constexpr uint32_t kMsdBinsMax = 512;    // of one partition pass
-constexpr uint32_t kMsdPassBitsMax = 9;  // kMsdBinsMax
-constexpr uint32_t kMsdCellBitsMax = 2 * kMsdPassBitsMax;
-constexpr uint32_t kMsdCountedBits = 15;  // 128 KB of counters in a block of the histogram
-constexpr uint32_t kMsdFinishBits = 13;   // digit that the finish ranks by counters: 32 KB of them
-constexpr uint32_t kMsdFinishDigits = 1u << kMsdFinishBits;
-constexpr uint32_t kMsdSampleThreads = 1024;
-constexpr uint32_t kMsdHistogramThreads = 1024;
-constexpr uint32_t kMsdHistogramItems = 8;  // loads in flight a thread
+constexpr uint32_t kBinsMax = 512;    // of one partition pass
+constexpr uint32_t kPassBitsMax = 9;  // kBinsMax
+constexpr uint32_t kCellBitsMax = 2 * kPassBitsMax;
+constexpr uint32_t kCountedBits = 15;  // 128 KB of counters in a block of the histogram
+constexpr uint32_t kFinishBits = 13;   // digit that the finish ranks by counters: 32 KB of them
+constexpr uint32_t kFinishDigits = 1u << kFinishBits;
+constexpr uint32_t kSampleThreads = 1024;
+constexpr uint32_t kHistogramThreads = 1024;
+constexpr uint32_t kHistogramItems = 8;  // loads in flight a thread
 // Of 4-byte keys, where there are enough to keep all blocks busy: one block has room on an SM then.
-constexpr uint32_t kMsdHistogramItemsMany = 16;
-constexpr uint64_t kMsdHistogramManyKeysMin = uint64_t{1} << 25;
+constexpr uint32_t kHistogramItemsMany = 16;
+constexpr uint64_t kHistogramManyKeysMin = uint64_t{1} << 25;
 
-constexpr uint32_t kMsdCoarseBins = 256;
+constexpr uint32_t kCoarseBins = 256;
 
 // kCoarseCountMax: so many sampled keys may fall into the fullest 256th of the range: 6 standard deviations above an
 // even spread, so that evenly spread keys are practically never turned away.
 // kMeetingsMax: sampled keys that meet an occupied place of a table of 2^kMeetingBits places. Distinct keys meet
 // kKeys^2 / 2^(kMeetingBits + 1) by chance, 2^22 distinct values add kKeys^2 / 2^23. More than this and equal keys are
 // too many for the finish.
-struct MsdLargeSample {
+struct LargeSample {
   static constexpr uint32_t kItems = 32;  // a thread
-  static constexpr uint32_t kKeys = kMsdSampleThreads * kItems;
+  static constexpr uint32_t kKeys = kSampleThreads * kItems;
   static constexpr uint32_t kMeetingBits = 20;
   static constexpr uint32_t kCoarseCountMax = 192;  // 128 + 6 * 10.7
   static constexpr uint32_t kMeetingsMax = 620;     // chance 512, deviation 22
 };
 
 // A quarter of the keys where the sort itself takes no longer than the large sample would.
-struct MsdSmallSample {
+struct SmallSample {
   static constexpr uint32_t kItems = 8;
-  static constexpr uint32_t kKeys = kMsdSampleThreads * kItems;
+  static constexpr uint32_t kKeys = kSampleThreads * kItems;
   static constexpr uint32_t kMeetingBits = 18;
   static constexpr uint32_t kCoarseCountMax = 68;  // 32 + 6 * 5.7
   static constexpr uint32_t kMeetingsMax = 200;    // chance 128, deviation 11
 };
-constexpr uint64_t kMsdSmallSampleItemsMax = uint64_t{1} << 25;
+constexpr uint64_t kSmallSampleItemsMax = uint64_t{1} << 25;
 
 // A mean of 8,640 keys a cell leaves 6 standard deviations to the 9,216 that a block holds.
-constexpr uint32_t kMsdCellKeysMean = 8640;
+constexpr uint32_t kCellKeysMean = 8640;
 
 // Below, the launches cost more than the passes.
-constexpr uint64_t kMsdItemsMin = uint64_t{1} << 19;
-constexpr uint64_t kMsdItemsMax = uint64_t{kMsdCellKeysMean} << kMsdCellBitsMax;  // 2.26 billion
+constexpr uint64_t kItemsMin = uint64_t{1} << 19;
+constexpr uint64_t kItemsMax = uint64_t{kCellKeysMean} << kCellBitsMax;  // 2.26 billion
 
 // Shared memory of the histogram's counters and of the sample's bit table. Chips with less sort otherwise.
-constexpr uint32_t kMsdSharedBytesMin = (4u << kMsdCountedBits) / 32 * 33 + 2048;
-static_assert((1u << MsdLargeSample::kMeetingBits) / 8 + 2048 <= kMsdSharedBytesMin, "the sample's table fits too");
+constexpr uint32_t kSharedBytesMin = (4u << kCountedBits) / 32 * 33 + 2048;
+static_assert((1u << LargeSample::kMeetingBits) / 8 + 2048 <= kSharedBytesMin, "the sample's table fits too");
 
-struct MsdPlan {
+struct Plan {
   uint32_t cell_bits;    // the cells are 2^cell_bits equal parts of the range that the keys' common prefix leaves
   uint32_t first_bits;   // of them, by the first partition pass
   uint32_t second_bits;  // 0: one pass
   // Cells that are too many to count at once are counted between the passes, and their bins before.
   bool counted_late;
-  // For keys that spread unevenly: a table over the leading kMsdMapBits gives every part of the range as many cells as
+  // For keys that spread unevenly: a table over the leading kMapBits gives every part of the range as many cells as
   // it has keys. 0: not offered. The second pass has bins for second_bits here, too.
   uint32_t mapped_cells;
 };
 
-constexpr uint32_t kMsdMapBits = 13;
-constexpr uint32_t kMsdMapShift = 32 - kMsdMapBits;
-constexpr uint32_t kMsdMapEntries = 1u << kMsdMapBits;
-constexpr uint32_t kMsdMapWeightBits = kMsdMapBits + 2;  // keys are sampled by quarters of an entry
-constexpr uint32_t kMsdMapWeights = 1u << kMsdMapWeightBits;
-constexpr uint32_t kMsdMapThreads = 1024;
-constexpr uint32_t kMsdMapItems = 8;  // keys that a thread samples
-constexpr uint32_t kMsdMapBlocksMax = 128;
+constexpr uint32_t kMapBits = 13;
+constexpr uint32_t kMapShift = 32 - kMapBits;
+constexpr uint32_t kMapEntries = 1u << kMapBits;
+constexpr uint32_t kMapWeightBits = kMapBits + 2;  // keys are sampled by quarters of an entry
+constexpr uint32_t kMapWeights = 1u << kMapWeightBits;
+constexpr uint32_t kMapThreads = 1024;
+constexpr uint32_t kMapItems = 8;  // keys that a thread samples
+constexpr uint32_t kMapBlocksMax = 128;
 
-constexpr bool msd_applies(uint64_t n, uint32_t key_bytes) {
-  return (key_bytes == 4 || key_bytes == 8) && n >= kMsdItemsMin && n <= kMsdItemsMax;
+constexpr bool applies(uint64_t n, uint32_t key_bytes) {
+  return (key_bytes == 4 || key_bytes == 8) && n >= kItemsMin && n <= kItemsMax;
 }
 
 // n within the bounds above. cell_bits: at least so many.
-constexpr MsdPlan plan_msd(uint64_t n, uint32_t cell_bits = 0) {
-  MsdPlan plan = {cell_bits, 0, 0, false, 0};
+constexpr Plan make_plan(uint64_t n, uint32_t cell_bits = 0) {
+  Plan plan = {cell_bits, 0, 0, false, 0};
   // Smaller cells while one pass suffices: more blocks for the finish to spread over the chip.
-  while (n > uint64_t{plan.cell_bits < 8 ? kMsdCellKeysMean / 2 : kMsdCellKeysMean} << plan.cell_bits) ++plan.cell_bits;
-  plan.first_bits = plan.cell_bits <= kMsdPassBitsMax ? plan.cell_bits : (plan.cell_bits + 1) / 2;
+  while (n > uint64_t{plan.cell_bits < 8 ? kCellKeysMean / 2 : kCellKeysMean} << plan.cell_bits) ++plan.cell_bits;
+  plan.first_bits = plan.cell_bits <= kPassBitsMax ? plan.cell_bits : (plan.cell_bits + 1) / 2;
   plan.second_bits = plan.cell_bits - plan.first_bits;
-  plan.counted_late = plan.cell_bits > kMsdCountedBits;
+  plan.counted_late = plan.cell_bits > kCountedBits;
   // A quarter more, so that cells of uneven density hold about 6,550 keys and have room for two fifths more.
   if (plan.second_bits != 0 && !plan.counted_late) plan.mapped_cells = 5u << (plan.cell_bits - 2);
   return plan;
 }
-static_assert(plan_msd(kMsdItemsMax).cell_bits == kMsdCellBitsMax && plan_msd(kMsdItemsMax).second_bits == 9, "");
-static_assert(plan_msd(uint64_t{1} << 28).cell_bits == 15 && plan_msd(uint64_t{1} << 20).second_bits == 0, "");
+static_assert(make_plan(kItemsMax).cell_bits == kCellBitsMax && make_plan(kItemsMax).second_bits == 9, "");
+static_assert(make_plan(uint64_t{1} << 28).cell_bits == 15 && make_plan(uint64_t{1} << 20).second_bits == 0, "");
 
-constexpr uint32_t msd_cells_max(const MsdPlan &plan) {
+constexpr uint32_t cells_max(const Plan &plan) {
   return plan.mapped_cells != 0 ? plan.mapped_cells : 1u << plan.cell_bits;
 }
 
 // Bins of the first pass.
-constexpr uint32_t msd_bins_max(const MsdPlan &plan) {
+constexpr uint32_t bins_max(const Plan &plan) {
   const uint32_t bins = 1u << plan.first_bits, mapped = plan.mapped_cells >> plan.second_bits;
   return bins > mapped ? bins : mapped;
 }
-static_assert(msd_bins_max(plan_msd(uint64_t{1} << 28)) <= kMsdBinsMax, "the map has more bins than its plan");
+static_assert(bins_max(make_plan(uint64_t{1} << 28)) <= kBinsMax, "the map has more bins than its plan");
 
 // Cells whose counts the scan holds at once in the late count.
-constexpr uint32_t kMsdLateCells = 1u << 14;
+constexpr uint32_t kLateCells = 1u << 14;
 
 // Dynamic shared memory of the histogram: a counter for every cell or bin, and behind them the map, or a 32nd more for
 // the scan of its last block.
-constexpr uint32_t msd_counts_bytes(const MsdPlan &plan) {
-  const uint32_t counts = plan.counted_late ? 4u << plan.first_bits : 4 * msd_cells_max(plan);
-  const uint32_t more = plan.mapped_cells != 0 ? 4 * kMsdMapEntries : 0;
+constexpr uint32_t histogram_bytes(const Plan &plan) {
+  const uint32_t counts = plan.counted_late ? 4u << plan.first_bits : 4 * cells_max(plan);
+  const uint32_t more = plan.mapped_cells != 0 ? 4 * kMapEntries : 0;
   return counts + (more > counts / 32 ? more : counts / 32);
 }
 // The plan for a device whose blocks have so much shared memory: the map takes more than other chips than Hopper's
 // have.
-constexpr MsdPlan plan_msd_on(uint64_t n, uint32_t shared_bytes, uint32_t cell_bits = 0) {
-  MsdPlan plan = plan_msd(n, cell_bits);
-  if (shared_bytes < msd_counts_bytes(plan) + 1024) plan.mapped_cells = 0;
+constexpr Plan make_plan_on(uint64_t n, uint32_t shared_bytes, uint32_t cell_bits = 0) {
+  Plan plan = make_plan(n, cell_bits);
+  if (shared_bytes < histogram_bytes(plan) + 1024) plan.mapped_cells = 0;
   return plan;
 }
-static_assert(msd_counts_bytes(plan_msd(uint64_t{kMsdCellKeysMean} << kMsdCountedBits)) <= 226u << 10,
+static_assert(histogram_bytes(make_plan(uint64_t{kCellKeysMean} << kCountedBits)) <= 226u << 10,
               "a block of Hopper has 227 KB");
 
-}  // namespace gsort_internal
+}  // namespace gsort_internal::sort::msd
 
-#endif  // GSORT_CUDA_SORT_MSD_MSD_PLAN_H_
+#endif  // GSORT_CUDA_SORT_MSD_PLAN_H_

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <cuda_runtime.h>
+
+#include <algorithm>
+
+#include "cuda/engine/check.h"
+#include "cuda/engine/launch_chain.h"
+#include "cuda/sort/msd/count.cuh"
+#include "cuda/sort/msd/finish.cuh"
+#include "cuda/sort/msd/msd.h"
+#include "cuda/sort/msd/partition.cuh"
+#include "cuda/sort/msd/split_count.cuh"
+#include "cuda/sort/msd/split_finish.cuh"
+#include "cuda/sort/msd/split_partition.cuh"
+#include "cuda/sort/msd/split_sample.cuh"
+
+namespace gsort_internal::sort::msd {
+namespace {
+
+static_assert(sizeof(SplitStorage<uint64_t>) <= kSharedBytesMin &&
+                  sizeof(SplitFirstStorage<uint64_t>) <= kSharedBytesMin &&
+                  sizeof(SplitTileStorage<uint64_t>) <= kSharedBytesMin &&
+                  sizeof(SplitFinishStorage<uint64_t>) <= kSharedBytesMin &&
+                  split_count_bytes<uint64_t>(plan_split(kItemsMax)) <= kSharedBytesMin,
+              "a device that takes the sort takes all its kernels");
+
+template <class U, class Sample>
+void launch_sample(LaunchChain &launcher, const Sort<U> &sort, const Arguments<U> &arguments,
+                   const SplitArguments<U> &split) {
+  const uint32_t clearing = std::min(cells_max(arguments.plan) / kSampleThreads + 1, 16u);
+  launcher(msd_sample_kernel<U, Sample>, "msd_sample_kernel", 1 + clearing, kSampleThreads,
+           (1u << Sample::kMeetingBits) / 8, sort.keys_in, sort.n, sort.codec, sort.done, sort.splitters_only,
+           split.plan.sample != 0 ? &split.state->tickets : nullptr, arguments);
+}
+
+template <class U>
+void launch_count(LaunchChain &launcher, const Sort<U> &sort, const Arguments<U> &arguments,
+                  const SplitArguments<U> &split) {
+  if (sort.n <= kSmallSampleItemsMax)
+    launch_sample<U, SmallSample>(launcher, sort, arguments, split);
+  else
+    launch_sample<U, LargeSample>(launcher, sort, arguments, split);
+
+  if (arguments.plan.mapped_cells != 0) {
+    constexpr uint32_t kKeys = kMapThreads * kMapItems;
+    const uint64_t by_keys = sort.n / (uint64_t{kKeys} * 8);
+    const uint32_t blocks = by_keys < kMapBlocksMax ? static_cast<uint32_t>(by_keys) : kMapBlocksMax;
+    const uint32_t part = static_cast<uint32_t>(sort.n / (uint64_t{blocks} * kKeys / 8));
+    launcher(msd_map_kernel<U>, "msd_map_kernel", blocks, kMapThreads, static_cast<uint32_t>(sizeof(MapStorage)),
+             sort.keys_in, part, sort.codec, arguments);
+  }
+
+  const uint32_t counts_bytes = histogram_bytes(arguments.plan);
+  const uint32_t blocks_each = counts_bytes <= 96u << 10 ? 2 : 1;
+  const uint64_t blocks = uint64_t{launcher.context.device->multiprocessors} * blocks_each;
+  const auto launch_histogram = [&](auto *kernel, uint32_t items) {
+    const uint64_t tiles = sort.n / (kHistogramThreads * items) + 1;
+    launcher(kernel, "msd_histogram_kernel", static_cast<uint32_t>(std::min(tiles, blocks)), kHistogramThreads,
+             counts_bytes, sort.keys_in, sort.n, sort.codec, arguments);
+  };
+  if constexpr (sizeof(U) == 4) {
+    if (sort.n >= kHistogramManyKeysMin)
+      return launch_histogram(msd_histogram_kernel<U, kHistogramItemsMany>, kHistogramItemsMany);
+  }
+  launch_histogram(msd_histogram_kernel<U, kHistogramItems>, kHistogramItems);
+}
+
+template <class U, bool kFirst>
+void launch_partition(LaunchChain &launcher, const Sort<U> &sort, const Arguments<U> &arguments, const U *from, U *to) {
+  constexpr uint32_t kTile = BlockShape<sizeof(U)>::kPartitionTile;
+  // In the second pass every bin of the first may end in a part of a tile.
+  const uint32_t tiles = static_cast<uint32_t>((sort.n + kTile - 1) / kTile) + (kFirst ? 0 : bins_max(arguments.plan));
+  launcher(msd_partition_kernel<U, kFirst>, "msd_partition_kernel", tiles, BlockShape<sizeof(U)>::kPartitionThreads,
+           static_cast<uint32_t>(sizeof(TileStorage<U>)), from, to, static_cast<uint32_t>(sort.n), sort.codec,
+           arguments);
+}
+
+template <class U>
+void launch_moves(LaunchChain &launcher, const Sort<U> &sort, const Arguments<U> &arguments) {
+  // The last partition pass ends in keys_out, where the cells are finished in place.
+  const bool in_scratch = arguments.plan.second_bits == 0 && sort.keys_in == sort.keys_out;
+  if (arguments.plan.second_bits == 0) {
+    launch_partition<U, true>(launcher, sort, arguments, sort.keys_in, in_scratch ? sort.scratch : sort.keys_out);
+  } else {
+    launch_partition<U, true>(launcher, sort, arguments, sort.keys_in, sort.scratch);
+    if (arguments.plan.counted_late)
+      launcher(msd_late_count_kernel<U>, "msd_late_count_kernel", 2 * launcher.context.device->multiprocessors,
+               kHistogramThreads, 4 * kLateCells / 32 * 33, sort.scratch, static_cast<uint32_t>(sort.n), arguments);
+    launch_partition<U, false>(launcher, sort, arguments, sort.scratch, sort.keys_out);
+  }
+  launcher(msd_finish_kernel<U>, "msd_finish_kernel", cells_max(arguments.plan), BlockShape<sizeof(U)>::kFinishThreads,
+           static_cast<uint32_t>(sizeof(FinishStorage<U>)), in_scratch ? sort.scratch : sort.keys_out, sort.keys_out,
+           sort.codec, arguments);
+}
+
+// Blocks of the passes for each multiprocessor, of which two run at a time.
+constexpr uint32_t kSplitStaying = 2;
+
+// The kernels of the sort by splitters. With blocks that stay they cost little where the others have sorted the keys.
+template <class U>
+void launch_split(LaunchChain &launcher, const Sort<U> &sort, const SplitArguments<U> &split) {
+  constexpr uint32_t kTile = BlockShape<sizeof(U)>::kPartitionTile, kThreads = BlockShape<sizeof(U)>::kPartitionThreads;
+  const uint32_t n = static_cast<uint32_t>(sort.n), twice = 2 * launcher.context.device->multiprocessors;
+  const uint32_t staying = kSplitStaying * launcher.context.device->multiprocessors;
+  const uint32_t counts_bytes = split_count_bytes<U>(split.plan);
+  const uint32_t counted = n / (kSplitCountThreads * kSplitCountItems<U>)+1, tiles = n / kTile + 1;
+  launcher(split_sample_kernel<U>, "split_sample_kernel", split.plan.sample / (kSplitThreads / 32), kSplitThreads,
+           static_cast<uint32_t>(sizeof(SplitStorage<U>)), sort.keys_in, sort.n, sort.codec, split);
+  launcher(split_histogram_kernel<U>, "split_histogram_kernel",
+           std::min(counted, counts_bytes <= 112u << 10 ? twice : twice / 2), kSplitCountThreads, counts_bytes,
+           sort.keys_in, sort.n, sort.codec, split);
+  launcher(split_first_kernel<U>, "split_first_kernel", std::min(tiles, staying), kThreads,
+           static_cast<uint32_t>(sizeof(SplitFirstStorage<U>)), sort.keys_in, sort.scratch, n, sort.codec, split);
+  launcher(split_digits_kernel<U>, "split_digits_kernel", std::min(counted, twice), kSplitCountThreads, 0u,
+           sort.scratch, split);
+  launcher(split_second_kernel<U>, "split_second_kernel", std::min(tiles + split.plan.bins_max, staying), kThreads,
+           static_cast<uint32_t>(sizeof(SplitTileStorage<U>)), sort.scratch, sort.keys_out, sort.codec, split);
+  launcher(split_finish_kernel<U>, "split_finish_kernel", std::min(split.plan.cells_max, twice), kSplitFinishThreads,
+           static_cast<uint32_t>(sizeof(SplitFinishStorage<U>)), sort.keys_out, sort.scratch, sort.codec, split);
+}
+
+}  // namespace
+
+template <class U>
+const uint32_t *launch(const LaunchContext &context, const Sort<U> &sort) {
+  const Plan &plan = sort.plan;
+  const bool splits = sort.split.sample != 0;
+  if (context.control->has_log())
+    context.control->log(
+        "MSD sort of %llu keys of %u bytes if they are different enough: %u cells%s, %u for uneven keys by a map, "
+        "partition by %u + %u bits, cells finished on chip%s",
+        static_cast<unsigned long long>(sort.n), static_cast<uint32_t>(sizeof(U)), 1u << plan.cell_bits,
+        plan.counted_late ? " counted between the passes" : "", plan.mapped_cells, plan.first_bits, plan.second_bits,
+        splits ? "; by splitters otherwise, if they are not crowded" : "");
+  TableSlices slices(sort.tables);
+  const Arguments<U> arguments = make_arguments<U>(plan, context.device->multiprocessors, slices);
+  SplitArguments<U> split{};
+  if (splits) split = make_split_arguments<U>(sort.split, &arguments.state->sorted, sort.splitters_only, slices);
+  LaunchChain launcher = {context, !sort.chained};
+  launch_count(launcher, sort, arguments, split);
+  launch_moves(launcher, sort, arguments);
+  if (!splits) return &arguments.state->sorted;
+  launch_split(launcher, sort, split);
+  return &split.state->sorted;
+}
+
+template const uint32_t *launch<uint32_t>(const LaunchContext &, const Sort<uint32_t> &);
+template const uint32_t *launch<uint64_t>(const LaunchContext &, const Sort<uint64_t> &);
+
+}  // namespace gsort_internal::sort::msd

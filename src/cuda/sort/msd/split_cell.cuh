@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// How a block sorts a cell of any keys on chip. A digit is where a key lies between the least and the greatest of its
+// cell; where many keys share digits, each such digit is spread over as many more as it has keys.
+#ifndef GSORT_CUDA_SORT_MSD_SPLIT_CELL_CUH_
+#define GSORT_CUDA_SORT_MSD_SPLIT_CELL_CUH_
+
+#include <cstdint>
+
+#include "core/key_bits.h"
+#include "cuda/primitive/warp.cuh"
+#include "cuda/sort/msd/groups.cuh"
+#include "cuda/sort/msd/split_plan.h"
+#include "cuda/sort/msd/window_sort.cuh"
+
+namespace gsort_internal::sort::msd {
+
+// Keys that a thread has of its own in a window: an odd number, so that neighbours meet no bank conflict.
+constexpr int kSplitWindowItems = 9;
+
+constexpr uint32_t kSplitSegmentsMax = 40;  // open at a time: the smaller part of two is cut first
+
+template <class U>
+struct SplitSegment {
+  U *from;
+  uint32_t first, count;
+};
+
+template <class U>
+struct SplitFinishStorage {
+  uint32_t counters[kFinishDigits + 4];  // one more, that has the number of keys
+  U padded_keys[kWindowGroup + kSplitFinishKeysMax + kSplitWindowItems + kWindowHalo];
+  uint32_t warp_totals[kSplitFinishThreads / 32];
+  U warp_least[kSplitFinishThreads / 32], warp_most[kSplitFinishThreads / 32];
+  uint32_t next_item, below, above;
+  U scale_least;
+  uint32_t count, scale_shift, scale_factor;
+  SplitSegment<U> segments[kSplitSegmentsMax];
+  Groups<U> groups;
+};
+
+// Maps keys from `least` on to digits of 13 bits and a fraction of 32.
+template <class U>
+struct SplitScale {
+  U least;
+  uint32_t shift, factor;
+
+  SplitScale() = default;
+  __device__ __forceinline__ SplitScale(U least_key, U most_key) : least(least_key) {
+    const U width = static_cast<U>(most_key - least_key);
+    shift = sizeof(U) * 8 - bit_width(width);
+    const uint32_t lead = leading(width);
+    // 2^45 / (lead + 1), or a little less: at most 13 bits of digit. Never below 2^13, with which each of 2^13 values
+    // or fewer has a digit of its own.
+    const float parts = 35184372088832.0f / (static_cast<float>(lead) + 1.0f) * (1.0f - 0x1p-21f);
+    factor = max(static_cast<uint32_t>(parts), kFinishDigits);
+  }
+  __device__ __forceinline__ uint32_t leading(U above) const {
+    return static_cast<uint32_t>(static_cast<U>(above << shift) >> (sizeof(U) * 8 - 32));
+  }
+  __device__ __forceinline__ uint32_t position(U key) const { return leading(static_cast<U>(key - least)); }
+  __device__ __forceinline__ uint32_t digit(U key) const { return __umulhi(position(key), factor); }
+  __device__ __forceinline__ uint32_t fraction(U key) const { return position(key) * factor; }
+};
+
+// Counts a digit; lanes that share it queue up, where they are few, or count with one atomic, where a warp was seen to
+// have many. Lanes without a key have no digit.
+__device__ __forceinline__ uint32_t count_split_digit(uint32_t *counters, uint32_t digit, bool there, bool alike) {
+  if (!alike) return there ? atomicAdd(&counters[digit], 1u) : 0;
+  uint32_t place = 0;
+  for (uint32_t left = __ballot_sync(kFullWarp, there), round = 0; left != 0; ++round) {
+    const uint32_t leader = __ffs(static_cast<int>(left)) - 1, leading = __shfl_sync(kFullWarp, digit, leader);
+    const uint32_t same = __ballot_sync(kFullWarp, there && digit == leading);
+    uint32_t taken = 0;
+    if (lane_id() == leader) taken = atomicAdd(&counters[leading], __popc(same));
+    taken = __shfl_sync(kFullWarp, taken, leader);
+    if (same >> lane_id() & 1) place = taken + __popc(same & lanes_below());
+    left &= ~same;
+    if (round == 3) {
+      if (left >> lane_id() & 1) place = atomicAdd(&counters[digit], 1u);
+      break;
+    }
+  }
+  return place;
+}
+
+// Whether many lanes have the digit of lane 0 or of another.
+__device__ __forceinline__ bool split_digits_are_alike(uint32_t digit, bool there) {
+  const uint32_t first = __shfl_sync(kFullWarp, digit, 0), other = __shfl_sync(kFullWarp, digit, 13);
+  return __popc(__ballot_sync(kFullWarp, there && digit == first)) >= 7 ||
+         __popc(__ballot_sync(kFullWarp, there && digit == other)) >= 7;
+}
+
+template <class U>
+__device__ __forceinline__ void clear_split_counters(SplitFinishStorage<U> &storage) {
+#pragma unroll
+  for (uint32_t i = 0; i < kFinishDigits / 4 / kSplitFinishThreads; ++i)
+    reinterpret_cast<uint4 *>(storage.counters)[i * kSplitFinishThreads + threadIdx.x] = make_uint4(0, 0, 0, 0);
+}
+
+// The least and the greatest key of the cell, in every thread. Ends with a barrier before its last reads.
+template <class U>
+__device__ __forceinline__ void find_range(const U (&keys)[kSplitFinishItems], uint32_t count, U &least, U &most,
+                                           SplitFinishStorage<U> &storage) {
+  least = static_cast<U>(~U{0}), most = 0;
+#pragma unroll
+  for (uint32_t i = 0; i < kSplitFinishItems; ++i) {
+    if (i * kSplitFinishThreads + threadIdx.x >= count) continue;
+    least = min(least, keys[i]);
+    most = max(most, keys[i]);
+  }
+  least = warp_least(least), most = warp_greatest(most);
+  if (lane_id() == 0) storage.warp_least[threadIdx.x / 32] = least, storage.warp_most[threadIdx.x / 32] = most;
+  __syncthreads();
+  least = warp_least(storage.warp_least[lane_id()]);
+  most = warp_greatest(storage.warp_most[lane_id()]);
+}
+
+// Numbers of the keys among those of their digits, packed in halves; digits likewise, of the second round.
+struct SplitPlaces {
+  uint32_t words[kSplitFinishItems / 2];
+  __device__ __forceinline__ void put(uint32_t i, uint32_t value) {
+    words[i / 2] = i % 2 == 0 ? value : __byte_perm(words[i / 2], value, 0x5410);
+  }
+  __device__ __forceinline__ uint32_t get(uint32_t i) const {
+    return i % 2 == 0 ? words[i / 2] & 0xffffu : words[i / 2] >> 16;
+  }
+  // Whether a number is `keys` or more: a digit has more keys than that.
+  __device__ __forceinline__ bool any_above(uint32_t keys) const {
+    constexpr uint32_t kAboveThree = 0xfff8fff8u;
+    uint32_t all = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < kSplitFinishItems / 2; ++i) all |= words[i] + (kWindowGroup - keys) * 0x10001u;
+    return (all & kAboveThree) != 0;
+  }
+};
+
+constexpr int kSplitCrowdedThreads = 48;   // with a key that has eight before it: by chance a few
+constexpr int kSplitDisorderThreads = 16;  // with neighbours out of order, of 900
+
+// The scale as it was put into shared memory, read anew rather than held in registers that would spill.
+template <class U>
+__device__ __forceinline__ SplitScale<U> scale_again(const SplitFinishStorage<U> &storage) {
+  SplitScale<U> scale;
+  scale.least = *const_cast<const volatile U *>(&storage.scale_least);
+  scale.shift = *const_cast<const volatile uint32_t *>(&storage.scale_shift);
+  scale.factor = *const_cast<const volatile uint32_t *>(&storage.scale_factor);
+  return scale;
+}
+template <class U>
+__device__ __forceinline__ uint32_t count_again(const SplitFinishStorage<U> &storage) {
+  return *const_cast<const volatile uint32_t *>(&storage.count);
+}
+
+// Spreads every digit over as many digits as it has keys, and counts anew. counters: first places of digits. The cell
+// is in order of the first digits already.
+template <class U>
+__device__ __forceinline__ void spread_digits(SplitFinishStorage<U> &storage) {
+  U *const sorted = storage.padded_keys + kWindowGroup;
+  const uint32_t count = count_again(storage);
+  U keys[kSplitFinishItems];
+  // Neighbours are alike: the lanes of a warp take keys that lie far apart, in other banks.
+  static_assert((kSplitFinishKeysMax & (kSplitFinishKeysMax - 1)) == 0, "an odd factor leaves no place out");
+  const auto place_of = [](uint32_t i) {
+    return (i * kSplitFinishThreads + threadIdx.x) * 257 & (kSplitFinishKeysMax - 1);
+  };
+#pragma unroll
+  for (uint32_t i = 0; i < kSplitFinishItems; ++i)
+    if (place_of(i) < count) keys[i] = sorted[place_of(i)];
+  SplitPlaces places, digits;
+  {
+    const SplitScale<U> scale = scale_again(storage);
+#pragma unroll
+    for (uint32_t i = 0; i < kSplitFinishItems; ++i) {
+      uint32_t digit = 0;
+      if (place_of(i) < count) {
+        digit = scale.digit(keys[i]);
+        const uint32_t begin = storage.counters[digit], size = storage.counters[digit + 1] - begin;
+        digit = begin + __umulhi(scale.fraction(keys[i]), size);
+      }
+      digits.put(i, digit);
+    }
+  }
+  __syncthreads();
+  clear_split_counters(storage);
+  __syncthreads();
+  const bool alike = split_digits_are_alike(digits.get(0), place_of(0) < count);
+#pragma unroll
+  for (uint32_t i = 0; i < kSplitFinishItems; ++i)
+    places.put(i, count_split_digit(storage.counters, digits.get(i), place_of(i) < count, alike));
+  __syncthreads();
+  scan_finish_counters<kSplitFinishThreads>(storage.counters, storage.warp_totals);
+#pragma unroll
+  for (uint32_t i = 0; i < kSplitFinishItems; ++i)
+    if (place_of(i) < count) sorted[storage.counters[digits.get(i)] + places.get(i)] = keys[i];
+}
+
+// Threads that see two neighbours out of order.
+template <class U>
+__device__ __forceinline__ int disordered_threads(const U *sorted, uint32_t count) {
+  const uint32_t first = threadIdx.x * kSplitWindowItems, end = min(first + kSplitWindowItems + 1, count);
+  bool disorder = false;
+  if (first < end) {
+    U before = sorted[first];
+    for (uint32_t i = first + 1; i < end; ++i) {
+      const U key = sorted[i];
+      disorder |= key < before;
+      before = key;
+    }
+  }
+  return __syncthreads_count(disorder);
+}
+
+// Sorts the digits that have neighbours out of order and more keys than the windows order.
+template <class U>
+__device__ __forceinline__ void sort_disordered_digits(U *sorted, uint32_t count, const uint32_t *counters,
+                                                       Groups<U> &groups) {
+  constexpr uint32_t kLarge = sizeof(groups.large) / 4, kHuge = sizeof(groups.huge) / 4;
+  for (uint32_t i = threadIdx.x; i < kLarge; i += kSplitFinishThreads) groups.large[i] = 0;
+  if (threadIdx.x < kHuge) groups.huge[threadIdx.x] = 0;
+  __syncthreads();
+  const uint32_t first = threadIdx.x * kSplitWindowItems, end = min(first + kSplitWindowItems + 1, count);
+  for (uint32_t i = first + 1; i < end; ++i) {
+    if (!(sorted[i] < sorted[i - 1])) continue;
+    uint32_t digit = 0;  // the last that begins at i - 1 or before
+    for (uint32_t step = kFinishDigits / 2; step != 0; step /= 2)
+      if (counters[digit + step] < i) digit += step;
+    const uint32_t begin = counters[digit], size = counters[digit + 1] - begin;
+    if (size > kWindowGroup) groups.large[begin / (kWindowGroup + 1)] = begin | size << 16;
+    i = max(i, begin + size - 1);
+  }
+  sort_listed_groups(sorted, groups);
+}
+
+// Puts keys that lie in order of digits, behind a barrier, in order where a digit has many of them. Returns whether
+// all is in order.
+template <class U>
+__device__ __noinline__ bool order_crowded_digits(bool crowded, SplitFinishStorage<U> &storage) {
+  U *const sorted = storage.padded_keys + kWindowGroup;
+  int disorder = disordered_threads(sorted, count_again(storage));
+  if (crowded && disorder > kSplitDisorderThreads) {
+    spread_digits(storage);
+    __syncthreads();
+    disorder = disordered_threads(sorted, count_again(storage));
+  }
+  if (disorder == 0) return true;
+  sort_disordered_digits(sorted, count_again(storage), storage.counters, storage.groups);
+  return false;
+}
+
+// Ranks a cell's keys by digits and moves them to their places in shared memory.
+template <class U>
+__device__ __forceinline__ void rank_split_cell(const U (&keys)[kSplitFinishItems], uint32_t count, SplitPlaces &places,
+                                                SplitFinishStorage<U> &storage) {
+  const SplitScale<U> scale = scale_again(storage);
+  if (split_digits_are_alike(scale.digit(keys[0]), threadIdx.x < count)) {
+#pragma unroll
+    for (uint32_t i = 0; i < kSplitFinishItems; ++i)
+      places.put(i, count_split_digit(storage.counters, scale.digit(keys[i]),
+                                      i * kSplitFinishThreads + threadIdx.x < count, true));
+  } else {
+#pragma unroll
+    for (uint32_t i = 0; i < kSplitFinishItems; ++i) {
+      uint32_t place = 0;
+      if (i * kSplitFinishThreads + threadIdx.x < count) place = atomicAdd(&storage.counters[scale.digit(keys[i])], 1u);
+      places.put(i, place);
+    }
+  }
+}
+
+// Sorts a cell of at most kSplitFinishKeysMax keys. `to` may be `from`. Begins with a barrier.
+template <class U>
+__device__ __noinline__ void finish_split_cell(const U *from, U *to, uint32_t count, const KeyCodec<U> &codec,
+                                               SplitFinishStorage<U> &storage) {
+  U *const sorted = storage.padded_keys + kWindowGroup;
+  __syncthreads();
+  U keys[kSplitFinishItems];
+#pragma unroll
+  for (uint32_t i = 0; i < kSplitFinishItems; ++i)
+    keys[i] = i * kSplitFinishThreads + threadIdx.x < count ? __ldcs(from + i * kSplitFinishThreads + threadIdx.x) : 0;
+  clear_split_counters(storage);
+  if (threadIdx.x == 0) storage.counters[kFinishDigits] = count, storage.count = count;
+  if (threadIdx.x < kWindowGroup) storage.padded_keys[threadIdx.x] = 0;
+  if (threadIdx.x < kSplitWindowItems + kWindowHalo) sorted[count + threadIdx.x] = static_cast<U>(~U{0});
+  bool exact;
+  {
+    U least, most;
+    find_range(keys, count, least, most, storage);
+    if (least == most) {
+      if (from == to && codec.is_identity()) return;
+      for (uint32_t i = threadIdx.x; i < count; i += kSplitFinishThreads) to[i] = codec.decode(least);
+      return;
+    }
+    exact = static_cast<U>(most - least) < kFinishDigits;
+    if (threadIdx.x == 0) {
+      const SplitScale<U> scale(least, most);
+      storage.scale_least = scale.least, storage.scale_shift = scale.shift, storage.scale_factor = scale.factor;
+    }
+    __syncthreads();
+  }
+  SplitPlaces places;
+  rank_split_cell(keys, count, places, storage);
+  const bool few = !__syncthreads_or(places.any_above(kFewGroup));
+  const int above = few || exact ? 0 : __syncthreads_count(places.any_above(kWindowGroup));
+  scan_finish_counters<kSplitFinishThreads>(storage.counters, storage.warp_totals);
+  {
+    const SplitScale<U> scale = scale_again(storage);
+#pragma unroll
+    for (uint32_t i = 0; i < kSplitFinishItems; ++i)
+      if (i * kSplitFinishThreads + threadIdx.x < count)
+        sorted[storage.counters[scale.digit(keys[i])] + places.get(i)] = keys[i];
+  }
+  __syncthreads();
+  if (!exact) {
+    if (few) {
+      sort_in_windows<kSplitWindowItems, kFewGroup - 1>(sorted, count);
+    } else {
+      if (above == 0 || !order_crowded_digits(above > kSplitCrowdedThreads, storage))
+        sort_in_windows<kSplitWindowItems, kWindowHalo>(sorted, count);
+    }
+  }
+  const uint32_t stored = count_again(storage);
+#pragma unroll
+  for (uint32_t i = 0; i < kSplitFinishItems; ++i) {
+    const uint32_t at = i * kSplitFinishThreads + threadIdx.x;
+    if (at < stored) to[at] = codec.decode(sorted[at]);
+  }
+}
+
+}  // namespace gsort_internal::sort::msd
+
+#endif  // GSORT_CUDA_SORT_MSD_SPLIT_CELL_CUH_

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The MSD sort's tables in device memory: what they are, and where they lie in their slice of the workspace, for the
+// size query and the run alike.
+#ifndef GSORT_CUDA_SORT_MSD_TABLES_H_
+#define GSORT_CUDA_SORT_MSD_TABLES_H_
+
+#include <cstdint>
+
+#include "core/slices.h"
+#include "cuda/sort/msd/plan.h"
+#include "cuda/sort/msd/split_plan.h"
+
+namespace gsort_internal::sort::msd {
+
+// Read and written at once.
+struct alignas(8) TwoWords {
+  uint32_t x, y;
+};
+
+// Hands out memory piece by piece; of NULL, it only counts.
+class TableSlices {
+ public:
+  explicit TableSlices(void *memory) : memory_(static_cast<char *>(memory)) {}
+  template <class T>
+  T *take(uint64_t count) {
+    const uint64_t offset = slices_.take(count * sizeof(T));
+    return memory_ == nullptr ? nullptr : reinterpret_cast<T *>(memory_ + offset);
+  }
+  uint64_t bytes() const { return slices_.bytes(); }
+
+ private:
+  char *memory_;
+  SliceCounter slices_;
+};
+
+// Written by the sample kernel. The kernels up to the histogram may clear `go` and `sorted`; no key is moved before it
+// has run. With go = 0 the MSD kernels do nothing; with sorted = 0 the LSD sort behind them does the work.
+template <class U>
+struct State {
+  uint32_t go;
+  uint32_t sorted;        // as `go`, but set too where the keys are sorted before this sort begins
+  uint32_t foreign;       // set by the histogram: a key has another prefix
+  uint32_t tickets;       // of the histogram's blocks
+  uint32_t late_tickets;  // of the late count's blocks
+  uint32_t mapped;        // the keys spread unevenly: cells are found by the map
+  uint32_t map_tickets;   // of the blocks that make the map
+  uint32_t range_bits;    // bits of a key below the common prefix
+  U prefix;               // the prefix in place, zeros below
+};
+
+template <class U>
+struct Arguments {
+  State<U> *state;
+  uint32_t *cells;        // one more than there are cells: keys in a cell, after the scan the place of its first key
+  uint32_t *bin_first;    // one more than bins of the first pass: place of a bin's first key
+  uint32_t *first_room;   // cursors of the first pass, one a bin
+  uint32_t *room;         // cursors of the second pass, one a cell
+  uint32_t *first_tile;   // one more than bins: number of the first tile of each bin of the first pass, in the second
+  uint32_t *weights;      // kMapWeights: sampled keys of each part of the range
+  uint32_t *map;          // kMapEntries: first cell, and number of cells in the upper half
+  uint32_t *bin_entries;  // one more than bins: the map's first entry that keys of a bin of the first pass can have
+  TwoWords *ranges;       // mapped_cells: see MappedDigits
+  Plan plan;
+  uint32_t ahead;  // by how many tiles or cells keys are fetched into the L2 cache before their turn
+};
+
+// ahead: see Arguments.
+template <class U>
+Arguments<U> make_arguments(const Plan &plan, uint32_t ahead, TableSlices &slices) {
+  const uint64_t cells = cells_max(plan), bins = bins_max(plan);
+  Arguments<U> tables{};
+  tables.state = slices.take<State<U>>(1);
+  tables.cells = slices.take<uint32_t>(cells + 1);
+  tables.bin_first = slices.take<uint32_t>(bins + 1);
+  tables.first_room = slices.take<uint32_t>(bins);
+  tables.room = slices.take<uint32_t>(cells);
+  tables.first_tile = slices.take<uint32_t>(bins + 1);
+  tables.weights = slices.take<uint32_t>(kMapWeights);
+  tables.map = slices.take<uint32_t>(kMapEntries);
+  tables.bin_entries = slices.take<uint32_t>(bins + 1);
+  tables.ranges = slices.take<TwoWords>(cells);
+  tables.plan = plan;
+  tables.ahead = ahead;
+  return tables;
+}
+
+// Written by the kernel that samples but for what others count.
+template <class U>
+struct SplitState {
+  uint32_t bins;
+  uint32_t subs;
+  uint32_t shift;               // of a key above `least`, to its entry of the root
+  uint32_t tickets;             // of the blocks that sample, then of the histogram's; 0 before the first
+  uint32_t moved;               // keys that the first pass moves
+  uint32_t cells, bigs, fills;  // in the lists
+  uint32_t finish_tickets;
+  uint32_t go;      // not 0: the keys are sorted by splitters
+  uint32_t sorted;  // not 0: nothing is left to do for what comes behind
+  U least, most;    // of the sample
+};
+
+// Keys [first, first + count) of the output are one value or, of a bin whose every value was counted, several.
+struct SplitFill {
+  uint32_t first, count, bin;
+};
+
+// Of a bin. kValue: its keys are one value, not moved, only counted. kNarrow: every value has a digit, so that counts
+// of digits are all there is to know.
+enum class SplitKind : uint32_t { kValue, kNarrow, kWide };
+
+template <class U>
+struct SplitArguments {
+  const uint32_t *sorted;  // not 0: the keys are sorted without splitters
+  SplitState<U> *state;
+  U *sample;                // sorted
+  uint32_t *root;           // kSplitTableWords: bins of the keys with these leading bits, see SplitBins
+  U *sub_least;             // kSplitSubsMax: the key where a table of its own begins
+  uint32_t *sub_place;      // kSplitSubsMax: last number, and the first word in the upper half
+  U *starts;                // of bins, the least key each can hold; one more: 0
+  U *digit_least;           // of bins, the key where digits begin
+  uint32_t *digit_shift;    // of bins; kSplitUneven: digits are shared out between knots
+  U *knots;                 // kSplitKnots of a bin: ascending, the first is the bin's start
+  uint32_t *knot_shift;     // likewise, of a key above its knot
+  SplitKind *kinds;         // of bins
+  uint32_t *bin_counts;     // of bins
+  uint32_t *bin_done;       // of bins: keys counted by digit
+  uint32_t *scratch_first;  // of bins and one more: place after the first pass
+  uint32_t *out_first;      // of bins: place in the output
+  uint32_t *first_room;     // of bins: cursor of the first pass
+  uint32_t *first_tile;     // of bins and one more: number of the first tile in the second pass
+  TwoWords *bin_cells;      // of bins: first cell, number of cells
+  uint32_t *digits;         // 2^digit_bits of every bin: counts, then, where no cells are made of them, first places
+  uint16_t *digit_cell;     // 2^digit_bits of every bin: number of the cell within the bin
+  TwoWords *cells;          // place in the output, number of keys
+  uint32_t *room;           // of cells: cursor of the second pass
+  uint32_t *big;            // cells with more keys than a block holds
+  SplitFill *fills;
+  bool always;  // also keys that the LSD sort does sooner
+  SplitPlan plan;
+};
+
+// sorted, always: see SplitArguments. Behind the other tables.
+template <class U>
+SplitArguments<U> make_split_arguments(const SplitPlan &plan, const uint32_t *sorted, bool always,
+                                       TableSlices &slices) {
+  const uint64_t bins = plan.bins_max + 1, digits = bins << plan.digit_bits;
+  SplitArguments<U> tables{};
+  tables.sorted = sorted;
+  tables.state = slices.take<SplitState<U>>(1);
+  tables.sample = slices.take<U>(kSplitSampleMax);
+  tables.root = slices.take<uint32_t>(kSplitTableWords);
+  tables.sub_least = slices.take<U>(kSplitSubsMax);
+  tables.sub_place = slices.take<uint32_t>(kSplitSubsMax);
+  tables.starts = slices.take<U>(bins);
+  tables.digit_least = slices.take<U>(bins);
+  tables.digit_shift = slices.take<uint32_t>(bins);
+  tables.knots = slices.take<U>(bins * kSplitKnots);
+  tables.knot_shift = slices.take<uint32_t>(bins * kSplitKnots);
+  tables.kinds = slices.take<SplitKind>(bins);
+  tables.bin_counts = slices.take<uint32_t>(bins);
+  tables.bin_done = slices.take<uint32_t>(bins);
+  tables.scratch_first = slices.take<uint32_t>(bins);
+  tables.out_first = slices.take<uint32_t>(bins);
+  tables.first_room = slices.take<uint32_t>(bins);
+  tables.first_tile = slices.take<uint32_t>(bins);
+  tables.bin_cells = slices.take<TwoWords>(bins);
+  tables.digits = slices.take<uint32_t>(digits);
+  tables.digit_cell = slices.take<uint16_t>(digits);
+  tables.cells = slices.take<TwoWords>(plan.cells_max);
+  tables.room = slices.take<uint32_t>(plan.cells_max);
+  tables.big = slices.take<uint32_t>(plan.cells_max);
+  tables.fills = slices.take<SplitFill>(plan.fills_max);
+  tables.always = always;
+  tables.plan = plan;
+  return tables;
+}
+
+// Bytes for the tables, besides one array of n keys.
+template <class U>
+uint64_t tables_bytes_of(const Plan &plan, const SplitPlan &split) {
+  TableSlices slices(nullptr);
+  make_arguments<U>(plan, 0, slices);
+  if (split.sample != 0) make_split_arguments<U>(split, nullptr, false, slices);
+  return slices.bytes();
+}
+inline uint64_t tables_bytes(const Plan &plan, const SplitPlan &split, uint32_t key_bytes) {
+  return key_bytes == 8 ? tables_bytes_of<uint64_t>(plan, split) : tables_bytes_of<uint32_t>(plan, split);
+}
+
+}  // namespace gsort_internal::sort::msd
+
+#endif  // GSORT_CUDA_SORT_MSD_TABLES_H_
