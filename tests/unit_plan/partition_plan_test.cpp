@@ -147,7 +147,8 @@ TEST(StablePlan, AppliesWithinItsLimits) {
       EXPECT_TRUE(stable_applies(kStableItemsMax, bytes, forced));
       EXPECT_FALSE(stable_applies(kStableItemsMax + 1, bytes, forced));
       EXPECT_LE(kStableItemsForcedMin, stable_items_min(bytes));
-      EXPECT_GT(stable_items_min(bytes), sort::small::kGridItemsMax) << "teams and stable partitions vie for one input";
+      EXPECT_GT(stable_items_min(bytes), sort::small::kGridItemsMax)
+          << "the grid's sample sort and stable partitions vie for one input";
       for (const uint32_t narrow : {1u, 2u}) EXPECT_FALSE(stable_applies(kStableItemsMax, narrow, forced));
     }
   EXPECT_LE(kStableItemsMax, UINT32_MAX) << "places of pairs have 32 bits, and so have indices that travel";

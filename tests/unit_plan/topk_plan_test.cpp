@@ -85,7 +85,7 @@ TEST(TopkPlan, RowsFitABlock) {
     EXPECT_LE(used, c.device.shared_bytes_block_max);
     EXPECT_GE(p.buffer_items, std::min(s.k, s.columns));
     if (p.sample.items == 0) {
-      EXPECT_EQ(s.columns, p.buffer_items) << "a row that is not sampled is held whole";
+      EXPECT_EQ(s.columns, p.buffer_items) << "a row that is not sampled is kept whole";
       EXPECT_EQ(s.columns, p.direct_items);
     } else {
       EXPECT_EQ(0u, p.direct_items) << "the kernel would hold a row whole that it is to sample";
@@ -105,7 +105,7 @@ TEST(TopkPlan, RowsEndWhereABlockDoes) {
   EXPECT_TRUE(plan_rows({1000, 8192, kRowsSortMax, 4}, device, p));
   EXPECT_FALSE(plan_rows({1000, 8192, kRowsSortMax + 1, 4}, device, p));
   EXPECT_FALSE(plan_rows({1, uint64_t{1} << 31, 10, 4}, device, p));
-  // A row that is just held whole, and one element more.
+  // A row that is just kept whole, and one element more.
   EXPECT_TRUE(plan_rows({1000, kRowsDirectMax, 10, 4}, device, p));
   EXPECT_EQ(0u, p.sample.items);
   EXPECT_TRUE(plan_rows({1000, kRowsDirectMax + 1, 10, 4}, device, p));
@@ -173,7 +173,7 @@ void check_team_layout(const Shape &s, const TeamLayout &l, bool split) {
                 {"samples", l.samples, kGroupsMax * composite},
                 {"least", l.least, kTeamBlocksMax * composite},
                 {"regions", l.regions, uint64_t{kTeamBlocksMax} * kRegionItems * composite},
-                {"held", l.held, kTeamBlocksMax * uint64_t{4}},
+                {"candidate counts", l.candidate_counts, kTeamBlocksMax * uint64_t{4}},
                 {"counts", l.counts, kTeamBlocksMax * uint64_t{16}},
                 {"list_a", l.list_a, l.list_a_items * composite},
                 {"list_b", l.list_b, split ? 0 : s.k * composite}},
@@ -281,24 +281,24 @@ TEST(TopkPlan, WaysAreForcedWhereTheyCanDoTheCall) {
   }
 }
 
-// A row that is held in registers fits them, and the bound has at least k elements at or under it.
-void check_held(const Shape &s, const TeamPlan &p) {
+// A resident row fits the registers, and the bound has at least k elements at or under it.
+void check_resident(const Shape &s, const TeamPlan &p) {
   EXPECT_NE(0u, p.group_lanes) << "it is not its own sample";
   EXPECT_GT(p.blocks, 1u);
   EXPECT_LE(s.columns * s.key_bytes / 16, uint64_t{p.blocks} * kTeamThreads * kVectorsThread);
-  EXPECT_GE(uint64_t{p.held.need} * p.held.rank, s.k);
-  EXPECT_GE(p.held.rank, 1u);
-  EXPECT_LE(p.held.rank, p.blocks);
-  EXPECT_LE(p.held.need, 32 * p.held.each) << "the warps of a block offer that many";
-  EXPECT_LE(p.held.each, kResidentOffersMax);
+  EXPECT_GE(uint64_t{p.resident.need} * p.resident.rank, s.k);
+  EXPECT_GE(p.resident.rank, 1u);
+  EXPECT_LE(p.resident.rank, p.blocks);
+  EXPECT_LE(p.resident.need, 32 * p.resident.each) << "the warps of a block offer that many";
+  EXPECT_LE(p.resident.each, kResidentOffersMax);
   if (p.cluster) {
-    EXPECT_EQ(p.blocks, p.held.rank);
+    EXPECT_EQ(p.blocks, p.resident.rank);
     EXPECT_GE(p.buffer_items + p.run_items, kClusterRoomItems) << "what the blocks send has room";
   } else {
     EXPECT_EQ(1u, s.rows);
     EXPECT_GE(kBins * 4 + (p.buffer_items + p.run_items) * composite_bytes_of(s), kGridBytes);
-    EXPECT_LE(uint64_t{p.blocks} << p.held.slot_bits, kGridSlots);
-    EXPECT_LE(1u << p.held.slot_bits, kGridListItems);
+    EXPECT_LE(uint64_t{p.blocks} << p.resident.slot_bits, kGridSlots);
+    EXPECT_LE(1u << p.resident.slot_bits, kGridListItems);
   }
 }
 
@@ -316,11 +316,11 @@ void check_drawn(const Shape &s, const TeamPlan &p) {
 }
 
 TEST(TopkPlan, SamplesAreForced) {
-  bool seen_held[2] = {}, seen_few[2] = {}, seen_ahead[2] = {};
+  bool seen_resident[2] = {}, seen_few[2] = {}, seen_ahead[2] = {};
   for (const Case &c : cases()) {
     const Plan plan = choose(c.shape, c.device, {});
-    if (plan.team.held.need != 0) check_held(c.shape, plan.team);
-    seen_held[plan.team.cluster] = seen_held[plan.team.cluster] || plan.team.held.need != 0;
+    if (plan.team.resident.need != 0) check_resident(c.shape, plan.team);
+    seen_resident[plan.team.cluster] = seen_resident[plan.team.cluster] || plan.team.resident.need != 0;
     if (plan.team.drawn_rank != 0) {
       check_drawn(c.shape, plan.team);
       seen_few[plan.team.slot_bits != 0] = true;
@@ -331,14 +331,14 @@ TEST(TopkPlan, SamplesAreForced) {
     }
     Options force;
     force.no_sample = true;
-    EXPECT_EQ(0u, choose(c.shape, c.device, force).team.held.need);
+    EXPECT_EQ(0u, choose(c.shape, c.device, force).team.resident.need);
     EXPECT_EQ(0u, choose(c.shape, c.device, force).team.drawn_rank);
     EXPECT_EQ(0u, choose(c.shape, c.device, force).team.sample.items);
     force = {};
     force.no_cluster = true;
     EXPECT_FALSE(choose(c.shape, c.device, force).team.cluster);
     force.random_sample = true;
-    EXPECT_EQ(0u, choose(c.shape, c.device, force).team.held.need);
+    EXPECT_EQ(0u, choose(c.shape, c.device, force).team.resident.need);
     check_random_sample(c.shape, choose(c.shape, c.device, force).team);
     force = {};
     force.sample_rank = 1;
@@ -353,7 +353,7 @@ TEST(TopkPlan, SamplesAreForced) {
     force.count_items = 7;
     EXPECT_EQ(7u, choose(c.shape, c.device, force).team.count_items);
   }
-  EXPECT_TRUE(seen_held[0] && seen_held[1]);
+  EXPECT_TRUE(seen_resident[0] && seen_resident[1]);
   EXPECT_TRUE(seen_few[0] && seen_few[1]);
   EXPECT_TRUE(seen_ahead[0] && seen_ahead[1]);
 }

@@ -99,7 +99,7 @@ TEST(TopkRagged, BlocksHoldWhatTheirRowsNeed) {
           EXPECT_GE(p.direct_items, 1u);
           EXPECT_EQ(0u, p.sample.items) << "every row has its own sample";
           EXPECT_LE(p.buffer_items, kRowsCandidatesMax);
-          // What the kernel finds for a row that is not held whole.
+          // What the kernel finds for a row that is not kept whole.
           for (const uint64_t items : {uint64_t{p.direct_items} + 1, uint64_t{100000}, kRaggedLong + 1}) {
             const uint64_t found = std::min<uint64_t>({k, items, p.sorted_items});
             const Sample sample = rows_sample(items, found, p.buffer_items);

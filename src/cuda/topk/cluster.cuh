@@ -169,13 +169,13 @@ __device__ __forceinline__ bool cluster_row(const TeamArgs<U> &args, uint64_t r,
   const Problem<U> &problem = args.problem;
   const uint32_t blocks = args.plan.blocks, rank = blockIdx.x % blocks;
   const Row<U> row(problem.in + r * problem.row_stride, problem.columns, problem.index_bits, problem.codec);
-  const ResidentBound &rule = args.plan.held;
+  const ResidentBound &rule = args.plan.resident;
   const uint32_t round = rounds++;
   cluster_begin<C>(counts, round, blocks);
-  ResidentPart<U> held;
-  held.load(row, rank, blocks);
+  ResidentPart<U> part;
+  part.load(row, rank, blocks);
   if (threadIdx.x == 0) shared.count = 0;
-  const C least = resident_least<U, C>(row, held);
+  const C least = resident_least<U, C>(row, part);
   resident_offer(shared.offers, least, rule.each);
   __syncthreads();
   cluster_wait();
@@ -185,7 +185,7 @@ __device__ __forceinline__ bool cluster_row(const TeamArgs<U> &args, uint64_t r,
   });
   counts.bounds.wait(round);
   const C bound = cluster_bound(shared, blocks);
-  resident_filter<U, C>(row, held, least, bound, rank, [&](C item) {
+  resident_filter<U, C>(row, part, least, bound, rank, [&](C item) {
     cluster_append(shared, item);
     return true;
   });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The short end of the team way. A few thousand candidates lie scattered over the blocks; every block fetches them all,
-// and for each of its share of them counts how many are better, which is the candidate's place in the result. That is
-// selection and sort in one step that all blocks share.
+// How a team ends with few candidates. A few thousand of them lie scattered over the blocks; every block fetches them
+// all, and for each of its share of them counts how many are better, which is the candidate's place in the result. That
+// is selection and sort in one step that all blocks share.
 //
 // More candidates are thinned out first: the candidates are cut into groups of equal size, and all above the k-th best
 // group's best are dropped. At least k stay (the k groups' best), and at most k times the size of a group, since no
@@ -16,18 +16,18 @@ namespace gsort_internal::topk {
 
 // Running sum of one number a block, which thread b has for block b: the sum before. Every thread calls it.
 template <class C>
-__device__ uint32_t team_before(const Team<C> &team, uint32_t count, uint32_t &total) {
+__device__ uint32_t team_before(const TeamView<C> &team, uint32_t count, uint32_t &total) {
   return block_scan<uint32_t>(count, total, *team.scratch);
 }
 
-// Leaves in team.local how many candidates are held by the blocks up to each, thread b knowing of block b's, and in
-// `found` how many there are.
+// Leaves in team.local how many candidates the blocks up to each have, of which thread b passes block b's `count`, and
+// in `found` how many there are.
 template <class C>
-__device__ void team_sum_up(Team<C> &team, uint32_t mine, uint32_t held, uint64_t overflow, Found &found) {
+__device__ void team_sum_up(TeamView<C> &team, uint32_t mine, uint32_t count, uint64_t overflow, Found &found) {
   uint32_t total;
-  const uint32_t before = team_before(team, held, total);
-  if (threadIdx.x < kTeamBlocksMax) team.local[threadIdx.x] = before + held;
-  const bool fetchable = !__syncthreads_or(held > kRegionItems) && overflow <= team.list_a_items;
+  const uint32_t before = team_before(team, count, total);
+  if (threadIdx.x < kTeamBlocksMax) team.local[threadIdx.x] = before + count;
+  const bool fetchable = !__syncthreads_or(count > kRegionItems) && overflow <= team.list_a_items;
   if (threadIdx.x == 0) found = {total + overflow, overflow, mine, fetchable};
   __syncthreads();
 }
@@ -35,17 +35,17 @@ __device__ void team_sum_up(Team<C> &team, uint32_t mine, uint32_t held, uint64_
 // Tells the team how many candidates this block has and learns how many there are. The barrier in it publishes the
 // regions as well.
 template <class C>
-__device__ void team_found(Team<C> &team, uint32_t mine, uint32_t parity, Found &found) {
-  if (threadIdx.x == 0) team.held[team.rank] = mine;
+__device__ void team_found(TeamView<C> &team, uint32_t mine, uint32_t parity, Found &found) {
+  if (threadIdx.x == 0) team.candidate_counts[team.rank] = mine;
   team.barrier();
   const uint64_t overflow = load_uncached(&team.control->overflow[parity]);
-  const uint32_t held = threadIdx.x < team.blocks ? load_uncached(team.held + threadIdx.x) : 0;
-  team_sum_up(team, mine, held, overflow, found);
+  const uint32_t count = threadIdx.x < team.blocks ? load_uncached(team.candidate_counts + threadIdx.x) : 0;
+  team_sum_up(team, mine, count, overflow, found);
 }
 
 // The bound at `rank` among the groups' best, or a few ranks above. `items` is shared room for the groups.
 template <class C>
-__device__ __noinline__ C team_bound(const Team<C> &team, C *items, uint32_t groups, uint64_t rank) {
+__device__ __noinline__ C team_bound(const TeamView<C> &team, C *items, uint32_t groups, uint64_t rank) {
   for (uint32_t first = threadIdx.x; first < groups; first += 4 * blockDim.x) {
     C best[4];
 #pragma unroll
@@ -70,7 +70,7 @@ __device__ __noinline__ C team_bound(const Team<C> &team, C *items, uint32_t gro
 // sorted row fall to many groups, and yet whole sectors are read. The row has a vector for every thread; its first
 // and last few elements belong to no group.
 template <class U, class C>
-__device__ __noinline__ void team_group(const Team<C> &team, const Row<U> &row_in, uint32_t lanes) {
+__device__ __noinline__ void team_group(const TeamView<C> &team, const Row<U> &row_in, uint32_t lanes) {
   const Row<U> row = row_in;
   const uint64_t pairs = row.vectors / 2, step = uint64_t{team.blocks} * (blockDim.x / 2);
   const uint32_t half = threadIdx.x & 1;
@@ -107,13 +107,13 @@ __device__ __noinline__ void team_group(const Team<C> &team, const Row<U> &row_i
 // The best of each of this block's groups goes to team.samples, behind those of the blocks before. Returns how many
 // groups the team has: no more than run_items, which is room for all candidates over that less one a block, rounded up.
 template <class C>
-__device__ uint32_t team_regroup(const Team<C> &team) {
+__device__ uint32_t team_regroup(const TeamView<C> &team) {
   const Found &found = team.found;
   const uint32_t room = team.run_items - team.blocks;
   const uint32_t size = static_cast<uint32_t>((found.count + room - 1) / room);
-  const uint32_t held = threadIdx.x < team.blocks ? load_uncached(team.held + threadIdx.x) : 0;
+  const uint32_t count = threadIdx.x < team.blocks ? load_uncached(team.candidate_counts + threadIdx.x) : 0;
   uint32_t total;
-  const uint32_t before = team_before(team, (held + size - 1) / size, total);
+  const uint32_t before = team_before(team, (count + size - 1) / size, total);
   if (threadIdx.x == team.rank) team.scratch->base = before;
   __syncthreads();
   // Items of a group lie far apart: candidates of a sorted row came in about their order.
@@ -128,7 +128,7 @@ __device__ uint32_t team_regroup(const Team<C> &team) {
 
 // Publishes the candidates at or under the bound anew: in the block's region, and list_a beyond that.
 template <class C>
-__device__ void team_keep(Team<C> &team, C bound, uint32_t parity) {
+__device__ void team_keep(TeamView<C> &team, C bound, uint32_t parity) {
   if (threadIdx.x == 0) {
     team.scratch->count = 0;
     team.sink.buffer = team.region(team.rank), team.sink.buffer_items = kRegionItems, team.sink.most = bound;
@@ -146,7 +146,7 @@ __device__ void team_keep(Team<C> &team, C bound, uint32_t parity) {
 // Leaves in team.few fewer candidates, published like those found, where there are too many to count; those in the
 // blocks' buffers stay. Without a way to thin them out it leaves them all.
 template <class C>
-__device__ __noinline__ void team_thin(Team<C> &team, uint64_t k, uint32_t parity) {
+__device__ __noinline__ void team_thin(TeamView<C> &team, uint64_t k, uint32_t parity) {
   if (threadIdx.x == 0) team.few = team.found;
   __syncthreads();
   if (team.found.countable(team.plan.count_items) || team.found.overflow != 0 || team.run_items < 2 * k + team.blocks)
@@ -163,15 +163,16 @@ __device__ __noinline__ void team_thin(Team<C> &team, uint64_t k, uint32_t parit
 // Copies all candidates to team.area, in the same order in every block. All are under way at once: a candidate's block
 // is found by a binary search in the running counts.
 template <class C>
-__device__ void team_fetch(const Team<C> &team) {
+__device__ void team_fetch(const TeamView<C> &team) {
   const uint32_t count = static_cast<uint32_t>(team.few.count);
-  const uint32_t held = team.local[team.blocks - 1];
+  const uint32_t in_regions = team.local[team.blocks - 1];
 #pragma unroll 2
   for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
     uint32_t b = 0;  // blocks of which all candidates come before this one
     for (uint32_t step = kTeamBlocksMax / 2; step > 0; step /= 2)
       if (b + step <= team.blocks && team.local[b + step - 1] <= i) b += step;
-    const C *const from = i < held ? team.region(b) + (i - (b == 0 ? 0 : team.local[b - 1])) : team.list_a + (i - held);
+    const C *const from =
+        i < in_regions ? team.region(b) + (i - (b == 0 ? 0 : team.local[b - 1])) : team.list_a + (i - in_regions);
     team.area[i] = load_uncached(from);
   }
   __syncthreads();
@@ -179,7 +180,7 @@ __device__ void team_fetch(const Team<C> &team) {
 
 // Writes the best k of the candidates to their places. A warp counts for one candidate at a time.
 template <class U, class C>
-__device__ __noinline__ void team_place(const Team<C> &team, const Row<U> &row, uint64_t k, const Output<U> &output,
+__device__ __noinline__ void team_place(const TeamView<C> &team, const Row<U> &row, uint64_t k, const Output<U> &output,
                                         uint64_t output_begin) {
   team_fetch(team);
   const uint32_t count = static_cast<uint32_t>(team.few.count), lane = threadIdx.x & 31, warps = blockDim.x >> 5;

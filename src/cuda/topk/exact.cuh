@@ -20,16 +20,16 @@ struct Found {
   uint64_t count;     // candidates of the team
   uint64_t overflow;  // of them in list_a; the others lie in the blocks' buffers
   uint32_t mine;      // in this block's buffer
-  bool fetchable;     // no block has more than a region holds
+  bool fetchable;     // no block has more than a region has room for
 
   __device__ bool countable(uint32_t count_items) const { return fetchable && count <= count_items; }
 };
 
-// A block's view of its team. It lies in shared memory, as does every struct that these kernels pass on: on the
-// threads' stacks it would be a thousand copies, more than the candidates leave of L1, and each access a trip to L2.
-// One thread writes to it, between barriers of the block.
+// A block's view of its team: who it is, and where everything is. It lies in shared memory, as does every struct that
+// these kernels pass on: on the threads' stacks it would be a thousand copies, more than the candidates leave of L1,
+// and each access a trip to L2. One thread writes to it, between barriers of the block.
 template <class C>
-struct Team {
+struct TeamView {
   TeamPlan plan;
   Found found;  // by the filter
   Found few;    // what is left of it after thinning out
@@ -43,7 +43,7 @@ struct Team {
   TeamControl *control;
   unsigned long long *histogram;  // three, used in turn
   C *samples, *least, *regions, *list_a, *list_b;
-  uint32_t *held;              // candidates of each block
+  uint32_t *candidate_counts;  // of each block
   unsigned long long *counts;  // two a block
   uint64_t list_a_items;
 
@@ -125,7 +125,7 @@ struct Part {
 };
 
 template <class U, class C>
-__device__ Part team_part(const Team<C> &team, const Row<U> &row) {
+__device__ Part team_part(const TeamView<C> &team, const Row<U> &row) {
   const uint64_t tile = static_cast<uint64_t>(blockDim.x) * kVectorsThread;
   const uint64_t tiles = (row.vectors + tile - 1) / tile;
   const uint64_t each = (tiles + team.blocks - 1) / team.blocks * tile;
@@ -149,7 +149,7 @@ __device__ __forceinline__ void count_key(U key, U low, uint32_t shift, const Co
 // Counts the block's keys by (key - low) >> shift into team.local. A part holds less than 2^32 keys: device memory
 // over the blocks of a launch is far less.
 template <class U, class C>
-__device__ __noinline__ void team_count(const Team<C> &team, const Row<U> &row_in, const Part &part_in, U low,
+__device__ __noinline__ void team_count(const TeamView<C> &team, const Row<U> &row_in, const Part &part_in, U low,
                                         uint32_t shift) {
   const Row<U> row = row_in;
   const Part part = part_in;
@@ -201,7 +201,7 @@ struct Cursor {
 
 // Writes one selected element to its place.
 template <class U, class C>
-__device__ __forceinline__ void ordered_store(const Team<C> &team, const Row<U> &row, const TeamArgs<U> &args,
+__device__ __forceinline__ void ordered_store(const TeamView<C> &team, const Row<U> &row, const TeamArgs<U> &args,
                                               uint64_t at, U key, uint64_t index) {
   if (args.split_keys == nullptr) {
     team.list_b[at] = (static_cast<C>(key) << row.index_bits) | index;
@@ -218,7 +218,7 @@ __device__ __forceinline__ void ordered_store(const Team<C> &team, const Row<U> 
 // Takes what is to be taken of the marked elements of a thread's vector (threads in the order of the indices); bit e of
 // a mask stands for element e.
 template <class U, class C>
-__device__ __noinline__ Cursor ordered_step(const Team<C> &team, const Row<U> &row, const Exact<U> &exact,
+__device__ __noinline__ Cursor ordered_step(const TeamView<C> &team, const Row<U> &row, const Exact<U> &exact,
                                             const TeamArgs<U> &args, const Marks &marks, uint4 v, uint64_t index,
                                             Cursor cursor) {
   const bool ties_wanted = cursor.ties < exact.need;
@@ -254,8 +254,8 @@ __device__ __forceinline__ Marks ordered_marks(const Row<U> &row, const Exact<U>
 
 // One element a thread: the row's head or tail.
 template <class U, class C>
-__device__ Cursor ordered_edge(const Team<C> &team, const Row<U> &row, const Exact<U> &exact, const TeamArgs<U> &args,
-                               uint64_t index, bool valid, Cursor cursor) {
+__device__ Cursor ordered_edge(const TeamView<C> &team, const Row<U> &row, const Exact<U> &exact,
+                               const TeamArgs<U> &args, uint64_t index, bool valid, Cursor cursor) {
   uint4 v{};
   Marks marks{0, 0};
   if (valid) {
@@ -271,7 +271,7 @@ __device__ Cursor ordered_edge(const Team<C> &team, const Row<U> &row, const Exa
 }
 
 template <class U, class C>
-__device__ __noinline__ void team_write_ordered(const Team<C> &team, const Row<U> &row_in, const Part &part_in,
+__device__ __noinline__ void team_write_ordered(const TeamView<C> &team, const Row<U> &row_in, const Part &part_in,
                                                 const Exact<U> &exact, const TeamArgs<U> &args, Cursor cursor) {
   const Row<U> row = row_in;
   const Part part = part_in;
@@ -295,7 +295,7 @@ __device__ __noinline__ void team_write_ordered(const Team<C> &team, const Row<U
 
 // Selects the best k of the row exactly and writes them in the order of the input to list_b or the split arrays.
 template <class U, class C>
-__device__ __noinline__ void team_exact(Team<C> &team, const Row<U> &row, uint64_t k, const TeamArgs<U> &args) {
+__device__ __noinline__ void team_exact(TeamView<C> &team, const Row<U> &row, uint64_t k, const TeamArgs<U> &args) {
   constexpr uint32_t bits = sizeof(U) * 8;
   team.clear_histograms();
   const Part part = team_part<U, C>(team, row);

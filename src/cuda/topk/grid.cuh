@@ -46,8 +46,8 @@ struct GridLists {
 static_assert(kGridListItems <= kRegionItems, "a list has room in the workspace");
 
 // Number `rank`, counted from 1, of the blocks' bounds, among which may be equal ones. Each is loaded once a block:
-// what all blocks ask for at the same time waits in line at one place of L2. A warp has 32 of them, which it holds
-// against its share of all.
+// what all blocks ask for at the same time waits in line at one place of L2. A warp has 32 of them, which it compares
+// with its share of all.
 template <class C>
 __device__ __forceinline__ C grid_bound(GridShared<C> &shared, const C *bounds, uint32_t blocks, uint32_t rank) {
   const uint32_t tid = threadIdx.x, warp = tid >> 5;
@@ -101,7 +101,7 @@ __device__ __forceinline__ void grid_rank(GridShared<C> &shared, uint32_t mine, 
 }
 
 // Gets all blocks' candidates and counts how many are better than this block's own. False, in all blocks: a block has
-// more than a list holds, or all together have less than k or more than `most`.
+// more than a list has room for, or all together have less than k or more than `most`.
 template <class C>
 __device__ __forceinline__ bool grid_count(GridShared<C> &shared, const GridLists<C> &lists, uint32_t blocks,
                                            uint32_t slot_bits, uint64_t k, uint32_t most) {
@@ -150,16 +150,16 @@ template <class U, class C>
 __device__ __forceinline__ bool grid_row(const TeamArgs<U> &args, unsigned char *dynamic) {
   auto &shared = *reinterpret_cast<GridShared<C> *>(dynamic);
   const Problem<U> &problem = args.problem;
-  const ResidentBound &rule = args.plan.held;
+  const ResidentBound &rule = args.plan.resident;
   const uint32_t rank = blockIdx.x, blocks = gridDim.x;
   const Row<U> row(problem.in, problem.columns, problem.index_bits, problem.codec);
   const GridLists<C> lists{reinterpret_cast<C *>(args.workspace + args.layout.samples),
                            reinterpret_cast<C *>(args.workspace + args.layout.regions),
-                           reinterpret_cast<uint32_t *>(args.workspace + args.layout.held)};
-  ResidentPart<U> held;
-  held.load(row, rank, blocks);
+                           reinterpret_cast<uint32_t *>(args.workspace + args.layout.candidate_counts)};
+  ResidentPart<U> part;
+  part.load(row, rank, blocks);
   if (threadIdx.x == 0) shared.count = 0, shared.total = 0;
-  const C least = resident_least<U, C>(row, held);
+  const C least = resident_least<U, C>(row, part);
   resident_offer(shared.offers, least, rule.each);
   __syncthreads();
   resident_bound(shared.offers, rule.need, rule.each, [&](C bound) {
@@ -167,7 +167,7 @@ __device__ __forceinline__ bool grid_row(const TeamArgs<U> &args, unsigned char 
   });
   cooperative_groups::this_grid().sync();
   const C bound = grid_bound(shared, lists.bounds, blocks, rule.rank);
-  resident_filter<U, C>(row, held, least, bound, rank, [&](C item) {
+  resident_filter<U, C>(row, part, least, bound, rank, [&](C item) {
     const uint32_t at = shared_add(&shared.count, 1);
     if (at < kGridListItems) shared.found[at] = item;
     return at < kGridListItems;

@@ -10,7 +10,7 @@ template <class U, class C>
 void launch_team_as(const LaunchContext &context, const TeamArgs<U> &args) {
   const uint64_t composites = uint64_t{args.plan.buffer_items} + args.plan.run_items;
   const uint64_t shared_bytes = kBins * 4 + composites * sizeof(C);
-  const auto kernel = args.plan.held.need != 0 ? topk_team_kernel<U, C, true> : topk_team_kernel<U, C, false>;
+  const auto kernel = args.plan.resident.need != 0 ? topk_team_kernel<U, C, true> : topk_team_kernel<U, C, false>;
   Grid grid = {args.plan.teams * args.plan.blocks, kTeamThreads, static_cast<uint32_t>(shared_bytes)};
   grid.together = args.plan.cluster ? Together::kClusters : Together::kGrid;
   grid.cluster_blocks = args.plan.blocks;

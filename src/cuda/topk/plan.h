@@ -17,14 +17,14 @@ namespace gsort_internal::topk {
 constexpr uint64_t kRowsSortMax = 2048;
 // Elements of one row that a block keeps whole; longer rows are filtered first.
 constexpr uint64_t kRowsDirectMax = 8192;
-// Candidates of a longer row that a block holds.
+// Candidates of a longer row that a block has room for.
 constexpr uint64_t kRowsCandidatesMax = 12288;
 // Up to here a single row is left to one block, and up to the other size one of several rows: a launch of one block
 // is cheaper than grid barriers.
 constexpr uint64_t kRowsColumnsSingle = (uint64_t{1} << 14) - 1;
 constexpr uint64_t kRowsColumnsSeveral = uint64_t{1} << 17;
 constexpr uint64_t kSeveralRows = 16;
-// Rows that a warp holds, and the most of them it sorts; four warps a block.
+// Elements of the longest row that a warp does, and the most of them it sorts; four warps a block.
 constexpr uint32_t kWarpItemsMax = 1024;
 constexpr uint32_t kWarpSortMax = 256;
 constexpr uint32_t kWarpThreads = 128;
@@ -104,7 +104,7 @@ constexpr bool plan_rows(const Shape &s, const DeviceFacts &d, RowsPlan &plan) {
   const uint64_t direct = min_of(most, kRowsDirectMax), room = min_of(most, kRowsCandidatesMax);
   plan.threads = s.columns <= 128 ? 32 : s.columns <= 512 ? 128 : s.columns <= 2048 ? 256 : 512;
   if (s.columns > 4096 && s.rows <= d.multiprocessors) plan.threads = 1024;
-  // The sort holds at most four composites a thread.
+  // The sort keeps at most four composites a thread in registers.
   plan.threads = static_cast<uint32_t>(max_of(plan.threads, plan.sorted_items / 4));
   plan.sample = {0, 0};
   plan.direct_items = static_cast<uint32_t>(s.columns <= direct ? s.columns : 0);
@@ -147,7 +147,7 @@ constexpr Plan choose(const Shape &s, const DeviceFacts &d, const Options &force
   if (force.sample_rank != 0 && plan.team.sample.items != 0)
     plan.team.sample.rank = min_of(force.sample_rank, plan.team.groups);
   if (force.count_items != 0) plan.team.count_items = force.count_items;
-  plan.team.held = plan_resident(at_a_time, plan.team);
+  plan.team.resident = plan_resident(at_a_time, plan.team);
   plan.team.drawn_rank = plan_drawn_rank(s, plan.team);
   plan.team.slot_bits = plan_few_slots(s, plan.team);
   plan.team.tiles_ahead = plan_tiles_ahead(s, plan.team);

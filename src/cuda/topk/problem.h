@@ -38,7 +38,7 @@ struct Problem {
   Ragged ragged;
 };
 
-// With split_keys the team path writes the k selected elements of its one row in the order of the input to these
+// With split_keys a team writes the k selected elements of its one row in the order of the input to these
 // arrays (split_indices may be NULL), for a stable sort to finish; problem.output is then not used.
 template <class U>
 struct TeamArgs {

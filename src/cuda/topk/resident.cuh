@@ -47,18 +47,18 @@ struct ResidentPart {
 
 // The least composite of a thread's part.
 template <class U, class C>
-__device__ __forceinline__ C resident_least(const Row<U> &row, const ResidentPart<U> &held) {
+__device__ __forceinline__ C resident_least(const Row<U> &row, const ResidentPart<U> &part) {
   U best = static_cast<U>(~U{0});
-  uint32_t best_at = held.at[0] * Row<U>::kVectorItems;
+  uint32_t best_at = part.at[0] * Row<U>::kVectorItems;
   with_codec(row.codec, [&](const KeyCodec<U> &codec) {
 #pragma unroll
     for (uint32_t j = 0; j < kVectorsThread; ++j) {
-      if (!held.has(row, j)) break;
+      if (!part.has(row, j)) break;
 #pragma unroll
       for (uint32_t e = 0; e < Row<U>::kVectorItems; ++e) {
-        const U key = codec.encode(vector_element<U>(held.v[j], e));
+        const U key = codec.encode(vector_element<U>(part.v[j], e));
         // Indices only grow, so that of equal keys the first stays.
-        if (key < best) best = key, best_at = held.at[j] * Row<U>::kVectorItems + e;
+        if (key < best) best = key, best_at = part.at[j] * Row<U>::kVectorItems + e;
       }
     }
   });
@@ -81,8 +81,8 @@ __device__ __forceinline__ void resident_offer(ResidentOffers<C> &offers, C mine
   }
 }
 
-// Calls tell(bound) with number `need` of what the block's warps offer, in the warp that offered it: each looks whether
-// it is one of its own.
+// Calls tell(bound) with number `need` of what the block's warps offer, in the warp that offered it: each finds out
+// whether it is one of its own.
 template <class C, class Tell>
 __device__ __forceinline__ void resident_bound(const ResidentOffers<C> &offers, uint32_t need, uint32_t each,
                                                Tell &&tell) {
@@ -99,7 +99,7 @@ __device__ __forceinline__ void resident_bound(const ResidentOffers<C> &offers, 
 // Calls append(composite) for the block's elements at or under `bound`, until that is false. Few threads have one, and
 // most of those only `least`, their best.
 template <class U, class C, class Append>
-__device__ __forceinline__ void resident_filter(const Row<U> &row, const ResidentPart<U> &held, C least, C bound,
+__device__ __forceinline__ void resident_filter(const Row<U> &row, const ResidentPart<U> &part, C least, C bound,
                                                 uint32_t rank, Append &&append) {
   if (least <= bound && append(least)) {
     const U limit = static_cast<U>(bound >> row.index_bits);
@@ -107,13 +107,13 @@ __device__ __forceinline__ void resident_filter(const Row<U> &row, const Residen
     with_codec(row.codec, [&](const KeyCodec<U> &codec) {
 #pragma unroll
       for (uint32_t j = 0; j < kVectorsThread; ++j) {
-        if (!room || !held.has(row, j)) break;
-        uint32_t marked = vector_mask(held.v[j], codec, limit);
+        if (!room || !part.has(row, j)) break;
+        uint32_t marked = vector_mask(part.v[j], codec, limit);
         while (room && marked != 0) {
           const uint32_t e = static_cast<uint32_t>(__ffs(static_cast<int>(marked))) - 1;
           marked &= marked - 1;
-          const C item = (static_cast<C>(codec.encode(vector_item_any<U>(held.v[j], e))) << row.index_bits) |
-                         (row.vector_begin(held.at[j]) + e);
+          const C item = (static_cast<C>(codec.encode(vector_item_any<U>(part.v[j], e))) << row.index_bits) |
+                         (row.vector_begin(part.at[j]) + e);
           if (item <= bound && item != least) room = append(item);
         }
       }

@@ -22,7 +22,7 @@
 #include "cuda/topk/filter.cuh"
 #include "cuda/topk/grid.cuh"
 #include "cuda/topk/problem.h"
-#include "cuda/topk/sort.cuh"
+#include "cuda/topk/select.cuh"
 
 namespace gsort_internal::topk {
 
@@ -30,7 +30,7 @@ namespace gsort_internal::topk {
 
 // Group g's best of the sample goes to team.samples[g]; 32 lanes or fewer share a group.
 template <class U, class C>
-__device__ void team_draw(Team<C> &team, const Row<U> &row, uint64_t sample_items) {
+__device__ void team_draw(TeamView<C> &team, const Row<U> &row, uint64_t sample_items) {
   const uint32_t group_items = static_cast<uint32_t>(sample_items / kSampleGroups);
   const uint32_t lanes = group_items < 32 ? group_items : 32;
   const uint32_t thread = team.rank * blockDim.x + threadIdx.x, threads = team.blocks * blockDim.x;
@@ -54,7 +54,7 @@ __device__ void team_draw(Team<C> &team, const Row<U> &row, uint64_t sample_item
 
 // Where the filter puts what it finds.
 template <class C>
-__device__ void team_open_sink(Team<C> &team, C bound, uint32_t parity) {
+__device__ void team_open_sink(TeamView<C> &team, C bound, uint32_t parity) {
   if (threadIdx.x == 0) {
     team.bound = bound;
     team.scratch->count = 0;
@@ -66,13 +66,13 @@ __device__ void team_open_sink(Team<C> &team, C bound, uint32_t parity) {
 
 // The block's memory for what the blocks tell each other of few candidates.
 template <class C>
-__device__ __forceinline__ GridShared<C> &team_shared(const Team<C> &team) {
+__device__ __forceinline__ GridShared<C> &team_shared(const TeamView<C> &team) {
   return *reinterpret_cast<GridShared<C> *>(team.area + team.buffer_items);
 }
 
 // The best of the block's share of a sample goes to team.samples[rank].
 template <class U, class C>
-__device__ __forceinline__ void team_draw_best(Team<C> &team, const Row<U> &row, uint32_t sample_items) {
+__device__ __forceinline__ void team_draw_best(TeamView<C> &team, const Row<U> &row, uint32_t sample_items) {
   const uint32_t threads = team.blocks * blockDim.x, lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
   const uint64_t seed = clock_seed();
   C best = ~C{0};
@@ -90,7 +90,7 @@ __device__ __forceinline__ void team_draw_best(Team<C> &team, const Row<U> &row,
 
 // One thread asks L2 for the first tiles that the block will filter.
 template <class U, class C>
-__device__ __forceinline__ void team_prefetch(const Team<C> &team, const Row<U> &row) {
+__device__ __forceinline__ void team_prefetch(const TeamView<C> &team, const Row<U> &row) {
   const uint32_t tile = blockDim.x * team.plan.tile_vectors * Row<U>::kVectorItems;
   for (uint32_t i = 0; i < team.plan.tiles_ahead; ++i)
     prefetch_to_l2(row.data, row.head + (uint64_t{i} * team.blocks + team.rank) * tile, tile, row.items);
@@ -98,7 +98,7 @@ __device__ __forceinline__ void team_prefetch(const Team<C> &team, const Row<U> 
 
 // Draws a sample and agrees on a bound at its rank among the groups' best, or the blocks'.
 template <class U, class C>
-__device__ __forceinline__ C team_sample_bound(Team<C> &team, const Row<U> &row) {
+__device__ __forceinline__ C team_sample_bound(TeamView<C> &team, const Row<U> &row) {
   const TeamPlan &plan = team.plan;
   if (plan.group_lanes != 0)
     team_group<U, C>(team, row, plan.group_lanes);
@@ -120,7 +120,7 @@ __device__ __forceinline__ C team_sample_bound(Team<C> &team, const Row<U> &row)
 // Leaves the bound in team, and in team.found how many there are; only this block's number if they are likely to be
 // few.
 template <class U, class C>
-__device__ __noinline__ void team_candidates(Team<C> &team, const Row<U> &row, uint32_t parity) {
+__device__ __noinline__ void team_candidates(TeamView<C> &team, const Row<U> &row, uint32_t parity) {
   const C bound = team_sample_bound(team, row);
   // All blocks have left the last round, whose counter this one is not; it serves the next round.
   if (team.rank == 0 && threadIdx.x == 0) team.control->overflow[parity ^ 1] = 0;
@@ -140,10 +140,10 @@ __device__ __noinline__ void team_candidates(Team<C> &team, const Row<U> &row, u
 
 // Publishes the candidates, and finds the best k of them if no block has many. False: one has; team.found is complete.
 template <class U, class C>
-__device__ __noinline__ bool team_few(Team<C> &team, const Row<U> &row, uint64_t k, uint32_t parity,
+__device__ __noinline__ bool team_few(TeamView<C> &team, const Row<U> &row, uint64_t k, uint32_t parity,
                                       const Output<U> &output, uint64_t output_begin) {
   GridShared<C> &shared = team_shared(team);
-  const GridLists<C> lists{team.samples, team.regions, team.held};
+  const GridLists<C> lists{team.samples, team.regions, team.candidate_counts};
   const uint32_t mine = team.found.mine, slot_bits = team.plan.slot_bits;
   grid_publish(lists, team.rank, team.area, mine, kRegionItems, 1u << slot_bits);
   if (threadIdx.x < kGridListItems && threadIdx.x < mine) shared.found[threadIdx.x] = team.area[threadIdx.x];
@@ -158,141 +158,11 @@ __device__ __noinline__ bool team_few(Team<C> &team, const Row<U> &row, uint64_t
   return false;
 }
 
-// ---- selection among candidates ----
-
-// Calls f(composite) for each of this block's candidates: its buffer and its share of the overflow.
-template <class C, class F>
-__device__ __forceinline__ void for_candidates(const Team<C> &team, const Found &found, F &&f) {
-  for (uint32_t i = threadIdx.x; i < found.mine; i += blockDim.x) f(team.area[i]);
-  const uint64_t stride = uint64_t{team.blocks} * blockDim.x;
-  for (uint64_t i = uint64_t{team.rank} * blockDim.x + threadIdx.x; i < found.overflow; i += stride)
-    f(load_uncached(team.list_a + i));
-}
-
-// The least candidate of all blocks.
-template <class C>
-__device__ C team_least(Team<C> &team, const Found &found) {
-  C least = ~C{0}, most = 0;
-  for_candidates(team, found, [&](C item) { least = item < least ? item : least; });
-  block_range(least, most, *team.scratch);
-  if (threadIdx.x == 0) team.least[team.rank] = least;
-  team.barrier();
-  for (uint32_t b = threadIdx.x; b < team.blocks; b += blockDim.x) {
-    const C other = load_uncached(team.least + b);
-    least = other < least ? other : least;
-  }
-  block_range(least, most, *team.scratch);
-  return least;
-}
-
-// Copies the candidates at or under `bound`, k in all, to list_b in any order.
-template <class C>
-__device__ void team_gather(Team<C> &team, const Found &found, C bound) {
-  uint64_t under = 0, under_all, count, total;
-  for_candidates(team, found, [&](C item) { under += item <= bound; });
-  block_scan<uint64_t>(under, under_all, *team.scratch);
-  if (threadIdx.x == 0) team.counts[2 * team.rank + 1] = under_all, team.scratch->count = 0;
-  team.barrier();
-  count = threadIdx.x < team.blocks ? load_uncached(team.counts + 2 * threadIdx.x + 1) : 0;
-  const uint64_t before = block_scan<uint64_t>(count, total, *team.scratch);
-  if (threadIdx.x == team.rank) team.scratch->base = before;
-  __syncthreads();
-  for_candidates(team, found, [&](C item) {
-    if (item <= bound) team.list_b[team.scratch->base + shared_add(&team.scratch->count, 1)] = item;
-  });
-  team.barrier();
-}
-
-// Chooses the best k of the candidates and copies them to list_b in any order.
-template <class C>
-__device__ __noinline__ void team_select(Team<C> &team, uint64_t k) {
-  team.clear_histograms();
-  const Found &candidates = team.found;
-  const C most = team.bound;
-  C least = team_least(team, candidates);
-  const uint32_t range_bits = composite_bit_width(static_cast<C>(most - least));
-  uint32_t shift = range_bits > kBinBits ? range_bits - kBinBits : 0;
-  uint64_t need = k;
-  for (;;) {
-    team.clear_local();
-    for_candidates(team, candidates, [&](C item) {
-      const C digit = static_cast<C>(item - least) >> shift;
-      if (item >= least && digit < kBins) shared_count(&team.local[static_cast<uint32_t>(digit)]);
-    });
-    __syncthreads();
-    const Bin found = team.find(need);
-    least += static_cast<C>(found.bin) << shift;
-    need -= found.before;
-    if (found.count == need || shift == 0) break;
-    shift = shift > kBinBits ? shift - kBinBits : 0;
-  }
-  // The last bin may reach past the greatest number there is.
-  const C width = (C{1} << shift) - 1;
-  team_gather(team, candidates, most - least < width ? most : static_cast<C>(least + width));
-}
-
-// ---- sort of the k ----
-
-// Items of the sorted run [begin, end) before `item`, which is not among them.
-template <class C>
-__device__ uint64_t run_rank(const C *list, uint64_t begin, uint64_t end, C item) {
-  const uint64_t start = begin;
-  while (begin < end) {
-    const uint64_t middle = (begin + end) / 2;
-    if (load_uncached(list + middle) < item)
-      begin = middle + 1;
-    else
-      end = middle;
-  }
-  return begin - start;
-}
-
-// Sorts list_b's k composites (runs by one block each, then merges of two runs, each element finding its place by a
-// binary search) and writes the result.
-template <class U, class C>
-__device__ __noinline__ void team_order(Team<C> &team, const Row<U> &row, uint64_t k, const Output<U> &output,
-                                        uint64_t output_begin) {
-  C *const run = team.area + team.buffer_items;
-  const bool single = k <= team.run_items;
-  for (uint64_t begin = uint64_t{team.rank} * team.run_items; begin < k;
-       begin += uint64_t{team.blocks} * team.run_items) {
-    const uint32_t items = static_cast<uint32_t>(k - begin < team.run_items ? k - begin : team.run_items);
-    uint32_t size = 32;
-    while (size < items) size *= 2;
-    __syncthreads();
-    for (uint32_t i = threadIdx.x; i < size; i += blockDim.x)
-      run[i] = i < items ? load_uncached(team.list_b + begin + i) : ~C{0};
-    block_sort(run, size);
-    for (uint32_t i = threadIdx.x; i < items; i += blockDim.x) {
-      if (single)
-        write_composite<U, C>(output, row, output_begin + i, run[i]);
-      else
-        team.list_b[begin + i] = run[i];
-    }
-  }
-  C *from = team.list_b, *to = team.list_a;
-  for (uint64_t length = team.run_items; length < k; length *= 2) {
-    team.barrier();
-    const bool last = 2 * length >= k;
-    const uint64_t stride = uint64_t{team.blocks} * blockDim.x;
-    for (uint64_t i = uint64_t{team.rank} * blockDim.x + threadIdx.x; i < k; i += stride) {
-      const uint64_t run_index = i / length, sibling = (run_index ^ 1) * length;
-      const uint64_t begin = sibling < k ? sibling : k, end = begin + length < k ? begin + length : k;
-      const C item = load_uncached(from + i);
-      const uint64_t at = (run_index & ~uint64_t{1}) * length + i % length + run_rank(from, begin, end, item);
-      if (last)
-        write_composite<U, C>(output, row, output_begin + at, item);
-      else
-        to[at] = item;
-    }
-    C *const swap = from;
-    from = to, to = swap;
-  }
-}
+// ---- a row from beginning to end ----
 
 // By one thread.
 template <class U, class C>
-__device__ void team_make(const TeamArgs<U> &args, unsigned char *dynamic, Scratch<C> *scratch, Team<C> &team) {
+__device__ void team_make(const TeamArgs<U> &args, unsigned char *dynamic, Scratch<C> *scratch, TeamView<C> &team) {
   unsigned char *const base = args.workspace + blockIdx.x / args.plan.blocks * args.layout.bytes;
   team.plan = args.plan;
   team.rank = blockIdx.x % args.plan.blocks, team.blocks = args.plan.blocks;
@@ -302,7 +172,7 @@ __device__ void team_make(const TeamArgs<U> &args, unsigned char *dynamic, Scrat
   team.samples = reinterpret_cast<C *>(base + args.layout.samples);
   team.least = reinterpret_cast<C *>(base + args.layout.least);
   team.regions = reinterpret_cast<C *>(base + args.layout.regions);
-  team.held = reinterpret_cast<uint32_t *>(base + args.layout.held);
+  team.candidate_counts = reinterpret_cast<uint32_t *>(base + args.layout.candidate_counts);
   team.counts = reinterpret_cast<unsigned long long *>(base + args.layout.counts);
   team.list_a = reinterpret_cast<C *>(base + args.layout.list_a);
   team.list_b = reinterpret_cast<C *>(base + args.layout.list_b);
@@ -315,8 +185,8 @@ __device__ void team_make(const TeamArgs<U> &args, unsigned char *dynamic, Scrat
 
 // One row by one team: the best k, 1 <= k <= the row's elements. `round` counts the rows that were sampled.
 template <class U, class C>
-__device__ void team_row(Team<C> &team, const Row<U> &row, uint64_t k, const TeamArgs<U> &args, uint64_t output_begin,
-                         uint32_t &round) {
+__device__ void team_row(TeamView<C> &team, const Row<U> &row, uint64_t k, const TeamArgs<U> &args,
+                         uint64_t output_begin, uint32_t &round) {
   const Output<U> &output = args.problem.output;
   bool enough = false;
   if (team.plan.sample.items != 0) {
@@ -354,13 +224,13 @@ __device__ __forceinline__ uint64_t team_ragged_row(const Ragged &ragged, uint64
   return i < first ? ragged.lists[2][i] : ragged.lists[1][i - first];
 }
 
-// kHeld: rows in registers are tried first. That is a kernel of its own: with its code in the same one the other way
-// takes 1 to 8 us more.
-template <class U, class C, bool kHeld>
+// kResident: rows in registers are tried first. That is a kernel of its own: with its code in the same one the other
+// way takes 1 to 8 us more.
+template <class U, class C, bool kResident>
 __global__ __launch_bounds__(kTeamThreads, 1) void topk_team_kernel(const __grid_constant__ TeamArgs<U> args) {
   extern __shared__ __align__(16) unsigned char dynamic[];
   __shared__ Scratch<C> scratch;
-  __shared__ Team<C> team;
+  __shared__ TeamView<C> team;
   __shared__ Row<U> row;
   static_assert(sizeof scratch + sizeof team + sizeof row + sizeof(ClusterCounts) <= kScratchBytes,
                 "the plan leaves room for these");
@@ -373,7 +243,7 @@ __global__ __launch_bounds__(kTeamThreads, 1) void topk_team_kernel(const __grid
   const bool ragged = problem.ragged.offsets != nullptr;
   for (uint64_t i = blockIdx.x / args.plan.blocks; i < rows; i += args.plan.teams) {
     const uint64_t r = ragged ? team_ragged_row(problem.ragged, i) : i;
-    if constexpr (kHeld) {
+    if constexpr (kResident) {
       if (kClustersHere && args.plan.cluster ? cluster_row<U, C>(args, r, dynamic, cluster_counts, cluster_rounds)
                                              : grid_row<U, C>(args, dynamic))
         continue;

@@ -23,13 +23,13 @@ constexpr uint64_t kCountedMax = 2048;
 constexpr uint64_t kClusterVectorsMax = uint64_t{1} << 15;
 constexpr uint64_t kClusterKMax = 512;
 constexpr uint64_t kClusterBlocks = 8;
-// A cluster first tries to do with what its blocks hold in registers and send each other: so many candidates of each
+// A cluster first tries to do with what its blocks have in registers and send each other: so many candidates of each
 // block, and composites of shared memory for them.
 constexpr uint32_t kClusterListItems = 512;
 constexpr uint64_t kClusterRoomItems = (kClusterBlocks + 1) * kClusterListItems + 320;
-// Most elements that each of a block's 32 warps offers for the bound of a row that is held in registers.
+// Most elements that each of a block's 32 warps offers for the bound of a resident row.
 constexpr uint32_t kResidentOffersMax = 8;
-// If a grid holds a row in registers: the most candidates that a block may have, and the most places of all blocks'
+// If a row is resident in a grid: the most candidates that a block may have, and the most places of all blocks'
 // lists that are read before anyone knows how many candidates there are.
 constexpr uint32_t kGridListItems = 128;
 constexpr uint32_t kGridSlots = 132 * 16;
@@ -48,10 +48,10 @@ constexpr uint64_t kTeamsBytesMax = uint64_t{256} << 20;
 static_assert(kScratchBytes + kBins * 4 + kSampleGroups * 16 <= 48 * 1024,
               "the groups of a sample fit the smallest device's shared memory in the widest composites");
 
-// How the blocks that hold a row in their registers agree on a bound, which at least need * rank elements are at or
-// under.
+// How the blocks agree on a bound of a resident row, one that lies in their registers: a bound which at least need *
+// rank elements are at or under.
 struct ResidentBound {
-  uint32_t need;       // elements that each block's own bound has at or under it; 0: the row is not held
+  uint32_t need;       // elements that each block's own bound has at or under it; 0: the row is not resident
   uint32_t each;       // of its best that each warp of a block offers
   uint32_t rank;       // of the bound among the blocks' bounds, from 1
   uint32_t slot_bits;  // of a grid: the candidates of a block have 2^slot_bits places that are read unasked
@@ -63,15 +63,15 @@ struct TeamPlan {
   uint32_t buffer_items;
   uint32_t run_items;  // a power of two: what one block sorts
   Sample sample;
-  uint32_t tile_vectors;  // 16-byte loads a thread has under way in the filter
-  uint32_t group_lanes;   // threads of a group when the whole row takes the sample's place; 0: a random sample
-  uint32_t groups;        // whose best elements the bound is chosen among
-  uint32_t count_items;   // candidates whose places are found by counting; 0: never
-  bool cluster;           // a team is a cluster
-  ResidentBound held;     // how a row is done in registers, which is tried first
-  uint32_t drawn_rank;    // not 0: the bound of a random sample is the one of this rank among the blocks' best draws
-  uint32_t slot_bits;     // not 0: few candidates are likely, and each block has 2^slot_bits sure places for its own
-  uint32_t tiles_ahead;   // of each block, asked for before the bound is known
+  uint32_t tile_vectors;   // 16-byte loads a thread has under way in the filter
+  uint32_t group_lanes;    // threads of a group when the whole row takes the sample's place; 0: a random sample
+  uint32_t groups;         // whose best elements the bound is chosen among
+  uint32_t count_items;    // candidates whose places are found by counting; 0: never
+  bool cluster;            // a team is a cluster
+  ResidentBound resident;  // how a row is done in registers, which is tried first
+  uint32_t drawn_rank;     // not 0: the bound of a random sample is the one of this rank among the blocks' best draws
+  uint32_t slot_bits;      // not 0: few candidates are likely, and each block has 2^slot_bits sure places for its own
+  uint32_t tiles_ahead;    // of each block, asked for before the bound is known
 };
 
 GSORT_HOST_DEVICE constexpr Sample team_sample(const Shape &s) {
@@ -95,7 +95,7 @@ constexpr uint64_t team_list_items(const Shape &s) {
   return min_of(s.columns, max_of(likely + likely / 4 + tile, s.k));
 }
 
-// ---- workspace of the team path: one set of slices a team, sized without looking at the device ----
+// ---- workspace of teams: one set of slices a team, sized without looking at the device ----
 
 // Candidates of one block that other blocks can fetch.
 constexpr uint32_t kRegionItems = 512;
@@ -107,7 +107,7 @@ struct TeamControl {
 };
 
 struct TeamLayout {
-  uint64_t samples, least, regions, held, counts, list_a, list_b;
+  uint64_t samples, least, regions, candidate_counts, counts, list_a, list_b;
   uint64_t list_a_items;
   uint64_t bytes;  // of one team
 };
@@ -121,8 +121,8 @@ constexpr TeamLayout team_layout(const Shape &s, bool split) {
   l.samples = kControlBytes + slice_bytes(uint64_t{3} * kBins * 8);
   l.least = l.samples + slice_bytes(kGroupsMax * composite);
   l.regions = l.least + slice_bytes(kTeamBlocksMax * composite);
-  l.held = l.regions + slice_bytes(uint64_t{kTeamBlocksMax} * kRegionItems * composite);
-  l.counts = l.held + slice_bytes(uint64_t{kTeamBlocksMax} * 4);
+  l.candidate_counts = l.regions + slice_bytes(uint64_t{kTeamBlocksMax} * kRegionItems * composite);
+  l.counts = l.candidate_counts + slice_bytes(uint64_t{kTeamBlocksMax} * 4);
   l.list_a = l.counts + slice_bytes(uint64_t{kTeamBlocksMax} * 16);
   l.list_a_items = split ? 0 : max_of(team_list_items(s), s.k);
   l.list_b = l.list_a + slice_bytes(l.list_a_items * composite);

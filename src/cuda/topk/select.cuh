@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The best k of a team's candidates where those are too many to count: selection by radix histograms, then a sort of
+// the k by runs and merges.
+#ifndef GSORT_CUDA_TOPK_SELECT_CUH_
+#define GSORT_CUDA_TOPK_SELECT_CUH_
+
+#include "cuda/primitive/memory_order.cuh"
+#include "cuda/topk/common.cuh"
+#include "cuda/topk/exact.cuh"
+#include "cuda/topk/sort.cuh"
+
+namespace gsort_internal::topk {
+
+// ---- selection among candidates ----
+
+// Calls f(composite) for each of this block's candidates: its buffer and its share of the overflow.
+template <class C, class F>
+__device__ __forceinline__ void for_candidates(const TeamView<C> &team, const Found &found, F &&f) {
+  for (uint32_t i = threadIdx.x; i < found.mine; i += blockDim.x) f(team.area[i]);
+  const uint64_t stride = uint64_t{team.blocks} * blockDim.x;
+  for (uint64_t i = uint64_t{team.rank} * blockDim.x + threadIdx.x; i < found.overflow; i += stride)
+    f(load_uncached(team.list_a + i));
+}
+
+// The least candidate of all blocks.
+template <class C>
+__device__ C team_least(TeamView<C> &team, const Found &found) {
+  C least = ~C{0}, most = 0;
+  for_candidates(team, found, [&](C item) { least = item < least ? item : least; });
+  block_range(least, most, *team.scratch);
+  if (threadIdx.x == 0) team.least[team.rank] = least;
+  team.barrier();
+  for (uint32_t b = threadIdx.x; b < team.blocks; b += blockDim.x) {
+    const C other = load_uncached(team.least + b);
+    least = other < least ? other : least;
+  }
+  block_range(least, most, *team.scratch);
+  return least;
+}
+
+// Copies the candidates at or under `bound`, k in all, to list_b in any order.
+template <class C>
+__device__ void team_gather(TeamView<C> &team, const Found &found, C bound) {
+  uint64_t under = 0, under_all, count, total;
+  for_candidates(team, found, [&](C item) { under += item <= bound; });
+  block_scan<uint64_t>(under, under_all, *team.scratch);
+  if (threadIdx.x == 0) team.counts[2 * team.rank + 1] = under_all, team.scratch->count = 0;
+  team.barrier();
+  count = threadIdx.x < team.blocks ? load_uncached(team.counts + 2 * threadIdx.x + 1) : 0;
+  const uint64_t before = block_scan<uint64_t>(count, total, *team.scratch);
+  if (threadIdx.x == team.rank) team.scratch->base = before;
+  __syncthreads();
+  for_candidates(team, found, [&](C item) {
+    if (item <= bound) team.list_b[team.scratch->base + shared_add(&team.scratch->count, 1)] = item;
+  });
+  team.barrier();
+}
+
+// Chooses the best k of the candidates and copies them to list_b in any order.
+template <class C>
+__device__ __noinline__ void team_select(TeamView<C> &team, uint64_t k) {
+  team.clear_histograms();
+  const Found &candidates = team.found;
+  const C most = team.bound;
+  C least = team_least(team, candidates);
+  const uint32_t range_bits = composite_bit_width(static_cast<C>(most - least));
+  uint32_t shift = range_bits > kBinBits ? range_bits - kBinBits : 0;
+  uint64_t need = k;
+  for (;;) {
+    team.clear_local();
+    for_candidates(team, candidates, [&](C item) {
+      const C digit = static_cast<C>(item - least) >> shift;
+      if (item >= least && digit < kBins) shared_count(&team.local[static_cast<uint32_t>(digit)]);
+    });
+    __syncthreads();
+    const Bin found = team.find(need);
+    least += static_cast<C>(found.bin) << shift;
+    need -= found.before;
+    if (found.count == need || shift == 0) break;
+    shift = shift > kBinBits ? shift - kBinBits : 0;
+  }
+  // The last bin may reach past the greatest number there is.
+  const C width = (C{1} << shift) - 1;
+  team_gather(team, candidates, most - least < width ? most : static_cast<C>(least + width));
+}
+
+// ---- sort of the k ----
+
+// Items of the sorted run [begin, end) before `item`, which is not among them.
+template <class C>
+__device__ uint64_t run_rank(const C *list, uint64_t begin, uint64_t end, C item) {
+  const uint64_t start = begin;
+  while (begin < end) {
+    const uint64_t middle = (begin + end) / 2;
+    if (load_uncached(list + middle) < item)
+      begin = middle + 1;
+    else
+      end = middle;
+  }
+  return begin - start;
+}
+
+// Sorts list_b's k composites (runs by one block each, then merges of two runs, each element finding its place by a
+// binary search) and writes the result.
+template <class U, class C>
+__device__ __noinline__ void team_order(TeamView<C> &team, const Row<U> &row, uint64_t k, const Output<U> &output,
+                                        uint64_t output_begin) {
+  C *const run = team.area + team.buffer_items;
+  const bool single = k <= team.run_items;
+  for (uint64_t begin = uint64_t{team.rank} * team.run_items; begin < k;
+       begin += uint64_t{team.blocks} * team.run_items) {
+    const uint32_t items = static_cast<uint32_t>(k - begin < team.run_items ? k - begin : team.run_items);
+    uint32_t size = 32;
+    while (size < items) size *= 2;
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < size; i += blockDim.x)
+      run[i] = i < items ? load_uncached(team.list_b + begin + i) : ~C{0};
+    block_sort(run, size);
+    for (uint32_t i = threadIdx.x; i < items; i += blockDim.x) {
+      if (single)
+        write_composite<U, C>(output, row, output_begin + i, run[i]);
+      else
+        team.list_b[begin + i] = run[i];
+    }
+  }
+  C *from = team.list_b, *to = team.list_a;
+  for (uint64_t length = team.run_items; length < k; length *= 2) {
+    team.barrier();
+    const bool last = 2 * length >= k;
+    const uint64_t stride = uint64_t{team.blocks} * blockDim.x;
+    for (uint64_t i = uint64_t{team.rank} * blockDim.x + threadIdx.x; i < k; i += stride) {
+      const uint64_t run_index = i / length, sibling = (run_index ^ 1) * length;
+      const uint64_t begin = sibling < k ? sibling : k, end = begin + length < k ? begin + length : k;
+      const C item = load_uncached(from + i);
+      const uint64_t at = (run_index & ~uint64_t{1}) * length + i % length + run_rank(from, begin, end, item);
+      if (last)
+        write_composite<U, C>(output, row, output_begin + at, item);
+      else
+        to[at] = item;
+    }
+    C *const swap = from;
+    from = to, to = swap;
+  }
+}
+
+}  // namespace gsort_internal::topk
+
+#endif  // GSORT_CUDA_TOPK_SELECT_CUH_
