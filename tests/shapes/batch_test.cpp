@@ -7,7 +7,8 @@
 //   GSORT_BATCH_SEED      of the first call; the next ones have the next seeds (default: 1)
 //   GSORT_BATCH_ELEMENTS  the most elements of a call (default: 4,096)
 //   GSORT_BATCH_LANES     handles at once (default: one a processor, up to 16)
-//   GSORT_BATCH_TOTAL     a file that gets a line with the seed and the number of calls that were equal
+//   GSORT_BATCH_LENGTHS   every number of elements up to here is tried with every operation (default: 130)
+//   GSORT_BATCH_TOTAL     a file that gets a line with the number of calls that were equal
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -23,8 +24,8 @@ namespace gsort_test {
 namespace {
 
 constexpr uint64_t kCasesAtOnce = 256;
-constexpr uint64_t kBlockBytes = uint64_t{1} << 25;
-constexpr uint64_t kCaseBytes = uint64_t{1} << 20;  // most bytes of the values of pairs
+constexpr uint64_t kBlockBytes = uint64_t{1} << 27;
+constexpr uint64_t kCaseBytes = uint64_t{1} << 18;  // most bytes of the values of pairs
 constexpr uint64_t kGapBytes = 64;                  // of poison behind each array
 constexpr uint8_t kPoison = 0xa5;
 
@@ -47,10 +48,7 @@ class Block {
   Block(const Block &) = delete;
   Block &operator=(const Block &) = delete;
   uint8_t *base() const { return base_; }
-  void poison() {
-    std::memset(base_, kPoison, kBlockBytes);
-    used_ = 0;
-  }
+  void clear() { used_ = 0; }
   uint64_t used() const { return used_; }
   uint64_t put(const Bytes &content, uint64_t offset_bytes) {
     const uint64_t at = room(content.size(), offset_bytes);
@@ -58,9 +56,10 @@ class Block {
     return at;
   }
   uint64_t room(uint64_t bytes, uint64_t offset_bytes) {
-    const uint64_t at = (used_ + 255) / 256 * 256 + offset_bytes;
+    const uint64_t at = (used_ + 255) / 256 * 256 + offset_bytes, before = used_;
     used_ = at + bytes + kGapBytes;
     if (used_ > kBlockBytes) std::abort();
+    std::memset(base_ + before, kPoison, used_ - before);
     return at;
   }
 
@@ -181,13 +180,14 @@ class Lane {
   Lane(const Lane &) = delete;
   Lane &operator=(const Lane &) = delete;
 
-  // Checks `count` calls from `seed` on.
-  void check(uint64_t seed, uint64_t count, uint64_t elements) {
+  // Checks draw(first), draw(first + 1), ...
+  template <typename Draw>
+  void check(uint64_t first, uint64_t count, Draw draw) {
     std::vector<Case> cases;
-    host_.poison();
-    for (uint64_t i = 0; i < count; i++) {
-      Shape shape = draw_shape(seed + i, {elements, false});
-      if (shape.operation == GSORT_OP_SORT_PAIRS) shape.n = std::min(shape.n, kCaseBytes / 16 / shape.value_bytes);
+    host_.clear();
+    for (uint64_t i = first; i < first + count; i++) {
+      Shape shape = draw(i);
+      if (shape.operation == GSORT_OP_SORT_PAIRS) shape.n = std::min(shape.n, kCaseBytes / shape.value_bytes);
       cases.push_back(lay_out(reference_.get(), shape, &host_));
     }
     send();
@@ -230,36 +230,53 @@ class Lane {
   std::unique_ptr<Block> device_;
 };
 
-class BatchTest : public BackendTest {};
+class BatchTest : public BackendTest {
+ protected:
+  // Checks draw(0) to draw(calls - 1) on all lanes.
+  template <typename Draw>
+  void run_lanes(uint64_t calls, const char *what, Draw draw) {
+    const uint64_t processors = std::max(1u, std::thread::hardware_concurrency());
+    const uint64_t lanes = from_environment("GSORT_BATCH_LANES", std::min<uint64_t>(processors, 16));
+    std::atomic<uint64_t> next{0};
+    std::vector<std::thread> threads;
+    const auto begin = std::chrono::steady_clock::now();
+    for (uint32_t number = 0; number < lanes; ++number)
+      threads.emplace_back([&, number] {
+        if (backend() == GSORT_BACKEND_CUDA) use_device(0);
+        Lane lane(backend(), number);
+        for (uint64_t i = next.fetch_add(kCasesAtOnce); i < calls && !HasFailure(); i = next.fetch_add(kCasesAtOnce))
+          lane.check(i, std::min(kCasesAtOnce, calls - i), draw);
+      });
+    for (std::thread &thread : threads) thread.join();
+    if (HasFailure()) return;
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    std::printf("%llu calls (%s) on %llu handles in %.1f s: %.0f a second\n", static_cast<unsigned long long>(calls),
+                what, static_cast<unsigned long long>(lanes), seconds, static_cast<double>(calls) / seconds);
+    const char *const total = std::getenv("GSORT_BATCH_TOTAL");
+    std::FILE *const file = total == nullptr ? nullptr : std::fopen(total, "a");
+    if (file == nullptr) return;
+    std::fprintf(file, "%s %llu calls, %s\n", backend() == GSORT_BACKEND_CUDA ? "cuda" : "cpu",
+                 static_cast<unsigned long long>(calls), what);
+    std::fclose(file);
+  }
+};
 
 TEST_P(BatchTest, ManySmallCalls) {
-  const uint64_t calls = from_environment("GSORT_BATCH_CASES", 2000 * rounds());
-  const uint64_t seed = from_environment("GSORT_BATCH_SEED", 1),
-                 elements = from_environment("GSORT_BATCH_ELEMENTS", 4096);
-  const uint64_t processors = std::max(1u, std::thread::hardware_concurrency());
-  const uint64_t lanes = from_environment("GSORT_BATCH_LANES", std::min<uint64_t>(processors, 16));
-  std::atomic<uint64_t> next{0};
-  std::vector<std::thread> threads;
-  const auto begin = std::chrono::steady_clock::now();
-  for (uint32_t number = 0; number < lanes; ++number)
-    threads.emplace_back([&, number] {
-      if (backend() == GSORT_BACKEND_CUDA) use_device(0);
-      Lane lane(backend(), number);
-      for (uint64_t i = next.fetch_add(kCasesAtOnce); i < calls && !HasFailure(); i = next.fetch_add(kCasesAtOnce))
-        lane.check(seed + i, std::min(kCasesAtOnce, calls - i), elements);
-    });
-  for (std::thread &thread : threads) thread.join();
-  if (HasFailure()) return;
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  std::printf("%llu calls from seed %llu on %llu handles in %.1f s: %.0f a second\n",
-              static_cast<unsigned long long>(calls), static_cast<unsigned long long>(seed),
-              static_cast<unsigned long long>(lanes), seconds, static_cast<double>(calls) / seconds);
-  const char *const total = std::getenv("GSORT_BATCH_TOTAL");
-  std::FILE *const file = total == nullptr ? nullptr : std::fopen(total, "a");
-  if (file == nullptr) return;
-  std::fprintf(file, "%s seed %llu calls %llu\n", backend() == GSORT_BACKEND_CUDA ? "cuda" : "cpu",
-               static_cast<unsigned long long>(seed), static_cast<unsigned long long>(calls));
-  std::fclose(file);
+  const uint64_t seed = from_environment("GSORT_BATCH_SEED", 1);
+  const ShapeLimits limits = {from_environment("GSORT_BATCH_ELEMENTS", 4096), false};
+  const std::string what = "drawn from seed " + std::to_string(seed);
+  run_lanes(from_environment("GSORT_BATCH_CASES", 2000 * rounds()), what.c_str(),
+            [&](uint64_t i) { return draw_shape(seed + i, limits); });
+}
+
+TEST_P(BatchTest, EveryLengthOfEveryOperation) {
+  const uint64_t seed = from_environment("GSORT_BATCH_SEED", 1) * 1000003;
+  const uint64_t lengths = from_environment("GSORT_BATCH_LENGTHS", 130) + 1;
+  const std::string what = "every length up to " + std::to_string(lengths - 1);
+  run_lanes(lengths * GSORT_OP_TOPK_SEGMENTS, what.c_str(), [&](uint64_t i) {
+    const auto operation = GSORT_OP_SORT + static_cast<uint32_t>(i % GSORT_OP_TOPK_SEGMENTS);
+    return draw_shape_of(operation, i / GSORT_OP_TOPK_SEGMENTS, seed + i, {lengths, false});
+  });
 }
 
 GSORT_INSTANTIATE_BACKENDS(BatchTest);
