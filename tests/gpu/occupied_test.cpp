@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Every operation and type while other kernels hold the GPU: most of a kernel's blocks then start when the others have
-// ended, and what each of them takes for granted of the others shows.
+// ended, and what each of them takes for granted of the others shows. GSORT_OCCUPIED_ELEMENTS in the environment is the
+// most elements of a call (default: all of kLengths), for compute-sanitizer.
+#include <cstdlib>
+
 #include "gpu/fixture.h"
 #include "support/occupier.h"
 
@@ -29,13 +32,22 @@ void run_operations(gsort *g, const Array &input, BeforeEach before_each) {
 // Lengths for each way that sorts, scans and selections have; the last has more tiles than a scan has blocks.
 constexpr uint64_t kLengths[] = {900, 20000, 70000, 600000, 3000000};
 
+std::vector<uint64_t> lengths() {
+  const char *const text = std::getenv("GSORT_OCCUPIED_ELEMENTS");
+  const uint64_t most = text == nullptr ? UINT64_MAX : std::strtoull(text, nullptr, 10);
+  std::vector<uint64_t> chosen;
+  for (const uint64_t n : kLengths)
+    if (n <= most) chosen.push_back(n);
+  return chosen;
+}
+
 TEST_F(cuda_Occupied, FewMultiprocessorsAreFree) {
   Occupier occupier;
   DeviceStream stream;
   const Handle handle(GSORT_BACKEND_CUDA);
   ASSERT_TRUE(succeeded(handle.get(), gsort_set_stream(handle.get(), stream.get())));
   uint32_t free = 1;
-  for (const uint64_t n : kLengths)
+  for (const uint64_t n : lengths())
     for (gsort_dtype t = GSORT_U8; t <= GSORT_F64; ++t) {
       if (n > 1000000 && t != GSORT_U8 && t != GSORT_U32 && t != GSORT_F32 && t != GSORT_U64) continue;
       const Array input = generate(t % 2 ? Distribution::kUniform : Distribution::kSmallRange, t, n, n + t);
@@ -52,7 +64,7 @@ TEST_F(cuda_Occupied, SteadyForeignWork) {
   DeviceStream stream;
   const Handle handle(GSORT_BACKEND_CUDA);
   ASSERT_TRUE(succeeded(handle.get(), gsort_set_stream(handle.get(), stream.get())));
-  for (const uint64_t n : kLengths)
+  for (const uint64_t n : lengths())
     for (const gsort_dtype t : {GSORT_U8, GSORT_U32, GSORT_F64}) {
       run_operations(handle.get(), generate(Distribution::kUniform, t, n, n + t), [] {});
       if (HasFailure()) return;
