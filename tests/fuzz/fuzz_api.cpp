@@ -15,6 +15,8 @@ namespace gsort_test {
 namespace {
 
 constexpr uint64_t kItemsMax = 3000;
+// Some arrays are so many times as long: several chunks of work for each thread.
+constexpr uint64_t kSortsManyTimes = 60, kReadsManyTimes = 200;
 
 // Reads numbers off the input; zeros when it is used up.
 class Input {
@@ -56,7 +58,7 @@ struct Shape {
 
 Shape read_shape(Input *input) {
   Shape s = {};
-  s.operation = static_cast<uint32_t>(input->number(1)) % 12;
+  s.operation = static_cast<uint32_t>(input->number(1)) % 13;
   const uint64_t types = input->number(1);
   s.t = static_cast<gsort_dtype>(types < 8 ? types * 100 : types % 12 + 1);
   const uint64_t index_types = input->number(1);
@@ -65,9 +67,11 @@ Shape read_shape(Input *input) {
   s.flags = static_cast<uint32_t>(flags < 16 ? flags << 3 : flags % 8);
   s.n = input->number(2) % (kItemsMax + 1);
   const uint64_t k = input->number(2);
-  s.k = k > 65000 ? ~k : k % (s.n + 2);
   s.spoil = static_cast<uint32_t>(input->number(1));
-  s.in_place = input->number(1) % 3 == 0;
+  const uint64_t place = input->number(1);
+  s.in_place = place % 3 == 0;
+  if (place > 253) s.n *= s.operation < 5 ? kSortsManyTimes : kReadsManyTimes;
+  s.k = k > 65000 ? ~k : k % (s.n + 2);
   return s;
 }
 
@@ -232,6 +236,32 @@ gsort_status call_sums(gsort *g, const Work &w) {
   return status;
 }
 
+// What lies before element k and what lies behind, in order or as it is: then no result is promised, but where it goes.
+gsort_status call_merge(gsort *g, const Work &w) {
+  const Shape &s = w.s;
+  const uint64_t a_n = std::min(s.k, s.n);
+  const bool in_order = s.spoil % 2 == 0 && w.type_known;
+  Array a, b;
+  Bytes content = w.keys.bytes();
+  if (in_order) {
+    const uint64_t cut = a_n * w.keys.element_bytes();
+    const auto &bytes = w.keys.bytes();
+    a = reference_sort(Array(s.t, Bytes(bytes.begin(), bytes.begin() + static_cast<int64_t>(cut))), s.flags);
+    b = reference_sort(Array(s.t, Bytes(bytes.begin() + static_cast<int64_t>(cut), bytes.end())), s.flags);
+    Bytes both = a.bytes();
+    both.insert(both.end(), b.bytes().begin(), b.bytes().end());
+    content = std::move(both);
+  }
+  Buffer in(Place::kHost, content.size());
+  in.write(content);
+  const auto *const data = static_cast<const uint8_t *>(in.data());
+  const gsort_status status = gsort_merge(g, s.t, data, a_n, data + a_n * w.keys.element_bytes(), s.n - a_n,
+                                          w.spoiled(3, w.out.data()), s.flags);
+  if (status == GSORT_OK && in_order) check(equal_arrays(reference_merge(a, b, s.flags), w.out), s, "wrong merge");
+  check(in.red_zones_intact() && in.read() == content, s, "a merge wrote its input");
+  return status;
+}
+
 // Counts that no memory can hold, with real pointers: they must be refused by arithmetic alone.
 gsort_status call_with_wild_counts(gsort *g, const Work &w) {
   const Shape &s = w.s;
@@ -263,6 +293,8 @@ gsort_status call(gsort *g, const Work &w) {
       return call_sums(g, w);
     case 11:
       return call_topk_segments(g, w);
+    case 12:
+      return call_merge(g, w);
     default:
       return call_with_wild_counts(g, w);
   }
