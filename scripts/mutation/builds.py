@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Copies of the sources and their builds: one that holds all changes behind the switch, one for a change at a time."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+from mutation import changes, switch, tests
+
+FOLDERS = ("CMakeLists.txt", "cmake", "include", "src", "tests", "tools", "bindings", "docs", "examples")
+PLACE = re.compile(r"^\s*([\w./+-]+):(\d+):(\d+):\s+(error|note)?:?(.*)|from ([\w./+-]+):(\d+)(?::(\d+))?", re.M)
+# What follows from another error.
+CONSEQUENCE = re.compile(r"not declared|no match|does not name|no member|must be available")
+
+
+def write_if_new(path, text):
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def copy_tree(tree):
+    """What has not changed keeps its time."""
+    for name in FOLDERS:
+        for source in [changes.ROOT / name] if (changes.ROOT / name).is_file() else (changes.ROOT / name).rglob("*"):
+            to = tree / source.relative_to(changes.ROOT)
+            if not source.is_file() or "__pycache__" in source.parts or "target" in source.parts:
+                continue
+            to.parent.mkdir(parents=True, exist_ok=True)
+            if not to.exists() or to.read_bytes() != source.read_bytes():
+                shutil.copy(source, to)
+
+
+def configure(tree, build, cuda, flags=""):
+    launcher = [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX")] \
+        if shutil.which("ccache") else []
+    # Numbers behind the switch are constants no longer: GCC need not tell where they could be narrowed.
+    command = ["cmake", "-S", tree, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=None",
+               f"-DCMAKE_C_FLAGS=-O1 -w {flags}", f"-DCMAKE_CXX_FLAGS=-O1 -w -Wno-narrowing {flags}",
+               f"-DGSORT_CUDA={'ON' if cuda else 'OFF'}", "-DGSORT_EXAMPLES=OFF", "-DGSORT_INSTALL=OFF", *launcher]
+    result = subprocess.run(command, capture_output=True, text=True, env=environment())
+    if result.returncode:
+        sys.exit("mutants: CMake could not configure\n" + result.stderr[-2000:])
+
+
+def environment():
+    clean = {k: v for k, v in os.environ.items() if k != "CCACHE_BASEDIR" and not k.endswith("COMPILER_LAUNCHER")}
+    return dict(clean, CCACHE_MAXSIZE="20G")
+
+
+def targets_of(cuda):
+    if cuda:
+        return tests.CUDA_PROGRAMS
+    return ["gsort_tool", "gsort_tool_faults", "gsort_test_host_faults", "gsort_test_fuzz", "gsort_test_fuzz_tool",
+            *tests.UNITS, *[f"gsort_test_{p}" for p in tests.PROGRAMS]]
+
+
+def ninja(build, targets, *more):
+    result = subprocess.run(["ninja", "-C", build, *more, *targets], capture_output=True, text=True, env=environment())
+    return result.returncode, result.stdout + result.stderr
+
+
+class SwitchedBuild:
+    """All changes behind the switch but those that need a constant, which the compiler names one after the other."""
+
+    def __init__(self, folder, paths, numbers, cuda):
+        self.tree, self.build = folder / "tree", folder / "build"
+        self.numbers = numbers
+        self.constants_file = folder / "constants.txt"
+        known = set(self.constants_file.read_text().splitlines()) if self.constants_file.exists() else set()
+        self.constant = {c for c in numbers if c.name in known}
+        copy_tree(self.tree)
+        write_if_new(folder / "mutant.h", switch.HEADER % {"count": len(numbers) + 1})
+        self.sources = {}
+        for path in paths:
+            self.write(path)
+        configure(self.tree, self.build, cuda, f"-include {folder / 'mutant.h'}")
+        self.compile(targets_of(cuda))
+
+    def write(self, path):
+        mine = {c: n for c, n in self.numbers.items() if c.path == path and c not in self.constant}
+        source = switch.Switched((changes.ROOT / path).read_text(encoding="utf-8"), mine)
+        self.constant.update(source.left_out)
+        self.sources[path] = source
+        write_if_new(self.tree / path, source.text)
+
+    def compile(self, targets):
+        while True:
+            status, output = ninja(self.build, targets, "-k", "0")
+            if status == 0:
+                self.constants_file.write_text("".join(c.name + "\n" for c in self.constant))
+                return
+            blamed = self.blamed(output, "error") or self.blamed(output, "any")
+            if not blamed:
+                sys.exit("mutants: the sources with the switch do not build\n" + output[-6000:])
+            print(f"mutants: {len(blamed)} changes need a constant", flush=True)
+            self.constant |= blamed
+            for path in {c.path for c in blamed}:
+                self.write(path)
+
+    def blamed(self, output, kind):
+        found = set()
+        for match in PLACE.finditer(output):
+            if kind == "error" and (match[4] != "error" or CONSEQUENCE.search(match[5])):
+                continue
+            name, line, column = match.group(1, 2, 3) if match[1] else match.group(6, 7, 8)
+            path = os.path.relpath(os.path.realpath(self.build / name), os.path.realpath(self.tree))
+            if path in self.sources:
+                found.update(self.sources[path].at(int(line), int(column or 1)))
+        return found
+
+
+class PlainBuild:
+    """One change at a time; made when the first is asked for."""
+
+    def __init__(self, folder, cuda):
+        self.tree, self.build = folder / "plain", folder / "plain-build"
+        self.cuda = cuda
+        self.ready = False
+
+    def prepare(self):
+        copy_tree(self.tree)
+        configure(self.tree, self.build, self.cuda)
+        if ninja(self.build, targets_of(self.cuda))[0]:
+            sys.exit("mutants: the unchanged sources do not build")
+        self.ready = True
+
+    def with_change(self, change, run):
+        """'does not compile', or what run() says while the change is in the build."""
+        if not self.ready:
+            self.prepare()
+        file = self.tree / change.path
+        text = file.read_text(encoding="utf-8")
+        file.write_text(changes.broken(text, change), encoding="utf-8")
+        try:
+            return "does not compile" if ninja(self.build, targets_of(self.cuda))[0] else run()
+        finally:
+            file.write_text(text, encoding="utf-8")

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The tests that look for mutants, in units that take moments: one test of a program, whatever its parameters.
+
+Each unit is run once without a mutant, which tells how long it takes and which changes it reaches: a mutant is shown
+to the units that reach its change alone.
+"""
+import dataclasses
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+# Programs that look at the host code of a build without CUDA.
+PROGRAMS = """all_lengths allocator argsort_rank arguments callbacks cancel concurrency device_pointer exponents
+float_environment fork merge pairs reduce scan segments shapes signals sort sum test_tools threads topk topk_rows
+topk_segments typed""".split()
+UNITS = {"gsort_unit_cpu": "unit_cpu", "gsort_unit_plan": "unit_plan"}
+CUDA_PROGRAMS = ["gsort_test_cuda_faults"]
+# A few calls of the tests whose length is a question of patience.
+ENVIRONMENT = {"GSORT_SHAPES_SECONDS": "60", "GSORT_SHAPES_CALLS": "250", "GSORT_SHAPES_LENGTHS": "130",
+               "GSORT_SHAPES_PATIENCE": "20", "GSORT_SHAPES_LANES": "2"}
+
+
+@dataclasses.dataclass
+class Unit:
+    name: str
+    command: list
+    folder: str
+    seconds: float = 0
+    seen: bytes = b""
+
+
+def run(unit, environment, seconds):
+    """Exit status, 124 where it took too long. All that it started is gone after."""
+    with subprocess.Popen(unit.command, cwd=unit.folder, env=environment, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, start_new_session=True) as process:
+        try:
+            return process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return 124
+        finally:
+            try:
+                os.killpg(process.pid, 9)
+            except ProcessLookupError:
+                pass
+
+
+def gtest_units(program, name):
+    listed = subprocess.run([program, "--gtest_list_tests", "--gtest_filter=-*cuda_*"], capture_output=True, text=True,
+                            timeout=60, check=True).stdout
+    suite = ""
+    tests = {}
+    for line in listed.splitlines():
+        if match := re.match(r"(\S+\.)(\s|$)", line):
+            suite = match[1]
+        elif match := re.match(r"  (\S+)", line):
+            test = match[1].split("/")[0]
+            tests[f"{suite}{test}"] = f"{suite}{test}" + ("/*" if "/" in match[1] else "")
+    for test, wanted in tests.items():
+        yield Unit(f"{name}: {test}", [str(program), f"--gtest_filter={wanted}-*cuda_*", "--gtest_brief=1",
+                                       "--gtest_fail_fast"], str(program.parent))
+
+
+def python_units(folder):
+    import sys
+    sys.path.insert(0, str(folder))
+    for file in sorted(folder.glob("test_*.py")):
+        for suite in unittest.defaultTestLoader.loadTestsFromName(file.stem):
+            for test in suite:
+                yield Unit(f"tool: {test.id()}", ["python3", "-B", "-m", "unittest", "-f", test.id()], str(folder))
+
+
+def units_of(tree, build, cuda):
+    """All units, by the names of what is to be built for them."""
+    programs = {name: build / "tests" / name for name in
+                (CUDA_PROGRAMS if cuda else [f"gsort_test_{p}" for p in PROGRAMS] + ["gsort_test_host_faults"])}
+    if not cuda:
+        programs |= {name: build / "tests" / folder / name for name, folder in UNITS.items()}
+        programs["gsort_unit_plan"] = build / "tests" / "gsort_unit_plan"
+    units = [u for name, program in programs.items() for u in gtest_units(program, name.replace("gsort_", ""))]
+    if not cuda:
+        fuzz = build / "tests" / "fuzz"
+        for name, list_name in (("gsort_test_fuzz", "corpus.txt"), ("gsort_test_fuzz_tool", "corpus_tool.txt")):
+            units.append(Unit(f"{name}: random", [str(fuzz / name), "4000"], str(fuzz)))
+            units.append(Unit(f"{name}: corpus", [str(fuzz / name), "--corpus", str(tree / "tests/fuzz" / list_name)],
+                              str(fuzz)))
+        units += python_units(tree / "tests" / "tool")
+    return units
+
+
+def environment_of(build, **more):
+    return dict(os.environ, GSORT_TOOL=str(build / "tools" / "gsort"), PYTHONPATH="",
+                GSORT_TOOL_FAULTS=str(build / "tests" / "tool" / "libgsort_tool_faults.so"), **ENVIRONMENT, **more)
+
+
+def measure(units, build, count):
+    """Runs each once; returns those that pass, with their time and what they reach."""
+    import time
+    good = []
+    with tempfile.NamedTemporaryFile() as seen:
+        for unit in units:
+            seen.seek(0)
+            seen.write(bytes(count))
+            seen.flush()
+            begin = time.monotonic()
+            status = run(unit, environment_of(build, GSORT_MUTANT_SEEN=seen.name), 600)
+            unit.seconds = time.monotonic() - begin
+            unit.seen = pathlib.Path(seen.name).read_bytes()
+            if status == 0:
+                good.append(unit)
+            elif status != 77:
+                print(f"mutants: left out, because it fails without a mutant: {unit.name} (status {status})", flush=True)
+    return good
+
+
+def limit_of(unit):
+    return 3 * unit.seconds + 3
