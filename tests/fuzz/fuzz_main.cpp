@@ -4,10 +4,14 @@
 //   fuzz_main FILE...                 the inputs in these files
 //   fuzz_main --corpus LIST           the inputs in a list, a line of hexadecimal digits each
 //   fuzz_main --unpack LIST FOLDER    writes these to files of their own, for a fuzzer to begin with
+//   fuzz_main --pack FOLDER           prints such a list of a folder's files, the short ones first
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -66,11 +70,27 @@ int unpack_list(const char *path, const std::string &folder) {
   return number == 0 ? 1 : 0;
 }
 
+int pack_folder(const std::string &folder) {
+  std::set<std::pair<size_t, std::string>> inputs;
+  for (const auto &entry : std::filesystem::directory_iterator(folder)) {
+    std::ifstream file(entry.path(), std::ios::binary);
+    const std::string input((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    inputs.emplace(input.size(), input);
+  }
+  std::printf("# Inputs that together reach every branch the fuzzer found, one a line, as hexadecimal digits.\n");
+  for (const auto &[size, input] : inputs) {
+    for (const char c : input) std::printf("%02x", static_cast<unsigned char>(c));
+    if (size > 0) std::printf("\n");
+  }
+  return inputs.empty() ? 1 : 0;
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
   if (argc == 3 && std::strcmp(argv[1], "--corpus") == 0) return run_list(argv[2]);
   if (argc == 4 && std::strcmp(argv[1], "--unpack") == 0) return unpack_list(argv[2], argv[3]);
+  if (argc == 3 && std::strcmp(argv[1], "--pack") == 0) return pack_folder(argv[2]);
   char *end = nullptr;
   const unsigned long count = argc > 1 ? std::strtoul(argv[1], &end, 10) : 10000;
   if (argc < 2 || *end == '\0') return run_random(count, argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1);
