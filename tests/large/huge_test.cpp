@@ -68,15 +68,15 @@ class HugeTest : public ::testing::TestWithParam<uint32_t> {
   bool cuda() const { return GetParam() == GSORT_BACKEND_CUDA; }
   gsort *g() const { return shared_handle(GetParam()); }
 
-  // The arrays, and beside them what the operation needs; the CPU engine: an array of keys and their indices, at most.
+  // The arrays, and what the operation needs beside them; on the CPU engine a copy of the keys, with indices or not.
   bool room_for(uint64_t array_bytes, uint32_t op, gsort_dtype t, uint64_t n, uint64_t parameter) const {
     uint64_t workspace = 0;
     EXPECT_EQ(GSORT_OK, gsort_workspace_bytes(op, t, n, parameter, &workspace)) << gsort_error_message(nullptr);
     if (cuda()) return array_bytes + workspace + (uint64_t{1} << 30) < device_free_bytes();
-    const bool one_byte =
-        element_type(t).bytes == 1 && (op == GSORT_OP_SORT || op == GSORT_OP_SCAN || op == GSORT_OP_SUM ||
-                                       op == GSORT_OP_TOPK || op == GSORT_OP_MERGE);
-    return array_bytes + (one_byte ? n : n * (element_type(t).bytes + 16)) + (uint64_t{2} << 30) < host_free_bytes();
+    const bool copies = op == GSORT_OP_SORT || op == GSORT_OP_SORT_SEGMENTS;
+    const bool orders = op == GSORT_OP_ARGSORT || op == GSORT_OP_RANK;
+    const uint64_t beside = copies ? n * element_type(t).bytes : orders ? n * (element_type(t).bytes + 16) : 0;
+    return array_bytes + beside + (uint64_t{2} << 30) < host_free_bytes();
   }
 
   void copy(void *to, const void *from, size_t bytes) const {
@@ -260,7 +260,7 @@ TEST_P(HugeTest, MergeBytesPast2To32) {
 TEST_P(HugeTest, SegmentLongerThan2To32) {
   const uint64_t n = kTwo32 + 4000;
   const std::vector<uint64_t> offsets = {0, 5, 1000, kTwo32 + 1007, kTwo32 + 1007, kTwo32 + 1100, n};
-  if (!room_for(2 * n, GSORT_OP_SORT_SEGMENTS, GSORT_U8, n, offsets.size() - 1)) GTEST_SKIP() << "too little memory";
+  if (!room_for(n, GSORT_OP_SORT_SEGMENTS, GSORT_U8, n, offsets.size() - 1)) GTEST_SKIP() << "too little memory";
   uint8_t *const keys = allocate<uint8_t>(n);
   fill(keys, n, random_byte);
   expect_ok(gsort_sort_segments(g(), GSORT_U8, keys, keys, n, offsets.data(), offsets.size() - 1, 0));
@@ -271,8 +271,7 @@ TEST_P(HugeTest, SegmentLongerThan2To32) {
 TEST_P(HugeTest, SegmentsPast2To32) {
   constexpr uint64_t kLength = 1000;
   const uint64_t segments = kTwo32 / kLength + 1000, n = segments * kLength;
-  if (!room_for(2 * n + segments * 8, GSORT_OP_SORT_SEGMENTS, GSORT_U8, n, segments))
-    GTEST_SKIP() << "too little memory";
+  if (!room_for(n + segments * 8, GSORT_OP_SORT_SEGMENTS, GSORT_U8, n, segments)) GTEST_SKIP() << "too little memory";
   uint8_t *const keys = allocate<uint8_t>(n);
   fill(keys, n, random_byte);
   std::vector<uint64_t> offsets(segments + 1);
