@@ -4,14 +4,19 @@
 #include "cpu_peers.h"
 
 namespace gsort_bench {
+namespace {
 
-void sort_with_vqsort(gsort_dtype t, void *keys, uint64_t n) {
+void sort(const PeerArrays &a) {
 #if GSORT_BENCH_VQSORT_PACKAGE
   static const hwy::Sorter sorter;  // as releases up to 1.0 have it
-  with_peer_keys(t, keys, [n](auto *k) { sorter(k, n, hwy::SortAscending()); });
+  with_peer_keys(a.t, a.keys, [&](auto *k) { sorter(k, a.n, hwy::SortAscending()); });
 #else
-  with_peer_keys(t, keys, [n](auto *k) { hwy::VQSort(k, n, hwy::SortAscending()); });
+  with_peer_keys(a.t, a.keys, [&](auto *k) { hwy::VQSort(k, a.n, hwy::SortAscending()); });
 #endif
 }
+
+}  // namespace
+
+CpuPeer vqsort_peer() { return {"vqsort", false, sort}; }
 
 }  // namespace gsort_bench

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Sorts of other projects, where they are at hand: each compiled in a file of its own, with what it asks for.
+// Other projects' ways of doing what gsort does, where they are at hand: each compiled in a file of its own, with what
+// it asks for.
 #ifndef GSORT_BENCH_CPU_PEERS_H_
 #define GSORT_BENCH_CPU_PEERS_H_
 
@@ -10,10 +11,22 @@
 
 namespace gsort_bench {
 
-// Sorts n keys of the type in place, ascending. Types: GSORT_U32, GSORT_U64, GSORT_F32, GSORT_F64.
+// What a run works on. Types: GSORT_U32, GSORT_U64, GSORT_F32, GSORT_F64. Values are words as wide as the keys.
+struct PeerArrays {
+  gsort_dtype t;
+  void *keys;    // sorts leave them in order
+  void *values;  // of pairs; moved along
+  void *out;  // of an argsort, a sum, a scan or a merge; an argsort's indices have 4 bytes, or 8 where peers ask for it
+  uint64_t n;
+  uint32_t threads;
+};
+
+// A function that is NULL is not at hand.
+using PeerFunction = void (*)(const PeerArrays &arrays);
 struct CpuPeer {
   const char *name;
-  void (*sort)(gsort_dtype t, void *keys, uint64_t n);
+  bool on_threads;  // takes as many as it may; others stand in the table of several threads with one
+  PeerFunction sort = nullptr, pairs = nullptr, argsort = nullptr, sum = nullptr, scan = nullptr, merge = nullptr;
 };
 
 // Calls f with the keys as what they are.
@@ -31,12 +44,10 @@ void with_peer_keys(gsort_dtype t, void *keys, F &&f) {
   }
 }
 
-void sort_with_std(gsort_dtype t, void *keys, uint64_t n);
-void sort_with_vqsort(gsort_dtype t, void *keys, uint64_t n);
-void sort_with_x86_simd_sort(gsort_dtype t, void *keys, uint64_t n);
-
-// Those that this program was built with.
-std::vector<CpuPeer> cpu_peers();
+CpuPeer std_peer();
+CpuPeer vqsort_peer();
+CpuPeer x86_simd_sort_peer();
+CpuPeer ips4o_peer();
 
 }  // namespace gsort_bench
 

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The standard library's algorithms, and a sum as compilers make it of a plain loop.
+#include <algorithm>
+#include <numeric>
+#include <type_traits>
+
+#include "cpu_peers.h"
+
+namespace gsort_bench {
+namespace {
+
+void sort(const PeerArrays &a) {
+  with_peer_keys(a.t, a.keys, [&](auto *k) { std::sort(k, k + a.n); });
+}
+
+void argsort(const PeerArrays &a) {
+  uint32_t *const order = static_cast<uint32_t *>(a.out);
+  std::iota(order, order + a.n, 0u);
+  with_peer_keys(a.t, a.keys, [&](auto *k) {
+    std::stable_sort(order, order + a.n, [k](uint32_t x, uint32_t y) { return k[x] < k[y]; });
+  });
+}
+
+void sum(const PeerArrays &a) {
+  with_peer_keys(a.t, a.keys, [&](auto *k) {
+    using K = std::remove_pointer_t<decltype(k)>;
+    // Lanes of the widest vectors side by side: additions do not wait for each other.
+    constexpr uint64_t kLanes = 64;
+    using Total = std::conditional_t<std::is_floating_point_v<K>, double, uint64_t>;
+    Total lanes[kLanes] = {};
+    uint64_t i = 0;
+    for (; i + kLanes <= a.n; i += kLanes)
+      for (uint64_t lane = 0; lane < kLanes; ++lane) lanes[lane] += static_cast<Total>(k[i + lane]);
+    for (; i < a.n; ++i) lanes[0] += static_cast<Total>(k[i]);
+    *static_cast<Total *>(a.out) = std::accumulate(lanes, lanes + kLanes, Total{});
+  });
+}
+
+void scan(const PeerArrays &a) {
+  with_peer_keys(a.t, a.keys, [&](auto *k) { std::inclusive_scan(k, k + a.n, static_cast<decltype(k)>(a.out)); });
+}
+
+// The halves of the keys, which are in order.
+void merge(const PeerArrays &a) {
+  with_peer_keys(a.t, a.keys,
+                 [&](auto *k) { std::merge(k, k + a.n / 2, k + a.n / 2, k + a.n, static_cast<decltype(k)>(a.out)); });
+}
+
+}  // namespace
+
+CpuPeer std_peer() { return {"std", false, sort, nullptr, argsort, sum, scan, merge}; }
+
+}  // namespace gsort_bench
