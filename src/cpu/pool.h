@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A handle's own threads: started when first needed, asleep between calls.
+//
+// Nobody waits for a thread to wake up: a run begins with the caller alone, threads join it as they come, and what has
+// not come when the caller's part is done is left out. The caller wakes a few threads, which wake the next ones. A
+// thread that has just worked looks for more for a moment before it sleeps, so that the steps of a call follow each
+// other without a wake-up.
 #ifndef GSORT_CPU_POOL_H_
 #define GSORT_CPU_POOL_H_
 
@@ -17,9 +22,10 @@ class Pool {
 
   uint32_t threads() const { return threads_; }
 
-  // Calls task(user, worker) for the workers 0 (the caller) to workers - 1, each on a thread of its own, and waits for
-  // all. Fewer run if threads cannot be had, so tasks take their work from a common counter. A task must not throw on
-  // another thread than the caller's.
+  // Calls task(user, 0) on the caller's thread and task(user, worker) for workers from 1 to workers - 1, each on a
+  // thread of its own, and waits for those that have begun. Threads that come when the caller's task has returned find
+  // nothing to do, so tasks take their work from a common counter. A task must not throw on another thread than the
+  // caller's.
   using Task = void (*)(void *user, uint32_t worker);
   void run(uint32_t workers, Task task, void *user);
 

@@ -9,8 +9,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <set>
 #include <thread>
+#include <vector>
 
 #include "core/control.h"
 #include "core/host_memory.h"
@@ -20,7 +23,26 @@ using namespace gsort_internal;
 
 namespace {
 
+// Threads that come late are left out, so tests whose workers must all come wait for each other.
+class Meeting {
+ public:
+  explicit Meeting(uint32_t wanted) : wanted_(wanted) {}
+  // Whether all have come within a time that is long enough.
+  bool wait() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (++come_ == wanted_) all_come_.notify_all();
+    return all_come_.wait_for(lock, std::chrono::seconds(60), [this] { return come_ >= wanted_; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable all_come_;
+  uint32_t come_ = 0, wanted_;
+};
+
 struct Seen {
+  explicit Seen(uint32_t wanted) : meeting(wanted) {}
+  Meeting meeting;
   std::mutex mutex;
   std::set<std::thread::id> threads;
   std::set<uint32_t> workers;
@@ -28,19 +50,20 @@ struct Seen {
 
 void note(void *user, uint32_t worker) {
   auto *seen = static_cast<Seen *>(user);
+  seen->meeting.wait();
   const std::lock_guard<std::mutex> lock(seen->mutex);
   seen->threads.insert(std::this_thread::get_id());
   seen->workers.insert(worker);
 }
 
 TEST(Pool, RunsEveryWorkerOnAThreadOfItsOwn) {
-  for (const uint32_t threads : {1u, 2u, 5u}) {
+  for (const uint32_t threads : {1u, 2u, 5u, 23u}) {
     Pool pool(threads);
     EXPECT_EQ(threads, pool.threads());
     for (uint32_t wanted = 1; wanted <= threads + 2; ++wanted) {
-      Seen seen;
-      pool.run(wanted, note, &seen);
       const uint32_t expected = wanted < threads ? wanted : threads;
+      Seen seen(expected);
+      pool.run(wanted, note, &seen);
       EXPECT_EQ(expected, seen.threads.size());
       EXPECT_EQ(expected, seen.workers.size());
       EXPECT_EQ(expected - 1, *seen.workers.rbegin());
@@ -49,7 +72,27 @@ TEST(Pool, RunsEveryWorkerOnAThreadOfItsOwn) {
   }
 }
 
+// Rounds that follow each other at once, and rounds that find the threads asleep.
+TEST(Pool, DoesEveryItemOnceInEveryRound) {
+  struct Round {
+    std::atomic<uint32_t> next{0};
+    std::atomic<uint32_t> done[64] = {};
+  };
+  Pool pool(4);
+  for (uint32_t round = 0; round < 2000; ++round) {
+    Round items;
+    const auto task = [](void *user, uint32_t) {
+      Round &r = *static_cast<Round *>(user);
+      for (uint32_t item; (item = r.next.fetch_add(1)) < 64;) r.done[item].fetch_add(1, std::memory_order_relaxed);
+    };
+    pool.run(2 + round % 3, task, &items);
+    for (const std::atomic<uint32_t> &done : items.done) ASSERT_EQ(1u, done.load(std::memory_order_relaxed));
+    if (round % 100 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
 struct Slow {
+  Meeting meeting{4};
   std::atomic<int> ended{0};
 };
 
@@ -59,6 +102,7 @@ TEST(Pool, WaitsForItsWorkersWhenTheCallerThrows) {
   for (int round = 0; round < 5; ++round) {
     Slow slow;
     const auto task = [](void *user, uint32_t worker) {
+      static_cast<Slow *>(user)->meeting.wait();
       if (worker == 0) throw 1;
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
       ++static_cast<Slow *>(user)->ended;
@@ -72,16 +116,18 @@ TEST(Pool, WorkersLetSignalsOfTheirOwnDoingThroughAndNoOthers) {
   struct Masks {
     std::mutex mutex;
     std::vector<sigset_t> of_workers;
+    Meeting meeting{3};
   };
   Masks masks;
   Pool pool(3);
   pool.run(
       3,
       [](void *user, uint32_t worker) {
+        auto *all = static_cast<Masks *>(user);
+        all->meeting.wait();
         if (worker == 0) return;
         sigset_t blocked;
         pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
-        auto *all = static_cast<Masks *>(user);
         const std::lock_guard<std::mutex> lock(all->mutex);
         all->of_workers.push_back(blocked);
       },
