@@ -10,6 +10,7 @@
 #include "cpu/block_sort.h"
 #include "cpu/context.h"
 #include "cpu/scatter.h"
+#include "cpu/word_sort.h"
 
 namespace gsort_internal {
 
@@ -33,6 +34,9 @@ class RecordSort {
   // For sorts of up to n_max records, as many as `scratch` holds. Allocates all it needs, writes nothing.
   RecordSort(Context &context, const KeyCodec<K> &codec, Records<K, V> scratch, uint64_t n_max)
       : context_(context), codec_(codec), scratch_(scratch), n_max_(n_max) {
+    if constexpr (kSortsByWords<K, V>)
+      if (sort_kernels(uint64_t{}) != nullptr)
+        words_ = HostBuffer<uint64_t>(context.memory, is_large(n_max) ? context.threads() * kBlockItems<K, V> : n_max);
     if (!is_large(n_max)) return;
     context.prefer_large_pages(scratch.keys, n_max * sizeof(K));
     if constexpr (kHasValue<V>) context.prefer_large_pages(scratch.values, n_max * sizeof(V));
@@ -113,10 +117,15 @@ class RecordSort {
   }
 
   void sort_whole_block(const RecordSource<K, V> &source, Records<K, V> out, uint64_t n) {
-    load_records(codec_, source.keys, source.values, 0, n, out);
-    sort_block(out, scratch_, static_cast<uint32_t>(n), kWidth, false);
+    load_records(codec_, source.keys, source.values, 0, n, scratch_);
+    sort_part(scratch_, out, n, kWidth, true, 0);
     decode_keys(codec_, out.keys, n);
     context_.advance(n);
+  }
+
+  void sort_part(Records<K, V> from, Records<K, V> other, uint64_t n, uint32_t bits, bool to_other, uint32_t worker) {
+    uint64_t *const words = words_.count() == 0 ? nullptr : &words_[is_large(n_max_) ? worker * kBlockItems<K, V> : 0];
+    sort_block_by_words(from, other, static_cast<uint32_t>(n), bits, to_other, words);
   }
 
   // Level 0 reads raw keys, the others ordered ones.
@@ -188,7 +197,7 @@ class RecordSort {
       if (size == 0 || is_for_all(size)) return;
       if (digit.shift == 0 || context_.stopped()) return leave(s, begin, size);
       if (must_split(size)) return split_run(begin, size, one_thread(worker));
-      sort_block(s.to.at(begin), s.other.at(begin), static_cast<uint32_t>(size), digit.shift, !s.final_is_to);
+      sort_part(s.to.at(begin), s.other.at(begin), size, digit.shift, !s.final_is_to, worker);
       decode_keys(codec_, s.final_records().keys + begin, size);
       context_.advance(size);
     });
@@ -219,6 +228,7 @@ class RecordSort {
   HostBuffer<uint64_t> bounds_;      // of the runs of every level
   HostBuffer<K> differing_;          // of every chunk
   HostBuffer<unsigned char> lines_;  // kLines for every thread, if lines are streamed
+  HostBuffer<uint64_t> words_;       // kBlockItems for every thread, if parts are sorted by words
   HostBuffer<uint64_t> alone_;       // kWordsAlone for every thread: counts and bounds of what it splits alone
 };
 
