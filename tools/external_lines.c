@@ -31,8 +31,7 @@ static int merge_runs(void *context, uint64_t first, uint64_t count, output *to)
     const run_place *place = &e->runs.runs[first + i];
     code = source_open_region(&runs[i].s, e->runs.folder, e->runs.file.fd, place->begin, place->end);
   }
-  line_merge m = {.j = e->j,
-                  .rules = e->rules,
+  line_merge m = {.rules = e->rules,
                   .runs = runs,
                   .run_count = (int)count,
                   .mode = e->mode,
@@ -79,8 +78,6 @@ static int sort_in_pieces(external *e, source *s, lines *first) {
   if (code == exit_ok) code = make_runs(e, s, first);
   source_close(s);  // Its memory is the merge's now, and what the library kept for the next piece.
   job_stop(e->j);
-  e->j->library_bytes = UINT64_MAX;
-  if (code == exit_ok) code = job_start(e->j, e->runs.file.written_bytes);
   if (code == exit_ok) {
     e->fan_in = e->limit_bytes / block_bytes_min;
     if (e->fan_in < fan_in_min) e->fan_in = fan_in_min;

@@ -6,23 +6,23 @@
 #include <string.h>
 
 #include "line_output.h"
+#include "line_tree.h"
 #include "progress.h"
 #include "report.h"
+#include "text_bytes.h"
 
-// Keys and places of a block's lines, of the lines that a round gathers, and of the library's copy of these.
-enum { bytes_per_line = 12 + 2 * 16 };
+// Keys and places of a block's lines, where a block has less than 4 GB of text.
+enum { bytes_per_line = sizeof(uint64_t) + sizeof(uint32_t) };
 
 // A line of its own, which outlives the block that it came from.
 typedef struct kept_line {
-  lines line;
   char *text;
   size_t capacity;
-  uint64_t key, begin;
 } kept_line;
 
 static int keep_line(kept_line *kept, const lines *from, uint64_t i) {
   const char *line = lines_at(from, i);
-  const size_t bytes = (size_t)((const char *)memchr(line, '\n', SIZE_MAX / 2) - line) + 1;
+  const size_t bytes = (size_t)(text_line_end(line) - line) + 1;
   if (bytes > kept->capacity) {
     char *text = realloc(kept->text, bytes);
     if (text == NULL) return report_failure("not enough memory for a line");
@@ -30,13 +30,6 @@ static int keep_line(kept_line *kept, const lines *from, uint64_t i) {
     kept->capacity = bytes;
   }
   memcpy(kept->text, line, bytes);
-  kept->line = *from;
-  kept->line.text = NULL;
-  kept->line.wide = true;
-  kept->line.count = 1;
-  kept->line.keys = &kept->key;
-  kept->line.begins = &kept->begin;
-  lines_put(&kept->line, 0, kept->text, from->keys[i]);
   return exit_ok;
 }
 
@@ -114,15 +107,13 @@ static int find_first_end(const line_merge *m) {
   return first;
 }
 
-// How many lines of run i come before, or with, the end of the first run's block: of equal ones those of earlier runs.
-static uint64_t lines_up_to(const line_merge *m, int i, int first) {
-  const line_run *run = &m->runs[i];
-  const lines *end = &m->runs[first].block;
-  uint64_t low = run->at, high = run->block.count;
+// How many of a run's lines up to `end` come before line `at` of `block`, or with it if `equal_too`.
+static uint64_t lines_up_to(const line_run *run, uint64_t end, const lines *block, uint64_t at, bool equal_too) {
+  uint64_t low = run->at, high = end;
   while (low < high) {
     const uint64_t middle = low + (high - low) / 2;
-    const int order = lines_compare(&run->block, middle, end, end->count - 1);
-    if (order < 0 || (order == 0 && i <= first)) {
+    const int order = lines_compare(&run->block, middle, block, at);
+    if (order < 0 || (order == 0 && equal_too)) {
       low = middle + 1;
     } else {
       high = middle;
@@ -131,41 +122,80 @@ static uint64_t lines_up_to(const line_merge *m, int i, int first) {
   return low;
 }
 
-static int gather(line_merge *m, int first, lines *all) {
-  uint64_t count = 0;
-  for (int i = 0; i < m->run_count; i++) count += lines_up_to(m, i, first) - m->runs[i].at;
-  *all = m->runs[first].block;
-  all->text = NULL;
-  all->wide = true;
-  all->count = 0;
-  all->keys = job_allocate(count, sizeof(uint64_t), "lines");
-  all->begins = all->keys == NULL ? NULL : job_allocate(count, sizeof(uint64_t), "lines");
-  if (all->begins == NULL) return exit_failed;
-  for (int i = 0; i < m->run_count; i++) {
-    line_run *run = &m->runs[i];
-    const uint64_t end = i == first ? run->block.count : lines_up_to(m, i, first);
-    for (; run->at < end; run->at++) {
-      lines_put(all, all->count++, lines_at(&run->block, run->at), run->block.keys[run->at]);
-    }
-  }
-  return exit_ok;
+// The lines that a round writes, and how they are divided into parts: by lines of the run that gives most, so that
+// equal lines are in one part.
+typedef struct merge_round {
+  const line_merge *m;
+  const uint64_t *ends;  // of each run
+  int guide;             // the run whose lines divide
+  uint64_t guide_lines;  // of them in a part
+} merge_round;
+
+// The first of run i's lines that comes after part `part`.
+static uint64_t part_end(const merge_round *r, int i, uint64_t part) {
+  const line_run *guide = &r->m->runs[r->guide];
+  const uint64_t lines_left = r->ends[r->guide] - guide->at;
+  if (lines_left <= (part + 1) * r->guide_lines) return r->ends[i];
+  const uint64_t last = guide->at + (part + 1) * r->guide_lines - 1;
+  return lines_up_to(&r->m->runs[i], r->ends[i], &guide->block, last, true);
 }
 
-// Sorts and writes one round's lines. `last` is the last line written, of which --unique keeps no second one.
-static int write_round(line_merge *m, int first, kept_line *last, output *out) {
-  lines all = {0};
-  int code = gather(m, first, &all);
-  if (code == exit_ok) code = lines_sort(m->j->g, &all);
-  uint64_t from = 0;
-  if (code == exit_ok && m->unique && last->text != NULL) {
-    while (from < all.count && lines_compare_text(&all, last->text, lines_at(&all, from)) == 0) from++;
+static void merge_part(void *context, uint64_t part, part_bytes *to) {
+  const merge_round *r = context;
+  const unsigned count = (unsigned)r->m->run_count;
+  line_stretch *stretches = malloc(count * sizeof *stretches);
+  to->failed = stretches == NULL;
+  for (unsigned i = 0; !to->failed && i < count; i++) {
+    const line_run *run = &r->m->runs[i];
+    stretches[i].block = &run->block;
+    stretches[i].at = part == 0 ? run->at : part_end(r, (int)i, part - 1);
+    stretches[i].end = part_end(r, (int)i, part);
   }
-  for (uint64_t i = from; code == exit_ok && i < all.count; i++) {
-    if (m->unique && i > from && lines_compare(&all, i - 1, &all, i) == 0) continue;
-    code = line_write(out, lines_at(&all, i));
+  if (!to->failed) to->failed = !line_tree_merge(stretches, count, r->m->unique, to);
+  free(stretches);
+}
+
+// Chooses the ends of all runs: what comes before, or with, the end of the first run's block. Returns the number of
+// parts.
+static uint64_t divide_round(merge_round *r, int first, uint64_t *ends) {
+  const line_merge *m = r->m;
+  const lines *end = &m->runs[first].block;
+  uint64_t all = 0, most = 0, part_lines = UINT64_MAX;
+  for (int i = 0; i < m->run_count; i++) {
+    const line_run *run = &m->runs[i];
+    ends[i] = lines_up_to(run, run->block.count, end, end->count - 1, i <= first);
+    const uint64_t given = ends[i] - run->at;
+    if (given == 0) continue;
+    all += given;
+    if (given >= most) r->guide = i;
+    if (given >= most) most = given;
+    if (lines_of_part(&run->block) < part_lines) part_lines = lines_of_part(&run->block);
   }
-  if (code == exit_ok && m->unique && all.count > 0) code = keep_line(last, &all, all.count - 1);
-  lines_free(&all);
+  const uint64_t parts = all / part_lines + 1;
+  r->guide_lines = (most + parts - 1) / parts;
+  return (most + r->guide_lines - 1) / r->guide_lines;
+}
+
+// With --unique, what is equal to the line written last, in the round before, is passed over.
+static void pass_over(line_merge *m, const char *last_line) {
+  for (int i = 0; i < m->run_count; i++) {
+    line_run *run = &m->runs[i];
+    while (run->at < run->block.count &&
+           lines_compare_text(&run->block, last_line, lines_at(&run->block, run->at)) == 0) {
+      run->at++;
+    }
+  }
+}
+
+static int write_round(line_merge *m, int first, part_writer *writer) {
+  uint64_t *ends = malloc((size_t)m->run_count * sizeof *ends);
+  if (ends == NULL) return report_failure("not enough memory to merge");
+  merge_round r = {.m = m, .ends = ends};
+  const uint64_t parts = divide_round(&r, first, ends);
+  writer->context = &r;
+  const int code = part_writer_run(writer, parts);
+  for (int i = 0; i < m->run_count; i++) m->runs[i].at = ends[i];
+  free(ends);
   return code;
 }
 
@@ -175,27 +205,41 @@ static void show(line_merge *m) {
   progress_show(phase_merging, m->written_bytes + read_bytes, m->total_bytes);
 }
 
-static int merge_all(line_merge *m, kept_line *kept, kept_line *last, output *out) {
-  int code = exit_ok;
-  while (code == exit_ok) {
+static bool needs_refill(const line_run *run) { return run->at == run->block.count && !run_ended(run); }
+
+static int merge_all(line_merge *m, kept_line *kept, kept_line *last, part_writer *writer) {
+  for (;;) {
+    int code = exit_ok;
+    bool again = false;
     for (int i = 0; code == exit_ok && i < m->run_count; i++) {
-      line_run *run = &m->runs[i];
-      while (code == exit_ok && run->at == run->block.count && !run_ended(run)) code = refill(m, run, &kept[i]);
+      while (code == exit_ok && needs_refill(&m->runs[i])) code = refill(m, &m->runs[i], &kept[i]);
     }
     if (code == exit_ok) code = use_one_mode(m);
-    const int first = code == exit_ok ? find_first_end(m) : -1;
-    if (first < 0) break;
-    code = write_round(m, first, last, out);
+    if (code != exit_ok) return code;
+    if (last->text != NULL) pass_over(m, last->text);
+    for (int i = 0; i < m->run_count; i++) again = again || needs_refill(&m->runs[i]);
+    if (again) continue;
+    const int first = find_first_end(m);
+    if (first < 0) return exit_ok;
+    code = write_round(m, first, writer);
+    const lines *block = &m->runs[first].block;
+    if (code == exit_ok && m->unique) code = keep_line(last, block, block->count - 1);
+    if (code != exit_ok) return code;
     show(m);
   }
-  return code;
 }
 
 int line_merge_run(line_merge *m, output *out) {
   kept_line *kept = calloc((size_t)m->run_count + 1, sizeof *kept);
-  if (kept == NULL) return report_failure("not enough memory");
-  const int code = merge_all(m, kept, &kept[m->run_count], out);
-  for (int i = 0; i <= m->run_count; i++) free(kept[i].text);
+  part_writer *writer = calloc(1, sizeof *writer);
+  int code = kept != NULL && writer != NULL ? exit_ok : report_failure("not enough memory");
+  if (code == exit_ok) {
+    *writer = (part_writer){.out = out, .threads = m->rules->threads, .make = merge_part};
+    code = merge_all(m, kept, &kept[m->run_count], writer);
+    part_writer_free(writer);
+  }
+  free(writer);
+  for (int i = 0; kept != NULL && i <= m->run_count; i++) free(kept[i].text);
   free(kept);
   for (int i = 0; i < m->run_count; i++) {
     m->written_bytes += m->runs[i].s.read_bytes;

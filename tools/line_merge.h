@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Merges runs of lines that are each in order. A block of each run is in memory. In each round the run whose block ends
-// first in the order gives its whole block, every other run what comes before that end, and these lines are sorted and
-// written: all work is sorts of a block's size, and what a run reads is read in blocks, one after another.
+// first in the order gives its whole block, every other run what comes before that end. These lines are divided into
+// parts by binary searches, and the parts are merged by several threads and written. What a run reads is read in
+// blocks, one after another.
 #ifndef GSORT_TOOLS_LINE_MERGE_H_
 #define GSORT_TOOLS_LINE_MERGE_H_
 
@@ -15,7 +16,6 @@ typedef struct line_run {
 } line_run;
 
 typedef struct line_merge {
-  job *j;
   const line_rules *rules;
   line_run *runs;  // equal lines come in the order of the runs
   int run_count;

@@ -6,6 +6,9 @@
 #include "lines.h"
 #include "output.h"
 
+// Lines that are gathered at a time, by one thread.
+uint64_t lines_of_part(const lines *l);
+
 // One line, with its newline.
 int line_write(output *out, const char *line);
 

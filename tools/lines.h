@@ -28,8 +28,10 @@ typedef struct line_rules {
 typedef enum key_mode { keys_signed, keys_unsigned, keys_decimal, keys_typed } key_mode;
 
 typedef struct lines {
-  const char *text;  // not owned; each line ends with a newline
+  const char *text;     // not owned; each line ends with a newline; padded
+  uint64_t text_bytes;  // all lines', those left out included
   uint64_t count;
+  bool adjacent;   // each line begins where the one before it ends: none was left out, and they are not sorted
   uint64_t *keys;  // ascend in the order wanted
   void *begins;    // where in `text` each line begins: uint64_t if `wide`, otherwise uint32_t
   bool wide;

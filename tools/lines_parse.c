@@ -6,9 +6,11 @@
 
 #include "element.h"
 #include "lines.h"
+#include "memory_limit.h"
 #include "order.h"
 #include "parallel.h"
 #include "report.h"
+#include "text_bytes.h"
 
 // Less text than this is not worth a thread.
 enum { part_bytes_min = 1 << 19 };
@@ -38,8 +40,6 @@ typedef struct parse {
 } parse;
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-
-static const char *line_end(const char *at) { return memchr(at, '\n', SIZE_MAX / 2); }
 
 // The column's characters. False if the line has no such column.
 static bool find_column(const line_rules *rules, const char **begin, const char **end) {
@@ -73,7 +73,7 @@ static void trim(const char **begin, const char **end) {
 
 void lines_token(const line_rules *rules, const char *line, const char **begin, const char **end) {
   *begin = line;
-  *end = line_end(line);
+  *end = text_line_end(line);
   if (rules->column != 0) (void)find_column(rules, begin, end);
   trim(begin, end);
 }
@@ -164,11 +164,8 @@ static const char *scan_short_integer(const char *at, uint64_t *magnitude, bool 
   while (is_blank(*at)) at++;
   *negative = *at == '-';
   if (*at == '-' || *at == '+') at++;
-  const char *first = at;
-  uint64_t value = 0;
-  for (unsigned digit; (digit = (unsigned)(unsigned char)*at - '0') <= 9; at++) value = value * 10 + digit;
-  *magnitude = value;
-  if (at == first || at - first > 18) return NULL;
+  const unsigned digits = text_take_digits(&at, magnitude);
+  if (digits == 0 || digits > 18) return NULL;
   while (is_blank(*at)) at++;
   return *at == '\n' ? at : NULL;
 }
@@ -185,7 +182,7 @@ static void parse_part(void *context, unsigned index) {
     bool negative, skipped = false;
     const char *end = integers ? scan_short_integer(at, &magnitude, &negative) : NULL;
     if (end == NULL || !integer_key(rules, mode, p, magnitude, negative, &key)) {
-      end = line_end(at);
+      end = text_line_end(at);
       p->fault = parse_line(rules, mode, p, at, end, &key, &skipped);
       if (p->fault != fault_none) {
         p->at = at;
@@ -195,12 +192,6 @@ static void parse_part(void *context, unsigned index) {
     next = end + 1;
     if (!skipped) lines_put(all->out, p->first + p->count++, at, key);
   }
-}
-
-static uint64_t count_newlines(const char *at, const char *end) {
-  uint64_t count = 0;
-  for (; at < end; at++) count += *at == '\n';
-  return count;
 }
 
 // Parts of about the same size, each of whole lines.
@@ -213,9 +204,9 @@ static unsigned divide(const source *s, parse *all) {
   for (unsigned i = 0; i < parts; i++) {
     const char *to = i + 1 == parts ? end : s->memory + bytes / parts * (i + 1);
     if (to < at) to = at;
-    if (to > s->memory && to < end && to[-1] != '\n') to = line_end(to) + 1;
+    if (to > s->memory && to < end && to[-1] != '\n') to = text_line_end(to) + 1;
     all->parts[i] = (part){.begin = at, .end = to, .first = first};
-    if (i + 1 < parts) first += count_newlines(at, to);
+    if (i + 1 < parts) first += text_count_newlines(at, (size_t)(to - at));
     at = to;
   }
   return parts;
@@ -282,11 +273,14 @@ static key_mode greater_mode(key_mode mode, const part *parts, unsigned count) {
 
 static int allocate(const source *s, lines *out) {
   out->text = s->memory;
+  out->text_bytes = s->lines_bytes;
   out->wide = s->lines_bytes > UINT32_MAX;
   const size_t begin_bytes = out->wide ? sizeof(uint64_t) : sizeof(uint32_t);
   // One more, since malloc(0) may return NULL.
   out->keys = malloc(((size_t)s->line_ends + 1) * sizeof *out->keys);
   out->begins = malloc(((size_t)s->line_ends + 1) * begin_bytes);
+  memory_use_large_pages(out->keys, s->line_ends * sizeof *out->keys);
+  memory_use_large_pages(out->begins, s->line_ends * begin_bytes);
   if (out->keys != NULL && out->begins != NULL) return exit_ok;
   return report_failure("not enough memory for %" PRIu64 " lines", s->line_ends);
 }
@@ -310,6 +304,7 @@ int lines_parse(const source *s, const line_rules *rules, key_mode mode, lines *
     if (!again && wrong != NULL) return report_line(s, wrong, rules);
     if (!again) {
       close_gaps(out, all.parts, parts);
+      out->adjacent = out->count == s->line_ends;
       return exit_ok;
     }
     out->mode = greater_mode(out->mode, all.parts, parts);

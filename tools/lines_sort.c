@@ -105,6 +105,7 @@ static int sort_cut_runs(lines *l) {
 }
 
 int lines_sort(gsort *g, lines *l) {
+  l->adjacent = false;
   const uint32_t begin_bytes = l->wide ? sizeof(uint64_t) : sizeof(uint32_t);
   const gsort_status status =
       gsort_sort_pairs(g, GSORT_U64, l->keys, l->keys, begin_bytes, l->begins, l->begins, l->count, 0);

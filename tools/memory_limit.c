@@ -4,6 +4,7 @@
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -42,4 +43,17 @@ void memory_return_promptly(void) {
   enum { block_bytes_min = 1 << 17 };
   (void)mallopt(M_MMAP_THRESHOLD, block_bytes_min);
   (void)mallopt(M_TRIM_THRESHOLD, block_bytes_min);
+}
+
+void memory_use_large_pages(void *memory, uint64_t bytes) {
+#if defined(MADV_HUGEPAGE)
+  // A page may hold 2 MB, so a smaller block would take much more than it needs.
+  enum { page_bytes = 4096, block_bytes_min = 1 << 24 };
+  const uintptr_t first = ((uintptr_t)memory + page_bytes - 1) / page_bytes * page_bytes;
+  const uintptr_t last = ((uintptr_t)memory + bytes) / page_bytes * page_bytes;
+  if (memory != NULL && bytes >= block_bytes_min) (void)madvise((void *)first, last - first, MADV_HUGEPAGE);
+#else
+  (void)memory;
+  (void)bytes;
+#endif
 }

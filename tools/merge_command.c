@@ -17,7 +17,7 @@ static int merge_text(job *j) {
   static const char *const standard_input[] = {"-"};
   const int count = j->opt->path_count > 0 ? j->opt->path_count : 1;
   const char *const *paths = j->opt->path_count > 0 ? j->opt->paths : standard_input;
-  line_merge m = {.j = j, .rules = &j->opt->lines, .run_count = count, .check_order = true, .unique = j->opt->unique};
+  line_merge m = {.rules = &j->opt->lines, .run_count = count, .check_order = true, .unique = j->opt->unique};
   m.block_bytes = memory_limit(j->opt) / (uint64_t)count;
   m.runs = calloc((size_t)count, sizeof *m.runs);
   int code = m.runs != NULL ? exit_ok : report_failure("not enough memory");
@@ -26,7 +26,6 @@ static int merge_text(job *j) {
     m.total_bytes += m.runs[i].s.total_bytes;
   }
   if (code == exit_ok) code = job_open_output(j);
-  if (code == exit_ok) code = job_start(j, 0);
   if (code == exit_ok) code = line_merge_run(&m, &j->out);
   free(m.runs);
   return code;

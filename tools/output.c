@@ -163,6 +163,21 @@ int output_open(output *out, const char *path) {
   return exit_ok;
 }
 
+// What was written to a file goes to the disk while more is made: in the end all of it must be there.
+static void begin_sync(output *out, size_t bytes) {
+#if defined(SYNC_FILE_RANGE_WRITE)
+  enum { piece_bytes = 1 << 25 };
+  out->unsynced_bytes += bytes;
+  if (out->target == NULL || out->unsynced_bytes < piece_bytes) return;
+  const off_t end = lseek(out->fd, 0, SEEK_CUR), begin = end - (off_t)out->unsynced_bytes;
+  if (begin >= 0) (void)sync_file_range(out->fd, begin, (off_t)out->unsynced_bytes, SYNC_FILE_RANGE_WRITE);
+  out->unsynced_bytes = 0;
+#else
+  (void)out;
+  (void)bytes;
+#endif
+}
+
 static int write_all(output *out, const char *data, size_t bytes) {
   while (bytes > 0) {
     const ssize_t written = write(out->fd, data, bytes);
@@ -171,6 +186,7 @@ static int write_all(output *out, const char *data, size_t bytes) {
     if (written <= 0) return report_failure("%s: cannot write: %s", out->name, strerror(errno));
     data += written;
     bytes -= (size_t)written;
+    begin_sync(out, (size_t)written);
   }
   return exit_ok;
 }

@@ -18,7 +18,8 @@ typedef struct output {
   bool nameless;     // the temporary name is not given yet
   char *buffer;
   size_t buffered_bytes;
-  uint64_t written_bytes;  // in all, those in the buffer included
+  uint64_t written_bytes;   // in all, those in the buffer included
+  uint64_t unsynced_bytes;  // of a file: those that the system was not told to put on the disk yet
   int fd;
 } output;
 

@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include "input.h"
+#include "memory_limit.h"
 #include "progress.h"
 #include "report.h"
+#include "text_bytes.h"
 
 // Large enough that calls cost nothing, small enough to lie in a cache when its newlines are counted.
 enum { piece_bytes_max = 1 << 18, piece_bytes_min = 1 << 12, mark_bytes = 3 };
@@ -18,12 +20,6 @@ enum { piece_bytes_max = 1 << 18, piece_bytes_min = 1 << 12, mark_bytes = 3 };
 static size_t piece_bytes_of(uint64_t limit_bytes) {
   if (limit_bytes / 8 > piece_bytes_max) return piece_bytes_max;
   return limit_bytes / 8 < piece_bytes_min ? piece_bytes_min : (size_t)(limit_bytes / 8);
-}
-
-static uint64_t count_newlines(const char *at, size_t bytes) {
-  uint64_t count = 0;
-  for (size_t i = 0; i < bytes; i++) count += at[i] == '\n';
-  return count;
 }
 
 static bool is_stdin(const char *path) { return strcmp(path, "-") == 0; }
@@ -87,8 +83,10 @@ static int grow(source *s, uint64_t limit_bytes) {
     const uint64_t all = s->total_bytes < limit_bytes ? s->total_bytes : limit_bytes;
     wanted = all < SIZE_MAX / 2 ? (size_t)all + 2 * piece : SIZE_MAX;
   }
-  char *memory = wanted < s->capacity || wanted == SIZE_MAX ? NULL : realloc(s->memory, wanted);
+  const bool too_much = wanted < s->capacity || wanted > SIZE_MAX - text_padding_bytes;
+  char *memory = too_much ? NULL : realloc(s->memory, wanted + text_padding_bytes);
   if (memory == NULL) return report_failure("%s: not enough memory for %zu bytes", current_name(s), wanted);
+  memory_use_large_pages(memory, wanted);
   s->memory = memory;
   s->capacity = wanted;
   return exit_ok;
@@ -115,7 +113,7 @@ static void end_file(source *s) {
   if (!s->is_region) input_close(s->fd);
   s->fd = -1;
   const size_t begin = file_begin(s), end = before_blank_lines(s, begin, s->filled);
-  s->line_ends -= count_newlines(s->memory + end, s->filled - end);
+  s->line_ends -= text_count_newlines(s->memory + end, s->filled - end);
   s->filled = end;
   if (end > begin && s->memory[end - 1] != '\n') {
     s->memory[s->filled++] = '\n';
@@ -148,7 +146,7 @@ static int read_piece(source *s, size_t bytes) {
     return exit_ok;
   }
   const size_t before = s->filled;
-  s->line_ends += count_newlines(s->memory + before, (size_t)got);
+  s->line_ends += text_count_newlines(s->memory + before, (size_t)got);
   s->filled += (size_t)got;
   s->read_bytes += (uint64_t)got;
   if (s->is_region) return exit_ok;
@@ -168,17 +166,29 @@ static size_t whole_lines(const source *s) {
 
 static void drop_lines(source *s) {
   if (s->lines_bytes == 0) return;
-  uint64_t line;
-  source_place(s, s->memory + s->lines_bytes, &line);
-  s->lines_before = line - 1;
+  const uint64_t last_begin = s->marks[s->mark_count - 1].offset;
+  if (last_begin <= s->base) {  // all are of one file
+    s->lines_before = s->line_ends + (last_begin < s->base ? s->lines_before : 0);
+  } else {
+    uint64_t line;
+    source_place(s, s->memory + s->lines_bytes, &line);
+    s->lines_before = line - 1;
+  }
   s->filled -= s->lines_bytes;
   memmove(s->memory, s->memory + s->lines_bytes, s->filled);
   s->base += s->lines_bytes;
   s->lines_bytes = 0;
-  s->line_ends = count_newlines(s->memory, s->filled);
+  s->line_ends = text_count_newlines(s->memory, s->filled);
 }
 
 bool source_ended(const source *s) { return s->fd < 0 && s->next_path == s->path_count && s->lines_bytes == s->filled; }
+
+// As much as this call read will be read by the next one, while these lines are worked on.
+static void expect_more(const source *s) {
+  if (s->fd < 0) return;
+  const off_t at = s->is_region ? (off_t)s->region_at : lseek(s->fd, 0, SEEK_CUR);
+  if (at >= 0) input_expect(s->fd, (uint64_t)at, s->filled);
+}
 
 int source_fill(source *s, uint64_t limit_bytes, uint64_t bytes_per_line) {
   drop_lines(s);
@@ -191,7 +201,8 @@ int source_fill(source *s, uint64_t limit_bytes, uint64_t bytes_per_line) {
     if (code == exit_ok) code = read_piece(s, piece_bytes_of(limit_bytes));
   }
   s->lines_bytes = whole_lines(s);
-  s->line_ends -= count_newlines(s->memory + s->lines_bytes, s->filled - s->lines_bytes);
+  s->line_ends -= text_count_newlines(s->memory + s->lines_bytes, s->filled - s->lines_bytes);
+  expect_more(s);
   return code;
 }
 
@@ -201,7 +212,8 @@ const char *source_place(const source *s, const char *at, uint64_t *line) {
   while (i > 0 && s->marks[i].offset > offset) i--;
   const bool begins_here = s->marks[i].offset >= s->base;
   const size_t begin = begins_here ? (size_t)(s->marks[i].offset - s->base) : 0;
-  *line = 1 + count_newlines(s->memory + begin, (size_t)(at - s->memory) - begin) + (begins_here ? 0 : s->lines_before);
+  *line = 1 + text_count_newlines(s->memory + begin, (size_t)(at - s->memory) - begin) +
+          (begins_here ? 0 : s->lines_before);
   return s->marks[i].name;
 }
 

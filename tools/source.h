@@ -23,7 +23,7 @@ typedef struct source {
   uint64_t total_bytes;  // of all files, 0 if not known
   uint64_t read_bytes;
 
-  char *memory;  // `filled` bytes, of which the first `lines_bytes` are whole lines, each ending with a newline
+  char *memory;  // padded: `filled` bytes, of which the first `lines_bytes` are whole lines, each ending with a newline
   size_t capacity;
   size_t filled;
   size_t lines_bytes;

@@ -79,6 +79,26 @@ class External(tool_case.ToolCase):
     self.assertEqual(done.returncode, 1)
     self.assertIn(b"bad: line 9002: is not in order", done.stderr)
 
+  def test_merges_by_several_threads(self):
+    generator = random.Random(4)
+    kinds = {
+        "spread": lambda: b"%d" % generator.randrange(10**9),
+        "few": lambda: b"%d.0" % generator.randrange(7),
+        "equal": lambda: b"5",
+        "cut": lambda: b"1234567890.12345678%02d" % generator.randrange(100),
+    }
+    for kind, make in kinds.items():
+      lines = [b"%s %d" % (make(), i) for i in range(150000)]
+      path = self.file("in.txt", test_lines.text(lines))
+      for words, threads in (([], 3), (["-r"], 1), (["-u"], 4)):
+        many = ["-k1", *words, "--threads", threads]
+        want = self.good("sort", *many, path)
+        self.assertEqual(self.good("sort", "-S", "2M", *many, path), want, (kind, words))
+        halves = [self.file(f"half{i}", self.good("sort", *many, stdin=test_lines.text(lines[i * 75000:][:75000])))
+                  for i in range(2)]
+        if words != ["-r"]:
+          self.assertEqual(self.good("merge", "-S", "2M", *many, *halves), want, (kind, words))
+
   def test_arrays(self):
     for name in ref.SIZES:
       generator = random.Random(name)
