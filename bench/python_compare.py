@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Times the Python package beside NumPy on host arrays, and beside CuPy and PyTorch on GPU arrays, in one run.
 
-usage: python_compare.py [--quick] [--max-log2 N] [--runs N] [--csv FILE]
+usage: python_compare.py [--quick] [--log2 10,16,...] [--types float32,...] [--gpu-only] [--runs N] [--csv FILE]
 
 Every time is the median of wall-clock times, after one run to warm up, with the GPU waited for before and after. Both
 sides of a row get the same data, and their results are compared. What is not installed, or finds no GPU, is named and
@@ -137,7 +137,9 @@ def facts_of(packages):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="one length and one type")
-    parser.add_argument("--max-log2", type=int, default=28)
+    parser.add_argument("--log2", default="10,16,20,24,28", help="lengths")
+    parser.add_argument("--types", default="float32,float64,int32,int64")
+    parser.add_argument("--gpu-only", action="store_true", help="leave NumPy out, which takes long")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--csv")
     arguments = parser.parse_args()
@@ -147,12 +149,13 @@ def main():
     print(facts)
     print(f"{'work':10} {'type':8} {'n':>11} {'':4} {'peer':24} {'gsort ms':>11} {'peer ms':>11} {'ratio':>8}")
     compare = Compare(arguments.runs)
-    lengths = (20,) if arguments.quick else (10, 16, 20, 24, 28)
-    types = ("float32",) if arguments.quick else ("float32", "float64", "int32", "int64")
-    for log2 in (log2 for log2 in lengths if log2 <= arguments.max_log2):
+    lengths = (20,) if arguments.quick else [int(log2) for log2 in arguments.log2.split(",")]
+    types = ("float32",) if arguments.quick else arguments.types.split(",")
+    for log2 in lengths:
         for dtype in types:
             k = min(256, 2**log2)
-            compare.numpy(dtype, 2**log2, k)
+            if not arguments.gpu_only:
+                compare.numpy(dtype, 2**log2, k)
             if cupy:
                 compare.cupy(cupy, dtype, 2**log2)
             if torch:
