@@ -103,6 +103,16 @@ static int run_median(job *j, array *in) {
   return output_format(&j->out, "%s\n", text);
 }
 
+int array_check_order(const job *j, const char *name, const array *a, uint64_t first) {
+  const uint32_t flags = j->opt->lines.flags;
+  for (uint64_t i = 1; i < a->count; i++) {
+    if (order_key(a->type, flags, array_at(a, i - 1)) > order_key(a->type, flags, array_at(a, i))) {
+      return report_failure("%s: element %" PRIu64 ", counted from 0, is not in order", name, first + i);
+    }
+  }
+  return exit_ok;
+}
+
 // Whether the elements are in order as they stand.
 static int run_check(const job *j, const array *in) {
   for (uint64_t i = 1; i < in->count; i++) {

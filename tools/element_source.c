@@ -26,53 +26,100 @@ static int check_type(element_source *s, const type_info *type) {
   return exit_ok;
 }
 
+static int report_part(const element_source *s, const type_info *type, uint64_t size) {
+  return report_failure("%s: %" PRIu64 " bytes are not a whole number of %s elements, which take %" PRIu32
+                        " bytes each",
+                        s->name, size, type->name, type->size_bytes);
+}
+
+static int report_count(const element_source *s, uint64_t held_bytes) {
+  return report_failure("%s: its header announces %" PRIu64 " %s elements of %" PRIu32 " bytes, but %" PRIu64
+                        " bytes follow it",
+                        s->name, s->shape.count, s->shape.type->name, s->shape.type->size_bytes, held_bytes);
+}
+
 static int begin_raw(element_source *s, uint64_t size) {
   const type_info *type = s->opt->lines.type;
   if (type == NULL) {
     return report_usage("raw input says nothing about its type: give --type, one of %s", TYPE_NAMES);
   }
-  if (size % type->size_bytes != 0) {
-    return report_failure("%s: %" PRIu64 " bytes are not a whole number of %s elements, which take %" PRIu32
-                          " bytes each",
-                          s->name, size, type->name, type->size_bytes);
-  }
-  s->left = size;
+  if (!s->is_stream && size % type->size_bytes != 0) return report_part(s, type, size);
+  s->left = s->is_stream ? UINT64_MAX : size;
+  s->shape = array_make(type, 0, NULL);
   return check_type(s, type);
 }
 
-static int begin_npy(element_source *s, uint64_t size) {
+// Reads `bytes` more, or up to the end of the file.
+static int read_header_bytes(element_source *s, char *to, size_t bytes, size_t *have) {
+  for (size_t end = *have + bytes; *have < end;) {
+    const long got = input_read(s->fd, to + *have, end - *have);
+    if (got < 0) return report_read(s, got);
+    if (got == 0) break;
+    *have += (size_t)got;
+  }
+  return exit_ok;
+}
+
+// What is there of the header, however long it says it is: npy_read_header() has the sentences. Leaves the file behind.
+static int read_header(element_source *s, uint64_t size, char **header, size_t *have) {
+  enum { piece_bytes = 1 << 16 };
   char first[npy_prefix_bytes] = {0};
-  const long got = input_read_at(s->fd, first, sizeof first, 0);
-  if (got < 0) return report_read(s, got);
-  uint64_t bytes = npy_header_bytes(first, (size_t)got);
-  if (bytes < (uint64_t)got || bytes > size) bytes = (uint64_t)got;  // too short, or no header: it will say so
-  char *header = malloc((size_t)bytes + 1);
-  if (header == NULL) return report_failure("not enough memory");
-  const long all = input_read_at(s->fd, header, (size_t)bytes, 0);
-  npy_layout layout;
-  int code = all < 0 ? report_read(s, all) : npy_read_header(s->name, header, (size_t)all, s->opt->lines.type, &layout);
+  *have = 0;
+  *header = NULL;
+  int code = read_header_bytes(s, first, sizeof first, have);
+  const uint64_t bytes = code == exit_ok ? npy_header_bytes(first, *have) : 0;
+  uint64_t left = bytes > *have && bytes <= size ? bytes - *have : 0;
+  size_t capacity = 0;
+  do {
+    const size_t piece = left < piece_bytes ? (size_t)left : piece_bytes, wanted = *have + piece + 1;
+    char *grown = wanted <= capacity ? *header : realloc(*header, capacity = wanted + wanted / 2);
+    if (code == exit_ok && grown == NULL) code = report_failure("not enough memory");
+    if (code != exit_ok) break;
+    if (*header == NULL) memcpy(grown, first, *have);
+    *header = grown;
+    const size_t before = *have;
+    code = read_header_bytes(s, *header, piece, have);
+    left = *have - before == piece ? left - piece : 0;
+  } while (left > 0);
+  return code;
+}
+
+static int begin_npy(element_source *s, uint64_t size) {
+  char *header;
+  size_t have;
+  npy_layout layout = {.header_bytes = 0};
+  int code = read_header(s, s->is_stream ? UINT64_MAX : size, &header, &have);
+  if (code == exit_ok) code = npy_read_header(s->name, header, have, s->opt->lines.type, &layout);
   free(header);
   if (code != exit_ok) return code;
-  s->left = layout.shape.count * layout.shape.type->size_bytes;
-  s->swapped = layout.swapped;
-  if (s->left != size - layout.header_bytes) {
-    return report_failure("%s: its header announces %" PRIu64 " %s elements of %" PRIu32 " bytes, but %" PRIu64
-                          " bytes follow it",
-                          s->name, layout.shape.count, layout.shape.type->name, layout.shape.type->size_bytes,
-                          size - layout.header_bytes);
+  if (s->opt->path_count > 1 && layout.shape.dimensions != 1) {
+    return report_failure("%s has %" PRIu32 " dimensions: several files must have one each", s->name,
+                          layout.shape.dimensions);
   }
-  if (lseek(s->fd, (off_t)layout.header_bytes, SEEK_SET) < 0) return report_read(s, -1);
+  s->shape = layout.shape;
+  s->swapped = layout.swapped;
+  s->left = layout.shape.count * layout.shape.type->size_bytes;
+  // Of a stream it is seen at its end.
+  if (!s->is_stream && s->left != size - layout.header_bytes) return report_count(s, size - layout.header_bytes);
   return check_type(s, layout.shape.type);
 }
 
 static int begin_file(element_source *s) {
+  static const char *const standard_input[] = {"-"};
   struct stat status;
-  s->fd = input_open(s->opt->paths[s->next_path++], &s->name);
+  const char *path = s->opt->path_count == 0 ? standard_input[s->next_path] : s->opt->paths[s->next_path];
+  s->next_path++;
+  s->fd = input_open(path, &s->name);
   if (s->fd < 0) return exit_failed;
   if (fstat(s->fd, &status) != 0) return report_read(s, -1);
+  if (S_ISDIR(status.st_mode)) return report_failure("%s: is a folder, not a file", s->name);
   s->swapped = false;
+  s->file_bytes = 0;
+  s->is_stream = s->fd == STDIN_FILENO || !S_ISREG(status.st_mode);
   return s->format == format_npy ? begin_npy(s, (uint64_t)status.st_size) : begin_raw(s, (uint64_t)status.st_size);
 }
+
+static int path_count_of(const options *opt) { return opt->path_count == 0 ? 1 : opt->path_count; }
 
 int element_source_open(element_source *s, const options *opt, file_format format) {
   *s = (element_source){.opt = opt, .format = format, .fd = -1};
@@ -83,37 +130,66 @@ int element_source_open(element_source *s, const options *opt, file_format forma
   return begin_file(s);
 }
 
+// A stream's last bytes were read, or what its header announces.
+static int end_stream(element_source *s) {
+  enum { rest_bytes = 1 << 12 };
+  char rest[rest_bytes];
+  const uint32_t size = s->type->size_bytes;
+  if (s->left == UINT64_MAX) return s->file_bytes % size == 0 ? exit_ok : report_part(s, s->type, s->file_bytes);
+  for (long got = 1; got > 0; s->file_bytes += got > 0 ? (uint64_t)got : 0) {
+    got = input_read(s->fd, rest, sizeof rest);
+    if (got < 0) return report_read(s, got);
+  }
+  return s->file_bytes == s->shape.count * size ? exit_ok : report_count(s, s->file_bytes);
+}
+
+static int end_file(element_source *s) {
+  const int code = s->is_stream ? end_stream(s) : exit_ok;
+  input_close(s->fd);
+  s->fd = -1;
+  return code;
+}
+
+// Reads up to `bytes`, which are whole elements, so that their bytes can be swapped; fewer at the end of the file.
+static int read_piece(element_source *s, char *to, uint64_t bytes, uint64_t *filled) {
+  const uint32_t size = s->type->size_bytes;
+  uint64_t have = 0;
+  while (have < bytes) {
+    const long got = input_read(s->fd, to + have, (size_t)(bytes - have));
+    if (got < 0 || (got == 0 && !s->is_stream)) return report_read(s, got);
+    if (got == 0) break;
+    have += (uint64_t)got;
+  }
+  if (s->swapped) npy_swap_bytes(to, have / size, size);
+  s->file_bytes += have;
+  s->read_bytes += have;
+  if (s->left != UINT64_MAX) s->left -= have;
+  *filled += have / size * size;
+  progress_show(phase_reading, s->read_bytes, s->total_bytes);
+  return have < bytes ? end_file(s) : exit_ok;
+}
+
 int element_source_read(element_source *s, void *to, uint64_t count, uint64_t *got) {
   enum { piece_bytes = 1 << 24 };
   const uint64_t wanted = count * s->type->size_bytes;
   uint64_t filled = 0;
-  while (filled < wanted) {
-    if (s->left == 0) {
-      input_close(s->fd);
-      s->fd = -1;
-      if (s->next_path == s->opt->path_count) break;
-      const int code = begin_file(s);
-      if (code != exit_ok) return code;
-      continue;
+  int code = exit_ok;
+  while (code == exit_ok && filled < wanted) {
+    if (s->fd >= 0 && s->left == 0) {
+      code = end_file(s);
+    } else if (s->fd < 0) {
+      if (s->next_path == path_count_of(s->opt)) break;
+      code = begin_file(s);
+    } else {
+      uint64_t bytes = wanted - filled < s->left ? wanted - filled : s->left;
+      if (bytes > piece_bytes) bytes = piece_bytes;
+      code = read_piece(s, (char *)to + filled, bytes, &filled);
     }
-    uint64_t bytes = wanted - filled < s->left ? wanted - filled : s->left;
-    if (bytes > piece_bytes) bytes = piece_bytes;
-    char *at = (char *)to + filled;
-    long done = 0;
-    // A piece is whole elements, so that their bytes can be swapped.
-    for (uint64_t have = 0; have < bytes; have += (uint64_t)done) {
-      done = input_read(s->fd, at + have, (size_t)(bytes - have));
-      if (done <= 0) return report_read(s, done);
-    }
-    if (s->swapped) npy_swap_bytes(at, bytes / s->type->size_bytes, s->type->size_bytes);
-    filled += bytes;
-    s->left -= bytes;
-    s->read_bytes += bytes;
-    progress_show(phase_reading, s->read_bytes, s->total_bytes);
   }
+  if (code != exit_ok) return code;
   *got = filled / s->type->size_bytes;
   // The next piece comes while this one is sorted.
-  const off_t at = s->fd < 0 ? -1 : lseek(s->fd, 0, SEEK_CUR);
+  const off_t at = s->fd < 0 || s->is_stream ? -1 : lseek(s->fd, 0, SEEK_CUR);
   if (at >= 0 && s->left > 0) input_expect(s->fd, (uint64_t)at, wanted < s->left ? wanted : s->left);
   return exit_ok;
 }

@@ -16,11 +16,14 @@ typedef struct element_source {
   int fd;            // of the file that is read; -1 between two
   const char *name;  // of that file
   bool swapped;      // its elements' bytes come in the other order
+  bool is_stream;    // it is no regular file, or standard input: read from where it stands, of a size not known
   uint64_t left;     // bytes of it that are still to come; UINT64_MAX if it does not say
+  array shape;       // of a .npy file what its header says, without data
+  uint64_t file_bytes;
   uint64_t read_bytes, total_bytes;
 } element_source;
 
-// The files are regular ones; `type` is known afterwards. Return exit codes.
+// Without a path, standard input. `type` is known afterwards, and `shape` of the first file. Return exit codes.
 int element_source_open(element_source *s, const options *opt, file_format format);
 
 // Reads up to `count` elements; fewer only at the end of all files.

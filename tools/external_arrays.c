@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "external_arrays.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -24,6 +25,7 @@ typedef struct external {
   scratch runs;
   array_merge merge;
   uint64_t limit_bytes;
+  uint64_t capacity;            // elements that the piece has memory for
   char last[sizeof(uint64_t)];  // with --unique the last element that was written
   bool any;
 } external;
@@ -42,17 +44,22 @@ static bool has_one_dimension(const char *path, const type_info *type) {
 }
 
 bool external_arrays_wanted(const options *opt, file_format format) {
-  if (opt->command != command_sort || opt->check != check_off || opt->path_count == 0) return false;
+  const bool sorts = opt->command == command_sort;
+  if (opt->check != check_off || format == format_text || (format == format_raw && opt->lines.type == NULL))
+    return false;
+  if (opt->path_count == 0) return sorts;
   uint64_t bytes = 0;
   for (int i = 0; i < opt->path_count; i++) {
     struct stat status;
-    if (strcmp(opt->paths[i], "-") == 0 || stat(opt->paths[i], &status) != 0 || !S_ISREG(status.st_mode)) return false;
+    if (strcmp(opt->paths[i], "-") == 0) return sorts;
+    // What cannot be opened is told of elsewhere. A pipe tells its size at its end.
+    if (stat(opt->paths[i], &status) != 0 || S_ISDIR(status.st_mode)) return false;
+    if (!S_ISREG(status.st_mode)) return sorts;
     bytes += (uint64_t)status.st_size;
   }
   // The library sorts in as much memory again.
   if (bytes <= memory_limit(opt) / 2) return false;
-  if (format == format_raw) return opt->lines.type != NULL;
-  for (int i = 0; i < opt->path_count; i++) {
+  for (int i = 0; format == format_npy && i < opt->path_count; i++) {
     if (!has_one_dimension(opt->paths[i], opt->lines.type)) return false;
   }
   return true;
@@ -82,22 +89,39 @@ static int merge_to_scratch(void *context, uint64_t first, uint64_t count, outpu
   return array_merge_run(&e->merge, first, count, spill_piece, to);
 }
 
-// Sorts what fits into half the memory, the other half being the library's, and writes it as a run.
-static int make_runs(external *e) {
+// Reads up to `most` elements into memory that grows with them, since a pipe does not tell how many will come.
+static int read_piece(external *e, array *piece, uint64_t most) {
+  enum { first_count = 1 << 16 };
   const type_info *type = e->source.type;
-  uint64_t most = e->limit_bytes / 2 / type->size_bytes;
-  if (most == 0) most = 1;
-  array piece = array_make(type, most, job_allocate(most, type->size_bytes, "elements"));
-  int code = piece.memory != NULL ? job_start(e->j, most) : exit_failed;
-  while (code == exit_ok) {
-    code = element_source_read(&e->source, piece.data, most, &piece.count);
-    if (code != exit_ok || piece.count == 0) break;
-    code =
-        job_check(e->j, gsort_sort(e->j->g, type->dtype, piece.data, piece.data, piece.count, e->j->opt->lines.flags));
-    if (code == exit_ok) code = results_write_array(&e->runs.file, format_raw, &piece);
-    if (code == exit_ok) code = scratch_end_run(&e->runs);
+  int code = exit_ok;
+  piece->count = 0;
+  for (uint64_t got = 1; code == exit_ok && got > 0 && piece->count < most; piece->count += got) {
+    if (piece->count == e->capacity) {
+      const uint64_t wanted = e->capacity < first_count ? first_count : e->capacity + e->capacity / 2;
+      e->capacity = wanted < most ? wanted : most;
+      void *memory = realloc(piece->memory, (size_t)(e->capacity * type->size_bytes));
+      if (memory == NULL) return report_failure("not enough memory for %" PRIu64 " elements", e->capacity);
+      piece->data = piece->memory = memory;
+      memory_use_large_pages(memory, e->capacity * type->size_bytes);
+    }
+    code = element_source_read(&e->source, array_at(piece, piece->count), e->capacity - piece->count, &got);
+    if (code != exit_ok) got = 0;
   }
-  array_free(&piece);
+  piece->extents[0] = piece->count;
+  return code;
+}
+
+// Sorts piece after piece, of which the first is read already, and writes each as a run.
+static int make_runs(external *e, array *piece, uint64_t most) {
+  const type_info *type = piece->type;
+  int code = job_start(e->j, most);
+  while (code == exit_ok && piece->count > 0) {
+    code = job_check(e->j,
+                     gsort_sort(e->j->g, type->dtype, piece->data, piece->data, piece->count, e->j->opt->lines.flags));
+    if (code == exit_ok) code = results_write_array(&e->runs.file, format_raw, piece);
+    if (code == exit_ok) code = scratch_end_run(&e->runs);
+    if (code == exit_ok) code = read_piece(e, piece, most);
+  }
   job_stop(e->j);
   return code;
 }
@@ -118,23 +142,131 @@ static int merge_runs(external *e) {
   return code == exit_ok ? array_merge_run(&e->merge, 0, e->runs.run_count, write_piece, e) : code;
 }
 
-int external_arrays_sort(job *j, file_format format) {
-  if (j->opt->unique && j->opt->output_format == format_npy) {
-    return report_failure(
-        "--unique of more than memory holds cannot write .npy, whose first bytes say how many "
-        "elements follow: use --output-format raw");
+// Says why the result of --unique cannot be written piece by piece, if it cannot.
+static int check_output(const options *opt) {
+  if (!opt->unique || opt->output_format != format_npy) return exit_ok;
+  return report_failure(
+      "--unique of more than memory holds cannot write .npy, whose first bytes say how many elements follow: use "
+      "--output-format raw");
+}
+
+// Begins work in pieces: memory that is given back counts no longer.
+static int begin_pieces(external *e, library_memory *memory) {
+  progress_in_pieces(true);
+  memory_return_promptly();
+  e->j->memory = memory;
+  int code = job_open_output(e->j);
+  return code == exit_ok ? scratch_open(&e->runs, e->j->opt) : code;
+}
+
+static void end_pieces(external *e) {
+  job_stop(e->j);
+  library_memory_clear(e->j->memory);
+  e->j->memory = NULL;
+  scratch_close(&e->runs);
+}
+
+static int sort_in_pieces(external *e, array *piece, uint64_t most) {
+  library_memory memory = LIBRARY_MEMORY_INIT;
+  int code = begin_pieces(e, &memory);
+  if (code == exit_ok) code = make_runs(e, piece, most);
+  array_free(piece);
+  library_memory_clear(&memory);
+  if (code == exit_ok) code = merge_runs(e);
+  end_pieces(e);
+  return code;
+}
+
+// An array of several dimensions that came through a pipe is sorted by rows, in memory.
+static int sort_rows(external *e) {
+  array all = e->source.shape;
+  uint64_t got = 0;
+  all.data = all.memory = job_allocate(all.count, all.type->size_bytes, "elements");
+  int code = all.memory == NULL ? exit_failed : element_source_read(&e->source, all.data, all.count + 1, &got);
+  if (code == exit_ok) code = array_command_run(e->j, &all);
+  array_free(&all);
+  return code;
+}
+
+static int sort_all(external *e) {
+  if (e->source.shape.dimensions != 1) return sort_rows(e);
+  // Half the memory is the library's.
+  uint64_t most = e->limit_bytes / 2 / e->source.type->size_bytes;
+  if (most == 0) most = 1;
+  array piece = array_make(e->source.type, 0, NULL);
+  if (e->source.total_bytes > e->limit_bytes / 2) progress_in_pieces(true);
+  int code = read_piece(e, &piece, most);
+  if (code == exit_ok && piece.count < most) {
+    code = array_command_run(e->j, &piece);
+  } else {
+    if (code == exit_ok) code = check_output(e->j->opt);
+    if (code == exit_ok) code = sort_in_pieces(e, &piece, most);
   }
+  array_free(&piece);
+  return code;
+}
+
+int external_arrays_sort(job *j, file_format format) {
   external e = {.j = j, .limit_bytes = memory_limit(j->opt)};
   e.runs.file.fd = -1;
   int code = element_source_open(&e.source, j->opt, format);
-  progress_in_pieces(true);
-  j->library_bytes = UINT64_MAX;
-  memory_return_promptly();
-  if (code == exit_ok) code = job_open_output(j);
-  if (code == exit_ok) code = scratch_open(&e.runs, j->opt);
-  if (code == exit_ok) code = make_runs(&e);
+  if (code == exit_ok) code = sort_all(&e);
   element_source_close(&e.source);
+  return code;
+}
+
+static int check_same_type(const external *e, const type_info *type, const char *path) {
+  if (type == NULL || type == e->source.type) return exit_ok;
+  return report_failure("%s holds %s numbers, the files before it %s: they must be of one type", path,
+                        e->source.type->name, type->name);
+}
+
+// Copies what the source gives, which must be in order, by way of `buffer`, which has room for one element and `bytes`
+// more. The last element of a piece is put in front of the next one, to be compared with it.
+static int copy_in_order(external *e, char *buffer, uint64_t bytes) {
+  const type_info *type = e->source.type;
+  const uint32_t size = type->size_bytes;
+  uint64_t got = 0;
+  for (uint64_t first = 0;; first += got) {
+    int code = element_source_read(&e->source, buffer + size, bytes / size, &got);
+    if (code != exit_ok || got == 0) return code;
+    array piece = array_make(type, got, NULL);
+    piece.data = first > 0 ? buffer : buffer + size;
+    piece.count += first > 0;
+    code = array_check_order(e->j, e->source.name, &piece, first > 0 ? first - 1 : 0);
+    memcpy(buffer, buffer + got * size, size);
+    if (code == exit_ok) code = output_write(&e->runs.file, buffer + size, (size_t)(got * size));
+    if (code != exit_ok) return code;
+  }
+}
+
+// A file that is in order already becomes a run.
+static int copy_run(external *e, const char *const *path, file_format format, char *buffer, uint64_t bytes) {
+  const type_info *type = e->source.type;
+  options one = *e->j->opt;
+  one.paths = path;
+  one.path_count = 1;
+  int code = element_source_open(&e->source, &one, format);
+  if (code == exit_ok) code = check_same_type(e, type, *path);
+  if (code == exit_ok) code = copy_in_order(e, buffer, bytes);
+  element_source_close(&e->source);
+  return code == exit_ok ? scratch_end_run(&e->runs) : code;
+}
+
+int external_arrays_merge(job *j, file_format format) {
+  external e = {.j = j, .limit_bytes = memory_limit(j->opt)};
+  library_memory memory = LIBRARY_MEMORY_INIT;
+  e.runs.file.fd = -1;
+  int code = check_output(j->opt);
+  if (code != exit_ok) return code;
+  const uint64_t bytes = e.limit_bytes / 2 + sizeof(uint64_t);
+  char *buffer = job_allocate(bytes + sizeof(uint64_t), 1, "bytes");
+  code = buffer != NULL ? begin_pieces(&e, &memory) : exit_failed;
+  for (int i = 0; code == exit_ok && i < j->opt->path_count; i++) {
+    code = copy_run(&e, &j->opt->paths[i], format, buffer, bytes);
+  }
+  free(buffer);
   if (code == exit_ok) code = merge_runs(&e);
-  scratch_close(&e.runs);
+  end_pieces(&e);
   return code;
 }

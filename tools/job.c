@@ -29,7 +29,11 @@ int job_start(job *j, uint64_t count) {
     how.backend = GSORT_BACKEND_CPU;
   }
   how.device = -1;
-  how.host_memory_limit_bytes = j->library_bytes;
+  if (j->memory != NULL) {
+    how.host_allocate = library_memory_allocate;
+    how.host_deallocate = library_memory_deallocate;
+    how.allocator_user = j->memory;
+  }
   how.threads = j->opt->threads;
   const int code = job_check(j, gsort_create(&how, &j->g));
   return code == exit_ok ? job_check(j, gsort_set_progress(j->g, progress_draw, NULL)) : code;

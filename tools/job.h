@@ -4,6 +4,7 @@
 #define GSORT_TOOLS_JOB_H_
 
 #include "gsort.h"
+#include "library_memory.h"
 #include "options.h"
 #include "output.h"
 
@@ -11,8 +12,7 @@ typedef struct job {
   const options *opt;
   gsort *g;
   output out;
-  uint64_t
-      library_bytes;  // limit of the library's memory; 0: none. With one, however high, it keeps nothing for later.
+  library_memory *memory;  // for a sort in pieces; NULL: the library's own
 } job;
 
 // The library's handle, made when it is first needed for `count` elements. Returns an exit code.

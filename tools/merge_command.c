@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "array_commands.h"
+#include "external_arrays.h"
 #include "line_merge.h"
 #include "memory_limit.h"
-#include "order.h"
 #include "report.h"
 #include "results.h"
 #include "text_array.h"
@@ -31,16 +31,6 @@ static int merge_text(job *j) {
   return code;
 }
 
-static int check_order(const job *j, const char *name, const array *a) {
-  const uint32_t flags = j->opt->lines.flags;
-  for (uint64_t i = 1; i < a->count; i++) {
-    if (order_key(a->type, flags, array_at(a, i - 1)) > order_key(a->type, flags, array_at(a, i))) {
-      return report_failure("%s: element %" PRIu64 ", counted from 0, is not in order", name, i);
-    }
-  }
-  return exit_ok;
-}
-
 static int load(job *j, const char *path, file_format format, array *out) {
   int code = exit_ok;
   if (format == format_text) {
@@ -54,7 +44,7 @@ static int load(job *j, const char *path, file_format format, array *out) {
   if (code == exit_ok && out->dimensions != 1) {
     code = report_failure("%s has %" PRIu32 " dimensions: only arrays of one can be merged", path, out->dimensions);
   }
-  return code == exit_ok ? check_order(j, path, out) : code;
+  return code == exit_ok ? array_check_order(j, path, out, 0) : code;
 }
 
 // Merges b into a.
@@ -93,5 +83,6 @@ static int merge_arrays(job *j, file_format format) {
 
 int merge_command_run(job *j, file_format format) {
   if (format == format_text && j->opt->output_format == format_text) return merge_text(j);
+  if (external_arrays_wanted(j->opt, format)) return external_arrays_merge(j, format);
   return merge_arrays(j, format);
 }
