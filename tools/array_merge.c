@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory_limit.h"
 #include "order.h"
 #include "progress.h"
 #include "report.h"
@@ -121,6 +122,8 @@ int array_merge_run(array_merge *m, uint64_t first, uint64_t count, int (*take)(
   r.blocks = calloc((size_t)count, sizeof *r.blocks);
   r.memory = malloc(block_bytes * (size_t)count);
   r.gathered = malloc(block_bytes * (size_t)count);
+  memory_use_large_pages(r.memory, block_bytes * count);
+  memory_use_large_pages(r.gathered, block_bytes * count);
   int code = exit_ok;
   if (r.blocks == NULL || r.memory == NULL || r.gathered == NULL) code = report_failure("not enough memory to merge");
   for (uint64_t i = 0; code == exit_ok && i < count; i++) {
