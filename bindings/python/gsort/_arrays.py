@@ -79,6 +79,8 @@ def offsets_view_of(source):
     every length and refused. Shorter integers are converted, which copies them."""
     if isinstance(source, (list, tuple)):
         source = array.array("q", source)
+        if source and min(source) < 0:
+            raise InvalidArgumentError(f"offsets holds {min(source)}; offsets are counted from 0")
     view = contiguous_view_of(source, "offsets")
     if len(view.shape) != 1 or not view.size or view.code in FLOATS:
         raise InvalidArgumentError("offsets must be integers on one axis, at least one; segment s begins at offsets[s]")

@@ -26,6 +26,10 @@ class Handle:
         self._handle = None
         if backend not in _library.BACKENDS:
             raise InvalidArgumentError(f"backend = {backend!r} is none of {', '.join(_library.BACKENDS)}")
+        for name, value in (("threads", threads), ("device_memory_limit", device_memory_limit),
+                            ("host_memory_limit", host_memory_limit)):  # fmt: skip
+            if value < 0:
+                raise InvalidArgumentError(f"{name} = {value} is below 0; pass 0 for the default")
         self._settings = (backend, device, threads, device_memory_limit, host_memory_limit, log)
         self._library = _library.library()
         # The library keeps the pointer, so the callback must live as long as the handle.

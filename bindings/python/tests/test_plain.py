@@ -141,6 +141,8 @@ class Refusals(unittest.TestCase):
 
     def test_settings(self):
         self.refused("backend = 'gpu' is none of auto, cpu, cuda", gsort.Sorter, "gpu")
+        self.refused("threads = -1 is below 0", gsort.Sorter, threads=-1)
+        self.refused("offsets holds -1; offsets are counted from 0", gsort.sort_segments, b"abc", [-1, 2])
         self.refused("operation = 'search' is none of", gsort.workspace_bytes, "search", "int32", 1)
         self.refused("progress is neither", gsort.sort, b"abc", progress=3)
         with self.assertRaises(TypeError):
