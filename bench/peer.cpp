@@ -6,8 +6,6 @@
 
 namespace gsort_bench {
 
-namespace {
-
 #ifndef GSORT_BENCH_LIBCUSORT
 template <typename Key>
 cudaError_t libcusort_keys(PeerScratch &, const void *, void *, uint64_t, cudaStream_t) {
@@ -18,6 +16,8 @@ cudaError_t libcusort_pairs(PeerScratch &, const PeerPairs &, cudaStream_t) {
   return cudaErrorNotSupported;
 }
 #endif
+
+namespace {
 
 template <typename Key>
 cudaError_t sort_keys(SortPeer peer, PeerScratch &scratch, const void *in, void *out, uint64_t n, cudaStream_t s) {

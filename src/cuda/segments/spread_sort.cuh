@@ -13,11 +13,10 @@
 #include "core/key_bits.h"
 #include "cuda/primitive/architecture.h"
 #include "cuda/primitive/exclusive_scan.cuh"
+#include "cuda/primitive/group_sort.cuh"
 #include "cuda/primitive/warp.cuh"
 #include "cuda/segments/check.cuh"
 #include "cuda/segments/plan.h"
-#include "cuda/sort/msd/groups.cuh"
-#include "cuda/sort/msd/window_sort.cuh"
 
 namespace gsort_internal::segments {
 
@@ -205,7 +204,7 @@ __device__ __noinline__ bool sort_crowds(SpreadStorage<U, Shape> &storage, uint3
     } else if (crowd <= 32) {
       sort_few(keys, crowd);
     } else {
-      network_sort<MsdWarpTeam>(keys, crowd);
+      network_sort<WarpTeam>(keys, crowd);
     }
   }
   return !__syncthreads_or(too_many);

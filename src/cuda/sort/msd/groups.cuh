@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "cuda/primitive/group_sort.cuh"
 #include "cuda/primitive/warp.cuh"
 #include "cuda/sort/msd/plan.h"
 
@@ -28,60 +29,6 @@ struct Groups {
   uint32_t large[kKeys / (kWindowGroup + 1) + 1];
   uint32_t huge[kKeys / (kWarpGroup + 1) + 1];
 };
-
-// The threads that sort a group together.
-struct WarpTeam {
-  static __device__ __forceinline__ uint32_t rank() { return lane_id(); }
-  static __device__ __forceinline__ uint32_t threads() { return 32; }
-  static __device__ __forceinline__ void sync() { __syncwarp(); }
-};
-
-struct BlockTeam {
-  static __device__ __forceinline__ uint32_t rank() { return threadIdx.x; }
-  static __device__ __forceinline__ uint32_t threads() { return blockDim.x; }
-  static __device__ __forceinline__ void sync() { __syncthreads(); }
-};
-
-// Sorts keys[0 .. count) ascending with Batcher's bitonic network in the form whose comparators all point one way, so
-// that the missing keys of a count that is no power of two need no padding. 105 steps for 9,216 keys.
-template <class Team, class U>
-__device__ __forceinline__ void network_sort(U *keys, uint32_t count) {
-  const auto exchange = [&](uint32_t low, uint32_t high) {
-    if (high >= count) return;
-    const U a = keys[low], b = keys[high];
-    if (a > b) keys[low] = b, keys[high] = a;
-  };
-  for (uint32_t bits = 1; 1u << (bits - 1) < count; ++bits) {
-    // Pairs of runs of 2^(bits - 1) keys: the upper run is taken backwards.
-    for (uint32_t i = Team::rank();; i += Team::threads()) {
-      const uint32_t within = i & ((1u << (bits - 1)) - 1), low = (i - within) * 2 + within;
-      if (low >= count) break;
-      exchange(low, low ^ ((1u << bits) - 1));
-    }
-    Team::sync();
-    for (uint32_t half = 1u << (bits - 1) >> 1; half != 0; half >>= 1) {
-      for (uint32_t i = Team::rank();; i += Team::threads()) {
-        const uint32_t within = i & (half - 1), low = (i - within) * 2 + within;
-        if (low >= count) break;
-        exchange(low, low + half);
-      }
-      Team::sync();
-    }
-  }
-}
-
-// Sorts up to 32 keys by one warp: each lane counts the keys that come before its own.
-template <class U>
-__device__ __forceinline__ void sort_few(U *keys, uint32_t count) {
-  const U key = keys[min(lane_id(), count - 1)];
-  uint32_t place = 0;
-  for (uint32_t i = 0; i < count; ++i) {
-    const U other = keys[i];
-    place += other < key || (other == key && i < lane_id());
-  }
-  __syncwarp();
-  if (lane_id() < count) keys[place] = key;
-}
 
 // By one warp. Returns whether the group is left to the whole block.
 template <class U>
