@@ -63,7 +63,7 @@ TEST_P(MemoryArguments, WorkspaceSizesAreThoseOfEveryBuild) {
     uint64_t n, last, bytes;
   };
   constexpr Known kKnown[] = {
-      {GSORT_OP_SORT, GSORT_U32, 1000000, 0, 4282624},
+      {GSORT_OP_SORT, GSORT_U32, 1000000, 0, 4350208},
       {GSORT_OP_SORT, GSORT_F64, 16777216, 0, 145682944},
       {GSORT_OP_SORT, GSORT_U8, 100000000, 0, 108345344},
       {GSORT_OP_SORT_PAIRS, GSORT_I64, 1000000, 8, 16300800},

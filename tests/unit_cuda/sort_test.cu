@@ -198,7 +198,9 @@ TEST_F(SortTest, EdgesOfTilesAndBlocks) {
   for (const gsort_dtype dtype : {GSORT_U8, GSORT_U16, GSORT_U32, GSORT_U64}) {
     const uint32_t bytes = dtype_bytes(dtype);
     std::vector<uint64_t> edges = {sort::small::kRankSortItemsMax, sort::small::kGridShareAimed,
-                                   sort::small::kGridHalfItemsMax, sort::small::kGridItemsMax};
+                                   sort::small::kGridHalfItemsMax, sort::small::kGridItemsMax,
+                                   sort::small::long_grid_items_max(8)};
+    if (bytes == 4) edges.push_back(sort::small::long_grid_items_max(4));
     for (const uint32_t item_bytes :
          {sort::small::bytes_of_item(bytes, false), sort::small::bytes_of_item(bytes, true)})
       for (const uint32_t times : {1u, 2u}) edges.push_back(times * sort::small::block_items(item_bytes));

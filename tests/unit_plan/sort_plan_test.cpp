@@ -55,7 +55,7 @@ bool may_take(const Request &r, const Plan &plan, const DeviceFacts &device, boo
     case Algorithm::kGridSampleSort:
       return device.compute_capability >= 90 && device.compute_capability < 120 &&
              device.multiprocessors >= small::kGridBlocksMax && shared >= small::kGridSharedBytesMin &&
-             small::grid_applies(r.n, plan.key_bytes);
+             small::grid_applies(r.n, plan.key_bytes, !keys_alone);
     case Algorithm::kStable:
       return !keys_alone && shared >= msd::kStableSharedBytesMin && msd::stable_applies(r.n, plan.key_bytes, asked);
     case Algorithm::kLsd:
@@ -128,10 +128,13 @@ TEST(SortPlan, ShortInputsStayInOneBlockAndLongOnesDoNot) {
     }
     if (bytes >= 4) {
       EXPECT_EQ(Algorithm::kGridSampleSort, chosen(single + 1));
+      const uint64_t most = small::long_grid_items_max(bytes);
       EXPECT_EQ(Algorithm::kGridSampleSort, chosen(small::kGridItemsMax));
-      EXPECT_EQ(Algorithm::kLsd, chosen(small::kGridItemsMax + 1));
-      EXPECT_EQ(Algorithm::kLsd, chosen(msd::kItemsMin - 1));
-      EXPECT_EQ(Algorithm::kMsd, chosen(msd::kItemsMin));
+      EXPECT_EQ(Algorithm::kGridSampleSort, chosen(most));
+      EXPECT_GE(most + 1, msd::kItemsMin) << "between a grid and partitions no way is left";
+      EXPECT_EQ(Algorithm::kMsd, chosen(most + 1));
+      EXPECT_EQ(Algorithm::kLsd, chosen(msd::kItemsMin - 1, few_multiprocessors));
+      EXPECT_EQ(Algorithm::kMsd, chosen(msd::kItemsMin, few_multiprocessors));
       EXPECT_EQ(Algorithm::kLsd, chosen(msd::kItemsMin, kLeastDevice));
       EXPECT_EQ(Algorithm::kMsd, chosen(msd::kItemsMax));
       EXPECT_EQ(Algorithm::kLsd, chosen(msd::kItemsMax + 1));
@@ -211,7 +214,10 @@ void check_layout(const Request &r, const Plan &plan, const Slices &l) {
   const bool count = plan.key_bytes == 2 && alone, chip = is_on_chip(plan.algorithm);
   const bool grid = plan.algorithm == Algorithm::kGridSampleSort;
   const uint64_t counted = plan.tries_fast_path && alone ? uint64_t{4} << fast_path::kBitsMax : 0;
-  const uint64_t items = grid ? n * small::bytes_of_item(plan.key_bytes, !alone) : 0;
+  const uint64_t items = grid && !alone ? n * small::bytes_of_item(plan.key_bytes, !alone) : 0;
+  if (grid && alone) {
+    EXPECT_EQ(l.keys_y, l.grid_staged) << "keys are staged where there is room for them anyhow";
+  }
   const uint64_t slots = plan.lsd.slots;
   EXPECT_GE(slots, plan.lsd.digits);
   EXPECT_GE(slots, 2u) << "an odd pass in place needs a way back";
@@ -236,7 +242,7 @@ void check_layout(const Request &r, const Plan &plan, const Slices &l) {
        {"fill_bases", l.fill_bases, count ? uint64_t{65536} * 8 : 0},
        {"fast_path_bases", l.fast_path_bases, counted},
        {"msd_tables", l.msd_tables, tables_bytes(r, plan)},
-       {"grid_staged", l.grid_staged, items},
+       {"grid_staged", alone ? l.grid_spare : l.grid_staged, items},
        {"grid_spare", l.grid_spare, items},
        {"grid_starts", l.grid_starts, grid ? small::kGridBlocksMax * small::kGridStartsStride * uint64_t{4} : 0}},
       l.bytes, 256);
@@ -251,13 +257,13 @@ void check_cleared_and_all(const Request &r, const Plan &plan, const Slices &l) 
   EXPECT_EQ(l.fast_path_state, l.zero_bytes);
   EXPECT_EQ(l.bases, l.fast_path_zero_bytes);
   EXPECT_EQ(0u, l.fast_path_zero_bytes % 16) << "it is cleared by vectors";
-  const bool may_be_grid = small::grid_applies(n, plan.key_bytes);
+  const bool may_be_grid = small::grid_applies(n, plan.key_bytes, !alone);
   const bool may_be_chip =
       pairs && (may_be_grid || small::block_applies(n, plan.key_bytes, !alone, small::kLongBlockSharedBytes));
   const uint64_t fixed = l.bases + plan.lsd.slots * 2 * bins * 8 + tables_bytes(r, plan) + 24 * 256 + counted + filled +
                          (may_be_grid ? small::kGridStartsBytes : 0);
   const uint64_t arrays = 2 * keys + 2 * carried + (pairs ? n * (r.value_bytes + (may_be_chip ? 4 : 0)) : 0) +
-                          (may_be_grid ? 2 * n * small::bytes_of_item(plan.key_bytes, !alone) : 0);
+                          (may_be_grid && !alone ? 2 * n * small::bytes_of_item(plan.key_bytes, !alone) : 0);
   EXPECT_LE(l.bytes, fixed + arrays) << "more than is used";
 }
 
@@ -294,6 +300,7 @@ TEST(SortSlices, NeedNoMoreOnAnyDevice) {
 }
 
 TEST(SortSlices, LongestInputOfTheGridHasRoomForAllThatItsBlocksStage) {
+  // Items of 16 bytes.
   const Request r = make(Operation::kSortPairs, GSORT_U64, small::kGridItemsMax, 8);
   const Slices l = make_plan(r, kHopper).slices;
   EXPECT_GE(l.grid_spare - l.grid_staged, small::kGridItemsMax * 16);

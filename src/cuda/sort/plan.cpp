@@ -29,7 +29,8 @@ Choice choices(const Request &request, const Plan &plan, const Abilities &abilit
   Choice can{};
   can.rank = request.n <= small::kRankSortItemsMax;
   can.block = small::block_applies(request.n, plan.key_bytes, wants_sources(request), abilities.shared_bytes);
-  can.grid = abilities.grid_sample_sort && small::grid_applies(request.n, plan.key_bytes);
+  can.grid = abilities.grid_sample_sort && abilities.shared_bytes >= small::grid_shared_bytes(request.n) &&
+             small::grid_applies(request.n, plan.key_bytes, wants_sources(request));
   can.msd = alone && partition && msd::applies(request.n, plan.key_bytes);
   can.stable =
       !alone && partition_stable && msd::stable_applies(request.n, plan.key_bytes, asked == Algorithm::kStable);
@@ -107,7 +108,7 @@ Slices lay_out(const Request &request, const Plan &plan) {
   slices.keys_y = counter.take(key_bytes);
   slices.values_x = counter.take(plan.gathers_values ? carried_bytes : 0);
   slices.values_y = counter.take(carried_bytes);
-  const bool grid = small::grid_applies(request.n, plan.key_bytes);
+  const bool grid = small::grid_applies(request.n, plan.key_bytes, sources);
   const bool on_chip =
       pairs && (grid || small::block_applies(request.n, plan.key_bytes, sources, small::kLongBlockSharedBytes));
   slices.small_indices = counter.take(on_chip ? request.n * 4 : 0);
@@ -118,9 +119,11 @@ Slices lay_out(const Request &request, const Plan &plan) {
   slices.fill_bases = counter.take(fill_bins * 8);
   slices.fast_path_bases = counter.take(slices.fast_path_zero_bytes - slices.fast_path_counts);
   slices.msd_tables = counter.take(partition_tables_bytes(plan));
-  const uint64_t staged_bytes = grid ? request.n * small::bytes_of_item(plan.key_bytes, sources) : 0;
+  // Keys alone are staged where passes would put them, and buckets that no block can hold are sorted in the output.
+  const uint64_t staged_bytes = grid && sources ? request.n * small::bytes_of_item(plan.key_bytes, sources) : 0;
   slices.grid_staged = counter.take(staged_bytes);
   slices.grid_spare = counter.take(staged_bytes);
+  if (grid && !sources) slices.grid_staged = slices.keys_y;
   slices.grid_starts = counter.take(grid ? small::kGridStartsBytes : 0);
   slices.bytes = counter.bytes();
   return slices;
@@ -144,7 +147,8 @@ Plan plan_for(const Request &request, const Abilities &abilities, const Options 
     if (msd::uses_splitters(request.n, plan.key_bytes)) plan.split = msd::plan_split(request.n);
   }
   if (plan.algorithm == Algorithm::kStable) plan.stable = msd::plan_stable(request.n);
-  if (plan.algorithm == Algorithm::kGridSampleSort) plan.grid = small::plan_grid(request.n);
+  if (plan.algorithm == Algorithm::kGridSampleSort)
+    plan.grid = small::plan_grid(request.n, small::bytes_of_item(plan.key_bytes, wants_sources(request)));
   // The stable partition's second pass may end every bin of the first with a part of a tile.
   plan.look_back_tiles =
       request.n / plan.lsd.tile_items + 1 + (plan.algorithm == Algorithm::kStable ? msd::kStableBinsMax : 0);

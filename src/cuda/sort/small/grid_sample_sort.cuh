@@ -24,7 +24,7 @@ template <class U>
 struct GridParams {
   Params<U> arrays;
   void *staged;      // n items: every block's share in the order of buckets
-  void *spare;       // n items: buckets that no block can hold
+  void *spare;       // n items: buckets that no block can hold; of keys alone the output
   uint32_t *starts;  // [block][bucket]: place in the block's share; kGridStartsStride words a block
   uint32_t share;    // items of a block but the last, which may have fewer
   uint32_t samples;  // a multiple of the number of blocks
@@ -32,17 +32,20 @@ struct GridParams {
   uint32_t seed;
 };
 
-template <class U, bool kWithSources>
+template <class U, bool kWithSources, bool kLong>
 struct GridShape {
+  static constexpr uint32_t kItemBytes = bytes_of_item(sizeof(U), kWithSources);
   static constexpr uint32_t kThreads = kGridThreads;
-  static constexpr uint32_t kRows = kGridRows;
+  static constexpr uint32_t kRows = kLong ? long_grid_rows(kItemBytes) : kGridRows;
+  static constexpr uint32_t kSharedBytes = kLong ? kLongGridSharedBytes : kGridSharedBytesMin;
   static constexpr bool kSources = kWithSources;
   using ItemCodec = ItemCodecOf<U, kSources>;
   using Item = typename ItemCodec::Item;
   using Placed = ItemCodecOf<U, true>;  // splitters are distinct
   using Splitter = typename Placed::Item;
-  static constexpr uint32_t kSampleRows = kGridBlocksMax * kGridSamplesEach / kThreads;
-  using BucketShape = TileSortShape<ItemCodec, kThreads, kRows, 4096>;
+  static constexpr uint32_t kSampleRows =
+      kGridBlocksMax * (kLong ? long_grid_samples_each(kItemBytes) : kGridSamplesEach) / kThreads;
+  using BucketShape = TileSortShape<ItemCodec, kThreads, kRows, kLong ? 16384 : 4096>;
   using SampleShape = TileSortShape<Placed, kThreads, kSampleRows, 4096>;
 };
 
@@ -245,7 +248,7 @@ template <class U, class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, 1)
     grid_sample_sort_kernel(const __grid_constant__ GridParams<U> params) {
   // Smaller chips than those with clusters were not measured, and take other ways.
-  if constexpr (!kFitsHere<kGridSharedBytesMin> || !kClustersHere) return;
+  if constexpr (!kFitsHere<Shape::kSharedBytes> || !kClustersHere) return;
   extern __shared__ __align__(16) unsigned char shared[];
   auto &storage = *reinterpret_cast<GridStorage<Shape> *>(shared);
   partition_share(params, storage);

@@ -74,16 +74,16 @@ inline uint32_t sample_seed() {
   return static_cast<uint32_t>(now.tv_nsec) * 0x9e3779b9u ^ static_cast<uint32_t>(now.tv_sec);
 }
 
-template <class U, bool kSources>
+template <class U, bool kSources, bool kLong>
 void launch_grid_shape(const LaunchContext &context, const sort::Job &job) {
-  using Shape = GridShape<U, kSources>;
+  using Shape = GridShape<U, kSources, kLong>;
   constexpr uint32_t kSharedBytes = sizeof(GridStorage<Shape>);
-  static_assert(kSharedBytes <= kGridSharedBytesMin, "the plan counts with this size");
+  static_assert(kSharedBytes <= Shape::kSharedBytes, "the plan counts with this size");
   const GridPlan &plan = job.plan.grid;
   GridParams<U> params{};
   params.arrays = params_of<U>(job);
   params.staged = job.slice<void>(job.plan.slices.grid_staged);
-  params.spare = job.slice<void>(job.plan.slices.grid_spare);
+  params.spare = kSources ? job.slice<void>(job.plan.slices.grid_spare) : job.keys_x;
   params.starts = job.slice<uint32_t>(job.plan.slices.grid_starts);
   params.share = plan.share;
   params.samples = plan.samples;
@@ -94,13 +94,21 @@ void launch_grid_shape(const LaunchContext &context, const sort::Job &job) {
   launch_kernel(context, "grid_sample_sort_kernel", grid, grid_sample_sort_kernel<U, Shape>, params);
 }
 
+template <class U, bool kSources>
+void launch_grid_sources(const LaunchContext &context, const sort::Job &job) {
+  if constexpr (bytes_of_item(sizeof(U), kSources) <= 8) {
+    if (job.plan.grid.is_long) return launch_grid_shape<U, kSources, true>(context, job);
+  }
+  launch_grid_shape<U, kSources, false>(context, job);
+}
+
 template <class U>
 void launch_grid_sample_sort(const LaunchContext &context, const sort::Job &job) {
   if constexpr (sizeof(U) >= 4) {
     if (job.request->operation != Operation::kSort)
-      launch_grid_shape<U, true>(context, job);
+      launch_grid_sources<U, true>(context, job);
     else
-      launch_grid_shape<U, false>(context, job);
+      launch_grid_sources<U, false>(context, job);
   }
 }
 
