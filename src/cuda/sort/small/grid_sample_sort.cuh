@@ -131,12 +131,17 @@ __device__ __forceinline__ void partition_share(const GridParams<U> &params, Gri
   const uint32_t begin = blockIdx.x * params.share, count = min(params.share, params.arrays.n - begin);
   U keys[Shape::kRows];
   uint32_t places[Shape::kRows];
+  const auto load_keys = [&] {
 #pragma unroll
-  for (uint32_t row = 0; row < Shape::kRows; ++row) {
-    const uint32_t i = row * Shape::kThreads + threadIdx.x;
-    if (i < count) keys[row] = params.arrays.keys_in[begin + i];
-  }
+    for (uint32_t row = 0; row < Shape::kRows; ++row) {
+      const uint32_t i = row * Shape::kThreads + threadIdx.x;
+      if (i < count) keys[row] = params.arrays.keys_in[begin + i];
+    }
+  };
+  // Few are on their way meanwhile; many would only take registers that the sample's sort wants.
+  if constexpr (Shape::kRows <= kGridRows) load_keys();
   find_splitters(params, storage);
+  if constexpr (Shape::kRows > kGridRows) load_keys();
 #pragma unroll
   for (uint32_t row = 0; row < Shape::kRows; ++row) {
     const uint32_t i = row * Shape::kThreads + threadIdx.x;
