@@ -68,7 +68,8 @@ class SwitchedBuild:
         self.numbers = numbers
         self.constants_file = folder / "constants.txt"
         known = set(self.constants_file.read_text().splitlines()) if self.constants_file.exists() else set()
-        self.constant = {c for c in numbers if c.name in known}
+        # The switch is host code: with CUDA's compiler every change gets a build of its own.
+        self.constant = {c for c in numbers if cuda or c.name in known}
         copy_tree(self.tree)
         write_if_new(folder / "mutant.h", switch.HEADER % {"count": len(numbers) + 1})
         self.sources = {}
@@ -87,8 +88,8 @@ class SwitchedBuild:
     def compile(self, targets):
         while True:
             status, output = ninja(self.build, targets, "-k", "0")
+            self.constants_file.write_text("".join(sorted(c.name + "\n" for c in self.constant)))
             if status == 0:
-                self.constants_file.write_text("".join(c.name + "\n" for c in self.constant))
                 return
             blamed = self.blamed(output, "error") or self.blamed(output, "any")
             if not blamed:

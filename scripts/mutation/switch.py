@@ -171,7 +171,8 @@ def is_constant(code, mask, begin, change):
     """Where nothing but a constant can stand: the changes that need a build of their own, told without the compiler."""
     line = code[code.rfind("\n", 0, begin) + 1:(code + "\n").find("\n", change.end)]
     is_variable = re.search(r"\bconstexpr\b[^(]* = ", line) or re.match(r"(static |enum|const )", line)
-    return bool(is_variable) or line.endswith("\\") or change.kind == "condition" and ";" in mask[change.begin:change.end]
+    is_enumerator = re.search(r"\benum\b[^;{}]*\{[^{}]*$", mask[max(0, begin - 2000):begin])
+    return bool(is_variable or is_enumerator) or line.endswith("\\") or change.kind == "condition" and ";" in mask[change.begin:change.end]
 
 
 class Switched:
