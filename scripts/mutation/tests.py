@@ -18,6 +18,8 @@ float_environment fork merge pairs reduce scan segments shapes signals sort sum 
 topk_segments typed""".split()
 UNITS = {"gsort_unit_cpu": "unit_cpu", "gsort_unit_plan": "unit_plan"}
 CUDA_PROGRAMS = ["gsort_test_cuda_faults"]
+# Units that take longer are left out: a mutant is shown to hundreds of others.
+LONGEST_SECONDS = 30
 # A few calls of the tests whose length is a question of patience.
 ENVIRONMENT = {"GSORT_SHAPES_SECONDS": "60", "GSORT_SHAPES_CALLS": "250", "GSORT_SHAPES_LENGTHS": "130",
                "GSORT_SHAPES_PATIENCE": "20", "GSORT_SHAPES_LANES": "2"}
@@ -105,13 +107,14 @@ def measure(units, build, count):
             seen.write(bytes(count))
             seen.flush()
             begin = time.monotonic()
-            status = run(unit, environment_of(build, GSORT_MUTANT_SEEN=seen.name), 600)
+            status = run(unit, environment_of(build, GSORT_MUTANT_SEEN=seen.name), LONGEST_SECONDS)
             unit.seconds = time.monotonic() - begin
             unit.seen = pathlib.Path(seen.name).read_bytes()
             if status == 0:
                 good.append(unit)
             elif status != 77:
-                print(f"mutants: left out, because it fails without a mutant: {unit.name} (status {status})", flush=True)
+                why = "takes too long" if status == 124 else f"fails without a mutant (status {status})"
+                print(f"mutants: left out, for it {why}: {unit.name}", flush=True)
     return good
 
 

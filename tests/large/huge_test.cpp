@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <memory>
 #include <thread>
 
 #include "support/backend.h"
@@ -61,12 +62,15 @@ class HugeTest : public ::testing::TestWithParam<uint32_t> {
   void SetUp() override {
     GSORT_SKIP_WITHOUT(GetParam());
     if (!cuda() && std::getenv("GSORT_TESTS_HUGE") == nullptr) GTEST_SKIP() << "GSORT_TESTS_HUGE is not set";
+    handle_ = std::make_unique<Handle>(GetParam());
+    ASSERT_EQ(GSORT_OK, handle_->status()) << gsort_error_message(nullptr);
   }
   void TearDown() override {
+    handle_.reset();
     for (void *memory : allocated_) place_free(default_place(GetParam()), memory);
   }
   bool cuda() const { return GetParam() == GSORT_BACKEND_CUDA; }
-  gsort *g() const { return shared_handle(GetParam()); }
+  gsort *g() const { return handle_->get(); }
 
   // The arrays, and what the operation needs beside them; on the CPU engine a copy of the keys, with indices or not.
   bool room_for(uint64_t array_bytes, uint32_t op, gsort_dtype t, uint64_t n, uint64_t parameter) const {
@@ -182,6 +186,7 @@ class HugeTest : public ::testing::TestWithParam<uint32_t> {
   }
 
  private:
+  std::unique_ptr<Handle> handle_;  // a test's own: it holds the memory that it worked in
   std::vector<void *> allocated_;
 };
 
