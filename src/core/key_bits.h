@@ -29,15 +29,19 @@ struct KeyCodec {
   U nan_count;      // 2^mantissa - 1 with NAN_LAST on floats, otherwise 0
 
   static constexpr U kTop = static_cast<U>(U{1} << (sizeof(U) * 8 - 1));
+  // There are no floats of 8 bits; integers have one mask for all.
+  static constexpr bool kMayBeFloat = sizeof(U) > 1;
 
   GSORT_HOST_DEVICE bool is_identity() const { return mask_positive == 0 && mask_negative == 0 && nan_count == 0; }
 
   GSORT_HOST_DEVICE U encode(U bits) const {
+    if (!kMayBeFloat) return static_cast<U>(bits ^ mask_positive);
     const U plain = static_cast<U>(bits ^ ((bits & kTop) ? mask_negative : mask_positive));
     return nan_count == 0 ? plain : encode_nan_last(bits, plain);
   }
 
   GSORT_HOST_DEVICE U decode(U ordered) const {
+    if (!kMayBeFloat) return static_cast<U>(ordered ^ mask_positive);
     if (nan_count != 0) {
       const U first_negative_nan = static_cast<U>(U{0} - nan_count);
       if (ordered >= first_negative_nan) return ordered;

@@ -6,11 +6,23 @@
 namespace gsort_internal::topk {
 namespace {
 
+// Composites of keys of 4 bytes are wide for indices of more than 32 bits, and no registers keep so long a row.
+template <class U, class C>
+constexpr bool kMayBeResident = sizeof(U) == 8 || sizeof(C) == 8;
+
+template <class U, class C>
+auto team_kernel(bool resident) {
+  if constexpr (kMayBeResident<U, C>) {
+    if (resident) return topk_team_kernel<U, C, true>;
+  }
+  return topk_team_kernel<U, C, false>;
+}
+
 template <class U, class C>
 void launch_team_as(const LaunchContext &context, const TeamArgs<U> &args) {
   const uint64_t composites = uint64_t{args.plan.buffer_items} + args.plan.run_items;
   const uint64_t shared_bytes = kBins * 4 + composites * sizeof(C);
-  const auto kernel = args.plan.resident.need != 0 ? topk_team_kernel<U, C, true> : topk_team_kernel<U, C, false>;
+  const auto kernel = team_kernel<U, C>(args.plan.resident.need != 0);
   Grid grid = {args.plan.teams * args.plan.blocks, kTeamThreads, static_cast<uint32_t>(shared_bytes)};
   grid.together = args.plan.cluster ? Together::kClusters : Together::kGrid;
   grid.cluster_blocks = args.plan.blocks;

@@ -96,39 +96,41 @@ __device__ __forceinline__ void team_prefetch(const TeamView<C> &team, const Row
     prefetch_to_l2(row.data, row.head + (uint64_t{i} * team.blocks + team.rank) * tile, tile, row.items);
 }
 
-// Draws a sample and agrees on a bound at its rank among the groups' best, or the blocks'.
-template <class U, class C>
+// Draws a sample and agrees on a bound at its rank among the groups' best, or the blocks'. A row that may be resident
+// is its own sample.
+template <class U, class C, bool kResident>
 __device__ __forceinline__ C team_sample_bound(TeamView<C> &team, const Row<U> &row) {
   const TeamPlan &plan = team.plan;
-  if (plan.group_lanes != 0)
+  if (kResident || plan.group_lanes != 0)
     team_group<U, C>(team, row, plan.group_lanes);
   else if (plan.drawn_rank != 0)
     team_draw_best<U, C>(team, row, static_cast<uint32_t>(plan.sample.items));
   else
     team_draw<U, C>(team, row, plan.sample.items);
   // Memory would have nothing to do while the team agrees. Not before the draws have come, which would wait behind it.
-  if (threadIdx.x == 0) team_prefetch(team, row);
+  if (!kResident && threadIdx.x == 0) team_prefetch(team, row);
   if (team.begun)
     team.barrier();
   else
     team.first_barrier();
-  if (plan.drawn_rank != 0) return grid_bound(team_shared(team), team.samples, team.blocks, plan.drawn_rank);
+  if (!kResident && plan.drawn_rank != 0)
+    return grid_bound(team_shared(team), team.samples, team.blocks, plan.drawn_rank);
   return team_bound(team, team.area, plan.groups, plan.sample.rank);
 }
 
 // Takes all composites up to a bound that a sample tells: into the blocks' buffers, and list_a where a buffer is full.
 // Leaves the bound in team, and in team.found how many there are; only this block's number if they are likely to be
 // few.
-template <class U, class C>
+template <class U, class C, bool kResident>
 __device__ __noinline__ void team_candidates(TeamView<C> &team, const Row<U> &row, uint32_t parity) {
-  const C bound = team_sample_bound(team, row);
+  const C bound = team_sample_bound<U, C, kResident>(team, row);
   // All blocks have left the last round, whose counter this one is not; it serves the next round.
   if (team.rank == 0 && threadIdx.x == 0) team.control->overflow[parity ^ 1] = 0;
   team_open_sink(team, bound, parity);
   filter_row<U, C>(row, {team.rank, team.blocks, team.plan.tile_vectors}, team.sink);
   __syncthreads();
   const uint32_t mine = team.scratch->count < team.buffer_items ? team.scratch->count : team.buffer_items;
-  if (team.plan.slot_bits != 0) {
+  if (!kResident && team.plan.slot_bits != 0) {
     if (threadIdx.x == 0) team.found.mine = mine;
     __syncthreads();
     return;
@@ -183,16 +185,17 @@ __device__ void team_make(const TeamArgs<U> &args, unsigned char *dynamic, Scrat
   team.scratch = scratch;
 }
 
-// One row by one team: the best k, 1 <= k <= the row's elements. `round` counts the rows that were sampled.
-template <class U, class C>
+// One row by one team: the best k, 1 <= k <= the row's elements. `round` counts the rows that were sampled. A row that
+// was resident and still has too many candidates to count is rare enough for the exact way.
+template <class U, class C, bool kResident>
 __device__ void team_row(TeamView<C> &team, const Row<U> &row, uint64_t k, const TeamArgs<U> &args,
                          uint64_t output_begin, uint32_t &round) {
   const Output<U> &output = args.problem.output;
   bool enough = false;
   if (team.plan.sample.items != 0) {
     const uint32_t parity = round++ % 2;
-    team_candidates<U, C>(team, row, parity);
-    if (team.plan.slot_bits != 0 && team_few<U, C>(team, row, k, parity, output, output_begin)) {
+    team_candidates<U, C, kResident>(team, row, parity);
+    if (!kResident && team.plan.slot_bits != 0 && team_few<U, C>(team, row, k, parity, output, output_begin)) {
       __syncthreads();
       return;
     }
@@ -202,7 +205,7 @@ __device__ void team_row(TeamView<C> &team, const Row<U> &row, uint64_t k, const
       if (team.few.countable(team.plan.count_items)) return team_place<U, C>(team, row, k, output, output_begin);
     }
   }
-  if (enough)
+  if (!kResident && enough)
     team_select<C>(team, k);
   else
     team_exact<U, C>(team, row, k, args);
@@ -261,7 +264,7 @@ __global__ __launch_bounds__(kTeamThreads, 1) void topk_team_kernel(const __grid
     }
     __syncthreads();
     const uint64_t k = min_of(problem.k, row.items), begin = r * problem.k;
-    team_row<U, C>(team, row, k, args, begin, round);
+    team_row<U, C, kResident>(team, row, k, args, begin, round);
     if (ragged)
       write_missing(problem.output, begin + k, begin + problem.k, team.rank * blockDim.x + threadIdx.x,
                     team.blocks * blockDim.x);
