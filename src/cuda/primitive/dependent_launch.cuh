@@ -4,19 +4,21 @@
 #ifndef GSORT_CUDA_PRIMITIVE_DEPENDENT_LAUNCH_CUH_
 #define GSORT_CUDA_PRIMITIVE_DEPENDENT_LAUNCH_CUH_
 
+#include <cuda_runtime.h>
+
 namespace gsort_internal {
 
 // Until the kernel before has ended and its writes are visible: kernels are launched before that, where the chip can.
 __device__ __forceinline__ void wait_for_kernel_before() {
 #if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
+  cudaGridDependencySynchronize();
 #endif
 }
 
 // The kernel behind may begin as far as it does not need this one's results.
 __device__ __forceinline__ void allow_next_kernel() {
 #if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  cudaTriggerProgrammaticLaunchCompletion();
 #endif
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Words that blocks of a grid tell each other through global memory, by the order that each access has. Written out:
-// cuda::atomic_ref does not say that the memory is global, and its generic accesses are other instructions.
+// cuda::atomic_ref and the compiler's __nv_atomic functions do not say that the memory is global, not even behind
+// __builtin_assume(__isGlobal()), and their generic accesses are other instructions (LD for LDG, ATOM for RED).
 #ifndef GSORT_CUDA_PRIMITIVE_MEMORY_ORDER_CUH_
 #define GSORT_CUDA_PRIMITIVE_MEMORY_ORDER_CUH_
 

@@ -42,11 +42,11 @@ __device__ __forceinline__ void shared_max(uint32_t *p, uint32_t value) {
 // A barrier of the first `threads` threads of a block, whole warps, beside __syncthreads(), which is number 0.
 template <uint32_t kNumber>
 __device__ __forceinline__ void sync_threads(uint32_t threads) {
-  asm volatile("bar.sync %0, %1;" ::"n"(kNumber), "r"(threads) : "memory");
+  __barrier_sync_count(kNumber, threads);
 }
 template <uint32_t kNumber, uint32_t kThreads>
 __device__ __forceinline__ void sync_threads() {
-  asm volatile("bar.sync %0, %1;" ::"n"(kNumber), "n"(kThreads) : "memory");
+  __barrier_sync_count(kNumber, kThreads);
 }
 
 // Loads of what is read once: they leave what shared memory leaves of L1 to the few things that are read again.
@@ -69,7 +69,7 @@ __device__ __forceinline__ void load_once_if(bool there, const uint4 *p, uint4 &
       : "l"(p), "r"(static_cast<uint32_t>(there)));
 }
 
-// A binary16 as a float. (__half2float() takes a class of its own.)
+// A binary16 as a float and back. (The same instructions as __half2float(__ushort_as_half()), without its header.)
 __device__ __forceinline__ float float_of_half(uint16_t bits) {
   float f;
   asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(bits));
@@ -81,6 +81,7 @@ __device__ __forceinline__ uint16_t half_of_float(float f) {
   return bits;
 }
 
+// (cuda::ptx has it too; see cluster.cuh.)
 __device__ __forceinline__ uint64_t global_nanoseconds() {
   uint64_t nanoseconds;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds));
