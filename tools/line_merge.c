@@ -231,14 +231,10 @@ static int merge_all(line_merge *m, kept_line *kept, kept_line *last, part_write
 
 int line_merge_run(line_merge *m, output *out) {
   kept_line *kept = calloc((size_t)m->run_count + 1, sizeof *kept);
-  part_writer *writer = calloc(1, sizeof *writer);
+  part_writer *writer = part_writer_new(out, m->rules->threads, merge_part);
   int code = kept != NULL && writer != NULL ? exit_ok : report_failure("not enough memory");
-  if (code == exit_ok) {
-    *writer = (part_writer){.out = out, .threads = m->rules->threads, .make = merge_part};
-    code = merge_all(m, kept, &kept[m->run_count], writer);
-    part_writer_free(writer);
-  }
-  free(writer);
+  if (code == exit_ok) code = merge_all(m, kept, &kept[m->run_count], writer);
+  part_writer_free(writer);
   for (int i = 0; kept != NULL && i <= m->run_count; i++) free(kept[i].text);
   free(kept);
   for (int i = 0; i < m->run_count; i++) {

@@ -62,11 +62,11 @@ static void show(void *context, uint64_t done, uint64_t all) {
 
 int lines_write(output *out, const lines *l, bool unique) {
   gathering all = {l, unique, lines_of_part(l)};
-  part_writer *w = calloc(1, sizeof *w);
+  part_writer *w = part_writer_new(out, l->rules->threads, gather_part);
   if (w == NULL) return report_failure("not enough memory to write");
-  *w = (part_writer){.out = out, .threads = l->rules->threads, .context = &all, .make = gather_part, .show = show};
+  w->context = &all;
+  w->show = show;
   const int code = part_writer_run(w, (l->count + all.part_lines - 1) / all.part_lines);
   part_writer_free(w);
-  free(w);
   return code;
 }
