@@ -29,14 +29,16 @@ static uint64_t group_limit(void) {
   return limit;
 }
 
-uint64_t memory_limit(const options *opt) {
-  if (opt->memory_bytes != 0) return opt->memory_bytes;
+uint64_t memory_available(void) {
   const long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGE_SIZE);
   uint64_t bytes = pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : UINT64_MAX;
   bytes = least(bytes, group_limit());
   bytes = least(bytes, resource_limit(RLIMIT_AS));
-  bytes = least(bytes, resource_limit(RLIMIT_DATA));
-  return bytes / 2;
+  return least(bytes, resource_limit(RLIMIT_DATA));
+}
+
+uint64_t memory_limit(const options *opt) {
+  return opt->memory_bytes != 0 ? opt->memory_bytes : memory_available() / 2;
 }
 
 void memory_return_promptly(void) {

@@ -5,8 +5,10 @@
 
 #include "options.h"
 
-// --memory; without it half of what this process may have: of the machine's memory, of its control group's and of its
-// own limits the least.
+// What this process may have: of the machine's memory, of its control group's and of its own limits the least.
+uint64_t memory_available(void);
+
+// --memory; without it half of that.
 uint64_t memory_limit(const options *opt);
 
 // From now on freed blocks of more than a few pages go back to the system at once, so that what one step of a sort in

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory_limit.h"
 #include "options.h"
 #include "report.h"
 
@@ -203,18 +204,28 @@ static int apply_axis(parse_state *state, const char *value) {
   return code;
 }
 
+// A percentage of the memory that there is.
+static int apply_percentage(parse_state *state, const char *digits) {
+  uint64_t percent = 0;
+  const int code = parse_count("--memory", digits, 100, &percent);
+  if (code != exit_ok) return code;
+  state->out->memory_bytes = memory_available() / 100 * percent;
+  return percent > 0 ? exit_ok : report_usage("--memory: no memory is not enough");
+}
+
 // A number and a unit.
 static int apply_memory(parse_state *state, const char *value) {
-  static const char units[] = "bKMGT";
+  static const char units[] = "%bKMGT";
   const size_t length = strlen(value);
   const char *unit = length > 1 ? strchr(units, value[length - 1]) : NULL;
   char digits[24];
   if (unit == NULL || length > sizeof digits) {
-    return report_usage("--memory: \"%s\" is not a number and a unit b, K, M, G or T, such as 512M", value);
+    return report_usage("--memory: \"%s\" is not a number and a unit %%, b, K, M, G or T, such as 512M", value);
   }
   memcpy(digits, value, length - 1);
   digits[length - 1] = '\0';
-  const unsigned shift = 10 * (unsigned)(unit - units);
+  if (*unit == '%') return apply_percentage(state, digits);
+  const unsigned shift = 10 * (unsigned)(unit - units - 1);
   uint64_t count = 0;
   const int code = parse_count("--memory", digits, UINT64_MAX >> shift, &count);
   if (code != exit_ok) return code;

@@ -36,6 +36,7 @@ class External(tool_case.ToolCase):
     want = test_lines.text(test_lines.ordered(lines))
     for limit in ("1b", "20K", "200K", "2M"):
       self.assertEqual(self.same([], path, limit), want)
+    self.assertEqual(self.good("sort", "-S", "30%", path), want)
     self.same(["-ru"], path, "50K")
     self.same(["--type", "f64"], self.file("f.txt", b"".join(b"%d\n" % (i * 7919 % 10007) for i in range(10007))), "30K")
 

@@ -60,7 +60,7 @@ class Usage(tool_case.ToolCase):
     for share in ("101", "-1", "x", "", "50,", "1.2345678", ".", "1..2", "9" * 20):
       self.bad(2, "--percentiles: ", "percentile", "-p", share)
     self.bad(2, "more than 64", "percentile", "-p", ",".join(["1"] * 65))
-    for size in ("5", "M", "5X", "x5M", "99999999999999999999G", "0K", ""):
+    for size in ("5", "M", "5X", "x5M", "99999999999999999999G", "0K", "", "%", "0%", "101%", "5b%"):
       self.bad(2, "--memory: ", "sort", "-S", size)
     self.bad(2, "--axis: ", "sort", "--axis", "first")
 
