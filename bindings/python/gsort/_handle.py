@@ -116,14 +116,14 @@ class Handle:
         """Stops the call that runs now, if any, from any thread; it raises CancelledError. Does not wait."""
         self._check(self._library.gsort_cancel(self._open_handle()))
 
-    def reserve(self, operation, dtype, n, k_or_value_bytes=0):
+    def reserve(self, operation, dtype, n, parameter=0):
         """Allocates what a later call with device arrays needs, so that it can be captured into a CUDA graph. The
         arguments are those of workspace_bytes()."""
         if operation not in _library.OPERATIONS:
             raise InvalidArgumentError(f"operation = {operation!r} is none of {', '.join(_library.OPERATIONS)}")
         handle = self._open_handle()
         code = code_of(dtype, "dtype")
-        self._check(self._library.gsort_reserve(handle, _library.OPERATIONS[operation], code, n, k_or_value_bytes))
+        self._check(self._library.gsort_reserve(handle, _library.OPERATIONS[operation], code, n, parameter))
 
     @property
     def info(self):

@@ -119,7 +119,7 @@ def library():
     return _library
 
 
-def workspace_bytes(operation, dtype, n, k_or_value_bytes=0):
+def workspace_bytes(operation, dtype, n, parameter=0):
     """Device memory beyond its arrays that a call with device arrays needs. Needs no GPU.
 
     Args:
@@ -127,7 +127,7 @@ def workspace_bytes(operation, dtype, n, k_or_value_bytes=0):
             "topk_segments", "sum", "reduce" or "scan".
         dtype: type of the elements.
         n: number of elements.
-        k_or_value_bytes: k of a top-k, bytes of a value or an index, number of segments; otherwise 0.
+        parameter: k of a top-k, bytes of a value or an index, number of segments; otherwise 0.
 
     >>> gsort.workspace_bytes("sort", "float32", 0)
     0
@@ -137,7 +137,7 @@ def workspace_bytes(operation, dtype, n, k_or_value_bytes=0):
     result = _u64()
     lib = library()
     status = lib.gsort_workspace_bytes(
-        OPERATIONS[operation], code_of(dtype, "dtype"), n, k_or_value_bytes, ctypes.byref(result)
+        OPERATIONS[operation], code_of(dtype, "dtype"), n, parameter, ctypes.byref(result)
     )
     if status:
         raise error_of(status, lib.gsort_error_message(None).decode())
