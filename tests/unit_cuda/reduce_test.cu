@@ -94,7 +94,7 @@ constexpr gsort_dtype kTypes[] = {GSORT_U8,  GSORT_I8,  GSORT_U16, GSORT_I16,  G
 std::vector<uint64_t> lengths(uint32_t width) {
   std::vector<uint64_t> all;
   for (uint64_t n = 1; n <= 36; n++) all.push_back(n);
-  const uint64_t tile = Tuning::kTileBytes / width;
+  const uint64_t tile = Tuning::tile_bytes(width == 8 ? DoubleTuning::kThreads : Tuning::kThreads) / width;
   const uint64_t cluster = tile * Tuning::kClusterBlocksMax;
   for (const uint64_t n : {tile / 4, tile, 2 * tile, 3 * tile, 5 * tile, cluster, 3 * cluster})
     for (const int d : {-1, 0, 17}) all.push_back(n + static_cast<uint64_t>(d));
@@ -164,6 +164,10 @@ const FloatInput kFloatInputs[] = {
      [](gsort_dtype t, uint64_t i, uint64_t, uint64_t r) { return scaled(t, i % 2 == 0 ? 100 : -100, r); }},
     {"rising exponents", [](gsort_dtype t, uint64_t i, uint64_t n,
                             uint64_t r) { return scaled(t, static_cast<int64_t>(i * 200 / n) - 100, r); }},
+    {"a few far off",
+     [](gsort_dtype t, uint64_t, uint64_t, uint64_t r) {
+       return scaled(t, (r >> 54) != 0 ? 0 : static_cast<int64_t>(r >> 32 & 255) - 128, r);
+     }},
     {"one at the top, rest at the bottom",
      [](gsort_dtype t, uint64_t i, uint64_t n, uint64_t r) { return i == n / 2 ? exponent_mask(t) - 1 : r & 3; }},
     {"sum halfway between doubles",
@@ -204,8 +208,13 @@ TEST_F(ReduceTest, ManyTilesAThread) {
       if (HasFatalFailure()) return;
     }
   }
-  // Enough for the integers behind the levels to be flushed too.
-  check_sums(GSORT_F32, float_content(kFloatInputs[1], GSORT_F32, (uint64_t{19} << 20) + 1), 1);
+  // Enough for the integers behind the levels, and for the bins, to be flushed too.
+  for (const gsort_dtype t : {GSORT_F32, GSORT_BF16, GSORT_F64})
+    for (const uint32_t input : {1u, 2u}) {
+      SCOPED_TRACE(kFloatInputs[input].name);
+      check_sums(t, float_content(kFloatInputs[input], t, (uint64_t{19} << 20) + 1), 1);
+      if (HasFatalFailure()) return;
+    }
 }
 
 // The last block must see what all others added: the same bits every time, with all blocks arriving close together.

@@ -50,6 +50,25 @@ TEST(SumPlan, EveryScopeHasWhatItNeeds) {
   EXPECT_STRNE(scope_name(Scope::kGrid), scope_name(Scope::kCluster));
 }
 
+// Sums of doubles keep an exact sum of every thread in shared memory; their extremes do not.
+TEST(SumPlan, DoublesHaveBlocksOfTheirOwn) {
+  const DeviceFacts device = {90, 132, 232448};
+  for (const uint64_t tiles : {1u, 2u, 3u, 8u, 9u, 5000u}) {
+    const uint64_t n = tiles * Tuning::tile_bytes(DoubleTuning::kThreads) / 8;
+    const Plan plan = make_plan(make(Operation::kSum, GSORT_F64, n, 0), device);
+    EXPECT_EQ(DoubleTuning::kThreads, plan.threads);
+    EXPECT_EQ(DoubleTuning::kSharedBytes, plan.shared_bytes);
+    EXPECT_EQ(tiles == 1 ? Scope::kBlock : tiles <= 8 ? Scope::kCluster : Scope::kGrid, plan.scope) << tiles;
+  }
+  Request greatest = make(Operation::kReduce, GSORT_F64, 1000000, 0);
+  greatest.reduce_op = GSORT_MAX;
+  EXPECT_EQ(Tuning::kThreads, make_plan(greatest, device).threads);
+  EXPECT_EQ(0u, make_plan(greatest, device).shared_bytes);
+  greatest.reduce_op = GSORT_MEAN;
+  EXPECT_EQ(DoubleTuning::kThreads, make_plan(greatest, device).threads);
+  EXPECT_EQ(Tuning::kThreads, make_plan(sum_of(1000000), device).threads);
+}
+
 TEST(SumPlan, ClustersWhereTheOtherFamiliesHaveThem) {
   const uint64_t bytes = uint64_t{Tuning::kTileBytes} * 4;
   for (const uint32_t capability : {75u, 80u, 86u, 89u, 90u, 100u, 103u, 120u, 121u}) {

@@ -1,44 +1,86 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Where elements of 8-bit exponents go that the registers' window does not cover.
+// A thread's own exact sum of floats of 8-bit exponents, for any data: a double in shared memory for every few
+// exponents, to which elements are added without rounding, without a branch and without an atomic.
+//
+// With 2^b exponents a bin, elements of m + 1 significant bits are integers below 2^(m + 2^b) in units of the bin's
+// smallest spacing, and sums of 2^kPendingBits of them below 2^53. Infinities and NaNs fall into the last bin, where
+// the additions treat them as IEEE 754 does; what they cover there no longer matters.
 #ifndef GSORT_CUDA_SUM_BINS_CUH_
 #define GSORT_CUDA_SUM_BINS_CUH_
 
 #include <cstdint>
 
+#include "core/superaccumulator.h"
+#include "cuda/primitive/warp.cuh"
+#include "cuda/sum/counters.cuh"
 #include "cuda/sum/plan.h"
 
 namespace gsort_internal::sum {
 
-// A thread's own exact sum of binary32 numbers in shared memory, without atomics: bin i counts units of
-// 2^(32 * i - 149) in 64 bits. 2^8 additions of less than 2^55 each fit between two calls of carry().
+// kMantissaBits: of the elements, without the leading 1.
+template <uint32_t kMantissaBits>
 struct FloatBins {
-  static constexpr uint32_t kBins = 9;  // 254 exponents, 32 a bin, and one for the carries
-  static constexpr uint32_t kPositionOfUnit = 1074 - 149;
+  static constexpr uint32_t kExponentBits = kMantissaBits > 16 ? 4 : 5;  // of a field, that share a bin
+  static constexpr uint32_t kBins = 1u << (8 - kExponentBits);
+  // Additions to a thread's bins between two calls of flush(), elements outside all tiles not counted.
+  static constexpr uint32_t kPendingBits = 13, kPendingMax = (1u << kPendingBits) - 32;
+  static_assert(kMantissaBits + (1u << kExponentBits) + kPendingBits <= 53, "doubles hold the sums exactly");
 
-  int64_t bin[kBins][Tuning::kThreads];
+  double bin[kBins][Tuning::kThreads];
 
+  // The empty sum is -0, so that sums of -0 alone stay -0.
   __device__ __forceinline__ void clear() {
 #pragma unroll
-    for (uint32_t i = 0; i < kBins; ++i) bin[i][threadIdx.x] = 0;
+    for (uint32_t i = 0; i < kBins; ++i) bin[i][threadIdx.x] = -0.0;
   }
 
-  // `word` holds the bits of a finite binary32.
+  // `word` holds the bits of a binary32.
   __device__ __forceinline__ void add(uint32_t word) {
-    const uint32_t field = (word << 1) >> 24;
-    const uint32_t position = field == 0 ? 0 : field - 1;
-    const uint64_t magnitude = (word & 0x7fffff) | (field == 0 ? 0 : 1u << 23);
-    const int64_t value = static_cast<int64_t>(magnitude << (position & 31));
-    bin[position >> 5][threadIdx.x] += static_cast<int32_t>(word) < 0 ? -value : value;
+    double &sum = bin[word >> (23 + kExponentBits) & (kBins - 1)][threadIdx.x];
+    sum = __dadd_rn(sum, static_cast<double>(__uint_as_float(word)));
   }
 
-  // Leaves digits from 0 to 2^32 - 1 in all bins but the last.
-  __device__ __forceinline__ void carry() {
-#pragma unroll
-    for (uint32_t i = 0; i + 1 < kBins; ++i) {
-      const int64_t value = bin[i][threadIdx.x];
-      bin[i][threadIdx.x] = value & 0xffffffff;
-      bin[i + 1][threadIdx.x] += value >> 32;
+  // Moves what the warp's threads hold to its counters; returns the lane's flags. The whole warp together.
+  __device__ __forceinline__ uint32_t flush(Counters &counters) {
+    uint32_t flags = 0;
+#pragma unroll 1
+    for (uint32_t i = 0; i < kBins; ++i) {
+      const double sum = bin[i][threadIdx.x];
+      bin[i][threadIdx.x] = -0.0;
+      add_to(counters, i, units_of(i, sum, flags));
     }
+    return flags;
+  }
+
+  // The same of all of the block's threads, a few bins a warp. Barriers of the block stand before and behind.
+  __device__ __forceinline__ uint32_t flush_block(Counters &counters) const {
+    constexpr uint32_t kWarps = Tuning::kThreads / 32;
+    uint32_t flags = 0;
+    for (uint32_t i = threadIdx.x / 32; i < kBins; i += kWarps) {
+      int64_t units = 0;
+#pragma unroll
+      for (uint32_t w = 0; w < kWarps; ++w) units += units_of(i, bin[i][w * 32 + lane_id()], flags);
+      add_to(counters, i, units);
+    }
+    return flags;
+  }
+
+ private:
+  static constexpr uint32_t kSubnormalBits = 126 + kMantissaBits;  // subnormals are multiples of 2^-kSubnormalBits
+
+  // The bin's unit, which is the spacing of its smallest exponent, is 2^(unit_of() - kSubnormalBits).
+  __device__ static __forceinline__ uint32_t unit_of(uint32_t i) { return i == 0 ? 0 : (i << kExponentBits) - 1; }
+
+  __device__ static __forceinline__ int64_t units_of(uint32_t i, double sum, uint32_t &flags) {
+    const uint64_t bits = bits_of_double(sum);
+    flags |= sum_flags(bits);
+    if ((bits & kDoubleInf) == kDoubleInf) return 0;
+    return __double2ll_rn(sum * double_of_bits(static_cast<uint64_t>(1023 + kSubnormalBits - unit_of(i)) << 52));
+  }
+
+  __device__ static __forceinline__ void add_to(Counters &counters, uint32_t i, int64_t units) {
+    const int64_t sum = warp_sum(units);
+    if (lane_id() == 0 && sum != 0) counters.add_signed(sum, 1074 - kSubnormalBits + unit_of(i));
   }
 };
 

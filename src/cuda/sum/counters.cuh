@@ -18,6 +18,12 @@ struct Counters {
 
   int32_t digit[kDigits];
 
+  // The whole warp together.
+  __device__ __forceinline__ void clear() {
+    for (uint32_t i = threadIdx.x & 31; i < kDigits; i += 32) digit[i] = 0;
+    __syncwarp();
+  }
+
   // Adds magnitude * 2^(position - 1074), negated if `negative`. Any lane, any time.
   __device__ __forceinline__ void add(uint64_t magnitude, uint32_t position, bool negative) {
     const uint32_t shift = position & 15;
@@ -29,6 +35,10 @@ struct Counters {
     add_digit(base + 2, static_cast<uint32_t>(low >> 32) & 0xffff, negative);
     add_digit(base + 3, static_cast<uint32_t>(low >> 48), negative);
     add_digit(base + 4, high, negative);
+  }
+
+  __device__ __forceinline__ void add_signed(int64_t value, uint32_t position) {
+    add(value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value), position, value < 0);
   }
 
   __device__ __forceinline__ void add_finite(double x) {
@@ -64,6 +74,14 @@ struct Counters {
     if (value != 0) atomicAdd(counter, negative ? -static_cast<int32_t>(value) : static_cast<int32_t>(value));
   }
 };
+
+// Limb `limb` of the sum of the warps' counters.
+template <uint32_t kWarps>
+__device__ __forceinline__ int64_t limb_of_counters(const Counters (&counters)[kWarps], uint32_t limb) {
+  int64_t sum = 0;
+  for (const Counters &c : counters) sum += c.digit[2 * limb] + static_cast<int64_t>(c.digit[2 * limb + 1]) * 65536;
+  return sum;
+}
 
 }  // namespace gsort_internal::sum
 

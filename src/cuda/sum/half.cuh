@@ -18,15 +18,14 @@ namespace gsort_internal::sum {
 class HalfSum {
  public:
   using Bits = uint16_t;
-  static constexpr uint32_t kLimbs = kSumLimbs;
+  static constexpr uint32_t kLimbs = kSumLimbs, kThreads = Tuning::kThreads;
   static constexpr uint32_t kElements = kTileWords * 4 / sizeof(Bits);
   struct Shared {
-    Counters counters[Tuning::kThreads / 32];
+    Counters counters[kThreads / 32];
   };
 
   __device__ __forceinline__ explicit HalfSum(Shared &shared) : counters_(shared.counters[threadIdx.x / 32]) {
-    for (uint32_t i = threadIdx.x & 31; i < Counters::kDigits; i += 32) counters_.digit[i] = 0;
-    __syncwarp();
+    counters_.clear();
   }
 
   __device__ __forceinline__ void look_at_first(const uint32_t (&)[kTileWords]) {}
@@ -58,16 +57,10 @@ class HalfSum {
   __device__ __forceinline__ void finish() {
     empty();
     const int64_t sum = warp_sum(units_);
-    if ((threadIdx.x & 31) == 0) {
-      const uint64_t magnitude = sum < 0 ? 0 - static_cast<uint64_t>(sum) : static_cast<uint64_t>(sum);
-      counters_.add(magnitude, kUnitPosition, sum < 0);
-    }
+    if ((threadIdx.x & 31) == 0) counters_.add_signed(sum, kUnitPosition);
   }
   __device__ static __forceinline__ int64_t block_limb(const Shared &shared, uint32_t limb) {
-    int64_t sum = 0;
-    for (const Counters &c : shared.counters)
-      sum += c.digit[2 * limb] + static_cast<int64_t>(c.digit[2 * limb + 1]) * 65536;
-    return sum;
+    return limb_of_counters(shared.counters, limb);
   }
   __device__ __forceinline__ uint32_t flags() const { return flags_; }
 

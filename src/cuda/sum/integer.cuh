@@ -15,10 +15,10 @@ class IntegerSum {
  public:
   using Bits = U;
   // Limbs of 32 bits of an unsigned number, held in 64 so that many blocks can add to them.
-  static constexpr uint32_t kLimbs = 4;
+  static constexpr uint32_t kLimbs = 4, kThreads = Tuning::kThreads;
   static constexpr uint32_t kWords = Tuning::kVectors * 4;
   struct Shared {
-    uint64_t limbs[Tuning::kThreads / 32][kLimbs];
+    uint64_t limbs[kThreads / 32][kLimbs];
   };
 
   __device__ __forceinline__ IntegerSum(Shared &shared, U flip) : shared_(shared), flip_(flip) {

@@ -24,7 +24,7 @@ static_assert(sizeof(GridCounters) <= kCountersBytes && kCountersBytes <= kStand
 template <class Arguments>
 void launch_planned(const LaunchContext &context, const Plan &plan, void (*kernel)(Arguments),
                     const Arguments &arguments, const char *name) {
-  Grid grid = {plan.blocks, Tuning::kThreads};
+  Grid grid = {plan.blocks, plan.threads, plan.shared_bytes};
   if (plan.scope == Scope::kCluster) grid.together = Together::kClusters, grid.cluster_blocks = plan.blocks;
   launch_kernel(context, name, grid, kernel, arguments);
 }
@@ -53,11 +53,11 @@ void launch_sum(const LaunchContext &context, const Request &request, const Plan
     case GSORT_F16:
       return launch_type(sum_kernel<HalfSum>);
     case GSORT_BF16:
-      return launch_type(sum_kernel<FloatSum<Bf16>>);
+      return launch_type(sum_kernel<BfloatSum>);
     case GSORT_F32:
-      return launch_type(sum_kernel<FloatSum<F32>>);
+      return launch_type(sum_kernel<FloatSum>);
     case GSORT_F64:
-      return launch_type(sum_kernel<FloatSum<F64>>);
+      return launch_type(sum_kernel<DoubleSum>);
     default:
       return with_width(dtype_bytes(t),
                         [&](auto tag) { launch_type(sum_kernel<IntegerSum<typename decltype(tag)::type>>); });
@@ -84,7 +84,7 @@ void launch(const LaunchContext &context, const Request &request, void *workspac
   log_plan(context, request, plan);
   auto *const memory = static_cast<char *>(workspace);
   GridCounters *const counters = zero_counters(context, plan, memory + plan.counters);
-  if (request.operation == Operation::kSum || request.reduce_op == GSORT_MEAN)
+  if (sums(request))
     launch_sum(context, request, plan, &counters->sum);
   else
     launch_extreme(context, request, plan, &counters->tickets, reinterpret_cast<Extreme *>(memory + plan.extremes));

@@ -11,7 +11,8 @@ namespace {
 
 void choose_blocks(uint64_t bytes, const DeviceFacts &device, Plan &plan) {
   using T = Tuning;
-  const uint64_t tiles = bytes / T::kTileBytes + (bytes % T::kTileBytes != 0 ? 1 : 0);
+  const uint32_t tile_bytes = T::tile_bytes(plan.threads);
+  const uint64_t tiles = bytes / tile_bytes + (bytes % tile_bytes != 0 ? 1 : 0);
   plan.scope = Scope::kBlock;
   plan.blocks = 1;
   if (tiles <= 1) return;
@@ -34,6 +35,9 @@ void choose_blocks(uint64_t bytes, const DeviceFacts &device, Plan &plan) {
 
 Plan make_plan(const Request &request, const DeviceFacts &device) {
   Plan plan{};
+  const bool doubles = request.order.dtype == GSORT_F64 && sums(request);
+  plan.threads = doubles ? DoubleTuning::kThreads : Tuning::kThreads;
+  plan.shared_bytes = doubles ? DoubleTuning::kSharedBytes : 0;
   choose_blocks(request.n * dtype_bytes(request.order.dtype), device, plan);
   SliceCounter slices;
   plan.counters = slices.take(kCountersBytes);

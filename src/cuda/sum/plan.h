@@ -16,7 +16,8 @@ struct Tuning {
   static constexpr uint32_t kThreads = 256;
   // 16-byte loads that a thread has in flight. 4 reach the read ceiling of an H200 at 1024 threads a multiprocessor.
   static constexpr uint32_t kVectors = 4;
-  static constexpr uint32_t kTileBytes = kThreads * kVectors * 16;
+  static constexpr uint32_t tile_bytes(uint32_t threads) { return threads * kVectors * 16; }
+  static constexpr uint32_t kTileBytes = kThreads * kVectors * 16;  // but of doubles
   // Persistent blocks: enough to fill a multiprocessor at 64 registers a thread.
   static constexpr uint32_t kBlocksPerMultiprocessor = 4;
   // Bounds the partial results in the workspace, and what the words that sums meet in have to hold, whatever the
@@ -28,6 +29,15 @@ struct Tuning {
   static constexpr uint32_t kBlockTilesMax = 2;
 };
 
+// Sums of doubles.
+struct DoubleTuning {
+  // As many as four blocks leave shared memory for: a thread holds an exact sum of its own.
+  static constexpr uint32_t kThreads = 128;
+  // Levels of a half of the range of exponents; see Ranges.
+  static constexpr uint32_t kLevelsHalf = 26;
+  static constexpr uint32_t kSharedBytes = 2 * kLevelsHalf * kThreads * 8;
+};
+
 // Where the blocks' partial results meet.
 enum class Scope : uint32_t {
   kBlock,    // there is one block
@@ -35,9 +45,15 @@ enum class Scope : uint32_t {
   kGrid,     // in memory that is zero before: one block finishes
 };
 
+// Whether the request is a sum or a mean, which is one.
+inline bool sums(const Request &request) {
+  return request.operation == Operation::kSum || request.reduce_op == GSORT_MEAN;
+}
+
 struct Plan {
   Scope scope;
-  uint32_t blocks;
+  uint32_t blocks, threads;
+  uint32_t shared_bytes;  // dynamic
   // Slices of the workspace.
   uint64_t counters;  // what the blocks of a grid count in, where the engine has no standing memory for it
   uint64_t extremes;  // a result of each block

@@ -9,12 +9,15 @@
 
 #include "cuda/primitive/architecture.h"
 #include "cuda/primitive/vector_span.cuh"
+#include "cuda/sum/bfloat.cuh"
 #include "cuda/sum/combine.cuh"
+#include "cuda/sum/double.cuh"
 #include "cuda/sum/finish.cuh"
 #include "cuda/sum/float.cuh"
 #include "cuda/sum/half.cuh"
 #include "cuda/sum/integer.cuh"
 #include "cuda/sum/plan.h"
+#include "cuda/sum/words.cuh"
 
 namespace gsort_internal::sum {
 
@@ -31,27 +34,17 @@ struct SumArguments {
 template <class Sum>
 struct IsFloatSum : std::integral_constant<bool, Sum::kLimbs == kSumLimbs> {};
 
-// A tile's vectors as the elements that the accumulator takes.
+// Whether the next tile is asked for before this one is added, which takes as many registers again. (Not for integers
+// and binary16, which are added in less time than the other warps of a multiprocessor wait for theirs.)
 template <class Sum>
-__device__ __forceinline__ void add_vectors(Sum &sum, const uint4 (&v)[Tuning::kVectors], bool first) {
-  uint32_t words[Tuning::kVectors * 4];
-#pragma unroll
-  for (uint32_t i = 0; i < Tuning::kVectors; ++i) {
-    words[4 * i + 0] = v[i].x;
-    words[4 * i + 1] = v[i].y;
-    words[4 * i + 2] = v[i].z;
-    words[4 * i + 3] = v[i].w;
-  }
-  if (first) sum.look_at_first(words);
-  sum.add_tile(words);
-}
+struct LoadsAhead : std::integral_constant<bool, IsFloatSum<Sum>::value && !std::is_same<Sum, HalfSum>::value> {};
 
 // The thread's vectors of a tile. Those past the end come as elements that never change a sum: -0 or, before the flip
 // of signs, what it makes 0.
 template <class Sum>
 __device__ __forceinline__ void load_vectors(const VectorSpan<typename Sum::Bits> &span, uint64_t tile, bool flip_sign,
                                              uint4 (&v)[Tuning::kVectors]) {
-  constexpr uint32_t kVectors = Tuning::kVectors, kThreads = Tuning::kThreads;
+  constexpr uint32_t kVectors = Tuning::kVectors, kThreads = Sum::kThreads;
   const uint64_t begin = tile * (kVectors * kThreads);
   const uint4 *const source = span.vectors + begin + threadIdx.x;
   if (begin + kVectors * kThreads <= span.vector_count) {
@@ -78,16 +71,27 @@ struct Share {
   uint4 v[Tuning::kVectors];
 
   __device__ __forceinline__ explicit Share(const SumArguments &args) : span(vector_span<U>(args.in, args.n)) {
-    constexpr uint32_t kTileVectors = Tuning::kVectors * Tuning::kThreads;
+    constexpr uint32_t kTileVectors = Tuning::kVectors * Sum::kThreads;
     tiles = (span.vector_count + kTileVectors - 1) / kTileVectors;
     if (blockIdx.x < tiles) load_vectors<Sum>(span, blockIdx.x, args.flip_sign, v);
   }
 
   __device__ __forceinline__ void add_to(Sum &sum, const SumArguments &args) {
     for (uint64_t tile = blockIdx.x; tile < tiles;) {
-      add_vectors(sum, v, tile == blockIdx.x);
+      const bool first = tile == blockIdx.x;
       tile += gridDim.x;
-      if (tile < tiles) load_vectors<Sum>(span, tile, args.flip_sign, v);
+      uint32_t words[kTileWords];
+#pragma unroll
+      for (uint32_t i = 0; i < Tuning::kVectors; ++i) {
+        words[4 * i + 0] = v[i].x;
+        words[4 * i + 1] = v[i].y;
+        words[4 * i + 2] = v[i].z;
+        words[4 * i + 3] = v[i].w;
+      }
+      if (LoadsAhead<Sum>::value && tile < tiles) load_vectors<Sum>(span, tile, args.flip_sign, v);
+      if (first) sum.look_at_first(words);
+      sum.add_tile(words);
+      if (!LoadsAhead<Sum>::value && tile < tiles) load_vectors<Sum>(span, tile, args.flip_sign, v);
     }
     if (blockIdx.x != 0 || threadIdx.x >= span.head_count + span.tail_count) return;
     const uint64_t edge = threadIdx.x < span.head_count ? threadIdx.x : args.n - 1 - (threadIdx.x - span.head_count);
@@ -108,7 +112,7 @@ __device__ __forceinline__ void sum_warps(Sum &sum, const typename Sum::Shared &
   if (threadIdx.x < Sum::kLimbs) block.limbs[threadIdx.x] = Sum::block_limb(shared, threadIdx.x);
   if (threadIdx.x == kFlagsThread) {
     flags = 0;
-    for (const uint32_t f : block.warp_flags) flags |= f;
+    for (uint32_t w = 0; w < Sum::kThreads / 32; ++w) flags |= block.warp_flags[w];
     block.flags = flags;
   }
 }
@@ -144,7 +148,7 @@ __device__ __forceinline__ Sum make_sum(typename Sum::Shared &shared, const SumA
 }
 
 template <class Sum>
-__global__ void __launch_bounds__(Tuning::kThreads, Tuning::kBlocksPerMultiprocessor)
+__global__ void __launch_bounds__(Sum::kThreads, blocks_here(Sum::kThreads, Tuning::kBlocksPerMultiprocessor))
     sum_kernel(const SumArguments args) {
   __shared__ typename Sum::Shared shared;
   __shared__ BlockSums block;

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Exact accumulation of binary64 numbers: a thread's part of a tile whose exponents lie in the window of its levels is
+// added in registers, at the speed of reading; any other in the thread's ranges in shared memory.
+#ifndef GSORT_CUDA_SUM_DOUBLE_CUH_
+#define GSORT_CUDA_SUM_DOUBLE_CUH_
+
+#include <cstdint>
+
+#include "cuda/sum/counters.cuh"
+#include "cuda/sum/levels.cuh"
+#include "cuda/sum/ranges.cuh"
+#include "cuda/sum/words.cuh"
+
+namespace gsort_internal::sum {
+
+extern __shared__ double range_levels[];
+
+class DoubleSum {
+ public:
+  using Bits = uint64_t;
+  static constexpr uint32_t kLimbs = kSumLimbs, kThreads = DoubleTuning::kThreads;
+  static constexpr uint32_t kWords = kTileWords, kElements = kWords / 2;
+  struct Shared {
+    Counters counters[kThreads / 32];
+  };
+
+  __device__ __forceinline__ explicit DoubleSum(Shared &shared)
+      : counters_(shared.counters[threadIdx.x / 32]), ranges_{range_levels} {
+    counters_.clear();
+    set_window(kBias);
+  }
+
+  // The whole warp together, before the first tile: puts the window around the greatest exponent of these elements.
+  __device__ __forceinline__ void look_at_first(const uint32_t (&words)[kWords]) {
+    uint32_t field = 0;
+#pragma unroll
+    for (uint32_t i = 1; i < kWords; i += 2) {
+      const uint32_t f = words[i] >> 20 & kFieldMax;
+      if (f != kFieldMax) field = max(field, f);
+    }
+    field = warp_greatest(field);
+    if (field != 0) set_window(static_cast<int32_t>(field));
+  }
+
+  // Elements of one tile; the whole warp together.
+  __device__ __forceinline__ void add_tile(const uint32_t (&words)[kWords]) {
+    const Extent extent = extent_of(words);
+    if (extent.is_in(low_)) {
+      if (extent.other_than_minus_0 != 0) flags_ |= kSumNotMinus0;
+#pragma unroll
+      for (uint32_t i = 0; i < kWords; i += 2) levels_.add(value_at(words, i));
+    } else {
+      uint32_t finite[kWords];
+#pragma unroll
+      for (uint32_t i = 0; i < kWords; ++i) finite[i] = words[i];
+      if (extent.most >= kInfinity || extent.other_than_minus_0 == 0)
+        take_out_specials(finite);
+      else
+        flags_ |= kSumNotMinus0;
+      add_to_ranges(finite);
+    }
+    pending_ += kElements;
+    if (pending_ == 1u << kChunkBits) end_chunk();
+  }
+
+  // An element outside all tiles. At most one a thread.
+  __device__ __forceinline__ void add_single(Bits x) {
+    flags_ |= sum_flags(x);
+    if ((x & kDoubleInf) != kDoubleInf) counters_.add_finite(double_of_bits(x));
+  }
+
+  // Every thread calls it; a barrier stands between it and block_limb().
+  __device__ __forceinline__ void finish() {
+    levels_.empty();
+    levels_.flush(counters_);
+    if (!__syncthreads_or(in_ranges_ != kUnused)) return;
+    if (in_ranges_ == kUnused)
+      ranges_.clear();
+    else
+      ranges_.carry();
+    __syncthreads();
+    ranges_.flush_block(counters_);
+  }
+  __device__ static __forceinline__ int64_t block_limb(const Shared &shared, uint32_t limb) {
+    return limb_of_counters(shared.counters, limb);
+  }
+  __device__ __forceinline__ uint32_t flags() const { return flags_; }
+
+ private:
+  static constexpr int32_t kLevels = 4, kMantissaBits = 52, kBias = 1023, kMarginAbove = 24;
+  static constexpr uint32_t kFieldMax = 2047;
+  // A value of exponent E has its last bit at E - mantissa and is below 2^(E + 1): this many exponents fit.
+  static constexpr int32_t kSpan = kLevels * kLevelBits - kMantissaBits;
+  // The last level's unit is 2^(position - 1074); this is the position for a window that began at exponent field 0.
+  static constexpr int32_t kPositionBase = 1074 - kBias - kMantissaBits;
+  // The first level's binade, unit exponent + 52, must be one that double has.
+  static constexpr int32_t kLowFieldMax = 1023 - 52 - kLevelBits * (kLevels - 1) + 1074 - kPositionBase;
+  static constexpr uint32_t kUnused = UINT32_MAX;
+
+  __device__ __forceinline__ void set_window(int32_t field) {
+    const int32_t low = min(max(field + kMarginAbove - (kSpan - 1), 1), kLowFieldMax);
+    low_ = static_cast<uint32_t>(low) << 21;
+    levels_.open(static_cast<uint32_t>(low + kPositionBase));
+  }
+
+  __device__ static __forceinline__ double value_at(const uint32_t (&words)[kWords], uint32_t i) {
+    return __hiloint2double(static_cast<int>(words[i + 1]), static_cast<int>(words[i]));
+  }
+
+  // Of the elements' upper words without their signs.
+  struct Extent {
+    uint32_t most;
+    uint32_t least;  // zeros are put above all others
+    uint32_t other_than_minus_0;
+
+    __device__ __forceinline__ bool is_in(uint32_t low) const {
+      return most < low + (static_cast<uint32_t>(kSpan) << 21) && least >= low;
+    }
+  };
+  static constexpr uint32_t kInfinity = kFieldMax << 21;
+
+  __device__ static __forceinline__ Extent extent_of(const uint32_t (&words)[kWords]) {
+    Extent extent{0, UINT32_MAX, 0};
+#pragma unroll
+    for (uint32_t i = 0; i < kWords; i += 2) {
+      const uint32_t magnitude = words[i + 1] << 1;
+      extent.most = max(extent.most, magnitude);
+      // A zero wraps around. What lies at the window's very begin may come to lie outside, which does no harm.
+      extent.least = min(extent.least, magnitude - (words[i] == 0 ? 1 : 0));
+      extent.other_than_minus_0 = max(extent.other_than_minus_0, words[i + 1] ^ 0x80000000u);
+    }
+    return extent;
+  }
+
+  // Sets the flags, and makes infinities and NaNs 0.
+  __device__ __forceinline__ void take_out_specials(uint32_t (&words)[kWords]) {
+#pragma unroll
+    for (uint32_t i = 0; i < kWords; i += 2) {
+      flags_ |= sum_flags(bits_of_double(value_at(words, i)));
+      if (words[i + 1] << 1 >= kInfinity) words[i] = words[i + 1] = 0;
+    }
+  }
+
+  __device__ __forceinline__ void add_to_ranges(const uint32_t (&words)[kWords]) {
+    if (in_ranges_ == kUnused) {
+      ranges_.clear();
+      in_ranges_ = 0;
+    }
+#pragma unroll
+    for (uint32_t i = 0; i < kWords; i += 2) ranges_.add(value_at(words, i));
+    in_ranges_ += kElements;
+    if (in_ranges_ < Ranges::kPendingMax) return;
+    in_ranges_ = 0;
+    ranges_.carry();
+  }
+
+  __device__ __forceinline__ void end_chunk() {
+    pending_ = 0;
+    levels_.empty();
+    if (++chunks_ < kChunksMax) return;
+    chunks_ = 0;
+    levels_.flush(counters_);
+    counters_.normalise(lane_id());
+  }
+
+  Counters &counters_;
+  Ranges ranges_;
+  Levels<kLevels> levels_;
+  uint32_t low_;  // first exponent field of the window, at the top of a word
+  uint32_t flags_ = 0, pending_ = 0, chunks_ = 0;
+  uint32_t in_ranges_ = kUnused;  // additions to the ranges since their last carry
+};
+
+}  // namespace gsort_internal::sum
+
+#endif  // GSORT_CUDA_SUM_DOUBLE_CUH_
