@@ -40,7 +40,7 @@ typedef struct lines {
 } lines;
 
 // Makes keys of all lines that `s` gave last. `mode`: the least to try, keys_signed where nothing is known. Returns an
-// exit code; a line that is no number is named in the sentence.
+// exit code; a line that is not a number is named in the sentence.
 int lines_parse(const source *s, const line_rules *rules, key_mode mode, lines *out);
 void lines_free(lines *l);
 

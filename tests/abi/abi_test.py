@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 COMPILER, INCLUDE, DESCRIPTION = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
-# What grows or changes with each version, or is no number.
+# What grows or changes with each version, or is not a number.
 CHANGING = {"GSORT_VERSION", "GSORT_VERSION_MINOR", "GSORT_VERSION_PATCH", "GSORT_API", "GSORT_H"}
 
 

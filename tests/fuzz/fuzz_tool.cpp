@@ -73,7 +73,7 @@ void check_pair(const std::string &a, const std::string &b) {
   number middle;
   if (!number_mean(&x, &y, mean)) return;
   const std::string printed = mean;  // which the number points into
-  check(scan(printed, &middle), "a mean that is no number", both);
+  check(scan(printed, &middle), "a mean that is not a number", both);
   check(number_compare(&middle, order < 0 ? &x : &y) >= 0 && number_compare(&middle, order < 0 ? &y : &x) <= 0,
         "a mean that is not between", both);
 }

@@ -50,7 +50,7 @@ def _kind_of(source):
 
 
 def device_of(source):
-    """The CUDA device on which an array lies; None for host memory and for what is no array."""
+    """The CUDA device on which an array lies; None for host memory and for what is not an array."""
     kind = _kind_of(source)
     return None if kind is None or kind.always_host else kind.view(source, "the first argument").device
 

@@ -60,6 +60,6 @@ def index_code_of(dtype):
     code = BY_NAME.get(name_of(dtype))
     if code not in INDEX_TYPES:
         raise InvalidArgumentError(
-            f"dtype = {name_of(dtype)} is no type for indices; use int32, uint32, int64 or uint64"
+            f"dtype = {name_of(dtype)} is not an index type; use int32, uint32, int64 or uint64"
         )
     return code

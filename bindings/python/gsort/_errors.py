@@ -31,7 +31,7 @@ class InvalidArgumentError(Error, ValueError):
 
 
 class UnsupportedTypeError(InvalidArgumentError, TypeError):
-    """An argument is no array, or its elements are of a type that gsort does not know."""
+    """An argument is not an array, or its elements are of a type that gsort does not know."""
 
 
 class OutOfMemoryError(Error, MemoryError):

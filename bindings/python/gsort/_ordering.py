@@ -32,7 +32,7 @@ class Ordering:
 
         Raises:
             InvalidArgumentError: an argument is wrong; nothing was written.
-            UnsupportedTypeError: keys is no array, or of no type that gsort knows.
+            UnsupportedTypeError: keys is not an array, or of a type that gsort does not know.
             OutOfMemoryError: host or device memory ran out.
 
         >>> gsort.sort(numpy.array([2.5, numpy.nan, -1.0]))

@@ -23,7 +23,7 @@ def _rows_view_of(matrix, what):
 def _count_of(k):
     k = operator.index(k)
     if k < 0:
-        raise InvalidArgumentError(f"k = {k} is no number of elements")
+        raise InvalidArgumentError(f"k = {k} is not a number of elements")
     return k
 
 

@@ -102,7 +102,7 @@ class Refusals(unittest.TestCase):
         self.refused("buffer format", gsort.sort, (ctypes.c_longdouble * 2)())
         self.refused("b has elements of type d, and the other array i", gsort.merge,
                      array.array("i"), array.array("d"))  # fmt: skip
-        self.refused("dtype = float64 is no type for indices", gsort.argsort, array.array("i"), dtype="float64")
+        self.refused("dtype = float64 is not an index type", gsort.argsort, array.array("i"), dtype="float64")
         self.refused("operation = 'none'", gsort.Sorter("cpu").reserve, "none", "int32", 1)
 
     def test_outputs(self):
