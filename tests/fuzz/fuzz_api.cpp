@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint64_t kItemsMax = 3000;
 // Some arrays are so many times as long: several chunks of work for each thread.
-constexpr uint64_t kSortsManyTimes = 60, kSumsManyTimes = 200;
+constexpr uint64_t kSortsManyTimes = 25, kSumsManyTimes = 100;
 
 // Reads numbers off the input; zeros when it is used up.
 class Input {
