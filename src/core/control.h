@@ -37,13 +37,17 @@ class Control {
   // Tells of progress; throws Error(CANCELLED) if the caller's function or gsort_cancel() asked to stop. Call it
   // between chunks, from the calling thread only, at points where in-place arrays hold a permutation of their input.
   void checkpoint(uint64_t done, uint64_t total) {
-    if (progress_ != nullptr) {
-      int32_t answer = 0;
-      if (!call_guarded([&] { answer = progress_(progress_user_, done, total); })) note_exception();
-      if (answer != 0) request_cancel();
-    }
+    report(done, total);
     throw_if_callback_threw();
     if (cancelled()) throw Error(GSORT_ERROR_CANCELLED, "the call was cancelled; call again to start over");
+  }
+
+  // Tells of progress where the work cannot stop any more; what the caller's function asks for is kept.
+  void report(uint64_t done, uint64_t total) {
+    if (progress_ == nullptr) return;
+    int32_t answer = 0;
+    if (!call_guarded([&] { answer = progress_(progress_user_, done, total); })) note_exception();
+    if (answer != 0) request_cancel();
   }
 
   // Throws if an exception left the log or the progress function since begin_call().

@@ -54,6 +54,10 @@ struct Request {
 
   uint32_t reduce_op = 0;  // GSORT_MIN ... GSORT_MEAN
   bool exclusive = false;  // scan
+
+  // Within the CUDA engine, of pieces of a longer array:
+  bool partial_sum = false;      // sum, mean: `out` receives a PartialSum
+  double *scan_carry = nullptr;  // inclusive scan of floats: what comes before; replaced by the next group's prefix
 };
 
 }  // namespace gsort_internal

@@ -270,6 +270,13 @@ class Superaccumulator {
   uint32_t flags_;
 };
 
+// The sum of a piece of an array, to be added up with others: floats as limbs and flags, integers as 128 bits in the
+// first two limbs.
+struct PartialSum {
+  int64_t limbs[kSumLimbs];
+  uint64_t flags;
+};
+
 }  // namespace gsort_internal
 
 #endif  // GSORT_CORE_SUPERACCUMULATOR_H_

@@ -3,39 +3,54 @@
 
 #include <atomic>
 #include <cstring>
+#include <exception>
 
 #include "core/error.h"
 #include "cuda/engine/check.h"
 
 namespace gsort_internal {
 
-// One copy, worked on by all threads: each takes the next piece of a slot's size.
-struct PinnedRing::Copy {
-  PinnedRing &ring;
+// One direction, worked on by several threads: each takes the next copy, none of which is above a slot's size.
+struct PinnedRing::Lane {
   cudaStream_t stream;
-  char *to;
-  const char *from;
-  uint64_t bytes;
-  Progress *progress;  // NULL: from the device
-  uint64_t piece_bytes;
-  std::atomic<uint64_t> next{0}, done{0};
-  std::atomic<cudaError_t> error{cudaSuccess};  // the first
-  std::atomic<bool> stop{false};
+  const std::vector<PieceCopy> copies;
+  std::atomic<uint64_t> next{0};
 
-  // The bytes of a new piece and their place; 0: there is none.
-  uint64_t take(uint64_t &offset) {
-    if (stop.load(std::memory_order_relaxed)) return 0;
-    offset = next.fetch_add(piece_bytes, std::memory_order_relaxed);
-    if (offset >= bytes) return 0;
-    return bytes - offset < piece_bytes ? bytes - offset : piece_bytes;
+  // NULL: there is none left.
+  const PieceCopy *take() {
+    const uint64_t i = next.fetch_add(1, std::memory_order_relaxed);
+    return i < copies.size() ? &copies[i] : nullptr;
   }
+  void stop() { next.store(UINT64_MAX / 2, std::memory_order_relaxed); }
+};
+
+struct PinnedRing::Exchange {
+  PinnedRing &ring;
+  Lane in, out;
+  PieceProgress &progress;
+  std::atomic<uint64_t> done{0};
+  std::atomic<cudaError_t> error{cudaSuccess};  // the first
+  std::exception_ptr cancelled{};               // what the caller's thread was told, if anything
+
   bool good(cudaError_t result) {
     if (result == cudaSuccess) return true;
     (void)cudaGetLastError();
     cudaError_t none = cudaSuccess;
     error.compare_exchange_strong(none, result);
-    stop.store(true, std::memory_order_relaxed);
+    in.stop();
+    out.stop();
     return false;
+  }
+  void count(uint32_t worker, uint64_t bytes) {
+    const uint64_t so_far = done.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    if (worker != 0 || cancelled != nullptr) return;
+    try {
+      progress.tell(so_far);
+    } catch (...) {
+      cancelled = std::current_exception();
+      in.stop();
+      if (progress.on_cancel == OnCancel::kStop) out.stop();
+    }
   }
 };
 
@@ -82,89 +97,88 @@ bool PinnedRing::make() {
   return true;
 }
 
-// Fills slots from the host array and has them copied. A slot is filled anew when its copy before has ended, also one
-// of an earlier call.
-void PinnedRing::fill_slots(Copy &copy, uint32_t worker) {
-  uint64_t offset = 0;
-  for (uint32_t turn = 0; const uint64_t bytes = copy.take(offset); turn ^= 1) {
-    char *const slot = copy.ring.slot(worker, turn);
-    cudaEvent_t copied = copy.ring.copied_[worker * kSlots + turn];
-    if (!copy.good(cudaEventSynchronize(copied))) return;
-    std::memcpy(slot, copy.from + offset, bytes);
-    if (!copy.good(cudaMemcpyAsync(copy.to + offset, slot, bytes, cudaMemcpyHostToDevice, copy.stream)) ||
-        !copy.good(cudaEventRecord(copied, copy.stream)))
+// Fills slots from host arrays and has them copied. A slot is filled anew when its copy before has ended, also one of
+// an earlier call.
+void PinnedRing::fill_slots(Exchange &exchange, uint32_t worker) {
+  for (uint32_t turn = 0; const PieceCopy *const copy = exchange.in.take(); turn ^= 1) {
+    char *const slot = exchange.ring.slot(worker, turn);
+    cudaEvent_t copied = exchange.ring.copied_[worker * kSlots + turn];
+    if (!exchange.good(cudaEventSynchronize(copied))) return;
+    std::memcpy(slot, copy->host, copy->bytes);
+    if (!exchange.good(cudaMemcpyAsync(copy->device, slot, copy->bytes, cudaMemcpyHostToDevice, exchange.in.stream)) ||
+        !exchange.good(cudaEventRecord(copied, exchange.in.stream)))
       return;
-    const uint64_t done = copy.done.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-    if (worker == 0) copy.progress->control.checkpoint(copy.progress->done + done, copy.progress->total);
+    exchange.count(worker, copy->bytes);
   }
 }
 
-// Has slots filled by the device, one ahead, and empties them into the host array.
-void PinnedRing::empty_slots(Copy &copy, uint32_t worker) {
-  uint64_t offsets[kSlots] = {}, pieces[kSlots] = {};
+// Has slots filled by the device, one ahead, and empties them into host arrays.
+void PinnedRing::empty_slots(Exchange &exchange, uint32_t worker) {
+  const PieceCopy *held[kSlots] = {};
   bool more = true;
   for (uint32_t turn = 0;; turn ^= 1) {
-    char *const slot = copy.ring.slot(worker, turn);
-    cudaEvent_t copied = copy.ring.copied_[worker * kSlots + turn];
-    if (pieces[turn] != 0) {
-      if (!copy.good(cudaEventSynchronize(copied))) return;
-      std::memcpy(copy.to + offsets[turn], slot, pieces[turn]);
-      pieces[turn] = 0;
+    char *const slot = exchange.ring.slot(worker, turn);
+    cudaEvent_t copied = exchange.ring.copied_[worker * kSlots + turn];
+    if (!exchange.good(cudaEventSynchronize(copied))) return;
+    if (held[turn] != nullptr) {
+      std::memcpy(held[turn]->host, slot, held[turn]->bytes);
+      exchange.count(worker, held[turn]->bytes);
     }
-    if (more) {
-      pieces[turn] = copy.take(offsets[turn]);
-      more = pieces[turn] != 0;
-    }
-    if (pieces[turn] == 0) {
-      if (!more && pieces[turn ^ 1] == 0) return;
+    held[turn] = more ? exchange.out.take() : nullptr;
+    more = held[turn] != nullptr;
+    if (held[turn] == nullptr) {
+      if (held[turn ^ 1] == nullptr) return;
       continue;
     }
-    if (!copy.good(
-            cudaMemcpyAsync(slot, copy.from + offsets[turn], pieces[turn], cudaMemcpyDeviceToHost, copy.stream)) ||
-        !copy.good(cudaEventRecord(copied, copy.stream)))
+    if (!exchange.good(cudaMemcpyAsync(slot, held[turn]->device, held[turn]->bytes, cudaMemcpyDeviceToHost,
+                                       exchange.out.stream)) ||
+        !exchange.good(cudaEventRecord(copied, exchange.out.stream)))
       return;
   }
 }
 
-void PinnedRing::run(Copy &copy) {
-  // Short copies go in smaller pieces, so that all threads have some and the first is soon on the bus.
-  copy.piece_bytes = copy.bytes / (kPiecesMin * workers_) / kPieceBytesMin * kPieceBytesMin;
-  if (copy.piece_bytes < kPieceBytesMin) copy.piece_bytes = kPieceBytesMin;
-  if (copy.piece_bytes > kSlotBytes) copy.piece_bytes = kSlotBytes;
-  const uint64_t pieces = (copy.bytes + copy.piece_bytes - 1) / copy.piece_bytes;
-  const auto work = [](void *user, uint32_t worker) {
-    Copy &shared = *static_cast<Copy *>(user);
-    if (worker != 0) {
-      // The pool's own threads: nothing has to be put back.
-      cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
-      if (!shared.good(cudaSetDevice(shared.ring.device_)) || !shared.good(cudaThreadExchangeStreamCaptureMode(&mode)))
-        return;
+// Short copies go in smaller pieces, so that all threads have some and the first is soon on the bus.
+std::vector<PieceCopy> PinnedRing::cut(const std::vector<PieceCopy> &copies, uint32_t workers) {
+  uint64_t bytes = 0;
+  for (const PieceCopy &copy : copies) bytes += copy.bytes;
+  uint64_t piece_bytes = bytes / (kPiecesMin * workers) / kPieceBytesMin * kPieceBytesMin;
+  if (piece_bytes < kPieceBytesMin) piece_bytes = kPieceBytesMin;
+  if (piece_bytes > kSlotBytes) piece_bytes = kSlotBytes;
+  std::vector<PieceCopy> pieces;
+  for (const PieceCopy &copy : copies)
+    for (uint64_t offset = 0; offset < copy.bytes; offset += piece_bytes) {
+      const uint64_t rest = copy.bytes - offset;
+      pieces.push_back({copy.device + offset, copy.host + offset, rest < piece_bytes ? rest : piece_bytes});
     }
-    try {
-      shared.progress != nullptr ? fill_slots(shared, worker) : empty_slots(shared, worker);
-    } catch (...) {  // the caller's progress function has cancelled
-      shared.stop.store(true, std::memory_order_relaxed);
-      throw;
-    }
-  };
-  pool_.run(static_cast<uint32_t>(pieces < workers_ ? pieces : workers_), work, &copy);
-  cuda_check(copy.error.load(), copy.progress != nullptr ? "copying to the device" : "copying from the device");
+  return pieces;
 }
 
-bool PinnedRing::to_device(cudaStream_t stream, void *to, const void *from, uint64_t bytes, Progress &progress) {
-  if (!make()) return false;
-  Copy copy{*this, stream, static_cast<char *>(to), static_cast<const char *>(from), bytes, &progress, 0};
-  run(copy);
-  progress.done += bytes;
-  return true;
+// Half of the threads begin with either direction, and help the others then.
+void PinnedRing::work(void *user, uint32_t worker) {
+  Exchange &exchange = *static_cast<Exchange *>(user);
+  if (worker != 0) {
+    // The pool's own threads: nothing has to be put back.
+    cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+    if (!exchange.good(cudaSetDevice(exchange.ring.device_)) ||
+        !exchange.good(cudaThreadExchangeStreamCaptureMode(&mode)))
+      return;
+  }
+  if (worker % 2 == 1) empty_slots(exchange, worker);
+  fill_slots(exchange, worker);
+  if (worker % 2 == 0) empty_slots(exchange, worker);
 }
 
-bool PinnedRing::from_device(cudaStream_t stream, void *to, const void *from, uint64_t bytes) {
+bool PinnedRing::exchange(const Traffic &in, const Traffic &out, PieceProgress &progress) {
   if (!make()) return false;
-  // One thread waits for the work before, not all.
-  cuda_check(cudaStreamSynchronize(stream), "waiting for the result");
-  Copy copy{*this, stream, static_cast<char *>(to), static_cast<const char *>(from), bytes, nullptr, 0};
-  run(copy);
+  const bool both = !in.copies.empty() && !out.copies.empty();
+  const uint32_t most = both ? kThreadsMax : kThreadsOneWay, workers = workers_ < most ? workers_ : most;
+  Exchange exchange{*this, {in.stream, cut(in.copies, workers)}, {out.stream, cut(out.copies, workers)}, progress};
+  const uint64_t pieces = exchange.in.copies.size() + exchange.out.copies.size();
+  pool_.run(static_cast<uint32_t>(pieces < workers ? pieces : workers), work, &exchange);
+  progress.done = progress.reached(exchange.done.load());
+  const cudaError_t error = exchange.error.load();
+  cuda_check(error, exchange.in.copies.empty() ? "copying from the device" : "copying to the device");
+  if (exchange.cancelled != nullptr) std::rethrow_exception(exchange.cancelled);
   return true;
 }
 

@@ -8,9 +8,11 @@
 
 #include <cstdint>
 
-#include "core/control.h"
+#include <vector>
+
 #include "core/host_memory.h"
 #include "cpu/pool.h"
+#include "host_memory/piece_device.h"
 
 namespace gsort_internal {
 
@@ -26,33 +28,34 @@ class PinnedRing {
   // Shorter copies are left to the driver: waking threads would take as long.
   static constexpr uint64_t kBytesMin = uint64_t{1} << 20;
 
-  struct Progress {
-    Control &control;
-    uint64_t done, total;  // bytes of the call; the copy adds to `done`
+  // Copies of one direction, and the stream that they are enqueued on.
+  struct Traffic {
+    cudaStream_t stream;
+    const std::vector<PieceCopy> &copies;
   };
-
-  // Enqueues the copy on `stream`; the host array has been read when it returns. Between slots it calls
-  // progress.control.checkpoint(). False: no ring could be had, and nothing was done.
-  bool to_device(cudaStream_t stream, void *to, const void *from, uint64_t bytes, Progress &progress);
-  // Copies what is there when the work enqueued on `stream` has ended, and waits for it. It is not cancelled.
-  bool from_device(cudaStream_t stream, void *to, const void *from, uint64_t bytes);
+  // Both directions at once; either may have nothing to copy. Host arrays have been read, and those that are written
+  // are complete, when it returns. Between slots it calls progress.tell() and adds to progress.done. False: no ring
+  // could be had, and nothing was done.
+  bool exchange(const Traffic &in, const Traffic &out, PieceProgress &progress);
 
   void abandon() noexcept;  // in a child of fork()
 
  private:
-  struct Copy;
-  // 4 threads bring 44 GB/s and 8 no more (H200's host, 2026-11-20); a slot of 2 MB takes the bus 40 us, which hides
-  // what enqueueing costs, and a cancel is heard in time.
-  static constexpr uint32_t kThreadsMax = 4, kSlots = 2;
+  struct Lane;
+  struct Exchange;
+  // 4 threads bring 44 GB/s one way and 8 no more (H200's host, 2026-11-20); both ways take as many each. A slot of 2
+  // MB takes the bus 40 us, which hides what enqueueing costs, and a cancel is heard in time.
+  static constexpr uint32_t kThreadsOneWay = 4, kThreadsMax = 8, kSlots = 2;
   static constexpr uint64_t kSlotBytes = uint64_t{2} << 20;
   // What a piece has at least: a copy of it hides its own launch. And into how many each thread's part is cut.
   static constexpr uint64_t kPieceBytesMin = uint64_t{128} << 10, kPiecesMin = 4;
 
   bool make();
-  void run(Copy &copy);
+  static std::vector<PieceCopy> cut(const std::vector<PieceCopy> &copies, uint32_t workers);
+  static void work(void *exchange, uint32_t worker);
   char *slot(uint32_t worker, uint32_t turn) const { return memory_.data() + (worker * kSlots + turn) * kSlotBytes; }
-  static void fill_slots(Copy &copy, uint32_t worker);
-  static void empty_slots(Copy &copy, uint32_t worker);
+  static void fill_slots(Exchange &exchange, uint32_t worker);
+  static void empty_slots(Exchange &exchange, uint32_t worker);
 
   HostMemory &host_memory_;
   const int device_;

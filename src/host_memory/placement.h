@@ -12,6 +12,7 @@ namespace gsort_internal {
 struct HostCall {
   uint64_t bytes_in, bytes_out;  // that would travel
   uint32_t threads;              // that the CPU engine has
+  bool in_pieces = false;        // the device cannot hold the arrays at once
 };
 
 struct Placement {

@@ -214,6 +214,7 @@ GSORT_CALL(cudaStreamGetCaptureInfo,
            (cudaStream_t stream, cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
             const cudaGraphNode_t **dependencies, const cudaGraphEdgeData **edges, size_t *count),
            (stream, status, id, graph, dependencies, edges, count), capture_info(status, id, graph))
+GSORT_CALL(cudaStreamQuery, (cudaStream_t stream), (stream), nothing())
 GSORT_CALL(cudaStreamSynchronize, (cudaStream_t stream), (stream), nothing())
 GSORT_CALL(cudaDeviceSynchronize, (), (), nothing())
 GSORT_CALL(cudaUserObjectCreate,

@@ -16,7 +16,7 @@
 namespace gsort_test {
 namespace {
 
-constexpr uint64_t kCallsMax = 400;  // more than any call of the library makes
+constexpr uint64_t kCallsMax = 1500;  // more than any call of the library makes
 constexpr cudaError_t kOrdinary = cudaErrorNotPermitted;
 constexpr cudaError_t kNoMemory = cudaErrorMemoryAllocation;
 constexpr cudaError_t kSticky = cudaErrorIllegalAddress;
@@ -101,6 +101,7 @@ class FaultTest : public ::testing::TestWithParam<Machine> {
     std::string name;
     Call prepare, call;
     std::function<bool()> intact, right;
+    uint64_t device_limit_bytes = 0;
   };
   void fail_in_turn(const Scenario &scenario, const Kind &kind);
 
@@ -154,7 +155,9 @@ void FaultTest::fail_in_turn(const Scenario &scenario, const Kind &kind) {
     begin_round();
     bool may_leak = false;
     {
-      const Handle handle(options());
+      gsort_options o = options();
+      o.device_memory_limit_bytes = scenario.device_limit_bytes;
+      const Handle handle(o);
       ASSERT_EQ(GSORT_OK, handle.status()) << gsort_error_message(nullptr);
       gsort *const g = handle.get();
       ASSERT_TRUE(!scenario.prepare || succeeded(g, scenario.prepare(g)));
@@ -171,8 +174,11 @@ void FaultTest::fail_in_turn(const Scenario &scenario, const Kind &kind) {
         EXPECT_EQ(status_of(kind.error), status) << gsort_error_message(g);
         EXPECT_STRNE("", gsort_error_message(g));
       } else {
-        // Where memory is short, blocks of other streams are given back and it is asked for again.
-        const bool asked_again = report.failed == "cudaMalloc" && kind.error == kNoMemory;
+        // Where memory is short, blocks of other streams are given back and it is asked for again, and host arrays are
+        // worked in pieces.
+        const bool in_growing = is_one_of(report.failed, {"cudaStreamSynchronize", "cudaMemsetAsync"});
+        const bool asked_again =
+            kind.error == kNoMemory && (report.failed == "cudaMalloc" || (in_growing && place() == Place::kHost));
         EXPECT_TRUE(is_dispensable(report.failed) || asked_again) << "the failure went unnoticed";
       }
       check_after(g, report, kind, status, scenario.call);
@@ -206,6 +212,28 @@ TEST_P(FaultTest, EveryOperation) {
         fail_in_turn(scenario, kind);
         if (HasFailure()) return;
       }
+    }
+  }
+}
+
+// Host arrays that the device may not hold at once.
+TEST_P(FaultTest, EveryOperationInPieces) {
+  if (GetParam().arrays == ArrayPlace::kDevice) GTEST_SKIP() << "device arrays are never worked in pieces";
+  // The ring takes copies from a megabyte on.
+  const Array input = generate(Distribution::kSmallRange, GSORT_U32, 300000, 1);
+  const Arrays arrays(place(), input);
+  const Arrays reference(Place::kHost, input);
+  for (const NamedOperation &operation : all_operations()) {
+    ASSERT_TRUE(succeeded(nullptr, operation.run(shared_handle(GSORT_BACKEND_CPU), reference)));
+    const Bytes want = operation.result(reference);
+    const Scenario scenario = {
+        std::string(operation.name) + " in pieces",         nullptr,
+        [&](gsort *g) { return operation.run(g, arrays); }, [&] { return arrays.inputs_intact(); },
+        [&] { return operation.result(arrays) == want; },   uint64_t{3} << 19};
+    for (const Kind &kind : kKinds) {
+      if (kind.for_good && kind.error == kOrdinary) continue;  // every call is a long one
+      fail_in_turn(scenario, kind);
+      if (HasFailure()) return;
     }
   }
 }

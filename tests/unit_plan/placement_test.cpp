@@ -28,6 +28,22 @@ TEST(Placement, AsMeasured) {
   EXPECT_TRUE(placement(Operation::kSort, 1024, 16, true).on_cpu);
   EXPECT_FALSE(placement(Operation::kSort, 1 << 17, 16, true).on_cpu);
   EXPECT_TRUE(placement(Operation::kSum, 1000, 1, false).on_cpu);
+  EXPECT_TRUE(placement(Operation::kScan, 1 << 20, 16, true).on_cpu);
+  EXPECT_TRUE(placement(Operation::kScan, 1 << 18, 16, true).on_cpu);
+}
+
+// In pieces a sort takes two trips over the bus, both ways at once; a scan one.
+TEST(Placement, InPieces) {
+  const uint64_t n = uint64_t{1} << 28;
+  Request r{};
+  r.order.dtype = GSORT_U32;
+  r.n = n;
+  for (const Operation operation : {Operation::kSort, Operation::kScan}) {
+    r.operation = operation;
+    const double whole = plan_placement(r, {n * 4, n * 4, 16, false}).device_us,
+                 pieces = plan_placement(r, {n * 4, n * 4, 16, true}).device_us;
+    EXPECT_NEAR(pieces / whole, operation == Operation::kSort ? 1 : 0.5, 0.15);
+  }
 }
 
 TEST(Placement, FewThreadsLeaveLargeArraysToTheDevice) {

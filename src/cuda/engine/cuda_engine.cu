@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The engine on a GPU: brings a request's arrays to the device, finds room to work in, launches, brings results back.
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <thread>
 
 #include "core/dtype.h"
 #include "core/error.h"
 #include "cuda/engine/check.h"
 #include "cuda/engine/device.h"
 #include "cuda/engine/launch.h"
+#include "cuda/engine/piece_device.h"
 #include "cuda/engine/staging.h"
 #include "cuda/engine/workspace.h"
 #include "cuda/merge/launch.h"
@@ -19,6 +22,7 @@
 #include "cuda/sum/launch.h"
 #include "cuda/topk/launch.h"
 #include "engine.h"
+#include "host_memory/pieces.h"
 #include "host_memory/pinned_ring.h"
 #include "host_memory/placement.h"
 
@@ -97,6 +101,9 @@ WorkQueue queue_of(cudaStream_t stream) {
   return {stream, reinterpret_cast<uintptr_t>(stream), capture, graph};
 }
 
+// Calls that bring so much to the device may be cancelled while kernels run.
+constexpr uint64_t kLongBytesMin = uint64_t{1} << 30;
+
 class CudaEngine final : public Engine {
  public:
   explicit CudaEngine(const EngineOptions &options)
@@ -104,7 +111,8 @@ class CudaEngine final : public Engine {
         control_(*options.control),
         device_(open_device(options.options.device)),
         workspace_(options.options),
-        ring_(new PinnedRing(*options.host_memory, device_.ordinal, options.options.threads)) {
+        ring_(new PinnedRing(*options.host_memory, device_.ordinal, options.options.threads)),
+        pool_(options.options.threads) {
     const CallScope scope(device_);
     stream_id_ = stream_id(stream_);
   }
@@ -126,6 +134,8 @@ class CudaEngine final : public Engine {
     abandoned_ = true;
     workspace_.abandon();
     ring_->abandon();
+    copy_streams_.abandon();
+    pool_.abandon();
     if (cpu_ != nullptr) cpu_->abandon();
   }
 
@@ -141,12 +151,22 @@ class CudaEngine final : public Engine {
   WorkQueue queue();
   WorkMemory room(uint64_t bytes, const WorkQueue &queue);
   void execute_staged(const Request &request, const Staging &staging, const WorkQueue &queue);
+  void execute_at_once(const Request &request, const Staging &staging, const WorkMemory &work);
+  void execute_pieces(const Request &request, const Staging &staging, const WorkQueue &queue);
+  template <class F>
+  void with_copies(F &&copies);
+  void wait_and_tell(const PieceProgress &progress);
+  void wait_for_earlier_work();
+  bool is_idle();
+  bool room_for(uint64_t bytes, const WorkQueue &queue, WorkMemory &work);
+  uint64_t piece_budget() const;
   void write_empty_result(const Request &request);
   void launch(const Request &request, const WorkMemory &work, bool capturing);
   void launch_planned(const Request &request, const WorkMemory &work, bool capturing, const DeviceFacts &facts);
   void launch_segments_checked(const LaunchContext &context, const Request &request, void *workspace, bool capturing);
 
-  bool execute_on_cpu(const Request &request, const Staging &staging);
+  bool belongs_on_cpu(const Request &request, const Staging &staging, bool in_pieces) const;
+  void execute_on_cpu(const Request &request);
 
   const EngineOptions options_;
   Control &control_;
@@ -155,6 +175,8 @@ class CudaEngine final : public Engine {
   MemoryPlaces places_;
   Workspace workspace_;
   std::unique_ptr<PinnedRing> ring_;
+  CopyStreams copy_streams_;     // of calls that are worked in pieces
+  Pool pool_;                    // likewise, for what the host does in them
   std::unique_ptr<Engine> cpu_;  // where calls on host arrays may run, made when the first does
   cudaStream_t stream_ = nullptr;
   uint64_t stream_id_ = kIdUnknown;
@@ -173,6 +195,7 @@ CudaEngine::~CudaEngine() {
     if (busy_) (void)cudaDeviceSynchronize();
     workspace_.clear();
     ring_.reset();
+    copy_streams_.close();
     (void)cudaGetLastError();
   } catch (const Error &) {
     workspace_.abandon();
@@ -290,35 +313,133 @@ void CudaEngine::execute_staged(const Request &request, const Staging &staging, 
   if (queue.capture_id != 0)
     throw Error(GSORT_ERROR_NOT_SUPPORTED,
                 "the handle's stream is being captured, and an array lies in host memory; pass device memory");
-  if (options_.may_use_cpu && staging.all() && execute_on_cpu(request, staging)) return;
-  const WorkMemory work = room(staging.bytes() + cuda_workspace_bytes(request), queue);
-  char *const memory = static_cast<char *>(work.memory);
+  const uint64_t bytes = staging.bytes() + cuda_workspace_bytes(request);
+  const bool may_use_cpu = options_.may_use_cpu && staging.all();
+  const bool surely_in_pieces = staging.all() && !workspace_.is_lent() && bytes > piece_budget();
+  if (may_use_cpu && belongs_on_cpu(request, staging, surely_in_pieces)) return execute_on_cpu(request);
+  WorkMemory work;
+  if (!surely_in_pieces) {
+    if (room_for(bytes, queue, work)) return execute_at_once(request, staging, work);
+    // Says what is wanting.
+    if (!staging.all() || workspace_.is_lent()) return execute_at_once(request, staging, room(bytes, queue));
+  }
   try {
-    staging.copy_in(stream_, control_, *ring_, memory);
-    launch(staging.bind(request, memory), {memory + staging.bytes(), work.standing}, false);
-    staging.copy_out(stream_, *ring_, memory);
+    execute_pieces(request, staging, queue);
+  } catch (const Error &error) {
+    if (error.status() != GSORT_ERROR_OUT_OF_MEMORY || !may_use_cpu) throw;
+    control_.log("%s; on the CPU instead", error.text());
+    execute_on_cpu(request);
+  }
+}
+
+// Does what uses the caller's arrays, until it ends also where it fails.
+template <class F>
+void CudaEngine::with_copies(F &&copies) {
+  try {
+    copies();
   } catch (...) {
-    // Copies may still read the caller's arrays.
     if (cudaStreamSynchronize(stream_) != cudaSuccess) (void)cudaGetLastError();
     throw;
   }
+}
+
+// Kernels that may take a second: the caller's arrays are not in use while they run, so that a cancel need not wait.
+void CudaEngine::wait_and_tell(const PieceProgress &progress) {
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point told = Clock::now();
+  while (!is_idle()) {
+    if (Clock::now() - told > std::chrono::milliseconds(20)) {
+      progress.tell();
+      told = Clock::now();
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+}
+
+// Whether nothing that was enqueued on the stream is left to be done. Quicker than waiting, if so.
+bool CudaEngine::is_idle() {
+  const cudaError_t result = cudaStreamQuery(stream_);
+  if (result == cudaErrorNotReady) {
+    (void)cudaGetLastError();
+    return false;
+  }
+  cuda_check(result, "asking whether the stream's work has ended");
+  return true;
+}
+
+void CudaEngine::wait_for_earlier_work() {
+  if (!is_idle()) cuda_check(cudaStreamSynchronize(stream_), "waiting for earlier work");
+}
+
+void CudaEngine::execute_at_once(const Request &request, const Staging &staging, const WorkMemory &work) {
+  char *const memory = static_cast<char *>(work.memory);
+  PieceProgress progress{control_, 0, staging.bytes_in() + staging.bytes_out()};
+  const bool is_long = staging.bytes() >= kLongBytesMin;
+  with_copies([&] {
+    staging.copy_in(stream_, progress, *ring_, memory);
+    if (is_long) cuda_check(cudaStreamSynchronize(stream_), "waiting for copies");
+    launch(staging.bind(request, memory), {memory + staging.bytes(), work.standing}, false);
+  });
+  if (is_long) wait_and_tell(progress);
+  with_copies([&] { staging.copy_out(stream_, progress, *ring_, memory); });
   cuda_check(cudaStreamSynchronize(stream_), "waiting for the result");
+  control_.report(progress.total, progress.total);
+}
+
+// False: there is not so much memory. The room is the stream's own until the next call.
+bool CudaEngine::room_for(uint64_t bytes, const WorkQueue &queue, WorkMemory &work) {
+  try {
+    work = room(bytes, queue);
+    return true;
+  } catch (const Error &error) {
+    if (error.status() != GSORT_ERROR_OUT_OF_MEMORY) throw;
+    return false;
+  }
+}
+
+// What pieces may take: a limit's worth, less what a block has before its begin; without a limit what the device has,
+// of which room_for() tells how much is free.
+uint64_t CudaEngine::piece_budget() const {
+  constexpr uint64_t kOfBlock = kStandingBytes + kSliceAlignment;
+  const uint64_t limit = options_.options.device_memory_limit_bytes;
+  const uint64_t most = limit != 0 && limit < device_.memory_bytes ? limit : device_.memory_bytes;
+  return most > kOfBlock ? (most - kOfBlock) / kSliceAlignment * kSliceAlignment : 0;
+}
+
+// Arrays that the device cannot hold at once.
+void CudaEngine::execute_pieces(const Request &request, const Staging &staging, const WorkQueue &queue) {
+  control_.log("host arrays: in pieces, within %llu bytes of device memory",
+               static_cast<unsigned long long>(piece_budget()));
+  wait_for_earlier_work();  // which may write these arrays
+  copy_streams_.open();
+  WorkMemory work;
+  PieceServices services;
+  services.budget_bytes = [&] { return piece_budget(); };
+  services.take = [&](uint64_t bytes) {
+    return room_for(bytes, queue, work) ? static_cast<char *>(work.memory) : nullptr;
+  };
+  services.launch = [&](const Request &piece, void *workspace) {
+    // Offsets have been checked, so that nothing is waited for.
+    launch(piece, {workspace, work.standing}, true);
+  };
+  CudaPieceDevice device(std::move(services), staging, *ring_, copy_streams_, stream_);
+  execute_in_pieces({device, *options_.host_memory, control_, pool_}, request);
 }
 
 // Both engines give the same bits, so a call whose arrays all lie on the host may run where it ends first.
-bool CudaEngine::execute_on_cpu(const Request &request, const Staging &staging) {
-  const uint32_t threads =
-      options_.options.threads != 0 ? options_.options.threads : static_cast<uint32_t>(allowed_processors());
-  const Placement placement = plan_placement(request, {staging.bytes_in(), staging.bytes_out(), threads});
+bool CudaEngine::belongs_on_cpu(const Request &request, const Staging &staging, bool in_pieces) const {
+  const Placement placement =
+      plan_placement(request, {staging.bytes_in(), staging.bytes_out(), pool_.threads(), in_pieces});
   if (control_.has_log())
     control_.log("host arrays: on the %s, about %.0f us with the CPU's %u threads and %.0f with the device and the bus",
-                 placement.on_cpu ? "CPU" : "device", placement.cpu_us, threads, placement.device_us);
-  if (!placement.on_cpu) return false;
-  // In stream order, as everything: earlier work may write these arrays.
-  cuda_check(cudaStreamSynchronize(stream_), "waiting for earlier work");
+                 placement.on_cpu ? "CPU" : "device", placement.cpu_us, pool_.threads(), placement.device_us);
+  return placement.on_cpu;
+}
+
+void CudaEngine::execute_on_cpu(const Request &request) {
+  wait_for_earlier_work();  // which may write these arrays
   if (cpu_ == nullptr) cpu_ = make_cpu_engine(options_);
   cpu_->execute(request);
-  return true;
 }
 
 void CudaEngine::write_empty_result(const Request &request) {

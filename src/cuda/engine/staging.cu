@@ -9,8 +9,29 @@
 namespace gsort_internal {
 namespace {
 
-// Small enough that a cancel is heard soon (about 3 ms at the pageable copy's 10 GB/s), large enough to hide a call.
+// Copies of the driver's: small enough that a cancel is heard soon (about 3 ms at the pageable copy's 10 GB/s), large
+// enough to hide a call.
 constexpr uint64_t kChunkBytes = uint64_t{32} << 20;
+// Registered arrays are copied while the call goes on. So much of them is enqueued before the copies are waited for: 5
+// ms of the bus, so that the wait takes nothing to speak of.
+constexpr uint64_t kEnqueuedBytesMax = uint64_t{256} << 20;
+
+// The driver's copies of one array.
+void copy_in_chunks(cudaStream_t stream, char *to, const char *from, uint64_t bytes, cudaMemcpyKind kind,
+                    PieceProgress &progress) {
+  uint64_t enqueued = 0;
+  for (uint64_t offset = 0; offset < bytes; offset += kChunkBytes) {
+    progress.tell();
+    const uint64_t rest = bytes - offset, chunk = rest < kChunkBytes ? rest : kChunkBytes;
+    cuda_check(cudaMemcpyAsync(to + offset, from + offset, chunk, kind, stream),
+               kind == cudaMemcpyHostToDevice ? "copying to the device" : "copying from the device");
+    progress.done = progress.reached(chunk);
+    enqueued += chunk;
+    if (enqueued < kEnqueuedBytesMax) continue;
+    cuda_check(cudaStreamSynchronize(stream), "waiting for copies");
+    enqueued = 0;
+  }
+}
 
 bool writes_whole_keys(const Request &request) {
   return request.operation == Operation::kSort || request.operation == Operation::kSortPairs ||
@@ -36,6 +57,15 @@ T *at(void *memory, uint64_t offset) {
 }
 
 }  // namespace
+
+void copy_by_driver(cudaStream_t stream, const std::vector<PieceCopy> &copies, cudaMemcpyKind kind,
+                    PieceProgress &progress) {
+  for (const PieceCopy &copy : copies) {
+    const bool to_device = kind == cudaMemcpyHostToDevice;
+    copy_in_chunks(stream, to_device ? copy.device : copy.host, to_device ? copy.host : copy.device, copy.bytes, kind,
+                   progress);
+  }
+}
 
 RequestBytes request_bytes(const Request &request) {
   const uint64_t element = dtype_bytes(request.order.dtype), n = request.n;
@@ -141,36 +171,49 @@ uint64_t Staging::bytes_out() const {
   return total;
 }
 
-void Staging::copy_in(cudaStream_t stream, Control &control, PinnedRing &ring, char *memory) const {
-  PinnedRing::Progress progress{control, 0, bytes_in()};
+bool Staging::is_pinned(const void *host) const {
+  const auto inside = [&](const void *array, uint64_t bytes) {
+    const auto address = reinterpret_cast<uintptr_t>(host), begin = reinterpret_cast<uintptr_t>(array);
+    return array != nullptr && address >= begin && address - begin < bytes;
+  };
+  for (int i = 0; i < count_; ++i) {
+    const Copy &copy = copies_[i];
+    if (inside(copy.from_host, copy.bytes)) return !copy.from_pageable;
+    if (inside(copy.to_host, copy.bytes)) return !copy.to_pageable;
+  }
+  return false;
+}
+
+void Staging::copy_in(cudaStream_t stream, PieceProgress &progress, PinnedRing &ring, char *memory) const {
+  const std::vector<PieceCopy> none;
   for (int i = 0; i < count_; ++i) {
     const Copy &copy = copies_[i];
     if (copy.from_host == nullptr) continue;
-    control.checkpoint(progress.done, progress.total);
+    progress.tell();
+    char *const to = memory + copy.offset, *const from = static_cast<char *>(const_cast<void *>(copy.from_host));
     if (copy.from_pageable && copy.bytes >= PinnedRing::kBytesMin &&
-        ring.to_device(stream, memory + copy.offset, copy.from_host, copy.bytes, progress))
+        ring.exchange({stream, {{to, from, copy.bytes}}}, {stream, none}, progress))
       continue;
-    const char *const from = static_cast<const char *>(copy.from_host);
-    for (uint64_t offset = 0; offset < copy.bytes; offset += kChunkBytes) {
-      control.checkpoint(progress.done, progress.total);
-      const uint64_t rest = copy.bytes - offset, chunk = rest < kChunkBytes ? rest : kChunkBytes;
-      cuda_check(cudaMemcpyAsync(memory + copy.offset + offset, from + offset, chunk, cudaMemcpyHostToDevice, stream),
-                 "copying to the device");
-      progress.done += chunk;
-    }
+    copy_in_chunks(stream, to, from, copy.bytes, cudaMemcpyHostToDevice, progress);
   }
-  control.checkpoint(progress.total, progress.total);
+  progress.tell();
 }
 
-void Staging::copy_out(cudaStream_t stream, PinnedRing &ring, char *memory) const {
+void Staging::copy_out(cudaStream_t stream, PieceProgress &progress, PinnedRing &ring, char *memory) const {
+  const std::vector<PieceCopy> none;
   for (int i = 0; i < count_; ++i) {
     const Copy &copy = copies_[i];
     if (copy.to_host == nullptr) continue;
-    if (copy.to_pageable && copy.bytes >= PinnedRing::kBytesMin &&
-        ring.from_device(stream, copy.to_host, memory + copy.offset, copy.bytes))
-      continue;
-    cuda_check(cudaMemcpyAsync(copy.to_host, memory + copy.offset, copy.bytes, cudaMemcpyDeviceToHost, stream),
-               "copying from the device");
+    // What is written over an input must be finished.
+    progress.on_cancel = copy.from_host == copy.to_host ? OnCancel::kGoOn : OnCancel::kStop;
+    progress.tell();
+    char *const from = memory + copy.offset, *const to = static_cast<char *>(copy.to_host);
+    if (copy.to_pageable && copy.bytes >= PinnedRing::kBytesMin) {
+      // One thread waits for the work before, not all.
+      cuda_check(cudaStreamSynchronize(stream), "waiting for the result");
+      if (ring.exchange({stream, none}, {stream, {{from, to, copy.bytes}}}, progress)) continue;
+    }
+    copy_in_chunks(stream, to, from, copy.bytes, cudaMemcpyDeviceToHost, progress);
   }
 }
 

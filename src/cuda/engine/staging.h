@@ -6,8 +6,8 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <vector>
 
-#include "core/control.h"
 #include "core/request.h"
 #include "cuda/engine/device.h"
 #include "host_memory/pinned_ring.h"
@@ -28,10 +28,13 @@ class Staging {
   // Puts the copies at `memory` and returns the request with device pointers only.
   Request bind(const Request &request, void *memory) const;
 
-  // Between chunks copy_in calls control.checkpoint(), which may end the call. copy_out never asks: a result that is
-  // half written must be finished.
-  void copy_in(cudaStream_t stream, Control &control, PinnedRing &ring, char *memory) const;
-  void copy_out(cudaStream_t stream, PinnedRing &ring, char *memory) const;
+  // Both say between chunks how far they are, and a cancel may end the call; but a result that is half written over an
+  // input is finished.
+  void copy_in(cudaStream_t stream, PieceProgress &progress, PinnedRing &ring, char *memory) const;
+  void copy_out(cudaStream_t stream, PieceProgress &progress, PinnedRing &ring, char *memory) const;
+
+  // Whether the address lies in an array that is registered with CUDA.
+  bool is_pinned(const void *host) const;
 
   // All arrays lie in host memory.
   bool all() const { return all_; }
@@ -67,6 +70,10 @@ class Staging {
   int in_ = kNone, out_ = kNone, values_in_ = kNone, values_out_ = kNone, b_ = kNone, offsets_ = kNone,
       indices_ = kNone;
 };
+
+// Copies by the driver itself, which says between chunks how far it is.
+void copy_by_driver(cudaStream_t stream, const std::vector<PieceCopy> &copies, cudaMemcpyKind kind,
+                    PieceProgress &progress);
 
 // Bytes of a request's arrays.
 struct RequestBytes {

@@ -46,6 +46,7 @@ class Workspace {
   void reserve(uint64_t bytes);
 
   void lend(void *memory, uint64_t bytes);  // NULL, 0: back to our own
+  bool is_lent() const { return lent_.memory != nullptr; }
   // Frees the handle's own memory. The device must be current, and no work may run in the memory.
   void clear() noexcept;
   void abandon() noexcept;  // forgets the memory without freeing it

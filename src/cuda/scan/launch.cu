@@ -34,18 +34,27 @@ Arguments scan_arguments(const Request &request, const Plan &plan, uint64_t *wor
           {words + plan.tile_totals, 0},
           {words + plan.group_prefixes, 0},
           {words + plan.tile_ends, 0},
-          plan.floats.tiles == 1,
+          plan.floats.tiles == 1 && request.scan_carry == nullptr,
           plan.floats.way == Algorithm::kCluster,
-          request.exclusive};
+          request.exclusive,
+          request.scan_carry != nullptr};
+}
+
+// Of a piece of a longer array: takes over the prefix of its first group, or hands on that of the group behind its
+// last, if that one is whole.
+void copy_prefix(const LaunchContext &context, void *to, const void *from) {
+  cuda_check(cudaMemcpyAsync(to, from, sizeof(double), cudaMemcpyDeviceToDevice, context.stream),
+             "copying a piece's prefix");
 }
 
 template <class Element>
-void launch_floats(const LaunchContext &context, const Request &request, const Plan &plan, uint64_t *words) {
+void launch_float_tiles(const LaunchContext &context, const Request &request, const Plan &plan, uint64_t *words) {
   const FloatPlan &floats = plan.floats;
   const Arguments arguments = scan_arguments(request, plan, words);
-  if (floats.way == Algorithm::kCluster || (floats.tiles == 1 && floats.way == Algorithm::kStaged))
+  if (floats.way == Algorithm::kCluster || (arguments.one_tile && floats.way == Algorithm::kStaged))
     return launch_tiles(context, floats, scan_kernel<Element, true, true>, arguments);
   clear_words(context, words, request.exclusive ? plan.words : plan.inclusive_words);
+  if (arguments.continues) copy_prefix(context, words + plan.group_prefixes, request.scan_carry);
   if constexpr (sizeof(typename Element::Bits) == 8) {
     if (floats.way == Algorithm::kDirect)
       return launch_tiles(context, floats, scan_kernel<Element, false, false>, arguments);
@@ -57,6 +66,13 @@ void launch_floats(const LaunchContext &context, const Request &request, const P
           request.exclusive ? scan_pipeline_kernel<Element, true> : scan_pipeline_kernel<Element, false>, arguments);
   }
   launch_tiles(context, floats, scan_kernel<Element, true, false>, arguments);
+}
+
+template <class Element>
+void launch_floats(const LaunchContext &context, const Request &request, const Plan &plan, uint64_t *words) {
+  launch_float_tiles<Element>(context, request, plan, words);
+  if (request.scan_carry == nullptr || plan.floats.tiles % kScanGroupTiles != 0) return;
+  copy_prefix(context, request.scan_carry, words + plan.group_prefixes + plan.floats.tiles / kScanGroupTiles);
 }
 
 void launch_float_type(const LaunchContext &context, const Request &request, const Plan &plan, uint64_t *words) {

@@ -23,12 +23,13 @@ struct Arguments {
   // All words empty (kEmpty) before the launch. Kernels that keep their sums touch none.
   uint32_t *tickets;  // starts at 2^32 - 1, so that the first ticket is 0
   Mailbox<double> tile_totals;
-  Mailbox<double> group_prefixes;  // of groups 1, 2, ...
+  Mailbox<double> group_prefixes;  // of groups 1, 2, ..., and of group 0 if something comes before it
   // Exclusive scans: what makes a tile's last result out of its prefix, three places a tile (TileEnd).
   Mailbox<double> tile_ends;
   bool one_tile;
   bool cluster;  // all tiles are of one cluster, in order
   bool exclusive;
+  bool continues;  // something comes before group 0
 
   __device__ __forceinline__ bool in_cluster() const { return kClustersHere && cluster; }
 };
@@ -65,12 +66,13 @@ __device__ __forceinline__ Run wait_for_run(const Arguments &args, uint64_t grou
   double totals[kScanRunTiles], prefix;
   // Both go out before either is looked at. What is there is not read again: polling costs the L2 cache's time.
   bool has_totals = args.tile_totals.fetch_run(first, count, totals);
-  bool has_prefix = args.group_prefixes.fetch(group, prefix) || group == 0;
+  const bool is_first = group == 0 && !args.continues;
+  bool has_prefix = args.group_prefixes.fetch(group, prefix) || is_first;
   while (!has_totals || !has_prefix) {
     if (!has_totals) has_totals = args.tile_totals.fetch_run(first, count, totals);
     if (!has_prefix) has_prefix = args.group_prefixes.fetch(group, prefix);
   }
-  if (group != 0) run.group_prefix = prefix;
+  if (!is_first) run.group_prefix = prefix;
 #pragma unroll
   for (uint32_t j = 0; j < kScanRunTiles; ++j) {
     if (j >= count) continue;

@@ -33,7 +33,10 @@ void place_integers(Plan &plan) {
 Plan make_plan(const Request &request, const DeviceFacts &device) {
   const uint32_t bytes = dtype_bytes(request.order.dtype);
   Plan plan{};
-  plan.floats = plan_floats(bytes, request.n, device);
+  // The blocks of a cluster ask no one for what comes before a piece.
+  DeviceFacts planned_for = device;
+  if (request.scan_carry != nullptr) planned_for.clusters_fit = false;
+  plan.floats = plan_floats(bytes, request.n, planned_for);
   if (is_float(request.order.dtype)) {
     plan.path = Path::kFloats;
     place_floats(plan);

@@ -147,11 +147,17 @@ __device__ inline uint64_t round_total(Total total, uint64_t divisor) {
   return round_digits(first, place + 1, more) | (negative ? kDoubleSign : 0);
 }
 
-// Sum (low 64 bits) or mean of integers, of which n times 2^(width - 1) too much was added if `excess_shift` >= 0.
-__device__ inline uint64_t finish_integers(int64_t *limb, uint64_t n, int32_t excess_shift, bool mean) {
+// The sum of integers, of which n times 2^(width - 1) too much was added if `excess_shift` >= 0.
+__device__ __forceinline__ unsigned __int128 total_of_integers(const int64_t *limb, uint64_t n, int32_t excess_shift) {
   unsigned __int128 total = 0;
   for (int32_t i = 3; i >= 0; --i) total = (total << 32) + static_cast<uint64_t>(limb[i]);
   if (excess_shift >= 0) total -= static_cast<unsigned __int128>(n) << excess_shift;
+  return total;
+}
+
+// The sum's low 64 bits, or the mean.
+__device__ inline uint64_t finish_integers(int64_t *limb, uint64_t n, int32_t excess_shift, bool mean) {
+  const unsigned __int128 total = total_of_integers(limb, n, excess_shift);
   if (!mean) return static_cast<uint64_t>(total);
   const bool negative = static_cast<int64_t>(static_cast<uint64_t>(total >> 64)) < 0;
   unsigned __int128 magnitude = negative ? 0 - total : total;

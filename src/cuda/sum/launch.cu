@@ -45,7 +45,8 @@ void launch_sum(const LaunchContext &context, const Request &request, const Plan
                                state,
                                plan.scope,
                                request.operation == Operation::kReduce,
-                               dtype_facts(t).kind == Kind::kSigned};
+                               dtype_facts(t).kind == Kind::kSigned,
+                               request.partial_sum ? static_cast<PartialSum *>(request.out) : nullptr};
   const auto launch_type = [&](void (*kernel)(SumArguments)) {
     launch_planned(context, plan, kernel, arguments, "sum_kernel");
   };

@@ -28,7 +28,8 @@ struct SumArguments {
   State *state;   // for Scope::kGrid
   Scope scope;
   bool mean;
-  bool flip_sign;  // signed integers
+  bool flip_sign;       // signed integers
+  PartialSum *partial;  // of a piece of a longer array: receives the sum instead of `out`; or NULL
 };
 
 template <class Sum>
@@ -117,9 +118,24 @@ __device__ __forceinline__ void sum_warps(Sum &sum, const typename Sum::Shared &
   }
 }
 
+// Warp 0: leaves the sum as it is.
+template <class Sum>
+__device__ __forceinline__ void write_partial_sum(const int64_t *limbs, uint32_t flags, const SumArguments &args) {
+  if constexpr (IsFloatSum<Sum>::value) {
+    for (uint32_t i = threadIdx.x; i < kSumLimbs; i += 32) args.partial->limbs[i] = limbs[i];
+  } else if (threadIdx.x == 0) {
+    constexpr int32_t kExcessShift = sizeof(typename Sum::Bits) * 8 - 1;
+    const unsigned __int128 total = total_of_integers(limbs, args.n, args.flip_sign ? kExcessShift : -1);
+    args.partial->limbs[0] = static_cast<int64_t>(static_cast<uint64_t>(total));
+    args.partial->limbs[1] = static_cast<int64_t>(static_cast<uint64_t>(total >> 64));
+  }
+  if (threadIdx.x == 0) args.partial->flags = flags;
+}
+
 // Warp 0: finds the limbs in use; its first lane rounds.
 template <class Sum>
 __device__ __forceinline__ void write_sum(int64_t *limbs, uint32_t flags, const SumArguments &args) {
+  if (args.partial != nullptr) return write_partial_sum<Sum>(limbs, flags, args);
   if constexpr (!IsFloatSum<Sum>::value) {
     constexpr int32_t kExcessShift = sizeof(typename Sum::Bits) * 8 - 1;
     if (threadIdx.x == 0) *args.out = finish_integers(limbs, args.n, args.flip_sign ? kExcessShift : -1, args.mean);

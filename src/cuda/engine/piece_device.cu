@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cuda/engine/piece_device.h"
+
+#include "core/dtype.h"
+#include "core/error.h"
+#include "cuda/engine/check.h"
+#include "engine.h"
+
+namespace gsort_internal {
+namespace {
+
+template <class Index>
+__global__ void raise_indices_kernel(Index *indices, uint64_t count, Index base) {
+  const uint64_t step = uint64_t{gridDim.x} * blockDim.x;
+  for (uint64_t i = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += step) indices[i] += base;
+}
+
+template <class Index>
+void launch_raise(cudaStream_t stream, void *indices, uint64_t count, uint64_t base) {
+  constexpr uint32_t kThreads = 256, kItems = 16, kBlocksMax = 65536;
+  const uint64_t blocks = (count + kThreads * kItems - 1) / (kThreads * kItems);
+  raise_indices_kernel<<<static_cast<uint32_t>(blocks < kBlocksMax ? blocks : kBlocksMax), kThreads, 0, stream>>>(
+      static_cast<Index *>(indices), count, static_cast<Index>(base));
+  check_launch("raise_indices_kernel");
+}
+
+void note(cudaError_t result) {
+  if (result != cudaSuccess) (void)cudaGetLastError();
+}
+
+}  // namespace
+
+void CopyStreams::open() {
+  for (cudaStream_t *stream : {&in_, &out_})
+    if (*stream == nullptr)
+      cuda_check(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+}
+
+void CopyStreams::close() noexcept {
+  for (cudaStream_t *stream : {&in_, &out_}) {
+    if (*stream != nullptr) note(cudaStreamDestroy(*stream));
+    *stream = nullptr;
+  }
+}
+
+uint64_t CudaPieceDevice::workspace_bytes(const Request &shape) { return cuda_workspace_bytes(shape); }
+
+void CudaPieceDevice::begin(const PieceWork &work) {
+  if (work.move_bytes != 0)
+    cuda_check(cudaMemcpyAsync(work.move_to, work.move_from, work.move_bytes, cudaMemcpyDeviceToDevice, stream_),
+               "copying between pieces");
+  if (has_no_elements(work.request)) return;
+  services_.launch(work.request, work.workspace);
+  if (work.index_base != 0) raise_indices(work);
+}
+
+void CudaPieceDevice::raise_indices(const PieceWork &work) {
+  const Request &request = work.request;
+  const bool pairs = request.operation == Operation::kSortPairs;
+  void *const indices = pairs ? request.values_out : request.indices_out;
+  const uint64_t count = pairs ? request.n : request.k;
+  if ((pairs ? request.value_bytes : dtype_bytes(request.index_t)) == 4)
+    launch_raise<uint32_t>(stream_, indices, count, work.index_base);
+  else
+    launch_raise<unsigned long long>(stream_, indices, count, work.index_base);
+}
+
+// Enqueues the copies of registered arrays and returns the others.
+std::vector<PieceCopy> CudaPieceDevice::enqueue_registered(const std::vector<PieceCopy> &copies, bool to_device,
+                                                           uint64_t &bytes) {
+  std::vector<PieceCopy> others;
+  for (const PieceCopy &copy : copies) {
+    if (!staging_.is_pinned(copy.host)) {
+      others.push_back(copy);
+      continue;
+    }
+    bytes += copy.bytes;
+    cuda_check(to_device ? cudaMemcpyAsync(copy.device, copy.host, copy.bytes, cudaMemcpyHostToDevice, streams_.in())
+                         : cudaMemcpyAsync(copy.host, copy.device, copy.bytes, cudaMemcpyDeviceToHost, streams_.out()),
+               to_device ? "copying to the device" : "copying from the device");
+  }
+  return others;
+}
+
+void CudaPieceDevice::copy(const std::vector<PieceCopy> &in, const std::vector<PieceCopy> &out,
+                           PieceProgress &progress) {
+  uint64_t registered_bytes = 0;
+  const std::vector<PieceCopy> pageable_out = enqueue_registered(out, false, registered_bytes),
+                               pageable_in = enqueue_registered(in, true, registered_bytes);
+  const bool any = !pageable_in.empty() || !pageable_out.empty();
+  if (any && !ring_.exchange({streams_.in(), pageable_in}, {streams_.out(), pageable_out}, progress)) {
+    copy_by_driver(streams_.out(), pageable_out, cudaMemcpyDeviceToHost, progress);
+    copy_by_driver(streams_.in(), pageable_in, cudaMemcpyHostToDevice, progress);
+  }
+  progress.done = progress.reached(registered_bytes);
+}
+
+void CudaPieceDevice::wait() {
+  cuda_check(cudaStreamSynchronize(streams_.in()), "waiting for copies");
+  cuda_check(cudaStreamSynchronize(streams_.out()), "waiting for copies");
+  cuda_check(cudaStreamSynchronize(stream_), "waiting for a piece");
+}
+
+void CudaPieceDevice::step(const std::vector<PieceCopy> &in, const PieceWork *work, const std::vector<PieceCopy> &out,
+                           PieceProgress &progress) {
+  progress.tell();
+  try {
+    if (work != nullptr) begin(*work);
+    copy(in, out, progress);
+  } catch (...) {
+    for (cudaStream_t stream : {streams_.in(), streams_.out(), stream_}) note(cudaStreamSynchronize(stream));
+    throw;
+  }
+  wait();
+}
+
+}  // namespace gsort_internal

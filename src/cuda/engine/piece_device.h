@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A GPU as what works on pieces of host arrays: kernels on the handle's stream, while copies go both ways on streams of
+// their own.
+#ifndef GSORT_CUDA_ENGINE_PIECE_DEVICE_H_
+#define GSORT_CUDA_ENGINE_PIECE_DEVICE_H_
+
+#include <cuda_runtime.h>
+
+#include <functional>
+
+#include "cuda/engine/staging.h"
+#include "host_memory/piece_device.h"
+#include "host_memory/pinned_ring.h"
+
+namespace gsort_internal {
+
+// Two streams, made when they are first needed, on which nothing waits for the legacy default stream.
+class CopyStreams {
+ public:
+  CopyStreams() = default;
+  CopyStreams(const CopyStreams &) = delete;
+  CopyStreams &operator=(const CopyStreams &) = delete;
+
+  void open();
+  void close() noexcept;  // the device must be current
+  void abandon() noexcept { in_ = out_ = nullptr; }
+  cudaStream_t in() const { return in_; }
+  cudaStream_t out() const { return out_; }
+
+ private:
+  cudaStream_t in_ = nullptr, out_ = nullptr;
+};
+
+// What the engine does for it.
+struct PieceServices {
+  std::function<uint64_t()> budget_bytes;
+  std::function<char *(uint64_t bytes)> take;  // NULL: there is not enough
+  std::function<void(const Request &request, void *workspace)> launch;
+};
+
+class CudaPieceDevice final : public PieceDevice {
+ public:
+  // `staging` knows which arrays are registered. `stream` is the handle's.
+  CudaPieceDevice(PieceServices services, const Staging &staging, PinnedRing &ring, const CopyStreams &streams,
+                  cudaStream_t stream)
+      : services_(std::move(services)), staging_(staging), ring_(ring), streams_(streams), stream_(stream) {}
+
+  uint64_t budget_bytes() override { return services_.budget_bytes(); }
+  char *take(uint64_t bytes) override { return services_.take(bytes); }
+  uint64_t workspace_bytes(const Request &shape) override;
+  void step(const std::vector<PieceCopy> &in, const PieceWork *work, const std::vector<PieceCopy> &out,
+            PieceProgress &progress) override;
+
+ private:
+  void begin(const PieceWork &work);
+  void raise_indices(const PieceWork &work);
+  void copy(const std::vector<PieceCopy> &in, const std::vector<PieceCopy> &out, PieceProgress &progress);
+  std::vector<PieceCopy> enqueue_registered(const std::vector<PieceCopy> &copies, bool to_device, uint64_t &bytes);
+  void wait();
+
+  const PieceServices services_;
+  const Staging &staging_;
+  PinnedRing &ring_;
+  const CopyStreams &streams_;
+  const cudaStream_t stream_;
+};
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_ENGINE_PIECE_DEVICE_H_

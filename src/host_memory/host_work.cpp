@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "host_memory/host_work.h"
+
+#include <atomic>
+#include <cstring>
+
+#include "core/dtype.h"
+
+namespace gsort_internal {
+namespace {
+
+// As many elements as make a part worth a thread's turn at the counter.
+constexpr uint64_t kPartItems = uint64_t{1} << 16;
+
+struct Shared {
+  const std::function<void(uint64_t, uint64_t)> &work;
+  uint64_t n, part;
+  std::atomic<uint64_t> next{0};
+};
+
+void take_parts(void *user, uint32_t) {
+  Shared &shared = *static_cast<Shared *>(user);
+  for (;;) {
+    const uint64_t begin = shared.next.fetch_add(shared.part, std::memory_order_relaxed);
+    if (begin >= shared.n) return;
+    shared.work(begin, shared.n - begin < shared.part ? shared.n : begin + shared.part);
+  }
+}
+
+template <class F>
+void with_index_bytes(uint32_t bytes, F &&f) {
+  bytes == 4 ? f(TypeTag<uint32_t>{}) : f(TypeTag<uint64_t>{});
+}
+
+}  // namespace
+
+void on_all_threads(Pool &pool, uint64_t n, const std::function<void(uint64_t, uint64_t)> &work) {
+  Shared shared{work, n, kPartItems};
+  const uint64_t parts = (n + kPartItems - 1) / kPartItems;
+  pool.run(static_cast<uint32_t>(parts < pool.threads() ? parts : pool.threads()), take_parts, &shared);
+}
+
+void copy_on_host(Pool &pool, void *to, const void *from, uint64_t bytes) {
+  constexpr uint64_t kUnit = 32;  // so that a part is 2 MB
+  on_all_threads(pool, (bytes + kUnit - 1) / kUnit, [&](uint64_t begin, uint64_t end) {
+    const uint64_t last = end * kUnit < bytes ? end * kUnit : bytes;
+    std::memcpy(static_cast<char *>(to) + begin * kUnit, static_cast<const char *>(from) + begin * kUnit,
+                last - begin * kUnit);
+  });
+}
+
+void invert_on_host(Pool &pool, void *to, const void *places, uint64_t n, uint32_t index_bytes) {
+  with_index_bytes(index_bytes, [&](auto tag) {
+    using Index = typename decltype(tag)::type;
+    on_all_threads(pool, n, [&](uint64_t begin, uint64_t end) {
+      for (uint64_t i = begin; i < end; ++i) {
+        const Index place = static_cast<const Index *>(places)[i];
+        if (place < n) static_cast<Index *>(to)[place] = static_cast<Index>(i);
+      }
+    });
+  });
+}
+
+void gather_on_host(Pool &pool, void *to, const void *from, const void *places, uint64_t n, uint32_t index_bytes,
+                    uint64_t element_bytes) {
+  with_index_bytes(index_bytes, [&](auto tag) {
+    using Index = typename decltype(tag)::type;
+    on_all_threads(pool, n, [&](uint64_t begin, uint64_t end) {
+      for (uint64_t i = begin; i < end; ++i) {
+        const Index place = static_cast<const Index *>(places)[i];
+        if (place < n)
+          std::memcpy(static_cast<char *>(to) + i * element_bytes,
+                      static_cast<const char *>(from) + place * element_bytes, element_bytes);
+      }
+    });
+  });
+}
+
+}  // namespace gsort_internal

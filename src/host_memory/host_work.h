@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What the host itself does with arrays that are too large for the device, on several threads.
+#ifndef GSORT_HOST_MEMORY_HOST_WORK_H_
+#define GSORT_HOST_MEMORY_HOST_WORK_H_
+
+#include <cstdint>
+#include <functional>
+
+#include "cpu/pool.h"
+
+namespace gsort_internal {
+
+// Calls work(begin, end) for parts of [0, n) on all threads and waits.
+void on_all_threads(Pool &pool, uint64_t n, const std::function<void(uint64_t begin, uint64_t end)> &work);
+
+void copy_on_host(Pool &pool, void *to, const void *from, uint64_t bytes);
+
+// What a device made of `places` leads out of no array, whatever happened to it.
+
+// to[places[i]] = i
+void invert_on_host(Pool &pool, void *to, const void *places, uint64_t n, uint32_t index_bytes);
+
+// The element i of `to` is the element places[i] of `from`.
+void gather_on_host(Pool &pool, void *to, const void *from, const void *places, uint64_t n, uint32_t index_bytes,
+                    uint64_t element_bytes);
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_HOST_MEMORY_HOST_WORK_H_

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What arrays are worked on in pieces by: memory of some size, copies both ways, and requests done in that memory. The
+// device in the end; in tests the CPU's engine, so that all of the work by pieces is tested without a GPU.
+#ifndef GSORT_HOST_MEMORY_PIECE_DEVICE_H_
+#define GSORT_HOST_MEMORY_PIECE_DEVICE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "core/control.h"
+#include "core/request.h"
+
+namespace gsort_internal {
+
+struct PieceCopy {
+  char *device;
+  char *host;  // not written on the way to the device
+  uint64_t bytes;
+};
+
+// What is done with a piece on the device.
+struct PieceWork {
+  Request request;          // with pointers into the device's memory
+  void *workspace;          // of the bytes that workspace_bytes() says
+  uint64_t index_base = 0;  // added to each index that a selection, or a sort of pairs without values_in, has made
+  // A few bytes that are moved within the device's memory before the request; 0: none.
+  char *move_to = nullptr;
+  const char *move_from = nullptr;
+  uint64_t move_bytes = 0;
+};
+
+// What a cancel does to copies that are under way.
+enum class OnCancel {
+  kFinishOut,  // nothing more is brought to the device; what leaves it is written whole
+  kStop,
+  kGoOn,  // the call ends well
+};
+
+// How far a call is: bytes that were copied, of those that will be.
+struct PieceProgress {
+  Control &control;
+  uint64_t done, total;
+  OnCancel on_cancel = OnCancel::kFinishOut;
+
+  uint64_t reached(uint64_t more) const { return done + more < total ? done + more : total; }
+  // Tells how far it is with so many bytes more; throws if the call is to stop.
+  void tell(uint64_t more = 0) const {
+    if (on_cancel == OnCancel::kGoOn)
+      control.report(reached(more), total);
+    else
+      control.checkpoint(reached(more), total);
+  }
+};
+
+class PieceDevice {
+ public:
+  virtual ~PieceDevice() = default;
+
+  // The most memory that take() may be asked for.
+  virtual uint64_t budget_bytes() = 0;
+  // Memory for one piece after the other, instead of what was taken before; NULL if there is not enough.
+  virtual char *take(uint64_t bytes) = 0;
+  virtual uint64_t workspace_bytes(const Request &shape) = 0;
+
+  // All at once: `in` arrives, `work` (NULL: none) is done with what came before, `out` leaves. Ends when all has
+  // ended. Calls progress.tell() on the way; when that throws, what leaves is written whole or not at all, and nothing
+  // reads or writes host arrays any more.
+  virtual void step(const std::vector<PieceCopy> &in, const PieceWork *work, const std::vector<PieceCopy> &out,
+                    PieceProgress &progress) = 0;
+};
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_HOST_MEMORY_PIECE_DEVICE_H_

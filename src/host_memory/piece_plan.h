@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// How large the pieces of an array are that a device works on one after the other, and where sorted pieces are cut so
+// that each part of all of them fits the device. Pure functions, but for reading the runs.
+#ifndef GSORT_HOST_MEMORY_PIECE_PLAN_H_
+#define GSORT_HOST_MEMORY_PIECE_PLAN_H_
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "core/key_bits.h"
+
+namespace gsort_internal {
+
+// Pieces of three are on the device at a time: one arrives, one is worked on, one leaves.
+constexpr uint64_t kPieceSlots = 3;
+// A step with pieces of so many bytes takes the bus 5 ms; a cancel waits for a step at most.
+constexpr uint64_t kPieceBytesMax = uint64_t{256} << 20;
+
+// Many items, up to items_max and a multiple of `grain`, of which bytes_of(items) is not above the budget: the most
+// where bytes_of() grows. 0: there are none.
+uint64_t most_items(uint64_t budget_bytes, uint64_t items_max, uint64_t grain,
+                    const std::function<uint64_t(uint64_t)> &bytes_of);
+
+// A sorted piece in host memory.
+struct Run {
+  const char *keys;
+  const char *carry;  // what travels with each key; NULL: nothing
+  uint64_t count;
+};
+
+// Where the runs are cut: part p has the elements from at(p, r) to at(p + 1, r) of run r, all of which come before
+// those of part p + 1 in the stable order.
+class Parts {
+ public:
+  explicit Parts(uint64_t runs) : runs_(runs), at_(runs, 0) {}
+  uint64_t count() const { return at_.size() / runs_ - 1; }
+  uint64_t at(uint64_t part, uint64_t run) const { return at_[part * runs_ + run]; }
+  uint64_t first_rank(uint64_t part) const;  // elements in the parts before
+  void add(const std::vector<uint64_t> &cut) { at_.insert(at_.end(), cut.begin(), cut.end()); }
+
+ private:
+  uint64_t runs_;
+  std::vector<uint64_t> at_;
+};
+
+// Cuts runs into parts of at most `capacity` elements, as many as hold the first `wanted` elements. Runs that are not
+// in order give parts of such sizes all the same. Throws Error(OUT_OF_MEMORY) where the runs are too many.
+Parts split_runs(const std::vector<Run> &runs, const KeyOrder &order, uint64_t capacity, uint64_t wanted);
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_HOST_MEMORY_PIECE_PLAN_H_

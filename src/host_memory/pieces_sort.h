@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Sorting in pieces: sorted pieces in scratch memory, cut into parts that fit the device, each sorted as a whole.
+#ifndef GSORT_HOST_MEMORY_PIECES_SORT_H_
+#define GSORT_HOST_MEMORY_PIECES_SORT_H_
+
+#include "host_memory/piece_pipeline.h"
+
+namespace gsort_internal {
+
+struct SortJob {
+  KeyOrder order;
+  uint64_t key_bytes;
+  uint64_t carry_bytes;  // what travels with a key; 0: nothing
+  bool carries_index;    // that is the key's own index, 4 or 8 bytes, and carry_in is NULL
+  bool selects;          // few are wanted
+  const char *keys_in;   // NULL: `sorted` is what there is
+  const char *carry_in;
+  uint64_t n, wanted;       // elements, and how many of the first are written
+  char *keys_out;           // NULL: not wanted
+  char *carry_out;          // likewise
+  std::vector<Run> sorted;  // of a merge
+
+  uint64_t record_bytes() const { return key_bytes + carry_bytes; }
+  // What travels, for the progress.
+  uint64_t bus_bytes() const;
+};
+
+// In place (keys_out == keys_in, or carry_out == carry_in) the arrays hold a permutation of their input whatever
+// happens.
+void run_sort_job(const PieceContext &context, const SortJob &job, PieceProgress &progress);
+
+// Of keys alone.
+SortJob sort_job(const KeyOrder &order, const char *keys_in, char *keys_out, uint64_t n);
+// A top-k of one row; indices are counted from its first element.
+SortJob select_job(const Request &request, const char *row, uint64_t n, uint64_t k, char *values_out,
+                   char *indices_out);
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_HOST_MEMORY_PIECES_SORT_H_

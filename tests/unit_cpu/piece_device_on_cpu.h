@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A device for pieces whose memory is ordinary memory and whose kernels are the CPU's engine, with little room and
+// hostile to what its user may not count on.
+#ifndef GSORT_TESTS_UNIT_CPU_PIECE_DEVICE_ON_CPU_H_
+#define GSORT_TESTS_UNIT_CPU_PIECE_DEVICE_ON_CPU_H_
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "core/dtype.h"
+#include "core/half.h"
+#include "core/superaccumulator.h"
+#include "engine_fixture.h"
+#include "host_memory/piece_device.h"
+
+namespace gsort_test {
+
+inline double widened(gsort_dtype t, const void *array, uint64_t i) {
+  if (t == GSORT_F64) return static_cast<const double *>(array)[i];
+  if (t == GSORT_F32) return static_cast<double>(static_cast<const float *>(array)[i]);
+  const uint16_t bits = static_cast<const uint16_t *>(array)[i];
+  return t == GSORT_F16 ? Half::to_double(bits) : BFloat16::to_double(bits);
+}
+
+__extension__ typedef __int128 Int128;
+
+// The sum of a piece, element by element.
+inline PartialSum partial_sum(const Request &request) {
+  PartialSum partial{};
+  const gsort_dtype t = request.order.dtype;
+  if (is_float(t)) {
+    Superaccumulator sum;
+    sum.clear();
+    for (uint64_t i = 0; i < request.n; ++i) sum.add(widened(t, request.in, i));
+    std::memcpy(partial.limbs, sum.limbs(), sizeof partial.limbs);
+    partial.flags = sum.flags();
+    return partial;
+  }
+  Int128 sum = 0;
+  with_width(dtype_bytes(t), [&](auto tag) {
+    using U = typename decltype(tag)::type;
+    for (uint64_t i = 0; i < request.n; ++i) {
+      const U element = static_cast<const U *>(request.in)[i];
+      const bool negative = dtype_facts(t).kind == Kind::kSigned && (element & KeyCodec<U>::kTop) != 0;
+      sum += static_cast<Int128>(element) - (negative ? static_cast<Int128>(1) << (8 * sizeof(U)) : 0);
+    }
+  });
+  partial.limbs[0] = static_cast<int64_t>(sum), partial.limbs[1] = static_cast<int64_t>(sum >> 64);
+  return partial;
+}
+
+class PieceDeviceOnCpu : public PieceDevice {
+ public:
+  explicit PieceDeviceOnCpu(uint64_t budget_bytes) : engine_(2), budget_bytes_(budget_bytes) {}
+
+  uint64_t steps = 0, takes = 0, fail_take = UINT64_MAX, fail_step = UINT64_MAX;
+  uint64_t bytes_in = 0, bytes_out = 0;
+
+  uint64_t budget_bytes() override { return budget_bytes_; }
+  char *take(uint64_t bytes) override {
+    if (takes++ == fail_take) return nullptr;
+    EXPECT_LE(bytes, budget_bytes_);
+    memory_.assign(bytes + kRedZone, static_cast<char>(0xEE));
+    bytes_ = bytes;
+    return memory_.data();
+  }
+  uint64_t workspace_bytes(const Request &shape) override { return cuda_workspace_bytes(shape); }
+
+  void step(const std::vector<PieceCopy> &in, const PieceWork *work, const std::vector<PieceCopy> &out,
+            PieceProgress &progress) override {
+    if (steps++ == fail_step) throw Error(GSORT_ERROR_INTERNAL, "made to fail");
+    // The three go in any order on a device.
+    if (steps % 2 == 0 && work != nullptr) run(*work);
+    bool cancelled = false;
+    for (const PieceCopy &copy : in) {
+      try {
+        progress.control.checkpoint(progress.done, progress.total);
+      } catch (const Error &) {
+        cancelled = true;
+        break;
+      }
+      expect_inside(copy.device, copy.bytes);
+      std::memcpy(copy.device, copy.host, copy.bytes);
+      bytes_in += copy.bytes;
+      progress.done = progress.reached(copy.bytes);
+    }
+    for (const PieceCopy &copy : out) {
+      expect_inside(copy.device, copy.bytes);
+      std::memcpy(copy.host, copy.device, copy.bytes);
+      bytes_out += copy.bytes;
+      progress.done = progress.reached(copy.bytes);
+    }
+    if (cancelled) throw Error(GSORT_ERROR_CANCELLED, "cancelled");
+    progress.control.checkpoint(progress.done, progress.total);
+    if (steps % 2 == 1 && work != nullptr) run(*work);
+    for (uint64_t i = 0; i < kRedZone; ++i) ASSERT_EQ(static_cast<char>(0xEE), memory_[bytes_ + i]);
+  }
+
+ private:
+  static constexpr uint64_t kRedZone = 256;
+
+  void expect_inside(const void *at, uint64_t bytes) const {
+    const char *const begin = static_cast<const char *>(at);
+    EXPECT_TRUE(bytes > 0 && begin >= memory_.data() && begin + bytes <= memory_.data() + bytes_);
+  }
+
+  void run(const PieceWork &work) {
+    if (work.move_bytes != 0) std::memcpy(work.move_to, work.move_from, work.move_bytes);
+    Request request = work.request;
+    std::memset(work.workspace, 0xAB, workspace_bytes(request));
+    if (has_no_elements(request)) return;
+    if (request.partial_sum) {
+      const PartialSum partial = partial_sum(request);
+      std::memcpy(request.out, &partial, sizeof partial);
+      return;
+    }
+    if (request.scan_carry != nullptr) return scan(request);
+    if (request.operation == Operation::kSortPairs && request.values_in == nullptr) number_values(request);
+    engine_.control.begin_call();
+    engine_.engine->execute(request);
+    if (work.index_base != 0) raise_indices(work);
+  }
+
+  static void number_values(Request &request) {
+    for (uint64_t i = 0; i < request.n; ++i)
+      std::memcpy(static_cast<char *>(request.values_out) + i * request.value_bytes, &i, request.value_bytes);
+    request.values_in = request.values_out;
+  }
+
+  static void raise_indices(const PieceWork &work) {
+    const bool pairs = work.request.operation == Operation::kSortPairs;
+    const uint64_t bytes = pairs ? work.request.value_bytes : dtype_bytes(work.request.index_t),
+                   count = pairs ? work.request.n : work.request.k;
+    char *const indices = static_cast<char *>(pairs ? work.request.values_out : work.request.indices_out);
+    for (uint64_t i = 0; i < count; ++i) {
+      uint64_t index = 0;
+      std::memcpy(&index, indices + i * bytes, bytes);
+      index += work.index_base;
+      std::memcpy(indices + i * bytes, &index, bytes);
+    }
+  }
+
+  // What came before is scanned again, and the results of the piece are the last ones. The carry says only whether
+  // there was anything.
+  void scan(Request request) {
+    if (bits_of_double(*request.scan_carry) == bits_of_double(-0.0)) scanned_.clear();
+    *request.scan_carry = 1;
+    const uint64_t element = dtype_bytes(request.order.dtype), before = scanned_.size();
+    const char *const in = static_cast<const char *>(request.in);
+    scanned_.insert(scanned_.end(), in, in + request.n * element);
+    std::vector<char> results(scanned_.size());
+    void *const out = request.out;
+    const uint64_t bytes = request.n * element;
+    request.in = scanned_.data(), request.out = results.data(), request.n = scanned_.size() / element;
+    request.scan_carry = nullptr;
+    engine_.control.begin_call();
+    engine_.engine->execute(request);
+    std::memcpy(out, results.data() + before, bytes);
+  }
+
+  EngineUnderTest engine_;
+  const uint64_t budget_bytes_;
+  std::vector<char> memory_;
+  uint64_t bytes_ = 0;
+  std::vector<char> scanned_;
+};
+
+}  // namespace gsort_test
+
+#endif  // GSORT_TESTS_UNIT_CPU_PIECE_DEVICE_ON_CPU_H_

@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Arrays worked in pieces give the bits of the whole; whatever fails on the way leaves inputs as promised.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "host_memory/pieces.h"
+#include "piece_device_on_cpu.h"
+
+namespace gsort_test {
+namespace {
+
+constexpr uint64_t kMegabyte = uint64_t{1} << 20;
+
+// The arrays of one call; outputs and inputs may be one.
+struct Call {
+  Request request{};
+  std::vector<char> in, b, values, out, values_out, indices_out;
+  std::vector<uint64_t> offsets;
+
+  // The request on arrays of its own.
+  Request bound(bool in_place) {
+    Request r = request;
+    r.in = in.data(), r.b = b.data(), r.values_in = values.data();
+    r.out = out.empty() ? nullptr : out.data();
+    r.values_out = values_out.data();
+    r.indices_out = indices_out.empty() ? nullptr : indices_out.data();
+    r.offsets = offsets.data();
+    if (in_place) r.out = in.data(), r.values_out = values.data();
+    return r;
+  }
+};
+
+struct Pieces {
+  explicit Pieces(uint64_t budget_bytes, uint64_t host_limit_bytes = 0)
+      : device(budget_bytes), memory(nullptr, nullptr, nullptr, host_limit_bytes), pool(2) {}
+  gsort_status run(const Request &request) {
+    try {
+      control.begin_call();
+      execute_in_pieces({device, memory, control, pool}, request);
+      return GSORT_OK;
+    } catch (const Error &error) {
+      said = error.text();
+      return error.status();
+    }
+  }
+  PieceDeviceOnCpu device;
+  HostMemory memory;
+  Control control;
+  Pool pool;
+  std::string said;
+};
+
+template <class U>
+std::vector<char> bytes_of(const std::vector<U> &elements) {
+  std::vector<char> bytes(elements.size() * sizeof(U));
+  if (!bytes.empty()) std::memcpy(bytes.data(), elements.data(), bytes.size());
+  return bytes;
+}
+
+std::vector<char> keys_of(gsort_dtype t, uint32_t shape, uint64_t n, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  return with_width(dtype_bytes(t),
+                    [&](auto tag) { return bytes_of(make_keys<typename decltype(tag)::type>(shape, n, random)); });
+}
+
+Call make_call(Operation operation, gsort_dtype t, uint32_t shape, uint64_t n) {
+  Call call;
+  call.request.operation = operation;
+  call.request.order = {t, false, false};
+  call.request.n = n;
+  call.in = keys_of(t, shape, n, n + shape);
+  call.out.assign(call.in.size(), 1);
+  call.request.index_t = GSORT_U32;
+  return call;
+}
+
+// Runs the call whole by the CPU's engine and in pieces: all outputs are the same, and inputs as they were.
+void expect_same(const Call &call, uint64_t budget_bytes, bool in_place = false, uint64_t steps_min = 4) {
+  EngineUnderTest whole(2);
+  Call expected = call, pieces = call;
+  whole.engine->execute(expected.bound(in_place));
+  Pieces work(budget_bytes);
+  ASSERT_EQ(GSORT_OK, work.run(pieces.bound(in_place))) << work.said;
+  EXPECT_GE(work.device.steps, steps_min) << "that was one piece";
+  ASSERT_TRUE(expected.in == pieces.in);
+  ASSERT_TRUE(expected.values == pieces.values);
+  ASSERT_TRUE(expected.out == pieces.out);
+  ASSERT_TRUE(expected.values_out == pieces.values_out);
+  ASSERT_TRUE(expected.indices_out == pieces.indices_out);
+  EXPECT_EQ(work.memory.held_bytes(), work.memory.kept_bytes());
+}
+
+std::string named(gsort_dtype t, uint32_t shape) {
+  return std::string(dtype_facts(t).name) + ", shape " + std::to_string(shape);
+}
+
+// Every type with every shape; orders take turns.
+template <class F>
+void for_all_inputs(F &&f) {
+  uint32_t turn = 0;
+  for (const gsort_dtype t : kAllTypes)
+    for (uint32_t shape = 0; shape < kShapes; ++shape, ++turn) {
+      SCOPED_TRACE(named(t, shape));
+      f(t, shape, KeyOrder{t, turn % 2 == 1, turn % 3 == 1 && is_float(t)}, turn);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+}
+
+TEST(Pieces, SortsAsTheWholeIsSorted) {
+  for_all_inputs([](gsort_dtype t, uint32_t shape, const KeyOrder &order, uint32_t turn) {
+    Call call = make_call(Operation::kSort, t, shape, 150001);
+    call.request.order = order;
+    // A sort of 2-byte keys counts all values, which alone takes a megabyte.
+    expect_same(call, dtype_bytes(t) == 2 ? kMegabyte * 7 / 4 : kMegabyte / 2, turn % 2 == 0);
+  });
+}
+
+TEST(Pieces, PairsAreStable) {
+  for_all_inputs([](gsort_dtype t, uint32_t shape, const KeyOrder &order, uint32_t turn) {
+    constexpr uint32_t kValueBytes[] = {1, 2, 3, 4, 8, 16, 65, 200};
+    Call call = make_call(Operation::kSortPairs, t, shape, 60001);
+    call.request.order = order;
+    call.request.value_bytes = kValueBytes[turn % 8];
+    call.values = keys_of(GSORT_U8, 0, call.request.n * call.request.value_bytes, turn);
+    call.values_out.assign(call.values.size(), 1);
+    expect_same(call, kMegabyte, turn % 2 == 1);
+  });
+}
+
+TEST(Pieces, ArgsortsAndRanks) {
+  for_all_inputs([](gsort_dtype t, uint32_t shape, const KeyOrder &order, uint32_t turn) {
+    for (const Operation operation : {Operation::kArgsort, Operation::kRank}) {
+      Call call = make_call(operation, t, shape, 60001);
+      call.request.order = order;
+      call.request.index_t = turn % 2 == 0 ? GSORT_U32 : GSORT_I64;
+      call.out.assign(call.request.n * dtype_bytes(call.request.index_t), 1);
+      expect_same(call, kMegabyte);
+    }
+  });
+}
+
+TEST(Pieces, MergesOfAnyTwoLengths) {
+  for_all_inputs([](gsort_dtype t, uint32_t shape, const KeyOrder &order, uint32_t turn) {
+    constexpr uint64_t kLengths[][2] = {{100000, 100000}, {200000, 0}, {0, 200000}, {1, 199999}, {150000, 3}};
+    Call call = make_call(Operation::kSort, t, shape, kLengths[turn % 5][0]);
+    call.request.order = order;
+    call.b = keys_of(t, shape, kLengths[turn % 5][1], turn + 1);
+    EngineUnderTest sorter(2);
+    const uint64_t b_n = kLengths[turn % 5][1];
+    for (std::vector<char> *half : {&call.in, &call.b}) {
+      Request sort = call.request;
+      sort.n = half->size() / dtype_bytes(t), sort.in = sort.out = half->data();
+      if (sort.n != 0) sorter.engine->execute(sort);
+    }
+    call.request.operation = Operation::kMerge;
+    call.request.b_n = b_n;
+    call.out.assign(call.in.size() + call.b.size(), 1);
+    expect_same(call, dtype_bytes(t) == 2 ? kMegabyte * 7 / 4 : kMegabyte / 2);
+  });
+}
+
+// The same keys come out, in whatever order.
+TEST(Pieces, MergeOfWhatIsNotSortedLosesNothing) {
+  Call call = make_call(Operation::kMerge, GSORT_U32, 0, 100000);
+  call.b = keys_of(GSORT_U32, 7, 90000, 5);
+  call.request.b_n = 90000;
+  call.out.assign(call.in.size() + call.b.size(), 1);
+  std::vector<char> all = call.in;
+  all.insert(all.end(), call.b.begin(), call.b.end());
+  Pieces work(kMegabyte / 2);
+  ASSERT_EQ(GSORT_OK, work.run(call.bound(false))) << work.said;
+  const auto sorted = [](const std::vector<char> &bytes) {
+    std::vector<uint32_t> keys(bytes.size() / 4);
+    std::memcpy(keys.data(), bytes.data(), bytes.size());
+    std::sort(keys.begin(), keys.end());
+    return keys;
+  };
+  EXPECT_TRUE(sorted(all) == sorted(call.out));
+}
+
+TEST(Pieces, TopkOfOneRow) {
+  for_all_inputs([](gsort_dtype t, uint32_t shape, const KeyOrder &order, uint32_t turn) {
+    for (const uint64_t k : {uint64_t{1}, uint64_t{300}, uint64_t{9999}, uint64_t{100000}}) {
+      Call call = make_call(Operation::kTopk, t, shape, 100000);
+      call.request.order = order;
+      call.request.k = k;
+      call.request.rows = 1, call.request.columns = call.request.row_stride = call.request.n;
+      call.request.index_t = turn % 2 == 0 ? GSORT_U64 : GSORT_U32;
+      call.out.assign(turn % 3 == 0 ? 0 : k * dtype_bytes(t), 1);
+      call.indices_out.assign(turn % 3 == 1 ? 0 : k * dtype_bytes(call.request.index_t), 1);
+      expect_same(call, k == 300 || dtype_bytes(t) == 2 ? kMegabyte * 3 / 2 : kMegabyte * 7 / 8, false, 3);
+    }
+  });
+}
+
+TEST(Pieces, TopkOfRows) {
+  for_all_inputs([](gsort_dtype t, uint32_t shape, const KeyOrder &order, uint32_t turn) {
+    struct Matrix {
+      uint64_t rows, columns, gap, k;
+    };
+    constexpr Matrix kMatrices[] = {{5000, 60, 3, 10}, {3, 60000, 5, 100}, {2, 50000, 0, 50000}, {40000, 5, 0, 2}};
+    const Matrix &m = kMatrices[turn % 4];
+    Call call = make_call(Operation::kTopkRows, t, shape, m.rows * (m.columns + m.gap));
+    call.request.order = order;
+    call.request.k = m.k;
+    call.request.n = m.rows * m.columns;
+    call.request.rows = m.rows, call.request.columns = m.columns, call.request.row_stride = m.columns + m.gap;
+    call.out.assign(m.rows * m.k * dtype_bytes(t), 1);
+    call.indices_out.assign(m.rows * m.k * 4, 1);
+    expect_same(call, turn % 3 == 0 ? 300 * kMegabyte : kMegabyte * 3 / 2 + 60000 * turn, false, 3);
+  });
+}
+
+std::vector<uint64_t> some_offsets(uint64_t n, uint64_t segments, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<uint64_t> offsets(segments + 1);
+  for (uint64_t &offset : offsets) offset = n / 50 + random() % (n - n / 50);
+  offsets[0] = n / 60;
+  for (uint64_t s = 0; s + 1 < segments; s += 7) offsets[s] = offsets[s + 1];
+  std::sort(offsets.begin(), offsets.end());
+  return offsets;
+}
+
+TEST(Pieces, Segments) {
+  for_all_inputs([](gsort_dtype t, uint32_t shape, const KeyOrder &order, uint32_t turn) {
+    constexpr uint64_t kSegments[] = {1, 3, 100, 20000};
+    const uint64_t segments = kSegments[turn % 4], n = 150000, k = turn % 5 == 0 ? 100 : 3;
+    for (const Operation operation : {Operation::kSortSegments, Operation::kTopkSegments}) {
+      Call call = make_call(operation, t, shape, n);
+      call.request.order = order;
+      call.request.segments = segments;
+      call.offsets = some_offsets(n, segments, turn);
+      call.request.k = k;
+      const bool selects = operation == Operation::kTopkSegments;
+      if (selects) {
+        call.out.assign(segments * k * dtype_bytes(t), 1);
+        call.indices_out.assign(segments * k * 4, 1);
+      }
+      expect_same(call, selects || dtype_bytes(t) == 2 ? kMegabyte * 5 / 4 : kMegabyte / 2, !selects && turn % 2 == 1,
+                  3);
+    }
+  });
+}
+
+TEST(Pieces, SumsAndReductions) {
+  for_all_inputs([](gsort_dtype t, uint32_t shape, const KeyOrder &order, uint32_t) {
+    Call call = make_call(Operation::kSum, t, shape, 300001);
+    call.out.assign(8, 1);
+    expect_same(call, 200000);
+    call.request.operation = Operation::kReduce;
+    for (const uint32_t op : {GSORT_MIN, GSORT_MAX, GSORT_ARGMIN, GSORT_ARGMAX, GSORT_MEAN}) {
+      call.request.reduce_op = op;
+      call.request.order = {t, op == GSORT_MAX || op == GSORT_ARGMAX, op != GSORT_MEAN && order.nan_last};
+      call.out.assign(op == GSORT_MIN || op == GSORT_MAX ? dtype_bytes(t) : 8, 1);
+      expect_same(call, 200000);
+    }
+  });
+}
+
+// -0 alone sums to -0, and both infinities to NaN, wherever the pieces are cut.
+TEST(Pieces, SumsOfWhatFlagsTell) {
+  for (const double first : {-0.0, 0.0, 1.0 / 0.0, 5e-324, 1e308})
+    for (const double last : {-0.0, -1.0 / 0.0, 0.0 / 0.0, -5e-324, 1e308}) {
+      std::vector<double> elements(100000, -0.0);
+      elements.front() = first, elements.back() = last;
+      Call call = make_call(Operation::kSum, GSORT_F64, 0, elements.size());
+      call.in = bytes_of(elements);
+      call.out.assign(8, 1);
+      expect_same(call, 100000);
+      call.request.operation = Operation::kReduce, call.request.reduce_op = GSORT_MEAN;
+      expect_same(call, 100000);
+    }
+}
+
+TEST(Pieces, ScansOfIntegers) {
+  for_all_inputs([](gsort_dtype t, uint32_t shape, const KeyOrder &, uint32_t turn) {
+    if (is_float(t)) return;
+    for (const bool exclusive : {false, true}) {
+      Call call = make_call(Operation::kScan, t, shape, 300001);
+      call.request.exclusive = exclusive;
+      expect_same(call, 200000, turn % 2 == 1);
+    }
+  });
+}
+
+// A piece has whole groups of 2^21 elements.
+TEST(Pieces, ScansOfFloats) {
+  for (const bool exclusive : {false, true}) {
+    Call call = make_call(Operation::kScan, GSORT_F16, 6, 3 * (uint64_t{1} << 21) + 77);
+    call.request.exclusive = exclusive;
+    expect_same(call, 13 * kMegabyte, exclusive);
+  }
+  Call call = make_call(Operation::kScan, GSORT_F16, 6, 3 * (uint64_t{1} << 21) + 77);
+  Pieces work(kMegabyte);
+  EXPECT_EQ(GSORT_ERROR_OUT_OF_MEMORY, work.run(call.bound(false)));
+  EXPECT_NE(std::string::npos, work.said.find("device_memory_limit_bytes")) << work.said;
+}
+
+TEST(Pieces, TooLittleMemoryIsRefusedBeforeAnythingIsWritten) {
+  for (const uint64_t budget : {uint64_t{0}, uint64_t{1000}, uint64_t{30000}, 2 * kMegabyte})
+    for (const bool in_place : {false, true}) {
+      const Call call = make_call(Operation::kSort, GSORT_U64, 0, 400000);
+      Call after = call;
+      Pieces work(budget, 1000000);
+      EXPECT_EQ(GSORT_ERROR_OUT_OF_MEMORY, work.run(after.bound(in_place)));
+      EXPECT_NE(std::string::npos, work.said.find("raise")) << work.said;
+      EXPECT_TRUE(call.in == after.in && call.out == after.out);
+      EXPECT_EQ(0u, work.memory.held_bytes());
+    }
+}
+
+// Memory that is there but cannot be had makes pieces smaller.
+TEST(Pieces, LessMemoryThanWasSaid) {
+  for (uint64_t take = 0; take < 6; ++take) {
+    Call call = make_call(Operation::kSort, GSORT_U32, 0, 200000);
+    Call expected = call;
+    EngineUnderTest whole(2);
+    whole.engine->execute(expected.bound(false));
+    Pieces work(kMegabyte);
+    work.device.fail_take = take;
+    ASSERT_EQ(GSORT_OK, work.run(call.bound(false))) << work.said;
+    EXPECT_TRUE(expected.out == call.out);
+  }
+}
+
+struct Countdown {
+  uint64_t calls_left, last = 0, total = 0;
+  bool fell = false;
+  static int32_t call(void *user, uint64_t done, uint64_t total) {
+    Countdown &c = *static_cast<Countdown *>(user);
+    c.fell |= done < c.last || done > total || (c.total != 0 && total != c.total);
+    c.last = done, c.total = total;
+    return c.calls_left-- == 0 ? 1 : 0;
+  }
+};
+
+// Every step fails in turn, and every chance to cancel is taken: in-place pairs are then a permutation of their input,
+// other inputs intact.
+void stop_everywhere(bool in_place, bool cancels) {
+  Call call = make_call(Operation::kSortPairs, GSORT_U32, 7, 60000);
+  call.request.value_bytes = 4;
+  std::vector<uint32_t> numbers(call.request.n);
+  std::iota(numbers.begin(), numbers.end(), 0u);
+  call.values = call.values_out = bytes_of(numbers);
+  uint64_t stopped = 0;
+  for (uint64_t at = 0;; ++at) {
+    Call now = call;
+    Pieces work(kMegabyte);
+    Countdown countdown{cancels ? at : UINT64_MAX};
+    work.control.set_progress(&Countdown::call, &countdown);
+    if (!cancels) work.device.fail_step = at;
+    const gsort_status status = work.run(now.bound(in_place));
+    ASSERT_FALSE(countdown.fell);
+    const auto *const before = reinterpret_cast<const uint32_t *>(call.in.data());
+    const auto *const keys = reinterpret_cast<const uint32_t *>(in_place ? now.in.data() : now.out.data());
+    const auto *const places = reinterpret_cast<const uint32_t *>(in_place ? now.values.data() : now.values_out.data());
+    if (status == GSORT_OK || in_place) {
+      std::vector<bool> seen(numbers.size());
+      for (uint64_t i = 0; i < numbers.size(); ++i) {
+        ASSERT_TRUE(keys[i] == before[places[i]] && !seen[places[i]]) << at;
+        seen[places[i]] = true;
+      }
+    }
+    if (!in_place) {
+      ASSERT_TRUE(now.in == call.in && now.values == call.values);
+    }
+    if (status == GSORT_OK) {
+      EXPECT_TRUE(std::is_sorted(keys, keys + numbers.size()));
+      if (countdown.calls_left > 1) break;
+      continue;
+    }
+    ++stopped;
+    ASSERT_EQ(cancels ? GSORT_ERROR_CANCELLED : GSORT_ERROR_INTERNAL, status);
+  }
+  EXPECT_GT(stopped, 10u);
+}
+
+TEST(Pieces, FailingStepsLoseNothing) {
+  stop_everywhere(true, false);
+  stop_everywhere(false, false);
+}
+
+TEST(Pieces, CancelledCallsLoseNothing) {
+  stop_everywhere(true, true);
+  stop_everywhere(false, true);
+}
+
+TEST(Pieces, ScanInPlaceIsAllOrNothing) {
+  const Call call = make_call(Operation::kScan, GSORT_U16, 0, 300000);
+  Call expected = call;
+  EngineUnderTest whole(2);
+  whole.engine->execute(expected.bound(true));
+  for (uint64_t at = 0;; ++at) {
+    Call now = call;
+    Pieces work(200000);
+    Countdown countdown{at};
+    work.control.set_progress(&Countdown::call, &countdown);
+    const gsort_status status = work.run(now.bound(true));
+    ASSERT_TRUE(now.in == (status == GSORT_OK ? expected.in : call.in));
+    if (status == GSORT_OK) break;
+    ASSERT_EQ(GSORT_ERROR_CANCELLED, status);
+  }
+}
+
+// Two trips for sorts, one for what is written once or not at all.
+TEST(Pieces, TripsOverTheBus) {
+  const uint64_t n = 200000, bytes = n * 4;
+  const auto traffic = [&](Operation operation) {
+    Call call = make_call(operation, GSORT_U32, 0, n);
+    Pieces work(kMegabyte);
+    EXPECT_EQ(GSORT_OK, work.run(call.bound(false)));
+    return std::pair<uint64_t, uint64_t>(work.device.bytes_in, work.device.bytes_out);
+  };
+  EXPECT_EQ((std::pair<uint64_t, uint64_t>(2 * bytes, 2 * bytes)), traffic(Operation::kSort));
+  EXPECT_EQ((std::pair<uint64_t, uint64_t>(bytes, bytes)), traffic(Operation::kScan));
+  EXPECT_EQ(bytes, traffic(Operation::kSum).first);
+}
+
+}  // namespace
+}  // namespace gsort_test

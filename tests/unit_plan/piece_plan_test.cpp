@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// How long pieces are, and where sorted ones are cut.
+#include "host_memory/piece_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "core/error.h"
+
+namespace gsort_test {
+namespace {
+
+using namespace gsort_internal;
+
+TEST(PiecePlan, TheMostItemsThatFit) {
+  const auto bytes_of = [](uint64_t items) { return items * 12 + 100; };
+  for (const uint64_t budget : {uint64_t{0}, uint64_t{100}, uint64_t{111}, uint64_t{112}, uint64_t{1} << 20})
+    for (const uint64_t grain : {1, 7, 1000}) {
+      const uint64_t items = most_items(budget, 5000 * grain, grain, bytes_of);
+      EXPECT_EQ(0u, items % grain);
+      EXPECT_LE(items, 5000 * grain);
+      EXPECT_TRUE(items == 0 || bytes_of(items) <= budget);
+      EXPECT_TRUE(items == 5000 * grain || bytes_of(items + grain) > budget);
+    }
+}
+
+constexpr KeyOrder kOrder = {GSORT_U32, false, false};
+
+struct Runs {
+  std::vector<std::vector<uint32_t>> keys;
+  std::vector<Run> runs() const {
+    std::vector<Run> all;
+    for (const auto &run : keys) all.push_back({reinterpret_cast<const char *>(run.data()), nullptr, run.size()});
+    return all;
+  }
+};
+
+Runs make_runs(uint64_t count, uint64_t length, uint32_t range, bool sorted, uint64_t seed) {
+  std::mt19937 random(static_cast<uint32_t>(seed));
+  Runs runs;
+  for (uint64_t r = 0; r < count; ++r) {
+    runs.keys.emplace_back(length + (r % 3 == 2 ? random() % length : 0));
+    for (uint32_t &key : runs.keys.back()) key = static_cast<uint32_t>(random() % range);
+    if (sorted) std::sort(runs.keys.back().begin(), runs.keys.back().end());
+  }
+  return runs;
+}
+
+// Every element is in one part, no part is above the capacity.
+void expect_whole(const Runs &runs, const Parts &parts, uint64_t capacity) {
+  for (uint64_t p = 0; p < parts.count(); ++p) {
+    uint64_t size = 0;
+    for (uint64_t r = 0; r < runs.keys.size(); ++r) {
+      ASSERT_LE(parts.at(p, r), parts.at(p + 1, r));
+      size += parts.at(p + 1, r) - parts.at(p, r);
+    }
+    ASSERT_LE(size, capacity);
+    ASSERT_EQ(parts.first_rank(p) + size, parts.first_rank(p + 1));
+  }
+  for (uint64_t r = 0; r < runs.keys.size(); ++r) {
+    EXPECT_EQ(0u, parts.at(0, r));
+    EXPECT_EQ(runs.keys[r].size(), parts.at(parts.count(), r));
+  }
+}
+
+TEST(PiecePlan, PartsAreInStableOrder) {
+  uint64_t seed = 1;
+  for (const uint64_t count : {1, 2, 5, 40})
+    for (const uint32_t range : {1u, 2u, 50u, 1000u, UINT32_MAX})
+      for (const uint64_t capacity : {count + 1, 2 * count + 3, 40 * count, uint64_t{100000}}) {
+        const Runs runs = make_runs(count, 500, range, true, seed++);
+        const Parts parts = split_runs(runs.runs(), kOrder, capacity, UINT64_MAX);
+        expect_whole(runs, parts, capacity);
+        // (key, run, place) of what ends before a cut is below what begins behind it.
+        for (uint64_t p = 1; p < parts.count(); ++p)
+          for (uint64_t a = 0; a < count; ++a)
+            for (uint64_t b = 0; b < count; ++b) {
+              if (parts.at(p, a) == 0 || parts.at(p, b) == runs.keys[b].size()) continue;
+              const uint32_t before = runs.keys[a][parts.at(p, a) - 1], behind = runs.keys[b][parts.at(p, b)];
+              ASSERT_TRUE(before < behind || (before == behind && a <= b));
+            }
+      }
+}
+
+TEST(PiecePlan, PartsAreNearlyAsLargeAsTheyMayBe) {
+  const Runs runs = make_runs(30, 100000, UINT32_MAX, true, 1);
+  const Parts parts = split_runs(runs.runs(), kOrder, 100000, UINT64_MAX);
+  EXPECT_LE(parts.count(), parts.first_rank(parts.count()) / 90000 + 1);
+}
+
+TEST(PiecePlan, OnlyWhatIsWanted) {
+  const Runs runs = make_runs(10, 1000, 300, true, 1);
+  const Parts parts = split_runs(runs.runs(), kOrder, 500, 1200);
+  EXPECT_GE(parts.first_rank(parts.count()), 1200u);
+  EXPECT_LT(parts.first_rank(parts.count() - 1), 1200u);
+}
+
+TEST(PiecePlan, RunsThatAreNotSortedGiveWholeParts) {
+  for (uint64_t seed = 1; seed < 50; ++seed) {
+    const Runs runs = make_runs(3, 1000, 300, false, seed);
+    expect_whole(runs, split_runs(runs.runs(), kOrder, 200, UINT64_MAX), 200);
+  }
+}
+
+TEST(PiecePlan, TooManyRunsAreRefused) {
+  const Runs runs = make_runs(40, 10, 300, true, 1);
+  EXPECT_THROW(split_runs(runs.runs(), kOrder, 40, UINT64_MAX), Error);
+}
+
+}  // namespace
+}  // namespace gsort_test
