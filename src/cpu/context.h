@@ -31,11 +31,19 @@ class Context {
 
   uint32_t threads() const { return threads_; }
 
-  // Takes no more threads than have `items_each` of the n items to do: waking one costs what it does in a few tens of
-  // microseconds.
+  // Takes no more threads than have `items_each` of the n items to do, some microseconds of work: that is what a thread
+  // costs that is awake still. One that sleeps comes some tens of microseconds later, and nobody waits for it.
   void limit_threads(uint64_t n, uint64_t items_each) {
     const uint64_t busy = n / items_each;
     if (busy < threads_) threads_ = busy == 0 ? 1 : static_cast<uint32_t>(busy);
+  }
+  // How many parts the threads cut n items into: four each, so that they end at about the same time, but none of fewer
+  // than `least` items and, so that there are chances to cancel, none of more than `most`.
+  uint64_t parts_for(uint64_t n, uint64_t least, uint64_t most) const {
+    constexpr uint64_t parts_of_thread = 4;
+    const uint64_t wanted = parts_of_thread * threads_, few = n / most + (n % most != 0), many = n / least;
+    const uint64_t parts = few > wanted ? few : (wanted < many ? wanted : many);
+    return parts > few ? parts : (few == 0 ? 1 : few);
   }
   bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
 
@@ -135,6 +143,8 @@ class Context {
   std::mutex error_mutex_;
   std::optional<Error> error_;  // set before stopped_
 };
+
+constexpr uint32_t kLineBytes = 64;  // of a cache; parts of arrays are cut at as many elements
 
 // The half-open range of part `part` of `parts` nearly equal parts of n, cut at multiples of `grain`.
 struct Range {

@@ -12,6 +12,7 @@ namespace gsort_internal {
 namespace {
 
 constexpr uint64_t kMergeChunkItems = 1 << 16;
+constexpr uint64_t kMergeItemsOfThread = 1 << 13;  // some ten microseconds of work
 
 template <class K>
 struct MergeInputs {
@@ -52,20 +53,21 @@ void merge_part(const K *a, uint64_t a_n, const K *b, uint64_t b_n, K *out, Enco
 
 template <class K, class Encode>
 void merge(Context &context, const MergeInputs<K> &in, K *out, Encode encode) {
-  const uint64_t n = in.a_n + in.b_n, parts = divide_up(n, kMergeChunkItems);
+  const uint64_t n = in.a_n + in.b_n;
+  context.limit_threads(n, kMergeItemsOfThread);
+  const uint64_t parts = context.parts_for(n, kMergeItemsOfThread, kMergeChunkItems);
   const HostBuffer<uint64_t> cuts(context.memory, parts + 1);
   context.begin(n);
-  uint64_t before = 0;
-  for (uint64_t p = 0; p <= parts; ++p) {
-    const uint64_t begin = p == 0 ? 0 : (p - 1) * kMergeChunkItems, end = min_u64(n, p * kMergeChunkItems);
-    // Sorted inputs give rising cuts; whatever the inputs, these bounds make every element go out once.
-    const uint64_t cut = merge_path(in, end, encode);
-    cuts[p] = min_u64(max_u64(cut, before), before + (end - min_u64(begin, end)));
-    before = cuts[p];
-  }
+  const auto range_of = [n, parts](uint64_t p) { return part_of(n, p, parts, kLineBytes); };
+  cuts[0] = 0;
+  context.for_each_unbroken(parts,
+                            [&](uint64_t p, uint32_t) { cuts[p + 1] = merge_path(in, range_of(p).end, encode); });
+  // Sorted inputs give rising cuts; whatever the inputs, these bounds make every element go out once.
+  for (uint64_t p = 0; p < parts; ++p)
+    cuts[p + 1] = min_u64(max_u64(cuts[p + 1], cuts[p]), cuts[p] + range_of(p).size());
   context.for_each(parts, [&](uint64_t p, uint32_t) {
     if (context.stopped()) return;
-    const uint64_t begin = p * kMergeChunkItems, end = min_u64(n, begin + kMergeChunkItems);
+    const uint64_t begin = range_of(p).begin, end = range_of(p).end;
     const uint64_t b_begin = begin - cuts[p], b_end = end - cuts[p + 1];
     merge_part(in.a + cuts[p], cuts[p + 1] - cuts[p], in.b + b_begin, b_end - b_begin, out + begin, encode);
     context.advance(end - begin);

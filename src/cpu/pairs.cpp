@@ -80,7 +80,7 @@ template <class V>
 void sort_fetching_values(Context &context, const Request &r) {
   const KeyCodec<uint32_t> codec = make_codec<uint32_t>(r.order);
   const bool in_place = r.values_in == r.values_out;
-  context.limit_threads(r.n, kVectorItemsOfThread);
+  limit_vector_threads<uint64_t>(context, r.n);
   IndexWords words(context, r.n);
   const HostBuffer<V> room(context.memory, in_place ? r.n : 0);
   context.control.log("cpu sort_pairs: n = %llu, words of key and index, %u-byte values, %u threads",
@@ -211,7 +211,7 @@ void argsort(Context &context, const Request &r, I *indices, const char *name) {
   }
   if constexpr (sizeof(K) == 4) {
     if (IndexWords::serve(r.n)) {
-      context.limit_threads(r.n, kVectorItemsOfThread);
+      limit_vector_threads<uint64_t>(context, r.n);
       IndexWords words(context, r.n);
       context.control.log("cpu %s: n = %llu, words of key and index, %u threads", name,
                           static_cast<unsigned long long>(r.n), context.threads());

@@ -14,7 +14,7 @@ namespace gsort_internal {
 namespace {
 
 constexpr uint64_t kScanChunkOfIntegers = 1 << 16;
-constexpr uint64_t kScanIntegersOfThread = 1 << 17;  // summed in about as long as it takes to wake a thread
+constexpr uint64_t kScanIntegersOfThread = 1 << 15;  // some ten microseconds of work
 
 template <class T>
 T scan_integer_chunk(const T *in, T *out, Range range, T before, bool exclusive) {
@@ -40,11 +40,9 @@ template <class T>
 void scan_integers(Context &context, const Request &r) {
   const T *const in = static_cast<const T *>(r.in);
   T *const out = static_cast<T *>(r.out);
-  const uint64_t chunks = divide_up(r.n, kScanChunkOfIntegers);
   context.limit_threads(r.n, kScanIntegersOfThread);
-  const auto range_of = [&](uint64_t c) {
-    return Range{c * kScanChunkOfIntegers, min_u64(r.n, (c + 1) * kScanChunkOfIntegers)};
-  };
+  const uint64_t chunks = context.parts_for(r.n, kScanIntegersOfThread, kScanChunkOfIntegers);
+  const auto range_of = [&](uint64_t c) { return part_of(r.n, c, chunks, kLineBytes); };
   if (chunks <= 1 || context.threads() == 1) {
     context.begin(r.n);
     T before = 0;
@@ -253,7 +251,7 @@ class FloatScan {
   }
 
  private:
-  static constexpr uint64_t kScanItemsOfThread = 1 << 16;
+  static constexpr uint64_t kScanItemsOfThread = 1 << 14;
   static constexpr uint64_t kTilesBetweenChecks = 64;
 
   // One read: a tile's prefix needs only the tiles before.

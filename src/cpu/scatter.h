@@ -26,8 +26,6 @@ struct Digit {
   }
 };
 
-constexpr uint32_t kLineBytes = 64;
-
 // Past this a split's output leaves the caches before it is read again, so lines go straight to memory.
 constexpr uint64_t kStreamBytes = 16 * 1024 * 1024;
 

@@ -12,8 +12,8 @@ namespace gsort_internal {
 
 namespace {
 
-constexpr uint64_t kItemsOfTask = 1 << 16;    // enough work that handing out a task does not show
-constexpr uint64_t kItemsOfThread = 1 << 15;  // enough that waking a thread does not
+constexpr uint64_t kItemsOfTask = 1 << 13;    // enough work that handing out a task does not show
+constexpr uint64_t kItemsOfThread = 1 << 13;  // enough that waking a thread does not
 constexpr uint64_t kItemsAlone = 1 << 17;     // a segment of fewer is never worth all threads
 
 template <class K>

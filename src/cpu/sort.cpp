@@ -95,7 +95,7 @@ void counting_sort(Context &context, const KeyCodec<K> &codec, const K *in, K *o
 template <class K>
 void sort_keys(Context &context, const KeyCodec<K> &codec, const K *in, K *out, uint64_t n) {
   if (const SortKernels<K> *const kernels = sort_kernels(K{})) {
-    context.limit_threads(n, kVectorItemsOfThread);
+    limit_vector_threads<K>(context, n);
     VectorSort<K> sort(context, *kernels, codec, n);
     context.begin(context.threads() > 1 ? 2 * n : n);
     if (n < kOrderLookItems || !sort_ordered_keys(context, codec, in, out, n)) {

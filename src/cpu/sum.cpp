@@ -13,8 +13,9 @@ namespace {
 
 __extension__ typedef __int128 Int128;
 
-constexpr uint64_t kSumChunkItems = 1 << 18;     // 2^18 additions of 32 bits stay within 64
-constexpr uint64_t kSumItemsOfThread = 1 << 17;  // added up in about as long as it takes to wake a thread
+constexpr uint64_t kSumChunkItems = 1 << 18;        // 2^18 additions of 32 bits stay within 64
+constexpr uint64_t kSumFloatsOfThread = 1 << 14;    // three to ten microseconds of work
+constexpr uint64_t kSumIntegersOfThread = 1 << 16;  // the same
 
 // Two limbs: high * 2^32 + low.
 struct IntegerSum {
@@ -50,15 +51,17 @@ void with_integer_type(gsort_dtype t, F &&f) {
 
 // The exact sum of an array of integers.
 Int128 integer_sum(Context &context, const Request &r) {
-  const uint64_t chunks = divide_up(r.n, kSumChunkItems), parts = min_u64(chunks, uint64_t{context.threads()});
-  const HostBuffer<Int128> totals(context.memory, max_u64(parts, 1));
+  context.limit_threads(r.n, kSumIntegersOfThread);
+  const uint64_t chunks = context.parts_for(r.n, kSumIntegersOfThread, kSumChunkItems);
+  const uint64_t workers = min_u64(chunks, uint64_t{context.threads()});
+  const HostBuffer<Int128> totals(context.memory, workers);
   context.begin(r.n);
-  for (uint64_t worker = 0; worker < max_u64(parts, 1); ++worker) totals[worker] = 0;
+  for (uint64_t worker = 0; worker < workers; ++worker) totals[worker] = 0;
   with_integer_type(r.order.dtype, [&](auto tag) {
     const auto *const x = static_cast<const typename decltype(tag)::type *>(r.in);
     context.for_each(chunks, [&](uint64_t chunk, uint32_t worker) {
       if (context.stopped()) return;
-      const Range range{chunk * kSumChunkItems, min_u64(r.n, (chunk + 1) * kSumChunkItems)};
+      const Range range = part_of(r.n, chunk, chunks, kLineBytes);
       const IntegerSum sum = sum_integers(x, range);
       totals[worker] += static_cast<Int128>(sum.high) * (int64_t{1} << 32) + sum.low;
       context.advance(range.size());
@@ -66,14 +69,14 @@ Int128 integer_sum(Context &context, const Request &r) {
   });
   context.throw_if_stopped();
   Int128 total = totals[0];
-  for (uint64_t worker = 1; worker < parts; ++worker) total += totals[worker];
+  for (uint64_t worker = 1; worker < workers; ++worker) total += totals[worker];
   return total;
 }
 
 // The sum (divisor 1) or mean of floats.
 double finish_floats(Context &context, const Request &r, bool mean) {
-  context.limit_threads(r.n, kSumItemsOfThread);
-  const uint64_t chunks = max_u64(divide_up(r.n, kSumChunkItems), 1);
+  context.limit_threads(r.n, kSumFloatsOfThread);
+  const uint64_t chunks = context.parts_for(r.n, kSumFloatsOfThread, kSumChunkItems);
   const uint64_t workers = min_u64(chunks, uint64_t{context.threads()});
   const HostBuffer<SumScratch> scratch(context.memory, workers);
   context.begin(r.n);

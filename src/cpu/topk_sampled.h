@@ -95,7 +95,7 @@ class SampledTopk {
   static constexpr uint64_t kItemsMax = uint64_t{1} << 32;  // indices have 32 bits
   static constexpr uint64_t kDrawsShare = 64;
   static constexpr uint64_t kDrawsMax = 1 << 12;
-  static constexpr uint64_t kItemsOfThread = 1 << 17;  // read in about as long as it takes to wake a thread
+  static constexpr uint64_t kItemsOfThread = 1 << 16;  // read in some microseconds
 
   // Places of keys before the bound, within each part.
   struct Found {
@@ -159,7 +159,7 @@ class SampledTopk {
     for_candidates(found, same, [&](uint64_t place, uint64_t index) {
       words[place] = static_cast<uint64_t>(codec_.encode(in_[index])) << 32 | index;
     });
-    context_.limit_threads(count, kVectorItemsOfThread);
+    limit_vector_threads<uint64_t>(context_, count);
     VectorSort<uint64_t>(context_, *sort_kernels(uint64_t{}), {0, 0, 0}, count).run(words.data(), words.data(), count);
     for (uint64_t i = 0; i < k_; ++i)
       out_.put(i, codec_.decode(static_cast<K>(words[i] >> 32)), words[i] & 0xffffffffu);
@@ -173,7 +173,7 @@ class SampledTopk {
       keys[place] = codec_.encode(in_[index]);
       indices[place] = static_cast<uint32_t>(index);
     });
-    context_.limit_threads(count, kVectorItemsOfThread);
+    limit_vector_threads<K>(context_, count);
     RecordSort<K, uint32_t> sort(context_, {0, 0, 0}, {key_scratch.data(), index_scratch.data()}, count);
     sort.run({keys.data(), indices.data()}, {keys.data(), indices.data()}, count);
     for (uint64_t i = 0; i < k_; ++i) out_.put(i, codec_.decode(keys[i]), indices[i]);

@@ -16,8 +16,15 @@
 
 namespace gsort_internal {
 
-// A thread that is woken has at least this many keys to sort, about a tenth of a millisecond of work.
-constexpr uint64_t kVectorItemsOfThread = 1 << 15;
+// What each thread has to sort at least, some ten microseconds of work, and how much it takes for more than one: below
+// that, threads that sleep come too late to help.
+constexpr uint64_t kVectorBytesOfThread = 1 << 14;
+constexpr uint64_t kVectorBytesOfThreads = 1 << 16;
+
+template <class K>
+void limit_vector_threads(Context &context, uint64_t n) {
+  context.limit_threads(n < kVectorBytesOfThreads / sizeof(K) ? 0 : n, kVectorBytesOfThread / sizeof(K));
+}
 
 template <class K>
 class VectorSort {
@@ -35,6 +42,8 @@ class VectorSort {
     from_ = HostBuffer<uint64_t>(context.memory, cuts.chunks * cuts.parts);
     to_ = HostBuffer<uint64_t>(context.memory, cuts.chunks * cuts.parts);
     drawn_ = HostBuffer<K>(context.memory, cuts.parts * kDrawsOfPart);
+    bounds_ = HostBuffer<Inner>(context.memory, cuts.parts);
+    begins_ = HostBuffer<uint64_t>(context.memory, cuts.parts + 1);
     context.prefer_large_pages(split_.data(), n_max * sizeof(K));
   }
 
@@ -144,24 +153,28 @@ class VectorSort {
     uint32_t parts;  // a power of two
   };
   static constexpr uint64_t kChunkItems = 1 << 17;  // split over and over within a second-level cache
-  static constexpr uint64_t kChunkItemsMin = 1 << 13;
+  static constexpr uint64_t kChunkItemsMin = kVectorBytesOfThread / sizeof(K);
   static constexpr uint64_t kChunksMax = 1024;
   static constexpr uint32_t kPartsMax = 256;
-  static constexpr uint32_t kPartsOfThread = 4;  // so that threads end at about the same time
+  // Parts of a thread: more even out better where threads have much to do, fewer cost less where they have little.
+  static constexpr uint64_t kPartsOfThread = 4, kPartsOfThreadFew = 2;
+  static constexpr uint64_t kBytesOfThreadFew = 1 << 18;  // less is little
   static constexpr uint32_t kDrawsOfPart = 16;
 
   Cuts cuts_for(uint64_t n) const {
     const uint64_t threads = context_.threads();
-    const uint64_t chunks =
-        max_u64(min_u64(kPartsOfThread * threads, n / kChunkItemsMin), min_u64(n / kChunkItems, kChunksMax));
+    const bool few = n * sizeof(K) < threads * kBytesOfThreadFew;
+    const uint64_t parts_wanted = (few ? kPartsOfThreadFew : kPartsOfThread) * threads;
+    const uint64_t chunks = max_u64(min_u64(parts_wanted, n / kChunkItemsMin), min_u64(n / kChunkItems, kChunksMax));
     uint32_t parts = 2;
-    while (parts < kPartsMax && (parts < kPartsOfThread * threads || parts < n / kChunkItems)) parts *= 2;
+    while (parts < kPartsMax && (parts < parts_wanted || parts < n / kChunkItems)) parts *= 2;
     return {n, max_u64(chunks, 1), parts};
   }
 
   void sort_on_threads(const K *in, K *out, uint64_t n) {
     const Cuts cuts = cuts_for(n);
-    Inner bounds[kPartsMax];  // the greatest key that a part may have
+    Inner *const bounds = bounds_.data();
+    uint64_t *const begins = begins_.data();
     choose_bounds(in, n, cuts.parts, bounds);
     context_.for_each(cuts.chunks, [&](uint64_t c, uint32_t) {
       if (context_.stopped()) return;
@@ -170,7 +183,6 @@ class VectorSort {
       context_.advance(chunk.size());
     });
     if (context_.stopped()) return;  // `in` still holds everything
-    uint64_t begins[kPartsMax + 1];
     find_places(cuts, begins);
     const uint64_t size_alone = n / context_.threads();  // larger parts are brought together by all threads
     for (uint32_t p = 0; p < cuts.parts; ++p)
@@ -243,7 +255,8 @@ class VectorSort {
   const SortKernels<K> &kernels_;
   KeyCodec<K> codec_, encode_;
   HostBuffer<K> split_, drawn_;
-  HostBuffer<uint64_t> from_, to_;
+  HostBuffer<Inner> bounds_;  // the greatest key that a part may have
+  HostBuffer<uint64_t> from_, to_, begins_;
 };
 
 }  // namespace gsort_internal
