@@ -157,11 +157,12 @@ HWY_NOINLINE size_t partition_few(const SortCoder<K> coder, const SignedOf<K> *i
   return held.write(out, n);
 }
 
-// The median of keys drawn at random, and whether all of them were that key.
+// The median of keys drawn at random, and whether all of them were `least` or `greatest`.
 template <class K>
 struct Pivot {
   SignedOf<K> key;
-  bool only;
+  bool two;
+  SignedOf<K> least, greatest;
 };
 
 template <class K, size_t kRows, bool kEncode>
@@ -174,7 +175,10 @@ HWY_NOINLINE Pivot<K> median_of_draws(const SortCoder<K> &coder, const SignedOf<
     draw = keys[static_cast<size_t>((state >> 32) * n >> 32)];
   }
   RowSort<K, kRows, kEncode>::run(coder.encoding_only(), drawn, drawn, kDraws);
-  return {drawn[kDraws / 2 - 1], drawn[0] == drawn[kDraws - 1]};
+  const SignedOf<K> least = drawn[0], greatest = drawn[kDraws - 1], median = drawn[kDraws / 2 - 1];
+  bool two = median == least || median == greatest;
+  for (size_t i = 0; two && i < kDraws; ++i) two = drawn[i] == least || drawn[i] == greatest;
+  return {median, two, least, greatest};
 }
 
 // More draws where a better balance saves more than they cost.
@@ -203,15 +207,45 @@ HWY_INLINE SignedOf<K> below_greatest(SignedOf<K> pivot, SignedOf<K> greatest) {
   return pivot < greatest ? pivot : static_cast<SignedOf<K>>(greatest - 1);
 }
 
-template <class K>
-HWY_NOINLINE bool all_are(const SignedOf<K> *keys, size_t n, SignedOf<K> wanted) {
+// How many of n keys are `least` if all others are `greatest`; n + 1 if there is another key.
+template <class K, bool kEncode>
+HWY_NOINLINE size_t count_least(const SortCoder<K> coder, const SignedOf<K> *keys, size_t n, SignedOf<K> least,
+                                SignedOf<K> greatest) {
   const KeyTag<K> d;
-  const auto key = hn::Set(d, wanted);
+  const auto low = hn::Set(d, least), high = hn::Set(d, greatest);
+  size_t i = 0, count = 0;
+  for (; i + kLanes<K> <= n; i += kLanes<K>) {
+    const auto v = load_key<K, kEncode>(coder, keys + i);
+    const auto is_low = hn::Eq(v, low);
+    if (!hn::AllTrue(d, hn::Or(is_low, hn::Eq(v, high)))) return n + 1;
+    count += hn::CountTrue(d, is_low);
+  }
+  for (; i < n; ++i) {
+    const SignedOf<K> key = kEncode ? coder.encode_one(static_cast<K>(keys[i])) : keys[i];
+    if (key != least && key != greatest) return n + 1;
+    count += key == least ? 1 : 0;
+  }
+  return count;
+}
+
+// Writes n times what the coder makes of a key.
+template <class K>
+HWY_INLINE void fill(const SortCoder<K> &coder, SignedOf<K> *out, size_t n, SignedOf<K> ordered) {
+  const auto key = hn::Set(KeyTag<K>(), coder.decode_one(ordered));
   size_t i = 0;
-  for (; i + kLanes<K> <= n; i += kLanes<K>)
-    if (!hn::AllTrue(d, hn::Eq(hn::LoadU(d, keys + i), key))) return false;
-  for (; i < n; ++i)
-    if (keys[i] != wanted) return false;
+  for (; i + kLanes<K> <= n; i += kLanes<K>) hn::StoreU(key, KeyTag<K>(), out + i);
+  store_some<K>(key, out + i, n - i);
+}
+
+// Sorts keys of two values, which the draws tell of, by counting; returns false and writes nothing if there are others.
+template <class K, bool kEncode>
+HWY_INLINE bool sort_two_values(const SortCoder<K> &coder, const SignedOf<K> *in, SignedOf<K> *out, size_t n,
+                                const Pivot<K> &drawn) {
+  if (!drawn.two) return false;
+  const size_t lower = count_least<K, kEncode>(coder, in, n, drawn.least, drawn.greatest);
+  if (lower > n) return false;
+  fill<K>(coder, out, lower, drawn.least);
+  fill<K>(coder, out + lower, n - lower, drawn.greatest);
   return true;
 }
 
@@ -222,22 +256,13 @@ void quick_sort(const SortCoder<K> &coder, Part<K> part) {
       if (part.n > 0) network_sort<K, false>(coder, part.keys, part.keys, part.n);
       return;
     }
-    if (part.least == part.greatest) {
-      const auto key = hn::Set(KeyTag<K>(), coder.decode_one(part.least));
-      size_t i = 0;
-      for (; i + kLanes<K> <= part.n; i += kLanes<K>) hn::StoreU(key, KeyTag<K>(), part.keys + i);
-      store_some<K>(key, part.keys + i, part.n - i);
-      return;
-    }
+    if (part.least == part.greatest) return fill<K>(coder, part.keys, part.n, part.least);
     SignedOf<K> pivot =
         static_cast<SignedOf<K>>((part.least >> 1) + (part.greatest >> 1) + (part.least & part.greatest & 1));
     if (part.draws_left > 0) {
       --part.draws_left;
       const Pivot<K> drawn = choose_pivot<K, false>(coder, part.keys, part.n);
-      if (drawn.only && all_are<K>(part.keys, part.n, drawn.key)) {
-        part.least = part.greatest = drawn.key;
-        continue;
-      }
+      if (sort_two_values<K, false>(coder, part.keys, part.keys, part.n, drawn)) return;
       pivot = below_greatest<K>(drawn.key, part.greatest);
     }
     const size_t lower = partition<K, false>(coder, part.keys, part.n, pivot);
@@ -261,7 +286,9 @@ void sort_keys(const KeyCodec<K> &encode, const KeyCodec<K> &decode, const K *in
   SignedOf<K> *const out = reinterpret_cast<SignedOf<K> *>(out_bits);
   if (n <= kNetworkKeys<K>) return network_sort<K, true>(coder, in, out, n);
   using Limits = std::numeric_limits<SignedOf<K>>;
-  const SignedOf<K> pivot = below_greatest<K>(choose_pivot<K, true>(coder, in, n).key, Limits::max());
+  const Pivot<K> drawn = choose_pivot<K, true>(coder, in, n);
+  if (sort_two_values<K, true>(coder, in, out, n, drawn)) return;
+  const SignedOf<K> pivot = below_greatest<K>(drawn.key, Limits::max());
   const size_t lower =
       in == out ? partition<K, true>(coder, out, n, pivot) : partition_copy<K, true>(coder, in, out, n, pivot);
   quick_sort<K>(coder, {out, lower, Limits::min(), pivot, draws_for(n)});
