@@ -63,27 +63,31 @@ def ninja(build, targets, *more):
 class SwitchedBuild:
     """All changes behind the switch but those that need a constant, which the compiler names one after the other."""
 
-    def __init__(self, folder, paths, numbers, cuda):
+    def __init__(self, folder, paths, numbers, cuda, prepared):
         self.tree, self.build = folder / "tree", folder / "build"
         self.numbers = numbers
         self.constants_file = folder / "constants.txt"
         known = set(self.constants_file.read_text().splitlines()) if self.constants_file.exists() else set()
         # The switch is host code: with CUDA's compiler every change gets a build of its own.
         self.constant = {c for c in numbers if cuda or c.name in known}
+        self.sources = {}
+        if prepared:
+            for path in paths:
+                self.switch(path)
+            return
         copy_tree(self.tree)
         write_if_new(folder / "mutant.h", switch.HEADER % {"count": len(numbers) + 1})
-        self.sources = {}
         for path in paths:
-            self.write(path)
+            self.switch(path)
+            write_if_new(self.tree / path, self.sources[path].text)
         configure(self.tree, self.build, cuda, f"-include {folder / 'mutant.h'}")
         self.compile(targets_of(cuda))
 
-    def write(self, path):
+    def switch(self, path):
         mine = {c: n for c, n in self.numbers.items() if c.path == path and c not in self.constant}
         source = switch.Switched((changes.ROOT / path).read_text(encoding="utf-8"), mine)
         self.constant.update(source.left_out)
         self.sources[path] = source
-        write_if_new(self.tree / path, source.text)
 
     def compile(self, targets):
         while True:
@@ -97,7 +101,8 @@ class SwitchedBuild:
             print(f"mutants: {len(blamed)} changes need a constant", flush=True)
             self.constant |= blamed
             for path in {c.path for c in blamed}:
-                self.write(path)
+                self.switch(path)
+                write_if_new(self.tree / path, self.sources[path].text)
 
     def blamed(self, output, kind):
         found = set()

@@ -5,11 +5,15 @@ Each unit is run once without a mutant, which tells how long it takes and which 
 to the units that reach its change alone.
 """
 import dataclasses
+import hashlib
 import os
 import pathlib
+import pickle
 import re
 import subprocess
+import sys
 import tempfile
+import time
 import unittest
 
 # Programs that look at the host code of a build without CUDA.
@@ -66,7 +70,6 @@ def gtest_units(program, name):
 
 
 def python_units(folder):
-    import sys
     sys.path.insert(0, str(folder))
     for file in sorted(folder.glob("test_*.py")):
         for suite in unittest.defaultTestLoader.loadTestsFromName(file.stem):
@@ -97,25 +100,43 @@ def environment_of(build, **more):
                 GSORT_TOOL_FAULTS=str(build / "tests" / "tool" / "libgsort_tool_faults.so"), **ENVIRONMENT, **more)
 
 
-def measure(units, build, count):
-    """Runs each once; returns those that pass, with their time and what they reach."""
-    import time
-    good = []
+def measure(unit, build, count):
+    """Runs it once for its time and what it reaches; why it cannot be used, '' if it can."""
     with tempfile.NamedTemporaryFile() as seen:
+        seen.write(bytes(count))
+        seen.flush()
+        begin = time.monotonic()
+        status = run(unit, environment_of(build, GSORT_MUTANT_SEEN=seen.name), LONGEST_SECONDS)
+        unit.seconds = time.monotonic() - begin
+        unit.seen = pathlib.Path(seen.name).read_bytes()
+    return {0: "", 77: "skipped", 124: "takes too long"}.get(status, f"fails without a mutant (status {status})")
+
+
+def measured(units, switched, count, cache, prepared):
+    """The units that can be used, measured. What was measured of the same program and sources is kept in `cache`."""
+    if prepared:
+        found = {name: value for (name, _), value in pickle.loads(cache.read_bytes()).items() if not value[0]}
         for unit in units:
-            seen.seek(0)
-            seen.write(bytes(count))
-            seen.flush()
-            begin = time.monotonic()
-            status = run(unit, environment_of(build, GSORT_MUTANT_SEEN=seen.name), LONGEST_SECONDS)
-            unit.seconds = time.monotonic() - begin
-            unit.seen = pathlib.Path(seen.name).read_bytes()
-            if status == 0:
-                good.append(unit)
-            elif status != 77:
-                why = "takes too long" if status == 124 else f"fails without a mutant (status {status})"
-                print(f"mutants: left out, for it {why}: {unit.name}", flush=True)
-    return good
+            unit.seconds, unit.seen = found.get(unit.name, ("", 0, b""))[1:]
+        return [u for u in units if u.name in found]
+    sources = "".join(s.text for s in switched.sources.values())
+    known = pickle.loads(cache.read_bytes()) if cache.exists() else {}
+    digests = {}
+    now = {}
+    for unit in units:
+        program = unit.command[0] if os.sep in unit.command[0] else sorted(pathlib.Path(unit.folder).glob("*.py"))
+        if str(program) not in digests:
+            files = [pathlib.Path(program)] if isinstance(program, str) else program
+            digests[str(program)] = hashlib.sha256(sources.encode() + b"".join(f.read_bytes() for f in files)).digest()
+        key = (unit.name, digests[str(program)])
+        if key not in known:
+            known[key] = (measure(unit, switched.build, count), unit.seconds, unit.seen)
+            if known[key][0] not in ("", "skipped"):
+                print(f"mutants: left out, for it {known[key][0]}: {unit.name}", flush=True)
+        why, unit.seconds, unit.seen = now[key] = known[key]
+    cache.write_bytes(pickle.dumps(now))
+    usable = {name for (name, _), (why, _, _) in now.items() if not why}
+    return [u for u in units if u.name in usable]
 
 
 def limit_of(unit):

@@ -134,6 +134,10 @@ class Kinds(tool_case.ToolCase):
     self.bad(1, "is not a number", "sort", "--input-format", "text", stdin=data)
     for version in (2, 3):
       self.assertEqual(self.good("sort", stdin=ref.npy(struct.pack("<2h", 9, 7), "i16", version=version)), b"7\n9\n")
+    # Lengths of a header that take the third byte, and the fourth.
+    for padding in (70000, 2**24 + 70000):
+      long = ref.npy(struct.pack("<2h", 9, 7), "i16", version=2, padding=padding)
+      self.assertEqual(self.good("sort", self.file("long.npy", long)), b"7\n9\n")
 
   def test_several_files(self):
     a = self.file("a.npy", ref.npy(struct.pack("<2h", 5, 1), "i16"))
