@@ -60,6 +60,11 @@ def ninja(build, targets, *more):
     return result.returncode, result.stdout + result.stderr
 
 
+def room_for(numbers):
+    """Rounded up, so that a few changes more do not compile everything anew."""
+    return (len(numbers) // 2048 + 1) * 2048
+
+
 class SwitchedBuild:
     """All changes behind the switch but those that need a constant, which the compiler names one after the other."""
 
@@ -76,7 +81,7 @@ class SwitchedBuild:
                 self.switch(path)
             return
         copy_tree(self.tree)
-        write_if_new(folder / "mutant.h", switch.HEADER % {"count": len(numbers) + 1})
+        write_if_new(folder / "mutant.h", switch.HEADER % {"count": room_for(numbers)})
         for path in paths:
             self.switch(path)
             write_if_new(self.tree / path, self.sources[path].text)

@@ -84,7 +84,7 @@ def units_of(tree, build, cuda):
     if not cuda:
         programs |= {name: build / "tests" / folder / name for name, folder in UNITS.items()}
         programs["gsort_unit_plan"] = build / "tests" / "gsort_unit_plan"
-    units = [u for name, program in programs.items() for u in gtest_units(program, name.replace("gsort_", ""))]
+    units = [u for name, program in programs.items() for u in gtest_units(program, name.removeprefix("gsort_"))]
     if not cuda:
         fuzz = build / "tests" / "fuzz"
         for name, list_name in (("gsort_test_fuzz", "corpus.txt"), ("gsort_test_fuzz_tool", "corpus_tool.txt")):
