@@ -41,7 +41,7 @@ class Unit:
 def run(unit, environment, seconds):
     """Exit status, 124 where it took too long. All that it started is gone after."""
     with subprocess.Popen(unit.command, cwd=unit.folder, env=environment, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, start_new_session=True) as process:
+                          stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, process_group=0) as process:
         try:
             return process.wait(seconds)
         except subprocess.TimeoutExpired:
