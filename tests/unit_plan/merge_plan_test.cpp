@@ -9,38 +9,77 @@ namespace {
 using namespace gsort_internal;
 using namespace gsort_internal::merge;
 
+constexpr DeviceFacts kDevice = {90, 132, 232448};
+
+Request merge_of(gsort_dtype t, uint64_t a_n, uint64_t b_n) {
+  Request request = make(Operation::kMerge, t, a_n, 0);
+  request.b_n = b_n;
+  return request;
+}
+
 // The host counts tiles by these, kernels by their shapes.
 TEST(MergePlan, HostAndKernelsCountTheSameTiles) {
   EXPECT_EQ(Tile<1>::kKeys, tile_keys(1));
   EXPECT_EQ(Tile<2>::kKeys, tile_keys(2));
   EXPECT_EQ(Tile<4>::kKeys, tile_keys(4));
   EXPECT_EQ(Tile<8>::kKeys, tile_keys(8));
-  EXPECT_EQ(Tuning::kThreads * Tile<8>::kItems, tile_keys(8));
+  EXPECT_EQ(Tile<8>::kGroupKeys, group_keys(8));
+  EXPECT_EQ(Tile<4>::kGroupKeys, group_keys(1));
 }
 
-TEST(MergePlan, TilesCoverTheOutputAndNoneIsEmpty) {
-  for (const uint32_t key_bytes : {1u, 2u, 4u, 8u}) {
-    const uint64_t tile = tile_keys(key_bytes);
-    EXPECT_EQ(0u, tiles_of(key_bytes, 0));
-    for (uint64_t total : plan_sizes()) {
+TEST(MergePlan, TilesAndGroupsCoverTheOutputAndNoneIsEmpty) {
+  for (const gsort_dtype t : kPlanTypes) {
+    const uint64_t tile = tile_keys(dtype_bytes(t));
+    for (uint64_t total : plan_sizes())
       for (const uint64_t n : {total, total * tile}) {
-        const uint64_t tiles = tiles_of(key_bytes, n);
-        EXPECT_GE(tiles * tile, n);
-        EXPECT_LT((tiles - 1) * tile, n);
+        if (n == 0) continue;
+        const Plan plan = make_plan(merge_of(t, n / 3, n - n / 3), kDevice);
+        EXPECT_GE(plan.tiles * tile, n);
+        EXPECT_LT((plan.tiles - 1) * tile, n);
+        EXPECT_GE(plan.groups * Tuning::kWarps, plan.tiles);
+        EXPECT_LT((plan.groups - 1) * Tuning::kWarps, plan.tiles);
       }
-    }
   }
 }
 
-TEST(MergePlan, WorkspaceHoldsAFlagAndASplitATile) {
+TEST(MergePlan, EveryWarpHasATileAndFewOfThemInOneKernel) {
+  bool seen[2] = {};
+  for (const uint32_t multiprocessors : {1u, 20u, 132u}) {
+    const DeviceFacts device = {90, multiprocessors, 232448};
+    for (uint64_t tiles : plan_sizes()) {
+      if (tiles == 0 || tiles > uint64_t{1} << 33) continue;  // no device holds more
+      const Plan plan = make_plan(merge_of(GSORT_F32, tiles * tile_keys(4), 0), device);
+      ASSERT_EQ(tiles, plan.tiles);
+      seen[static_cast<int>(plan.way)] = true;
+      EXPECT_EQ(plan.warps * room_bytes(4), plan.shared_bytes);
+      if (plan.way == Algorithm::kGroups) {
+        EXPECT_EQ(Tuning::kWarps, plan.warps) << "a tile of the group each";
+        EXPECT_EQ(plan.groups, plan.blocks);
+        continue;
+      }
+      EXPECT_GE(plan.warps, 1u);
+      EXPECT_LE(plan.warps, Tuning::kWarps);
+      EXPECT_LT((plan.blocks - 1) * uint64_t{plan.warps}, tiles) << "a block without a tile";
+      EXPECT_LE(plan.blocks, multiprocessors * Tuning::kFewBlocksPerMultiprocessor) << "all are resident";
+      EXPECT_LE(tiles, uint64_t{plan.blocks} * plan.warps * Tuning::kFewTilesEach);
+    }
+  }
+  EXPECT_TRUE(seen[0] && seen[1]);
+  const Plan few = make_plan(merge_of(GSORT_U32, 1 << 15, 1 << 15), kDevice);
+  EXPECT_EQ(Algorithm::kFew, few.way);
+  EXPECT_EQ(1u, few.warps);
+  EXPECT_EQ(64u, few.blocks) << "a multiprocessor a tile";
+}
+
+TEST(MergePlan, WorkspaceHoldsCountersVerdictAndBorders) {
   for (const gsort_dtype t : kPlanTypes)
     for (const uint64_t n : plan_sizes()) {
-      Request request = make(Operation::kMerge, t, n, 0);
-      request.b_n = n / 3;
-      const Plan plan = make_plan(request, kLeastDevice);
-      EXPECT_EQ(tiles_of(dtype_bytes(t), n + n / 3), plan.tiles);
-      expect_apart({{"unsorted", plan.unsorted * 8, 4}, {"splits", plan.splits * 8, (plan.tiles + 1) * 8}},
+      const Plan plan = make_plan(merge_of(t, n, n / 3), kLeastDevice);
+      expect_apart({{"counters", plan.counters, kCountersBytes},
+                    {"verdict", plan.verdict, 4},
+                    {"borders", plan.borders, (plan.groups + 1) * 8}},
                    plan.workspace_bytes, 8);
+      EXPECT_EQ(plan.workspace_bytes, make_plan(merge_of(t, n, n / 3), kDevice).workspace_bytes);
     }
 }
 

@@ -2,34 +2,45 @@
 // gsort_merge on device memory.
 #include "core/dtype.h"
 #include "cuda/engine/check.h"
-#include "cuda/engine/launcher.h"
+#include "cuda/engine/launch_chain.h"
+#include "cuda/merge/few.cuh"
+#include "cuda/merge/groups.cuh"
 #include "cuda/merge/launch.h"
-#include "cuda/merge/merge.cuh"
 #include "cuda/merge/plan.h"
 
 namespace gsort_internal::merge {
 namespace {
 
+static_assert(kCountersBytes <= kStandingBytes, "the engine leaves them room");
+
+// `own`: room in the workspace, used where there is no standing memory.
+Counters *zero_counters(const LaunchContext &context, const Plan &plan, void *own) {
+  if (context.standing != nullptr) return static_cast<Counters *>(context.standing);
+  if (plan.blocks > 1) cuda_check(cudaMemsetAsync(own, 0, sizeof(Counters), context.stream), "cudaMemsetAsync");
+  return static_cast<Counters *>(own);
+}
+
 template <class U>
-void launch_width(const LaunchContext &context, const Request &request, const Plan &plan, uint64_t *words) {
+void launch_width(const LaunchContext &context, const Request &request, const Plan &plan, char *memory) {
   const Arguments<U> arguments{static_cast<const U *>(request.in),
                                static_cast<const U *>(request.b),
                                static_cast<U *>(request.out),
                                request.n,
                                request.b_n,
-                               plan.tiles,
                                make_codec<U>(request.order),
-                               words + plan.splits,
-                               reinterpret_cast<uint32_t *>(words + plan.unsorted)};
-  if (plan.tiles > 1) {
-    cuda_check(cudaMemsetAsync(arguments.unsorted, 0, sizeof(uint32_t), context.stream), "cudaMemsetAsync");
-    constexpr uint32_t kBorders = Tuning::kPartitionThreads - 1;
-    const uint32_t blocks = static_cast<uint32_t>((plan.tiles + kBorders) / kBorders);
-    launch_kernel(context, "merge_partition_kernel", {blocks, Tuning::kPartitionThreads}, merge_partition_kernel<U>,
-                  arguments);
-  }
-  launch_kernel(context, "merge_kernel", {static_cast<uint32_t>(plan.tiles), Tuning::kThreads}, merge_kernel<U>,
-                arguments);
+                               plan.tiles,
+                               plan.groups,
+                               zero_counters(context, plan, memory + plan.counters),
+                               reinterpret_cast<uint32_t *>(memory + plan.verdict),
+                               reinterpret_cast<uint64_t *>(memory + plan.borders)};
+  LaunchChain chain{context, true};
+  const uint32_t threads = plan.warps * 32;
+  if (plan.way == Algorithm::kFew)
+    return chain(merge_few_kernel<U>, "merge_few_kernel", plan.blocks, threads, plan.shared_bytes, arguments);
+  const uint64_t blocks = parts_of(plan.groups + 1, Tuning::kPartitionThreads - 1);
+  chain(merge_partition_kernel<U>, "merge_partition_kernel", static_cast<uint32_t>(blocks), Tuning::kPartitionThreads,
+        0, arguments);
+  chain(merge_kernel<U>, "merge_kernel", plan.blocks, threads, plan.shared_bytes, arguments);
 }
 
 }  // namespace
@@ -38,7 +49,7 @@ void launch(const LaunchContext &context, const Request &request, void *workspac
   const Plan plan = make_plan(request, *context.device);
   log_plan(context, request, plan);
   with_width(dtype_bytes(request.order.dtype), [&](auto tag) {
-    launch_width<typename decltype(tag)::type>(context, request, plan, static_cast<uint64_t *>(workspace));
+    launch_width<typename decltype(tag)::type>(context, request, plan, static_cast<char *>(workspace));
   });
 }
 

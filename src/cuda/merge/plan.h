@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// How gsort_merge is spread over a GPU: tiles of the output, each made by one block from the parts of both inputs that
-// the merge path gives it.
+// How gsort_merge is spread over a GPU: the output is cut into tiles, which warps merge.
 #ifndef GSORT_CUDA_MERGE_PLAN_H_
 #define GSORT_CUDA_MERGE_PLAN_H_
 
@@ -13,40 +12,59 @@
 namespace gsort_internal::merge {
 
 struct Tuning {
-  // Small blocks, so that some load and store while others search and merge.
-  static constexpr uint32_t kThreads = 256;
-  static constexpr uint32_t kBlocksPerMultiprocessor = 6;
+  static constexpr uint32_t kWarps = 8;  // of a block, each with a tile: the block has a group
+  static constexpr uint32_t kThreads = kWarps * 32;
+  static constexpr uint32_t kBlocksPerMultiprocessor = 4;
   static constexpr uint32_t kPartitionThreads = 128;
+  // Few tiles: warps find their parts themselves, in one launch. More tiles a warp than this, and the searches, and the
+  // places in memory where all warps are at a time, cost more than a launch.
+  static constexpr uint32_t kFewBlocksPerMultiprocessor = 2;
+  static constexpr uint32_t kFewTilesEach = 4;
 };
 
 template <uint32_t KeyBytes>
 struct Tile {
-  // Keys a thread merges one by one. 64 bytes at most, so that the tile fits 48 KB and the outputs fit registers.
-  static constexpr uint32_t kItems = KeyBytes == 8 ? 8 : 16;
-  static constexpr uint32_t kKeys = Tuning::kThreads * kItems;
-  // Both parts keep their place within 16 bytes, hence up to a vector of room at either end of each.
-  static constexpr uint32_t kSharedBytes = kKeys * KeyBytes + 64;
-  static_assert(kSharedBytes + (Tuning::kThreads + 1) * 4 <= 48 * 1024,
-                "tile and list of splits fit every device's shared memory without asking");
+  // Keys of a tile that a lane holds.
+  static constexpr uint32_t kRows = KeyBytes == 8 ? 16 : 32;
+  static constexpr uint32_t kKeys = 32 * kRows;
+  // Of shared memory, for a warp: every lane's keys in 4 or 8 bytes each, and a vector more.
+  static constexpr uint32_t kRoomBytes = 32 * (kRows * (KeyBytes == 8 ? 8 : 4) + 16);
+  // A block's group: its parts of both inputs keep their place within 16 bytes, hence up to a vector at either end of
+  // each; later the warps' rooms.
+  static constexpr uint32_t kGroupKeys = Tuning::kWarps * kKeys;
+  static constexpr uint32_t kGroupBytes = Tuning::kWarps * kRoomBytes;
+  static_assert(kGroupKeys * KeyBytes + 64 <= kGroupBytes && kGroupBytes <= 48 * 1024, "a group fits every device");
 };
 
 constexpr uint32_t tile_keys(uint32_t key_bytes) { return key_bytes == 8 ? Tile<8>::kKeys : Tile<4>::kKeys; }
+constexpr uint32_t group_keys(uint32_t key_bytes) { return tile_keys(key_bytes) * Tuning::kWarps; }
+constexpr uint32_t room_bytes(uint32_t key_bytes) { return key_bytes == 8 ? Tile<8>::kRoomBytes : Tile<4>::kRoomBytes; }
 static_assert(tile_keys(1) == Tile<1>::kKeys && tile_keys(2) == Tile<2>::kKeys, "one rule");
+static_assert(room_bytes(1) == Tile<1>::kRoomBytes && room_bytes(2) == Tile<2>::kRoomBytes, "one rule");
+
+enum class Algorithm : uint32_t {
+  kFew,     // one kernel: every warp finds its part of whole tiles
+  kGroups,  // one kernel finds the borders of groups of tiles, another one merges
+};
 
 struct Plan {
+  Algorithm way;
   uint64_t tiles;
-  // Places in the workspace, in 64-bit words.
-  uint64_t unsorted;  // set if an input turns out not to be sorted
-  uint64_t splits;    // keys of `a` before each tile, and in all
+  uint64_t groups;
+  uint32_t blocks, warps;  // of the kernel that merges
+  uint32_t shared_bytes;   // dynamic
+  // Slices of the workspace.
+  uint64_t counters;  // used where the engine has no standing memory for it
+  uint64_t verdict;   // whether inputs turned out not to be sorted
+  uint64_t borders;   // keys of `a` before each group, and in all
   uint64_t workspace_bytes;
 };
 
-constexpr uint64_t tiles_of(uint32_t key_bytes, uint64_t total) {
-  const uint32_t tile = tile_keys(key_bytes);
-  return total / tile + (total % tile != 0 ? 1 : 0);
-}
+constexpr uint64_t kCountersBytes = 8;
 
-// No device is too small for it.
+constexpr uint64_t parts_of(uint64_t total, uint32_t each) { return total / each + (total % each != 0 ? 1 : 0); }
+
+// The workspace is the same for every device.
 Plan make_plan(const Request &request, const DeviceFacts &device);
 
 // One line for the log.

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What both kinds of merge do about inputs that are not sorted, which must not harm: searches stay inside both arrays
+// whatever they hold, and a tile's network loses no key. What remains is that the parts of two neighbours might not fit
+// together. Both find the border between them by the same search, so it is enough that somebody looks at each part.
+#ifndef GSORT_CUDA_MERGE_BORDERS_CUH_
+#define GSORT_CUDA_MERGE_BORDERS_CUH_
+
+#include <cstdint>
+
+#include "core/key_bits.h"
+#include "cuda/merge/plan.h"
+#include "cuda/primitive/last_block.cuh"
+
+namespace gsort_internal::merge {
+
+// Zero before a launch and after it.
+struct Counters {
+  uint32_t tickets;   // blocks that have ended
+  uint32_t unsorted;  // set if some part's borders do not fit together
+};
+static_assert(sizeof(Counters) <= kCountersBytes, "the plan leaves them room");
+
+template <class U>
+struct Arguments {
+  const U *a;
+  const U *b;
+  U *out;
+  uint64_t a_n, b_n;
+  KeyCodec<U> codec;
+  uint64_t tiles, groups;
+  Counters *counters;  // not looked at by a grid of one block
+  // Of merges in groups.
+  uint32_t *verdict;
+  uint64_t *borders;
+
+  __device__ __forceinline__ uint64_t total() const { return a_n + b_n; }
+};
+
+// What a block of the grid finds at its end.
+enum class End : uint32_t {
+  kNotLast,
+  kFits,      // the last block: all parts of all blocks fit together
+  kUnsorted,  // the last block: some do not
+};
+
+// All threads of every block, after their own writes; `fits`: of the part that the thread has looked at. The last block
+// may overwrite what all others have written.
+__device__ __forceinline__ End end_of_block(bool fits, Counters *counters) {
+  const bool unsorted = __syncthreads_or(!fits) != 0;
+  if (gridDim.x == 1) return unsorted ? End::kUnsorted : End::kFits;
+  if (unsorted && threadIdx.x == 0) atomicExch(&counters->unsorted, 1);
+  if (!is_last_block(&counters->tickets, gridDim.x)) return End::kNotLast;
+  bool any = false;
+  if (threadIdx.x == 0) {
+    any = __ldcg(&counters->unsorted) != 0;
+    *counters = {0, 0};
+  }
+  return __syncthreads_or(any) != 0 ? End::kUnsorted : End::kFits;
+}
+
+}  // namespace gsort_internal::merge
+
+#endif  // GSORT_CUDA_MERGE_BORDERS_CUH_

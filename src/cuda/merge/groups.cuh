@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// gsort_merge of many tiles. One kernel finds where each group of tiles begins in both inputs; then each block loads
+// the two parts of a group into shared memory, and its warps merge a tile each.
+#ifndef GSORT_CUDA_MERGE_GROUPS_CUH_
+#define GSORT_CUDA_MERGE_GROUPS_CUH_
+
+#include <cstdint>
+
+#include "cuda/merge/borders.cuh"
+#include "cuda/merge/plan.h"
+#include "cuda/merge/split.cuh"
+#include "cuda/merge/tile.cuh"
+#include "cuda/primitive/architecture.h"
+#include "cuda/primitive/copy_async.cuh"
+#include "cuda/primitive/dependent_launch.cuh"
+#include "cuda/primitive/ptx.cuh"
+#include "cuda/primitive/warp.cuh"
+
+namespace gsort_internal::merge {
+
+// Blocks overlap by one border, so that each can check its own against the next.
+template <class U>
+__global__ void __launch_bounds__(Tuning::kPartitionThreads) merge_partition_kernel(const Arguments<U> args) {
+  constexpr uint32_t kThreads = Tuning::kPartitionThreads;
+  constexpr uint64_t kGroup = Tile<sizeof(U)>::kGroupKeys;
+  __shared__ uint64_t borders[kThreads];
+  allow_next_kernel();
+  const uint64_t border = blockIdx.x * uint64_t{kThreads - 1} + threadIdx.x;
+  const uint64_t diagonal = min(border * kGroup, args.total());
+  if (border <= args.groups) {
+    borders[threadIdx.x] =
+        split_by_thread(Parts<U, uint64_t>{args.a, args.b, args.a_n, args.b_n}, diagonal, args.codec);
+    args.borders[border] = borders[threadIdx.x];
+  }
+  __syncthreads();
+  bool fits = true;
+  if (border < args.groups && threadIdx.x != kThreads - 1) {
+    const uint64_t own = borders[threadIdx.x], next = borders[threadIdx.x + 1];
+    fits = next >= own && next - own <= min(args.total() - diagonal, kGroup);
+  }
+  const End end = end_of_block(fits, args.counters);
+  if (end != End::kNotLast && threadIdx.x == 0) *args.verdict = end == End::kUnsorted ? 1 : 0;
+}
+
+// The parts of both inputs that a group is made of; if they were not sorted those of a copy.
+template <class U>
+__device__ __forceinline__ Parts<U, uint32_t> group_parts(const Arguments<U> &args, uint64_t begin, uint32_t count) {
+  uint64_t a_begin = args.borders[blockIdx.x], a_end = args.borders[blockIdx.x + 1];
+  if (*args.verdict != 0) {
+    a_begin = min(begin, args.a_n);
+    a_end = min(begin + count, args.a_n);
+  }
+  const uint32_t from_a = static_cast<uint32_t>(a_end - a_begin);
+  return {args.a + a_begin, args.b + (begin - a_begin), from_a, count - from_a};
+}
+
+// A part on its way to shared memory so that its place within 16 bytes stays: whole vectors, and a few keys at either
+// end that share a vector with what is not of the part, and must not be read.
+template <class U>
+struct Fetch {
+  static constexpr uint32_t kVector = 16 / sizeof(U);
+  const U *source;  // aligned: the vector that the first key lies in
+  U *target;
+  uint32_t begin, end;  // of the part, from there
+
+  __device__ __forceinline__ Fetch(const U *keys, uint32_t count, uint4 *room) : target(reinterpret_cast<U *>(room)) {
+    begin = static_cast<uint32_t>(reinterpret_cast<uint64_t>(keys) & 15) / sizeof(U);
+    end = begin + count;
+    source = keys - begin;
+  }
+  __device__ __forceinline__ const U *first() const { return target + begin; }
+  __device__ __forceinline__ uint32_t vectors() const { return (end + kVector - 1) / kVector; }
+
+  __device__ __forceinline__ void whole_vectors() const {
+    for (uint32_t v = (begin != 0 ? 1 : 0) + threadIdx.x; v < end / kVector; v += Tuning::kThreads)
+      copy_async(reinterpret_cast<uint4 *>(target) + v, reinterpret_cast<const uint4 *>(source) + v);
+  }
+  // Key `i` of the first vector or of the last, where that is not whole.
+  __device__ __forceinline__ void edge(bool of_last, uint32_t i) const {
+    const uint32_t last = end / kVector, key = (of_last ? last * kVector : 0) + i;
+    const bool partial = of_last ? last != 0 : begin != 0 || last == 0;
+    if (!partial || key < begin || key >= end) return;
+    if constexpr (sizeof(U) >= 4)
+      copy_async(shared_address(target + key), source + key);
+    else
+      target[key] = source[key];
+  }
+};
+
+// Begins to copy both parts to shared memory; nothing is waited for but narrow keys at the edges, at the end. Returns
+// where they will lie.
+template <class U>
+__device__ __forceinline__ Parts<U, uint32_t> fetch_parts(const Parts<U, uint32_t> &away, uint4 *room) {
+  constexpr uint32_t kVector = Fetch<U>::kVector;
+  const Fetch<U> a(away.a, away.a_n, room), b(away.b, away.b_n, room + a.vectors());
+  a.whole_vectors();
+  b.whole_vectors();
+  const uint32_t which = threadIdx.x / kVector, key = threadIdx.x % kVector;
+  if (which < 2) a.edge(which != 0, key);
+  if (which == 2 || which == 3) b.edge(which == 3, key);
+  return {a.first(), b.first(), away.a_n, away.b_n};
+}
+
+// What a warp merges of its group's parts.
+struct Share {
+  uint32_t begin, count;    // keys of the group before it, and its own
+  uint32_t a_begin, a_end;  // of them, from a
+};
+
+// False, in all threads, if the warps' shares do not fit together.
+template <class U>
+__device__ __forceinline__ bool find_share(const Parts<U, uint32_t> &parts, const KeyCodec<U> &codec, Share &share) {
+  constexpr uint32_t kTile = Tile<sizeof(U)>::kKeys;
+  __shared__ uint32_t ends[Tuning::kWarps];
+  const uint32_t warp = threadIdx.x / 32, all = parts.a_n + parts.b_n;
+  share.begin = min(warp * kTile, all);
+  share.count = min(kTile, all - share.begin);
+  share.a_end = split_by_warp(parts, share.begin + share.count, codec);
+  ends[warp] = share.a_end;
+  __syncthreads();
+  share.a_begin = warp == 0 ? 0 : ends[warp - 1];
+  // Every warp looks at all shares, so that all come to the same result.
+  bool fits = true;
+  if (lane_id() < Tuning::kWarps) {
+    const uint32_t from = lane_id() == 0 ? 0 : ends[lane_id() - 1], to = ends[lane_id()];
+    fits = from <= to && to - from <= min(kTile, all - min(lane_id() * kTile, all));
+  }
+  return __all_sync(kFullWarp, fits);
+}
+
+template <class U>
+__device__ __forceinline__ void copy_parts(const Parts<U, uint32_t> &parts, U *out) {
+  for (uint32_t i = threadIdx.x; i < parts.a_n + parts.b_n; i += Tuning::kThreads)
+    out[i] = i < parts.a_n ? parts.a[i] : parts.b[i - parts.a_n];
+}
+
+template <class U>
+__global__ void __launch_bounds__(Tuning::kThreads, blocks_here(Tuning::kThreads, Tuning::kBlocksPerMultiprocessor))
+    merge_kernel(const Arguments<U> args) {
+  extern __shared__ uint4 shared[];
+  constexpr uint64_t kGroup = Tile<sizeof(U)>::kGroupKeys;
+  wait_for_kernel_before();
+  const uint64_t begin = blockIdx.x * kGroup;
+  const Parts<U, uint32_t> away = group_parts(args, begin, static_cast<uint32_t>(min(kGroup, args.total() - begin)));
+  const Parts<U, uint32_t> parts = fetch_parts(away, shared);
+  copy_async_wait_all();
+  __syncthreads();
+  U *const out = args.out + begin;
+  Share share;
+  if (!find_share(parts, args.codec, share)) return copy_parts(parts, out);
+  const uint32_t from_a = share.a_end - share.a_begin;
+  TileKeys<U> keys;
+  load_tile(keys, Parts<U, uint32_t>{parts.a + share.a_begin, parts.b + (share.begin - share.a_begin), 0, 0}, from_a,
+            share.count - from_a, args.codec);
+  __syncthreads();  // the warps' rooms take the parts' place
+  const Room<U> own = {reinterpret_cast<char *>(shared) + threadIdx.x / 32 * Tile<sizeof(U)>::kRoomBytes};
+  merge_tile(keys, own, args.codec, out + share.begin, share.count);
+}
+
+}  // namespace gsort_internal::merge
+
+#endif  // GSORT_CUDA_MERGE_GROUPS_CUH_

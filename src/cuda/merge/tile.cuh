@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// How a warp merges a tile: from two parts, in any memory, through registers, to its place in the output.
+#ifndef GSORT_CUDA_MERGE_TILE_CUH_
+#define GSORT_CUDA_MERGE_TILE_CUH_
+
+#include <cstdint>
+
+#include "core/key_bits.h"
+#include "cuda/merge/network.cuh"
+#include "cuda/merge/plan.h"
+#include "cuda/merge/split.cuh"
+
+namespace gsort_internal::merge {
+
+// Keys of a tile: place 32 * r + lane in register r.
+template <class U>
+using TileKeys = Held<U>[Tile<sizeof(U)>::kRows];
+
+// Loads so that the first from_a keys of parts.a ascend, then the first from_b of parts.b descend; between them, in a
+// tile that is not full, lies what no key comes after.
+template <class U, class Index>
+__device__ __forceinline__ void load_tile(TileKeys<U> &keys, const Parts<U, Index> &parts, uint32_t from_a,
+                                          uint32_t from_b, const KeyCodec<U> &codec) {
+  constexpr int32_t kRows = Tile<sizeof(U)>::kRows, kLast = Tile<sizeof(U)>::kKeys - 1;
+  const int32_t lane = static_cast<int32_t>(lane_id());
+  const U *const up = parts.a + lane, *const down = parts.b + (kLast - lane);
+  const int32_t a_rows = static_cast<int32_t>(from_a) - lane;
+  if (from_a + from_b == Tile<sizeof(U)>::kKeys) {
+#pragma unroll
+    for (int32_t r = 0; r < kRows; ++r) {
+      // The address is chosen, not the load: of two loads to one register the second would wait for the first.
+      const U *source = down - r * 64;
+      if (r * 32 < a_rows) source = up;
+      keys[r] = source[r * 32];
+    }
+  } else {
+    const int32_t b_rows = kLast + 1 - static_cast<int32_t>(from_b) - lane;
+    const U beyond = codec.decode(static_cast<U>(~U{0}));
+#pragma unroll
+    for (int32_t r = 0; r < kRows; ++r) {
+      keys[r] = beyond;
+      if (r * 32 < a_rows)
+        keys[r] = up[r * 32];
+      else if (r * 32 >= b_rows)
+        keys[r] = down[-r * 32];
+    }
+  }
+}
+
+// Merges the keys and writes the first `count`.
+template <class U>
+__device__ __forceinline__ void merge_tile(TileKeys<U> &keys, const Room<U> &room, const KeyCodec<U> &codec, U *out,
+                                           uint32_t count) {
+  const bool plain = codec.is_identity();
+  // Without the test for NaN_LAST at every key.
+  const KeyCodec<U> no_nans = {codec.mask_positive, codec.mask_negative, 0};
+  if (codec.nan_count != 0) {
+#pragma unroll
+    for (Held<U> &key : keys) key = codec.encode(static_cast<U>(key));
+  } else if (!plain) {
+#pragma unroll
+    for (Held<U> &key : keys) key = no_nans.encode(static_cast<U>(key));
+  }
+  merge_in_registers(keys, room);
+  if (codec.nan_count != 0) {
+#pragma unroll
+    for (Held<U> &key : keys) key = codec.decode(static_cast<U>(key));
+  } else if (!plain) {
+#pragma unroll
+    for (Held<U> &key : keys) key = no_nans.decode(static_cast<U>(key));
+  }
+  store_merged(keys, room, out, count);
+}
+
+}  // namespace gsort_internal::merge
+
+#endif  // GSORT_CUDA_MERGE_TILE_CUH_
