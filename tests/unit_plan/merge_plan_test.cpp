@@ -58,7 +58,7 @@ TEST(MergePlan, EveryWarpHasATileAndFewOfThemInOneKernel) {
         continue;
       }
       EXPECT_GE(plan.warps, 1u);
-      EXPECT_LE(plan.warps, Tuning::kWarps);
+      EXPECT_LE(plan.warps, Tuning::kFewWarps);
       EXPECT_LT((plan.blocks - 1) * uint64_t{plan.warps}, tiles) << "a block without a tile";
       EXPECT_LE(plan.blocks, multiprocessors * Tuning::kFewBlocksPerMultiprocessor) << "all are resident";
       EXPECT_LE(tiles, uint64_t{plan.blocks} * plan.warps * Tuning::kFewTilesEach);

@@ -47,7 +47,7 @@ __device__ __forceinline__ uint64_t first_key(const Arguments<U> &args, uint64_t
 // The warp's part; false if its borders do not fit together. All warps of the block call it.
 template <class U>
 __device__ __forceinline__ bool find_part(const Arguments<U> &args, WarpPart<U> &part) {
-  __shared__ uint64_t borders[Tuning::kWarps + 1];
+  __shared__ uint64_t borders[Tuning::kFewWarps + 1];
   const uint32_t warps = blockDim.x / 32, own = threadIdx.x / 32;
   const uint64_t warp = uint64_t{blockIdx.x} * warps + own, all = uint64_t{gridDim.x} * warps;
   const uint64_t begin = first_key(args, warp, all), end = first_key(args, warp + 1, all);
@@ -82,7 +82,7 @@ __device__ __forceinline__ void copy_inputs(const Arguments<U> &args) {
 }
 
 template <class U>
-__global__ void __launch_bounds__(Tuning::kThreads, Tuning::kFewBlocksPerMultiprocessor)
+__global__ void __launch_bounds__(Tuning::kFewWarps * 32, Tuning::kFewBlocksPerMultiprocessor)
     merge_few_kernel(const Arguments<U> args) {
   extern __shared__ uint4 shared[];
   char *const own = reinterpret_cast<char *>(shared) + threadIdx.x / 32 * Tile<sizeof(U)>::kRoomBytes;

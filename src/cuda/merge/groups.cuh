@@ -148,13 +148,18 @@ __global__ void __launch_bounds__(Tuning::kThreads, blocks_here(Tuning::kThreads
   U *const out = args.out + begin;
   Share share;
   if (!find_share(parts, args.codec, share)) return copy_parts(parts, out);
-  const uint32_t from_a = share.a_end - share.a_begin;
+  const uint32_t from_a = share.a_end - share.a_begin, from_b = share.count - from_a;
+  const Parts<U, uint32_t> own = {parts.a + share.a_begin, parts.b + (share.begin - share.a_begin), from_a, from_b};
+  const bool one_run = from_a == 0 || from_b == 0;
   TileKeys<U> keys;
-  load_tile(keys, Parts<U, uint32_t>{parts.a + share.a_begin, parts.b + (share.begin - share.a_begin), 0, 0}, from_a,
-            share.count - from_a, args.codec);
+  if (one_run)
+    copy_tile(from_b == 0 ? own.a : own.b, out + share.begin, share.count);
+  else
+    load_tile(keys, own, from_a, from_b, args.codec);
   __syncthreads();  // the warps' rooms take the parts' place
-  const Room<U> own = {reinterpret_cast<char *>(shared) + threadIdx.x / 32 * Tile<sizeof(U)>::kRoomBytes};
-  merge_tile(keys, own, args.codec, out + share.begin, share.count);
+  if (one_run) return;
+  const Room<U> room = {reinterpret_cast<char *>(shared) + threadIdx.x / 32 * Tile<sizeof(U)>::kRoomBytes};
+  merge_tile(keys, room, args.codec, out + share.begin, share.count);
 }
 
 }  // namespace gsort_internal::merge

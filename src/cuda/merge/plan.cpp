@@ -16,11 +16,13 @@ Plan make_plan(const Request &request, const DeviceFacts &device) {
   plan.tiles = parts_of(request.n + request.b_n, tile_keys(key_bytes));
   plan.groups = parts_of(plan.tiles, T::kWarps);
   // Few tiles are spread over all multiprocessors before one takes two.
-  plan.warps = static_cast<uint32_t>(std::clamp<uint64_t>(parts_of(plan.tiles, device.multiprocessors), 1, T::kWarps));
+  const uint64_t each = parts_of(plan.tiles, device.multiprocessors);
+  plan.warps = static_cast<uint32_t>(std::clamp<uint64_t>(each, 1, T::kFewWarps));
   const uint64_t resident = uint64_t{device.multiprocessors} * T::kFewBlocksPerMultiprocessor;
   const uint64_t blocks = std::min(parts_of(plan.tiles, plan.warps), resident);
   plan.way = plan.tiles <= blocks * plan.warps * T::kFewTilesEach ? Algorithm::kFew : Algorithm::kGroups;
-  plan.blocks = static_cast<uint32_t>(plan.way == Algorithm::kFew ? blocks : plan.groups);
+  plan.blocks = static_cast<uint32_t>(blocks);
+  if (plan.way == Algorithm::kGroups) plan.warps = T::kWarps, plan.blocks = static_cast<uint32_t>(plan.groups);
   plan.shared_bytes = plan.warps * room_bytes(key_bytes);
   SliceCounter slices;
   plan.counters = slices.take(kCountersBytes);

@@ -12,12 +12,14 @@
 namespace gsort_internal::merge {
 
 struct Tuning {
-  static constexpr uint32_t kWarps = 8;  // of a block, each with a tile: the block has a group
+  // Warps of a block that merges a group, each with a tile. Few, so that some blocks load while others merge.
+  static constexpr uint32_t kWarps = 4;
   static constexpr uint32_t kThreads = kWarps * 32;
-  static constexpr uint32_t kBlocksPerMultiprocessor = 4;
+  static constexpr uint32_t kBlocksPerMultiprocessor = 8;
   static constexpr uint32_t kPartitionThreads = 128;
   // Few tiles: warps find their parts themselves, in one launch. More tiles a warp than this, and the searches, and the
   // places in memory where all warps are at a time, cost more than a launch.
+  static constexpr uint32_t kFewWarps = 8;  // of a block, at most
   static constexpr uint32_t kFewBlocksPerMultiprocessor = 2;
   static constexpr uint32_t kFewTilesEach = 4;
 };
@@ -33,7 +35,8 @@ struct Tile {
   // each; later the warps' rooms.
   static constexpr uint32_t kGroupKeys = Tuning::kWarps * kKeys;
   static constexpr uint32_t kGroupBytes = Tuning::kWarps * kRoomBytes;
-  static_assert(kGroupKeys * KeyBytes + 64 <= kGroupBytes && kGroupBytes <= 48 * 1024, "a group fits every device");
+  static_assert(kGroupKeys * KeyBytes + 64 <= kGroupBytes && Tuning::kFewWarps * kRoomBytes <= 48 * 1024,
+                "a group, and the rooms of few tiles, fit every device");
 };
 
 constexpr uint32_t tile_keys(uint32_t key_bytes) { return key_bytes == 8 ? Tile<8>::kKeys : Tile<4>::kKeys; }

@@ -54,28 +54,36 @@ __device__ __forceinline__ Index split_by_warp(const Parts<U, Index> &parts, Ind
   return answers.low;
 }
 
-// By a thread, which looks at three places at once.
-template <class U, class Index>
-__device__ __forceinline__ Index split_by_thread(const Parts<U, Index> &parts, Index diagonal,
-                                                 const KeyCodec<U> &codec) {
+// By a thread, which looks at three places at once: first around the answer there would be if the keys of both were
+// spread alike, then at the quarters of what is left.
+template <class U>
+__device__ __forceinline__ uint64_t split_by_thread(const Parts<U, uint64_t> &parts, uint64_t diagonal,
+                                                    const KeyCodec<U> &codec) {
   constexpr uint32_t kProbes = 3;
-  Answers<Index> answers(parts, diagonal);
+  Answers<uint64_t> answers(parts, diagonal);
+  const double share = static_cast<double>(parts.a_n) / static_cast<double>(parts.a_n + parts.b_n);
+  const uint64_t guess = static_cast<uint64_t>(share * static_cast<double>(diagonal));
+  // Of random keys nearly all answers lie so near.
+  uint64_t step = static_cast<uint64_t>(2 * sqrt(static_cast<double>(diagonal))) + 1;
+  uint64_t first = guess > answers.low + step ? guess - step : answers.low;
   while (answers.open()) {
-    const Index step = (answers.high - answers.low) / (kProbes + 1) + 1;
     U a[kProbes], b[kProbes];  // all loads before the first is looked at
 #pragma unroll
     for (uint32_t i = 0; i < kProbes; ++i) {
-      const Index probe = min(answers.low + (i + 1) * step, answers.high) - 1;
+      const uint64_t probe = min(first + i * step, answers.high - 1);
       a[i] = parts.a[probe];
       b[i] = parts.b[diagonal - 1 - probe];
     }
     uint32_t past = 0;
 #pragma unroll
     for (uint32_t i = 0; i < kProbes; ++i) {
-      const bool there = answers.low + (i + 1) * step <= answers.high;
+      const bool there = first + i * step < answers.high;
       if (past == i && there && codec.encode(a[i]) <= codec.encode(b[i])) ++past;
     }
-    answers.narrow(past, step);
+    if (past < kProbes) answers.high = min(first + past * step, answers.high);
+    if (past > 0) answers.low = min(first + (past - 1) * step + 1, answers.high);
+    step = (answers.high - answers.low) / (kProbes + 1) + 1;
+    first = answers.low + step - 1;
   }
   return answers.low;
 }

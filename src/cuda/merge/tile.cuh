@@ -9,6 +9,8 @@
 #include "cuda/merge/network.cuh"
 #include "cuda/merge/plan.h"
 #include "cuda/merge/split.cuh"
+#include "cuda/primitive/ptx.cuh"
+#include "cuda/primitive/warp.cuh"
 
 namespace gsort_internal::merge {
 
@@ -45,6 +47,26 @@ __device__ __forceinline__ void load_tile(TileKeys<U> &keys, const Parts<U, Inde
         keys[r] = down[-r * 32];
     }
   }
+}
+
+// Writes a tile that is one run of keys in shared memory, a word a lane.
+template <class U>
+__device__ __forceinline__ void copy_tile(const U *keys, U *out, uint32_t count) {
+  if (count == Tile<sizeof(U)>::kKeys && reinterpret_cast<uint64_t>(out) % 4 == 0) {
+    const uint32_t address = shared_address(keys), shift = address % 4 * 8;
+    const uint32_t from = address - address % 4 + lane_id() * 4;
+    uint32_t *const to = reinterpret_cast<uint32_t *>(out) + lane_id();
+#pragma unroll 8
+    for (uint32_t row = 0; row < Tile<sizeof(U)>::kKeys * sizeof(U) / 128; ++row) {
+      uint32_t low, high = 0;
+      load_shared(from + row * 128, low);
+      if (sizeof(U) < 4) load_shared(from + row * 128 + 4, high);
+      __stcs(to + row * 32, sizeof(U) < 4 ? __funnelshift_r(low, high, shift) : low);
+    }
+    return;
+  }
+#pragma unroll 4
+  for (uint32_t i = lane_id(); i < count; i += 32) out[i] = keys[i];
 }
 
 // Merges the keys and writes the first `count`.

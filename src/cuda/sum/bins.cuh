@@ -54,14 +54,19 @@ struct FloatBins {
 
   // The same of all of the block's threads, a few bins a warp. Barriers of the block stand before and behind.
   __device__ __forceinline__ uint32_t flush_block(Counters &counters) const {
-    constexpr uint32_t kWarps = Tuning::kThreads / 32;
+    constexpr uint32_t kWarps = Tuning::kThreads / 32, kEach = kBins / kWarps;
+    static_assert(kEach * kWarps == kBins, "as many for each warp");
     uint32_t flags = 0;
-    for (uint32_t i = threadIdx.x / 32; i < kBins; i += kWarps) {
-      int64_t units = 0;
+    int64_t units[kEach];
 #pragma unroll
-      for (uint32_t w = 0; w < kWarps; ++w) units += units_of(i, bin[i][w * 32 + lane_id()], flags);
-      add_to(counters, i, units);
+    for (uint32_t e = 0; e < kEach; ++e) {
+      const uint32_t i = e * kWarps + threadIdx.x / 32;
+      units[e] = 0;
+#pragma unroll
+      for (uint32_t w = 0; w < kWarps; ++w) units[e] += units_of(i, bin[i][w * 32 + lane_id()], flags);
     }
+#pragma unroll
+    for (uint32_t e = 0; e < kEach; ++e) add_to(counters, e * kWarps + threadIdx.x / 32, units[e]);
     return flags;
   }
 

@@ -44,20 +44,22 @@ class DoubleSum {
 
   // Elements of one tile; the whole warp together.
   __device__ __forceinline__ void add_tile(const uint32_t (&words)[kWords]) {
-    const Extent extent = extent_of(words);
-    if (extent.is_in(low_)) {
-      if (extent.other_than_minus_0 != 0) flags_ |= kSumNotMinus0;
+    uint32_t most = 0, least = UINT32_MAX;
+#pragma unroll
+    for (uint32_t i = 1; i < kWords; i += 2) {
+      most = max(most, words[i] << 1);
+      least = min(least, words[i] << 1);
+    }
+    bool in_window = most < low_ + (static_cast<uint32_t>(kSpan) << 21);
+    if (least >= low_)
+      flags_ |= kSumNotMinus0;
+    else
+      in_window = in_window && others_reach(words);
+    if (in_window) {
 #pragma unroll
       for (uint32_t i = 0; i < kWords; i += 2) levels_.add(value_at(words, i));
     } else {
-      uint32_t finite[kWords];
-#pragma unroll
-      for (uint32_t i = 0; i < kWords; ++i) finite[i] = words[i];
-      if (extent.most >= kInfinity || extent.other_than_minus_0 == 0)
-        take_out_specials(finite);
-      else
-        flags_ |= kSumNotMinus0;
-      add_to_ranges(finite);
+      add_to_ranges(words, most >= kInfinity);
     }
     pending_ += kElements;
     if (pending_ == 1u << kChunkBits) end_chunk();
@@ -73,8 +75,8 @@ class DoubleSum {
   __device__ __forceinline__ void finish() {
     levels_.empty();
     levels_.flush(counters_);
-    if (!__syncthreads_or(in_ranges_ != kUnused)) return;
-    if (in_ranges_ == kUnused)
+    if (!__syncthreads_or(ranges_used_)) return;
+    if (!ranges_used_)
       ranges_.clear();
     else
       ranges_.carry();
@@ -95,7 +97,6 @@ class DoubleSum {
   static constexpr int32_t kPositionBase = 1074 - kBias - kMantissaBits;
   // The first level's binade, unit exponent + 52, must be one that double has.
   static constexpr int32_t kLowFieldMax = 1023 - 52 - kLevelBits * (kLevels - 1) + 1074 - kPositionBase;
-  static constexpr uint32_t kUnused = UINT32_MAX;
 
   __device__ __forceinline__ void set_window(int32_t field) {
     const int32_t low = min(max(field + kMarginAbove - (kSpan - 1), 1), kLowFieldMax);
@@ -107,29 +108,33 @@ class DoubleSum {
     return __hiloint2double(static_cast<int>(words[i + 1]), static_cast<int>(words[i]));
   }
 
-  // Of the elements' upper words without their signs.
-  struct Extent {
-    uint32_t most;
-    uint32_t least;  // zeros are put above all others
-    uint32_t other_than_minus_0;
-
-    __device__ __forceinline__ bool is_in(uint32_t low) const {
-      return most < low + (static_cast<uint32_t>(kSpan) << 21) && least >= low;
-    }
-  };
   static constexpr uint32_t kInfinity = kFieldMax << 21;
 
-  __device__ static __forceinline__ Extent extent_of(const uint32_t (&words)[kWords]) {
-    Extent extent{0, UINT32_MAX, 0};
+  // Whether all elements but zeros reach the window's begin; sets the flags if so.
+  __device__ __forceinline__ bool others_reach(const uint32_t (&words)[kWords]) {
+    uint32_t least = UINT32_MAX, other_than_minus_0 = 0;
 #pragma unroll
     for (uint32_t i = 0; i < kWords; i += 2) {
-      const uint32_t magnitude = words[i + 1] << 1;
-      extent.most = max(extent.most, magnitude);
       // A zero wraps around. What lies at the window's very begin may come to lie outside, which does no harm.
-      extent.least = min(extent.least, magnitude - (words[i] == 0 ? 1 : 0));
-      extent.other_than_minus_0 = max(extent.other_than_minus_0, words[i + 1] ^ 0x80000000u);
+      least = min(least, (words[i + 1] << 1) - (words[i] == 0 ? 1 : 0));
+      other_than_minus_0 |= words[i + 1] ^ 0x80000000u;
     }
-    return extent;
+    if (least < low_) return false;
+    if (other_than_minus_0 != 0) flags_ |= kSumNotMinus0;
+    return true;
+  }
+
+  // `special`: there are infinities or NaNs.
+  __device__ __forceinline__ void add_to_ranges(const uint32_t (&words)[kWords], bool special) {
+    if (!ranges_used_) ranges_.clear();
+    ranges_used_ = ranges_changed_ = true;
+    uint32_t finite[kWords];
+#pragma unroll
+    for (uint32_t i = 0; i < kWords; ++i) finite[i] = words[i];
+    // Once the flag is set, finite elements change none.
+    if (special || (flags_ & kSumNotMinus0) == 0) take_out_specials(finite);
+#pragma unroll
+    for (uint32_t i = 0; i < kWords; i += 2) ranges_.add(value_at(finite, i));
   }
 
   // Sets the flags, and makes infinities and NaNs 0.
@@ -141,22 +146,12 @@ class DoubleSum {
     }
   }
 
-  __device__ __forceinline__ void add_to_ranges(const uint32_t (&words)[kWords]) {
-    if (in_ranges_ == kUnused) {
-      ranges_.clear();
-      in_ranges_ = 0;
-    }
-#pragma unroll
-    for (uint32_t i = 0; i < kWords; i += 2) ranges_.add(value_at(words, i));
-    in_ranges_ += kElements;
-    if (in_ranges_ < Ranges::kPendingMax) return;
-    in_ranges_ = 0;
-    ranges_.carry();
-  }
-
   __device__ __forceinline__ void end_chunk() {
     pending_ = 0;
     levels_.empty();
+    // All threads at once, which carry for the time of one.
+    if (ranges_changed_) ranges_.carry();
+    ranges_changed_ = false;
     if (++chunks_ < kChunksMax) return;
     chunks_ = 0;
     levels_.flush(counters_);
@@ -168,7 +163,7 @@ class DoubleSum {
   Levels<kLevels> levels_;
   uint32_t low_;  // first exponent field of the window, at the top of a word
   uint32_t flags_ = 0, pending_ = 0, chunks_ = 0;
-  uint32_t in_ranges_ = kUnused;  // additions to the ranges since their last carry
+  bool ranges_used_ = false, ranges_changed_ = false;  // at all, and since their last carry
 };
 
 }  // namespace gsort_internal::sum

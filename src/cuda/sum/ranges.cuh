@@ -22,8 +22,9 @@ struct Ranges {
   static constexpr uint32_t kPositionMax = 2045;  // of a finite double's last bit
   static_assert(kLevelsHalf == kHalfLevel + 2 && (kPositionMax - kHalfPosition) / kLevelBits + 3 <= kLevelsHalf,
                 "the last bit's level and two above it");
-  // Additions of a thread between two calls of carry(), which leaves half a unit of the level above.
-  static constexpr uint32_t kPendingMax = (1u << kChunkBits) - 16;
+  // Between two calls of carry() a thread adds 2^kChunkBits elements at most. What an element adds to a level is half a
+  // unit of the level above, or less, as is what carry() leaves.
+  static_assert((1u << kChunkBits) + 1 < 1u << (52 - kLevelBits), "levels stay in their binades");
 
   double *levels;  // of the block: [2 * kLevelsHalf][kThreads]
 
