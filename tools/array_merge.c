@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "behind.h"
 #include "memory_limit.h"
 #include "order.h"
 #include "progress.h"
@@ -20,8 +21,9 @@ typedef struct round_of_blocks {
   array_merge *m;
   block *blocks;
   uint64_t block_count, block_elements;
-  char *memory;  // of all blocks
-  char *gathered;
+  char *memory;       // of all blocks
+  char *gathered[2];  // what is sorted, and what is written meanwhile
+  bool turn;
 } round_of_blocks;
 
 static uint64_t key_at(const round_of_blocks *r, const block *b, uint64_t i) {
@@ -82,11 +84,11 @@ static uint64_t elements_up_to(const round_of_blocks *r, const block *b, uint64_
 static array gather(round_of_blocks *r, uint64_t bound) {
   const uint32_t size = r->m->type->size_bytes;
   array all = array_make(r->m->type, 0, NULL);
-  all.data = r->gathered;
+  all.data = r->gathered[r->turn];
   for (uint64_t i = 0; i < r->block_count; i++) {
     block *b = &r->blocks[i];
     const uint64_t end = elements_up_to(r, b, bound);
-    memcpy(r->gathered + all.count * size, b->elements + b->at * size, (size_t)((end - b->at) * size));
+    memcpy(r->gathered[r->turn] + all.count * size, b->elements + b->at * size, (size_t)((end - b->at) * size));
     all.count += end - b->at;
     b->at = end;
   }
@@ -94,8 +96,18 @@ static array gather(round_of_blocks *r, uint64_t bound) {
   return all;
 }
 
-static int merge_rounds(round_of_blocks *r, int (*take)(void *context, const array *piece), void *context) {
+static int merge_round(round_of_blocks *r, uint64_t bound, behind *writer) {
   const job *j = r->m->j;
+  const array all = gather(r, bound);
+  const int code = job_check(j, gsort_sort(j->g, all.type->dtype, all.data, all.data, all.count, j->opt->lines.flags));
+  const int written = behind_wait(writer);
+  if (code != exit_ok || written != exit_ok) return code != exit_ok ? code : written;
+  behind_give(writer, &all);
+  r->turn = !r->turn;
+  return exit_ok;
+}
+
+static int merge_rounds(round_of_blocks *r, behind *writer) {
   for (;;) {
     int code = exit_ok;
     for (uint64_t i = 0; code == exit_ok && i < r->block_count; i++) {
@@ -104,9 +116,7 @@ static int merge_rounds(round_of_blocks *r, int (*take)(void *context, const arr
     }
     uint64_t bound;
     if (code != exit_ok || !find_bound(r, &bound)) return code;
-    const array all = gather(r, bound);
-    code = job_check(j, gsort_sort(j->g, all.type->dtype, all.data, all.data, all.count, j->opt->lines.flags));
-    if (code == exit_ok) code = take(context, &all);
+    code = merge_round(r, bound, writer);
     if (code != exit_ok) return code;
   }
 }
@@ -115,24 +125,30 @@ int array_merge_run(array_merge *m, uint64_t first, uint64_t count, int (*take)(
                     void *context) {
   const uint32_t size = m->type->size_bytes;
   round_of_blocks r = {.m = m, .block_count = count};
-  // A third for the blocks, a third for what is gathered of them, and as much for the library to sort it in.
-  r.block_elements = m->limit_bytes / 3 / count / size;
+  // A quarter for the blocks, one for what is gathered of them, one for the library to sort it in, and one for what is
+  // written meanwhile.
+  r.block_elements = m->limit_bytes / 4 / count / size;
   if (r.block_elements == 0) r.block_elements = 1;
   const size_t block_bytes = (size_t)(r.block_elements * size);
   r.blocks = calloc((size_t)count, sizeof *r.blocks);
   r.memory = malloc(block_bytes * (size_t)count);
-  r.gathered = malloc(block_bytes * (size_t)count);
+  for (int i = 0; i < 2; i++) r.gathered[i] = malloc(block_bytes * (size_t)count);
   memory_use_large_pages(r.memory, block_bytes * count);
-  memory_use_large_pages(r.gathered, block_bytes * count);
+  for (int i = 0; i < 2; i++) memory_use_large_pages(r.gathered[i], block_bytes * count);
   int code = exit_ok;
-  if (r.blocks == NULL || r.memory == NULL || r.gathered == NULL) code = report_failure("not enough memory to merge");
+  if (r.blocks == NULL || r.memory == NULL || r.gathered[0] == NULL || r.gathered[1] == NULL)
+    code = report_failure("not enough memory to merge");
   for (uint64_t i = 0; code == exit_ok && i < count; i++) {
     const run_place *place = &m->runs->runs[first + i];
     r.blocks[i] = (block){r.memory + i * block_bytes, 0, 0, place->begin, place->end};
   }
-  if (code == exit_ok) code = merge_rounds(&r, take, context);
+  behind writer = {.take = take, .context = context, .at_once = m->j->opt->lines.threads == 1};
+  if (code == exit_ok) code = merge_rounds(&r, &writer);
+  const int written = behind_wait(&writer);
+  if (code == exit_ok) code = written;
   free(r.blocks);
   free(r.memory);
-  free(r.gathered);
+  free(r.gathered[0]);
+  free(r.gathered[1]);
   return code;
 }

@@ -8,6 +8,7 @@
 
 #include "array_commands.h"
 #include "array_merge.h"
+#include "behind.h"
 #include "element_source.h"
 #include "memory_limit.h"
 #include "npy.h"
@@ -18,6 +19,11 @@
 
 // Blocks below this are read with more seeking than reading; two runs are merged at a time at least.
 enum { block_bytes_min = 1 << 16, fan_in_min = 2, fan_in_max = 1024 };
+
+typedef struct piece_memory {
+  array piece;
+  uint64_t capacity;  // elements
+} piece_memory;
 
 typedef struct external {
   job *j;
@@ -90,45 +96,57 @@ static int merge_to_scratch(void *context, uint64_t first, uint64_t count, outpu
 }
 
 // Reads up to `most` elements into memory that grows with them, since a pipe does not tell how many will come.
-static int read_piece(external *e, array *piece, uint64_t most) {
+static int read_piece(external *e, piece_memory *to, uint64_t most) {
   enum { first_count = 1 << 16 };
-  const type_info *type = e->source.type;
+  array *piece = &to->piece;
   int code = exit_ok;
   piece->count = 0;
   for (uint64_t got = 1; code == exit_ok && got > 0 && piece->count < most; piece->count += got) {
-    if (piece->count == e->capacity) {
-      const uint64_t wanted = e->capacity < first_count ? first_count : e->capacity + e->capacity / 2;
-      e->capacity = wanted < most ? wanted : most;
-      void *memory = realloc(piece->memory, (size_t)(e->capacity * type->size_bytes));
-      if (memory == NULL) return report_failure("not enough memory for %" PRIu64 " elements", e->capacity);
+    if (piece->count == to->capacity) {
+      const uint64_t wanted = to->capacity < first_count ? first_count : to->capacity + to->capacity / 2;
+      const uint64_t capacity = wanted < most ? wanted : most, bytes = capacity * piece->type->size_bytes;
+      void *memory = realloc(piece->memory, (size_t)bytes);
+      if (memory == NULL) return report_failure("not enough memory for %" PRIu64 " elements", capacity);
+      to->capacity = capacity;
       piece->data = piece->memory = memory;
-      memory_use_large_pages(memory, e->capacity * type->size_bytes);
+      // Blocks of both kinds of pages are copied to grow, so only the last one asks.
+      if (capacity == most) memory_use_large_pages(memory, bytes);
     }
-    code = element_source_read(&e->source, array_at(piece, piece->count), e->capacity - piece->count, &got);
+    code = element_source_read(&e->source, array_at(piece, piece->count), to->capacity - piece->count, &got);
     if (code != exit_ok) got = 0;
   }
   piece->extents[0] = piece->count;
   return code;
 }
 
-// Sorts piece after piece, of which the first is read already, and writes each as a run.
-static int make_runs(external *e, array *piece, uint64_t most) {
-  const type_info *type = piece->type;
+static int spill_run(void *context, const array *piece) {
+  scratch *runs = context;
+  const int code = results_write_array(&runs->file, format_raw, piece);
+  return code == exit_ok ? scratch_end_run(runs) : code;
+}
+
+// Sorts piece after piece, of which the first is read already, and writes each as a run while the next one is read.
+static int make_runs(external *e, piece_memory pieces[2], uint64_t most) {
+  const job *j = e->j;
+  behind writer = {.take = spill_run, .context = &e->runs, .at_once = j->opt->lines.threads == 1};
   int code = job_start(e->j, most);
-  while (code == exit_ok && piece->count > 0) {
-    code = job_check(e->j,
-                     gsort_sort(e->j->g, type->dtype, piece->data, piece->data, piece->count, e->j->opt->lines.flags));
-    if (code == exit_ok) code = results_write_array(&e->runs.file, format_raw, piece);
-    if (code == exit_ok) code = scratch_end_run(&e->runs);
-    if (code == exit_ok) code = read_piece(e, piece, most);
+  for (int turn = 0; code == exit_ok && pieces[turn].piece.count > 0; turn = !turn) {
+    const array *piece = &pieces[turn].piece;
+    code =
+        job_check(j, gsort_sort(j->g, piece->type->dtype, piece->data, piece->data, piece->count, j->opt->lines.flags));
+    const int written = behind_wait(&writer);
+    if (code == exit_ok) code = written;
+    if (code == exit_ok) behind_give(&writer, piece);
+    if (code == exit_ok) code = read_piece(e, &pieces[!turn], most);
   }
+  const int written = behind_wait(&writer);
   job_stop(e->j);
-  return code;
+  return code == exit_ok ? written : code;
 }
 
 static int merge_runs(external *e) {
   const uint64_t bytes = e->runs.file.written_bytes;
-  uint64_t fan_in = e->limit_bytes / 3 / block_bytes_min;
+  uint64_t fan_in = e->limit_bytes / 4 / block_bytes_min;
   if (fan_in < fan_in_min) fan_in = fan_in_min;
   if (fan_in > fan_in_max) fan_in = fan_in_max;
   e->merge = (array_merge){.j = e->j, .type = e->source.type, .runs = &e->runs, .limit_bytes = e->limit_bytes};
@@ -166,11 +184,12 @@ static void end_pieces(external *e) {
   scratch_close(&e->runs);
 }
 
-static int sort_in_pieces(external *e, array *piece, uint64_t most) {
+static int sort_in_pieces(external *e, piece_memory pieces[2], uint64_t most) {
   library_memory memory = LIBRARY_MEMORY_INIT;
   int code = begin_pieces(e, &memory);
-  if (code == exit_ok) code = make_runs(e, piece, most);
-  array_free(piece);
+  if (code == exit_ok) code = make_runs(e, pieces, most);
+  array_free(&pieces[0].piece);
+  array_free(&pieces[1].piece);
   library_memory_clear(&memory);
   if (code == exit_ok) code = merge_runs(e);
   end_pieces(e);
@@ -190,19 +209,20 @@ static int sort_rows(external *e) {
 
 static int sort_all(external *e) {
   if (e->source.shape.dimensions != 1) return sort_rows(e);
-  // Half the memory is the library's.
-  uint64_t most = e->limit_bytes / 2 / e->source.type->size_bytes;
+  // A third for what is sorted, one for the library, and one for what is written and read meanwhile.
+  uint64_t most = e->limit_bytes / 3 / e->source.type->size_bytes;
   if (most == 0) most = 1;
-  array piece = array_make(e->source.type, 0, NULL);
+  piece_memory pieces[2] = {{array_make(e->source.type, 0, NULL), 0}, {array_make(e->source.type, 0, NULL), 0}};
   if (e->source.total_bytes > e->limit_bytes / 2) progress_in_pieces(true);
-  int code = read_piece(e, &piece, most);
-  if (code == exit_ok && piece.count < most) {
-    code = array_command_run(e->j, &piece);
+  int code = read_piece(e, &pieces[0], most);
+  if (code == exit_ok && pieces[0].piece.count < most) {
+    code = array_command_run(e->j, &pieces[0].piece);
   } else {
     if (code == exit_ok) code = check_output(e->j->opt);
-    if (code == exit_ok) code = sort_in_pieces(e, &piece, most);
+    if (code == exit_ok) code = sort_in_pieces(e, pieces, most);
   }
-  array_free(&piece);
+  array_free(&pieces[0].piece);
+  array_free(&pieces[1].piece);
   return code;
 }
 

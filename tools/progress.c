@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "progress.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +26,8 @@ static progress_mode active_mode = progress_off;
 static bool drawn = false;
 static const phase_rule *rules = whole_rules;
 static double next_draw_s = 0;
+static pthread_mutex_t mutex =
+    PTHREAD_MUTEX_INITIALIZER;  // of the two above: a failure may be told of on another thread
 
 static double now_s(void) {
   struct timespec t;
@@ -45,9 +48,7 @@ static void draw_bar(const char *name, double part) {
   fprintf(stderr, "\r%s [%s] %3d %%", name, cells, (int)(part * 100));
 }
 
-void progress_show(progress_phase phase, uint64_t done, uint64_t total) {
-  const phase_rule *rule = &rules[phase];
-  if (active_mode == progress_off || rule->name == NULL) return;
+static void show(const phase_rule *rule, uint64_t done, uint64_t total) {
   const double now = now_s();
   if (now < next_draw_s) return;
   next_draw_s = now + redraw_s;
@@ -61,6 +62,14 @@ void progress_show(progress_phase phase, uint64_t done, uint64_t total) {
   drawn = true;
 }
 
+void progress_show(progress_phase phase, uint64_t done, uint64_t total) {
+  const phase_rule *rule = &rules[phase];
+  if (active_mode == progress_off || rule->name == NULL) return;
+  pthread_mutex_lock(&mutex);
+  show(rule, done, total);
+  pthread_mutex_unlock(&mutex);
+}
+
 int32_t progress_draw(void *user, uint64_t done, uint64_t total) {
   (void)user;
   if (total > 0) progress_show(phase_working, done, total);
@@ -70,8 +79,11 @@ int32_t progress_draw(void *user, uint64_t done, uint64_t total) {
 void progress_in_pieces(bool in_pieces) { rules = in_pieces ? piece_rules : whole_rules; }
 
 void progress_clear(void) {
-  if (!drawn) return;
-  fprintf(stderr, "\r%*s\r", line_cells, "");
-  fflush(stderr);
+  pthread_mutex_lock(&mutex);
+  if (drawn) {
+    fprintf(stderr, "\r%*s\r", line_cells, "");
+    fflush(stderr);
+  }
   drawn = false;
+  pthread_mutex_unlock(&mutex);
 }

@@ -86,7 +86,8 @@ static int grow(source *s, uint64_t limit_bytes) {
   const bool too_much = wanted < s->capacity || wanted > SIZE_MAX - text_padding_bytes;
   char *memory = too_much ? NULL : realloc(s->memory, wanted + text_padding_bytes);
   if (memory == NULL) return report_failure("%s: not enough memory for %zu bytes", current_name(s), wanted);
-  memory_use_large_pages(memory, wanted);
+  // Blocks of both kinds of pages are copied to grow, so only one that need not grow asks.
+  if (s->memory == NULL && s->total_bytes > 0) memory_use_large_pages(memory, wanted);
   s->memory = memory;
   s->capacity = wanted;
   return exit_ok;

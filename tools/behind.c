@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "behind.h"
+
+#include <stddef.h>
+
+static void *run(void *argument) {
+  behind *b = argument;
+  b->code = b->take(b->context, &b->piece);
+  return NULL;
+}
+
+void behind_give(behind *b, const array *piece) {
+  b->piece = *piece;
+  b->running = !b->at_once && pthread_create(&b->thread, NULL, run, b) == 0;
+  if (!b->running) (void)run(b);
+}
+
+int behind_wait(behind *b) {
+  if (b->running) pthread_join(b->thread, NULL);
+  b->running = false;
+  return b->code;
+}
