@@ -39,14 +39,15 @@ __device__ __forceinline__ void shared_max(uint32_t *p, uint32_t value) {
   asm volatile("red.shared.max.u32 [%0], %1;" ::"r"(shared_address(p)), "r"(value) : "memory");
 }
 
-// A barrier of the first `threads` threads of a block, whole warps, beside __syncthreads(), which is number 0.
+// A barrier of the first `threads` threads of a block, whole warps, beside __syncthreads(), which is number 0. (With
+// __barrier_sync_count() the scans that pass tiles on took 36 to 47 KB of machine code instead of 20 to 35.)
 template <uint32_t kNumber>
 __device__ __forceinline__ void sync_threads(uint32_t threads) {
-  __barrier_sync_count(kNumber, threads);
+  asm volatile("bar.sync %0, %1;" ::"n"(kNumber), "r"(threads) : "memory");
 }
 template <uint32_t kNumber, uint32_t kThreads>
 __device__ __forceinline__ void sync_threads() {
-  __barrier_sync_count(kNumber, kThreads);
+  asm volatile("bar.sync %0, %1;" ::"n"(kNumber), "n"(kThreads) : "memory");
 }
 
 // Loads of what is read once: they leave what shared memory leaves of L1 to the few things that are read again.
