@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The shared library from outside: exported names, needed libraries, SONAME, hardening.
+"""The shared library from outside: exported names, needed libraries, SONAME, hardening, size.
 
-usage: library_test.py LIBRARY HEADER CONFIGURATION
+usage: library_test.py LIBRARY HEADER CONFIGURATION [BYTES]     BYTES: the most that it may have, stripped
 """
+import os
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 LIBRARY, HEADER, CONFIGURATION = sys.argv[1:4]
+BYTES_MAX = int(sys.argv[4]) if len(sys.argv) > 4 else None
 # glibc 2.28 is made up of these; since 2.34 the last three are empty, and libc.so.6 has what they had.
 ALLOWED_NEEDED = {"libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "libpthread.so.0", "libdl.so.2",
                   "librt.so.1"}
@@ -99,6 +102,14 @@ class Library(unittest.TestCase):
         if CONFIGURATION != "Release":
             self.skipTest("only optimised builds are fortified")
         self.assertRegex(output("nm", "-D", "--undefined-only", LIBRARY), r"\b__v?snprintf_chk\b")
+
+    def test_is_small(self):
+        if BYTES_MAX is None or CONFIGURATION != "Release":
+            self.skipTest("only a release has a size to keep")
+        with tempfile.TemporaryDirectory() as place:
+            stripped = os.path.join(place, "libgsort.so")
+            subprocess.run(["strip", "-o", stripped, LIBRARY], check=True)
+            self.assertLessEqual(os.path.getsize(stripped), BYTES_MAX, "docs/performance.md says what takes room")
 
     def test_no_path_of_the_build_machine(self):
         with open(LIBRARY, "rb") as library:

@@ -39,6 +39,14 @@ TEST(Architecture, ClustersAreOfTheTable) {
   }
 }
 
+// A release has no code of its own for sm_89, which runs that of sm_86.
+TEST(Architecture, TheSameCodeServes86And89) {
+  const Architecture a = architecture_of(86), b = architecture_of(89);
+  EXPECT_EQ(a.shared_bytes_block_max, b.shared_bytes_block_max);
+  EXPECT_EQ(a.threads, b.threads);
+  EXPECT_EQ(a.clusters, b.clusters);
+}
+
 // Kernels of these sorts are empty on the other architectures.
 TEST(Architecture, SortsThatNeedMuchSharedMemory) {
   for (const Architecture &architecture : kArchitectures) {
