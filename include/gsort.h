@@ -70,7 +70,7 @@ extern "C" {
 #define GSORT_VERSION_MAJOR 1
 /** Grows when something is added. */
 #define GSORT_VERSION_MINOR 0
-/** Grows when something is mended. */
+/** Grows when something is fixed. */
 #define GSORT_VERSION_PATCH 0
 /** major * 10000 + minor * 100 + patch. */
 #define GSORT_VERSION (GSORT_VERSION_MAJOR * 10000 + GSORT_VERSION_MINOR * 100 + GSORT_VERSION_PATCH)

@@ -39,11 +39,12 @@ __device__ __forceinline__ void cluster_barrier() {
 // Words that blocks of a cluster send into each other's shared memory, counted there by the bytes of a round. Who waits
 // sees all of them, without a barrier of the cluster, whose release alone takes hundreds of cycles.
 //
-// One thread opens a count, and no block sends before all have met behind that; each round one thread says how many
-// bytes come, and whoever reads them waits. No block may leave, or use the words' room anew, before it has waited.
+// One thread opens a count, and no block sends before a barrier of the cluster behind that; each round one thread says
+// how many bytes come, and whoever reads them waits. No block may leave, or use the words' room anew, before it has
+// waited.
 class ClusterCount {
  public:
-  // One thread. A meeting of the cluster follows.
+  // One thread. A barrier of the cluster follows.
   __device__ __forceinline__ void open() {
 #if __CUDA_ARCH__ >= 900
     asm volatile(

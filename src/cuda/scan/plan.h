@@ -102,7 +102,7 @@ struct IntegerTuning {
   // Between two looks at totals that are not there yet. A tile's prefix is not needed before the block's next tile has
   // come, and polling takes the L2 cache's time.
   static constexpr uint32_t kPollNanoseconds = 200;
-  static constexpr uint32_t kArrivalNanoseconds = 40;  // between two looks whether the block's next tile has come
+  static constexpr uint32_t kArrivalNanoseconds = 40;  // between two checks whether the block's next tile has come
   // Totals that a lane asks for at once. Between two tiles of a block lie those of all other blocks: 263 on an H200.
   // Sums of 64 bits take two words each, and registers for half as many.
   static constexpr uint32_t totals_in_flight(uint32_t element_bytes) { return element_bytes == 8 ? 5 : 10; }

@@ -11,7 +11,8 @@
 namespace gsort_internal::sum {
 namespace {
 
-// What the blocks of a grid count in: in the standing memory, which is zero already, or at the workspace's begin.
+// What the blocks of a grid count in: in the persistent scratch, which is zero already, or at the start of the
+// workspace.
 union GridCounters {
   State sum;
   uint32_t tickets;
@@ -29,7 +30,7 @@ void launch_planned(const LaunchContext &context, const Plan &plan, void (*kerne
   launch_kernel(context, name, grid, kernel, arguments);
 }
 
-// `own`: room in the workspace, used where there is no standing memory.
+// `own`: room in the workspace, used where there is no persistent scratch.
 GridCounters *zero_counters(const LaunchContext &context, const Plan &plan, void *own) {
   if (context.standing != nullptr) return static_cast<GridCounters *>(context.standing);
   if (plan.scope == Scope::kGrid)

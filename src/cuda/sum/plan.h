@@ -55,7 +55,7 @@ struct Plan {
   uint32_t blocks, threads;
   uint32_t shared_bytes;  // dynamic
   // Slices of the workspace.
-  uint64_t counters;  // what the blocks of a grid count in, where the engine has no standing memory for it
+  uint64_t counters;  // what the blocks of a grid count in, where the engine has no persistent scratch for it
   uint64_t extremes;  // a result of each block
   uint64_t workspace_bytes;
 };

@@ -107,7 +107,7 @@ __device__ __forceinline__ bool grid_count(GridShared<C> &shared, const GridList
                                            uint32_t slot_bits, uint64_t k, uint32_t most) {
   constexpr uint32_t kEach = (kGridSlots + kTeamThreads - 1) / kTeamThreads;
   const uint32_t tid = threadIdx.x, slots = 1u << slot_bits;
-  // Counts and the first slots, which every list has, are under way together.
+  // Counts and the first slots, which every list has, are loaded together.
   const uint32_t count = tid < blocks ? __ldcg(lists.counts + tid) : 0;
   C items[kEach];
 #pragma unroll
