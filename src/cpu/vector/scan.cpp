@@ -181,29 +181,12 @@ const ScanKernels<double> kScanDoubles = {row_total<double>, scan_row<double>};
 }  // namespace gsort_internal
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace gsort_internal {
-const IntegerScanKernels<uint32_t> *integer_scan_kernels(uint32_t) {
-  static const IntegerScanKernels<uint32_t> *const table[] = GSORT_VECTOR_TABLE(kScan32);
-  return pick_kernels(table);
-}
-const ScanKernels<float> *scan_kernels(float) {
-  static const ScanKernels<float> *const table[] = GSORT_VECTOR_TABLE(kScanFloats);
-  return pick_kernels(table);
-}
-const ScanKernels<double> *scan_kernels(double) {
-  static const ScanKernels<double> *const table[] = GSORT_VECTOR_TABLE(kScanDoubles);
-  return pick_kernels(table);
-}
-}  // namespace gsort_internal
-#endif  // HWY_ONCE
-
-#else  // GSORT_HIGHWAY
-
-namespace gsort_internal {
-const IntegerScanKernels<uint32_t> *integer_scan_kernels(uint32_t) { return nullptr; }
-const ScanKernels<float> *scan_kernels(float) { return nullptr; }
-const ScanKernels<double> *scan_kernels(double) { return nullptr; }
-}  // namespace gsort_internal
-
 #endif  // GSORT_HIGHWAY
+
+#if !GSORT_HIGHWAY || HWY_ONCE
+namespace gsort_internal {
+GSORT_DEFINE_KERNELS_OF(IntegerScanKernels<uint32_t>, integer_scan_kernels, uint32_t, kScan32)
+GSORT_DEFINE_KERNELS_OF(ScanKernels<float>, scan_kernels, float, kScanFloats)
+GSORT_DEFINE_KERNELS_OF(ScanKernels<double>, scan_kernels, double, kScanDoubles)
+}  // namespace gsort_internal
+#endif

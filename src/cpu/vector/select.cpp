@@ -180,34 +180,13 @@ const SelectKernels<uint64_t> kSelect64 = kernels<uint64_t>;
 }  // namespace gsort_internal
 HWY_AFTER_NAMESPACE();
 
-#if HWY_ONCE
-namespace gsort_internal {
-const SelectKernels<uint8_t> *select_kernels(uint8_t) {
-  static const SelectKernels<uint8_t> *const table[] = GSORT_VECTOR_TABLE(kSelect8);
-  return pick_kernels(table);
-}
-const SelectKernels<uint16_t> *select_kernels(uint16_t) {
-  static const SelectKernels<uint16_t> *const table[] = GSORT_VECTOR_TABLE(kSelect16);
-  return pick_kernels(table);
-}
-const SelectKernels<uint32_t> *select_kernels(uint32_t) {
-  static const SelectKernels<uint32_t> *const table[] = GSORT_VECTOR_TABLE(kSelect32);
-  return pick_kernels(table);
-}
-const SelectKernels<uint64_t> *select_kernels(uint64_t) {
-  static const SelectKernels<uint64_t> *const table[] = GSORT_VECTOR_TABLE(kSelect64);
-  return pick_kernels(table);
-}
-}  // namespace gsort_internal
-#endif  // HWY_ONCE
-
-#else  // GSORT_HIGHWAY
-
-namespace gsort_internal {
-const SelectKernels<uint8_t> *select_kernels(uint8_t) { return nullptr; }
-const SelectKernels<uint16_t> *select_kernels(uint16_t) { return nullptr; }
-const SelectKernels<uint32_t> *select_kernels(uint32_t) { return nullptr; }
-const SelectKernels<uint64_t> *select_kernels(uint64_t) { return nullptr; }
-}  // namespace gsort_internal
-
 #endif  // GSORT_HIGHWAY
+
+#if !GSORT_HIGHWAY || HWY_ONCE
+namespace gsort_internal {
+GSORT_DEFINE_KERNELS_OF(SelectKernels<uint8_t>, select_kernels, uint8_t, kSelect8)
+GSORT_DEFINE_KERNELS_OF(SelectKernels<uint16_t>, select_kernels, uint16_t, kSelect16)
+GSORT_DEFINE_KERNELS_OF(SelectKernels<uint32_t>, select_kernels, uint32_t, kSelect32)
+GSORT_DEFINE_KERNELS_OF(SelectKernels<uint64_t>, select_kernels, uint64_t, kSelect64)
+}  // namespace gsort_internal
+#endif

@@ -32,4 +32,17 @@ const Kernels *pick_kernels(const Kernels *const (&table)[kVectorTargets]) {
 
 }  // namespace gsort_internal
 
+// Defines `const Kernels *function(type)`, which returns the kernels of the target in use, each target's being the
+// object `kernels` of its namespace; NULL in a build without vectors. Stands in gsort_internal, once a source.
+#if GSORT_HIGHWAY
+#define GSORT_DEFINE_KERNELS_OF(Kernels, function, type, kernels)      \
+  const Kernels *function(type) {                                      \
+    static const Kernels *const table[] = GSORT_VECTOR_TABLE(kernels); \
+    return pick_kernels(table);                                        \
+  }
+#else
+#define GSORT_DEFINE_KERNELS_OF(Kernels, function, type, kernels) \
+  const Kernels *function(type) { return nullptr; }
+#endif
+
 #endif  // GSORT_CPU_VECTOR_TARGET_H_
