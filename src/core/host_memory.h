@@ -61,6 +61,7 @@ class HostMemory {
       std::free(memory);
     held_bytes_.fetch_sub(rounded);
   }
+  bool is_callers() const { return allocate_ != nullptr; }
   // In use and kept.
   uint64_t held_bytes() const { return held_bytes_.load(); }
   uint64_t kept_bytes() const {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "host_memory/host_work.h"
 
+#include <sys/mman.h>
+
 #include <atomic>
 #include <cstring>
 
@@ -38,6 +40,16 @@ void on_all_threads(Pool &pool, uint64_t n, const std::function<void(uint64_t, u
   Shared shared{work, n, kPartItems};
   const uint64_t parts = (n + kPartItems - 1) / kPartItems;
   pool.run(static_cast<uint32_t>(parts < pool.threads() ? parts : pool.threads()), take_parts, &shared);
+}
+
+HostBuffer<char> large_scratch(HostMemory &memory, uint64_t bytes) {
+  constexpr uint64_t kPageBytes = uint64_t{2} << 20;
+  HostBuffer<char> scratch(memory, bytes);
+  if (memory.is_callers() || bytes < 2 * kPageBytes) return scratch;
+  const uint64_t address = reinterpret_cast<uintptr_t>(scratch.data());
+  const uint64_t before = (kPageBytes - address % kPageBytes) % kPageBytes;
+  madvise(scratch.data() + before, (bytes - before) / kPageBytes * kPageBytes, MADV_HUGEPAGE);
+  return scratch;
 }
 
 void copy_on_host(Pool &pool, void *to, const void *from, uint64_t bytes) {

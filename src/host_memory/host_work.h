@@ -6,12 +6,17 @@
 #include <cstdint>
 #include <functional>
 
+#include "core/host_memory.h"
 #include "cpu/pool.h"
 
 namespace gsort_internal {
 
 // Calls work(begin, end) for parts of [0, n) on all threads and waits.
 void on_all_threads(Pool &pool, uint64_t n, const std::function<void(uint64_t begin, uint64_t end)> &work);
+
+// Scratch memory whose pages are large where the system has such, which saves most of the time that fresh pages take.
+// The caller's functions are given no advice.
+HostBuffer<char> large_scratch(HostMemory &memory, uint64_t bytes);
 
 void copy_on_host(Pool &pool, void *to, const void *from, uint64_t bytes);
 

@@ -16,6 +16,16 @@ namespace gsort_internal {
 constexpr uint64_t kPieceSlots = 3;
 // A step with pieces of so many bytes takes the bus 5 ms; a cancel waits for a step at most.
 constexpr uint64_t kPieceBytesMax = uint64_t{256} << 20;
+// A step of so many bytes takes the bus 0.6 ms, which hides its launches and waits. The bus is idle in one direction
+// while the first piece arrives and while the last leaves: of more pieces that is a lesser part.
+constexpr uint64_t kPieceBytesMin = uint64_t{32} << 20, kPiecesWanted = 32;
+
+// How many of n items of so many bytes a piece should have at most.
+constexpr uint64_t piece_items_max(uint64_t n, uint64_t item_bytes) {
+  const uint64_t least = kPieceBytesMin / item_bytes + 1, wanted = n / kPiecesWanted + 1;
+  const uint64_t items = least > wanted ? least : wanted;
+  return items < n ? items : n;
+}
 
 // Many items, up to items_max and a multiple of `grain`, of which bytes_of(items) is not above the budget: the most
 // where bytes_of() grows. 0: there are none.

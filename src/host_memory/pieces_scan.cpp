@@ -65,14 +65,15 @@ void scan_in_pieces(const PieceContext &context, const Request &request) {
   const uint64_t element = dtype_bytes(request.order.dtype), n = request.n;
   // In place nothing may be changed by a call that does not end well.
   HostBuffer<char> scratch;
-  if (request.in == request.out) scratch = HostBuffer<char>(context.memory, n * element);
+  if (request.in == request.out) scratch = large_scratch(context.memory, n * element);
   const bool floats = is_float(request.order.dtype);
   const ScanJob job{request, scratch.data() != nullptr ? scratch.data() : static_cast<char *>(request.out), element,
                     floats};
   const PieceNeeds needs = {
       floats ? kSliceAlignment : 0, [&](uint64_t items) { return job.front_bytes() + slice_bytes(items * element); },
       [&](uint64_t items) { return slice_bytes(context.device.workspace_bytes(shape_of(job, items + 1))); }};
-  const PieceRoom room = find_room(context.device, needs, n, floats ? uint64_t{kScanGroupTiles} * kScanTileItems : 1);
+  const PieceRoom room = find_room(context.device, needs, piece_items_max(n, element),
+                                   floats ? uint64_t{kScanGroupTiles} * kScanTileItems : 1);
   if (room.items == 0) throw_no_room(context.device);
   PieceProgress progress{context.control, 0, 2 * n * element};
   const double nothing = -0.0;

@@ -52,17 +52,17 @@ class RunMaker {
     const PieceNeeds needs = {
         0, [&](uint64_t items) { return slot_bytes(items); },
         [&](uint64_t items) { return std::max(workspace_bytes(items), workspace_bytes(last_piece(job.n, items))); }};
-    room_ = find_room(context.device, needs, job.n, 1);
+    room_ = find_room(context.device, needs, piece_items_max(job.n, job.record_bytes()), 1);
     if (may_select_ && room_.items < std::min(kSelectItemsMin, job.n)) {
       may_select_ = false;
-      room_ = find_room(context.device, needs, job.n, 1);
+      room_ = find_room(context.device, needs, piece_items_max(job.n, job.record_bytes()), 1);
     }
     if (room_.items == 0) throw_no_room(context.device);
     count_ = (job.n + room_.items - 1) / room_.items;
     const uint64_t last = job.n - (count_ - 1) * room_.items;
     total_ = (count_ - 1) * run_items(room_.items) + run_items(last);
-    keys_ = HostBuffer<char>(context.memory, total_ * job.key_bytes);
-    if (job.carry_bytes != 0) carry_ = HostBuffer<char>(context.memory, total_ * job.carry_bytes);
+    keys_ = large_scratch(context.memory, total_ * job.key_bytes);
+    if (job.carry_bytes != 0) carry_ = large_scratch(context.memory, total_ * job.carry_bytes);
   }
 
   void run(PieceProgress &progress) {
@@ -147,6 +147,9 @@ class RunMerger {
       : context_(context), job_(job), runs_(runs), parts_(runs.size()) {
     uint64_t items_max = 0;
     for (const Run &run : runs_) items_max += run.count;
+    // Few samples are enough where a part holds many elements of every run.
+    const uint64_t most = piece_items_max(items_max, job.record_bytes());
+    if (most > 64 * runs.size()) items_max = most;
     // Cut into shorter parts until the one that needs the most workspace has it.
     for (;; items_max = room_.items / 8 * 7) {
       room_ = find_part_room(items_max);
@@ -249,7 +252,7 @@ constexpr uint32_t kTravellingBytesMax = 64;
 class Aside {
  public:
   Aside(const PieceContext &context, const void *in, void *out, uint64_t bytes) : context_(context), out_(out) {
-    if (in == out) scratch_ = HostBuffer<char>(context.memory, bytes);
+    if (in == out) scratch_ = large_scratch(context.memory, bytes);
   }
   char *data() const { return scratch_.data() != nullptr ? scratch_.data() : static_cast<char *>(out_); }
   void put_back() const {
@@ -265,7 +268,7 @@ class Aside {
 void sort_wide_pairs(const PieceContext &context, const Request &request) {
   SortJob job = keys_job(request);
   make_indices(job, request.n <= UINT32_MAX ? 4 : 8);
-  const HostBuffer<char> order(context.memory, request.n * job.carry_bytes);
+  const HostBuffer<char> order = large_scratch(context.memory, request.n * job.carry_bytes);
   const Aside keys(context, request.in, request.out, request.n * job.key_bytes);
   const Aside values(context, request.values_in, request.values_out, request.n * request.value_bytes);
   job.keys_out = keys.data();
@@ -291,7 +294,7 @@ void sort_pairs(const PieceContext &context, const Request &request) {
 void rank(const PieceContext &context, const Request &request) {
   SortJob job = keys_job(request);
   make_indices(job, dtype_bytes(request.index_t));
-  const HostBuffer<char> order(context.memory, request.n * job.carry_bytes);
+  const HostBuffer<char> order = large_scratch(context.memory, request.n * job.carry_bytes);
   job.carry_out = order.data();
   run_alone(context, job);
   invert_on_host(context.pool, request.out, order.data(), request.n, static_cast<uint32_t>(job.carry_bytes));

@@ -137,11 +137,15 @@ void PinnedRing::empty_slots(Exchange &exchange, uint32_t worker) {
   }
 }
 
-// Short copies go in smaller pieces, so that all threads have some and the first is soon on the bus.
-std::vector<PieceCopy> PinnedRing::cut(const std::vector<PieceCopy> &copies, uint32_t workers) {
+uint64_t PinnedRing::bytes_of(const std::vector<PieceCopy> &copies) {
   uint64_t bytes = 0;
   for (const PieceCopy &copy : copies) bytes += copy.bytes;
-  uint64_t piece_bytes = bytes / (kPiecesMin * workers) / kPieceBytesMin * kPieceBytesMin;
+  return bytes;
+}
+
+// Short copies go in smaller pieces, so that all threads have some and the first is soon on the bus.
+std::vector<PieceCopy> PinnedRing::cut(const std::vector<PieceCopy> &copies, uint32_t workers) {
+  uint64_t piece_bytes = bytes_of(copies) / (kPiecesMin * workers) / kPieceBytesMin * kPieceBytesMin;
   if (piece_bytes < kPieceBytesMin) piece_bytes = kPieceBytesMin;
   if (piece_bytes > kSlotBytes) piece_bytes = kSlotBytes;
   std::vector<PieceCopy> pieces;
@@ -170,8 +174,8 @@ void PinnedRing::work(void *user, uint32_t worker) {
 
 bool PinnedRing::exchange(const Traffic &in, const Traffic &out, PieceProgress &progress) {
   if (!make()) return false;
-  const bool both = !in.copies.empty() && !out.copies.empty();
-  const uint32_t most = both ? kThreadsMax : kThreadsOneWay, workers = workers_ < most ? workers_ : most;
+  const bool many = bytes_of(in.copies) + bytes_of(out.copies) >= kLongBytesMin;
+  const uint32_t most = many ? kThreadsMax : kThreadsShort, workers = workers_ < most ? workers_ : most;
   Exchange exchange{*this, {in.stream, cut(in.copies, workers)}, {out.stream, cut(out.copies, workers)}, progress};
   const uint64_t pieces = exchange.in.copies.size() + exchange.out.copies.size();
   pool_.run(static_cast<uint32_t>(pieces < workers ? pieces : workers), work, &exchange);

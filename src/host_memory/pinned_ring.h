@@ -43,14 +43,17 @@ class PinnedRing {
  private:
   struct Lane;
   struct Exchange;
-  // 4 threads bring 44 GB/s one way and 8 no more (H200's host, 2026-11-20); both ways take as many each. A slot of 2
-  // MB takes the bus 40 us, which hides what enqueueing costs, and a cancel is heard in time.
-  static constexpr uint32_t kThreadsOneWay = 4, kThreadsMax = 8, kSlots = 2;
+  // 4 threads bring 44 GB/s one way (H200's host, 2026-11-20); both ways take as many each, and so do long copies, which
+  // may be to fresh pages. A slot of 2 MB takes the bus 40 us, which hides what enqueueing costs, and a cancel is heard
+  // in time.
+  static constexpr uint32_t kThreadsShort = 4, kThreadsMax = 8, kSlots = 2;
+  static constexpr uint64_t kLongBytesMin = uint64_t{16} << 20;
   static constexpr uint64_t kSlotBytes = uint64_t{2} << 20;
   // What a piece has at least: a copy of it hides its own launch. And into how many each thread's part is cut.
   static constexpr uint64_t kPieceBytesMin = uint64_t{128} << 10, kPiecesMin = 4;
 
   bool make();
+  static uint64_t bytes_of(const std::vector<PieceCopy> &copies);
   static std::vector<PieceCopy> cut(const std::vector<PieceCopy> &copies, uint32_t workers);
   static void work(void *exchange, uint32_t worker);
   char *slot(uint32_t worker, uint32_t turn) const { return memory_.data() + (worker * kSlots + turn) * kSlotBytes; }

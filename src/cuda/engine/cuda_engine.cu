@@ -101,6 +101,25 @@ WorkQueue queue_of(cudaStream_t stream) {
   return {stream, reinterpret_cast<uintptr_t>(stream), capture, graph};
 }
 
+// Whether pieces are quicker though the device may hold all: what is read once is worked on while it arrives, and a
+// scan goes both ways at once.
+bool streams_better(const Request &request, const Staging &staging) {
+  constexpr uint64_t kBytesMin = uint64_t{128} << 20;
+  constexpr uint64_t kFewMax = 4096;  // a selection of more is sorted
+  if (staging.bytes_in() < kBytesMin) return false;
+  switch (request.operation) {
+    case Operation::kSum:
+    case Operation::kReduce:
+      return true;
+    case Operation::kTopk:
+      return request.k <= kFewMax;
+    case Operation::kScan:
+      return request.in != request.out;
+    default:
+      return false;
+  }
+}
+
 // Calls that bring so much to the device may be cancelled while kernels run.
 constexpr uint64_t kLongBytesMin = uint64_t{1} << 30;
 
@@ -315,13 +334,14 @@ void CudaEngine::execute_staged(const Request &request, const Staging &staging, 
                 "the handle's stream is being captured, and an array lies in host memory; pass device memory");
   const uint64_t bytes = staging.bytes() + cuda_workspace_bytes(request);
   const bool may_use_cpu = options_.may_use_cpu && staging.all();
-  const bool surely_in_pieces = staging.all() && !workspace_.is_lent() && bytes > piece_budget();
+  const bool may_be_pieces = staging.all() && !workspace_.is_lent();
+  const bool surely_in_pieces = may_be_pieces && (bytes > piece_budget() || streams_better(request, staging));
   if (may_use_cpu && belongs_on_cpu(request, staging, surely_in_pieces)) return execute_on_cpu(request);
   WorkMemory work;
   if (!surely_in_pieces) {
     if (room_for(bytes, queue, work)) return execute_at_once(request, staging, work);
     // Says what is wanting.
-    if (!staging.all() || workspace_.is_lent()) return execute_at_once(request, staging, room(bytes, queue));
+    if (!may_be_pieces) return execute_at_once(request, staging, room(bytes, queue));
   }
   try {
     execute_pieces(request, staging, queue);
