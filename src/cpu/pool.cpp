@@ -102,18 +102,22 @@ bool spin_until(bool may_spin, Come &&come) {
 }  // namespace
 
 struct Pool::State {
-  struct alignas(64) Worker : Sleeper {
+  // What one thread writes often lies a cache line away from what others read; by padding, because memory of a larger
+  // alignment would be one more kind of request to the system.
+  struct Worker : Sleeper {
     std::thread thread;
+    char apart[64];
   };
 
   // The round's number in the upper half; below it how many workers are inside, and how many may still come in. The
   // last of those that may is worker 1.
-  alignas(64) std::atomic<uint64_t> gate{0};
+  std::atomic<uint64_t> gate{0};
   static constexpr uint64_t kRound = uint64_t{1} << 32, kInside = 1 << 16, kMayEnter = kInside - 1;
   static uint64_t round_of(uint64_t state) { return state / kRound; }
   static bool has_workers(uint64_t state) { return state % kRound >= kInside; }
 
-  alignas(64) Sleeper caller;
+  char apart[64];
+  Sleeper caller;
   std::atomic<uint32_t> wanted{0};    // workers of this round, the caller included: who wakes whom
   std::atomic<bool> stopping{false};  // set once, at destruction
   Task task = nullptr;                // of the round; read by those inside alone, before whom nobody changes it
