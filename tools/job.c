@@ -8,9 +8,10 @@
 #include "progress.h"
 #include "report.h"
 
-// A process that starts CUDA waits some tenths of a second for it; in that time the CPU engine sorts about as many
-// keys as this. So a device is looked for only where there are more, unless it is asked for.
-static const uint64_t device_worthwhile_items = UINT64_C(1) << 27;
+// A process that starts CUDA waits for it: 0.33 s beside an H200, of whose 16 processors the CPU engine sorted 2^28 u32
+// from file to file in 1.44 s and the GPU in 1.63 s, 2^26 in 0.41 and 0.72 s (2026-11-22, bench/README.md). The
+// difference shrinks with every doubling, so a device is looked for from the next one on, unless it is asked for.
+static const uint64_t device_worthwhile_items = UINT64_C(1) << 29;
 
 int job_check(const job *j, gsort_status status) {
   progress_clear();
