@@ -86,12 +86,10 @@ void *__wrap__ZnwmRKSt9nothrow_t(size_t bytes, const std::nothrow_t &tag) {
   return refuses("_ZnwmRKSt9nothrow_t") ? nullptr : __real__ZnwmRKSt9nothrow_t(bytes, tag);
 }
 
-void *__real__ZnamSt11align_val_tRKSt9nothrow_t(size_t bytes, std::align_val_t alignment, const std::nothrow_t &tag);
-void *__wrap__ZnamSt11align_val_tRKSt9nothrow_t(size_t bytes, std::align_val_t alignment, const std::nothrow_t &tag);
-void *__wrap__ZnamSt11align_val_tRKSt9nothrow_t(size_t bytes, std::align_val_t alignment, const std::nothrow_t &tag) {
-  return refuses("_ZnamSt11align_val_tRKSt9nothrow_t")
-             ? nullptr
-             : __real__ZnamSt11align_val_tRKSt9nothrow_t(bytes, alignment, tag);
+void *__real__ZnamRKSt9nothrow_t(size_t bytes, const std::nothrow_t &tag);
+void *__wrap__ZnamRKSt9nothrow_t(size_t bytes, const std::nothrow_t &tag);
+void *__wrap__ZnamRKSt9nothrow_t(size_t bytes, const std::nothrow_t &tag) {
+  return refuses("_ZnamRKSt9nothrow_t") ? nullptr : __real__ZnamRKSt9nothrow_t(bytes, tag);
 }
 
 // std::thread's start: the state it takes is passed by address.
