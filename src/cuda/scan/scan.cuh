@@ -125,6 +125,29 @@ __device__ __forceinline__ void finish_row(Row &row, double prefix, bool exclusi
   store_row<typename Element::Bits>(row, chunk, exclusive, before);
 }
 
+// The same a vector at a time, for elements of which registers do not hold a chunk.
+template <class Element, class Row, class Before>
+__device__ __forceinline__ void finish_row_by_vectors(Row &row, double prefix, bool exclusive, Before before) {
+  using Bits = typename Element::Bits;
+  double sum = empty_sum<double>();
+#pragma unroll
+  for (uint32_t k = 0; k < Row::kChunkVectors; ++k) {
+    uint4 &vector = row.chunk_vector(k);
+    const uint4 elements = vector;
+    uint32_t words[4] = {0, 0, 0, 0};
+#pragma unroll
+    for (uint32_t e = 0; e < Row::kVectorElements; ++e) {
+      sum = scan_add(sum, Element::widen(vector_element<Bits>(elements, e)));
+      put_element(words, e, Element::narrow(scan_add(prefix, sum)));
+    }
+    vector = make_uint4(words[0], words[1], words[2], words[3]);
+  }
+  if (exclusive)
+    row.store_behind(before());
+  else
+    row.store();
+}
+
 // The row of a warp of the tile; an empty one past the last tile.
 template <class Row>
 __device__ __forceinline__ Row row_of_tile(const Arguments &args, uint64_t tile, uint32_t warp, uint4 *staging) {
@@ -201,17 +224,14 @@ __device__ __forceinline__ void start_rows(const Arguments &args, uint64_t tile,
   if (lane < kScanTileRows) starts.before[row] = Element::narrow(lane == 0 ? before_tile : before_row);
 }
 
-// Blocks a multiprocessor that registers must leave room for: three, two of 8-byte elements. Where sums are kept there
-// is one block on each.
-template <class Element, bool Staged, bool Kept>
-constexpr uint32_t kBlocks = !Staged || Kept                       ? 1
-                             : sizeof(typename Element::Bits) == 8 ? 2
-                                                                   : 3;
+// Blocks a multiprocessor that registers must leave room for: as many as shared memory has room for of 8-byte elements.
+// Where sums are kept there is one block on each.
+template <bool Staged, bool Kept>
+constexpr uint32_t kBlocks = !Staged || Kept ? 1 : 3;
 
 // Kept: for one tile, or those of one cluster, whose threads keep the sums of their chunks.
 template <class Element, bool Staged, bool Kept>
-__global__ void __launch_bounds__(FloatTuning::kThreads,
-                                  blocks_here(FloatTuning::kThreads, kBlocks<Element, Staged, Kept>))
+__global__ void __launch_bounds__(FloatTuning::kThreads, blocks_here(FloatTuning::kThreads, kBlocks<Staged, Kept>))
     scan_kernel(const Arguments args) {
   if constexpr (kInClustersAlone<Element> && !kClustersHere) return;
   using Row = RowState<typename Element::Bits, Staged>;
@@ -256,6 +276,8 @@ __global__ void __launch_bounds__(FloatTuning::kThreads,
     typename Row::Chunk chunk;
     make_results<Element, Row>(chunk, kept, prefix);
     store_row<typename Element::Bits>(row, chunk, args.exclusive, before);
+  } else if constexpr (Staged && sizeof(typename Element::Bits) == 8) {
+    finish_row_by_vectors<Element>(row, prefix, args.exclusive, before);
   } else {
     finish_row<Element>(row, prefix, args.exclusive, before);
   }

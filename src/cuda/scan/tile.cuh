@@ -31,11 +31,15 @@ class RowState {
   __device__ __forceinline__ void load(Bits identity) {
     if constexpr (Staged) {
       if (count_ == kScanRowItems && (reinterpret_cast<uint64_t>(in_) & 15) == 0) {
-        uint4 v[kChunkVectors];
+        constexpr uint32_t kAtOnce = kChunkVectors < 4 ? kChunkVectors : 4;
 #pragma unroll
-        for (uint32_t k = 0; k < kChunkVectors; ++k) v[k] = reinterpret_cast<const uint4 *>(in_)[k * 32 + lane_];
+        for (uint32_t begin = 0; begin < kChunkVectors; begin += kAtOnce) {
+          uint4 v[kAtOnce];
 #pragma unroll
-        for (uint32_t k = 0; k < kChunkVectors; ++k) staging_[staged_vector(k * 32 + lane_)] = v[k];
+          for (uint32_t k = 0; k < kAtOnce; ++k) v[k] = reinterpret_cast<const uint4 *>(in_)[(begin + k) * 32 + lane_];
+#pragma unroll
+          for (uint32_t k = 0; k < kAtOnce; ++k) staging_[staged_vector((begin + k) * 32 + lane_)] = v[k];
+        }
       } else {
 #pragma unroll 4
         for (uint32_t i = lane_; i < kScanRowItems; i += 32) *staged(i) = i < count_ ? in_[i] : identity;
@@ -81,6 +85,12 @@ class RowState {
     }
   }
 
+  // Vector `k` of the lane's chunk, in shared memory.
+  __device__ __forceinline__ uint4 &chunk_vector(uint32_t k) const {
+    static_assert(Staged, "global memory has no vectors at any element's address");
+    return staging_[staged_vector(lane_ * kChunkVectors + k)];
+  }
+
   __device__ __forceinline__ void write_chunk(const Chunk &chunk) {
 #pragma unroll
     for (uint32_t k = 0; k < kChunkVectors; ++k) {
@@ -108,6 +118,13 @@ class RowState {
         for (uint32_t i = lane_; i < count_; i += 32) out_[i] = *staged(i);
       }
     }
+  }
+
+  // The same one element further on, behind `before`; the last element is left out.
+  __device__ __forceinline__ void store_behind(Bits before) {
+    __syncwarp();
+#pragma unroll 4
+    for (uint32_t i = lane_; i < count_; i += 32) out_[i] = i == 0 ? before : *staged(i - 1);
   }
 
  private:
