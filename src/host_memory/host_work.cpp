@@ -15,7 +15,8 @@ namespace {
 constexpr uint64_t kPartItems = uint64_t{1} << 16;
 
 struct Shared {
-  const std::function<void(uint64_t, uint64_t)> &work;
+  void (*work)(void *, uint64_t, uint64_t);
+  void *user;
   uint64_t n, part;
   std::atomic<uint64_t> next{0};
 };
@@ -25,8 +26,15 @@ void take_parts(void *user, uint32_t) {
   for (;;) {
     const uint64_t begin = shared.next.fetch_add(shared.part, std::memory_order_relaxed);
     if (begin >= shared.n) return;
-    shared.work(begin, shared.n - begin < shared.part ? shared.n : begin + shared.part);
+    shared.work(shared.user, begin, shared.n - begin < shared.part ? shared.n : begin + shared.part);
   }
+}
+
+// Of a function object that stays with the caller.
+template <class F>
+void share(Pool &pool, uint64_t n, F work) {
+  on_all_threads(
+      pool, n, [](void *user, uint64_t begin, uint64_t end) { (*static_cast<F *>(user))(begin, end); }, &work);
 }
 
 template <class F>
@@ -36,8 +44,8 @@ void with_index_bytes(uint32_t bytes, F &&f) {
 
 }  // namespace
 
-void on_all_threads(Pool &pool, uint64_t n, const std::function<void(uint64_t, uint64_t)> &work) {
-  Shared shared{work, n, kPartItems};
+void on_all_threads(Pool &pool, uint64_t n, void (*work)(void *, uint64_t, uint64_t), void *user) {
+  Shared shared{work, user, n, kPartItems};
   const uint64_t parts = (n + kPartItems - 1) / kPartItems;
   pool.run(static_cast<uint32_t>(parts < pool.threads() ? parts : pool.threads()), take_parts, &shared);
 }
@@ -54,7 +62,7 @@ HostBuffer<char> large_scratch(HostMemory &memory, uint64_t bytes) {
 
 void copy_on_host(Pool &pool, void *to, const void *from, uint64_t bytes) {
   constexpr uint64_t kUnit = 32;  // so that a part is 2 MB
-  on_all_threads(pool, (bytes + kUnit - 1) / kUnit, [&](uint64_t begin, uint64_t end) {
+  share(pool, (bytes + kUnit - 1) / kUnit, [&](uint64_t begin, uint64_t end) {
     const uint64_t last = end * kUnit < bytes ? end * kUnit : bytes;
     std::memcpy(static_cast<char *>(to) + begin * kUnit, static_cast<const char *>(from) + begin * kUnit,
                 last - begin * kUnit);
@@ -64,7 +72,7 @@ void copy_on_host(Pool &pool, void *to, const void *from, uint64_t bytes) {
 void invert_on_host(Pool &pool, void *to, const void *places, uint64_t n, uint32_t index_bytes) {
   with_index_bytes(index_bytes, [&](auto tag) {
     using Index = typename decltype(tag)::type;
-    on_all_threads(pool, n, [&](uint64_t begin, uint64_t end) {
+    share(pool, n, [&](uint64_t begin, uint64_t end) {
       for (uint64_t i = begin; i < end; ++i) {
         const Index place = static_cast<const Index *>(places)[i];
         if (place < n) static_cast<Index *>(to)[place] = static_cast<Index>(i);
@@ -77,7 +85,7 @@ void gather_on_host(Pool &pool, void *to, const void *from, const void *places, 
                     uint64_t element_bytes) {
   with_index_bytes(index_bytes, [&](auto tag) {
     using Index = typename decltype(tag)::type;
-    on_all_threads(pool, n, [&](uint64_t begin, uint64_t end) {
+    share(pool, n, [&](uint64_t begin, uint64_t end) {
       for (uint64_t i = begin; i < end; ++i) {
         const Index place = static_cast<const Index *>(places)[i];
         if (place < n)

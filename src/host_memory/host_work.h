@@ -4,15 +4,15 @@
 #define GSORT_HOST_MEMORY_HOST_WORK_H_
 
 #include <cstdint>
-#include <functional>
 
 #include "core/host_memory.h"
 #include "cpu/pool.h"
 
 namespace gsort_internal {
 
-// Calls work(begin, end) for parts of [0, n) on all threads and waits.
-void on_all_threads(Pool &pool, uint64_t n, const std::function<void(uint64_t begin, uint64_t end)> &work);
+// Calls work(user, begin, end) for parts of [0, n) on all threads and waits. Takes no memory: what was written over is
+// put right by it also when there is none.
+void on_all_threads(Pool &pool, uint64_t n, void (*work)(void *user, uint64_t begin, uint64_t end), void *user);
 
 // Scratch memory whose pages are large where the system has such, which saves most of the time that fresh pages take.
 // The caller's functions are given no advice.

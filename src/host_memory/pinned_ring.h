@@ -43,9 +43,9 @@ class PinnedRing {
  private:
   struct Lane;
   struct Exchange;
-  // 4 threads bring 44 GB/s one way (H200's host, 2026-11-20); both ways take as many each, and so do long copies, which
-  // may be to fresh pages. A slot of 2 MB takes the bus 40 us, which hides what enqueueing costs, and a cancel is heard
-  // in time.
+  // 4 threads bring 44 GB/s one way (H200's host, 2026-11-20); both ways take as many each, and so do long copies,
+  // which may be to fresh pages. A slot of 2 MB takes the bus 40 us, which hides what enqueueing costs, and a cancel is
+  // heard in time.
   static constexpr uint32_t kThreadsShort = 4, kThreadsMax = 8, kSlots = 2;
   static constexpr uint64_t kLongBytesMin = uint64_t{16} << 20;
   static constexpr uint64_t kSlotBytes = uint64_t{2} << 20;
