@@ -34,7 +34,7 @@ class Input {
     Array array(t, n);
     const size_t left = size_ - at_;
     for (size_t i = 0; i < array.bytes().size(); i++) {
-      array.bytes()[i] = left == 0 ? 0 : static_cast<uint8_t>(data_[at_ + i % left] + i / left);
+      array.bytes()[i] = static_cast<uint8_t>(left == 0 ? 0 : data_[at_ + i % left] + i / left);
     }
     return array;
   }
