@@ -139,6 +139,13 @@ class Kinds(tool_case.ToolCase):
       long = ref.npy(struct.pack("<2h", 9, 7), "i16", version=2, padding=padding)
       self.assertEqual(self.good("sort", self.file("long.npy", long)), b"7\n9\n")
 
+  def test_info_tells_the_shape(self):
+    raw = struct.pack("<6h", 5, 1, 9, -3, 0, 4)
+    for shape, line in (("(2, 3)", b"shape     2 x 3\n"), ("(1, 6, 1)", b"shape     1 x 6 x 1\n")):
+      told = self.good("info", self.file("m.npy", ref.npy(raw, "i16", shape=shape)))
+      self.assertIn(b"count     6\n" + line + b"least ", told)
+    self.assertNotIn(b"shape", self.good("info", self.file("v.npy", ref.npy(raw, "i16"))))
+
   def test_several_files(self):
     a = self.file("a.npy", ref.npy(struct.pack("<2h", 5, 1), "i16"))
     b = self.file("b.npy", ref.npy(struct.pack("<2h", 3, -1), "i16"))

@@ -6,8 +6,10 @@ import errno
 import os
 import random
 import re
+import struct
 import unittest
 
+import reference as ref
 import tool_case
 
 FAULTS = os.environ.get("GSORT_TOOL_FAULTS", "")
@@ -82,6 +84,27 @@ class Faults(tool_case.ToolCase):
     for words, want in self.jobs:
       codes = [self.outcome(words, want, f"memory:{n}:{errno.ENOMEM}") for n in list(range(1, 40)) + [60, 90, 150, 300]]
       self.assertIn(1, codes, words)
+
+  def test_memory_runs_out_for_several_files(self):
+    arrays = [self.file(f"{name}.npy", ref.npy(struct.pack("<3h", *numbers), "i16"))
+              for name, numbers in (("a", (5, 1, 9)), ("b", (2, 8, 3)))]
+    # Lines that outlive the block of the file that they came from.
+    texts = [self.file(f"{begin}.txt", b"".join(b"%d%s\n" % (i, b" " * 3000) for i in range(begin, 400, 2)))
+             for begin in (0, 1)]
+    merged = b"".join(b"%d%s\n" % (i, b" " * 3000) for i in range(400))
+    out = self.folder / "out"
+    for words, want in ((["sort", "--output-format", "text", *arrays], b"1\n2\n3\n5\n8\n9\n"),
+                        (["merge", "-S", "100K", *texts], merged)):
+      codes = set()
+      for n in list(range(1, 32)) + [60, 300]:
+        out.write_bytes(b"old")
+        environment = dict(os.environ, LD_PRELOAD=FAULTS, GSORT_TEST_FAULT=f"memory:{n}:{errno.ENOMEM}")
+        done = self.run_tool(*words, "-o", out, env=environment)
+        self.assertIn(done.returncode, (0, 1), (words, n, done.stderr))
+        self.assertEqual(out.read_bytes(), want if done.returncode == 0 else b"old", (words, n))
+        self.assertEqual(done.stderr.count(b"gsort: "), done.returncode, (words, n, done.stderr))
+        codes.add(done.returncode)
+      self.assertEqual(codes, {0, 1}, words)
 
   def test_no_threads(self):
     many = self.file("many.txt", b"".join(b"%d\n" % (i * 7919 % 400009) for i in range(400009)))

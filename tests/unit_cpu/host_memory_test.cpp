@@ -3,8 +3,11 @@
 #include "core/host_memory.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <cstring>
+#include <fstream>
 
 namespace gsort_test {
 namespace {
@@ -64,6 +67,28 @@ TEST(HostMemory, SmallAndVeryLargeBlocksGoBack) {
     memory.deallocate(memory.allocate(bytes), bytes);
     EXPECT_EQ(memory.held_bytes(), 0u) << bytes;
   }
+}
+
+// What is kept goes back before a call is told that there is no memory.
+TEST(HostMemory, WhatIsKeptGivesWay) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers want the address space for themselves";
+#endif
+  HostMemory memory(nullptr, nullptr, nullptr, 0);
+  memory.deallocate(memory.allocate(200 * kMiB), 200 * kMiB);
+  ASSERT_GE(memory.kept_bytes(), 200 * kMiB);
+  rlimit before = {};
+  ASSERT_EQ(0, getrlimit(RLIMIT_AS, &before));
+  uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const rlimit tight = {pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) + 100 * kMiB, before.rlim_max};
+  ASSERT_EQ(0, setrlimit(RLIMIT_AS, &tight));
+  void *block = nullptr;
+  EXPECT_NO_THROW(block = memory.allocate(220 * kMiB));
+  EXPECT_EQ(0u, memory.kept_bytes());
+  EXPECT_THROW(memory.allocate(400 * kMiB), Error);
+  ASSERT_EQ(0, setrlimit(RLIMIT_AS, &before));
+  memory.deallocate(block, 220 * kMiB);
 }
 
 TEST(HostMemory, TheOldestMakeRoom) {
