@@ -24,7 +24,7 @@ struct How {
   uint64_t offset = 0;
   KeyOrder order = {GSORT_U32, false, false};
   uint32_t cell_bits = 0;
-  bool splits = false, splitters_only = false;
+  bool map = true, splits = false, splitters_only = false;
 };
 
 // The keys in order, by a radix sort of their ordered bits that has nothing in common with the one under test.
@@ -52,7 +52,8 @@ bool run(const std::vector<U> &keys, const How &how) {
   const KeyCodec<U> codec = make_codec<U>(how.order);
   const LaunchContext context = {nullptr, &device_facts(), &quiet()};
   const DeviceArray in(keys, how.offset * sizeof(U)), out(bytes, (how.offset ^ 1) * sizeof(U)), scratch(bytes, 0);
-  const Plan plan = make_plan_on(n, device_facts().shared_bytes_block_max, how.cell_bits);
+  Plan plan = make_plan_on(n, device_facts().shared_bytes_block_max, how.cell_bits);
+  if (!how.map) plan.mapped_cells = 0;
   const SplitPlan split = how.splits ? plan_split(n) : SplitPlan{};
   const DeviceArray tables(tables_bytes(plan, split, sizeof(U)), 0);
   const uint32_t *const word =

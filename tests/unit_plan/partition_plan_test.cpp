@@ -65,6 +65,8 @@ void check_msd_map(uint64_t n, const Plan &plan) {
   EXPECT_GT(plan.mapped_cells, 1u << plan.cell_bits) << "the map has no room for uneven keys";
   EXPECT_EQ(0u, plan.mapped_cells % (1u << plan.second_bits)) << "bins are whole";
   EXPECT_LE(plan.mapped_cells, 1u << 16) << "an entry of the map names its first cell with 16 bits";
+  EXPECT_GE(plan.mapped_cells, plan.map_shares);
+  EXPECT_GT(plan.map_shares, 1u << plan.cell_bits);
   EXPECT_EQ(plan.mapped_cells, cells_max(plan));
   EXPECT_EQ(plan.mapped_cells >> plan.second_bits, bins_max(plan));
   EXPECT_GE(n / (uint64_t{kMapThreads} * kMapItems * 8), 1u) << "a block at least samples for the map";
@@ -136,6 +138,24 @@ TEST(SplitPlan, FitsTheKernelsAtEverySize) {
   EXPECT_LE(kSplitCellKeys + kSplitDigitKeys, kSplitFinishKeysMax) << "a cell of several digits is full";
   EXPECT_FALSE(uses_splitters(kSplitItemsMin - 1, 8) || uses_splitters(kItemsMax, 4));
   EXPECT_TRUE(uses_splitters(kSplitItemsMin, 8));
+}
+
+// Counting of values: tables of huge cells take the place of their keys, and words name all of them.
+TEST(ValuesPlan, FitsTheKernelsAtEverySize) {
+  for (const uint64_t n : sizes_with({kItemsMin, kItemsMax}, kCellKeysMean)) {
+    if (!applies(n, 4)) continue;
+    const Plan plan = make_plan(n);
+    EXPECT_EQ(n > uint64_t{kCellKeysMean} << (31 - kValueBitsMax), plan.counts_values);
+    EXPECT_TRUE(plan.second_bits != 0 || !plan.counts_values) << "the second pass leaves the other array free";
+    EXPECT_FALSE(make_plan_on(n, kValueSharedBytes - 1).counts_values);
+  }
+  EXPECT_LT(kItemsMax / kHugeCellKeys, uint64_t{1} << 16) << "huge cells are numbered with 16 bits";
+  EXPECT_LT(kItemsMax / kHugePiece + kItemsMax / kHugeCellKeys, uint64_t{1} << 24) << "and their pieces with 24";
+  EXPECT_EQ(1u << kValueBitsMax, kValueParts * kValuePart) << "every value is in a part";
+  EXPECT_EQ(0u, kValueWords % kValuePart) << "a block counts whole parts";
+  EXPECT_EQ(32 * kValueThreads, kValueWords) << "a thread owns 32 words";
+  EXPECT_EQ(0u, kHugePiece % (kValuePlaces * kValueWriteThreads)) << "pieces are written whole";
+  EXPECT_LT(BlockShape<4>::kFinishKeysMax, kHugeCellKeys) << "counters of 16 bits hold what a block may hold";
 }
 
 TEST(StablePlan, AppliesWithinItsLimits) {

@@ -88,11 +88,19 @@ __global__ void __launch_bounds__(kSampleThreads)
   const bool any_crowded = __syncthreads_or(crowded);
   if (threadIdx.x != 0) return;
   const bool wide_enough = range_bits >= arguments.plan.cell_bits && range_bits > 8;
-  const bool served = !any_crowded || arguments.plan.mapped_cells != 0;
-  const bool go = served && wide_enough && meetings <= Sample::kMeetingsMax && !splitters_only;
+  const bool many_equal = meetings > Sample::kMeetingsMax;
   // Uneven keys have rare ones that the sample misses: the smallest of floats in [0, 1) have another prefix.
   if (any_crowded) range_bits = sizeof(U) == 4 ? 32 : min(range_bits + 4, 64u);
-  arguments.state->mapped = any_crowded;
+  const bool counting = sizeof(U) == 4 && arguments.plan.counts_values && range_bits > 8 &&
+                        range_bits - arguments.plan.cell_bits <= kValueBitsMax;
+  const bool mapped = any_crowded && !(counting && many_equal) && arguments.plan.mapped_cells != 0;
+  const bool served = counting || ((!any_crowded || mapped) && !many_equal && wide_enough);
+  const bool go = served && !splitters_only;
+  arguments.state->mapped = mapped;
+  arguments.state->counting = counting;
+  arguments.state->counted = 0;
+  arguments.state->huge = 0;
+  arguments.state->overfull_keys = arguments.state->long_keys = 0;
   arguments.state->map_tickets = 0;
   arguments.state->go = go;
   arguments.state->sorted = go;
@@ -105,8 +113,28 @@ __global__ void __launch_bounds__(kSampleThreads)
   arguments.state->prefix = static_cast<U>(all_and) & static_cast<U>(~below);
 }
 
+// Lists a cell with more keys than the finish holds among those whose values are counted, if there are such.
+template <class U>
+__device__ __forceinline__ bool list_overfull_cell(const Arguments<U> &arguments, uint32_t cell, uint32_t count) {
+  if (!counts_values(*arguments.state)) return false;
+  atomicAdd(&arguments.state->overfull_keys, count);
+  if (count < huge_cell_keys(bits_below_cell(arguments))) {
+    arguments.counted[atomicAdd(&arguments.state->counted, 1u)] = cell;
+    if (count >= kLongCellKeys) atomicAdd(&arguments.state->long_keys, count);
+    return true;
+  }
+  const HugeCounts number(atomicAdd(&arguments.state->huge, HugeCounts::of_cell(count)));
+  HugeCell &huge = arguments.huge[number.cells];
+  huge.cell = cell;
+  huge.first_chunk = number.chunks;
+  huge.first_piece = number.pieces;
+  for (uint32_t part = 0; part < kValueParts; ++part) huge.totals[part] = 0;
+  return true;
+}
+
 // Turns the counts of `cells` neighbouring cells into places, the first of which is `before`; adds them up in `before`.
-// Returns whether a cell has more keys than the finish holds. staged: room for the counts and a 32nd more.
+// Returns whether a cell has more keys than the finish holds and is not listed to be counted by values. staged: room
+// for the counts and a 32nd more.
 template <class U>
 __device__ __forceinline__ bool scan_cells(const Arguments<U> &arguments, uint32_t first_cell, uint32_t cells,
                                            uint32_t *staged, uint32_t *warp_totals, uint32_t &before) {
@@ -122,7 +150,8 @@ __device__ __forceinline__ bool scan_cells(const Arguments<U> &arguments, uint32
   bool overfull = false;
   for (uint32_t i = 0; i < own && own_first + i < cells; ++i) {
     const uint32_t count = staged[padded(own_first + i)];
-    overfull |= count > BlockShape<sizeof(U)>::kFinishKeysMax;
+    if (count > BlockShape<sizeof(U)>::kFinishKeysMax)
+      overfull |= !list_overfull_cell(arguments, first_cell + own_first + i, count);
     sum += count;
   }
   uint32_t place = before + block_exclusive_sum<kThreads>(sum, warp_totals, total);
@@ -157,8 +186,16 @@ __device__ __forceinline__ void make_bin_places(const Arguments<U> &arguments, u
   if (threadIdx.x == 0) arguments.bin_first[bins] = keys, arguments.first_tile[bins] = tiles;
 }
 
-// Places of cells and cursors of the second pass, by one block of kHistogramThreads, `at_once` cells at a time. A
-// cell with more keys than the finish holds turns the data away. Returns whether it did.
+// Whether the LSD sort is quicker with listed cells. Behind a barrier that follows their listing.
+template <class U>
+__device__ __forceinline__ bool cells_are_for_passes(const Arguments<U> &arguments, uint32_t keys) {
+  if (!counts_values(*arguments.state)) return false;
+  const uint32_t held = keys - __ldcg(&arguments.state->overfull_keys);
+  return __ldcg(&arguments.state->long_keys) > keys / kLongShare && held > keys / kHeldShare;
+}
+
+// Places of cells and cursors of the second pass, by one block of kHistogramThreads, `at_once` cells at a time. A cell
+// with more keys than is taken anywhere, or too many that take long, turns the data away. Returns whether it did.
 template <class U>
 __device__ __forceinline__ bool make_cell_places(const Arguments<U> &arguments, uint32_t cells, uint32_t at_once,
                                                  uint32_t *staged, uint32_t *warp_totals) {
@@ -168,7 +205,7 @@ __device__ __forceinline__ bool make_cell_places(const Arguments<U> &arguments, 
     overfull |= scan_cells(arguments, cell, at_once, staged, warp_totals, total);
   if (threadIdx.x == 0) arguments.cells[cells] = total;
   // Behind the barrier every thread may read the places.
-  overfull = __syncthreads_or(overfull);
+  overfull = __syncthreads_or(overfull || (threadIdx.x == 0 && cells_are_for_passes(arguments, total)));
   if (overfull && threadIdx.x == 0) turn_away(arguments.state);
   return overfull;
 }

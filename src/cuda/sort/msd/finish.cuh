@@ -44,6 +44,7 @@ struct ShiftDigits {
     return (static_cast<uint32_t>(key >> shift) & mask) * 4;
   }
   __device__ __forceinline__ bool exact() const { return shift == 0; }
+  __device__ __forceinline__ uint32_t low_bits() const { return shift; }
   __device__ __forceinline__ void put(volatile uint32_t *words) const { words[0] = shift, words[1] = mask; }
   __device__ __forceinline__ void get(const volatile uint32_t *words) { shift = words[0], mask = words[1]; }
 };
@@ -64,6 +65,7 @@ struct MappedDigits<uint32_t> {
   }
   // But for digit 0, which keys below the first place share.
   __device__ __forceinline__ bool exact() const { return factor == ~0u && below != 0; }
+  __device__ __forceinline__ uint32_t low_bits() const { return 32; }  // not some bits of a key
   __device__ __forceinline__ void put(volatile uint32_t *words) const { words[0] = below, words[1] = factor; }
   __device__ __forceinline__ void get(const volatile uint32_t *words) { below = words[0], factor = words[1]; }
 };
@@ -159,6 +161,20 @@ __device__ __forceinline__ void store_cell(const U *sorted, U *to, uint32_t coun
   }
 }
 
+// Puts the keys of digits with more than the windows order in order. What it needs of the cell it reads anew: arguments
+// would spill.
+template <class U, class Digits>
+__device__ __noinline__ void sort_crowded_digits(FinishStorage<U> &storage) {
+  U *const sorted = storage.padded_keys + kWindowGroup;
+  if constexpr (sizeof(U) == 4) {
+    Digits digits;
+    digits.get(storage.cell + 2);
+    if (digits.low_bits() <= kLowBitsMax)
+      return count_large_groups(sorted, storage.cell[1], digits.low_bits(), storage.counters, storage.groups);
+  }
+  sort_large_groups(sorted, storage.cell[1], storage.counters, storage.groups);
+}
+
 // Sorts one cell.
 template <class U, int kSure, class Digits>
 __device__ __forceinline__ void finish_cell(const U *from, U *to, uint32_t count, const Digits &digits,
@@ -177,7 +193,7 @@ __device__ __forceinline__ void finish_cell(const U *from, U *to, uint32_t count
   }
   if (!in_order) {
     constexpr int kItems = BlockShape<sizeof(U)>::kFinishItems;
-    if (crowd == Crowd::kMany) sort_large_groups(sorted, cell[1], storage.counters, storage.groups);
+    if (crowd == Crowd::kMany) sort_crowded_digits<U, Digits>(storage);
     if (crowd == Crowd::kFew)
       sort_in_windows<kItems, kFewGroup - 1>(sorted, cell[1]);
     else
@@ -189,11 +205,19 @@ __device__ __forceinline__ void finish_cell(const U *from, U *to, uint32_t count
     store_cell<U, false>(sorted, to + cell[0], cell[1], codec);
 }
 
+// A cell with more keys than a block holds is left to be counted; if in several chunks, its table is cleared here.
+__device__ __forceinline__ void prepare_counting(uint32_t *table, uint32_t count,
+                                                 const Arguments<uint32_t> &arguments) {
+  const uint32_t bits = bits_below_cell(arguments);
+  if (count < huge_cell_keys(bits) || count <= kHugeChunk) return;
+  for (uint32_t i = threadIdx.x; i < 1u << bits; i += BlockShape<4>::kFinishThreads) table[i] = 0;
+}
+
 // A block a cell. `to` may be `from`: a cell is loaded whole before any of it is stored.
 template <class U>
 __global__ void __launch_bounds__(BlockShape<sizeof(U)>::kFinishThreads,
                                   blocks_here(BlockShape<sizeof(U)>::kFinishThreads, sizeof(U) == 8 ? 1 : 2))
-    msd_finish_kernel(const U *from, U *to, KeyCodec<U> codec, Arguments<U> arguments) {
+    msd_finish_kernel(const U *from, U *to, [[maybe_unused]] U *spare, KeyCodec<U> codec, Arguments<U> arguments) {
   if constexpr (!kFitsHere<kSharedBytesMin>) return;
   extern __shared__ __align__(16) unsigned char shared[];
   FinishStorage<U> &storage = *reinterpret_cast<FinishStorage<U> *>(shared);
@@ -202,8 +226,12 @@ __global__ void __launch_bounds__(BlockShape<sizeof(U)>::kFinishThreads,
   if (arguments.state->go == 0 || blockIdx.x >= cut_of(arguments).cells) return;
   const uint32_t place = arguments.cells[blockIdx.x], count = arguments.cells[blockIdx.x + 1] - place;
   if (count == 0) return;
+  if constexpr (sizeof(U) == 4) {
+    if (count > BlockShape<4>::kFinishKeysMax) return prepare_counting(spare + place, count, arguments);
+  }
   if (threadIdx.x == 0) {
     storage.cell[0] = place, storage.cell[1] = count;
+    storage.groups.listed = 0;
     // Cells of 4-byte keys, of which two are in work on an SM, gain nothing by it.
     const uint32_t later = blockIdx.x + arguments.ahead;
     if (sizeof(U) == 8 && later < cut_of(arguments).cells) {

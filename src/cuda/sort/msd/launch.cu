@@ -13,6 +13,7 @@
 #include "cuda/sort/msd/split_finish.cuh"
 #include "cuda/sort/msd/split_partition.cuh"
 #include "cuda/sort/msd/split_sample.cuh"
+#include "cuda/sort/msd/values.cuh"
 
 namespace gsort_internal::sort::msd {
 namespace {
@@ -90,7 +91,15 @@ void launch_moves(LaunchChain &launcher, const Sort<U> &sort, const Arguments<U>
   }
   launcher(msd_finish_kernel<U>, "msd_finish_kernel", cells_max(arguments.plan), BlockShape<sizeof(U)>::kFinishThreads,
            static_cast<uint32_t>(sizeof(FinishStorage<U>)), in_scratch ? sort.scratch : sort.keys_out, sort.keys_out,
-           sort.codec, arguments);
+           sort.scratch, sort.codec, arguments);
+  if constexpr (sizeof(U) == 4) {
+    if (!arguments.plan.counts_values) return;
+    const uint32_t blocks = launcher.context.device->multiprocessors;
+    launcher(msd_count_values_kernel<U>, "msd_count_values_kernel", blocks, kValueThreads,
+             static_cast<uint32_t>(sizeof(CountStorage)), sort.keys_out, sort.scratch, sort.codec, arguments);
+    launcher(msd_write_values_kernel<U>, "msd_write_values_kernel", 3 * blocks, kValueWriteThreads,
+             static_cast<uint32_t>(sizeof(WriteStorage)), sort.keys_out, sort.scratch, sort.codec, arguments);
+  }
 }
 
 // Blocks of the passes for each multiprocessor, of which two run at a time.

@@ -83,11 +83,18 @@ __device__ __forceinline__ void make_map(const Arguments<U> &arguments, float ce
   block_exclusive_sum<kMapThreads>(sum, warp_totals, total_weight);
   // Cells that are wanted for the uneven entries are missing elsewhere, and one more for each entry. One is left for
   // what lies above the last entry that has any.
-  if (uint64_t{total_weight} * 2 > uint64_t{total_sampled} * 3 || 4 * entries_used > arguments.plan.mapped_cells) {
-    if (threadIdx.x == 0) turn_away(arguments.state);
+  const uint32_t most = arguments.plan.mapped_cells - 1;
+  const uint64_t shared_out = min(most - min(entries_used, most), arguments.plan.map_shares);
+  if (uint64_t{total_weight} * 2 > uint64_t{total_sampled} * 3 || 4 * shared_out + 4 < 3 * arguments.plan.map_shares) {
+    // Equal cells do for 4-byte keys, if what does not fit them can be counted.
+    if (threadIdx.x == 0) {
+      if (sizeof(U) == 4 && arguments.state->counting != 0)
+        arguments.state->mapped = 0;
+      else
+        turn_away(arguments.state);
+    }
     return;
   }
-  const uint64_t shared_out = arguments.plan.mapped_cells - 1 - entries_used;
 #pragma unroll
   for (uint32_t i = 0; i < kOwn; ++i) {
     weights[i] = weights[i] == 0 ? 0 : static_cast<uint32_t>(weights[i] * shared_out / total_weight) + 1;

@@ -55,6 +55,29 @@ __device__ __forceinline__ uint32_t bits_below_cell(const Arguments<U> &argument
   return arguments.state->range_bits - arguments.plan.cell_bits;
 }
 
+// Whether cells that the finish leaves are sorted by counting values.
+template <class U>
+__device__ __forceinline__ bool counts_values(const State<U> &state) {
+  return sizeof(U) == 4 && state.counting != 0 && state.mapped == 0;
+}
+
+// The least number of keys of a huge cell with so many bits below it: its table fits the place of its keys.
+__device__ __forceinline__ uint32_t huge_cell_keys(uint32_t bits) { return max(kHugeCellKeys, 1u << bits); }
+
+// How many huge cells, chunks and pieces of them there are, in one word, so that one addition numbers all alike.
+struct HugeCounts {
+  uint32_t cells, chunks, pieces;
+
+  explicit __device__ __forceinline__ HugeCounts(unsigned long long word)
+      : cells(static_cast<uint32_t>(word >> 48)),
+        chunks(static_cast<uint32_t>(word >> 24) & 0xffffffu),
+        pieces(static_cast<uint32_t>(word) & 0xffffffu) {}
+  static __device__ __forceinline__ unsigned long long of_cell(uint32_t keys) {
+    const uint64_t chunk_count = (keys - 1) / kHugeChunk + 1, piece_count = (keys - 1) / kHugePiece + 1;
+    return uint64_t{1} << 48 | chunk_count << 24 | piece_count;
+  }
+};
+
 }  // namespace gsort_internal::sort::msd
 
 #endif  // GSORT_CUDA_SORT_MSD_STATE_CUH_

@@ -33,19 +33,30 @@ class TableSlices {
   SliceCounter slices_;
 };
 
+// A cell with very many keys. They are counted in chunks and written in pieces, which are numbered across cells.
+struct HugeCell {
+  uint32_t cell, first_chunk, first_piece;
+  uint32_t totals[kValueParts];  // keys of each part of its values
+};
+
 // Written by the sample kernel. The kernels up to the histogram may clear `go` and `sorted`; no key is moved before it
 // has run. With go = 0 the MSD kernels do nothing; with sorted = 0 the LSD sort behind them does the work.
 template <class U>
 struct State {
   uint32_t go;
-  uint32_t sorted;        // as `go`, but set too where the keys are sorted before this sort begins
-  uint32_t foreign;       // set by the histogram: a key has another prefix
-  uint32_t tickets;       // of the histogram's blocks
-  uint32_t late_tickets;  // of the late count's blocks
-  uint32_t mapped;        // the keys spread unevenly: cells are found by the map
-  uint32_t map_tickets;   // of the blocks that make the map
-  uint32_t range_bits;    // bits of a key below the common prefix
-  U prefix;               // the prefix in place, zeros below
+  uint32_t sorted;          // as `go`, but set too where the keys are sorted before this sort begins
+  uint32_t foreign;         // set by the histogram: a key has another prefix
+  uint32_t tickets;         // of the histogram's blocks
+  uint32_t late_tickets;    // of the late count's blocks
+  uint32_t mapped;          // the keys spread unevenly: cells are found by the map
+  uint32_t map_tickets;     // of the blocks that make the map
+  uint32_t range_bits;      // bits of a key below the common prefix
+  uint32_t counting;        // of equal cells: what the finish leaves is sorted by counting values
+  uint32_t counted;         // cells in that list
+  uint32_t overfull_keys;   // in cells with more keys than a block holds
+  uint32_t long_keys;       // of them, in cells of kLongCellKeys and more that a block counts
+  unsigned long long huge;  // see HugeCounts
+  U prefix;                 // the prefix in place, zeros below
 };
 
 template <class U>
@@ -59,6 +70,8 @@ struct Arguments {
   uint32_t *weights;      // kMapWeights: sampled keys of each part of the range
   uint32_t *map;          // kMapEntries: first cell, and number of cells in the upper half
   uint32_t *bin_entries;  // one more than bins: the map's first entry that keys of a bin of the first pass can have
+  uint32_t *counted;      // cells whose values a block counts, in any order
+  HugeCell *huge;         // cells whose values many blocks count, in the order of their chunks and pieces
   TwoWords *ranges;       // mapped_cells: see MappedDigits
   Plan plan;
   uint32_t ahead;  // by how many tiles or cells keys are fetched into the L2 cache before their turn
@@ -78,6 +91,10 @@ Arguments<U> make_arguments(const Plan &plan, uint32_t ahead, TableSlices &slice
   tables.weights = slices.take<uint32_t>(kMapWeights);
   tables.map = slices.take<uint32_t>(kMapEntries);
   tables.bin_entries = slices.take<uint32_t>(bins + 1);
+  if (sizeof(U) == 4 && plan.counts_values) {
+    tables.counted = slices.take<uint32_t>(uint64_t{1} << plan.cell_bits);
+    tables.huge = slices.take<HugeCell>(uint64_t{1} << plan.cell_bits);
+  }
   tables.ranges = slices.take<TwoWords>(cells);
   tables.plan = plan;
   tables.ahead = ahead;

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Cells of 4-byte keys with more keys than a block holds. Few bits of a key lie below its cell, so that all values
+// there can be counted: by one block, some values at a time, or, where a cell has as many keys as values, by many
+// blocks into a table in place of its keys of the pass before. What was counted is written out. No order and no
+// distribution of the keys matters to it.
+#ifndef GSORT_CUDA_SORT_MSD_VALUES_CUH_
+#define GSORT_CUDA_SORT_MSD_VALUES_CUH_
+
+#include <cstdint>
+
+#include "core/key_bits.h"
+#include "cuda/primitive/architecture.h"
+#include "cuda/primitive/exclusive_scan.cuh"
+#include "cuda/sort/msd/state.cuh"
+
+namespace gsort_internal::sort::msd {
+
+// Of a block of kThreads with kWords counters.
+template <uint32_t kBlockThreads, uint32_t kWords>
+struct ValueStorage {
+  static constexpr uint32_t kThreads = kBlockThreads;
+  static constexpr uint32_t kOwnWords = kWords / kThreads;  // of a thread
+  static constexpr uint32_t kPiece = kValuePlaces * kThreads;
+  static_assert(32 % kOwnWords == 0, "padding lies between threads");
+  alignas(16) uint32_t counters[kWords / 32 * 33];  // see padded_word
+  alignas(16) uint32_t piece[kPiece];
+  uint32_t warp_totals[kThreads / 32];
+  uint32_t warp_latest[kThreads / 32];
+};
+using CountStorage = ValueStorage<kValueThreads, kValueWords>;
+using WriteStorage = ValueStorage<kValueWriteThreads, kValuePart>;
+static_assert(sizeof(CountStorage) <= kValueSharedBytes, "the plan counts with this size");
+
+// A word more after every 32, so that threads that own some neighbours each meet few bank conflicts.
+__device__ __forceinline__ uint32_t padded_word(uint32_t word) { return word + word / 32; }
+
+// The values that a thread owns, of neighbouring counters, one after the other. kPacked: two in a word.
+template <class Storage, bool kPacked>
+struct OwnValues {
+  const uint32_t *counters;
+  uint32_t left = 0;              // words that are not 0 and come later
+  uint32_t rest = 0, number = 0;  // of the current word: what is left of it, and its first value
+  uint32_t sum = 0;
+
+  explicit __device__ __forceinline__ OwnValues(const Storage &storage)
+      : counters(storage.counters + padded_word(threadIdx.x * Storage::kOwnWords)) {
+#pragma unroll 8
+    for (uint32_t i = 0; i < Storage::kOwnWords; ++i) {
+      const uint32_t word = counters[i];
+      sum += kPacked ? (word & 0xffffu) + (word >> 16) : word;
+      if (word != 0) left |= 1u << i;
+    }
+  }
+  // Its number in the block and how often it occurs. Returns whether there is one.
+  __device__ __forceinline__ bool next(uint32_t &value, uint32_t &count) {
+    if (rest == 0) {
+      if (left == 0) return false;
+      const uint32_t word = __ffs(static_cast<int>(left)) - 1;
+      left &= left - 1;
+      rest = counters[word];
+      number = (threadIdx.x * Storage::kOwnWords + word) * (kPacked ? 2 : 1);
+    }
+    const bool upper = kPacked && (rest & 0xffffu) == 0;
+    value = number + upper;
+    count = kPacked ? (upper ? rest >> 16 : rest & 0xffffu) : rest;
+    rest = kPacked && !upper ? rest & 0xffff0000u : 0;
+    return true;
+  }
+};
+
+// Every place has the number of the last one before it that is not 0, which is the greatest. By the whole block.
+template <class Storage>
+__device__ __forceinline__ void spread_numbers(Storage &storage) {
+  static_assert(kValuePlaces == 8, "two vectors");
+  uint4 *const own_places = reinterpret_cast<uint4 *>(storage.piece) + 2 * threadIdx.x;
+  uint4 low = own_places[0], high = own_places[1];
+  low.y = max(low.x, low.y), low.z = max(low.y, low.z), low.w = max(low.z, low.w);
+  high.x = max(low.w, high.x), high.y = max(high.x, high.y), high.z = max(high.y, high.z), high.w = max(high.z, high.w);
+  uint32_t latest = high.w;
+#pragma unroll
+  for (uint32_t distance = 1; distance < 32; distance *= 2) {
+    const uint32_t below = __shfl_up_sync(kFullWarp, latest, distance);
+    if (lane_id() >= distance) latest = max(latest, below);
+  }
+  const uint32_t below = __shfl_up_sync(kFullWarp, latest, 1);
+  if (lane_id() == 31) storage.warp_latest[threadIdx.x / 32] = latest;
+  __syncthreads();
+  uint32_t before = warp_greatest(lane_id() < threadIdx.x / 32 ? storage.warp_latest[lane_id()] : 0u);
+  if (lane_id() != 0) before = max(before, below);
+  own_places[0] = make_uint4(max(low.x, before), max(low.y, before), max(low.z, before), max(low.w, before));
+  own_places[1] = make_uint4(max(high.x, before), max(high.y, before), max(high.z, before), max(high.w, before));
+}
+
+// Writes the values of the places [low, high), of which this thread's first is `first`. write(place, value) is called
+// for neighbouring places by neighbouring threads. Begins behind a barrier and ends with one.
+template <class Storage, class Values, class Write>
+__device__ __forceinline__ void write_values(Values values, uint32_t first, uint32_t low, uint32_t high,
+                                             const Write &write, Storage &storage) {
+  uint32_t at = first, value = 0, count = 0;
+  for (uint32_t begin = low; begin < high; begin += Storage::kPiece) {
+    const uint32_t end = min(begin + Storage::kPiece, high);
+#pragma unroll
+    for (uint32_t i = 0; i < 2; ++i)
+      reinterpret_cast<uint4 *>(storage.piece)[i * Storage::kThreads + threadIdx.x] = make_uint4(0, 0, 0, 0);
+    __syncthreads();
+    // The first place of every value gets its number and one. A value that goes on behind the piece is taken again.
+    while (at < end && (count != 0 || values.next(value, count))) {
+      if (at + count > begin) storage.piece[max(at, begin) - begin] = value + 1;
+      if (at + count > end) break;
+      at += count;
+      count = 0;
+    }
+    __syncthreads();
+    spread_numbers(storage);
+    __syncthreads();
+#pragma unroll
+    for (uint32_t i = 0; i < kValuePlaces; ++i) {
+      const uint32_t place = i * Storage::kThreads + threadIdx.x;
+      if (begin + place < end) write(begin + place, storage.piece[place] - 1);
+    }
+    __syncthreads();
+  }
+}
+
+__device__ __forceinline__ void clear_values(CountStorage &storage) {
+  constexpr uint32_t kVectors = sizeof(storage.counters) / 16;
+#pragma unroll 3
+  for (uint32_t i = threadIdx.x; i < kVectors; i += kValueThreads)
+    reinterpret_cast<uint4 *>(storage.counters)[i] = make_uint4(0, 0, 0, 0);
+}
+
+// Values that a block counts at a time: in halves of a word where no value can have more keys than that.
+template <bool kPacked>
+constexpr uint32_t kWindowValues = kPacked ? 2 * kValueWords : kValueWords;
+
+template <bool kPacked>
+__device__ __forceinline__ void count_value(uint32_t *counters, uint32_t value) {
+  if (kPacked)
+    atomicAdd(&counters[padded_word(value / 2)], value % 2 == 0 ? 1u : 1u << 16);
+  else
+    atomicAdd(&counters[padded_word(value)], 1u);
+}
+
+// Calls visit(key) for this thread's share of the keys.
+template <class Visit>
+__device__ __forceinline__ void visit_keys(const uint32_t *keys, uint32_t count, const Visit &visit) {
+  constexpr uint32_t kAtOnce = 8;
+  for (uint32_t base = threadIdx.x; base < count; base += kAtOnce * kValueThreads) {
+    uint32_t held[kAtOnce];
+#pragma unroll
+    for (uint32_t i = 0; i < kAtOnce; ++i)
+      if (base + i * kValueThreads < count) held[i] = keys[base + i * kValueThreads];
+#pragma unroll
+    for (uint32_t i = 0; i < kAtOnce; ++i)
+      if (base + i * kValueThreads < count) visit(held[i]);
+  }
+}
+
+// Sorts the `count` keys at `keys` by one block into `out`, which lies elsewhere: `bits` of a key are its value within
+// the cell, of which a block counts some at a time. write: see write_values.
+template <bool kPacked, class Write>
+__device__ __forceinline__ void sort_cell_values(const uint32_t *keys, uint32_t count, uint32_t bits,
+                                                 const Write &write, CountStorage &storage) {
+  uint32_t before = 0;
+  for (uint32_t base = 0; base < 1u << bits; base += kWindowValues<kPacked>) {
+    clear_values(storage);
+    __syncthreads();
+    visit_keys(keys, count, [&](uint32_t key) {
+      const uint32_t value = (key & ((1u << bits) - 1)) - base;
+      if (value < kWindowValues<kPacked>) count_value<kPacked>(storage.counters, value);
+    });
+    __syncthreads();
+    const OwnValues<CountStorage, kPacked> own(storage);
+    uint32_t total;
+    const uint32_t first = block_exclusive_sum<kValueThreads>(own.sum, storage.warp_totals, total);
+    write_values(
+        own, first, 0, total, [&](uint32_t place, uint32_t value) { write(before + place, base + value); }, storage);
+    before += total;
+  }
+}
+
+// Bits of all keys of a cell above those of its values.
+__device__ __forceinline__ uint32_t cell_high_bits(const Arguments<uint32_t> &arguments, uint32_t cell) {
+  return arguments.state->prefix | cell << bits_below_cell(arguments);
+}
+
+// A cell that one block counts, by way of `spare`, if its keys are not all equal.
+__device__ __forceinline__ void count_listed_cell(uint32_t *keys, uint32_t *spare, uint32_t cell,
+                                                  const KeyCodec<uint32_t> &codec, const Arguments<uint32_t> &arguments,
+                                                  CountStorage &storage) {
+  const uint32_t place = arguments.cells[cell], count = arguments.cells[cell + 1] - place;
+  const uint32_t bits = bits_below_cell(arguments), high = cell_high_bits(arguments, cell);
+  uint32_t *const out = keys + place, *const aside = spare + place;
+  const uint32_t any = out[0];
+  bool differ = false;
+  visit_keys(out, count, [&](uint32_t key) { differ |= key != any; });
+  if (!__syncthreads_or(differ)) {
+    if (codec.is_identity()) return;
+    for (uint32_t i = threadIdx.x; i < count; i += kValueThreads) out[i] = codec.decode(any);
+    return;
+  }
+  const auto put_aside = [&](uint32_t at, uint32_t value) { aside[at] = codec.decode(high | value); };
+  if (count < 1u << 16)
+    sort_cell_values<true>(out, count, bits, put_aside, storage);
+  else
+    sort_cell_values<false>(out, count, bits, put_aside, storage);
+  for (uint32_t i = threadIdx.x; i < count; i += kValueThreads) out[i] = aside[i];
+}
+
+// The last of the huge cells whose first part, as `first_of` tells it, is at most `part`.
+template <class FirstOf>
+__device__ __forceinline__ uint32_t find_huge_cell(uint32_t cells, uint32_t part, const FirstOf &first_of) {
+  uint32_t low = 0, high = cells;
+  while (high - low > 1) {
+    const uint32_t middle = (low + high) / 2;
+    (first_of(middle) <= part ? low : high) = middle;
+  }
+  return low;
+}
+
+// Counts a chunk of a huge cell, of which some values, into the cell's table: which is cleared if there are several.
+__device__ __forceinline__ void count_huge_chunk(const uint32_t *keys, uint32_t *tables, HugeCell &huge, uint32_t chunk,
+                                                 uint32_t window, const Arguments<uint32_t> &arguments,
+                                                 CountStorage &storage) {
+  const uint32_t bits = bits_below_cell(arguments), base = window * kValueWords, begin = chunk * kHugeChunk;
+  const uint32_t place = arguments.cells[huge.cell], count = arguments.cells[huge.cell + 1] - place;
+  const uint32_t values = min(1u << bits, kValueWords);
+  clear_values(storage);
+  __syncthreads();
+  visit_keys(keys + place + begin, min(kHugeChunk, count - begin), [&](uint32_t key) {
+    const uint32_t value = (key & ((1u << bits) - 1)) - base;
+    if (value < kValueWords) count_value<false>(storage.counters, value);
+  });
+  __syncthreads();
+  uint32_t *const table = tables + place + base;
+  for (uint32_t part = 0; part < values; part += kValuePart) {
+    uint32_t sum = 0;
+    for (uint32_t i = threadIdx.x; i < min(kValuePart, values - part); i += kValueThreads) {
+      const uint32_t number = storage.counters[padded_word(part + i)];
+      if (count <= kHugeChunk)
+        table[part + i] = number;
+      else if (number != 0)
+        atomicAdd(&table[part + i], number);
+      sum += number;
+    }
+    sum = warp_sum(sum);
+    if (lane_id() == 0 && sum != 0) atomicAdd(&huge.totals[(base + part) / kValuePart], sum);
+  }
+}
+
+// Counts the cells that are left. keys: in their cells; spare: tables of huge cells, each where its keys lie in `keys`,
+// and room besides. Dynamic shared memory: CountStorage.
+template <class U>
+__global__ void __launch_bounds__(kValueThreads, 1)
+    msd_count_values_kernel(U *keys, U *spare, KeyCodec<U> codec, Arguments<U> arguments) {
+  if constexpr (!kFitsHere<kValueSharedBytes>) return;
+  extern __shared__ __align__(16) unsigned char shared[];
+  CountStorage &storage = *reinterpret_cast<CountStorage *>(shared);
+  wait_for_kernel_before();
+  const State<U> &state = *arguments.state;
+  if (state.go == 0 || !counts_values(state)) return;
+  const HugeCounts huge(state.huge);
+  const uint32_t windows = max(1u, (1u << bits_below_cell(arguments)) / kValueWords);
+  const uint32_t parts = huge.chunks * windows, items = parts + state.counted;
+  for (uint32_t item = blockIdx.x; item < items; item += gridDim.x) {
+    if (item < parts) {
+      const uint32_t chunk = item / windows;
+      HugeCell &cell =
+          arguments.huge[find_huge_cell(huge.cells, chunk, [&](uint32_t i) { return arguments.huge[i].first_chunk; })];
+      count_huge_chunk(keys, spare, cell, chunk - cell.first_chunk, item % windows, arguments, storage);
+    } else {
+      count_listed_cell(keys, spare, arguments.counted[item - parts], codec, arguments, storage);
+    }
+    __syncthreads();
+  }
+}
+
+// Writes the places [begin, end) of a huge cell out of its table.
+__device__ __forceinline__ void write_huge_piece(uint32_t *keys, const uint32_t *tables, const HugeCell &huge,
+                                                 uint32_t begin, uint32_t end, const KeyCodec<uint32_t> &codec,
+                                                 const Arguments<uint32_t> &arguments, WriteStorage &storage) {
+  const uint32_t place = arguments.cells[huge.cell], values = 1u << bits_below_cell(arguments);
+  const uint32_t high = cell_high_bits(arguments, huge.cell);
+  uint32_t before = 0;
+  for (uint32_t part = 0; part * kValuePart < values && before < end; ++part) {
+    const uint32_t first = before, base = part * kValuePart;
+    before += huge.totals[part];
+    if (before <= begin) continue;
+    for (uint32_t i = threadIdx.x; i < kValuePart; i += kValueWriteThreads)
+      storage.counters[padded_word(i)] = base + i < values ? tables[place + base + i] : 0;
+    __syncthreads();
+    const OwnValues<WriteStorage, false> own(storage);
+    uint32_t total;
+    const uint32_t own_first = first + block_exclusive_sum<kValueWriteThreads>(own.sum, storage.warp_totals, total);
+    write_values(
+        own, own_first, max(first, begin), min(before, end),
+        [&](uint32_t at, uint32_t value) { keys[place + at] = codec.decode(high | (base + value)); }, storage);
+  }
+}
+
+// Writes what was counted of huge cells. Dynamic shared memory: WriteStorage.
+template <class U>
+__global__ void __launch_bounds__(kValueWriteThreads, 3)
+    msd_write_values_kernel(U *keys, const U *tables, KeyCodec<U> codec, Arguments<U> arguments) {
+  if constexpr (!kFitsHere<kValueSharedBytes>) return;
+  extern __shared__ __align__(16) unsigned char shared[];
+  WriteStorage &storage = *reinterpret_cast<WriteStorage *>(shared);
+  wait_for_kernel_before();
+  const State<U> &state = *arguments.state;
+  if (state.go == 0 || !counts_values(state)) return;
+  const HugeCounts huge(state.huge);
+  for (uint32_t piece = blockIdx.x; piece < huge.pieces; piece += gridDim.x) {
+    const HugeCell &cell =
+        arguments.huge[find_huge_cell(huge.cells, piece, [&](uint32_t i) { return arguments.huge[i].first_piece; })];
+    const uint32_t count = arguments.cells[cell.cell + 1] - arguments.cells[cell.cell];
+    const uint32_t begin = (piece - cell.first_piece) * kHugePiece;
+    write_huge_piece(keys, tables, cell, begin, min(begin + kHugePiece, count), codec, arguments, storage);
+  }
+}
+
+}  // namespace gsort_internal::sort::msd
+
+#endif  // GSORT_CUDA_SORT_MSD_VALUES_CUH_

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The MSD sort of 4-byte keys where cells are left to be counted by values: cells of every size and content are right.
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "msd_support.h"
+
+namespace gsort_internal::sort::msd {
+namespace {
+
+using gsort_test::bits_of;
+using gsort_test::How;
+using gsort_test::make_keys;
+using gsort_test::mixed;
+using gsort_test::normal;
+using gsort_test::run;
+using gsort_test::unit;
+
+constexpr uint64_t kKeys = 5000003;
+
+// Plans of so few keys leave more bits below a cell than are counted: these have the cells of 2^27 keys and more.
+class MsdValues : public gsort_test::DeviceTest {
+ protected:
+  void SetUp() override {
+    DeviceTest::SetUp();
+    if (IsSkipped()) return;
+    if (facts_.shared_bytes_block_max < kValueSharedBytes) GTEST_SKIP() << "a chip with less shared memory";
+    how_.cell_bits = 32 - kValueBitsMax;
+    how_.map = false;
+  }
+  How how_;
+};
+
+using Word = std::function<uint64_t(uint64_t)>;
+
+uint64_t anded(uint64_t i, uint64_t words) {
+  uint64_t all = mixed(i);
+  for (uint64_t word = 1; word < words; ++word) all &= mixed(i + (word << 40));
+  return all;
+}
+
+// Of ranks with frequencies that fall with their 1.1st power.
+uint64_t zipf_rank(uint64_t i) {
+  const double most = (std::pow(1e8, -0.1) - 1) / -0.1;
+  return static_cast<uint64_t>(std::pow(1 - 0.1 * unit(i) * most, -10.0));
+}
+
+std::vector<Word> uneven_words() {
+  return {
+      [](uint64_t i) { return mixed(zipf_rank(i)); },
+      [](uint64_t i) { return zipf_rank(i) << 32; },
+      [](uint64_t i) { return mixed(~i) >> (32 + mixed(i) % 32) << 32; },
+      [](uint64_t i) { return anded(i, 2); },
+      [](uint64_t i) { return anded(i, 4); },
+      [](uint64_t i) { return anded(i, 10); },
+      [](uint64_t i) { return mixed(mixed(i) % 1000000); },
+      [](uint64_t i) { return mixed(mixed(i) % 4096); },
+      [](uint64_t i) { return mixed(mixed(i) % 100); },
+      [](uint64_t i) { return mixed(~i) % 2 ? (mixed(i) % 65536 + 12345678) << 32 : mixed(i); },
+      [](uint64_t i) { return mixed(~i) % 10 ? 0 : mixed(i); },
+      [](uint64_t i) { return mixed(~i) % 10 ? ~uint64_t{0} : mixed(i); },
+      [](uint64_t i) {
+        return static_cast<uint64_t>(static_cast<int64_t>(normal(i) * 1000)) << 32 ^ uint64_t { 1 } << 63;
+      },
+      [](uint64_t i) { return (i & 0xffff) << 48; },
+      [](uint64_t i) { return i % 64 == 0 ? mixed(i) : (mixed(i) & 0x00ffffffffffffff) | 0x33ull << 56; },
+  };
+}
+
+// Where the map is tried first, it may turn keys away after they are counted.
+TEST_F(MsdValues, AnyKeysAreSorted) {
+  const std::vector<Word> words = uneven_words();
+  for (const uint32_t cell_bits : {32 - kValueBitsMax, kCellBitsMax - 1})
+    for (const bool map : {false, true}) {
+      how_.cell_bits = cell_bits;
+      how_.map = map;
+      how_.in_place = !how_.in_place;
+      for (size_t word = 0; word < words.size(); ++word)
+        EXPECT_TRUE(run<uint32_t>(make_keys<uint32_t>(kKeys, [&](uint64_t i) { return words[word](i) >> 32; }), how_) ||
+                    map)
+            << cell_bits << ' ' << word;
+    }
+}
+
+TEST_F(MsdValues, EveryOrder) {
+  const auto prices = [](uint64_t i) {
+    return bits_of<uint32_t>(static_cast<float>(std::floor(std::exp(3 + normal(i)) * 100) / 100));
+  };
+  const auto odd = [](uint64_t i) {
+    return mixed(i) % 3 == 0 ? 0x7fc00000u | static_cast<uint32_t>(mixed(~i) % 5) : static_cast<uint32_t>(mixed(i) % 7);
+  };
+  for (const gsort_dtype type : {GSORT_I32, GSORT_F32})
+    for (const bool descending : {false, true})
+      for (const bool nan_last : {false, true}) {
+        how_.order = {type, descending, nan_last && type == GSORT_F32};
+        how_.in_place = !how_.in_place;
+        how_.offset = how_.offset == 0 ? 1 : 0;
+        EXPECT_TRUE(run<uint32_t>(make_keys<uint32_t>(kKeys, prices), how_));
+        EXPECT_TRUE(run<uint32_t>(make_keys<uint32_t>(kKeys, odd), how_));
+      }
+}
+
+// How the keys of a cell lie: the i-th of them, from the least value of a cell of 2^bits.
+using Inside = std::function<uint32_t(uint64_t i, uint64_t count, uint32_t bits)>;
+
+std::vector<Inside> insides() {
+  return {
+      [](uint64_t, uint64_t, uint32_t) { return 0u; },
+      [](uint64_t, uint64_t, uint32_t bits) { return (1u << bits) - 1; },
+      [](uint64_t i, uint64_t, uint32_t bits) { return i % 2 == 0 ? 0u : (1u << bits) - 1; },
+      [](uint64_t i, uint64_t count, uint32_t) { return i == count / 3 ? 1u : 0u; },
+      [](uint64_t i, uint64_t, uint32_t bits) { return static_cast<uint32_t>(mixed(i) >> (64 - bits)); },
+      [](uint64_t i, uint64_t, uint32_t bits) { return static_cast<uint32_t>(i) & ((1u << bits) - 1); },
+      // Most keys in neighbouring values around the middle, where a block's windows end.
+      [](uint64_t i, uint64_t, uint32_t bits) { return (1u << (bits - 1)) - 4 + static_cast<uint32_t>(mixed(i) % 8); },
+  };
+}
+
+// One cell of a given size among others that are even.
+TEST_F(MsdValues, CellsOfEverySize) {
+  const uint64_t most = BlockShape<4>::kFinishKeysMax, cell = 77;
+  const std::vector<Inside> all = insides();
+  for (const uint32_t bits : {kValueBitsMax, 16u, 14u}) {
+    how_.cell_bits = 32 - bits;
+    const std::vector<uint64_t> sizes = {
+        most,       most + 1,       kHugeCellKeys - 1,    kHugeCellKeys, (1u << bits) - 1,
+        1u << bits, kHugeChunk + 1, 3 * kHugePiece + 4097};
+    for (size_t size = 0; size < sizes.size(); ++size)
+      for (size_t inside = size % 2; inside < all.size(); inside += bits == kValueBitsMax ? 1 : 2) {
+        const uint64_t count = sizes[size], step = kKeys / count;
+        const std::vector<uint32_t> keys = make_keys<uint32_t>(kKeys, [&](uint64_t i) {
+          if (i % step == 0 && i / step < count)
+            return static_cast<uint32_t>(cell << bits) | all[inside](i / step, count, bits);
+          const uint32_t key = static_cast<uint32_t>(mixed(i));
+          return key >> bits == cell ? key ^ 1u << bits : key;
+        });
+        EXPECT_TRUE(run<uint32_t>(keys, how_)) << bits << ' ' << count << ' ' << inside;
+      }
+  }
+}
+
+// Single keys with another prefix than a narrow range of many equal ones.
+TEST_F(MsdValues, ForeignPrefixIsLeftToAnother) {
+  std::vector<uint32_t> keys = make_keys<uint32_t>(kKeys, [](uint64_t i) { return mixed(mixed(i) % 50000) >> 40; });
+  EXPECT_TRUE(run<uint32_t>(keys, how_));
+  keys[31337] |= 0x80000000u;
+  EXPECT_FALSE(run<uint32_t>(keys, how_));
+}
+
+// Cells of tens of thousands of keys, beside others that a block holds.
+TEST_F(MsdValues, ManyLongCellsAreLeftToAnother) {
+  const auto keys_of = [](uint64_t share) {
+    return make_keys<uint32_t>(kKeys, [&](uint64_t i) {
+      const uint32_t key = static_cast<uint32_t>(mixed(i));
+      return mixed(~i) % 100 < share ? (key & 0x1ffff) | static_cast<uint32_t>(mixed(i) >> 60) << 17 : key;
+    });
+  };
+  EXPECT_TRUE(run<uint32_t>(keys_of(15), how_));
+  EXPECT_FALSE(run<uint32_t>(keys_of(30), how_));
+  EXPECT_TRUE(run<uint32_t>(keys_of(97), how_));
+}
+
+TEST_F(MsdValues, ManyKeys) {
+  how_.cell_bits = 0;
+  how_.map = true;
+  const uint64_t n = (uint64_t{kCellKeysMean} << (31 - kValueBitsMax)) + 12345;
+  const std::vector<Word> words = uneven_words();
+  for (const size_t word : {size_t{0}, size_t{6}, size_t{10}})
+    EXPECT_TRUE(run<uint32_t>(make_keys<uint32_t>(n, [&](uint64_t i) { return words[word](i) >> 32; }), how_)) << word;
+}
+
+}  // namespace
+}  // namespace gsort_internal::sort::msd
