@@ -214,6 +214,20 @@ TEST_F(Stable, UnevenDataFallsBackAndIsRight) {
     }
 }
 
+// Few values that come again and again in one order, which a sample at regular distances would never meet twice: cells
+// of equal keys would all be sorted by networks.
+TEST_F(Stable, ValuesInTurnAreLeftToPasses) {
+  const auto key = [](uint64_t i) { return (i & 0xffff) * 0x1000100010001; };
+  for (const gsort_dtype dtype : {GSORT_U32, GSORT_U64})
+    EXPECT_FALSE(check({dtype, false, false}, uint64_t{1} << 22, key, {}));
+}
+
+// As many pairs of each of a million keys as would have every cell sorted by a network, were there more of them.
+TEST_F(Stable, KeysThatManyPairsShareAreLeftToPasses) {
+  const auto key = [](uint64_t i) { return mixed(mixed(i) % (1 << 20)); };
+  EXPECT_FALSE(check({GSORT_U32, false, false}, (uint64_t{1} << 25) + 1, key, {}));
+}
+
 TEST_F(Stable, SortedAndReversed) {
   for (const gsort_dtype dtype : {GSORT_U32, GSORT_U64}) {
     const uint32_t up = dtype == GSORT_U32 ? 0 : 32;

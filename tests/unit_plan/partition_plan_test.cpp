@@ -172,7 +172,7 @@ TEST(StablePlan, AppliesWithinItsLimits) {
       for (const uint32_t narrow : {1u, 2u}) EXPECT_FALSE(stable_applies(kStableItemsMax, narrow, forced));
     }
   EXPECT_LE(kStableItemsMax, UINT32_MAX) << "places of pairs have 32 bits, and so have indices that travel";
-  EXPECT_GE(kStableItemsForcedMin, uint64_t{StableSample::kKeys}) << "a sample of more than there is";
+  EXPECT_GE(kStableItemsForcedMin, uint64_t{SmallSample::kKeys}) << "a sample of more than there is";
 }
 
 TEST(StablePlan, CellsHoldTheirPairsAndWordsTheirBits) {
@@ -215,7 +215,7 @@ TEST(StablePlan, BlocksHoldWholeRowsOfACell) {
   EXPECT_EQ(kStableFinishItems, StableFinishShape<8>::kThreads * StableFinishShape<8>::kItems);
   EXPECT_EQ(kFinishDigits, 1u << kFinishBits);
   EXPECT_LE(kStableBinsMax, kDigitBins) << "look-back words have a place for every digit";
-  EXPECT_LE(1u << StableSample::kMeetingBits, 8 * kStableSharedBytesMin);
+  EXPECT_LE((1u << LargeSample::kMeetingBits) / 8 + 2048, kStableSharedBytesMin);
 }
 
 TEST(FastPathPlan, AppliesToLongInputsOfWideKeys) {

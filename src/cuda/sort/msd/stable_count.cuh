@@ -15,8 +15,9 @@
 namespace gsort_internal::sort::msd {
 
 // One block. Decides whether the keys spread evenly enough below a common prefix, and differ enough, for cells; also
-// clears the counters of cells. done: see launch_stable(). Dynamic shared memory: a bit table of 2^kMeetingBits bits.
-template <class U>
+// clears the counters of cells. done: see launch_stable(). Dynamic shared memory: a bit table of 2^Sample::kMeetingBits
+// bits.
+template <class U, class Sample>
 __global__ void __launch_bounds__(kStableCountThreads)
     stable_sample_kernel(const U *keys_in, uint64_t n, KeyCodec<U> codec, const uint32_t *done,
                          StableArguments arguments) {
@@ -26,9 +27,8 @@ __global__ void __launch_bounds__(kStableCountThreads)
       arguments.state->go = 0, arguments.state->sorted = done != nullptr && *done != 0;
     return;
   }
-  using Sample = StableSample;
   extern __shared__ __align__(16) uint32_t seen[];
-  __shared__ uint32_t coarse[Sample::kCoarseBins];
+  __shared__ uint32_t coarse[kCoarseBins];
   __shared__ uint32_t meetings;
   __shared__ unsigned long long all_and, all_or;
   wait_for_kernel_before();
@@ -38,17 +38,17 @@ __global__ void __launch_bounds__(kStableCountThreads)
   }
   for (uint32_t i = threadIdx.x; i < (1u << Sample::kMeetingBits) / 32; i += kStableCountThreads) seen[i] = 0;
   for (uint32_t i = threadIdx.x; i < 1u << arguments.plan.cell_bits; i += kStableCountThreads) arguments.cells[i] = 0;
-  if (threadIdx.x < Sample::kCoarseBins) coarse[threadIdx.x] = 0;
+  if (threadIdx.x < kCoarseBins) coarse[threadIdx.x] = 0;
   if (threadIdx.x == 0) meetings = 0, all_and = ~0ull, all_or = 0;
-  U keys[Sample::kItems];
-#pragma unroll
-  for (uint32_t i = 0; i < Sample::kItems; ++i)
-    keys[i] = codec.encode(keys_in[sample_place<Sample::kKeys / 4>(i * kStableCountThreads + threadIdx.x, n)]);
+  // Loaded anew in each loop, from the cache the second time: held, they would not fit the registers.
+  const auto sampled = [&](uint32_t i) {
+    return codec.encode(keys_in[sample_place<Sample::kKeys / 4>(i * kStableCountThreads + threadIdx.x, n)]);
+  };
   __syncthreads();
   uint64_t both = ~0ull, any = 0;
-#pragma unroll
+#pragma unroll 8
   for (uint32_t i = 0; i < Sample::kItems; ++i) {
-    const uint64_t key = keys[i];
+    const uint64_t key = sampled(i);
     both &= key;
     any |= key;
     if (meets_another<Sample>(key, seen)) atomicAdd(&meetings, 1);
@@ -65,11 +65,11 @@ __global__ void __launch_bounds__(kStableCountThreads)
   __syncthreads();
   const uint32_t range_bits = bit_width(static_cast<U>(all_and ^ all_or));
   const uint32_t coarse_shift = range_bits > 8 ? range_bits - 8 : 0;
-#pragma unroll
+#pragma unroll 8
   for (uint32_t i = 0; i < Sample::kItems; ++i)
-    atomicAdd(&coarse[static_cast<uint32_t>(keys[i] >> coarse_shift) & (Sample::kCoarseBins - 1)], 1);
+    atomicAdd(&coarse[static_cast<uint32_t>(sampled(i) >> coarse_shift) & (kCoarseBins - 1)], 1);
   __syncthreads();
-  const bool crowded = threadIdx.x < Sample::kCoarseBins && coarse[threadIdx.x] > Sample::kCoarseCountMax;
+  const bool crowded = threadIdx.x < kCoarseBins && coarse[threadIdx.x] > Sample::kCoarseCountMax;
   const bool any_crowded = __syncthreads_or(crowded);
   if (threadIdx.x != 0) return;
   const U below = range_bits >= sizeof(U) * 8 ? static_cast<U>(~U{0}) : static_cast<U>((U{1} << range_bits) - 1);

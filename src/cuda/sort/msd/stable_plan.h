@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+#include "cuda/sort/msd/plan.h"
+
 namespace gsort_internal::sort::msd {
 
 // The finish sorts words of the width of a key that hold the key's bits below its cell and, under them, the pair's
@@ -36,11 +38,11 @@ struct StableFinishShape {
   static_assert(kItems * kThreads == kStableFinishItems, "rows are whole");
 };
 
-constexpr uint32_t kStableBinsMax = 256;        // of one partition pass
-constexpr uint32_t kStableCellBitsMin = 12;     // fewer cells leave too few bits for places
-constexpr uint32_t kStableCellBitsMax = 15;     // 128 KB of counters in the histogram
-constexpr uint32_t kStableCountThreads = 1024;  // of the sample and the histogram
-constexpr uint32_t kStableCountItems = 8;       // loads in flight a thread
+constexpr uint32_t kStableBinsMax = 256;                  // of one partition pass
+constexpr uint32_t kStableCellBitsMin = 12;               // fewer cells leave too few bits for places
+constexpr uint32_t kStableCellBitsMax = 15;               // 128 KB of counters in the histogram
+constexpr uint32_t kStableCountThreads = kSampleThreads;  // of the sample and the histogram
+constexpr uint32_t kStableCountItems = 8;                 // loads in flight a thread
 
 constexpr uint32_t stable_cell_items_max(uint32_t cell_bits) {
   return kStableFinishItems < 1u << cell_bits ? kStableFinishItems : 1u << cell_bits;
@@ -50,16 +52,6 @@ constexpr uint32_t stable_cell_items_max(uint32_t cell_bits) {
 constexpr uint32_t stable_cell_items_mean(uint32_t cell_bits) {
   return cell_bits >= 14 ? 8640 : cell_bits == 13 ? 7660 : 3720;
 }
-
-// The sample: kItems keys a thread; see SmallSample, whose limits these are.
-struct StableSample {
-  static constexpr uint32_t kItems = 8;
-  static constexpr uint32_t kKeys = kStableCountThreads * kItems;
-  static constexpr uint32_t kMeetingBits = 18;
-  static constexpr uint32_t kCoarseBins = 256;
-  static constexpr uint32_t kCoarseCountMax = 68;
-  static constexpr uint32_t kMeetingsMax = 200;
-};
 
 // Below, the launches and the fixed work of each cell cost about what the passes saved do: 2^24 pairs of 4 + 4 bytes
 // take 0.498 ms and 0.505 ms by LSD passes alone (H200, 2026-11-21). 8-byte keys save five passes of eight.

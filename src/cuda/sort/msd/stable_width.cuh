@@ -35,8 +35,15 @@ void launch_stable_count(LaunchChain &launch, const Job &job, const uint32_t *do
   const U *const keys = static_cast<const U *>(job.keys_in);
   const uint64_t n = job.request->n;
   const KeyCodec<U> codec = make_codec<U>(job.request->order);
-  launch(stable_sample_kernel<U>, "stable_sample_kernel", 1, kStableCountThreads,
-         (1u << StableSample::kMeetingBits) / 8, keys, n, codec, done, arguments);
+  // Values that many pairs share crowd the finish's digits: the more pairs, the more values may.
+  const auto launch_sample = [&](auto *kernel, uint32_t meeting_bits) {
+    launch(kernel, "stable_sample_kernel", 1, kStableCountThreads, (1u << meeting_bits) / 8, keys, n, codec, done,
+           arguments);
+  };
+  if (n <= kSmallSampleItemsMax)
+    launch_sample(stable_sample_kernel<U, SmallSample>, SmallSample::kMeetingBits);
+  else
+    launch_sample(stable_sample_kernel<U, LargeSample>, LargeSample::kMeetingBits);
   const uint32_t counts_bytes = stable_counts_bytes(arguments.plan);
   const uint64_t blocks = uint64_t{launch.context.device->multiprocessors} * (counts_bytes <= 96u << 10 ? 2 : 1);
   const uint64_t tiles = n / (kStableCountThreads * kStableCountItems) + 1;
