@@ -28,6 +28,29 @@ TEST_F(Topk, RowsByWarps) {
   }
 }
 
+// Lengths around those of the shapes in registers, k around their lanes, and rows that fill a warp's lanes or do not.
+TEST_F(Topk, RowsByLanes) {
+  uint64_t seed = 2900;
+  for (gsort_dtype t : kAllTypes)
+    for (Values values : kAllValues)
+      for (uint64_t columns : {1, 2, 7, 8, 9, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1000, 1024})
+        for (uint64_t k : {1, 4, 5, 8, 9, 16, 17, 31, 32}) {
+          if (k > columns || ++seed % 8 != 0) continue;
+          Case c;
+          c.t = t, c.values = values, c.rows = 1 + seed % 37, c.columns = columns, c.k = k, c.seed = ++seed;
+          c.row_padding = seed % 3, c.greatest = seed % 2, c.nan_last = seed % 5 == 0, c.offset = seed % 4;
+          c.index_t = seed % 7 == 0 ? GSORT_I64 : GSORT_U32;
+          c.want_values = seed % 11 != 0, c.want_indices = seed % 11 != 1;
+          run_case(c);
+          if (HasFatalFailure()) return;
+        }
+  for (uint64_t k : {8, 20}) {
+    Case c;
+    c.rows = 30001, c.columns = 100, c.k = k, c.values = Values::kNarrow;
+    run_case(c);
+  }
+}
+
 // Rows in turn: what one row leaves in the workspace must not show in the next.
 TEST_F(Topk, TeamsOfManyRows) {
   uint64_t seed = 1700;

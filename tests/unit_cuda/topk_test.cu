@@ -95,9 +95,9 @@ TEST_F(Topk, LargeKBySort) {
   uint64_t seed = 400;
   for (Values values : kAllValues)
     for (gsort_dtype t : {GSORT_F32, GSORT_I64, GSORT_F16, GSORT_U8})
-      for (uint64_t k : {1, 7000, 99000, 130000, 150001}) {
+      for (uint64_t k : {1, 7000, 99000, 230000, 270001}) {
         Case c;
-        c.t = t, c.values = values, c.columns = 150001, c.k = k, c.seed = ++seed, c.force.sort = true;
+        c.t = t, c.values = values, c.columns = 270001, c.k = k, c.seed = ++seed, c.force.sort = true;
         c.greatest = seed % 2, c.offset = seed % 4, c.index_t = seed % 2 ? GSORT_U32 : GSORT_U64;
         run_case(c);
         if (HasFatalFailure()) return;
@@ -105,6 +105,24 @@ TEST_F(Topk, LargeKBySort) {
   Case c;
   c.columns = 700000, c.k = 300000;  // by itself
   run_case(c);
+}
+
+// A team selects, a sort of composites orders: also where the sample misleads and exact passes select.
+TEST_F(Topk, SelectedAndSorted) {
+  uint64_t seed = 4100;
+  for (Values values : kAllValues)
+    for (gsort_dtype t : {GSORT_F32, GSORT_I32, GSORT_F16, GSORT_U8})
+      for (uint64_t n : {16384, 65537, 400001})
+        for (uint64_t k : {uint64_t{1}, uint64_t{1025}, uint64_t{2048}, n / 8, n / 2}) {
+          Case c;
+          c.t = t, c.values = values, c.columns = n, c.k = k, c.seed = ++seed, c.force.select = true;
+          c.force.sample_rank = seed % 5 == 0 ? 1 : seed % 5 == 1 ? 100000 : 0;
+          c.greatest = seed % 2, c.nan_last = seed % 3 == 0, c.offset = seed % 4;
+          c.index_t = seed % 7 == 0 ? GSORT_I64 : GSORT_U32;
+          c.want_values = seed % 11 != 0, c.want_indices = seed % 11 != 1;
+          run_case(c);
+          if (HasFatalFailure()) return;
+        }
 }
 
 // Where nearly all are wanted the sort makes the indices: every way that a sort of pairs takes.

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/dtype.h"
+#include "cuda/sort/plan.h"
 #include "cuda/topk/plan.h"
 #include "plan_support.h"
 
@@ -239,26 +240,109 @@ bool rows_are_better(const Shape &s, const DeviceFacts &d) {
 }
 
 TEST(TopkPlan, PathsAreLegal) {
-  bool seen[4] = {};
+  bool seen[6] = {};
   for (const Case &c : cases()) {
     const Plan plan = choose(c.shape, c.device, {});
     seen[static_cast<int>(plan.algorithm)] = true;
+    const bool by_lanes = plan_lanes(c.shape).lanes != 0;
+    EXPECT_EQ(by_lanes, plan.algorithm == Algorithm::kLanes);
+    if (by_lanes) continue;
     RowsPlan rows = {};
-    const bool by_rows = plan_rows(c.shape, c.device, rows) && rows_are_better(c.shape, c.device);
+    const bool by_rows =
+        plan_rows(c.shape, c.device, rows) && rows_are_better(c.shape, c.device) && !sorts_whole(c.shape);
     const bool by_warps = c.shape.columns <= kWarpItemsMax && c.shape.k <= kWarpSortMax;
     const bool many = c.shape.rows > 4 * uint64_t{c.device.multiprocessors};
     EXPECT_EQ(by_warps && many, plan.algorithm == Algorithm::kWarp);
     if (plan.algorithm == Algorithm::kWarp) continue;
     EXPECT_EQ(by_rows, plan.algorithm == Algorithm::kRows);
     if (!by_rows) {
-      EXPECT_EQ(c.shape.k > kTeamItemsMax, plan.algorithm == Algorithm::kSort);
+      EXPECT_EQ(large_k_algorithm(c.shape, {}), plan.algorithm);
     }
-    if (plan.algorithm == Algorithm::kSort) {
+    if (plan.algorithm == Algorithm::kSort || plan.algorithm == Algorithm::kSelect) {
       EXPECT_EQ(1u, plan.team.teams) << "one row at a time: a team without a row would be waited for";
     }
     EXPECT_LE(plan.team.teams, c.shape.rows);
   }
   for (const bool path : seen) EXPECT_TRUE(path);
+}
+
+TEST(TopkPlan, LanesHoldTheRowAndHaveGroupsForK) {
+  for (const uint32_t key_bytes : {1u, 2u, 4u, 8u})
+    for (uint64_t columns = 1; columns <= 1100; ++columns)
+      for (const uint64_t k : {1, 7, 8, 9, 16, 17, 32, 33}) {
+        if (k > columns) continue;
+        const LanesPlan plan = plan_lanes({1000, columns, k, key_bytes});
+        const bool fits = columns <= (key_bytes == 8 ? 512u : 1024u) && k <= 32;
+        ASSERT_EQ(fits, plan.lanes != 0) << columns << " " << k;
+        if (!fits) continue;
+        ASSERT_GE(plan.lanes * plan.registers, columns);
+        ASSERT_GE(plan.lanes, k);
+        ASSERT_EQ(0u, 32 % plan.lanes);
+      }
+  EXPECT_EQ(8u, plan_lanes({1, 64, 8, 4}).lanes);
+  EXPECT_EQ(16u, plan_lanes({1, 65, 8, 4}).lanes);
+  EXPECT_EQ(16u, plan_lanes({1, 64, 9, 4}).lanes);
+}
+
+TEST(TopkPlan, LargeKOfOneRowIsListedAndSorted) {
+  const auto way = [](const Shape &s) { return large_k_algorithm(s, {}); };
+  EXPECT_EQ(Algorithm::kTeam, way({1, 1 << 20, kCountedMax, 4}));
+  EXPECT_EQ(Algorithm::kSelect, way({1, 1 << 20, kCountedMax + 1, 4}));
+  EXPECT_EQ(Algorithm::kSelect, way({1, 1 << 28, kSelectKMax, 4}));
+  EXPECT_EQ(Algorithm::kSort, way({1, 1 << 28, kSelectKMax + 1, 4}));
+  EXPECT_EQ(Algorithm::kSelect, way({1, 1 << 20, kTeamItemsMax, 4})) << "without a sample";
+  EXPECT_EQ(Algorithm::kSort, way({1, 1 << 20, kTeamItemsMax + 1, 4})) << "without a sample";
+  EXPECT_EQ(Algorithm::kTeam, way({1, 1 << 20, 5000, 8})) << "composites of 16 bytes";
+  EXPECT_EQ(Algorithm::kSort, way({1, 1 << 28, 1 << 20, 8}));
+  EXPECT_EQ(Algorithm::kTeam, way({2, 1 << 20, 5000, 4})) << "two rows";
+}
+
+TEST(TopkPlan, ShortRowsAreSortedWholeForLargeK) {
+  for (const uint64_t columns : {uint64_t{1} << 10, uint64_t{1} << 13, uint64_t{1} << 17, kSortWholeItemsMax})
+    for (const uint32_t key_bytes : {1u, 4u, 8u}) {
+      const uint64_t least = sort_whole_k_min(columns, key_bytes);
+      if (least > columns) continue;
+      const Plan plan = choose({1, columns, least, key_bytes}, {90, 132, 232448}, {});
+      EXPECT_EQ(Algorithm::kSort, plan.algorithm);
+      EXPECT_TRUE(sorts_all(plan.shape));
+      EXPECT_NE(Algorithm::kSort, choose({1, columns, least - 1, key_bytes}, {90, 132, 232448}, {}).algorithm);
+      EXPECT_NE(Algorithm::kSort, choose({2, columns, least, key_bytes}, {90, 132, 232448}, {}).algorithm);
+    }
+  EXPECT_FALSE(sorts_whole({1, kSortWholeItemsMax + 1, 5000, 4}));
+}
+
+// What a bound is likely to let through fits the list, or the list has the best k alone.
+TEST(TopkPlan, ListsHoldWhatTheirBoundLetsThrough) {
+  uint32_t lists = 0;
+  for (const Case &c : cases()) {
+    if (!select_fits(c.shape)) continue;
+    const uint64_t items = select_items(c.shape);
+    EXPECT_GE(items, c.shape.k);
+    EXPECT_LE(items, c.shape.columns);
+    if (items == c.shape.k) continue;
+    ++lists;
+    const Sample sample = team_sample(c.shape);
+    EXPECT_LE(items, kSelectItemsMax);
+    EXPECT_GE(items, std::min(c.shape.columns,
+                              (sample.rank + slack_of_sample(sample.rank)) * (c.shape.columns / sample.items)));
+  }
+  EXPECT_LT(20u, lists);
+}
+
+TEST(TopkPlan, SelectionForASortTakesARandomSampleAndLeavesNothingInRegisters) {
+  uint32_t seen = 0;
+  for (const Case &c : cases()) {
+    const Plan plan = choose(c.shape, c.device, {});
+    if (plan.algorithm != Algorithm::kSelect) continue;
+    ++seen;
+    EXPECT_EQ(8u, plan.composite_bytes);
+    EXPECT_EQ(team_sample(c.shape).items, plan.team.sample.items);
+    EXPECT_EQ(0u, plan.team.group_lanes);
+    EXPECT_FALSE(plan.team.cluster);
+    EXPECT_EQ(0u, plan.team.resident.need);
+    EXPECT_EQ(0u, plan.team.slot_bits) << "few candidates would be written at once";
+  }
+  EXPECT_LT(100u, seen);
 }
 
 TEST(TopkPlan, WaysAreForcedWhereTheyCanDoTheCall) {
@@ -272,6 +356,9 @@ TEST(TopkPlan, WaysAreForcedWhereTheyCanDoTheCall) {
     force.rows = true;
     RowsPlan rows = {};
     EXPECT_EQ(plan_rows(c.shape, c.device, rows) ? Algorithm::kRows : own, choose(c.shape, c.device, force).algorithm);
+    force = {};
+    force.select = true;
+    EXPECT_EQ(select_fits(c.shape) ? Algorithm::kSelect : own, choose(c.shape, c.device, force).algorithm);
     force = {};
     force.team = true;
     EXPECT_EQ(Algorithm::kTeam, choose(c.shape, c.device, force).algorithm);
@@ -392,6 +479,13 @@ TEST(TopkPlan, WorkspaceDoesNotDependOnTheDevice) {
     if (plan.algorithm == Algorithm::kTeam) {
       EXPECT_GE(plan.workspace_bytes, plan.team_layout.bytes * plan.team.teams);
     }
+    if (plan.algorithm == Algorithm::kSelect) {
+      expect_apart({{"team", 0, plan.team_layout.bytes},
+                    {"sorted", plan.select.sorted, plan.select.items * sizeof(uint64_t)},
+                    {"sort", plan.select.rest, sort::workspace_bytes(composite_sort_request(plan.select.items))}},
+                   plan.workspace_bytes, 256);
+      EXPECT_LE(plan.team_layout.list_b + plan.select.items * sizeof(uint64_t), plan.team_layout.bytes);
+    }
     if (plan.algorithm != Algorithm::kSort) continue;
     const SortStep &step = plan.sort;
     EXPECT_EQ(step.all ? c.shape.columns : c.shape.k, step.items);
@@ -409,9 +503,11 @@ TEST(TopkPlan, Description) {
     describe({}, choose(s, device, {}), line, sizeof line);
     return std::string(line);
   };
-  EXPECT_NE(std::string::npos, text({1, 1000, 10, 4}).find("one block"));
+  EXPECT_NE(std::string::npos, text({1, 1000, 10, 4}).find("32 lanes"));
+  EXPECT_NE(std::string::npos, text({1000, 10000, 300, 4}).find("one block"));
   EXPECT_NE(std::string::npos, text({1, 100000000, 10, 4}).find("teams"));
-  EXPECT_NE(std::string::npos, text({1, 100000000, 10000000, 4}).find("a sort of pairs"));
+  EXPECT_NE(std::string::npos, text({1, 100000000, 1000000, 4}).find("a sort of u64"));
+  EXPECT_NE(std::string::npos, text({1, 100000000, 10000000, 8}).find("of pairs"));
 }
 
 }  // namespace

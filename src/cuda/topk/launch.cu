@@ -3,6 +3,7 @@
 #include "core/dtype.h"
 #include "cuda/engine/launcher.h"
 #include "cuda/sort/launch.h"
+#include "cuda/topk/common.cuh"
 #include "cuda/topk/launch.h"
 #include "cuda/topk/problem.h"
 
@@ -17,26 +18,31 @@ uint32_t take_blocks(uint64_t items) {
   return static_cast<uint32_t>(min_of((items + kTakeThreads - 1) / kTakeThreads, 4096));
 }
 
-template <class From, class To>
-__global__ void topk_take_kernel(const From *from, To *to, uint64_t n) {
-  for (uint64_t i = blockIdx.x * uint64_t{blockDim.x} + threadIdx.x; i < n; i += uint64_t{gridDim.x} * blockDim.x)
-    to[i] = static_cast<To>(from[i]);
+// Either output may be NULL.
+template <class U, class From, class To>
+__global__ __launch_bounds__(kTakeThreads) void topk_take_kernel(const U *keys, U *values, const From *from, To *to,
+                                                                 uint64_t n) {
+  for (uint64_t i = blockIdx.x * uint64_t{kTakeThreads} + threadIdx.x; i < n; i += uint64_t{gridDim.x} * kTakeThreads) {
+    if (values != nullptr) values[i] = keys[i];
+    if (to != nullptr) to[i] = static_cast<To>(from[i]);
+  }
 }
 
-template <class From, class To>
-void take(const LaunchContext &context, const void *from, void *to, uint64_t n) {
-  launch_kernel(context, "top-k: take", {take_blocks(n), kTakeThreads}, topk_take_kernel<From, To>,
+template <class U, class From, class To>
+void take_as(const LaunchContext &context, const U *keys, U *values, const void *from, void *to, uint64_t n) {
+  launch_kernel(context, "top-k: take", {take_blocks(n), kTakeThreads}, topk_take_kernel<U, From, To>, keys, values,
                 static_cast<const From *>(from), static_cast<To *>(to), n);
 }
 
-void take_indices(const LaunchContext &context, const void *from, uint32_t from_bytes, void *to, uint32_t to_bytes,
-                  uint64_t n) {
+template <class U>
+void take(const LaunchContext &context, const U *keys, U *values, const void *from, uint32_t from_bytes, void *to,
+          uint32_t to_bytes, uint64_t n) {
   if (from_bytes == 8)
-    take<uint64_t, uint64_t>(context, from, to, n);
+    take_as<U, uint64_t, uint64_t>(context, keys, values, from, to, n);
   else if (to_bytes == 8)
-    take<uint32_t, uint64_t>(context, from, to, n);
+    take_as<U, uint32_t, uint64_t>(context, keys, values, from, to, n);
   else
-    take<uint32_t, uint32_t>(context, from, to, n);
+    take_as<U, uint32_t, uint32_t>(context, keys, values, from, to, n);
 }
 
 // Leaves the best k of the row, in the order of the input, in the workspace.
@@ -75,9 +81,42 @@ void sort_row(const LaunchContext &context, const Problem<U> &row, const KeyOrde
   sort.out = exact && output.values != nullptr ? output.values : keys;
   if (pairs) sort.values_out = exact && output.index_bytes == step.index_bytes ? output.indices : indices;
   sort::launch(context, sort, workspace + step.rest);
-  if (output.values != nullptr && sort.out != output.values) take<U, U>(context, sort.out, output.values, k);
-  if (pairs && sort.values_out != output.indices)
-    take_indices(context, indices, step.index_bytes, output.indices, output.index_bytes, k);
+  U *const values = sort.out != output.values ? output.values : nullptr;
+  void *const taken = pairs && sort.values_out != output.indices ? output.indices : nullptr;
+  if (values == nullptr && taken == nullptr) return;
+  take<U>(context, keys, values, indices, step.index_bytes, taken, output.index_bytes, k);
+}
+
+constexpr uint32_t kWriteThreads = 256;
+
+template <class U>
+__global__ __launch_bounds__(kWriteThreads) void topk_write_kernel(const __grid_constant__ Problem<U> problem,
+                                                                   const uint64_t *sorted) {
+  const uint64_t i = blockIdx.x * uint64_t{kWriteThreads} + threadIdx.x;
+  if (i >= problem.k) return;
+  const uint64_t item = sorted[i];
+  write_element(problem.output, i, problem.codec.decode(static_cast<U>(item >> problem.index_bits)),
+                item & ((uint64_t{1} << problem.index_bits) - 1));
+}
+
+// One row: a team lists few more than the best k, and a sort of the composites of key and index puts them in order.
+template <class U>
+void select_and_sort(const LaunchContext &context, const Problem<U> &problem, const Plan &plan,
+                     unsigned char *workspace) {
+  TeamArgs<U> args{};
+  args.problem = problem;
+  args.plan = plan.team;
+  args.layout = plan.team_layout;
+  args.workspace = workspace;
+  args.listed = plan.select.items;
+  launch_team<U>(context, args, plan.composite_bytes);
+  const uint64_t *const sorted = reinterpret_cast<const uint64_t *>(workspace + plan.select.sorted);
+  Request sort = composite_sort_request(plan.select.items);
+  sort.in = workspace + plan.team_layout.list_b;
+  sort.out = workspace + plan.select.sorted;
+  sort::launch(context, sort, workspace + plan.select.rest);
+  const uint32_t blocks = static_cast<uint32_t>((problem.k + kWriteThreads - 1) / kWriteThreads);
+  launch_kernel(context, "top-k: write", {blocks, kWriteThreads}, topk_write_kernel<U>, problem, sorted);
 }
 
 // The rows one after the other.
@@ -114,10 +153,14 @@ template <class U>
 void launch_as(const LaunchContext &context, const Request &request, const Plan &plan, unsigned char *workspace) {
   const Problem<U> problem = problem_of<U>(request, plan);
   switch (plan.algorithm) {
+    case Algorithm::kLanes:
+      return launch_lanes<U>(context, problem, plan.lanes);
     case Algorithm::kWarp:
       return launch_warp<U>(context, problem, static_cast<uint32_t>(problem.columns));
     case Algorithm::kRows:
       return launch_rows<U>(context, problem, plan.rows, plan.composite_bytes);
+    case Algorithm::kSelect:
+      return select_and_sort<U>(context, problem, plan, workspace);
     case Algorithm::kSort:
       return sort_rows<U>(context, problem, request.order, plan, workspace);
     case Algorithm::kTeam:

@@ -21,9 +21,6 @@ Shape shape_of(const Request &request) {
   return shape;
 }
 
-// Near k = columns sorting everything is cheaper than selecting first.
-bool sorts_all(const Shape &s) { return s.k > s.columns - s.columns / 4; }
-
 Request request_of(const SortStep &step, const KeyOrder &order, bool pairs) {
   Request r{};
   r.operation = pairs ? Operation::kSortPairs : Operation::kSort;
@@ -44,6 +41,15 @@ SortStep sort_step(const Shape &s, const KeyOrder &order) {
   const uint64_t sorts = max_of(sort::workspace_bytes(request_of(step, order, false)),
                                 sort::workspace_bytes(request_of(step, order, true)));
   step.bytes = step.rest + max_of(sorts, team_layout(s, true).bytes);
+  return step;
+}
+
+SelectStep select_step(const Shape &s) {
+  SelectStep step{};
+  step.items = select_items(s);
+  step.sorted = team_layout(s, false, step.items).bytes;
+  step.rest = step.sorted + slice_bytes(step.items * sizeof(uint64_t));
+  step.bytes = step.rest + sort::workspace_bytes(composite_sort_request(step.items));
   return step;
 }
 
@@ -83,17 +89,21 @@ uint64_t sorts_bytes_max(const Shape &s, const KeyOrder &order) {
 // Whether a block's shared memory holds a row is the device's matter; a team's workspace is counted always.
 void place(const Request &request, const Options &options, Plan &plan) {
   const Shape &s = plan.shape;
-  const bool sorts = options.sort || (s.k > kTeamItemsMax && !options.team);
-  plan.team_layout = team_layout(s, sorts);
-  if (sorts) {
+  const Algorithm large = large_k_algorithm(s, options);
+  plan.team_layout = team_layout(s, large == Algorithm::kSort);
+  if (large == Algorithm::kSort) {
     plan.sort = sort_step(s, request.order);
     plan.workspace_bytes = plan.sort.bytes;
+  } else if (large == Algorithm::kSelect) {
+    plan.select = select_step(s);
+    plan.team_layout = team_layout(s, false, plan.select.items);
+    plan.workspace_bytes = plan.select.bytes;
   } else {
     plan.workspace_bytes = plan.team_layout.bytes * teams_max(s);
   }
   // A reservation knows rows * columns and k, and says so as one row: then every split into rows must have room.
   if (request.operation != Operation::kTopkRows || s.rows != 1) return;
-  const uint64_t split = sorts ? sorts_bytes_max(s, request.order) : teams_bytes_max(s);
+  const uint64_t split = s.k > kTeamItemsMax ? sorts_bytes_max(s, request.order) : teams_bytes_max(s);
   plan.workspace_bytes = max_of(plan.workspace_bytes, split);
 }
 
@@ -101,6 +111,14 @@ void place(const Request &request, const Options &options, Plan &plan) {
 
 Request sort_request(const Plan &plan, const KeyOrder &order, bool pairs) {
   return request_of(plan.sort, order, pairs);
+}
+
+Request composite_sort_request(uint64_t items) {
+  Request r{};
+  r.operation = Operation::kSort;
+  r.order = {GSORT_U64, false, false};
+  r.n = items;
+  return r;
 }
 
 Plan make_plan(const Request &request, const DeviceFacts &device, const Options &options) {
@@ -118,7 +136,9 @@ void describe(const Request &, const Plan &p, char *text, size_t text_bytes) {
   char call[96];
   std::snprintf(call, sizeof call, "top-k: %llu rows of %llu, k = %llu", static_cast<ull>(s.rows),
                 static_cast<ull>(s.columns), static_cast<ull>(s.k));
-  if (p.algorithm == Algorithm::kWarp)
+  if (p.algorithm == Algorithm::kLanes)
+    std::snprintf(text, text_bytes, "%s: %u lanes a row", call, p.lanes.lanes);
+  else if (p.algorithm == Algorithm::kWarp)
     std::snprintf(text, text_bytes, "%s: one warp a row", call);
   else if (p.algorithm == Algorithm::kRows)
     std::snprintf(text, text_bytes, "%s: one block of %u threads a row, sample of %llu", call, p.rows.threads,
@@ -127,8 +147,11 @@ void describe(const Request &, const Plan &p, char *text, size_t text_bytes) {
     std::snprintf(text, text_bytes, "%s: %u teams of %u blocks%s, sample of %llu, bound at its rank %llu", call,
                   p.team.teams, p.team.blocks, p.team.cluster ? " (clusters)" : "",
                   static_cast<ull>(p.team.sample.items), static_cast<ull>(p.team.sample.rank));
+  else if (p.algorithm == Algorithm::kSelect)
+    std::snprintf(text, text_bytes, "%s: %llu listed by %u blocks, sample of %llu, then a sort of u64", call,
+                  static_cast<ull>(p.select.items), p.team.blocks, static_cast<ull>(p.team.sample.items));
   else
-    std::snprintf(text, text_bytes, "%s: exact selection, then a sort of pairs", call);
+    std::snprintf(text, text_bytes, "%s: %s of pairs", call, p.sort.all ? "sort" : "exact selection, then a sort");
 }
 
 }  // namespace gsort_internal::topk

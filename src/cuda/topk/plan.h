@@ -29,7 +29,12 @@ constexpr uint32_t kWarpItemsMax = 1024;
 constexpr uint32_t kWarpSortMax = 256;
 constexpr uint32_t kWarpThreads = 128;
 
-enum class Algorithm : uint32_t { kWarp, kRows, kTeam, kSort };
+enum class Algorithm : uint32_t { kLanes, kWarp, kRows, kTeam, kSelect, kSort };
+
+// A row in the registers of some lanes of a warp, 32 / lanes rows a warp; lanes = 0: it does not fit.
+struct LanesPlan {
+  uint32_t lanes, registers;
+};
 
 struct RowsPlan {
   uint32_t threads;
@@ -49,27 +54,46 @@ struct SortStep {
   uint64_t keys, indices, rest, bytes;
 };
 
+// Large k of one row where key and index fit 64 bits: a team lists what a bound lets through, or the best k of it, and
+// the library's own sort of u64 puts that in order. Slices of the workspace, behind the team's.
+struct SelectStep {
+  uint64_t items;                // that are listed; what is not there is padding
+  uint64_t sorted, rest, bytes;  // rest: the sort's
+};
+
 struct Plan {
   Shape shape;
   Algorithm algorithm;
   uint32_t index_bits;
   uint32_t composite_bytes;
+  LanesPlan lanes;
   RowsPlan rows;
   TeamPlan team;
   TeamLayout team_layout;
+  SelectStep select;
   SortStep sort;
   uint64_t workspace_bytes;  // whatever the device
 };
 
 // For tests: make a call take the way it would not take by itself.
 struct Options {
-  bool warp = false, rows = false, team = false, sort = false;  // a way that cannot do the call is not taken
+  // A way that cannot do the call is not taken.
+  bool warp = false, rows = false, team = false, select = false, sort = false;
   bool no_sample = false;
   bool no_cluster = false;
   bool random_sample = false;  // also where the whole row would take the sample's place
   uint64_t sample_rank = 0;    // not 0: in place of the planned one (1: too few candidates; huge: too many)
   uint32_t count_items = 0;    // not 0: in place of the planned ones (small: candidates are thinned out first)
 };
+
+// The fewest registers that hold the row, and lanes enough for k: of a group for every two k 1.4 k candidates are left.
+constexpr LanesPlan plan_lanes(const Shape &s) {
+  constexpr LanesPlan narrow[] = {{8, 8}, {16, 8}, {16, 16}, {32, 16}, {32, 32}};
+  constexpr LanesPlan wide[] = {{8, 8}, {16, 8}, {32, 8}, {32, 16}, {0, 0}};
+  for (const LanesPlan &plan : s.key_bytes == 8 ? wide : narrow)
+    if (s.columns <= plan.lanes * plan.registers && s.k <= plan.lanes) return plan;
+  return {0, 0};
+}
 
 // Candidates of a row that a sample lets expect.
 GSORT_HOST_DEVICE constexpr uint64_t rows_expected(const Sample &sample, uint64_t columns) {
@@ -119,27 +143,77 @@ constexpr bool plan_rows(const Shape &s, const DeviceFacts &d, RowsPlan &plan) {
   return true;
 }
 
+// One launch sorts a row of so many elements, which is quicker than a selection of so many of them and more (H200,
+// 2026-11-22, f32: 2^13, k = 512 19 us by a block, sorted whole 12; 2^14, k = 512 33 and 12; 2^16, k = 1024 28 and 14).
+// Keys of 1 and 2 bytes are sorted in some launches.
+constexpr uint64_t kSortWholeItemsMax = uint64_t{1} << 18;
+constexpr uint64_t sort_whole_k_min(uint64_t columns, uint32_t key_bytes) {
+  if (key_bytes < 4 || columns > uint64_t{1} << 17) return 1025;
+  return columns <= uint64_t{1} << 13 ? 129 : columns <= uint64_t{1} << 15 ? 257 : 513;
+}
+constexpr bool sorts_whole(const Shape &s) {
+  return s.rows == 1 && s.columns <= kSortWholeItemsMax && s.k >= sort_whole_k_min(s.columns, s.key_bytes);
+}
+
+// Up to here a list of candidates is sorted as it is, in one launch; the best k of longer ones are selected first.
+constexpr uint64_t kSelectItemsMax = uint64_t{1} << 18;
+// More overflow the blocks' shared memory by far (2^28 f32, k = 2^22: 1.95 ms, by exact selection 2.65; k = 2^24: 5.7
+// and 3.2 ms).
+constexpr uint64_t kSelectKMax = uint64_t{1} << 22;
+
+// Without a sample the pairs that an exact selection leaves are sorted as well as composites, in less memory.
+constexpr bool select_fits(const Shape &s) {
+  return s.rows == 1 && composite_bytes_of(s) == 8 && s.k <= (team_sample(s).items != 0 ? kSelectKMax : kTeamItemsMax);
+}
+
+// Elements that are listed. A sample lets through a bound's rank of its elements, and more where its groups have two of
+// them; three times what varies by chance comes on top.
+constexpr uint64_t select_items(const Shape &s) {
+  const Sample sample = team_sample(s);
+  if (sample.items == 0) return s.k;
+  const uint64_t groups = sample.rank + slack_of_sample(sample.rank);
+  const uint64_t drawn = groups * 2 * kSampleGroups / (2 * kSampleGroups - groups);
+  const uint64_t items = min_of((drawn + 3 * integer_root(drawn)) * (s.columns / sample.items + 1), s.columns);
+  return items >= s.k && items <= kSelectItemsMax ? items : s.k;
+}
+
+// Near k = columns sorting everything is cheaper than selecting first.
+constexpr bool sorts_all(const Shape &s) { return s.k > s.columns - s.columns / 4 || sorts_whole(s); }
+
+// Which way, as far as the device has no say; kTeam: it has.
+constexpr Algorithm large_k_algorithm(const Shape &s, const Options &force) {
+  if (force.team) return Algorithm::kTeam;
+  if (force.sort) return Algorithm::kSort;
+  if (force.select && select_fits(s)) return Algorithm::kSelect;
+  if (sorts_whole(s)) return Algorithm::kSort;
+  if (s.k > kCountedMax && select_fits(s)) return Algorithm::kSelect;
+  return s.k > kTeamItemsMax ? Algorithm::kSort : Algorithm::kTeam;
+}
+
 // All of a plan but its workspace.
 constexpr Plan choose(const Shape &s, const DeviceFacts &d, const Options &force) {
   Plan plan{};
   plan.shape = s;
   plan.index_bits = index_bits_of(s);
   plan.composite_bytes = composite_bytes_of(s);
+  plan.lanes = plan_lanes(s);
   const bool rows_fit = plan_rows(s, d, plan.rows);
   const bool rows_better = s.columns <= kRowsColumnsSingle || s.rows >= d.multiprocessors / 2 ||
                            (s.columns <= kRowsColumnsSeveral && s.rows > kSeveralRows);
-  plan.algorithm = rows_fit && rows_better ? Algorithm::kRows : Algorithm::kTeam;
-  if (plan.algorithm == Algorithm::kTeam && s.k > kTeamItemsMax) plan.algorithm = Algorithm::kSort;
+  const Algorithm large = large_k_algorithm(s, force);
+  plan.algorithm = rows_fit && rows_better && !sorts_whole(s) ? Algorithm::kRows : Algorithm::kTeam;
+  if (plan.algorithm == Algorithm::kTeam) plan.algorithm = large;
   // A block is quicker with a row, but it takes a warp's rows at the speed of its barriers.
   const bool warp_fits = s.columns <= kWarpItemsMax && s.k <= kWarpSortMax;
   if (warp_fits && (s.rows > 4 * uint64_t{d.multiprocessors} || force.warp)) plan.algorithm = Algorithm::kWarp;
+  if (plan.lanes.lanes != 0 && !force.warp) plan.algorithm = Algorithm::kLanes;
   if (force.rows && rows_fit) plan.algorithm = Algorithm::kRows;
-  if (force.team) plan.algorithm = Algorithm::kTeam;
-  if (force.sort) plan.algorithm = Algorithm::kSort;
+  const bool select = large == Algorithm::kSelect && (force.select || plan.algorithm == Algorithm::kSelect);
+  if (force.team || force.sort || select) plan.algorithm = large;
   // Before a sort the rows are selected from one after the other, each by all blocks: a team for every row would wait
   // for teams that have none.
   const Shape at_a_time{plan.algorithm == Algorithm::kSort ? 1 : s.rows, s.columns, s.k, s.key_bytes};
-  plan.team = plan_team(at_a_time, d);
+  plan.team = plan_team(at_a_time, d, !select);
   if (force.no_cluster) plan.team.cluster = false;
   if (force.no_sample) plan.team.sample = {0, 0};
   if (force.random_sample && plan.team.group_lanes != 0)
@@ -147,9 +221,11 @@ constexpr Plan choose(const Shape &s, const DeviceFacts &d, const Options &force
   if (force.sample_rank != 0 && plan.team.sample.items != 0)
     plan.team.sample.rank = min_of(force.sample_rank, plan.team.groups);
   if (force.count_items != 0) plan.team.count_items = force.count_items;
-  plan.team.resident = plan_resident(at_a_time, plan.team);
-  plan.team.drawn_rank = plan_drawn_rank(s, plan.team);
-  plan.team.slot_bits = plan_few_slots(s, plan.team);
+  if (!select) {
+    plan.team.resident = plan_resident(at_a_time, plan.team);
+    plan.team.drawn_rank = plan_drawn_rank(s, plan.team);
+    plan.team.slot_bits = plan_few_slots(s, plan.team);
+  }
   plan.team.tiles_ahead = plan_tiles_ahead(s, plan.team);
   if (force.sample_rank != 0 && plan.rows.sample.items != 0)
     plan.rows.sample.rank = min_of(force.sample_rank, plan.rows.sample.items);
@@ -158,6 +234,9 @@ constexpr Plan choose(const Shape &s, const DeviceFacts &d, const Options &force
 
 // gsort_topk and gsort_topk_rows.
 Plan make_plan(const Request &request, const DeviceFacts &device, const Options &options = {});
+
+// The sort of the composites that a team listed.
+Request composite_sort_request(uint64_t items);
 
 // The sort of a row's keys, or of its pairs of key and index.
 Request sort_request(const Plan &plan, const KeyOrder &order, bool pairs);

@@ -49,9 +49,12 @@ struct TeamArgs {
   U *split_keys;
   void *split_indices;
   uint32_t split_index_bytes;
+  uint64_t listed;  // not 0: leaves so many in layout.list_b, in any order: the best k, more or none, padding; likewise
 };
 
 // Instantiated for the four key widths.
+template <class U>
+void launch_lanes(const LaunchContext &context, const Problem<U> &problem, const LanesPlan &plan);
 template <class U>
 void launch_warp(const LaunchContext &context, const Problem<U> &problem, uint32_t items_max);
 template <class U>

@@ -22,6 +22,25 @@ __device__ __forceinline__ void for_candidates(const TeamView<C> &team, const Fo
     f(load_uncached(team.list_a + i));
 }
 
+// Fills list_b from `from` on with what is greater than every composite that is looked for.
+template <class C>
+__device__ __forceinline__ void team_pad(const TeamView<C> &team, uint64_t from, uint64_t to) {
+  const uint64_t stride = uint64_t{team.blocks} * blockDim.x;
+  for (uint64_t i = from + uint64_t{team.rank} * blockDim.x + threadIdx.x; i < to; i += stride) team.list_b[i] = ~C{0};
+}
+
+// Copies all candidates to list_b in any order, and padding up to `items`. team.local tells whose lie where.
+template <class C>
+__device__ __noinline__ void team_list_all(const TeamView<C> &team, uint64_t items) {
+  const Found &found = team.found;
+  const uint32_t before = team.rank == 0 ? 0 : team.local[team.rank - 1];
+  for (uint32_t i = threadIdx.x; i < found.mine; i += blockDim.x) team.list_b[before + i] = team.area[i];
+  const uint64_t in_buffers = found.count - found.overflow, stride = uint64_t{team.blocks} * blockDim.x;
+  for (uint64_t i = uint64_t{team.rank} * blockDim.x + threadIdx.x; i < found.overflow; i += stride)
+    team.list_b[in_buffers + i] = load_uncached(team.list_a + i);
+  team_pad(team, found.count, items);
+}
+
 // The least candidate of all blocks.
 template <class C>
 __device__ C team_least(TeamView<C> &team, const Found &found) {

@@ -200,7 +200,8 @@ __device__ void team_row(TeamView<C> &team, const Row<U> &row, uint64_t k, const
       return;
     }
     enough = team.found.count >= k && team.found.overflow <= team.list_a_items;
-    if (enough && k <= kCountedMax) {
+    if (enough && args.listed >= team.found.count) return team_list_all(team, args.listed);
+    if (enough && k <= kCountedMax && args.listed == 0) {
       team_thin(team, k, parity);
       if (team.few.countable(team.plan.count_items)) return team_place<U, C>(team, row, k, output, output_begin);
     }
@@ -209,7 +210,10 @@ __device__ void team_row(TeamView<C> &team, const Row<U> &row, uint64_t k, const
     team_select<C>(team, k);
   else
     team_exact<U, C>(team, row, k, args);
-  if (args.split_keys == nullptr) team_order<U, C>(team, row, k, output, output_begin);
+  if (args.listed != 0)
+    team_pad(team, k, args.listed);
+  else if (args.split_keys == nullptr)
+    team_order<U, C>(team, row, k, output, output_begin);
   __syncthreads();
 }
 

@@ -114,8 +114,8 @@ struct TeamLayout {
 
 constexpr uint64_t kControlBytes = slice_bytes(sizeof(TeamControl));
 
-// `split`: the selected k go to arrays of the caller, not to list_b.
-constexpr TeamLayout team_layout(const Shape &s, bool split) {
+// `split`: the selected k go to arrays of the caller, not to list_b. listed: what list_b has room for, if more than k.
+constexpr TeamLayout team_layout(const Shape &s, bool split, uint64_t listed = 0) {
   const uint64_t composite = composite_bytes_of(s);
   TeamLayout l{};
   l.samples = kControlBytes + slice_bytes(uint64_t{3} * kBins * 8);
@@ -126,7 +126,7 @@ constexpr TeamLayout team_layout(const Shape &s, bool split) {
   l.list_a = l.counts + slice_bytes(uint64_t{kTeamBlocksMax} * 16);
   l.list_a_items = split ? 0 : max_of(team_list_items(s), s.k);
   l.list_b = l.list_a + slice_bytes(l.list_a_items * composite);
-  l.bytes = l.list_b + (split ? 0 : slice_bytes(s.k * composite));
+  l.bytes = l.list_b + (split ? 0 : slice_bytes(max_of(s.k, listed) * composite));
   return l;
 }
 
@@ -225,7 +225,8 @@ constexpr uint32_t counted_items_max(const TeamPlan &plan, uint64_t k) {
   return static_cast<uint32_t>(min_of(thins ? quick : 2 * quick, uint64_t{plan.buffer_items} + plan.run_items));
 }
 
-constexpr TeamPlan plan_team(const Shape &s, const DeviceFacts &d) {
+// may_read_twice: the whole row may take the sample's place.
+constexpr TeamPlan plan_team(const Shape &s, const DeviceFacts &d, bool may_read_twice = true) {
   TeamPlan plan{};
   plan.teams = static_cast<uint32_t>(min_of(teams_max(s), d.multiprocessors));
   const uint64_t vectors = s.columns * s.key_bytes / 16;
@@ -236,7 +237,7 @@ constexpr TeamPlan plan_team(const Shape &s, const DeviceFacts &d) {
   plan.buffer_items = static_cast<uint32_t>(min_of(16384, area - plan.run_items));
   plan.sample = team_sample(s);
   plan.groups = kSampleGroups;
-  plan_whole(s, d, plan);
+  if (may_read_twice) plan_whole(s, d, plan);
   const uint64_t tile = uint64_t{plan.blocks} * kTeamThreads;
   plan.tile_vectors = static_cast<uint32_t>(max_of(1, min_of((vectors + tile - 1) / tile, kVectorsThread)));
   plan.count_items = counted_items_max(plan, s.k);

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Top-k of many short rows and small k: a row lies in the registers of 8, 16 or 32 lanes of a warp. The best keys of
+// one or two groups a lane give a bound that at least k keys are at or under; the few that are, are ranked by counting.
+//
+// Work whatever the data: where more keys pass than there is room for, the bound is brought down by halving the range
+// of keys, then of indices, which ends at the k-th element itself.
+#ifndef GSORT_CUDA_TOPK_LANES_CUH_
+#define GSORT_CUDA_TOPK_LANES_CUH_
+
+#include "cuda/primitive/architecture.h"
+#include "cuda/primitive/lane_sort.cuh"
+#include "cuda/topk/filter.cuh"
+#include "cuda/topk/warp.cuh"
+
+namespace gsort_internal::topk {
+
+// kRegisters keys in each of kLanes lanes; key j of lane i is element j * kLanes + i of the row.
+template <class U, uint32_t kLanes, uint32_t kRegisters>
+struct LanesRow {
+  using Key = typename LaneKey<U>::type;
+  using S = typename WarpTypes<U>::S;
+  static constexpr uint32_t kRoom = 2 * kLanes;  // candidates
+
+  Key keys[kRegisters];  // places behind the row's end hold the greatest key
+  uint32_t inner;        // this lane's number among the row's
+  S *list;               // shared: kRoom + 2
+
+  __device__ __forceinline__ uint32_t index(uint32_t j) const { return j * kLanes + inner; }
+  // How many of this lane's elements are among the row's first `items`.
+  __device__ __forceinline__ uint32_t own(uint32_t items) const { return (items + kLanes - 1 - inner) / kLanes; }
+  __device__ __forceinline__ uint32_t sum(uint32_t count) const {
+    if constexpr (kLanes == 32) {
+      return warp_sum(count);
+    } else {
+#pragma unroll
+      for (uint32_t d = kLanes / 2; d > 0; d /= 2) count += __shfl_xor_sync(kFullWarp, count, d);
+      return count;
+    }
+  }
+};
+
+template <class U, uint32_t kLanes, uint32_t kRegisters>
+__device__ __forceinline__ void lanes_load(LanesRow<U, kLanes, kRegisters> &row, const U *in, uint32_t items,
+                                           const KeyCodec<U> &codec) {
+  const U *const mine = in + row.inner;
+  const uint32_t own = row.own(items);
+  const U padding = codec.decode(static_cast<U>(~U{0}));
+#pragma unroll
+  for (uint32_t j = 0; j < kRegisters; ++j) {
+    row.keys[j] = padding;
+    if (j < own) row.keys[j] = __ldg(mine + j * kLanes);
+  }
+  with_codec(codec, [&](const KeyCodec<U> &c) {
+#pragma unroll
+    for (uint32_t j = 0; j < kRegisters; ++j) {
+      row.keys[j] = c.encode(static_cast<U>(row.keys[j]));
+      // The compiler would keep narrow keys in registers of 16 bits beside these.
+      if constexpr (sizeof(U) < 4) asm volatile("" : "+r"(row.keys[j]));
+    }
+  });
+}
+
+// Of the lane's item and that of lane ^ `mask` the lesser if `keep_low`, otherwise the greater.
+template <class Key>
+__device__ __forceinline__ Key lanes_exchange(Key mine, uint32_t mask, bool keep_low) {
+  const Key other = __shfl_xor_sync(kFullWarp, mine, mask);
+  return (other < mine) == keep_low ? other : mine;
+}
+
+// Sorts kItems keys in each of the row's lanes: key i of lane l is number l * kItems + i afterwards.
+template <uint32_t kLanes, uint32_t kItems, class Key>
+__device__ __forceinline__ void lanes_sort(Key (&keys)[kItems]) {
+  static_assert(kItems <= 2, "in the lane one comparison sorts and merges");
+  if constexpr (kItems == 2) order_two(keys[0], keys[1]);
+#pragma unroll
+  for (uint32_t span = 2; span <= kLanes; span *= 2) {
+    const bool low_half = (lane_id() & (span / 2)) == 0;
+    if constexpr (kItems == 2) {
+      const Key mirrored = __shfl_xor_sync(kFullWarp, keys[1], span - 1);
+      const Key other = __shfl_xor_sync(kFullWarp, keys[0], span - 1);
+      keys[0] = (mirrored < keys[0]) == low_half ? mirrored : keys[0];
+      keys[1] = (other < keys[1]) == low_half ? other : keys[1];
+    } else {
+      keys[0] = lanes_exchange(keys[0], span - 1, low_half);
+    }
+#pragma unroll
+    for (uint32_t distance = span / 4; distance > 0; distance /= 2) {
+#pragma unroll
+      for (uint32_t i = 0; i < kItems; ++i) keys[i] = lanes_exchange(keys[i], distance, (lane_id() & distance) == 0);
+    }
+    if constexpr (kItems == 2) order_two(keys[0], keys[1]);
+  }
+}
+
+// The k-th best of kGroups groups' best a lane: k of the row's keys are at or under it. k <= kGroups * kLanes.
+template <uint32_t kGroups, class U, uint32_t kLanes, uint32_t kRegisters>
+__device__ __forceinline__ auto lanes_group_bound(const LanesRow<U, kLanes, kRegisters> &row, uint32_t k) {
+  typename LanesRow<U, kLanes, kRegisters>::Key best[kGroups];
+#pragma unroll
+  for (uint32_t g = 0; g < kGroups; ++g) {
+    best[g] = row.keys[g];
+#pragma unroll
+    for (uint32_t j = g + kGroups; j < kRegisters; j += kGroups) best[g] = min(best[g], row.keys[j]);
+  }
+  lanes_sort<kLanes>(best);
+  if constexpr (kGroups == 1) return __shfl_sync(kFullWarp, best[0], k - 1, kLanes);
+  return __shfl_sync(kFullWarp, (k - 1) % 2 == 0 ? best[0] : best[kGroups - 1], (k - 1) / 2, kLanes);
+}
+
+// More groups cost more to sort, and leave fewer candidates.
+template <class U, uint32_t kLanes, uint32_t kRegisters>
+__device__ __forceinline__ auto lanes_bound(const LanesRow<U, kLanes, kRegisters> &row, uint32_t k) {
+  return k <= kLanes / 2 ? lanes_group_bound<1>(row, k) : lanes_group_bound<2>(row, k);
+}
+
+// What is taken: keys under `key`, and of those equal to it the lane's first `ties`, or all.
+template <class Key>
+struct LanesBound {
+  Key key;
+  uint32_t ties;
+};
+
+template <bool kTies, class U, uint32_t kLanes, uint32_t kRegisters>
+__device__ __forceinline__ bool lanes_takes(const LanesRow<U, kLanes, kRegisters> &row, uint32_t j,
+                                            const LanesBound<typename LanesRow<U, kLanes, kRegisters>::Key> &bound) {
+  return row.keys[j] < bound.key || (row.keys[j] == bound.key && (!kTies || j < bound.ties));
+}
+
+// How many elements of the row are taken, and how many of them lanes before this one have.
+struct LanesCount {
+  uint32_t taken, before;
+};
+
+template <bool kTies, class U, uint32_t kLanes, uint32_t kRegisters>
+__device__ __forceinline__ LanesCount
+lanes_count(const LanesRow<U, kLanes, kRegisters> &row,
+            const LanesBound<typename LanesRow<U, kLanes, kRegisters>::Key> &bound) {
+  uint32_t mine = 0;
+#pragma unroll
+  for (uint32_t j = 0; j < kRegisters; ++j) mine += lanes_takes<kTies>(row, j, bound);
+  uint32_t upto = mine;
+#pragma unroll
+  for (uint32_t d = 1; d < kLanes; d *= 2) {
+    const uint32_t other = __shfl_up_sync(kFullWarp, upto, d, kLanes);
+    if (row.inner >= d) upto += other;
+  }
+  return {__shfl_sync(kFullWarp, upto, kLanes - 1, kLanes), upto - mine};
+}
+
+template <bool kTies, class U, uint32_t kLanes, uint32_t kRegisters>
+__device__ __forceinline__ void lanes_list(const LanesRow<U, kLanes, kRegisters> &row,
+                                           const LanesBound<typename LanesRow<U, kLanes, kRegisters>::Key> &bound,
+                                           uint32_t before) {
+  using S = typename WarpTypes<U>::S;
+  S *to = row.list + before;
+#pragma unroll
+  for (uint32_t j = 0; j < kRegisters; ++j)
+    if (lanes_takes<kTies>(row, j, bound))
+      *to++ = (static_cast<S>(row.keys[j]) << WarpTypes<U>::kIndexBits) | row.index(j);
+}
+
+// Lists at least k and at most kRoom elements where too many are under the bound: halves the range of keys, then that
+// of the indices of equal keys. Rows that have few come along. Returns how many are listed.
+template <class U, uint32_t kLanes, uint32_t kRegisters>
+__device__ __forceinline__ uint32_t lanes_narrow(const LanesRow<U, kLanes, kRegisters> &row, uint32_t k, uint32_t items,
+                                                 typename LanesRow<U, kLanes, kRegisters>::Key high, uint32_t taken) {
+  using Key = typename LanesRow<U, kLanes, kRegisters>::Key;
+  Key low = 0;
+  while (__any_sync(kFullWarp, taken > row.kRoom && low < high)) {
+    const Key middle = low + (high - low) / 2;  // under the padding's key
+    uint32_t count = 0;
+#pragma unroll
+    for (uint32_t j = 0; j < kRegisters; ++j) count += row.keys[j] <= middle;
+    count = row.sum(count);
+    if (taken <= row.kRoom || low >= high) continue;
+    if (count >= k)
+      high = middle, taken = count;
+    else
+      low = middle + 1;
+  }
+  uint32_t first = 1, last = items;  // so many of the row's elements have the ties that are taken
+  while (__any_sync(kFullWarp, taken > row.kRoom && first < last)) {
+    const uint32_t middle = first + (last - first) / 2, ties = row.own(middle);
+    uint32_t count = 0;
+#pragma unroll
+    for (uint32_t j = 0; j < kRegisters; ++j) count += lanes_takes<true>(row, j, {high, ties});
+    count = row.sum(count);
+    if (taken <= row.kRoom || first >= last) continue;
+    if (count >= k)
+      last = middle, taken = count;
+    else
+      first = middle + 1;
+  }
+  const LanesBound<Key> bound{high, row.own(last)};
+  const LanesCount count = lanes_count<true>(row, bound);
+  lanes_list<true>(row, bound, count.before);
+  return count.taken;
+}
+
+// Ranks the listed and writes the best k.
+template <class U, uint32_t kLanes, uint32_t kRegisters>
+__device__ __forceinline__ void lanes_rank(const LanesRow<U, kLanes, kRegisters> &row, uint32_t count, uint32_t k,
+                                           const Problem<U> &problem, uint64_t begin) {
+  using S = typename WarpTypes<U>::S;
+  const S mine = row.list[row.inner];
+  if (row.inner == 0) row.list[count] = ~S{0};
+  __syncwarp();
+  uint32_t rank = row.inner < count ? 0 : k;
+  if (count <= kLanes) {
+    for (uint32_t i = 0; i < count; i += 2) rank += (row.list[i] < mine) + (row.list[i + 1] < mine);
+  } else {
+    const S other = row.list[kLanes + row.inner];
+    uint32_t other_rank = kLanes + row.inner < count ? 0 : k;
+    for (uint32_t i = 0; i < count; ++i) rank += row.list[i] < mine, other_rank += row.list[i] < other;
+    if (other_rank < k) warp_put(problem, begin + other_rank, other);
+  }
+  if (rank < k) warp_put(problem, begin + rank, mine);
+}
+
+constexpr uint32_t kLanesThreads = 128;
+
+// Blocks an SM that leave a thread the registers it needs without spills.
+template <class U>
+constexpr uint32_t lanes_blocks(uint32_t registers) {
+  const uint32_t wide = registers == 8 ? 8 : 6, narrow = registers == 8 ? 12 : registers == 16 ? 9 : 6;
+  return blocks_here(kLanesThreads, sizeof(U) == 8 ? wide : narrow);
+}
+
+// The best k of a row; 1 <= k <= items, k <= kLanes. All lanes of the warp call it; `real`: there is such a row.
+template <uint32_t kLanes, uint32_t kRegisters, class U>
+__device__ __forceinline__ void lanes_row(const Problem<U> &problem, const U *in, uint32_t items, uint32_t k, bool real,
+                                          uint64_t begin, typename WarpTypes<U>::S *list) {
+  using Lanes = LanesRow<U, kLanes, kRegisters>;
+  Lanes row;
+  row.inner = threadIdx.x % kLanes;
+  row.list = list;
+  lanes_load(row, in, items, problem.codec);
+  const LanesBound<typename Lanes::Key> bound{lanes_bound(row, k), 0};
+  const LanesCount found = lanes_count<false>(row, bound);
+  uint32_t count = found.taken;
+  if (__any_sync(kFullWarp, count > Lanes::kRoom))
+    count = lanes_narrow(row, k, items, bound.key, count);
+  else
+    lanes_list<false>(row, bound, found.before);
+  __syncwarp();
+  if (real) lanes_rank(row, count, k, problem, begin);
+}
+
+template <class U, uint32_t kLanes, uint32_t kRegisters>
+__global__ __launch_bounds__(kLanesThreads, lanes_blocks<U>(kRegisters)) void topk_lanes_kernel(
+    const __grid_constant__ Problem<U> problem) {
+  using Lanes = LanesRow<U, kLanes, kRegisters>;
+  __shared__ __align__(16) typename Lanes::S lists[kLanesThreads / kLanes][Lanes::kRoom + 2];
+  const uint64_t r = (uint64_t{blockIdx.x} * kLanesThreads + threadIdx.x) / kLanes;
+  const bool real = r < problem.rows;
+  lanes_row<kLanes, kRegisters>(problem, problem.in + (real ? r : 0) * problem.row_stride,
+                                static_cast<uint32_t>(problem.columns), static_cast<uint32_t>(problem.k), real,
+                                r * problem.k, lists[threadIdx.x / kLanes]);
+}
+
+}  // namespace gsort_internal::topk
+
+#endif  // GSORT_CUDA_TOPK_LANES_CUH_
