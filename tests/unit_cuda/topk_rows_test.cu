@@ -51,6 +51,31 @@ TEST_F(Topk, RowsByLanes) {
   }
 }
 
+// Rows of a part of a tile, of some and of many, by blocks of every size.
+TEST_F(Topk, RowsByStreams) {
+  uint64_t seed = 3900;
+  for (uint32_t threads : {128, 256, 512, 1024})
+    for (Values values : kAllValues)
+      for (gsort_dtype t : {GSORT_F32, GSORT_F64, GSORT_I8, GSORT_F16})
+        for (uint64_t columns : {3, 1000, 2049, 8192, 20001, 150001})
+          for (uint64_t k : {1, 10, 64, 128}) {
+            if (k > columns || k > topk::stream_k_max(threads) || ++seed % 3 != 0) continue;
+            Case c;
+            c.t = t, c.values = values, c.rows = 1 + seed % 3, c.columns = columns, c.k = k, c.seed = ++seed;
+            c.force.stream = true, c.force.stream_threads = threads;
+            c.row_padding = seed % 3, c.greatest = seed % 2, c.nan_last = seed % 5 == 0, c.offset = seed % 4;
+            c.index_t = seed % 7 == 0 ? GSORT_I64 : GSORT_U32;
+            c.want_values = seed % 11 != 0, c.want_indices = seed % 11 != 1;
+            run_case(c);
+            if (HasFatalFailure()) return;
+          }
+  for (uint64_t rows : {7, 150, 700}) {  // by itself
+    Case c;
+    c.rows = rows, c.columns = 5000, c.k = 50;
+    run_case(c);
+  }
+}
+
 // Rows in turn: what one row leaves in the workspace must not show in the next.
 TEST_F(Topk, TeamsOfManyRows) {
   uint64_t seed = 1700;

@@ -240,7 +240,7 @@ bool rows_are_better(const Shape &s, const DeviceFacts &d) {
 }
 
 TEST(TopkPlan, PathsAreLegal) {
-  bool seen[6] = {};
+  bool seen[7] = {};
   for (const Case &c : cases()) {
     const Plan plan = choose(c.shape, c.device, {});
     seen[static_cast<int>(plan.algorithm)] = true;
@@ -254,6 +254,9 @@ TEST(TopkPlan, PathsAreLegal) {
     const bool many = c.shape.rows > 4 * uint64_t{c.device.multiprocessors};
     EXPECT_EQ(by_warps && many, plan.algorithm == Algorithm::kWarp);
     if (plan.algorithm == Algorithm::kWarp) continue;
+    const bool by_stream = stream_better(c.shape, c.device, plan_stream(c.shape, c.device));
+    EXPECT_EQ(by_stream, plan.algorithm == Algorithm::kStream);
+    if (by_stream) continue;
     EXPECT_EQ(by_rows, plan.algorithm == Algorithm::kRows);
     if (!by_rows) {
       EXPECT_EQ(large_k_algorithm(c.shape, {}), plan.algorithm);
@@ -282,6 +285,27 @@ TEST(TopkPlan, LanesHoldTheRowAndHaveGroupsForK) {
   EXPECT_EQ(8u, plan_lanes({1, 64, 8, 4}).lanes);
   EXPECT_EQ(16u, plan_lanes({1, 65, 8, 4}).lanes);
   EXPECT_EQ(16u, plan_lanes({1, 64, 9, 4}).lanes);
+}
+
+TEST(TopkPlan, StreamsHaveGroupsForK) {
+  for (const Case &c : cases()) {
+    const StreamPlan plan = plan_stream(c.shape, c.device);
+    if (plan.threads == 0) {
+      EXPECT_TRUE(c.shape.k > 128 || c.shape.columns >= uint64_t{1} << 31);
+      continue;
+    }
+    EXPECT_LE(c.shape.k, stream_k_max(plan.threads));
+    EXPECT_GE(plan.threads, kStreamThreadsMin);
+    EXPECT_LE(plan.threads, 1024u);
+    EXPECT_EQ(0u, plan.threads & (plan.threads - 1));
+    EXPECT_FALSE(stream_better({c.shape.rows, kStreamColumnsMin - 1, 1, 4}, c.device, plan));
+  }
+  const DeviceFacts device = {90, 132, 232448};
+  EXPECT_EQ(1024u, plan_stream({132, 10000, 10, 4}, device).threads);
+  EXPECT_EQ(512u, plan_stream({264, 10000, 10, 4}, device).threads);
+  EXPECT_EQ(128u, plan_stream({1000, 10000, 10, 4}, device).threads);
+  EXPECT_EQ(256u, plan_stream({1000, 10000, 65, 4}, device).threads);
+  EXPECT_EQ(0u, plan_stream({1000, 10000, 129, 4}, device).threads);
 }
 
 TEST(TopkPlan, LargeKOfOneRowIsListedAndSorted) {
@@ -356,6 +380,10 @@ TEST(TopkPlan, WaysAreForcedWhereTheyCanDoTheCall) {
     force.rows = true;
     RowsPlan rows = {};
     EXPECT_EQ(plan_rows(c.shape, c.device, rows) ? Algorithm::kRows : own, choose(c.shape, c.device, force).algorithm);
+    force = {};
+    force.stream = true;
+    const bool streams = plan_stream(c.shape, c.device).threads != 0;
+    EXPECT_EQ(streams ? Algorithm::kStream : own, choose(c.shape, c.device, force).algorithm);
     force = {};
     force.select = true;
     EXPECT_EQ(select_fits(c.shape) ? Algorithm::kSelect : own, choose(c.shape, c.device, force).algorithm);
@@ -504,6 +532,7 @@ TEST(TopkPlan, Description) {
     return std::string(line);
   };
   EXPECT_NE(std::string::npos, text({1, 1000, 10, 4}).find("32 lanes"));
+  EXPECT_NE(std::string::npos, text({1000, 10000, 10, 4}).find("one block of 128"));
   EXPECT_NE(std::string::npos, text({1000, 10000, 300, 4}).find("one block"));
   EXPECT_NE(std::string::npos, text({1, 100000000, 10, 4}).find("teams"));
   EXPECT_NE(std::string::npos, text({1, 100000000, 1000000, 4}).find("a sort of u64"));

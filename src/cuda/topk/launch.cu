@@ -155,6 +155,8 @@ void launch_as(const LaunchContext &context, const Request &request, const Plan 
   switch (plan.algorithm) {
     case Algorithm::kLanes:
       return launch_lanes<U>(context, problem, plan.lanes);
+    case Algorithm::kStream:
+      return launch_stream<U>(context, problem, plan.stream);
     case Algorithm::kWarp:
       return launch_warp<U>(context, problem, static_cast<uint32_t>(problem.columns));
     case Algorithm::kRows:

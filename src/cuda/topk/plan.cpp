@@ -138,6 +138,9 @@ void describe(const Request &, const Plan &p, char *text, size_t text_bytes) {
                 static_cast<ull>(s.columns), static_cast<ull>(s.k));
   if (p.algorithm == Algorithm::kLanes)
     std::snprintf(text, text_bytes, "%s: %u lanes a row", call, p.lanes.lanes);
+  else if (p.algorithm == Algorithm::kStream)
+    std::snprintf(text, text_bytes, "%s: one block of %u threads a row, which is its own sample", call,
+                  p.stream.threads);
   else if (p.algorithm == Algorithm::kWarp)
     std::snprintf(text, text_bytes, "%s: one warp a row", call);
   else if (p.algorithm == Algorithm::kRows)

@@ -29,11 +29,16 @@ constexpr uint32_t kWarpItemsMax = 1024;
 constexpr uint32_t kWarpSortMax = 256;
 constexpr uint32_t kWarpThreads = 128;
 
-enum class Algorithm : uint32_t { kLanes, kWarp, kRows, kTeam, kSelect, kSort };
+enum class Algorithm : uint32_t { kLanes, kWarp, kStream, kRows, kTeam, kSelect, kSort };
 
 // A row in the registers of some lanes of a warp, 32 / lanes rows a warp; lanes = 0: it does not fit.
 struct LanesPlan {
   uint32_t lanes, registers;
+};
+
+// Blocks that read a row each, for k of up to half their groups; threads = 0: k is too large.
+struct StreamPlan {
+  uint32_t threads;
 };
 
 struct RowsPlan {
@@ -67,6 +72,7 @@ struct Plan {
   uint32_t index_bits;
   uint32_t composite_bytes;
   LanesPlan lanes;
+  StreamPlan stream;
   RowsPlan rows;
   TeamPlan team;
   TeamLayout team_layout;
@@ -78,7 +84,8 @@ struct Plan {
 // For tests: make a call take the way it would not take by itself.
 struct Options {
   // A way that cannot do the call is not taken.
-  bool warp = false, rows = false, team = false, select = false, sort = false;
+  bool warp = false, stream = false, rows = false, team = false, select = false, sort = false;
+  uint32_t stream_threads = 0;  // not 0: in place of the planned ones
   bool no_sample = false;
   bool no_cluster = false;
   bool random_sample = false;  // also where the whole row would take the sample's place
@@ -93,6 +100,22 @@ constexpr LanesPlan plan_lanes(const Shape &s) {
   for (const LanesPlan &plan : s.key_bytes == 8 ? wide : narrow)
     if (s.columns <= plan.lanes * plan.registers && s.k <= plan.lanes) return plan;
   return {0, 0};
+}
+
+// Threads of a stream's block, and the k that its groups are enough for.
+constexpr uint32_t kStreamThreadsMin = 128;
+constexpr uint64_t stream_k_max(uint32_t threads) { return min_of(threads / 2, 128); }
+// Shorter rows are a warp's.
+constexpr uint64_t kStreamColumnsMin = kWarpItemsMax + 1;
+
+// The more rows, the less of an SM each of them gets.
+constexpr StreamPlan plan_stream(const Shape &s, const DeviceFacts &d) {
+  if (s.columns >= uint64_t{1} << 31 || s.rows > 0x7fffffff) return {0};
+  uint32_t threads = 1024;
+  while (threads > kStreamThreadsMin && s.rows * threads > uint64_t{d.multiprocessors} * 1024 &&
+         s.k <= stream_k_max(threads / 2) && (threads > 256 || s.columns < 16384))
+    threads /= 2;
+  return {s.k <= stream_k_max(threads) ? threads : 0};
 }
 
 // Candidates of a row that a sample lets expect.
@@ -190,6 +213,14 @@ constexpr Algorithm large_k_algorithm(const Shape &s, const Options &force) {
   return s.k > kTeamItemsMax ? Algorithm::kSort : Algorithm::kTeam;
 }
 
+// Few long rows need more blocks than there are rows: up to 16 a cluster each.
+constexpr uint64_t kStreamRowsMin = kSeveralRows + 1;
+constexpr bool stream_better(const Shape &s, const DeviceFacts &d, const StreamPlan &plan) {
+  if (plan.threads == 0 || s.columns < kStreamColumnsMin) return false;
+  return s.columns <= kRowsColumnsSingle || s.rows >= d.multiprocessors / 2 ||
+         (s.columns <= kRowsColumnsSeveral && s.rows >= kStreamRowsMin);
+}
+
 // All of a plan but its workspace.
 constexpr Plan choose(const Shape &s, const DeviceFacts &d, const Options &force) {
   Plan plan{};
@@ -197,16 +228,20 @@ constexpr Plan choose(const Shape &s, const DeviceFacts &d, const Options &force
   plan.index_bits = index_bits_of(s);
   plan.composite_bytes = composite_bytes_of(s);
   plan.lanes = plan_lanes(s);
+  plan.stream = plan_stream(s, d);
+  if (force.stream_threads != 0 && s.k <= stream_k_max(force.stream_threads)) plan.stream = {force.stream_threads};
   const bool rows_fit = plan_rows(s, d, plan.rows);
   const bool rows_better = s.columns <= kRowsColumnsSingle || s.rows >= d.multiprocessors / 2 ||
                            (s.columns <= kRowsColumnsSeveral && s.rows > kSeveralRows);
   const Algorithm large = large_k_algorithm(s, force);
   plan.algorithm = rows_fit && rows_better && !sorts_whole(s) ? Algorithm::kRows : Algorithm::kTeam;
   if (plan.algorithm == Algorithm::kTeam) plan.algorithm = large;
+  if (stream_better(s, d, plan.stream)) plan.algorithm = Algorithm::kStream;
   // A block is quicker with a row, but it takes a warp's rows at the speed of its barriers.
   const bool warp_fits = s.columns <= kWarpItemsMax && s.k <= kWarpSortMax;
   if (warp_fits && (s.rows > 4 * uint64_t{d.multiprocessors} || force.warp)) plan.algorithm = Algorithm::kWarp;
   if (plan.lanes.lanes != 0 && !force.warp) plan.algorithm = Algorithm::kLanes;
+  if (force.stream && plan.stream.threads != 0) plan.algorithm = Algorithm::kStream;
   if (force.rows && rows_fit) plan.algorithm = Algorithm::kRows;
   const bool select = large == Algorithm::kSelect && (force.select || plan.algorithm == Algorithm::kSelect);
   if (force.team || force.sort || select) plan.algorithm = large;

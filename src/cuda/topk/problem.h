@@ -56,6 +56,8 @@ struct TeamArgs {
 template <class U>
 void launch_lanes(const LaunchContext &context, const Problem<U> &problem, const LanesPlan &plan);
 template <class U>
+void launch_stream(const LaunchContext &context, const Problem<U> &problem, const StreamPlan &plan);
+template <class U>
 void launch_warp(const LaunchContext &context, const Problem<U> &problem, uint32_t items_max);
 template <class U>
 void launch_rows(const LaunchContext &context, const Problem<U> &problem, const RowsPlan &plan,

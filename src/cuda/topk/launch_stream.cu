@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cuda/engine/launcher.h"
+#include "cuda/topk/problem.h"
+#include "cuda/topk/stream.cuh"
+
+namespace gsort_internal::topk {
+
+template <class U>
+void launch_stream(const LaunchContext &context, const Problem<U> &problem, const StreamPlan &plan) {
+  const Grid grid = {static_cast<uint32_t>(problem.rows), plan.threads};
+  switch (plan.threads) {
+    case 128:
+      return launch_kernel(context, "top-k by streams", grid, topk_stream_kernel<U, 128>, problem);
+    case 256:
+      return launch_kernel(context, "top-k by streams", grid, topk_stream_kernel<U, 256>, problem);
+    case 512:
+      return launch_kernel(context, "top-k by streams", grid, topk_stream_kernel<U, 512>, problem);
+    default:
+      return launch_kernel(context, "top-k by streams", grid, topk_stream_kernel<U, 1024>, problem);
+  }
+}
+
+template void launch_stream(const LaunchContext &, const Problem<uint8_t> &, const StreamPlan &);
+template void launch_stream(const LaunchContext &, const Problem<uint16_t> &, const StreamPlan &);
+template void launch_stream(const LaunchContext &, const Problem<uint32_t> &, const StreamPlan &);
+template void launch_stream(const LaunchContext &, const Problem<uint64_t> &, const StreamPlan &);
+
+}  // namespace gsort_internal::topk
