@@ -13,6 +13,13 @@ namespace {
 using namespace gsort_internal;
 using namespace gsort_internal::topk;
 
+constexpr Options newest_ways() {
+  Options options;
+  options.newest_ways = true;
+  return options;
+}
+constexpr Options kNewest = newest_ways();
+
 TEST(TopkPlan, Arithmetic) {
   EXPECT_EQ(3u, min_of(3, 5));
   EXPECT_EQ(3u, min_of(5, 3));
@@ -58,7 +65,7 @@ std::vector<Case> cases() {
 
 TEST(TopkPlan, CompositesHoldKeyAndIndex) {
   for (const Case &c : cases()) {
-    const Plan plan = choose(c.shape, c.device, {});
+    const Plan plan = choose(c.shape, c.device, kNewest);
     EXPECT_EQ(0u, (c.shape.columns - 1) >> plan.index_bits);
     EXPECT_TRUE(plan.index_bits == 0 || ((c.shape.columns - 1) >> (plan.index_bits - 1)) == 1);
     const bool narrow = c.shape.key_bytes * 8 + plan.index_bits <= 64 && c.shape.key_bytes < 8;
@@ -242,7 +249,7 @@ bool rows_are_better(const Shape &s, const DeviceFacts &d) {
 TEST(TopkPlan, PathsAreLegal) {
   bool seen[7] = {};
   for (const Case &c : cases()) {
-    const Plan plan = choose(c.shape, c.device, {});
+    const Plan plan = choose(c.shape, c.device, kNewest);
     seen[static_cast<int>(plan.algorithm)] = true;
     const bool by_lanes = plan_lanes(c.shape).lanes != 0;
     EXPECT_EQ(by_lanes, plan.algorithm == Algorithm::kLanes);
@@ -259,7 +266,7 @@ TEST(TopkPlan, PathsAreLegal) {
     if (by_stream) continue;
     EXPECT_EQ(by_rows, plan.algorithm == Algorithm::kRows);
     if (!by_rows) {
-      EXPECT_EQ(large_k_algorithm(c.shape, {}), plan.algorithm);
+      EXPECT_EQ(large_k_algorithm(c.shape, kNewest), plan.algorithm);
     }
     if (plan.algorithm == Algorithm::kSort || plan.algorithm == Algorithm::kSelect) {
       EXPECT_EQ(1u, plan.team.teams) << "one row at a time: a team without a row would be waited for";
@@ -309,7 +316,7 @@ TEST(TopkPlan, StreamsHaveGroupsForK) {
 }
 
 TEST(TopkPlan, LargeKOfOneRowIsListedAndSorted) {
-  const auto way = [](const Shape &s) { return large_k_algorithm(s, {}); };
+  const auto way = [](const Shape &s) { return large_k_algorithm(s, kNewest); };
   EXPECT_EQ(Algorithm::kTeam, way({1, 1 << 20, kCountedMax, 4}));
   EXPECT_EQ(Algorithm::kSelect, way({1, 1 << 20, kCountedMax + 1, 4}));
   EXPECT_EQ(Algorithm::kSelect, way({1, 1 << 28, kSelectKMax, 4}));
@@ -326,11 +333,11 @@ TEST(TopkPlan, ShortRowsAreSortedWholeForLargeK) {
     for (const uint32_t key_bytes : {1u, 4u, 8u}) {
       const uint64_t least = sort_whole_k_min(columns, key_bytes);
       if (least > columns) continue;
-      const Plan plan = choose({1, columns, least, key_bytes}, {90, 132, 232448}, {});
+      const Plan plan = choose({1, columns, least, key_bytes}, {90, 132, 232448}, kNewest);
       EXPECT_EQ(Algorithm::kSort, plan.algorithm);
       EXPECT_TRUE(sorts_all(plan.shape));
-      EXPECT_NE(Algorithm::kSort, choose({1, columns, least - 1, key_bytes}, {90, 132, 232448}, {}).algorithm);
-      EXPECT_NE(Algorithm::kSort, choose({2, columns, least, key_bytes}, {90, 132, 232448}, {}).algorithm);
+      EXPECT_NE(Algorithm::kSort, choose({1, columns, least - 1, key_bytes}, {90, 132, 232448}, kNewest).algorithm);
+      EXPECT_NE(Algorithm::kSort, choose({2, columns, least, key_bytes}, {90, 132, 232448}, kNewest).algorithm);
     }
   EXPECT_FALSE(sorts_whole({1, kSortWholeItemsMax + 1, 5000, 4}));
 }
@@ -356,7 +363,7 @@ TEST(TopkPlan, ListsHoldWhatTheirBoundLetsThrough) {
 TEST(TopkPlan, SelectionForASortTakesARandomSampleAndLeavesNothingInRegisters) {
   uint32_t seen = 0;
   for (const Case &c : cases()) {
-    const Plan plan = choose(c.shape, c.device, {});
+    const Plan plan = choose(c.shape, c.device, kNewest);
     if (plan.algorithm != Algorithm::kSelect) continue;
     ++seen;
     EXPECT_EQ(8u, plan.composite_bytes);
@@ -369,28 +376,38 @@ TEST(TopkPlan, SelectionForASortTakesARandomSampleAndLeavesNothingInRegisters) {
   EXPECT_LT(100u, seen);
 }
 
+// What has not been tested on a GPU is taken by tests alone.
+TEST(TopkPlan, CallsTakeTestedWays) {
+  for (const Case &c : cases()) {
+    const Plan plan = choose(c.shape, c.device, {});
+    const bool newest = plan.algorithm == Algorithm::kLanes || plan.algorithm == Algorithm::kStream ||
+                        plan.algorithm == Algorithm::kSelect;
+    EXPECT_TRUE(kTakesNewestWays || !newest) << c.shape.rows << " x " << c.shape.columns << ", k " << c.shape.k;
+  }
+}
+
 TEST(TopkPlan, WaysAreForcedWhereTheyCanDoTheCall) {
   for (const Case &c : cases()) {
-    const Algorithm own = choose(c.shape, c.device, {}).algorithm;
-    Options force;
+    const Algorithm own = choose(c.shape, c.device, kNewest).algorithm;
+    Options force = kNewest;
     force.warp = true;
     const bool warp = c.shape.columns <= kWarpItemsMax && c.shape.k <= kWarpSortMax;
     EXPECT_EQ(warp ? Algorithm::kWarp : own, choose(c.shape, c.device, force).algorithm);
-    force = {};
+    force = kNewest;
     force.rows = true;
     RowsPlan rows = {};
     EXPECT_EQ(plan_rows(c.shape, c.device, rows) ? Algorithm::kRows : own, choose(c.shape, c.device, force).algorithm);
-    force = {};
+    force = kNewest;
     force.stream = true;
     const bool streams = plan_stream(c.shape, c.device).threads != 0;
     EXPECT_EQ(streams ? Algorithm::kStream : own, choose(c.shape, c.device, force).algorithm);
-    force = {};
+    force = kNewest;
     force.select = true;
     EXPECT_EQ(select_fits(c.shape) ? Algorithm::kSelect : own, choose(c.shape, c.device, force).algorithm);
-    force = {};
+    force = kNewest;
     force.team = true;
     EXPECT_EQ(Algorithm::kTeam, choose(c.shape, c.device, force).algorithm);
-    force = {};
+    force = kNewest;
     force.sort = true;
     EXPECT_EQ(Algorithm::kSort, choose(c.shape, c.device, force).algorithm);
   }
@@ -433,7 +450,7 @@ void check_drawn(const Shape &s, const TeamPlan &p) {
 TEST(TopkPlan, SamplesAreForced) {
   bool seen_resident[2] = {}, seen_few[2] = {}, seen_ahead[2] = {};
   for (const Case &c : cases()) {
-    const Plan plan = choose(c.shape, c.device, {});
+    const Plan plan = choose(c.shape, c.device, kNewest);
     if (plan.team.resident.need != 0) check_resident(c.shape, plan.team);
     seen_resident[plan.team.cluster] = seen_resident[plan.team.cluster] || plan.team.resident.need != 0;
     if (plan.team.drawn_rank != 0) {
@@ -444,18 +461,18 @@ TEST(TopkPlan, SamplesAreForced) {
       EXPECT_EQ(0u, plan.team.slot_bits);
       EXPECT_EQ(0u, plan.team.tiles_ahead) << "nobody waits for a bound";
     }
-    Options force;
+    Options force = kNewest;
     force.no_sample = true;
     EXPECT_EQ(0u, choose(c.shape, c.device, force).team.resident.need);
     EXPECT_EQ(0u, choose(c.shape, c.device, force).team.drawn_rank);
     EXPECT_EQ(0u, choose(c.shape, c.device, force).team.sample.items);
-    force = {};
+    force = kNewest;
     force.no_cluster = true;
     EXPECT_FALSE(choose(c.shape, c.device, force).team.cluster);
     force.random_sample = true;
     EXPECT_EQ(0u, choose(c.shape, c.device, force).team.resident.need);
     check_random_sample(c.shape, choose(c.shape, c.device, force).team);
-    force = {};
+    force = kNewest;
     force.sample_rank = 1;
     const Plan first = choose(c.shape, c.device, force);
     EXPECT_EQ(plan.team.sample.items != 0 ? 1u : plan.team.sample.rank, first.team.sample.rank);
@@ -464,7 +481,7 @@ TEST(TopkPlan, SamplesAreForced) {
     const Plan last = choose(c.shape, c.device, force);
     EXPECT_LE(last.team.sample.rank, last.team.groups);
     EXPECT_LE(last.rows.sample.rank, last.rows.sample.items);
-    force = {};
+    force = kNewest;
     force.count_items = 7;
     EXPECT_EQ(7u, choose(c.shape, c.device, force).team.count_items);
   }
@@ -528,7 +545,7 @@ TEST(TopkPlan, Description) {
   const DeviceFacts device = {90, 132, 232448};
   const auto text = [&](const Shape &s) {
     char line[200];
-    describe({}, choose(s, device, {}), line, sizeof line);
+    describe({}, choose(s, device, kNewest), line, sizeof line);
     return std::string(line);
   };
   EXPECT_NE(std::string::npos, text({1, 1000, 10, 4}).find("32 lanes"));
