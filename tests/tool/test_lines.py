@@ -89,6 +89,9 @@ class Exact(tool_case.ToolCase):
 
   def test_lines_written_by_several_threads(self):
     lines = [b"%d" % (i * 7919 % 200003) + b" " * (i % 5) for i in range(300001)]
+    whole_parts_and_one = text(lines[:9 * 2**15 + 1])
+    self.assertEqual(self.good("sort", "--threads", "5", stdin=whole_parts_and_one),
+                     self.good("sort", "--threads", "1", stdin=whole_parts_and_one))
     for words in ([], ["-u"]):
       want = self.good("sort", "--threads", "1", *words, stdin=text(lines))
       self.assertEqual(self.good("sort", "--threads", "5", *words, stdin=text(lines)), want)

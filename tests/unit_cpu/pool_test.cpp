@@ -56,6 +56,11 @@ void note(void *user, uint32_t worker) {
   seen->workers.insert(worker);
 }
 
+TEST(Pool, ThreadsAreBounded) {
+  EXPECT_EQ(1024u, Pool(5000).threads());
+  EXPECT_EQ(1024u, Pool(UINT32_MAX).threads());
+}
+
 TEST(Pool, RunsEveryWorkerOnAThreadOfItsOwn) {
   for (const uint32_t threads : {1u, 2u, 5u, 23u}) {
     Pool pool(threads);
