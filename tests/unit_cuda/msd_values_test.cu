@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <string>
 #include <vector>
 
 #include "msd_support.h"
@@ -70,21 +69,22 @@ std::vector<Word> uneven_words() {
   };
 }
 
-// Every result is looked at by run(). Some data are turned away, by the map or because too many cells are of middling
-// size, and then nothing is written; most are not.
+// Every result is looked at by run(). Where the map is tried first, it may turn keys away after they are counted;
+// without it one kind of them is: three ANDs leave too many of few large cells with a middling number of keys.
 TEST_F(MsdValues, AnyKeysAreSorted) {
+  constexpr size_t kThreeAnds = 4;
   const std::vector<Word> words = uneven_words();
   for (const uint32_t cell_bits : {32 - kValueBitsMax, kCellBitsMax - 1})
     for (const bool map : {false, true}) {
       how_.cell_bits = cell_bits;
       how_.map = map;
       how_.in_place = !how_.in_place;
-      size_t sorted = 0;
       for (size_t word = 0; word < words.size(); ++word) {
-        SCOPED_TRACE(std::to_string(cell_bits) + " " + std::to_string(word));
-        sorted += run<uint32_t>(make_keys<uint32_t>(kKeys, [&](uint64_t i) { return words[word](i) >> 32; }), how_);
+        const bool sorted =
+            run<uint32_t>(make_keys<uint32_t>(kKeys, [&](uint64_t i) { return words[word](i) >> 32; }), how_);
+        const bool may_be_turned_away = map || (word == kThreeAnds && cell_bits == 32 - kValueBitsMax);
+        EXPECT_TRUE(sorted || may_be_turned_away) << cell_bits << ' ' << word;
       }
-      EXPECT_GE(sorted + (map ? words.size() : 3), words.size()) << cell_bits;
     }
 }
 
