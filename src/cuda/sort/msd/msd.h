@@ -21,7 +21,7 @@ struct Sort {
   KeyCodec<U> codec;
   void *tables;  // tables_bytes()
   Plan plan;
-  SplitPlan split;  // no sample: keys that neither equal cells nor the map serve are turned away
+  SplitPlan split;  // of 8-byte keys; no sample: keys that neither equal cells nor the map serve are turned away
   // NULL, or a device word that an earlier kernel of the stream has written: not 0 = the keys are sorted already, by
   // another method, and nothing is to be done.
   const uint32_t *done;

@@ -47,7 +47,7 @@ struct SplitScale {
   SplitScale() = default;
   __device__ __forceinline__ SplitScale(U least_key, U most_key) : least(least_key) {
     const U width = static_cast<U>(most_key - least_key);
-    shift = sizeof(U) * 8 - bit_width(width);
+    shift = 64 - bit_width(width);
     const uint32_t lead = leading(width);
     // 2^45 / (lead + 1), or a little less: at most 13 bits of digit. Never below 2^13, with which each of 2^13 values
     // or fewer has a digit of its own.
@@ -55,7 +55,7 @@ struct SplitScale {
     factor = max(static_cast<uint32_t>(parts), kFinishDigits);
   }
   __device__ __forceinline__ uint32_t leading(U above) const {
-    return static_cast<uint32_t>(static_cast<U>(above << shift) >> (sizeof(U) * 8 - 32));
+    return static_cast<uint32_t>(static_cast<U>(above << shift) >> 32);
   }
   __device__ __forceinline__ uint32_t position(U key) const { return leading(static_cast<U>(key - least)); }
   __device__ __forceinline__ uint32_t digit(U key) const { return __umulhi(position(key), factor); }

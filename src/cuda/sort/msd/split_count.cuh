@@ -17,9 +17,7 @@
 namespace gsort_internal::sort::msd {
 
 constexpr uint32_t kSplitCountThreads = 1024;
-// Loads in flight a thread.
-template <class U>
-constexpr uint32_t kSplitCountItems = 32 / sizeof(U);
+constexpr uint32_t kSplitCountItems = 4;  // loads in flight a thread
 
 template <class U>
 struct SplitCountStorage {
@@ -112,7 +110,7 @@ __global__ void __launch_bounds__(kSplitCountThreads, blocks_here(kSplitCountThr
     reinterpret_cast<uint4 *>(arguments.digits)[i] = make_uint4(0, 0, 0, 0);
   __syncthreads();
   const uint32_t copy = lane_id() & (copies - 1);
-  constexpr uint32_t kItems = kSplitCountItems<U>;
+  constexpr uint32_t kItems = kSplitCountItems;
   constexpr uint64_t kTile = kSplitCountThreads * kItems;
   for (uint64_t base = blockIdx.x * kTile; base < n; base += gridDim.x * kTile) {
     constexpr uint32_t kBatch = 4;
@@ -228,7 +226,7 @@ __device__ __forceinline__ void place_cells(const SplitArguments<U> &arguments, 
 template <class U, class Digits>
 __device__ __forceinline__ void count_digits(const U *keys, uint32_t begin, uint32_t end, const Digits &digits,
                                              uint32_t *counts) {
-  constexpr uint32_t kItems = kSplitCountItems<U>;
+  constexpr uint32_t kItems = kSplitCountItems;
   for (uint64_t base = begin; base < end; base += kSplitCountThreads * kItems) {
     U key[kItems];
     const bool whole = base + kSplitCountThreads * kItems <= end;

@@ -98,7 +98,7 @@ __device__ __noinline__ void finish_big_cell(U *out, U *spare, uint32_t cell_fir
 
 // Large cells first, for they take longest. Blocks draw cells. Dynamic shared memory: SplitFinishStorage.
 template <class U>
-__global__ void __launch_bounds__(kSplitFinishThreads, blocks_here(kSplitFinishThreads, sizeof(U) == 8 ? 1 : 2))
+__global__ void __launch_bounds__(kSplitFinishThreads, blocks_here(kSplitFinishThreads, 1))
     split_finish_kernel(U *keys, U *spare, KeyCodec<U> codec, SplitArguments<U> arguments) {
   if constexpr (!kFitsHere<kSharedBytesMin>) return;
   extern __shared__ __align__(16) unsigned char shared[];

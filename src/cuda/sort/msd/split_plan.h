@@ -19,8 +19,7 @@ constexpr uint32_t kSplitNoBin = 1023;
 // the least of its splitters and some bits behind it: dense places are often at one end.
 constexpr uint32_t kSplitSubsMax = 32;
 constexpr uint32_t kSplitSubBinsMin = 10;
-template <class U>
-constexpr uint32_t kSplitSubBits = sizeof(U) == 8 ? 4 : 5;
+constexpr uint32_t kSplitSubBits = 4;
 constexpr uint32_t kSplitSubWords = 1536;
 constexpr uint32_t kSplitTableWords = kSplitRoots + kSplitSubWords;
 // A bin whose sampled keys lie unevenly has as many equal shares of digits, between sampled keys.
@@ -57,7 +56,7 @@ struct SplitPlan {
 };
 
 // From so many 8-byte keys on, splitters are quicker than the LSD sort on nearly all data that equal cells and the map
-// turn away. 4-byte keys gain on half of it and lose on the other, and are left to the LSD sort (H200, 2026-11-22).
+// turn away. 4-byte keys, of which those are counted by values that would gain, have no kernels (H200, 2026-11-22).
 constexpr uint64_t kSplitItemsMin = uint64_t{1} << 24;
 constexpr bool uses_splitters(uint64_t n, uint32_t key_bytes) { return key_bytes == 8 && n >= kSplitItemsMin; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// How the kernels of the MSD sort by splitters find a key's bin and digit.
+// How the kernels of the MSD sort by splitters find a key's bin and digit. U is uint64_t here and in all of split_*.
 #ifndef GSORT_CUDA_SORT_MSD_SPLIT_STATE_CUH_
 #define GSORT_CUDA_SORT_MSD_SPLIT_STATE_CUH_
 
@@ -30,18 +30,16 @@ struct SplitTables {
 // The number of a word in an entry's own table. Monotone in `above`.
 template <class U>
 __device__ __forceinline__ uint32_t sub_number(U above) {
-  constexpr uint32_t kBits = kSplitSubBits<U>;
-  const uint32_t bits = bit_width(above), shift = bits > kBits + 1 ? bits - kBits - 1 : 0;
-  return (shift << kBits) + static_cast<uint32_t>(above >> shift);
+  const uint32_t bits = bit_width(above), shift = bits > kSplitSubBits + 1 ? bits - kSplitSubBits - 1 : 0;
+  return (shift << kSplitSubBits) + static_cast<uint32_t>(above >> shift);
 }
 
 // The least that has this number.
 template <class U>
 __device__ __forceinline__ U sub_number_begin(uint32_t number) {
-  constexpr uint32_t kBits = kSplitSubBits<U>;
-  if (number < 2u << kBits) return number;
-  const U leading = (number & ((1u << kBits) - 1)) | 1u << kBits;
-  return static_cast<U>(leading << ((number >> kBits) - 1));
+  if (number < 2u << kSplitSubBits) return number;
+  const U leading = (number & ((1u << kSplitSubBits) - 1)) | 1u << kSplitSubBits;
+  return static_cast<U>(leading << ((number >> kSplitSubBits) - 1));
 }
 
 // A word of the root has its first bin in the lowest 10 bits and their number in the next 10. Bins are of equal width
@@ -55,8 +53,7 @@ struct SplitBins {
 
   // The 32 bits below those that find the entry.
   __device__ __forceinline__ uint32_t rest(U above) const {
-    if (sizeof(U) == 4) return static_cast<uint32_t>(above << (31 - shift)) << 1;
-    return static_cast<uint32_t>(static_cast<uint64_t>(above) << (63 - shift) << 1 >> 32);
+    return static_cast<uint32_t>(above << (63 - shift) << 1 >> 32);
   }
 
   // kNone: keys of bins of one value have no bin.
