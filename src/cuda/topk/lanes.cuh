@@ -202,7 +202,7 @@ template <class U, uint32_t kLanes, uint32_t kRegisters>
 __device__ __forceinline__ void lanes_rank(const LanesRow<U, kLanes, kRegisters> &row, uint32_t count, uint32_t k,
                                            const Problem<U> &problem, uint64_t begin) {
   using S = typename WarpTypes<U>::S;
-  const S mine = row.list[row.inner];
+  const S mine = row.inner < count ? row.list[row.inner] : ~S{0};
   if (row.inner == 0) row.list[count] = ~S{0};
   __syncwarp();
   uint32_t rank = row.inner < count ? 0 : k;
