@@ -226,7 +226,8 @@ TEST_F(Msd, CrowdedDigits) {
   }
 }
 
-// A cell of exactly as many keys as the finish holds, among others that are even; one key more turns the sort away.
+// A cell of exactly as many keys as the finish holds, among others that are even; one key more is for another kernel or,
+// where the chip cannot run it, turns the sort away.
 TEST_F(Msd, FullestCell) {
   const uint64_t n = kTwoPasses, most = BlockShape<4>::kFinishKeysMax;
   const uint32_t cell_shift = 32 - make_plan(n).cell_bits;
@@ -240,7 +241,8 @@ TEST_F(Msd, FullestCell) {
         keys[i % n] = static_cast<uint32_t>(cell << cell_shift | mixed(i) >> (64 - cell_shift));
         ++there;
       }
-    EXPECT_EQ(run<uint32_t>(keys, {}), cell_keys == most);
+    const bool taken = make_plan_on(n, device_facts().shared_bytes_block_max).takes_crowds;
+    EXPECT_EQ(run<uint32_t>(keys, {}), cell_keys == most || taken);
   }
 }
 
@@ -265,13 +267,14 @@ TEST_F(Msd, DataForAnotherMethodIsLeftAlone) {
   expect_away([](uint64_t i) { return (i & 0xfff) << 20; });
 }
 
-// Single keys with another prefix than all others, most of which no sample sees.
+// Single keys with another prefix than all others, most of which no sample sees: those that it sees may be the map's.
 TEST_F(Msd, ForeignPrefix) {
   for (const uint64_t n : {kOnePass, kTwoPasses}) {
+    const bool taken = make_plan_on(n, device_facts().shared_bytes_block_max).takes_crowds;
     std::vector<uint32_t> keys = make_keys<uint32_t>(n, [](uint64_t i) { return mixed(i) & 0x7fffffff; });
     for (const uint64_t place : {uint64_t{0}, uint64_t{1}, n / 2, n - 1, uint64_t{31337}}) {
       keys[place] |= 0x80000000u;
-      EXPECT_FALSE(run<uint32_t>(keys, {})) << n << ' ' << place;
+      EXPECT_TRUE(!run<uint32_t>(keys, {}) || (taken && place < 4)) << n << ' ' << place;
       keys[place] &= 0x7fffffffu;
     }
   }

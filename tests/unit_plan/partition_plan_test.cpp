@@ -140,22 +140,25 @@ TEST(SplitPlan, FitsTheKernelsAtEverySize) {
   EXPECT_TRUE(uses_splitters(kSplitItemsMin, 8));
 }
 
-// Counting of values: tables of huge cells take the place of their keys, and words name all of them.
-TEST(ValuesPlan, FitsTheKernelsAtEverySize) {
+// Crowded cells: tables of huge cells take the place of their keys, and words name all of them.
+TEST(CrowdsPlan, FitsTheKernelsAtEverySize) {
   for (const uint64_t n : sizes_with({kItemsMin, kItemsMax}, kCellKeysMean)) {
     if (!applies(n, 4)) continue;
     const Plan plan = make_plan(n);
-    EXPECT_EQ(n > uint64_t{kCellKeysMean} << (31 - kValueBitsMax), plan.counts_values);
-    EXPECT_TRUE(plan.second_bits != 0 || !plan.counts_values) << "the second pass leaves the other array free";
-    EXPECT_FALSE(make_plan_on(n, kValueSharedBytes - 1).counts_values);
+    EXPECT_EQ(plan.second_bits != 0, plan.takes_crowds) << "the second pass leaves the other array free";
+    EXPECT_FALSE(make_plan_on(n, kCrowdSharedBytes - 1).takes_crowds);
+    EXPECT_LE(n / BlockShape<4>::kFinishKeysMax, uint64_t{1} << plan.cell_bits) << "the list has room for all";
+    EXPECT_EQ(0u, plan.map_shares % (1u << plan.second_bits)) << "bins are whole";
+    EXPECT_LT(n / plan.huge_piece + n / kHugeCellKeys, uint64_t{1} << 24) << "pieces of huge cells have 24 bits";
+    EXPECT_EQ(0u, plan.huge_piece % (kValuePlaces * kValueWriteThreads)) << "pieces are written whole";
+    EXPECT_LT(n / plan.huge_chunk + 1 + 4 * (n / kHugeCellKeys), uint64_t{1} << 24) << "and so have counts";
+    // Equal cells of keys that are not even are taken where the map is not offered.
+    EXPECT_TRUE(plan.mapped_cells != 0 || !plan.takes_crowds || plan.cell_bits + 17 >= 32);
   }
   EXPECT_LT(kItemsMax / kHugeCellKeys, uint64_t{1} << 16) << "huge cells are numbered with 16 bits";
-  EXPECT_LT(kItemsMax / kHugePiece + kItemsMax / kHugeCellKeys, uint64_t{1} << 24) << "and their pieces with 24";
-  EXPECT_EQ(1u << kValueBitsMax, kValueParts * kValuePart) << "every value is in a part";
   EXPECT_EQ(0u, kValueWords % kValuePart) << "a block counts whole parts";
-  EXPECT_EQ(32 * kValueThreads, kValueWords) << "a thread owns 32 words";
-  EXPECT_EQ(0u, kHugePiece % (kValuePlaces * kValueWriteThreads)) << "pieces are written whole";
-  EXPECT_LT(BlockShape<4>::kFinishKeysMax, kHugeCellKeys) << "counters of 16 bits hold what a block may hold";
+  EXPECT_EQ(32 * kCrowdThreads, kValueWords) << "a thread owns 32 words";
+  EXPECT_LT(kCrowdKeysMax, 1u << 16) << "places have 16 bits";
 }
 
 TEST(StablePlan, AppliesWithinItsLimits) {

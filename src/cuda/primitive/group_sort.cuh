@@ -14,12 +14,12 @@ namespace gsort_internal {
 // neighbouring words and as many on either side as a digit can have, and sorts the whole by odd-even transposition,
 // which never moves a word past one of another digit. What happens near the window's ends is cut off as soon as it
 // cannot reach the run. kHalo + 1 words before
-// the first and as many behind the last are read; if any, they are of no digit of theirs.
+// the first and as many behind the last are read; if any, they are of no digit of theirs. to: may be `words`.
 template <int kItems, int kHalo, class U>
-__device__ __forceinline__ void sort_in_windows(U *words, uint32_t count) {
+__device__ __forceinline__ void sort_in_windows(const U *words, U *to, uint32_t count) {
   constexpr int kWindow = kItems + 2 * kHalo;
   U window[kWindow];
-  U *const first = words + threadIdx.x * kItems - kHalo;
+  const U *const first = words + threadIdx.x * kItems - kHalo;
   const bool any = threadIdx.x * kItems < count;
   if (any) {
 #pragma unroll
@@ -37,9 +37,14 @@ __device__ __forceinline__ void sort_in_windows(U *words, uint32_t count) {
   __syncthreads();
   if (any) {
 #pragma unroll
-    for (int i = 0; i < kItems; ++i) first[kHalo + i] = window[kHalo + i];
+    for (int i = 0; i < kItems; ++i) to[threadIdx.x * kItems + i] = window[kHalo + i];
   }
   __syncthreads();
+}
+
+template <int kItems, int kHalo, class U>
+__device__ __forceinline__ void sort_in_windows(U *words, uint32_t count) {
+  sort_in_windows<kItems, kHalo>(words, words, count);
 }
 
 // Four neighbouring counts become the first places of their digits, the first of which is `first`.

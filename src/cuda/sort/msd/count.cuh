@@ -18,7 +18,7 @@ namespace gsort_internal::sort::msd {
 // Clears the counters of cells and the map's weights, by all blocks but the first.
 template <class U>
 __device__ __forceinline__ void clear_counters(const Arguments<U> &arguments) {
-  const uint32_t cells = max(arguments.plan.mapped_cells, 1u << arguments.plan.cell_bits);
+  const uint32_t cells = max(mapped_cells<U>(arguments.plan), 1u << arguments.plan.cell_bits);
   const uint32_t first = (blockIdx.x - 1) * kSampleThreads + threadIdx.x;
   for (uint32_t i = first; i < cells; i += (gridDim.x - 1) * kSampleThreads) arguments.cells[i] = 0;
   if (arguments.plan.mapped_cells == 0) return;
@@ -89,18 +89,24 @@ __global__ void __launch_bounds__(kSampleThreads)
   if (threadIdx.x != 0) return;
   const bool wide_enough = range_bits >= arguments.plan.cell_bits && range_bits > 8;
   const bool many_equal = meetings > Sample::kMeetingsMax;
+  const Plan &plan = arguments.plan;
+  // Bytes of the keys that differ: passes of the LSD sort, which is quicker with so few, but for data that is even.
+  uint32_t passes = 0;
+  for (uint64_t differ = all_and ^ all_or; differ != 0; differ >>= 8) passes += (differ & 0xff) != 0;
+  const bool takes_crowds = sizeof(U) == 4 && plan.takes_crowds;
+  const bool for_passes = takes_crowds && many_equal && passes <= (plan.map_shares <= kFewShares ? 3u : 2u);
+  const bool mapped = (any_crowded || (takes_crowds && many_equal)) && plan.mapped_cells != 0;
   // Uneven keys have rare ones that the sample misses: the smallest of floats in [0, 1) have another prefix.
-  if (any_crowded) range_bits = sizeof(U) == 4 ? 32 : min(range_bits + 4, 64u);
-  const bool counting = sizeof(U) == 4 && arguments.plan.counts_values && range_bits > 8 &&
-                        range_bits - arguments.plan.cell_bits <= kValueBitsMax;
-  const bool mapped = any_crowded && !(counting && many_equal) && arguments.plan.mapped_cells != 0;
-  const bool served = counting || ((!any_crowded || mapped) && !many_equal && wide_enough);
-  const bool go = served && !splitters_only;
+  if (any_crowded || mapped) range_bits = sizeof(U) == 4 ? 32 : min(range_bits + 4, 64u);
+  const bool even = !any_crowded && !many_equal && wide_enough;
+  // Crowded cells that are not the map's have a table for all their values, or they are few.
+  const bool served = takes_crowds ? mapped || even || (wide_enough && range_bits <= plan.cell_bits + 17)
+                                   : (mapped && !many_equal && wide_enough) || even;
+  const bool go = served && !for_passes && !splitters_only;
   arguments.state->mapped = mapped;
-  arguments.state->counting = counting;
-  arguments.state->counted = 0;
+  arguments.state->takes_crowds = takes_crowds;
+  arguments.state->crowded = 0;
   arguments.state->huge = 0;
-  arguments.state->overfull_keys = arguments.state->long_keys = 0;
   arguments.state->map_tickets = 0;
   arguments.state->go = go;
   arguments.state->sorted = go;
@@ -113,28 +119,31 @@ __global__ void __launch_bounds__(kSampleThreads)
   arguments.state->prefix = static_cast<U>(all_and) & static_cast<U>(~below);
 }
 
-// Lists a cell with more keys than the finish holds among those whose values are counted, if there are such.
+// Lists a cell with more keys than the finish takes, if such cells are taken.
 template <class U>
-__device__ __forceinline__ bool list_overfull_cell(const Arguments<U> &arguments, uint32_t cell, uint32_t count) {
-  if (!counts_values(*arguments.state)) return false;
-  atomicAdd(&arguments.state->overfull_keys, count);
-  if (count < huge_cell_keys(bits_below_cell(arguments))) {
-    arguments.counted[atomicAdd(&arguments.state->counted, 1u)] = cell;
-    if (count >= kLongCellKeys) atomicAdd(&arguments.state->long_keys, count);
+__device__ __forceinline__ bool list_crowded_cell([[maybe_unused]] const Arguments<U> &arguments,
+                                                  [[maybe_unused]] uint32_t cell, [[maybe_unused]] uint32_t count) {
+  if constexpr (sizeof(U) == 4) {
+    if (arguments.state->takes_crowds == 0) return false;
+    const KeyRange range = range_of_cell(arguments, cell);
+    if (count <= kCrowdKeysMax || !is_huge(count, range)) {
+      arguments.crowded[atomicAdd(&arguments.state->crowded, 1u)] = cell;
+      return true;
+    }
+    const HugeCounts number(atomicAdd(&arguments.state->huge, HugeCounts::of_cell(count, range, arguments.plan)));
+    HugeCell &huge = arguments.huge[number.cells];
+    huge.cell = cell;
+    huge.first_count = number.counts, huge.first_piece = number.pieces;
+    huge.begin = range.begin, huge.last = range.last;
+    for (uint32_t part = 0; part < kValueParts; ++part) huge.totals[part] = 0;
     return true;
   }
-  const HugeCounts number(atomicAdd(&arguments.state->huge, HugeCounts::of_cell(count)));
-  HugeCell &huge = arguments.huge[number.cells];
-  huge.cell = cell;
-  huge.first_chunk = number.chunks;
-  huge.first_piece = number.pieces;
-  for (uint32_t part = 0; part < kValueParts; ++part) huge.totals[part] = 0;
-  return true;
+  return false;
 }
 
 // Turns the counts of `cells` neighbouring cells into places, the first of which is `before`; adds them up in `before`.
-// Returns whether a cell has more keys than the finish holds and is not listed to be counted by values. staged: room
-// for the counts and a 32nd more.
+// Returns whether a cell has more keys than the finish takes and is not listed. staged: room for the counts and a 32nd
+// more.
 template <class U>
 __device__ __forceinline__ bool scan_cells(const Arguments<U> &arguments, uint32_t first_cell, uint32_t cells,
                                            uint32_t *staged, uint32_t *warp_totals, uint32_t &before) {
@@ -151,7 +160,7 @@ __device__ __forceinline__ bool scan_cells(const Arguments<U> &arguments, uint32
   for (uint32_t i = 0; i < own && own_first + i < cells; ++i) {
     const uint32_t count = staged[padded(own_first + i)];
     if (count > BlockShape<sizeof(U)>::kFinishKeysMax)
-      overfull |= !list_overfull_cell(arguments, first_cell + own_first + i, count);
+      overfull |= !list_crowded_cell(arguments, first_cell + own_first + i, count);
     sum += count;
   }
   uint32_t place = before + block_exclusive_sum<kThreads>(sum, warp_totals, total);
@@ -186,16 +195,8 @@ __device__ __forceinline__ void make_bin_places(const Arguments<U> &arguments, u
   if (threadIdx.x == 0) arguments.bin_first[bins] = keys, arguments.first_tile[bins] = tiles;
 }
 
-// Whether the LSD sort is quicker with listed cells. Behind a barrier that follows their listing.
-template <class U>
-__device__ __forceinline__ bool cells_are_for_passes(const Arguments<U> &arguments, uint32_t keys) {
-  if (!counts_values(*arguments.state)) return false;
-  const uint32_t held = keys - __ldcg(&arguments.state->overfull_keys);
-  return __ldcg(&arguments.state->long_keys) > keys / kLongShare && held > keys / kHeldShare;
-}
-
 // Places of cells and cursors of the second pass, by one block of kHistogramThreads, `at_once` cells at a time. A cell
-// with more keys than is taken anywhere, or too many that take long, turns the data away. Returns whether it did.
+// with more keys than is taken turns the data away. Returns whether it did.
 template <class U>
 __device__ __forceinline__ bool make_cell_places(const Arguments<U> &arguments, uint32_t cells, uint32_t at_once,
                                                  uint32_t *staged, uint32_t *warp_totals) {
@@ -205,7 +206,7 @@ __device__ __forceinline__ bool make_cell_places(const Arguments<U> &arguments, 
     overfull |= scan_cells(arguments, cell, at_once, staged, warp_totals, total);
   if (threadIdx.x == 0) arguments.cells[cells] = total;
   // Behind the barrier every thread may read the places.
-  overfull = __syncthreads_or(overfull || (threadIdx.x == 0 && cells_are_for_passes(arguments, total)));
+  overfull = __syncthreads_or(overfull);
   if (overfull && threadIdx.x == 0) turn_away(arguments.state);
   return overfull;
 }
@@ -241,7 +242,7 @@ __device__ __forceinline__ void count_keys(const U *keys_in, uint64_t n, const K
   const Plan &plan = arguments.plan;
   const uint32_t range_bits = arguments.state->range_bits, align = map_align(arguments);
   const uint32_t bits = plan.counted_late ? plan.first_bits : plan.cell_bits;
-  const uint32_t cells = kMapped ? plan.mapped_cells : 1u << bits, shift = kMapped ? 0 : range_bits - bits;
+  const uint32_t cells = kMapped ? mapped_cells<U>(plan) : 1u << bits, shift = kMapped ? 0 : range_bits - bits;
   const U prefix = arguments.state->prefix;
   const U prefix_mask = range_bits >= sizeof(U) * 8 ? U{0} : static_cast<U>(~U{0} << range_bits);
   uint32_t *const map = counts + cells;
@@ -265,7 +266,7 @@ __device__ __forceinline__ void count_keys(const U *keys_in, uint64_t n, const K
       if (!whole && base + i * kHistogramThreads + threadIdx.x >= n) continue;
       const U ordered = codec.encode(key[i]);
       foreign |= ((ordered ^ prefix) & prefix_mask) != 0;
-      const uint32_t cell = kMapped ? mapped_cell(map, leading_bits(ordered, align))
+      const uint32_t cell = kMapped ? mapped_cell<U>(map, leading_bits(ordered, align))
                                     : static_cast<uint32_t>(ordered >> shift) & (cells - 1);
       atomicAdd(&counts[cell], 1);
     }

@@ -29,7 +29,7 @@ struct FinishStorage {
                 kWindowHalo];
   uint32_t warp_totals[BlockShape<sizeof(U)>::kFinishThreads / 32];
   uint32_t cell[5];  // its place, number of keys, digits
-  Groups<U> groups;
+  Groups<BlockShape<sizeof(U)>::kFinishKeysMax> groups;
 };
 
 // Digits of a cell of a power of two's width. A shift of at least 2 bits is taken together with the multiplication by a
@@ -44,28 +44,26 @@ struct ShiftDigits {
     return (static_cast<uint32_t>(key >> shift) & mask) * 4;
   }
   __device__ __forceinline__ bool exact() const { return shift == 0; }
-  __device__ __forceinline__ uint32_t low_bits() const { return shift; }
   __device__ __forceinline__ void put(volatile uint32_t *words) const { words[0] = shift, words[1] = mask; }
   __device__ __forceinline__ void get(const volatile uint32_t *words) { shift = words[0], mask = words[1]; }
 };
 
-// Digits of a cell of the map: of where a key lies above the cell's first place, by a factor of the cell's. Keys below,
-// from parts of the range where the sample had none, have digit 0.
+// Digits of a cell of the map: of where a key lies above the cell's first place, by a factor of the cell's. 8-byte keys
+// below, from parts of the range where the sample had none, have digit 0.
 template <class U>
 struct MappedDigits;
 
 template <>
 struct MappedDigits<uint32_t> {
-  uint32_t below, factor;  // below: one less than the first place
+  uint32_t below, factor;  // below: one less than the first place, or 0; factor ~0: every value has a digit
 
   MappedDigits() = default;
   __device__ __forceinline__ MappedDigits(uint32_t, TwoWords range) : below(range.x), factor(range.y) {}
   __device__ __forceinline__ uint32_t counter_offset(uint32_t key) const {
-    return __umulhi(max(key, below) - below, factor) * 4;
+    return __umulhi(key - below, factor) * 4;
   }
-  // But for digit 0, which keys below the first place share.
+  // Of the first cell the values 0 and 1 share a digit.
   __device__ __forceinline__ bool exact() const { return factor == ~0u && below != 0; }
-  __device__ __forceinline__ uint32_t low_bits() const { return 32; }  // not some bits of a key
   __device__ __forceinline__ void put(volatile uint32_t *words) const { words[0] = below, words[1] = factor; }
   __device__ __forceinline__ void get(const volatile uint32_t *words) { below = words[0], factor = words[1]; }
 };
@@ -99,6 +97,30 @@ __device__ __forceinline__ uint32_t *counter_at(uint32_t *counters, uint32_t off
 
 // How many keys the fullest digit of a cell has: up to kFewGroup, up to kWindowGroup, or more.
 enum class Crowd { kFew, kWindow, kMany };
+
+// Cells four times as wide as they are on average have factors below the number of cells, shifted.
+constexpr uint32_t kWideShift = kFinishBits - 2;
+
+// Digits for the range of the keys that a cell has, where those that it can have are many. By way of storage.cell. Begins
+// and ends with a barrier.
+__device__ __forceinline__ void tighten_digits(const uint32_t *from, uint32_t count, FinishStorage<uint32_t> &storage) {
+  if (threadIdx.x == 0) storage.warp_totals[0] = ~0u, storage.warp_totals[1] = 0;
+  __syncthreads();
+  uint32_t least = ~0u, most = 0;
+  for (uint32_t i = threadIdx.x; i < count; i += BlockShape<4>::kFinishThreads)
+    least = min(least, from[i]), most = max(most, from[i]);
+  least = warp_least(least), most = warp_greatest(most);
+  if (lane_id() == 0) atomicMin(&storage.warp_totals[0], least), atomicMax(&storage.warp_totals[1], most);
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    least = storage.warp_totals[0];
+    const uint32_t below = least - (least != 0), last = storage.warp_totals[1] - below;
+    // As KeyRange::factor or a little less, without a call.
+    const float factor = __fdividef(35184372088832.0f, static_cast<float>(last) + 1.0f) * (1.0f - 0x1p-20f);
+    storage.cell[2] = below, storage.cell[3] = last < kFinishDigits ? ~0u : static_cast<uint32_t>(factor);
+  }
+  __syncthreads();
+}
 
 // Ranks one cell of `count` keys into storage. The first kSure keys of every thread are there.
 template <class U, int kSure, class Digits>
@@ -161,18 +183,22 @@ __device__ __forceinline__ void store_cell(const U *sorted, U *to, uint32_t coun
   }
 }
 
-// Puts the keys of digits with more than the windows order in order. What it needs of the cell it reads anew: arguments
-// would spill.
-template <class U, class Digits>
-__device__ __noinline__ void sort_crowded_digits(FinishStorage<U> &storage) {
-  U *const sorted = storage.padded_keys + kWindowGroup;
-  if constexpr (sizeof(U) == 4) {
-    Digits digits;
-    digits.get(storage.cell + 2);
-    if (digits.low_bits() <= kLowBitsMax)
-      return count_large_groups(sorted, storage.cell[1], digits.low_bits(), storage.counters, storage.groups);
+// Puts the keys of digits with more than the windows order in order, in place of the counters. Returns whether others
+// have several keys.
+template <class U>
+__device__ __noinline__ bool sort_crowded_digits(FinishStorage<U> &storage) {
+  const uint32_t count = storage.cell[1];
+  bool several = false;
+  for (uint32_t i = threadIdx.x; i < kFinishDigits; i += BlockShape<sizeof(U)>::kFinishThreads) {
+    const uint32_t begin = storage.counters[i], end = i + 1 < kFinishDigits ? storage.counters[i + 1] : count;
+    if (end - begin > kWindowGroup)
+      storage.groups.list(begin, end - begin);
+    else
+      several |= end - begin > 1;
   }
-  sort_large_groups(sorted, storage.cell[1], storage.counters, storage.groups);
+  several = __syncthreads_or(several);
+  sort_listed_groups(storage.padded_keys + kWindowGroup, storage.groups, storage.counters);
+  return several;
 }
 
 // Sorts one cell.
@@ -185,18 +211,11 @@ __device__ __forceinline__ void finish_cell(const U *from, U *to, uint32_t count
   const volatile uint32_t *const cell = storage.cell;
   Digits same_digits;
   same_digits.get(cell + 2);
-  bool in_order = same_digits.exact();
-  if (in_order) {
-    bool differ = false;
-    for (uint32_t i = threadIdx.x; i < storage.counters[1]; i += blockDim.x) differ |= sorted[i] != sorted[0];
-    in_order = !__syncthreads_or(differ);
-  }
-  if (!in_order) {
+  if (!same_digits.exact()) {
     constexpr int kItems = BlockShape<sizeof(U)>::kFinishItems;
-    if (crowd == Crowd::kMany) sort_crowded_digits<U, Digits>(storage);
     if (crowd == Crowd::kFew)
       sort_in_windows<kItems, kFewGroup - 1>(sorted, cell[1]);
-    else
+    else if (crowd == Crowd::kWindow || sort_crowded_digits<U>(storage))
       sort_in_windows<kItems, kWindowHalo>(sorted, cell[1]);
   }
   if (codec.is_identity())
@@ -205,12 +224,26 @@ __device__ __forceinline__ void finish_cell(const U *from, U *to, uint32_t count
     store_cell<U, false>(sorted, to + cell[0], cell[1], codec);
 }
 
-// A cell with more keys than a block holds is left to be counted; if in several chunks, its table is cleared here.
+// The table of a huge cell that is counted in several chunks is cleared here.
 __device__ __forceinline__ void prepare_counting(uint32_t *table, uint32_t count,
                                                  const Arguments<uint32_t> &arguments) {
-  const uint32_t bits = bits_below_cell(arguments);
-  if (count < huge_cell_keys(bits) || count <= kHugeChunk) return;
-  for (uint32_t i = threadIdx.x; i < 1u << bits; i += BlockShape<4>::kFinishThreads) table[i] = 0;
+  if (count <= arguments.plan.huge_chunk) return;
+  const KeyRange range = range_of_cell(arguments, blockIdx.x);
+  if (!is_huge(count, range)) return;
+  for (uint32_t i = threadIdx.x; i <= range.last; i += BlockShape<4>::kFinishThreads) table[i] = 0;
+}
+
+// A cell of at most 32 keys, by one warp.
+template <class U>
+__device__ __forceinline__ void finish_few(const U *from, U *to, uint32_t count, const KeyCodec<U> &codec) {
+  if (threadIdx.x >= 32) return;
+  const U key = from[min(lane_id(), count - 1)];
+  uint32_t place = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    const U other = __shfl_sync(kFullWarp, key, i);
+    place += other < key || (other == key && i < lane_id());
+  }
+  if (lane_id() < count) to[place] = codec.decode(key);
 }
 
 // A block a cell. `to` may be `from`: a cell is loaded whole before any of it is stored.
@@ -229,9 +262,10 @@ __global__ void __launch_bounds__(BlockShape<sizeof(U)>::kFinishThreads,
   if constexpr (sizeof(U) == 4) {
     if (count > BlockShape<4>::kFinishKeysMax) return prepare_counting(spare + place, count, arguments);
   }
+  if (count <= 32) return finish_few(from + place, to + place, count, codec);
   if (threadIdx.x == 0) {
     storage.cell[0] = place, storage.cell[1] = count;
-    storage.groups.listed = 0;
+    storage.groups.listed = storage.groups.huge_listed = 0;
     // Cells of 4-byte keys, of which two are in work on an SM, gain nothing by it.
     const uint32_t later = blockIdx.x + arguments.ahead;
     if (sizeof(U) == 8 && later < cut_of(arguments).cells) {
@@ -240,8 +274,14 @@ __global__ void __launch_bounds__(BlockShape<sizeof(U)>::kFinishThreads,
     }
   }
   if (arguments.state->mapped != 0) {
-    const MappedDigits<U> digits(map_align(arguments), arguments.ranges[blockIdx.x]);
+    MappedDigits<U> digits(map_align(arguments), arguments.ranges[blockIdx.x]);
     if (threadIdx.x == 0) digits.put(storage.cell + 2);
+    if constexpr (sizeof(U) == 4) {
+      if (digits.factor < arguments.plan.map_shares << kWideShift) {
+        tighten_digits(from + place, count, storage);
+        digits.get(storage.cell + 2);
+      }
+    }
     if (count >= kMappedSure * kThreads)
       finish_cell<U, kMappedSure>(from + place, to, count, digits, codec, storage);
     else

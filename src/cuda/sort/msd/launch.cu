@@ -6,6 +6,7 @@
 #include "cuda/engine/check.h"
 #include "cuda/engine/launch_chain.h"
 #include "cuda/sort/msd/count.cuh"
+#include "cuda/sort/msd/crowds.cuh"
 #include "cuda/sort/msd/finish.cuh"
 #include "cuda/sort/msd/msd.h"
 #include "cuda/sort/msd/partition.cuh"
@@ -13,7 +14,6 @@
 #include "cuda/sort/msd/split_finish.cuh"
 #include "cuda/sort/msd/split_partition.cuh"
 #include "cuda/sort/msd/split_sample.cuh"
-#include "cuda/sort/msd/values.cuh"
 
 namespace gsort_internal::sort::msd {
 namespace {
@@ -45,7 +45,8 @@ void launch_count(LaunchChain &launcher, const Sort<U> &sort, const Arguments<U>
   if (arguments.plan.mapped_cells != 0) {
     constexpr uint32_t kKeys = kMapThreads * kMapItems;
     const uint64_t by_keys = sort.n / (uint64_t{kKeys} * 8);
-    const uint32_t blocks = by_keys < kMapBlocksMax ? static_cast<uint32_t>(by_keys) : kMapBlocksMax;
+    const uint32_t most = sizeof(U) == 4 ? share_blocks(sort.n) : kMapBlocksMax;
+    const uint32_t blocks = by_keys < most ? static_cast<uint32_t>(by_keys) : most;
     const uint32_t part = static_cast<uint32_t>(sort.n / (uint64_t{blocks} * kKeys / 8));
     launcher(msd_map_kernel<U>, "msd_map_kernel", blocks, kMapThreads, static_cast<uint32_t>(sizeof(MapStorage)),
              sort.keys_in, part, sort.codec, arguments);
@@ -89,14 +90,16 @@ void launch_moves(LaunchChain &launcher, const Sort<U> &sort, const Arguments<U>
                kHistogramThreads, 4 * kLateCells / 32 * 33, sort.scratch, static_cast<uint32_t>(sort.n), arguments);
     launch_partition<U, false>(launcher, sort, arguments, sort.scratch, sort.keys_out);
   }
-  launcher(msd_finish_kernel<U>, "msd_finish_kernel", cells_max(arguments.plan), BlockShape<sizeof(U)>::kFinishThreads,
+  const uint32_t cells = arguments.plan.mapped_cells == 0 || sizeof(U) == 8 ? cells_max(arguments.plan)
+                                                                            : arguments.plan.map_shares;
+  launcher(msd_finish_kernel<U>, "msd_finish_kernel", cells, BlockShape<sizeof(U)>::kFinishThreads,
            static_cast<uint32_t>(sizeof(FinishStorage<U>)), in_scratch ? sort.scratch : sort.keys_out, sort.keys_out,
            sort.scratch, sort.codec, arguments);
   if constexpr (sizeof(U) == 4) {
-    if (!arguments.plan.counts_values) return;
+    if (!arguments.plan.takes_crowds) return;
     const uint32_t blocks = launcher.context.device->multiprocessors;
-    launcher(msd_count_values_kernel<U>, "msd_count_values_kernel", blocks, kValueThreads,
-             static_cast<uint32_t>(sizeof(CountStorage)), sort.keys_out, sort.scratch, sort.codec, arguments);
+    launcher(msd_crowds_kernel<U>, "msd_crowds_kernel", blocks, kCrowdThreads,
+             static_cast<uint32_t>(sizeof(CrowdStorage)), sort.keys_out, sort.scratch, sort.codec, arguments);
     launcher(msd_write_values_kernel<U>, "msd_write_values_kernel", 3 * blocks, kValueWriteThreads,
              static_cast<uint32_t>(sizeof(WriteStorage)), sort.keys_out, sort.scratch, sort.codec, arguments);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The map of the MSD sort: where keys spread unevenly, a large sample gives every part of the range as many cells as it
-// has keys.
+// has keys. This file makes the map that shares.h describes for 4-byte keys; for 8-byte keys it gives every entry of the
+// range cells of its own.
 #ifndef GSORT_CUDA_SORT_MSD_MAP_CUH_
 #define GSORT_CUDA_SORT_MSD_MAP_CUH_
 
@@ -20,6 +21,9 @@ struct MapStorage {
   uint32_t needs[kMapEntries];  // see needed_weight
 };
 static_assert(sizeof(MapStorage) == kMapWeights * sizeof(uint16_t), "in place of the counters of weights");
+
+// With needed_weight: the entry begins or ends with nothing; one of its parts has more than half of its keys.
+constexpr uint32_t kOpenEnd = 1u << 31, kLumpy = 1u << 30;
 
 // Sampled keys that an entry's cells, which are equally wide, have to be enough for: as if the densest place of the
 // entry was everywhere in it. That is one of its four parts, or an end of it, where the slope from one part to the next
@@ -41,8 +45,8 @@ __device__ __forceinline__ uint32_t entry_weight(const MapStorage &storage, uint
   const uint32_t left = entry != 0 ? storage.sums[entry - 1] : 0;
   const uint32_t right = entry + 1 < kMapEntries ? storage.sums[entry + 1] : 0;
   const uint32_t needs = storage.needs[entry], chance = static_cast<uint32_t>(sqrtf(static_cast<float>(own)));
-  uint32_t most = max(needs & 0x7fffffffu, min((left + own + right) / 3, own + 3 * chance));
-  if (needs >> 31 != 0) most = max(most, max(left, right));
+  uint32_t most = max(needs & (kLumpy - 1), min((left + own + right) / 3, own + 3 * chance));
+  if ((needs & kOpenEnd) != 0) most = max(most, max(left, right));
   return most + chance;
 }
 
@@ -53,21 +57,102 @@ __device__ __forceinline__ uint32_t needed_cells(uint32_t sampled, float cell_ro
   return sampled == 0 ? 0 : static_cast<uint32_t>((keys + 3.5f * sqrtf(keys) + 6) / cell_room) + 1;
 }
 
+// Adds the weights up by entry. By one block of kMapThreads.
+template <class U>
+__device__ __forceinline__ void weigh_entries(const Arguments<U> &arguments, MapStorage &storage) {
+  __syncthreads();
+  for (uint32_t entry = threadIdx.x; entry < kMapEntries; entry += kMapThreads) {
+    static_assert(kMapWeights == 4 * kMapEntries, "an entry has four parts");
+    const uint4 parts = __ldcg(reinterpret_cast<const uint4 *>(arguments.weights) + entry);
+    storage.sums[entry] = parts.x + parts.y + parts.z + parts.w;
+    const uint32_t most = max(max(parts.x, parts.y), max(parts.z, parts.w));
+    storage.needs[entry] = needed_weight(parts) | (parts.x == 0 || parts.w == 0 ? kOpenEnd : 0) |
+                           (2 * most > storage.sums[entry] ? kLumpy : 0);
+  }
+  __syncthreads();
+}
+
+// Whether a cell begins where an entry does: keys of a heavy entry then share none with those of a much lighter one,
+// whose values are many. Entries of less than kApart cells leave cells that a block has room for.
+constexpr uint32_t kApart = 4;
+__device__ __forceinline__ bool begins_cell(uint32_t before, uint32_t weight, float cell_weight) {
+  const uint32_t less = min(before, weight), more = max(before, weight);
+  return static_cast<float>(more) >= kApart * cell_weight && more > 4 * less;
+}
+
+// Lumpy entries with between kLumpLeast and kLumpMost cells' worth of keys make cells that take a block long. Where more
+// than a kLumpShare-th of the keys are in such, the LSD sort of few keys is quicker (H200, 2026-11-22).
+constexpr float kLumpLeast = 1.4f, kLumpMost = 9.0f;
+constexpr uint32_t kLumpShare = 10;
+
+// Makes the map of 4-byte keys: see shares.h. Where many entries are uneven inside, more cells for those would be taken
+// from where keys are: all then have what was sampled. By one block of kMapThreads.
+__device__ __forceinline__ void make_shares(const Arguments<uint32_t> &arguments, MapStorage &storage,
+                                            uint32_t *warp_totals) {
+  constexpr uint32_t kOwn = kMapEntries / kMapThreads;
+  const uint32_t cells = arguments.plan.map_shares, first_entry = threadIdx.x * kOwn;
+  weigh_entries(arguments, storage);
+  uint32_t weights[kOwn], sampled = 0, sum = 0, total_sampled, total;
+#pragma unroll
+  for (uint32_t i = 0; i < kOwn; ++i) {
+    weights[i] = entry_weight(storage, first_entry + i);
+    sampled += storage.sums[first_entry + i];
+    sum += weights[i];
+  }
+  const uint32_t sampled_before = block_exclusive_sum<kMapThreads>(sampled, warp_totals, total_sampled);
+  if (cells <= kFewShares) {
+    const float share = static_cast<float>(total_sampled) / static_cast<float>(cells);
+    uint32_t lumps = 0, total_lumps;
+    for (uint32_t i = 0; i < kOwn; ++i) {
+      const uint32_t keys = storage.sums[first_entry + i];
+      const bool middling = keys > kLumpLeast * share && keys < kLumpMost * share;
+      if (middling && (storage.needs[first_entry + i] & kLumpy) != 0) lumps += keys;
+    }
+    block_exclusive_sum<kMapThreads>(lumps, warp_totals, total_lumps);
+    if (total_lumps > total_sampled / kLumpShare) {
+      if (threadIdx.x == 0) turn_away(arguments.state);
+      return;
+    }
+  }
+  uint32_t before = block_exclusive_sum<kMapThreads>(sum, warp_totals, total);
+  const bool plain = uint64_t{total} * 2 > uint64_t{total_sampled} * 3;
+  if (plain) before = sampled_before, total = total_sampled;
+  uint32_t *const words = storage.needs;  // weights, then words; every thread has read its neighbours' needs
+  for (uint32_t i = 0; i < kOwn; ++i) words[first_entry + i] = plain ? storage.sums[first_entry + i] : weights[i];
+  __syncthreads();
+  const float cell_weight = static_cast<float>(total) / static_cast<float>(cells);
+  uint32_t apart = 0, total_apart, left = first_entry == 0 ? words[0] : words[first_entry - 1];
+#pragma unroll
+  for (uint32_t i = 0; i < kOwn; ++i) {
+    weights[i] = words[first_entry + i];
+    if (begins_cell(left, weights[i], cell_weight)) apart |= 1u << i;
+    left = weights[i];
+  }
+  uint32_t apart_before = block_exclusive_sum<kMapThreads>(__popc(apart), warp_totals, total_apart);
+  const uint32_t last = cells * kShareUnit - 1;
+  const double eighths = static_cast<double>((cells - total_apart) * kShareUnit) / total;  // of one sampled key
+#pragma unroll
+  for (uint32_t i = 0; i < kOwn; ++i) {
+    const bool begins = (apart >> i & 1) != 0;
+    apart_before += begins;
+    const uint32_t place = static_cast<uint32_t>(before * eighths) + apart_before * kShareUnit;
+    words[first_entry + i] = min(begins ? place / kShareUnit * kShareUnit : place, last);
+    before += weights[i];
+  }
+  __syncthreads();
+  for (uint32_t entry = threadIdx.x; entry < kMapEntries; entry += kMapThreads) {
+    const uint32_t place = words[entry], next = entry + 1 < kMapEntries ? words[entry + 1] : last + 1;
+    arguments.map[entry] = share_word(place, next - place);
+  }
+}
+
 // Makes the map out of `weights`: every entry gets cells in proportion, and one more. What rounding down leaves goes to
 // entries that need more cells than that. cell_room: see needed_cells. By one block of kMapThreads.
 template <class U>
 __device__ __forceinline__ void make_map(const Arguments<U> &arguments, float cell_room, MapStorage &storage,
                                          uint32_t *warp_totals) {
   constexpr uint32_t kOwn = kMapEntries / kMapThreads;
-  __syncthreads();
-  for (uint32_t entry = threadIdx.x; entry < kMapEntries; entry += kMapThreads) {
-    static_assert(kMapWeights == 4 * kMapEntries, "an entry has four parts");
-    const uint4 parts = __ldcg(reinterpret_cast<const uint4 *>(arguments.weights) + entry);
-    storage.sums[entry] = parts.x + parts.y + parts.z + parts.w;
-    // The upper bit: the entry begins or ends with nothing.
-    storage.needs[entry] = needed_weight(parts) | (parts.x == 0 || parts.w == 0 ? 0x80000000u : 0);
-  }
-  __syncthreads();
+  weigh_entries(arguments, storage);
   uint32_t weights[kOwn], used = 0, sampled = 0, sum = 0, total_sampled, entries_used, total_weight, total_cells,
                           total_missing, cells = 0, missing = 0;
 #pragma unroll
@@ -86,13 +171,7 @@ __device__ __forceinline__ void make_map(const Arguments<U> &arguments, float ce
   const uint32_t most = arguments.plan.mapped_cells - 1;
   const uint64_t shared_out = min(most - min(entries_used, most), arguments.plan.map_shares);
   if (uint64_t{total_weight} * 2 > uint64_t{total_sampled} * 3 || 4 * shared_out + 4 < 3 * arguments.plan.map_shares) {
-    // Equal cells do for 4-byte keys, if what does not fit them can be counted.
-    if (threadIdx.x == 0) {
-      if (sizeof(U) == 4 && arguments.state->counting != 0)
-        arguments.state->mapped = 0;
-      else
-        turn_away(arguments.state);
-    }
+    if (threadIdx.x == 0) turn_away(arguments.state);
     return;
   }
 #pragma unroll
@@ -153,10 +232,15 @@ __global__ void __launch_bounds__(kMapThreads)
     if ((pair & 0xffffu) != 0) atomicAdd(&arguments.weights[2 * i], pair & 0xffffu);
     if (pair >> 16 != 0) atomicAdd(&arguments.weights[2 * i + 1], pair >> 16);
   }
-  // Eight keys out of each `part` are sampled. 0.95: the finish's cells less 4 deviations of their keys.
-  const float cell_room = 0.95f * 8 * BlockShape<sizeof(U)>::kFinishKeysMax / static_cast<float>(part);
-  if (is_last_block(&arguments.state->map_tickets, gridDim.x))
-    make_map(arguments, cell_room, *reinterpret_cast<MapStorage *>(pairs), warp_totals);
+  if (!is_last_block(&arguments.state->map_tickets, gridDim.x)) return;
+  MapStorage &storage = *reinterpret_cast<MapStorage *>(pairs);
+  if constexpr (sizeof(U) == 4) {
+    make_shares(arguments, storage, warp_totals);
+  } else {
+    // Eight keys out of each `part` are sampled. 0.95: the finish's cells less 4 deviations of their keys.
+    make_map(arguments, 0.95f * 8 * BlockShape<sizeof(U)>::kFinishKeysMax / static_cast<float>(part), storage,
+             warp_totals);
+  }
 }
 
 // The last entry whose first cell is at most `cell`; 0 if there is none.
@@ -170,31 +254,44 @@ __device__ __forceinline__ uint32_t entry_of_cell(const uint32_t *map, uint32_t 
 }
 
 // What the finish must know of a cell, see MappedDigits.
-template <class U>
 __device__ __forceinline__ TwoWords mapped_range(const uint32_t *map, uint32_t cell) {
   const uint32_t entry = entry_of_cell(map, cell), first = map[entry] & 0xffffu, cells = map[entry] >> 16;
   // Above the last entry that has cells: anywhere in the range.
-  if (cell - first >= cells) return {0, sizeof(U) == 8 ? kFinishDigits | 32u << 16 : kFinishDigits};
+  if (cell - first >= cells) return {0, kFinishDigits | 32u << 16};
   const uint32_t within = static_cast<uint32_t>(((uint64_t{cell - first} << kMapShift) + cells - 1) / cells);
   const uint32_t begin = (entry << kMapShift) + within, width = ((1u << kMapShift) + cells - 1) / cells;
-  if (sizeof(U) == 8) {
-    const uint32_t shift = 32 - __clz(static_cast<int>(width));  // of the 20 that a width has at most
-    return {begin, static_cast<uint32_t>((uint64_t{kFinishDigits} << shift) / width) | shift << 16};
-  }
-  const uint32_t factor =
-      width < kFinishDigits ? ~0u : static_cast<uint32_t>((uint64_t{kFinishDigits} << 32) / (width + 1));
-  return {begin - (begin != 0), factor};
+  const uint32_t shift = 32 - __clz(static_cast<int>(width));  // of the 20 that a width has at most
+  return {begin, static_cast<uint32_t>((uint64_t{kFinishDigits} << shift) / width) | shift << 16};
+}
+
+// The same for the cells of shares.h. Of a cell that can have no keys, anything.
+__device__ __forceinline__ TwoWords shared_range(const uint32_t *words, uint32_t cell, uint32_t cells) {
+  const uint64_t begin = first_key_of_cell(words, cell);
+  const uint64_t end = cell + 1 < cells ? first_key_of_cell(words, cell + 1) : uint64_t{1} << 32;
+  // Digits are of the distance from `below`.
+  const uint32_t below = static_cast<uint32_t>(begin - (begin != 0));
+  const uint32_t factor = KeyRange{below, static_cast<uint32_t>(end - 1) - below}.factor();
+  return {below, factor == 0 ? ~0u : factor};
 }
 
 // Writes what later kernels must know of cells and bins, by all blocks of the histogram together. map: in shared
 // memory.
 template <class U>
 __device__ __forceinline__ void describe_mapped_cells(const Arguments<U> &arguments, const uint32_t *map) {
-  const uint32_t cells = arguments.plan.mapped_cells, second_bits = arguments.plan.second_bits;
-  for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < cells; i += gridDim.x * blockDim.x) {
-    arguments.ranges[i] = mapped_range<U>(map, i);
-    // From the last entry with cells of the bin before, for it may be shared, and those behind it may have no cell.
-    if (i % (1u << second_bits) == 0) arguments.bin_entries[i >> second_bits] = i == 0 ? 0 : entry_of_cell(map, i - 1);
+  const uint32_t cells = mapped_cells<U>(arguments.plan), second_bits = arguments.plan.second_bits;
+  // A few threads of every block, for it takes them long.
+  for (uint32_t i = threadIdx.x * gridDim.x + blockIdx.x; i < cells; i += gridDim.x * blockDim.x) {
+    const bool first_of_bin = i % (1u << second_bits) == 0;
+    if constexpr (sizeof(U) == 4) {
+      arguments.ranges[i] = shared_range(map, i, cells);
+      if (first_of_bin)
+        arguments.bin_entries[i >> second_bits] =
+            min(static_cast<uint32_t>(first_key_of_cell(map, i) >> kMapShift), kMapEntries - 1);
+    } else {
+      arguments.ranges[i] = mapped_range(map, i);
+      // From the last entry with cells of the bin before, for it may be shared, and those behind it may have no cell.
+      if (first_of_bin) arguments.bin_entries[i >> second_bits] = i == 0 ? 0 : entry_of_cell(map, i - 1);
+    }
   }
   if (blockIdx.x == 0 && threadIdx.x == 0) arguments.bin_entries[cells >> second_bits] = kMapEntries - 1;
 }

@@ -67,7 +67,7 @@ struct Bins {
   const uint32_t *map;  // in shared memory, the place of entry 0
 
   __device__ __forceinline__ uint32_t operator()(U key) const {
-    if (kMapped) return (mapped_cell(map, leading_bits(key, align)) >> shift) & mask;
+    if (kMapped) return (mapped_cell<U>(map, leading_bits(key, align)) >> shift) & mask;
     return static_cast<uint32_t>(key >> shift) & mask;
   }
 };
@@ -224,7 +224,7 @@ __device__ __forceinline__ void partition_tile(const U *keys_in, U *keys_out, ui
   constexpr uint32_t kItems = BlockShape<sizeof(U)>::kPartitionItems;
   // Not read from the state: of the kernel's arguments, it takes no registers.
   const Plan &plan = arguments.plan;
-  const Cut cut = {kMapped ? plan.mapped_cells : 1u << plan.cell_bits, plan.second_bits};
+  const Cut cut = {kMapped ? mapped_cells<U>(plan) : 1u << plan.cell_bits, plan.second_bits};
   const Tile tile = kFirst ? first_pass_tile<U>(n) : second_pass_tile(arguments, cut);
   if (tile.count == 0) return;
   const uint32_t bin_count = kFirst ? cut.bins() : 1u << cut.second_bits;

@@ -71,23 +71,27 @@ constexpr uint64_t kItemsMax = uint64_t{kCellKeysMean} << kCellBitsMax;  // 2.26
 constexpr uint32_t kSharedBytesMin = (4u << kCountedBits) / 32 * 33 + 2048;
 static_assert((1u << LargeSample::kMeetingBits) / 8 + 2048 <= kSharedBytesMin, "the sample's table fits too");
 
-// Counting of values (see values.cuh). Counters of a block.
-constexpr uint32_t kValueThreads = 1024;
+// Cells of 4-byte keys with more keys than the finish takes (crowds.cuh): a block has room for so many.
+constexpr uint32_t kCrowdThreads = 1024;
+constexpr uint32_t kCrowdKeysMax = 1u << 15;
+constexpr uint32_t kCrowdDigits = 1u << 14;
+
+// Counting of values (values.cuh). Counters of a block.
 constexpr uint32_t kValueWords = 1u << 15;
 constexpr uint32_t kValuePlaces = 8;  // of a thread, written at a time
-constexpr uint32_t kValueSharedBytes = kValueWords / 32 * 33 * 4 + kValuePlaces * kValueThreads * 4 + 256;
-// Bits below a cell: with more, a block would have to read a cell more often than the LSD sort does.
-constexpr uint32_t kValueBitsMax = 17;
+constexpr uint32_t kValueParts = 16;  // of a huge cell
 constexpr uint32_t kValuePart = 1u << 13;  // values whose keys are added up
-constexpr uint32_t kValueParts = (1u << kValueBitsMax) / kValuePart;
-// Cells with so many keys, and as many as values, are counted by many blocks: keys that one counts, and writes.
-constexpr uint32_t kHugeCellKeys = 1u << 16;
-// Cells of so many keys take a block longest. Where they have more than a kLongShare-th of the keys, and others that a
-// block holds more than a kHeldShare-th, as bits of two words ANDed, the LSD sort is quicker (H200, 2026-11-22).
-constexpr uint32_t kLongCellKeys = 24576, kLongShare = 5, kHeldShare = 20;
-constexpr uint32_t kHugeChunk = 1u << 20;
-constexpr uint32_t kHugePiece = 1u << 16;
+// Cells with so many keys, as many as values, and few enough values, are counted by many blocks.
+constexpr uint32_t kHugeCellKeys = 36u << 10;
+constexpr uint32_t kHugeValuesMax = kValueParts * kValuePart;
 constexpr uint32_t kValueWriteThreads = 512;
+
+// Shared memory of a block that sorts crowded cells.
+constexpr uint32_t kCrowdSharedBytes = 4 * (kCrowdKeysMax + kCrowdDigits) + (25u << 10);
+
+// So many chunks, if all keys were in one cell: some for every block, so that none has much more to do than others.
+constexpr uint32_t kHugeChunks = 512, kHugeChunkLeast = 1u << 16, kHugeChunkMost = 1u << 20;
+constexpr uint32_t kHugePieceLeast = 1u << 13, kHugePieceMost = 1u << 16;
 
 struct Plan {
   uint32_t cell_bits;    // the cells are 2^cell_bits equal parts of the range that the keys' common prefix leaves
@@ -98,9 +102,10 @@ struct Plan {
   // For keys that spread unevenly: a table over the leading kMapBits gives every part of the range as many cells as
   // it has keys. 0: not offered. The second pass has bins for second_bits here, too.
   uint32_t mapped_cells;
-  uint32_t map_shares;  // of them, by weight
-  // Cells of 4-byte keys that the finish leaves may be sorted by counting their values: there are two passes.
-  bool counts_values;
+  uint32_t map_shares;  // of them, by weight; of 4-byte keys, all that are used
+  // Cells of 4-byte keys may have more keys than the finish takes: there are two passes.
+  bool takes_crowds;
+  uint32_t huge_chunk, huge_piece;  // keys of a huge cell that a block counts, and writes
 };
 
 constexpr uint32_t kMapBits = 13;
@@ -110,7 +115,12 @@ constexpr uint32_t kMapWeightBits = kMapBits + 2;  // keys are sampled by quarte
 constexpr uint32_t kMapWeights = 1u << kMapWeightBits;
 constexpr uint32_t kMapThreads = 1024;
 constexpr uint32_t kMapItems = 8;  // keys that a thread samples
+// A map of at most so many cells, of up to 35 million keys: below, what takes a block long is not made up for.
+constexpr uint32_t kFewShares = 5120;
 constexpr uint32_t kMapBlocksMax = 128;
+// Of 4-byte keys a cell's share in the sample is what says how full it is: blocks for 2^25 keys or less, 2^26, 2^27, and
+// more.
+constexpr uint32_t share_blocks(uint64_t n) { return n > uint64_t{1} << 27 ? 256 : n > uint64_t{1} << 26 ? 128 : 64; }
 
 // Every entry of the map that has keys begins a cell. Where that may be a large part of the cells, there are more.
 constexpr uint32_t kMapSpareCellBitsMax = 13;
@@ -121,7 +131,7 @@ constexpr bool applies(uint64_t n, uint32_t key_bytes) {
 
 // n within the bounds above. cell_bits: at least so many.
 constexpr Plan make_plan(uint64_t n, uint32_t cell_bits = 0) {
-  Plan plan = {cell_bits, 0, 0, false, 0, 0, false};
+  Plan plan = {cell_bits, 0, 0, false, 0, 0, false, kHugeChunkLeast, kHugePieceLeast};
   // Smaller cells while one pass suffices: more blocks for the finish to spread over the chip.
   while (n > uint64_t{plan.cell_bits < 8 ? kCellKeysMean / 2 : kCellKeysMean} << plan.cell_bits) ++plan.cell_bits;
   plan.first_bits = plan.cell_bits <= kPassBitsMax ? plan.cell_bits : (plan.cell_bits + 1) / 2;
@@ -132,7 +142,9 @@ constexpr Plan make_plan(uint64_t n, uint32_t cell_bits = 0) {
     plan.map_shares = 5u << (plan.cell_bits - 2);
     plan.mapped_cells = plan.cell_bits <= kMapSpareCellBitsMax ? 2u << plan.cell_bits : plan.map_shares;
   }
-  plan.counts_values = plan.cell_bits + kValueBitsMax >= 32;
+  plan.takes_crowds = plan.second_bits != 0;
+  while (plan.huge_chunk < kHugeChunkMost && n / plan.huge_chunk > kHugeChunks) plan.huge_chunk *= 2;
+  while (plan.huge_piece < kHugePieceMost && n / plan.huge_piece > 4 * kHugeChunks) plan.huge_piece *= 2;
   return plan;
 }
 static_assert(make_plan(kItemsMax).cell_bits == kCellBitsMax && make_plan(kItemsMax).second_bits == 9, "");
@@ -164,7 +176,7 @@ constexpr uint32_t histogram_bytes(const Plan &plan) {
 constexpr Plan make_plan_on(uint64_t n, uint32_t shared_bytes, uint32_t cell_bits = 0) {
   Plan plan = make_plan(n, cell_bits);
   if (shared_bytes < histogram_bytes(plan) + 1024) plan.mapped_cells = 0;
-  if (shared_bytes < kValueSharedBytes) plan.counts_values = false;
+  if (shared_bytes < kCrowdSharedBytes) plan.takes_crowds = false;
   return plan;
 }
 static_assert(histogram_bytes(make_plan(uint64_t{kCellKeysMean} << kCountedBits)) <= 226u << 10,

@@ -35,7 +35,7 @@ struct SplitFinishStorage {
   U scale_least;
   uint32_t count, scale_shift, scale_factor;
   SplitSegment<U> segments[kSplitSegmentsMax];
-  Groups<U> groups;
+  Groups<BlockShape<8>::kFinishKeysMax> groups;
 };
 
 // Maps keys from `least` on to digits of 13 bits and a fraction of 32.
@@ -213,10 +213,12 @@ __device__ __forceinline__ int disordered_threads(const U *sorted, uint32_t coun
 // Sorts the digits that have neighbours out of order and more keys than the windows order.
 template <class U>
 __device__ __forceinline__ void sort_disordered_digits(U *sorted, uint32_t count, const uint32_t *counters,
-                                                       Groups<U> &groups) {
-  constexpr uint32_t kLarge = sizeof(groups.large) / 4, kHuge = sizeof(groups.huge) / 4;
-  for (uint32_t i = threadIdx.x; i < kLarge; i += kSplitFinishThreads) groups.large[i] = 0;
-  if (threadIdx.x < kHuge) groups.huge[threadIdx.x] = 0;
+                                                       Groups<BlockShape<8>::kFinishKeysMax> &groups) {
+  // Several threads may find one group: it has a slot of its own, for the groups begin more than kWindowGroup apart.
+  constexpr uint32_t kSlots = sizeof(groups.large) / 4;
+  static_assert(kSlots <= 2 * kSplitFinishThreads, "a thread has two slots");
+  for (uint32_t i = threadIdx.x; i < kSlots; i += kSplitFinishThreads) groups.large[i] = 0;
+  if (threadIdx.x == 0) groups.listed = groups.huge_listed = 0;
   __syncthreads();
   const uint32_t first = threadIdx.x * kSplitWindowItems, end = min(first + kSplitWindowItems + 1, count);
   for (uint32_t i = first + 1; i < end; ++i) {
@@ -228,7 +230,15 @@ __device__ __forceinline__ void sort_disordered_digits(U *sorted, uint32_t count
     if (size > kWindowGroup) groups.large[begin / (kWindowGroup + 1)] = begin | size << 16;
     i = max(i, begin + size - 1);
   }
-  sort_listed_groups(sorted, groups);
+  __syncthreads();
+  const uint32_t behind = threadIdx.x + kSplitFinishThreads;
+  const uint32_t group = threadIdx.x < kSlots ? groups.large[threadIdx.x] : 0;
+  const uint32_t other = behind < kSlots ? groups.large[behind] : 0;
+  __syncthreads();
+  if (group != 0) groups.list(group & 0xffffu, group >> 16);
+  if (other != 0) groups.list(other & 0xffffu, other >> 16);
+  __syncthreads();
+  sort_listed_groups(sorted, groups, nullptr);
 }
 
 // Puts keys that lie in order of digits, behind a barrier, in order where a digit has many of them. Returns whether

@@ -7,9 +7,16 @@
 
 #include "cuda/primitive/dependent_launch.cuh"
 #include "cuda/primitive/hash.cuh"
+#include "cuda/sort/msd/shares.h"
 #include "cuda/sort/msd/tables.h"
 
 namespace gsort_internal::sort::msd {
+
+// Cells of the map that have keys.
+template <class U>
+__device__ __forceinline__ uint32_t mapped_cells(const Plan &plan) {
+  return sizeof(U) == 4 ? plan.map_shares : plan.mapped_cells;
+}
 
 struct Cut {
   uint32_t cells, second_bits;
@@ -19,7 +26,7 @@ struct Cut {
 template <class U>
 __device__ __forceinline__ Cut cut_of(const Arguments<U> &arguments) {
   const Plan &plan = arguments.plan;
-  if (arguments.state->mapped != 0) return {plan.mapped_cells, plan.second_bits};
+  if (arguments.state->mapped != 0) return {mapped_cells<U>(plan), plan.second_bits};
   return {1u << plan.cell_bits, plan.second_bits};
 }
 
@@ -37,7 +44,9 @@ __device__ __forceinline__ uint32_t leading_bits(U key, uint32_t align) {
 }
 
 // Monotone in `leading`. Within an entry cells are of equal width.
+template <class U>
 __device__ __forceinline__ uint32_t mapped_cell(const uint32_t *map, uint32_t leading) {
+  if constexpr (sizeof(U) == 4) return shared_cell(map, leading);
   const uint32_t entry = map[leading >> kMapShift];
   return (entry & 0xffffu) + __umulhi(leading << kMapBits, entry >> 16);
 }
@@ -55,26 +64,37 @@ __device__ __forceinline__ uint32_t bits_below_cell(const Arguments<U> &argument
   return arguments.state->range_bits - arguments.plan.cell_bits;
 }
 
-// Whether cells that the finish leaves are sorted by counting values.
-template <class U>
-__device__ __forceinline__ bool counts_values(const State<U> &state) {
-  return sizeof(U) == 4 && state.counting != 0 && state.mapped == 0;
+// The values that keys of a cell can have.
+__device__ __forceinline__ KeyRange range_of_cell(const Arguments<uint32_t> &arguments, uint32_t cell) {
+  if (arguments.state->mapped != 0) {
+    // Written by the kernel that also asks for it, by other blocks.
+    const uint32_t begin = cell == 0 ? 0 : __ldcg(&arguments.ranges[cell].x) + 1;
+    const uint32_t last = cell + 1 < arguments.plan.map_shares ? __ldcg(&arguments.ranges[cell + 1].x) : ~0u;
+    return {begin, last - begin};
+  }
+  const uint32_t bits = bits_below_cell(arguments);
+  return {arguments.state->prefix | cell << bits, (1u << bits) - 1};
 }
 
-// The least number of keys of a huge cell with so many bits below it: its table fits the place of its keys.
-__device__ __forceinline__ uint32_t huge_cell_keys(uint32_t bits) { return max(kHugeCellKeys, 1u << bits); }
+// Whether the values of a cell of `count` keys are counted by many blocks: their table fits the place of its keys.
+__device__ __forceinline__ bool is_huge(uint32_t count, const KeyRange &range) {
+  return count >= kHugeCellKeys && range.last < min(count, kHugeValuesMax);
+}
 
-// How many huge cells, chunks and pieces of them there are, in one word, so that one addition numbers all alike.
+// Values that a block counts of a chunk at a time, and how often it takes all.
+__device__ __forceinline__ uint32_t windows_of(uint32_t last) { return last / kValueWords + 1; }
+
+// How many huge cells, counts and pieces of them there are, in one word, so that one addition numbers all alike.
 struct HugeCounts {
-  uint32_t cells, chunks, pieces;
+  uint32_t cells, counts, pieces;
 
   explicit __device__ __forceinline__ HugeCounts(unsigned long long word)
       : cells(static_cast<uint32_t>(word >> 48)),
-        chunks(static_cast<uint32_t>(word >> 24) & 0xffffffu),
+        counts(static_cast<uint32_t>(word >> 24) & 0xffffffu),
         pieces(static_cast<uint32_t>(word) & 0xffffffu) {}
-  static __device__ __forceinline__ unsigned long long of_cell(uint32_t keys) {
-    const uint64_t chunk_count = (keys - 1) / kHugeChunk + 1, piece_count = (keys - 1) / kHugePiece + 1;
-    return uint64_t{1} << 48 | chunk_count << 24 | piece_count;
+  static __device__ __forceinline__ unsigned long long of_cell(uint32_t keys, const KeyRange &range, const Plan &plan) {
+    const uint64_t chunk_count = (keys - 1) / plan.huge_chunk + 1, piece_count = (keys - 1) / plan.huge_piece + 1;
+    return uint64_t{1} << 48 | chunk_count * windows_of(range.last) << 24 | piece_count;
   }
 };
 

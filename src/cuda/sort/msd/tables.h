@@ -33,9 +33,11 @@ class TableSlices {
   SliceCounter slices_;
 };
 
-// A cell with very many keys. They are counted in chunks and written in pieces, which are numbered across cells.
+// A cell with very many keys. They are counted in chunks, some values of a chunk at a time, and written in pieces: such
+// counts and pieces are numbered across cells.
 struct HugeCell {
-  uint32_t cell, first_chunk, first_piece;
+  uint32_t cell, first_count, first_piece;
+  uint32_t begin, last;          // its values: from `begin` to begin + last
   uint32_t totals[kValueParts];  // keys of each part of its values
 };
 
@@ -51,10 +53,8 @@ struct State {
   uint32_t mapped;          // the keys spread unevenly: cells are found by the map
   uint32_t map_tickets;     // of the blocks that make the map
   uint32_t range_bits;      // bits of a key below the common prefix
-  uint32_t counting;        // of equal cells: what the finish leaves is sorted by counting values
-  uint32_t counted;         // cells in that list
-  uint32_t overfull_keys;   // in cells with more keys than a block holds
-  uint32_t long_keys;       // of them, in cells of kLongCellKeys and more that a block counts
+  uint32_t takes_crowds;    // cells with more keys than the finish takes are listed
+  uint32_t crowded;         // cells in that list
   unsigned long long huge;  // see HugeCounts
   U prefix;                 // the prefix in place, zeros below
 };
@@ -68,10 +68,10 @@ struct Arguments {
   uint32_t *room;         // cursors of the second pass, one a cell
   uint32_t *first_tile;   // one more than bins: number of the first tile of each bin of the first pass, in the second
   uint32_t *weights;      // kMapWeights: sampled keys of each part of the range
-  uint32_t *map;          // kMapEntries: first cell, and number of cells in the upper half
+  uint32_t *map;          // kMapEntries: first cell, and number of cells in the upper half; 4-byte keys: see shares.h
   uint32_t *bin_entries;  // one more than bins: the map's first entry that keys of a bin of the first pass can have
-  uint32_t *counted;      // cells whose values a block counts, in any order
-  HugeCell *huge;         // cells whose values many blocks count, in the order of their chunks and pieces
+  uint32_t *crowded;      // cells that a block of the crowds' kernel sorts, in any order
+  HugeCell *huge;         // cells whose values many blocks count, in the order of their counts and pieces
   TwoWords *ranges;       // mapped_cells: see MappedDigits
   Plan plan;
   uint32_t ahead;  // by how many tiles or cells keys are fetched into the L2 cache before their turn
@@ -91,9 +91,10 @@ Arguments<U> make_arguments(const Plan &plan, uint32_t ahead, TableSlices &slice
   tables.weights = slices.take<uint32_t>(kMapWeights);
   tables.map = slices.take<uint32_t>(kMapEntries);
   tables.bin_entries = slices.take<uint32_t>(bins + 1);
-  if (sizeof(U) == 4 && plan.counts_values) {
-    tables.counted = slices.take<uint32_t>(uint64_t{1} << plan.cell_bits);
-    tables.huge = slices.take<HugeCell>(uint64_t{1} << plan.cell_bits);
+  if (sizeof(U) == 4 && plan.takes_crowds) {
+    // A crowded cell has more keys than a cell has on average.
+    tables.crowded = slices.take<uint32_t>(uint64_t{1} << plan.cell_bits);
+    tables.huge = slices.take<HugeCell>((kCellKeysMean * (uint64_t{1} << plan.cell_bits)) / kHugeCellKeys + 1);
   }
   tables.ranges = slices.take<TwoWords>(cells);
   tables.plan = plan;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Cells of 4-byte keys with more keys than a block holds. Few bits of a key lie below its cell, so that all values
-// there can be counted: by one block, some values at a time, or, where a cell has as many keys as values, by many
-// blocks into a table in place of its keys of the pass before. What was counted is written out. No order and no
-// distribution of the keys matters to it.
+// Crowded cells of 4-byte keys whose values are counted: by one block, some values at a time, or, where a cell has as
+// many keys as values, by many blocks into a table in place of its keys of the pass before. What was counted is written
+// out. No order and no distribution of the keys matters to it.
 #ifndef GSORT_CUDA_SORT_MSD_VALUES_CUH_
 #define GSORT_CUDA_SORT_MSD_VALUES_CUH_
 
@@ -27,9 +26,8 @@ struct ValueStorage {
   uint32_t warp_totals[kThreads / 32];
   uint32_t warp_latest[kThreads / 32];
 };
-using CountStorage = ValueStorage<kValueThreads, kValueWords>;
+using CountStorage = ValueStorage<kCrowdThreads, kValueWords>;
 using WriteStorage = ValueStorage<kValueWriteThreads, kValuePart>;
-static_assert(sizeof(CountStorage) <= kValueSharedBytes, "the plan counts with this size");
 
 // A word more after every 32, so that threads that own some neighbours each meet few bank conflicts.
 __device__ __forceinline__ uint32_t padded_word(uint32_t word) { return word + word / 32; }
@@ -125,7 +123,7 @@ __device__ __forceinline__ void write_values(Values values, uint32_t first, uint
 __device__ __forceinline__ void clear_values(CountStorage &storage) {
   constexpr uint32_t kVectors = sizeof(storage.counters) / 16;
 #pragma unroll 3
-  for (uint32_t i = threadIdx.x; i < kVectors; i += kValueThreads)
+  for (uint32_t i = threadIdx.x; i < kVectors; i += kCrowdThreads)
     reinterpret_cast<uint4 *>(storage.counters)[i] = make_uint4(0, 0, 0, 0);
 }
 
@@ -145,66 +143,41 @@ __device__ __forceinline__ void count_value(uint32_t *counters, uint32_t value) 
 template <class Visit>
 __device__ __forceinline__ void visit_keys(const uint32_t *keys, uint32_t count, const Visit &visit) {
   constexpr uint32_t kAtOnce = 8;
-  for (uint32_t base = threadIdx.x; base < count; base += kAtOnce * kValueThreads) {
+  for (uint32_t base = threadIdx.x; base < count; base += kAtOnce * kCrowdThreads) {
     uint32_t held[kAtOnce];
 #pragma unroll
     for (uint32_t i = 0; i < kAtOnce; ++i)
-      if (base + i * kValueThreads < count) held[i] = keys[base + i * kValueThreads];
+      if (base + i * kCrowdThreads < count) held[i] = keys[base + i * kCrowdThreads];
 #pragma unroll
     for (uint32_t i = 0; i < kAtOnce; ++i)
-      if (base + i * kValueThreads < count) visit(held[i]);
+      if (base + i * kCrowdThreads < count) visit(held[i]);
   }
 }
 
-// Sorts the `count` keys at `keys` by one block into `out`, which lies elsewhere: `bits` of a key are its value within
-// the cell, of which a block counts some at a time. write: see write_values.
-template <bool kPacked, class Write>
-__device__ __forceinline__ void sort_cell_values(const uint32_t *keys, uint32_t count, uint32_t bits,
-                                                 const Write &write, CountStorage &storage) {
+// Sorts by one block, of the `count` keys at `keys`, the `wanted` ones whose values are in `range` and for which
+// takes(key) holds, some values at a time. write: see write_values; the first place is 0.
+template <bool kPacked, class Takes, class Write>
+__device__ __forceinline__ void sort_values(const uint32_t *keys, uint32_t count, uint32_t wanted,
+                                            const KeyRange &range, const Takes &takes, const Write &write,
+                                            CountStorage &storage) {
   uint32_t before = 0;
-  for (uint32_t base = 0; base < 1u << bits; base += kWindowValues<kPacked>) {
+  for (uint32_t base = 0; before < wanted; base += kWindowValues<kPacked>) {
+    const uint32_t last = min(range.last - base, kWindowValues<kPacked> - 1);
     clear_values(storage);
     __syncthreads();
     visit_keys(keys, count, [&](uint32_t key) {
-      const uint32_t value = (key & ((1u << bits) - 1)) - base;
-      if (value < kWindowValues<kPacked>) count_value<kPacked>(storage.counters, value);
+      const uint32_t value = key - range.begin - base;
+      if (value <= last && takes(key)) count_value<kPacked>(storage.counters, value);
     });
     __syncthreads();
     const OwnValues<CountStorage, kPacked> own(storage);
     uint32_t total;
-    const uint32_t first = block_exclusive_sum<kValueThreads>(own.sum, storage.warp_totals, total);
+    const uint32_t first = block_exclusive_sum<kCrowdThreads>(own.sum, storage.warp_totals, total);
     write_values(
-        own, first, 0, total, [&](uint32_t place, uint32_t value) { write(before + place, base + value); }, storage);
+        own, first, 0, total, [&](uint32_t place, uint32_t value) { write(before + place, range.begin + base + value); },
+        storage);
     before += total;
   }
-}
-
-// Bits of all keys of a cell above those of its values.
-__device__ __forceinline__ uint32_t cell_high_bits(const Arguments<uint32_t> &arguments, uint32_t cell) {
-  return arguments.state->prefix | cell << bits_below_cell(arguments);
-}
-
-// A cell that one block counts, by way of `spare`, if its keys are not all equal.
-__device__ __forceinline__ void count_listed_cell(uint32_t *keys, uint32_t *spare, uint32_t cell,
-                                                  const KeyCodec<uint32_t> &codec, const Arguments<uint32_t> &arguments,
-                                                  CountStorage &storage) {
-  const uint32_t place = arguments.cells[cell], count = arguments.cells[cell + 1] - place;
-  const uint32_t bits = bits_below_cell(arguments), high = cell_high_bits(arguments, cell);
-  uint32_t *const out = keys + place, *const aside = spare + place;
-  const uint32_t any = out[0];
-  bool differ = false;
-  visit_keys(out, count, [&](uint32_t key) { differ |= key != any; });
-  if (!__syncthreads_or(differ)) {
-    if (codec.is_identity()) return;
-    for (uint32_t i = threadIdx.x; i < count; i += kValueThreads) out[i] = codec.decode(any);
-    return;
-  }
-  const auto put_aside = [&](uint32_t at, uint32_t value) { aside[at] = codec.decode(high | value); };
-  if (count < 1u << 16)
-    sort_cell_values<true>(out, count, bits, put_aside, storage);
-  else
-    sort_cell_values<false>(out, count, bits, put_aside, storage);
-  for (uint32_t i = threadIdx.x; i < count; i += kValueThreads) out[i] = aside[i];
 }
 
 // The last of the huge cells whose first part, as `first_of` tells it, is at most `part`.
@@ -218,60 +191,35 @@ __device__ __forceinline__ uint32_t find_huge_cell(uint32_t cells, uint32_t part
   return low;
 }
 
-// Counts a chunk of a huge cell, of which some values, into the cell's table: which is cleared if there are several.
-__device__ __forceinline__ void count_huge_chunk(const uint32_t *keys, uint32_t *tables, HugeCell &huge, uint32_t chunk,
-                                                 uint32_t window, const Arguments<uint32_t> &arguments,
+// Counts some values of a chunk of a huge cell into the cell's table, which is cleared if there are several chunks.
+// number: of the count, among the cell's.
+__device__ __forceinline__ void count_huge_chunk(const uint32_t *keys, uint32_t *tables, HugeCell &huge,
+                                                 uint32_t number, const Arguments<uint32_t> &arguments,
                                                  CountStorage &storage) {
-  const uint32_t bits = bits_below_cell(arguments), base = window * kValueWords, begin = chunk * kHugeChunk;
+  const uint32_t windows = windows_of(huge.last), base = number % windows * kValueWords;
+  const uint32_t chunk = arguments.plan.huge_chunk, begin = number / windows * chunk;
   const uint32_t place = arguments.cells[huge.cell], count = arguments.cells[huge.cell + 1] - place;
-  const uint32_t values = min(1u << bits, kValueWords);
+  const uint32_t values = min(huge.last - base + 1, kValueWords), first_value = huge.begin + base;
   clear_values(storage);
   __syncthreads();
-  visit_keys(keys + place + begin, min(kHugeChunk, count - begin), [&](uint32_t key) {
-    const uint32_t value = (key & ((1u << bits) - 1)) - base;
+  visit_keys(keys + place + begin, min(chunk, count - begin), [&](uint32_t key) {
+    const uint32_t value = key - first_value;
     if (value < kValueWords) count_value<false>(storage.counters, value);
   });
   __syncthreads();
   uint32_t *const table = tables + place + base;
   for (uint32_t part = 0; part < values; part += kValuePart) {
     uint32_t sum = 0;
-    for (uint32_t i = threadIdx.x; i < min(kValuePart, values - part); i += kValueThreads) {
-      const uint32_t number = storage.counters[padded_word(part + i)];
-      if (count <= kHugeChunk)
-        table[part + i] = number;
-      else if (number != 0)
-        atomicAdd(&table[part + i], number);
-      sum += number;
+    for (uint32_t i = threadIdx.x; i < min(kValuePart, values - part); i += kCrowdThreads) {
+      const uint32_t keys_there = storage.counters[padded_word(part + i)];
+      if (count <= chunk)
+        table[part + i] = keys_there;
+      else if (keys_there != 0)
+        atomicAdd(&table[part + i], keys_there);
+      sum += keys_there;
     }
     sum = warp_sum(sum);
     if (lane_id() == 0 && sum != 0) atomicAdd(&huge.totals[(base + part) / kValuePart], sum);
-  }
-}
-
-// Counts the cells that are left. keys: in their cells; spare: tables of huge cells, each where its keys lie in `keys`,
-// and room besides. Dynamic shared memory: CountStorage.
-template <class U>
-__global__ void __launch_bounds__(kValueThreads, 1)
-    msd_count_values_kernel(U *keys, U *spare, KeyCodec<U> codec, Arguments<U> arguments) {
-  if constexpr (!kFitsHere<kValueSharedBytes>) return;
-  extern __shared__ __align__(16) unsigned char shared[];
-  CountStorage &storage = *reinterpret_cast<CountStorage *>(shared);
-  wait_for_kernel_before();
-  const State<U> &state = *arguments.state;
-  if (state.go == 0 || !counts_values(state)) return;
-  const HugeCounts huge(state.huge);
-  const uint32_t windows = max(1u, (1u << bits_below_cell(arguments)) / kValueWords);
-  const uint32_t parts = huge.chunks * windows, items = parts + state.counted;
-  for (uint32_t item = blockIdx.x; item < items; item += gridDim.x) {
-    if (item < parts) {
-      const uint32_t chunk = item / windows;
-      HugeCell &cell =
-          arguments.huge[find_huge_cell(huge.cells, chunk, [&](uint32_t i) { return arguments.huge[i].first_chunk; })];
-      count_huge_chunk(keys, spare, cell, chunk - cell.first_chunk, item % windows, arguments, storage);
-    } else {
-      count_listed_cell(keys, spare, arguments.counted[item - parts], codec, arguments, storage);
-    }
-    __syncthreads();
   }
 }
 
@@ -279,22 +227,21 @@ __global__ void __launch_bounds__(kValueThreads, 1)
 __device__ __forceinline__ void write_huge_piece(uint32_t *keys, const uint32_t *tables, const HugeCell &huge,
                                                  uint32_t begin, uint32_t end, const KeyCodec<uint32_t> &codec,
                                                  const Arguments<uint32_t> &arguments, WriteStorage &storage) {
-  const uint32_t place = arguments.cells[huge.cell], values = 1u << bits_below_cell(arguments);
-  const uint32_t high = cell_high_bits(arguments, huge.cell);
+  const uint32_t place = arguments.cells[huge.cell];
   uint32_t before = 0;
-  for (uint32_t part = 0; part * kValuePart < values && before < end; ++part) {
+  for (uint32_t part = 0; part * kValuePart <= huge.last && before < end; ++part) {
     const uint32_t first = before, base = part * kValuePart;
     before += huge.totals[part];
     if (before <= begin) continue;
     for (uint32_t i = threadIdx.x; i < kValuePart; i += kValueWriteThreads)
-      storage.counters[padded_word(i)] = base + i < values ? tables[place + base + i] : 0;
+      storage.counters[padded_word(i)] = base + i <= huge.last ? tables[place + base + i] : 0;
     __syncthreads();
     const OwnValues<WriteStorage, false> own(storage);
     uint32_t total;
     const uint32_t own_first = first + block_exclusive_sum<kValueWriteThreads>(own.sum, storage.warp_totals, total);
     write_values(
         own, own_first, max(first, begin), min(before, end),
-        [&](uint32_t at, uint32_t value) { keys[place + at] = codec.decode(high | (base + value)); }, storage);
+        [&](uint32_t at, uint32_t value) { keys[place + at] = codec.decode(huge.begin + base + value); }, storage);
   }
 }
 
@@ -302,19 +249,19 @@ __device__ __forceinline__ void write_huge_piece(uint32_t *keys, const uint32_t 
 template <class U>
 __global__ void __launch_bounds__(kValueWriteThreads, 3)
     msd_write_values_kernel(U *keys, const U *tables, KeyCodec<U> codec, Arguments<U> arguments) {
-  if constexpr (!kFitsHere<kValueSharedBytes>) return;
+  if constexpr (!kFitsHere<kCrowdSharedBytes>) return;
   extern __shared__ __align__(16) unsigned char shared[];
   WriteStorage &storage = *reinterpret_cast<WriteStorage *>(shared);
   wait_for_kernel_before();
   const State<U> &state = *arguments.state;
-  if (state.go == 0 || !counts_values(state)) return;
+  if (state.go == 0) return;
   const HugeCounts huge(state.huge);
   for (uint32_t piece = blockIdx.x; piece < huge.pieces; piece += gridDim.x) {
     const HugeCell &cell =
         arguments.huge[find_huge_cell(huge.cells, piece, [&](uint32_t i) { return arguments.huge[i].first_piece; })];
     const uint32_t count = arguments.cells[cell.cell + 1] - arguments.cells[cell.cell];
-    const uint32_t begin = (piece - cell.first_piece) * kHugePiece;
-    write_huge_piece(keys, tables, cell, begin, min(begin + kHugePiece, count), codec, arguments, storage);
+    const uint32_t keys_each = arguments.plan.huge_piece, begin = (piece - cell.first_piece) * keys_each;
+    write_huge_piece(keys, tables, cell, begin, min(begin + keys_each, count), codec, arguments, storage);
   }
 }
 
