@@ -4,6 +4,7 @@
 #define GSORT_CUDA_SORT_MSD_COUNT_CUH_
 
 #include <cstdint>
+#include <type_traits>
 
 #include "core/key_bits.h"
 #include "cuda/primitive/architecture.h"
@@ -253,23 +254,30 @@ __device__ __forceinline__ void count_keys(const U *keys_in, uint64_t n, const K
   if constexpr (kMapped) describe_mapped_cells(arguments, map);
   bool foreign = false;
   const uint64_t tile = kHistogramThreads * kItems;
-  for (uint64_t base = blockIdx.x * tile; base < n; base += gridDim.x * tile) {
+  // Two bodies, named: left to the compiler, whole tiles were tested key by key (H200: 0.52 ms in place of 0.36).
+  const auto count_tile = [&](auto whole, uint64_t base) {
+    constexpr bool kWhole = decltype(whole)::value;
     U key[kItems];
-    const bool whole = base + tile <= n;
 #pragma unroll
     for (uint32_t i = 0; i < kItems; ++i) {
       const uint64_t place = base + i * kHistogramThreads + threadIdx.x;
-      if (whole || place < n) key[i] = keys_in[place];
+      if (kWhole || place < n) key[i] = keys_in[place];
     }
 #pragma unroll
     for (uint32_t i = 0; i < kItems; ++i) {
-      if (!whole && base + i * kHistogramThreads + threadIdx.x >= n) continue;
+      if (!kWhole && base + i * kHistogramThreads + threadIdx.x >= n) continue;
       const U ordered = codec.encode(key[i]);
       foreign |= ((ordered ^ prefix) & prefix_mask) != 0;
       const uint32_t cell = kMapped ? mapped_cell<U>(map, leading_bits(ordered, align))
                                     : static_cast<uint32_t>(ordered >> shift) & (cells - 1);
       atomicAdd(&counts[cell], 1);
     }
+  };
+  for (uint64_t base = blockIdx.x * tile; base < n; base += gridDim.x * tile) {
+    if (base + tile <= n)
+      count_tile(std::true_type(), base);
+    else
+      count_tile(std::false_type(), base);
   }
   if (foreign) arguments.state->foreign = 1;
   __syncthreads();
