@@ -2,9 +2,12 @@
 // Which kernels an architecture has code for, and that no plan chooses others.
 #include "core/dtype.h"
 #include "cuda/engine/device_facts.h"
+#include "cuda/merge/plan.h"
+#include "cuda/scan/plan.h"
 #include "cuda/sort/msd/plan.h"
 #include "cuda/sort/msd/stable_plan.h"
 #include "cuda/sort/small/plan.h"
+#include "cuda/sum/plan.h"
 #include "plan_support.h"
 
 namespace gsort_test {
@@ -39,12 +42,21 @@ TEST(Architecture, ClustersAreOfTheTable) {
   }
 }
 
-// A release has no code of its own for sm_89, which runs that of sm_86.
-TEST(Architecture, TheSameCodeServes86And89) {
-  const Architecture a = architecture_of(86), b = architecture_of(89);
-  EXPECT_EQ(a.shared_bytes_block_max, b.shared_bytes_block_max);
-  EXPECT_EQ(a.threads, b.threads);
-  EXPECT_EQ(a.clusters, b.clusters);
+// A release has no code of its own for sm_86 and sm_89, which run that of sm_80.
+TEST(Architecture, TheCodeOf80Serves86And89) {
+  const Architecture code = architecture_of(80);
+  for (const uint32_t capability : {86, 89}) {
+    const Architecture chip = architecture_of(capability);
+    EXPECT_LE(chip.shared_bytes_block_max, code.shared_bytes_block_max) << "a kernel that it takes is empty";
+    EXPECT_EQ(chip.clusters, code.clusters);
+    // Kernels whose registers are bounded to so many threads of a multiprocessor, but those for more shared memory.
+    EXPECT_LE(scan::FloatTuning::kThreads * 3, chip.threads);
+    EXPECT_LE(scan::FloatTuning::kPipelineThreads * scan::FloatTuning::kPipelineBlocks, chip.threads);
+    EXPECT_LE(sum::Tuning::kThreads * sum::Tuning::kBlocksPerMultiprocessor, chip.threads);
+    EXPECT_LE(merge::Tuning::kThreads * merge::Tuning::kBlocksPerMultiprocessor, chip.threads);
+    EXPECT_LT(chip.shared_bytes_block_max, sort::msd::kSharedBytesMin);
+    EXPECT_LT(chip.shared_bytes_block_max, sort::msd::kStableSharedBytesMin);
+  }
 }
 
 // Kernels of these sorts are empty on the other architectures.
