@@ -131,6 +131,14 @@ Plan make_plan(const Request &request, const DeviceFacts &device, const Options 
   return plan;
 }
 
+uint64_t workspace_bytes(const Request &shape) {
+  Plan plan{};
+  plan.shape = shape_of(shape);
+  if (plan.shape.k == 0 || plan.shape.columns == 0 || plan.shape.rows == 0) return 0;
+  place(shape, {}, plan);
+  return plan.workspace_bytes;
+}
+
 void describe(const Request &, const Plan &p, char *text, size_t text_bytes) {
   const Shape &s = p.shape;
   char call[96];

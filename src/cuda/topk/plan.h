@@ -276,6 +276,9 @@ constexpr Plan choose(const Shape &s, const DeviceFacts &d, const Options &force
 // gsort_topk and gsort_topk_rows.
 Plan make_plan(const Request &request, const DeviceFacts &device, const Options &options = {});
 
+// What make_plan() says for any device.
+uint64_t workspace_bytes(const Request &shape);
+
 // The sort of the composites that a team listed.
 Request composite_sort_request(uint64_t items);
 
