@@ -149,10 +149,17 @@ class Pipeline {
   uint32_t lane_, warp_;
 };
 
+// As plans ask.
+template <class Element>
+constexpr uint32_t kPipelineBytes =
+    FloatTuning::kPipelineTiles * FloatTuning::staging_bytes(sizeof(typename Element::Bits)) +
+    FloatTuning::kOtherSharedBytes;
+
 template <class Element, bool Exclusive>
 __global__ void __launch_bounds__(FloatTuning::kPipelineThreads,
                                   blocks_here(FloatTuning::kPipelineThreads, FloatTuning::kPipelineBlocks))
     scan_pipeline_kernel(const Arguments args) {
+  if constexpr (!kFitsHere<kPipelineBytes<Element>>) return;
   extern __shared__ uint4 staging[];
   __shared__ typename Pipeline<Element, Exclusive>::Shared shared;
   Pipeline<Element, Exclusive>(args, staging, shared).run();

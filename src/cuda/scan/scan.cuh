@@ -229,11 +229,17 @@ __device__ __forceinline__ void start_rows(const Arguments &args, uint64_t tile,
 template <bool Staged, bool Kept>
 constexpr uint32_t kBlocks = !Staged || Kept ? 1 : 3;
 
+// As plans ask.
+template <class Element>
+constexpr uint32_t kStagedBytes =
+    FloatTuning::staging_bytes(sizeof(typename Element::Bits)) + FloatTuning::kOtherSharedBytes;
+
 // Kept: for one tile, or those of one cluster, whose threads keep the sums of their chunks.
 template <class Element, bool Staged, bool Kept>
 __global__ void __launch_bounds__(FloatTuning::kThreads, blocks_here(FloatTuning::kThreads, kBlocks<Staged, Kept>))
     scan_kernel(const Arguments args) {
   if constexpr (kInClustersAlone<Element> && !kClustersHere) return;
+  if constexpr (Staged && !kFitsHere<kStagedBytes<Element>>) return;
   using Row = RowState<typename Element::Bits, Staged>;
   extern __shared__ uint4 staging[];
   __shared__ RowSums sums;

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "core/key_bits.h"
+#include "cuda/primitive/architecture.h"
 #include "cuda/primitive/dependent_launch.cuh"
 #include "cuda/primitive/last_block.cuh"
 #include "cuda/primitive/warp.cuh"
@@ -127,6 +128,7 @@ __device__ inline bool place_digits(const unsigned long long *counts, uint64_t *
 template <class U, uint32_t kCopies>
 __global__ void __launch_bounds__(kHistogramThreads) histogram_kernel(HistogramParams<U> params) {
   using Shape = HistogramShape<U, kCopies>;
+  if constexpr (!kFitsHere<Shape::kSharedBytes + 1024>) return;  // as plans ask
   extern __shared__ __align__(16) uint32_t counters[];
   wait_for_kernel_before();
   if (params.sorted != nullptr && *params.sorted != 0) return;

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "core/key_bits.h"
+#include "cuda/primitive/architecture.h"
 #include "cuda/primitive/dependent_launch.cuh"
 #include "cuda/primitive/digit_rank.cuh"
 #include "cuda/primitive/prefetch.cuh"
@@ -302,6 +303,7 @@ __device__ __forceinline__ void pass_tile(const PassParams<U> &params, const Pas
 // it waiting.
 template <class U, class V, class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, 2) radix_pass_kernel(const __grid_constant__ PassParams<U> params) {
+  if constexpr (!kFitsHere<sizeof(PassStorage<U, V, Shape>)>) return;
   extern __shared__ __align__(16) unsigned char shared[];
   auto &storage = *reinterpret_cast<PassStorage<U, V, Shape> *>(shared);
   wait_for_kernel_before();

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "cuda/primitive/architecture.h"
 #include "cuda/sort/small/output.cuh"
 #include "cuda/sort/small/tile_sort.cuh"
 
@@ -21,6 +22,7 @@ __device__ __forceinline__ void put_item(const Params<U> &params, uint32_t place
 // kSources: the order of the input is wanted, not the keys alone. All keys are read before any is written.
 template <class U, class Shape, bool kSources>
 __global__ void __launch_bounds__(Shape::kThreads, 1) block_sort_kernel(const __grid_constant__ Params<U> params) {
+  if constexpr (!kFitsHere<sizeof(TileSortStorage<Shape>)>) return;
   extern __shared__ __align__(16) unsigned char shared[];
   auto &storage = *reinterpret_cast<TileSortStorage<Shape> *>(shared);
   typename Shape::Item items[Shape::kRows];
