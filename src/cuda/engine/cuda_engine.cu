@@ -1,30 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The engine on a GPU: brings a request's arrays to the device, finds room to work in, launches, brings results back.
-#include <chrono>
+// The engine on a GPU: its streams, the room it works in, and its launches.
+#include "cuda/engine/cuda_engine.h"
+
 #include <cstdio>
 #include <cstring>
-#include <memory>
-#include <optional>
-#include <thread>
 
 #include "core/dtype.h"
 #include "core/error.h"
-#include "cuda/engine/check.h"
-#include "cuda/engine/device.h"
-#include "cuda/engine/launch.h"
-#include "cuda/engine/piece_device.h"
-#include "cuda/engine/staging.h"
-#include "cuda/engine/workspace.h"
 #include "cuda/merge/launch.h"
 #include "cuda/scan/launch.h"
 #include "cuda/segments/launch.h"
 #include "cuda/sort/launch.h"
 #include "cuda/sum/launch.h"
 #include "cuda/topk/launch.h"
-#include "engine.h"
-#include "host_memory/pieces.h"
-#include "host_memory/pinned_ring.h"
-#include "host_memory/placement.h"
 
 namespace gsort_internal {
 namespace {
@@ -44,27 +32,11 @@ __global__ void write_result_kernel(unsigned char *out, uint64_t bits, uint32_t 
   for (uint32_t i = 0; i < bytes; ++i) out[i] = static_cast<unsigned char>(bits >> (8 * i));
 }
 
-// For the length of a call: on the handle's device, and free to ask CUDA about memory while the application captures
-// another stream.
-class CallScope {
- public:
-  explicit CallScope(const OpenedDevice &device) : device_(device.ordinal, device.primary.context) {
-    require_same_context(device);
-  }
-
- private:
-  DeviceScope device_;
-  CaptureModeScope capture_mode_;
-};
-
 // What CUDA says of a stream that was destroyed or never was; nothing is wrong with the device.
 bool is_no_stream(cudaError_t result) {
   return result == cudaErrorInvalidResourceHandle || result == cudaErrorInvalidValue ||
          result == cudaErrorContextIsDestroyed;
 }
-
-// A stream that is captured may not be asked for its id; that is done when it is needed, which is afterwards.
-constexpr uint64_t kIdUnknown = 0;
 
 // The legacy stream may not be asked while another one is captured.
 uint64_t stream_id(cudaStream_t stream) {
@@ -101,109 +73,18 @@ WorkQueue queue_of(cudaStream_t stream) {
   return {stream, reinterpret_cast<uintptr_t>(stream), capture, graph};
 }
 
-// Whether pieces are quicker though the device may hold all: what is read once is worked on while it arrives, and a
-// scan goes both ways at once.
-bool streams_better(const Request &request, const Staging &staging) {
-  constexpr uint64_t kBytesMin = uint64_t{128} << 20;
-  constexpr uint64_t kFewMax = 4096;  // a selection of more is sorted
-  if (staging.bytes_in() < kBytesMin) return false;
-  switch (request.operation) {
-    case Operation::kSum:
-    case Operation::kReduce:
-      return true;
-    case Operation::kTopk:
-      return request.k <= kFewMax;
-    case Operation::kScan:
-      return request.in != request.out;
-    default:
-      return false;
-  }
+}  // namespace
+
+CudaEngine::CudaEngine(const EngineOptions &options)
+    : options_(options),
+      control_(*options.control),
+      device_(open_device(options.options.device)),
+      workspace_(options.options),
+      ring_(new PinnedRing(*options.host_memory, device_.ordinal, options.options.threads)),
+      pool_(options.options.threads) {
+  const CallScope scope(device_);
+  stream_id_ = stream_id(stream_);
 }
-
-// Calls that bring so much to the device may be cancelled while kernels run.
-constexpr uint64_t kLongBytesMin = uint64_t{1} << 30;
-
-class CudaEngine final : public Engine {
- public:
-  explicit CudaEngine(const EngineOptions &options)
-      : options_(options),
-        control_(*options.control),
-        device_(open_device(options.options.device)),
-        workspace_(options.options),
-        ring_(new PinnedRing(*options.host_memory, device_.ordinal, options.options.threads)),
-        pool_(options.options.threads) {
-    const CallScope scope(device_);
-    stream_id_ = stream_id(stream_);
-  }
-  ~CudaEngine() override;
-
-  void describe(gsort_info &info) const override;
-  void check_array(const char *argument, const void *array, uint64_t bytes) override;
-  bool host_readable(const void *array) override;
-  void execute(const Request &request) override;
-  void set_stream(void *stream) override;
-  void synchronize() override;
-  void reserve(const Request &shape) override;
-  void set_workspace(void *memory, uint64_t bytes) override;
-  void end_call() noexcept override {
-    places_.forget();
-    scope_.reset();
-  }
-  void abandon() noexcept override {
-    abandoned_ = true;
-    workspace_.abandon();
-    ring_->abandon();
-    copy_streams_.abandon();
-    pool_.abandon();
-    if (cpu_ != nullptr) cpu_->abandon();
-  }
-
- private:
-  // Until the call's end.
-  void enter_call() {
-    if (!scope_.has_value()) scope_.emplace(device_);
-  }
-  MemoryPlace place_of(const char *argument, const void *array) {
-    enter_call();
-    return places_.of(argument, array, device_.ordinal);
-  }
-  WorkQueue queue();
-  WorkMemory room(uint64_t bytes, const WorkQueue &queue);
-  void execute_staged(const Request &request, const Staging &staging, const WorkQueue &queue);
-  void execute_at_once(const Request &request, const Staging &staging, const WorkMemory &work);
-  void execute_pieces(const Request &request, const Staging &staging, const WorkQueue &queue);
-  template <class F>
-  void with_copies(F &&copies);
-  void wait_and_tell(const PieceProgress &progress);
-  void wait_for_earlier_work();
-  bool is_idle();
-  bool room_for(uint64_t bytes, const WorkQueue &queue, WorkMemory &work);
-  uint64_t piece_budget() const;
-  void write_empty_result(const Request &request);
-  void launch(const Request &request, const WorkMemory &work, bool capturing);
-  void launch_planned(const Request &request, const WorkMemory &work, bool capturing, const DeviceFacts &facts);
-  void launch_segments_checked(const LaunchContext &context, const Request &request, void *workspace, bool capturing);
-
-  bool belongs_on_cpu(const Request &request, const Staging &staging, bool in_pieces) const;
-  void execute_on_cpu(const Request &request);
-
-  const EngineOptions options_;
-  Control &control_;
-  OpenedDevice device_;
-  std::optional<CallScope> scope_;
-  MemoryPlaces places_;
-  Workspace workspace_;
-  std::unique_ptr<PinnedRing> ring_;
-  CopyStreams copy_streams_;     // of calls that are worked in pieces
-  Pool pool_;                    // likewise, for what the host does in them
-  std::unique_ptr<Engine> cpu_;  // where calls on host arrays may run, made when the first does
-  cudaStream_t stream_ = nullptr;
-  uint64_t stream_id_ = kIdUnknown;
-  // Work that synchronize() has not waited for: on which stream the last of it is, and whether some is on others.
-  bool busy_ = false, busy_elsewhere_ = false;
-  uint64_t busy_stream_id_ = 0;
-  bool abandoned_ = false;
-};
 
 CudaEngine::~CudaEngine() {
   if (abandoned_) return;
@@ -328,140 +209,6 @@ void CudaEngine::execute(const Request &request) {
   launch(request, room(cuda_workspace_bytes(request), here), here.capture_id != 0);
 }
 
-void CudaEngine::execute_staged(const Request &request, const Staging &staging, const WorkQueue &queue) {
-  if (queue.capture_id != 0)
-    throw Error(GSORT_ERROR_NOT_SUPPORTED,
-                "the handle's stream is being captured, and an array lies in host memory; pass device memory");
-  const uint64_t bytes = staging.bytes() + cuda_workspace_bytes(request);
-  const bool may_use_cpu = options_.may_use_cpu && staging.all();
-  const bool may_be_pieces = staging.all() && !workspace_.is_lent();
-  const bool surely_in_pieces = may_be_pieces && (bytes > piece_budget() || streams_better(request, staging));
-  if (may_use_cpu && belongs_on_cpu(request, staging, surely_in_pieces)) return execute_on_cpu(request);
-  WorkMemory work;
-  if (!surely_in_pieces) {
-    if (room_for(bytes, queue, work)) return execute_at_once(request, staging, work);
-    // Says what is wanting.
-    if (!may_be_pieces) return execute_at_once(request, staging, room(bytes, queue));
-  }
-  try {
-    execute_pieces(request, staging, queue);
-  } catch (const Error &error) {
-    if (error.status() != GSORT_ERROR_OUT_OF_MEMORY || !may_use_cpu) throw;
-    control_.log("%s; on the CPU instead", error.text());
-    execute_on_cpu(request);
-  }
-}
-
-// Does what uses the caller's arrays, until it ends also where it fails.
-template <class F>
-void CudaEngine::with_copies(F &&copies) {
-  try {
-    copies();
-  } catch (...) {
-    if (cudaStreamSynchronize(stream_) != cudaSuccess) (void)cudaGetLastError();
-    throw;
-  }
-}
-
-// Kernels that may take a second: the caller's arrays are not in use while they run, so that a cancel need not wait.
-void CudaEngine::wait_and_tell(const PieceProgress &progress) {
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point told = Clock::now();
-  while (!is_idle()) {
-    if (Clock::now() - told > std::chrono::milliseconds(20)) {
-      progress.tell();
-      told = Clock::now();
-    }
-    std::this_thread::sleep_for(std::chrono::microseconds(50));
-  }
-}
-
-// Whether nothing that was enqueued on the stream is left to be done. Quicker than waiting, if so.
-bool CudaEngine::is_idle() {
-  const cudaError_t result = cudaStreamQuery(stream_);
-  if (result == cudaErrorNotReady) {
-    (void)cudaGetLastError();
-    return false;
-  }
-  cuda_check(result, "asking whether the stream's work has ended");
-  return true;
-}
-
-void CudaEngine::wait_for_earlier_work() {
-  if (!is_idle()) cuda_check(cudaStreamSynchronize(stream_), "waiting for earlier work");
-}
-
-void CudaEngine::execute_at_once(const Request &request, const Staging &staging, const WorkMemory &work) {
-  char *const memory = static_cast<char *>(work.memory);
-  PieceProgress progress{control_, 0, staging.bytes_in() + staging.bytes_out()};
-  const bool is_long = staging.bytes() >= kLongBytesMin;
-  with_copies([&] {
-    staging.copy_in(stream_, progress, *ring_, memory);
-    if (is_long) cuda_check(cudaStreamSynchronize(stream_), "waiting for copies");
-    launch(staging.bind(request, memory), {memory + staging.bytes(), work.standing}, false);
-  });
-  if (is_long) wait_and_tell(progress);
-  with_copies([&] { staging.copy_out(stream_, progress, *ring_, memory); });
-  cuda_check(cudaStreamSynchronize(stream_), "waiting for the result");
-  control_.report(progress.total, progress.total);
-}
-
-// False: there is not so much memory. The room is the stream's own until the next call.
-bool CudaEngine::room_for(uint64_t bytes, const WorkQueue &queue, WorkMemory &work) {
-  try {
-    work = room(bytes, queue);
-    return true;
-  } catch (const Error &error) {
-    if (error.status() != GSORT_ERROR_OUT_OF_MEMORY) throw;
-    return false;
-  }
-}
-
-// What pieces may take: a limit's worth, less what a block has before its begin; without a limit what the device has,
-// of which room_for() tells how much is free.
-uint64_t CudaEngine::piece_budget() const {
-  constexpr uint64_t kOfBlock = kStandingBytes + kSliceAlignment;
-  const uint64_t limit = options_.options.device_memory_limit_bytes;
-  const uint64_t most = limit != 0 && limit < device_.memory_bytes ? limit : device_.memory_bytes;
-  return most > kOfBlock ? (most - kOfBlock) / kSliceAlignment * kSliceAlignment : 0;
-}
-
-// Arrays that the device cannot hold at once.
-void CudaEngine::execute_pieces(const Request &request, const Staging &staging, const WorkQueue &queue) {
-  control_.log("host arrays: in pieces, within %llu bytes of device memory",
-               static_cast<unsigned long long>(piece_budget()));
-  wait_for_earlier_work();  // which may write these arrays
-  copy_streams_.open();
-  WorkMemory work;
-  PieceServices services;
-  services.budget_bytes = [&] { return piece_budget(); };
-  services.take = [&](uint64_t bytes) {
-    return room_for(bytes, queue, work) ? static_cast<char *>(work.memory) : nullptr;
-  };
-  services.launch = [&](const Request &piece, void *workspace) {
-    // Offsets have been checked, so that nothing is waited for.
-    launch(piece, {workspace, work.standing}, true);
-  };
-  CudaPieceDevice device(std::move(services), staging, *ring_, copy_streams_, stream_);
-  execute_in_pieces({device, *options_.host_memory, control_, pool_}, request);
-}
-
-// Both engines give the same bits, so a call whose arrays all lie on the host may run where it ends first.
-bool CudaEngine::belongs_on_cpu(const Request &request, const Staging &staging, bool in_pieces) const {
-  const Placement placement =
-      plan_placement(request, {staging.bytes_in(), staging.bytes_out(), pool_.threads(), in_pieces});
-  if (control_.has_log())
-    control_.log("host arrays: on the %s, about %.0f us with the CPU's %u threads and %.0f with the device and the bus",
-                 placement.on_cpu ? "CPU" : "device", placement.cpu_us, pool_.threads(), placement.device_us);
-  return placement.on_cpu;
-}
-
-void CudaEngine::execute_on_cpu(const Request &request) {
-  wait_for_earlier_work();  // which may write these arrays
-  if (cpu_ == nullptr) cpu_ = make_cpu_engine(options_);
-  cpu_->execute(request);
-}
-
 void CudaEngine::write_empty_result(const Request &request) {
   if (request.operation != Operation::kSum && request.operation != Operation::kReduce) return;
   const uint64_t bits = empty_result(request), bytes = request_bytes(request).out;
@@ -543,8 +290,6 @@ void CudaEngine::launch_segments_checked(const LaunchContext &context, const Req
                 "offsets = %p do not ascend, or the last is above n = %llu; nothing was written",
                 static_cast<const void *>(request.offsets), static_cast<unsigned long long>(request.n));
 }
-
-}  // namespace
 
 std::unique_ptr<Engine> make_cuda_engine(const EngineOptions &options) {
   try {

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The engine on a GPU. cuda_engine.cu has its streams, its memory and its launches, host_arrays.cu calls whose arrays
+// lie in host memory.
+#ifndef GSORT_CUDA_ENGINE_CUDA_ENGINE_H_
+#define GSORT_CUDA_ENGINE_CUDA_ENGINE_H_
+
+#include <cuda_runtime.h>
+
+#include <memory>
+#include <optional>
+
+#include "cuda/engine/check.h"
+#include "cuda/engine/device.h"
+#include "cuda/engine/launch.h"
+#include "cuda/engine/piece_device.h"
+#include "cuda/engine/staging.h"
+#include "cuda/engine/workspace.h"
+#include "engine.h"
+#include "host_memory/pieces.h"
+#include "host_memory/pinned_ring.h"
+
+namespace gsort_internal {
+
+// For the length of a call: on the handle's device, and free to ask CUDA about memory while the application captures
+// another stream.
+class CallScope {
+ public:
+  explicit CallScope(const OpenedDevice &device) : device_(device.ordinal, device.primary.context) {
+    require_same_context(device);
+  }
+
+ private:
+  DeviceScope device_;
+  CaptureModeScope capture_mode_;
+};
+
+// A stream that is captured may not be asked for its id; that is done when it is needed, which is afterwards.
+constexpr uint64_t kIdUnknown = 0;
+
+class CudaEngine final : public Engine {
+ public:
+  explicit CudaEngine(const EngineOptions &options);
+  ~CudaEngine() override;
+
+  void describe(gsort_info &info) const override;
+  void check_array(const char *argument, const void *array, uint64_t bytes) override;
+  bool host_readable(const void *array) override;
+  void execute(const Request &request) override;
+  void set_stream(void *stream) override;
+  void synchronize() override;
+  void reserve(const Request &shape) override;
+  void set_workspace(void *memory, uint64_t bytes) override;
+  void end_call() noexcept override {
+    places_.forget();
+    scope_.reset();
+  }
+  void abandon() noexcept override {
+    abandoned_ = true;
+    workspace_.abandon();
+    ring_->abandon();
+    copy_streams_.abandon();
+    pool_.abandon();
+    if (cpu_ != nullptr) cpu_->abandon();
+  }
+
+ private:
+  // Until the call's end.
+  void enter_call() {
+    if (!scope_.has_value()) scope_.emplace(device_);
+  }
+  MemoryPlace place_of(const char *argument, const void *array) {
+    enter_call();
+    return places_.of(argument, array, device_.ordinal);
+  }
+  WorkQueue queue();
+  WorkMemory room(uint64_t bytes, const WorkQueue &queue);
+  void execute_staged(const Request &request, const Staging &staging, const WorkQueue &queue);
+  void execute_at_once(const Request &request, const Staging &staging, const WorkMemory &work);
+  void execute_pieces(const Request &request, const Staging &staging, const WorkQueue &queue);
+  template <class F>
+  void with_copies(F &&copies);
+  void wait_and_tell(const PieceProgress &progress);
+  void wait_for_earlier_work();
+  bool is_idle();
+  bool room_for(uint64_t bytes, const WorkQueue &queue, WorkMemory &work);
+  uint64_t piece_budget() const;
+  void write_empty_result(const Request &request);
+  void launch(const Request &request, const WorkMemory &work, bool capturing);
+  void launch_planned(const Request &request, const WorkMemory &work, bool capturing, const DeviceFacts &facts);
+  void launch_segments_checked(const LaunchContext &context, const Request &request, void *workspace, bool capturing);
+
+  bool belongs_on_cpu(const Request &request, const Staging &staging, bool in_pieces) const;
+  void execute_on_cpu(const Request &request);
+
+  const EngineOptions options_;
+  Control &control_;
+  OpenedDevice device_;
+  std::optional<CallScope> scope_;
+  MemoryPlaces places_;
+  Workspace workspace_;
+  std::unique_ptr<PinnedRing> ring_;
+  CopyStreams copy_streams_;     // of calls that are worked in pieces
+  Pool pool_;                    // likewise, for what the host does in them
+  std::unique_ptr<Engine> cpu_;  // where calls on host arrays may run, made when the first does
+  cudaStream_t stream_ = nullptr;
+  uint64_t stream_id_ = kIdUnknown;
+  // Work that synchronize() has not waited for: on which stream the last of it is, and whether some is on others.
+  bool busy_ = false, busy_elsewhere_ = false;
+  uint64_t busy_stream_id_ = 0;
+  bool abandoned_ = false;
+};
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_ENGINE_CUDA_ENGINE_H_

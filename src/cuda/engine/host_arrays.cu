@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The engine on a GPU: calls whose arrays lie in host memory. They are copied to the device at once, worked in pieces,
+// or left to the CPU.
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "core/control.h"
+#include "core/error.h"
+#include "core/slices.h"
+#include "cuda/engine/cuda_engine.h"
+#include "host_memory/pieces.h"
+#include "host_memory/placement.h"
+
+namespace gsort_internal {
+namespace {
+
+// Whether pieces are quicker though the device may hold all: what is read once is worked on while it arrives, and a
+// scan goes both ways at once.
+bool streams_better(const Request &request, const Staging &staging) {
+  constexpr uint64_t kBytesMin = uint64_t{128} << 20;
+  constexpr uint64_t kFewMax = 4096;  // a selection of more is sorted
+  if (staging.bytes_in() < kBytesMin) return false;
+  switch (request.operation) {
+    case Operation::kSum:
+    case Operation::kReduce:
+      return true;
+    case Operation::kTopk:
+      return request.k <= kFewMax;
+    case Operation::kScan:
+      return request.in != request.out;
+    default:
+      return false;
+  }
+}
+
+// Calls that bring so much to the device may be cancelled while kernels run.
+constexpr uint64_t kLongBytesMin = uint64_t{1} << 30;
+
+}  // namespace
+
+void CudaEngine::execute_staged(const Request &request, const Staging &staging, const WorkQueue &queue) {
+  if (queue.capture_id != 0)
+    throw Error(GSORT_ERROR_NOT_SUPPORTED,
+                "the handle's stream is being captured, and an array lies in host memory; pass device memory");
+  const uint64_t bytes = staging.bytes() + cuda_workspace_bytes(request);
+  const bool may_use_cpu = options_.may_use_cpu && staging.all();
+  const bool may_be_pieces = staging.all() && !workspace_.is_lent();
+  const bool surely_in_pieces = may_be_pieces && (bytes > piece_budget() || streams_better(request, staging));
+  if (may_use_cpu && belongs_on_cpu(request, staging, surely_in_pieces)) return execute_on_cpu(request);
+  WorkMemory work;
+  if (!surely_in_pieces) {
+    if (room_for(bytes, queue, work)) return execute_at_once(request, staging, work);
+    // Says what is wanting.
+    if (!may_be_pieces) return execute_at_once(request, staging, room(bytes, queue));
+  }
+  try {
+    execute_pieces(request, staging, queue);
+  } catch (const Error &error) {
+    if (error.status() != GSORT_ERROR_OUT_OF_MEMORY || !may_use_cpu) throw;
+    control_.log("%s; on the CPU instead", error.text());
+    execute_on_cpu(request);
+  }
+}
+
+// Does what uses the caller's arrays, until it ends also where it fails.
+template <class F>
+void CudaEngine::with_copies(F &&copies) {
+  try {
+    copies();
+  } catch (...) {
+    if (cudaStreamSynchronize(stream_) != cudaSuccess) (void)cudaGetLastError();
+    throw;
+  }
+}
+
+// Kernels that may take a second: the caller's arrays are not in use while they run, so that a cancel need not wait.
+void CudaEngine::wait_and_tell(const PieceProgress &progress) {
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point told = Clock::now();
+  while (!is_idle()) {
+    if (Clock::now() - told > std::chrono::milliseconds(20)) {
+      progress.tell();
+      told = Clock::now();
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+}
+
+// Whether nothing that was enqueued on the stream is left to be done. Quicker than waiting, if so.
+bool CudaEngine::is_idle() {
+  const cudaError_t result = cudaStreamQuery(stream_);
+  if (result == cudaErrorNotReady) {
+    (void)cudaGetLastError();
+    return false;
+  }
+  cuda_check(result, "asking whether the stream's work has ended");
+  return true;
+}
+
+void CudaEngine::wait_for_earlier_work() {
+  if (!is_idle()) cuda_check(cudaStreamSynchronize(stream_), "waiting for earlier work");
+}
+
+void CudaEngine::execute_at_once(const Request &request, const Staging &staging, const WorkMemory &work) {
+  char *const memory = static_cast<char *>(work.memory);
+  PieceProgress progress{control_, 0, staging.bytes_in() + staging.bytes_out()};
+  const bool is_long = staging.bytes() >= kLongBytesMin;
+  with_copies([&] {
+    staging.copy_in(stream_, progress, *ring_, memory);
+    if (is_long) cuda_check(cudaStreamSynchronize(stream_), "waiting for copies");
+    launch(staging.bind(request, memory), {memory + staging.bytes(), work.standing}, false);
+  });
+  if (is_long) wait_and_tell(progress);
+  with_copies([&] { staging.copy_out(stream_, progress, *ring_, memory); });
+  cuda_check(cudaStreamSynchronize(stream_), "waiting for the result");
+  control_.report(progress.total, progress.total);
+}
+
+// False: there is not so much memory. The room is the stream's own until the next call.
+bool CudaEngine::room_for(uint64_t bytes, const WorkQueue &queue, WorkMemory &work) {
+  try {
+    work = room(bytes, queue);
+    return true;
+  } catch (const Error &error) {
+    if (error.status() != GSORT_ERROR_OUT_OF_MEMORY) throw;
+    return false;
+  }
+}
+
+// What pieces may take: a limit's worth, less what a block has before its begin; without a limit what the device has,
+// of which room_for() tells how much is free.
+uint64_t CudaEngine::piece_budget() const {
+  constexpr uint64_t kOfBlock = kStandingBytes + kSliceAlignment;
+  const uint64_t limit = options_.options.device_memory_limit_bytes;
+  const uint64_t most = limit != 0 && limit < device_.memory_bytes ? limit : device_.memory_bytes;
+  return most > kOfBlock ? (most - kOfBlock) / kSliceAlignment * kSliceAlignment : 0;
+}
+
+// Arrays that the device cannot hold at once.
+void CudaEngine::execute_pieces(const Request &request, const Staging &staging, const WorkQueue &queue) {
+  control_.log("host arrays: in pieces, within %llu bytes of device memory",
+               static_cast<unsigned long long>(piece_budget()));
+  wait_for_earlier_work();  // which may write these arrays
+  copy_streams_.open();
+  WorkMemory work;
+  PieceServices services;
+  services.budget_bytes = [&] { return piece_budget(); };
+  services.take = [&](uint64_t bytes) {
+    return room_for(bytes, queue, work) ? static_cast<char *>(work.memory) : nullptr;
+  };
+  services.launch = [&](const Request &piece, void *workspace) {
+    // Offsets have been checked, so that nothing is waited for.
+    launch(piece, {workspace, work.standing}, true);
+  };
+  CudaPieceDevice device(std::move(services), staging, *ring_, copy_streams_, stream_);
+  execute_in_pieces({device, *options_.host_memory, control_, pool_}, request);
+}
+
+// Both engines give the same bits, so a call whose arrays all lie on the host may run where it ends first.
+bool CudaEngine::belongs_on_cpu(const Request &request, const Staging &staging, bool in_pieces) const {
+  const Placement placement =
+      plan_placement(request, {staging.bytes_in(), staging.bytes_out(), pool_.threads(), in_pieces});
+  if (control_.has_log())
+    control_.log("host arrays: on the %s, about %.0f us with the CPU's %u threads and %.0f with the device and the bus",
+                 placement.on_cpu ? "CPU" : "device", placement.cpu_us, pool_.threads(), placement.device_us);
+  return placement.on_cpu;
+}
+
+void CudaEngine::execute_on_cpu(const Request &request) {
+  wait_for_earlier_work();  // which may write these arrays
+  if (cpu_ == nullptr) cpu_ = make_cpu_engine(options_);
+  cpu_->execute(request);
+}
+
+}  // namespace gsort_internal
