@@ -24,7 +24,9 @@ gsort_options complete_options(const gsort_options *given) {
   if (given == nullptr) return options;
   const uint32_t size = given->struct_size;
   constexpr uint32_t smallest = offsetof(gsort_options, device_memory_limit_bytes);
-  if (size < smallest)
+  // More than any version will have. A size that was never set is not followed through memory.
+  constexpr uint32_t largest = 4096;
+  if (size < smallest || size > largest)
     throw Error(GSORT_ERROR_INVALID_ARGUMENT,
                 "options->struct_size is %u; set it to sizeof(gsort_options), which is %zu here", size, sizeof options);
   const auto *bytes = reinterpret_cast<const unsigned char *>(given);

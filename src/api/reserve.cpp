@@ -26,11 +26,22 @@ void check_operation(uint32_t op) {
                 "op = %u is not an operation; use GSORT_OP_SORT (1) to GSORT_OP_TOPK_SEGMENTS (12)", op);
 }
 
+// More than any address space holds, and far from where sizes of a workspace wrap: it is a few copies of the elements,
+// of their values, and an index of 8 bytes for each.
+constexpr uint64_t kArrayBytesMax = uint64_t{1} << 57;
+
+void check_size(uint64_t n, uint64_t element_bytes, const char *what) {
+  if (n > kArrayBytesMax / element_bytes)
+    throw Error(GSORT_ERROR_INVALID_ARGUMENT,
+                "n = %llu %s of %llu bytes are more than memory can hold; pass a smaller n", static_cast<ull>(n), what,
+                static_cast<ull>(element_bytes));
+}
+
 // The request without its arrays. Flags do not change what is needed.
 Request make_shape(uint32_t op, gsort_dtype t, uint64_t n, uint64_t parameter) {
   check_operation(op);
   check_dtype(t);
-  (void)checked_multiply(n, dtype_bytes(t), "n");
+  check_size(n, dtype_bytes(t), "elements");
   Request shape = {};
   shape.operation = static_cast<Operation>(op);
   shape.order = {t, false, false};
@@ -39,7 +50,7 @@ Request make_shape(uint32_t op, gsort_dtype t, uint64_t n, uint64_t parameter) {
   switch (op) {
     case GSORT_OP_SORT_PAIRS:
       shape.value_bytes = checked_value_bytes(parameter, false);
-      (void)checked_multiply(n, shape.value_bytes, "n x value_bytes");
+      check_size(n, shape.value_bytes, "values");
       break;
     case GSORT_OP_ARGSORT:
     case GSORT_OP_RANK:

@@ -86,6 +86,20 @@ TEST(CreateArguments, StructSizeTooSmall) {
   }
 }
 
+// What lies behind the struct is not read, however many zeros there are.
+TEST(CreateArguments, StructSizeTooLarge) {
+  std::vector<gsort_options> options(200);
+  options[0] = default_options(GSORT_BACKEND_CPU);
+  for (const uint32_t size : {4097u, 0x7fffffffu, 0xffffffffu}) {
+    options[0].struct_size = size;
+    expect_refused(options.data(), {"struct_size", as_text(uint64_t{size})});
+  }
+  options[0].struct_size = 4096;
+  gsort *g = nullptr;
+  EXPECT_EQ(GSORT_OK, gsort_create(options.data(), &g)) << gsort_error_message(nullptr);
+  gsort_destroy(g);
+}
+
 TEST(CreateArguments, LongerStructWithZeroTail) {
   LongOptions longer = {};
   longer.options = default_options(GSORT_BACKEND_CPU);

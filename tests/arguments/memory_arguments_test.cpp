@@ -31,6 +31,26 @@ TEST_P(MemoryArguments, Shapes) {
   expect_both_invalid(GSORT_OP_SORT_PAIRS, GSORT_U8, uint64_t{1} << 50, 65536, {});
 }
 
+// Sizes are refused before the sum of what a workspace holds passes 2^64: indices of 8 bytes beside keys of 1, say.
+TEST_P(MemoryArguments, SizesThatWouldWrap) {
+  for (uint32_t op = GSORT_OP_SORT; op <= GSORT_OP_TOPK_SEGMENTS; ++op) {
+    const bool index = op == GSORT_OP_ARGSORT || op == GSORT_OP_RANK;
+    const uint64_t parameter = index ? 8 : op == GSORT_OP_SORT_PAIRS ? 9 : 0;
+    uint64_t before = 0;
+    for (uint32_t bit = 33; bit <= 53; ++bit) {  // n x 9 bytes is below 2^57
+      uint64_t needed = 0;
+      ASSERT_EQ(GSORT_OK, gsort_workspace_bytes(op, GSORT_U8, uint64_t{1} << bit, parameter, &needed));
+      EXPECT_LE(before, needed) << "op " << op << ", n = 2^" << bit;
+      EXPECT_GE(needed, index ? uint64_t{8} << bit : 0) << "op " << op << ", n = 2^" << bit;
+      before = needed;
+    }
+    for (const uint64_t n : {(uint64_t{1} << 57) + 1, uint64_t{1} << 62, UINT64_MAX})
+      expect_both_invalid(op, GSORT_U8, n, parameter, {"n", as_text(n)});
+  }
+  expect_both_invalid(GSORT_OP_SORT_PAIRS, GSORT_U8, (uint64_t{1} << 54) + 1, 8, {"n", "values of 8"});
+  expect_both_invalid(GSORT_OP_SORT, GSORT_F64, (uint64_t{1} << 54) + 1, 0, {"n", "elements of 8"});
+}
+
 TEST_P(MemoryArguments, EveryOperationHasAWorkspaceSize) {
   struct Shape {
     uint32_t op;

@@ -1046,7 +1046,7 @@ time.
 
 `t`: type of the elements.
 
-`n`: elements, as said beside GSORT_OP_*.
+`n`: elements, as said beside GSORT_OP_*. Arrays of more than 2^57 bytes are refused.
 
 `parameter`: what the operation needs to be known beside n: said beside GSORT_OP_*, otherwise 0.*/
     pub fn gsort_reserve(
