@@ -144,7 +144,8 @@ class Text(tool_case.ToolCase):
     self.bad(1, 'line 1: "-1e39" is out of range for bf16', "sort", "--type", "bf16", stdin=b"-1e39\n")
     self.bad(1, 'line 1: "nan(0x0)" is out of range for f32', "sort", "--type", "f32", stdin=b"nan(0x0)\n")
     self.bad(1, "is out of range for f32", "sort", "--type", "f32", stdin=b"nan(0x800000)\n")
-    self.bad(1, "is out of range for f64", "sum", stdin=b"nan(0x11111111111111111)\n")
+    for payload in (b"11111111111111111", b"1000000000000000f", b"2000000000000000f", b"10000000000000"):
+      self.bad(1, "is out of range for f64", "sum", stdin=b"nan(0x" + payload + b")\n")
 
 
 class Npy(tool_case.ToolCase):

@@ -248,6 +248,38 @@ std::vector<Kind> kinds_of_calls() {
   return kinds;
 }
 
+// From how much shared memory of a block on the plan of a sort is another.
+void describe_by_shared_bytes(std::ostringstream &text, const Request &request) {
+  const auto line_for = [&](uint32_t shared_bytes) {
+    Digest digest;
+    const std::string line = plan_of(request, {90, 132, shared_bytes}, {}, digest);
+    return std::to_string(digest.value() >> 40) + ": " + line;
+  };
+  uint32_t low = 48 * 1024;
+  std::string before = line_for(low);
+  for (uint32_t next = low + 512; next <= 228 * 1024; low = next, next += 512) {
+    const std::string line = line_for(next);
+    if (line == before) continue;
+    uint32_t high = next;
+    while (high - low > 1) {
+      const uint32_t middle = low + (high - low) / 2;
+      (line_for(middle) == before ? low : high) = middle;
+    }
+    text << "  from " << high << " bytes of shared memory: " << line << '\n';
+    before = line;
+  }
+}
+
+void describe_by_shared_bytes(std::ostringstream &text) {
+  for (const Operation operation : {Operation::kSort, Operation::kSortPairs})
+    for (const auto &width : kWidths)
+      for (const uint32_t bit : {12, 13, 17, 19, 22, 24, 26, 28}) {
+        text << (operation == Operation::kSort ? "sort" : "pairs with 8 bytes") << " of 2^" << bit << ' ' << width.name
+             << '\n';
+        describe_by_shared_bytes(text, make(operation, width.type, uint64_t{1} << bit, 8));
+      }
+}
+
 std::string described() {
   std::ostringstream text;
   for (const Kind &kind : kinds_of_calls()) {
@@ -263,6 +295,7 @@ std::string described() {
     }
     text << '\n' << ways;
   }
+  describe_by_shared_bytes(text);
   return text.str();
 }
 
