@@ -131,6 +131,7 @@ int linkat(int from_fd, const char *from, int to_fd, const char *to, int flags) 
 int fchmod(int fd, mode_t mode) { return fails("fchmod") ? -1 : REAL(fchmod)(fd, mode); }
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*run)(void *), void *argument) {
+  note("thread");
   if (now("thread")) return what_errno;
   return REAL(pthread_create)(thread, how, run, argument);
 }

@@ -112,6 +112,21 @@ class Faults(tool_case.ToolCase):
     done = self.run_tool("sort", "--threads", "4", many, env=environment)
     self.assertEqual((done.returncode, done.stdout), (0, b"".join(b"%d\n" % i for i in range(400009))))
 
+  def threads_begun(self, *words):
+    log = self.folder.parent / (self.folder.name + ".log")
+    self.addCleanup(lambda: log.unlink(missing_ok=True))
+    log.unlink(missing_ok=True)
+    environment = dict(os.environ, LD_PRELOAD=FAULTS, GSORT_TEST_FAULT="none:1:5", GSORT_TEST_LOG=str(log))
+    self.assertEqual(self.run_tool("sort", "--backend", "cpu", *words, env=environment).returncode, 0)
+    return log.read_text().split().count("thread") if log.exists() else 0
+
+  def test_as_many_threads_as_asked_for(self):
+    many = self.file("many.txt", b"".join(b"%d\n" % (i * 7919 % 400009) for i in range(400009)))
+    self.assertEqual(self.threads_begun("--threads", "1", many), 0)
+    three, seven = (self.threads_begun("--threads", str(n), many) for n in (3, 7))
+    self.assertGreaterEqual(three, 4)  # two of the library's and two that read lines, at least
+    self.assertGreaterEqual(seven, three + 8)
+
   def test_file_systems_without_nameless_files(self):
     for words, want in self.jobs:
       self.assertEqual(self.outcome(words, want, f"open:1:{errno.EOPNOTSUPP}"), 0, words)
@@ -124,7 +139,7 @@ class Faults(tool_case.ToolCase):
         self.addCleanup(lambda path=log: path.unlink(missing_ok=True))
         log.unlink(missing_ok=True)
         self.assertEqual(self.outcome(words, want, fault, log), 0)
-        calls = " ".join(log.read_text().split())
+        calls = " ".join(call for call in log.read_text().split() if call != "thread")
         self.assertRegex(calls, r"write( close)* fsync( linkat)? close rename fsync", words)
         self.assertIsNone(re.search(r"(rename|linkat).*write", calls), calls)
 

@@ -259,6 +259,11 @@ class Words(tool_case.ToolCase):
     self.file("-x", b"2\n1\n")
     self.assertEqual(self.good("sort", "--", "-x", cwd=self.folder), b"1\n2\n")
 
+  def test_every_name_that_an_option_takes(self):
+    for option, names in (("--progress", ("auto", "on", "off")), ("--backend", ("auto", "cpu"))):
+      for name in names:
+        self.assertEqual(self.run_tool("sort", option, name, stdin=b"2\n1\n").stdout, b"1\n2\n", (option, name))
+
   def test_progress(self):
     self.assertEqual(self.good("sort", "--progress", "off", stdin=b"2\n1\n"), b"1\n2\n")
     raw = self.file("x.bin", bytes(1 << 22))
