@@ -92,9 +92,12 @@ class Faults(tool_case.ToolCase):
     texts = [self.file(f"{begin}.txt", b"".join(b"%d%s\n" % (i, b" " * 3000) for i in range(begin, 400, 2)))
              for begin in (0, 1)]
     merged = b"".join(b"%d%s\n" % (i, b" " * 3000) for i in range(400))
+    # Numbers that only their text tells apart.
+    near = [b"1.%030d\n" % i for i in range(200)]
+    ties = self.file("ties.txt", b"".join(reversed(near)))
     out = self.folder / "out"
     for words, want in ((["sort", "--output-format", "text", *arrays], b"1\n2\n3\n5\n8\n9\n"),
-                        (["merge", "-S", "100K", *texts], merged)):
+                        (["sort", ties], b"".join(near)), (["merge", "-S", "100K", *texts], merged)):
       codes = set()
       for n in list(range(1, 32)) + [60, 300]:
         out.write_bytes(b"old")

@@ -290,6 +290,7 @@ class Commands(tool_case.ToolCase):
     self.bad(1, 'line 1: f64, which the other lines ask for, does not hold "9007199254740993" exactly', "sort",
              "--output-format", "raw", stdin=b"9007199254740993\n0.5\n")
     self.good("sort", "--output-format", "raw", stdin=b"9007199254740992\n0.5\n")
+    self.good("sort", "--output-format", "raw", stdin=b"1234567890123456.7\n0.5\n")  # a fraction is rounded
 
 
 if __name__ == "__main__":

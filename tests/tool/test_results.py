@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Right input: every command, type and format against the reference."""
 
+import re
 import fractions
 import random
 import struct
@@ -271,6 +272,13 @@ class Words(tool_case.ToolCase):
     self.assertEqual((done.returncode, len(done.stdout)), (0, 1 << 22))
     self.assertRegex(done.stderr, rb"^\r(reading|working|writing) \[[#.]{40}\] +\d+ %")
     self.assertTrue(done.stderr.endswith(b"\r"))  # wiped
+    # How much a pipe will bring is not known.
+    many = self.file("many.txt", b"".join(b"%d\n" % i for i in range(300000)))
+    words = ["sort", "--progress", "on", "--input-format", "text", many]
+    for more, known in (([], True), (["-"], False)):
+      reading = re.findall(rb"\rreading[^\r]*", self.run_tool(*words, *more, stdin=b"5\n").stderr)
+      self.assertEqual([b"%" in bar for bar in reading], [known] * len(reading))
+      self.assertTrue(reading)
 
 
 if __name__ == "__main__":

@@ -399,7 +399,10 @@ TEST(Pieces, ScanInPlaceIsAllOrNothing) {
     work.control.set_progress(&Countdown::call, &countdown);
     const gsort_status status = work.run(now.bound(true));
     ASSERT_TRUE(now.in == (status == GSORT_OK ? expected.in : call.in));
-    if (status == GSORT_OK) break;
+    if (status == GSORT_OK) {
+      EXPECT_EQ(countdown.total, countdown.last) << "the last chance to cancel is the one before the result is written";
+      break;
+    }
     ASSERT_EQ(GSORT_ERROR_CANCELLED, status);
   }
 }
