@@ -12,6 +12,8 @@ FOLDERS = ("CMakeLists.txt", "cmake", "include", "src", "tests", "tools", "bindi
 PLACE = re.compile(r"^\s*([\w./+-]+):(\d+):(\d+):\s+(error|note)?:?(.*)|from ([\w./+-]+):(\d+)(?::(\d+))?", re.M)
 # What follows from another error.
 CONSEQUENCE = re.compile(r"not declared|no match|does not name|no member|must be available")
+# Inlined by force into every kernel: with its changes behind the switch a compiler takes gigabytes and half an hour.
+ALONE = {"src/cpu/vector/network-inl.h"}
 
 
 def write_if_new(path, text):
@@ -74,7 +76,7 @@ class SwitchedBuild:
         self.constants_file = folder / "constants.txt"
         known = set(self.constants_file.read_text().splitlines()) if self.constants_file.exists() else set()
         # The switch is host code: with CUDA's compiler every change gets a build of its own.
-        self.constant = {c for c in numbers if cuda or c.name in known}
+        self.constant = {c for c in numbers if cuda or c.name in known or c.path in ALONE}
         self.sources = {}
         if prepared:
             for path in paths:

@@ -13,11 +13,10 @@ using ull = unsigned long long;
 
 uintptr_t address(const void *array) { return reinterpret_cast<uintptr_t>(array); }
 
-// The flags as one writes them, "GSORT_SMALLEST | bit 30"; "0" for none.
+// Flags, at least one, as one writes them: "GSORT_SMALLEST | bit 30".
 class FlagNames {
  public:
   explicit FlagNames(uint32_t flags) {
-    if (flags == 0) std::snprintf(text_, sizeof text_, "0");
     for (uint32_t bit = 0; bit < 32; ++bit)
       if ((flags >> bit & 1) != 0) add(bit);
   }

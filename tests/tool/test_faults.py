@@ -97,7 +97,9 @@ class Faults(tool_case.ToolCase):
     ties = self.file("ties.txt", b"".join(reversed(near)))
     out = self.folder / "out"
     for words, want in ((["sort", "--output-format", "text", *arrays], b"1\n2\n3\n5\n8\n9\n"),
-                        (["sort", ties], b"".join(near)), (["merge", "-S", "100K", *texts], merged)):
+                        (["sort", ties], b"".join(near)), (["topk", "-k", "3", "--smallest", ties],
+                         b"".join(b"%d\t%s" % (199 - i, near[i]) for i in range(3))),
+                        (["merge", "-S", "100K", *texts], merged)):
       codes = set()
       for n in list(range(1, 32)) + [60, 300]:
         out.write_bytes(b"old")
