@@ -63,5 +63,21 @@ TEST(Progress, GrowsToTheWhole) {
   }
 }
 
+// Which is done digit by digit.
+TEST(Progress, OfASelectionOfMoreThanHalf) {
+  const Handle handle(GSORT_BACKEND_CPU, 1);
+  ASSERT_EQ(GSORT_OK, handle.status());
+  for (const gsort_dtype t : {GSORT_U8, GSORT_I16, GSORT_F32, GSORT_U64}) {
+    const Array in = generate(Distribution::kUniform, t, 400000, 1);
+    Bytes best(in.bytes().size());
+    Told told;
+    ASSERT_TRUE(succeeded(handle.get(), gsort_set_progress(handle.get(), remember, &told)));
+    ASSERT_TRUE(succeeded(handle.get(), gsort_topk(handle.get(), t, in.bytes().data(), in.size(), in.size() / 5 * 3,
+                                                   best.data(), GSORT_U64, nullptr, 0)));
+    expect_growing(told);
+    EXPECT_EQ(told.total.back(), told.done.back()) << element_type(t).name;
+  }
+}
+
 }  // namespace
 }  // namespace gsort_test

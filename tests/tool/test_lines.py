@@ -150,6 +150,7 @@ class Sort(tool_case.ToolCase):
     self.assertEqual(self.good("sort", "-t", "\\t", "--key=2", stdin=text(lines[::2])), b"x\t4\n\t5\n")
     self.bad(1, "line 2: has no number in column 2", "sort", "-t", "\t", "-k2", stdin=text(lines))
     self.bad(1, "line 2: has no number in column 3", "sort", "-t,", "-k3", stdin=b"1,2,3\n1,2\n")
+    self.bad(1, "line 2: has no number in column 2", "sort", "-t,", "-k2", stdin=b"1,2,3\n1, ,3\n")
     self.bad(1, 'line 1: "x" is not a number', "sort", "-t,", "-k2", stdin=b"1,x,3\n")
     self.assertEqual(self.good("sum", "-t,", "-k2", stdin=b"x,1\ny,2.5\n"), b"3.5\n")
     self.assertEqual(self.good("topk", "-k1", "--key", "2", stdin=b"x 1\ny 2.5\n"), b"1\ty 2.5\n")
