@@ -1,28 +1,43 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "array_merge.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "behind.h"
+#include "block_reader.h"
 #include "memory_limit.h"
 #include "order.h"
 #include "progress.h"
 #include "report.h"
 
+// What is in memory of a run: one half of its block is merged while the other one is read. In front of each half there
+// is room for what is left of the other one, so that a round need not end where a few elements of one run do.
 typedef struct block {
-  char *elements;
-  uint64_t at, count;            // those from `at` on are not given yet
-  uint64_t next_byte, end_byte;  // of the run, in the file
+  char *halves[2];
+  int turn;        // the half that the elements are in
+  char *elements;  // those that are not given yet
+  uint64_t count;
+  block_read next;               // into the other half; of 0 bytes: the run has ended
+  uint64_t next_byte, end_byte;  // what of the run was not asked for, in the file
 } block;
+
+// Elements of a run, or of several merged ones, that go into a round.
+typedef struct stretch {
+  char *elements;
+  uint64_t count;
+} stretch;
 
 typedef struct round_of_blocks {
   array_merge *m;
   block *blocks;
-  uint64_t block_count, block_elements;
-  char *memory;       // of all blocks
-  char *gathered[2];  // what is sorted, and what is written meanwhile
+  stretch *stretches;
+  uint64_t block_count;
+  uint64_t half_elements, room_elements;  // of a half, and of what is left in front of it
+  block_reader reader;
+  char *memory;     // of all blocks
+  char *merged[2];  // what is made, and what is written meanwhile
+  char *between;    // merged runs that are merged again
   bool turn;
 } round_of_blocks;
 
@@ -30,25 +45,30 @@ static uint64_t key_at(const round_of_blocks *r, const block *b, uint64_t i) {
   return order_key(r->m->type, r->m->j->opt->lines.flags, b->elements + i * r->m->type->size_bytes);
 }
 
-static int read_block(round_of_blocks *r, block *b) {
+static void ask_for_next(round_of_blocks *r, block *b) {
+  const uint64_t left = b->end_byte - b->next_byte, room = r->half_elements * r->m->type->size_bytes;
+  b->next = (block_read){.to = b->halves[!b->turn], .offset = b->next_byte, .bytes = left < room ? left : room};
+  b->next_byte += b->next.bytes;
+  if (b->next.bytes > 0) block_reader_ask(&r->reader, &b->next);
+}
+
+// Goes on to the next half where few elements are left of this one.
+static int refill(round_of_blocks *r, block *b) {
   const uint32_t size = r->m->type->size_bytes;
-  const uint64_t left = b->end_byte - b->next_byte, room = r->block_elements * size;
-  const uint64_t bytes = left < room ? left : room;
-  for (uint64_t have = 0; have < bytes;) {
-    const long got =
-        input_read_at(r->m->runs->file.fd, b->elements + have, (size_t)(bytes - have), b->next_byte + have);
-    if (got <= 0) {
-      return report_failure("%s: cannot read a temporary file there: %s", r->m->runs->folder,
-                            got < 0 ? strerror(errno) : "it is shorter than it was");
-    }
-    have += (uint64_t)got;
+  if (b->next.bytes == 0 || b->count > r->room_elements) return exit_ok;
+  const int error = block_reader_wait(&r->reader, &b->next);
+  if (error != 0) {
+    return report_failure("%s: cannot read a temporary file there: %s", r->m->runs->folder,
+                          error > 0 ? strerror(error) : "it is shorter than it was");
   }
-  b->next_byte += bytes;
-  b->at = 0;
-  b->count = bytes / size;
-  input_expect(r->m->runs->file.fd, b->next_byte, left - bytes < room ? left - bytes : room);
-  r->m->merged_bytes += bytes;
+  char *begin = b->next.to - b->count * size;
+  memcpy(begin, b->elements, (size_t)(b->count * size));
+  b->elements = begin;
+  b->count += b->next.bytes / size;
+  b->turn = !b->turn;
+  r->m->merged_bytes += b->next.bytes;
   progress_show(phase_merging, r->m->merged_bytes, r->m->total_bytes);
+  ask_for_next(r, b);
   return exit_ok;
 }
 
@@ -59,9 +79,9 @@ static bool find_bound(const round_of_blocks *r, uint64_t *bound) {
   *bound = UINT64_MAX;
   for (uint64_t i = 0; i < r->block_count; i++) {
     const block *b = &r->blocks[i];
-    if (b->at == b->count) continue;
+    if (b->count == 0) continue;
     found = true;
-    if (b->next_byte == b->end_byte) continue;
+    if (b->next.bytes == 0) continue;
     const uint64_t key = key_at(r, b, b->count - 1);
     if (key < *bound) *bound = key;
   }
@@ -69,7 +89,7 @@ static bool find_bound(const round_of_blocks *r, uint64_t *bound) {
 }
 
 static uint64_t elements_up_to(const round_of_blocks *r, const block *b, uint64_t bound) {
-  uint64_t low = b->at, high = b->count;
+  uint64_t low = 0, high = b->count;
   while (low < high) {
     const uint64_t middle = low + (high - low) / 2;
     if (key_at(r, b, middle) <= bound) {
@@ -81,27 +101,51 @@ static uint64_t elements_up_to(const round_of_blocks *r, const block *b, uint64_
   return low;
 }
 
-static array gather(round_of_blocks *r, uint64_t bound) {
-  const uint32_t size = r->m->type->size_bytes;
-  array all = array_make(r->m->type, 0, NULL);
-  all.data = r->gathered[r->turn];
+// Takes what all runs give to a round. Returns how many stretches these are.
+static uint64_t take_stretches(round_of_blocks *r, uint64_t bound) {
+  uint64_t count = 0;
   for (uint64_t i = 0; i < r->block_count; i++) {
     block *b = &r->blocks[i];
-    const uint64_t end = elements_up_to(r, b, bound);
-    memcpy(r->gathered[r->turn] + all.count * size, b->elements + b->at * size, (size_t)((end - b->at) * size));
-    all.count += end - b->at;
-    b->at = end;
+    const uint64_t taken = elements_up_to(r, b, bound);
+    if (taken > 0) r->stretches[count++] = (stretch){b->elements, taken};
+    b->elements += taken * r->m->type->size_bytes;
+    b->count -= taken;
   }
-  all.extents[0] = all.count;
-  return all;
+  return count;
+}
+
+// Merges stretches, halves of them first, into the beginning of `to`; the halves go to `between`, whose beginning and
+// end are as far apart. A single stretch stays where it is.
+static int merge_stretches(const round_of_blocks *r, const stretch *from, uint64_t count, char *to, char *between,
+                           stretch *out) {
+  const job *j = r->m->j;
+  const uint32_t size = r->m->type->size_bytes;
+  stretch a, b;
+  *out = from[0];
+  if (count == 1) return exit_ok;
+  int code = merge_stretches(r, from, count / 2, between, to, &a);
+  const uint64_t a_bytes = a.count * size;
+  if (code == exit_ok) {
+    code = merge_stretches(r, from + count / 2, count - count / 2, between + a_bytes, to + a_bytes, &b);
+  }
+  if (code != exit_ok) return code;
+  *out = (stretch){to, a.count + b.count};
+  return job_check(
+      j, gsort_merge(j->g, r->m->type->dtype, a.elements, a.count, b.elements, b.count, to, j->opt->lines.flags));
 }
 
 static int merge_round(round_of_blocks *r, uint64_t bound, behind *writer) {
-  const job *j = r->m->j;
-  const array all = gather(r, bound);
-  const int code = job_check(j, gsort_sort(j->g, all.type->dtype, all.data, all.data, all.count, j->opt->lines.flags));
+  const uint64_t count = take_stretches(r, bound);
+  array all = array_make(r->m->type, 0, NULL);
+  char *to = r->merged[r->turn];
+  stretch result;
+  const int code = merge_stretches(r, r->stretches, count, to, r->between, &result);
+  // A block is read into again before all of it is written.
+  if (code == exit_ok && count == 1) memcpy(to, result.elements, (size_t)(result.count * all.type->size_bytes));
   const int written = behind_wait(writer);
   if (code != exit_ok || written != exit_ok) return code != exit_ok ? code : written;
+  all.data = to;
+  all.count = all.extents[0] = result.count;
   behind_give(writer, &all);
   r->turn = !r->turn;
   return exit_ok;
@@ -110,10 +154,7 @@ static int merge_round(round_of_blocks *r, uint64_t bound, behind *writer) {
 static int merge_rounds(round_of_blocks *r, behind *writer) {
   for (;;) {
     int code = exit_ok;
-    for (uint64_t i = 0; code == exit_ok && i < r->block_count; i++) {
-      block *b = &r->blocks[i];
-      if (b->at == b->count && b->next_byte < b->end_byte) code = read_block(r, b);
-    }
+    for (uint64_t i = 0; code == exit_ok && i < r->block_count; i++) code = refill(r, &r->blocks[i]);
     uint64_t bound;
     if (code != exit_ok || !find_bound(r, &bound)) return code;
     code = merge_round(r, bound, writer);
@@ -121,34 +162,62 @@ static int merge_rounds(round_of_blocks *r, behind *writer) {
   }
 }
 
+// Five parts of the memory: two halves of the blocks, two for what is made of one of them and is written, and one that
+// the merges need between them.
+static int allocate(round_of_blocks *r) {
+  const uint64_t size = r->m->type->size_bytes, count = r->block_count;
+  const uint64_t part_elements = r->m->limit_bytes / 5 / count / size;
+  r->room_elements = part_elements / 8;
+  r->half_elements = part_elements > 1 ? part_elements - r->room_elements : 1;
+  const uint64_t part_bytes = (r->room_elements + r->half_elements) * size * count;
+  r->blocks = calloc((size_t)count, sizeof *r->blocks);
+  r->stretches = calloc((size_t)count, sizeof *r->stretches);
+  r->memory = malloc((size_t)(2 * part_bytes));
+  r->between = malloc((size_t)part_bytes);
+  for (int i = 0; i < 2; i++) r->merged[i] = malloc((size_t)part_bytes);
+  if (r->blocks == NULL || r->stretches == NULL || r->memory == NULL || r->between == NULL || r->merged[0] == NULL ||
+      r->merged[1] == NULL)
+    return report_failure("not enough memory to merge");
+  memory_use_large_pages(r->memory, 2 * part_bytes);
+  memory_use_large_pages(r->between, part_bytes);
+  for (int i = 0; i < 2; i++) memory_use_large_pages(r->merged[i], part_bytes);
+  return exit_ok;
+}
+
+// Asks for the first half of every block.
+static void begin_blocks(round_of_blocks *r, const run_place *places) {
+  const uint64_t size = r->m->type->size_bytes;
+  const uint64_t room_bytes = r->room_elements * size, half_bytes = room_bytes + r->half_elements * size;
+  for (uint64_t i = 0; i < r->block_count; i++) {
+    char *begin = r->memory + 2 * i * half_bytes;
+    r->blocks[i] = (block){.halves = {begin + room_bytes, begin + half_bytes + room_bytes},
+                           .turn = 1,
+                           .next_byte = places[i].begin,
+                           .end_byte = places[i].end};
+    r->blocks[i].elements = r->blocks[i].halves[1];
+    ask_for_next(r, &r->blocks[i]);
+  }
+}
+
 int array_merge_run(array_merge *m, uint64_t first, uint64_t count, int (*take)(void *context, const array *piece),
                     void *context) {
-  const uint32_t size = m->type->size_bytes;
+  const bool at_once = behind_at_once(m->limit_bytes, m->j->opt->lines.threads);
   round_of_blocks r = {.m = m, .block_count = count};
-  // A quarter for the blocks, one for what is gathered of them, one for the library to sort it in, and one for what is
-  // written meanwhile.
-  r.block_elements = m->limit_bytes / 4 / count / size;
-  if (r.block_elements == 0) r.block_elements = 1;
-  const size_t block_bytes = (size_t)(r.block_elements * size);
-  r.blocks = calloc((size_t)count, sizeof *r.blocks);
-  r.memory = malloc(block_bytes * (size_t)count);
-  for (int i = 0; i < 2; i++) r.gathered[i] = malloc(block_bytes * (size_t)count);
-  memory_use_large_pages(r.memory, block_bytes * count);
-  for (int i = 0; i < 2; i++) memory_use_large_pages(r.gathered[i], block_bytes * count);
-  int code = exit_ok;
-  if (r.blocks == NULL || r.memory == NULL || r.gathered[0] == NULL || r.gathered[1] == NULL)
-    code = report_failure("not enough memory to merge");
-  for (uint64_t i = 0; code == exit_ok && i < count; i++) {
-    const run_place *place = &m->runs->runs[first + i];
-    r.blocks[i] = (block){r.memory + i * block_bytes, 0, 0, place->begin, place->end};
+  behind writer = {.take = take, .context = context, .at_once = at_once};
+  int code = allocate(&r);
+  if (code == exit_ok) {
+    block_reader_start(&r.reader, m->runs->file.fd, at_once);
+    begin_blocks(&r, m->runs->runs + first);
+    code = merge_rounds(&r, &writer);
+    block_reader_stop(&r.reader);
   }
-  behind writer = {.take = take, .context = context, .at_once = m->j->opt->lines.threads == 1};
-  if (code == exit_ok) code = merge_rounds(&r, &writer);
   const int written = behind_wait(&writer);
   if (code == exit_ok) code = written;
   free(r.blocks);
+  free(r.stretches);
   free(r.memory);
-  free(r.gathered[0]);
-  free(r.gathered[1]);
+  free(r.between);
+  free(r.merged[0]);
+  free(r.merged[1]);
   return code;
 }

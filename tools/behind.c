@@ -9,6 +9,11 @@ static void *run(void *argument) {
   return NULL;
 }
 
+bool behind_at_once(uint64_t limit_bytes, unsigned threads) {
+  enum { worthwhile_bytes = 1 << 14 };
+  return threads == 1 || limit_bytes < worthwhile_bytes;
+}
+
 void behind_give(behind *b, const array *piece) {
   b->piece = *piece;
   b->running = !b->at_once && pthread_create(&b->thread, NULL, run, b) == 0;

@@ -18,6 +18,9 @@ typedef struct behind {
   int code;
 } behind;
 
+// Whether so little memory is used, or so few threads are allowed, that no other thread is worth its start.
+bool behind_at_once(uint64_t limit_bytes, unsigned threads);
+
 // Gives the piece to take(), on a thread of its own if there is one to be had. Its memory is take()'s until
 // behind_wait(), which comes before the next piece and returns take()'s exit code.
 void behind_give(behind *b, const array *piece);

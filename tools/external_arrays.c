@@ -95,12 +95,12 @@ static int merge_to_scratch(void *context, uint64_t first, uint64_t count, outpu
   return array_merge_run(&e->merge, first, count, spill_piece, to);
 }
 
-// Reads up to `most` elements into memory that grows with them, since a pipe does not tell how many will come.
+// Reads on, up to `most` elements in all, into memory that grows with them, since a pipe does not tell how many will
+// come.
 static int read_piece(external *e, piece_memory *to, uint64_t most) {
   enum { first_count = 1 << 16 };
   array *piece = &to->piece;
   int code = exit_ok;
-  piece->count = 0;
   for (uint64_t got = 1; code == exit_ok && got > 0 && piece->count < most; piece->count += got) {
     if (piece->count == to->capacity) {
       const uint64_t wanted = to->capacity < first_count ? first_count : to->capacity + to->capacity / 2;
@@ -119,29 +119,56 @@ static int read_piece(external *e, piece_memory *to, uint64_t most) {
   return code;
 }
 
-static int spill_run(void *context, const array *piece) {
-  scratch *runs = context;
-  const int code = results_write_array(&runs->file, format_raw, piece);
-  return code == exit_ok ? scratch_end_run(runs) : code;
+// A sorted piece that becomes a run, and whose memory takes the next one.
+typedef struct exchange {
+  external *e;
+  piece_memory *of;
+  uint64_t most;
+} exchange;
+
+// Writes the piece bit by bit, and reads into what is written already: the disk does both while another piece is
+// sorted.
+static int write_and_read(void *context, const array *piece) {
+  enum { bit_bytes = 1 << 23 };
+  const exchange *x = context;
+  external *e = x->e;
+  const uint64_t count = piece->count, size = piece->type->size_bytes;
+  uint64_t filled = 0, got = 1;
+  int code = exit_ok;
+  for (uint64_t written = 0; code == exit_ok && written < count;) {
+    const uint64_t bit = count - written < bit_bytes / size ? count - written : bit_bytes / size;
+    code = output_write(&e->runs.file, array_at(piece, written), (size_t)(bit * size));
+    written += bit;
+    if (code == exit_ok && got > 0) {
+      code = element_source_read(&e->source, array_at(piece, filled), written - filled, &got);
+      filled += code == exit_ok ? got : 0;
+    }
+  }
+  if (code == exit_ok && count > 0) code = scratch_end_run(&e->runs);
+  x->of->piece.count = x->of->piece.extents[0] = filled;
+  return code == exit_ok && got > 0 ? read_piece(e, x->of, x->most) : code;
 }
 
-// Sorts piece after piece, of which the first is read already, and writes each as a run while the next one is read.
+// Sorts piece after piece, of which the first is read already. While one is sorted, the one before is written as a run
+// and the one behind is read.
 static int make_runs(external *e, piece_memory pieces[2], uint64_t most) {
   const job *j = e->j;
-  behind writer = {.take = spill_run, .context = &e->runs, .at_once = j->opt->lines.threads == 1};
-  int code = job_start(e->j, most);
-  for (int turn = 0; code == exit_ok && pieces[turn].piece.count > 0; turn = !turn) {
+  exchange x = {.e = e, .most = most};
+  behind worker = {
+      .take = write_and_read, .context = &x, .at_once = behind_at_once(e->limit_bytes, j->opt->lines.threads)};
+  int code = job_start(e->j, most), turn = 0;
+  for (; code == exit_ok && pieces[turn].piece.count > 0; turn = !turn) {
     const array *piece = &pieces[turn].piece;
+    x.of = &pieces[!turn];
+    behind_give(&worker, &x.of->piece);
     code =
         job_check(j, gsort_sort(j->g, piece->type->dtype, piece->data, piece->data, piece->count, j->opt->lines.flags));
-    const int written = behind_wait(&writer);
-    if (code == exit_ok) code = written;
-    if (code == exit_ok) behind_give(&writer, piece);
-    if (code == exit_ok) code = read_piece(e, &pieces[!turn], most);
+    const int exchanged = behind_wait(&worker);
+    if (code == exit_ok) code = exchanged;
   }
-  const int written = behind_wait(&writer);
   job_stop(e->j);
-  return code == exit_ok ? written : code;
+  x.of = &pieces[!turn];
+  return code == exit_ok ? write_and_read(&x, &x.of->piece) : code;
 }
 
 static int merge_runs(external *e) {

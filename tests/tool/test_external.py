@@ -112,6 +112,24 @@ class External(tool_case.ToolCase):
           self.assertEqual(self.good("sort", "--type", name, "-f", "raw", "-S", limit, *words, path), want, (name, limit))
       self.same(["--type", name, "-u"], path, "4K")
 
+  def test_arrays_in_other_orders(self):
+    count = 200000
+    generator = random.Random(7)
+    orders = {
+        "ascending": range(count),
+        "descending": range(count, 0, -1),
+        "sawtooth": [i % 30000 for i in range(count)],
+        "equal": [5] * count,
+        "few": [generator.randrange(3) for _ in range(count)],
+        "one run far above": [i % 20000 + (10**6 if i // 20000 == 3 else 0) for i in range(count)],
+    }
+    for order, numbers in orders.items():
+      path = self.file("in.raw", struct.pack(f"<{count}I", *numbers))
+      want = struct.pack(f"<{count}I", *sorted(numbers))
+      for limit, threads in (("40K", 3), ("300K", 2), ("300K", 1)):
+        words = ["sort", "--type", "u32", "-f", "raw", "--threads", threads, "-S", limit, path]
+        self.assertTrue(self.good(*words) == want, (order, limit, threads))
+
   def test_npy(self):
     numbers = [i * 7919 % 10007 - 5000 for i in range(10007)]
     path = self.file("a.npy", ref.npy(struct.pack(f">{len(numbers)}h", *numbers), "i16", descr=">i2"))

@@ -63,7 +63,7 @@ class Faults(tool_case.ToolCase):
 
   def test_each_close_fails(self):
     for words, want in self.jobs:
-      codes = [self.outcome(words, want, f"close:{n}:{errno.EIO}") for n in range(1, 12)]
+      codes = [self.outcome(words, want, f"close:{n}:{errno.EIO}") for n in range(1, 24)]
       self.assertIn(1, codes, words)  # that of the output is looked at
       self.assertIn(0, codes, words)  # those of what was only read are not
 
