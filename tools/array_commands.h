@@ -9,13 +9,10 @@
 // Runs any command but merge and info. Returns an exit code.
 int array_command_run(job *j, array *in);
 
-// One element of each value, and with `counts` how often it was there. The elements are sorted.
-void array_keep_first(array *a, uint64_t *counts);
+// One element of each value. The elements are sorted.
+void array_keep_first(array *a);
 
 // A sentence about the first element that is not in order, if there is one; `first` is the number of a's first one.
 int array_check_order(const job *j, const char *name, const array *a, uint64_t first);
-
-// The mean of n elements, rounded once to a double, as a line of text.
-int array_write_mean(job *j, const type_info *type, const void *elements, uint64_t n);
 
 #endif  // GSORT_TOOLS_ARRAY_COMMANDS_H_

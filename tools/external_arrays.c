@@ -12,6 +12,7 @@
 #include "element_source.h"
 #include "memory_limit.h"
 #include "npy.h"
+#include "ordered_elements.h"
 #include "progress.h"
 #include "report.h"
 #include "results.h"
@@ -50,7 +51,7 @@ static bool has_one_dimension(const char *path, const type_info *type) {
 }
 
 bool external_arrays_wanted(const options *opt, file_format format) {
-  const bool sorts = opt->command == command_sort;
+  const bool sorts = (opt->command & external_commands) != 0;
   if (opt->check != check_off || format == format_text || (format == format_raw && opt->lines.type == NULL))
     return false;
   if (opt->path_count == 0) return sorts;
@@ -65,7 +66,9 @@ bool external_arrays_wanted(const options *opt, file_format format) {
   }
   // The library sorts in as much memory again.
   if (bytes <= memory_limit(opt) / 2) return false;
-  for (int i = 0; format == format_npy && i < opt->path_count; i++) {
+  // The others take an array of several dimensions as one row.
+  const bool rows = (opt->command & (command_sort | command_merge)) != 0;
+  for (int i = 0; rows && format == format_npy && i < opt->path_count; i++) {
     if (!has_one_dimension(opt->paths[i], opt->lines.type)) return false;
   }
   return true;
@@ -76,7 +79,7 @@ static int write_piece(void *context, const array *piece) {
   const uint32_t size = piece->type->size_bytes;
   array kept = *piece;
   if (e->j->opt->unique) {
-    array_keep_first(&kept, NULL);
+    array_keep_first(&kept);
     if (e->any && kept.count > 0 && memcmp(e->last, kept.data, size) == 0) {
       kept.data = array_at(&kept, 1);
       kept.count--;
@@ -171,6 +174,16 @@ static int make_runs(external *e, piece_memory pieces[2], uint64_t most) {
   return code == exit_ok ? write_and_read(&x, &x.of->piece) : code;
 }
 
+static int merge_into_result(external *e, uint64_t total) {
+  if ((e->j->opt->command & (command_sort | command_merge)) != 0) {
+    return array_merge_run(&e->merge, 0, e->runs.run_count, write_piece, e);
+  }
+  ordered_elements o;
+  ordered_elements_begin(&o, e->j, e->source.type, total);
+  const int code = array_merge_run(&e->merge, 0, e->runs.run_count, ordered_elements_take, &o);
+  return code == exit_ok ? ordered_elements_end(&o) : code;
+}
+
 static int merge_runs(external *e) {
   const uint64_t bytes = e->runs.file.written_bytes;
   uint64_t fan_in = e->limit_bytes / 4 / block_bytes_min;
@@ -184,15 +197,17 @@ static int merge_runs(external *e) {
     const array all = array_make(e->source.type, bytes / e->source.type->size_bytes, NULL);
     code = npy_write_header(&e->j->out, &all);
   }
-  return code == exit_ok ? array_merge_run(&e->merge, 0, e->runs.run_count, write_piece, e) : code;
+  return code == exit_ok ? merge_into_result(e, bytes / e->source.type->size_bytes) : code;
 }
 
-// Says why the result of --unique cannot be written piece by piece, if it cannot.
+// Says why the result of --unique, or of count, cannot be written piece by piece, if it cannot.
 static int check_output(const options *opt) {
-  if (!opt->unique || opt->output_format != format_npy) return exit_ok;
+  const bool counts = opt->command == command_count;
+  if ((!opt->unique && !counts) || opt->output_format != format_npy) return exit_ok;
   return report_failure(
-      "--unique of more than memory holds cannot write .npy, whose first bytes say how many elements follow: use "
-      "--output-format raw");
+      "%s of more than memory holds cannot write .npy, whose first bytes say how many elements follow: use "
+      "--output-format raw",
+      counts ? "count" : "--unique");
 }
 
 // Begins work in pieces: memory that is given back counts no longer.
@@ -235,7 +250,7 @@ static int sort_rows(external *e) {
 }
 
 static int sort_all(external *e) {
-  if (e->source.shape.dimensions != 1) return sort_rows(e);
+  if (e->source.shape.dimensions != 1 && e->j->opt->command == command_sort) return sort_rows(e);
   // A third for what is sorted, one for the library, and one for what is written and read meanwhile.
   uint64_t most = e->limit_bytes / 3 / e->source.type->size_bytes;
   if (most == 0) most = 1;

@@ -6,6 +6,7 @@
 #include "line_merge.h"
 #include "line_output.h"
 #include "memory_limit.h"
+#include "ordered_lines.h"
 #include "progress.h"
 #include "report.h"
 #include "scratch.h"
@@ -19,6 +20,7 @@ typedef struct external {
   scratch runs;
   key_mode mode;  // the greatest of all pieces
   uint64_t limit_bytes, fan_in;
+  uint64_t line_count;
   uint64_t merged_bytes, total_bytes;
 } external;
 
@@ -47,27 +49,39 @@ static int merge_runs(void *context, uint64_t first, uint64_t count, output *to)
   return code;
 }
 
-static int sort_piece(external *e, lines *l, output *to) {
+static int sort_piece(external *e, lines *l) {
   if (l->mode > e->mode) e->mode = l->mode;
+  e->line_count += l->count;
   int code = job_start(e->j, l->count);
   if (code == exit_ok) code = lines_sort(e->j->g, l);
-  if (code == exit_ok) code = lines_write(to, l, e->j->opt->unique);
+  if (code == exit_ok) code = lines_write(&e->runs.file, l, e->j->opt->unique);
   lines_free(l);
-  return code;
+  return code == exit_ok ? scratch_end_run(&e->runs) : code;
 }
 
 // Sorts piece after piece into the scratch file, the first of which is parsed already.
 static int make_runs(external *e, source *s, lines *first) {
-  int code = sort_piece(e, first, &e->runs.file);
-  if (code == exit_ok) code = scratch_end_run(&e->runs);
+  int code = sort_piece(e, first);
   while (code == exit_ok && !source_ended(s)) {
     lines l = {0};
     code = source_fill(s, e->limit_bytes, line_overhead_bytes);
     if (code == exit_ok) code = lines_parse(s, e->rules, keys_signed, &l);
-    if (code == exit_ok) code = sort_piece(e, &l, &e->runs.file);
-    if (code == exit_ok) code = scratch_end_run(&e->runs);
+    if (code == exit_ok) code = sort_piece(e, &l);
     lines_free(&l);
   }
+  return code;
+}
+
+static int merge_into_result(external *e) {
+  const uint64_t count = e->runs.run_count;
+  if (e->j->opt->command == command_sort) return merge_runs(e, 0, count, &e->j->out);
+  if (e->line_count == 0) return e->j->opt->command == command_count ? exit_ok : report_failure("there are no numbers");
+  ordered_lines ordered;
+  ordered_lines_begin(&ordered, e->j, e->rules, e->mode, e->line_count);
+  output to = {.fd = -1, .take = ordered_lines_take, .context = &ordered};
+  int code = merge_runs(e, 0, count, &to);
+  if (code == exit_ok) code = ordered_lines_end(&ordered);
+  ordered_lines_free(&ordered);
   return code;
 }
 
@@ -85,18 +99,18 @@ static int sort_in_pieces(external *e, source *s, lines *first) {
     e->total_bytes = e->runs.file.written_bytes * scratch_passes(e->runs.run_count, e->fan_in);
     code = scratch_reduce(&e->runs, e->fan_in, merge_runs, e);
   }
-  if (code == exit_ok) code = merge_runs(e, 0, e->runs.run_count, &e->j->out);
+  if (code == exit_ok) code = merge_into_result(e);
   scratch_close(&e->runs);
   return code;
 }
 
-int external_lines_sort(job *j, source *s, const line_rules *rules) {
+int external_lines_run(job *j, source *s, const line_rules *rules, int (*whole)(job *j, lines *l)) {
   external e = {.j = j, .rules = rules, .limit_bytes = memory_limit(j->opt)};
   lines first = {0};
   int code = source_fill(s, e.limit_bytes, line_overhead_bytes);
   if (code == exit_ok) code = lines_parse(s, rules, keys_signed, &first);
   if (code == exit_ok) code = job_open_output(j);
-  if (code == exit_ok) code = source_ended(s) ? sort_piece(&e, &first, &j->out) : sort_in_pieces(&e, s, &first);
+  if (code == exit_ok) code = source_ended(s) ? whole(j, &first) : sort_in_pieces(&e, s, &first);
   lines_free(&first);
   return code;
 }

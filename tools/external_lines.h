@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Sorts lines, also more of them than memory holds.
+// Sort, count, median and percentile of lines, also of more than memory holds.
 #ifndef GSORT_TOOLS_EXTERNAL_LINES_H_
 #define GSORT_TOOLS_EXTERNAL_LINES_H_
 
 #include "job.h"
 #include "source.h"
 
-// Sorts all that the source gives into the output. Returns an exit code.
-int external_lines_sort(job *j, source *s, const line_rules *rules);
+// Runs the command on all that the source gives, by whole(j, lines) where memory holds it. Returns an exit code.
+int external_lines_run(job *j, source *s, const line_rules *rules, int (*whole)(job *j, lines *l));
 
 #endif  // GSORT_TOOLS_EXTERNAL_LINES_H_

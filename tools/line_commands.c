@@ -140,7 +140,7 @@ int line_command_run(job *j, source *s) {
       opt->command == command_max || (opt->command == command_topk && !(rules.flags & GSORT_SMALLEST));
   if ((opt->command & (command_topk | command_min | command_max)) != 0) rules.flags &= GSORT_NAN_LAST;
   if (greatest) rules.flags |= GSORT_DESCENDING;
-  if (opt->command == command_sort && opt->check == check_off) return external_lines_sort(j, s, &rules);
+  if ((opt->command & external_commands) != 0 && opt->check == check_off) return external_lines_run(j, s, &rules, run);
   lines l = {0};
   int code = source_fill(s, UINT64_MAX, 0);
   if (code == exit_ok) code = lines_parse(s, &rules, keys_signed, &l);

@@ -7,6 +7,7 @@
 
 #include "line_output.h"
 #include "line_tree.h"
+#include "ordered_lines.h"
 #include "progress.h"
 #include "report.h"
 #include "text_bytes.h"
@@ -14,24 +15,7 @@
 // Keys and places of a block's lines, where a block has less than 4 GB of text.
 enum { bytes_per_line = sizeof(uint64_t) + sizeof(uint32_t) };
 
-// A line of its own, which outlives the block that it came from.
-typedef struct kept_line {
-  char *text;
-  size_t capacity;
-} kept_line;
-
-static int keep_line(kept_line *kept, const lines *from, uint64_t i) {
-  const char *line = lines_at(from, i);
-  const size_t bytes = (size_t)(text_line_end(line) - line) + 1;
-  if (bytes > kept->capacity) {
-    char *text = realloc(kept->text, bytes);
-    if (text == NULL) return report_failure("not enough memory for a line");
-    kept->text = text;
-    kept->capacity = bytes;
-  }
-  memcpy(kept->text, line, bytes);
-  return exit_ok;
-}
+static int keep_line(kept_line *kept, const lines *from, uint64_t i) { return kept_line_set(kept, lines_at(from, i)); }
 
 static bool run_ended(const line_run *run) { return run->at == run->block.count && source_ended(&run->s); }
 

@@ -75,7 +75,7 @@ static int merge_arrays(job *j, file_format format) {
     if (code == exit_ok) code = merge_two(j, &all, &next, j->opt->paths[i]);
     array_free(&next);
   }
-  if (code == exit_ok && j->opt->unique) array_keep_first(&all, NULL);
+  if (code == exit_ok && j->opt->unique) array_keep_first(&all);
   if (code == exit_ok) code = results_write_array(&j->out, j->opt->output_format, &all);
   array_free(&all);
   return code;

@@ -74,6 +74,7 @@ enum {
   line_commands = command_sort | command_argsort | command_rank | command_topk | command_count | command_merge |
                   command_min | command_max | command_median | command_percentile,
   reading_commands = line_commands | command_scan | command_sum | command_mean | command_info,
+  external_commands = command_sort | command_count | command_median | command_percentile,  // and merge
   ordering_commands = line_commands & ~(command_topk | command_min | command_max | command_median | command_percentile)
 };
 

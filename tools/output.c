@@ -199,6 +199,7 @@ int output_flush(output *out) {
 
 int output_write(output *out, const void *data, size_t bytes) {
   out->written_bytes += bytes;
+  if (out->take != NULL) return out->take(out->context, data, bytes);
   if (bytes > buffer_bytes - out->buffered_bytes) {
     const int code = output_flush(out);
     if (code != exit_ok) return code;

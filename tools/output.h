@@ -21,6 +21,10 @@ typedef struct output {
   uint64_t written_bytes;   // in all, those in the buffer included
   uint64_t unsynced_bytes;  // of a file: those that the system was not told to put on the disk yet
   int fd;
+
+  // Not NULL: what is written is given to it, and the output is nothing else.
+  int (*take)(void *context, const char *bytes, size_t count);
+  void *context;
 } output;
 
 // `path` "-" or NULL is stdout. All return an exit code.

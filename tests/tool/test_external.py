@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Sorts by way of files, forced by little memory: the same results as in memory, and nothing left behind."""
 
+import array
+import fractions
 import os
 import pathlib
 import random
@@ -130,6 +132,72 @@ class External(tool_case.ToolCase):
         words = ["sort", "--type", "u32", "-f", "raw", "--threads", threads, "-S", limit, path]
         self.assertTrue(self.good(*words) == want, (order, limit, threads))
 
+  ORDERED = (["count"], ["count", "-r"], ["median"], ["percentile", "-p", "0,50,99.9,12.5,50,100"])
+
+  def test_count_median_and_percentiles_of_lines(self):
+    generator = random.Random(8)
+    kinds = {
+        "mixed": lambda: test_lines.random_number(generator),
+        "few": lambda: b"%d.%s" % (generator.randrange(5), b"0" * generator.randrange(3)),
+        "even": lambda: b"%d" % generator.randrange(10**6),
+        "typed": lambda: b"%.3e" % generator.uniform(-9, 9),
+        "column": lambda: b"x,%d,%d" % (generator.randrange(300), generator.randrange(10**9)),
+    }
+    for kind, make in kinds.items():
+      more = {"typed": ["--type", "f32", "--nan-last"], "column": ["-t,", "-k2"]}.get(kind, [])
+      for count in (9999, 10000):
+        path = self.file("in.txt", test_lines.text(make() for _ in range(count)))
+        for words in self.ORDERED:
+          want = self.good(*words, *more, "-S", "1T", path)
+          for limit, threads in (("9K", 1), ("100K", 3)):
+            got = self.good(*words, *more, "-S", limit, "--threads", threads, path)
+            self.assertEqual(got, want, (kind, words, limit))
+    self.bad(1, "line 2: ", "count", "-S", "1K", stdin=b"1\nx\n" + b"3\n" * 1000)
+    self.bad(1, "there are no numbers", "median", "-B", "-S", "1K", stdin=b" \n" * 10000 + b" ")
+    self.assertEqual(self.good("count", "-B", "-S", "1K", stdin=b" \n" * 10000 + b" "), b"")
+
+  def test_medians_are_those_of_decimals(self):
+    lines = [b"%d.%02d" % divmod(i * 7919 % 10006, 100) for i in range(10006)]
+    self.assertEqual(self.good("median", "-S", "5K", stdin=test_lines.text(lines)), b"50.025\n")
+
+  def test_count_median_and_percentiles_of_arrays(self):
+    generator = random.Random(9)
+    for name, size in ref.SIZES.items():
+      for count in (4000, 4001):
+        path = self.file("in.raw", b"".join(generator.choice((b"\1", b"\3", b"\x80")) * size for _ in range(count // 2)) +
+                         generator.randbytes(size * (count - count // 2)))
+        for words in self.ORDERED:
+          more = ["--type", name, "--input-format", "raw", "--output-format", "text"]
+          want = self.good(*words, *more, "-S", "1T", path)
+          for limit in ("900b", "20K"):
+            self.assertEqual(self.good(*words, *more, "-S", limit, path), want, (name, words, limit))
+            self.assertEqual(self.good(*words, *more, "-S", limit, stdin=path.read_bytes()), want, (name, words, limit))
+      more = ["count", "--type", name, "-f", "raw"]
+      self.assertEqual(self.good(*more, "-S", "1K", path), self.good(*more, "-S", "1T", path))
+    rows = self.file("rows.npy", ref.npy(struct.pack("<6h", 3, 1, 2, 9, 7, 8), "i16", shape=(2, 3)))
+    self.assertEqual(self.good("median", "-S", "1b", rows), b"5\n")
+    self.bad(1, "count of more than memory holds cannot write .npy", "count", "-S", "4b", "-f", "npy", rows)
+
+  def test_sums_of_many_pieces(self):
+    block = b"".join(b"%d\n" % (i * 2654435761 % 10**9) for i in range(200000))
+    total = sum(map(int, block.split()))
+    times = (40 << 20) // len(block)
+    self.assertEqual(self.good("sum", stdin=block * times), b"%d\n" % (total * times))
+    # Of what kind all are, the last one tells.
+    self.assertEqual(self.good("sum", stdin=block * times + b"-0.25\n"), b"%d.75\n" % (total * times - 1))
+    many = block * times + b"-1\n18446744073709551615\n"
+    self.assertEqual(float(self.good("sum", stdin=many)), float(total * times + 2**64 - 1))
+    exact = fractions.Fraction(total * times + 2**64 - 1, times * 200000 + 2)
+    self.assertEqual(float(self.good("mean", stdin=many)), float(exact))
+    numbers = array.array("d", [1e300, 1.0, -1e300, 2.0**-60] * (1 << 20))
+    raw = self.file("in.raw", numbers.tobytes())
+    self.assertEqual(self.good("sum", "--type", "f64", raw), b"%d\n" % (1 << 20))
+    self.assertEqual(self.good("mean", "--type", "f64", raw), b"0.25\n")
+    integers = self.file("in.raw", b"\xff" * (1 << 25))
+    self.assertEqual(self.good("sum", "--type", "u64", integers), b"%d\n" % (2**64 - (1 << 22)))
+    self.assertEqual(float(self.good("mean", "--type", "u64", integers)), 2.0**64)
+    self.bad(1, f"line {times * 200000 + 1}: \"1e999\" is out of range", "sum", stdin=block * times + b"1e999\n")
+
   def test_npy(self):
     numbers = [i * 7919 % 10007 - 5000 for i in range(10007)]
     path = self.file("a.npy", ref.npy(struct.pack(f">{len(numbers)}h", *numbers), "i16", descr=">i2"))
@@ -212,10 +280,10 @@ class External(tool_case.ToolCase):
         self.assertEqual(run.communicate()[0], bytes(sorted(raw)))
         self.assertEqual(run.returncode, 0)
 
-  def peak_bytes(self, *words, stdin=None):
-    """The most memory that a sort was seen with."""
+  def peak_bytes(self, *words, command="sort", stdin=None):
+    """The most memory that a command was seen with."""
     peak = 0
-    words = [tool_case.TOOL, "sort", "--threads", "2", "-o", self.folder / "out", *words]
+    words = [tool_case.TOOL, command, "--threads", "2", "-o", self.folder / "out", *words]
     with subprocess.Popen(list(map(str, words)), stdin=stdin) as run:
       while run.poll() is None:
         seen = re.search(r"VmHWM:\s+(\d+) kB", pathlib.Path(f"/proc/{run.pid}/status").read_text())
@@ -236,6 +304,11 @@ class External(tool_case.ToolCase):
     for words, path in ((["--type", "u32", "-f", "raw"], raw), ([], text)):
       with subprocess.Popen(["cat", str(path)], stdout=subprocess.PIPE) as pipe:
         self.assertLess(self.peak_bytes("-S", "16M", *words, stdin=pipe.stdout), 32 << 20, words)
+
+    for words in (["--type", "u32", "-f", "raw", "--output-format", "text", raw], [text]):
+      for command, more in (("count", ["-S", "16M"]), ("median", ["-S", "16M"]), ("sum", []), ("mean", [])):
+        limit = (32 if more else 40) << 20
+        self.assertLess(self.peak_bytes(*more, *words, command=command), limit, (command, words))
 
   def test_folder_of_temporary_files(self):
     path = self.file("in.raw", bytes(100000))

@@ -3,6 +3,7 @@
 GSORT_TOOL_FAULTS names the library that is loaded in front of libc."""
 
 import errno
+import itertools
 import os
 import random
 import re
@@ -13,6 +14,12 @@ import reference as ref
 import tool_case
 
 FAULTS = os.environ.get("GSORT_TOOL_FAULTS", "")
+
+
+def counted(lines, key):
+  """What count says of them."""
+  groups = [list(group) for _, group in itertools.groupby(sorted(lines, key=key), key)]
+  return b"".join(b"%7d %s\n" % (len(group), group[0]) for group in groups)
 
 
 @unittest.skipIf(FAULTS == "", "no library of faults was built")
@@ -28,7 +35,9 @@ class Faults(tool_case.ToolCase):
     self.raw_want = bytes(sorted(self.raw.read_bytes()))
     self.jobs = [(["sort", self.input], self.want), (["sort", "-S", "500K", self.input], self.want),
                  (["sort", "--type", "u8", self.raw], self.raw_want),
-                 (["sort", "--type", "u8", "-S", "100K", self.raw], self.raw_want)]
+                 (["sort", "--type", "u8", "-S", "100K", self.raw], self.raw_want),
+                 (["count", "-S", "500K", self.input], counted(lines, float)),
+                 (["sum", self.input], b"%.1f\n" % (sum(round(10 * float(line)) for line in lines) / 10))]
 
   def outcome(self, words, want, fault, log=None):
     """0 if the result is right; 1 if there is none, the old file is whole and a sentence says why."""
