@@ -15,7 +15,7 @@ bool behind_at_once(uint64_t limit_bytes, unsigned threads) {
 }
 
 void behind_give(behind *b, const array *piece) {
-  b->piece = *piece;
+  if (piece != NULL) b->piece = *piece;
   b->running = !b->at_once && pthread_create(&b->thread, NULL, run, b) == 0;
   if (!b->running) (void)run(b);
 }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "behind.h"
 #include "line_merge.h"
 #include "line_output.h"
 #include "memory_limit.h"
@@ -59,16 +60,47 @@ static int sort_piece(external *e, lines *l) {
   return code == exit_ok ? scratch_end_run(&e->runs) : code;
 }
 
-// Sorts piece after piece into the scratch file, the first of which is parsed already.
-static int make_runs(external *e, source *s, lines *first) {
-  int code = sort_piece(e, first);
-  while (code == exit_ok && !source_ended(s)) {
+// What follows the first piece is read while the piece before it is sorted and written: text has two places then.
+typedef struct reading {
+  source *s;
+  uint64_t limit_bytes;
+  source_memory aside;
+} reading;
+
+static int read_ahead(void *context, const array *none) {
+  (void)none;
+  const reading *r = context;
+  return source_fill(r->s, r->limit_bytes / 2, line_overhead_bytes / 2);
+}
+
+static int make_other_runs(external *e, reading *r) {
+  behind reader = {.take = read_ahead, .context = r, .at_once = behind_at_once(e->limit_bytes, e->rules->threads)};
+  int code = read_ahead(r, NULL);
+  for (bool more = true; code == exit_ok && more;) {
     lines l = {0};
-    code = source_fill(s, e->limit_bytes, line_overhead_bytes);
-    if (code == exit_ok) code = lines_parse(s, e->rules, keys_signed, &l);
+    code = lines_parse(r->s, e->rules, keys_signed, &l);
+    more = code == exit_ok && !source_ended(r->s);
+    if (more) code = source_put_aside(r->s, &r->aside, r->s->capacity);
+    more = more && code == exit_ok;
+    if (more) behind_give(&reader, NULL);
     if (code == exit_ok) code = sort_piece(e, &l);
+    const int read = more ? behind_wait(&reader) : exit_ok;
+    if (code == exit_ok) code = read;
     lines_free(&l);
   }
+  return code;
+}
+
+// Sorts piece after piece into the scratch file, the first of which is parsed already, and has the memory for itself.
+static int make_runs(external *e, source *s, lines *first) {
+  reading r = {.s = s, .limit_bytes = e->limit_bytes};
+  int code = sort_piece(e, first);
+  job_stop(e->j);  // The library keeps as much memory as this piece took, and the next ones take less.
+  if (code == exit_ok) code = source_put_aside(s, &r.aside, s->capacity / 2);
+  free(r.aside.memory);
+  r.aside = (source_memory){NULL, 0};
+  if (code == exit_ok) code = make_other_runs(e, &r);
+  free(r.aside.memory);
   return code;
 }
 

@@ -165,8 +165,8 @@ static size_t whole_lines(const source *s) {
   return end <= begin ? end : before_blank_lines(s, begin, end);
 }
 
-static void drop_lines(source *s) {
-  if (s->lines_bytes == 0) return;
+// Goes on behind the lines, with what follows them moved to `to`.
+static void leave_lines(source *s, char *to) {
   const uint64_t last_begin = s->marks[s->mark_count - 1].offset;
   if (last_begin <= s->base) {  // all are of one file
     s->lines_before = s->line_ends + (last_begin < s->base ? s->lines_before : 0);
@@ -176,10 +176,28 @@ static void drop_lines(source *s) {
     s->lines_before = line - 1;
   }
   s->filled -= s->lines_bytes;
-  memmove(s->memory, s->memory + s->lines_bytes, s->filled);
+  memmove(to, s->memory + s->lines_bytes, s->filled);
+  s->memory = to;
   s->base += s->lines_bytes;
   s->lines_bytes = 0;
   s->line_ends = text_count_newlines(s->memory, s->filled);
+}
+
+int source_put_aside(source *s, source_memory *aside, size_t capacity) {
+  const source_memory old = {s->memory, s->capacity};
+  const size_t rest = s->filled - s->lines_bytes;
+  if (capacity < rest) capacity = rest;
+  if (aside->capacity < capacity) {
+    free(aside->memory);
+    aside->memory = capacity > SIZE_MAX - text_padding_bytes ? NULL : malloc(capacity + text_padding_bytes);
+    aside->capacity = aside->memory == NULL ? 0 : capacity;
+    memory_use_large_pages(aside->memory, capacity);
+  }
+  if (aside->memory == NULL) return report_failure("not enough memory for %zu bytes", capacity);
+  leave_lines(s, aside->memory);
+  s->capacity = aside->capacity;
+  *aside = old;
+  return exit_ok;
 }
 
 bool source_ended(const source *s) { return s->fd < 0 && s->next_path == s->path_count && s->lines_bytes == s->filled; }
@@ -192,7 +210,7 @@ static void expect_more(const source *s) {
 }
 
 int source_fill(source *s, uint64_t limit_bytes, uint64_t bytes_per_line) {
-  drop_lines(s);
+  if (s->lines_bytes > 0) leave_lines(s, s->memory);
   int code = exit_ok;
   while (code == exit_ok && (s->fd >= 0 || s->next_path < s->path_count)) {
     const bool full = s->filled + bytes_per_line * s->line_ends >= limit_bytes;

@@ -46,6 +46,14 @@ int source_open_region(source *s, const char *name, int fd, uint64_t begin, uint
 // the end of a file, are left out; the last line of each file gets its newline if it lacks one.
 int source_fill(source *s, uint64_t limit_bytes, uint64_t bytes_per_line);
 
+// Lets the lines that the last call gave stay where they are, in memory that is `aside`'s from now on, while the source
+// reads on in what `aside` had, which was of no use any more, or in new memory of `capacity` bytes.
+typedef struct source_memory {
+  char *memory;  // malloc'd
+  size_t capacity;
+} source_memory;
+int source_put_aside(source *s, source_memory *aside, size_t capacity);
+
 // Whether everything has been given.
 bool source_ended(const source *s);
 
