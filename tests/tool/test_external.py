@@ -316,10 +316,10 @@ class External(tool_case.ToolCase):
     self.bad(1, "none: cannot write a temporary file", "sort", "-S", "1K", "--type", "u8", path,
              env=dict(os.environ, TMPDIR=str(self.folder / "none")))
 
-  def interrupted(self, number, wait_s):
+  def interrupted(self, number, wait_s, command="sort"):
     raw = self.folder / "x.raw"
     out = self.file("old", b"old")
-    words = [tool_case.TOOL, "sort", "--type", "u64", "--input-format", "raw", "-S", "1M", str(raw), "-o", str(out)]
+    words = [tool_case.TOOL, command, "--type", "u64", "--input-format", "raw", "-S", "1M", str(raw), "-o", str(out)]
     with subprocess.Popen(words, stderr=subprocess.DEVNULL) as run:
       time.sleep(wait_s)
       run.send_signal(number)
@@ -337,6 +337,9 @@ class External(tool_case.ToolCase):
       for step in range(8):
         ended += self.interrupted(number, 0.02 + 0.05 * step) == -number
     self.assertGreater(ended, 5)
+    self.want = self.good("count", "--type", "u64", "-f", "raw", "--output-format", "text", raw)
+    for step in range(8):
+      self.interrupted((signal.SIGINT, signal.SIGTERM)[step % 2], 0.02 + 0.1 * step, "count")
 
   def test_full_disk(self):
     def limit():
@@ -344,8 +347,9 @@ class External(tool_case.ToolCase):
 
     raw = self.file("x.raw", bytes(400000))
     old = self.file("old", b"old")
-    self.bad(1, "File too large", "sort", "-S", "100K", "--type", "u8", raw, "-o", old, preexec_fn=limit)
-    self.assertEqual((old.read_bytes(), self.names()), (b"old", ["old", "x.raw"]))
+    for command in ("sort", "count"):
+      self.bad(1, "File too large", command, "-S", "100K", "--type", "u8", raw, "-o", old, preexec_fn=limit)
+      self.assertEqual((old.read_bytes(), self.names()), (b"old", ["old", "x.raw"]))
 
   def test_progress_covers_all(self):
     raw = self.file("x.raw", os.urandom(1 << 25))
