@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The MSD sort of 4-byte keys where cells have more keys than the finish takes: cells of every size and content are right.
+// The MSD sort of 4-byte keys where cells have more keys than the finish takes: cells of every size and content are
+// right.
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -90,8 +91,7 @@ TEST_F(MsdCrowds, AnyKeysAreSorted) {
       how_.map = map;
       how_.in_place = !how_.in_place;
       for (size_t word = 0; word < words.size(); ++word) {
-        const std::vector<uint32_t> keys =
-            make_keys<uint32_t>(kKeys, [&](uint64_t i) { return words[word](i) >> 32; });
+        const std::vector<uint32_t> keys = make_keys<uint32_t>(kKeys, [&](uint64_t i) { return words[word](i) >> 32; });
         EXPECT_TRUE(run<uint32_t>(keys, how_) || cell_bits == 0 || differing_bytes(keys) <= 2)
             << cell_bits << ' ' << map << ' ' << word;
       }
@@ -139,7 +139,7 @@ TEST_F(MsdCrowds, CellsOfEverySize) {
   for (const uint32_t bits : {17u, 16u, 14u}) {
     how_.cell_bits = 32 - bits;
     const std::vector<uint64_t> sizes = {
-        most,          most + 1,         kCrowdKeysMax, kCrowdKeysMax + 1, kHugeCellKeys - 1,
+        most,          most + 1,         kCrowdKeysMax, kCrowdKeysMax + 1,       kHugeCellKeys - 1,
         kHugeCellKeys, (1u << bits) - 1, 1u << bits,    2 * kHugeChunkLeast + 1, 3 * 65536 + 4097};
     for (size_t size = 0; size < sizes.size(); ++size)
       for (size_t inside = size % 2; inside < all.size(); inside += bits == 17 ? 1 : 2) {

@@ -226,8 +226,8 @@ TEST_F(Msd, CrowdedDigits) {
   }
 }
 
-// A cell of exactly as many keys as the finish holds, among others that are even; one key more is for another kernel or,
-// where the chip cannot run it, turns the sort away.
+// A cell of exactly as many keys as the finish holds, among others that are even; one key more is for another kernel
+// or, where the chip cannot run it, turns the sort away.
 TEST_F(Msd, FullestCell) {
   const uint64_t n = kTwoPasses, most = BlockShape<4>::kFinishKeysMax;
   const uint32_t cell_shift = 32 - make_plan(n).cell_bits;

@@ -112,13 +112,6 @@ std::vector<U> make_values(Values kind, gsort_dtype t, uint64_t n, uint64_t seed
   return v;
 }
 
-// Every way, also those that no call takes yet.
-constexpr topk::Options newest_ways() {
-  topk::Options options;
-  options.newest_ways = true;
-  return options;
-}
-
 struct Case {
   gsort_dtype t = GSORT_F32;
   Values values = Values::kUniform;
@@ -127,7 +120,7 @@ struct Case {
   bool want_values = true, want_indices = true;
   gsort_dtype index_t = GSORT_U32;
   uint64_t offset = 0;  // elements by which the arrays miss their alignment
-  topk::Options force = newest_ways();
+  topk::Options force;
   uint64_t seed = 1;
 };
 

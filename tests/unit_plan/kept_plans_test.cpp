@@ -234,15 +234,12 @@ std::vector<Kind> kinds_of_calls() {
   add_sorts(kinds);
   add_segments(kinds);
   add_sums(kinds);
-  topk::Options newest, select, team, sort, stream;
-  newest.newest_ways = true;
+  topk::Options select, team, sort, stream;
   select.select = true, team.team = true, sort.sort = true, stream.stream = true;
   add_topk(kinds, "", {});
-  add_topk(kinds, " (newest ways)", newest);
   add_topk(kinds, " (selection)", select);
   add_topk(kinds, " (a team)", team);
   add_topk_rows(kinds, "", {});
-  add_topk_rows(kinds, " (newest ways)", newest);
   add_topk_rows(kinds, " (sort)", sort);
   add_topk_rows(kinds, " (a stream)", stream);
   return kinds;

@@ -23,7 +23,8 @@ std::vector<uint32_t> words_of(const Weights &weights, uint32_t cells) {
   std::vector<uint32_t> places, words;
   uint64_t before = 0;
   for (const uint32_t weight : weights) {
-    places.push_back(static_cast<uint32_t>(std::min(before * cells * kShareUnit / total, uint64_t{cells} * kShareUnit - 1)));
+    places.push_back(
+        static_cast<uint32_t>(std::min(before * cells * kShareUnit / total, uint64_t{cells} * kShareUnit - 1)));
     before += weight;
   }
   places.push_back(cells * kShareUnit);

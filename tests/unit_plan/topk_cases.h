@@ -13,13 +13,6 @@ namespace gsort_test {
 using namespace gsort_internal;
 using namespace gsort_internal::topk;
 
-constexpr Options newest_ways() {
-  Options options;
-  options.newest_ways = true;
-  return options;
-}
-constexpr Options kNewest = newest_ways();
-
 struct Case {
   Shape shape;
   DeviceFacts device;

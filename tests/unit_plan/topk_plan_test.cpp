@@ -33,7 +33,7 @@ TEST(TopkPlan, Arithmetic) {
 
 TEST(TopkPlan, CompositesHoldKeyAndIndex) {
   for (const Case &c : cases()) {
-    const Plan plan = choose(c.shape, c.device, kNewest);
+    const Plan plan = choose(c.shape, c.device, {});
     EXPECT_EQ(0u, (c.shape.columns - 1) >> plan.index_bits);
     EXPECT_TRUE(plan.index_bits == 0 || ((c.shape.columns - 1) >> (plan.index_bits - 1)) == 1);
     const bool narrow = c.shape.key_bytes * 8 + plan.index_bits <= 64 && c.shape.key_bytes < 8;
@@ -104,7 +104,7 @@ bool rows_are_better(const Shape &s, const DeviceFacts &d) {
 TEST(TopkPlan, PathsAreLegal) {
   bool seen[7] = {};
   for (const Case &c : cases()) {
-    const Plan plan = choose(c.shape, c.device, kNewest);
+    const Plan plan = choose(c.shape, c.device, {});
     seen[static_cast<int>(plan.algorithm)] = true;
     const bool by_lanes = plan_lanes(c.shape).lanes != 0;
     EXPECT_EQ(by_lanes, plan.algorithm == Algorithm::kLanes);
@@ -121,7 +121,7 @@ TEST(TopkPlan, PathsAreLegal) {
     if (by_stream) continue;
     EXPECT_EQ(by_rows, plan.algorithm == Algorithm::kRows);
     if (!by_rows) {
-      EXPECT_EQ(large_k_algorithm(c.shape, kNewest), plan.algorithm);
+      EXPECT_EQ(large_k_algorithm(c.shape, {}), plan.algorithm);
     }
     if (plan.algorithm == Algorithm::kSort || plan.algorithm == Algorithm::kSelect) {
       EXPECT_EQ(1u, plan.team.teams) << "one row at a time: a team without a row would be waited for";
@@ -171,7 +171,7 @@ TEST(TopkPlan, StreamsHaveGroupsForK) {
 }
 
 TEST(TopkPlan, LargeKOfOneRowIsListedAndSorted) {
-  const auto way = [](const Shape &s) { return large_k_algorithm(s, kNewest); };
+  const auto way = [](const Shape &s) { return large_k_algorithm(s, {}); };
   EXPECT_EQ(Algorithm::kTeam, way({1, 1 << 20, kCountedMax, 4}));
   EXPECT_EQ(Algorithm::kSelect, way({1, 1 << 20, kCountedMax + 1, 4}));
   EXPECT_EQ(Algorithm::kSelect, way({1, 1 << 28, kSelectKMax, 4}));
@@ -188,11 +188,11 @@ TEST(TopkPlan, ShortRowsAreSortedWholeForLargeK) {
     for (const uint32_t key_bytes : {1u, 4u, 8u}) {
       const uint64_t least = sort_whole_k_min(columns, key_bytes);
       if (least > columns) continue;
-      const Plan plan = choose({1, columns, least, key_bytes}, {90, 132, 232448}, kNewest);
+      const Plan plan = choose({1, columns, least, key_bytes}, {90, 132, 232448}, {});
       EXPECT_EQ(Algorithm::kSort, plan.algorithm);
       EXPECT_TRUE(sorts_all(plan.shape));
-      EXPECT_NE(Algorithm::kSort, choose({1, columns, least - 1, key_bytes}, {90, 132, 232448}, kNewest).algorithm);
-      EXPECT_NE(Algorithm::kSort, choose({2, columns, least, key_bytes}, {90, 132, 232448}, kNewest).algorithm);
+      EXPECT_NE(Algorithm::kSort, choose({1, columns, least - 1, key_bytes}, {90, 132, 232448}, {}).algorithm);
+      EXPECT_NE(Algorithm::kSort, choose({2, columns, least, key_bytes}, {90, 132, 232448}, {}).algorithm);
     }
   EXPECT_FALSE(sorts_whole({1, kSortWholeItemsMax + 1, 5000, 4}));
 }
@@ -218,7 +218,7 @@ TEST(TopkPlan, ListsHoldWhatTheirBoundLetsThrough) {
 TEST(TopkPlan, SelectionForASortTakesARandomSampleAndLeavesNothingInRegisters) {
   uint32_t seen = 0;
   for (const Case &c : cases()) {
-    const Plan plan = choose(c.shape, c.device, kNewest);
+    const Plan plan = choose(c.shape, c.device, {});
     if (plan.algorithm != Algorithm::kSelect) continue;
     ++seen;
     EXPECT_EQ(8u, plan.composite_bytes);
@@ -231,38 +231,28 @@ TEST(TopkPlan, SelectionForASortTakesARandomSampleAndLeavesNothingInRegisters) {
   EXPECT_LT(100u, seen);
 }
 
-// What has not been tested on a GPU is taken by tests alone.
-TEST(TopkPlan, CallsTakeTestedWays) {
-  for (const Case &c : cases()) {
-    const Plan plan = choose(c.shape, c.device, {});
-    const bool newest = plan.algorithm == Algorithm::kLanes || plan.algorithm == Algorithm::kStream ||
-                        plan.algorithm == Algorithm::kSelect;
-    EXPECT_TRUE(kTakesNewestWays || !newest) << c.shape.rows << " x " << c.shape.columns << ", k " << c.shape.k;
-  }
-}
-
 TEST(TopkPlan, WaysAreForcedWhereTheyCanDoTheCall) {
   for (const Case &c : cases()) {
-    const Algorithm own = choose(c.shape, c.device, kNewest).algorithm;
-    Options force = kNewest;
+    const Algorithm own = choose(c.shape, c.device, {}).algorithm;
+    Options force;
     force.warp = true;
     const bool warp = c.shape.columns <= kWarpItemsMax && c.shape.k <= kWarpSortMax;
     EXPECT_EQ(warp ? Algorithm::kWarp : own, choose(c.shape, c.device, force).algorithm);
-    force = kNewest;
+    force = {};
     force.rows = true;
     RowsPlan rows = {};
     EXPECT_EQ(plan_rows(c.shape, c.device, rows) ? Algorithm::kRows : own, choose(c.shape, c.device, force).algorithm);
-    force = kNewest;
+    force = {};
     force.stream = true;
     const bool streams = plan_stream(c.shape, c.device).threads != 0;
     EXPECT_EQ(streams ? Algorithm::kStream : own, choose(c.shape, c.device, force).algorithm);
-    force = kNewest;
+    force = {};
     force.select = true;
     EXPECT_EQ(select_fits(c.shape) ? Algorithm::kSelect : own, choose(c.shape, c.device, force).algorithm);
-    force = kNewest;
+    force = {};
     force.team = true;
     EXPECT_EQ(Algorithm::kTeam, choose(c.shape, c.device, force).algorithm);
-    force = kNewest;
+    force = {};
     force.sort = true;
     EXPECT_EQ(Algorithm::kSort, choose(c.shape, c.device, force).algorithm);
   }
@@ -306,7 +296,7 @@ TEST(TopkPlan, Description) {
   const DeviceFacts device = {90, 132, 232448};
   const auto text = [&](const Shape &s) {
     char line[200];
-    describe({}, choose(s, device, kNewest), line, sizeof line);
+    describe({}, choose(s, device, {}), line, sizeof line);
     return std::string(line);
   };
   EXPECT_NE(std::string::npos, text({1, 1000, 10, 4}).find("32 lanes"));

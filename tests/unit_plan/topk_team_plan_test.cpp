@@ -158,7 +158,7 @@ void check_drawn(const Shape &s, const TeamPlan &p) {
 TEST(TopkTeamPlan, SamplesAreForced) {
   bool seen_resident[2] = {}, seen_few[2] = {}, seen_ahead[2] = {};
   for (const Case &c : cases()) {
-    const Plan plan = choose(c.shape, c.device, kNewest);
+    const Plan plan = choose(c.shape, c.device, {});
     if (plan.team.resident.need != 0) check_resident(c.shape, plan.team);
     seen_resident[plan.team.cluster] = seen_resident[plan.team.cluster] || plan.team.resident.need != 0;
     if (plan.team.drawn_rank != 0) {
@@ -169,18 +169,18 @@ TEST(TopkTeamPlan, SamplesAreForced) {
       EXPECT_EQ(0u, plan.team.slot_bits);
       EXPECT_EQ(0u, plan.team.tiles_ahead) << "nobody waits for a bound";
     }
-    Options force = kNewest;
+    Options force;
     force.no_sample = true;
     EXPECT_EQ(0u, choose(c.shape, c.device, force).team.resident.need);
     EXPECT_EQ(0u, choose(c.shape, c.device, force).team.drawn_rank);
     EXPECT_EQ(0u, choose(c.shape, c.device, force).team.sample.items);
-    force = kNewest;
+    force = {};
     force.no_cluster = true;
     EXPECT_FALSE(choose(c.shape, c.device, force).team.cluster);
     force.random_sample = true;
     EXPECT_EQ(0u, choose(c.shape, c.device, force).team.resident.need);
     check_random_sample(c.shape, choose(c.shape, c.device, force).team);
-    force = kNewest;
+    force = {};
     force.sample_rank = 1;
     const Plan first = choose(c.shape, c.device, force);
     EXPECT_EQ(plan.team.sample.items != 0 ? 1u : plan.team.sample.rank, first.team.sample.rank);
@@ -189,7 +189,7 @@ TEST(TopkTeamPlan, SamplesAreForced) {
     const Plan last = choose(c.shape, c.device, force);
     EXPECT_LE(last.team.sample.rank, last.team.groups);
     EXPECT_LE(last.rows.sample.rank, last.rows.sample.items);
-    force = kNewest;
+    force = {};
     force.count_items = 7;
     EXPECT_EQ(7u, choose(c.shape, c.device, force).team.count_items);
   }

@@ -81,13 +81,8 @@ struct Plan {
   uint64_t workspace_bytes;  // whatever the device
 };
 
-// The lanes', the stream's and the listing way, and sorting a row whole for a small k, are timed but not yet tested on
-// a GPU with every type and shape: only tests take them until then.
-constexpr bool kTakesNewestWays = true;
-
 // For tests: make a call take the way it would not take by itself.
 struct Options {
-  bool newest_ways = kTakesNewestWays;
   // A way that cannot do the call is not taken.
   bool warp = false, stream = false, rows = false, team = false, select = false, sort = false;
   uint32_t stream_threads = 0;  // not 0: in place of the planned ones
@@ -213,8 +208,8 @@ constexpr Algorithm large_k_algorithm(const Shape &s, const Options &force) {
   if (force.team) return Algorithm::kTeam;
   if (force.sort) return Algorithm::kSort;
   if (force.select && select_fits(s)) return Algorithm::kSelect;
-  if (force.newest_ways && sorts_whole(s)) return Algorithm::kSort;
-  if (force.newest_ways && s.k > kCountedMax && select_fits(s)) return Algorithm::kSelect;
+  if (sorts_whole(s)) return Algorithm::kSort;
+  if (s.k > kCountedMax && select_fits(s)) return Algorithm::kSelect;
   return s.k > kTeamItemsMax ? Algorithm::kSort : Algorithm::kTeam;
 }
 
@@ -232,17 +227,16 @@ constexpr Plan choose(const Shape &s, const DeviceFacts &d, const Options &force
   plan.shape = s;
   plan.index_bits = index_bits_of(s);
   plan.composite_bytes = composite_bytes_of(s);
-  if (force.newest_ways) plan.lanes = plan_lanes(s);
-  if (force.newest_ways || force.stream) plan.stream = plan_stream(s, d);
+  plan.lanes = plan_lanes(s);
+  plan.stream = plan_stream(s, d);
   if (force.stream_threads != 0 && s.k <= stream_k_max(force.stream_threads)) plan.stream = {force.stream_threads};
   const bool rows_fit = plan_rows(s, d, plan.rows);
   const bool rows_better = s.columns <= kRowsColumnsSingle || s.rows >= d.multiprocessors / 2 ||
                            (s.columns <= kRowsColumnsSeveral && s.rows > kSeveralRows);
   const Algorithm large = large_k_algorithm(s, force);
-  plan.algorithm =
-      rows_fit && rows_better && !(force.newest_ways && sorts_whole(s)) ? Algorithm::kRows : Algorithm::kTeam;
+  plan.algorithm = rows_fit && rows_better && !sorts_whole(s) ? Algorithm::kRows : Algorithm::kTeam;
   if (plan.algorithm == Algorithm::kTeam) plan.algorithm = large;
-  if (force.newest_ways && stream_better(s, d, plan.stream)) plan.algorithm = Algorithm::kStream;
+  if (stream_better(s, d, plan.stream)) plan.algorithm = Algorithm::kStream;
   // A block is quicker with a row, but it takes a warp's rows at the speed of its barriers.
   const bool warp_fits = s.columns <= kWarpItemsMax && s.k <= kWarpSortMax;
   if (warp_fits && (s.rows > 4 * uint64_t{d.multiprocessors} || force.warp)) plan.algorithm = Algorithm::kWarp;

@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(kSampleThreads)
   uint32_t passes = 0;
   for (uint64_t differ = all_and ^ all_or; differ != 0; differ >>= 8) passes += (differ & 0xff) != 0;
   const bool takes_crowds = sizeof(U) == 4 && plan.takes_crowds;
-  const bool for_passes = takes_crowds && many_equal && passes <= (plan.map_shares <= kFewShares ? 3u : 2u);
+  const bool for_passes = takes_crowds && many_equal && passes <= (plan.map_shares <= kFewPassShares ? 3u : 2u);
   const bool mapped = (any_crowded || (takes_crowds && many_equal)) && plan.mapped_cells != 0;
   // Uneven keys have rare ones that the sample misses: the smallest of floats in [0, 1) have another prefix.
   if (any_crowded || mapped) range_bits = sizeof(U) == 4 ? 32 : min(range_bits + 4, 64u);

@@ -59,9 +59,7 @@ struct MappedDigits<uint32_t> {
 
   MappedDigits() = default;
   __device__ __forceinline__ MappedDigits(uint32_t, TwoWords range) : below(range.x), factor(range.y) {}
-  __device__ __forceinline__ uint32_t counter_offset(uint32_t key) const {
-    return __umulhi(key - below, factor) * 4;
-  }
+  __device__ __forceinline__ uint32_t counter_offset(uint32_t key) const { return __umulhi(key - below, factor) * 4; }
   // Of the first cell the values 0 and 1 share a digit.
   __device__ __forceinline__ bool exact() const { return factor == ~0u && below != 0; }
   __device__ __forceinline__ void put(volatile uint32_t *words) const { words[0] = below, words[1] = factor; }
@@ -101,8 +99,8 @@ enum class Crowd { kFew, kWindow, kMany };
 // Cells four times as wide as they are on average have factors below the number of cells, shifted.
 constexpr uint32_t kWideShift = kFinishBits - 2;
 
-// Digits for the range of the keys that a cell has, where those that it can have are many. By way of storage.cell. Begins
-// and ends with a barrier.
+// Digits for the range of the keys that a cell has, where those that it can have are many. By way of storage.cell.
+// Begins and ends with a barrier.
 __device__ __forceinline__ void tighten_digits(const uint32_t *from, uint32_t count, FinishStorage<uint32_t> &storage) {
   if (threadIdx.x == 0) storage.warp_totals[0] = ~0u, storage.warp_totals[1] = 0;
   __syncthreads();

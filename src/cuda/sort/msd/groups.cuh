@@ -21,7 +21,8 @@ constexpr uint32_t kFewGroup = 6;
 // The most keys of one digit that one warp puts in order; more are for the whole block.
 constexpr uint32_t kWarpGroup = 1024;
 
-// Groups of kKeys keys that have more than the windows order. Begin in the lower half of a word, size in the upper half.
+// Groups of kKeys keys that have more than the windows order. Begin in the lower half of a word, size in the upper
+// half.
 template <uint32_t kKeys>
 struct Groups {
   static_assert(kKeys < 65536, "places have 16 bits");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The map of the MSD sort: where keys spread unevenly, a large sample gives every part of the range as many cells as it
-// has keys. This file makes the map that shares.h describes for 4-byte keys; for 8-byte keys it gives every entry of the
-// range cells of its own.
+// has keys. This file makes the map that shares.h describes for 4-byte keys; for 8-byte keys it gives every entry of
+// the range cells of its own.
 #ifndef GSORT_CUDA_SORT_MSD_MAP_CUH_
 #define GSORT_CUDA_SORT_MSD_MAP_CUH_
 
@@ -80,8 +80,8 @@ __device__ __forceinline__ bool begins_cell(uint32_t before, uint32_t weight, fl
   return static_cast<float>(more) >= kApart * cell_weight && more > 4 * less;
 }
 
-// Lumpy entries with between kLumpLeast and kLumpMost cells' worth of keys make cells that take a block long. Where more
-// than a kLumpShare-th of the keys are in such, the LSD sort of few keys is quicker (H200, 2026-11-22).
+// Lumpy entries with between kLumpLeast and kLumpMost cells' worth of keys make cells that take a block long. Where
+// more than a kLumpShare-th of the keys are in such, the LSD sort of few keys is quicker (H200, 2026-11-22).
 constexpr float kLumpLeast = 1.4f, kLumpMost = 9.0f;
 constexpr uint32_t kLumpShare = 10;
 

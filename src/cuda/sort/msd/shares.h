@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Cells of 4-byte keys that spread unevenly: a sample's weights are shared out, so that every cell has as much of them
-// as every other. The range of keys is 2^kMapBits entries of equal width. An entry's word says how many eighths of cells
-// lie below it, and how many are its own; these go on evenly within it. So a cell may end in the middle of an entry, and
-// another may span many. Read by host and device.
+// as every other. The range of keys is 2^kMapBits entries of equal width. An entry's word says how many eighths of
+// cells lie below it, and how many are its own; these go on evenly within it. So a cell may end in the middle of an
+// entry, and another may span many. Read by host and device.
 #ifndef GSORT_CUDA_SORT_MSD_SHARES_H_
 #define GSORT_CUDA_SORT_MSD_SHARES_H_
 
@@ -16,7 +16,8 @@ namespace gsort_internal::sort::msd {
 constexpr uint32_t kShareBits = 3;  // eighths of a cell
 constexpr uint32_t kShareUnit = 1u << kShareBits;
 
-// A word's lowest bits: an entry's own eighths. One with more has as many: few values are left to each of its cells then.
+// A word's lowest bits: an entry's own eighths. One with more has as many: few values are left to each of its cells
+// then.
 constexpr uint32_t kShareOwnBits = 13;
 static_assert((5u << (kCountedBits - 2)) * kShareUnit < 1u << (32 - kShareOwnBits), "words have room for all cells");
 

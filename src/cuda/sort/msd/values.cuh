@@ -174,8 +174,8 @@ __device__ __forceinline__ void sort_values(const uint32_t *keys, uint32_t count
     uint32_t total;
     const uint32_t first = block_exclusive_sum<kCrowdThreads>(own.sum, storage.warp_totals, total);
     write_values(
-        own, first, 0, total, [&](uint32_t place, uint32_t value) { write(before + place, range.begin + base + value); },
-        storage);
+        own, first, 0, total,
+        [&](uint32_t place, uint32_t value) { write(before + place, range.begin + base + value); }, storage);
     before += total;
   }
 }
