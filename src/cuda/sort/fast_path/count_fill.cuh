@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "core/key_bits.h"
-#include "cuda/primitive/architecture.h"
 #include "cuda/primitive/warp.cuh"
 #include "cuda/sort/fast_path/plan.h"
 #include "cuda/sort/lsd/histogram.cuh"
@@ -69,7 +68,6 @@ __device__ inline void place_values(const CountParams &params) {
 // which do not launch it do not compile it.)
 template <class U>
 __global__ void __launch_bounds__(kCountThreads) count_values_kernel(const __grid_constant__ CountParams params) {
-  if constexpr (!kFitsHere<kCountFillSharedBytes + 1024>) return;  // as plans ask
   extern __shared__ __align__(16) uint32_t counters[];
   for (uint32_t i = threadIdx.x; i < kCountHalfBins; i += kCountThreads) counters[i] = 0;
   __syncthreads();
