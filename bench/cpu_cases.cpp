@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
-#include <functional>
 #include <numeric>
+#include <set>
+#include <string>
 #include <type_traits>
+#include <vector>
 
 #include "round_bins.h"
 
@@ -63,102 +66,63 @@ std::vector<typename Type::Held> make_data(const CpuCase &c) {
   return data;
 }
 
-// Median of the times of `timed`, each after an untimed `prepare`.
-double median_ms(double time_ms, const std::function<void()> &prepare, const std::function<void()> &timed) {
-  using clock = std::chrono::steady_clock;
-  std::vector<double> times;
-  double spent_ms = 0;
-  while (times.size() < 3 || (spent_ms < time_ms && times.size() < 25)) {
-    prepare();
-    const clock::time_point begin = clock::now();
-    timed();
-    times.push_back(std::chrono::duration<double, std::milli>(clock::now() - begin).count());
-    spent_ms += times.back();
-  }
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
-}
-
-void nothing() {}
-
-class Statuses {
- public:
-  void add(gsort_status status, const gsort *g) {
-    if (status != GSORT_OK && note_.empty()) {
-      note_ = std::string(gsort_status_name(status)) + ": " + gsort_error_message(g);
-    }
-  }
-  const std::string &note() const { return note_; }
-
- private:
-  std::string note_;
-};
-
 template <typename T>
 bool same_bytes(const std::vector<T> &a, const std::vector<T> &b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
 
+// What a row's two sides do, and whether they found the same.
 template <typename Type>
-CpuResult run_sort_case(const CpuCase &c, gsort *g, double time_ms) {
+struct SortWork {
   using Held = typename Type::Held;
-  const std::vector<Held> in = make_data<Type>(c);
-  std::vector<Held> out(c.n);
-  std::vector<Held> expected;
-  CpuResult result;
-  Statuses statuses;
-  result.gsort_ms =
-      median_ms(time_ms, nothing, [&] { statuses.add(gsort_sort(g, c.t, in.data(), out.data(), c.n, 0), g); });
-  result.peer_ms = median_ms(time_ms, [&] { expected = in; }, [&] { std::sort(expected.begin(), expected.end()); });
-  result.note = statuses.note();
-  result.right = result.note.empty() && same_bytes(out, expected);
-  return result;
-}
+  explicit SortWork(const CpuCase &c) : t(c.t), in(make_data<Type>(c)), out(c.n), expected(c.n) {}
+  gsort_status call(gsort *g) { return gsort_sort(g, t, in.data(), out.data(), in.size(), 0); }
+  void prepare() { expected = in; }
+  void peer() { std::sort(expected.begin(), expected.end()); }
+  bool right() const { return same_bytes(out, expected); }
+
+  gsort_dtype t;
+  std::vector<Held> in, out, expected;
+};
 
 template <typename Type>
-CpuResult run_argsort_case(const CpuCase &c, gsort *g, double time_ms) {
-  using Held = typename Type::Held;
-  const std::vector<Held> in = make_data<Type>(c);
-  std::vector<uint32_t> out(c.n);
-  std::vector<uint32_t> expected(c.n);
-  CpuResult result;
-  Statuses statuses;
-  result.gsort_ms = median_ms(
-      time_ms, nothing, [&] { statuses.add(gsort_argsort(g, c.t, in.data(), c.n, GSORT_U32, out.data(), 0), g); });
-  result.peer_ms = median_ms(
-      time_ms, [&] { std::iota(expected.begin(), expected.end(), 0u); },
-      [&] {
-        std::stable_sort(expected.begin(), expected.end(), [&](uint32_t a, uint32_t b) { return in[a] < in[b]; });
-      });
-  result.note = statuses.note();
-  result.right = result.note.empty() && same_bytes(out, expected);
-  return result;
-}
+struct ArgsortWork {
+  explicit ArgsortWork(const CpuCase &c) : t(c.t), in(make_data<Type>(c)), out(c.n), expected(c.n) {}
+  gsort_status call(gsort *g) { return gsort_argsort(g, t, in.data(), in.size(), GSORT_U32, out.data(), 0); }
+  void prepare() { std::iota(expected.begin(), expected.end(), 0u); }
+  void peer() {
+    std::stable_sort(expected.begin(), expected.end(), [this](uint32_t a, uint32_t b) { return in[a] < in[b]; });
+  }
+  bool right() const { return same_bytes(out, expected); }
+
+  gsort_dtype t;
+  std::vector<typename Type::Held> in;
+  std::vector<uint32_t> out, expected;
+};
 
 template <typename Type>
-CpuResult run_topk_case(const CpuCase &c, gsort *g, double time_ms) {
+struct TopkWork {
   using Held = typename Type::Held;
-  const std::vector<Held> in = make_data<Type>(c);
-  const uint64_t k = std::min(kCpuTopk, c.n);
-  std::vector<Held> values(k);
-  std::vector<uint32_t> indices(k);
-  std::vector<uint32_t> order(c.n);
-  CpuResult result;
-  Statuses statuses;
-  result.gsort_ms = median_ms(time_ms, nothing, [&] {
-    statuses.add(gsort_topk(g, c.t, in.data(), c.n, k, values.data(), GSORT_U32, indices.data(), 0), g);
-  });
-  const auto better = [&](uint32_t a, uint32_t b) { return in[a] != in[b] ? in[a] > in[b] : a < b; };
-  result.peer_ms = median_ms(
-      time_ms, [&] { std::iota(order.begin(), order.end(), 0u); },
-      [&] { std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(k), order.end(), better); });
-  order.resize(k);
-  bool values_match = true;
-  for (uint64_t i = 0; i < k; ++i) values_match = values_match && values[i] == in[order[i]];
-  result.note = statuses.note();
-  result.right = result.note.empty() && values_match && same_bytes(indices, order);
-  return result;
-}
+  explicit TopkWork(const CpuCase &c)
+      : t(c.t), in(make_data<Type>(c)), values(std::min(kCpuTopk, c.n)), indices(values.size()), order(c.n) {}
+  gsort_status call(gsort *g) {
+    return gsort_topk(g, t, in.data(), in.size(), values.size(), values.data(), GSORT_U32, indices.data(), 0);
+  }
+  void prepare() { std::iota(order.begin(), order.end(), 0u); }
+  void peer() {
+    const auto better = [this](uint32_t a, uint32_t b) { return in[a] != in[b] ? in[a] > in[b] : a < b; };
+    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(values.size()), order.end(), better);
+  }
+  bool right() const {
+    for (size_t i = 0; i < values.size(); ++i)
+      if (indices[i] != order[i] || values[i] != in[order[i]]) return false;
+    return true;
+  }
+
+  gsort_dtype t;
+  std::vector<Held> in, values;
+  std::vector<uint32_t> indices, order;
+};
 
 // The exact sum of finite values, rounded once: mantissas are counted by exponent.
 template <typename Type>
@@ -179,82 +143,144 @@ double exact_value_sum(const std::vector<typename Type::Held> &in) {
 }
 
 template <typename Type>
-CpuResult run_sum_case(const CpuCase &c, gsort *g, double time_ms) {
+struct SumWork {
   using Held = typename Type::Held;
-  constexpr bool is_integer = std::is_integral_v<Held> && Type::kBitsBelow == 0;
-  using Total = std::conditional_t<!is_integer, double, std::conditional_t<std::is_signed_v<Held>, int64_t, uint64_t>>;
-  const std::vector<Held> in = make_data<Type>(c);
-  uint64_t got = 0;
-  CpuResult result;
-  Statuses statuses;
-  result.gsort_ms = median_ms(time_ms, nothing, [&] { statuses.add(gsort_sum(g, c.t, in.data(), c.n, &got, 0), g); });
-  volatile Total kept = 0;  // keeps the compiler from dropping the loop
-  result.peer_ms = median_ms(time_ms, nothing, [&] {
-    if constexpr (is_integer) {
+  static constexpr bool kIsInteger = std::is_integral_v<Held> && Type::kBitsBelow == 0;
+  using Total = std::conditional_t<!kIsInteger, double, std::conditional_t<std::is_signed_v<Held>, int64_t, uint64_t>>;
+
+  explicit SumWork(const CpuCase &c) : t(c.t), in(make_data<Type>(c)) {}
+  gsort_status call(gsort *g) { return gsort_sum(g, t, in.data(), in.size(), &got, 0); }
+  void prepare() {}
+  void peer() {
+    if constexpr (kIsInteger) {
       // Unsigned, so that sums wrap; the bits are the same.
-      kept = static_cast<Total>(std::accumulate(in.begin(), in.end(), uint64_t{0}, [](uint64_t sum, Held x) {
+      total = static_cast<Total>(std::accumulate(in.begin(), in.end(), uint64_t{0}, [](uint64_t sum, Held x) {
         return sum + static_cast<uint64_t>(static_cast<Total>(x));
       }));
     } else {
-      kept = std::accumulate(in.begin(), in.end(), 0.0, [](double sum, Held x) { return sum + Type::value(x); });
+      total = std::accumulate(in.begin(), in.end(), 0.0, [](double sum, Held x) { return sum + Type::value(x); });
     }
-  });
-  uint64_t expected = 0;
-  if constexpr (is_integer) {
-    expected = static_cast<uint64_t>(kept);
-  } else {
-    const double exact = exact_value_sum<Type>(in);
-    std::memcpy(&expected, &exact, sizeof expected);
+    benchmark::DoNotOptimize(total);
   }
-  result.note = statuses.note();
-  result.right = result.note.empty() && got == expected;
-  return result;
+  // The peer's sum of floats is rounded at every step.
+  bool right() const {
+    uint64_t expected = 0;
+    if constexpr (kIsInteger) {
+      expected = static_cast<uint64_t>(total);
+    } else {
+      const double exact = exact_value_sum<Type>(in);
+      std::memcpy(&expected, &exact, sizeof expected);
+    }
+    return got == expected;
+  }
+
+  gsort_dtype t;
+  std::vector<Held> in;
+  uint64_t got = 0;
+  Total total = 0;
+};
+
+std::string key_of(const CpuCase &c) { return cpu_case_name(c) + "/threads:" + std::to_string(c.threads); }
+
+// The first time that a case runs its result is checked, outside of what is timed.
+bool is_first_run(const CpuCase &c) {
+  static std::set<std::string> seen;
+  return seen.insert(key_of(c)).second;
+}
+
+std::set<std::string> &failed() {
+  static std::set<std::string> cases;
+  return cases;
+}
+
+// Not by SkipWithError(): aggregates that are reported alone hide it, or, where all runs have it, end the program.
+void fail(const CpuCase &c, const char *why) {
+  if (!failed().insert(key_of(c)).second) return;
+  std::fprintf(stderr, "gsort_bench_cpu: %s: %s\n", key_of(c).c_str(), why);
+}
+
+template <typename Work>
+void time_gsort(benchmark::State &state, const CpuCase &c, gsort *g) {
+  Work work(c);
+  for (auto _ : state)
+    if (work.call(g) != GSORT_OK) fail(c, gsort_error_message(g));
+  state.SetItemsProcessed(static_cast<int64_t>(c.n) * state.iterations());
+  if (!is_first_run(c)) return;
+  work.prepare();
+  work.peer();
+  if (!work.right()) fail(c, "the result is wrong");
+}
+
+template <typename Work>
+void time_peer(benchmark::State &state, const CpuCase &c) {
+  using Clock = std::chrono::steady_clock;
+  Work work(c);
+  for (auto _ : state) {
+    work.prepare();
+    const Clock::time_point begin = Clock::now();
+    work.peer();
+    state.SetIterationTime(std::chrono::duration<double>(Clock::now() - begin).count());
+  }
+}
+
+template <typename Work>
+void time_side(benchmark::State &state, const CpuCase &c, gsort *g) {
+  if (g != nullptr)
+    time_gsort<Work>(state, c, g);
+  else
+    time_peer<Work>(state, c);
 }
 
 template <typename Type>
-CpuResult run_typed(const CpuCase &c, gsort *g, double time_ms) {
+void run_typed(benchmark::State &state, const CpuCase &c, gsort *g) {
   switch (c.work) {
     case CpuWork::kSort:
-      return run_sort_case<Type>(c, g, time_ms);
+      return time_side<SortWork<Type>>(state, c, g);
     case CpuWork::kArgsort:
-      return run_argsort_case<Type>(c, g, time_ms);
+      return time_side<ArgsortWork<Type>>(state, c, g);
     case CpuWork::kTopk:
-      return run_topk_case<Type>(c, g, time_ms);
+      return time_side<TopkWork<Type>>(state, c, g);
     case CpuWork::kSum:
-      return run_sum_case<Type>(c, g, time_ms);
+      return time_side<SumWork<Type>>(state, c, g);
   }
-  return CpuResult();
 }
 
 }  // namespace
 
-CpuResult run_cpu_case(const CpuCase &c, gsort *g, double time_ms) {
+void run_cpu_case(benchmark::State &state, const CpuCase &c, gsort *g) {
   switch (c.t) {
     case GSORT_U8:
-      return run_typed<Plain<uint8_t>>(c, g, time_ms);
+      return run_typed<Plain<uint8_t>>(state, c, g);
     case GSORT_I8:
-      return run_typed<Plain<int8_t>>(c, g, time_ms);
+      return run_typed<Plain<int8_t>>(state, c, g);
     case GSORT_U16:
-      return run_typed<Plain<uint16_t>>(c, g, time_ms);
+      return run_typed<Plain<uint16_t>>(state, c, g);
     case GSORT_I16:
-      return run_typed<Plain<int16_t>>(c, g, time_ms);
+      return run_typed<Plain<int16_t>>(state, c, g);
     case GSORT_U32:
-      return run_typed<Plain<uint32_t>>(c, g, time_ms);
+      return run_typed<Plain<uint32_t>>(state, c, g);
     case GSORT_I32:
-      return run_typed<Plain<int32_t>>(c, g, time_ms);
+      return run_typed<Plain<int32_t>>(state, c, g);
     case GSORT_U64:
-      return run_typed<Plain<uint64_t>>(c, g, time_ms);
+      return run_typed<Plain<uint64_t>>(state, c, g);
     case GSORT_I64:
-      return run_typed<Plain<int64_t>>(c, g, time_ms);
+      return run_typed<Plain<int64_t>>(state, c, g);
     case GSORT_F16:
-      return run_typed<F16Bits>(c, g, time_ms);
+      return run_typed<F16Bits>(state, c, g);
     case GSORT_BF16:
-      return run_typed<Bf16Bits>(c, g, time_ms);
+      return run_typed<Bf16Bits>(state, c, g);
     case GSORT_F32:
-      return run_typed<Plain<float>>(c, g, time_ms);
+      return run_typed<Plain<float>>(state, c, g);
     default:
-      return run_typed<Plain<double>>(c, g, time_ms);
+      return run_typed<Plain<double>>(state, c, g);
   }
+}
+
+bool cpu_case_failed(const CpuCase &c) { return failed().count(key_of(c)) != 0; }
+
+std::string cpu_case_name(const CpuCase &c) {
+  return std::string(cpu_work_name(c.work)) + "/" + dtype_name(c.t) + "/" + distribution_name(c.distribution) + "/" +
+         std::to_string(c.n);
 }
 
 const char *cpu_work_name(CpuWork work) {

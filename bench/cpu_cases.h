@@ -3,9 +3,10 @@
 #ifndef GSORT_BENCH_CPU_CASES_H_
 #define GSORT_BENCH_CPU_CASES_H_
 
+#include <benchmark/benchmark.h>
+
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "cpu_data.h"
 #include "gsort.h"
@@ -22,20 +23,20 @@ struct CpuCase {
   Distribution distribution = Distribution::kUniform;
 };
 
-struct CpuResult {
-  double gsort_ms = 0;
-  double peer_ms = 0;
-  bool right = false;
-  std::string note;
-};
-
 constexpr uint64_t kCpuTopk = 256;
 
 const char *cpu_work_name(CpuWork work);
 const char *cpu_peer_name(CpuWork work);
 
-// Times and checks one case with a handle of case.threads threads; `time_ms` bounds the timed runs of either side.
-CpuResult run_cpu_case(const CpuCase &c, gsort *g, double time_ms);
+// "sort/u32/uniform/1024"
+std::string cpu_case_name(const CpuCase &c);
+
+// One side of a case: gsort with a handle of c.threads threads, whose first result is checked, or, without a handle,
+// the standard library.
+void run_cpu_case(benchmark::State &state, const CpuCase &c, gsort *g);
+
+// Whether a result was wrong, or a call failed; it was told on the error output.
+bool cpu_case_failed(const CpuCase &c);
 
 }  // namespace gsort_bench
 

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Times gsort's CPU engine beside the standard library, and checks every result.
+// Times gsort's CPU engine beside the standard library, and checks every result. Google Benchmark times and reports;
+// the table that documents are made of has a file of its own.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,64 +17,37 @@
 namespace gsort_bench {
 namespace {
 
-struct CpuOptions {
-  bool quick = false;
-  bool help = false;
-  bool data = false;
-  uint32_t max_log2 = 24;
+struct Options {
   uint32_t threads = 0;  // the larger of the two thread counts; 0: all
-  double time_ms = 300;
   std::string csv_path;
-  std::string filter;
   std::string commit = "unknown";
 };
 
-const char *const kUsage =
-    "gsort_bench_cpu: times gsort on the CPU beside the standard library and checks every result\n"
-    "  --quick          few sizes and types, short runs\n"
-    "  --max-log2 N     sizes up to 2^N (default 24)\n"
-    "  --threads N      threads of the second column of runs (default: all)\n"
-    "  --time-ms MS     time for the timed runs of one side of a row (default 300)\n"
-    "  --data           2^24 elements of other data than uniform (u32, u64, f32), beside uniform ones\n"
-    "  --filter TEXT    only rows whose name contains TEXT\n"
-    "  --csv FILE       write the rows as CSV\n"
-    "  --commit TEXT    printed in the header\n"
-    "Exit code: 0 all right, 1 a wrong row, 2 wrong arguments.\n";
+// What comes before the caller's arguments, which win: the median of runs of both sides in random turns.
+const char *const kDefaults[] = {"--benchmark_filter=/uniform/", "--benchmark_repetitions=5",
+                                 "--benchmark_min_time=0.05", "--benchmark_enable_random_interleaving=true",
+                                 "--benchmark_report_aggregates_only=true"};
 
-std::string parse(int argc, char **argv, CpuOptions &o) {
-  for (int a = 1; a < argc; ++a) {
-    const std::string name = argv[a];
-    if (name == "--quick") {
-      o.quick = true;
-      continue;
-    }
-    if (name == "--data") {
-      o.data = true;
-      continue;
-    }
-    if (name == "--help") {
-      o.help = true;
-      continue;
-    }
-    if (a + 1 >= argc) return name + " is unknown or lacks its value; see --help";
-    const char *const value = argv[++a];
-    if (name == "--max-log2") {
-      o.max_log2 = static_cast<uint32_t>(std::strtoul(value, nullptr, 10));
-    } else if (name == "--threads") {
-      o.threads = static_cast<uint32_t>(std::strtoul(value, nullptr, 10));
-    } else if (name == "--time-ms") {
-      o.time_ms = std::strtod(value, nullptr);
-    } else if (name == "--filter") {
-      o.filter = value;
-    } else if (name == "--csv") {
-      o.csv_path = value;
-    } else if (name == "--commit") {
-      o.commit = value;
-    } else {
-      return name + " is unknown; see --help";
-    }
-  }
-  return "";
+// Takes our own arguments out of argv.
+Options take_options(std::vector<char *> &arguments) {
+  Options o;
+  const auto take = [&](const char *argument) {
+    const auto is = [&](const char *name) { return std::strncmp(argument, name, std::strlen(name)) == 0; };
+    if (is("--csv="))
+      o.csv_path = argument + 6;
+    else if (is("--commit="))
+      o.commit = argument + 9;
+    else if (is("--threads="))
+      o.threads = static_cast<uint32_t>(std::strtoul(argument + 10, nullptr, 10));
+    else
+      return false;
+    return true;
+  };
+  std::vector<char *> others;
+  for (char *argument : arguments)
+    if (!take(argument)) others.push_back(argument);
+  arguments.swap(others);
+  return o;
 }
 
 gsort *make_handle(uint32_t threads) {
@@ -105,64 +84,62 @@ struct Handles {
   gsort *all;
 };
 
-std::string name_of(const CpuCase &c) {
-  const std::string name = std::string(cpu_work_name(c.work)) + " " + dtype_name(c.t);
-  return c.distribution == Distribution::kUniform ? name : name + " " + distribution_name(c.distribution);
-}
-
-// The case on one thread and on all, if the filter has its name.
-void add_case(std::vector<CpuCase> &cases, const CpuOptions &o, CpuCase c, uint32_t all_threads) {
-  if (name_of(c).find(o.filter) == std::string::npos) return;
-  cases.push_back(c);
-  c.threads = all_threads;
-  if (all_threads > 1) cases.push_back(c);
-}
-
-std::vector<CpuCase> make_data_cases(const CpuOptions &o, uint32_t all_threads) {
+// A case once for each of the thread counts.
+std::vector<CpuCase> make_cases(uint32_t all_threads) {
   std::vector<CpuCase> cases;
-  const uint64_t n = uint64_t{1} << (o.quick ? 20 : 24);
+  const auto add = [&](CpuCase c) {
+    cases.push_back(c);
+    c.threads = all_threads;
+    if (all_threads > 1) cases.push_back(c);
+  };
+  for (const CpuWork work : {CpuWork::kSort, CpuWork::kArgsort, CpuWork::kTopk, CpuWork::kSum})
+    for (gsort_dtype t = GSORT_U8; t <= GSORT_F64; ++t)
+      for (const uint32_t log2 : {10u, 16u, 20u, 24u, 26u}) add({work, t, uint64_t{1} << log2, 1});
   for (const CpuWork work : {CpuWork::kSort, CpuWork::kArgsort, CpuWork::kTopk})
     for (const gsort_dtype t : {GSORT_U32, GSORT_U64, GSORT_F32})
       for (const Distribution distribution : kCpuDistributions)
-        add_case(cases, o, {work, t, n, 1, distribution}, all_threads);
+        if (distribution != Distribution::kUniform) add({work, t, uint64_t{1} << 24, 1, distribution});
   return cases;
 }
 
-std::vector<CpuCase> make_cases(const CpuOptions &o, uint32_t all_threads) {
-  if (o.data) return make_data_cases(o, all_threads);
-  const std::vector<gsort_dtype> quick_types = {GSORT_U32, GSORT_U64, GSORT_F32};
-  std::vector<gsort_dtype> types;
-  for (gsort_dtype t = GSORT_U8; t <= GSORT_F64; ++t) types.push_back(t);
-  const std::vector<uint32_t> sizes_log2 =
-      o.quick ? std::vector<uint32_t>{10, 20} : std::vector<uint32_t>{10, 16, 20, 24, 26};
-  std::vector<CpuCase> cases;
-  for (const CpuWork work : {CpuWork::kSort, CpuWork::kArgsort, CpuWork::kTopk, CpuWork::kSum}) {
-    for (const gsort_dtype t : o.quick ? quick_types : types) {
-      for (const uint32_t log2 : sizes_log2) {
-        if (log2 <= o.max_log2) add_case(cases, o, {work, t, uint64_t{1} << log2, 1}, all_threads);
-      }
+std::string gsort_side(const CpuCase &c) { return cpu_case_name(c) + "/gsort/threads:" + std::to_string(c.threads); }
+std::string peer_side(const CpuCase &c) { return cpu_case_name(c) + "/" + cpu_peer_name(c.work); }
+
+void register_sides(const std::vector<CpuCase> &cases, const Handles &handles) {
+  for (const CpuCase &c : cases) {
+    gsort *const g = c.threads == 1 ? handles.one : handles.all;
+    benchmark::RegisterBenchmark(gsort_side(c).c_str(), run_cpu_case, c, g)
+        ->UseRealTime()
+        ->Unit(benchmark::kMillisecond);
+    if (c.threads != 1) continue;
+    benchmark::RegisterBenchmark(peer_side(c).c_str(), run_cpu_case, c, nullptr)
+        ->UseManualTime()
+        ->Unit(benchmark::kMillisecond);
+  }
+}
+
+// Also keeps the medians, by the sides' names.
+class Reporter : public benchmark::ConsoleReporter {
+ public:
+  Reporter() : ConsoleReporter(OO_None) {}
+  void ReportRuns(const std::vector<Run> &runs) override {
+    ConsoleReporter::ReportRuns(runs);
+    for (const Run &run : runs) {
+      const bool only = run.run_type == Run::RT_Iteration && run.repetitions <= 1;
+      if (only || run.aggregate_name == "median") medians_[run.run_name.function_name] = run.GetAdjustedRealTime();
     }
   }
-  return cases;
-}
+  double median_ms(const std::string &side) const {
+    const auto found = medians_.find(side);
+    return found == medians_.end() ? 0 : found->second;
+  }
 
-void print_case(const CpuCase &c, const CpuResult &r) {
-  std::printf("%-24s %10llu %8u %11.4f %9.1f %11.4f %-18s %7.2f %-6s %s\n", name_of(c).c_str(),
-              static_cast<unsigned long long>(c.n), c.threads, r.gsort_ms, static_cast<double>(c.n) / r.gsort_ms * 1e-3,
-              r.peer_ms, cpu_peer_name(c.work), r.peer_ms / r.gsort_ms, r.right ? "ok" : "WRONG", r.note.c_str());
-  std::fflush(stdout);
-}
-
-void write_case(std::FILE *csv, const CpuCase &c, const CpuResult &r) {
-  if (csv == nullptr) return;
-  std::fprintf(csv, "%s,%s,%s,%llu,%u,%.6g,%.6g,%s,%.6g,%s\n", cpu_work_name(c.work), dtype_name(c.t),
-               distribution_name(c.distribution), static_cast<unsigned long long>(c.n), c.threads, r.gsort_ms,
-               r.peer_ms, cpu_peer_name(c.work), r.peer_ms / r.gsort_ms, r.right ? "ok" : "WRONG");
-}
+ private:
+  std::map<std::string, double> medians_;
+};
 
 // What a reader of the file must know: as in the files of gsort_bench.
-void write_facts(std::FILE *csv, const CpuOptions &o, const gsort_info &info) {
-  if (csv == nullptr) return;
+void write_facts(std::FILE *csv, const Options &o, const gsort_info &info) {
   const std::time_t now = std::time(nullptr);
   char date[32] = "";
   std::tm utc = {};
@@ -172,45 +149,46 @@ void write_facts(std::FILE *csv, const CpuOptions &o, const gsort_info &info) {
   std::fprintf(csv, "work,type,data,n,threads,gsort_ms,peer_ms,peer,ratio,outcome\n");
 }
 
-int run(const CpuOptions &o) {
-  std::FILE *const csv = o.csv_path.empty() ? nullptr : std::fopen(o.csv_path.c_str(), "w");
-  if (csv == nullptr && !o.csv_path.empty()) {
+// The rows of which both sides ran.
+int write_rows(const Options &o, const gsort_info &info, const std::vector<CpuCase> &cases, const Reporter &reporter) {
+  std::FILE *const csv = std::fopen(o.csv_path.c_str(), "w");
+  if (csv == nullptr) {
     std::fprintf(stderr, "gsort_bench_cpu: %s cannot be opened for writing\n", o.csv_path.c_str());
     return 2;
   }
+  write_facts(csv, o, info);
+  for (const CpuCase &c : cases) {
+    const double gsort_ms = reporter.median_ms(gsort_side(c)), peer_ms = reporter.median_ms(peer_side(c));
+    if (gsort_ms == 0 || peer_ms == 0) continue;
+    std::fprintf(csv, "%s,%s,%s,%llu,%u,%.6g,%.6g,%s,%.6g,%s\n", cpu_work_name(c.work), dtype_name(c.t),
+                 distribution_name(c.distribution), static_cast<unsigned long long>(c.n), c.threads, gsort_ms, peer_ms,
+                 cpu_peer_name(c.work), peer_ms / gsort_ms, cpu_case_failed(c) ? "WRONG" : "ok");
+  }
+  std::fclose(csv);
+  return 0;
+}
+
+int run(int argc, char **argv) {
+  std::vector<char *> arguments(argv, argv + argc);
+  const Options o = take_options(arguments);
+  for (const char *fallback : kDefaults) arguments.insert(arguments.begin() + 1, const_cast<char *>(fallback));
+  int count = static_cast<int>(arguments.size());
+  benchmark::Initialize(&count, arguments.data());
+  if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 2;
   const Handles handles(o.threads);
   const gsort_info info = info_of(handles.all);
-  std::printf("processor: %s | threads: %u | gsort: %s | commit: %s\n", info.device_name, info.threads,
-              gsort_version_string(), o.commit.c_str());
-  std::printf("%-24s %10s %8s %11s %9s %11s %-18s %7s %-6s\n", "work", "n", "threads", "gsort ms", "Mkey/s", "peer ms",
-              "peer", "ratio", "result");
-  write_facts(csv, o, info);
-  uint32_t wrong = 0;
-  const std::vector<CpuCase> cases = make_cases(o, info.threads);
-  for (const CpuCase &c : cases) {
-    const CpuResult r = run_cpu_case(c, c.threads == 1 ? handles.one : handles.all, o.quick ? 30 : o.time_ms);
-    print_case(c, r);
-    write_case(csv, c, r);
-    wrong += r.right ? 0 : 1;
-  }
-  if (csv != nullptr) std::fclose(csv);
-  std::printf("%zu rows, %u wrong\n", cases.size(), wrong);
-  return wrong > 0 ? 1 : 0;
+  benchmark::AddCustomContext("processor", info.device_name);
+  benchmark::AddCustomContext("gsort", gsort_version_string());
+  benchmark::AddCustomContext("commit", o.commit);
+  const std::vector<CpuCase> cases = make_cases(info.threads);
+  register_sides(cases, handles);
+  Reporter reporter;
+  benchmark::RunSpecifiedBenchmarks(&reporter);
+  const int written = o.csv_path.empty() ? 0 : write_rows(o, info, cases, reporter);
+  return std::any_of(cases.begin(), cases.end(), cpu_case_failed) ? 1 : written;
 }
 
 }  // namespace
 }  // namespace gsort_bench
 
-int main(int argc, char **argv) {
-  gsort_bench::CpuOptions options;
-  const std::string fault = gsort_bench::parse(argc, argv, options);
-  if (!fault.empty()) {
-    std::fprintf(stderr, "gsort_bench_cpu: %s\n", fault.c_str());
-    return 2;
-  }
-  if (options.help) {
-    std::fputs(gsort_bench::kUsage, stdout);
-    return 0;
-  }
-  return gsort_bench::run(options);
-}
+int main(int argc, char **argv) { return gsort_bench::run(argc, argv); }
