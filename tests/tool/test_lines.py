@@ -151,6 +151,16 @@ class Sort(tool_case.ToolCase):
     self.bad(1, "line 2: has no number in column 2", "sort", "-t", "\t", "-k2", stdin=text(lines))
     self.bad(1, "line 2: has no number in column 3", "sort", "-t,", "-k3", stdin=b"1,2,3\n1,2\n")
     self.bad(1, "line 2: has no number in column 2", "sort", "-t,", "-k2", stdin=b"1,2,3\n1, ,3\n")
+
+  def test_the_file_of_a_first_line(self):
+    files = [self.file(name, text) for name, text in (("a.txt", b"1\n"), ("b.txt", b"x\n"), ("c.txt", b"3\n"))]
+    self.bad(1, 'b.txt: line 1: "x" is not a number', "sort", *files)
+
+  def test_the_last_nan_of_a_sign_and_the_first_of_the_other(self):
+    for name, digits in (("f16", b"3ff"), ("f32", b"7fffff"), ("f64", b"fffffffffffff")):
+      lines = [b"-nan(0x1)", b"nan(0x" + digits + b")", b"-nan(0x" + digits + b")", b"nan(0x1)"]
+      self.assertEqual(self.good("sort", "--type", name, "--nan-last", stdin=text(lines)),
+                       text([lines[3], lines[1], lines[0], lines[2]]))
     self.bad(1, 'line 1: "x" is not a number', "sort", "-t,", "-k2", stdin=b"1,x,3\n")
     self.assertEqual(self.good("sum", "-t,", "-k2", stdin=b"x,1\ny,2.5\n"), b"3.5\n")
     self.assertEqual(self.good("topk", "-k1", "--key", "2", stdin=b"x 1\ny 2.5\n"), b"1\ty 2.5\n")

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Right input: every command, type and format against the reference."""
 
-import re
 import fractions
 import random
+import re
+import resource
 import struct
 import unittest
 
@@ -265,6 +266,16 @@ class Words(tool_case.ToolCase):
       for name in names:
         self.assertEqual(self.run_tool("sort", option, name, stdin=b"2\n1\n").stdout, b"1\n2\n", (option, name))
 
+  def test_more_files_than_descriptors(self):
+    files = [self.file(f"{i}.txt", b"%d\n" % i) for i in range(40)]
+    few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24))
+    for words in ([], ["--type", "i64"]):
+      done = self.run_tool("sort", *words, *reversed(files), preexec_fn=few)
+      self.assertEqual((done.returncode, done.stdout), (0, b"".join(b"%d\n" % i for i in range(40))), done.stderr)
+    arrays = [self.file(f"{i}.npy", ref.npy(struct.pack("<h", i), "i16")) for i in range(40)]
+    done = self.run_tool("sort", "--output-format", "text", *arrays, preexec_fn=few)
+    self.assertEqual((done.returncode, done.stdout), (0, b"".join(b"%d\n" % i for i in range(40))), done.stderr)
+
   def test_progress(self):
     self.assertEqual(self.good("sort", "--progress", "off", stdin=b"2\n1\n"), b"1\n2\n")
     raw = self.file("x.bin", bytes(1 << 22))
@@ -272,6 +283,7 @@ class Words(tool_case.ToolCase):
     self.assertEqual((done.returncode, len(done.stdout)), (0, 1 << 22))
     self.assertRegex(done.stderr, rb"^\r(reading|working|writing) \[[#.]{40}\] +\d+ %")
     self.assertTrue(done.stderr.endswith(b"\r"))  # wiped
+    self.assertLessEqual(max(map(int, re.findall(rb"(\d+) %", done.stderr))), 100)
     # How much a pipe will bring is not known.
     many = self.file("many.txt", b"".join(b"%d\n" % i for i in range(300000)))
     words = ["sort", "--progress", "on", "--input-format", "text", many]
