@@ -201,6 +201,19 @@ void add_topk_rows(std::vector<Kind> &kinds, const char *options, const topk::Op
              k, uint64_t{1} << 28, *options == 0, forced});
 }
 
+// What gsort_reserve() asks for: all rows as one.
+void add_reservations(std::vector<Kind> &kinds) {
+  for (const auto &width : kWidths)
+    for (const uint64_t k : {100, 262144, 262145})
+      kinds.push_back({"rows reserved, k = " + std::to_string(k) + ", of " + width.name,
+                       [=, t = width.type](uint64_t n) {
+                         Request r = make(Operation::kTopkRows, t, n, 0);
+                         r.rows = 1, r.columns = n, r.k = k;
+                         return r;
+                       },
+                       k, uint64_t{1} << 32, false});
+}
+
 void add_sums(std::vector<Kind> &kinds) {
   for (const auto &width : kWidths) {
     const auto add = [&, t = width.type](const std::string &name, Operation operation, uint32_t reduce_op,
@@ -234,6 +247,7 @@ std::vector<Kind> kinds_of_calls() {
   add_sorts(kinds);
   add_segments(kinds);
   add_sums(kinds);
+  add_reservations(kinds);
   topk::Options select, team, sort, stream;
   select.select = true, team.team = true, sort.sort = true, stream.stream = true;
   add_topk(kinds, "", {});
