@@ -77,7 +77,7 @@ ArrayUse check_array(Engine &engine, const char *name, const void *array, uint64
     throw Error(GSORT_ERROR_INVALID_ARGUMENT, "%s is NULL; pass an array of %llu elements", name,
                 static_cast<ull>(count));
   const uint64_t bytes = checked_multiply(count, element_bytes, name);
-  if (address(array) % alignment != 0)
+  if ((address(array) & (alignment - 1)) != 0)
     throw Error(GSORT_ERROR_INVALID_ARGUMENT, "%s = %p is not aligned to %u bytes, the size of its element", name,
                 array, alignment);
   if (address(array) + (bytes - 1) < address(array))

@@ -24,8 +24,9 @@ struct ArrayUse {
   uint64_t bytes;
 };
 
-// Checks an array of `count` elements of element_bytes: not NULL, aligned to `alignment`, its size fits 64 bits, its
-// end fits the address space, and the engine reaches it. With count = 0 anything goes, and nothing is looked at.
+// Checks an array of `count` elements of element_bytes: not NULL, aligned to `alignment`, a power of two, its size fits
+// 64 bits, its end fits the address space, and the engine reaches it. With count = 0 anything goes, and nothing is
+// looked at.
 ArrayUse check_array(Engine &engine, const char *name, const void *array, uint64_t count, uint32_t element_bytes,
                      uint32_t alignment);
 

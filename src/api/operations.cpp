@@ -36,8 +36,7 @@ gsort_status sort_keys(gsort *g, const char *in_name, gsort_dtype t, const void 
     check_dtype(t);
     check_flags(flags, kOrderFlags);
     const ArrayUse in_use = check_elements(handle, in_name, in, n, t);
-    const ArrayUse out_use = check_elements(handle, out_name, out, n, t);
-    check_overlap(out_use, in_use, true);
+    if (out != in) check_overlap(check_elements(handle, out_name, out, n, t), in_use, true);
     if (n == 0) return;
     Request request = make_request(Operation::kSort, t, flags);
     request.in = in, request.out = out, request.n = n;

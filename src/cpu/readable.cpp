@@ -10,8 +10,6 @@ namespace gsort_internal {
 
 namespace {
 
-constexpr uintptr_t kPageBytes = 4096;  // the least of any system; a larger page then takes several slots
-
 // The kernel copies the signal set before it refuses the way to apply it, and answers EFAULT where it cannot.
 bool kernel_reads(uintptr_t address) {
   constexpr long no_way = ~0L, set_bytes = 8;
@@ -24,12 +22,10 @@ bool kernel_reads(uintptr_t address) {
 
 }  // namespace
 
-bool ReadablePages::contains(const void *address) {
-  const uintptr_t page = reinterpret_cast<uintptr_t>(address) / kPageBytes;
-  uintptr_t &slot = pages_[page % kSlots];
-  if (slot == page && page != 0) return true;
+bool ReadablePages::look_at(const void *address) {
   if (!kernel_reads(reinterpret_cast<uintptr_t>(address))) return false;
-  slot = page;
+  const uintptr_t page = reinterpret_cast<uintptr_t>(address) / kPageBytes;
+  pages_[page % kSlots] = page;
   return true;
 }
 

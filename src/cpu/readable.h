@@ -13,11 +13,16 @@ namespace gsort_internal {
 class ReadablePages {
  public:
   // Whether the page of `address` can be read; what the system does not say counts as readable.
-  bool contains(const void *address);
+  bool contains(const void *address) {
+    const uintptr_t page = reinterpret_cast<uintptr_t>(address) / kPageBytes;
+    return (pages_[page % kSlots] == page && page != 0) || look_at(address);
+  }
 
  private:
-  static constexpr uint32_t kSlots = 64;  // a few dozen arrays in use at once, half a kilobyte
-  uintptr_t pages_[kSlots] = {};          // page 0 is mapped nowhere
+  static constexpr uintptr_t kPageBytes = 4096;  // the least of any system; a larger page then takes several slots
+  bool look_at(const void *address);             // asks the system, and remembers
+  static constexpr uint32_t kSlots = 64;         // a few dozen arrays in use at once, half a kilobyte
+  uintptr_t pages_[kSlots] = {};                 // page 0 is mapped nowhere
 };
 
 }  // namespace gsort_internal

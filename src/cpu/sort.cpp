@@ -99,9 +99,10 @@ void sort_keys(Context &context, const KeyCodec<K> &codec, const K *in, K *out, 
     VectorSort<K> sort(context, *kernels, codec, n);
     context.begin(context.threads() > 1 ? 2 * n : n);
     if (n < kOrderLookItems || !sort_ordered_keys(context, codec, in, out, n)) {
-      context.control.log("cpu sort: n = %llu, %u-byte keys, %s vectors, %u threads",
-                          static_cast<unsigned long long>(n), static_cast<uint32_t>(sizeof(K)),
-                          vector_target_name(vector_target()), context.threads());
+      if (context.control.has_log())
+        context.control.log("cpu sort: n = %llu, %u-byte keys, %s vectors, %u threads",
+                            static_cast<unsigned long long>(n), static_cast<uint32_t>(sizeof(K)),
+                            vector_target_name(vector_target()), context.threads());
       sort.run(in, out, n);
     }
     return context.throw_if_stopped();

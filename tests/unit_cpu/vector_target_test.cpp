@@ -81,7 +81,7 @@ class EachTarget : public testing::TestWithParam<VectorTarget> {
 TEST_P(EachTarget, SortsEveryShortLength) {
   for_each_order([&](auto tag, const KeyOrder &order) {
     using U = typename decltype(tag)::type;
-    for (uint64_t n = 0; n < 700; n += n < 300 ? 1 : 7)
+    for (uint64_t n = 0; n < 1100; n += n < 300 ? 1 : 7)
       check_sort(order, make_keys<U>(static_cast<uint32_t>(n % kShapes), n, random_));
   });
 }
@@ -92,6 +92,28 @@ TEST_P(EachTarget, SortsLongArraysOfEveryShape) {
     for (uint32_t shape = 0; shape < kShapes; ++shape)
       check_sort(order, make_keys<U>(shape, 3000 + 17 * random_() % 5000, random_));
     check_sort(order, make_keys<U>(static_cast<uint32_t>(random_() % kShapes), 270001, random_));
+  });
+}
+
+// One read finds keys that are in order or in the reverse order: it must see the one key that is not, wherever it lies.
+TEST_P(EachTarget, SortsKeysInOrderButForOne) {
+  for_each_order([&](auto tag, const KeyOrder &order) {
+    using U = typename decltype(tag)::type;
+    const KeyCodec<U> codec = make_codec<U>(order);
+    for (const uint64_t n : {uint64_t{1024}, uint64_t{1025}, uint64_t{1087}, uint64_t{2113}}) {
+      std::vector<U> keys(n);
+      for (uint64_t i = 0; i < n; ++i) keys[i] = codec.decode(static_cast<U>(i * (U(~U{0}) / n)));
+      for (const bool reversed : {false, true}) {
+        if (reversed) std::reverse(keys.begin(), keys.end());
+        for (const uint64_t from_end :
+             {uint64_t{1}, uint64_t{2}, uint64_t{63}, uint64_t{64}, uint64_t{65}, n - 1, n / 2}) {
+          std::vector<U> spoilt = keys;
+          std::swap(spoilt[n - from_end], spoilt[n - from_end - 1]);
+          check_sort(order, spoilt);
+        }
+        check_sort(order, keys);
+      }
+    }
   });
 }
 

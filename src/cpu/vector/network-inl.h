@@ -58,26 +58,20 @@ class SortCoder {
   KeyCodec<K> encode_, decode_;
 };
 
+#if HWY_TARGET != HWY_AVX3
 // Lanes whose number has the bit kDistance from `upper`, the others from `lower`.
 template <class K, size_t kDistance>
 HWY_INLINE KeyVec<K> blend_lanes(KeyVec<K> lower, KeyVec<K> upper) {
   const KeyTag<K> d;
   constexpr size_t kBytes = kDistance * sizeof(K);
-#if HWY_TARGET == HWY_AVX3
-  // One mask, which the comparison before takes over.
-  constexpr uint8_t kPattern = kDistance == 1 ? 0xaa : kDistance == 2 ? 0xcc : kDistance == 4 ? 0xf0 : 0x00;
-  static constexpr uint8_t bits[8] = {kPattern, kDistance == 8 ? uint8_t{0xff} : kPattern};
-  (void)kBytes;
-  return hn::IfThenElse(hn::LoadMaskBits(d, bits), upper, lower);
-#else
   if constexpr (kBytes == 16) return hn::OddEvenBlocks(upper, lower);
   if constexpr (kDistance == 1) return hn::OddEven(upper, lower);
   if constexpr (kDistance == 2 && sizeof(K) == 4) {
     const hn::RepartitionToWide<KeyTag<K>> wide;
     return hn::BitCast(d, hn::OddEven(hn::BitCast(wide, upper), hn::BitCast(wide, lower)));
   }
-#endif
 }
+#endif
 
 // Lanes at kDistance from each other exchanged.
 template <class K, size_t kDistance>
@@ -104,12 +98,38 @@ HWY_INLINE KeyVec<K> reverse_lanes(KeyVec<K> v) {
   if constexpr (kGroup == 16) return hn::Reverse(d, v);
 }
 
+#if HWY_TARGET == HWY_AVX3
+// Of two keys, the one that is not `lower`. Minima have one port of Intel's processors to themselves, and those of 8
+// bytes need it twice; this runs on another one as well.
+template <class K>
+HWY_INLINE KeyVec<K> not_lower(KeyVec<K> lower, KeyVec<K> a, KeyVec<K> b) {
+  return KeyVec<K>{_mm512_ternarylogic_epi64(lower.raw, a.raw, b.raw, 0x96)};
+}
+// The same for lanes whose number has the bit kDistance, or for those where it has not; others are `lower`.
+template <class K, size_t kDistance, bool kSet>
+HWY_INLINE KeyVec<K> some_not_lower(KeyVec<K> lower, KeyVec<K> a, KeyVec<K> b) {
+  constexpr uint16_t kBits = kDistance == 1 ? 0xaaaa : kDistance == 2 ? 0xcccc : kDistance == 4 ? 0xf0f0 : 0xff00;
+  constexpr uint16_t kMask = kSet ? kBits : static_cast<uint16_t>(~kBits);
+  if constexpr (sizeof(K) == 8)
+    return KeyVec<K>{_mm512_mask_ternarylogic_epi64(lower.raw, static_cast<__mmask8>(kMask), a.raw, b.raw, 0x96)};
+  return KeyVec<K>{_mm512_mask_ternarylogic_epi32(lower.raw, kMask, a.raw, b.raw, 0x96)};
+}
+#else
+template <class K>
+HWY_INLINE KeyVec<K> not_lower(KeyVec<K>, KeyVec<K> a, KeyVec<K> b) {
+  return hn::Max(a, b);
+}
+template <class K, size_t kDistance, bool kSet>
+HWY_INLINE KeyVec<K> some_not_lower(KeyVec<K> lower, KeyVec<K> a, KeyVec<K> b) {
+  const auto upper = hn::Max(a, b);
+  return kSet ? blend_lanes<K, kDistance>(lower, upper) : blend_lanes<K, kDistance>(upper, lower);
+}
+#endif
+
 template <class K>
 HWY_INLINE void sort_two(KeyVec<K> &a, KeyVec<K> &b) {
-  const KeyTag<K> d;
-  (void)d;
   const auto lower = hn::Min(a, b);
-  b = hn::Max(a, b);
+  b = not_lower<K>(lower, a, b);
   a = lower;
 }
 
@@ -153,24 +173,15 @@ HWY_INLINE void for_rows(V *v) {
   }
 }
 
-// Compares every lane with the one kDistance further.
+// Compares every lane of a row with the one kDistance further, then at half that distance, and so on.
 template <class K, size_t kDistance>
-struct CompareLanes {
-  template <size_t kRow>
-  static HWY_INLINE void run(KeyVec<K> *v) {
-    const auto other = swap_lanes<K, kDistance>(v[kRow]);
-    v[kRow] = blend_lanes<K, kDistance>(hn::Min(v[kRow], other), hn::Max(v[kRow], other));
+HWY_INLINE void compare_lanes(KeyVec<K> &row) {
+  if constexpr (kDistance >= 1) {
+    const auto other = swap_lanes<K, kDistance>(row);
+    row = some_not_lower<K, kDistance, true>(hn::Min(row, other), row, other);
+    compare_lanes<K, kDistance / 2>(row);
   }
-};
-
-// Compares rows at kDistance from each other.
-template <class K, size_t kDistance>
-struct CompareRows {
-  template <size_t kRow>
-  static HWY_INLINE void run(KeyVec<K> *v) {
-    if constexpr ((kRow & kDistance) == 0) sort_two<K>(v[kRow], v[kRow + kDistance]);
-  }
-};
+}
 
 // The first step of a merge of the sequences in two groups of kGroup / 2 columns: each key of the first with that of
 // the second which lies as far from its end as the first from its beginning.
@@ -178,42 +189,49 @@ template <class K, size_t kRows, size_t kGroup>
 struct CompareMirrored {
   template <size_t kRow>
   static HWY_INLINE void run(KeyVec<K> *v) {
-    if constexpr (kRows == 1) {
-      const auto mirrored = reverse_lanes<K, kGroup>(v[0]);
-      v[0] = blend_lanes<K, kGroup / 2>(hn::Min(v[0], mirrored), hn::Max(v[0], mirrored));
-    } else {
-      constexpr size_t kOther = kRows - 1 - kRow;
-      const auto mirrored = reverse_lanes<K, kGroup>(v[kOther]);
-      const auto lower = hn::Min(v[kRow], mirrored), upper = hn::Max(v[kRow], mirrored);
-      v[kRow] = blend_lanes<K, kGroup / 2>(lower, upper);
-      v[kOther] = reverse_lanes<K, kGroup>(blend_lanes<K, kGroup / 2>(upper, lower));
-    }
+    constexpr size_t kOther = kRows - 1 - kRow;
+    const auto a = v[kRow], mirrored = reverse_lanes<K, kGroup>(v[kOther]);
+    const auto lower = hn::Min(a, mirrored);
+    v[kRow] = some_not_lower<K, kGroup / 2, true>(lower, a, mirrored);
+    if constexpr (kRows > 1)
+      v[kOther] = reverse_lanes<K, kGroup>(some_not_lower<K, kGroup / 2, false>(lower, a, mirrored));
   }
 };
 
-template <class K, size_t kRows, size_t kDistance>
-HWY_INLINE void compare_all_lanes(KeyVec<K> *v) {
-  if constexpr (kDistance >= 1) {
-    for_rows<0, kRows, CompareLanes<K, kDistance>>(v);
-    compare_all_lanes<K, kRows, kDistance / 2>(v);
+// The first steps of a merge, those between lanes. All of them for one pair of rows before the next, because the rows
+// may be more than the registers.
+template <class K, size_t kRows, size_t kGroup>
+struct MergeLanes {
+  template <size_t kRow>
+  static HWY_INLINE void run(KeyVec<K> *v) {
+    CompareMirrored<K, kRows, kGroup>::template run<kRow>(v);
+    compare_lanes<K, kGroup / 4>(v[kRow]);
+    if constexpr (kRow != kRows - 1 - kRow) compare_lanes<K, kGroup / 4>(v[kRows - 1 - kRow]);
   }
-}
+};
 
-template <class K, size_t kRows, size_t kDistance>
-HWY_INLINE void compare_all_rows(KeyVec<K> *v) {
-  if constexpr (kDistance >= 1) {
-    for_rows<0, kRows, CompareRows<K, kDistance>>(v);
-    compare_all_rows<K, kRows, kDistance / 2>(v);
+// The last steps of a merge, those between rows: of kCount rows from kFirst on, each half done before the next.
+template <class K, size_t kFirst, size_t kCount>
+struct MergeRows {
+  template <size_t kRow>
+  static HWY_INLINE void run(KeyVec<K> *v) {
+    sort_two<K>(v[kFirst + kRow], v[kFirst + kRow + kCount / 2]);
   }
-}
+  static HWY_INLINE void run_all(KeyVec<K> *v) {
+    if constexpr (kCount >= 2) {
+      for_rows<0, kCount / 2, MergeRows>(v);
+      MergeRows<K, kFirst, kCount / 2>::run_all(v);
+      MergeRows<K, kFirst + kCount / 2, kCount / 2>::run_all(v);
+    }
+  }
+};
 
 // Merges groups of kGroup / 2 sorted columns into groups of kGroup, and so on up to the whole matrix.
 template <class K, size_t kRows, size_t kGroup>
 HWY_INLINE void merge_columns(KeyVec<K> *v) {
   if constexpr (kGroup <= kLanes<K>) {
-    for_rows<0, (kRows + 1) / 2, CompareMirrored<K, kRows, kGroup>>(v);
-    compare_all_lanes<K, kRows, kGroup / 4>(v);
-    compare_all_rows<K, kRows, kRows / 2>(v);
+    for_rows<0, (kRows + 1) / 2, MergeLanes<K, kRows, kGroup>>(v);
+    MergeRows<K, 0, kRows>::run_all(v);
     merge_columns<K, kRows, kGroup * 2>(v);
   }
 }
@@ -352,6 +370,19 @@ class RowSort {
     store<0>(coder, v, out, n);
   }
 
+  // Writes the first n of the keys in rows that follow each other.
+  template <size_t kRow>
+  static HWY_INLINE void store(const SortCoder<K> &coder, const KeyVec<K> *v, SignedOf<K> *out, size_t n) {
+    if constexpr (kRow < kRows) {
+      constexpr size_t kBegin = kRow * kWide;
+      if (n <= kBegin) return;
+      const auto keys = coder.decode(v[kRow]);
+      if (n < kBegin + kWide) return store_some<K>(keys, out + kBegin, n - kBegin);
+      hn::StoreU(keys, KeyTag<K>(), out + kBegin);
+      store<kRow + 1>(coder, v, out, n);
+    }
+  }
+
  private:
   static constexpr size_t kWide = kLanes<K>;
 
@@ -371,29 +402,20 @@ class RowSort {
       load<kRow + 1>(coder, in, n, v);
     }
   }
-
-  template <size_t kRow>
-  static HWY_INLINE void store(const SortCoder<K> &coder, const KeyVec<K> *v, SignedOf<K> *out, size_t n) {
-    if constexpr (kRow < kRows) {
-      constexpr size_t kBegin = kRow * kWide;
-      if (n <= kBegin) return;
-      const auto keys = coder.decode(v[kRow]);
-      if (n < kBegin + kWide) return store_some<K>(keys, out + kBegin, n - kBegin);
-      hn::StoreU(keys, KeyTag<K>(), out + kBegin);
-      store<kRow + 1>(coder, v, out, n);
-    }
-  }
 };
 
-// More rows than registers cost less than another partition where lanes are few for them.
+// More rows than registers cost less than another partition where those are wide.
 template <class K>
-constexpr size_t kRowsMax = HWY_TARGET == HWY_AVX3 && sizeof(K) == 8 ? 32 : 16;
+constexpr size_t kRowsMax = HWY_TARGET == HWY_AVX3 ? 32 : 16;
 template <class K>
-constexpr size_t kNetworkKeys = kRowsMax<K> * kLanes<K>;
+constexpr size_t kBlockKeys = kRowsMax<K> * kLanes<K>;
+// Two sorted blocks and their merge cost less than a partition, whose larger side would be too large for one block.
+template <class K>
+constexpr size_t kNetworkKeys = 2 * kBlockKeys<K>;
 
-// Sorts up to kNetworkKeys keys.
+// Sorts up to kBlockKeys keys.
 template <class K, bool kEncode>
-HWY_INLINE void network_sort(const SortCoder<K> &coder, const SignedOf<K> *in, SignedOf<K> *out, size_t n) {
+HWY_INLINE void sort_block_of_rows(const SortCoder<K> &coder, const SignedOf<K> *in, SignedOf<K> *out, size_t n) {
   if (n <= kLanes<K>) return RowSort<K, 1, kEncode>::run(coder, in, out, n);
   if (n <= 2 * kLanes<K>) return RowSort<K, 2, kEncode>::run(coder, in, out, n);
   if (n <= 4 * kLanes<K>) return RowSort<K, 4, kEncode>::run(coder, in, out, n);
@@ -401,6 +423,72 @@ HWY_INLINE void network_sort(const SortCoder<K> &coder, const SignedOf<K> *in, S
   if constexpr (kRowsMax<K> > 16)
     if (n > 16 * kLanes<K>) return RowSort<K, 32, kEncode>::run(coder, in, out, n);
   RowSort<K, 16, kEncode>::run(coder, in, out, n);
+}
+
+// Sorts more than kBlockKeys keys, up to kNetworkKeys: two blocks, and a bitonic merge of rows that follow each other.
+template <class K, bool kEncode>
+class TwoBlocks {
+ public:
+  static HWY_NOINLINE void run(const SortCoder<K> &coder, const SignedOf<K> *in, SignedOf<K> *out, size_t n) {
+    const KeyTag<K> d;
+    HWY_ALIGN SignedOf<K> second[kBlockKeys<K>];
+    const size_t rest = n - kBlockKeys<K>;
+    const SortCoder<K> to_inner = coder.encoding_only();
+    for (size_t i = rest / kLanes<K> * kLanes<K>; i < kBlockKeys<K>; i += kLanes<K>)
+      hn::Store(hn::Set(d, hwy::LimitsMax<SignedOf<K>>()), d, second + i);
+    sort_block_of_rows<K, kEncode>(to_inner, in + kBlockKeys<K>, second, rest);
+    RowSort<K, kRowsMax<K>, kEncode>::run(to_inner, in, out, kBlockKeys<K>);
+    KeyVec<K> v[kRowsMax<K>];
+    part<0>(out, second, v);
+    finish(v);
+    store<0>(coder, v, out, kBlockKeys<K>);
+    load_upper<0>(second, v);
+    finish(v);
+    store<0>(coder, v, out + kBlockKeys<K>, rest);
+  }
+
+ private:
+  struct Lanes {
+    template <size_t kRow>
+    static HWY_INLINE void run(KeyVec<K> *v) {
+      compare_lanes<K, kLanes<K> / 2>(v[kRow]);
+    }
+  };
+
+  // Leaves the lower keys of both blocks in `v` and the others, in rows in the reverse order, in `second`.
+  template <size_t kRow>
+  static HWY_INLINE void part(const SignedOf<K> *first, SignedOf<K> *second, KeyVec<K> *v) {
+    if constexpr (kRow < kRowsMax<K>) {
+      const KeyTag<K> d;
+      SignedOf<K> *const mirrored = second + (kRowsMax<K> - 1 - kRow) * kLanes<K>;
+      const auto a = hn::LoadU(d, first + kRow * kLanes<K>), b = reverse_lanes<K, kLanes<K>>(hn::Load(d, mirrored));
+      v[kRow] = hn::Min(a, b);
+      hn::Store(not_lower<K>(v[kRow], a, b), d, mirrored);
+      part<kRow + 1>(first, second, v);
+    }
+  }
+  template <size_t kRow>
+  static HWY_INLINE void load_upper(const SignedOf<K> *second, KeyVec<K> *v) {
+    if constexpr (kRow < kRowsMax<K>) {
+      v[kRow] = hn::Load(KeyTag<K>(), second + (kRowsMax<K> - 1 - kRow) * kLanes<K>);
+      load_upper<kRow + 1>(second, v);
+    }
+  }
+  static HWY_INLINE void finish(KeyVec<K> *v) {
+    MergeRows<K, 0, kRowsMax<K>>::run_all(v);
+    for_rows<0, kRowsMax<K>, Lanes>(v);
+  }
+  template <size_t kRow>
+  static HWY_INLINE void store(const SortCoder<K> &coder, const KeyVec<K> *v, SignedOf<K> *out, size_t n) {
+    RowSort<K, kRowsMax<K>, kEncode>::template store<kRow>(coder, v, out, n);
+  }
+};
+
+// Sorts up to kNetworkKeys keys.
+template <class K, bool kEncode>
+HWY_INLINE void network_sort(const SortCoder<K> &coder, const SignedOf<K> *in, SignedOf<K> *out, size_t n) {
+  if (n > kBlockKeys<K>) return TwoBlocks<K, kEncode>::run(coder, in, out, n);
+  sort_block_of_rows<K, kEncode>(coder, in, out, n);
 }
 
 #endif  // GSORT_VECTOR_TARGET
