@@ -74,12 +74,12 @@ class HostMemory {
     void *memory;
     uint64_t bytes;
   };
-  // Large blocks stay for the next call: fresh pages must be cleared by the system, one after the other, which took a
-  // tenth of a large sort's time on one thread and more on several. No more than this, none under a limit, and none
-  // from the caller's functions.
-  static constexpr uint64_t kKeptBytesMin = uint64_t{1} << 20;
+  // Blocks stay for the next call: fresh pages must be cleared by the system, one after the other, which took a tenth
+  // of a large sort's time on one thread and more on several, and as much of one of 100 KB, whose pages the C library
+  // gives back to the system, too. No more than this, none under a limit, and none from the caller's functions.
+  static constexpr uint64_t kKeptBytesMin = uint64_t{1} << 12;
   static constexpr uint64_t kKeptBytesMax = uint64_t{256} << 20;
-  static constexpr uint32_t kKeptBlocksMax = 8;
+  static constexpr uint32_t kKeptBlocksMax = 16;
   // Far more than any address space, and far from where sums and roundings of sizes wrap.
   static constexpr uint64_t kBytesMax = uint64_t{1} << 60;
   static constexpr uint64_t kPageBytes = uint64_t{2} << 20;  // the system's large pages

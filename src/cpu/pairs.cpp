@@ -14,6 +14,7 @@ namespace {
 
 constexpr uint64_t kGatherChunkBytes = 1 << 20;
 constexpr uint64_t kFetchBytes = 1 << 19;  // values that are fetched out of order stay in the second-level cache
+constexpr uint64_t kFewItems = 256;        // fewer need no memory but 6 KiB of stack
 
 // Values of sizes that radix passes move along with the keys.
 struct alignas(1) Bytes16 {
@@ -75,6 +76,30 @@ class IndexWords {
   VectorSort<uint64_t> sort_;
 };
 
+// Leaves such words of few keys in order in `words`, on the calling thread alone.
+void sort_few_words(const KeyCodec<uint32_t> &codec, const uint32_t *keys, uint64_t n, uint64_t *words) {
+  constexpr KeyCodec<uint64_t> as_they_are{0, 0, 0};
+  with_encoder(codec, [=](auto encode) {
+    for (uint64_t i = 0; i < n; ++i) words[i] = static_cast<uint64_t>(encode(keys[i])) << 32 | i;
+  });
+  sort_kernels(uint64_t{})->sort(as_they_are, as_they_are, words, words, n);
+}
+
+template <class V>
+void sort_few_fetching_values(Context &context, const Request &r) {
+  const KeyCodec<uint32_t> codec = make_codec<uint32_t>(r.order);
+  uint64_t words[kFewItems];
+  sort_few_words(codec, static_cast<const uint32_t *>(r.in), r.n, words);
+  uint32_t *const keys = static_cast<uint32_t *>(r.out);
+  for (uint64_t i = 0; i < r.n; ++i) keys[i] = static_cast<uint32_t>(words[i] >> 32);
+  decode_keys(codec, keys, r.n);
+  const V *const from = static_cast<const V *>(r.values_in);
+  V fetched[kFewItems];  // the output may be the input
+  for (uint64_t i = 0; i < r.n; ++i) fetched[i] = from[static_cast<uint32_t>(words[i])];
+  std::memcpy(r.values_out, fetched, r.n * sizeof(V));
+  context.advance(2 * r.n);
+}
+
 // Pairs of as few as a second-level cache holds: values are fetched from where they lie once the order is known.
 template <class V>
 void sort_fetching_values(Context &context, const Request &r) {
@@ -109,8 +134,10 @@ bool copy_ordered_pairs(Context &context, const Request &r) {
 
 template <class K, class V>
 void sort_moving_values(Context &context, const Request &r) {
-  if constexpr (sizeof(K) == 4)
-    if (r.n <= kFetchBytes / sizeof(V) && IndexWords::serve(r.n)) return sort_fetching_values<V>(context, r);
+  if constexpr (sizeof(K) == 4) {
+    if (r.n <= kFetchBytes / sizeof(V) && IndexWords::serve(r.n))
+      return r.n <= kFewItems ? sort_few_fetching_values<V>(context, r) : sort_fetching_values<V>(context, r);
+  }
   const PairBuffers<K, V> scratch(context.memory, r.n);
   RecordSort<K, V> sort(context, make_codec<K>(r.order), scratch.records(), r.n);
   sort.log_plan("sort_pairs");
@@ -199,6 +226,20 @@ void sort_pairs(Context &context, const Request &r) {
   }
 }
 
+// indices[i] = i, on all threads, some at a time: a count that the compiler knows makes it use vectors.
+template <class I>
+void write_indices(Context &context, I *indices, uint64_t n) {
+  constexpr uint64_t kStep = 64;
+  const uint64_t parts = min_u64(divide_up(n, kSplitChunkItems), kSplitChunksMax);
+  context.for_each_unbroken(parts, [&](uint64_t part, uint32_t) {
+    const Range range = part_of(n, part, parts, kLineBytes);
+    uint64_t i = range.begin;
+    for (; i + kStep <= range.end; i += kStep)
+      for (uint64_t j = 0; j < kStep; ++j) indices[i + j] = static_cast<I>(i + j);
+    for (; i < range.end; ++i) indices[i] = static_cast<I>(i);
+  });
+}
+
 // Leaves the stable order of the request's keys in `indices`.
 template <class K, class I>
 void argsort(Context &context, const Request &r, I *indices, const char *name) {
@@ -206,10 +247,15 @@ void argsort(Context &context, const Request &r, I *indices, const char *name) {
   context.begin(2 * r.n);
   if (r.n > 1 && keys_are_ordered(context, codec, static_cast<const K *>(r.in), r.n, false)) {
     context.control.log("cpu %s: the keys are in this order", name);
-    for (uint64_t i = 0; i < r.n; ++i) indices[i] = static_cast<I>(i);
-    return;
+    return write_indices(context, indices, r.n);
   }
   if constexpr (sizeof(K) == 4) {
+    if (IndexWords::serve(r.n) && r.n <= kFewItems) {
+      uint64_t words[kFewItems];
+      sort_few_words(codec, static_cast<const K *>(r.in), r.n, words);
+      for (uint64_t i = 0; i < r.n; ++i) indices[i] = static_cast<I>(static_cast<uint32_t>(words[i]));
+      return context.advance(2 * r.n);
+    }
     if (IndexWords::serve(r.n)) {
       limit_vector_threads<uint64_t>(context, r.n);
       IndexWords words(context, r.n);

@@ -41,6 +41,17 @@ TEST_P(PairsTest, ValuesOfEverySize) {
   }
 }
 
+// Around the length up to which pairs of 4-byte keys need no memory.
+TEST_P(PairsTest, FewPairs) {
+  for (const uint64_t n : {1u, 2u, 3u, 17u, 64u, 200u, 255u, 256u, 257u, 300u})
+    for (const uint32_t value_bytes : {1u, 2u, 4u, 8u, 16u})
+      for (const uint32_t flags : kSortFlags) {
+        check({Distribution::kSmallRange, type(), n, n + value_bytes, flags, 0, (n + value_bytes) % 2 == 0},
+              value_bytes);
+        if (HasFailure()) return;
+      }
+}
+
 // Keys in place and values not, and the other way round.
 TEST_P(PairsTest, HalfInPlace) {
   const Sample sample = {Distribution::kSmallRange, type(), 5000, 3, 0, 0, false};

@@ -61,9 +61,22 @@ TEST(HostMemory, SizesThatNoProcessHasAreRefused) {
   }
 }
 
+// The C library would give the pages of such blocks back to the system, and the next call fetch new ones.
+TEST(HostMemory, BlocksOfSomePagesAreKept) {
+  HostMemory memory(nullptr, nullptr, nullptr, 0);
+  for (const uint64_t bytes : {uint64_t{1} << 13, uint64_t{100000}, kMiB}) {
+    void *const first = memory.allocate(bytes);
+    memory.deallocate(first, bytes);
+    void *const again = memory.allocate(bytes);
+    EXPECT_EQ(again, first) << bytes;
+    memory.deallocate(again, bytes);
+  }
+  EXPECT_EQ(memory.held_bytes(), memory.kept_bytes());
+}
+
 TEST(HostMemory, SmallAndVeryLargeBlocksGoBack) {
   HostMemory memory(nullptr, nullptr, nullptr, 0);
-  for (const uint64_t bytes : {kMiB / 2, 257 * kMiB}) {
+  for (const uint64_t bytes : {uint64_t{4000}, 257 * kMiB}) {
     memory.deallocate(memory.allocate(bytes), bytes);
     EXPECT_EQ(memory.held_bytes(), 0u) << bytes;
   }

@@ -146,13 +146,16 @@ HWY_NOINLINE bool find_order(const KeyCodec<K> &codec, const K *keys, uint64_t n
   const auto wrong = [&](uint64_t i) HWY_ATTR {
     return hn::Gt(encode(load_bits(keys + i + first)), encode(load_bits(keys + i + second)));
   };
-  uint64_t i = 0;
-  for (; i + group <= n; i += group) {
+  if (n < group) {
+    for (uint64_t i = 0; i < n; ++i)
+      if (codec.encode(keys[i + first]) > codec.encode(keys[i + second])) return false;
+    return true;
+  }
+  for (uint64_t next = 0; next < n; next += group) {
+    const uint64_t i = next + group <= n ? next : n - group;  // the last group lies over the one before
     const auto any = hn::Or(hn::Or(wrong(i), wrong(i + lanes)), hn::Or(wrong(i + 2 * lanes), wrong(i + 3 * lanes)));
     if (!hn::AllFalse(d, any)) return false;
   }
-  for (; i < n; ++i)
-    if (codec.encode(keys[i + first]) > codec.encode(keys[i + second])) return false;
   return true;
 }
 
