@@ -125,6 +125,7 @@ std::vector<Inside> insides() {
       [](uint64_t, uint64_t, uint32_t bits) { return (1u << bits) - 1; },
       [](uint64_t i, uint64_t, uint32_t bits) { return i % 2 == 0 ? 0u : (1u << bits) - 1; },
       [](uint64_t i, uint64_t count, uint32_t) { return i == count / 3 ? 1u : 0u; },
+      [](uint64_t i, uint64_t, uint32_t) { return 7 + static_cast<uint32_t>(i % 2); },
       [](uint64_t i, uint64_t, uint32_t bits) { return static_cast<uint32_t>(mixed(i) >> (64 - bits)); },
       [](uint64_t i, uint64_t, uint32_t bits) { return static_cast<uint32_t>(i) & ((1u << bits) - 1); },
       // Most keys in neighbouring values around the middle, where a block's windows end.
@@ -176,15 +177,16 @@ TEST_F(MsdCrowds, LongCells) {
         << share;
 }
 
-// Wide cells with more keys than a block has room for: one value is most of them, or none is.
+// Wide cells with more keys than a block has room for: one value is most of them, or two neighbours are, or none is.
 TEST_F(MsdCrowds, WideCells) {
   how_ = How();
   const uint32_t bits = 32 - make_plan(kKeys).cell_bits;
-  for (const uint64_t share : {0, 1, 90, 100})
-    for (const uint64_t there : {uint64_t{30000}, uint64_t{60000}, uint64_t{kCrowdKeysMax} + 9000}) {
+  for (const uint64_t share : {0, 1, 90, 100, 200})
+    for (const uint64_t there : {uint64_t{30000}, uint64_t{60000}, uint64_t{kCrowdKeysMax} + 9000, uint64_t{100000}}) {
       const std::vector<uint32_t> keys = make_keys<uint32_t>(kKeys, [&](uint64_t i) {
         const uint32_t key = static_cast<uint32_t>(mixed(i)), high = 7u << bits;
         if (i % (kKeys / there) != 0) return key;
+        if (share == 200) return high + 12345 + static_cast<uint32_t>(mixed(~i) % 2);
         return mixed(~i) % 100 < share ? high + 12345 : high + (key & ((1u << bits) - 1));
       });
       EXPECT_TRUE(run<uint32_t>(keys, how_)) << share << ' ' << there;

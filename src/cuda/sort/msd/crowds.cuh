@@ -163,6 +163,7 @@ __device__ __forceinline__ void count_digit(const CrowdedCell &cell, const Digit
                                             CountStorage &storage) {
   // The least distance from the range's begin with a digit.
   const auto first_of = [&](uint32_t digit) {
+    if (cell.digits.factor == 0) return digit;
     return static_cast<uint32_t>(((uint64_t{digit} << 32) + cell.digits.factor - 1) / cell.digits.factor);
   };
   const uint32_t begin = first_of(span.first);
