@@ -12,7 +12,7 @@
 
 #include <hwy/highway.h>
 
-#include "cpu/vector/network-inl.h"
+#include "cpu/vector/blocks-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace gsort_internal {
