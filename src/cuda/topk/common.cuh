@@ -138,17 +138,6 @@ __device__ T block_scan(T value, T &total, Scratch<C> &scratch) {
   return before;
 }
 
-// The same of 64 bits, where a call costs little beside what is done: ten copies of it were a twentieth of a kernel.
-struct WideScan {
-  uint64_t before, total;
-};
-template <class C>
-__device__ __noinline__ WideScan block_scan_wide(uint64_t value, Scratch<C> &scratch) {
-  WideScan scan;
-  scan.before = block_scan(value, scan.total, scratch);
-  return scan;
-}
-
 // The least and the greatest of all threads' values, told to every thread. Ends with a barrier.
 template <class C>
 __device__ void block_range(C &least, C &most, Scratch<C> &scratch) {

@@ -82,7 +82,6 @@ struct TeamView {
   __device__ void clear_histograms() {
     if (cleared) return;
     if (rank == 0)
-#pragma unroll 1
       for (uint32_t i = threadIdx.x; i < 3 * kBins; i += blockDim.x) histogram[i] = 0;
     barrier();
     if (threadIdx.x == 0) cleared = true;
@@ -100,11 +99,10 @@ struct TeamView {
 
   // Adds the block's counters to the team's and finds the bin that holds item `need`. The histogram after the next is
   // cleared meanwhile: its last readers passed the barrier before this one.
-  __device__ __noinline__ Bin find(uint64_t need) {
+  __device__ Bin find(uint64_t need) {
     const uint32_t turn = histograms;
     unsigned long long *const all = histogram + uint64_t{turn % 3} * kBins;
     unsigned long long *const next = histogram + uint64_t{(turn + 1) % 3} * kBins;
-#pragma unroll 1
     for (uint32_t i = threadIdx.x; i < kBins; i += blockDim.x) {
       if (local[i] != 0) atomicAdd(&all[i], static_cast<unsigned long long>(local[i]));
       if (rank == 0) next[i] = 0;
@@ -115,7 +113,6 @@ struct TeamView {
                     *scratch);
   }
   __device__ void clear_local() {
-#pragma unroll 1
     for (uint32_t i = threadIdx.x; i < kBins; i += blockDim.x) local[i] = 0;
     __syncthreads();
   }
@@ -160,7 +157,6 @@ __device__ __noinline__ void team_count(const TeamView<C> &team, const Row<U> &r
   Counters counters{all, 1};
   while (counters.copies < 16 && 2 * counters.copies * kBins * 4 <= team.buffer_items * sizeof(C)) counters.copies *= 2;
   counters.first += threadIdx.x % counters.copies;
-#pragma unroll 2
   for (uint32_t i = threadIdx.x; i < kBins * counters.copies; i += blockDim.x) all[i] = 0;
   __syncthreads();
   for (uint64_t first = part.begin; first < part.end; first += uint64_t{blockDim.x} * kVectorsThread) {
@@ -178,10 +174,8 @@ __device__ __noinline__ void team_count(const TeamView<C> &team, const Row<U> &r
   const uint64_t after = row.tail_begin() + threadIdx.x;
   if (part.tail && after < row.items) count_key(row.encoded(after), low, shift, counters);
   __syncthreads();
-#pragma unroll 1
   for (uint32_t i = threadIdx.x; i < kBins; i += blockDim.x) {
     uint32_t sum = 0;
-#pragma unroll 2
     for (uint32_t c = 0; c < counters.copies; ++c) sum += all[i * counters.copies + c];
     team.local[i] = sum;
   }
@@ -230,8 +224,9 @@ __device__ __noinline__ Cursor ordered_step(const TeamView<C> &team, const Row<U
   const bool ties_wanted = cursor.ties < exact.need;
   const uint32_t less = __popc(marks.less), ties = ties_wanted ? __popc(marks.ties) : 0;
   if (!__syncthreads_or(less + ties != 0)) return cursor;
-  const WideScan scan = block_scan_wide((static_cast<uint64_t>(less) << 32) | ties, *team.scratch);
-  uint64_t less_at = cursor.less + (scan.before >> 32), ties_at = cursor.ties + (scan.before & 0xffffffffu);
+  uint64_t total;
+  const uint64_t before = block_scan((static_cast<uint64_t>(less) << 32) | ties, total, *team.scratch);
+  uint64_t less_at = cursor.less + (before >> 32), ties_at = cursor.ties + (before & 0xffffffffu);
   uint32_t marked = marks.less | (ties_wanted ? marks.ties : 0);
   while (marked != 0) {
     const uint32_t e = static_cast<uint32_t>(__ffs(static_cast<int>(marked))) - 1;
@@ -242,7 +237,7 @@ __device__ __noinline__ Cursor ordered_step(const TeamView<C> &team, const Row<U
                           row.codec.encode(vector_item_any<U>(v, e)), index + e);
     less_at += is_less, ties_at += !is_less;
   }
-  return {cursor.less + (scan.total >> 32), cursor.ties + (scan.total & 0xffffffffu)};
+  return {cursor.less + (total >> 32), cursor.ties + (total & 0xffffffffu)};
 }
 
 template <class U>
@@ -310,10 +305,10 @@ __device__ __noinline__ void team_exact(TeamView<C> &team, const Row<U> &row, ui
   for (;;) {
     team_count<U, C>(team, row, part, low, shift);
     const Bin found = team.find(need);
-    uint64_t under = 0;
-#pragma unroll 1
+    uint64_t under = 0, under_all;
     for (uint32_t i = threadIdx.x; i < found.bin; i += blockDim.x) under += team.local[i];
-    less_here += block_scan_wide(under, *team.scratch).total;
+    block_scan(under, under_all, *team.scratch);
+    less_here += under_all;
     ties_here = team.local[found.bin];
     __syncthreads();
     low = static_cast<U>(low + (static_cast<U>(found.bin) << shift));
@@ -325,11 +320,10 @@ __device__ __noinline__ void team_exact(TeamView<C> &team, const Row<U> &row, ui
   team.barrier();
   uint64_t less = 0, ties = 0;
   Cursor cursor{0, 0};
-#pragma unroll 1
   for (uint32_t b = threadIdx.x; b < team.rank; b += blockDim.x)
     less += load_uncached(team.counts + 2 * b), ties += load_uncached(team.counts + 2 * b + 1);
-  cursor.less = block_scan_wide(less, *team.scratch).total;
-  cursor.ties = block_scan_wide(ties, *team.scratch).total;
+  block_scan(less, cursor.less, *team.scratch);
+  block_scan(ties, cursor.ties, *team.scratch);
   const Exact<U> exact{low, static_cast<U>(low + static_cast<U>((U{1} << shift) - 1)), need};
   team_write_ordered<U, C>(team, row, part, exact, args, cursor);
   team.barrier();

@@ -13,14 +13,11 @@ namespace gsort_internal::topk {
 
 // ---- selection among candidates ----
 
-// Calls f(composite) for each of this block's candidates: its buffer and its share of the overflow. Not unrolled, as
-// few as there are of a thread: eight loops of it were an eighth of a kernel.
+// Calls f(composite) for each of this block's candidates: its buffer and its share of the overflow.
 template <class C, class F>
 __device__ __forceinline__ void for_candidates(const TeamView<C> &team, const Found &found, F &&f) {
-#pragma unroll 1
   for (uint32_t i = threadIdx.x; i < found.mine; i += blockDim.x) f(team.area[i]);
   const uint64_t stride = uint64_t{team.blocks} * blockDim.x;
-#pragma unroll 1
   for (uint64_t i = uint64_t{team.rank} * blockDim.x + threadIdx.x; i < found.overflow; i += stride)
     f(load_uncached(team.list_a + i));
 }
@@ -63,13 +60,13 @@ __device__ C team_least(TeamView<C> &team, const Found &found) {
 // Copies the candidates at or under `bound`, k in all, to list_b in any order.
 template <class C>
 __device__ void team_gather(TeamView<C> &team, const Found &found, C bound) {
-  uint64_t under = 0;
+  uint64_t under = 0, under_all, count, total;
   for_candidates(team, found, [&](C item) { under += item <= bound; });
-  const uint64_t under_all = block_scan_wide(under, *team.scratch).total;
+  block_scan<uint64_t>(under, under_all, *team.scratch);
   if (threadIdx.x == 0) team.counts[2 * team.rank + 1] = under_all, team.scratch->count = 0;
   team.barrier();
-  const uint64_t count = threadIdx.x < team.blocks ? load_uncached(team.counts + 2 * threadIdx.x + 1) : 0;
-  const uint64_t before = block_scan_wide(count, *team.scratch).before;
+  count = threadIdx.x < team.blocks ? load_uncached(team.counts + 2 * threadIdx.x + 1) : 0;
+  const uint64_t before = block_scan<uint64_t>(count, total, *team.scratch);
   if (threadIdx.x == team.rank) team.scratch->base = before;
   __syncthreads();
   for_candidates(team, found, [&](C item) {
