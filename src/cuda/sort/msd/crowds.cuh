@@ -169,7 +169,7 @@ __device__ __forceinline__ void count_digit(const CrowdedCell &cell, const Digit
   const uint32_t begin = first_of(span.first);
   const uint32_t last = span.end < kCrowdDigits ? first_of(span.end) - 1 : cell.range.last;
   __syncthreads();
-  sort_values<false>(
+  sort_values(
       cell.keys, cell.count, span.end_place - span.begin_place, {cell.range.begin + begin, last - begin},
       [&](uint32_t key) { return key != cell.frequent; },
       [&](uint32_t place, uint32_t key) { write(span.begin_place + place, key); }, storage);

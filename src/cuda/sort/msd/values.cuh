@@ -32,12 +32,11 @@ using WriteStorage = ValueStorage<kValueWriteThreads, kValuePart>;
 // A word more after every 32, so that threads that own some neighbours each meet few bank conflicts.
 __device__ __forceinline__ uint32_t padded_word(uint32_t word) { return word + word / 32; }
 
-// The values that a thread owns, of neighbouring counters, one after the other. kPacked: two in a word.
-template <class Storage, bool kPacked>
+// The values that a thread owns, of neighbouring counters, one after the other.
+template <class Storage>
 struct OwnValues {
   const uint32_t *counters;
-  uint32_t left = 0;              // words that are not 0 and come later
-  uint32_t rest = 0, number = 0;  // of the current word: what is left of it, and its first value
+  uint32_t left = 0;  // words that are not 0 and come later
   uint32_t sum = 0;
 
   explicit __device__ __forceinline__ OwnValues(const Storage &storage)
@@ -45,23 +44,17 @@ struct OwnValues {
 #pragma unroll 8
     for (uint32_t i = 0; i < Storage::kOwnWords; ++i) {
       const uint32_t word = counters[i];
-      sum += kPacked ? (word & 0xffffu) + (word >> 16) : word;
+      sum += word;
       if (word != 0) left |= 1u << i;
     }
   }
   // Its number in the block and how often it occurs. Returns whether there is one.
   __device__ __forceinline__ bool next(uint32_t &value, uint32_t &count) {
-    if (rest == 0) {
-      if (left == 0) return false;
-      const uint32_t word = __ffs(static_cast<int>(left)) - 1;
-      left &= left - 1;
-      rest = counters[word];
-      number = (threadIdx.x * Storage::kOwnWords + word) * (kPacked ? 2 : 1);
-    }
-    const bool upper = kPacked && (rest & 0xffffu) == 0;
-    value = number + upper;
-    count = kPacked ? (upper ? rest >> 16 : rest & 0xffffu) : rest;
-    rest = kPacked && !upper ? rest & 0xffff0000u : 0;
+    if (left == 0) return false;
+    const uint32_t word = __ffs(static_cast<int>(left)) - 1;
+    left &= left - 1;
+    value = threadIdx.x * Storage::kOwnWords + word;
+    count = counters[word];
     return true;
   }
 };
@@ -127,16 +120,8 @@ __device__ __forceinline__ void clear_values(CountStorage &storage) {
     reinterpret_cast<uint4 *>(storage.counters)[i] = make_uint4(0, 0, 0, 0);
 }
 
-// Values that a block counts at a time: in halves of a word where no value can have more keys than that.
-template <bool kPacked>
-constexpr uint32_t kWindowValues = kPacked ? 2 * kValueWords : kValueWords;
-
-template <bool kPacked>
 __device__ __forceinline__ void count_value(uint32_t *counters, uint32_t value) {
-  if (kPacked)
-    atomicAdd(&counters[padded_word(value / 2)], value % 2 == 0 ? 1u : 1u << 16);
-  else
-    atomicAdd(&counters[padded_word(value)], 1u);
+  atomicAdd(&counters[padded_word(value)], 1u);
 }
 
 // Calls visit(key) for this thread's share of the keys.
@@ -156,21 +141,21 @@ __device__ __forceinline__ void visit_keys(const uint32_t *keys, uint32_t count,
 
 // Sorts by one block, of the `count` keys at `keys`, the `wanted` ones whose values are in `range` and for which
 // takes(key) holds, some values at a time. write: see write_values; the first place is 0.
-template <bool kPacked, class Takes, class Write>
+template <class Takes, class Write>
 __device__ __forceinline__ void sort_values(const uint32_t *keys, uint32_t count, uint32_t wanted,
                                             const KeyRange &range, const Takes &takes, const Write &write,
                                             CountStorage &storage) {
   uint32_t before = 0;
-  for (uint32_t base = 0; before < wanted; base += kWindowValues<kPacked>) {
-    const uint32_t last = min(range.last - base, kWindowValues<kPacked> - 1);
+  for (uint32_t base = 0; before < wanted; base += kValueWords) {
+    const uint32_t last = min(range.last - base, kValueWords - 1);
     clear_values(storage);
     __syncthreads();
     visit_keys(keys, count, [&](uint32_t key) {
       const uint32_t value = key - range.begin - base;
-      if (value <= last && takes(key)) count_value<kPacked>(storage.counters, value);
+      if (value <= last && takes(key)) count_value(storage.counters, value);
     });
     __syncthreads();
-    const OwnValues<CountStorage, kPacked> own(storage);
+    const OwnValues<CountStorage> own(storage);
     uint32_t total;
     const uint32_t first = block_exclusive_sum<kCrowdThreads>(own.sum, storage.warp_totals, total);
     write_values(
@@ -204,7 +189,7 @@ __device__ __forceinline__ void count_huge_chunk(const uint32_t *keys, uint32_t 
   __syncthreads();
   visit_keys(keys + place + begin, min(chunk, count - begin), [&](uint32_t key) {
     const uint32_t value = key - first_value;
-    if (value < kValueWords) count_value<false>(storage.counters, value);
+    if (value < kValueWords) count_value(storage.counters, value);
   });
   __syncthreads();
   uint32_t *const table = tables + place + base;
@@ -236,7 +221,7 @@ __device__ __forceinline__ void write_huge_piece(uint32_t *keys, const uint32_t 
     for (uint32_t i = threadIdx.x; i < kValuePart; i += kValueWriteThreads)
       storage.counters[padded_word(i)] = base + i <= huge.last ? tables[place + base + i] : 0;
     __syncthreads();
-    const OwnValues<WriteStorage, false> own(storage);
+    const OwnValues<WriteStorage> own(storage);
     uint32_t total;
     const uint32_t own_first = first + block_exclusive_sum<kValueWriteThreads>(own.sum, storage.warp_totals, total);
     write_values(
