@@ -26,7 +26,12 @@ TEST(Placement, AsMeasured) {
     EXPECT_LT(placement(operation, large, 16, false).cpu_us, 26000) << static_cast<uint32_t>(operation);
   EXPECT_FALSE(placement(Operation::kSort, large, 16, true).on_cpu);
   EXPECT_TRUE(placement(Operation::kSort, 1024, 16, true).on_cpu);
-  EXPECT_FALSE(placement(Operation::kSort, 1 << 17, 16, true).on_cpu);
+  for (const uint64_t n : {1 << 14, 1 << 16, 1 << 17, 1 << 18})
+    EXPECT_TRUE(placement(Operation::kSort, n, 16, true).on_cpu) << n;
+  EXPECT_FALSE(placement(Operation::kSort, 1 << 20, 16, true).on_cpu);
+  for (const uint64_t n : {1 << 14, 1 << 16, 1 << 18, 1 << 20})
+    EXPECT_FALSE(placement(Operation::kArgsort, n, 16, true).on_cpu) << n;
+  EXPECT_TRUE(placement(Operation::kSum, 1 << 16, 16, false).on_cpu);
   EXPECT_TRUE(placement(Operation::kSum, 1000, 1, false).on_cpu);
   EXPECT_TRUE(placement(Operation::kScan, 1 << 20, 16, true).on_cpu);
   EXPECT_TRUE(placement(Operation::kScan, 1 << 18, 16, true).on_cpu);
