@@ -115,15 +115,15 @@ constexpr uint32_t kMapWeightBits = kMapBits + 2;  // keys are sampled by quarte
 constexpr uint32_t kMapWeights = 1u << kMapWeightBits;
 constexpr uint32_t kMapThreads = 1024;
 constexpr uint32_t kMapItems = 8;  // keys that a thread samples
-// A map of at most so many cells, of up to 35 million keys: below, what takes a block long is not made up for.
+// Maps of so many cells or fewer, of up to 35 million keys: there is too little else to do while a block sorts a lump.
 constexpr uint32_t kFewShares = 5120;
 // Up to 70 million keys, and of more than have a map, three radix passes are quicker than the partition of many equal
 // keys; two always are (H200, 2026-11-22: 67 million integers below 10^6 1.04 ms in place of 1.28, 134 million 1.96 and
 // 1.82).
 constexpr uint32_t kFewPassShares = 10240;
 constexpr uint32_t kMapBlocksMax = 128;
-// Of 4-byte keys a cell's share in the sample is what says how full it is: blocks for 2^25 keys or less, 2^26, 2^27,
-// and more.
+// Of 4-byte keys a cell's share in the sample is what says how full it is: blocks that sample up to 2^26 keys, up to
+// 2^27, and more.
 constexpr uint32_t share_blocks(uint64_t n) { return n > uint64_t{1} << 27 ? 256 : n > uint64_t{1} << 26 ? 128 : 64; }
 
 // Every entry of the map that has keys begins a cell. Where that may be a large part of the cells, there are more.
