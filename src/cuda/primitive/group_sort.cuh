@@ -47,13 +47,6 @@ __device__ __forceinline__ void sort_in_windows(U *words, uint32_t count) {
   sort_in_windows<kItems, kHalo>(words, words, count);
 }
 
-// Four neighbouring counts become the first places of their digits, the first of which is `first`.
-__device__ __forceinline__ void counts_to_places(uint4 *counters, uint32_t first) {
-  const uint4 counts = *counters;
-  const uint32_t second = first + counts.x, third = second + counts.y;
-  *counters = make_uint4(first, second, third, third + counts.z);
-}
-
 // The threads that sort a group together.
 struct WarpTeam {
   static __device__ __forceinline__ uint32_t rank() { return lane_id(); }

@@ -9,6 +9,7 @@
 
 #include "core/key_bits.h"
 #include "cuda/primitive/architecture.h"
+#include "cuda/primitive/counter_scan.cuh"
 #include "cuda/primitive/exclusive_scan.cuh"
 #include "cuda/primitive/group_sort.cuh"
 #include "cuda/sort/msd/groups.cuh"

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "cuda/primitive/counter_scan.cuh"
 #include "cuda/sort/small/item.cuh"
 #include "cuda/sort/small/tile_network.cuh"
 
@@ -114,41 +115,6 @@ __device__ __forceinline__ auto tile_extent(TileSortStorage<Shape> &storage,
   return TileBins<Head, Shape::kBins>(least, greatest);
 }
 
-// Replaces counts by first places. Starts behind a barrier and ends with one. A thread takes quadruples of counters
-// that lie 128 apart, so that its accesses of 16 bytes meet no conflict.
-template <class Shape>
-__device__ __forceinline__ void scan_tile_counters(TileSortStorage<Shape> &storage) {
-  constexpr uint32_t kQuads = Shape::kOwnQuads, kPairs = (kQuads + 1) / 2;
-  const uint32_t warp = threadIdx.x / 32;
-  uint4 *const own = reinterpret_cast<uint4 *>(storage.counters) + warp * kQuads * 32 + lane_id();
-  uint4 counts[kQuads];
-  uint32_t before[kPairs], totals[kPairs], total = 0;
-#pragma unroll
-  for (uint32_t pair = 0; pair < kPairs; ++pair) {
-    uint32_t sums = 0;
-#pragma unroll
-    for (uint32_t quad = 2 * pair; quad < 2 * pair + 2 && quad < kQuads; ++quad) {
-      counts[quad] = own[quad * 32];
-      sums += (counts[quad].x + counts[quad].y + counts[quad].z + counts[quad].w) << (quad % 2 * 16);
-    }
-    const uint32_t inclusive = warp_inclusive_sum(sums);
-    before[pair] = inclusive - sums;
-    totals[pair] = __shfl_sync(kFullWarp, inclusive, 31);
-    total += (totals[pair] & 0xffffu) + (totals[pair] >> 16);
-  }
-  if (lane_id() == 0) storage.warp_totals[warp] = total;
-  __syncthreads();
-  uint32_t first = warp_sum(lane_id() < warp ? storage.warp_totals[lane_id()] : 0);
-#pragma unroll
-  for (uint32_t quad = 0; quad < kQuads; ++quad) {
-    const uint32_t half = quad % 2 * 16;
-    const uint32_t x = first + (before[quad / 2] >> half & 0xffffu), y = x + counts[quad].x, z = y + counts[quad].y;
-    own[quad * 32] = make_uint4(x, y, z, z + counts[quad].z);
-    first += totals[quad / 2] >> half & 0xffffu;
-  }
-  __syncthreads();
-}
-
 // Numbers the items of every bin, slots[row] being an item's, and turns the counters into first places. Ends with a
 // barrier.
 template <class Shape>
@@ -165,7 +131,8 @@ __device__ __forceinline__ void count_tile_slots(TileSortStorage<Shape> &storage
   crowd = warp_greatest(crowd);
   if (lane_id() == 0 && crowd != 0) atomicMax(&storage.crowd, crowd);
   __syncthreads();
-  scan_tile_counters(storage);
+  scan_counters<Shape::kThreads, Shape::kOwnQuads, CounterScan::kHold>(reinterpret_cast<uint4 *>(storage.counters),
+                                                                       storage.warp_totals);
 }
 
 // Puts the items into storage.items() by slot. Ends with a barrier.
