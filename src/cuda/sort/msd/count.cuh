@@ -26,8 +26,34 @@ __device__ __forceinline__ void clear_counters(const Arguments<U> &arguments) {
   for (uint32_t i = first; i < kMapWeights; i += (gridDim.x - 1) * kSampleThreads) arguments.weights[i] = 0;
 }
 
-// The first block decides whether the keys spread evenly enough below a common prefix, and differ enough, for equal
-// cells or the map. done: see Sort. Dynamic shared memory: a bit table of 2^Sample::kMeetingBits bits.
+// Whether the keys spread evenly enough below a common prefix, and differ enough, for equal cells or the map.
+template <class U>
+__device__ __forceinline__ State<U> decide(const SampleView<U> &view, const Plan &plan, bool splitters_only) {
+  const bool wide_enough = view.range_bits >= plan.cell_bits && view.range_bits > 8;
+  // Bytes of the keys that differ: passes of the LSD sort, which is quicker with so few, but for data that is even.
+  uint32_t passes = 0;
+  for (uint64_t differ = view.differ; differ != 0; differ >>= 8) passes += (differ & 0xff) != 0;
+  const bool takes_crowds = sizeof(U) == 4 && plan.takes_crowds;
+  const bool for_passes = takes_crowds && view.many_equal && passes <= (plan.map_shares <= kFewPassShares ? 3u : 2u);
+  const bool mapped = (view.crowded || (takes_crowds && view.many_equal)) && plan.mapped_cells != 0;
+  State<U> state = {};
+  // Uneven keys have rare ones that the sample misses: the smallest of floats in [0, 1) have another prefix.
+  state.range_bits = view.range_bits;
+  if (view.crowded || mapped) state.range_bits = sizeof(U) == 4 ? 32 : min(view.range_bits + 4, 64u);
+  const bool even = !view.crowded && !view.many_equal && wide_enough;
+  // Crowded cells that are not the map's have a table for all their values, or they are few.
+  const bool served = takes_crowds ? mapped || even || (wide_enough && state.range_bits <= plan.cell_bits + 17)
+                                   : (mapped && !view.many_equal && wide_enough) || even;
+  state.go = served && !for_passes && !splitters_only;
+  state.sorted = state.go;
+  state.mapped = mapped;
+  state.takes_crowds = takes_crowds;
+  state.prefix = common_prefix(view.bits, state.range_bits);
+  return state;
+}
+
+// The first block decides, the others clear. done: see Sort. Dynamic shared memory: a bit table of
+// 2^Sample::kMeetingBits bits.
 template <class U, class Sample>
 __global__ void __launch_bounds__(kSampleThreads)
     msd_sample_kernel(const U *keys_in, uint64_t n, KeyCodec<U> codec, const uint32_t *done, bool splitters_only,
@@ -40,84 +66,16 @@ __global__ void __launch_bounds__(kSampleThreads)
     return;
   }
   extern __shared__ __align__(16) uint32_t seen[];
-  __shared__ uint32_t coarse[kCoarseBins];
-  __shared__ uint32_t meetings;
-  __shared__ unsigned long long all_and, all_or;
   wait_for_kernel_before();
   if (done != nullptr && *done != 0) {
     if (blockIdx.x == 0 && threadIdx.x == 0) arguments.state->go = 0, arguments.state->sorted = 1;
     return;
   }
   if (blockIdx.x != 0) return clear_counters(arguments);
-  // Loaded anew in each loop, from the cache the second time: held, they would not fit the registers.
-  const auto sampled = [&](uint32_t i) {
-    return codec.encode(keys_in[sample_place<Sample::kKeys / 4>(i * kSampleThreads + threadIdx.x, n)]);
-  };
-  for (uint32_t i = threadIdx.x; i < (1u << Sample::kMeetingBits) / 128; i += kSampleThreads)
-    reinterpret_cast<uint4 *>(seen)[i] = make_uint4(0, 0, 0, 0);
-  if (threadIdx.x < kCoarseBins) coarse[threadIdx.x] = 0;
-  if (threadIdx.x == 0) meetings = 0, all_and = ~0ull, all_or = 0;
-  __syncthreads();
-  uint64_t both = ~0ull, any = 0;
-#pragma unroll 8
-  for (uint32_t i = 0; i < Sample::kItems; ++i) {
-    const uint64_t key = sampled(i);
-    both &= key;
-    any |= key;
-    // Equal neighbours are of one run, and no sign that there are few values: runs of equal keys are for the finish.
-    const U before = static_cast<U>(__shfl_up_sync(kFullWarp, static_cast<U>(key), 1));
-    if (threadIdx.x % 4 != 0 && before == static_cast<U>(key)) continue;
-    if (meets_another<Sample>(key, seen)) atomicAdd(&meetings, 1);
-  }
-  // One 64-bit atomic a warp: they are slow under contention.
-  for (uint32_t distance = 16; distance != 0; distance /= 2) {
-    both &= __shfl_xor_sync(kFullWarp, both, distance);
-    any |= __shfl_xor_sync(kFullWarp, any, distance);
-  }
-  if (lane_id() == 0) {
-    atomicAnd(&all_and, static_cast<unsigned long long>(both));
-    atomicOr(&all_or, static_cast<unsigned long long>(any));
-  }
-  __syncthreads();
-  uint32_t range_bits = bit_width(static_cast<U>(all_and ^ all_or));
-  const uint32_t coarse_shift = range_bits > 8 ? range_bits - 8 : 0;
-#pragma unroll 8
-  for (uint32_t i = 0; i < Sample::kItems; ++i)
-    atomicAdd(&coarse[static_cast<uint32_t>(sampled(i) >> coarse_shift) & (kCoarseBins - 1)], 1);
-  __syncthreads();
-  const bool crowded = threadIdx.x < kCoarseBins && coarse[threadIdx.x] > Sample::kCoarseCountMax;
-  const bool any_crowded = __syncthreads_or(crowded);
+  const SampleView<U> view = look_at_sample<Sample, kSampleThreads, true>(keys_in, n, codec, seen);
   if (threadIdx.x != 0) return;
-  const bool wide_enough = range_bits >= arguments.plan.cell_bits && range_bits > 8;
-  const bool many_equal = meetings > Sample::kMeetingsMax;
-  const Plan &plan = arguments.plan;
-  // Bytes of the keys that differ: passes of the LSD sort, which is quicker with so few, but for data that is even.
-  uint32_t passes = 0;
-  for (uint64_t differ = all_and ^ all_or; differ != 0; differ >>= 8) passes += (differ & 0xff) != 0;
-  const bool takes_crowds = sizeof(U) == 4 && plan.takes_crowds;
-  const bool for_passes = takes_crowds && many_equal && passes <= (plan.map_shares <= kFewPassShares ? 3u : 2u);
-  const bool mapped = (any_crowded || (takes_crowds && many_equal)) && plan.mapped_cells != 0;
-  // Uneven keys have rare ones that the sample misses: the smallest of floats in [0, 1) have another prefix.
-  if (any_crowded || mapped) range_bits = sizeof(U) == 4 ? 32 : min(range_bits + 4, 64u);
-  const bool even = !any_crowded && !many_equal && wide_enough;
-  // Crowded cells that are not the map's have a table for all their values, or they are few.
-  const bool served = takes_crowds ? mapped || even || (wide_enough && range_bits <= plan.cell_bits + 17)
-                                   : (mapped && !many_equal && wide_enough) || even;
-  const bool go = served && !for_passes && !splitters_only;
-  arguments.state->mapped = mapped;
-  arguments.state->takes_crowds = takes_crowds;
-  arguments.state->crowded = 0;
-  arguments.state->huge = 0;
-  arguments.state->map_tickets = 0;
-  arguments.state->go = go;
-  arguments.state->sorted = go;
-  arguments.state->foreign = 0;
-  arguments.state->tickets = 0;
-  arguments.state->late_tickets = 0;
+  *arguments.state = decide(view, arguments.plan, splitters_only);
   if (split_tickets != nullptr) *split_tickets = 0;
-  arguments.state->range_bits = range_bits;
-  const U below = range_bits >= sizeof(U) * 8 ? static_cast<U>(~U{0}) : static_cast<U>((U{1} << range_bits) - 1);
-  arguments.state->prefix = static_cast<U>(all_and) & static_cast<U>(~below);
 }
 
 // Lists a cell with more keys than the finish takes, if such cells are taken.

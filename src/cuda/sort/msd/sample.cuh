@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// How the partition sorts draw a sample of the keys, and see whether its keys differ.
+// How the partition sorts draw a sample of the keys, and see whether its keys differ and how they spread.
 #ifndef GSORT_CUDA_SORT_MSD_SAMPLE_CUH_
 #define GSORT_CUDA_SORT_MSD_SAMPLE_CUH_
 
 #include <cstdint>
 
+#include "core/key_bits.h"
 #include "cuda/primitive/hash.cuh"
+#include "cuda/primitive/warp.cuh"
+#include "cuda/sort/msd/plan.h"
 
 namespace gsort_internal::sort::msd {
 
@@ -27,6 +30,82 @@ __device__ __forceinline__ bool meets_another(uint64_t key, uint32_t *seen) {
   const uint32_t place = mix_bits(folded) >> (32 - Sample::kMeetingBits);
   const uint32_t bit = 1u << (place & 31);
   return (atomicOr(&seen[place >> 5], bit) & bit) != 0;
+}
+
+// What a sample shows.
+template <class U>
+struct SampleView {
+  U bits;               // that all keys have set
+  U differ;             // bits in which keys differ
+  uint32_t range_bits;  // of a key below the common prefix
+  bool crowded;         // some 256th of the range has far more keys than its share
+  bool many_equal;      // more keys are equal than chance makes meet
+};
+
+// All bits that the block's keys have set in common, and all that one of them has. all_and, all_or: in shared memory.
+__device__ __forceinline__ void collect_bits(uint64_t both, uint64_t any, unsigned long long &all_and,
+                                             unsigned long long &all_or) {
+  // One 64-bit atomic a warp: they are slow under contention.
+  for (uint32_t distance = 16; distance != 0; distance /= 2) {
+    both &= __shfl_xor_sync(kFullWarp, both, distance);
+    any |= __shfl_xor_sync(kFullWarp, any, distance);
+  }
+  if (lane_id() == 0) {
+    atomicAnd(&all_and, static_cast<unsigned long long>(both));
+    atomicOr(&all_or, static_cast<unsigned long long>(any));
+  }
+}
+
+// A block of kThreads looks at a sample; every thread learns the same. kRuns: runs of equal keys are no sign that there
+// are few values. seen: a bit table of 2^Sample::kMeetingBits bits in shared memory.
+template <class Sample, uint32_t kThreads, bool kRuns, class U>
+__device__ __forceinline__ SampleView<U> look_at_sample(const U *keys_in, uint64_t n, const KeyCodec<U> &codec,
+                                                        uint32_t *seen) {
+  __shared__ uint32_t coarse[kCoarseBins];
+  __shared__ uint32_t meetings;
+  __shared__ unsigned long long all_and, all_or;
+  // Loaded anew in each loop, from the cache the second time: held, they would not fit the registers.
+  const auto sampled = [&](uint32_t i) {
+    return codec.encode(keys_in[sample_place<Sample::kKeys / 4>(i * kThreads + threadIdx.x, n)]);
+  };
+  for (uint32_t i = threadIdx.x; i < (1u << Sample::kMeetingBits) / 128; i += kThreads)
+    reinterpret_cast<uint4 *>(seen)[i] = make_uint4(0, 0, 0, 0);
+  if (threadIdx.x < kCoarseBins) coarse[threadIdx.x] = 0;
+  if (threadIdx.x == 0) meetings = 0, all_and = ~0ull, all_or = 0;
+  __syncthreads();
+  uint64_t both = ~0ull, any = 0;
+#pragma unroll 8
+  for (uint32_t i = 0; i < Sample::kItems; ++i) {
+    const uint64_t key = sampled(i);
+    both &= key;
+    any |= key;
+    if constexpr (kRuns) {
+      const U before = static_cast<U>(__shfl_up_sync(kFullWarp, static_cast<U>(key), 1));
+      if (threadIdx.x % 4 != 0 && before == static_cast<U>(key)) continue;
+    }
+    if (meets_another<Sample>(key, seen)) atomicAdd(&meetings, 1);
+  }
+  collect_bits(both, any, all_and, all_or);
+  __syncthreads();
+  SampleView<U> view;
+  view.bits = static_cast<U>(all_and), view.differ = static_cast<U>(all_and ^ all_or);
+  view.range_bits = bit_width(view.differ);
+  const uint32_t coarse_shift = view.range_bits > 8 ? view.range_bits - 8 : 0;
+#pragma unroll 8
+  for (uint32_t i = 0; i < Sample::kItems; ++i)
+    atomicAdd(&coarse[static_cast<uint32_t>(sampled(i) >> coarse_shift) & (kCoarseBins - 1)], 1);
+  __syncthreads();
+  const bool crowded = threadIdx.x < kCoarseBins && coarse[threadIdx.x] > Sample::kCoarseCountMax;
+  view.crowded = __syncthreads_or(crowded);
+  view.many_equal = meetings > Sample::kMeetingsMax;
+  return view;
+}
+
+// The part of a key that all have in common, where range_bits of it differ.
+template <class U>
+__device__ __forceinline__ U common_prefix(U bits, uint32_t range_bits) {
+  const U below = range_bits >= sizeof(U) * 8 ? static_cast<U>(~U{0}) : static_cast<U>((U{1} << range_bits) - 1);
+  return bits & static_cast<U>(~below);
 }
 
 }  // namespace gsort_internal::sort::msd

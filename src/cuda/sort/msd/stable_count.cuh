@@ -28,56 +28,19 @@ __global__ void __launch_bounds__(kStableCountThreads)
     return;
   }
   extern __shared__ __align__(16) uint32_t seen[];
-  __shared__ uint32_t coarse[kCoarseBins];
-  __shared__ uint32_t meetings;
-  __shared__ unsigned long long all_and, all_or;
   wait_for_kernel_before();
   if (done != nullptr && *done != 0) {
     if (threadIdx.x == 0) arguments.state->go = 0, arguments.state->sorted = 1;
     return;
   }
-  for (uint32_t i = threadIdx.x; i < (1u << Sample::kMeetingBits) / 32; i += kStableCountThreads) seen[i] = 0;
   for (uint32_t i = threadIdx.x; i < 1u << arguments.plan.cell_bits; i += kStableCountThreads) arguments.cells[i] = 0;
-  if (threadIdx.x < kCoarseBins) coarse[threadIdx.x] = 0;
-  if (threadIdx.x == 0) meetings = 0, all_and = ~0ull, all_or = 0;
-  // Loaded anew in each loop, from the cache the second time: held, they would not fit the registers.
-  const auto sampled = [&](uint32_t i) {
-    return codec.encode(keys_in[sample_place<Sample::kKeys / 4>(i * kStableCountThreads + threadIdx.x, n)]);
-  };
-  __syncthreads();
-  uint64_t both = ~0ull, any = 0;
-#pragma unroll 8
-  for (uint32_t i = 0; i < Sample::kItems; ++i) {
-    const uint64_t key = sampled(i);
-    both &= key;
-    any |= key;
-    if (meets_another<Sample>(key, seen)) atomicAdd(&meetings, 1);
-  }
-  // One 64-bit atomic a warp: they are slow under contention.
-  for (uint32_t distance = 16; distance != 0; distance /= 2) {
-    both &= __shfl_xor_sync(kFullWarp, both, distance);
-    any |= __shfl_xor_sync(kFullWarp, any, distance);
-  }
-  if (lane_id() == 0) {
-    atomicAnd(&all_and, static_cast<unsigned long long>(both));
-    atomicOr(&all_or, static_cast<unsigned long long>(any));
-  }
-  __syncthreads();
-  const uint32_t range_bits = bit_width(static_cast<U>(all_and ^ all_or));
-  const uint32_t coarse_shift = range_bits > 8 ? range_bits - 8 : 0;
-#pragma unroll 8
-  for (uint32_t i = 0; i < Sample::kItems; ++i)
-    atomicAdd(&coarse[static_cast<uint32_t>(sampled(i) >> coarse_shift) & (kCoarseBins - 1)], 1);
-  __syncthreads();
-  const bool crowded = threadIdx.x < kCoarseBins && coarse[threadIdx.x] > Sample::kCoarseCountMax;
-  const bool any_crowded = __syncthreads_or(crowded);
+  const SampleView<U> view = look_at_sample<Sample, kStableCountThreads, false>(keys_in, n, codec, seen);
   if (threadIdx.x != 0) return;
-  const U below = range_bits >= sizeof(U) * 8 ? static_cast<U>(~U{0}) : static_cast<U>((U{1} << range_bits) - 1);
   StableState state = {};
-  state.go = !any_crowded && range_bits >= arguments.plan.cell_bits && meetings <= Sample::kMeetingsMax;
+  state.go = !view.crowded && view.range_bits >= arguments.plan.cell_bits && !view.many_equal;
   state.sorted = state.go;
-  state.range_bits = range_bits;
-  state.prefix = static_cast<U>(all_and) & static_cast<U>(~below);
+  state.range_bits = view.range_bits;
+  state.prefix = common_prefix(view.bits, view.range_bits);
   *arguments.state = state;
 }
 
