@@ -21,14 +21,20 @@ struct alignas(8) TwoWords {
 class TableSlices {
  public:
   explicit TableSlices(void *memory) : memory_(static_cast<char *>(memory)) {}
-  template <class T>
-  T *take(uint64_t count) {
-    const uint64_t offset = slices_.take(count * sizeof(T));
-    return memory_ == nullptr ? nullptr : reinterpret_cast<T *>(memory_ + offset);
+  // Each of the tables has `count` entries.
+  template <class... T>
+  void take(uint64_t count, T *&...tables) {
+    (take_one(count, tables), ...);
   }
   uint64_t bytes() const { return slices_.bytes(); }
 
  private:
+  template <class T>
+  void take_one(uint64_t count, T *&table) {
+    const uint64_t offset = slices_.take(count * sizeof(T));
+    table = memory_ == nullptr ? nullptr : reinterpret_cast<T *>(memory_ + offset);
+  }
+
   char *memory_;
   SliceCounter slices_;
 };
@@ -82,21 +88,21 @@ template <class U>
 Arguments<U> make_arguments(const Plan &plan, uint32_t ahead, TableSlices &slices) {
   const uint64_t cells = cells_max(plan), bins = bins_max(plan);
   Arguments<U> tables{};
-  tables.state = slices.take<State<U>>(1);
-  tables.cells = slices.take<uint32_t>(cells + 1);
-  tables.bin_first = slices.take<uint32_t>(bins + 1);
-  tables.first_room = slices.take<uint32_t>(bins);
-  tables.room = slices.take<uint32_t>(cells);
-  tables.first_tile = slices.take<uint32_t>(bins + 1);
-  tables.weights = slices.take<uint32_t>(kMapWeights);
-  tables.map = slices.take<uint32_t>(kMapEntries);
-  tables.bin_entries = slices.take<uint32_t>(bins + 1);
+  slices.take(1, tables.state);
+  slices.take(cells + 1, tables.cells);
+  slices.take(bins + 1, tables.bin_first);
+  slices.take(bins, tables.first_room);
+  slices.take(cells, tables.room);
+  slices.take(bins + 1, tables.first_tile);
+  slices.take(kMapWeights, tables.weights);
+  slices.take(kMapEntries, tables.map);
+  slices.take(bins + 1, tables.bin_entries);
   if (sizeof(U) == 4 && plan.takes_crowds) {
     // A crowded cell has more keys than a cell has on average.
-    tables.crowded = slices.take<uint32_t>(uint64_t{1} << plan.cell_bits);
-    tables.huge = slices.take<HugeCell>((kCellKeysMean * (uint64_t{1} << plan.cell_bits)) / kHugeCellKeys + 1);
+    slices.take(uint64_t{1} << plan.cell_bits, tables.crowded);
+    slices.take((kCellKeysMean * (uint64_t{1} << plan.cell_bits)) / kHugeCellKeys + 1, tables.huge);
   }
-  tables.ranges = slices.take<TwoWords>(cells);
+  slices.take(cells, tables.ranges);
   tables.plan = plan;
   tables.ahead = ahead;
   return tables;
@@ -164,30 +170,17 @@ SplitArguments<U> make_split_arguments(const SplitPlan &plan, const uint32_t *so
   const uint64_t bins = plan.bins_max + 1, digits = bins << plan.digit_bits;
   SplitArguments<U> tables{};
   tables.sorted = sorted;
-  tables.state = slices.take<SplitState<U>>(1);
-  tables.sample = slices.take<U>(kSplitSampleMax);
-  tables.root = slices.take<uint32_t>(kSplitTableWords);
-  tables.sub_least = slices.take<U>(kSplitSubsMax);
-  tables.sub_place = slices.take<uint32_t>(kSplitSubsMax);
-  tables.starts = slices.take<U>(bins);
-  tables.digit_least = slices.take<U>(bins);
-  tables.digit_shift = slices.take<uint32_t>(bins);
-  tables.knots = slices.take<U>(bins * kSplitKnots);
-  tables.knot_shift = slices.take<uint32_t>(bins * kSplitKnots);
-  tables.kinds = slices.take<SplitKind>(bins);
-  tables.bin_counts = slices.take<uint32_t>(bins);
-  tables.bin_done = slices.take<uint32_t>(bins);
-  tables.scratch_first = slices.take<uint32_t>(bins);
-  tables.out_first = slices.take<uint32_t>(bins);
-  tables.first_room = slices.take<uint32_t>(bins);
-  tables.first_tile = slices.take<uint32_t>(bins);
-  tables.bin_cells = slices.take<TwoWords>(bins);
-  tables.digits = slices.take<uint32_t>(digits);
-  tables.digit_cell = slices.take<uint16_t>(digits);
-  tables.cells = slices.take<TwoWords>(plan.cells_max);
-  tables.room = slices.take<uint32_t>(plan.cells_max);
-  tables.big = slices.take<uint32_t>(plan.cells_max);
-  tables.fills = slices.take<SplitFill>(plan.fills_max);
+  slices.take(1, tables.state);
+  slices.take(kSplitSampleMax, tables.sample);
+  slices.take(kSplitTableWords, tables.root);
+  slices.take(kSplitSubsMax, tables.sub_least, tables.sub_place);
+  slices.take(bins, tables.starts, tables.digit_least, tables.digit_shift);
+  slices.take(bins * kSplitKnots, tables.knots, tables.knot_shift);
+  slices.take(bins, tables.kinds, tables.bin_counts, tables.bin_done, tables.scratch_first, tables.out_first,
+              tables.first_room, tables.first_tile, tables.bin_cells);
+  slices.take(digits, tables.digits, tables.digit_cell);
+  slices.take(plan.cells_max, tables.cells, tables.room, tables.big);
+  slices.take(plan.fills_max, tables.fills);
   tables.always = always;
   tables.plan = plan;
   return tables;
