@@ -90,8 +90,7 @@ void launch_moves(LaunchChain &launcher, const Sort<U> &sort, const Arguments<U>
                kHistogramThreads, 4 * kLateCells / 32 * 33, sort.scratch, static_cast<uint32_t>(sort.n), arguments);
     launch_partition<U, false>(launcher, sort, arguments, sort.scratch, sort.keys_out);
   }
-  const uint32_t cells =
-      arguments.plan.mapped_cells == 0 || sizeof(U) == 8 ? cells_max(arguments.plan) : arguments.plan.map_shares;
+  const uint32_t cells = arguments.plan.mapped_cells == 0 ? cells_max(arguments.plan) : mapped_cells<U>(arguments.plan);
   launcher(msd_finish_kernel<U>, "msd_finish_kernel", cells, BlockShape<sizeof(U)>::kFinishThreads,
            static_cast<uint32_t>(sizeof(FinishStorage<U>)), in_scratch ? sort.scratch : sort.keys_out, sort.keys_out,
            sort.scratch, sort.codec, arguments);

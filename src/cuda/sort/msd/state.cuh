@@ -14,7 +14,7 @@ namespace gsort_internal::sort::msd {
 
 // Cells of the map that have keys.
 template <class U>
-__device__ __forceinline__ uint32_t mapped_cells(const Plan &plan) {
+__host__ __device__ __forceinline__ uint32_t mapped_cells(const Plan &plan) {
   return sizeof(U) == 4 ? plan.map_shares : plan.mapped_cells;
 }
 
