@@ -44,26 +44,31 @@ __device__ __forceinline__ void sort_in_lane(Key (&keys)[kKeys]) {
 // Of the lane's keys and those of lane ^ `mask`, the lesser ones if `keep_low`, otherwise the greater ones.
 template <bool kMirror, uint32_t kKeys, class Key>
 __device__ __forceinline__ void exchange_lanes(Key (&keys)[kKeys], uint32_t mask, bool keep_low) {
+  // A comparison and a selection: minimum and maximum with a selection behind them would be three instructions.
+  const auto keep = [&](Key &mine, Key other) { mine = (mine < other) == keep_low ? mine : other; };
+  if constexpr (kKeys == 1) {
+    keep(keys[0], __shfl_xor_sync(kFullWarp, keys[0], mask));
+  } else {
 #pragma unroll
-  for (uint32_t i = 0; i < kKeys / 2; ++i) {
-    const uint32_t j = kMirror ? kKeys - 1 - i : i + kKeys / 2;
-    const Key other_i = __shfl_xor_sync(kFullWarp, keys[kMirror ? j : i], mask);
-    const Key other_j = __shfl_xor_sync(kFullWarp, keys[kMirror ? i : j], mask);
-    // A comparison and a selection: minimum and maximum with a selection behind them would be three instructions.
-    keys[i] = (keys[i] < other_i) == keep_low ? keys[i] : other_i;
-    keys[j] = (keys[j] < other_j) == keep_low ? keys[j] : other_j;
+    for (uint32_t i = 0; i < kKeys / 2; ++i) {
+      const uint32_t j = kMirror ? kKeys - 1 - i : i + kKeys / 2;
+      const Key other_i = __shfl_xor_sync(kFullWarp, keys[kMirror ? j : i], mask);
+      const Key other_j = __shfl_xor_sync(kFullWarp, keys[kMirror ? i : j], mask);
+      keep(keys[i], other_i);
+      keep(keys[j], other_j);
+    }
   }
 }
 
 // Merges the sorted lanes of every group of `lanes` (a power of two, the same in the whole warp): afterwards key i of
 // lane l of a group is number l * kKeys + i. Bitonic merges whose first step compares in mirror image, so that all runs
-// ascend.
-template <uint32_t kKeys, class Key>
+// ascend. kUnrolled: for a `lanes` that the compiler knows, steps written one after another.
+template <bool kUnrolled, uint32_t kKeys, class Key>
 __device__ __forceinline__ void merge_lanes(Key (&keys)[kKeys], uint32_t lanes) {
-#pragma unroll 1
+#pragma unroll(kUnrolled ? 5 : 1)
   for (uint32_t group = 2; group <= lanes; group *= 2) {
     exchange_lanes<true>(keys, group - 1, (lane_id() & (group / 2)) == 0);
-#pragma unroll 1
+#pragma unroll(kUnrolled ? 4 : 1)
     for (uint32_t distance = group / 4; distance > 0; distance /= 2)
       exchange_lanes<false>(keys, distance, (lane_id() & distance) == 0);
 #pragma unroll

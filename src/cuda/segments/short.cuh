@@ -241,7 +241,7 @@ __device__ __forceinline__ void sort_batch(ShortTile<U> &tile, const uint16_t *l
     if (i < kSure ? items != 0 : i < items) load_shared(lane.address(i), keys[i]);
   }
   sort_in_lane(keys);
-  if constexpr (kKeys == kShortLaneItems) merge_lanes(keys, lanes);
+  if constexpr (kKeys == kShortLaneItems) merge_lanes<false>(keys, lanes);
   // Addresses and tests are worked out again: kept, they would take twice the registers of the keys.
   asm volatile("" : "+r"(lane.crossing), "+r"(items));
 #pragma unroll

@@ -60,38 +60,6 @@ __device__ __forceinline__ void lanes_load(LanesRow<U, kLanes, kRegisters> &row,
   });
 }
 
-// Of the lane's item and that of lane ^ `mask` the lesser if `keep_low`, otherwise the greater.
-template <class Key>
-__device__ __forceinline__ Key lanes_exchange(Key mine, uint32_t mask, bool keep_low) {
-  const Key other = __shfl_xor_sync(kFullWarp, mine, mask);
-  return (other < mine) == keep_low ? other : mine;
-}
-
-// Sorts kItems keys in each of the row's lanes: key i of lane l is number l * kItems + i afterwards.
-template <uint32_t kLanes, uint32_t kItems, class Key>
-__device__ __forceinline__ void lanes_sort(Key (&keys)[kItems]) {
-  static_assert(kItems <= 2, "in the lane one comparison sorts and merges");
-  if constexpr (kItems == 2) order_two(keys[0], keys[1]);
-#pragma unroll
-  for (uint32_t span = 2; span <= kLanes; span *= 2) {
-    const bool low_half = (lane_id() & (span / 2)) == 0;
-    if constexpr (kItems == 2) {
-      const Key mirrored = __shfl_xor_sync(kFullWarp, keys[1], span - 1);
-      const Key other = __shfl_xor_sync(kFullWarp, keys[0], span - 1);
-      keys[0] = (mirrored < keys[0]) == low_half ? mirrored : keys[0];
-      keys[1] = (other < keys[1]) == low_half ? other : keys[1];
-    } else {
-      keys[0] = lanes_exchange(keys[0], span - 1, low_half);
-    }
-#pragma unroll
-    for (uint32_t distance = span / 4; distance > 0; distance /= 2) {
-#pragma unroll
-      for (uint32_t i = 0; i < kItems; ++i) keys[i] = lanes_exchange(keys[i], distance, (lane_id() & distance) == 0);
-    }
-    if constexpr (kItems == 2) order_two(keys[0], keys[1]);
-  }
-}
-
 // The k-th best of kGroups groups' best a lane: k of the row's keys are at or under it. k <= kGroups * kLanes.
 template <uint32_t kGroups, class U, uint32_t kLanes, uint32_t kRegisters>
 __device__ __forceinline__ auto lanes_group_bound(const LanesRow<U, kLanes, kRegisters> &row, uint32_t k) {
@@ -102,7 +70,8 @@ __device__ __forceinline__ auto lanes_group_bound(const LanesRow<U, kLanes, kReg
 #pragma unroll
     for (uint32_t j = g + kGroups; j < kRegisters; j += kGroups) best[g] = min(best[g], row.keys[j]);
   }
-  lanes_sort<kLanes>(best);
+  sort_in_lane(best);
+  merge_lanes<true>(best, kLanes);
   if constexpr (kGroups == 1) return __shfl_sync(kFullWarp, best[0], k - 1, kLanes);
   return __shfl_sync(kFullWarp, (k - 1) % 2 == 0 ? best[0] : best[kGroups - 1], (k - 1) / 2, kLanes);
 }
