@@ -8,7 +8,6 @@
 
 namespace gsort_internal::scan {
 
-uint64_t workspace_bytes(const Request &shape);
 void launch(const LaunchContext &context, const Request &request, void *workspace);
 
 }  // namespace gsort_internal::scan

@@ -8,7 +8,6 @@
 
 namespace gsort_internal::segments {
 
-uint64_t workspace_bytes(const Request &shape);
 // offsets are in device memory and may be wrong; then nothing is written to out and *error_out (device, never NULL) is
 // set to 1, otherwise to 0.
 void launch(const LaunchContext &context, const Request &request, void *workspace, uint32_t *error_out);

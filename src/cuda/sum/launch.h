@@ -8,7 +8,6 @@
 
 namespace gsort_internal::sum {
 
-uint64_t workspace_bytes(const Request &shape);
 void launch(const LaunchContext &context, const Request &request, void *workspace);  // n > 0; out is device memory
 
 }  // namespace gsort_internal::sum
