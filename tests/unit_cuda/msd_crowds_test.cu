@@ -24,16 +24,12 @@ constexpr uint64_t kKeys = 5000003;
 // Equal cells of keys that are not even are taken where there are as many as 2^27 keys and more have.
 constexpr uint32_t kCellBits = 15;
 
-class MsdCrowds : public gsort_test::DeviceTest {
+class MsdCrowds : public gsort_test::MsdTest {
  protected:
-  void SetUp() override {
-    DeviceTest::SetUp();
-    if (IsSkipped()) return;
-    if (facts_.shared_bytes_block_max < kCrowdSharedBytes) GTEST_SKIP() << "a chip with less shared memory";
+  MsdCrowds() : MsdTest(kCrowdSharedBytes) {
     how_.cell_bits = kCellBits;
     how_.map = false;
   }
-  How how_;
 };
 
 using Word = std::function<uint64_t(uint64_t)>;

@@ -12,7 +12,6 @@ namespace gsort_internal::sort::msd {
 namespace {
 
 using gsort_test::bits_of;
-using gsort_test::How;
 using gsort_test::make_keys;
 using gsort_test::mixed;
 using gsort_test::normal;
@@ -21,15 +20,9 @@ using gsort_test::unit;
 
 constexpr uint64_t kFew = (uint64_t{1} << 20) + 7, kMore = 5000003;
 
-class MsdSplit : public gsort_test::DeviceTest {
+class MsdSplit : public gsort_test::MsdTest {
  protected:
-  void SetUp() override {
-    DeviceTest::SetUp();
-    if (IsSkipped()) return;
-    if (facts_.shared_bytes_block_max < kSharedBytesMin) GTEST_SKIP() << "a chip with less shared memory";
-    how_.splits = true;
-  }
-  How how_;
+  MsdSplit() { how_.splits = true; }
 };
 
 using Word = std::function<uint64_t(uint64_t)>;

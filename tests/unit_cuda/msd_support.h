@@ -27,6 +27,20 @@ struct How {
   bool map = true, splits = false, splitters_only = false;
 };
 
+// Skips where a block has less shared memory than the kernels take.
+class MsdTest : public DeviceTest {
+ protected:
+  explicit MsdTest(uint32_t shared_bytes = kSharedBytesMin) : shared_bytes_(shared_bytes) {}
+  void SetUp() override {
+    DeviceTest::SetUp();
+    if (!IsSkipped() && facts_.shared_bytes_block_max < shared_bytes_) GTEST_SKIP() << "a chip with less shared memory";
+  }
+  How how_;
+
+ private:
+  const uint32_t shared_bytes_;
+};
+
 // The keys in order, by a radix sort of their ordered bits that has nothing in common with the one under test.
 template <class U>
 std::vector<U> in_order(const std::vector<U> &keys, const KeyCodec<U> &codec) {

@@ -30,14 +30,7 @@ using gsort_test::unit;
 
 constexpr uint64_t kOnePass = uint64_t{1} << 20, kTwoPasses = 5000003;
 
-class Msd : public gsort_test::DeviceTest {
- protected:
-  void SetUp() override {
-    DeviceTest::SetUp();
-    if (IsSkipped()) return;
-    if (facts_.shared_bytes_block_max < kSharedBytesMin) GTEST_SKIP() << "a chip with less shared memory";
-  }
-};
+class Msd : public gsort_test::MsdTest {};
 
 bool map_fits(uint64_t n) { return device_facts().shared_bytes_block_max >= histogram_bytes(make_plan(n)) + 1024; }
 
