@@ -13,20 +13,16 @@
 
 namespace gsort_internal::sum {
 
-class BfloatSum {
+class BfloatSum : public CountersSum<Tuning::kThreads> {
  public:
   using Bits = uint16_t;
   using Bins = FloatBins<7>;
-  static constexpr uint32_t kLimbs = kSumLimbs, kThreads = Tuning::kThreads;
   static constexpr uint32_t kElements = kTileWords * 2;
-  struct Shared {
-    Counters counters[kThreads / 32];
+  struct Shared : CountersSum::Shared {
     Bins bins;
   };
 
-  __device__ __forceinline__ explicit BfloatSum(Shared &shared)
-      : counters_(shared.counters[threadIdx.x / 32]), bins_(shared.bins) {
-    counters_.clear();
+  __device__ __forceinline__ explicit BfloatSum(Shared &shared) : CountersSum(shared), bins_(shared.bins) {
     bins_.clear();
     set_window(kBias);
   }
@@ -75,10 +71,6 @@ class BfloatSum {
     __syncthreads();
     flags_ |= bins_.flush_block(counters_);
   }
-  __device__ static __forceinline__ int64_t block_limb(const Shared &shared, uint32_t limb) {
-    return limb_of_counters(shared.counters, limb);
-  }
-  __device__ __forceinline__ uint32_t flags() const { return flags_; }
 
  private:
   static constexpr int32_t kMantissaBits = 7, kBias = 127, kMarginAbove = 9;
@@ -125,11 +117,9 @@ class BfloatSum {
     counters_.normalise(lane_id());
   }
 
-  Counters &counters_;
   Bins &bins_;
   Levels<1> levels_;
   uint32_t low_;  // the least magnitude of the window
-  uint32_t flags_ = 0, pending_ = 0;
 };
 
 }  // namespace gsort_internal::sum

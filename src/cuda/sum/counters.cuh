@@ -75,13 +75,33 @@ struct Counters {
   }
 };
 
-// Limb `limb` of the sum of the warps' counters.
-template <uint32_t kWarps>
-__device__ __forceinline__ int64_t limb_of_counters(const Counters (&counters)[kWarps], uint32_t limb) {
-  int64_t sum = 0;
-  for (const Counters &c : counters) sum += c.digit[2 * limb] + static_cast<int64_t>(c.digit[2 * limb + 1]) * 65536;
-  return sum;
-}
+// What every sum of floating point has that ends in its warps' counters.
+template <uint32_t Threads>
+class CountersSum {
+ public:
+  static constexpr uint32_t kLimbs = kSumLimbs, kThreads = Threads;
+  struct Shared {
+    Counters counters[kThreads / 32];
+  };
+
+  // A limb of the sum of the warps' counters.
+  __device__ static __forceinline__ int64_t block_limb(const Shared &shared, uint32_t limb) {
+    int64_t sum = 0;
+    for (const Counters &c : shared.counters)
+      sum += c.digit[2 * limb] + static_cast<int64_t>(c.digit[2 * limb + 1]) * 65536;
+    return sum;
+  }
+  __device__ __forceinline__ uint32_t flags() const { return flags_; }
+
+ protected:
+  __device__ __forceinline__ explicit CountersSum(Shared &shared) : counters_(shared.counters[threadIdx.x / 32]) {
+    counters_.clear();
+  }
+
+  Counters &counters_;
+  uint32_t flags_ = 0;
+  uint32_t pending_ = 0;  // elements that the counters do not have yet
+};
 
 }  // namespace gsort_internal::sum
 

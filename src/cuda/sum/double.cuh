@@ -15,18 +15,11 @@ namespace gsort_internal::sum {
 
 extern __shared__ double range_levels[];
 
-class DoubleSum {
+class DoubleSum : public CountersSum<DoubleTuning::kThreads> {
  public:
   using Bits = uint64_t;
-  static constexpr uint32_t kLimbs = kSumLimbs, kThreads = DoubleTuning::kThreads;
   static constexpr uint32_t kWords = kTileWords, kElements = kWords / 2;
-  struct Shared {
-    Counters counters[kThreads / 32];
-  };
-
-  __device__ __forceinline__ explicit DoubleSum(Shared &shared)
-      : counters_(shared.counters[threadIdx.x / 32]), ranges_{range_levels} {
-    counters_.clear();
+  __device__ __forceinline__ explicit DoubleSum(Shared &shared) : CountersSum(shared), ranges_{range_levels} {
     set_window(kBias);
   }
 
@@ -83,10 +76,6 @@ class DoubleSum {
     __syncthreads();
     ranges_.flush_block(counters_);
   }
-  __device__ static __forceinline__ int64_t block_limb(const Shared &shared, uint32_t limb) {
-    return limb_of_counters(shared.counters, limb);
-  }
-  __device__ __forceinline__ uint32_t flags() const { return flags_; }
 
  private:
   static constexpr int32_t kLevels = 4, kMantissaBits = 52, kBias = 1023, kMarginAbove = 24;
@@ -158,11 +147,10 @@ class DoubleSum {
     counters_.normalise(lane_id());
   }
 
-  Counters &counters_;
   Ranges ranges_;
   Levels<kLevels> levels_;
   uint32_t low_;  // first exponent field of the window, at the top of a word
-  uint32_t flags_ = 0, pending_ = 0, chunks_ = 0;
+  uint32_t chunks_ = 0;
   bool ranges_used_ = false, ranges_changed_ = false;  // at all, and since their last carry
 };
 

@@ -12,20 +12,16 @@
 
 namespace gsort_internal::sum {
 
-class FloatSum {
+class FloatSum : public CountersSum<Tuning::kThreads> {
  public:
   using Bits = uint32_t;
   using Bins = FloatBins<23>;
-  static constexpr uint32_t kLimbs = kSumLimbs, kThreads = Tuning::kThreads;
   static constexpr uint32_t kElements = kTileWords;
-  struct Shared {
-    Counters counters[kThreads / 32];
+  struct Shared : CountersSum::Shared {
     Bins bins;
   };
 
-  __device__ __forceinline__ explicit FloatSum(Shared &shared)
-      : counters_(shared.counters[threadIdx.x / 32]), bins_(shared.bins) {
-    counters_.clear();
+  __device__ __forceinline__ explicit FloatSum(Shared &shared) : CountersSum(shared), bins_(shared.bins) {
     bins_.clear();
   }
 
@@ -50,15 +46,9 @@ class FloatSum {
     __syncthreads();
     flags_ |= bins_.flush_block(counters_);
   }
-  __device__ static __forceinline__ int64_t block_limb(const Shared &shared, uint32_t limb) {
-    return limb_of_counters(shared.counters, limb);
-  }
-  __device__ __forceinline__ uint32_t flags() const { return flags_; }
 
  private:
-  Counters &counters_;
   Bins &bins_;
-  uint32_t flags_ = 0, pending_ = 0;
 };
 
 }  // namespace gsort_internal::sum

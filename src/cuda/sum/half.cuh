@@ -15,18 +15,11 @@ namespace gsort_internal::sum {
 
 // Every binary16 is a multiple of 2^-24 below 2^16: a double adds 2^12 of them exactly, infinities and NaN propagate,
 // and -0.0 remains only if all were -0.
-class HalfSum {
+class HalfSum : public CountersSum<Tuning::kThreads> {
  public:
   using Bits = uint16_t;
-  static constexpr uint32_t kLimbs = kSumLimbs, kThreads = Tuning::kThreads;
   static constexpr uint32_t kElements = kTileWords * 4 / sizeof(Bits);
-  struct Shared {
-    Counters counters[kThreads / 32];
-  };
-
-  __device__ __forceinline__ explicit HalfSum(Shared &shared) : counters_(shared.counters[threadIdx.x / 32]) {
-    counters_.clear();
-  }
+  __device__ __forceinline__ explicit HalfSum(Shared &shared) : CountersSum(shared) {}
 
   __device__ __forceinline__ void look_at_first(const uint32_t (&)[kTileWords]) {}
 
@@ -59,10 +52,6 @@ class HalfSum {
     const int64_t sum = warp_sum(units_);
     if ((threadIdx.x & 31) == 0) counters_.add_signed(sum, kUnitPosition);
   }
-  __device__ static __forceinline__ int64_t block_limb(const Shared &shared, uint32_t limb) {
-    return limb_of_counters(shared.counters, limb);
-  }
-  __device__ __forceinline__ uint32_t flags() const { return flags_; }
 
  private:
   static constexpr uint32_t kPendingMax = 4096;         // per two doubles: 2^11 * 2^40 units each, exact
@@ -98,10 +87,9 @@ class HalfSum {
     counters_.normalise(threadIdx.x & 31);
   }
 
-  Counters &counters_;
   double sum_[2] = {-0.0, -0.0};
   int64_t units_ = 0;
-  uint32_t flags_ = 0, pending_ = 0, chunks_ = 0;
+  uint32_t chunks_ = 0;
 };
 
 }  // namespace gsort_internal::sum
