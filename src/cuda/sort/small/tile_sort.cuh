@@ -31,7 +31,8 @@ struct TileSortShape {
   static constexpr uint32_t kOwnQuads = Bins / Threads / 4;  // quadruples of counters a thread scans
   // Rounds of finer bins before the network: every round cuts a crowded bin into 22 parts at least.
   static constexpr uint32_t kRoundsMax = sizeof(Item) == 4 ? 6 : 10;
-  static_assert(kItems < 65536 && Bins % (Threads * 4) == 0, "two sums of counters share a word");
+  static_assert(kItems < 65536 && Bins <= 65536, "a bin and a number share a word, and two sums of counters");
+  static_assert(Bins % (Threads * 4) == 0, "counters are scanned by quadruples");
   static_assert(kOwnQuads == 1 || kOwnQuads % 2 == 0, "sums of counters go in pairs");
 };
 
@@ -115,17 +116,24 @@ __device__ __forceinline__ auto tile_extent(TileSortStorage<Shape> &storage,
   return TileBins<Head, Shape::kBins>(least, greatest);
 }
 
-// Numbers the items of every bin, slots[row] being an item's, and turns the counters into first places. Ends with a
-// barrier.
+// Where an item goes: its bin in the upper half of a word, its number among the bin's items in the lower half.
+__device__ __forceinline__ uint32_t bin_of_spot(uint32_t spot) { return spot >> 16; }
+__device__ __forceinline__ uint32_t number_of_spot(uint32_t spot) { return spot & 0xffffu; }
+
+// Numbers the items of every bin, spots[row] being an item's bin, and turns the counters into first places. Of rows
+// whose bit in `open` is not set, an item is alone in its bin. Ends with a barrier.
 template <class Shape>
-__device__ __forceinline__ void count_tile_slots(TileSortStorage<Shape> &storage, const uint32_t (&slots)[Shape::kRows],
-                                                 uint32_t (&numbers)[Shape::kRows], uint32_t count) {
+__device__ __forceinline__ void number_tile_items(TileSortStorage<Shape> &storage, uint32_t (&spots)[Shape::kRows],
+                                                  uint32_t open, uint32_t count) {
   uint32_t crowd = 0;
 #pragma unroll
   for (uint32_t row = 0; row < Shape::kRows; ++row) {
-    if (row * Shape::kThreads + threadIdx.x < count) {
-      numbers[row] = atomicAdd(&storage.counters[slots[row]], 1u);
-      crowd = max(crowd, numbers[row]);
+    if ((open >> row & 1) != 0) {
+      const uint32_t number = atomicAdd(&storage.counters[spots[row]], 1u);
+      spots[row] = spots[row] << 16 | number;
+      crowd = max(crowd, number);
+    } else if (row * Shape::kThreads + threadIdx.x < count) {
+      storage.counters[spots[row]] = 1;
     }
   }
   crowd = warp_greatest(crowd);
@@ -135,17 +143,16 @@ __device__ __forceinline__ void count_tile_slots(TileSortStorage<Shape> &storage
                                                                        storage.warp_totals);
 }
 
-// Puts the items into storage.items() by slot. Ends with a barrier.
+// Puts the items of rows whose bit in `open` is set into storage.items() by bin. Ends with a barrier.
 template <class Shape>
 __device__ __forceinline__ void place_tile_items(TileSortStorage<Shape> &storage,
                                                  const typename Shape::Item (&items)[Shape::kRows],
-                                                 const uint32_t (&slots)[Shape::kRows],
-                                                 const uint32_t (&numbers)[Shape::kRows], uint32_t count) {
+                                                 const uint32_t (&spots)[Shape::kRows], uint32_t open, uint32_t count) {
   using Item = typename Shape::Item;
 #pragma unroll
   for (uint32_t row = 0; row < Shape::kRows; ++row)
-    if (row * Shape::kThreads + threadIdx.x < count)
-      storage.items()[storage.counters[slots[row]] + numbers[row]] = items[row];
+    if ((open >> row & 1) != 0)
+      storage.items()[storage.counters[bin_of_spot(spots[row])] + number_of_spot(spots[row])] = items[row];
   if (threadIdx.x < kTileLooksMax) {
     storage.padded[threadIdx.x] = least_item<Item>();
     storage.items()[count + threadIdx.x] = greatest_item<Item>();
@@ -154,28 +161,26 @@ __device__ __forceinline__ void place_tile_items(TileSortStorage<Shape> &storage
 }
 
 template <class Shape>
-__device__ __forceinline__ uint32_t first_of_slot(const TileSortStorage<Shape> &storage, uint32_t slot,
-                                                  uint32_t count) {
-  return slot < Shape::kBins ? storage.counters[slot] : count;
+__device__ __forceinline__ uint32_t first_of_bin(const TileSortStorage<Shape> &storage, uint32_t bin, uint32_t count) {
+  return bin < Shape::kBins ? storage.counters[bin] : count;
 }
 
-// Finds the bins whose items have different keys. Returns the most items, less one, of a bin that is not in order: of
-// keys alone, those that are equal are. Ends with a barrier.
+// Finds the bins whose items have different keys, of the rows whose bit in `open` is set. Returns the most items, less
+// one, of a bin that is not in order: of keys alone, those that are equal are. Ends with a barrier.
 template <class Shape>
 __device__ __forceinline__ uint32_t find_mixed_bins(TileSortStorage<Shape> &storage,
                                                     const typename Shape::Item (&items)[Shape::kRows],
-                                                    const uint32_t (&slots)[Shape::kRows], uint32_t count) {
+                                                    const uint32_t (&spots)[Shape::kRows], uint32_t open,
+                                                    uint32_t count) {
   using ItemCodec = typename Shape::ItemCodec;
   uint32_t crowd = 0;
 #pragma unroll
   for (uint32_t row = 0; row < Shape::kRows; ++row) {
-    if (row * Shape::kThreads + threadIdx.x < count) {
-      const uint32_t first = first_of_slot(storage, slots[row], count);
+    if ((open >> row & 1) != 0) {
+      const uint32_t bin = bin_of_spot(spots[row]), first = first_of_bin(storage, bin, count);
       if (ItemCodec::key(storage.items()[first]) != ItemCodec::key(items[row])) {
-        if (ItemCodec::kPlaced)
-          atomicOr(&storage.mixed_bins[slots[row] / 32], 1u << slots[row] % 32);
-        else
-          crowd = max(crowd, first_of_slot(storage, slots[row] + 1, count) - first - 1);
+        atomicOr(&storage.mixed_bins[bin / 32], 1u << bin % 32);
+        if (!ItemCodec::kPlaced) crowd = max(crowd, first_of_bin(storage, bin + 1, count) - first - 1);
       }
     }
   }
@@ -187,48 +192,70 @@ __device__ __forceinline__ uint32_t find_mixed_bins(TileSortStorage<Shape> &stor
   return ItemCodec::kPlaced ? storage.crowd : storage.mixed_crowd;
 }
 
-// Cuts every bin into as many parts as it has items, times what the counters leave room for, until no bin has many
-// items. A bin is cut by what its items' keys are within it, or, once they are all equal, by their places, of which
-// there are `places`. Returns how far from its place an item may be.
+// Rows that have an item of this thread.
+template <class Shape>
+__device__ __forceinline__ uint32_t rows_of_tile(uint32_t count) {
+  uint32_t rows = 0;
+#pragma unroll
+  for (uint32_t row = 0; row < Shape::kRows; ++row)
+    if (row * Shape::kThreads + threadIdx.x < count) rows |= 1u << row;
+  return rows;
+}
+
+// Cuts bins of many items into as many parts as they have items, times what the counters leave room for, until there
+// are none. A bin is cut by what its items' keys are within it, or, once they are all equal, by their places, of which
+// there are `places`. Items of other bins stay where they are, each alone in a part that no other can have. Returns how
+// far from its place an item may be.
 template <class Shape, class Bins>
 __device__ __forceinline__ uint32_t refine_tile_bins(TileSortStorage<Shape> &storage,
                                                      const typename Shape::Item (&items)[Shape::kRows],
-                                                     uint32_t (&slots)[Shape::kRows], uint32_t (&numbers)[Shape::kRows],
-                                                     uint32_t count, uint32_t places, const Bins &bins) {
+                                                     uint32_t (&spots)[Shape::kRows], uint32_t count, uint32_t places,
+                                                     const Bins &bins) {
   using ItemCodec = typename Shape::ItemCodec;
   using Head = ItemHead<typename Shape::Item>;
   constexpr uint32_t kHeadBits = sizeof(Head) * 8;
   const uint32_t parts_each = Shape::kBins / count, place_step = ~uint32_t{0} / places;
-  uint32_t by_place = 0;  // rows whose items' bins are cut by place
+  uint32_t open = rows_of_tile<Shape>(count);  // rows whose items' bins are cut
+  uint32_t by_place = 0;                       // of these, by place
+  uint32_t looks = 0;
   Head within[Shape::kRows];
 #pragma unroll
   for (uint32_t row = 0; row < Shape::kRows; ++row)
-    if (row * Shape::kThreads + threadIdx.x < count) within[row] = bins.place_in_bin(item_head(items[row]));
+    if ((open >> row & 1) != 0) within[row] = bins.place_in_bin(item_head(items[row]));
 #pragma unroll 1
   for (uint32_t round = 0;; ++round) {
-    const uint32_t crowd = find_mixed_bins(storage, items, slots, count);
-    if (crowd <= kTileCrowdMax || parts_each == 0 || round == Shape::kRoundsMax) return crowd;
+    const uint32_t crowd = find_mixed_bins(storage, items, spots, open, count);
+    if (crowd <= kTileCrowdMax || parts_each == 0 || round == Shape::kRoundsMax) return max(crowd, looks);
+    bool closes = false;
 #pragma unroll
     for (uint32_t row = 0; row < Shape::kRows; ++row) {
-      if (row * Shape::kThreads + threadIdx.x < count) {
-        const uint32_t slot = slots[row], first = first_of_slot(storage, slot, count);
-        if (ItemCodec::kPlaced && (by_place >> row & 1) == 0 && (storage.mixed_bins[slot / 32] >> slot % 32 & 1) == 0) {
+      if ((open >> row & 1) != 0) {
+        const uint32_t bin = bin_of_spot(spots[row]), first = first_of_bin(storage, bin, count);
+        const uint32_t size = first_of_bin(storage, bin + 1, count) - first;
+        const bool mixed = (storage.mixed_bins[bin / 32] >> bin % 32 & 1) != 0;
+        if ((!ItemCodec::kPlaced && !mixed) || size <= kTileCrowdMax + 1) {
+          open &= ~(1u << row);
+          closes |= size > 1 && (ItemCodec::kPlaced || mixed);
+          spots[row] = (first + number_of_spot(spots[row])) * parts_each;
+          continue;
+        }
+        if (ItemCodec::kPlaced && (by_place >> row & 1) == 0 && !mixed) {
           by_place |= 1u << row;
           within[row] = static_cast<Head>(ItemCodec::index(items[row]) * place_step) << (kHeadBits - 32);
         }
-        const uint32_t parts = (first_of_slot(storage, slot + 1, count) - first) * parts_each;
+        const uint32_t parts = size * parts_each;
         if constexpr (kHeadBits == 64)
-          slots[row] = first * parts_each + static_cast<uint32_t>(__umul64hi(within[row], parts));
+          spots[row] = first * parts_each + static_cast<uint32_t>(__umul64hi(within[row], parts));
         else
-          slots[row] = first * parts_each + __umulhi(within[row], parts);
+          spots[row] = first * parts_each + __umulhi(within[row], parts);
         within[row] *= parts;
       }
     }
-    __syncthreads();
+    if (__syncthreads_or(closes)) looks = kTileCrowdMax;
     clear_tile_counters(storage);
     __syncthreads();
-    count_tile_slots(storage, slots, numbers, count);
-    place_tile_items(storage, items, slots, numbers, count);
+    number_tile_items(storage, spots, open, count);
+    place_tile_items(storage, items, spots, open, count);
   }
 }
 
@@ -238,15 +265,16 @@ __device__ __forceinline__ uint32_t fill_tile_bins(TileSortStorage<Shape> &stora
                                                    const typename Shape::Item (&items)[Shape::kRows], uint32_t count,
                                                    uint32_t places, const Bins &bins) {
   constexpr bool kWide = std::is_same<typename Shape::Item, WideItem>::value;
-  uint32_t slots[Shape::kRows], numbers[Shape::kRows];
+  uint32_t spots[Shape::kRows];
 #pragma unroll
   for (uint32_t row = 0; row < Shape::kRows; ++row)
-    if (row * Shape::kThreads + threadIdx.x < count) slots[row] = bins.bin(item_head(items[row]));
-  count_tile_slots(storage, slots, numbers, count);
-  place_tile_items(storage, items, slots, numbers, count);
+    if (row * Shape::kThreads + threadIdx.x < count) spots[row] = bins.bin(item_head(items[row]));
+  const uint32_t rows = rows_of_tile<Shape>(count);
+  number_tile_items(storage, spots, rows, count);
+  place_tile_items(storage, items, spots, rows, count);
   if (bins.scale == 0 && !kWide) return 0;  // items of one bin are equal
   if (storage.crowd <= kTileCrowdMax) return storage.crowd;
-  return refine_tile_bins(storage, items, slots, numbers, count, places, bins);
+  return refine_tile_bins(storage, items, spots, count, places, bins);
 }
 
 // Sorts `count` items whose places in the input, if they have them, are below `places`; put(place, item) is called for
