@@ -58,6 +58,44 @@ __device__ __forceinline__ void count_group(uint32_t *keys, uint32_t size, uint3
   }
 }
 
+// By one warp. Counts the values of the keys, each by a lane, and writes them in order, if they are few. Returns
+// whether they are; the keys are as they were otherwise.
+template <class U>
+__device__ __forceinline__ bool count_few_values(U *keys, uint32_t size) {
+  U value = 0;
+  uint32_t count = 0, values = 0;
+  for (uint32_t base = 0; base < size; base += 32) {
+    const uint32_t i = base + lane_id();
+    const U key = keys[min(i, size - 1)];
+    uint32_t left = __ballot_sync(kFullWarp, i < size);
+    // Of keys that differ so much there are more values behind.
+    const uint32_t most = base == 0 ? 16 : 32;
+    while (left != 0) {
+      const U next = __shfl_sync(kFullWarp, key, __ffs(static_cast<int>(left)) - 1);
+      const uint32_t alike = __ballot_sync(kFullWarp, key == next) & left;
+      const bool is_known = lane_id() < values && value == next;
+      const bool known = __any_sync(kFullWarp, is_known);
+      if (!known && values == most) return false;
+      if (is_known || (!known && lane_id() == values)) value = next, count += __popc(alike);
+      values += known ? 0 : 1;
+      left &= ~alike;
+    }
+  }
+  uint32_t begin = 0;
+  for (uint32_t i = 0; i < values; ++i) {
+    const U other = __shfl_sync(kFullWarp, value, i);
+    const uint32_t others = __shfl_sync(kFullWarp, count, i);
+    if (other < value) begin += others;
+  }
+  __syncwarp();
+  for (uint32_t i = 0; i < values; ++i) {
+    const U run = __shfl_sync(kFullWarp, value, i);
+    const uint32_t first = __shfl_sync(kFullWarp, begin, i), end = first + __shfl_sync(kFullWarp, count, i);
+    for (uint32_t place = first + lane_id(); place < end; place += 32) keys[place] = run;
+  }
+  return true;
+}
+
 // By one warp. all_counters: kNarrowGroup words a warp. Returns whether the group is left to the whole block.
 __device__ __forceinline__ bool sort_group_by_warp(uint32_t *keys, uint32_t size, uint32_t *all_counters) {
   uint32_t least = ~0u, most = 0;
@@ -70,6 +108,8 @@ __device__ __forceinline__ bool sort_group_by_warp(uint32_t *keys, uint32_t size
     count_group(keys, size, least, all_counters + threadIdx.x / 32 * kNarrowGroup);
   else if (size <= 32)
     sort_few(keys, size);
+  else if (count_few_values(keys, size))
+    return false;
   else if (size <= kWarpGroup)
     network_sort<WarpTeam>(keys, size);
   else
@@ -78,15 +118,13 @@ __device__ __forceinline__ bool sort_group_by_warp(uint32_t *keys, uint32_t size
 }
 
 __device__ __forceinline__ bool sort_group_by_warp(uint64_t *keys, uint32_t size, uint32_t *) {
-  if (size > kWarpGroup) return true;
-  const uint64_t first = keys[0];
-  bool differ = false;
-  for (uint32_t i = lane_id(); i < size; i += 32) differ |= keys[i] != first;
-  if (!__any_sync(kFullWarp, differ)) return false;
-  if (size <= 32)
+  if (size <= 32) {
     sort_few(keys, size);
-  else
-    network_sort<WarpTeam>(keys, size);
+    return false;
+  }
+  if (count_few_values(keys, size)) return false;
+  if (size > kWarpGroup) return true;
+  network_sort<WarpTeam>(keys, size);
   return false;
 }
 
