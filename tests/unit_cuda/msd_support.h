@@ -25,6 +25,8 @@ struct How {
   KeyOrder order = {GSORT_U32, false, false};
   uint32_t cell_bits = 0;
   bool map = true, splits = false, splitters_only = false;
+  uint64_t frequent_min = kFrequentItemsMin;
+  State<uint32_t> *state = nullptr;  // of 4-byte keys: what the sort knew in the end
 };
 
 // Skips where a block has less shared memory than the kernels take.
@@ -66,8 +68,8 @@ bool run(const std::vector<U> &keys, const How &how) {
   const KeyCodec<U> codec = make_codec<U>(how.order);
   const LaunchContext context = {nullptr, &device_facts(), &quiet()};
   const DeviceArray in(keys, how.offset * sizeof(U)), out(bytes, (how.offset ^ 1) * sizeof(U)), scratch(bytes, 0);
-  Plan plan = make_plan_on(n, device_facts().shared_bytes_block_max, how.cell_bits);
-  if (!how.map) plan.mapped_cells = 0;
+  Plan plan = make_plan_on(n, device_facts().shared_bytes_block_max, how.cell_bits, how.frequent_min);
+  if (!how.map) plan.mapped_cells = 0, plan.takes_frequent = false;
   const SplitPlan split = how.splits ? plan_split(n) : SplitPlan{};
   const DeviceArray tables(tables_bytes(plan, split, sizeof(U)), 0);
   const uint32_t *const word =
@@ -76,6 +78,8 @@ bool run(const std::vector<U> &keys, const How &how) {
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   uint32_t sorted = 0;
   EXPECT_EQ(cudaMemcpy(&sorted, word, sizeof(sorted), cudaMemcpyDeviceToHost), cudaSuccess);
+  if (how.state != nullptr)
+    EXPECT_EQ(cudaMemcpy(how.state, tables.data(), sizeof(*how.state), cudaMemcpyDeviceToHost), cudaSuccess);
   scratch.check_zones();
   tables.check_zones();
   const std::vector<U> after_in = in.read_as<U>(), after_out = out.read_as<U>();

@@ -147,6 +147,8 @@ TEST(CrowdsPlan, FitsTheKernelsAtEverySize) {
     const Plan plan = make_plan(n);
     EXPECT_EQ(plan.second_bits != 0, plan.takes_crowds) << "the second pass leaves the other array free";
     EXPECT_FALSE(make_plan_on(n, kCrowdSharedBytes - 1).takes_crowds);
+    EXPECT_EQ(plan.mapped_cells != 0 && n >= kFrequentItemsMin, plan.takes_frequent);
+    EXPECT_FALSE(make_plan_on(n, kFrequentSharedBytes).takes_frequent);
     EXPECT_LE(n / BlockShape<4>::kFinishKeysMax, uint64_t{1} << plan.cell_bits) << "the list has room for all";
     EXPECT_EQ(0u, plan.map_shares % (1u << plan.second_bits)) << "bins are whole";
     EXPECT_LT(n / plan.huge_piece + n / kHugeCellKeys, uint64_t{1} << 24) << "pieces of huge cells have 24 bits";

@@ -45,8 +45,8 @@ class Digest {
   }
   void add(const gsort_internal::sort::msd::Plan &p) {
     add_fields<gsort_internal::sort::msd::Plan>(p.cell_bits, p.first_bits, p.second_bits, p.counted_late,
-                                                p.mapped_cells, p.map_shares, p.takes_crowds, p.huge_chunk,
-                                                p.huge_piece);
+                                                p.mapped_cells, p.map_shares, p.takes_crowds, p.takes_frequent,
+                                                p.huge_chunk, p.huge_piece);
   }
   void add(const gsort_internal::sort::msd::SplitPlan &p) {
     add_fields<gsort_internal::sort::msd::SplitPlan>(p.sample, p.share, p.bins_max, p.copy_bits, p.digit_bits,

@@ -48,6 +48,7 @@ __device__ __forceinline__ State<U> decide(const SampleView<U> &view, const Plan
   state.sorted = state.go;
   state.mapped = mapped;
   state.takes_crowds = takes_crowds;
+  state.many_equal = view.many_equal;
   state.prefix = common_prefix(view.bits, state.range_bits);
   return state;
 }

@@ -239,8 +239,8 @@ __global__ void __launch_bounds__(kCrowdThreads, 1)
   const HugeCounts huge(state.huge);
   for (uint32_t item = blockIdx.x; item < state.crowded + huge.counts; item += gridDim.x) {
     if (item < state.crowded) {
-      const uint32_t cell = arguments.crowded[item], place = arguments.cells[cell];
-      sort_crowded_cell(keys + place, spare + place, arguments.cells[cell + 1] - place, codec, storage);
+      const uint32_t cell = arguments.crowded[item], place = arguments.cells[cell], count = moved_keys(arguments, cell);
+      if (count > BlockShape<4>::kFinishKeysMax) sort_crowded_cell(keys + place, spare + place, count, codec, storage);
     } else {
       const uint32_t number = item - state.crowded;
       HugeCell &cell =

@@ -222,12 +222,12 @@ __device__ __forceinline__ void finish_cell(const U *from, U *to, uint32_t count
     store_cell<U, false>(sorted, to + cell[0], cell[1], codec);
 }
 
-// The table of a huge cell that is counted in several chunks is cleared here.
+// The table of a huge cell that is counted in several chunks is cleared here. count: of the keys that lie in it.
 __device__ __forceinline__ void prepare_counting(uint32_t *table, uint32_t count,
                                                  const Arguments<uint32_t> &arguments) {
   if (count <= arguments.plan.huge_chunk) return;
   const KeyRange range = range_of_cell(arguments, blockIdx.x);
-  if (!is_huge(count, range)) return;
+  if (!is_huge(arguments.cells[blockIdx.x + 1] - arguments.cells[blockIdx.x], range)) return;
   for (uint32_t i = threadIdx.x; i <= range.last; i += BlockShape<4>::kFinishThreads) table[i] = 0;
 }
 
@@ -255,7 +255,7 @@ __global__ void __launch_bounds__(BlockShape<sizeof(U)>::kFinishThreads,
   constexpr uint32_t kThreads = BlockShape<sizeof(U)>::kFinishThreads;
   wait_for_kernel_before();
   if (arguments.state->go == 0 || blockIdx.x >= cut_of(arguments).cells) return;
-  const uint32_t place = arguments.cells[blockIdx.x], count = arguments.cells[blockIdx.x + 1] - place;
+  const uint32_t place = arguments.cells[blockIdx.x], count = moved_keys(arguments, blockIdx.x);
   if (count == 0) return;
   if constexpr (sizeof(U) == 4) {
     if (count > BlockShape<4>::kFinishKeysMax) return prepare_counting(spare + place, count, arguments);

@@ -8,6 +8,7 @@
 #include "cuda/sort/msd/count.cuh"
 #include "cuda/sort/msd/crowds.cuh"
 #include "cuda/sort/msd/finish.cuh"
+#include "cuda/sort/msd/frequent.cuh"
 #include "cuda/sort/msd/msd.h"
 #include "cuda/sort/msd/partition.cuh"
 #include "cuda/sort/msd/split_count.cuh"
@@ -48,10 +49,11 @@ void launch_count(LaunchChain &launcher, const Sort<U> &sort, const Arguments<U>
     const uint32_t most = sizeof(U) == 4 ? share_blocks(sort.n) : kMapBlocksMax;
     const uint32_t blocks = by_keys < most ? static_cast<uint32_t>(by_keys) : most;
     const uint32_t part = static_cast<uint32_t>(sort.n / (uint64_t{blocks} * kKeys / 8));
-    launcher(msd_map_kernel<U>, "msd_map_kernel", blocks, kMapThreads, static_cast<uint32_t>(sizeof(MapStorage)),
-             sort.keys_in, part, sort.codec, arguments);
+    const bool frequent = sizeof(U) == 4 && arguments.plan.takes_frequent;
+    launcher(msd_map_kernel<U>, "msd_map_kernel", blocks + (frequent ? 1 : 0), kMapThreads,
+             static_cast<uint32_t>(frequent ? sizeof(FrequentStorage) : sizeof(MapStorage)), sort.keys_in, sort.n, part,
+             sort.codec, arguments);
   }
-
   const uint32_t counts_bytes = histogram_bytes(arguments.plan);
   const uint32_t blocks_each = counts_bytes <= 96u << 10 ? 2 : 1;
   const uint64_t blocks = uint64_t{launcher.context.device->multiprocessors} * blocks_each;
@@ -101,6 +103,9 @@ void launch_moves(LaunchChain &launcher, const Sort<U> &sort, const Arguments<U>
              static_cast<uint32_t>(sizeof(CrowdStorage)), sort.keys_out, sort.scratch, sort.codec, arguments);
     launcher(msd_write_values_kernel<U>, "msd_write_values_kernel", 3 * blocks, kValueWriteThreads,
              static_cast<uint32_t>(sizeof(WriteStorage)), sort.keys_out, sort.scratch, sort.codec, arguments);
+    if (arguments.plan.takes_frequent)
+      launcher(msd_runs_kernel<U>, "msd_runs_kernel", 4 * blocks, kRunThreads, 0u, sort.keys_out, sort.scratch,
+               sort.codec, arguments);
   }
 }
 

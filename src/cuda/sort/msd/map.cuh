@@ -11,6 +11,7 @@
 #include "cuda/primitive/architecture.h"
 #include "cuda/primitive/exclusive_scan.cuh"
 #include "cuda/primitive/last_block.cuh"
+#include "cuda/sort/msd/frequent.cuh"
 #include "cuda/sort/msd/state.cuh"
 
 namespace gsort_internal::sort::msd {
@@ -204,22 +205,17 @@ __device__ __forceinline__ uint64_t map_sample_place(uint32_t j, uint32_t part) 
   return uint64_t{group} * part + __umulhi(mix_bits(group), part - 7) + j % 8;
 }
 
-// Weighs the parts of the range by a large sample; the last block makes the map. Dynamic shared memory: MapStorage.
+// Adds the share of a sample that block number `block` takes to `weights`. pairs: kMapWeights / 2 words of shared
+// memory.
 template <class U>
-__global__ void __launch_bounds__(kMapThreads)
-    msd_map_kernel(const U *keys_in, uint32_t part, KeyCodec<U> codec, Arguments<U> arguments) {
-  if constexpr (!kFitsHere<kSharedBytesMin>) return;
-  extern __shared__ __align__(16) uint32_t pairs[];  // counters of 16 bits, which a block's keys cannot overflow
-  __shared__ uint32_t warp_totals[kMapThreads / 32];
-  static_assert(kMapThreads * kMapItems < 65536, "counters of 16 bits");
-  wait_for_kernel_before();
-  if (arguments.state->go == 0 || arguments.state->mapped == 0) return;
+__device__ __forceinline__ void weigh_sample(const U *keys_in, uint32_t block, uint32_t part, const KeyCodec<U> &codec,
+                                             const Arguments<U> &arguments, uint32_t *pairs) {
   const uint32_t align = map_align(arguments);
   for (uint32_t i = threadIdx.x; i < kMapWeights / 2; i += kMapThreads) pairs[i] = 0;
   U keys[kMapItems];
 #pragma unroll
   for (uint32_t i = 0; i < kMapItems; ++i)
-    keys[i] = keys_in[map_sample_place((blockIdx.x * kMapItems + i) * kMapThreads + threadIdx.x, part)];
+    keys[i] = keys_in[map_sample_place((block * kMapItems + i) * kMapThreads + threadIdx.x, part)];
   __syncthreads();
 #pragma unroll
   for (uint32_t i = 0; i < kMapItems; ++i) {
@@ -232,10 +228,32 @@ __global__ void __launch_bounds__(kMapThreads)
     if ((pair & 0xffffu) != 0) atomicAdd(&arguments.weights[2 * i], pair & 0xffffu);
     if (pair >> 16 != 0) atomicAdd(&arguments.weights[2 * i + 1], pair >> 16);
   }
+}
+
+// Weighs the parts of the range by a large sample; the last block makes the map. If frequent values are looked for, the
+// first block does that, and those behind it weigh. Dynamic shared memory: MapStorage; FrequentStorage.
+template <class U>
+__global__ void __launch_bounds__(kMapThreads)
+    msd_map_kernel(const U *keys_in, uint64_t n, uint32_t part, KeyCodec<U> codec, Arguments<U> arguments) {
+  if constexpr (!kFitsHere<kSharedBytesMin>) return;
+  extern __shared__ __align__(16) uint32_t pairs[];  // counters of 16 bits, which a block's keys cannot overflow
+  __shared__ uint32_t warp_totals[kMapThreads / 32];
+  static_assert(kMapThreads * kMapItems < 65536, "counters of 16 bits");
+  wait_for_kernel_before();
+  if (arguments.state->go == 0 || arguments.state->mapped == 0) return;
+  const bool frequent = sizeof(U) == 4 && arguments.plan.takes_frequent;
+  if (!frequent || blockIdx.x != 0) {
+    weigh_sample(keys_in, blockIdx.x - (frequent ? 1 : 0), part, codec, arguments, pairs);
+  } else if (arguments.state->many_equal != 0) {
+    if constexpr (sizeof(U) == 4)
+      sample_frequent(keys_in, n, codec, arguments, *reinterpret_cast<FrequentStorage *>(pairs));
+  }
   if (!is_last_block(&arguments.state->map_tickets, gridDim.x)) return;
   MapStorage &storage = *reinterpret_cast<MapStorage *>(pairs);
   if constexpr (sizeof(U) == 4) {
     make_shares(arguments, storage, warp_totals);
+    __syncthreads();
+    if (arguments.state->go != 0) choose_frequent(arguments, *reinterpret_cast<ChoiceStorage *>(pairs), warp_totals);
   } else {
     // Eight keys out of each `part` are sampled. 0.95: the finish's cells less 4 deviations of their keys.
     make_map(arguments, 0.95f * 8 * BlockShape<sizeof(U)>::kFinishKeysMax / static_cast<float>(part), storage,

@@ -10,6 +10,7 @@
 #include "cuda/primitive/architecture.h"
 #include "cuda/primitive/exclusive_scan.cuh"
 #include "cuda/primitive/prefetch.cuh"
+#include "cuda/sort/msd/frequent.cuh"
 #include "cuda/sort/msd/state.cuh"
 
 namespace gsort_internal::sort::msd {
@@ -20,7 +21,10 @@ constexpr uint32_t kLongRun = 1024;
 template <class U>
 struct TileStorage {
   union {
-    uint32_t map[kMapEntries];  // while bins are found
+    struct {  // while bins are found
+      uint32_t map[kMapEntries];
+      uint32_t frequent[kFrequentPlaces];  // of 4-byte keys; see frequent_place()
+    };
     U keys[BlockShape<sizeof(U)>::kPartitionTile];
   };
   uint32_t first[kBinsMax + 1];  // counts, then place in `keys` of each bin's first key
@@ -54,19 +58,32 @@ __device__ __forceinline__ Tile second_pass_tile(const Arguments<U> &arguments, 
     const uint32_t middle = (low + high) / 2;
     (arguments.first_tile[middle] <= blockIdx.x ? low : high) = middle;
   }
-  const uint32_t end = arguments.bin_first[low + 1];
   const uint32_t first = arguments.bin_first[low] + (blockIdx.x - arguments.first_tile[low]) * kTile;
+  uint32_t end = arguments.bin_first[low + 1];
+  if constexpr (sizeof(U) == 4) {
+    // The first pass has moved all keys but those of frequent values.
+    if (arguments.state->frequent != 0) end = max(arguments.first_room[low], first);
+  }
   return {first, min(kTile, end - first), low};
 }
 
-// How a pass finds a key's bin: by bits of the key, or, with a map, of its cell.
-template <class U, bool kMapped>
+// The bin of keys that are not moved.
+constexpr uint32_t kNoBin = 1023;
+static_assert(kNoBin >= kBinsMax, "no bin has this number");
+
+// How a pass finds a key's bin: by bits of the key, or, with a map, of its cell. kSkips: keys of frequent values
+// have none.
+template <class U, bool kMapped, bool kSkips>
 struct Bins {
   uint32_t shift, mask;
   uint32_t align;
   const uint32_t *map;  // in shared memory, the place of entry 0
+  const uint32_t *frequent;
 
   __device__ __forceinline__ uint32_t operator()(U key) const {
+    if constexpr (kSkips) {
+      if (is_frequent(frequent, key)) return kNoBin;
+    }
     if (kMapped) return (mapped_cell<U>(map, leading_bits(key, align)) >> shift) & mask;
     return static_cast<uint32_t>(key >> shift) & mask;
   }
@@ -92,8 +109,8 @@ struct Ranks {
 };
 
 // Counts the tile's keys by bin in `counts`. kWhole: the tile is full, and no key needs a test.
-template <class U, uint32_t kItems, bool kWhole, bool kMapped>
-__device__ __forceinline__ void rank_tile(const U (&keys)[kItems], uint32_t count, const Bins<U, kMapped> &bins,
+template <class U, uint32_t kItems, bool kWhole, bool kMapped, bool kSkips>
+__device__ __forceinline__ void rank_tile(const U (&keys)[kItems], uint32_t count, const Bins<U, kMapped, kSkips> &bins,
                                           uint32_t *counts, Ranks<kItems> &ranks) {
   constexpr uint32_t kThreads = BlockShape<sizeof(U)>::kPartitionThreads;
 #pragma unroll
@@ -101,7 +118,7 @@ __device__ __forceinline__ void rank_tile(const U (&keys)[kItems], uint32_t coun
     uint32_t place = 0, bin = 0;
     if (kWhole || i * kThreads + threadIdx.x < count) {
       bin = bins(keys[i]);
-      place = atomicAdd(&counts[bin], 1);
+      if (!kSkips || bin != kNoBin) place = atomicAdd(&counts[bin], 1);
     }
     ranks.put(i, place);
     if (kMapped) ranks.put_bin(i, bin);
@@ -110,15 +127,16 @@ __device__ __forceinline__ void rank_tile(const U (&keys)[kItems], uint32_t coun
 
 // The same for a full tile whose neighbours often share a bin, as in sorted data, where a warp's atomics would queue up
 // at one counter: the lanes whose bin is the first lane's count with one atomic.
-template <class U, uint32_t kItems, bool kMapped>
-__device__ __forceinline__ void rank_alike_tile(const U (&keys)[kItems], const Bins<U, kMapped> &bins, uint32_t *counts,
-                                                Ranks<kItems> &ranks) {
+template <class U, uint32_t kItems, bool kMapped, bool kSkips>
+__device__ __forceinline__ void rank_alike_tile(const U (&keys)[kItems], const Bins<U, kMapped, kSkips> &bins,
+                                                uint32_t *counts, Ranks<kItems> &ranks) {
 #pragma unroll
   for (uint32_t i = 0; i < kItems; ++i) {
     const uint32_t bin = bins(keys[i]), first_bin = __shfl_sync(kFullWarp, bin, 0);
     const uint32_t alike = __ballot_sync(kFullWarp, bin == first_bin);
     uint32_t place = 0;
-    if (bin != first_bin || lane_id() == 0) place = atomicAdd(&counts[bin], lane_id() == 0 ? __popc(alike) : 1);
+    if ((bin != first_bin || lane_id() == 0) && (!kSkips || bin != kNoBin))
+      place = atomicAdd(&counts[bin], lane_id() == 0 ? __popc(alike) : 1);
     const uint32_t taken = __shfl_sync(kFullWarp, place, 0);
     if (bin == first_bin) place = taken + __popc(alike & ((1u << lane_id()) - 1));
     ranks.put(i, place);
@@ -127,37 +145,39 @@ __device__ __forceinline__ void rank_alike_tile(const U (&keys)[kItems], const B
 }
 
 // Whether a quarter of the warp's first keys have the bin of its first lane: by chance only where bins are very few.
-template <class U, bool kMapped>
-__device__ __forceinline__ bool neighbours_are_alike(U key, const Bins<U, kMapped> &bins) {
-  const uint32_t bin = bins(key);
-  return __popc(__ballot_sync(kFullWarp, bin == __shfl_sync(kFullWarp, bin, 0))) >= 8;
+template <class U, bool kMapped, bool kSkips>
+__device__ __forceinline__ bool neighbours_are_alike(U key, const Bins<U, kMapped, kSkips> &bins) {
+  const uint32_t bin = bins(key), first_bin = __shfl_sync(kFullWarp, bin, 0);
+  return __popc(__ballot_sync(kFullWarp, bin == first_bin)) >= 8 && (!kSkips || first_bin != kNoBin);
 }
 
 // Moves the tile's keys to their places in shared memory, where the map was.
-template <class U, uint32_t kItems, bool kWhole, bool kMapped>
-__device__ __forceinline__ void exchange_tile(const U (&keys)[kItems], uint32_t count, const Bins<U, kMapped> &bins,
-                                              const Ranks<kItems> &ranks, TileStorage<U> &storage) {
+template <class U, uint32_t kItems, bool kWhole, bool kMapped, bool kSkips>
+__device__ __forceinline__ void exchange_tile(const U (&keys)[kItems], uint32_t count,
+                                              const Bins<U, kMapped, kSkips> &bins, const Ranks<kItems> &ranks,
+                                              TileStorage<U> &storage) {
   constexpr uint32_t kThreads = BlockShape<sizeof(U)>::kPartitionThreads;
 #pragma unroll
   for (uint32_t i = 0; i < kItems; ++i) {
     if (!kWhole && i * kThreads + threadIdx.x >= count) continue;
+    if (kSkips && ranks.bin(i) == kNoBin) continue;
     storage.keys[storage.first[kMapped ? ranks.bin(i) : bins(keys[i])] + ranks.place(i)] = keys[i];
   }
 }
 
 // Ranks the tile, takes room for it and moves its keys to storage. `first` of it is cleared, behind a barrier.
-template <class U, uint32_t kItems, bool kMapped>
-__device__ __forceinline__ void sort_tile(const U (&keys)[kItems], uint32_t count, const Bins<U, kMapped> &bins,
+template <class U, uint32_t kItems, bool kMapped, bool kSkips>
+__device__ __forceinline__ void sort_tile(const U (&keys)[kItems], uint32_t count, const Bins<U, kMapped, kSkips> &bins,
                                           uint32_t bin_count, uint32_t *room, TileStorage<U> &storage) {
   constexpr uint32_t kThreads = BlockShape<sizeof(U)>::kPartitionThreads;
   const bool whole = count == kThreads * kItems;
   Ranks<kItems> ranks;
   if (!whole)
-    rank_tile<U, kItems, false, kMapped>(keys, count, bins, storage.first, ranks);
+    rank_tile<U, kItems, false>(keys, count, bins, storage.first, ranks);
   else if (neighbours_are_alike(keys[0], bins))
     rank_alike_tile(keys, bins, storage.first, ranks);
   else
-    rank_tile<U, kItems, true, kMapped>(keys, count, bins, storage.first, ranks);
+    rank_tile<U, kItems, true>(keys, count, bins, storage.first, ranks);
   __syncthreads();
   const uint32_t bin_keys = threadIdx.x < bin_count ? storage.first[threadIdx.x] : 0;
   const uint32_t taken = bin_keys != 0 ? atomicAdd(&room[threadIdx.x], bin_keys) : 0;
@@ -171,9 +191,9 @@ __device__ __forceinline__ void sort_tile(const U (&keys)[kItems], uint32_t coun
   if (threadIdx.x == 0) storage.first[bin_count] = total;
   __syncthreads();
   if (whole)
-    exchange_tile<U, kItems, true, kMapped>(keys, count, bins, ranks, storage);
+    exchange_tile<U, kItems, true>(keys, count, bins, ranks, storage);
   else
-    exchange_tile<U, kItems, false, kMapped>(keys, count, bins, ranks, storage);
+    exchange_tile<U, kItems, false>(keys, count, bins, ranks, storage);
   __syncthreads();
 }
 
@@ -217,7 +237,7 @@ __device__ __forceinline__ const uint32_t *load_map(const Arguments<U> &argument
 }
 
 // Moves the keys of this block's tile.
-template <class U, bool kFirst, bool kMapped>
+template <class U, bool kFirst, bool kMapped, bool kSkips>
 __device__ __forceinline__ void partition_tile(const U *keys_in, U *keys_out, uint32_t n, const KeyCodec<U> &codec,
                                                const Arguments<U> &arguments, TileStorage<U> &storage) {
   constexpr uint32_t kThreads = BlockShape<sizeof(U)>::kPartitionThreads;
@@ -229,8 +249,10 @@ __device__ __forceinline__ void partition_tile(const U *keys_in, U *keys_out, ui
   if (tile.count == 0) return;
   const uint32_t bin_count = kFirst ? cut.bins() : 1u << cut.second_bits;
   const uint32_t shift = (kMapped ? 0 : bits_below_cell(arguments)) + (kFirst ? cut.second_bits : 0);
-  Bins<U, kMapped> bins = {shift, kMapped && kFirst ? ~0u : bin_count - 1, map_align(arguments), nullptr};
+  Bins<U, kMapped, kSkips> bins = {shift, kMapped && kFirst ? ~0u : bin_count - 1, map_align(arguments), nullptr,
+                                   storage.frequent};
   if constexpr (kMapped) bins.map = load_map<U, kFirst>(arguments, tile.bin, storage.map);
+  if constexpr (kSkips) load_frequent_table(arguments, storage.frequent);
   uint32_t *const room = kFirst ? arguments.first_room : arguments.room + (tile.bin << cut.second_bits);
 
   U keys[kItems];
@@ -255,7 +277,7 @@ __device__ __forceinline__ void partition_tile(const U *keys_in, U *keys_out, ui
     for (uint32_t i = 0; i < kItems; ++i) keys[i] = codec.encode(keys[i]);
   }
   __syncthreads();
-  sort_tile<U, kItems, kMapped>(keys, tile.count, bins, bin_count, room, storage);
+  sort_tile(keys, tile.count, bins, bin_count, room, storage);
   store_bins(storage, bin_count, keys_out);
 }
 
@@ -270,10 +292,14 @@ __global__ void __launch_bounds__(BlockShape<sizeof(U)>::kPartitionThreads, 2)
   TileStorage<U> &storage = *reinterpret_cast<TileStorage<U> *>(shared);
   wait_for_kernel_before();
   if (arguments.state->go == 0) return;
+  if constexpr (kFirst && sizeof(U) == 4) {
+    if (arguments.state->frequent != 0)
+      return partition_tile<U, kFirst, true, true>(keys_in, keys_out, n, codec, arguments, storage);
+  }
   if (arguments.state->mapped != 0)
-    partition_tile<U, kFirst, true>(keys_in, keys_out, n, codec, arguments, storage);
+    partition_tile<U, kFirst, true, false>(keys_in, keys_out, n, codec, arguments, storage);
   else
-    partition_tile<U, kFirst, false>(keys_in, keys_out, n, codec, arguments, storage);
+    partition_tile<U, kFirst, false, false>(keys_in, keys_out, n, codec, arguments, storage);
 }
 
 }  // namespace gsort_internal::sort::msd

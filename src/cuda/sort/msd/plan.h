@@ -105,6 +105,7 @@ struct Plan {
   uint32_t map_shares;  // of them, by weight; of 4-byte keys, all that are used
   // Cells of 4-byte keys may have more keys than the finish takes: there are two passes.
   bool takes_crowds;
+  bool takes_frequent;              // 4-byte keys of frequent values need no moving: with a map
   uint32_t huge_chunk, huge_piece;  // keys of a huge cell that a block counts, and writes
 };
 
@@ -126,6 +127,23 @@ constexpr uint32_t kMapBlocksMax = 128;
 // 2^27, and more.
 constexpr uint32_t share_blocks(uint64_t n) { return n > uint64_t{1} << 27 ? 256 : n > uint64_t{1} << 26 ? 128 : 64; }
 
+// Values that many keys have (frequent.cuh): those that a sample has kFrequentLeast times, if a kFrequentShare-th of it
+// or more has such values. The sample is taken by a block beside those that make the map. Of 2^24 keys that takes twice
+// as long as they do, and kinds of data lost by it as often as they gained (H200, 2026-11-22).
+constexpr uint32_t kFrequentSample = 1u << 15;
+constexpr uint64_t kFrequentItemsMin = (uint64_t{1} << 26) + 1;
+constexpr uint32_t kFrequentLeast = 8;
+constexpr uint32_t kFrequentSlots = 1u << 15;  // of the table that counts the sample
+constexpr uint32_t kFrequentTries = 2;
+constexpr uint32_t kFrequentShare = 8;
+constexpr uint32_t kFrequentMax = 1024;         // values
+constexpr uint32_t kFrequentPlaces = 1u << 12;  // of the table that all keys are looked up in
+constexpr uint32_t kFrequentSharedBytes = 6 * kFrequentSlots + (33u << 10);
+static_assert(kFrequentMax <= kMapThreads, "a thread a value");
+constexpr uint32_t kRunThreads = 512;
+constexpr uint32_t kRunPiece = 1u << 14;   // keys of a run that a block writes at a time
+constexpr uint32_t kMovePiece = 1u << 13;  // keys of a cell that a block moves at a time
+
 // Every entry of the map that has keys begins a cell. Where that may be a large part of the cells, there are more.
 constexpr uint32_t kMapSpareCellBitsMax = 13;
 
@@ -133,9 +151,10 @@ constexpr bool applies(uint64_t n, uint32_t key_bytes) {
   return (key_bytes == 4 || key_bytes == 8) && n >= kItemsMin && n <= kItemsMax;
 }
 
-// n within the bounds above. cell_bits: at least so many.
-constexpr Plan make_plan(uint64_t n, uint32_t cell_bits = 0) {
-  Plan plan = {cell_bits, 0, 0, false, 0, 0, false, kHugeChunkLeast, kHugePieceLeast};
+// n within the bounds above. cell_bits: at least so many. frequent_min: of so many keys or more frequent values are
+// looked for.
+constexpr Plan make_plan(uint64_t n, uint32_t cell_bits = 0, uint64_t frequent_min = kFrequentItemsMin) {
+  Plan plan = {cell_bits, 0, 0, false, 0, 0, false, false, kHugeChunkLeast, kHugePieceLeast};
   // Smaller cells while one pass suffices: more blocks for the finish to spread over the chip.
   while (n > uint64_t{plan.cell_bits < 8 ? kCellKeysMean / 2 : kCellKeysMean} << plan.cell_bits) ++plan.cell_bits;
   plan.first_bits = plan.cell_bits <= kPassBitsMax ? plan.cell_bits : (plan.cell_bits + 1) / 2;
@@ -147,6 +166,7 @@ constexpr Plan make_plan(uint64_t n, uint32_t cell_bits = 0) {
     plan.mapped_cells = plan.cell_bits <= kMapSpareCellBitsMax ? 2u << plan.cell_bits : plan.map_shares;
   }
   plan.takes_crowds = plan.second_bits != 0;
+  plan.takes_frequent = plan.mapped_cells != 0 && n >= frequent_min;
   while (plan.huge_chunk < kHugeChunkMost && n / plan.huge_chunk > kHugeChunks) plan.huge_chunk *= 2;
   while (plan.huge_piece < kHugePieceMost && n / plan.huge_piece > 4 * kHugeChunks) plan.huge_piece *= 2;
   return plan;
@@ -177,10 +197,12 @@ constexpr uint32_t histogram_bytes(const Plan &plan) {
 }
 // The plan for a device whose blocks have so much shared memory: the map takes more than other chips than Hopper's
 // have.
-constexpr Plan make_plan_on(uint64_t n, uint32_t shared_bytes, uint32_t cell_bits = 0) {
-  Plan plan = make_plan(n, cell_bits);
+constexpr Plan make_plan_on(uint64_t n, uint32_t shared_bytes, uint32_t cell_bits = 0,
+                            uint64_t frequent_min = kFrequentItemsMin) {
+  Plan plan = make_plan(n, cell_bits, frequent_min);
   if (shared_bytes < histogram_bytes(plan) + 1024) plan.mapped_cells = 0;
   if (shared_bytes < kCrowdSharedBytes) plan.takes_crowds = false;
+  if (plan.mapped_cells == 0 || shared_bytes < kFrequentSharedBytes + 1024) plan.takes_frequent = false;
   return plan;
 }
 static_assert(histogram_bytes(make_plan(uint64_t{kCellKeysMean} << kCountedBits)) <= 226u << 10,

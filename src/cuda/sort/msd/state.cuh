@@ -51,6 +51,13 @@ __device__ __forceinline__ uint32_t mapped_cell(const uint32_t *map, uint32_t le
   return (entry & 0xffffu) + __umulhi(leading << kMapBits, entry >> 16);
 }
 
+// Keys of a cell that lie in it once they are moved: all but those of its frequent value.
+template <class U>
+__device__ __forceinline__ uint32_t moved_keys(const Arguments<U> &arguments, uint32_t cell) {
+  if (sizeof(U) == 4 && arguments.state->frequent != 0) return arguments.room[cell] - arguments.cells[cell];
+  return arguments.cells[cell + 1] - arguments.cells[cell];
+}
+
 // The data is not for this method.
 template <class U>
 __device__ __forceinline__ void turn_away(State<U> *state) {

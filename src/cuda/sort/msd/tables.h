@@ -47,6 +47,12 @@ struct HugeCell {
   uint32_t totals[kValueParts];  // keys of each part of its values
 };
 
+// A value that many keys have, and its cell, in which no other such value is.
+struct FrequentValue {
+  uint32_t key, cell;
+  uint32_t split;  // keys of the cell that are less, once they are sorted
+};
+
 // Written by the sample kernel. The kernels up to the histogram may clear `go` and `sorted`; no key is moved before it
 // has run. With go = 0 the MSD kernels do nothing; with sorted = 0 the LSD sort behind them does the work.
 template <class U>
@@ -61,6 +67,11 @@ struct State {
   uint32_t range_bits;      // bits of a key below the common prefix
   uint32_t takes_crowds;    // cells with more keys than the finish takes are listed
   uint32_t crowded;         // cells in that list
+  uint32_t many_equal;      // the sample has many equal keys
+  uint32_t listed;          // values that the sample has often
+  uint32_t frequent;        // of these, the most frequent of every cell; set by the map's last block
+  uint32_t run_tickets;     // of what the kernel that writes their keys has to do
+  uint32_t pieces_saved;    // by that kernel
   unsigned long long huge;  // see HugeCounts
   U prefix;                 // the prefix in place, zeros below
 };
@@ -68,17 +79,20 @@ struct State {
 template <class U>
 struct Arguments {
   State<U> *state;
-  uint32_t *cells;        // one more than there are cells: keys in a cell, after the scan the place of its first key
-  uint32_t *bin_first;    // one more than bins of the first pass: place of a bin's first key
-  uint32_t *first_room;   // cursors of the first pass, one a bin
-  uint32_t *room;         // cursors of the second pass, one a cell
-  uint32_t *first_tile;   // one more than bins: number of the first tile of each bin of the first pass, in the second
-  uint32_t *weights;      // kMapWeights: sampled keys of each part of the range
-  uint32_t *map;          // kMapEntries: first cell, and number of cells in the upper half; 4-byte keys: see shares.h
-  uint32_t *bin_entries;  // one more than bins: the map's first entry that keys of a bin of the first pass can have
-  uint32_t *crowded;      // cells that a block of the crowds' kernel sorts, in any order
-  HugeCell *huge;         // cells whose values many blocks count, in the order of their counts and pieces
-  TwoWords *ranges;       // mapped_cells: see MappedDigits
+  uint32_t *cells;          // one more than there are cells: keys in a cell, after the scan the place of its first key
+  uint32_t *bin_first;      // one more than bins of the first pass: place of a bin's first key
+  uint32_t *first_room;     // cursors of the first pass, one a bin
+  uint32_t *room;           // cursors of the second pass, one a cell
+  uint32_t *first_tile;     // one more than bins: number of the first tile of each bin of the first pass, in the second
+  uint32_t *weights;        // kMapWeights: sampled keys of each part of the range
+  uint32_t *map;            // kMapEntries: first cell, and number of cells in the upper half; 4-byte keys: see shares.h
+  uint32_t *bin_entries;    // one more than bins: the map's first entry that keys of a bin of the first pass can have
+  uint32_t *crowded;        // cells that a block of the crowds' kernel sorts, in any order
+  HugeCell *huge;           // cells whose values many blocks count, in the order of their counts and pieces
+  TwoWords *ranges;         // mapped_cells: see MappedDigits
+  uint64_t *listed;         // values in the upper half, and how many of the sample have them
+  FrequentValue *frequent;  // in the order of their keys
+  uint32_t *frequent_table;  // kFrequentPlaces: see is_frequent()
   Plan plan;
   uint32_t ahead;  // by how many tiles or cells keys are fetched into the L2 cache before their turn
 };
@@ -103,6 +117,11 @@ Arguments<U> make_arguments(const Plan &plan, uint32_t ahead, TableSlices &slice
     slices.take((kCellKeysMean * (uint64_t{1} << plan.cell_bits)) / kHugeCellKeys + 1, tables.huge);
   }
   slices.take(cells, tables.ranges);
+  if (sizeof(U) == 4 && plan.takes_frequent) {
+    slices.take(kFrequentMax, tables.listed);
+    slices.take(kFrequentMax, tables.frequent);
+    slices.take(kFrequentPlaces, tables.frequent_table);
+  }
   tables.plan = plan;
   tables.ahead = ahead;
   return tables;

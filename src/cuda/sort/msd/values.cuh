@@ -183,7 +183,8 @@ __device__ __forceinline__ void count_huge_chunk(const uint32_t *keys, uint32_t 
                                                  CountStorage &storage) {
   const uint32_t windows = windows_of(huge.last), base = number % windows * kValueWords;
   const uint32_t chunk = arguments.plan.huge_chunk, begin = number / windows * chunk;
-  const uint32_t place = arguments.cells[huge.cell], count = arguments.cells[huge.cell + 1] - place;
+  const uint32_t place = arguments.cells[huge.cell], count = moved_keys(arguments, huge.cell);
+  if (count <= BlockShape<4>::kFinishKeysMax || begin >= count) return;
   const uint32_t values = min(huge.last - base + 1, kValueWords), first_value = huge.begin + base;
   clear_values(storage);
   __syncthreads();
@@ -244,8 +245,9 @@ __global__ void __launch_bounds__(kValueWriteThreads, 3)
   for (uint32_t piece = blockIdx.x; piece < huge.pieces; piece += gridDim.x) {
     const HugeCell &cell =
         arguments.huge[find_huge_cell(huge.cells, piece, [&](uint32_t i) { return arguments.huge[i].first_piece; })];
-    const uint32_t count = arguments.cells[cell.cell + 1] - arguments.cells[cell.cell];
+    const uint32_t count = moved_keys(arguments, cell.cell);
     const uint32_t keys_each = arguments.plan.huge_piece, begin = (piece - cell.first_piece) * keys_each;
+    if (count <= BlockShape<4>::kFinishKeysMax || begin >= count) continue;
     write_huge_piece(keys, tables, cell, begin, min(begin + keys_each, count), codec, arguments, storage);
   }
 }
