@@ -3,10 +3,13 @@
 // right, a sentence must say why, inputs and the application's CUDA state must be as before, nothing may leak, and the
 // next call must succeed. Without a GPU a stand-in runs instead of the device; its kernels do nothing, so that there
 // results are not looked at.
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "faults/cuda_calls.h"
 #include "lifecycle/operations.h"
@@ -477,6 +480,92 @@ TEST(DeviceOfHandle, SameForNullZeroedAndInitialOptions) {
   }
   ASSERT_EQ(cudaSuccess, cudaSetDevice(0));
   use_real_device();
+}
+
+// Device memory of which blocks of some sizes are refused, and what the library says of it.
+struct Refusals {
+  uint64_t at_least = 0, below = 0;  // refused: [at_least, below)
+  std::string log;
+
+  gsort_options options() {
+    gsort_options o = default_options(GSORT_BACKEND_CUDA);
+    o.threads = 1;
+    o.allocator_user = this;
+    o.device_allocate = [](void *user, uint64_t bytes, uint64_t alignment) -> void * {
+      const auto *const self = static_cast<const Refusals *>(user);
+      if (bytes >= self->at_least && bytes < self->below) return nullptr;
+      return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    };
+    o.device_deallocate = [](void *, void *memory, uint64_t) { std::free(memory); };
+    o.log_user = this;
+    o.log = [](void *user, const char *line) { static_cast<Refusals *>(user)->log += std::string(line) + "\n"; };
+    return o;
+  }
+  bool said(const char *what) const { return log.find(what) != std::string::npos; }
+};
+
+class MemoryRefused : public ::testing::Test {
+ protected:
+  static constexpr uint64_t kElements = uint64_t{1} << 25;  // 128 MiB: what is read once is rather done in pieces
+  static constexpr uint64_t kBytes = kElements * sizeof(float);
+
+  void SetUp() override { use_stand_in(ArrayPlace::kHost); }
+  void TearDown() override { use_real_device(); }
+  gsort_status run(gsort *g, int call) {
+    switch (call) {
+      case 0:
+        return gsort_sum(g, GSORT_F32, in_.data(), kElements, out_.data(), 0);
+      case 1:
+        return gsort_reduce(g, GSORT_MAX, GSORT_F32, in_.data(), kElements, out_.data(), 0);
+      case 2:
+        return gsort_topk(g, GSORT_F32, in_.data(), kElements, 256, out_.data(), GSORT_U32, indices_.data(), 0);
+      default:
+        return gsort_scan(g, GSORT_F32, in_.data(), out_.data(), kElements, 0);
+    }
+  }
+  bool input_intact() const {
+    return std::all_of(in_.begin(), in_.end(), [](float element) { return element == 1; });
+  }
+
+  std::vector<float> in_ = std::vector<float>(kElements, 1), out_ = std::vector<float>(kElements);
+  std::vector<uint32_t> indices_ = std::vector<uint32_t>(256);
+};
+
+TEST_F(MemoryRefused, CallsThatRatherStreamAreDoneAtOnceWherePiecesFindNoRoom) {
+  for (const int call : {0, 1, 3}) {
+    Refusals refusals{0, kBytes, {}};
+    const Handle handle(refusals.options());
+    EXPECT_TRUE(succeeded(handle.get(), run(handle.get(), call))) << call;
+    EXPECT_TRUE(refusals.said("in pieces") && refusals.said("at once instead")) << refusals.log;
+    EXPECT_TRUE(input_intact());
+  }
+  // Scratch memory of the host for the best of each piece, which a call at once does without.
+  Refusals none{0, 0, {}};
+  gsort_options o = none.options();
+  o.host_memory_limit_bytes = 1000;
+  const Handle handle(o);
+  EXPECT_TRUE(succeeded(handle.get(), run(handle.get(), 2)));
+  EXPECT_TRUE(none.said("host_memory_limit_bytes") && none.said("at once instead")) << none.log;
+}
+
+TEST_F(MemoryRefused, CallsAreDoneInPiecesWhereThereIsNoRoomForAll) {
+  Refusals refusals{kBytes, UINT64_MAX, {}};
+  const Handle handle(refusals.options());
+  EXPECT_TRUE(succeeded(handle.get(), gsort_sort(handle.get(), GSORT_F32, in_.data(), out_.data(), kElements, 0)));
+  EXPECT_TRUE(refusals.said("in pieces")) << refusals.log;
+}
+
+TEST_F(MemoryRefused, CallsThatMustBeDoneInPiecesAreRefused) {
+  for (const int call : {0, 1, 2, 3}) {
+    Refusals refusals{0, UINT64_MAX, {}};
+    gsort_options o = refusals.options();
+    o.device_memory_limit_bytes = kBytes / 2;
+    const Handle handle(o);
+    EXPECT_EQ(GSORT_ERROR_OUT_OF_MEMORY, run(handle.get(), call));
+    EXPECT_NE(std::string::npos, std::string(gsort_error_message(handle.get())).find("device"));
+    EXPECT_FALSE(refusals.said("at once instead")) << refusals.log;
+    EXPECT_TRUE(input_intact());
+  }
 }
 
 // After all tests: every function on the list was made to fail at least once.

@@ -16,7 +16,7 @@ namespace gsort_internal {
 namespace {
 
 // Whether pieces are quicker though the device may hold all: what is read once is worked on while it arrives, and a
-// scan goes both ways at once.
+// scan goes both ways at once. None of them writes over its input.
 bool streams_better(const Request &request, const Staging &staging) {
   constexpr uint64_t kBytesMin = uint64_t{128} << 20;
   constexpr uint64_t kFewMax = 4096;  // a selection of more is sorted
@@ -46,10 +46,11 @@ void CudaEngine::execute_staged(const Request &request, const Staging &staging, 
   const uint64_t bytes = staging.bytes() + cuda_workspace_bytes(request);
   const bool may_use_cpu = options_.may_use_cpu && staging.all();
   const bool may_be_pieces = staging.all() && !workspace_.is_lent();
-  const bool surely_in_pieces = may_be_pieces && (bytes > piece_budget() || streams_better(request, staging));
-  if (may_use_cpu && belongs_on_cpu(request, staging, surely_in_pieces)) return execute_on_cpu(request);
+  const bool must_be_pieces = may_be_pieces && bytes > piece_budget();
+  const bool rather_pieces = may_be_pieces && !must_be_pieces && streams_better(request, staging);
+  if (may_use_cpu && belongs_on_cpu(request, staging, must_be_pieces || rather_pieces)) return execute_on_cpu(request);
   WorkMemory work;
-  if (!surely_in_pieces) {
+  if (!must_be_pieces && !rather_pieces) {
     if (room_for(bytes, queue, work)) return execute_at_once(request, staging, work);
     // Says what is wanting.
     if (!may_be_pieces) return execute_at_once(request, staging, room(bytes, queue));
@@ -57,7 +58,13 @@ void CudaEngine::execute_staged(const Request &request, const Staging &staging, 
   try {
     execute_pieces(request, staging, queue);
   } catch (const Error &error) {
-    if (error.status() != GSORT_ERROR_OUT_OF_MEMORY || !may_use_cpu) throw;
+    if (error.status() != GSORT_ERROR_OUT_OF_MEMORY) throw;
+    // What is rather done in pieces has written over no input.
+    if (rather_pieces && room_for(bytes, queue, work)) {
+      control_.log("%s; at once instead", error.text());
+      return execute_at_once(request, staging, work);
+    }
+    if (!may_use_cpu) throw;
     control_.log("%s; on the CPU instead", error.text());
     execute_on_cpu(request);
   }
