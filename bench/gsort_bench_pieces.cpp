@@ -2,8 +2,9 @@
 // Host arrays that are worked in pieces because the device may hold less: what calls take beside the copies of their
 // bytes, both ways at once, from and to the same arrays. Results are compared with a handle's that may hold them.
 //
-// usage: gsort_bench_pieces [ELEMENTS_LOG2 [LIMIT_MIB]]      (default: 28 512)
+// usage: gsort_bench_pieces [ELEMENTS_LOG2 [LIMIT_MIB [log]]]      (default: 28 512; log: what the library tells)
 #include <cuda_runtime_api.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <chrono>
@@ -12,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <thread>
 #include <vector>
 
 #include "gsort.h"
@@ -28,11 +30,12 @@ void must(cudaError_t result, const char *what) {
   if (result != cudaSuccess) give_up(what, cudaGetErrorString(result));
 }
 
-gsort *make(uint64_t limit_bytes) {
+gsort *make(uint64_t limit_bytes, bool logs) {
   gsort_options options = {};
   options.struct_size = sizeof options;
   options.backend = GSORT_BACKEND_CUDA;
   options.device_memory_limit_bytes = limit_bytes;
+  if (logs) options.log = [](void *, const char *line) { std::printf("    | %s\n", line); };
   gsort *g = nullptr;
   if (gsort_create(&options, &g) != GSORT_OK) give_up("gsort_create", gsort_error_message(nullptr));
   return g;
@@ -45,11 +48,45 @@ double milliseconds(const std::function<void()> &work) {
 }
 
 // The least of some calls, of which the first makes threads and pages.
-double least_ms(int calls, const std::function<void()> &work) {
+double least_ms(int calls, const std::function<void()> &work, const std::function<void()> &prepare = [] {}) {
+  prepare();
   work();
   double least = 1e30;
-  for (int i = 0; i < calls; ++i) least = std::min(least, milliseconds(work));
+  for (int i = 0; i < calls; ++i) {
+    prepare();
+    least = std::min(least, milliseconds(work));
+  }
   return least;
+}
+
+// What fresh pages cost whoever writes to them first: large scratch memory is of such.
+void tell_fresh_pages(uint64_t bytes) {
+  constexpr uint64_t kPageBytes = uint64_t{2} << 20;
+  for (const unsigned threads : {1u, 8u}) {
+    char *memory = nullptr;
+    const auto write = [&] {
+      std::vector<std::thread> writers;
+      for (unsigned t = 0; t < threads; ++t)
+        writers.emplace_back([=] {
+          for (uint64_t at = t * kPageBytes; at < bytes; at += threads * kPageBytes)
+            std::memset(memory + at, 1, std::min(kPageBytes, bytes - at));
+        });
+      for (std::thread &writer : writers) writer.join();
+    };
+    const double fresh = least_ms(
+        2,
+        [&] {
+          memory = static_cast<char *>(std::aligned_alloc(kPageBytes, bytes));
+          if (memory == nullptr) give_up("memory", "there is too little");
+          madvise(memory, bytes, MADV_HUGEPAGE);
+          write();
+        },
+        [&] { std::free(memory); });
+    const double again = least_ms(2, write);
+    std::printf("%llu bytes written by %u threads: fresh pages %.1f ms, the same pages again %.1f ms\n",
+                static_cast<unsigned long long>(bytes), threads, fresh, again);
+    std::free(memory);
+  }
 }
 
 struct Arrays {
@@ -87,12 +124,15 @@ struct Work {
   const char *name;
   uint64_t bytes_in, bytes_out, trips;  // of an element; whole, of the only result, if that is all
   std::function<gsort_status(gsort *, const Arrays &, uint64_t n)> run;
+  bool in_place = false;  // in `out`, where the input is put before
 };
 
 std::vector<Work> all_work() {
   return {
       {"sort u32", 4, 4, 2,
        [](gsort *g, const Arrays &a, uint64_t n) { return gsort_sort(g, GSORT_U32, a.in, a.out, n, 0); }},
+      {"u32 in place", 4, 4, 2,
+       [](gsort *g, const Arrays &a, uint64_t n) { return gsort_sort(g, GSORT_U32, a.out, a.out, n, 0); }, true},
       {"pairs u64+u64", 16, 16, 2,
        [](gsort *g, const Arrays &a, uint64_t n) {
          return gsort_sort_pairs(g, GSORT_U64, a.in, a.out, 8, a.values_in, a.values_out, n / 4, 0);
@@ -121,8 +161,8 @@ uint64_t fingerprint(const char *array, uint64_t bytes) {
   return mixed;
 }
 
-void compare(const char *kind, const Arrays &a, uint64_t n, uint64_t limit_bytes, int &wrong) {
-  gsort *const whole = make(0), *const pieces = make(limit_bytes);
+void compare(const char *kind, const Arrays &a, uint64_t n, uint64_t limit_bytes, bool logs, int &wrong) {
+  gsort *const whole = make(0, false), *const pieces = make(limit_bytes, logs);
   const double trip = trip_ms(a, 4 * n, 4 * n), one_way = trip_ms(a, 4 * n, 0);
   std::printf("%s, %llu x 4 bytes: a trip both ways %.1f ms, one way %.1f ms\n", kind,
               static_cast<unsigned long long>(n), trip, one_way);
@@ -131,11 +171,15 @@ void compare(const char *kind, const Arrays &a, uint64_t n, uint64_t limit_bytes
       if (work.run(g, a, n) != GSORT_OK) give_up(work.name, gsort_error_message(g));
     };
     const uint64_t out_bytes = work.bytes_out == 0 ? 8 : 4 * n;
-    std::memset(a.out, 0xAB, 4 * n);
-    const double at_once = least_ms(1, [&] { run(whole); });
+    const auto prepare = [&] {
+      if (work.in_place)
+        std::memcpy(a.out, a.in, 4 * n);
+      else
+        std::memset(a.out, 0xAB, out_bytes);
+    };
+    const double at_once = least_ms(1, [&] { run(whole); }, prepare);
     const uint64_t want = fingerprint(a.out, out_bytes);
-    std::memset(a.out, 0xAB, 4 * n);
-    const double in_pieces = least_ms(2, [&] { run(pieces); });
+    const double in_pieces = least_ms(2, [&] { run(pieces); }, prepare);
     const bool same = fingerprint(a.out, out_bytes) == want;
     wrong += !same;
     const double bus = work.bytes_out == 0 ? one_way : trip * static_cast<double>(work.trips);
@@ -150,8 +194,9 @@ void compare(const char *kind, const Arrays &a, uint64_t n, uint64_t limit_bytes
 
 int main(int count, char **arguments) {
   const int log2 = count > 1 ? std::atoi(arguments[1]) : 28, limit_mib = count > 2 ? std::atoi(arguments[2]) : 512;
-  if (count > 3 || log2 < 20 || log2 > 34 || limit_mib < 2)
-    give_up("usage", "gsort_bench_pieces [20 to 34 [LIMIT_MIB]]");
+  const bool logs = count == 4 && std::strcmp(arguments[3], "log") == 0;
+  if (count > 4 || (count == 4 && !logs) || log2 < 20 || log2 > 34 || limit_mib < 2)
+    give_up("usage", "gsort_bench_pieces [20 to 34 [LIMIT_MIB [log]]]");
   const uint64_t n = uint64_t{1} << log2;
   std::vector<char *> memory;
   for (int i = 0; i < 4; ++i) {
@@ -167,11 +212,12 @@ int main(int count, char **arguments) {
           static_cast<uint32_t>(state >> 33) & 0x7f7fffffu;
     }
   for (const size_t i : {size_t{2}, size_t{3}}) std::memset(memory[i], 1, 4 * n);
+  tell_fresh_pages(4 * n);
   const Arrays arrays = {memory[0], memory[1], memory[2], memory[3]};
   int wrong = 0;
-  compare("pageable", arrays, n, static_cast<uint64_t>(limit_mib) << 20, wrong);
+  compare("pageable", arrays, n, static_cast<uint64_t>(limit_mib) << 20, logs, wrong);
   for (char *const array : memory) must(cudaHostRegister(array, 4 * n, cudaHostRegisterDefault), "cudaHostRegister");
-  compare("registered", arrays, n, static_cast<uint64_t>(limit_mib) << 20, wrong);
+  compare("registered", arrays, n, static_cast<uint64_t>(limit_mib) << 20, logs, wrong);
   std::printf("%d results differ\n", wrong);
   for (char *const array : memory) {
     must(cudaHostUnregister(array), "cudaHostUnregister");

@@ -19,8 +19,8 @@
  * each argument on its own. A CPU handle takes host and managed memory only. An array must be aligned to its element
  * size. An output may be the same array as the input of the same role (in == out, whole arrays); any other overlap of
  * an output with an input or another output is refused. Host arrays that the device, or the handle's limit of device
- * memory, cannot hold at once are worked in pieces, with the same result; sorts, and scans in place, then need host
- * scratch memory as large as what they sort.
+ * memory, cannot hold at once are worked in pieces, with the same result; sorts and scans in place, argsorts and ranks
+ * then need host scratch memory about as large as their arrays, other sorts a small part of it.
  *
  * ### Asynchronous work
  * On a CUDA handle whose arguments all lie in device or managed memory a call is enqueued on the handle's stream and

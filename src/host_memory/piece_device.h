@@ -18,6 +18,15 @@ struct PieceCopy {
   uint64_t bytes;
 };
 
+// Where keys lie among those that a sort has put in order.
+struct PieceSearch {
+  const char *bounds = nullptr;  // `count` keys in the device's memory, as arrays hold them
+  uint64_t count = 0;
+  uint64_t *found = nullptr;  // in the device's memory: of each bound how many keys come before it, and how many do not
+                              // come behind it
+  uint64_t *told = nullptr;   // the same in host memory, when the step has ended
+};
+
 // What is done with a piece on the device.
 struct PieceWork {
   Request request;          // with pointers into the device's memory
@@ -27,6 +36,7 @@ struct PieceWork {
   char *move_to = nullptr;
   const char *move_from = nullptr;
   uint64_t move_bytes = 0;
+  PieceSearch search{};  // after a sort; of no bounds: none
 };
 
 // What a cancel does to copies that are under way.

@@ -53,11 +53,13 @@ class PiecePipeline {
  public:
   // `make` fills piece i, which arrives at room.slot(i).
   using Make = std::function<void(uint64_t i, Piece &piece)>;
+  // Says where what was made of piece i goes, once it has been made.
+  using Leave = std::function<void(uint64_t i, Piece &piece)>;
 
   PiecePipeline(PieceDevice &device, const PieceRoom &room, PieceProgress &progress)
       : device_(device), room_(room), progress_(progress) {}
 
-  void run(uint64_t count, const Make &make);
+  void run(uint64_t count, const Make &make, const Leave &leave = nullptr);
   // Pieces whose results have been written whole, also after an exception; and whether more were begun.
   uint64_t written() const { return written_; }
   bool has_written() const { return begun_; }

@@ -53,7 +53,7 @@ void PiecePipeline::check(const PieceWork &work) const {
 }
 
 // Step s: piece s arrives, piece s - 1 is worked on, piece s - 2 leaves.
-void PiecePipeline::run(uint64_t count, const Make &make) {
+void PiecePipeline::run(uint64_t count, const Make &make, const Leave &leave) {
   Piece pieces[kPieceSlots];
   const std::vector<PieceCopy> none;
   for (uint64_t s = 0; s < count + 2; ++s) {
@@ -66,6 +66,7 @@ void PiecePipeline::run(uint64_t count, const Make &make) {
       check(arriving.work);
     }
     const bool works = s >= 1 && s <= count, leaves = s >= 2;
+    if (leaves && leave != nullptr) leave(s - 2, leaving);
     if (leaves && !leaving.out.empty()) begun_ = true;
     device_.step(s < count ? arriving.in : none, works ? &worked.work : nullptr, leaves ? leaving.out : none,
                  progress_);

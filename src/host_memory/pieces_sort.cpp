@@ -7,42 +7,23 @@
 #include "core/dtype.h"
 #include "core/error.h"
 #include "host_memory/host_work.h"
+#include "host_memory/pieces_spread.h"
 
 namespace gsort_internal {
 namespace {
 
 gsort_dtype index_type(uint64_t bytes) { return bytes == 4 ? GSORT_U32 : GSORT_U64; }
 
-// Where the arrays of a piece lie in its slot.
-struct SortSlot {
-  char *keys, *carry;
-
-  SortSlot(const SortJob &job, const PieceRoom &room, uint64_t piece)
-      : keys(room.slot(piece)), carry(keys + slice_bytes(room.items * job.key_bytes)) {}
-};
-
-uint64_t sort_slot_bytes(const SortJob &job, uint64_t items) {
-  return slice_bytes(items * job.key_bytes) + slice_bytes(items * job.carry_bytes);
-}
-
-// A sort of `items` elements in the slot, in place.
-Request sort_request(const SortJob &job, uint64_t items, char *keys, char *carry, bool makes_indices) {
-  Request request{};
-  request.operation = job.carry_bytes != 0 ? Operation::kSortPairs : Operation::kSort;
-  request.order = job.order;
-  request.n = items;
-  request.in = request.out = keys;
-  if (job.carry_bytes == 0) return request;
-  request.value_bytes = static_cast<uint32_t>(job.carry_bytes);
-  request.values_in = makes_indices ? nullptr : carry;
-  request.values_out = carry;
-  return request;
-}
-
-// A size query looks at no address, but at whether there is one.
-uint64_t sort_workspace(const PieceContext &context, const SortJob &job, uint64_t items, bool makes_indices) {
-  char *const somewhere = reinterpret_cast<char *>(uintptr_t{kSliceAlignment});
-  return slice_bytes(context.device.workspace_bytes(sort_request(job, items, somewhere, somewhere, makes_indices)));
+// Copies that go on in both memories are one.
+void add_copy(std::vector<PieceCopy> &copies, const PieceCopy &next) {
+  if (!copies.empty()) {
+    PieceCopy &last = copies.back();
+    if (last.device + last.bytes == next.device && last.host + last.bytes == next.host) {
+      last.bytes += next.bytes;
+      return;
+    }
+  }
+  copies.push_back(next);
 }
 
 // The first trip: pieces of the input become runs in scratch memory.
@@ -152,7 +133,7 @@ class RunMerger {
     if (most > 64 * runs.size()) items_max = most;
     // Cut into shorter parts until the one that needs the most workspace has it.
     for (;; items_max = room_.items / 8 * 7) {
-      room_ = find_part_room(items_max);
+      room_ = find_part_room(context, job, items_max);
       parts_ = split_runs(runs, job.order, room_.items, job.wanted);
       uint64_t workspace = 0;
       for (uint64_t p = 0; p < parts_.count(); ++p)
@@ -174,34 +155,13 @@ class RunMerger {
  private:
   uint64_t workspace_bytes(uint64_t items) const { return sort_workspace(context_, job_, items, false); }
 
-  PieceRoom find_part_room(uint64_t items_max) const {
-    const PieceNeeds needs = {0, [&](uint64_t items) { return sort_slot_bytes(job_, items); },
-                              [&](uint64_t items) { return workspace_bytes(items); }};
-    const PieceRoom room = items_max != 0 ? find_room(context_.device, needs, items_max, 1) : PieceRoom{};
-    if (room.items == 0) throw_no_room(context_.device);
-    return room;
-  }
-
   void make(uint64_t part, Piece &piece) const {
-    const SortSlot slot(job_, room_, part);
-    uint64_t items = 0;
+    std::vector<Run> slices;
     for (uint64_t r = 0; r < runs_.size(); ++r) {
-      const uint64_t begin = parts_.at(part, r), count = parts_.at(part + 1, r) - begin;
-      if (count == 0) continue;
-      const Run &run = runs_[r];
-      piece.in.push_back(
-          {slot.keys + items * job_.key_bytes, element_at(run.keys, begin, job_.key_bytes), count * job_.key_bytes});
-      if (run.carry != nullptr)
-        piece.in.push_back({slot.carry + items * job_.carry_bytes, element_at(run.carry, begin, job_.carry_bytes),
-                            count * job_.carry_bytes});
-      items += count;
+      const uint64_t begin = parts_.at(part, r), end = parts_.at(part + 1, r);
+      if (begin != end) slices.push_back(slice_of(job_, runs_[r], begin, end));
     }
-    piece.work.request = sort_request(job_, items, slot.keys, slot.carry, false);
-    const uint64_t rank = parts_.first_rank(part), wanted = std::min(items, job_.wanted - rank);
-    if (job_.keys_out != nullptr)
-      piece.out.push_back({slot.keys, job_.keys_out + rank * job_.key_bytes, wanted * job_.key_bytes});
-    if (job_.carry_out != nullptr)
-      piece.out.push_back({slot.carry, job_.carry_out + rank * job_.carry_bytes, wanted * job_.carry_bytes});
+    make_part(job_, room_, part, slices, parts_.first_rank(part), piece);
   }
 
   // In place: behind the parts that are written goes what is left of the runs, so that nothing is lost.
@@ -312,6 +272,58 @@ void merge(const PieceContext &context, const Request &request) {
 
 }  // namespace
 
+uint64_t sort_slot_bytes(const SortJob &job, uint64_t items) {
+  return slice_bytes(items * job.key_bytes) + slice_bytes(items * job.carry_bytes);
+}
+
+Request sort_request(const SortJob &job, uint64_t items, char *keys, char *carry, bool makes_indices) {
+  Request request{};
+  request.operation = job.carry_bytes != 0 ? Operation::kSortPairs : Operation::kSort;
+  request.order = job.order;
+  request.n = items;
+  request.in = request.out = keys;
+  if (job.carry_bytes == 0) return request;
+  request.value_bytes = static_cast<uint32_t>(job.carry_bytes);
+  request.values_in = makes_indices ? nullptr : carry;
+  request.values_out = carry;
+  return request;
+}
+
+uint64_t sort_workspace(const PieceContext &context, const SortJob &job, uint64_t items, bool makes_indices) {
+  // A size query looks at no address, but at whether there is one.
+  char *const somewhere = reinterpret_cast<char *>(uintptr_t{kSliceAlignment});
+  return slice_bytes(context.device.workspace_bytes(sort_request(job, items, somewhere, somewhere, makes_indices)));
+}
+
+PieceRoom find_part_room(const PieceContext &context, const SortJob &job, uint64_t items_max) {
+  const PieceNeeds needs = {0, [&](uint64_t items) { return sort_slot_bytes(job, items); },
+                            [&](uint64_t items) { return sort_workspace(context, job, items, false); }};
+  const PieceRoom room = items_max != 0 ? find_room(context.device, needs, items_max, 1) : PieceRoom{};
+  if (room.items == 0) throw_no_room(context.device);
+  return room;
+}
+
+void make_part(const SortJob &job, const PieceRoom &room, uint64_t part, const std::vector<Run> &slices, uint64_t rank,
+               Piece &piece) {
+  const SortSlot slot(job, room, part);
+  std::vector<PieceCopy> carry;
+  uint64_t items = 0;
+  for (const Run &run : slices) {
+    add_copy(piece.in, {slot.keys + items * job.key_bytes, const_cast<char *>(run.keys), run.count * job.key_bytes});
+    if (run.carry != nullptr)
+      add_copy(carry,
+               {slot.carry + items * job.carry_bytes, const_cast<char *>(run.carry), run.count * job.carry_bytes});
+    items += run.count;
+  }
+  piece.in.insert(piece.in.end(), carry.begin(), carry.end());
+  piece.work.request = sort_request(job, items, slot.keys, slot.carry, false);
+  const uint64_t wanted = std::min(items, job.wanted - rank);
+  if (job.keys_out != nullptr)
+    piece.out.push_back({slot.keys, job.keys_out + rank * job.key_bytes, wanted * job.key_bytes});
+  if (job.carry_out != nullptr)
+    piece.out.push_back({slot.carry, job.carry_out + rank * job.carry_bytes, wanted * job.carry_bytes});
+}
+
 SortJob sort_job(const KeyOrder &order, const char *keys_in, char *keys_out, uint64_t n) {
   SortJob job{};
   job.order = order;
@@ -329,10 +341,18 @@ uint64_t SortJob::bus_bytes() const {
 
 void run_sort_job(const PieceContext &context, const SortJob &job, PieceProgress &progress) {
   if (job.keys_in == nullptr) return RunMerger(context, job, job.sorted).run(progress);
+  if (spread_sort_job(context, job, progress)) return;
+  Stopwatch watch;
   RunMaker maker(context, job);
   maker.run(progress);
+  const double first_ms = watch.lap_ms();
   const std::vector<Run> runs = maker.runs();
-  RunMerger(context, job, runs).run(progress);
+  RunMerger merger(context, job, runs);
+  const double cut_ms = watch.lap_ms();
+  merger.run(progress);
+  context.control.log(
+      "sort in pieces, %zu runs in scratch memory: first trip %.1f ms, cuts %.1f ms, second trip %.1f ms", runs.size(),
+      first_ms, cut_ms, watch.lap_ms());
 }
 
 SortJob select_job(const Request &request, const char *row, uint64_t n, uint64_t k, char *values_out,

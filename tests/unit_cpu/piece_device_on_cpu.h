@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <vector>
 
 #include "core/dtype.h"
@@ -58,6 +59,8 @@ class PieceDeviceOnCpu : public PieceDevice {
 
   uint64_t steps = 0, takes = 0, fail_take = UINT64_MAX, fail_step = UINT64_MAX;
   uint64_t bytes_in = 0, bytes_out = 0;
+  // Changes what a search among so many keys has told.
+  std::function<void(uint64_t *told, uint64_t count, uint64_t items)> tamper;
 
   uint64_t budget_bytes() override { return budget_bytes_; }
   char *take(uint64_t bytes) override {
@@ -122,6 +125,27 @@ class PieceDeviceOnCpu : public PieceDevice {
     engine_.control.begin_call();
     engine_.engine->execute(request);
     if (work.index_base != 0) raise_indices(work);
+    if (work.search.count != 0) search(work);
+  }
+
+  void search(const PieceWork &work) const {
+    const Request &request = work.request;
+    expect_inside(work.search.bounds, work.search.count * dtype_bytes(request.order.dtype));
+    expect_inside(work.search.found, 2 * work.search.count * sizeof(uint64_t));
+    with_width(dtype_bytes(request.order.dtype), [&](auto tag) {
+      using U = typename decltype(tag)::type;
+      const auto codec = make_codec<U>(request.order);
+      const U *const keys = static_cast<const U *>(request.out), *const end = keys + request.n;
+      const auto before = [&](U a, U b) { return codec.encode(a) < codec.encode(b); };
+      for (uint64_t i = 0; i < work.search.count; ++i) {
+        U bound;
+        std::memcpy(&bound, work.search.bounds + i * sizeof(U), sizeof(U));
+        work.search.found[2 * i] = static_cast<uint64_t>(std::lower_bound(keys, end, bound, before) - keys);
+        work.search.found[2 * i + 1] = static_cast<uint64_t>(std::upper_bound(keys, end, bound, before) - keys);
+      }
+    });
+    std::memcpy(work.search.told, work.search.found, 2 * work.search.count * sizeof(uint64_t));
+    if (tamper) tamper(work.search.told, 2 * work.search.count, request.n);
   }
 
   static void number_values(Request &request) {

@@ -24,6 +24,35 @@ void launch_raise(cudaStream_t stream, void *indices, uint64_t count, uint64_t b
   check_launch("raise_indices_kernel");
 }
 
+// Two threads for each bound: one counts the keys before it, the other those that do not come behind it.
+template <class U>
+__global__ void search_kernel(const U *keys, uint64_t n, KeyCodec<U> codec, const U *bounds, uint32_t count,
+                              uint64_t *found) {
+  const uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= 2 * count) return;
+  const U bound = codec.encode(bounds[i / 2]);
+  uint64_t begin = 0, end = n;
+  while (begin < end) {
+    const uint64_t middle = begin + (end - begin) / 2;
+    const U key = codec.encode(keys[middle]);
+    if (i % 2 == 0 ? key < bound : key <= bound)
+      begin = middle + 1;
+    else
+      end = middle;
+  }
+  found[i] = begin;
+}
+
+template <class U>
+void launch_search(cudaStream_t stream, const Request &sorted, const PieceSearch &search) {
+  constexpr uint32_t kThreads = 64;
+  const auto count = static_cast<uint32_t>(search.count);
+  search_kernel<<<(2 * count + kThreads - 1) / kThreads, kThreads, 0, stream>>>(
+      static_cast<const U *>(sorted.out), sorted.n, make_codec<U>(sorted.order),
+      reinterpret_cast<const U *>(search.bounds), count, search.found);
+  check_launch("search_kernel");
+}
+
 void note(cudaError_t result) {
   if (result != cudaSuccess) (void)cudaGetLastError();
 }
@@ -52,6 +81,9 @@ void CudaPieceDevice::begin(const PieceWork &work) {
   if (has_no_elements(work.request)) return;
   services_.launch(work.request, work.workspace);
   if (work.index_base != 0) raise_indices(work);
+  if (work.search.count == 0) return;
+  with_width(dtype_bytes(work.request.order.dtype),
+             [&](auto tag) { launch_search<typename decltype(tag)::type>(stream_, work.request, work.search); });
 }
 
 void CudaPieceDevice::raise_indices(const PieceWork &work) {
@@ -87,15 +119,23 @@ void CudaPieceDevice::copy(const std::vector<PieceCopy> &in, const std::vector<P
   uint64_t registered_bytes = 0;
   const std::vector<PieceCopy> pageable_out = enqueue_registered(out, false, registered_bytes),
                                pageable_in = enqueue_registered(in, true, registered_bytes);
-  const bool any = !pageable_in.empty() || !pageable_out.empty();
-  if (any && !ring_.exchange({streams_.in(), pageable_in}, {streams_.out(), pageable_out}, progress)) {
+  uint64_t pageable_bytes = 0;
+  for (const std::vector<PieceCopy> *copies : {&pageable_in, &pageable_out})
+    for (const PieceCopy &copy : *copies) pageable_bytes += copy.bytes;
+  const bool is_long = pageable_bytes >= PinnedRing::kBytesMin;
+  if (!is_long || !ring_.exchange({streams_.in(), pageable_in}, {streams_.out(), pageable_out}, progress)) {
     copy_by_driver(streams_.out(), pageable_out, cudaMemcpyDeviceToHost, progress);
     copy_by_driver(streams_.in(), pageable_in, cudaMemcpyHostToDevice, progress);
   }
   progress.done = progress.reached(registered_bytes);
 }
 
-void CudaPieceDevice::wait() {
+void CudaPieceDevice::wait(const PieceWork *work) {
+  // Enqueued last: a copy to ordinary memory may keep the host until it has ended.
+  if (work != nullptr && work->search.count != 0)
+    cuda_check(cudaMemcpyAsync(work->search.told, work->search.found, 2 * work->search.count * sizeof(uint64_t),
+                               cudaMemcpyDeviceToHost, stream_),
+               "copying what was found");
   cuda_check(cudaStreamSynchronize(streams_.in()), "waiting for copies");
   cuda_check(cudaStreamSynchronize(streams_.out()), "waiting for copies");
   cuda_check(cudaStreamSynchronize(stream_), "waiting for a piece");
@@ -111,7 +151,7 @@ void CudaPieceDevice::step(const std::vector<PieceCopy> &in, const PieceWork *wo
     for (cudaStream_t stream : {streams_.in(), streams_.out(), stream_}) note(cudaStreamSynchronize(stream));
     throw;
   }
-  wait();
+  wait(work);
 }
 
 }  // namespace gsort_internal

@@ -56,7 +56,7 @@ class CudaPieceDevice final : public PieceDevice {
   void raise_indices(const PieceWork &work);
   void copy(const std::vector<PieceCopy> &in, const std::vector<PieceCopy> &out, PieceProgress &progress);
   std::vector<PieceCopy> enqueue_registered(const std::vector<PieceCopy> &copies, bool to_device, uint64_t &bytes);
-  void wait();
+  void wait(const PieceWork *work);
 
   const PieceServices services_;
   const Staging &staging_;

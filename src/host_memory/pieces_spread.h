@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Sorting in pieces where the outputs are other arrays than the inputs: what the first trip sorts lies in the outputs
+// meanwhile, about where it will end, so that hardly any scratch memory is needed, whose pages would be fresh ones.
+#ifndef GSORT_HOST_MEMORY_PIECES_SPREAD_H_
+#define GSORT_HOST_MEMORY_PIECES_SPREAD_H_
+
+#include "host_memory/pieces_sort.h"
+
+namespace gsort_internal {
+
+// False: the job is none for this way, and nothing was done.
+bool spread_sort_job(const PieceContext &context, const SortJob &job, PieceProgress &progress);
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_HOST_MEMORY_PIECES_SPREAD_H_
