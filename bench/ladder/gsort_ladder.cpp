@@ -11,7 +11,7 @@ namespace gsort_bench {
 namespace {
 
 const char *const kUsage =
-    "gsort_ladder [reduction|radix|rank|all] [--csv FILE] [--runs N] [--commit TEXT]\n"
+    "gsort_ladder [reduction|radix|rank|strided|host|all] [--csv FILE] [--runs N] [--commit TEXT]\n"
     "Exit code: 0 all right, 1 a wrong step or a failure, 2 wrong arguments, 3 no usable GPU.\n";
 
 struct LadderOptions {
@@ -26,7 +26,8 @@ LadderOptions parse(int argc, char **argv) {
   LadderOptions o;
   for (int a = 1; a < argc; ++a) {
     const std::string name = argv[a];
-    if (name == "reduction" || name == "radix" || name == "rank" || name == "all") {
+    if (name == "reduction" || name == "radix" || name == "rank" || name == "strided" || name == "host" ||
+        name == "all") {
       o.ladder = name;
     } else if (a + 1 < argc && name == "--csv") {
       o.csv_path = argv[++a];
@@ -87,6 +88,8 @@ int run(const LadderOptions &o) {
   take("reduction", run_reduction_ladder);
   take("radix", run_radix_ladder);
   take("rank", run_rank_ladder);
+  take("strided", run_strided_ladder);
+  take("host", run_host_ladder);
   gsort_destroy(settings.g);
   cudaStreamDestroy(settings.stream);
   if (!o.csv_path.empty() && !write_steps(o.csv_path, facts, steps)) {

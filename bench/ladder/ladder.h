@@ -33,12 +33,17 @@ struct LadderSettings {
 std::vector<Step> run_reduction_ladder(const LadderSettings &settings);
 std::vector<Step> run_radix_ladder(const LadderSettings &settings);
 std::vector<Step> run_rank_ladder(const LadderSettings &settings);
+std::vector<Step> run_strided_ladder(const LadderSettings &settings);
+std::vector<Step> run_host_ladder(const LadderSettings &settings);
 
 // Median of device-event times of `work`, after two runs to warm up; `prepare` runs untimed before each.
 double device_median_ms(const LadderSettings &settings, const std::function<void()> &prepare,
                         const std::function<void()> &work);
 // Median of wall-clock times of `work`, which waits for its result.
 double host_median_ms(uint32_t runs, const std::function<void()> &work);
+
+// Keys with many duplicates: a rank sort that forgets the ties loses some.
+std::vector<uint32_t> keys_with_duplicates(uint32_t n);
 
 void require_gsort_call(gsort_status status, const gsort *g);
 

@@ -60,17 +60,6 @@ const uint32_t *sort_by_library(const LadderSettings &settings, const Arrays &a)
   return a.out[0].as<uint32_t>();
 }
 
-// Keys with many duplicates: a rank sort that forgets the ties loses some.
-std::vector<uint32_t> random_keys(uint32_t n) {
-  std::vector<uint32_t> keys(n);
-  uint64_t state = n;
-  for (uint32_t &key : keys) {
-    state = state * 6364136223846793005ull + 1442695040888963407ull;
-    key = static_cast<uint32_t>(state >> 33) % n * 65537u;
-  }
-  return keys;
-}
-
 struct Method {
   const char *name;
   std::function<const uint32_t *()> run;
@@ -94,7 +83,7 @@ Step run_method(const LadderSettings &settings, const Method &method, const std:
 
 void run_size(const LadderSettings &settings, Arrays &a, uint32_t n, std::vector<Step> &steps) {
   a.n = n;
-  const std::vector<uint32_t> keys = random_keys(n);
+  const std::vector<uint32_t> keys = keys_with_duplicates(n);
   std::vector<uint32_t> expected = keys;
   std::sort(expected.begin(), expected.end());
   require_cuda(cudaMemcpyAsync(a.in.get(), keys.data(), 4 * keys.size(), cudaMemcpyHostToDevice, settings.stream),

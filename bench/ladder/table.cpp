@@ -44,6 +44,16 @@ double host_median_ms(uint32_t runs, const std::function<void()> &work) {
   return times[times.size() / 2];
 }
 
+std::vector<uint32_t> keys_with_duplicates(uint32_t n) {
+  std::vector<uint32_t> keys(n);
+  uint64_t state = n;
+  for (uint32_t &key : keys) {
+    state = state * 6364136223846793005ull + 1442695040888963407ull;
+    key = static_cast<uint32_t>(state >> 33) % n * 65537u;
+  }
+  return keys;
+}
+
 void require_gsort_call(gsort_status status, const gsort *g) {
   if (status == GSORT_OK) return;
   throw std::runtime_error(std::string(gsort_status_name(status)) + ": " + gsort_error_message(g));
