@@ -130,7 +130,7 @@ std::vector<Step> run_host_ladder(const LadderSettings &) {
     std::fill(a.second_out.begin(), a.second_out.end(), 0);
     work();
     Step step;
-    step.ladder = "sort of u32, host to host";
+    step.ladder = "sort of u32 from host to host";
     step.n = kKeys;
     step.name = name;
     step.host_ms = host_median_ms(kRuns, work) / arrays;

@@ -121,7 +121,7 @@ void run_size(const LadderSettings &settings, uint32_t n, std::vector<Step> &ste
   };
   for (const Method &method : methods) {
     Step step;
-    step.ladder = "strided parts of u32, merged by the least";
+    step.ladder = "strided parts of u32 merged by the least";
     step.n = n;
     step.name = method.name;
     step.bytes_read = 4.0 * n;
