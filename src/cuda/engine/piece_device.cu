@@ -114,44 +114,50 @@ std::vector<PieceCopy> CudaPieceDevice::enqueue_registered(const std::vector<Pie
   return others;
 }
 
-void CudaPieceDevice::copy(const std::vector<PieceCopy> &in, const std::vector<PieceCopy> &out,
-                           PieceProgress &progress) {
-  uint64_t registered_bytes = 0;
-  const std::vector<PieceCopy> pageable_out = enqueue_registered(out, false, registered_bytes),
-                               pageable_in = enqueue_registered(in, true, registered_bytes);
-  uint64_t pageable_bytes = 0;
-  for (const std::vector<PieceCopy> *copies : {&pageable_in, &pageable_out})
-    for (const PieceCopy &copy : *copies) pageable_bytes += copy.bytes;
-  const bool is_long = pageable_bytes >= PinnedRing::kBytesMin;
-  if (!is_long || !ring_.exchange({streams_.in(), pageable_in}, {streams_.out(), pageable_out}, progress)) {
-    copy_by_driver(streams_.out(), pageable_out, cudaMemcpyDeviceToHost, progress);
-    copy_by_driver(streams_.in(), pageable_in, cudaMemcpyHostToDevice, progress);
-  }
-  progress.done = progress.reached(registered_bytes);
+// The others, while those run.
+void CudaPieceDevice::copy_pageable(const std::vector<PieceCopy> &in, const std::vector<PieceCopy> &out,
+                                    PieceProgress &progress) {
+  uint64_t bytes = 0;
+  for (const std::vector<PieceCopy> *copies : {&in, &out})
+    for (const PieceCopy &copy : *copies) bytes += copy.bytes;
+  const bool is_long = bytes >= PinnedRing::kBytesMin;
+  if (is_long && ring_.exchange({streams_.in(), in}, {streams_.out(), out}, progress)) return;
+  copy_by_driver(streams_.out(), out, cudaMemcpyDeviceToHost, progress);
+  copy_by_driver(streams_.in(), in, cudaMemcpyHostToDevice, progress);
 }
 
-void CudaPieceDevice::wait(const PieceWork *work) {
-  // Enqueued last: a copy to ordinary memory may keep the host until it has ended.
-  if (work != nullptr && work->search.count != 0)
-    cuda_check(cudaMemcpyAsync(work->search.told, work->search.found, 2 * work->search.count * sizeof(uint64_t),
-                               cudaMemcpyDeviceToHost, stream_),
-               "copying what was found");
+// Enqueued last: a copy to ordinary memory may keep the host until it has ended.
+void CudaPieceDevice::tell(const PieceSearch &search) {
+  if (search.count == 0) return;
+  cuda_check(
+      cudaMemcpyAsync(search.told, search.found, 2 * search.count * sizeof(uint64_t), cudaMemcpyDeviceToHost, stream_),
+      "copying what was found");
+}
+
+void CudaPieceDevice::wait() {
   cuda_check(cudaStreamSynchronize(streams_.in()), "waiting for copies");
   cuda_check(cudaStreamSynchronize(streams_.out()), "waiting for copies");
   cuda_check(cudaStreamSynchronize(stream_), "waiting for a piece");
 }
 
+// What is enqueued first is what the bus waits for least: one copy brings a piece, many may take one away, and the
+// launches of a sort take the host as long as the bus a megabyte or two.
 void CudaPieceDevice::step(const std::vector<PieceCopy> &in, const PieceWork *work, const std::vector<PieceCopy> &out,
                            PieceProgress &progress) {
   progress.tell();
   try {
+    uint64_t registered_bytes = 0;
+    const std::vector<PieceCopy> pageable_in = enqueue_registered(in, true, registered_bytes),
+                                 pageable_out = enqueue_registered(out, false, registered_bytes);
     if (work != nullptr) begin(*work);
-    copy(in, out, progress);
+    copy_pageable(pageable_in, pageable_out, progress);
+    if (work != nullptr) tell(work->search);
+    progress.done = progress.reached(registered_bytes);
   } catch (...) {
     for (cudaStream_t stream : {streams_.in(), streams_.out(), stream_}) note(cudaStreamSynchronize(stream));
     throw;
   }
-  wait(work);
+  wait();
 }
 
 }  // namespace gsort_internal

@@ -54,9 +54,10 @@ class CudaPieceDevice final : public PieceDevice {
  private:
   void begin(const PieceWork &work);
   void raise_indices(const PieceWork &work);
-  void copy(const std::vector<PieceCopy> &in, const std::vector<PieceCopy> &out, PieceProgress &progress);
   std::vector<PieceCopy> enqueue_registered(const std::vector<PieceCopy> &copies, bool to_device, uint64_t &bytes);
-  void wait(const PieceWork *work);
+  void copy_pageable(const std::vector<PieceCopy> &in, const std::vector<PieceCopy> &out, PieceProgress &progress);
+  void tell(const PieceSearch &search);
+  void wait();
 
   const PieceServices services_;
   const Staging &staging_;
