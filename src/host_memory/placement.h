@@ -10,9 +10,10 @@
 namespace gsort_internal {
 
 struct HostCall {
-  uint64_t bytes_in, bytes_out;  // that would travel
-  uint32_t threads;              // that the CPU engine has
-  bool in_pieces = false;        // the device cannot hold the arrays at once
+  uint64_t bytes_in, bytes_out;                    // that would travel
+  uint32_t threads;                                // that the CPU engine has
+  bool in_pieces = false;                          // the device cannot hold the arrays at once
+  uint64_t registered_in = 0, registered_out = 0;  // of the bytes above, those that the bus reaches as they lie
 };
 
 struct Placement {

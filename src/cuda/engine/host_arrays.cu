@@ -166,8 +166,8 @@ void CudaEngine::execute_pieces(const Request &request, const Staging &staging, 
 
 // Both engines give the same bits, so a call whose arrays all lie on the host may run where it ends first.
 bool CudaEngine::belongs_on_cpu(const Request &request, const Staging &staging, bool in_pieces) const {
-  const Placement placement =
-      plan_placement(request, {staging.bytes_in(), staging.bytes_out(), pool_.threads(), in_pieces});
+  const Placement placement = plan_placement(request, {staging.bytes_in(), staging.bytes_out(), pool_.threads(),
+                                                       in_pieces, staging.registered_in(), staging.registered_out()});
   if (control_.has_log())
     control_.log("host arrays: on the %s, about %.0f us with the CPU's %u threads and %.0f with the device and the bus",
                  placement.on_cpu ? "CPU" : "device", placement.cpu_us, pool_.threads(), placement.device_us);

@@ -171,6 +171,20 @@ uint64_t Staging::bytes_out() const {
   return total;
 }
 
+uint64_t Staging::registered_in() const {
+  uint64_t total = 0;
+  for (int i = 0; i < count_; ++i)
+    total += copies_[i].from_host != nullptr && !copies_[i].from_pageable ? copies_[i].bytes : 0;
+  return total;
+}
+
+uint64_t Staging::registered_out() const {
+  uint64_t total = 0;
+  for (int i = 0; i < count_; ++i)
+    total += copies_[i].to_host != nullptr && !copies_[i].to_pageable ? copies_[i].bytes : 0;
+  return total;
+}
+
 bool Staging::is_pinned(const void *host) const {
   const auto inside = [&](const void *array, uint64_t bytes) {
     const auto address = reinterpret_cast<uintptr_t>(host), begin = reinterpret_cast<uintptr_t>(array);

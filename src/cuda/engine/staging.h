@@ -41,6 +41,9 @@ class Staging {
   // What would travel each way.
   uint64_t bytes_in() const;
   uint64_t bytes_out() const;
+  // Of these, in arrays that are registered with CUDA.
+  uint64_t registered_in() const;
+  uint64_t registered_out() const;
 
  private:
   struct Copy {
