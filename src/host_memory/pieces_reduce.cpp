@@ -26,7 +26,7 @@ uint64_t reduce_pieces(const PieceContext &context, const Request &request, std:
                               const uint64_t last = context.device.workspace_bytes(shape(last_piece(n, items)));
                               return slice_bytes(std::max(last, context.device.workspace_bytes(shape(items))));
                             }};
-  const PieceRoom room = find_room(context.device, needs, piece_items_max(n, element), 1);
+  const PieceRoom room = find_room(context.device, needs, piece_items_max(n, element, kPiecesReadWanted), 1);
   if (room.items == 0) throw_no_room(context.device);
   const uint64_t count = (n + room.items - 1) / room.items;
   results.resize(count);

@@ -33,7 +33,8 @@ class RunMaker {
     const PieceNeeds needs = {
         0, [&](uint64_t items) { return slot_bytes(items); },
         [&](uint64_t items) { return std::max(workspace_bytes(items), workspace_bytes(last_piece(job.n, items))); }};
-    room_ = find_room(context.device, needs, piece_items_max(job.n, job.record_bytes()), 1);
+    const uint64_t pieces = job.selects ? kPiecesReadWanted : kPiecesWanted;
+    room_ = find_room(context.device, needs, piece_items_max(job.n, job.record_bytes(), pieces), 1);
     if (may_select_ && room_.items < std::min(kSelectItemsMin, job.n)) {
       may_select_ = false;
       room_ = find_room(context.device, needs, piece_items_max(job.n, job.record_bytes()), 1);
