@@ -20,6 +20,8 @@
 
 // Blocks below this are read with more seeking than reading; two runs are merged at a time at least.
 enum { block_bytes_min = 1 << 16, fan_in_min = 2, fan_in_max = 1024 };
+// Work in so much memory writes files as long as half of it at least, which the disk may as well have at once.
+enum { past_cache_bytes_min = 1 << 26 };
 
 typedef struct piece_memory {
   array piece;
@@ -216,7 +218,13 @@ static int begin_pieces(external *e, library_memory *memory) {
   memory_return_promptly();
   e->j->memory = memory;
   int code = job_open_output(e->j);
-  return code == exit_ok ? scratch_open(&e->runs, e->j->opt) : code;
+  if (code == exit_ok) code = scratch_open(&e->runs, e->j->opt);
+  // The page cache would hold what is written until it needs the room, and takes much of the processors' time for that.
+  if (code == exit_ok && e->limit_bytes >= past_cache_bytes_min) {
+    output_pass_cache(&e->j->out);
+    output_pass_cache(&e->runs.file);
+  }
+  return code;
 }
 
 static void end_pieces(external *e) {

@@ -178,12 +178,19 @@ static void begin_sync(output *out, size_t bytes) {
 #endif
 }
 
+static int report_unwritten(const output *out) {
+  if (errno == ENOSPC) return report_failure("%s: no space left on the device", out->name);
+  return report_failure("%s: cannot write: %s", out->name, strerror(errno));
+}
+
 static int write_all(output *out, const char *data, size_t bytes) {
+  if (out->direct.begun) {
+    return past_cache_write(&out->direct, out->fd, data, bytes) ? exit_ok : report_unwritten(out);
+  }
   while (bytes > 0) {
     const ssize_t written = write(out->fd, data, bytes);
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0 && errno == ENOSPC) return report_failure("%s: no space left on the device", out->name);
-    if (written <= 0) return report_failure("%s: cannot write: %s", out->name, strerror(errno));
+    if (written <= 0) return report_unwritten(out);
     data += written;
     bytes -= (size_t)written;
     begin_sync(out, (size_t)written);
@@ -191,17 +198,28 @@ static int write_all(output *out, const char *data, size_t bytes) {
   return exit_ok;
 }
 
-int output_flush(output *out) {
+void output_pass_cache(output *out) {
+  const bool to_file = out->target != NULL || out->fd > STDERR_FILENO;
+  if (to_file && out->take == NULL && out->written_bytes == 0) (void)past_cache_begin(&out->direct, out->fd);
+}
+
+static int write_buffer(output *out) {
   const size_t bytes = out->buffered_bytes;
   out->buffered_bytes = 0;
   return write_all(out, out->buffer, bytes);
+}
+
+int output_flush(output *out) {
+  const int code = write_buffer(out);
+  if (code != exit_ok || !out->direct.begun) return code;
+  return past_cache_flush(&out->direct, out->fd) ? exit_ok : report_unwritten(out);
 }
 
 int output_write(output *out, const void *data, size_t bytes) {
   out->written_bytes += bytes;
   if (out->take != NULL) return out->take(out->context, data, bytes);
   if (bytes > buffer_bytes - out->buffered_bytes) {
-    const int code = output_flush(out);
+    const int code = write_buffer(out);
     if (code != exit_ok) return code;
   }
   if (bytes >= buffer_bytes) return write_all(out, data, bytes);
@@ -270,6 +288,7 @@ void output_close(output *out) {
     cleanup_disarm();
   }
   if (out->fd > STDERR_FILENO) close(out->fd);
+  past_cache_end(&out->direct);
   free(out->temporary);
   free(out->target);
   free(out->buffer);

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "past_cache.h"
 #include "report.h"
 
 typedef struct output {
@@ -20,6 +21,7 @@ typedef struct output {
   size_t buffered_bytes;
   uint64_t written_bytes;   // in all, those in the buffer included
   uint64_t unsynced_bytes;  // of a file: those that the system was not told to put on the disk yet
+  past_cache direct;        // of a file that is long
   int fd;
 
   // Not NULL: what is written is given to it, and the output is nothing else.
@@ -33,6 +35,8 @@ int output_open(output *out, const char *path);
 // A file without a name in a folder, which is gone when it is closed. It can be read back, once it is flushed.
 int output_open_scratch(output *out, const char *folder);
 int output_flush(output *out);
+// Of a file that nothing was written to: from here on it is written past the page cache, where that can be done.
+void output_pass_cache(output *out);
 int output_write(output *out, const void *data, size_t bytes);
 int output_format(output *out, const char *format, ...) TOOL_PRINTF_LIKE(2, 3);
 

@@ -3,8 +3,8 @@
  * Loaded in front of libc (LD_PRELOAD), makes one of the system's calls fail or do half its work.
  *   GSORT_TEST_FAULT=CALL:N:WHAT    the N-th call; N+: it and all after it; WHAT: an errno's number, or "short"
  *   GSORT_TEST_LOG=FILE             the names of the calls, a line each, but not those of reading
- * Calls: open (for writing, or of a temporary file), read (and pread), write, fsync, close, rename, linkat, fchmod,
- * thread, memory. */
+ * Calls: open (for writing, or of a temporary file), read (and pread), write (and pwrite), fsync, close, rename,
+ * linkat, fchmod, thread, memory. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -104,6 +104,17 @@ ssize_t write(int fd, const void *from, size_t bytes) {
   }
   return REAL(write)(fd, from, bytes);
 }
+
+ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset) {
+  note("write");
+  if (now("write")) {
+    if (!shortened) return errno = what_errno, -1;
+    bytes = (bytes + 1) / 2;
+  }
+  return REAL(pwrite)(fd, from, bytes, offset);
+}
+
+ssize_t pwrite64(int fd, const void *from, size_t bytes, off64_t offset) { return pwrite(fd, from, bytes, offset); }
 
 int fsync(int fd) {
   note("fsync");

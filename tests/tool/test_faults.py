@@ -89,6 +89,20 @@ class Faults(tool_case.ToolCase):
           self.assertEqual(self.outcome(words, want, f"{call}:{n}:short"), 0, (words, call, n))
         self.assertEqual(self.outcome(words, want, f"{call}:1+:short"), 0, (words, call))
 
+  def test_files_that_pass_the_page_cache(self):
+    data = random.Random(2).randbytes(80 << 20)
+    self.raw.write_bytes(data)
+    want = b"".join(bytes([value]) * data.count(value) for value in range(256))
+    words = ["sort", "--type", "u8", "-S", "64M", self.raw]
+    # What the file system does not take so goes the usual way.
+    for fault in (f"open:3:{errno.EINVAL}", f"open:4:{errno.EINVAL}", f"write:1:{errno.EINVAL}",
+                  f"write:9:{errno.EINVAL}", f"write:2:{errno.EINTR}", "write:3:short", "write:1+:short"):
+      self.assertEqual(self.outcome(words, want, fault), 0, fault)
+    writes = 2 * len(data) >> 22  # of 4 MB
+    for n in (1, 2, writes // 2, writes - 1):
+      self.assertEqual(self.outcome(words, want, f"write:{n}:{errno.ENOSPC}"), 1, n)
+    self.assertEqual(self.outcome(words, want, f"write:1+:{errno.EINVAL}"), 1)
+
   def test_memory_runs_out(self):
     for words, want in self.jobs:
       codes = [self.outcome(words, want, f"memory:{n}:{errno.ENOMEM}") for n in list(range(1, 40)) + [60, 90, 150, 300]]
