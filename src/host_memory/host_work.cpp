@@ -60,6 +60,14 @@ HostBuffer<char> large_scratch(HostMemory &memory, uint64_t bytes) {
   return scratch;
 }
 
+void touch_pages(Pool &pool, void *memory, uint64_t bytes) {
+  constexpr uint64_t kUnit = 64, kPageBytes = 4096;  // so that a part is 4 MB
+  share(pool, (bytes + kUnit - 1) / kUnit, [&](uint64_t begin, uint64_t end) {
+    const uint64_t last = end * kUnit < bytes ? end * kUnit : bytes;
+    for (uint64_t at = begin * kUnit; at < last; at += kPageBytes) static_cast<char *>(memory)[at] = 0;
+  });
+}
+
 void copy_on_host(Pool &pool, void *to, const void *from, uint64_t bytes) {
   constexpr uint64_t kUnit = 32;  // so that a part is 2 MB
   share(pool, (bytes + kUnit - 1) / kUnit, [&](uint64_t begin, uint64_t end) {

@@ -18,6 +18,9 @@ void on_all_threads(Pool &pool, uint64_t n, void (*work)(void *user, uint64_t be
 // The caller's functions are given no advice.
 HostBuffer<char> large_scratch(HostMemory &memory, uint64_t bytes);
 
+// Writes to every page, so that the system gives them by all threads at once and not to whoever writes to one first.
+void touch_pages(Pool &pool, void *memory, uint64_t bytes);
+
 void copy_on_host(Pool &pool, void *to, const void *from, uint64_t bytes);
 
 // What a device made of `places` leads out of no array, whatever happened to it.

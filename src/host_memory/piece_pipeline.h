@@ -49,6 +49,9 @@ bool widen(PieceDevice &device, PieceRoom &room, uint64_t workspace_bytes);
 // Why a call cannot be done in pieces either.
 [[noreturn]] void throw_no_room(PieceDevice &device);
 
+// Has all pages of scratch memory that will be written whole. Tells of progress between some of them.
+void take_pages(const PieceContext &context, const HostBuffer<char> &scratch, const PieceProgress &progress);
+
 class PiecePipeline {
  public:
   // `make` fills piece i, which arrives at room.slot(i).

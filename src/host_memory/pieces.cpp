@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "host_memory/host_work.h"
 #include "host_memory/piece_pipeline.h"
 
 namespace gsort_internal {
@@ -45,6 +46,15 @@ void throw_no_room(PieceDevice &device) {
               "%llu bytes of device memory are too little even for pieces of the arrays; raise "
               "device_memory_limit_bytes or free device memory",
               static_cast<unsigned long long>(device.budget_bytes()));
+}
+
+void take_pages(const PieceContext &context, const HostBuffer<char> &scratch, const PieceProgress &progress) {
+  constexpr uint64_t kBytesMin = uint64_t{1} << 25, kAtOnce = uint64_t{1} << 30;  // some 20 ms
+  if (scratch.count() < kBytesMin) return;
+  for (uint64_t at = 0; at < scratch.count(); at += kAtOnce) {
+    progress.tell();
+    touch_pages(context.pool, scratch.data() + at, std::min(kAtOnce, scratch.count() - at));
+  }
 }
 
 void PiecePipeline::check(const PieceWork &work) const {

@@ -76,6 +76,7 @@ void scan_in_pieces(const PieceContext &context, const Request &request) {
                                    floats ? uint64_t{kScanGroupTiles} * kScanTileItems : 1);
   if (room.items == 0) throw_no_room(context.device);
   PieceProgress progress{context.control, 0, 2 * n * element};
+  take_pages(context, scratch, progress);
   const double nothing = -0.0;
   PiecePipeline(context.device, room, progress).run((n + room.items - 1) / room.items, [&](uint64_t i, Piece &piece) {
     make_piece(job, room, nothing, i, piece);

@@ -48,6 +48,8 @@ class RunMaker {
   }
 
   void run(PieceProgress &progress) {
+    take_pages(context_, keys_, progress);
+    take_pages(context_, carry_, progress);
     PiecePipeline(context_.device, room_, progress).run(count_, [&](uint64_t i, Piece &piece) { make(i, piece); });
   }
   std::vector<Run> runs() const {

@@ -88,6 +88,8 @@ class Buckets {
     }
   }
 
+  void take_own_pages(const PieceProgress &progress) const { take_pages(context_, own_keys_, progress); }
+
   // A place for a slice of the bucket, or for the first of it.
   Run take(uint64_t bucket, uint64_t items) {
     const uint64_t begin = expected_rank(bucket) + filled_[bucket], room = expected_rank(bucket + 1) - begin;
@@ -313,6 +315,7 @@ bool spread_sort_job(const PieceContext &context, const SortJob &job, PieceProgr
   if (!spreader.serves()) return false;
   Buckets buckets(context, job, spreader.buckets());
   const double sample_ms = watch.lap_ms();
+  buckets.take_own_pages(progress);
   spreader.run(buckets, progress);
   const double first_ms = watch.lap_ms();
   const uint64_t parts = write_parts(context, job, spreader.piece_items(), buckets, progress);

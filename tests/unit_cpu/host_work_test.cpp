@@ -77,6 +77,19 @@ TEST(HostWork, CopiesEveryByteOnce) {
   }
 }
 
+// A byte of each page and no other, none behind the end.
+TEST(HostWork, TouchesEveryPage) {
+  constexpr uint64_t kPageBytes = 4096;
+  for (const uint32_t threads : {1u, 3u})
+    for (const uint64_t bytes : {uint64_t{0}, uint64_t{1}, kPageBytes, 3 * kPageBytes + 1, (uint64_t{9} << 20) + 77}) {
+      Pool pool(threads);
+      std::vector<char> memory(bytes + 2 * kPageBytes, 'x');
+      touch_pages(pool, memory.data(), bytes);
+      for (uint64_t i = 0; i < memory.size(); ++i)
+        ASSERT_EQ(i < bytes && i % kPageBytes == 0 ? 0 : 'x', memory[i]) << bytes << ", " << i;
+    }
+}
+
 TEST(HostWork, PartsCoverEverythingOnce) {
   Pool pool(4);
   for (const uint64_t n : {uint64_t{0}, uint64_t{1}, uint64_t{63}, uint64_t{1000003}}) {

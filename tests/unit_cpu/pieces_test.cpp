@@ -117,6 +117,11 @@ TEST(Pieces, SortsAsTheWholeIsSorted) {
   });
 }
 
+// Scratch memory that is long enough for its pages to be had beforehand.
+TEST(Pieces, SortsInPlaceThroughLongScratchMemory) {
+  expect_same(make_call(Operation::kSort, GSORT_U32, 0, (uint64_t{1} << 23) + 3), 24 * kMegabyte, true);
+}
+
 TEST(Pieces, PairsAreStable) {
   for_all_inputs([](gsort_dtype t, uint32_t shape, const KeyOrder &order, uint32_t turn) {
     constexpr uint32_t kValueBytes[] = {1, 2, 3, 4, 8, 16, 65, 200};
