@@ -143,17 +143,25 @@ uint64_t PinnedRing::bytes_of(const std::vector<PieceCopy> &copies) {
   return bytes;
 }
 
-// Short copies go in smaller pieces, so that all threads have some and the first is soon on the bus.
+// Short copies go in smaller pieces, so that all threads have some and the first is soon on the bus. Each copy in equal
+// ones: what is a little longer than a piece makes no second one, which would cost as many calls as the first.
 std::vector<PieceCopy> PinnedRing::cut(const std::vector<PieceCopy> &copies, uint32_t workers) {
   uint64_t piece_bytes = bytes_of(copies) / (kPiecesMin * workers) / kPieceBytesMin * kPieceBytesMin;
   if (piece_bytes < kPieceBytesMin) piece_bytes = kPieceBytesMin;
   if (piece_bytes > kSlotBytes) piece_bytes = kSlotBytes;
   std::vector<PieceCopy> pieces;
-  for (const PieceCopy &copy : copies)
-    for (uint64_t offset = 0; offset < copy.bytes; offset += piece_bytes) {
+  for (const PieceCopy &copy : copies) {
+    const uint64_t least = (copy.bytes + kSlotBytes - 1) / kSlotBytes,
+                   near = (copy.bytes + piece_bytes / 2) / piece_bytes, count = near > least ? near : least;
+    if (count == 0) continue;
+    static_assert(kSlotBytes % kCutAlignment == 0, "a part that is rounded up fits a slot");
+    const uint64_t part = (copy.bytes + count - 1) / count,
+                   each = (part + kCutAlignment - 1) / kCutAlignment * kCutAlignment;
+    for (uint64_t offset = 0; offset < copy.bytes; offset += each) {
       const uint64_t rest = copy.bytes - offset;
-      pieces.push_back({copy.device + offset, copy.host + offset, rest < piece_bytes ? rest : piece_bytes});
+      pieces.push_back({copy.device + offset, copy.host + offset, rest < each ? rest : each});
     }
+  }
   return pieces;
 }
 

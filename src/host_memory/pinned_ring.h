@@ -51,6 +51,8 @@ class PinnedRing {
   static constexpr uint64_t kSlotBytes = uint64_t{2} << 20;
   // What a piece has at least: a copy of it hides its own launch. And into how many each thread's part is cut.
   static constexpr uint64_t kPieceBytesMin = uint64_t{128} << 10, kPiecesMin = 4;
+  // Pieces begin and end where pages and lines of caches do, if the copy does.
+  static constexpr uint64_t kCutAlignment = 4096;
 
   bool make();
   static uint64_t bytes_of(const std::vector<PieceCopy> &copies);

@@ -9,9 +9,11 @@
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "faults/cuda_calls.h"
+#include "host_memory/pinned_ring.h"
 #include "lifecycle/operations.h"
 #include "support/backend.h"
 #include "support/run.h"
@@ -566,6 +568,46 @@ TEST_F(MemoryRefused, CallsThatMustBeDoneInPiecesAreRefused) {
     EXPECT_FALSE(refusals.said("at once instead")) << refusals.log;
     EXPECT_TRUE(input_intact());
   }
+}
+
+// Copies of all lengths through the ring, both ways at once: every byte arrives, and none beside them.
+TEST(Ring, CopiesEveryByte) {
+  using namespace gsort_internal;
+  use_stand_in(ArrayPlace::kHost);
+  HostMemory memory(nullptr, nullptr, nullptr, 0);
+  Control control;
+  std::optional<PinnedRing> ring(std::in_place, memory, 0, 1);  // calls come in one order
+  constexpr uint64_t kSlot = uint64_t{2} << 20, kGap = 3;
+  const std::vector<uint64_t> lengths = {1,         4095,          4097,          (uint64_t{128} << 10) - 1,
+                                         kSlot - 1, kSlot,         kSlot + 1,     0,
+                                         3 * kSlot, 5 * kSlot + 7, kSlot * 3 / 2, 77};
+  uint64_t bytes = 0;
+  for (const uint64_t length : lengths) bytes += length + kGap;
+  std::vector<char> from[2], to[2];
+  for (int way : {0, 1}) {
+    from[way].resize(bytes), to[way].assign(bytes, 'x');
+    for (uint64_t i = 0; i < bytes; ++i) from[way][i] = static_cast<char>(i * 2654435761u >> (13 + way));
+  }
+  std::vector<PieceCopy> in, out;
+  uint64_t at = 0;
+  for (const uint64_t length : lengths) {
+    in.push_back({to[0].data() + at, from[0].data() + at, length});
+    out.push_back({from[1].data() + at, to[1].data() + at, length});
+    at += length + kGap;
+  }
+  PieceProgress progress{control, 0, 2 * bytes};
+  ASSERT_TRUE(ring->exchange({nullptr, in}, {nullptr, out}, progress));
+  EXPECT_EQ(2 * (bytes - kGap * lengths.size()), progress.done);
+  for (int way : {0, 1}) {
+    at = 0;
+    for (const uint64_t length : lengths) {
+      ASSERT_TRUE(std::equal(&from[way][at], &from[way][at] + length, &to[way][at])) << way << ", " << length;
+      at += length;
+      for (uint64_t end = at + kGap; at < end; ++at) ASSERT_EQ('x', to[way][at]) << way << ", behind " << length;
+    }
+  }
+  ring.reset();
+  use_real_device();
 }
 
 // After all tests: every function on the list was made to fail at least once.
