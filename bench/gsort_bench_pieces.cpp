@@ -2,7 +2,8 @@
 // Host arrays that are worked in pieces because the device may hold less: what calls take beside the copies of their
 // bytes, both ways at once, from and to the same arrays. Results are compared with a handle's that may hold them.
 //
-// usage: gsort_bench_pieces [ELEMENTS_LOG2 [LIMIT_MIB [log]]]      (default: 28 512; log: what the library tells)
+// usage: gsort_bench_pieces [ELEMENTS_LOG2 [LIMIT_MIB [log]]]      (default: 28 512; log: what the library tells of its
+// trips)
 #include <cuda_runtime_api.h>
 #include <sys/mman.h>
 
@@ -35,7 +36,10 @@ gsort *make(uint64_t limit_bytes, bool logs) {
   options.struct_size = sizeof options;
   options.backend = GSORT_BACKEND_CUDA;
   options.device_memory_limit_bytes = limit_bytes;
-  if (logs) options.log = [](void *, const char *line) { std::printf("    | %s\n", line); };
+  if (logs)
+    options.log = [](void *, const char *line) {
+      if (std::strstr(line, "sort in pieces") != nullptr) std::printf("    | %s\n", line);
+    };
   gsort *g = nullptr;
   if (gsort_create(&options, &g) != GSORT_OK) give_up("gsort_create", gsort_error_message(nullptr));
   return g;
