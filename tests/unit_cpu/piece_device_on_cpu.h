@@ -78,23 +78,12 @@ class PieceDeviceOnCpu : public PieceDevice {
     // The three go in any order on a device.
     if (steps % 2 == 0 && work != nullptr) run(*work);
     bool cancelled = false;
-    for (const PieceCopy &copy : in) {
-      try {
-        progress.control.checkpoint(progress.done, progress.total);
-      } catch (const Error &) {
-        cancelled = true;
-        break;
-      }
-      expect_inside(copy.device, copy.bytes);
-      std::memcpy(copy.device, copy.host, copy.bytes);
-      bytes_in += copy.bytes;
-      progress.done = progress.reached(copy.bytes);
-    }
-    for (const PieceCopy &copy : out) {
-      expect_inside(copy.device, copy.bytes);
-      std::memcpy(copy.host, copy.device, copy.bytes);
-      bytes_out += copy.bytes;
-      progress.done = progress.reached(copy.bytes);
+    if (steps % 4 < 2) {
+      cancelled = !copy_in(in, progress);
+      copy_out(out, progress);
+    } else {
+      copy_out(out, progress);
+      cancelled = !copy_in(in, progress);
     }
     if (cancelled) throw Error(GSORT_ERROR_CANCELLED, "cancelled");
     progress.control.checkpoint(progress.done, progress.total);
@@ -104,6 +93,31 @@ class PieceDeviceOnCpu : public PieceDevice {
 
  private:
   static constexpr uint64_t kRedZone = 256;
+
+  // False: the call is to stop.
+  bool copy_in(const std::vector<PieceCopy> &copies, PieceProgress &progress) {
+    for (const PieceCopy &copy : copies) {
+      try {
+        progress.control.checkpoint(progress.done, progress.total);
+      } catch (const Error &) {
+        return false;
+      }
+      expect_inside(copy.device, copy.bytes);
+      std::memcpy(copy.device, copy.host, copy.bytes);
+      bytes_in += copy.bytes;
+      progress.done = progress.reached(copy.bytes);
+    }
+    return true;
+  }
+
+  void copy_out(const std::vector<PieceCopy> &copies, PieceProgress &progress) {
+    for (const PieceCopy &copy : copies) {
+      expect_inside(copy.device, copy.bytes);
+      std::memcpy(copy.host, copy.device, copy.bytes);
+      bytes_out += copy.bytes;
+      progress.done = progress.reached(copy.bytes);
+    }
+  }
 
   void expect_inside(const void *at, uint64_t bytes) const {
     const char *const begin = static_cast<const char *>(at);
