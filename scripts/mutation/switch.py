@@ -13,6 +13,11 @@ HEADER = """\
 #define GSORT_MUTANT_H_
 #include <asm/unistd.h>
 #define GSORT_MUTANT_SHARED __attribute__((weak, visibility("hidden")))
+#ifdef __CUDACC__  /* host code's changes alone: on a device none is on */
+#define GSORT_MUTANT_ANYWHERE __host__ __device__
+#else
+#define GSORT_MUTANT_ANYWHERE
+#endif
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -47,8 +52,12 @@ constexpr
 #define GSORT_MUTANT_RUNS 1
 static
 #endif
-inline __attribute__((always_inline)) int gsort_mutant(int number) {
+inline GSORT_MUTANT_ANYWHERE __attribute__((always_inline)) int gsort_mutant(int number) {
+#ifdef __CUDA_ARCH__
+  return (void)number, 0;
+#else
   return GSORT_MUTANT_RUNS ? (gsort_mutant_seen[number] = 1, number == gsort_mutant_chosen) : 0;
+#endif
 }
 #endif
 """
@@ -256,14 +265,14 @@ class Switched:
         walk(0, len(self.code), 0)
         return "".join(out), places
 
-    def at(self, line, column):
+    def at(self, line, column=None):
         """The changes that stand at a place of the rendered text: the innermost ones, or all of the line."""
         start = 0
         for _ in range(line - 1):
             start = self.text.find("\n", start) + 1
         stop = (self.text + "\n").find("\n", start)
-        place = start + column - 1
-        around = [p for p in self.places if p[0] <= place < p[1]]
+        place = start + (column or 1) - 1
+        around = [p for p in self.places if column and p[0] <= place < p[1]]
         if around:
             least = min(p[1] - p[0] for p in around)
             return [p[2] for p in around if p[1] - p[0] == least]

@@ -4,16 +4,17 @@
 Each unit is run once without a mutant, which tells how long it takes and which changes it reaches: a mutant is shown
 to the units that reach its change alone.
 """
+import concurrent.futures
 import dataclasses
 import hashlib
 import os
 import pathlib
 import pickle
 import re
-import resource
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -22,10 +23,17 @@ PROGRAMS = """all_lengths allocator argsort_rank arguments callbacks cancel conc
 float_environment fork merge pairs reduce scan segments shapes signals sort sum test_tools threads topk topk_rows
 topk_segments typed""".split()
 UNITS = {"gsort_unit_cpu": "unit_cpu", "gsort_unit_plan": "unit_plan"}
-CUDA_PROGRAMS = ["gsort_test_cuda_faults"]
+# And at that of the CUDA engine: its failures, on a stand-in where there is no GPU, and on a GPU its results.
+CUDA_FAULTS = "gsort_test_cuda_faults"
+GPU_PROGRAMS = """sort pairs argsort_rank merge segments topk topk_rows topk_segments sum reduce scan typed all_lengths
+arguments cancel callbacks concurrency float_environment fork gpu_only contexts graphs host_arrays stress shapes
+batch""".split()
 # Of a processor. Units that take longer are left out: a mutant is shown to hundreds of others.
 LONGEST_SECONDS = 30
-STILL_SECONDS = 60
+# Without a word: beside ten times as long as without a mutant.
+STILL_SECONDS = 30
+# Of one process, against mutants that ask for all there is; a GPU's driver asks for more addresses than a machine has.
+MEMORY_KIB, FILE_BLOCKS = 12 << 20, 16 << 20
 # A few calls of the tests whose length is a question of patience.
 ENVIRONMENT = {"GSORT_SHAPES_SECONDS": "60", "GSORT_SHAPES_CALLS": "250", "GSORT_SHAPES_LENGTHS": "130",
                "GSORT_SHAPES_PATIENCE": "20", "GSORT_SHAPES_LANES": "2"}
@@ -36,41 +44,67 @@ class Unit:
     name: str
     command: list
     folder: str
-    seconds: float = 0
+    gpu: bool = False
+    seconds: float = 0  # of a processor
+    waited: float = 0   # by the clock
     seen: bytes = b""
 
 
-def run(unit, environment, seconds):
-    """Exit status; not 0 where it took more than so many seconds of a processor, 124 where it stood still. Whatever else
-    the machine does: a slow run is no failed one."""
-    limited = ["sh", "-c", 'ulimit -t "$0"; exec "$@"', str(int(seconds) + 1), *unit.command]
+# Killed with all that it has started. Before Python 3.11 Popen knows no process_group.
+IN_A_GROUP = {"process_group": 0} if sys.version_info >= (3, 11) else {"preexec_fn": os.setpgrp}
+
+
+def run(unit, environment, seconds, still=None):
+    """(exit status, seconds of a processor): not 0 where it took more than so many of them, 137 where it stood still.
+    Whatever else the machine does: a slow run is no failed one."""
+    memory = "" if unit.gpu else f"ulimit -v {MEMORY_KIB};"
+    limited = ["sh", "-c", f'ulimit -c 0; ulimit -f {FILE_BLOCKS}; {memory} ulimit -t "$0"; exec "$@"',
+               str(int(seconds) + 1), *unit.command]
     with subprocess.Popen(limited, cwd=unit.folder, env=environment, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, process_group=0) as process:
+                          stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, **IN_A_GROUP) as process:
+        timer = threading.Timer(still or STILL_SECONDS + 10 * unit.waited, kill_group, [process.pid])
+        timer.start()
         try:
-            return process.wait(STILL_SECONDS + 20 * seconds)
-        except subprocess.TimeoutExpired:
-            return 124
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
         finally:
-            try:
-                os.killpg(process.pid, 9)
-            except ProcessLookupError:
-                pass
+            timer.cancel()
+            kill_group(process.pid)
+        return process.returncode, usage.ru_utime + usage.ru_stime
 
 
-def gtest_units(program, name):
-    listed = subprocess.run([program, "--gtest_list_tests", "--gtest_filter=-*cuda_*"], capture_output=True, text=True,
-                            timeout=60, check=True).stdout
+def kill_group(group):
+    try:
+        os.killpg(group, 9)
+    except ProcessLookupError:
+        pass
+
+
+# In the names of tests, and in their parameters', that need a GPU.
+GPU_MARK = "cuda_"
+
+
+def gtest_units(program, name, gpu, apart=False):
+    """Those that need no GPU, or those that do; `apart`: each parameter's is a unit of its own."""
+    listed = subprocess.run([str(program), "--gtest_list_tests"], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                            universal_newlines=True, timeout=300, check=True).stdout
     suite = ""
     tests = {}
     for line in listed.splitlines():
-        if match := re.match(r"(\S+\.)(\s|$)", line):
-            suite = match[1]
-        elif match := re.match(r"  (\S+)", line):
-            test = match[1].split("/")[0]
-            tests[f"{suite}{test}"] = f"{suite}{test}" + ("/*" if "/" in match[1] else "")
+        suite_match, test_match = re.match(r"(\S+\.)(\s|$)", line), re.match(r"  (\S+)", line)
+        if suite_match:
+            suite = suite_match[1]
+        elif test_match and (GPU_MARK in suite + test_match[1]) == gpu:
+            test, _, parameter = test_match[1].partition("/")
+            mark = f"*{GPU_MARK}*" if gpu else f"*-*{GPU_MARK}*"
+            if apart or not parameter:
+                tests[suite + test_match[1]] = suite + test_match[1]
+            else:
+                tests[suite + test] = f"{suite}{test}/{mark}"
     for test, wanted in tests.items():
-        yield Unit(f"{name}: {test}", [str(program), f"--gtest_filter={wanted}-*cuda_*", "--gtest_brief=1",
-                                       "--gtest_fail_fast"], str(program.parent))
+        yield Unit(f"{name}: {test}{' on a GPU' if gpu else ''}",
+                   [str(program), "--gtest_brief=1", "--gtest_fail_fast", f"--gtest_filter={wanted}"],
+                   str(program.parent), gpu)
 
 
 def python_units(folder):
@@ -82,21 +116,21 @@ def python_units(folder):
 
 
 def units_of(tree, build, cuda):
-    """All units, by the names of what is to be built for them."""
-    programs = {name: build / "tests" / name for name in
-                (CUDA_PROGRAMS if cuda else [f"gsort_test_{p}" for p in PROGRAMS] + ["gsort_test_host_faults"])}
-    if not cuda:
-        programs |= {name: build / "tests" / folder / name for name, folder in UNITS.items()}
-        programs["gsort_unit_plan"] = build / "tests" / "gsort_unit_plan"
-    units = [u for name, program in programs.items() for u in gtest_units(program, name.removeprefix("gsort_"))]
-    if not cuda:
-        fuzz = build / "tests" / "fuzz"
-        for name, list_name in (("gsort_test_fuzz", "corpus.txt"), ("gsort_test_fuzz_tool", "corpus_tool.txt")):
-            units.append(Unit(f"{name}: random", [str(fuzz / name), "4000"], str(fuzz)))
-            units.append(Unit(f"{name}: corpus", [str(fuzz / name), "--corpus", str(tree / "tests/fuzz" / list_name)],
-                              str(fuzz)))
-        units += python_units(tree / "tests" / "tool")
-    return units
+    """All units of what was built."""
+    tests = build / "tests"
+    if cuda:
+        units = [u for gpu in (False, True) for u in gtest_units(tests / CUDA_FAULTS, CUDA_FAULTS, gpu, True)]
+        return units + [u for p in GPU_PROGRAMS for u in gtest_units(tests / f"gsort_test_{p}", f"test_{p}", True)]
+    programs = {name: tests / name for name in [f"gsort_test_{p}" for p in PROGRAMS] + ["gsort_test_host_faults"]}
+    programs.update({name: tests / folder / name for name, folder in UNITS.items()})
+    programs["gsort_unit_plan"] = tests / "gsort_unit_plan"
+    units = [u for name, program in programs.items() for u in gtest_units(program, name[len("gsort_"):], False)]
+    fuzz = tests / "fuzz"
+    for name, list_name in (("gsort_test_fuzz", "corpus.txt"), ("gsort_test_fuzz_tool", "corpus_tool.txt")):
+        units.append(Unit(f"{name}: random", [str(fuzz / name), "4000"], str(fuzz)))
+        units.append(Unit(f"{name}: corpus", [str(fuzz / name), "--corpus", str(tree / "tests/fuzz" / list_name)],
+                          str(fuzz)))
+    return units + list(python_units(tree / "tests" / "tool"))
 
 
 def environment_of(build, **more):
@@ -109,42 +143,44 @@ def measure(unit, build, count):
     with tempfile.NamedTemporaryFile() as seen:
         seen.write(bytes(count))
         seen.flush()
-        begin = resource.getrusage(resource.RUSAGE_CHILDREN)
-        status = run(unit, environment_of(build, GSORT_MUTANT_SEEN=seen.name), LONGEST_SECONDS)
-        end = resource.getrusage(resource.RUSAGE_CHILDREN)
-        unit.seconds = end.ru_utime + end.ru_stime - begin.ru_utime - begin.ru_stime
+        begin = time.monotonic()
+        status, unit.seconds = run(unit, environment_of(build, GSORT_MUTANT_SEEN=seen.name), LONGEST_SECONDS, 900)
+        unit.waited = time.monotonic() - begin
         unit.seen = pathlib.Path(seen.name).read_bytes()
     if unit.seconds > LONGEST_SECONDS:
         return "takes too long"
     return {0: "", 77: "skipped"}.get(status, f"fails without a mutant (status {status})")
 
 
-def measured(units, switched, count, cache, prepared):
-    """The units that can be used, measured. What was measured of the same program and sources is kept in `cache`."""
-    if prepared:
-        found = {name: value for (name, _), value in pickle.loads(cache.read_bytes()).items() if not value[0]}
-        for unit in units:
-            unit.seconds, unit.seen = found.get(unit.name, ("", 0, b""))[1:]
-        return [u for u in units if u.name in found]
+def measured(units, switched, count, cache, jobs):
+    """The units that can be used, measured, as many at once as there will be. What was measured of the same program and
+    sources is kept in `cache`."""
     sources = "".join(s.text for s in switched.sources.values())
     known = pickle.loads(cache.read_bytes()) if cache.exists() else {}
     digests = {}
-    now = {}
-    for unit in units:
-        program = unit.command[0] if os.sep in unit.command[0] else sorted(pathlib.Path(unit.folder).glob("*.py"))
-        if str(program) not in digests:
-            files = [pathlib.Path(program)] if isinstance(program, str) else program
-            digests[str(program)] = hashlib.sha256(sources.encode() + b"".join(f.read_bytes() for f in files)).digest()
-        key = (unit.name, digests[str(program)])
+
+    def key_of(unit):
+        program = unit.command[0] if os.sep in unit.command[0] else unit.folder
+        if program not in digests:
+            files = [pathlib.Path(program)] if program != unit.folder else sorted(pathlib.Path(program).glob("*.py"))
+            digests[program] = hashlib.sha256(sources.encode() + b"".join(f.read_bytes() for f in files)).digest()
+        return unit.name, digests[program]
+
+    def one(unit):
+        key = key_of(unit)
         if key not in known:
-            known[key] = (measure(unit, switched.build, count), unit.seconds, unit.seen)
+            known[key] = (measure(unit, switched.build, count), unit.seconds, unit.waited, unit.seen)
             if known[key][0] not in ("", "skipped"):
                 print(f"mutants: left out, for it {known[key][0]}: {unit.name}", flush=True)
-        why, unit.seconds, unit.seen = now[key] = known[key]
-    cache.write_bytes(pickle.dumps(now))
-    usable = {name for (name, _), (why, _, _) in now.items() if not why}
-    return [u for u in units if u.name in usable]
+        why, unit.seconds, unit.waited, unit.seen = known[key]
+        return why == ""
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        usable = list(pool.map(one, units))
+    cache.write_bytes(pickle.dumps({key_of(u): known[key_of(u)] for u in units}))
+    return [u for u, use in zip(units, usable) if use]
 
 
 def limit_of(unit):
-    return 3 * unit.seconds + 2
+    """A thread that waits for a GPU takes a processor, for as long as the GPU has other work."""
+    return 10 * unit.seconds + 20 if unit.gpu else 3 * unit.seconds + 2
