@@ -53,6 +53,16 @@ class External(tool_case.ToolCase):
     self.assertEqual(self.same(["-t,", "-k2", "-r"], path, "100K"), want)
     self.assertEqual(len(self.same(["-t,", "-k2", "-u"], path, "100K").splitlines()), 5)
 
+  def test_lines_that_begin_with_a_mark(self):
+    """A byte order mark is left out where a file begins, and nowhere else, wherever a run of sorted lines begins."""
+    generator = random.Random(6)
+    lines = [b"\xef\xbb\xbf%d,%d" % (i, generator.randrange(10**6)) for i in range(20000)]
+    path = self.file("in.csv", test_lines.text(lines))
+    lines[0] = lines[0][3:]
+    want = test_lines.text(sorted(lines, key=lambda line: int(line.split(b",")[1])))
+    for limit in ("10K", "100K"):
+      self.assertEqual(self.same(["-t,", "-k2"], path, limit), want)
+
   def test_one_long_line_and_blank_ones(self):
     digits = b"9" * 100000
     path = self.file("in.txt", b"5\n" + digits + b"\n\n\n3\n\n")
