@@ -11,6 +11,7 @@ import re
 HEADER = """\
 #ifndef GSORT_MUTANT_H_
 #define GSORT_MUTANT_H_
+#pragma GCC system_header
 #include <asm/unistd.h>
 #define GSORT_MUTANT_SHARED __attribute__((weak, visibility("hidden")))
 #ifdef __CUDACC__  /* host code's changes alone: on a device none is on */

@@ -115,8 +115,8 @@ def python_units(folder):
                 yield Unit(f"tool: {test.id()}", ["python3", "-B", "-m", "unittest", "-f", test.id()], str(folder))
 
 
-def units_of(tree, build, cuda):
-    """All units of what was built."""
+def units_of(tree, build, cuda, tool_alone=False):
+    """All units of what was built, or those that look at the tool."""
     tests = build / "tests"
     if cuda:
         units = [u for gpu in (False, True) for u in gtest_units(tests / CUDA_FAULTS, CUDA_FAULTS, gpu, True)]
@@ -125,6 +125,8 @@ def units_of(tree, build, cuda):
     programs.update({name: tests / folder / name for name, folder in UNITS.items()})
     programs["gsort_unit_plan"] = tests / "gsort_unit_plan"
     units = [u for name, program in programs.items() for u in gtest_units(program, name[len("gsort_"):], False)]
+    if tool_alone:
+        units = []
     fuzz = tests / "fuzz"
     for name, list_name in (("gsort_test_fuzz", "corpus.txt"), ("gsort_test_fuzz_tool", "corpus_tool.txt")):
         units.append(Unit(f"{name}: random", [str(fuzz / name), "4000"], str(fuzz)))
