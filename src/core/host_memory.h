@@ -62,6 +62,8 @@ class HostMemory {
     held_bytes_.fetch_sub(rounded);
   }
   bool is_callers() const { return allocate_ != nullptr; }
+  // Whether nobody counts what is held: blocks of some size stay for the next call.
+  bool keeps_blocks() const { return allocate_ == nullptr && limit_bytes_ == 0; }
   // In use and kept.
   uint64_t held_bytes() const { return held_bytes_.load(); }
   uint64_t kept_bytes() const {
@@ -86,9 +88,7 @@ class HostMemory {
 
   static unsigned long long ull(uint64_t v) { return v; }
 
-  bool keeps(uint64_t bytes) const {
-    return allocate_ == nullptr && limit_bytes_ == 0 && bytes >= kKeptBytesMin && bytes <= kKeptBytesMax;
-  }
+  bool keeps(uint64_t bytes) const { return keeps_blocks() && bytes >= kKeptBytesMin && bytes <= kKeptBytesMax; }
   // Sizes that are kept are rounded to an eighth of a power of two, so that calls of similar sizes share blocks.
   uint64_t round_up(uint64_t bytes) const {
     uint64_t grain = kAlignment;

@@ -21,7 +21,7 @@ constexpr uint64_t kOrderLookItems = 1 << 10;   // compared before the next look
 template <class K>
 bool range_is_ordered(const KeyCodec<K> &codec, const K *keys, Range range, bool reversed) {
   if (const SelectKernels<K> *const kernels = select_kernels(K{}))
-    return kernels->in_order(codec, keys + range.begin, range.size(), reversed);
+    return kernels->ordered(codec, keys + range.begin, range.size(), reversed) == range.size();
   bool ordered = true;
   with_encoder(codec, [&](auto encode) {
     for (uint64_t begin = range.begin; begin < range.end && ordered; begin += kOrderLookItems) {
@@ -44,13 +44,18 @@ bool keys_are_ordered(Context &context, const KeyCodec<K> &codec, const K *keys,
   // Most keys are not, and say so at once.
   const uint64_t few = min_u64(n - 1, kOrderLookItems / 16);
   if (!range_is_ordered(codec, keys, {0, few}, reversed)) return false;
+  // If the last is the first, they are in order if all are.
+  const SelectKernels<K> *const kernels = select_kernels(K{});
+  const bool one_value = kernels != nullptr && keys[0] == keys[n - 1];
   const uint64_t chunks = divide_up(n, kOrderChunkItems);
   std::atomic<bool> ordered{true};
   context.for_each(chunks, [&](uint64_t c, uint32_t) {
     if (context.stopped() || !ordered.load(std::memory_order_relaxed)) return;
     Range range = part_of(n, c, chunks, kLineBytes);
     if (range.end == n) --range.end;  // the last key has none behind it
-    if (!range_is_ordered(codec, keys, range, reversed)) ordered.store(false, std::memory_order_relaxed);
+    if (one_value ? !kernels->all_are(keys + range.begin, range.size(), keys[0])
+                  : !range_is_ordered(codec, keys, range, reversed))
+      ordered.store(false, std::memory_order_relaxed);
   });
   return !context.stopped() && ordered.load(std::memory_order_relaxed);
 }

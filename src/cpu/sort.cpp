@@ -5,6 +5,7 @@
 #include "cpu/operations.h"
 #include "cpu/ordered_keys.h"
 #include "cpu/record_sort.h"
+#include "cpu/sorted_runs.h"
 #include "cpu/vector/target.h"
 #include "cpu/vector_sort.h"
 
@@ -98,7 +99,8 @@ void sort_keys(Context &context, const KeyCodec<K> &codec, const K *in, K *out, 
     limit_vector_threads<K>(context, n);
     VectorSort<K> sort(context, *kernels, codec, n);
     context.begin(context.threads() > 1 ? 2 * n : n);
-    if (n < kOrderLookItems || !sort_ordered_keys(context, codec, in, out, n)) {
+    if (n < kOrderLookItems ||
+        (!sort_ordered_keys(context, codec, in, out, n) && !SortedRuns<K>::sort(context, codec, in, out, n))) {
       if (context.control.has_log())
         context.control.log("cpu sort: n = %llu, %u-byte keys, %s vectors, %u threads",
                             static_cast<unsigned long long>(n), static_cast<uint32_t>(sizeof(K)),

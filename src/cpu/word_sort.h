@@ -44,7 +44,9 @@ class WordSort {
     const W index_mask = static_cast<W>((W{1} << index_bits_) - 1);
     for (uint32_t i = 0; i < count_; ++i) b.set(i, a_, static_cast<uint32_t>(words_[i] & index_mask));
     constexpr KeyCodec<K> ordered{0, 0, 0};
-    if (dropped_bits_ == 0 || select_kernels(K{})->in_order(ordered, b.keys, count_ - 1, false)) return true;
+    if (dropped_bits_ == 0 ||
+        select_kernels(K{})->ordered(ordered, b.keys, count_ - 1, false) == count_ - 1)
+      return true;
     return sort_ties(b);
   }
 

@@ -117,6 +117,34 @@ TEST_P(EachTarget, SortsKeysInOrderButForOne) {
   });
 }
 
+// Runs in order and in the reverse order behind each other, of about equal or very unequal lengths, with many equal
+// keys or few, now and then spoilt by a key.
+TEST_P(EachTarget, SortsRunsThatAreThere) {
+  for_each_order([&](auto tag, const KeyOrder &order) {
+    using U = typename decltype(tag)::type;
+    const KeyCodec<U> codec = make_codec<U>(order);
+    for (const uint64_t n : {uint64_t{4096}, uint64_t{5001}, uint64_t{300007}}) {
+      if (n > 100000 && sizeof(U) < 4) continue;
+      for (uint64_t runs = 2; runs <= 5; ++runs) {
+        const U mask = random_() % 2 == 0 ? static_cast<U>(~U{0}) : U{63};
+        std::vector<U> keys(n);
+        for (U &key : keys) key = static_cast<U>(random_()) & mask;
+        for (uint64_t r = 0, begin = 0; r < runs; ++r) {
+          const uint64_t end = r + 1 == runs ? n : begin + (n - begin) * (1 + random_() % 3) / 6;
+          const auto first = keys.begin() + static_cast<std::ptrdiff_t>(begin),
+                     last = keys.begin() + static_cast<std::ptrdiff_t>(end);
+          std::sort(first, last);
+          if (random_() % 2 == 0) std::reverse(first, last);
+          begin = end;
+        }
+        if (random_() % 4 == 0) keys[random_() % n] = static_cast<U>(random_());
+        for (U &key : keys) key = codec.decode(key);
+        check_sort(order, keys);
+      }
+    }
+  });
+}
+
 // Keys that are the greatest or least there are, alone and beside others: what kernels fill vectors up with.
 TEST_P(EachTarget, SortsTheGreatestAndLeastKeys) {
   for_each_order([&](auto tag, const KeyOrder &order) {

@@ -137,36 +137,58 @@ uint64_t keys_by_bound(const KeyCodec<K> &codec, const K *keys, uint64_t n, K bo
                               : find_keys<K, false, kEqual>(codec, keys, n, bound, indices, room, count);
 }
 
-template <class K, bool kNanLast>
-HWY_NOINLINE bool find_order(const KeyCodec<K> &codec, const K *keys, uint64_t n, bool reversed) {
+// The kinds of keys of which the order is looked for: a sign changes no other bit, it does, or NaNs are last.
+enum class Signs { kPlain, kFlip, kNanLast };
+
+template <class K, Signs kSigns>
+HWY_NOINLINE uint64_t find_order(const KeyCodec<K> &codec, const K *keys, uint64_t n, bool reversed) {
   const KeyTag<K> d;
   const size_t lanes = hn::Lanes(d), group = 4 * lanes;
-  const KeyEncoder<K, kNanLast> encode(codec);
+  const KeyEncoder<K, kSigns == Signs::kNanLast> encoder(codec);
+  const auto mask = broadcast<K>(static_cast<K>(codec.mask_positive ^ KeyCodec<K>::kTop));
+  const auto encode = [&](KeyVec<K> v) HWY_ATTR { return kSigns == Signs::kPlain ? hn::Xor(v, mask) : encoder(v); };
   const uint64_t first = reversed ? 1 : 0, second = 1 - first;
   const auto wrong = [&](uint64_t i) HWY_ATTR {
     return hn::Gt(encode(load_bits(keys + i + first)), encode(load_bits(keys + i + second)));
   };
-  if (n < group) {
-    for (uint64_t i = 0; i < n; ++i)
-      if (codec.encode(keys[i + first]) > codec.encode(keys[i + second])) return false;
-    return true;
+  uint64_t i = 0;
+  while (n >= group && i < n) {
+    const uint64_t at = i + group <= n ? i : n - group;  // the last group lies over the one before
+    const auto any = hn::Or(hn::Or(wrong(at), wrong(at + lanes)), hn::Or(wrong(at + 2 * lanes), wrong(at + 3 * lanes)));
+    if (!hn::AllFalse(d, any)) break;
+    i = at + group;
   }
-  for (uint64_t next = 0; next < n; next += group) {
-    const uint64_t i = next + group <= n ? next : n - group;  // the last group lies over the one before
-    const auto any = hn::Or(hn::Or(wrong(i), wrong(i + lanes)), hn::Or(wrong(i + 2 * lanes), wrong(i + 3 * lanes)));
-    if (!hn::AllFalse(d, any)) return false;
-  }
-  return true;
+  while (i < n && codec.encode(keys[i + first]) <= codec.encode(keys[i + second])) ++i;
+  return i;
 }
 
 template <class K>
-bool in_order(const KeyCodec<K> &codec, const K *keys, uint64_t n, bool reversed) {
-  return codec.nan_count != 0 ? find_order<K, true>(codec, keys, n, reversed)
-                              : find_order<K, false>(codec, keys, n, reversed);
+uint64_t ordered(const KeyCodec<K> &codec, const K *keys, uint64_t n, bool reversed) {
+  if (codec.nan_count != 0) return find_order<K, Signs::kNanLast>(codec, keys, n, reversed);
+  return codec.mask_positive == codec.mask_negative ? find_order<K, Signs::kPlain>(codec, keys, n, reversed)
+                                                    : find_order<K, Signs::kFlip>(codec, keys, n, reversed);
 }
 
 template <class K>
-constexpr SelectKernels<K> kernels = {least<K>, keys_by_bound<K, false>, keys_by_bound<K, true>, in_order<K>};
+bool all_are(const K *keys, uint64_t n, K key) {
+  const KeyTag<K> d;
+  const size_t lanes = hn::Lanes(d), group = 4 * lanes;
+  const auto same = broadcast<K>(key);
+  const auto other = [&](uint64_t i) HWY_ATTR { return hn::Xor(load_bits(keys + i), same); };
+  uint64_t i = 0;
+  while (n >= group && i < n) {
+    const uint64_t at = i + group <= n ? i : n - group;  // as above
+    const auto any = hn::Or(hn::Or(other(at), other(at + lanes)), hn::Or(other(at + 2 * lanes), other(at + 3 * lanes)));
+    if (!hn::AllTrue(d, hn::Eq(any, hn::Zero(d)))) return false;
+    i = at + group;
+  }
+  while (i < n && keys[i] == key) ++i;
+  return i == n;
+}
+
+template <class K>
+constexpr SelectKernels<K> kernels = {least<K>, keys_by_bound<K, false>, keys_by_bound<K, true>, ordered<K>,
+                                      all_are<K>};
 
 }  // namespace
 

@@ -29,9 +29,12 @@ struct SelectKernels {
   uint64_t (*equal)(const KeyCodec<K> &codec, const K *keys, uint64_t n, K bound, uint32_t *indices, uint64_t room,
                     uint64_t *count);
 
-  // Whether each of the first n keys comes no later than the one behind it, of which the last is keys[n]. `reversed`:
-  // no earlier.
-  bool (*in_order)(const KeyCodec<K> &codec, const K *keys, uint64_t n, bool reversed);
+  // How many of the first n keys, from the first on, come no later than the one behind them, of which the last is
+  // keys[n]. `reversed`: no earlier.
+  uint64_t (*ordered)(const KeyCodec<K> &codec, const K *keys, uint64_t n, bool reversed);
+
+  // Whether all n keys are `key`, bit for bit.
+  bool (*all_are)(const K *keys, uint64_t n, K key);
 };
 constexpr uint64_t kSelectRoom = 256;
 
