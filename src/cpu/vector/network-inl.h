@@ -42,6 +42,10 @@ class SortCoder {
   SignedOf<K> encode_one(K bits) const {
     return static_cast<SignedOf<K>>(static_cast<K>(encode_.encode(bits) ^ KeyCodec<K>::kTop));
   }
+  // The key that is encoded so.
+  SignedOf<K> raw_one(SignedOf<K> ordered) const {
+    return static_cast<SignedOf<K>>(encode_.decode(static_cast<K>(static_cast<K>(ordered) ^ KeyCodec<K>::kTop)));
+  }
   SignedOf<K> decode_one(SignedOf<K> ordered) const {
     return static_cast<SignedOf<K>>(decode_.decode(static_cast<K>(static_cast<K>(ordered) ^ KeyCodec<K>::kTop)));
   }

@@ -212,18 +212,24 @@ template <class K, bool kEncode>
 HWY_NOINLINE size_t count_least(const SortCoder<K> coder, const SignedOf<K> *keys, size_t n, SignedOf<K> least,
                                 SignedOf<K> greatest) {
   const KeyTag<K> d;
-  const auto low = hn::Set(d, least), high = hn::Set(d, greatest);
+  // As keys are before they are encoded, which spares encoding them.
+  const SignedOf<K> low_key = kEncode ? coder.raw_one(least) : least;
+  const SignedOf<K> high_key = kEncode ? coder.raw_one(greatest) : greatest;
+  const auto low = hn::Set(d, low_key), high = hn::Set(d, high_key);
+  constexpr size_t kGroup = 4 * kLanes<K>;
   size_t i = 0, count = 0;
-  for (; i + kLanes<K> <= n; i += kLanes<K>) {
-    const auto v = load_key<K, kEncode>(coder, keys + i);
-    const auto is_low = hn::Eq(v, low);
-    if (!hn::AllTrue(d, hn::Or(is_low, hn::Eq(v, high)))) return n + 1;
-    count += hn::CountTrue(d, is_low);
+  for (; i + kGroup <= n; i += kGroup) {
+    const auto a = hn::LoadU(d, keys + i), b = hn::LoadU(d, keys + i + kLanes<K>);
+    const auto c = hn::LoadU(d, keys + i + 2 * kLanes<K>), e = hn::LoadU(d, keys + i + 3 * kLanes<K>);
+    const auto a_low = hn::Eq(a, low), b_low = hn::Eq(b, low), c_low = hn::Eq(c, low), e_low = hn::Eq(e, low);
+    const auto ab = hn::And(hn::Or(a_low, hn::Eq(a, high)), hn::Or(b_low, hn::Eq(b, high)));
+    const auto ce = hn::And(hn::Or(c_low, hn::Eq(c, high)), hn::Or(e_low, hn::Eq(e, high)));
+    if (!hn::AllTrue(d, hn::And(ab, ce))) return n + 1;
+    count += hn::CountTrue(d, a_low) + hn::CountTrue(d, b_low) + hn::CountTrue(d, c_low) + hn::CountTrue(d, e_low);
   }
   for (; i < n; ++i) {
-    const SignedOf<K> key = kEncode ? coder.encode_one(static_cast<K>(keys[i])) : keys[i];
-    if (key != least && key != greatest) return n + 1;
-    count += key == least ? 1 : 0;
+    if (keys[i] != low_key && keys[i] != high_key) return n + 1;
+    count += keys[i] == low_key ? 1 : 0;
   }
   return count;
 }
