@@ -13,8 +13,9 @@ namespace gsort_internal {
 namespace {
 
 constexpr uint64_t kGatherChunkBytes = 1 << 20;
-constexpr uint64_t kFetchBytes = 1 << 19;  // values that are fetched out of order stay in the second-level cache
-constexpr uint64_t kFewItems = 256;        // fewer need no memory but 6 KiB of stack
+constexpr uint64_t kFewItems = 192;  // no more need no memory but some KiB of stack
+template <class V>
+constexpr uint64_t kFewItemsWith = sizeof(V) <= 8 ? kFewItems : kFewItems * 8 / sizeof(V);
 
 // Values of sizes that radix passes move along with the keys.
 struct alignas(1) Bytes16 {
@@ -30,95 +31,51 @@ struct PairBuffers {
   HostBuffer<V> values;
 };
 
-// Words of an ordered key and, below it, its index: no two are equal, so that whatever sorts them leaves the stable
-// order. Vectors sort them faster than passes move keys and indices apart.
-class IndexWords {
- public:
-  static bool serve(uint64_t n) { return sort_kernels(uint64_t{}) != nullptr && n <= (uint64_t{1} << 32); }
-
-  IndexWords(Context &context, uint64_t n)
-      : context_(context),
-        n_(n),
-        parts_(min_u64(divide_up(n, kWordsOfPart), kSplitChunksMax)),
-        words_(context.memory, n),
-        sort_(context, *sort_kernels(uint64_t{}), {0, 0, 0}, n) {}
-
-  // Throws if the context was stopped; nothing but the words has been written then.
-  void sort(const KeyCodec<uint32_t> &codec, const uint32_t *keys) {
-    context_.for_each(parts_, [&](uint64_t part, uint32_t) {
-      const Range range = part_of(n_, part, parts_, kLineBytes);
-      with_encoder(codec, [&](auto encode) {
-        for (uint64_t i = range.begin; i < range.end; ++i) words_[i] = static_cast<uint64_t>(encode(keys[i])) << 32 | i;
-      });
-    });
-    context_.throw_if_stopped();
-    sort_.run(words_.data(), words_.data(), n_);
-    context_.throw_if_stopped();
-  }
-
-  // Calls f(place, ordered key, index) for every word, on all threads.
-  template <class F>
-  void for_each(F &&f) const {
-    context_.for_each_unbroken(parts_, [&](uint64_t part, uint32_t) {
-      const Range range = part_of(n_, part, parts_, kLineBytes);
-      const uint64_t *const words = words_.data();
-      for (uint64_t i = range.begin; i < range.end; ++i)
-        f(i, static_cast<uint32_t>(words[i] >> 32), static_cast<uint32_t>(words[i]));
-    });
-  }
-
- private:
-  static constexpr uint64_t kWordsOfPart = 1 << 16;
-
-  Context &context_;
-  uint64_t n_, parts_;
-  HostBuffer<uint64_t> words_;
-  VectorSort<uint64_t> sort_;
-};
-
-// Leaves such words of few keys in order in `words`, on the calling thread alone.
-void sort_few_words(const KeyCodec<uint32_t> &codec, const uint32_t *keys, uint64_t n, uint64_t *words) {
-  constexpr KeyCodec<uint64_t> as_they_are{0, 0, 0};
-  with_encoder(codec, [=](auto encode) {
-    for (uint64_t i = 0; i < n; ++i) words[i] = static_cast<uint64_t>(encode(keys[i])) << 32 | i;
-  });
-  sort_kernels(uint64_t{})->sort(as_they_are, as_they_are, words, words, n);
+// Few records with 4-byte keys are sorted on the calling thread's stack. Leaves the ordered keys in `keys_out`, which
+// may be the keys' own array, and the values in that order in `values_out`.
+template <class V>
+void sort_few(const KeyCodec<uint32_t> &codec, const uint32_t *keys, V *values, uint64_t n, uint32_t *keys_out,
+              V *values_out) {
+  uint32_t ordered[kFewItems];
+  uint64_t words[kFewItems / 2];  // of 4 bytes
+  encode_keys(codec, keys, ordered, n);
+  sort_block_by_words(Records<uint32_t, V>{ordered, values}, Records<uint32_t, V>{keys_out, values_out},
+                      static_cast<uint32_t>(n), 32, true, words);
 }
 
+// On its own, as what follows, so that the arrays are no part of the frames of sorts of many.
 template <class V>
-void sort_few_fetching_values(Context &context, const Request &r) {
+__attribute__((noinline)) void sort_few_pairs(Context &context, const Request &r) {
   const KeyCodec<uint32_t> codec = make_codec<uint32_t>(r.order);
-  uint64_t words[kFewItems];
-  sort_few_words(codec, static_cast<const uint32_t *>(r.in), r.n, words);
+  V values[kFewItemsWith<V>];  // the output may be the input
+  std::memcpy(values, r.values_in, r.n * sizeof(V));
   uint32_t *const keys = static_cast<uint32_t *>(r.out);
-  for (uint64_t i = 0; i < r.n; ++i) keys[i] = static_cast<uint32_t>(words[i] >> 32);
+  sort_few(codec, static_cast<const uint32_t *>(r.in), values, r.n, keys, static_cast<V *>(r.values_out));
   decode_keys(codec, keys, r.n);
-  const V *const from = static_cast<const V *>(r.values_in);
-  V fetched[kFewItems];  // the output may be the input
-  for (uint64_t i = 0; i < r.n; ++i) fetched[i] = from[static_cast<uint32_t>(words[i])];
-  std::memcpy(r.values_out, fetched, r.n * sizeof(V));
   context.advance(2 * r.n);
 }
 
-// Pairs of as few as a second-level cache holds: values are fetched from where they lie once the order is known.
-template <class V>
-void sort_fetching_values(Context &context, const Request &r) {
-  const KeyCodec<uint32_t> codec = make_codec<uint32_t>(r.order);
-  const bool in_place = r.values_in == r.values_out;
-  limit_vector_threads<uint64_t>(context, r.n);
-  IndexWords words(context, r.n);
-  const HostBuffer<V> room(context.memory, in_place ? r.n : 0);
-  context.control.log("cpu sort_pairs: n = %llu, words of key and index, %u-byte values, %u threads",
-                      static_cast<unsigned long long>(r.n), r.value_bytes, context.threads());
-  words.sort(codec, static_cast<const uint32_t *>(r.in));
-  const V *const from = static_cast<const V *>(r.values_in);
-  V *const to = in_place ? room.data() : static_cast<V *>(r.values_out);
-  uint32_t *const keys = static_cast<uint32_t *>(r.out);
-  words.for_each([=](uint64_t place, uint32_t key, uint32_t index) {
-    keys[place] = codec.decode(key);
-    to[place] = from[index];
-  });
-  if (in_place) std::memcpy(r.values_out, to, r.n * sizeof(V));
+template <class I>
+__attribute__((noinline)) void argsort_few(const KeyCodec<uint32_t> &codec, const uint32_t *keys, uint64_t n,
+                                           I *indices) {
+  uint32_t ordered[kFewItems], places[kFewItems];
+  for (uint32_t i = 0; i < n; ++i) places[i] = i;
+  if constexpr (sizeof(I) == sizeof(uint32_t)) {
+    sort_few(codec, keys, places, n, ordered, indices);
+  } else {
+    uint32_t sorted[kFewItems];
+    sort_few(codec, keys, places, n, ordered, sorted);
+    for (uint64_t i = 0; i < n; ++i) indices[i] = sorted[i];
+  }
+}
+
+// Whether such few are sorted so, by vectors; others by no more threads than have enough to do.
+template <class K, class V>
+bool are_few(Context &context, uint64_t n) {
+  if (sizeof(K) != 4) return false;
+  if (n <= kFewItemsWith<V>) return sort_kernels(uint32_t{}) != nullptr;
+  limit_vector_threads<uint64_t>(context, n);
+  return false;
 }
 
 // Whether keys that are in order already were copied, with their values: a stable sort leaves them so.
@@ -135,8 +92,7 @@ bool copy_ordered_pairs(Context &context, const Request &r) {
 template <class K, class V>
 void sort_moving_values(Context &context, const Request &r) {
   if constexpr (sizeof(K) == 4) {
-    if (r.n <= kFetchBytes / sizeof(V) && IndexWords::serve(r.n))
-      return r.n <= kFewItems ? sort_few_fetching_values<V>(context, r) : sort_fetching_values<V>(context, r);
+    if (are_few<K, V>(context, r.n)) return sort_few_pairs<V>(context, r);
   }
   const PairBuffers<K, V> scratch(context.memory, r.n);
   RecordSort<K, V> sort(context, make_codec<K>(r.order), scratch.records(), r.n);
@@ -250,19 +206,9 @@ void argsort(Context &context, const Request &r, I *indices, const char *name) {
     return write_indices(context, indices, r.n);
   }
   if constexpr (sizeof(K) == 4) {
-    if (IndexWords::serve(r.n) && r.n <= kFewItems) {
-      uint64_t words[kFewItems];
-      sort_few_words(codec, static_cast<const K *>(r.in), r.n, words);
-      for (uint64_t i = 0; i < r.n; ++i) indices[i] = static_cast<I>(static_cast<uint32_t>(words[i]));
+    if (are_few<K, I>(context, r.n)) {
+      argsort_few(codec, static_cast<const K *>(r.in), r.n, indices);
       return context.advance(2 * r.n);
-    }
-    if (IndexWords::serve(r.n)) {
-      limit_vector_threads<uint64_t>(context, r.n);
-      IndexWords words(context, r.n);
-      context.control.log("cpu %s: n = %llu, words of key and index, %u threads", name,
-                          static_cast<unsigned long long>(r.n), context.threads());
-      words.sort(codec, static_cast<const K *>(r.in));
-      return words.for_each([=](uint64_t place, K, uint32_t index) { indices[place] = static_cast<I>(index); });
     }
   }
   const HostBuffer<K> sorted_keys(context.memory, r.n);

@@ -9,6 +9,7 @@
 
 #include "cpu/block_sort.h"
 #include "cpu/context.h"
+#include "cpu/pair_sort.h"
 #include "cpu/scatter.h"
 #include "cpu/word_sort.h"
 
@@ -19,10 +20,25 @@ constexpr uint64_t kBlockBytes = 256 * 1024;
 template <class K, class V>
 constexpr uint64_t kBlockItems = kBlockBytes / (sizeof(K) + kValueBytes<V>);
 
+// Records with 4-byte keys are split to as few as this, which words of 4 bytes sort: in more of them too many words
+// would agree. A run of somewhat more is not worth a split of its own.
+constexpr uint64_t kShortBlockItems = 1 << 12;
+constexpr uint64_t kShortRunItems = 1 << 13;
+// Pairs that partitions sort: what one of several threads takes, and what one alone does.
+constexpr uint64_t kPairItems = 1 << 16;
+constexpr uint64_t kPairItemsAlone = 1 << 20;
+
 constexpr uint32_t kSplitDigitBits = 8;
 constexpr uint32_t kSplitValues = 1u << kSplitDigitBits;
+// Splits for words need not be as fine: they make runs of about as many records as a network sorts. The runs are
+// neighbouring values of a finer digit, as a sample of the keys evens them out: floats crowd in few of those.
+constexpr uint32_t kSplitDigitBitsMin = 4;
+constexpr uint32_t kSplitRunBits = 9;
+constexpr uint32_t kMappedFinerBits = kMappedDigitBits - kSplitDigitBits;
+constexpr uint32_t kDrawsOfRun = 8;
+constexpr uint32_t kMappedLevels = 2;  // then digits as they are, so that whatever the sample, bits become fewer
 constexpr uint64_t kSplitChunkItems = 1 << 18;     // fine enough to share among threads and to cancel between
-constexpr uint64_t kSplitChunkItemsMin = 1 << 14;  // for 256 runs: enough that walking its counters does not show
+constexpr uint64_t kSplitChunkItemsMin = 1 << 13;  // for 256 runs: enough that walking its counters does not show
 constexpr uint64_t kSplitChunksMax = 512;
 // A run of up to this part of a thread's share is sorted by one thread: the threads end at about the same time, and
 // need not wait for each other at every step of every run.
@@ -34,9 +50,19 @@ class RecordSort {
   // For sorts of up to n_max records, as many as `scratch` holds. Allocates all it needs, writes nothing.
   RecordSort(Context &context, const KeyCodec<K> &codec, Records<K, V> scratch, uint64_t n_max)
       : context_(context), codec_(codec), scratch_(scratch), n_max_(n_max) {
-    if constexpr (kSortsByWords<K, V>)
-      if (sort_kernels(uint64_t{}) != nullptr)
-        words_ = HostBuffer<uint64_t>(context.memory, is_large(n_max) ? context.threads() * kBlockItems<K, V> : n_max);
+    if constexpr (kSortsByWords<K, V>) {
+      if (sort_kernels(uint64_t{}) != nullptr) {
+        if (sizeof(K) == 4) block_items_ = kShortBlockItems, run_items_ = kShortRunItems;
+        if (kSortsPairs && partition_kernels(uint64_t{})->beat_scatters && context.memory.keeps_blocks()) {
+          partition_ = partition_kernels(uint64_t{});
+          block_items_ = context.threads() == 1 ? kPairItemsAlone : kShortBlockItems;
+          run_items_ = context.threads() == 1 ? kPairItemsAlone : kPairItems;
+        }
+        words_of_thread_ = is_large(n_max) ? min_u64(run_items_, n_max) : n_max;
+        if (partition_ != nullptr) words_of_thread_ = PairSort::words_for(words_of_thread_);
+        words_ = HostBuffer<uint64_t>(context.memory, words_of_thread_ * (is_large(n_max) ? context.threads() : 1));
+      }
+    }
     if (!is_large(n_max)) return;
     context.prefer_large_pages(scratch.keys, n_max * sizeof(K));
     if constexpr (kHasValue<V>) context.prefer_large_pages(scratch.values, n_max * sizeof(V));
@@ -66,8 +92,10 @@ class RecordSort {
 
  private:
   static constexpr uint32_t kWidth = sizeof(K) * 8;
-  // Each level takes a full digit, except that the last takes what is left.
-  static constexpr uint32_t kLevelsMax = sizeof(K);
+  static constexpr bool kSortsPairs = std::is_same<K, uint32_t>::value && std::is_same<V, uint32_t>::value;
+  static constexpr bool kMapsDigits = kSortsByWords<K, V> && sizeof(K) == 4;
+  // Each level takes a digit, except that the last takes what is left.
+  static constexpr uint32_t kLevelsMax = kWidth / kSplitDigitBitsMin + kMappedLevels;
   static constexpr uint64_t kBoundsOfLevel = kSplitValues + 1;
 
   // Where a split's runs go and how their sort goes on: runs are made in `to`, and end, sorted, in `to` if final_is_to,
@@ -104,7 +132,14 @@ class RecordSort {
     return {own, own + kSplitValues, true, worker};
   }
 
-  static bool is_large(uint64_t n) { return n > kBlockItems<K, V>; }
+  bool is_large(uint64_t n) const { return n > block_items_; }
+  bool blocks_are_short() const { return run_items_ != kBlockItems<K, V>; }
+  uint32_t split_digit_bits(uint64_t n) const {
+    if (!blocks_are_short()) return kSplitDigitBits;
+    const uint32_t wanted = bit_width_of(n - 1);
+    if (wanted < kSplitRunBits + kSplitDigitBitsMin) return kSplitDigitBitsMin;
+    return wanted < kSplitRunBits + kSplitDigitBits ? wanted - kSplitRunBits : kSplitDigitBits;
+  }
   uint64_t split_chunks(uint64_t n, const Crew &crew) const {
     if (crew.alone) return 1;
     const uint64_t for_threads = min_u64(uint64_t{context_.threads()} * 2, divide_up(n, kSplitChunkItemsMin));
@@ -124,21 +159,77 @@ class RecordSort {
   }
 
   void sort_part(Records<K, V> from, Records<K, V> other, uint64_t n, uint32_t bits, bool to_other, uint32_t worker) {
-    uint64_t *const words = words_.count() == 0 ? nullptr : &words_[is_large(n_max_) ? worker * kBlockItems<K, V> : 0];
+    uint64_t *const words = words_.count() == 0 ? nullptr : &words_[is_large(n_max_) ? worker * words_of_thread_ : 0];
+    if constexpr (kSortsPairs) {
+      if (partition_ != nullptr && n > kShortBlockItems) {
+        PairSort(*partition_, from, other, to_other, words, n);
+        return;
+      }
+    }
     sort_block_by_words(from, other, static_cast<uint32_t>(n), bits, to_other, words);
   }
+
+  // What a split left: runs of keys that differ in no bit at or above `bits`, and in none at all if that is 0.
+  struct Runs {
+    uint32_t count, bits;
+  };
 
   // Level 0 reads raw keys, the others ordered ones.
   void split(const RecordSource<K, V> &source, uint64_t n, const Split &s, const Crew &crew) {
     const KeyCodec<K> codec = s.level == 0 ? codec_ : KeyCodec<K>{0, 0, 0};
     const uint32_t differing = bit_width_of(all_differing_bits(codec, source.keys, n, crew));
     const uint32_t bits = differing < s.bits ? differing : s.bits;
-    const uint32_t shift = bits > kSplitDigitBits ? bits - kSplitDigitBits : 0;
-    const Digit digit{shift, (1u << (bits - shift)) - 1};
+    if (bits == 0 && s.level > 0) {  // what is split is in `other`
+      if (s.final_is_to) s.to.copy(s.other, n);
+      decode_keys(codec_, s.final_records().keys, n);
+      return context_.advance(n);
+    }
+    const uint32_t digit_bits = split_digit_bits(n), shift = bits > digit_bits ? bits - digit_bits : 0;
     uint64_t *const bounds = crew.bounds + s.level * kBoundsOfLevel;
-    make_runs(codec, source, n, digit, s, bounds, crew);
+    Runs runs{1u << (bits - shift), shift};
+    if constexpr (kMapsDigits) {
+      const bool even_out = blocks_are_short() && s.level < kMappedLevels && shift != 0;
+      if (even_out) runs.bits = bits;
+      make_mapped_runs(codec, source, n, bits, even_out, runs.count, s, bounds, crew);
+    } else {
+      make_runs(codec, source, n, Digit{shift, runs.count - 1}, s, bounds, crew);
+    }
     if (s.level == 0 && context_.stopped()) return;  // the source still holds everything
-    sort_runs(bounds, n, digit, s, crew);
+    sort_runs(bounds, n, runs, s, crew);
+  }
+
+  // Runs of about as many records each, as a sample tells, or the digit's values. On its own, so that the table is gone
+  // when runs are split.
+  __attribute__((noinline)) void make_mapped_runs(const KeyCodec<K> &codec, const RecordSource<K, V> &source,
+                                                  uint64_t n, uint32_t bits, bool even_out, uint32_t runs,
+                                                  const Split &s, uint64_t *bounds, const Crew &crew) {
+    const uint32_t digit_bits = bit_width_of(runs - 1) + (even_out ? kMappedFinerBits : 0);
+    const uint32_t fine_bits = digit_bits < bits ? digit_bits : bits;
+    const Digit fine{bits - fine_bits, (1u << fine_bits) - 1};
+    uint8_t run_of[1u << kMappedDigitBits];
+    if (even_out) {
+      even_out_runs(codec, source.keys, n, fine, runs, run_of);
+    } else {
+      for (uint32_t v = 0; v <= fine.mask; ++v) run_of[v] = static_cast<uint8_t>(v);
+    }
+    make_runs(codec, source, n, MappedDigit{fine.shift, runs - 1, fine.mask, run_of}, s, bounds, crew);
+  }
+
+  // Which of `runs` a value of the digit belongs to.
+  __attribute__((noinline)) void even_out_runs(const KeyCodec<K> &codec, const K *keys, uint64_t n, const Digit &fine,
+                                               uint32_t runs, uint8_t *run_of) const {
+    __extension__ typedef unsigned __int128 Product;
+    uint16_t drawn[1u << kMappedDigitBits] = {};
+    uint64_t state = n;
+    for (uint32_t i = 0; i < runs * kDrawsOfRun; ++i) {
+      state = state * 0xd1342543de82ef95u + 0x9e3779b97f4a7c15u;
+      ++drawn[fine.of(codec.encode(keys[static_cast<uint64_t>(static_cast<Product>(state) * n >> 64)]))];
+    }
+    uint32_t before = 0;  // draws of lesser values
+    for (uint32_t v = 0; v <= fine.mask; ++v) {
+      run_of[v] = static_cast<uint8_t>(min_u64((before + drawn[v] / 2u) / kDrawsOfRun, runs - 1));
+      before += drawn[v];
+    }
   }
 
   K all_differing_bits(const KeyCodec<K> &codec, const K *keys, uint64_t n, const Crew &crew) {
@@ -154,8 +245,9 @@ class RecordSort {
   }
 
   // Counts, finds where every chunk's part of every run begins, scatters.
-  void make_runs(const KeyCodec<K> &codec, const RecordSource<K, V> &source, uint64_t n, const Digit &digit,
-                 const Split &s, uint64_t *bounds, const Crew &crew) {
+  template <class D>
+  void make_runs(const KeyCodec<K> &codec, const RecordSource<K, V> &source, uint64_t n, const D &digit, const Split &s,
+                 uint64_t *bounds, const Crew &crew) {
     const uint64_t chunks = split_chunks(n, crew);
     uint64_t *const counts = crew.counts;
     crew.for_each(context_, chunks, [&](uint64_t c, uint32_t) {
@@ -175,7 +267,7 @@ class RecordSort {
     crew.for_each(context_, chunks, [&](uint64_t c, uint32_t worker) {
       if (s.level == 0 && context_.stopped()) return;
       const Range range = part_of(n, c, chunks, kLineBytes);
-      const ScatterJob<K, V> job{
+      const ScatterJob<K, V, D> job{
           source, range, digit, counts + c * kSplitValues, s.to, stream, stream ? &lines_[worker * kLines] : nullptr};
       scatter_records<kSplitValues>(codec, job);
       if (s.level == 0) context_.advance(range.size());
@@ -183,25 +275,25 @@ class RecordSort {
   }
 
   // Runs one a thread, but large ones, if there are other threads, one after the other on all of them.
-  void sort_runs(const uint64_t *bounds, uint64_t n, const Digit &digit, const Split &s, const Crew &crew) {
-    const auto must_split = [&](uint64_t size) { return is_large(size) && digit.shift != 0; };
+  void sort_runs(const uint64_t *bounds, uint64_t n, const Runs &runs, const Split &s, const Crew &crew) {
+    const auto must_split = [&](uint64_t size) { return size > run_items_ && runs.bits != 0; };
     const uint64_t size_alone = crew.alone ? n : n / (context_.threads() * kRunsOfShare);
     const auto is_for_all = [&](uint64_t size) { return must_split(size) && size > size_alone; };
     const auto split_run = [&](uint64_t begin, uint64_t size, const Crew &run_crew) {
       const Records<K, V> run = s.to.at(begin);
-      split({run.keys, run.values}, size, Split{s.other.at(begin), run, !s.final_is_to, digit.shift, s.level + 1},
+      split({run.keys, run.values}, size, Split{s.other.at(begin), run, !s.final_is_to, runs.bits, s.level + 1},
             run_crew);
     };
-    crew.for_each(context_, digit.mask + 1, [&](uint64_t v, uint32_t worker) {
+    crew.for_each(context_, runs.count, [&](uint64_t v, uint32_t worker) {
       const uint64_t begin = bounds[v], size = bounds[v + 1] - begin;
       if (size == 0 || is_for_all(size)) return;
-      if (digit.shift == 0 || context_.stopped()) return leave(s, begin, size);
+      if (runs.bits == 0 || context_.stopped()) return leave(s, begin, size);
       if (must_split(size)) return split_run(begin, size, one_thread(worker));
-      sort_part(s.to.at(begin), s.other.at(begin), size, digit.shift, !s.final_is_to, worker);
+      sort_part(s.to.at(begin), s.other.at(begin), size, runs.bits, !s.final_is_to, worker);
       decode_keys(codec_, s.final_records().keys + begin, size);
       context_.advance(size);
     });
-    for (uint32_t v = 0; v <= digit.mask; ++v) {
+    for (uint32_t v = 0; v < runs.count; ++v) {
       const uint64_t begin = bounds[v], size = bounds[v + 1] - begin;
       if (!is_for_all(size)) continue;
       if (context_.stopped()) {
@@ -224,12 +316,16 @@ class RecordSort {
   KeyCodec<K> codec_;
   Records<K, V> scratch_;
   uint64_t n_max_;
-  HostBuffer<uint64_t> counts_;      // of every chunk, then where its part of every run begins
-  HostBuffer<uint64_t> bounds_;      // of the runs of every level
-  HostBuffer<K> differing_;          // of every chunk
-  HostBuffer<unsigned char> lines_;  // kLines for every thread, if lines are streamed
-  HostBuffer<uint64_t> words_;       // kBlockItems for every thread, if parts are sorted by words
-  HostBuffer<uint64_t> alone_;       // kWordsAlone for every thread: counts and bounds of what it splits alone
+  uint64_t block_items_ = kBlockItems<K, V>;     // more are split
+  uint64_t run_items_ = kBlockItems<K, V>;       // runs of more are split again
+  const PartitionKernels *partition_ = nullptr;  // of pairs, if they are parted by vectors
+  HostBuffer<uint64_t> counts_;                  // of every chunk, then where its part of every run begins
+  HostBuffer<uint64_t> bounds_;                  // of the runs of every level
+  HostBuffer<K> differing_;                      // of every chunk
+  HostBuffer<unsigned char> lines_;              // kLines for every thread, if lines are streamed
+  uint64_t words_of_thread_ = 0;
+  HostBuffer<uint64_t> words_;  // for every thread, if parts are sorted by words
+  HostBuffer<uint64_t> alone_;  // kWordsAlone for every thread: counts and bounds of what it splits alone
 };
 
 }  // namespace gsort_internal

@@ -26,8 +26,21 @@ struct Digit {
   }
 };
 
+// The same of keys that crowd: values of a finer digit, 2^kMappedDigitBits at most, stand for runs of neighbours.
+constexpr uint32_t kMappedDigitBits = 11;
+struct MappedDigit {
+  uint32_t shift;
+  uint32_t mask;  // one less than there are runs
+  uint32_t fine_mask;
+  const uint8_t *runs;
+  template <class K>
+  uint32_t of(K key) const {
+    return runs[static_cast<uint32_t>(key >> shift) & fine_mask];
+  }
+};
+
 // Past this a split's output leaves the caches before it is read again, so lines go straight to memory.
-constexpr uint64_t kStreamBytes = 16 * 1024 * 1024;
+constexpr uint64_t kStreamBytes = 8 * 1024 * 1024;
 
 // Calls f(encode) with the cheapest function that turns raw keys into ordered ones.
 template <class K, class F>
@@ -99,10 +112,10 @@ K differing_bits_of(const KeyCodec<K> &codec, const K *keys, Range range, K firs
 }
 
 // counts[v] becomes the number of keys of the range whose digit is v.
-template <class K>
-void count_digits(const KeyCodec<K> &codec, const K *keys, Range range, const Digit &digit, uint64_t *counts) {
+template <class K, class D>
+void count_digits(const KeyCodec<K> &codec, const K *keys, Range range, const D &digit, uint64_t *counts) {
   // Two tables, so that a run of one digit does not wait for its own counter.
-  constexpr uint32_t kTableValues = 1024;
+  constexpr uint32_t kTableValues = 256;
   uint32_t tables[2][kTableValues];
   const uint32_t values = digit.mask + 1;
   for (uint32_t v = 0; v < values; ++v) counts[v] = 0;
@@ -179,11 +192,11 @@ struct NoBuffers {
 };
 
 // What a thread's part of a split reads and writes; starts[v] is where its part of run v begins.
-template <class K, class V>
+template <class K, class V, class D>
 struct ScatterJob {
   RecordSource<K, V> source;
   Range range;
-  Digit digit;
+  D digit;
   const uint64_t *starts;
   Records<K, V> to;
   bool stream;
@@ -191,12 +204,12 @@ struct ScatterJob {
 };
 
 // Without buffers: few enough runs for the caches to gather the stores themselves.
-template <uint32_t Values, class K, class V, class Encode>
-void scatter_directly(const ScatterJob<K, V> &job, Encode encode) {
+template <uint32_t Values, class K, class V, class D, class Encode>
+void scatter_directly(const ScatterJob<K, V, D> &job, Encode encode) {
   // Everything the loop uses is local, so that no store through `to` can seem to change it.
   uint64_t next[Values];
   std::memcpy(next, job.starts, (job.digit.mask + 1) * sizeof next[0]);
-  const ScatterJob<K, V> j = job;
+  const ScatterJob<K, V, D> j = job;
   for (uint64_t i = j.range.begin; i < j.range.end; ++i) {
     const K key = encode(j.source.keys[i]);
     const uint64_t at = next[j.digit.of(key)]++;
@@ -216,9 +229,9 @@ struct Lines {
 template <uint32_t Values, class K, class V>
 constexpr uint64_t kLinesBytes = sizeof(Lines<Values, K, V>);
 
-template <uint32_t Values, class K, class V, class Encode>
-void scatter_through_lines(const ScatterJob<K, V> &job, Encode encode) {
-  const ScatterJob<K, V> j = job;
+template <uint32_t Values, class K, class V, class D, class Encode>
+void scatter_through_lines(const ScatterJob<K, V, D> &job, Encode encode) {
+  const ScatterJob<K, V, D> j = job;
   auto &lines = *::new (j.lines) Lines<Values, K, V>(j.to, j.stream);
   uint64_t *const next = lines.next, *const starts = lines.starts;
   std::memcpy(next, j.starts, (j.digit.mask + 1) * sizeof next[0]);
@@ -242,8 +255,8 @@ void scatter_through_lines(const ScatterJob<K, V> &job, Encode encode) {
 }
 
 // Moves the range's records to their runs in `to`.
-template <uint32_t Values, class K, class V>
-void scatter_records(const KeyCodec<K> &codec, const ScatterJob<K, V> &job) {
+template <uint32_t Values, class K, class V, class D>
+void scatter_records(const KeyCodec<K> &codec, const ScatterJob<K, V, D> &job) {
   with_encoder(codec, [&job](auto encode) {
     if (job.stream) {
       scatter_through_lines<Values>(job, encode);

@@ -15,11 +15,13 @@
 
 namespace gsort_internal {
 
-// Whether words pay for such records. Keys of 4 bytes take half as many passes, and gain nothing.
+// Whether words pay for such records.
 template <class K, class V>
-constexpr bool kSortsByWords = kHasValue<V> && sizeof(K) == 8;
+constexpr bool kSortsByWords = kHasValue<V> && sizeof(K) >= 4;
 
-constexpr uint32_t kWordItemsMin = 48;  // fewer are sorted about as fast by counting
+// Fewer are sorted about as fast by counting or insertion.
+template <class K>
+constexpr uint32_t kWordItemsMin = sizeof(K) == 4 ? kInsertionItems + 1 : 48;
 // Words of 4 bytes, which are sorted twice as fast, serve where of evenly spread keys few share a word's bits.
 constexpr uint32_t kShortIndexBits = 14;
 // Longer runs of records whose words agree in the key's bits say that those bits were badly chosen.
@@ -41,16 +43,34 @@ class WordSort {
     for (uint32_t i = 0; i < count_; ++i)
       words_[i] = static_cast<W>(static_cast<W>(static_cast<W>(a_.keys[i] >> dropped_bits_) << index_bits_) | i);
     sort_kernels(W{})->sort(as_they_are, as_they_are, words_, words_, count_);
+    if constexpr (sizeof(K) == sizeof(W)) {
+      if (dropped_bits_ == 0) {
+        fetch_values(b);
+        return true;
+      }
+    }
     const W index_mask = static_cast<W>((W{1} << index_bits_) - 1);
     for (uint32_t i = 0; i < count_; ++i) b.set(i, a_, static_cast<uint32_t>(words_[i] & index_mask));
-    constexpr KeyCodec<K> ordered{0, 0, 0};
-    if (dropped_bits_ == 0 ||
-        select_kernels(K{})->ordered(ordered, b.keys, count_ - 1, false) == count_ - 1)
-      return true;
+    if (dropped_bits_ == 0 || in_order(b)) return true;
     return sort_ties(b);
   }
 
  private:
+  // Words hold all bits in which keys differ.
+  void fetch_values(const Records<K, V> &b) const {
+    const W index_mask = static_cast<W>((W{1} << index_bits_) - 1);
+    const uint32_t index_bits = index_bits_;
+    const K common = static_cast<K>(a_.keys[0] & ~static_cast<K>(static_cast<K>(~K{0}) >> index_bits));
+    const V *const from = a_.values;
+    for (uint32_t i = 0; i < count_; ++i) b.keys[i] = static_cast<K>(words_[i] >> index_bits | common);
+    for (uint32_t i = 0; i < count_; ++i) b.values[i] = from[words_[i] & index_mask];
+  }
+
+  bool in_order(const Records<K, V> &b) const {
+    constexpr KeyCodec<K> as_they_are{0, 0, 0};
+    return select_kernels(K{})->ordered(as_they_are, b.keys, count_ - 1, false) == count_ - 1;
+  }
+
   bool sort_ties(const Records<K, V> &b) const {
     const auto same_bits = [this](uint32_t i, uint32_t j) {
       return words_[i] >> index_bits_ == words_[j] >> index_bits_;
@@ -77,7 +97,7 @@ class WordSort {
 template <class K, class V>
 void sort_block_by_words(Records<K, V> a, Records<K, V> b, uint32_t count, uint32_t bits, bool to_b, uint64_t *words) {
   if constexpr (kSortsByWords<K, V>) {
-    if (words != nullptr && count >= kWordItemsMin) {
+    if (words != nullptr && count >= kWordItemsMin<K>) {
       const uint32_t differing = bit_width_of(differing_bits(a.keys, count));
       bits = differing < bits ? differing : bits;
       const uint32_t index_bits = bit_width_of(count - 1);

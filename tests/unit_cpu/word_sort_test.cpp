@@ -14,47 +14,69 @@ using namespace gsort_internal;
 
 namespace {
 
-using Pairs = Records<uint64_t, uint32_t>;
-
 // Sorts the keys with their places as values, into either array, and compares with the stable order.
-void check(const std::vector<uint64_t> &keys, uint32_t bits) {
+template <class K>
+void check(const std::vector<K> &keys, uint32_t bits) {
+  using Pairs = Records<K, uint32_t>;
   const uint32_t n = static_cast<uint32_t>(keys.size());
   std::vector<uint32_t> wanted(n);
   std::iota(wanted.begin(), wanted.end(), 0u);
   std::stable_sort(wanted.begin(), wanted.end(), [&](uint32_t i, uint32_t j) { return keys[i] < keys[j]; });
   for (const bool to_b : {false, true}) {
-    std::vector<uint64_t> a_keys = keys, b_keys(n, 0xa5), words(n);
+    std::vector<K> a_keys = keys, b_keys(n, 0xa5);
+    std::vector<uint64_t> words(n);
     std::vector<uint32_t> a_values(n), b_values(n, 0xa5);
     std::iota(a_values.begin(), a_values.end(), 0u);
     sort_block_by_words(Pairs{a_keys.data(), a_values.data()}, Pairs{b_keys.data(), b_values.data()}, n, bits, to_b,
                         words.data());
-    const std::vector<uint64_t> &got_keys = to_b ? b_keys : a_keys;
+    const std::vector<K> &got_keys = to_b ? b_keys : a_keys;
     ASSERT_EQ(wanted, to_b ? b_values : a_values) << "n " << n;
     for (uint32_t i = 0; i < n; ++i) ASSERT_EQ(keys[wanted[i]], got_keys[i]) << "n " << n << " i " << i;
   }
 }
 
 // Keys of random bits where `mask` has them, the same ones elsewhere.
-std::vector<uint64_t> random_keys(uint32_t n, uint64_t mask) {
+template <class K>
+std::vector<K> random_keys(uint32_t n, uint64_t mask) {
   std::mt19937_64 random(n);
-  std::vector<uint64_t> keys(n);
-  for (uint64_t &key : keys) key = (random() & mask) | (0x5a5a5a5a5a5a5a5aull & ~mask);
+  std::vector<K> keys(n);
+  for (K &key : keys) key = static_cast<K>((random() & mask) | (0x5a5a5a5a5a5a5a5aull & ~mask));
   return keys;
 }
 
-constexpr uint32_t kSizes[] = {1, 2, kWordItemsMin - 1, kWordItemsMin, 64, 65, 1000, 4096, 16384, 16385, 21845};
+constexpr uint32_t kSizes[] = {1,
+                               2,
+                               kWordItemsMin<uint32_t> - 1,
+                               kWordItemsMin<uint32_t>,
+                               kWordItemsMin<uint64_t> - 1,
+                               kWordItemsMin<uint64_t>,
+                               64,
+                               65,
+                               1000,
+                               4096,
+                               8192,
+                               16384,
+                               16385,
+                               21845};
 
 TEST(WordSort, IsStableWhateverBitsDiffer) {
   // All, few, the last ones that words leave out, the first and the last, duplicates in short and in long runs.
   for (const uint64_t mask :
        {~uint64_t{0}, uint64_t{0xff}, uint64_t{0x3fff}, (uint64_t{1} << 40) - 1, uint64_t{0xff00000000000003},
         uint64_t{0xffffff0000000fff}, uint64_t{0xfff0000000000000}, uint64_t{0xc000000000003fff}, uint64_t{0}})
-    for (const uint32_t n : kSizes) check(random_keys(n, mask), 64);
+    for (const uint32_t n : kSizes) check(random_keys<uint64_t>(n, mask), 64);
 }
 
 TEST(WordSort, TakesKeysThatDifferInTheBitsGivenAlone) {
   for (const uint32_t bits : {1u, 7u, 17u, 18u, 31u, 32u, 33u, 49u, 50u, 51u, 56u})
-    for (const uint32_t n : kSizes) check(random_keys(n, (uint64_t{1} << bits) - 1), bits);
+    for (const uint32_t n : kSizes) check(random_keys<uint64_t>(n, (uint64_t{1} << bits) - 1), bits);
+}
+
+TEST(WordSort, TakesKeysOfFourBytes) {
+  for (const uint64_t mask : {0xffffffffu, 0xffu, 0x3fffu, 0xff000003u, 0xfff00fffu, 0xfff00000u, 0xc0000fffu, 0u})
+    for (const uint32_t n : kSizes) check(random_keys<uint32_t>(n, mask), 32);
+  for (const uint32_t bits : {1u, 7u, 17u, 20u, 21u, 24u, 31u})
+    for (const uint32_t n : kSizes) check(random_keys<uint32_t>(n, (uint64_t{1} << bits) - 1), bits);
 }
 
 // Ties of words in runs of just as many as are put right one by one, and of one more.
