@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <memory>
 
 #include "bench.h"
@@ -271,6 +272,17 @@ void run_low_memory(Bench &bench, Result &result) {
   }
   result.bytes_moved = 2 * bytes;
   bench.measure([&] { require_gsort(sort(), g.get(), "gsort_sort"); }, Task(), result);
+  // The usual way, for comparison; no peer.
+  Result usual = result;
+  gsort *const h = bench.handle();
+  bench.measure(
+      [&] { require_gsort(gsort_sort(h, row.t, bench.in.get(), bench.out.get(), row.n, 0), h, "gsort_sort"); }, Task(),
+      usual);
+  char note[64];
+  std::snprintf(note, sizeof note, "the usual way %.4g ms", usual.gsort.median_ms);
+  poison(bench, bench.out, bytes);
+  require_gsort(sort(), g.get(), "gsort_sort");
+  result.note = note;
   gsort_info info{};
   info.struct_size = sizeof info;
   if (gsort_info_get(g.get(), &info) == GSORT_OK) result.gsort_extra_bytes = info.device_held_bytes;

@@ -90,7 +90,8 @@ void add_sort_rows(std::vector<Row> &rows) {
     rows.push_back(make("sort", Work::kSort, t, power(20), {1.3, 0}));
     rows.push_back(make("sort", Work::kSort, t, power(24), {1.3, 0}));
   }
-  rows.push_back(make("sort", Work::kLowMemory, GSORT_U32, power(28)));
+  for (const uint32_t log2 : {24u, 26u, 28u}) rows.push_back(make("sort", Work::kLowMemory, GSORT_U32, power(log2)));
+  rows.push_back(make("sort", Work::kLowMemory, GSORT_U64, power(28)));
 }
 
 void add_sort_distribution_rows(std::vector<Row> &rows) {

@@ -22,6 +22,12 @@
  * memory, cannot hold at once are worked in pieces, with the same result; sorts and scans in place, argsorts and ranks
  * then need host scratch memory about as large as their arrays, other sorts a small part of it.
  *
+ * A sort of device arrays takes device memory of about the size of its keys beside them (gsort_workspace_bytes()).
+ * Where a handle's limit, the caller's workspace or the device has not so much, gsort_sort() and the typed sorts do
+ * with an eighth of the keys' bytes and take more time: keys of 4 and 8 bytes, 16 MiB of them and more, with the same
+ * result, on devices of compute capability 8.0 and more. gsort_options.device_memory_limit_bytes = an eighth of the
+ * keys' bytes asks for it. Other calls fail with #GSORT_ERROR_OUT_OF_MEMORY.
+ *
  * ### Asynchronous work
  * On a CUDA handle whose arguments all lie in device or managed memory a call is enqueued on the handle's stream and
  * returns; the work ends in stream order, and gsort_synchronize() waits for it. If any argument lies in host memory
@@ -568,7 +574,7 @@ GSORT_API gsort_status gsort_scan_f64(gsort *g, const double *in, double *out, u
  * @{ */
 /**
  * Allocates now what a later call of this shape with device arrays needs, so that the call can be captured into a
- * graph. On a CPU handle it does nothing.
+ * graph; of a sort that cannot have that the eighth that it can do with. On a CPU handle it does nothing.
  *
  * A captured call works in memory of its own, which no other call and no other graph uses: replays may run beside
  * direct calls and beside replays of other graphs. The first capture takes what was reserved; later ones, up to the
@@ -585,7 +591,8 @@ GSORT_API gsort_status gsort_scan_f64(gsort *g, const double *in, double *out, u
 GSORT_API gsort_status gsort_reserve(gsort *g, uint32_t op, gsort_dtype t, uint64_t n, uint64_t parameter);
 
 /**
- * Device memory beyond its arrays that a call with device arrays needs. Pure arithmetic: needs no GPU and no handle.
+ * Device memory beyond its arrays that a call with device arrays needs. Pure arithmetic: needs no GPU and no handle. Of
+ * a sort it is what the quickest way needs, not the eighth that some sorts can do with.
  * @param op,t,n,parameter as in gsort_reserve().
  * @param bytes receives the size; never NULL.
  */
@@ -595,8 +602,8 @@ GSORT_API gsort_status gsort_workspace_bytes(uint32_t op, gsort_dtype t, uint64_
 /**
  * Lends the handle device memory to work in instead of its own; NULL and 0 take it back. The memory must be aligned to
  * 256 and stay valid until the handle's work is done. All calls share it, captured ones too: their work, and replays of
- * their graphs, must not overlap. A call that needs more fails with #GSORT_ERROR_OUT_OF_MEMORY and says how much. Not
- * for CPU handles.
+ * their graphs, must not overlap. A call that needs more fails with #GSORT_ERROR_OUT_OF_MEMORY and says how much,
+ * unless it is a sort that can do with an eighth of its keys' bytes (see Memory, above). Not for CPU handles.
  */
 GSORT_API gsort_status gsort_set_workspace(gsort *g, void *device_memory, uint64_t bytes);
 /** @} */

@@ -123,7 +123,8 @@ class Sources(unittest.TestCase):
         self.assertEqual(found, [], "\n" + "\n".join(found))
 
     def test_every_family_says_how_it_works(self):
-        for family in FAMILIES + ("engine", "primitive", "sort/lsd", "sort/small", "sort/fast_path"):
+        for family in FAMILIES + ("engine", "primitive", "sort/lsd", "sort/small", "sort/fast_path",
+                                  "sort/in_place"):
             self.assertTrue((SOURCES / "cuda" / family / "README.md").is_file(), family)
 
 

@@ -10,6 +10,7 @@
 #include "cuda/merge/launch.h"
 #include "cuda/scan/launch.h"
 #include "cuda/segments/launch.h"
+#include "cuda/sort/in_place/launch.h"
 #include "cuda/sort/launch.h"
 #include "cuda/sum/launch.h"
 #include "cuda/topk/launch.h"
@@ -173,6 +174,42 @@ WorkMemory CudaEngine::room(uint64_t bytes, const WorkQueue &queue) {
   return memory;
 }
 
+// Of sorts that can do with less than the usual workspace; buckets = 0: this one cannot.
+sort::in_place::Plan CudaEngine::in_place_plan(const Request &request) const {
+  if (request.operation != Operation::kSort) return {};
+  const sort::in_place::Plan plan = sort::in_place::make_plan(request);
+  return sort::in_place::fits(plan, device_.facts) ? plan : sort::in_place::Plan{};
+}
+
+// Room for a call on device arrays. in_place.buckets is not 0 where there is less than usual, and the sort in place can
+// do with that.
+WorkMemory CudaEngine::room_or_less(const Request &request, const WorkQueue &queue, sort::in_place::Plan &in_place) {
+  const uint64_t bytes = cuda_workspace_bytes(request);
+  in_place = {};
+  if (!workspace_.forbids(bytes)) {
+    try {
+      return room(bytes, queue);
+    } catch (const Error &error) {
+      // In a capture there may be less reserved, because there was no more.
+      const bool wants = error.status() == GSORT_ERROR_OUT_OF_MEMORY ||
+                         (error.status() == GSORT_ERROR_NOT_SUPPORTED && queue.capture_id != 0);
+      const sort::in_place::Plan plan = wants ? in_place_plan(request) : sort::in_place::Plan{};
+      if (plan.buckets == 0) throw;
+      try {
+        const WorkMemory less = room(plan.workspace_bytes, queue);
+        in_place = plan;
+        return less;
+      } catch (const Error &) {  // the usual workspace is what to name
+      }
+      throw;
+    }
+  }
+  const sort::in_place::Plan plan = in_place_plan(request);
+  if (plan.buckets == 0 || workspace_.forbids(plan.workspace_bytes)) return room(bytes, queue);  // says what is wanting
+  in_place = plan;
+  return room(plan.workspace_bytes, queue);
+}
+
 void CudaEngine::synchronize() {
   enter_call();
   const WorkQueue here = queue();
@@ -188,7 +225,15 @@ void CudaEngine::synchronize() {
 
 void CudaEngine::reserve(const Request &shape) {
   enter_call();
-  workspace_.reserve(cuda_workspace_bytes(shape));
+  const uint64_t bytes = cuda_workspace_bytes(shape);
+  const sort::in_place::Plan in_place = in_place_plan(shape);
+  if (in_place.buckets != 0 && workspace_.forbids(bytes)) return workspace_.reserve(in_place.workspace_bytes);
+  try {
+    workspace_.reserve(bytes);
+  } catch (const Error &error) {
+    if (error.status() != GSORT_ERROR_OUT_OF_MEMORY || in_place.buckets == 0) throw;
+    workspace_.reserve(in_place.workspace_bytes);
+  }
 }
 
 void CudaEngine::set_workspace(void *memory, uint64_t bytes) {
@@ -206,7 +251,9 @@ void CudaEngine::execute(const Request &request) {
   Staging staging;
   staging.collect(request, places_, device_.ordinal);
   if (staging.any()) return execute_staged(request, staging, here);
-  launch(request, room(cuda_workspace_bytes(request), here), here.capture_id != 0);
+  sort::in_place::Plan in_place;
+  const WorkMemory work = room_or_less(request, here, in_place);
+  launch(request, work, here.capture_id != 0, in_place);
 }
 
 void CudaEngine::write_empty_result(const Request &request) {
@@ -225,11 +272,12 @@ void CudaEngine::write_empty_result(const Request &request) {
 // service that shares it out keeps some back. Then kernels whose blocks must all be there at once do not fit, and the
 // call is planned again for a device without clusters, and for ever smaller ones. What was launched before, if
 // anything, can be done twice.
-void CudaEngine::launch(const Request &request, const WorkMemory &work, bool capturing) {
+void CudaEngine::launch(const Request &request, const WorkMemory &work, bool capturing,
+                        const sort::in_place::Plan &in_place) {
   DeviceFacts facts = device_.facts;
   while (true) {
     try {
-      return launch_planned(request, work, capturing, facts);
+      return launch_planned(request, work, capturing, facts, in_place);
     } catch (const LaunchDoesNotFit &error) {
       if (facts.clusters())
         facts.clusters_fit = false;
@@ -244,9 +292,10 @@ void CudaEngine::launch(const Request &request, const WorkMemory &work, bool cap
 }
 
 void CudaEngine::launch_planned(const Request &request, const WorkMemory &work, bool capturing,
-                                const DeviceFacts &facts) {
+                                const DeviceFacts &facts, const sort::in_place::Plan &in_place) {
   const LaunchContext context = {stream_, &facts, &control_, work.standing};
   void *const workspace = work.memory;
+  if (in_place.buckets != 0) return sort::in_place::launch(context, request, in_place, workspace);
   switch (request.operation) {
     case Operation::kSort:
     case Operation::kSortPairs:

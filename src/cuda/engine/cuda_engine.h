@@ -15,6 +15,7 @@
 #include "cuda/engine/piece_device.h"
 #include "cuda/engine/staging.h"
 #include "cuda/engine/workspace.h"
+#include "cuda/sort/in_place/plan.h"
 #include "engine.h"
 #include "host_memory/pieces.h"
 #include "host_memory/pinned_ring.h"
@@ -74,6 +75,8 @@ class CudaEngine final : public Engine {
   }
   WorkQueue queue();
   WorkMemory room(uint64_t bytes, const WorkQueue &queue);
+  sort::in_place::Plan in_place_plan(const Request &request) const;
+  WorkMemory room_or_less(const Request &request, const WorkQueue &queue, sort::in_place::Plan &in_place);
   void execute_staged(const Request &request, const Staging &staging, const WorkQueue &queue);
   void execute_at_once(const Request &request, const Staging &staging, const WorkMemory &work);
   void execute_pieces(const Request &request, const Staging &staging, const WorkQueue &queue);
@@ -85,8 +88,10 @@ class CudaEngine final : public Engine {
   bool room_for(uint64_t bytes, const WorkQueue &queue, WorkMemory &work);
   uint64_t piece_budget() const;
   void write_empty_result(const Request &request);
-  void launch(const Request &request, const WorkMemory &work, bool capturing);
-  void launch_planned(const Request &request, const WorkMemory &work, bool capturing, const DeviceFacts &facts);
+  void launch(const Request &request, const WorkMemory &work, bool capturing,
+              const sort::in_place::Plan &in_place = {});
+  void launch_planned(const Request &request, const WorkMemory &work, bool capturing, const DeviceFacts &facts,
+                      const sort::in_place::Plan &in_place);
   void launch_segments_checked(const LaunchContext &context, const Request &request, void *workspace, bool capturing);
 
   bool belongs_on_cpu(const Request &request, const Staging &staging, bool in_pieces) const;

@@ -102,6 +102,11 @@ WorkMemory Workspace::at_least(uint64_t bytes, const WorkQueue &queue) {
   return {static_cast<char *>(block.memory) + kStandingBytes, block.memory};
 }
 
+bool Workspace::forbids(uint64_t bytes) const {
+  if (lent_.memory != nullptr) return bytes > lent_.bytes;
+  return bytes != 0 && limit_bytes_ != 0 && block_bytes(bytes) > limit_bytes_;
+}
+
 void Workspace::reserve(uint64_t bytes) {
   if (bytes == 0 || lent_.memory != nullptr) return;
   sweep_graphs();

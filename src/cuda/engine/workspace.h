@@ -47,6 +47,8 @@ class Workspace {
 
   void lend(void *memory, uint64_t bytes);  // NULL, 0: back to our own
   bool is_lent() const { return lent_.memory != nullptr; }
+  // Whether so many bytes cannot be had, whatever else is freed: the caller's memory has fewer, or the limit does.
+  bool forbids(uint64_t bytes) const;
   // Frees the handle's own memory. The device must be current, and no work may run in the memory.
   void clear() noexcept;
   void abandon() noexcept;  // forgets the memory without freeing it

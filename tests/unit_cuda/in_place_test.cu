@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The sort in place: any keys are sorted with an eighth of their bytes, which hold garbage on entry, and nothing else
+// is written; also where the sample misleads.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "cuda/sort/in_place/launch.h"
+#include "msd_support.h"
+
+namespace gsort_internal::sort::in_place {
+namespace {
+
+using gsort_test::bits_of;
+using gsort_test::DeviceArray;
+using gsort_test::in_order;
+using gsort_test::make_keys;
+using gsort_test::mixed;
+using gsort_test::normal;
+using gsort_test::unit;
+
+struct How {
+  bool in_place = true;
+  uint64_t offset = 0;  // of the arrays, in keys
+  KeyOrder order = {GSORT_U32, false, false};
+  Options options = {};
+};
+
+class InPlace : public gsort_test::DeviceTest {
+ protected:
+  template <class U>
+  void expect_sorted(const std::vector<U> &keys, const How &how) {
+    Request request{};
+    request.operation = Operation::kSort;
+    request.order = how.order;
+    request.n = keys.size();
+    const Plan plan = make_plan(request);
+    ASSERT_NE(plan.buckets, 0u);
+    if (!fits(plan, facts_)) GTEST_SKIP() << "a chip with less shared memory";
+    ASSERT_LE(plan.workspace_bytes, keys.size() * sizeof(U) / 8);
+    const DeviceArray in(keys, how.offset * sizeof(U)), out(keys.size() * sizeof(U), (how.offset ^ 1) * sizeof(U));
+    const DeviceArray workspace(plan.workspace_bytes, 0);
+    request.in = in.data();
+    request.out = how.in_place ? in.data() : out.data();
+    launch(context(), request, plan, workspace.data(), how.options);
+    ASSERT_EQ(cudaSuccess, cudaDeviceSynchronize());
+    workspace.check_zones();
+    const std::vector<U> after_in = in.read_as<U>(), after_out = out.read_as<U>();
+    if (!how.in_place) ASSERT_TRUE(after_in == keys) << "the input was written";
+    ASSERT_TRUE((how.in_place ? after_in : after_out) == in_order(keys, make_codec<U>(how.order)));
+  }
+};
+
+using Word = std::function<uint64_t(uint64_t)>;
+
+struct Data {
+  const char *name;
+  Word word;
+};
+
+// `n`: how many keys there will be.
+std::vector<Data> all_data(uint64_t n) {
+  const auto zipf = [](uint64_t i) {
+    const double most = (std::pow(1e8, -0.1) - 1) / -0.1;
+    return mixed(static_cast<uint64_t>(std::pow(1 - 0.1 * unit(i) * most, -10.0)));
+  };
+  return {{"uniform", [](uint64_t i) { return mixed(i); }},
+          {"all equal", [](uint64_t) { return 0x0123456789abcdef; }},
+          {"two values", [](uint64_t i) { return mixed(i) % 2 ? 7 : ~uint64_t{0}; }},
+          {"thirty values", [](uint64_t i) { return mixed(mixed(i) % 30); }},
+          {"sorted", [n](uint64_t i) { return i * (~uint64_t{0} / n) + (i << 8); }},
+          {"small and sorted", [](uint64_t i) { return i; }},
+          {"reverse", [n](uint64_t i) { return n - i; }},
+          {"sorted but for a few", [](uint64_t i) { return mixed(i) % 1000 ? i : mixed(i) % 4000000; }},
+          {"turned by a half", [n](uint64_t i) { return i < n / 2 ? i + n : i; }},
+          {"turned by a ninth", [n](uint64_t i) { return i < n / 9 ? i + n : i; }},
+          {"sawtooth", [](uint64_t i) { return i % 100003; }},
+          {"up and down", [n](uint64_t i) { return std::min(i, n - i); }},
+          {"zipf", zipf},
+          {"nine in ten are zero", [](uint64_t i) { return mixed(~i) % 10 ? 0 : mixed(i); }},
+          {"one in ten is the greatest", [](uint64_t i) { return mixed(~i) % 10 ? mixed(i) : ~uint64_t{0}; }},
+          {"greatest", [](uint64_t) { return ~uint64_t{0}; }},
+          {"three ANDs", [](uint64_t i) { return mixed(i) & mixed(~i) & mixed(i << 32 | 1); }}};
+}
+
+template <class U>
+void for_all_data(uint64_t n, const std::function<void(const std::vector<U> &, uint32_t)> &f) {
+  uint32_t turn = 0;
+  for (const Data &data : all_data(n)) {
+    SCOPED_TRACE(data.name);
+    f(make_keys<U>(n, data.word), turn++);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+How how_of(uint32_t turn, gsort_dtype t) {
+  How how{};
+  how.in_place = turn % 3 != 2;
+  how.offset = turn * 5 % 32;
+  how.order = {t, turn % 2 == 1, false};
+  return how;
+}
+
+TEST_F(InPlace, SortsAnyKeysOf4Bytes) {
+  for_all_data<uint32_t>(5000003, [&](const std::vector<uint32_t> &keys, uint32_t turn) {
+    expect_sorted(keys, how_of(turn, turn % 4 == 3 ? GSORT_F32 : GSORT_U32));
+  });
+}
+
+TEST_F(InPlace, SortsAnyKeysOf8Bytes) {
+  for_all_data<uint64_t>(2500007, [&](const std::vector<uint64_t> &keys, uint32_t turn) {
+    expect_sorted(keys, how_of(turn, turn % 4 == 3 ? GSORT_F64 : GSORT_U64));
+  });
+}
+
+TEST_F(InPlace, SortsManyKeys) {
+  for_all_data<uint32_t>((uint64_t{1} << 25) + 77, [&](const std::vector<uint32_t> &keys, uint32_t turn) {
+    if (turn % 3 == 0) expect_sorted(keys, how_of(turn, GSORT_I32));
+  });
+  for_all_data<uint64_t>((uint64_t{1} << 24) + 77, [&](const std::vector<uint64_t> &keys, uint32_t turn) {
+    if (turn % 3 == 1) expect_sorted(keys, how_of(turn, GSORT_I64));
+  });
+}
+
+// The borders of bricks and of stripes.
+TEST_F(InPlace, SortsEveryLengthAroundABrick) {
+  for (const uint64_t off : {0u, 1u, 31u, 32u, 993u, 1023u, 1024u, 1025u, 6143u, 6144u, 6145u})
+    for (const uint64_t offset : {0u, 1u, 31u}) {
+      How how{};
+      how.offset = offset;
+      how.options.stripes = 1 + static_cast<uint32_t>(off) % 17;
+      SCOPED_TRACE(off);
+      expect_sorted(make_keys<uint32_t>((uint64_t{1} << 22) + off, mixed), how);
+      if (HasFatalFailure()) return;
+    }
+}
+
+TEST_F(InPlace, SortsFloatsWithNansLast) {
+  How how{};
+  how.order = {GSORT_F64, true, true};
+  expect_sorted(make_keys<uint64_t>(3000001,
+                                    [](uint64_t i) {
+                                      return mixed(i) % 5 == 0 ? 0x7ff0000000000000 + mixed(i) % 3
+                                                               : bits_of<uint64_t>(normal(i));
+                                    }),
+                how);
+}
+
+// The first keys are the sample, and are not like the others: the sort of last resort must do it.
+TEST_F(InPlace, SortsWhatTheSampleDoesNotShow) {
+  How how{};
+  how.options.samples_front = true;
+  for_all_data<uint32_t>(4200001, [&](const std::vector<uint32_t> &keys, uint32_t turn) {
+    how.in_place = turn % 2 == 0;
+    expect_sorted(keys, how);
+  });
+  how.order = {GSORT_U64, true, false};
+  expect_sorted(make_keys<uint64_t>(2100001, [](uint64_t i) { return i * i; }), how);
+}
+
+TEST_F(InPlace, TheSameKeysAgainAndAgain) {
+  const std::vector<uint32_t> keys = make_keys<uint32_t>(9000001, mixed);
+  for (int round = 0; round < 20; ++round) {
+    How how{};
+    how.offset = static_cast<uint64_t>(round);
+    expect_sorted(keys, how);
+    if (HasFatalFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace gsort_internal::sort::in_place
