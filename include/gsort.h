@@ -24,9 +24,10 @@
  *
  * A sort of device arrays takes device memory of about the size of its keys beside them (gsort_workspace_bytes()).
  * Where a handle's limit, the caller's workspace or the device has not so much, gsort_sort() and the typed sorts do
- * with an eighth of the keys' bytes and take more time: keys of 4 and 8 bytes, 16 MiB of them and more, with the same
- * result, on devices of compute capability 8.0 and more. gsort_options.device_memory_limit_bytes = an eighth of the
- * keys' bytes asks for it. Other calls fail with #GSORT_ERROR_OUT_OF_MEMORY.
+ * with an eighth of the keys' bytes and take more time: 16 MiB of keys and more, with the same result, on devices of
+ * compute capability 8.0 and more, keys of 2 bytes on those whose blocks can have 129 KiB of shared memory. (Keys of 1
+ * byte need little at any time.) gsort_options.device_memory_limit_bytes = an eighth of the keys' bytes asks for it.
+ * Other calls fail with #GSORT_ERROR_OUT_OF_MEMORY.
  *
  * ### Asynchronous work
  * On a CUDA handle whose arguments all lie in device or managed memory a call is enqueued on the handle's stream and

@@ -27,9 +27,11 @@ TEST(InPlacePlan, TakesAnEighthOfTheKeysBytes) {
       const Plan plan = plan_of(t, n);
       const uint64_t bytes = n * dtype_bytes(t);
       if (bytes < kBytesMin) {
-        EXPECT_EQ(plan.buckets, 0u);
+        EXPECT_FALSE(plan.applies);
         continue;
       }
+      ASSERT_TRUE(plan.applies);
+      EXPECT_FALSE(plan.counts);
       ASSERT_GE(plan.buckets, kBucketsMin);
       ASSERT_LE(plan.buckets, kBucketsMax);
       EXPECT_LE(slice_bytes(plan.workspace_bytes + kEngineBytes), bytes / 8);
@@ -41,10 +43,26 @@ TEST(InPlacePlan, TakesAnEighthOfTheKeysBytes) {
 
 TEST(InPlacePlan, OtherRequestsAreNotForIt) {
   constexpr uint64_t kMany = uint64_t{1} << 28;
-  EXPECT_NE(plan_of(GSORT_U32, kMany).buckets, 0u);
-  EXPECT_EQ(plan_of(GSORT_U16, kMany).buckets, 0u);
-  EXPECT_EQ(make_plan(make(Operation::kSortPairs, GSORT_U32, kMany, 4)).buckets, 0u);
-  EXPECT_EQ(make_plan(make(Operation::kArgsort, GSORT_U32, kMany, 4)).buckets, 0u);
+  EXPECT_TRUE(plan_of(GSORT_U32, kMany).applies);
+  EXPECT_FALSE(make_plan(make(Operation::kSortPairs, GSORT_U32, kMany, 4)).applies);
+  EXPECT_FALSE(make_plan(make(Operation::kArgsort, GSORT_U32, kMany, 4)).applies);
+}
+
+TEST(InPlacePlan, ShortKeysAreCounted) {
+  constexpr uint64_t kMany = uint64_t{1} << 24;
+  // Of 1 byte always, and of 2 where the device holds the counters.
+  EXPECT_FALSE(plan_of(GSORT_U8, kMany).applies);
+  EXPECT_LT(sort::workspace_bytes(make(Operation::kSort, GSORT_U8, kMany, 0)), uint64_t{1} << 17);
+  const Plan plan = plan_of(GSORT_F16, kMany);
+  EXPECT_TRUE(plan.applies && plan.counts);
+  EXPECT_LE(slice_bytes(plan.workspace_bytes + kEngineBytes), kMany * 2 / 8);
+  EXPECT_TRUE(fits(plan, {90, 132, 227 * 1024}));
+  EXPECT_FALSE(fits(plan, {86, 84, 99 * 1024}));
+  sort::Options counting;
+  counting.algorithm = sort::Algorithm::kCountFill;
+  for (const DeviceFacts &device : {DeviceFacts{90, 132, 227 * 1024}, DeviceFacts{80, 108, 163 * 1024}})
+    EXPECT_EQ(sort::make_plan(make(Operation::kSort, GSORT_F16, kMany, 0), device, counting).workspace_bytes,
+              plan.workspace_bytes);
 }
 
 TEST(InPlacePlan, WhichDevicesTakeIt) {

@@ -201,6 +201,7 @@ uint64_t tables_bytes(const Request &r, const Plan &plan) {
 // Look-back words of the passes behind: of the tiles of each, and of those of the stable sort's second pass.
 uint64_t look_back_tiles(const Request &r, const Plan &plan) {
   const uint64_t tiles = (r.n + plan.lsd.tile_items - 1) / plan.lsd.tile_items;
+  if (plan.algorithm == Algorithm::kCountFill) return 0;
   if (plan.algorithm != Algorithm::kStable) return tiles;
   const bool wide = lsd::wide_bytes(plan.key_bytes, carry_bytes(plan.carry)) == 8;
   const uint64_t large = wide ? lsd::LargeTile<8>::kItems : lsd::LargeTile<4>::kItems;
@@ -232,7 +233,7 @@ void check_layout(const Request &r, const Plan &plan, const Slices &l) {
        {"fast_path_counts", l.fast_path_counts, counted},
        {"bases", l.bases, slots * 2 * bins * 8},
        {"keys_x", l.keys_x, alone || pairs ? 0 : keys},
-       {"keys_y", l.keys_y, keys},
+       {"keys_y", l.keys_y, plan.algorithm == Algorithm::kCountFill ? 0 : keys},
        {"values_x", l.values_x, plan.gathers_values ? carried : 0},
        {"values_y", l.values_y, carried},
        {"small_indices", l.small_indices, pairs && chip ? n * 4 : 0},

@@ -174,15 +174,15 @@ WorkMemory CudaEngine::room(uint64_t bytes, const WorkQueue &queue) {
   return memory;
 }
 
-// Of sorts that can do with less than the usual workspace; buckets = 0: this one cannot.
+// Of sorts that can do with less than the usual workspace; if it applies.
 sort::in_place::Plan CudaEngine::in_place_plan(const Request &request) const {
   if (request.operation != Operation::kSort) return {};
   const sort::in_place::Plan plan = sort::in_place::make_plan(request);
   return sort::in_place::fits(plan, device_.facts) ? plan : sort::in_place::Plan{};
 }
 
-// Room for a call on device arrays. in_place.buckets is not 0 where there is less than usual, and the sort in place can
-// do with that.
+// Room for a call on device arrays. in_place.applies where there is less than usual, and the sort in place can do with
+// that.
 WorkMemory CudaEngine::room_or_less(const Request &request, const WorkQueue &queue, sort::in_place::Plan &in_place) {
   const uint64_t bytes = cuda_workspace_bytes(request);
   in_place = {};
@@ -194,7 +194,7 @@ WorkMemory CudaEngine::room_or_less(const Request &request, const WorkQueue &que
       const bool wants = error.status() == GSORT_ERROR_OUT_OF_MEMORY ||
                          (error.status() == GSORT_ERROR_NOT_SUPPORTED && queue.capture_id != 0);
       const sort::in_place::Plan plan = wants ? in_place_plan(request) : sort::in_place::Plan{};
-      if (plan.buckets == 0) throw;
+      if (!plan.applies) throw;
       try {
         const WorkMemory less = room(plan.workspace_bytes, queue);
         in_place = plan;
@@ -205,7 +205,7 @@ WorkMemory CudaEngine::room_or_less(const Request &request, const WorkQueue &que
     }
   }
   const sort::in_place::Plan plan = in_place_plan(request);
-  if (plan.buckets == 0 || workspace_.forbids(plan.workspace_bytes)) return room(bytes, queue);  // says what is wanting
+  if (!plan.applies || workspace_.forbids(plan.workspace_bytes)) return room(bytes, queue);  // says what is wanting
   in_place = plan;
   return room(plan.workspace_bytes, queue);
 }
@@ -227,11 +227,11 @@ void CudaEngine::reserve(const Request &shape) {
   enter_call();
   const uint64_t bytes = cuda_workspace_bytes(shape);
   const sort::in_place::Plan in_place = in_place_plan(shape);
-  if (in_place.buckets != 0 && workspace_.forbids(bytes)) return workspace_.reserve(in_place.workspace_bytes);
+  if (in_place.applies && workspace_.forbids(bytes)) return workspace_.reserve(in_place.workspace_bytes);
   try {
     workspace_.reserve(bytes);
   } catch (const Error &error) {
-    if (error.status() != GSORT_ERROR_OUT_OF_MEMORY || in_place.buckets == 0) throw;
+    if (error.status() != GSORT_ERROR_OUT_OF_MEMORY || !in_place.applies) throw;
     workspace_.reserve(in_place.workspace_bytes);
   }
 }
@@ -295,7 +295,7 @@ void CudaEngine::launch_planned(const Request &request, const WorkMemory &work, 
                                 const DeviceFacts &facts, const sort::in_place::Plan &in_place) {
   const LaunchContext context = {stream_, &facts, &control_, work.standing};
   void *const workspace = work.memory;
-  if (in_place.buckets != 0) return sort::in_place::launch(context, request, in_place, workspace);
+  if (in_place.applies) return sort::in_place::launch(context, request, in_place, workspace);
   switch (request.operation) {
     case Operation::kSort:
     case Operation::kSortPairs:

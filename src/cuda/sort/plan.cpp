@@ -79,6 +79,13 @@ uint64_t partition_tables_bytes(const Plan &plan) {
   return plan.algorithm == Algorithm::kStable ? msd::stable_tables(plan.stable).bytes : 0;
 }
 
+// Counting needs no place for keys, nor look-back. Of so few keys that another device sorts them on chip it has both,
+// as these sorts do.
+bool counts_alone(const Request &request, const Plan &plan) {
+  return plan.algorithm == Algorithm::kCountFill && !small::grid_applies(request.n, plan.key_bytes, false) &&
+         !small::block_applies(request.n, plan.key_bytes, false, small::kLongBlockSharedBytes);
+}
+
 // The first slices, which are cleared, and the digits' first places.
 void lay_out_passes(const Plan &plan, SliceCounter &counter, Slices &slices) {
   const lsd::Plan &lsd = plan.lsd;
@@ -105,10 +112,10 @@ Slices lay_out(const Request &request, const Plan &plan) {
   const bool keys_are_output = pairs || request.operation == Operation::kSort;
   const uint64_t key_bytes = request.n * plan.key_bytes, carried_bytes = request.n * carry_bytes(plan.carry);
   slices.keys_x = counter.take(keys_are_output ? 0 : key_bytes);
-  slices.keys_y = counter.take(key_bytes);
+  const bool grid = small::grid_applies(request.n, plan.key_bytes, sources);
+  slices.keys_y = counter.take(counts_alone(request, plan) ? 0 : key_bytes);
   slices.values_x = counter.take(plan.gathers_values ? carried_bytes : 0);
   slices.values_y = counter.take(carried_bytes);
-  const bool grid = small::grid_applies(request.n, plan.key_bytes, sources);
   const bool on_chip =
       pairs && (grid || small::block_applies(request.n, plan.key_bytes, sources, small::kLongBlockSharedBytes));
   slices.small_indices = counter.take(on_chip ? request.n * 4 : 0);
@@ -152,6 +159,7 @@ Plan plan_for(const Request &request, const Abilities &abilities, const Options 
   // The stable partition's second pass may end every bin of the first with a part of a tile.
   plan.look_back_tiles =
       request.n / plan.lsd.tile_items + 1 + (plan.algorithm == Algorithm::kStable ? msd::kStableBinsMax : 0);
+  if (counts_alone(request, plan)) plan.look_back_tiles = 0;
   plan.slices = lay_out(request, plan);
   plan.workspace_bytes = plan.slices.bytes;
   return plan;

@@ -111,6 +111,13 @@ void launch_width(const LaunchContext &context, const Request &request, const Pl
 void launch(const LaunchContext &context, const Request &request, const Plan &plan, void *workspace,
             const Options &options) {
   log_plan(context, request, plan);
+  if (plan.counts) {
+    LaunchContext quiet = context;
+    quiet.control = nullptr;
+    sort::Options counting;
+    counting.algorithm = Algorithm::kCountFill;
+    return sort::launch(quiet, request, workspace, counting);
+  }
   if (plan.key_bytes == 4) launch_width<uint32_t>(context, request, plan, workspace, options);
   if (plan.key_bytes == 8) launch_width<uint64_t>(context, request, plan, workspace, options);
 }

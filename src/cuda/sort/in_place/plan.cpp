@@ -14,6 +14,9 @@ namespace {
 
 using ull = unsigned long long;
 
+// Of those that count keys of 2 bytes any will do.
+constexpr DeviceFacts kCountingDevice = {90, 132, 227 * 1024};
+
 uint64_t square_root(uint64_t square) {
   uint64_t root = 0;
   for (uint64_t bit = uint64_t{1} << 31; bit != 0; bit >>= 1)
@@ -83,15 +86,33 @@ uint32_t stripes_for(const Request &shape, Plan plan, uint64_t most_bytes) {
   return 0;
 }
 
+// The sort of keys of 2 bytes on a device that holds their counters.
+sort::Plan counting_plan(const Request &shape) {
+  sort::Options options;
+  options.algorithm = Algorithm::kCountFill;
+  return sort::make_plan(shape, kCountingDevice, options);
+}
+
+Plan make_counting_plan(const Request &shape, Plan plan, uint64_t most_bytes) {
+  plan.workspace_bytes = counting_plan(shape).workspace_bytes;
+  plan.applies = plan.counts = plan.workspace_bytes <= most_bytes;
+  return plan;
+}
+
+// What an eighth of the bytes leaves beside what the engine adds to a workspace.
+uint64_t most_bytes_of(const Request &shape, uint32_t key_bytes) {
+  return shape.n * key_bytes / 8 / kSliceAlignment * kSliceAlignment - kEngineBytes;
+}
+
 }  // namespace
 
 Plan make_plan(const Request &shape) {
   Plan plan{};
   plan.key_bytes = dtype_bytes(shape.order.dtype);
   plan.n = shape.n;
-  if (shape.operation != Operation::kSort || plan.key_bytes < 4 || shape.n < kBytesMin / plan.key_bytes) return plan;
-  // What the engine adds to a workspace is a part of the eighth.
-  const uint64_t most_bytes = shape.n * plan.key_bytes / 8 / kSliceAlignment * kSliceAlignment - kEngineBytes;
+  if (shape.operation != Operation::kSort || plan.key_bytes < 2 || shape.n < kBytesMin / plan.key_bytes) return plan;
+  const uint64_t most_bytes = most_bytes_of(shape, plan.key_bytes);
+  if (plan.key_bytes == 2) return make_counting_plan(shape, plan, most_bytes);
   plan.samples = samples_for(shape.n);
   // A border's place among the keys deviates by half a root of the samples, of `samples`, at most.
   plan.slack = kDeviations * (shape.n / (2 * square_root(plan.samples)) + 1);
@@ -100,18 +121,25 @@ Plan make_plan(const Request &shape) {
     plan.stripes_max = stripes_for(shape, plan, most_bytes);
     if (plan.stripes_max == 0) continue;
     plan.workspace_bytes = lay_out(shape, plan);
+    plan.applies = true;
     return plan;
   }
-  plan.buckets = 0;
-  return plan;
+  return {};
 }
 
 bool fits(const Plan &plan, const DeviceFacts &device) {
-  return plan.buckets != 0 && classify_shared_bytes(plan.key_bytes, plan.buckets) + kClassifyStaticBytes + 1024 <=
-                                  device.shared_bytes_block_max;
+  if (plan.counts) return fast_path::kCountFillSharedBytes + 1024 <= device.shared_bytes_block_max;
+  return plan.applies && classify_shared_bytes(plan.key_bytes, plan.buckets) + kClassifyStaticBytes + 1024 <=
+                             device.shared_bytes_block_max;
 }
 
 void describe(const Request &, const Plan &plan, char *text, size_t text_bytes) {
+  if (plan.counts) {
+    std::snprintf(text, text_bytes,
+                  "sort on the GPU: %llu keys of %u bytes in place, with %llu bytes of scratch memory, by counting",
+                  static_cast<ull>(plan.n), plan.key_bytes, static_cast<ull>(plan.workspace_bytes));
+    return;
+  }
   const Window second = window_of(plan, 1);
   std::snprintf(text, text_bytes,
                 "sort on the GPU: %llu keys of %u bytes in place, with %llu bytes of scratch memory: partition into %u "

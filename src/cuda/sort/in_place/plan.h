@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Plan of the sort in place: keys alone, with scratch memory of an eighth of their bytes. It is taken where the usual
-// sort's workspace cannot be had. Read by host and device; no CUDA header.
+// sort's workspace, which holds for every device, cannot be had. Read by host and device; no CUDA header.
 #ifndef GSORT_CUDA_SORT_IN_PLACE_PLAN_H_
 #define GSORT_CUDA_SORT_IN_PLACE_PLAN_H_
 
@@ -67,7 +67,9 @@ struct Slices {
 };
 
 struct Plan {
-  uint32_t buckets;  // 0: the request is not for this sort
+  bool applies;  // false: the request is not for this sort
+  bool counts;   // keys of 2 bytes are counted and written, as usual, and nothing else is planned
+  uint32_t buckets;
   uint32_t key_bytes;
   uint64_t n;
   uint64_t samples;
@@ -90,7 +92,8 @@ constexpr Window window_of(const Plan &plan, uint32_t bucket) {
   return {bucket == 0 ? 0 : begin - plan.slack, bucket + 1 == plan.buckets ? plan.n : end + plan.slack};
 }
 
-// Depends on the shape alone; buckets = 0 where this sort cannot do the request in an eighth of its bytes.
+// Depends on the shape alone; does not apply where this sort cannot do the request in an eighth of its bytes. (Keys of
+// 1 byte are counted on every device, so that their usual workspace is small.)
 Plan make_plan(const Request &shape);
 
 // Whether the kernels fit the device.
