@@ -13,8 +13,8 @@ namespace {
 
 class cuda_LowMemory : public GpuTest {};
 
-// Odd, so that nothing divides it.
-constexpr uint64_t kLength = 5000003;
+// Little more than the least that is sorted so; odd, so that nothing divides it.
+constexpr uint64_t kLength = 4200001;
 
 struct Limited {
   static void log(void *user, const char *message) { *static_cast<std::string *>(user) += std::string(message) + "\n"; }
@@ -45,11 +45,12 @@ uint64_t usual_bytes(gsort_dtype t, uint64_t n) {
 }
 
 TEST_F(cuda_LowMemory, SortsWithAnEighth) {
-  uint32_t turn = 0;
+  uint32_t turn = 0, number = 0;
   for (const gsort_dtype t :
        {GSORT_U32, GSORT_I32, GSORT_F32, GSORT_U64, GSORT_I64, GSORT_F64, GSORT_U8, GSORT_I16, GSORT_F16})
     for (const Distribution distribution : kAllDistributions) {
-      if (!applies(distribution, t)) continue;
+      // In each round others, and each distribution with two types or three.
+      if (!applies(distribution, t) || number++ % 4 >= rounds()) continue;
       const uint64_t n = element_type(t).bytes == 2 ? 2 * kLength : kLength;
       const Array input = generate(distribution, t, n, ++turn);
       const uint32_t flags = kSortFlags[turn % kSortFlags.size()] & (element_type(t).is_float ? ~0u : GSORT_DESCENDING);

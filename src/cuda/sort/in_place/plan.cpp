@@ -47,13 +47,14 @@ struct Arena {
   uint64_t end() const { return begin + counter.bytes(); }
 };
 
-uint64_t longest_window(const Plan &plan) {
-  uint64_t longest = 0;
+// The most that the sort of a window needs; not always that of the longest, where another way begins between them.
+uint64_t window_bytes(const Request &shape, const Plan &plan) {
+  uint64_t most = 0;
   for (uint32_t bucket = 0; bucket < plan.buckets; ++bucket) {
     const Window window = window_of(plan, bucket);
-    longest = std::max(longest, window.end - window.begin);
+    most = std::max(most, sort_bytes(shape, window.end - window.begin));
   }
-  return longest;
+  return most;
 }
 
 // Lays out what plan.buckets and plan.stripes_max ask for, and returns the bytes.
@@ -72,7 +73,7 @@ uint64_t lay_out(const Request &shape, Plan &plan) {
   slices.list = partition.take(4 * slots);
   slices.cycles = partition.take(kCyclesMax * sizeof(Cycle));
   slices.left = partition.take(plan.buckets * plan.left_keys * plan.key_bytes);
-  slices.window_workspace = windows.take(sort_bytes(shape, longest_window(plan)));
+  slices.window_workspace = windows.take(window_bytes(shape, plan));
   return std::max({sample.end(), partition.end(), windows.end()});
 }
 
