@@ -60,16 +60,23 @@ Job<U> job_of(const LaunchContext &context, const Request &request, const Plan &
   return job;
 }
 
-// The usual sort of some keys where they lie, of which the log hears nothing.
-void sort_part(const LaunchContext &context, const Request &request, void *keys, uint64_t n, void *workspace) {
+// The usual sort as a part of this one, of which the log hears nothing.
+void launch_quietly(const LaunchContext &context, const Request &request, void *workspace,
+                    const sort::Options &options = {}) {
+  const Control nobody_listens;
   LaunchContext quiet = context;
-  quiet.control = nullptr;
+  quiet.control = &nobody_listens;
+  sort::launch(quiet, request, workspace, options);
+}
+
+// Sorts keys where they lie.
+void sort_part(const LaunchContext &context, const Request &request, void *keys, uint64_t n, void *workspace) {
   Request part{};
   part.operation = Operation::kSort;
   part.order = request.order;
   part.n = n;
   part.in = part.out = keys;
-  sort::launch(quiet, part, workspace);
+  launch_quietly(context, part, workspace);
 }
 
 template <class U>
@@ -112,11 +119,9 @@ void launch(const LaunchContext &context, const Request &request, const Plan &pl
             const Options &options) {
   log_plan(context, request, plan);
   if (plan.counts) {
-    LaunchContext quiet = context;
-    quiet.control = nullptr;
     sort::Options counting;
     counting.algorithm = Algorithm::kCountFill;
-    return sort::launch(quiet, request, workspace, counting);
+    return launch_quietly(context, request, workspace, counting);
   }
   if (plan.key_bytes == 4) launch_width<uint32_t>(context, request, plan, workspace, options);
   if (plan.key_bytes == 8) launch_width<uint64_t>(context, request, plan, workspace, options);
