@@ -7,7 +7,6 @@
 
 #include <cstdint>
 
-#include "cuda/primitive/architecture.h"
 #include "cuda/primitive/warp.cuh"
 #include "cuda/sort/in_place/job.cuh"
 #include "cuda/sort/in_place/sample.cuh"
@@ -279,18 +278,11 @@ class Classifier {
   uint32_t bricks_ = 0;  // lane b of the first warp: bricks of bucket b
 };
 
-// A stripe a block. Dynamic shared memory: classify_shared_bytes().
+// Where in dynamic shared memory the ranks lie: behind the keys.
 template <class U>
-__global__ void __launch_bounds__(ClassifyShape<sizeof(U)>::kThreads,
-                                  blocks_here(ClassifyShape<sizeof(U)>::kThreads, kClassifyBlocksPerMultiprocessor))
-    classify_kernel(const __grid_constant__ Job<U> job) {
+__device__ __forceinline__ uint32_t *ranks_behind(U *keys, uint32_t buckets) {
   using Classify = Classifier<U>;
-  extern __shared__ __align__(16) unsigned char shared[];
-  __shared__ ClassifyStorage<U> storage;
-  U *const keys = reinterpret_cast<U *>(shared);
-  constexpr uint32_t kOfBucket = Classify::kBrick + Classify::kVector;
-  auto *const ranks = reinterpret_cast<uint32_t *>(keys + job.buckets * kOfBucket + Classify::kTile);
-  Classify(job, storage, keys, ranks).run();
+  return reinterpret_cast<uint32_t *>(keys + buckets * (Classify::kBrick + Classify::kVector) + Classify::kTile);
 }
 
 }  // namespace gsort_internal::sort::in_place

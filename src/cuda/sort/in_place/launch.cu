@@ -6,6 +6,7 @@
 #include "core/dtype.h"
 #include "cuda/engine/check.h"
 #include "cuda/engine/launcher.h"
+#include "cuda/primitive/architecture.h"
 #include "cuda/sort/in_place/classify.cuh"
 #include "cuda/sort/in_place/last_resort.cuh"
 #include "cuda/sort/in_place/move.cuh"
@@ -13,6 +14,18 @@
 #include "cuda/sort/launch.h"
 
 namespace gsort_internal::sort::in_place {
+
+// A stripe a block. Dynamic shared memory: classify_shared_bytes().
+template <class U>
+__global__ void __launch_bounds__(ClassifyShape<sizeof(U)>::kThreads,
+                                  blocks_here(ClassifyShape<sizeof(U)>::kThreads, kClassifyBlocksPerMultiprocessor))
+    classify_kernel(const __grid_constant__ Job<U> job) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  __shared__ ClassifyStorage<U> storage;
+  U *const keys = reinterpret_cast<U *>(shared);
+  Classifier<U>(job, storage, keys, ranks_behind<U>(keys, job.buckets)).run();
+}
+
 namespace {
 
 static_assert(kStandingBytes <= kEngineBytes, "the plan counts with this size");

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Kernels on the CPU: the blocks of a grid one after the other, the threads of a block as fibers that change at its
+// barriers and at the exchanges of a warp. What a kernel computes can be tried so without a GPU, with every thread of
+// every block; what several blocks do at once cannot. Shared memory holds what the block before has left in it. Only
+// what the kernels under test use is here.
+#ifndef GSORT_TESTS_UNIT_EMULATED_EMULATION_H_
+#define GSORT_TESTS_UNIT_EMULATED_EMULATION_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <stdexcept>
+#include <vector>
+
+#define __device__
+#define __host__
+#define __global__
+#define __forceinline__ inline
+#define __shared__ static
+#define __launch_bounds__(...)
+#define __grid_constant__
+#define __align__(bytes) alignas(bytes)
+
+struct alignas(16) uint4 {
+  uint32_t x, y, z, w;
+};
+struct Index {
+  uint32_t x;
+};
+
+namespace emulation {
+
+enum class Waits { kNot, kForWarp, kForBlock };
+
+struct Fiber {
+  void *stack_pointer = nullptr;
+  std::vector<void *> stack;
+  bool ended = true;
+  Waits waits = Waits::kNot;
+};
+
+inline std::vector<Fiber> fibers;
+inline void *scheduler = nullptr;  // its stack pointer
+inline uint32_t current = 0;       // thread of the block
+inline std::function<void()> body;
+inline std::vector<uint4> dynamic_shared;
+inline uint64_t exchanged[1024];
+inline bool any = false, any_before = false;  // of the block's threads, at a barrier
+
+// Saves the registers that a function must keep, and takes up those of `to`.
+extern "C" void gsort_emulation_switch(void **from, void *to);
+asm(".text\n"
+    ".globl gsort_emulation_switch\n"
+    "gsort_emulation_switch:\n"
+    "  push %rbp\n  push %rbx\n  push %r12\n  push %r13\n  push %r14\n  push %r15\n"
+    "  mov %rsp, (%rdi)\n"
+    "  mov %rsi, %rsp\n"
+    "  pop %r15\n  pop %r14\n  pop %r13\n  pop %r12\n  pop %rbx\n  pop %rbp\n"
+    "  ret\n");
+
+inline void wait(Waits what) {
+  fibers[current].waits = what;
+  gsort_emulation_switch(&fibers[current].stack_pointer, scheduler);
+}
+
+inline void run_thread() {
+  body();
+  fibers[current].ended = true;
+  wait(Waits::kNot);
+}
+
+inline void make_ready(Fiber &fiber) {
+  constexpr size_t kStackWords = 8192;
+  fiber.stack.resize(kStackWords);
+  void **top = fiber.stack.data() + kStackWords;
+  top -= reinterpret_cast<uintptr_t>(top) % 16 / sizeof(void *);
+  *--top = nullptr;  // so that the stack is aligned as behind a call
+  *--top = reinterpret_cast<void *>(run_thread);
+  for (int registers = 0; registers < 6; ++registers) *--top = nullptr;
+  fiber.stack_pointer = top;
+  fiber.ended = false;
+  fiber.waits = Waits::kNot;
+}
+
+// Runs the warp's threads as far as they come. Whether any came further.
+inline bool run_warp(uint32_t first, uint32_t end) {
+  bool ran = false, all_wait = true, all_ended = true;
+  for (uint32_t thread = first; thread < end; ++thread) {
+    if (fibers[thread].ended || fibers[thread].waits != Waits::kNot) continue;
+    current = thread;
+    gsort_emulation_switch(&scheduler, fibers[thread].stack_pointer);
+    ran = true;
+  }
+  for (uint32_t thread = first; thread < end; ++thread) {
+    all_ended = all_ended && fibers[thread].ended;
+    all_wait = all_wait && (fibers[thread].ended || fibers[thread].waits == Waits::kForWarp);
+  }
+  if (!all_wait || all_ended) return ran;
+  for (uint32_t thread = first; thread < end; ++thread) fibers[thread].waits = Waits::kNot;
+  return true;
+}
+
+inline void run_block(uint32_t threads) {
+  for (uint32_t thread = 0; thread < threads; ++thread) make_ready(fibers[thread]);
+  while (true) {
+    bool ran = false, all_ended = true;
+    for (uint32_t first = 0; first < threads; first += 32) ran = run_warp(first, first + 32) || ran;
+    for (uint32_t thread = 0; thread < threads; ++thread) all_ended = all_ended && fibers[thread].ended;
+    if (all_ended) return;
+    if (ran) continue;
+    for (uint32_t thread = 0; thread < threads; ++thread) {
+      if (!fibers[thread].ended && fibers[thread].waits != Waits::kForBlock)
+        throw std::logic_error("threads of a warp wait for each other at different places");
+      fibers[thread].waits = Waits::kNot;
+    }
+    any_before = any;
+    any = false;
+  }
+}
+
+}  // namespace emulation
+
+inline Index blockIdx, gridDim, blockDim;
+#define threadIdx (Index{emulation::current})
+
+inline uint32_t min(uint32_t a, uint32_t b) { return a < b ? a : b; }
+inline void __syncthreads() { emulation::wait(emulation::Waits::kForBlock); }
+inline int __syncthreads_or(int value) {
+  emulation::any = emulation::any || value != 0;
+  __syncthreads();
+  return emulation::any_before;
+}
+inline void __syncwarp(uint32_t = ~0u) { emulation::wait(emulation::Waits::kForWarp); }
+template <class T>
+T __shfl_sync(uint32_t, T value, int lane) {
+  std::memcpy(&emulation::exchanged[emulation::current], &value, sizeof value);
+  __syncwarp();
+  std::memcpy(&value, &emulation::exchanged[emulation::current / 32 * 32 + static_cast<uint32_t>(lane) % 32],
+              sizeof value);
+  __syncwarp();
+  return value;
+}
+template <class T>
+T __shfl_up_sync(uint32_t warp, T value, uint32_t distance) {
+  const uint32_t lane = emulation::current % 32;
+  return __shfl_sync(warp, value, static_cast<int>(lane >= distance ? lane - distance : lane));
+}
+template <class T>
+T __shfl_xor_sync(uint32_t warp, T value, uint32_t mask) {
+  return __shfl_sync(warp, value, static_cast<int>(emulation::current % 32 ^ mask));
+}
+inline int __any_sync(uint32_t warp, int value) {
+  int found = 0;
+  for (int lane = 0; lane < 32; ++lane) found |= __shfl_sync(warp, value, lane);
+  return found;
+}
+inline uint32_t __activemask() { return ~0u; }
+inline int __clz(int value) { return value == 0 ? 32 : __builtin_clz(static_cast<uint32_t>(value)); }
+inline int __clzll(long long value) {
+  return value == 0 ? 64 : __builtin_clzll(static_cast<unsigned long long>(value));
+}
+inline void __threadfence() {}
+template <class T>
+T __ldcg(const T *word) {
+  return *word;
+}
+template <class T>
+void __stcg(T *word, T value) {
+  *word = value;
+}
+template <class T, class V>
+T atomicAdd(T *word, V value) {
+  const T before = *word;
+  *word = static_cast<T>(before + static_cast<T>(value));
+  return before;
+}
+template <class T>
+T atomicMin(T *word, T value) {
+  const T before = *word;
+  *word = std::min(before, value);
+  return before;
+}
+
+namespace emulation {
+
+// `threads`: a multiple of 32.
+inline void launch(uint32_t blocks, uint32_t threads, uint32_t shared_bytes, const std::function<void()> &kernel) {
+  gridDim.x = blocks;
+  blockDim.x = threads;
+  const uint32_t garbage = 0xa5a5a5a5;
+  dynamic_shared.assign(shared_bytes / sizeof(uint4) + 1, {garbage, garbage, garbage, garbage});
+  if (fibers.size() < threads) fibers.resize(threads);
+  body = kernel;
+  for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x) run_block(threads);
+}
+
+}  // namespace emulation
+
+#endif  // GSORT_TESTS_UNIT_EMULATED_EMULATION_H_
