@@ -329,6 +329,35 @@ TEST_P(FaultTest, CapturedCall) {
   }
 }
 
+// In a graph calls on one stream follow each other, and one block does for all of them; on two they may run at once.
+TEST_P(FaultTest, CapturedCallsShareTheBlockOfTheirStream) {
+  if (real() || GetParam().arrays == ArrayPlace::kHost) GTEST_SKIP() << "captures of the stand-in, on device arrays";
+  const Arrays arrays(place(), generate(Distribution::kSmallRange, GSORT_F32, 60000, 1));
+  const Handle handle(options());
+  gsort *const g = handle.get();
+  int other = 0;
+  ASSERT_TRUE(succeeded(g, gsort_reserve(g, GSORT_OP_SORT_PAIRS, GSORT_F32, 60000, 4)));
+  const auto call = [&] { return succeeded(g, all_operations()[1].run(g, arrays)); };
+  begin_stand_in_capture();
+  EXPECT_TRUE(call());
+  const uint64_t of_one_call = live_device_bytes();
+  EXPECT_TRUE(call());
+  EXPECT_EQ(of_one_call, live_device_bytes());
+  EXPECT_TRUE(succeeded(g, gsort_set_stream(g, &other)));
+  EXPECT_TRUE(call());
+  const uint64_t of_two_streams = live_device_bytes();
+  EXPECT_GT(of_two_streams, of_one_call);
+  EXPECT_TRUE(call());
+  EXPECT_TRUE(succeeded(g, gsort_set_stream(g, nullptr)));
+  EXPECT_TRUE(call());
+  EXPECT_EQ(of_two_streams, live_device_bytes());
+  end_stand_in_capture();
+  begin_stand_in_capture();  // what the graph held is the handle's again
+  EXPECT_TRUE(call());
+  end_stand_in_capture();
+  EXPECT_EQ(of_two_streams, live_device_bytes());
+}
+
 // Nothing to sort, select or sum: the result of a sum of nothing is written by a path of its own.
 TEST_P(FaultTest, EmptySum) {
   const Buffer out(place(), 8);
@@ -607,6 +636,42 @@ TEST(Ring, CopiesEveryByte) {
     }
   }
   ring.reset();
+// What a handle that cannot be made says of the driver and the devices.
+TEST(DeviceOfHandle, SentencesOfDevicesThatAreNotThere) {
+  use_stand_in(ArrayPlace::kHost);
+  gsort_options options = default_options(GSORT_BACKEND_CUDA);
+  gsort *g = nullptr;
+  const auto says = [](const std::string &text) {
+    return std::string(gsort_error_message(nullptr)).find(text) != std::string::npos
+               ? ::testing::AssertionSuccess()
+               : ::testing::AssertionFailure() << gsort_error_message(nullptr);
+  };
+  options.device = 2;
+  EXPECT_EQ(GSORT_ERROR_INVALID_ARGUMENT, gsort_create(&options, &g));
+  EXPECT_TRUE(says("options->device is 2, but there are 2 devices; use 0 to 1"));
+  options.device = 0;
+  const std::string built_for =
+      std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION % 1000 / 10);
+  const std::pair<cudaError_t, std::string> answers[] = {
+      {cudaErrorInsufficientDriver, "the NVIDIA driver is for CUDA 13.0 and this build needs " + built_for + ";"},
+      {cudaErrorNoDevice, "the NVIDIA driver shows no device"},
+      {cudaErrorSystemNotReady, "the NVIDIA driver cannot be used: "}};
+  for (const auto &[error, sentence] : answers) {
+    CallReport report;
+    for (uint64_t at = 0; at < kCallsMax && report.failed != "cudaGetDeviceCount"; at++) {
+      arm({at, false, error});
+      const gsort_status status = gsort_create(&options, &g);
+      report = disarm();
+      if (report.failed != "cudaGetDeviceCount") {
+        gsort_destroy(g);
+        continue;
+      }
+      EXPECT_EQ(GSORT_ERROR_NO_DEVICE, status);
+      EXPECT_TRUE(says(sentence));
+    }
+    EXPECT_EQ("cudaGetDeviceCount", report.failed);
+    EXPECT_EQ(cudaSuccess, take_last_error());
+  }
   use_real_device();
 }
 
