@@ -31,6 +31,8 @@ def copy_tree(tree, but=()):
             to = tree / path
             if not source.is_file() or "__pycache__" in source.parts or "target" in source.parts or str(path) in but:
                 continue
+            if source.suffix == ".svg":  # Doxygen looks for pictures everywhere, and finds each once
+                continue
             to.parent.mkdir(parents=True, exist_ok=True)
             if not to.exists() or to.read_bytes() != source.read_bytes():
                 shutil.copy(source, to)
