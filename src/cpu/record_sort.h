@@ -9,7 +9,6 @@
 
 #include "cpu/block_sort.h"
 #include "cpu/context.h"
-#include "cpu/pair_sort.h"
 #include "cpu/scatter.h"
 #include "cpu/word_sort.h"
 
@@ -24,9 +23,6 @@ constexpr uint64_t kBlockItems = kBlockBytes / (sizeof(K) + kValueBytes<V>);
 // would agree. A run of somewhat more is not worth a split of its own.
 constexpr uint64_t kShortBlockItems = 1 << 12;
 constexpr uint64_t kShortRunItems = 1 << 13;
-// Pairs that partitions sort: what one of several threads takes, and what one alone does.
-constexpr uint64_t kPairItems = 1 << 16;
-constexpr uint64_t kPairItemsAlone = 1 << 20;
 
 constexpr uint32_t kSplitDigitBits = 8;
 constexpr uint32_t kSplitValues = 1u << kSplitDigitBits;
@@ -53,13 +49,7 @@ class RecordSort {
     if constexpr (kSortsByWords<K, V>) {
       if (sort_kernels(uint64_t{}) != nullptr) {
         if (sizeof(K) == 4) block_items_ = kShortBlockItems, run_items_ = kShortRunItems;
-        if (kSortsPairs && partition_kernels(uint64_t{})->beat_scatters && context.memory.keeps_blocks()) {
-          partition_ = partition_kernels(uint64_t{});
-          block_items_ = context.threads() == 1 ? kPairItemsAlone : kShortBlockItems;
-          run_items_ = context.threads() == 1 ? kPairItemsAlone : kPairItems;
-        }
         words_of_thread_ = is_large(n_max) ? min_u64(run_items_, n_max) : n_max;
-        if (partition_ != nullptr) words_of_thread_ = PairSort::words_for(words_of_thread_);
         words_ = HostBuffer<uint64_t>(context.memory, words_of_thread_ * (is_large(n_max) ? context.threads() : 1));
       }
     }
@@ -92,7 +82,6 @@ class RecordSort {
 
  private:
   static constexpr uint32_t kWidth = sizeof(K) * 8;
-  static constexpr bool kSortsPairs = std::is_same<K, uint32_t>::value && std::is_same<V, uint32_t>::value;
   static constexpr bool kMapsDigits = kSortsByWords<K, V> && sizeof(K) == 4;
   // Each level takes a digit, except that the last takes what is left.
   static constexpr uint32_t kLevelsMax = kWidth / kSplitDigitBitsMin + kMappedLevels;
@@ -160,12 +149,6 @@ class RecordSort {
 
   void sort_part(Records<K, V> from, Records<K, V> other, uint64_t n, uint32_t bits, bool to_other, uint32_t worker) {
     uint64_t *const words = words_.count() == 0 ? nullptr : &words_[is_large(n_max_) ? worker * words_of_thread_ : 0];
-    if constexpr (kSortsPairs) {
-      if (partition_ != nullptr && n > kShortBlockItems) {
-        PairSort(*partition_, from, other, to_other, words, n);
-        return;
-      }
-    }
     sort_block_by_words(from, other, static_cast<uint32_t>(n), bits, to_other, words);
   }
 
@@ -316,13 +299,12 @@ class RecordSort {
   KeyCodec<K> codec_;
   Records<K, V> scratch_;
   uint64_t n_max_;
-  uint64_t block_items_ = kBlockItems<K, V>;     // more are split
-  uint64_t run_items_ = kBlockItems<K, V>;       // runs of more are split again
-  const PartitionKernels *partition_ = nullptr;  // of pairs, if they are parted by vectors
-  HostBuffer<uint64_t> counts_;                  // of every chunk, then where its part of every run begins
-  HostBuffer<uint64_t> bounds_;                  // of the runs of every level
-  HostBuffer<K> differing_;                      // of every chunk
-  HostBuffer<unsigned char> lines_;              // kLines for every thread, if lines are streamed
+  uint64_t block_items_ = kBlockItems<K, V>;  // more are split
+  uint64_t run_items_ = kBlockItems<K, V>;    // runs of more are split again
+  HostBuffer<uint64_t> counts_;               // of every chunk, then where its part of every run begins
+  HostBuffer<uint64_t> bounds_;               // of the runs of every level
+  HostBuffer<K> differing_;                   // of every chunk
+  HostBuffer<unsigned char> lines_;           // kLines for every thread, if lines are streamed
   uint64_t words_of_thread_ = 0;
   HostBuffer<uint64_t> words_;  // for every thread, if parts are sorted by words
   HostBuffer<uint64_t> alone_;  // kWordsAlone for every thread: counts and bounds of what it splits alone

@@ -636,6 +636,9 @@ TEST(Ring, CopiesEveryByte) {
     }
   }
   ring.reset();
+  use_real_device();
+}
+
 // What a handle that cannot be made says of the driver and the devices.
 TEST(DeviceOfHandle, SentencesOfDevicesThatAreNotThere) {
   use_stand_in(ArrayPlace::kHost);
