@@ -1031,7 +1031,7 @@ rounded once to the type, and a NaN is written as the type's quiet NaN without s
         flags: u32,
     ) -> gsort_status;
     /** Allocates now what a later call of this shape with device arrays needs, so that the call can be captured into a
-graph. On a CPU handle it does nothing.
+graph; of a sort that cannot have that the eighth that it can do with. On a CPU handle it does nothing.
 
 A captured call works in memory of its own, which no other call and no other graph uses: replays may run beside
 direct calls and beside replays of other graphs. The first capture takes what was reserved; later ones, up to the
@@ -1056,7 +1056,8 @@ time.
         n: u64,
         parameter: u64,
     ) -> gsort_status;
-    /** Device memory beyond its arrays that a call with device arrays needs. Pure arithmetic: needs no GPU and no handle.
+    /** Device memory beyond its arrays that a call with device arrays needs. Pure arithmetic: needs no GPU and no handle. Of
+a sort it is what the quickest way needs, not the eighth that some sorts can do with.
 
 `op,t,n,parameter`: as in gsort_reserve().
 
@@ -1070,8 +1071,8 @@ time.
     ) -> gsort_status;
     /** Lends the handle device memory to work in instead of its own; NULL and 0 take it back. The memory must be aligned to
 256 and stay valid until the handle's work is done. All calls share it, captured ones too: their work, and replays of
-their graphs, must not overlap. A call that needs more fails with `GSORT_ERROR_OUT_OF_MEMORY` and says how much. Not
-for CPU handles.*/
+their graphs, must not overlap. A call that needs more fails with `GSORT_ERROR_OUT_OF_MEMORY` and says how much,
+unless it is a sort that can do with an eighth of its keys' bytes (see Memory, above). Not for CPU handles.*/
     pub fn gsort_set_workspace(
         g: *mut gsort,
         device_memory: *mut ::core::ffi::c_void,
