@@ -162,7 +162,7 @@ TEST(Pieces, MergesOfAnyTwoLengths) {
     call.request.operation = Operation::kMerge;
     call.request.b_n = b_n;
     call.out.assign(call.in.size() + call.b.size(), 1);
-    expect_same(call, dtype_bytes(t) == 2 ? kMegabyte * 7 / 4 : kMegabyte / 2);
+    expect_same(call, dtype_bytes(t) == 1 ? kMegabyte / 4 : dtype_bytes(t) == 2 ? kMegabyte * 7 / 4 : kMegabyte / 2);
   });
 }
 
