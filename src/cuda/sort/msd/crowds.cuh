@@ -244,7 +244,7 @@ __global__ void __launch_bounds__(kCrowdThreads, 1)
     } else {
       const uint32_t number = item - state.crowded;
       HugeCell &cell =
-          arguments.huge[find_huge_cell(huge.cells, number, [&](uint32_t i) { return arguments.huge[i].first_count; })];
+          arguments.huge[last_not_above(huge.cells, number, [&](uint32_t i) { return arguments.huge[i].first_count; })];
       count_huge_chunk(keys, spare, cell, number - cell.first_count, arguments, storage.counted);
     }
     __syncthreads();

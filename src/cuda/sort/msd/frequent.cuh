@@ -12,24 +12,11 @@
 #include "cuda/primitive/exclusive_scan.cuh"
 #include "cuda/primitive/group_sort.cuh"
 #include "cuda/primitive/memory_order.cuh"
+#include "cuda/primitive/search.cuh"
 #include "cuda/sort/msd/sample.cuh"
 #include "cuda/sort/msd/state.cuh"
 
 namespace gsort_internal::sort::msd {
-
-// The first of `count` numbers for which holds(number) is true, as it is for all behind; `count` if it is for none.
-template <class Holds>
-__device__ __forceinline__ uint32_t first_that(uint32_t count, const Holds &holds) {
-  uint32_t low = 0, high = count;
-  while (low < high) {
-    const uint32_t middle = (low + high) / 2;
-    if (holds(middle))
-      high = middle;
-    else
-      low = middle + 1;
-  }
-  return low;
-}
 
 // The table of frequent values: buckets of two.
 __device__ __forceinline__ uint32_t frequent_bucket(uint32_t key) {
@@ -296,7 +283,7 @@ __global__ void __launch_bounds__(kRunThreads)
     const bool writes = item >= 2 * moves;
     const uint32_t *const firsts = writes ? storage.first_piece : storage.first_move;
     const uint32_t own = writes ? piece : move;
-    const uint32_t i = first_that(number, [&](uint32_t value) { return firsts[value + 1] > own; });
+    const uint32_t i = last_not_above(number, own, [&](uint32_t value) { return firsts[value]; });
     const FrequentCell cell = frequent_cell(arguments, i);
     const uint32_t in_cell = own - firsts[i];
     // Written by another block of this kernel, where the cell has other keys.

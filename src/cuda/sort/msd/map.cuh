@@ -11,6 +11,7 @@
 #include "cuda/primitive/architecture.h"
 #include "cuda/primitive/exclusive_scan.cuh"
 #include "cuda/primitive/last_block.cuh"
+#include "cuda/primitive/search.cuh"
 #include "cuda/sort/msd/frequent.cuh"
 #include "cuda/sort/msd/state.cuh"
 
@@ -263,12 +264,7 @@ __global__ void __launch_bounds__(kMapThreads)
 
 // The last entry whose first cell is at most `cell`; 0 if there is none.
 __device__ __forceinline__ uint32_t entry_of_cell(const uint32_t *map, uint32_t cell) {
-  uint32_t low = 0, high = kMapEntries;
-  while (high - low > 1) {
-    const uint32_t middle = (low + high) / 2;
-    ((map[middle] & 0xffffu) <= cell ? low : high) = middle;
-  }
-  return low;
+  return last_not_above(kMapEntries, cell, [&](uint32_t entry) { return map[entry] & 0xffffu; });
 }
 
 // What the finish must know of a cell, see MappedDigits.

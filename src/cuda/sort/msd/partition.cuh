@@ -10,6 +10,7 @@
 #include "cuda/primitive/architecture.h"
 #include "cuda/primitive/exclusive_scan.cuh"
 #include "cuda/primitive/prefetch.cuh"
+#include "cuda/primitive/search.cuh"
 #include "cuda/sort/msd/frequent.cuh"
 #include "cuda/sort/msd/state.cuh"
 
@@ -53,18 +54,14 @@ __device__ __forceinline__ Tile second_pass_tile(const Arguments<U> &arguments, 
   constexpr uint32_t kTile = BlockShape<sizeof(U)>::kPartitionTile;
   const uint32_t bins = cut.bins();
   if (blockIdx.x >= arguments.first_tile[bins]) return {0, 0, 0};
-  uint32_t low = 0, high = bins;  // first_tile[low] <= blockIdx.x < first_tile[high]
-  while (high - low > 1) {
-    const uint32_t middle = (low + high) / 2;
-    (arguments.first_tile[middle] <= blockIdx.x ? low : high) = middle;
-  }
-  const uint32_t first = arguments.bin_first[low] + (blockIdx.x - arguments.first_tile[low]) * kTile;
-  uint32_t end = arguments.bin_first[low + 1];
+  const uint32_t bin = last_not_above(bins, blockIdx.x, [&](uint32_t i) { return arguments.first_tile[i]; });
+  const uint32_t first = arguments.bin_first[bin] + (blockIdx.x - arguments.first_tile[bin]) * kTile;
+  uint32_t end = arguments.bin_first[bin + 1];
   if constexpr (sizeof(U) == 4) {
     // The first pass has moved all keys but those of frequent values.
-    if (arguments.state->frequent != 0) end = max(arguments.first_room[low], first);
+    if (arguments.state->frequent != 0) end = max(arguments.first_room[bin], first);
   }
-  return {first, min(kTile, end - first), low};
+  return {first, min(kTile, end - first), bin};
 }
 
 // The bin of keys that are not moved.

@@ -10,6 +10,7 @@
 #include "core/key_bits.h"
 #include "cuda/primitive/architecture.h"
 #include "cuda/primitive/exclusive_scan.cuh"
+#include "cuda/primitive/search.cuh"
 #include "cuda/sort/msd/state.cuh"
 
 namespace gsort_internal::sort::msd {
@@ -165,17 +166,6 @@ __device__ __forceinline__ void sort_values(const uint32_t *keys, uint32_t count
   }
 }
 
-// The last of the huge cells whose first part, as `first_of` tells it, is at most `part`.
-template <class FirstOf>
-__device__ __forceinline__ uint32_t find_huge_cell(uint32_t cells, uint32_t part, const FirstOf &first_of) {
-  uint32_t low = 0, high = cells;
-  while (high - low > 1) {
-    const uint32_t middle = (low + high) / 2;
-    (first_of(middle) <= part ? low : high) = middle;
-  }
-  return low;
-}
-
 // Counts some values of a chunk of a huge cell into the cell's table, which is cleared if there are several chunks.
 // number: of the count, among the cell's.
 __device__ __forceinline__ void count_huge_chunk(const uint32_t *keys, uint32_t *tables, HugeCell &huge,
@@ -244,7 +234,7 @@ __global__ void __launch_bounds__(kValueWriteThreads, 3)
   const HugeCounts huge(state.huge);
   for (uint32_t piece = blockIdx.x; piece < huge.pieces; piece += gridDim.x) {
     const HugeCell &cell =
-        arguments.huge[find_huge_cell(huge.cells, piece, [&](uint32_t i) { return arguments.huge[i].first_piece; })];
+        arguments.huge[last_not_above(huge.cells, piece, [&](uint32_t i) { return arguments.huge[i].first_piece; })];
     const uint32_t count = moved_keys(arguments, cell.cell);
     const uint32_t keys_each = arguments.plan.huge_piece, begin = (piece - cell.first_piece) * keys_each;
     if (count <= BlockShape<4>::kFinishKeysMax || begin >= count) continue;

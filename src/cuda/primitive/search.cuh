@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Binary searches.
+#ifndef GSORT_CUDA_PRIMITIVE_SEARCH_CUH_
+#define GSORT_CUDA_PRIMITIVE_SEARCH_CUH_
+
+#include <cstdint>
+
+namespace gsort_internal {
+
+// The first of `count` numbers for which holds(number) is true, as it is for all behind; `count` if it is for none.
+template <class Holds>
+__device__ __forceinline__ uint32_t first_that(uint32_t count, const Holds &holds) {
+  uint32_t low = 0, high = count;
+  while (low < high) {
+    const uint32_t middle = (low + high) / 2;
+    if (holds(middle))
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
+// The last of `count` ascending values, value_of(number) each, that is at most `most`; 0 if none is.
+template <class ValueOf>
+__device__ __forceinline__ uint32_t last_not_above(uint32_t count, uint32_t most, const ValueOf &value_of) {
+  uint32_t low = 0, high = count;
+  while (high - low > 1) {
+    const uint32_t middle = (low + high) / 2;
+    (value_of(middle) <= most ? low : high) = middle;
+  }
+  return low;
+}
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_PRIMITIVE_SEARCH_CUH_
