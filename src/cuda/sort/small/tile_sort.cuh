@@ -47,6 +47,8 @@ struct alignas(16) TileSortStorage {
   uint32_t warp_totals[32];
   uint32_t crowd;        // the most items of a bin, less one
   uint32_t mixed_crowd;  // of those bins whose keys are not all equal
+  // Of bins that were left as they are, in any round, those whose items may be out of order.
+  uint32_t closed_crowd;
 
   __device__ __forceinline__ Item *items() { return padded + kTileLooksMax; }
 };
@@ -99,6 +101,7 @@ __device__ __forceinline__ auto tile_extent(TileSortStorage<Shape> &storage,
   using Head = typename TileSortStorage<Shape>::Head;
   constexpr uint32_t kWarps = Shape::kThreads / 32;
   clear_tile_counters(storage);
+  if (threadIdx.x == 0) storage.closed_crowd = 0;
   Head least = ~Head{0}, greatest = 0;
 #pragma unroll
   for (uint32_t row = 0; row < Shape::kRows; ++row) {
@@ -217,7 +220,6 @@ __device__ __forceinline__ uint32_t refine_tile_bins(TileSortStorage<Shape> &sto
   const uint32_t parts_each = Shape::kBins / count, place_step = ~uint32_t{0} / places;
   uint32_t open = rows_of_tile<Shape>(count);  // rows whose items' bins are cut
   uint32_t by_place = 0;                       // of these, by place
-  uint32_t looks = 0;
   Head within[Shape::kRows];
 #pragma unroll
   for (uint32_t row = 0; row < Shape::kRows; ++row)
@@ -225,8 +227,8 @@ __device__ __forceinline__ uint32_t refine_tile_bins(TileSortStorage<Shape> &sto
 #pragma unroll 1
   for (uint32_t round = 0;; ++round) {
     const uint32_t crowd = find_mixed_bins(storage, items, spots, open, count);
-    if (crowd <= kTileCrowdMax || parts_each == 0 || round == Shape::kRoundsMax) return max(crowd, looks);
-    bool closes = false;
+    if (crowd <= kTileCrowdMax || parts_each == 0 || round == Shape::kRoundsMax) return max(crowd, storage.closed_crowd);
+    uint32_t closed = 0;
 #pragma unroll
     for (uint32_t row = 0; row < Shape::kRows; ++row) {
       if ((open >> row & 1) != 0) {
@@ -235,7 +237,7 @@ __device__ __forceinline__ uint32_t refine_tile_bins(TileSortStorage<Shape> &sto
         const bool mixed = (storage.mixed_bins[bin / 32] >> bin % 32 & 1) != 0;
         if ((!ItemCodec::kPlaced && !mixed) || size <= kTileCrowdMax + 1) {
           open &= ~(1u << row);
-          closes |= size > 1 && (ItemCodec::kPlaced || mixed);
+          if (ItemCodec::kPlaced || mixed) closed = max(closed, size - 1);
           spots[row] = (first + number_of_spot(spots[row])) * parts_each;
           continue;
         }
@@ -251,7 +253,9 @@ __device__ __forceinline__ uint32_t refine_tile_bins(TileSortStorage<Shape> &sto
         within[row] *= parts;
       }
     }
-    if (__syncthreads_or(closes)) looks = kTileCrowdMax;
+    closed = warp_greatest(closed);
+    if (lane_id() == 0 && closed != 0) atomicMax(&storage.closed_crowd, closed);
+    __syncthreads();
     clear_tile_counters(storage);
     __syncthreads();
     number_tile_items(storage, spots, open, count);
