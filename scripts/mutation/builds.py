@@ -14,7 +14,7 @@ CUDA_PLACE = re.compile(r"^([\w./+-]+)\((\d+)\): (error)", re.M)  # of CUDA's ow
 # What follows from another error.
 CONSEQUENCE = re.compile(r"not declared|no match|does not name|no member|must be available")
 # Inlined by force into every kernel: with its changes behind the switch a compiler takes gigabytes and half an hour.
-ALONE = {"src/cpu/vector/network-inl.h"}
+ALONE = {"src/cpu/vector/network-inl.h", "src/cpu/vector/blocks-inl.h"}
 
 
 def write_if_new(path, text):
