@@ -48,10 +48,36 @@ class Context {
   bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
 
   // Says how much work the call is, in elements, and gives the first chance to cancel. Nothing has been written yet.
+  // What begins again, because a sample misled it, say, takes what is left of the call or of its part of it. The
+  // calling thread's, as what follows.
   void begin(uint64_t total) {
-    total_ = total;
-    control.checkpoint(0, total);
+    const uint64_t before = begun_ ? told() : 0;
+    if (!begun_) total_ = end_ = total, begun_ = true;
+    go_on(before, total);
+    control.checkpoint(begin_, total_);
   }
+
+  // In the scope of it a call does `elements` of its work in a way that says for itself how much that is, and that may
+  // take fewer threads, which is over with it.
+  class Part {
+   public:
+    Part(Context &context, uint64_t elements) : context_(context), threads_(context.threads_) {
+      const uint64_t begin = context.told(), left = context.total_ - begin;
+      context.end_ = begin + (elements < left ? elements : left);
+      context.go_on(begin, elements);
+    }
+    ~Part() {
+      context_.go_on(context_.end_, context_.total_ - context_.end_);
+      context_.end_ = context_.total_;
+      context_.threads_ = threads_;
+    }
+    Part(const Part &) = delete;
+    Part &operator=(const Part &) = delete;
+
+   private:
+    Context &context_;
+    uint32_t threads_;
+  };
 
   // Says that `elements` more are done. Any thread. A thread that is alone needs no locked addition, which takes as
   // long as sorting eight keys.
@@ -88,10 +114,7 @@ class Context {
   // The calling thread's, between items: tells of progress, and sees requests to stop.
   void poll() {
     if (stopped()) return;
-    guarded([this] {
-      const uint64_t done = done_.load(std::memory_order_relaxed);
-      control.checkpoint(done < total_ ? done : total_, total_);
-    });
+    guarded([this] { control.checkpoint(told(), total_); });
   }
 
   // Throws if a request to stop was seen, or an item threw.
@@ -142,9 +165,24 @@ class Context {
     stopped_.store(true, std::memory_order_release);
   }
 
+  // How much of the whole is done.
+  uint64_t told() const {
+    __extension__ typedef unsigned __int128 Product;
+    const uint64_t done = done_.load(std::memory_order_relaxed), room = end_ - begin_;
+    if (done >= work_) return end_;
+    return begin_ + (room == work_ ? done : static_cast<uint64_t>(Product{room} * done / work_));
+  }
+  void go_on(uint64_t begin, uint64_t work) {
+    begin_ = begin;
+    work_ = work;
+    done_.store(0, std::memory_order_relaxed);
+  }
+
   uint32_t threads_;
-  bool own_memory_;
-  uint64_t total_ = 0;
+  bool own_memory_, begun_ = false;
+  uint64_t total_ = 0;  // of the call, in the units of the first begin()
+  // What is done now is the part from begin_ to end_ of that, and counts for itself to work_.
+  uint64_t begin_ = 0, end_ = 0, work_ = 0;
   std::atomic<uint64_t> done_{0};
   std::atomic<bool> stopped_{false};
   std::mutex error_mutex_;

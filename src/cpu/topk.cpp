@@ -295,6 +295,7 @@ class TopkRows {
 
   void long_row(uint64_t row) {
     const Range range = rows_.row(row);
+    const Context::Part part(context_, range.size());
     Topk<K>(context_, codec_, row_begin(row), range.size(), k_of(range.size()), output_of<K>(r_, row * r_.k)).run();
     fill(row);
   }

@@ -74,5 +74,24 @@ TEST(CpuLog, NamesTheWayOfACall) {
   }
 }
 
+// What one long row needs few threads for, its candidates, does not take them from the next row.
+TEST(CpuLog, EveryLongRowIsForAllThreads) {
+  constexpr uint64_t kRows = 3, kColumns = (uint64_t{1} << 20) + 5, k = 10;
+  std::vector<std::string> lines;
+  gsort_options options = default_options(GSORT_BACKEND_CPU);
+  options.threads = 3;
+  options.log = keep_line;
+  options.log_user = &lines;
+  const Handle handle(options);
+  ASSERT_EQ(GSORT_OK, handle.status());
+  const Array in = generate(Distribution::kUniform, GSORT_F32, kRows * kColumns, 1);
+  lines.clear();
+  Bytes best(kRows * k * in.element_bytes());
+  ASSERT_TRUE(succeeded(handle.get(), gsort_topk_rows(handle.get(), GSORT_F32, in.bytes().data(), kRows, kColumns,
+                                                      kColumns, k, best.data(), GSORT_U64, nullptr, 0)));
+  ASSERT_EQ(1 + kRows, lines.size());
+  for (size_t i = 1; i < lines.size(); ++i) EXPECT_NE(std::string::npos, lines[i].find("up to 3 threads")) << lines[i];
+}
+
 }  // namespace
 }  // namespace gsort_test

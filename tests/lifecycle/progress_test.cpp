@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // What a progress function is told on the CPU by every operation and width of keys: work that grows from 0 to its
 // whole.
+#include <algorithm>
 #include <string>
 #include <thread>
 #include <vector>
@@ -77,6 +78,62 @@ TEST(Progress, OfASelectionOfMoreThanHalf) {
     expect_growing(told);
     EXPECT_EQ(told.total.back(), told.done.back()) << element_type(t).name;
   }
+}
+
+// Rows that all threads select from one after the other are parts of one whole, with short ones between them.
+TEST(Progress, OfLongRows) {
+  constexpr uint64_t kLong = (uint64_t{1} << 20) + 5;
+  const Handle handle(GSORT_BACKEND_CPU, 1);
+  ASSERT_EQ(GSORT_OK, handle.status());
+  const std::vector<uint64_t> offsets = {0, kLong, kLong + 1000, kLong + 1000, 2 * kLong + 1000};
+  for (const gsort_dtype t : {GSORT_U8, GSORT_F32, GSORT_U64}) {
+    const Array in = generate(Distribution::kUniform, t, offsets.back(), 1);
+    for (const uint64_t k : {uint64_t{10}, uint64_t{300000}, uint64_t{900000}}) {
+      SCOPED_TRACE(std::string(element_type(t).name) + ", k = " + std::to_string(k));
+      Bytes best(4 * k * in.element_bytes());
+      for (const bool rows : {true, false}) {
+        Told told;
+        ASSERT_TRUE(succeeded(handle.get(), gsort_set_progress(handle.get(), remember, &told)));
+        ASSERT_TRUE(succeeded(
+            handle.get(), rows ? gsort_topk_rows(handle.get(), t, in.bytes().data(), 2, kLong, kLong, k, best.data(),
+                                                 GSORT_U64, nullptr, 0)
+                               : gsort_topk_segments(handle.get(), t, in.bytes().data(), in.size(), offsets.data(),
+                                                     offsets.size() - 1, k, best.data(), GSORT_U64, nullptr, 0)));
+        expect_growing(told);
+        EXPECT_EQ(rows ? 2 * kLong : in.size(), told.total.back());
+        EXPECT_LT(told.total.back() / 2, told.done.back()) << "the last row is told of";
+        EXPECT_GT(told.total.back() / 4 * 3, *std::lower_bound(told.done.begin(), told.done.end(), kLong))
+            << "the second row begins where the first one ends";
+      }
+    }
+  }
+}
+
+// The best of all lie where a selection draws its sample (cpu/topk_sampled.h), which so misleads it: what it goes on
+// with is the rest of the work, not a new one.
+TEST(Progress, OfASelectionThatASampleMisleads) {
+  constexpr uint64_t n = 1 << 20, k = 10000;
+  Array in(GSORT_U32, n);
+  uint64_t state = n;
+  for (uint32_t i = 0; i < 4096; ++i) {
+    state = state * 0xd1342543de82ef95u + 0x9e3779b97f4a7c15u;
+    in.set((state >> 32) * n >> 32, uint64_t{1} << 30 | i);
+  }
+  std::vector<std::string> lines;
+  gsort_options options = default_options(GSORT_BACKEND_CPU);
+  options.threads = 1;
+  options.log = [](void *user, const char *line) { static_cast<std::vector<std::string> *>(user)->push_back(line); };
+  options.log_user = &lines;
+  const Handle handle(options);
+  ASSERT_EQ(GSORT_OK, handle.status());
+  Told told;
+  ASSERT_TRUE(succeeded(handle.get(), gsort_set_progress(handle.get(), remember, &told)));
+  Bytes best(k * in.element_bytes());
+  ASSERT_TRUE(succeeded(
+      handle.get(), gsort_topk(handle.get(), GSORT_U32, in.bytes().data(), n, k, best.data(), GSORT_U64, nullptr, 0)));
+  ASSERT_FALSE(lines.empty());
+  EXPECT_EQ(std::string::npos, lines.back().find("by a sample")) << "not misled: " << lines.back();
+  expect_growing(told);
 }
 
 }  // namespace
