@@ -46,8 +46,27 @@ void merge(const PeerArrays &a) {
                  [&](auto *k) { std::merge(k, k + a.n / 2, k + a.n / 2, k + a.n, static_cast<decltype(k)>(a.out)); });
 }
 
+void topk(const PeerArrays &a) {
+  with_peer_keys(a.t, a.keys, [&](auto *k) { std::partial_sort(k, k + a.part, k + a.n); });
+}
+
+void greatest(const PeerArrays &a) {
+  with_peer_keys(a.t, a.keys, [&](auto *k) {
+    using K = std::remove_pointer_t<decltype(k)>;
+    constexpr uint64_t kLanes = 64;  // as in the sum
+    K lanes[kLanes];
+    std::fill(lanes, lanes + kLanes, k[0]);
+    uint64_t i = 0;
+    for (; i + kLanes <= a.n; i += kLanes)
+      for (uint64_t lane = 0; lane < kLanes; ++lane)
+        lanes[lane] = lanes[lane] < k[i + lane] ? k[i + lane] : lanes[lane];
+    for (; i < a.n; ++i) lanes[0] = lanes[0] < k[i] ? k[i] : lanes[0];
+    *static_cast<K *>(a.out) = *std::max_element(lanes, lanes + kLanes);
+  });
+}
+
 }  // namespace
 
-CpuPeer std_peer() { return {"std", false, sort, nullptr, argsort, sum, scan, merge}; }
+CpuPeer std_peer() { return {"std", false, sort, nullptr, argsort, sum, scan, merge, topk, greatest}; }
 
 }  // namespace gsort_bench

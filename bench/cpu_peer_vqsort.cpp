@@ -15,8 +15,20 @@ void sort(const PeerArrays &a) {
 #endif
 }
 
+#if !GSORT_BENCH_VQSORT_PACKAGE
+void topk(const PeerArrays &a) {
+  with_peer_keys(a.t, a.keys, [&](auto *k) { hwy::VQPartialSort(k, a.n, a.part, hwy::SortAscending()); });
+}
+#endif
+
 }  // namespace
 
-CpuPeer vqsort_peer() { return {"vqsort", false, sort}; }
+CpuPeer vqsort_peer() {
+  CpuPeer peer{"vqsort", false, sort};
+#if !GSORT_BENCH_VQSORT_PACKAGE
+  peer.topk = topk;
+#endif
+  return peer;
+}
 
 }  // namespace gsort_bench

@@ -32,8 +32,16 @@ void argsort(const PeerArrays &a) {
   with_peer_keys(a.t, a.keys, [&](auto *k) { x86simdsortStatic::argsort(k, order, a.n); });
 }
 
+void topk(const PeerArrays &a) {
+  with_peer_keys(a.t, a.keys, [&](auto *k) { x86simdsortStatic::partial_qsort(k, a.part, a.n); });
+}
+
 }  // namespace
 
-CpuPeer x86_simd_sort_peer() { return {"x86-simd-sort", true, sort, pairs, argsort}; }
+CpuPeer x86_simd_sort_peer() {
+  CpuPeer peer{"x86-simd-sort", true, sort, pairs, argsort};
+  peer.topk = topk;
+  return peer;
+}
 
 }  // namespace gsort_bench

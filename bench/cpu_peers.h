@@ -19,6 +19,7 @@ struct PeerArrays {
   void *out;  // of an argsort, a sum, a scan or a merge; an argsort's indices have 4 bytes, or 8 where peers ask for it
   uint64_t n;
   uint32_t threads;
+  uint64_t part;  // elements of a segment (n is a multiple), or k
 };
 
 // A function that is NULL is not at hand.
@@ -27,6 +28,8 @@ struct CpuPeer {
   const char *name;
   bool on_threads;  // takes as many as it may; others stand in the table of several threads with one
   PeerFunction sort = nullptr, pairs = nullptr, argsort = nullptr, sum = nullptr, scan = nullptr, merge = nullptr;
+  PeerFunction topk = nullptr;      // leaves the least `part` keys in order in front of the others
+  PeerFunction greatest = nullptr;  // into `out`
 };
 
 // Calls f with the keys as what they are.

@@ -20,14 +20,24 @@
 namespace gsort_bench {
 namespace {
 
-enum class PeerWork { kSort, kPairs, kArgsort, kSum, kScan, kMerge };
+enum class PeerWork { kSort, kPairs, kArgsort, kSum, kScan, kMerge, kSegments, kTopk, kMax };
 struct NamedWork {
   PeerWork work;
   const char *name;
+  uint64_t part = 0;  // elements of a segment, or k
 };
-constexpr NamedWork kPeerWorks[] = {{PeerWork::kSort, "sort"},       {PeerWork::kPairs, "pairs"},
-                                    {PeerWork::kArgsort, "argsort"}, {PeerWork::kSum, "sum"},
-                                    {PeerWork::kScan, "scan"},       {PeerWork::kMerge, "merge"}};
+constexpr NamedWork kPeerWorks[] = {{PeerWork::kSort, "sort"},
+                                    {PeerWork::kPairs, "pairs"},
+                                    {PeerWork::kArgsort, "argsort"},
+                                    {PeerWork::kSum, "sum"},
+                                    {PeerWork::kScan, "scan"},
+                                    {PeerWork::kMerge, "merge"},
+                                    {PeerWork::kSegments, "segments-10", 10},
+                                    {PeerWork::kSegments, "segments-100", 100},
+                                    {PeerWork::kSegments, "segments-1000", 1000},
+                                    {PeerWork::kTopk, "topk-10", 10},
+                                    {PeerWork::kTopk, "topk-4096", 4096},
+                                    {PeerWork::kMax, "max"}};
 
 // Whether a list of words with commas between them has this one.
 bool has_word(const std::string &list, const std::string &word) {
@@ -65,6 +75,12 @@ PeerFunction function_of(const CpuPeer &peer, PeerWork work) {
       return peer.scan;
     case PeerWork::kMerge:
       return peer.merge;
+    case PeerWork::kSegments:
+      return peer.sort;  // one segment after the other
+    case PeerWork::kTopk:
+      return peer.topk;
+    case PeerWork::kMax:
+      return peer.greatest;
   }
   return nullptr;
 }
@@ -85,8 +101,7 @@ double seconds_now(bool of_thread) {
 }
 
 struct PeerCase {
-  PeerWork work;
-  const char *work_name;
+  NamedWork work;
   gsort_dtype t;
   uint64_t n;
   Distribution distribution;
@@ -94,6 +109,7 @@ struct PeerCase {
   uint32_t key_bytes() const { return t == GSORT_U32 || t == GSORT_F32 ? 4 : 8; }
   // Short arrays are worked on by the dozen, so that a run is long against the clock.
   uint64_t arrays() const { return std::max<uint64_t>(1, (uint64_t{1} << 14) / n); }
+  bool is(PeerWork other) const { return work.work == other; }
 };
 
 using Bytes = std::vector<unsigned char>;
@@ -123,6 +139,7 @@ const char *type_name(gsort_dtype t) {
 // The arrays of a run: values are the places of the keys before, indices have room for 8 bytes.
 struct Buffers {
   Bytes keys, values, out;
+  std::vector<uint64_t> offsets;  // of segments
 
   explicit Buffers(const PeerCase &c, const Bytes &in) : keys(in), values(in.size()), out(c.n * c.arrays() * 8, 0xa5) {
     const uint64_t items = c.n * c.arrays();
@@ -133,18 +150,20 @@ struct Buffers {
         reinterpret_cast<uint64_t *>(values.data())[i] = i;
       }
     }
-    if (c.work == PeerWork::kMerge)
+    if (c.is(PeerWork::kSegments))
+      for (uint64_t begin = 0; begin <= c.n; begin += c.work.part) offsets.push_back(begin);
+    if (c.is(PeerWork::kMerge))
       for (uint64_t half = 0; half < 2 * c.arrays(); ++half)
         with_peer_keys(c.t, keys.data(), [&](auto *k) { std::sort(k + half * c.n / 2, k + (half + 1) * c.n / 2); });
   }
   PeerArrays array(const PeerCase &c, uint64_t a, uint32_t threads) {
     const uint64_t at = a * c.n * c.key_bytes();
-    return {c.t, &keys[at], &values[at], &out[a * c.n * 8], c.n, threads};
+    return {c.t, &keys[at], &values[at], &out[a * c.n * 8], c.n, threads, c.work.part};
   }
 };
 
-bool run_gsort(const PeerCase &c, gsort *g, const PeerArrays &a) {
-  switch (c.work) {
+bool run_gsort(const PeerCase &c, gsort *g, const Buffers &buffers, const PeerArrays &a) {
+  switch (c.work.work) {
     case PeerWork::kSort:
       return gsort_sort(g, a.t, a.keys, a.keys, a.n, 0) == GSORT_OK;
     case PeerWork::kPairs:
@@ -159,8 +178,26 @@ bool run_gsort(const PeerCase &c, gsort *g, const PeerArrays &a) {
       const unsigned char *const second = static_cast<unsigned char *>(a.keys) + a.n / 2 * c.key_bytes();
       return gsort_merge(g, a.t, a.keys, a.n / 2, second, a.n - a.n / 2, a.out, 0) == GSORT_OK;
     }
+    case PeerWork::kSegments:
+      return gsort_sort_segments(g, a.t, a.keys, a.keys, a.n, buffers.offsets.data(), buffers.offsets.size() - 1, 0) ==
+             GSORT_OK;
+    case PeerWork::kTopk:
+      return gsort_topk(g, a.t, a.keys, a.n, a.part, a.out, 0, nullptr, GSORT_SMALLEST) == GSORT_OK;
+    case PeerWork::kMax:
+      return gsort_reduce(g, GSORT_MAX, a.t, a.keys, a.n, a.out, 0) == GSORT_OK;
   }
   return false;
+}
+
+// Sorts of segments are sorts of each.
+void run_peer(const PeerCase &c, PeerFunction peer, const PeerArrays &a) {
+  if (!c.is(PeerWork::kSegments)) return peer(a);
+  PeerArrays segment = a;
+  segment.n = c.work.part;
+  for (uint64_t begin = 0; begin + c.work.part <= a.n; begin += c.work.part) {
+    segment.keys = static_cast<unsigned char *>(a.keys) + begin * c.key_bytes();
+    peer(segment);
+  }
 }
 
 // Whether gsort's sums of floats, which are rounded or added otherwise than the peers', differ by no more than that.
@@ -173,10 +210,9 @@ bool sums_are_near(const PeerCase &c, Buffers &got) {
       const auto is_near = [&sum](double x) { return std::fabs(x - sum) <= 1e-6 * sum; };
       for (uint64_t i = 0; i < c.n; ++i) {
         sum += static_cast<double>(k[i]);
-        if (c.work == PeerWork::kScan)
-          near = near && is_near(static_cast<double>(static_cast<decltype(k)>(array.out)[i]));
+        if (c.is(PeerWork::kScan)) near = near && is_near(static_cast<double>(static_cast<decltype(k)>(array.out)[i]));
       }
-      if (c.work == PeerWork::kSum) near = near && is_near(*static_cast<double *>(array.out));
+      if (c.is(PeerWork::kSum)) near = near && is_near(*static_cast<double *>(array.out));
     });
   }
   return near;
@@ -187,7 +223,7 @@ bool is_right(const PeerCase &c, Buffers &got, Buffers &expected) {
   const CpuPeer peer = std_peer();
   for (uint64_t a = 0; a < c.arrays(); ++a) {
     const PeerArrays array = expected.array(c, a, 1);
-    if (c.work == PeerWork::kPairs) {
+    if (c.is(PeerWork::kPairs)) {
       peer.argsort(array);
       peer.sort(array);
       const uint32_t *const order = static_cast<uint32_t *>(array.out);
@@ -196,13 +232,14 @@ bool is_right(const PeerCase &c, Buffers &got, Buffers &expected) {
         std::memcpy(static_cast<unsigned char *>(array.values) + i * c.key_bytes(), &place, c.key_bytes());
       }
     } else {
-      function_of(peer, c.work)(array);
+      run_peer(c, function_of(peer, c.work.work), array);
+      if (c.is(PeerWork::kTopk)) std::memcpy(array.out, array.keys, c.work.part * c.key_bytes());
     }
   }
-  if (c.work == PeerWork::kSort || c.work == PeerWork::kPairs)
+  if (c.is(PeerWork::kSort) || c.is(PeerWork::kPairs) || c.is(PeerWork::kSegments))
     return got.keys == expected.keys && got.values == expected.values;
   const bool is_float = c.t == GSORT_F32 || c.t == GSORT_F64;
-  if (is_float && (c.work == PeerWork::kSum || c.work == PeerWork::kScan)) return sums_are_near(c, got);
+  if (is_float && (c.is(PeerWork::kSum) || c.is(PeerWork::kScan))) return sums_are_near(c, got);
   return got.out == expected.out;
 }
 
@@ -212,7 +249,8 @@ bool run_case(const PeerCase &c, gsort *g, const std::vector<CpuPeer> &peers, co
   std::vector<double> best(peers.size() + 1, 1e30);
   bool right = true;
   double spent = 0;
-  const bool reads_only = c.work != PeerWork::kSort && c.work != PeerWork::kPairs;
+  const bool reads_only = c.is(PeerWork::kArgsort) || c.is(PeerWork::kSum) || c.is(PeerWork::kScan) ||
+                          c.is(PeerWork::kMerge) || c.is(PeerWork::kMax);
   Buffers buffers(c, in);
   const Buffers fresh = buffers;
   for (uint32_t round = 0; round < 3 || (round < 300 && spent * 1e3 < o.time_ms * static_cast<double>(best.size()));
@@ -220,15 +258,15 @@ bool run_case(const PeerCase &c, gsort *g, const std::vector<CpuPeer> &peers, co
     for (size_t turn = 0; turn < best.size(); ++turn) {
       // Another one begins each round: wide vectors are slow for some microseconds after a sort that used none.
       const size_t s = (round + turn) % best.size();
-      const PeerFunction peer = s == 0 ? nullptr : function_of(peers[s - 1], c.work);
+      const PeerFunction peer = s == 0 ? nullptr : function_of(peers[s - 1], c.work.work);
       if (s > 0 && peer == nullptr) continue;
       if (!reads_only) buffers = fresh;
       const double begin = seconds_now(o.threads == 1);
       for (uint64_t a = 0; a < c.arrays(); ++a) {
         const PeerArrays array = buffers.array(c, a, o.threads);
         if (s > 0) {
-          peer(array);
-        } else if (!run_gsort(c, g, array)) {
+          run_peer(c, peer, array);
+        } else if (!run_gsort(c, g, buffers, array)) {
           right = false;
         }
       }
@@ -242,7 +280,7 @@ bool run_case(const PeerCase &c, gsort *g, const std::vector<CpuPeer> &peers, co
     }
   }
   const double items = static_cast<double>(c.n * c.arrays());
-  std::printf("| %s %s | %llu | %s |", c.work_name, type_name(c.t), static_cast<unsigned long long>(c.n),
+  std::printf("| %s %s | %llu | %s |", c.work.name, type_name(c.t), static_cast<unsigned long long>(c.n),
               distribution_name(c.distribution));
   for (const double seconds : best) seconds < 1e30 ? std::printf(" %.2f |", seconds * 1e9 / items) : std::printf(" |");
   std::printf(" %.2f | %s |\n", *std::min_element(best.begin() + 1, best.end()) / best[0], right ? "ok" : "WRONG");
@@ -289,6 +327,12 @@ bool parse(int argc, char **argv, PeerOptions &o) {
   return o.threads > 0 && o.max_log2 < 36;
 }
 
+// The segments fill the array.
+PeerCase case_of(const NamedWork &work, gsort_dtype t, uint32_t log2, Distribution distribution) {
+  const uint64_t n = uint64_t{1} << log2;
+  return {work, t, work.work == PeerWork::kSegments ? n / work.part * work.part : n, distribution};
+}
+
 bool run_all(const PeerOptions &o, gsort *g, const std::vector<CpuPeer> &peers) {
   bool right = true;
   for (const NamedWork &work : kPeerWorks) {
@@ -298,8 +342,8 @@ bool run_all(const PeerOptions &o, gsort *g, const std::vector<CpuPeer> &peers) 
       const uint32_t min_log2 = o.data ? o.max_log2 : o.min_log2;
       for (uint32_t log2 = min_log2; log2 <= o.max_log2; log2 += o.step_log2)
         for (const Distribution distribution : kCpuDistributions)
-          if (o.data || o.all_data || distribution == Distribution::kUniform)
-            right = run_case({work.work, work.name, t, uint64_t{1} << log2, distribution}, g, peers, o) && right;
+          if ((o.data || o.all_data || distribution == Distribution::kUniform) && uint64_t{1} << log2 > work.part)
+            right = run_case(case_of(work, t, log2, distribution), g, peers, o) && right;
     }
   }
   return right;
@@ -334,7 +378,8 @@ int run(const PeerOptions &o) {
 
 const char *const kUsage =
     "gsort_bench_cpu_peers: gsort's CPU engine beside the peers at hand, nanoseconds an element\n"
-    "  --work LIST      of sort,pairs,argsort,sum,scan,merge (default sort)\n"
+    "  --work LIST      of sort,pairs,argsort,sum,scan,merge,segments-10,segments-100,segments-1000,\n"
+    "                   topk-10,topk-4096,max (default sort)\n"
     "  --types LIST     of u32,f32,u64,f64 (default all)\n"
     "  --peers LIST     default: all that this program was built with\n"
     "  --threads N      default 1\n"
