@@ -40,14 +40,11 @@ class FlagNames {
 
 }  // namespace
 
-void check_dtype(gsort_dtype t) {
-  if (!is_dtype(t))
-    throw Error(GSORT_ERROR_INVALID_ARGUMENT, "t = %u is not an element type; use GSORT_U8 (1) to GSORT_F64 (12)", t);
+void refuse_dtype(gsort_dtype t) {
+  throw Error(GSORT_ERROR_INVALID_ARGUMENT, "t = %u is not an element type; use GSORT_U8 (1) to GSORT_F64 (12)", t);
 }
 
-void check_flags(uint32_t flags, uint32_t allowed) {
-  const uint32_t refused = flags & ~allowed;
-  if (refused == 0) return;
+void refuse_flags(uint32_t refused, uint32_t allowed) {
   throw Error(GSORT_ERROR_INVALID_ARGUMENT, "flags has %s, which this call does not take; it takes %s",
               FlagNames(refused).text(), allowed == 0 ? "no flags: pass 0" : FlagNames(allowed).text());
 }
@@ -62,29 +59,24 @@ void check_index_dtype(gsort_dtype index_t, uint64_t max_index) {
                 dtype_facts(index_t).name, static_cast<ull>(max_index));
 }
 
-uint64_t checked_multiply(uint64_t a, uint64_t b, const char *what) {
-  uint64_t product;
-  if (__builtin_mul_overflow(a, b, &product))
-    throw Error(GSORT_ERROR_INVALID_ARGUMENT, "%s: %llu x %llu is past 2^64; pass a smaller count", what,
-                static_cast<ull>(a), static_cast<ull>(b));
-  return product;
+void refuse_product(uint64_t a, uint64_t b, const char *what) {
+  throw Error(GSORT_ERROR_INVALID_ARGUMENT, "%s: %llu x %llu is past 2^64; pass a smaller count", what,
+              static_cast<ull>(a), static_cast<ull>(b));
 }
 
-ArrayUse check_array(Engine &engine, const char *name, const void *array, uint64_t count, uint32_t element_bytes,
-                     uint32_t alignment) {
-  if (count == 0) return {name, array, 0};
-  if (array == nullptr)
-    throw Error(GSORT_ERROR_INVALID_ARGUMENT, "%s is NULL; pass an array of %llu elements", name,
-                static_cast<ull>(count));
-  const uint64_t bytes = checked_multiply(count, element_bytes, name);
-  if ((address(array) & (alignment - 1)) != 0)
-    throw Error(GSORT_ERROR_INVALID_ARGUMENT, "%s = %p is not aligned to %u bytes, the size of its element", name,
-                array, alignment);
-  if (address(array) + (bytes - 1) < address(array))
-    throw Error(GSORT_ERROR_INVALID_ARGUMENT, "%s = %p with %llu bytes is past the end of memory; pass a smaller count",
-                name, array, static_cast<ull>(bytes));
-  engine.check_array(name, array, bytes);
-  return {name, array, bytes};
+void refuse_null(const char *name, uint64_t count) {
+  throw Error(GSORT_ERROR_INVALID_ARGUMENT, "%s is NULL; pass an array of %llu elements", name,
+              static_cast<ull>(count));
+}
+
+void refuse_alignment(const char *name, const void *array, uint32_t alignment) {
+  throw Error(GSORT_ERROR_INVALID_ARGUMENT, "%s = %p is not aligned to %u bytes, the size of its element", name, array,
+              alignment);
+}
+
+void refuse_end(const char *name, const void *array, uint64_t bytes) {
+  throw Error(GSORT_ERROR_INVALID_ARGUMENT, "%s = %p with %llu bytes is past the end of memory; pass a smaller count",
+              name, array, static_cast<ull>(bytes));
 }
 
 void check_overlap(const ArrayUse &out, const ArrayUse &other, bool may_be_same) {

@@ -89,9 +89,9 @@ gsort_status fail_null_handle();
 gsort_status fail_forked(const gsort *g);
 gsort_status fail_lost(const gsort *g);
 
-// Runs f(handle), one call at a time. A lost device is remembered.
+// Runs f(handle), one call at a time. A lost device is remembered. Inlined, so that f's arguments stay in registers.
 template <class F>
-gsort_status with_handle(gsort *g, F &&f) noexcept {
+__attribute__((always_inline)) inline gsort_status with_handle(gsort *g, F &&f) noexcept {
   if (g == nullptr) return fail_null_handle();
   Handle &handle = *handle_of(g);
   if (handle.fork_generation != fork_generation()) return fail_forked(g);

@@ -12,10 +12,14 @@ namespace {
 constexpr uint32_t kOrderFlags = GSORT_DESCENDING | GSORT_NAN_LAST;
 constexpr uint32_t kTopkFlags = GSORT_SMALLEST | GSORT_NAN_LAST;
 
+KeyOrder order_of(gsort_dtype t, uint32_t flags) {
+  return {t, (flags & GSORT_DESCENDING) != 0, (flags & GSORT_NAN_LAST) != 0 && is_float(t)};
+}
+
 Request make_request(Operation operation, gsort_dtype t, uint32_t flags) {
   Request request = {};
   request.operation = operation;
-  request.order = {t, (flags & GSORT_DESCENDING) != 0, (flags & GSORT_NAN_LAST) != 0 && is_float(t)};
+  request.order = order_of(t, flags);
   return request;
 }
 
@@ -37,7 +41,7 @@ gsort_status sort_keys(gsort *g, const char *in_name, gsort_dtype t, const void 
     check_flags(flags, kOrderFlags);
     const ArrayUse in_use = check_elements(handle, in_name, in, n, t);
     if (out != in) check_overlap(check_elements(handle, out_name, out, n, t), in_use, true);
-    if (n == 0) return;
+    if (n == 0 || handle.engine->sort_few(order_of(t, flags), in, out, n)) return;
     Request request = make_request(Operation::kSort, t, flags);
     request.in = in, request.out = out, request.n = n;
     handle.engine->execute(request);

@@ -33,6 +33,8 @@ class Control {
     log_user_ = user;
   }
   bool has_log() const { return log_ != nullptr; }
+  // Whether one of the caller's functions wants to hear of a call.
+  bool has_listener() const { return log_ != nullptr || progress_ != nullptr; }
 
   // Tells of progress; throws Error(CANCELLED) if the caller's function or gsort_cancel() asked to stop. Call it
   // between chunks, from the calling thread only, at points where in-place arrays hold a permutation of their input.

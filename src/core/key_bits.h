@@ -73,16 +73,16 @@ struct KeyOrder {
 template <class U>
 KeyCodec<U> make_codec(const KeyOrder &order) {
   constexpr U top = KeyCodec<U>::kTop, all = static_cast<U>(~U{0});
-  const DTypeFacts facts = dtype_facts(order.dtype);
+  const Kind kind = dtype_facts(order.dtype).kind;
   KeyCodec<U> codec{0, 0, 0};
-  if (facts.kind == Kind::kSigned) codec = {top, top, 0};
-  if (facts.kind == Kind::kFloat) codec = {top, all, 0};
+  if (kind == Kind::kSigned) codec = {top, top, 0};
+  if (kind == Kind::kFloat) codec = {top, all, 0};
   if (order.descending) {
     codec.mask_positive = static_cast<U>(codec.mask_positive ^ all);
     codec.mask_negative = static_cast<U>(codec.mask_negative ^ all);
   }
-  if (order.nan_last && facts.kind == Kind::kFloat)
-    codec.nan_count = static_cast<U>((uint64_t{1} << facts.mantissa_bits) - 1);
+  if (order.nan_last && kind == Kind::kFloat)
+    codec.nan_count = static_cast<U>((uint64_t{1} << dtype_facts(order.dtype).mantissa_bits) - 1);
   return codec;
 }
 

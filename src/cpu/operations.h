@@ -9,6 +9,9 @@
 namespace gsort_internal {
 
 void cpu_sort(Context &context, const Request &request);
+// The same for as many keys as a network of vectors holds, if they are: nothing but the arrays is looked at. False, and
+// nothing written, for others.
+bool sort_few_keys(const KeyOrder &order, const void *in, void *out, uint64_t n) noexcept;
 void cpu_sort_pairs(Context &context, const Request &request);
 void cpu_argsort(Context &context, const Request &request);
 void cpu_rank(Context &context, const Request &request);

@@ -13,9 +13,11 @@ namespace gsort_internal {
 namespace {
 
 constexpr uint64_t kGatherChunkBytes = 1 << 20;
-constexpr uint64_t kFewItems = 192;  // no more need no memory but some KiB of stack
-template <class V>
-constexpr uint64_t kFewItemsWith = sizeof(V) <= 8 ? kFewItems : kFewItems * 8 / sizeof(V);
+// No more records than this need no memory but some KiB of stack, of which radix passes may take more.
+template <class K>
+constexpr uint64_t kFewItems = sizeof(K) == 4 ? 192 : 128;
+template <class K, class V>
+constexpr uint64_t kFewItemsWith = sizeof(V) <= 8 ? kFewItems<K> : kFewItems<K> * 8 / sizeof(V);
 
 // Values of sizes that radix passes move along with the keys.
 struct alignas(1) Bytes16 {
@@ -31,51 +33,53 @@ struct PairBuffers {
   HostBuffer<V> values;
 };
 
-// Few records with 4-byte keys are sorted on the calling thread's stack. Leaves the ordered keys in `keys_out`, which
-// may be the keys' own array, and the values in that order in `values_out`.
-template <class V>
-void sort_few(const KeyCodec<uint32_t> &codec, const uint32_t *keys, V *values, uint64_t n, uint32_t *keys_out,
-              V *values_out) {
-  uint32_t ordered[kFewItems];
-  uint64_t words[kFewItems / 2];  // of 4 bytes
+// Few records with keys of 4 or 8 bytes are sorted on the calling thread's stack. Leaves the ordered keys in
+// `keys_out`, which may be the keys' own array, and the values in that order in `values_out`, which is another array.
+template <class K, class V>
+void sort_few(const KeyCodec<K> &codec, const K *keys, V *values, uint64_t n, K *keys_out, V *values_out) {
+  K ordered[kFewItems<K>];
+  uint64_t words[kFewItems<K> / 2];  // of 4 bytes
   encode_keys(codec, keys, ordered, n);
-  sort_block_by_words(Records<uint32_t, V>{ordered, values}, Records<uint32_t, V>{keys_out, values_out},
-                      static_cast<uint32_t>(n), 32, true, words);
+  sort_block_by_words(Records<K, V>{ordered, values}, Records<K, V>{keys_out, values_out}, static_cast<uint32_t>(n),
+                      sizeof(K) * 8, true, words);
 }
 
 // On its own, as what follows, so that the arrays are no part of the frames of sorts of many.
-template <class V>
+template <class K, class V>
 __attribute__((noinline)) void sort_few_pairs(Context &context, const Request &r) {
-  const KeyCodec<uint32_t> codec = make_codec<uint32_t>(r.order);
-  V values[kFewItemsWith<V>];  // the output may be the input
+  const KeyCodec<K> codec = make_codec<K>(r.order);
+  V values[kFewItemsWith<K, V>];  // the output may be the input
   std::memcpy(values, r.values_in, r.n * sizeof(V));
-  uint32_t *const keys = static_cast<uint32_t *>(r.out);
-  sort_few(codec, static_cast<const uint32_t *>(r.in), values, r.n, keys, static_cast<V *>(r.values_out));
+  K *const keys = static_cast<K *>(r.out);
+  sort_few(codec, static_cast<const K *>(r.in), values, r.n, keys, static_cast<V *>(r.values_out));
   decode_keys(codec, keys, r.n);
   context.advance(2 * r.n);
 }
 
-template <class I>
-__attribute__((noinline)) void argsort_few(const KeyCodec<uint32_t> &codec, const uint32_t *keys, uint64_t n,
-                                           I *indices) {
-  uint32_t ordered[kFewItems], places[kFewItems];
+template <class K, class I>
+__attribute__((noinline)) void argsort_few(const KeyCodec<K> &codec, const K *keys, uint64_t n, I *indices) {
+  K ordered[kFewItems<K>];
+  uint32_t places[kFewItems<K>];
   for (uint32_t i = 0; i < n; ++i) places[i] = i;
   if constexpr (sizeof(I) == sizeof(uint32_t)) {
     sort_few(codec, keys, places, n, ordered, indices);
   } else {
-    uint32_t sorted[kFewItems];
+    uint32_t sorted[kFewItems<K>];
     sort_few(codec, keys, places, n, ordered, sorted);
     for (uint64_t i = 0; i < n; ++i) indices[i] = sorted[i];
   }
 }
 
-// Whether such few are sorted so, by vectors; others by no more threads than have enough to do.
+// Whether such few are sorted so, by vectors.
 template <class K, class V>
-bool are_few(Context &context, uint64_t n) {
-  if (sizeof(K) != 4) return false;
-  if (n <= kFewItemsWith<V>) return sort_kernels(uint32_t{}) != nullptr;
-  limit_vector_threads<uint64_t>(context, n);
-  return false;
+bool are_few(uint64_t n) {
+  return sizeof(K) >= 4 && n <= kFewItemsWith<K, V> && sort_kernels(uint32_t{}) != nullptr;
+}
+
+// Others with keys of 4 bytes are sorted by no more threads than have enough to do.
+template <class K>
+void limit_pair_threads(Context &context, uint64_t n) {
+  if (sizeof(K) == 4) limit_vector_threads<uint64_t>(context, n);
 }
 
 // Whether keys that are in order already were copied, with their values: a stable sort leaves them so.
@@ -91,9 +95,11 @@ bool copy_ordered_pairs(Context &context, const Request &r) {
 
 template <class K, class V>
 void sort_moving_values(Context &context, const Request &r) {
-  if constexpr (sizeof(K) == 4) {
-    if (are_few<K, V>(context, r.n)) return sort_few_pairs<V>(context, r);
+  if constexpr (sizeof(K) >= 4) {
+    if (are_few<K, V>(r.n)) return sort_few_pairs<K, V>(context, r);
   }
+  if (r.n > 1 && copy_ordered_pairs<K>(context, r)) return context.throw_if_stopped();
+  limit_pair_threads<K>(context, r.n);
   const PairBuffers<K, V> scratch(context.memory, r.n);
   RecordSort<K, V> sort(context, make_codec<K>(r.order), scratch.records(), r.n);
   sort.log_plan("sort_pairs");
@@ -140,6 +146,7 @@ template <class K, class I>
 void sort_gathering_values(Context &context, const Request &r) {
   // In place, small values are gathered into scratch on all threads; large ones follow cycles and need room for one.
   constexpr uint32_t scratch_value_bytes_max = 64;
+  if (r.n > 1 && copy_ordered_pairs<K>(context, r)) return context.throw_if_stopped();
   const bool in_place = r.values_in == r.values_out,
              through_scratch = in_place && r.value_bytes <= scratch_value_bytes_max;
   const PairBuffers<K, I> sorted(context.memory, r.n), scratch(context.memory, r.n);
@@ -164,7 +171,6 @@ bool values_aligned(const Request &r) {
 
 template <class K>
 void sort_pairs(Context &context, const Request &r) {
-  if (r.n > 1 && copy_ordered_pairs<K>(context, r)) return context.throw_if_stopped();
   switch (values_aligned(r) ? r.value_bytes : 0) {
     case 1:
       return sort_moving_values<K, uint8_t>(context, r);
@@ -201,16 +207,17 @@ template <class K, class I>
 void argsort(Context &context, const Request &r, I *indices, const char *name) {
   const KeyCodec<K> codec = make_codec<K>(r.order);
   context.begin(2 * r.n);
-  if (r.n > 1 && keys_are_ordered(context, codec, static_cast<const K *>(r.in), r.n, false)) {
-    context.control.log("cpu %s: the keys are in this order", name);
-    return write_indices(context, indices, r.n);
-  }
-  if constexpr (sizeof(K) == 4) {
-    if (are_few<K, I>(context, r.n)) {
+  if constexpr (sizeof(K) >= 4) {
+    if (are_few<K, I>(r.n)) {
       argsort_few(codec, static_cast<const K *>(r.in), r.n, indices);
       return context.advance(2 * r.n);
     }
   }
+  if (r.n > 1 && keys_are_ordered(context, codec, static_cast<const K *>(r.in), r.n, false)) {
+    context.control.log("cpu %s: the keys are in this order", name);
+    return write_indices(context, indices, r.n);
+  }
+  limit_pair_threads<K>(context, r.n);
   const HostBuffer<K> sorted_keys(context.memory, r.n);
   const PairBuffers<K, I> scratch(context.memory, r.n);
   RecordSort<K, I> sort(context, codec, scratch.records(), r.n);

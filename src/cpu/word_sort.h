@@ -19,9 +19,8 @@ namespace gsort_internal {
 template <class K, class V>
 constexpr bool kSortsByWords = kHasValue<V> && sizeof(K) >= 4;
 
-// Fewer are sorted about as fast by counting or insertion.
-template <class K>
-constexpr uint32_t kWordItemsMin = sizeof(K) == 4 ? kInsertionItems + 1 : 48;
+// Fewer are sorted about as fast by insertion.
+constexpr uint32_t kWordItemsMin = 9;
 // Words of 4 bytes, which are sorted twice as fast, serve where of evenly spread keys few share a word's bits.
 constexpr uint32_t kShortIndexBits = 14;
 // Longer runs of records whose words agree in the key's bits say that those bits were badly chosen.
@@ -97,7 +96,7 @@ class WordSort {
 template <class K, class V>
 void sort_block_by_words(Records<K, V> a, Records<K, V> b, uint32_t count, uint32_t bits, bool to_b, uint64_t *words) {
   if constexpr (kSortsByWords<K, V>) {
-    if (words != nullptr && count >= kWordItemsMin<K>) {
+    if (words != nullptr && count >= kWordItemsMin) {
       const uint32_t differing = bit_width_of(differing_bits(a.keys, count));
       bits = differing < bits ? differing : bits;
       const uint32_t index_bits = bit_width_of(count - 1);

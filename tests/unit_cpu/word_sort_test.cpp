@@ -44,20 +44,7 @@ std::vector<K> random_keys(uint32_t n, uint64_t mask) {
   return keys;
 }
 
-constexpr uint32_t kSizes[] = {1,
-                               2,
-                               kWordItemsMin<uint32_t> - 1,
-                               kWordItemsMin<uint32_t>,
-                               kWordItemsMin<uint64_t> - 1,
-                               kWordItemsMin<uint64_t>,
-                               64,
-                               65,
-                               1000,
-                               4096,
-                               8192,
-                               16384,
-                               16385,
-                               21845};
+constexpr uint32_t kSizes[] = {1, 2, kWordItemsMin - 1, kWordItemsMin, 64, 65, 1000, 4096, 8192, 16384, 16385, 21845};
 
 TEST(WordSort, IsStableWhateverBitsDiffer) {
   // All, few, the last ones that words leave out, the first and the last, duplicates in short and in long runs.

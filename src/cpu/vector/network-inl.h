@@ -24,42 +24,51 @@ namespace HWY_NAMESPACE {
 template <class K>
 constexpr size_t kLanes = HWY_MAX_BYTES / sizeof(K);
 
-// How keys become signed integers in the order wanted, and what those become in the end.
+// How keys become signed integers in the order wanted, and what those become in the end. Masks alone: each is stored
+// and loaded as one word, where a codec that was just written would be loaded in other pieces, which waits for the
+// store.
 template <class K>
 class SortCoder {
  public:
-  SortCoder(const KeyCodec<K> &encode, const KeyCodec<K> &decode) : encode_(encode), decode_(decode) {}
+  SortCoder(const KeyCodec<K> &encode, const KeyCodec<K> &decode)
+      : encode_(masks_of(encode)), decode_(masks_of(decode)) {}
 
   HWY_INLINE KeyVec<K> encode(KeyVec<K> bits) const {
     const auto sign = hn::BroadcastSignBit(bits);
-    return hn::Xor(hn::Xor(bits, mask_of(encode_)), hn::And(sign, both_of(encode_)));
+    return hn::Xor(hn::Xor(bits, broadcast<K>(encode_.mask)), hn::And(sign, broadcast<K>(encode_.both)));
   }
   // The top bit tells which mask made a key: both masks agree in it, so undoing one gives the key's own top bit back.
   HWY_INLINE KeyVec<K> decode(KeyVec<K> ordered) const {
-    const auto bits = hn::Xor(ordered, mask_of(decode_));
-    return hn::Xor(bits, hn::And(hn::BroadcastSignBit(bits), both_of(decode_)));
+    const auto bits = hn::Xor(ordered, broadcast<K>(decode_.mask));
+    return hn::Xor(bits, hn::And(hn::BroadcastSignBit(bits), broadcast<K>(decode_.both)));
   }
   SignedOf<K> encode_one(K bits) const {
-    return static_cast<SignedOf<K>>(static_cast<K>(encode_.encode(bits) ^ KeyCodec<K>::kTop));
+    return static_cast<SignedOf<K>>(static_cast<K>(bits ^ encode_.mask ^ encode_.both_if_set(bits)));
   }
   // The key that is encoded so.
-  SignedOf<K> raw_one(SignedOf<K> ordered) const {
-    return static_cast<SignedOf<K>>(encode_.decode(static_cast<K>(static_cast<K>(ordered) ^ KeyCodec<K>::kTop)));
-  }
-  SignedOf<K> decode_one(SignedOf<K> ordered) const {
-    return static_cast<SignedOf<K>>(decode_.decode(static_cast<K>(static_cast<K>(ordered) ^ KeyCodec<K>::kTop)));
-  }
+  SignedOf<K> raw_one(SignedOf<K> ordered) const { return decoded(encode_, ordered); }
+  SignedOf<K> decode_one(SignedOf<K> ordered) const { return decoded(decode_, ordered); }
   // The same without decoding.
-  SortCoder encoding_only() const { return {encode_, {KeyCodec<K>::kTop, KeyCodec<K>::kTop, 0}}; }
+  SortCoder encoding_only() const { return {encode_, {0, 0}}; }
 
  private:
-  static HWY_INLINE KeyVec<K> mask_of(const KeyCodec<K> &codec) {
-    return broadcast<K>(static_cast<K>(codec.mask_positive ^ KeyCodec<K>::kTop));
+  struct Masks {
+    K mask;  // of keys whose top bit is clear, to signed order
+    K both;  // what the mask of others differs in
+
+    K both_if_set(K bits) const { return (bits & KeyCodec<K>::kTop) != 0 ? both : K{0}; }
+  };
+  SortCoder(const Masks &encode, const Masks &decode) : encode_(encode), decode_(decode) {}
+
+  static Masks masks_of(const KeyCodec<K> &codec) {
+    return {static_cast<K>(codec.mask_positive ^ KeyCodec<K>::kTop),
+            static_cast<K>(codec.mask_positive ^ codec.mask_negative)};
   }
-  static HWY_INLINE KeyVec<K> both_of(const KeyCodec<K> &codec) {
-    return broadcast<K>(static_cast<K>(codec.mask_positive ^ codec.mask_negative));
+  static SignedOf<K> decoded(const Masks &masks, SignedOf<K> ordered) {
+    const K bits = static_cast<K>(static_cast<K>(ordered) ^ masks.mask);
+    return static_cast<SignedOf<K>>(static_cast<K>(bits ^ masks.both_if_set(bits)));
   }
-  KeyCodec<K> encode_, decode_;
+  Masks encode_, decode_;
 };
 
 #if HWY_TARGET != HWY_AVX3
