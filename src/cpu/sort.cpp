@@ -2,6 +2,7 @@
 // Sorts of keys alone.
 #include <cstdint>
 
+#include "cpu/float_environment.h"
 #include "cpu/operations.h"
 #include "cpu/ordered_keys.h"
 #include "cpu/record_sort.h"
@@ -144,7 +145,9 @@ bool sort_few_keys(const KeyOrder &order, const void *in, void *out, uint64_t n)
 bool sort_few_keys(const KeyOrder &order, const void *in, void *out, uint64_t n) noexcept {
   const uint32_t bytes = dtype_bytes(order.dtype);
   if (bytes == 4) return sort_few_keys<uint32_t>(order, in, out, n);
-  return bytes == 8 && sort_few_keys<uint64_t>(order, in, out, n);
+  if (bytes != 8) return false;
+  const FloatEnvironment float_environment;  // floats of 8 bytes are compared as such
+  return sort_few_keys<uint64_t>(order, in, out, n);
 }
 
 void cpu_sort(Context &context, const Request &request) {

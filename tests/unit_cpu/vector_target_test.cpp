@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -46,6 +48,9 @@ class EachTarget : public testing::TestWithParam<VectorTarget> {
     r.n = n, r.in = in_place.data(), r.out = in_place.data();
     one_.engine->execute(r);
     ASSERT_EQ(in_place, wanted) << "n " << n;
+    std::vector<U> few = keys;
+    const bool is_few = n > 0 && one_.engine->sort_few(order, few.data(), few.data(), n);
+    ASSERT_EQ(few, is_few ? wanted : keys) << "n " << n;
     r.in = keys.data(), r.out = out.data() + 1;
     three_.engine->execute(r);
     ASSERT_TRUE(std::equal(wanted.begin(), wanted.end(), out.begin() + 1)) << "n " << n;
@@ -204,6 +209,38 @@ TEST_P(EachTarget, SortsTheGreatestAndLeastKeys) {
       }
     }
   });
+}
+
+// Floats without NaNs and -0, which are sorted as numbers, and with one such among them, which sees to it that none
+// are.
+TEST_P(EachTarget, SortsFloatsWithAndWithoutOddOnes) {
+  constexpr uint64_t kOdd[] = {0x8000000000000000, 0, 0x7ff8000000000000, 0xfff0000000000001};
+  const auto float_of = [this](uint32_t kind) -> double {
+    const double x = static_cast<double>(random_() >> 11) * 0x1p-52 - 1;
+    if (kind == 0) return x;
+    if (kind == 1) return static_cast<double>(random_() % 7) - 3;
+    if (kind == 2) return x * 0x1p-1022;
+    return random_() % 4 == 0 ? (x < 0 ? -1 : 1) * std::numeric_limits<double>::infinity() : x * 0x1.8p1023;
+  };
+  for (const bool descending : {false, true}) {
+    const KeyOrder order{GSORT_F64, descending, false};
+    for (const uint64_t n : {1, 5, 8, 17, 64, 100, 129, 256, 257, 513, 1000, 4099, 70001, 1100003}) {
+      for (uint32_t kind = 0; kind < (n > 100000 ? 2 : 4); ++kind) {
+        std::vector<uint64_t> keys(n);
+        for (uint64_t &key : keys) {
+          const double number = float_of(kind);
+          std::memcpy(&key, &number, sizeof key);
+        }
+        check_sort(order, keys);
+        if (n > 100000) continue;
+        for (const uint64_t odd : kOdd) {
+          std::vector<uint64_t> spoilt = keys;
+          spoilt[random_() % n] = odd;
+          check_sort(order, spoilt);
+        }
+      }
+    }
+  }
 }
 
 TEST_P(EachTarget, FindsTheFirstBestKey) {

@@ -24,13 +24,13 @@ constexpr size_t kNetworkKeys = 2 * kBlockKeys<K>;
 template <class K, bool kEncode>
 class TwoBlocks {
  public:
-  static HWY_NOINLINE void run(const SortCoder<K> &coder, const SignedOf<K> *in, SignedOf<K> *out, size_t n) {
+  static HWY_NOINLINE void run(const SortCoder<K> &coder, const LaneOf<K> *in, LaneOf<K> *out, size_t n) {
     const KeyTag<K> d;
-    HWY_ALIGN SignedOf<K> second[kBlockKeys<K>];
+    HWY_ALIGN LaneOf<K> second[kBlockKeys<K>];
     const size_t rest = n - kBlockKeys<K>;
     const SortCoder<K> to_inner = coder.encoding_only();
     for (size_t i = rest / kLanes<K> * kLanes<K>; i < kBlockKeys<K>; i += kLanes<K>)
-      hn::Store(hn::Set(d, hwy::LimitsMax<SignedOf<K>>()), d, second + i);
+      hn::Store(hn::Set(d, kGreatestLane<K>), d, second + i);
     sort_block_of_rows<K, kEncode>(to_inner, in + kBlockKeys<K>, second, rest);
     RowSort<K, kRowsMax<K>, kEncode>::run(to_inner, in, out, kBlockKeys<K>);
     KeyVec<K> v[kRowsMax<K>];
@@ -52,10 +52,10 @@ class TwoBlocks {
 
   // Leaves the lower keys of both blocks in `v` and the others, in rows in the reverse order, in `second`.
   template <size_t kRow>
-  static HWY_INLINE void part(const SignedOf<K> *first, SignedOf<K> *second, KeyVec<K> *v) {
+  static HWY_INLINE void part(const LaneOf<K> *first, LaneOf<K> *second, KeyVec<K> *v) {
     if constexpr (kRow < kRowsMax<K>) {
       const KeyTag<K> d;
-      SignedOf<K> *const mirrored = second + (kRowsMax<K> - 1 - kRow) * kLanes<K>;
+      LaneOf<K> *const mirrored = second + (kRowsMax<K> - 1 - kRow) * kLanes<K>;
       const auto a = hn::LoadU(d, first + kRow * kLanes<K>), b = reverse_lanes<K, kLanes<K>>(hn::Load(d, mirrored));
       v[kRow] = hn::Min(a, b);
       hn::Store(not_lower<K>(v[kRow], a, b), d, mirrored);
@@ -63,7 +63,7 @@ class TwoBlocks {
     }
   }
   template <size_t kRow>
-  static HWY_INLINE void load_upper(const SignedOf<K> *second, KeyVec<K> *v) {
+  static HWY_INLINE void load_upper(const LaneOf<K> *second, KeyVec<K> *v) {
     if constexpr (kRow < kRowsMax<K>) {
       v[kRow] = hn::Load(KeyTag<K>(), second + (kRowsMax<K> - 1 - kRow) * kLanes<K>);
       load_upper<kRow + 1>(second, v);
@@ -74,14 +74,14 @@ class TwoBlocks {
     for_rows<0, kRowsMax<K>, Lanes>(v);
   }
   template <size_t kRow>
-  static HWY_INLINE void store(const SortCoder<K> &coder, const KeyVec<K> *v, SignedOf<K> *out, size_t n) {
+  static HWY_INLINE void store(const SortCoder<K> &coder, const KeyVec<K> *v, LaneOf<K> *out, size_t n) {
     RowSort<K, kRowsMax<K>, kEncode>::template store<kRow>(coder, v, out, n);
   }
 };
 
 // Sorts up to kNetworkKeys keys.
 template <class K, bool kEncode>
-HWY_INLINE void network_sort(const SortCoder<K> &coder, const SignedOf<K> *in, SignedOf<K> *out, size_t n) {
+HWY_INLINE void network_sort(const SortCoder<K> &coder, const LaneOf<K> *in, LaneOf<K> *out, size_t n) {
   if (n > kBlockKeys<K>) return TwoBlocks<K, kEncode>::run(coder, in, out, n);
   sort_block_of_rows<K, kEncode>(coder, in, out, n);
 }

@@ -30,6 +30,10 @@
 // Loads and stores of a part of a vector touch nothing beyond that part.
 #define GSORT_VECTOR_MASKED_MEMORY (HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3)
 
+// Whether floats of 8 bytes may be sorted as numbers: integers of that width have no minimum with AVX2, and a slow one
+// with AVX-512.
+#define GSORT_VECTOR_NUMBERS GSORT_VECTOR_MASKED_MEMORY
+
 // The table of a source's kernels, an object `name` in each target's namespace; in the namespace around those.
 #define GSORT_VECTOR_TABLE(name) \
   {HWY_CHOOSE_SSE4(name), HWY_CHOOSE_AVX2(name), HWY_CHOOSE_AVX3(name), GSORT_CHOOSE_NEON(name)}

@@ -22,20 +22,41 @@ namespace HWY_NAMESPACE {
 #if GSORT_VECTOR_TARGET
 namespace hn = hwy::HWY_NAMESPACE;
 
+// What a lane holds: keys of K as signed integers, or, where K is double, numbers.
 template <class K>
-using SignedOf = std::make_signed_t<K>;
+struct Lane {
+  using type = std::make_signed_t<K>;
+};
+template <>
+struct Lane<double> {
+  using type = double;
+};
 template <class K>
-using KeyTag = hn::ScalableTag<SignedOf<K>>;
+using LaneOf = typename Lane<K>::type;
+template <class K>
+using KeyTag = hn::ScalableTag<LaneOf<K>>;
 template <class K>
 using KeyVec = hn::Vec<KeyTag<K>>;
 
 template <class K>
 HWY_INLINE KeyVec<K> broadcast(K bits) {
-  return hn::Set(KeyTag<K>(), static_cast<SignedOf<K>>(bits));
+  return hn::Set(KeyTag<K>(), static_cast<LaneOf<K>>(bits));
 }
 template <class K>
 HWY_INLINE KeyVec<K> load_bits(const K *from) {
-  return hn::LoadU(KeyTag<K>(), reinterpret_cast<const SignedOf<K> *>(from));
+  return hn::LoadU(KeyTag<K>(), reinterpret_cast<const LaneOf<K> *>(from));
+}
+
+// The same lanes as signed integers, and back.
+template <class K>
+using BitsTag = hn::RebindToSigned<KeyTag<K>>;
+template <class K>
+HWY_INLINE hn::Vec<BitsTag<K>> bits_of(KeyVec<K> v) {
+  return hn::BitCast(BitsTag<K>(), v);
+}
+template <class K>
+HWY_INLINE KeyVec<K> lanes_of(hn::Vec<BitsTag<K>> bits) {
+  return hn::BitCast(KeyTag<K>(), bits);
 }
 
 #if HWY_TARGET == HWY_AVX3
@@ -43,7 +64,8 @@ HWY_INLINE KeyVec<K> load_bits(const K *from) {
 template <class K, class M>
 HWY_INLINE KeyVec<K> compress_lanes(M mask, KeyVec<K> v) {
   // The instruction itself, because Highway 1.0 takes a table for 8-byte lanes.
-  if constexpr (sizeof(K) == 8) return KeyVec<K>{_mm512_maskz_compress_epi64(mask.raw, v.raw)};
+  if constexpr (sizeof(K) == 8)
+    return lanes_of<K>(hn::Vec<BitsTag<K>>{_mm512_maskz_compress_epi64(mask.raw, bits_of<K>(v).raw)});
   return hn::Compress(v, mask);
 }
 #else

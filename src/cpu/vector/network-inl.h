@@ -14,6 +14,9 @@
 
 #include <hwy/highway.h>
 
+#include <cstring>
+#include <limits>
+
 #include "cpu/vector/keys-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -24,49 +27,91 @@ namespace HWY_NAMESPACE {
 template <class K>
 constexpr size_t kLanes = HWY_MAX_BYTES / sizeof(K);
 
-// How keys become signed integers in the order wanted, and what those become in the end. Masks alone: each is stored
-// and loaded as one word, where a codec that was just written would be loaded in other pieces, which waits for the
-// store.
+// Keys as integers in their order: what the lanes of integers hold, and what those of numbers can become.
+template <class K>
+using OrderedOf = hn::TFromD<BitsTag<K>>;
+
+// Numbers are ordered integers but for the negative ones, all of whose bits but the sign's are flipped. The same way
+// there and back.
+inline double number_of(int64_t ordered) {
+  const int64_t bits = ordered ^ ((ordered >> 63) & INT64_MAX);
+  double number;
+  std::memcpy(&number, &bits, sizeof number);
+  return number;
+}
+inline int64_t ordered_of(double number) {
+  int64_t bits;
+  std::memcpy(&bits, &number, sizeof bits);
+  return bits ^ ((bits >> 63) & INT64_MAX);
+}
+template <class T>
+T ordered_of(T lane) {
+  return lane;
+}
+
+// What every key that a pivot or a bound can be compared with is up to.
+template <class K>
+constexpr LaneOf<K> kGreatestLane =
+    std::numeric_limits<LaneOf<K>>::has_infinity ? std::numeric_limits<LaneOf<K>>::infinity()
+                                                 : std::numeric_limits<LaneOf<K>>::max();
+
+// How keys become signed integers, or numbers, in the order wanted, and what those become in the end. Masks alone: each
+// is stored and loaded as one word, where a codec that was just written would be loaded in other pieces, which waits
+// for the store.
 template <class K>
 class SortCoder {
  public:
-  SortCoder(const KeyCodec<K> &encode, const KeyCodec<K> &decode)
-      : encode_(masks_of(encode)), decode_(masks_of(decode)) {}
+  using Bits = std::make_unsigned_t<OrderedOf<K>>;
+  struct Masks {
+    Bits mask;  // of keys whose top bit is clear
+    Bits both;  // what the mask of others differs in
 
-  HWY_INLINE KeyVec<K> encode(KeyVec<K> bits) const {
+    Bits both_if_set(Bits bits) const { return (bits & KeyCodec<Bits>::kTop) != 0 ? both : Bits{0}; }
+  };
+
+  // Of integers.
+  SortCoder(const KeyCodec<Bits> &encode, const KeyCodec<Bits> &decode)
+      : encode_(masks_of(encode)), decode_(masks_of(decode)) {}
+  SortCoder(const Masks &encode, const Masks &decode) : encode_(encode), decode_(decode) {}
+
+  HWY_INLINE KeyVec<K> encode(KeyVec<K> key) const {
+    const auto bits = bits_of<K>(key);
     const auto sign = hn::BroadcastSignBit(bits);
-    return hn::Xor(hn::Xor(bits, broadcast<K>(encode_.mask)), hn::And(sign, broadcast<K>(encode_.both)));
+    return lanes_of<K>(
+        hn::Xor(hn::Xor(bits, broadcast<Bits>(encode_.mask)), hn::And(sign, broadcast<Bits>(encode_.both))));
   }
   // The top bit tells which mask made a key: both masks agree in it, so undoing one gives the key's own top bit back.
   HWY_INLINE KeyVec<K> decode(KeyVec<K> ordered) const {
-    const auto bits = hn::Xor(ordered, broadcast<K>(decode_.mask));
-    return hn::Xor(bits, hn::And(hn::BroadcastSignBit(bits), broadcast<K>(decode_.both)));
+    const auto bits = hn::Xor(bits_of<K>(ordered), broadcast<Bits>(decode_.mask));
+    if constexpr (kIsNumber) return lanes_of<K>(bits);  // at most another sign
+    return lanes_of<K>(hn::Xor(bits, hn::And(hn::BroadcastSignBit(bits), broadcast<Bits>(decode_.both))));
   }
-  SignedOf<K> encode_one(K bits) const {
-    return static_cast<SignedOf<K>>(static_cast<K>(bits ^ encode_.mask ^ encode_.both_if_set(bits)));
+  LaneOf<K> encode_one(K bits) const {
+    static_assert(!kIsNumber);
+    return static_cast<LaneOf<K>>(static_cast<K>(bits ^ encode_.mask ^ encode_.both_if_set(bits)));
   }
   // The key that is encoded so.
-  SignedOf<K> raw_one(SignedOf<K> ordered) const { return decoded(encode_, ordered); }
-  SignedOf<K> decode_one(SignedOf<K> ordered) const { return decoded(decode_, ordered); }
+  LaneOf<K> raw_one(LaneOf<K> ordered) const { return decoded(encode_, ordered); }
+  LaneOf<K> decode_one(OrderedOf<K> ordered) const {
+    if constexpr (kIsNumber) {
+      return decode_.mask == 0 ? number_of(ordered) : -number_of(ordered);
+    } else {
+      return decoded(decode_, ordered);
+    }
+  }
   // The same without decoding.
-  SortCoder encoding_only() const { return {encode_, {0, 0}}; }
+  SortCoder encoding_only() const { return {encode_, Masks{0, 0}}; }
 
  private:
-  struct Masks {
-    K mask;  // of keys whose top bit is clear, to signed order
-    K both;  // what the mask of others differs in
+  static constexpr bool kIsNumber = std::is_floating_point_v<K>;
 
-    K both_if_set(K bits) const { return (bits & KeyCodec<K>::kTop) != 0 ? both : K{0}; }
-  };
-  SortCoder(const Masks &encode, const Masks &decode) : encode_(encode), decode_(decode) {}
-
-  static Masks masks_of(const KeyCodec<K> &codec) {
-    return {static_cast<K>(codec.mask_positive ^ KeyCodec<K>::kTop),
-            static_cast<K>(codec.mask_positive ^ codec.mask_negative)};
+  static Masks masks_of(const KeyCodec<Bits> &codec) {
+    return {static_cast<Bits>(codec.mask_positive ^ KeyCodec<Bits>::kTop),
+            static_cast<Bits>(codec.mask_positive ^ codec.mask_negative)};
   }
-  static SignedOf<K> decoded(const Masks &masks, SignedOf<K> ordered) {
+  static LaneOf<K> decoded(const Masks &masks, LaneOf<K> ordered) {
     const K bits = static_cast<K>(static_cast<K>(ordered) ^ masks.mask);
-    return static_cast<SignedOf<K>>(static_cast<K>(bits ^ masks.both_if_set(bits)));
+    return static_cast<LaneOf<K>>(static_cast<K>(bits ^ masks.both_if_set(bits)));
   }
   Masks encode_, decode_;
 };
@@ -116,16 +161,19 @@ HWY_INLINE KeyVec<K> reverse_lanes(KeyVec<K> v) {
 // bytes need it twice; this runs on another one as well.
 template <class K>
 HWY_INLINE KeyVec<K> not_lower(KeyVec<K> lower, KeyVec<K> a, KeyVec<K> b) {
-  return KeyVec<K>{_mm512_ternarylogic_epi64(lower.raw, a.raw, b.raw, 0x96)};
+  return lanes_of<K>(hn::Vec<BitsTag<K>>{
+      _mm512_ternarylogic_epi64(bits_of<K>(lower).raw, bits_of<K>(a).raw, bits_of<K>(b).raw, 0x96)});
 }
 // The same for lanes whose number has the bit kDistance, or for those where it has not; others are `lower`.
 template <class K, size_t kDistance, bool kSet>
 HWY_INLINE KeyVec<K> some_not_lower(KeyVec<K> lower, KeyVec<K> a, KeyVec<K> b) {
   constexpr uint16_t kBits = kDistance == 1 ? 0xaaaa : kDistance == 2 ? 0xcccc : kDistance == 4 ? 0xf0f0 : 0xff00;
   constexpr uint16_t kMask = kSet ? kBits : static_cast<uint16_t>(~kBits);
+  using V = hn::Vec<BitsTag<K>>;
+  const V from = bits_of<K>(lower), x = bits_of<K>(a), y = bits_of<K>(b);
   if constexpr (sizeof(K) == 8)
-    return KeyVec<K>{_mm512_mask_ternarylogic_epi64(lower.raw, static_cast<__mmask8>(kMask), a.raw, b.raw, 0x96)};
-  return KeyVec<K>{_mm512_mask_ternarylogic_epi32(lower.raw, kMask, a.raw, b.raw, 0x96)};
+    return lanes_of<K>(V{_mm512_mask_ternarylogic_epi64(from.raw, static_cast<__mmask8>(kMask), x.raw, y.raw, 0x96)});
+  return lanes_of<K>(V{_mm512_mask_ternarylogic_epi32(from.raw, kMask, x.raw, y.raw, 0x96)});
 }
 #else
 template <class K>
@@ -343,28 +391,29 @@ struct Transpose {
 // The first `count` lanes from memory (`coder` is not looked at without kEncode), the others the greatest key, nothing
 // beyond them touched.
 template <class K, bool kEncode>
-HWY_INLINE KeyVec<K> load_some(const SortCoder<K> *coder, const SignedOf<K> *from, size_t count) {
+HWY_INLINE KeyVec<K> load_some(const SortCoder<K> *coder, const LaneOf<K> *from, size_t count) {
   const KeyTag<K> d;
-  const auto greatest = hn::Set(d, hwy::LimitsMax<SignedOf<K>>());
+  const auto greatest = hn::Set(d, kGreatestLane<K>);
 #if GSORT_VECTOR_MASKED_MEMORY
   const auto mask = hn::FirstN(d, count);
   const auto loaded = hn::MaskedLoad(mask, d, from);
   return hn::IfThenElse(mask, kEncode ? coder->encode(loaded) : loaded, greatest);
 #else
-  HWY_ALIGN SignedOf<K> lane[kLanes<K>];
+  HWY_ALIGN LaneOf<K> lane[kLanes<K>];
   hn::Store(greatest, d, lane);
+  static_assert(!std::is_floating_point_v<K>, "numbers are for targets with masks");
   for (size_t i = 0; i < count; ++i) lane[i] = kEncode ? coder->encode_one(static_cast<K>(from[i])) : from[i];
   return hn::Load(d, lane);
 #endif
 }
 
 template <class K>
-HWY_INLINE void store_some(KeyVec<K> v, SignedOf<K> *to, size_t count) {
+HWY_INLINE void store_some(KeyVec<K> v, LaneOf<K> *to, size_t count) {
   const KeyTag<K> d;
 #if GSORT_VECTOR_MASKED_MEMORY
   hn::BlendedStore(v, hn::FirstN(d, count), d, to);
 #else
-  HWY_ALIGN SignedOf<K> lane[kLanes<K>];
+  HWY_ALIGN LaneOf<K> lane[kLanes<K>];
   hn::Store(v, d, lane);
   for (size_t i = 0; i < count; ++i) to[i] = lane[i];
 #endif
@@ -374,7 +423,7 @@ HWY_INLINE void store_some(KeyVec<K> v, SignedOf<K> *to, size_t count) {
 template <class K, size_t kRows, bool kEncode>
 class RowSort {
  public:
-  static HWY_NOINLINE void run(const SortCoder<K> &coder, const SignedOf<K> *in, SignedOf<K> *out, size_t n) {
+  static HWY_NOINLINE void run(const SortCoder<K> &coder, const LaneOf<K> *in, LaneOf<K> *out, size_t n) {
     KeyVec<K> v[kRows == 1 ? 1 : 2 * kRows];
     load<0>(coder, in, n, v);
     sort_columns<K, 0, kRows>(v);
@@ -385,7 +434,7 @@ class RowSort {
 
   // Writes the first n of the keys in rows that follow each other.
   template <size_t kRow>
-  static HWY_INLINE void store(const SortCoder<K> &coder, const KeyVec<K> *v, SignedOf<K> *out, size_t n) {
+  static HWY_INLINE void store(const SortCoder<K> &coder, const KeyVec<K> *v, LaneOf<K> *out, size_t n) {
     if constexpr (kRow < kRows) {
       constexpr size_t kBegin = kRow * kWide;
       if (n <= kBegin) return;
@@ -400,7 +449,7 @@ class RowSort {
   static constexpr size_t kWide = kLanes<K>;
 
   template <size_t kRow>
-  static HWY_INLINE void load(const SortCoder<K> &coder, const SignedOf<K> *in, size_t n, KeyVec<K> *v) {
+  static HWY_INLINE void load(const SortCoder<K> &coder, const LaneOf<K> *in, size_t n, KeyVec<K> *v) {
     if constexpr (kRow < kRows) {
       const KeyTag<K> d;
       constexpr size_t kBegin = kRow * kWide;
@@ -410,7 +459,7 @@ class RowSort {
       } else if (n > kBegin) {
         v[kRow] = load_some<K, kEncode>(&coder, in + kBegin, n - kBegin);
       } else {
-        v[kRow] = hn::Set(d, hwy::LimitsMax<SignedOf<K>>());
+        v[kRow] = hn::Set(d, kGreatestLane<K>);
       }
       load<kRow + 1>(coder, in, n, v);
     }
@@ -424,7 +473,7 @@ template <class K>
 constexpr size_t kBlockKeys = kRowsMax<K> * kLanes<K>;
 // Sorts up to kBlockKeys keys.
 template <class K, bool kEncode>
-HWY_INLINE void sort_block_of_rows(const SortCoder<K> &coder, const SignedOf<K> *in, SignedOf<K> *out, size_t n) {
+HWY_INLINE void sort_block_of_rows(const SortCoder<K> &coder, const LaneOf<K> *in, LaneOf<K> *out, size_t n) {
   if (n <= kLanes<K>) return RowSort<K, 1, kEncode>::run(coder, in, out, n);
   if (n <= 2 * kLanes<K>) return RowSort<K, 2, kEncode>::run(coder, in, out, n);
   if (n <= 4 * kLanes<K>) return RowSort<K, 4, kEncode>::run(coder, in, out, n);

@@ -25,7 +25,7 @@ constexpr size_t kBlockVectors = 64;
 constexpr size_t kAbreast = 4;  // minima side by side, because one waits for the one before
 
 template <class K, class Encoder>
-HWY_INLINE SignedOf<K> least_of_block(const Encoder &encode, const K *keys) {
+HWY_INLINE LaneOf<K> least_of_block(const Encoder &encode, const K *keys) {
   const KeyTag<K> d;
   const size_t lanes = hn::Lanes(d);
   auto m0 = encode(load_bits(keys)), m1 = m0, m2 = m0, m3 = m0;
@@ -35,16 +35,16 @@ HWY_INLINE SignedOf<K> least_of_block(const Encoder &encode, const K *keys) {
     m2 = hn::Min(m2, encode(load_bits(keys + i + 2 * lanes)));
     m3 = hn::Min(m3, encode(load_bits(keys + i + 3 * lanes)));
   }
-  HWY_ALIGN SignedOf<K> lane[HWY_MAX_BYTES / sizeof(K)];
+  HWY_ALIGN LaneOf<K> lane[HWY_MAX_BYTES / sizeof(K)];
   hn::Store(hn::Min(hn::Min(m0, m1), hn::Min(m2, m3)), d, lane);
-  SignedOf<K> least = lane[0];
+  LaneOf<K> least = lane[0];
   for (size_t i = 1; i < lanes; ++i) least = lane[i] < least ? lane[i] : least;
   return least;
 }
 
 // The place of the first key that encodes to `wanted`, which must be there.
 template <class K, class Encoder>
-HWY_INLINE size_t place_in_block(const Encoder &encode, const K *keys, SignedOf<K> wanted) {
+HWY_INLINE size_t place_in_block(const Encoder &encode, const K *keys, LaneOf<K> wanted) {
   const KeyTag<K> d;
   const auto same = hn::Set(d, wanted);
   for (size_t i = 0;; i += hn::Lanes(d)) {
@@ -60,7 +60,7 @@ HWY_NOINLINE FirstOfLeast<K> find_least(const KeyCodec<K> &codec, const K *keys,
   FirstOfLeast<K> best{codec.encode(keys[0]), 0};
   uint64_t i = 0;
   for (; i + block <= n; i += block) {
-    const SignedOf<K> least = least_of_block(encode, keys + i);
+    const LaneOf<K> least = least_of_block(encode, keys + i);
     const K key = static_cast<K>(static_cast<K>(least) ^ KeyCodec<K>::kTop);
     if (key < best.key) best = {key, i + place_in_block(encode, keys + i, least)};
   }

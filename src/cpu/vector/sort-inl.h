@@ -12,6 +12,9 @@
 
 #include <hwy/highway.h>
 
+#include <limits>
+#include <type_traits>
+
 #include "cpu/vector/blocks-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -25,7 +28,7 @@ constexpr size_t kStepVectors = 4;
 // Where the keys of a partition go: the lower ones from the front, the others from the back.
 template <class K>
 struct Sides {
-  SignedOf<K> *front, *back;
+  LaneOf<K> *front, *back;
 };
 
 // Writes a vector's keys up to the pivot to the front and the others to the back. There must be room for a whole vector
@@ -56,7 +59,7 @@ class Held {
 
   // Fills the gap of `count` keys at `to`; returns how many of them are lower ones. Lanes of the first vector beyond
   // `count` keys in all were the greatest key, so that they are last in the buffer.
-  HWY_INLINE size_t write(SignedOf<K> *to, size_t count) const {
+  HWY_INLINE size_t write(LaneOf<K> *to, size_t count) const {
     const size_t lower = static_cast<size_t>(sides_.front - low_);
     copy(low_, to, lower);
     copy(sides_.back, to + lower, count - lower);
@@ -66,18 +69,18 @@ class Held {
  private:
   static constexpr size_t kRoom = (kVectors + 1) * kLanes<K>;  // the last store may reach a vector further
 
-  static HWY_INLINE void copy(const SignedOf<K> *from, SignedOf<K> *to, size_t count) {
+  static HWY_INLINE void copy(const LaneOf<K> *from, LaneOf<K> *to, size_t count) {
     const KeyTag<K> d;
     size_t i = 0;
     for (; i + kLanes<K> <= count; i += kLanes<K>) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
     if (i < count) store_some<K>(load_some<K, false>(nullptr, from + i, count - i), to + i, count - i);
   }
-  SignedOf<K> low_[kRoom], high_[kRoom];
+  LaneOf<K> low_[kRoom], high_[kRoom];
   Sides<K> sides_{low_, high_ + kRoom};
 };
 
 template <class K, bool kEncode>
-HWY_INLINE KeyVec<K> load_key(const SortCoder<K> &coder, const SignedOf<K> *from) {
+HWY_INLINE KeyVec<K> load_key(const SortCoder<K> &coder, const LaneOf<K> *from) {
   const auto v = hn::LoadU(KeyTag<K>(), from);
   return kEncode ? coder.encode(v) : v;
 }
@@ -85,8 +88,8 @@ HWY_INLINE KeyVec<K> load_key(const SortCoder<K> &coder, const SignedOf<K> *from
 // Brings the keys of `in` up to the pivot to the front of `out`, which is another array, and the others to its back.
 // Returns how many go to the front.
 template <class K, bool kEncode>
-HWY_NOINLINE size_t partition_copy(const SortCoder<K> coder, const SignedOf<K> *in, SignedOf<K> *out, size_t n,
-                                   SignedOf<K> pivot_key) {
+HWY_NOINLINE size_t partition_copy(const SortCoder<K> coder, const LaneOf<K> *in, LaneOf<K> *out, size_t n,
+                                   LaneOf<K> pivot_key) {
   constexpr size_t kWide = kLanes<K>;
   const auto pivot = hn::Set(KeyTag<K>(), pivot_key);
   Sides<K> sides{out, out + n};
@@ -109,11 +112,11 @@ HWY_NOINLINE size_t partition_copy(const SortCoder<K> coder, const SignedOf<K> *
 
 // The same in place, for at least 2 * kStepVectors vectors of keys.
 template <class K, bool kEncode>
-HWY_NOINLINE size_t partition(const SortCoder<K> coder, SignedOf<K> *keys, size_t n, SignedOf<K> pivot_key) {
+HWY_NOINLINE size_t partition(const SortCoder<K> coder, LaneOf<K> *keys, size_t n, LaneOf<K> pivot_key) {
   constexpr size_t kWide = kLanes<K>, kStep = kStepVectors * kWide;
   const auto pivot = hn::Set(KeyTag<K>(), pivot_key);
   Sides<K> sides{keys, keys + n};
-  SignedOf<K> *begin = keys + kStep, *end = keys + n - n % kWide - kStep;  // of what is not read yet
+  LaneOf<K> *begin = keys + kStep, *end = keys + n - n % kWide - kStep;  // of what is not read yet
   Held<K, 2 * kStepVectors + 1> held;
   if (n % kWide != 0) held.add(load_some<K, kEncode>(&coder, keys + (n - n % kWide), n % kWide), pivot);
   for (size_t i = 0; i < kStep; i += kWide) {
@@ -131,7 +134,7 @@ HWY_NOINLINE size_t partition(const SortCoder<K> coder, SignedOf<K> *keys, size_
   while (begin != end) {
     const bool from_front = begin - sides.front <= sides.back - end;
     end -= from_front ? 0 : kStep;
-    const SignedOf<K> *const from = from_front ? begin : end;
+    const LaneOf<K> *const from = from_front ? begin : end;
     begin += from_front ? kStep : 0;
     const auto a = load_key<K, kEncode>(coder, from), b = load_key<K, kEncode>(coder, from + kWide);
     const auto c = load_key<K, kEncode>(coder, from + 2 * kWide), e = load_key<K, kEncode>(coder, from + 3 * kWide);
@@ -146,8 +149,8 @@ HWY_NOINLINE size_t partition(const SortCoder<K> coder, SignedOf<K> *keys, size_
 
 // The same, in place or not, for fewer than 2 * kStepVectors vectors of keys.
 template <class K>
-HWY_NOINLINE size_t partition_few(const SortCoder<K> coder, const SignedOf<K> *in, SignedOf<K> *out, size_t n,
-                                  SignedOf<K> pivot_key) {
+HWY_NOINLINE size_t partition_few(const SortCoder<K> coder, const LaneOf<K> *in, LaneOf<K> *out, size_t n,
+                                  LaneOf<K> pivot_key) {
   constexpr size_t kWide = kLanes<K>;
   const auto pivot = hn::Set(KeyTag<K>(), pivot_key);
   Held<K, 2 * kStepVectors> held;
@@ -160,22 +163,22 @@ HWY_NOINLINE size_t partition_few(const SortCoder<K> coder, const SignedOf<K> *i
 // The median of keys drawn at random, and whether all of them were `least` or `greatest`.
 template <class K>
 struct Pivot {
-  SignedOf<K> key;
+  LaneOf<K> key;
   bool two;
-  SignedOf<K> least, greatest;
+  LaneOf<K> least, greatest;
 };
 
 template <class K, size_t kRows, bool kEncode>
-HWY_NOINLINE Pivot<K> median_of_draws(const SortCoder<K> &coder, const SignedOf<K> *keys, size_t n) {
+HWY_NOINLINE Pivot<K> median_of_draws(const SortCoder<K> &coder, const LaneOf<K> *keys, size_t n) {
   constexpr size_t kDraws = kRows * kLanes<K>;
-  HWY_ALIGN SignedOf<K> drawn[kDraws];
+  HWY_ALIGN LaneOf<K> drawn[kDraws];
   uint64_t state = n;
-  for (SignedOf<K> &draw : drawn) {
+  for (LaneOf<K> &draw : drawn) {
     state = state * 0xd1342543de82ef95u + 0x9e3779b97f4a7c15u;  // full period; its upper half is even enough
     draw = keys[static_cast<size_t>((state >> 32) * n >> 32)];
   }
   RowSort<K, kRows, kEncode>::run(coder.encoding_only(), drawn, drawn, kDraws);
-  const SignedOf<K> least = drawn[0], greatest = drawn[kDraws - 1], median = drawn[kDraws / 2 - 1];
+  const LaneOf<K> least = drawn[0], greatest = drawn[kDraws - 1], median = drawn[kDraws / 2 - 1];
   bool two = median == least || median == greatest;
   for (size_t i = 0; two && i < kDraws; ++i) two = drawn[i] == least || drawn[i] == greatest;
   return {median, two, least, greatest};
@@ -183,7 +186,7 @@ HWY_NOINLINE Pivot<K> median_of_draws(const SortCoder<K> &coder, const SignedOf<
 
 // More draws where a better balance saves more than they cost.
 template <class K, bool kEncode>
-HWY_INLINE Pivot<K> choose_pivot(const SortCoder<K> &coder, const SignedOf<K> *keys, size_t n) {
+HWY_INLINE Pivot<K> choose_pivot(const SortCoder<K> &coder, const LaneOf<K> *keys, size_t n) {
   if (n >= size_t{1} << 32) n = (size_t{1} << 32) - 1;  // the draws' range
   if (n <= 8 * kNetworkKeys<K>) return median_of_draws<K, 1, kEncode>(coder, keys, n);
   if (n <= 64 * kNetworkKeys<K>) return median_of_draws<K, 4, kEncode>(coder, keys, n);
@@ -194,27 +197,37 @@ HWY_INLINE Pivot<K> choose_pivot(const SortCoder<K> &coder, const SignedOf<K> *k
 // they halve the range of keys, so that whatever the keys, a part is split no more than a key's bits times.
 template <class K>
 struct Part {
-  SignedOf<K> *keys;
+  LaneOf<K> *keys;
   size_t n;
-  SignedOf<K> least, greatest;
+  OrderedOf<K> least, greatest;
   uint32_t draws_left;
 };
 
 // Splits `part` at a pivot, to which `lower` keys are equal or lower. A pivot is below the greatest key possible, so
 // either side has fewer possible keys than the whole: of equal keys remain the parts that have one key.
 template <class K>
-HWY_INLINE SignedOf<K> below_greatest(SignedOf<K> pivot, SignedOf<K> greatest) {
-  return pivot < greatest ? pivot : static_cast<SignedOf<K>>(greatest - 1);
+HWY_INLINE OrderedOf<K> below_greatest(OrderedOf<K> pivot, OrderedOf<K> greatest) {
+  return pivot < greatest ? pivot : static_cast<OrderedOf<K>>(greatest - 1);
+}
+
+// What lanes are compared with to know keys up to `pivot`. Of numbers: none is -0, which would be equal to 0.
+template <class K>
+HWY_INLINE LaneOf<K> pivot_lane(OrderedOf<K> pivot) {
+  if constexpr (std::is_floating_point_v<K>) {
+    return number_of(pivot == -1 ? -2 : pivot);
+  } else {
+    return pivot;
+  }
 }
 
 // How many of n keys are `least` if all others are `greatest`; n + 1 if there is another key.
 template <class K, bool kEncode>
-HWY_NOINLINE size_t count_least(const SortCoder<K> coder, const SignedOf<K> *keys, size_t n, SignedOf<K> least,
-                                SignedOf<K> greatest) {
+HWY_NOINLINE size_t count_least(const SortCoder<K> coder, const LaneOf<K> *keys, size_t n, LaneOf<K> least,
+                                LaneOf<K> greatest) {
   const KeyTag<K> d;
   // As keys are before they are encoded, which spares encoding them.
-  const SignedOf<K> low_key = kEncode ? coder.raw_one(least) : least;
-  const SignedOf<K> high_key = kEncode ? coder.raw_one(greatest) : greatest;
+  LaneOf<K> low_key = least, high_key = greatest;
+  if constexpr (kEncode) low_key = coder.raw_one(least), high_key = coder.raw_one(greatest);
   const auto low = hn::Set(d, low_key), high = hn::Set(d, high_key);
   constexpr size_t kGroup = 4 * kLanes<K>;
   size_t i = 0, count = 0;
@@ -236,7 +249,7 @@ HWY_NOINLINE size_t count_least(const SortCoder<K> coder, const SignedOf<K> *key
 
 // Writes n times what the coder makes of a key.
 template <class K>
-HWY_INLINE void fill(const SortCoder<K> &coder, SignedOf<K> *out, size_t n, SignedOf<K> ordered) {
+HWY_INLINE void fill(const SortCoder<K> &coder, LaneOf<K> *out, size_t n, OrderedOf<K> ordered) {
   const auto key = hn::Set(KeyTag<K>(), coder.decode_one(ordered));
   size_t i = 0;
   for (; i + kLanes<K> <= n; i += kLanes<K>) hn::StoreU(key, KeyTag<K>(), out + i);
@@ -245,13 +258,13 @@ HWY_INLINE void fill(const SortCoder<K> &coder, SignedOf<K> *out, size_t n, Sign
 
 // Sorts keys of two values, which the draws tell of, by counting; returns false and writes nothing if there are others.
 template <class K, bool kEncode>
-HWY_INLINE bool sort_two_values(const SortCoder<K> &coder, const SignedOf<K> *in, SignedOf<K> *out, size_t n,
+HWY_INLINE bool sort_two_values(const SortCoder<K> &coder, const LaneOf<K> *in, LaneOf<K> *out, size_t n,
                                 const Pivot<K> &drawn) {
   if (!drawn.two) return false;
   const size_t lower = count_least<K, kEncode>(coder, in, n, drawn.least, drawn.greatest);
   if (lower > n) return false;
-  fill<K>(coder, out, lower, drawn.least);
-  fill<K>(coder, out + lower, n - lower, drawn.greatest);
+  fill<K>(coder, out, lower, ordered_of(drawn.least));
+  fill<K>(coder, out + lower, n - lower, ordered_of(drawn.greatest));
   return true;
 }
 
@@ -263,17 +276,17 @@ void quick_sort(const SortCoder<K> &coder, Part<K> part) {
       return;
     }
     if (part.least == part.greatest) return fill<K>(coder, part.keys, part.n, part.least);
-    SignedOf<K> pivot =
-        static_cast<SignedOf<K>>((part.least >> 1) + (part.greatest >> 1) + (part.least & part.greatest & 1));
+    OrderedOf<K> pivot =
+        static_cast<OrderedOf<K>>((part.least >> 1) + (part.greatest >> 1) + (part.least & part.greatest & 1));
     if (part.draws_left > 0) {
       --part.draws_left;
       const Pivot<K> drawn = choose_pivot<K, false>(coder, part.keys, part.n);
       if (sort_two_values<K, false>(coder, part.keys, part.keys, part.n, drawn)) return;
-      pivot = below_greatest<K>(drawn.key, part.greatest);
+      pivot = below_greatest<K>(ordered_of(drawn.key), part.greatest);
     }
-    const size_t lower = partition<K, false>(coder, part.keys, part.n, pivot);
+    const size_t lower = partition<K, false>(coder, part.keys, part.n, pivot_lane<K>(pivot));
     Part<K> small{part.keys, lower, part.least, pivot, part.draws_left};
-    Part<K> large{part.keys + lower, part.n - lower, static_cast<SignedOf<K>>(pivot + 1), part.greatest,
+    Part<K> large{part.keys + lower, part.n - lower, static_cast<OrderedOf<K>>(pivot + 1), part.greatest,
                   part.draws_left};
     if (small.n > large.n) std::swap(small, large);
     quick_sort<K>(coder, small);  // at most half, so as deep as n has bits
@@ -284,33 +297,129 @@ void quick_sort(const SortCoder<K> &coder, Part<K> part) {
 // Draws halve a part nearly always; twice as many as halvings are needed means bad luck or bad keys.
 inline uint32_t draws_for(uint64_t n) { return 2 * (64 - static_cast<uint32_t>(__builtin_clzll(n))); }
 
+#if GSORT_VECTOR_NUMBERS
+// Floats of 8 bytes are sorted as numbers where none is a NaN or -0: one instruction then finds the lesser of two,
+// where integers of 8 bytes need two or three.
+class NumberSort {
+ public:
+  // `encoded`: keys are in the kernels' own order, not as the codec finds them.
+  NumberSort(const KeyCodec<uint64_t> &codec, bool encoded)
+      : coder_(Masks{!encoded && is_descending(codec) ? kTop : 0, encoded ? ~kTop : 0},
+               Masks{is_descending(codec) ? kTop : 0, 0}) {}
+
+  static bool serves(const KeyCodec<uint64_t> &codec) { return codec.mask_positive != codec.mask_negative; }
+
+  // Sorts keys from `least` to `greatest`, a `pivot` among them; returns false and writes nothing where they are not
+  // such numbers.
+  bool sort(const double *in, double *out, size_t n) const {
+    if (n > kNetworkKeys<double> || !are_numbers(in, n)) return false;
+    network_sort<double, true>(coder_, in, out, n);
+    return true;
+  }
+  bool sort(const double *in, double *out, size_t n, int64_t pivot) const {
+    if (!are_numbers(in, n)) return false;
+    const int64_t least = ordered_of(-kGreatestLane<double>), greatest = ordered_of(kGreatestLane<double>);
+    pivot = below_greatest<double>(pivot < least ? least : pivot, greatest);
+    const double lane = pivot_lane<double>(pivot);
+    const size_t lower = in == out ? partition<double, true>(coder_, out, n, lane)
+                                   : partition_copy<double, true>(coder_, in, out, n, lane);
+    quick_sort<double>(coder_, {out, lower, least, pivot, draws_for(n)});
+    quick_sort<double>(coder_, {out + lower, n - lower, pivot + 1, greatest, draws_for(n)});
+    return true;
+  }
+
+ private:
+  using Masks = SortCoder<double>::Masks;
+  static constexpr uint64_t kTop = KeyCodec<uint64_t>::kTop;
+  static bool is_descending(const KeyCodec<uint64_t> &codec) { return (codec.mask_positive & kTop) == 0; }
+
+  HWY_NOINLINE bool are_numbers(const double *in, size_t n) const {
+    const KeyTag<double> d;
+    const BitsTag<double> d_bits;
+    const auto top = hn::Set(d_bits, INT64_MIN), infinity = hn::Set(d_bits, 0x7ff0000000000000);
+    constexpr size_t kWide = kLanes<double>, kGroup = 16 * kWide;
+    const auto odd = [&](hn::Vec<KeyTag<double>> key) HWY_ATTR {
+      const auto bits = bits_of<double>(coder_.encode(key));
+      return hn::Or(hn::Gt(hn::AndNot(top, bits), infinity), hn::Eq(bits, top));
+    };
+    size_t i = 0;
+    for (; i + kGroup <= n; i += kGroup) {
+      auto found = odd(hn::LoadU(d, in + i));
+      for (size_t j = kWide; j < kGroup; j += kWide) found = hn::Or(found, odd(hn::LoadU(d, in + i + j)));
+      if (!hn::AllFalse(d_bits, found)) return false;
+    }
+    auto found = hn::Gt(top, top);
+    for (; i + kWide <= n; i += kWide) found = hn::Or(found, odd(hn::LoadU(d, in + i)));
+    if (i < n)
+      found = hn::Or(found, hn::And(hn::FirstN(d_bits, n - i), odd(hn::MaskedLoad(hn::FirstN(d, n - i), d, in + i))));
+    return hn::AllFalse(d_bits, found);
+  }
+
+  SortCoder<double> coder_;
+};
+
+inline const double *numbers(const uint64_t *keys) { return reinterpret_cast<const double *>(keys); }
+inline double *numbers(uint64_t *keys) { return reinterpret_cast<double *>(keys); }
+#endif
+
+// Whether keys are such as are sorted as numbers, by codecs that are the same.
+template <class K>
+HWY_INLINE bool may_be_numbers(const KeyCodec<K> &encode, const KeyCodec<K> &decode) {
+#if GSORT_VECTOR_NUMBERS
+  if constexpr (sizeof(K) == 8) return NumberSort::serves(encode) && encode.mask_positive == decode.mask_positive;
+#endif
+  (void)encode, (void)decode;
+  return false;
+}
+
 template <class K>
 void sort_keys(const KeyCodec<K> &encode, const KeyCodec<K> &decode, const K *in_bits, K *out_bits, uint64_t n) {
   if (n == 0) return;
   const SortCoder<K> coder(encode, decode);
-  const SignedOf<K> *const in = reinterpret_cast<const SignedOf<K> *>(in_bits);
-  SignedOf<K> *const out = reinterpret_cast<SignedOf<K> *>(out_bits);
-  if (n <= kNetworkKeys<K>) return network_sort<K, true>(coder, in, out, n);
-  using Limits = std::numeric_limits<SignedOf<K>>;
+  const LaneOf<K> *const in = reinterpret_cast<const LaneOf<K> *>(in_bits);
+  LaneOf<K> *const out = reinterpret_cast<LaneOf<K> *>(out_bits);
+  const bool by_numbers = may_be_numbers(encode, decode);
+  if (n <= kNetworkKeys<K>) {
+#if GSORT_VECTOR_NUMBERS
+    if constexpr (sizeof(K) == 8)
+      if (by_numbers && NumberSort(encode, false).sort(numbers(in_bits), numbers(out_bits), n)) return;
+#endif
+    return network_sort<K, true>(coder, in, out, n);
+  }
+  using Limits = std::numeric_limits<LaneOf<K>>;
   const Pivot<K> drawn = choose_pivot<K, true>(coder, in, n);
   if (sort_two_values<K, true>(coder, in, out, n, drawn)) return;
-  const SignedOf<K> pivot = below_greatest<K>(drawn.key, Limits::max());
+#if GSORT_VECTOR_NUMBERS
+  if constexpr (sizeof(K) == 8)
+    if (by_numbers && NumberSort(encode, false).sort(numbers(in_bits), numbers(out_bits), n, drawn.key)) return;
+#endif
+  const LaneOf<K> pivot = below_greatest<K>(drawn.key, Limits::max());
   const size_t lower =
       in == out ? partition<K, true>(coder, out, n, pivot) : partition_copy<K, true>(coder, in, out, n, pivot);
   quick_sort<K>(coder, {out, lower, Limits::min(), pivot, draws_for(n)});
-  quick_sort<K>(coder, {out + lower, n - lower, static_cast<SignedOf<K>>(pivot + 1), Limits::max(), draws_for(n)});
+  quick_sort<K>(coder, {out + lower, n - lower, static_cast<LaneOf<K>>(pivot + 1), Limits::max(), draws_for(n)});
 }
 
 template <class K>
 void sort_part(const KeyCodec<K> &decode, K *keys, uint64_t n, InnerKey<K> least, InnerKey<K> greatest) {
   if (n == 0) return;
-  quick_sort<K>(SortCoder<K>(kInnerOrder<K>, decode),
-                {reinterpret_cast<SignedOf<K> *>(keys), n, least, greatest, draws_for(n)});
+  const SortCoder<K> coder(kInnerOrder<K>, decode);
+  LaneOf<K> *const lanes = reinterpret_cast<LaneOf<K> *>(keys);
+#if GSORT_VECTOR_NUMBERS
+  if constexpr (sizeof(K) == 8) {
+    if (n > kNetworkKeys<K> && least != greatest && NumberSort::serves(decode)) {
+      const Pivot<K> drawn = choose_pivot<K, false>(coder, lanes, n);
+      if (sort_two_values<K, false>(coder, lanes, lanes, n, drawn)) return;
+      if (NumberSort(decode, true).sort(numbers(keys), numbers(keys), n, drawn.key)) return;
+    }
+  }
+#endif
+  quick_sort<K>(coder, {lanes, n, least, greatest, draws_for(n)});
 }
 
 // Writes what the coder makes of keys, in the order that they have.
 template <class K>
-HWY_NOINLINE void recode(const SortCoder<K> &coder, const SignedOf<K> *in, SignedOf<K> *out, size_t n) {
+HWY_NOINLINE void recode(const SortCoder<K> &coder, const LaneOf<K> *in, LaneOf<K> *out, size_t n) {
   const KeyTag<K> d;
   size_t i = 0;
   for (; i + kLanes<K> <= n; i += kLanes<K>) hn::StoreU(coder.decode(coder.encode(hn::LoadU(d, in + i))), d, out + i);
@@ -319,15 +428,15 @@ HWY_NOINLINE void recode(const SortCoder<K> &coder, const SignedOf<K> *in, Signe
 
 template <class K>
 void decode_inner_keys(const KeyCodec<K> &decode, const K *in, K *out, uint64_t n) {
-  recode<K>(SortCoder<K>(kInnerOrder<K>, decode), reinterpret_cast<const SignedOf<K> *>(in),
-            reinterpret_cast<SignedOf<K> *>(out), n);
+  recode<K>(SortCoder<K>(kInnerOrder<K>, decode), reinterpret_cast<const LaneOf<K> *>(in),
+            reinterpret_cast<LaneOf<K> *>(out), n);
 }
 
 template <class K>
 uint64_t split_keys(const KeyCodec<K> &encode, const K *in_bits, K *out_bits, uint64_t n, InnerKey<K> pivot) {
   const SortCoder<K> coder(encode, kInnerOrder<K>);
-  const SignedOf<K> *const in = reinterpret_cast<const SignedOf<K> *>(in_bits);
-  SignedOf<K> *const out = reinterpret_cast<SignedOf<K> *>(out_bits);
+  const LaneOf<K> *const in = reinterpret_cast<const LaneOf<K> *>(in_bits);
+  LaneOf<K> *const out = reinterpret_cast<LaneOf<K> *>(out_bits);
   if (pivot == std::numeric_limits<InnerKey<K>>::max()) {  // partitions take it for what is beyond the end
     recode<K>(coder, in, out, n);
     return n;
