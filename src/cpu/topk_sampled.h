@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 #include "cpu/record_sort.h"
 #include "cpu/topk_filter.h"
@@ -51,7 +52,7 @@ class SampledTopk {
   bool run() {
     const SelectKernels<K> *const kernels = select_kernels(K{});
     if (kernels == nullptr || n_ < kItemsMin || n_ >= kItemsMax || k_ > n_ / 2) return false;
-    const uint64_t draws = min_u64(n_ / kDrawsShare, kDrawsMax);
+    const uint64_t draws = min_u64(max_u64(n_ / kDrawsShare, kDrawsMin), kDrawsMax);
     // Draws before the bound: as many as the k-th key should have, and four standard deviations more.
     const uint64_t mean = divide_up(k_ * draws, n_), rank = mean + 4 * root_of(mean) + 4;
     if (rank >= draws) return false;
@@ -81,7 +82,9 @@ class SampledTopk {
     context_.control.log("cpu topk: n = %llu, k = %llu, %llu found by a sample's bound, up to %u threads",
                          static_cast<unsigned long long>(n_), static_cast<unsigned long long>(k_),
                          static_cast<unsigned long long>(below), context_.threads());
-    if constexpr (sizeof(K) <= 4) {
+    if (out_.indices == nullptr && sort_kernels(K{}) != nullptr) {
+      sort_values({found.data(), counts.data(), parts, below}, {same.data(), equal, bound});
+    } else if constexpr (sizeof(K) <= 4) {
       sort_words({found.data(), counts.data(), parts, below}, {same.data(), equal, bound});
     } else {
       sort_records({found.data(), counts.data(), parts, below}, {same.data(), equal, bound});
@@ -94,7 +97,8 @@ class SampledTopk {
   static constexpr uint64_t kItemsMin = 1 << 12;
   static constexpr uint64_t kItemsMax = uint64_t{1} << 32;  // indices have 32 bits
   static constexpr uint64_t kDrawsShare = 64;
-  static constexpr uint64_t kDrawsMax = 1 << 12;
+  // Fewer draws than kDrawsMin leave so many keys before the bound that those cost more than the draws.
+  static constexpr uint64_t kDrawsMin = 1 << 8, kDrawsMax = 1 << 12;
   static constexpr uint64_t kItemsOfThread = 1 << 16;  // read in some microseconds
 
   // Places of keys before the bound, within each part.
@@ -116,7 +120,12 @@ class SampledTopk {
       state = state * 0xd1342543de82ef95u + 0x9e3779b97f4a7c15u;
       drawn[i] = codec_.encode(in_[(state >> 32) * n_ >> 32]);
     }
-    std::nth_element(drawn, drawn + rank, drawn + draws);
+    if (const SortKernels<K> *const kernels = sort_kernels(K{})) {  // faster than a selection without vectors
+      constexpr KeyCodec<K> as_they_are{0, 0, 0};
+      kernels->sort(as_they_are, as_they_are, drawn, drawn, draws);
+    } else {
+      std::nth_element(drawn, drawn + rank, drawn + draws);
+    }
     return drawn[rank];
   }
 
@@ -150,6 +159,18 @@ class SampledTopk {
       for (uint64_t i = 0; i < found.counts[p]; ++i) f(place++, begin + indices[i]);
     }
     for (uint64_t i = 0; i < same.count; ++i) f(place++, uint64_t{same.indices[i]});
+  }
+
+  // Where nobody asks for indices, keys alone: equal ones are the same bits.
+  void sort_values(const Found &found, const Same &same) {
+    if constexpr (sizeof(K) >= 4) {
+      const uint64_t count = found.total + same.count;
+      const HostBuffer<K> keys(context_.memory, count);
+      for_candidates(found, same, [&](uint64_t place, uint64_t index) { keys[place] = in_[index]; });
+      limit_vector_threads<K>(context_, count);
+      VectorSort<K>(context_, *sort_kernels(K{}), codec_, count).run(keys.data(), keys.data(), count);
+      std::memcpy(out_.values, keys.data(), k_ * sizeof(K));
+    }
   }
 
   // Words of a key and, below it, its index: no two are equal, so their order is the stable one.

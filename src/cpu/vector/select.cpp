@@ -89,15 +89,41 @@ struct Wanted {
   }
 };
 
-// Appends the indices of the lanes whose mask is set.
+// The mask's lanes as bits. Read as wide as they were written: a wider load waits until they are in the cache.
 template <class D, class M>
-HWY_INLINE uint64_t append_lanes(D d, M mask, uint64_t first, uint32_t *indices, uint64_t count) {
-  uint8_t bytes[8 + HWY_MAX_BYTES / 8] = {};
+HWY_INLINE uint64_t mask_bits(D d, M mask) {
+  constexpr size_t kBytes = (HWY_MAX_BYTES / sizeof(hn::TFromD<D>) + 7) / 8;
+  uint8_t bytes[8 + HWY_MAX_BYTES / 8];
   hn::StoreMaskBits(d, mask, bytes);
-  uint64_t bits = 0;
+  std::conditional_t<kBytes <= 4, typename UnsignedOf<kBytes <= 4 ? kBytes : 4>::type, uint64_t> bits;
   __builtin_memcpy(&bits, bytes, sizeof bits);
-  for (; bits != 0; bits &= bits - 1)
-    indices[count++] = static_cast<uint32_t>(first + static_cast<uint64_t>(__builtin_ctzll(bits)));
+  return bits;
+}
+
+// Appends the indices of the bits that are set; up to three entries behind them are written, too. Four at a time,
+// because a processor cannot foresee how many there are.
+HWY_INLINE uint64_t append_bits(uint64_t bits, uint64_t first, uint32_t *indices, uint64_t count) {
+  const uint64_t end = count + static_cast<uint64_t>(__builtin_popcountll(bits));
+  for (; count < end; count += 4) {
+    for (uint64_t j = 0; j < 4; ++j, bits &= bits - 1)
+      indices[count + j] =
+          static_cast<uint32_t>(first + static_cast<uint64_t>(__builtin_ctzll(bits | uint64_t{1} << 63)));
+  }
+  return end;
+}
+
+// The same for the lanes of four masks that follow each other.
+template <class D, class M>
+HWY_INLINE uint64_t append_lanes(D d, const M (&masks)[4], uint64_t first, uint32_t *indices, uint64_t count) {
+  constexpr uint64_t kLaneCount = HWY_MAX_BYTES / sizeof(hn::TFromD<D>);
+  if constexpr (4 * kLaneCount <= 64) {
+    uint64_t bits = 0;
+    for (uint64_t j = 0; j < 4; ++j) bits |= mask_bits(d, masks[j]) << (j * kLaneCount);
+    return append_bits(bits, first, indices, count);
+  }
+  for (uint64_t j = 0; j < 4; ++j)
+    for (uint64_t bits = mask_bits(d, masks[j]); bits != 0; bits &= bits - 1)
+      indices[count++] = static_cast<uint32_t>(first + j * kLaneCount + static_cast<uint64_t>(__builtin_ctzll(bits)));
   return count;
 }
 
@@ -107,7 +133,9 @@ HWY_NOINLINE uint64_t find_keys(const KeyCodec<K> &codec, const K *keys, uint64_
   using Test = Wanted<K, kEqual>;
   const KeyTag<K> d;
   const size_t lanes = hn::Lanes(d), group = 4 * lanes;
-  static_assert(kSelectRoom >= 4 * HWY_MAX_BYTES, "a group's keys fit the room that is asked for");
+  static_assert(kSelectRoom >= 4 * HWY_MAX_BYTES,
+                "a group's keys fit the room that is asked for, and what is written "
+                "behind those of wider lanes");
   const KeyEncoder<K, kNanLast> encode(codec);
   const auto limit = broadcast<K>(static_cast<K>(bound ^ KeyCodec<K>::kTop));
   uint64_t i = 0, count = *count_out;
@@ -117,10 +145,8 @@ HWY_NOINLINE uint64_t find_keys(const KeyCodec<K> &codec, const K *keys, uint64_
     const auto b2 = Test::many(encode(load_bits(keys + i + 2 * lanes)), limit);
     const auto b3 = Test::many(encode(load_bits(keys + i + 3 * lanes)), limit);
     if (hn::AllFalse(d, hn::Or(hn::Or(b0, b1), hn::Or(b2, b3)))) continue;
-    count = append_lanes(d, b0, i, indices, count);
-    count = append_lanes(d, b1, i + lanes, indices, count);
-    count = append_lanes(d, b2, i + 2 * lanes, indices, count);
-    count = append_lanes(d, b3, i + 3 * lanes, indices, count);
+    const decltype(hn::Not(b0)) masks[4] = {b0, b1, b2, b3};
+    count = append_lanes(d, masks, i, indices, count);
   }
   if (i + group > n && room - count >= kSelectRoom) {
     for (; i < n; ++i)
