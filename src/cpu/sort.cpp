@@ -15,7 +15,7 @@ namespace gsort_internal {
 namespace {
 
 constexpr uint64_t kStackItems = 256;    // fewer keys than this need no memory but the stack
-constexpr uint64_t kFewBytes = 1 << 10;  // what a call takes shows in sorts of fewer bytes
+constexpr uint64_t kFewBytes = 1 << 12;  // what a call takes shows in sorts of fewer bytes
 constexpr uint64_t kCountChunkItems = 1 << 20;
 // From here on clearing and walking 65,536 counters costs less than a second pass over 2-byte keys.
 constexpr uint64_t kCountItemsOf2Bytes = 1 << 17;
@@ -134,7 +134,7 @@ void sort_keys(Context &context, const KeyCodec<K> &codec, const K *in, K *out, 
 template <class K>
 bool sort_few_keys(const KeyOrder &order, const void *in, void *out, uint64_t n) {
   const SortKernels<K> *const kernels = sort_kernels(K{});
-  if (n > kFewBytes / sizeof(K) || kernels == nullptr || order.nan_last) return false;
+  if (n >= kOrderLookItems || n > kFewBytes / sizeof(K) || kernels == nullptr || order.nan_last) return false;
   const KeyCodec<K> codec = make_codec<K>(order);
   kernels->sort(codec, codec, static_cast<const K *>(in), static_cast<K *>(out), n);
   return true;

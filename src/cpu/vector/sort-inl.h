@@ -79,24 +79,70 @@ class Held {
   Sides<K> sides_{low_, high_ + kRoom};
 };
 
+// Looks, if it does, for numbers that have no place in the order of numbers that is the order of their bits: NaNs and
+// -0, as they are encoded.
+template <class K, bool kLooks>
+class OddKeys {
+ public:
+  HWY_INLINE KeyVec<K> look(KeyVec<K> key) { return key; }
+  HWY_INLINE bool found() const { return false; }
+};
+#if GSORT_VECTOR_NUMBERS
+template <>
+class OddKeys<double, true> {
+ public:
+  HWY_INLINE OddKeys() : found_(hn::Gt(top(), top())) {}
+  HWY_INLINE KeyVec<double> look(KeyVec<double> key) {
+    const auto bits = bits_of<double>(key), infinity = hn::Set(Tag(), 0x7ff0000000000000);
+    found_ = hn::Or(found_, hn::Or(hn::Gt(hn::AndNot(top(), bits), infinity), hn::Eq(bits, top())));
+    return key;
+  }
+  HWY_INLINE bool found() const { return !hn::AllFalse(Tag(), found_); }
+
+ private:
+  using Tag = BitsTag<double>;
+  static HWY_INLINE hn::Vec<Tag> top() { return hn::Set(Tag(), INT64_MIN); }
+  hn::Mask<Tag> found_;
+};
+#endif
+
+// Loads keys for a partition. Those that are encoded are seen for the first time.
 template <class K, bool kEncode>
-HWY_INLINE KeyVec<K> load_key(const SortCoder<K> &coder, const LaneOf<K> *from) {
-  const auto v = hn::LoadU(KeyTag<K>(), from);
-  return kEncode ? coder.encode(v) : v;
-}
+class KeyLoader {
+ public:
+  HWY_INLINE explicit KeyLoader(const SortCoder<K> &coder) : coder_(coder) {}
+  HWY_INLINE KeyVec<K> all(const LaneOf<K> *from) {
+    const auto v = hn::LoadU(KeyTag<K>(), from);
+    return kEncode ? odd_.look(coder_.encode(v)) : v;
+  }
+  HWY_INLINE KeyVec<K> some(const LaneOf<K> *from, size_t count) {
+    return odd_.look(load_some<K, kEncode>(&coder_, from, count));
+  }
+  HWY_INLINE bool found_odd() const { return odd_.found(); }
+
+ private:
+  const SortCoder<K> &coder_;
+  OddKeys<K, kEncode> odd_;
+};
+
+// What a partition leaves: how many keys went to the front, and whether there were odd ones among the numbers.
+struct Parted {
+  size_t lower;
+  bool odd;
+};
 
 // Brings the keys of `in` up to the pivot to the front of `out`, which is another array, and the others to its back.
-// Returns how many go to the front.
 template <class K, bool kEncode>
-HWY_NOINLINE size_t partition_copy(const SortCoder<K> coder, const LaneOf<K> *in, LaneOf<K> *out, size_t n,
+HWY_NOINLINE Parted partition_copy(const SortCoder<K> coder, const LaneOf<K> *in, LaneOf<K> *out, size_t n,
                                    LaneOf<K> pivot_key) {
   constexpr size_t kWide = kLanes<K>;
   const auto pivot = hn::Set(KeyTag<K>(), pivot_key);
+  KeyLoader<K, kEncode> keys_at(coder);
   Sides<K> sides{out, out + n};
   size_t i = 0;
   for (; n - i >= (kStepVectors + 1) * kWide; i += kStepVectors * kWide) {
-    const auto a = load_key<K, kEncode>(coder, in + i), b = load_key<K, kEncode>(coder, in + i + kWide);
-    const auto c = load_key<K, kEncode>(coder, in + i + 2 * kWide), e = load_key<K, kEncode>(coder, in + i + 3 * kWide);
+    const auto a = keys_at.all(in + i), b = keys_at.all(in + i + kWide);
+    const auto c = keys_at.all(in + i + 2 * kWide), e = keys_at.all(in + i + 3 * kWide);
     put<K>(a, pivot, sides);
     put<K>(b, pivot, sides);
     put<K>(c, pivot, sides);
@@ -104,30 +150,31 @@ HWY_NOINLINE size_t partition_copy(const SortCoder<K> coder, const LaneOf<K> *in
   }
   Held<K, kStepVectors + 1> held;
   const size_t left_over = (n - i) % kWide;
-  if (left_over > 0) held.add(load_some<K, kEncode>(&coder, in + (n - left_over), left_over), pivot);
-  for (; n - i >= kWide; i += kWide) held.add(load_key<K, kEncode>(coder, in + i), pivot);
-  return static_cast<size_t>(sides.front - out) +
-         held.write(sides.front, static_cast<size_t>(sides.back - sides.front));
+  if (left_over > 0) held.add(keys_at.some(in + (n - left_over), left_over), pivot);
+  for (; n - i >= kWide; i += kWide) held.add(keys_at.all(in + i), pivot);
+  const size_t lower = static_cast<size_t>(sides.front - out);
+  return {lower + held.write(sides.front, static_cast<size_t>(sides.back - sides.front)), keys_at.found_odd()};
 }
 
 // The same in place, for at least 2 * kStepVectors vectors of keys.
 template <class K, bool kEncode>
-HWY_NOINLINE size_t partition(const SortCoder<K> coder, LaneOf<K> *keys, size_t n, LaneOf<K> pivot_key) {
+HWY_NOINLINE Parted partition(const SortCoder<K> coder, LaneOf<K> *keys, size_t n, LaneOf<K> pivot_key) {
   constexpr size_t kWide = kLanes<K>, kStep = kStepVectors * kWide;
   const auto pivot = hn::Set(KeyTag<K>(), pivot_key);
+  KeyLoader<K, kEncode> keys_at(coder);
   Sides<K> sides{keys, keys + n};
   LaneOf<K> *begin = keys + kStep, *end = keys + n - n % kWide - kStep;  // of what is not read yet
   Held<K, 2 * kStepVectors + 1> held;
-  if (n % kWide != 0) held.add(load_some<K, kEncode>(&coder, keys + (n - n % kWide), n % kWide), pivot);
+  if (n % kWide != 0) held.add(keys_at.some(keys + (n - n % kWide), n % kWide), pivot);
   for (size_t i = 0; i < kStep; i += kWide) {
-    held.add(load_key<K, kEncode>(coder, keys + i), pivot);
-    held.add(load_key<K, kEncode>(coder, end + i), pivot);
+    held.add(keys_at.all(keys + i), pivot);
+    held.add(keys_at.all(end + i), pivot);
   }
   // Whichever end has less room gets more by being read, so each has room for a step.
   while (static_cast<size_t>(end - begin) % kStep != 0) {
     const bool from_front = begin - sides.front <= sides.back - end;
     end -= from_front ? 0 : kWide;
-    const auto a = load_key<K, kEncode>(coder, from_front ? begin : end);
+    const auto a = keys_at.all(from_front ? begin : end);
     begin += from_front ? kWide : 0;
     put<K>(a, pivot, sides);
   }
@@ -136,15 +183,15 @@ HWY_NOINLINE size_t partition(const SortCoder<K> coder, LaneOf<K> *keys, size_t 
     end -= from_front ? 0 : kStep;
     const LaneOf<K> *const from = from_front ? begin : end;
     begin += from_front ? kStep : 0;
-    const auto a = load_key<K, kEncode>(coder, from), b = load_key<K, kEncode>(coder, from + kWide);
-    const auto c = load_key<K, kEncode>(coder, from + 2 * kWide), e = load_key<K, kEncode>(coder, from + 3 * kWide);
+    const auto a = keys_at.all(from), b = keys_at.all(from + kWide);
+    const auto c = keys_at.all(from + 2 * kWide), e = keys_at.all(from + 3 * kWide);
     put<K>(a, pivot, sides);
     put<K>(b, pivot, sides);
     put<K>(c, pivot, sides);
     put<K>(e, pivot, sides);
   }
-  return static_cast<size_t>(sides.front - keys) +
-         held.write(sides.front, static_cast<size_t>(sides.back - sides.front));
+  const size_t lower = static_cast<size_t>(sides.front - keys);
+  return {lower + held.write(sides.front, static_cast<size_t>(sides.back - sides.front)), keys_at.found_odd()};
 }
 
 // The same, in place or not, for fewer than 2 * kStepVectors vectors of keys.
@@ -153,10 +200,11 @@ HWY_NOINLINE size_t partition_few(const SortCoder<K> coder, const LaneOf<K> *in,
                                   LaneOf<K> pivot_key) {
   constexpr size_t kWide = kLanes<K>;
   const auto pivot = hn::Set(KeyTag<K>(), pivot_key);
+  KeyLoader<K, true> keys_at(coder);
   Held<K, 2 * kStepVectors> held;
   const size_t whole = n - n % kWide;
-  if (n != whole) held.add(load_some<K, true>(&coder, in + whole, n - whole), pivot);
-  for (size_t i = 0; i < whole; i += kWide) held.add(load_key<K, true>(coder, in + i), pivot);
+  if (n != whole) held.add(keys_at.some(in + whole, n - whole), pivot);
+  for (size_t i = 0; i < whole; i += kWide) held.add(keys_at.all(in + i), pivot);
   return held.write(out, n);
 }
 
@@ -284,7 +332,7 @@ void quick_sort(const SortCoder<K> &coder, Part<K> part) {
       if (sort_two_values<K, false>(coder, part.keys, part.keys, part.n, drawn)) return;
       pivot = below_greatest<K>(ordered_of(drawn.key), part.greatest);
     }
-    const size_t lower = partition<K, false>(coder, part.keys, part.n, pivot_lane<K>(pivot));
+    const size_t lower = partition<K, false>(coder, part.keys, part.n, pivot_lane<K>(pivot)).lower;
     Part<K> small{part.keys, lower, part.least, pivot, part.draws_left};
     Part<K> large{part.keys + lower, part.n - lower, static_cast<OrderedOf<K>>(pivot + 1), part.greatest,
                   part.draws_left};
@@ -297,64 +345,81 @@ void quick_sort(const SortCoder<K> &coder, Part<K> part) {
 // Draws halve a part nearly always; twice as many as halvings are needed means bad luck or bad keys.
 inline uint32_t draws_for(uint64_t n) { return 2 * (64 - static_cast<uint32_t>(__builtin_clzll(n))); }
 
+// Sorts more keys than a network holds, of which `pivot` is one.
+template <class K>
+void sort_many(const SortCoder<K> &coder, const LaneOf<K> *in, LaneOf<K> *out, size_t n, LaneOf<K> pivot) {
+  using Limits = std::numeric_limits<LaneOf<K>>;
+  pivot = below_greatest<K>(pivot, Limits::max());
+  const size_t lower =
+      (in == out ? partition<K, true>(coder, out, n, pivot) : partition_copy<K, true>(coder, in, out, n, pivot)).lower;
+  quick_sort<K>(coder, {out, lower, Limits::min(), pivot, draws_for(n)});
+  quick_sort<K>(coder, {out + lower, n - lower, static_cast<LaneOf<K>>(pivot + 1), Limits::max(), draws_for(n)});
+}
+
 #if GSORT_VECTOR_NUMBERS
 // Floats of 8 bytes are sorted as numbers where none is a NaN or -0: one instruction then finds the lesser of two,
 // where integers of 8 bytes need two or three.
 class NumberSort {
  public:
+  using Codec = KeyCodec<uint64_t>;
+
   // `encoded`: keys are in the kernels' own order, not as the codec finds them.
-  NumberSort(const KeyCodec<uint64_t> &codec, bool encoded)
-      : coder_(Masks{!encoded && is_descending(codec) ? kTop : 0, encoded ? ~kTop : 0},
+  NumberSort(const Codec &codec, bool encoded)
+      : codec_(codec),
+        coder_(Masks{!encoded && is_descending(codec) ? kTop : 0, encoded ? ~kTop : 0},
                Masks{is_descending(codec) ? kTop : 0, 0}) {}
 
-  static bool serves(const KeyCodec<uint64_t> &codec) { return codec.mask_positive != codec.mask_negative; }
+  static bool serves(const Codec &encode, const Codec &decode) {
+    return encode.mask_positive != encode.mask_negative && encode.mask_positive == decode.mask_positive;
+  }
+  static bool serves(const Codec &codec) { return serves(codec, codec); }
 
-  // Sorts keys from `least` to `greatest`, a `pivot` among them; returns false and writes nothing where they are not
-  // such numbers.
-  bool sort(const double *in, double *out, size_t n) const {
-    if (n > kNetworkKeys<double> || !are_numbers(in, n)) return false;
+  // Sort keys and return true, or return false and write nothing where they are not such numbers: few, as a network
+  // holds, and many, of which one's place in the kernels' own order is `pivot`.
+  bool sort_few(const double *in, double *out, size_t n) const {
+    if (!are_numbers(in, n)) return false;
     network_sort<double, true>(coder_, in, out, n);
     return true;
   }
-  bool sort(const double *in, double *out, size_t n, int64_t pivot) const {
-    if (!are_numbers(in, n)) return false;
+  bool sort_many(const double *in, double *out, size_t n, int64_t pivot) const {
+    if (!are_numbers(in, n < kGlance ? n : kGlance)) return false;
     const int64_t least = ordered_of(-kGreatestLane<double>), greatest = ordered_of(kGreatestLane<double>);
     pivot = below_greatest<double>(pivot < least ? least : pivot, greatest);
     const double lane = pivot_lane<double>(pivot);
-    const size_t lower = in == out ? partition<double, true>(coder_, out, n, lane)
-                                   : partition_copy<double, true>(coder_, in, out, n, lane);
-    quick_sort<double>(coder_, {out, lower, least, pivot, draws_for(n)});
-    quick_sort<double>(coder_, {out + lower, n - lower, pivot + 1, greatest, draws_for(n)});
+    const Parted parted = in == out ? partition<double, true>(coder_, out, n, lane)
+                                    : partition_copy<double, true>(coder_, in, out, n, lane);
+    if (parted.odd) {
+      sort_parted(reinterpret_cast<int64_t *>(out), n);
+      return true;
+    }
+    quick_sort<double>(coder_, {out, parted.lower, least, pivot, draws_for(n)});
+    quick_sort<double>(coder_, {out + parted.lower, n - parted.lower, pivot + 1, greatest, draws_for(n)});
     return true;
   }
 
  private:
   using Masks = SortCoder<double>::Masks;
   static constexpr uint64_t kTop = KeyCodec<uint64_t>::kTop;
-  static bool is_descending(const KeyCodec<uint64_t> &codec) { return (codec.mask_positive & kTop) == 0; }
+  static constexpr size_t kGlance = 1024;  // where odd keys are many, one is among the first
+  static bool is_descending(const Codec &codec) { return (codec.mask_positive & kTop) == 0; }
 
   HWY_NOINLINE bool are_numbers(const double *in, size_t n) const {
-    const KeyTag<double> d;
-    const BitsTag<double> d_bits;
-    const auto top = hn::Set(d_bits, INT64_MIN), infinity = hn::Set(d_bits, 0x7ff0000000000000);
-    constexpr size_t kWide = kLanes<double>, kGroup = 16 * kWide;
-    const auto odd = [&](hn::Vec<KeyTag<double>> key) HWY_ATTR {
-      const auto bits = bits_of<double>(coder_.encode(key));
-      return hn::Or(hn::Gt(hn::AndNot(top, bits), infinity), hn::Eq(bits, top));
-    };
+    constexpr size_t kWide = kLanes<double>;
+    KeyLoader<double, true> keys_at(coder_);
     size_t i = 0;
-    for (; i + kGroup <= n; i += kGroup) {
-      auto found = odd(hn::LoadU(d, in + i));
-      for (size_t j = kWide; j < kGroup; j += kWide) found = hn::Or(found, odd(hn::LoadU(d, in + i + j)));
-      if (!hn::AllFalse(d_bits, found)) return false;
-    }
-    auto found = hn::Gt(top, top);
-    for (; i + kWide <= n; i += kWide) found = hn::Or(found, odd(hn::LoadU(d, in + i)));
-    if (i < n)
-      found = hn::Or(found, hn::And(hn::FirstN(d_bits, n - i), odd(hn::MaskedLoad(hn::FirstN(d, n - i), d, in + i))));
-    return hn::AllFalse(d_bits, found);
+    for (; i + kWide <= n; i += kWide) keys_at.all(in + i);
+    if (i < n) keys_at.some(in + i, n - i);
+    return !keys_at.found_odd();
   }
 
+  // The partition met an odd key: the keys are in some order, as numbers whose ascending order is the one wanted.
+  HWY_NOINLINE void sort_parted(int64_t *keys, size_t n) const {
+    const SortCoder<uint64_t> coder(Codec{kTop, ~uint64_t{0}, 0}, codec_);
+    const Pivot<uint64_t> drawn = choose_pivot<uint64_t, true>(coder, keys, n);
+    ::gsort_internal::HWY_NAMESPACE::sort_many<uint64_t>(coder, keys, keys, n, drawn.key);
+  }
+
+  Codec codec_;
   SortCoder<double> coder_;
 };
 
@@ -362,42 +427,30 @@ inline const double *numbers(const uint64_t *keys) { return reinterpret_cast<con
 inline double *numbers(uint64_t *keys) { return reinterpret_cast<double *>(keys); }
 #endif
 
-// Whether keys are such as are sorted as numbers, by codecs that are the same.
-template <class K>
-HWY_INLINE bool may_be_numbers(const KeyCodec<K> &encode, const KeyCodec<K> &decode) {
-#if GSORT_VECTOR_NUMBERS
-  if constexpr (sizeof(K) == 8) return NumberSort::serves(encode) && encode.mask_positive == decode.mask_positive;
-#endif
-  (void)encode, (void)decode;
-  return false;
-}
-
 template <class K>
 void sort_keys(const KeyCodec<K> &encode, const KeyCodec<K> &decode, const K *in_bits, K *out_bits, uint64_t n) {
   if (n == 0) return;
   const SortCoder<K> coder(encode, decode);
   const LaneOf<K> *const in = reinterpret_cast<const LaneOf<K> *>(in_bits);
   LaneOf<K> *const out = reinterpret_cast<LaneOf<K> *>(out_bits);
-  const bool by_numbers = may_be_numbers(encode, decode);
   if (n <= kNetworkKeys<K>) {
 #if GSORT_VECTOR_NUMBERS
     if constexpr (sizeof(K) == 8)
-      if (by_numbers && NumberSort(encode, false).sort(numbers(in_bits), numbers(out_bits), n)) return;
+      if (NumberSort::serves(encode, decode) &&
+          NumberSort(encode, false).sort_few(numbers(in_bits), numbers(out_bits), n))
+        return;
 #endif
     return network_sort<K, true>(coder, in, out, n);
   }
-  using Limits = std::numeric_limits<LaneOf<K>>;
   const Pivot<K> drawn = choose_pivot<K, true>(coder, in, n);
   if (sort_two_values<K, true>(coder, in, out, n, drawn)) return;
 #if GSORT_VECTOR_NUMBERS
   if constexpr (sizeof(K) == 8)
-    if (by_numbers && NumberSort(encode, false).sort(numbers(in_bits), numbers(out_bits), n, drawn.key)) return;
+    if (NumberSort::serves(encode, decode) &&
+        NumberSort(encode, false).sort_many(numbers(in_bits), numbers(out_bits), n, drawn.key))
+      return;
 #endif
-  const LaneOf<K> pivot = below_greatest<K>(drawn.key, Limits::max());
-  const size_t lower =
-      in == out ? partition<K, true>(coder, out, n, pivot) : partition_copy<K, true>(coder, in, out, n, pivot);
-  quick_sort<K>(coder, {out, lower, Limits::min(), pivot, draws_for(n)});
-  quick_sort<K>(coder, {out + lower, n - lower, static_cast<LaneOf<K>>(pivot + 1), Limits::max(), draws_for(n)});
+  sort_many<K>(coder, in, out, n, drawn.key);
 }
 
 template <class K>
@@ -410,7 +463,7 @@ void sort_part(const KeyCodec<K> &decode, K *keys, uint64_t n, InnerKey<K> least
     if (n > kNetworkKeys<K> && least != greatest && NumberSort::serves(decode)) {
       const Pivot<K> drawn = choose_pivot<K, false>(coder, lanes, n);
       if (sort_two_values<K, false>(coder, lanes, lanes, n, drawn)) return;
-      if (NumberSort(decode, true).sort(numbers(keys), numbers(keys), n, drawn.key)) return;
+      if (NumberSort(decode, true).sort_many(numbers(keys), numbers(keys), n, drawn.key)) return;
     }
   }
 #endif
@@ -442,7 +495,8 @@ uint64_t split_keys(const KeyCodec<K> &encode, const K *in_bits, K *out_bits, ui
     return n;
   }
   if (n < 2 * kStepVectors * kLanes<K>) return partition_few<K>(coder, in, out, n, pivot);
-  return in == out ? partition<K, true>(coder, out, n, pivot) : partition_copy<K, true>(coder, in, out, n, pivot);
+  return (in == out ? partition<K, true>(coder, out, n, pivot) : partition_copy<K, true>(coder, in, out, n, pivot))
+      .lower;
 }
 
 #endif  // GSORT_VECTOR_TARGET
