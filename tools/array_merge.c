@@ -35,9 +35,10 @@ typedef struct round_of_blocks {
   uint64_t block_count;
   uint64_t half_elements, room_elements;  // of a half, and of what is left in front of it
   block_reader reader;
-  char *memory;     // of all blocks
-  char *merged[2];  // what is made, and what is written meanwhile
-  char *between;    // merged runs that are merged again
+  char *memory;           // of all blocks
+  char *merged[2];        // what is made, and what is written meanwhile
+  char *between;          // merged runs that are merged again
+  uint64_t result_bytes;  // of the target, up to the next round
   bool turn;
 } round_of_blocks;
 
@@ -137,7 +138,8 @@ static int merge_stretches(const round_of_blocks *r, const stretch *from, uint64
 static int merge_round(round_of_blocks *r, uint64_t bound, behind *writer) {
   const uint64_t count = take_stretches(r, bound);
   array all = array_make(r->m->type, 0, NULL);
-  char *to = r->merged[r->turn];
+  // In memory as in the file that it goes to, so that it is written from there.
+  char *to = r->merged[r->turn] + r->result_bytes % past_cache_block_bytes;
   stretch result;
   const int code = merge_stretches(r, r->stretches, count, to, r->between, &result);
   // A block is read into again before all of it is written.
@@ -146,6 +148,7 @@ static int merge_round(round_of_blocks *r, uint64_t bound, behind *writer) {
   if (code != exit_ok || written != exit_ok) return code != exit_ok ? code : written;
   all.data = to;
   all.count = all.extents[0] = result.count;
+  r->result_bytes += result.count * all.type->size_bytes;
   behind_give(writer, &all);
   r->turn = !r->turn;
   return exit_ok;
@@ -165,22 +168,22 @@ static int merge_rounds(round_of_blocks *r, behind *writer) {
 // Five parts of the memory: two halves of the blocks, two for what is made of one of them and is written, and one that
 // the merges need between them.
 static int allocate(round_of_blocks *r) {
-  const uint64_t size = r->m->type->size_bytes, count = r->block_count;
+  const uint64_t size = r->m->type->size_bytes, count = r->block_count, block_elements = past_cache_block_bytes / size;
   const uint64_t part_elements = r->m->limit_bytes / 5 / count / size;
   r->room_elements = part_elements / 8;
+  // Whole blocks of the disk.
+  if (part_elements > block_elements) r->room_elements -= r->room_elements % block_elements;
   r->half_elements = part_elements > 1 ? part_elements - r->room_elements : 1;
+  if (r->half_elements > block_elements) r->half_elements -= r->half_elements % block_elements;
   const uint64_t part_bytes = (r->room_elements + r->half_elements) * size * count;
   r->blocks = calloc((size_t)count, sizeof *r->blocks);
   r->stretches = calloc((size_t)count, sizeof *r->stretches);
-  r->memory = malloc((size_t)(2 * part_bytes));
-  r->between = malloc((size_t)part_bytes);
-  for (int i = 0; i < 2; i++) r->merged[i] = malloc((size_t)part_bytes);
+  r->memory = memory_of_pages(2 * part_bytes);
+  r->between = memory_of_pages(part_bytes);
+  for (int i = 0; i < 2; i++) r->merged[i] = memory_of_pages(part_bytes + past_cache_block_bytes);
   if (r->blocks == NULL || r->stretches == NULL || r->memory == NULL || r->between == NULL || r->merged[0] == NULL ||
       r->merged[1] == NULL)
     return report_failure("not enough memory to merge");
-  memory_use_large_pages(r->memory, 2 * part_bytes);
-  memory_use_large_pages(r->between, part_bytes);
-  for (int i = 0; i < 2; i++) memory_use_large_pages(r->merged[i], part_bytes);
   return exit_ok;
 }
 
@@ -202,11 +205,11 @@ static void begin_blocks(round_of_blocks *r, const run_place *places) {
 int array_merge_run(array_merge *m, uint64_t first, uint64_t count, int (*take)(void *context, const array *piece),
                     void *context) {
   const bool at_once = behind_at_once(m->limit_bytes, m->j->opt->lines.threads);
-  round_of_blocks r = {.m = m, .block_count = count};
+  round_of_blocks r = {.m = m, .block_count = count, .result_bytes = m->target_bytes};
   behind writer = {.take = take, .context = context, .at_once = at_once};
   int code = allocate(&r);
   if (code == exit_ok) {
-    block_reader_start(&r.reader, m->runs->file.fd, at_once);
+    block_reader_start(&r.reader, m->runs->file.fd, m->runs->file.direct.begun, at_once);
     begin_blocks(&r, m->runs->runs + first);
     code = merge_rounds(&r, &writer);
     block_reader_stop(&r.reader);

@@ -11,6 +11,7 @@ typedef struct array_merge {
   job *j;
   const type_info *type;
   const scratch *runs;
+  uint64_t target_bytes;               // that lie before the result in its file, as far as that is known
   uint64_t limit_bytes;                // for all blocks and what is gathered from them
   uint64_t merged_bytes, total_bytes;  // of the progress
 } array_merge;

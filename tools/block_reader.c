@@ -6,13 +6,20 @@
 
 #include "input.h"
 
-static void read_block(int fd, block_read *read) {
+static void read_block(block_reader *r, block_read *read) {
   read->error = 0;
   for (uint64_t have = 0; have < read->bytes && read->error == 0;) {
-    const long got = input_read_at(fd, read->to + have, (size_t)(read->bytes - have), read->offset + have);
+    const size_t left = (size_t)(read->bytes - have);
+    const long got = direct_input_read_at(&r->direct, r->fd, read->to + have, left, read->offset + have);
     if (got <= 0) read->error = got < 0 ? errno : -1;
     have += got > 0 ? (uint64_t)got : 0;
   }
+  if (read->error == 0) input_give_back(r->fd, read->offset, read->offset + read->bytes);
+}
+
+// Past the page cache nothing can be read before it is asked for in earnest.
+static void expect(const block_reader *r, const block_read *read) {
+  if (r->direct.fd < 0) input_expect(r->fd, read->offset, read->bytes);
 }
 
 static void *run(void *argument) {
@@ -25,9 +32,9 @@ static void *run(void *argument) {
       continue;
     }
     r->first = read->next;
-    if (r->first != NULL) input_expect(r->fd, r->first->offset, r->first->bytes);
+    if (r->first != NULL) expect(r, r->first);
     pthread_mutex_unlock(&r->mutex);
-    read_block(r->fd, read);
+    read_block(r, read);
     pthread_mutex_lock(&r->mutex);
     read->done = true;
     pthread_cond_signal(&r->done);
@@ -36,8 +43,9 @@ static void *run(void *argument) {
   return NULL;
 }
 
-void block_reader_start(block_reader *r, int fd, bool at_once) {
-  *r = (block_reader){.fd = fd};
+void block_reader_start(block_reader *r, int fd, bool past_cache, bool at_once) {
+  *r = (block_reader){.fd = fd, .direct = DIRECT_INPUT_NONE};
+  if (past_cache) direct_input_open(&r->direct, fd);
   pthread_mutex_init(&r->mutex, NULL);
   pthread_cond_init(&r->asked, NULL);
   pthread_cond_init(&r->done, NULL);
@@ -48,7 +56,7 @@ void block_reader_ask(block_reader *r, block_read *read) {
   read->done = false;
   read->next = NULL;
   if (!r->started) {
-    input_expect(r->fd, read->offset, read->bytes);
+    expect(r, read);
     return;
   }
   pthread_mutex_lock(&r->mutex);
@@ -64,7 +72,7 @@ void block_reader_ask(block_reader *r, block_read *read) {
 
 int block_reader_wait(block_reader *r, block_read *read) {
   if (!r->started) {
-    read_block(r->fd, read);
+    read_block(r, read);
     return read->error;
   }
   pthread_mutex_lock(&r->mutex);
@@ -82,6 +90,7 @@ void block_reader_stop(block_reader *r) {
     pthread_join(r->thread, NULL);
   }
   r->started = false;
+  direct_input_close(&r->direct);
   pthread_mutex_destroy(&r->mutex);
   pthread_cond_destroy(&r->asked);
   pthread_cond_destroy(&r->done);

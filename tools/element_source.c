@@ -97,6 +97,7 @@ static int begin_npy(element_source *s, uint64_t size) {
                           layout.shape.dimensions);
   }
   s->shape = layout.shape;
+  s->header_bytes = layout.header_bytes;
   s->swapped = layout.swapped;
   s->left = layout.shape.count * layout.shape.type->size_bytes;
   // Of a stream it is seen at its end.
@@ -114,20 +115,26 @@ static int begin_file(element_source *s) {
   if (fstat(s->fd, &status) != 0) return report_read(s, -1);
   if (S_ISDIR(status.st_mode)) return report_failure("%s: is a folder, not a file", s->name);
   s->swapped = false;
-  s->file_bytes = 0;
+  s->header_bytes = s->file_bytes = 0;
   s->is_stream = s->fd == STDIN_FILENO || !S_ISREG(status.st_mode);
+  if (s->past_cache && !s->is_stream) direct_input_open(&s->direct, s->fd);
   return s->format == format_npy ? begin_npy(s, (uint64_t)status.st_size) : begin_raw(s, (uint64_t)status.st_size);
 }
 
 static int path_count_of(const options *opt) { return opt->path_count == 0 ? 1 : opt->path_count; }
 
 int element_source_open(element_source *s, const options *opt, file_format format) {
-  *s = (element_source){.opt = opt, .format = format, .fd = -1};
+  *s = (element_source){.opt = opt, .format = format, .fd = -1, .direct = DIRECT_INPUT_NONE};
   for (int i = 0; i < opt->path_count; i++) {
     struct stat status;
     if (stat(opt->paths[i], &status) == 0) s->total_bytes += (uint64_t)status.st_size;
   }
   return begin_file(s);
+}
+
+void element_source_pass_cache(element_source *s) {
+  s->past_cache = true;
+  if (s->fd >= 0 && !s->is_stream) direct_input_open(&s->direct, s->fd);
 }
 
 // A stream's last bytes were read, or what its header announces.
@@ -146,8 +153,17 @@ static int end_stream(element_source *s) {
 static int end_file(element_source *s) {
   const int code = s->is_stream ? end_stream(s) : exit_ok;
   input_close(s->fd);
+  direct_input_close_file(&s->direct);
   s->fd = -1;
   return code;
+}
+
+// What the page cache holds comes from there.
+static long read_some(element_source *s, char *to, size_t bytes) {
+  if (!s->past_cache || s->is_stream) return input_read(s->fd, to, bytes);
+  const uint64_t at = s->header_bytes + s->file_bytes;
+  if (direct_input_is_cached(s->fd, at, bytes)) return input_read_at(s->fd, to, bytes, at);
+  return direct_input_read_at(&s->direct, s->fd, to, bytes, at);
 }
 
 // Reads up to `bytes`, which are whole elements, so that their bytes can be swapped; fewer at the end of the file.
@@ -155,13 +171,13 @@ static int read_piece(element_source *s, char *to, uint64_t bytes, uint64_t *fil
   const uint32_t size = s->type->size_bytes;
   uint64_t have = 0;
   while (have < bytes) {
-    const long got = input_read(s->fd, to + have, (size_t)(bytes - have));
+    const long got = read_some(s, to + have, (size_t)(bytes - have));
     if (got < 0 || (got == 0 && !s->is_stream)) return report_read(s, got);
     if (got == 0) break;
     have += (uint64_t)got;
+    s->file_bytes += (uint64_t)got;
   }
   if (s->swapped) npy_swap_bytes(to, have / size, size);
-  s->file_bytes += have;
   s->read_bytes += have;
   if (s->left != UINT64_MAX) s->left -= have;
   *filled += have / size * size;
@@ -189,12 +205,13 @@ int element_source_read(element_source *s, void *to, uint64_t count, uint64_t *g
   if (code != exit_ok) return code;
   *got = filled / s->type->size_bytes;
   // The next piece comes while this one is sorted.
-  const off_t at = s->fd < 0 || s->is_stream ? -1 : lseek(s->fd, 0, SEEK_CUR);
+  const off_t at = s->fd < 0 || s->is_stream || s->past_cache ? -1 : lseek(s->fd, 0, SEEK_CUR);
   if (at >= 0 && s->left > 0) input_expect(s->fd, (uint64_t)at, wanted < s->left ? wanted : s->left);
   return exit_ok;
 }
 
 void element_source_close(element_source *s) {
   input_close(s->fd);
+  direct_input_close(&s->direct);
   s->fd = -1;
 }

@@ -97,7 +97,18 @@ static int spill_piece(void *context, const array *piece) { return results_write
 
 static int merge_to_scratch(void *context, uint64_t first, uint64_t count, output *to) {
   external *e = context;
+  e->merge.target_bytes = to->written_bytes;
   return array_merge_run(&e->merge, first, count, spill_piece, to);
+}
+
+// Memory for `most` elements at once, in whole pages, where files tell that they have as many.
+static int allocate_whole(const external *e, piece_memory *to, uint64_t most) {
+  const uint64_t bytes = most * to->piece.type->size_bytes;
+  if (to->capacity > 0 || e->source.total_bytes < bytes) return exit_ok;
+  to->piece.data = to->piece.memory = memory_of_pages(bytes);
+  if (to->piece.memory == NULL) return report_failure("not enough memory for %" PRIu64 " elements", most);
+  to->capacity = most;
+  return exit_ok;
 }
 
 // Reads on, up to `most` elements in all, into memory that grows with them, since a pipe does not tell how many will
@@ -105,7 +116,7 @@ static int merge_to_scratch(void *context, uint64_t first, uint64_t count, outpu
 static int read_piece(external *e, piece_memory *to, uint64_t most) {
   enum { first_count = 1 << 16 };
   array *piece = &to->piece;
-  int code = exit_ok;
+  int code = allocate_whole(e, to, most);
   for (uint64_t got = 1; code == exit_ok && got > 0 && piece->count < most; piece->count += got) {
     if (piece->count == to->capacity) {
       const uint64_t wanted = to->capacity < first_count ? first_count : to->capacity + to->capacity / 2;
@@ -177,6 +188,7 @@ static int make_runs(external *e, piece_memory pieces[2], uint64_t most) {
 }
 
 static int merge_into_result(external *e, uint64_t total) {
+  e->merge.target_bytes = e->j->out.written_bytes;
   if ((e->j->opt->command & (command_sort | command_merge)) != 0) {
     return array_merge_run(&e->merge, 0, e->runs.run_count, write_piece, e);
   }
@@ -187,7 +199,7 @@ static int merge_into_result(external *e, uint64_t total) {
 }
 
 static int merge_runs(external *e) {
-  const uint64_t bytes = e->runs.file.written_bytes;
+  const uint64_t bytes = e->runs.runs_bytes;
   uint64_t fan_in = e->limit_bytes / 4 / block_bytes_min;
   if (fan_in < fan_in_min) fan_in = fan_in_min;
   if (fan_in > fan_in_max) fan_in = fan_in_max;
@@ -262,6 +274,9 @@ static int sort_all(external *e) {
   // A third for what is sorted, one for the library, and one for what is written and read meanwhile.
   uint64_t most = e->limit_bytes / 3 / e->source.type->size_bytes;
   if (most == 0) most = 1;
+  // Whole blocks of the disk.
+  const uint64_t block_elements = past_cache_block_bytes / e->source.type->size_bytes;
+  if (most > block_elements) most -= most % block_elements;
   piece_memory pieces[2] = {{array_make(e->source.type, 0, NULL), 0}, {array_make(e->source.type, 0, NULL), 0}};
   if (e->source.total_bytes > e->limit_bytes / 2) progress_in_pieces(true);
   int code = read_piece(e, &pieces[0], most);
@@ -280,6 +295,7 @@ int external_arrays_sort(job *j, file_format format) {
   external e = {.j = j, .limit_bytes = memory_limit(j->opt)};
   e.runs.file.fd = -1;
   int code = element_source_open(&e.source, j->opt, format);
+  if (e.limit_bytes >= past_cache_bytes_min) element_source_pass_cache(&e.source);
   if (code == exit_ok) code = sort_all(&e);
   element_source_close(&e.source);
   return code;

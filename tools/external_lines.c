@@ -128,7 +128,7 @@ static int sort_in_pieces(external *e, source *s, lines *first) {
     e->fan_in = e->limit_bytes / block_bytes_min;
     if (e->fan_in < fan_in_min) e->fan_in = fan_in_min;
     if (e->fan_in > fan_in_max) e->fan_in = fan_in_max;
-    e->total_bytes = e->runs.file.written_bytes * scratch_passes(e->runs.run_count, e->fan_in);
+    e->total_bytes = e->runs.runs_bytes * scratch_passes(e->runs.run_count, e->fan_in);
     code = scratch_reduce(&e->runs, e->fan_in, merge_runs, e);
   }
   if (code == exit_ok) code = merge_into_result(e);

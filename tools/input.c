@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "npy.h"
+#include "past_cache.h"
 #include "progress.h"
 #include "report.h"
 
@@ -108,6 +109,20 @@ void input_expect(int fd, uint64_t offset, uint64_t bytes) {
   (void)fd;
   (void)offset;
   (void)bytes;
+#endif
+}
+
+void input_give_back(int fd, uint64_t begin, uint64_t end) {
+#if defined(FALLOC_FL_PUNCH_HOLE)
+  const uint64_t block = past_cache_block_bytes;
+  begin = (begin + block - 1) / block * block;
+  end = end / block * block;
+  if (begin >= end) return;
+  (void)fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)begin, (off_t)(end - begin));
+#else
+  (void)fd;
+  (void)begin;
+  (void)end;
 #endif
 }
 

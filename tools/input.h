@@ -4,6 +4,7 @@
 #define GSORT_TOOLS_INPUT_H_
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "types.h"
 
@@ -29,6 +30,10 @@ long input_read_at(int fd, void *to, size_t bytes, uint64_t offset);
 
 // Tells the system that these bytes will be read soon, so that it reads them while something else is done.
 void input_expect(int fd, uint64_t offset, uint64_t bytes);
+
+// Gives the place of bytes that were read, and will not be again, back to the disk, in whole blocks. Of the tool's own
+// files; where the file system cannot, they lie there until the file is closed.
+void input_give_back(int fd, uint64_t begin, uint64_t end);
 
 void input_close(int fd);
 

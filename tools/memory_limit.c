@@ -8,6 +8,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+enum { page_bytes = 4096 };
+
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 static uint64_t resource_limit(int resource) {
@@ -30,8 +32,8 @@ static uint64_t group_limit(void) {
 }
 
 uint64_t memory_available(void) {
-  const long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGE_SIZE);
-  uint64_t bytes = pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : UINT64_MAX;
+  const long pages = sysconf(_SC_PHYS_PAGES), each_bytes = sysconf(_SC_PAGE_SIZE);
+  uint64_t bytes = pages > 0 && each_bytes > 0 ? (uint64_t)pages * (uint64_t)each_bytes : UINT64_MAX;
   bytes = least(bytes, group_limit());
   bytes = least(bytes, resource_limit(RLIMIT_AS));
   return least(bytes, resource_limit(RLIMIT_DATA));
@@ -50,7 +52,7 @@ void memory_return_promptly(void) {
 void memory_use_large_pages(void *memory, uint64_t bytes) {
 #if defined(MADV_HUGEPAGE)
   // A page may hold 2 MB, so a smaller block would take much more than it needs.
-  enum { page_bytes = 4096, block_bytes_min = 1 << 24 };
+  enum { block_bytes_min = 1 << 24 };
   const uintptr_t first = ((uintptr_t)memory + page_bytes - 1) / page_bytes * page_bytes;
   const uintptr_t last = ((uintptr_t)memory + bytes) / page_bytes * page_bytes;
   if (memory != NULL && bytes >= block_bytes_min) (void)madvise((void *)first, last - first, MADV_HUGEPAGE);
@@ -58,4 +60,11 @@ void memory_use_large_pages(void *memory, uint64_t bytes) {
   (void)memory;
   (void)bytes;
 #endif
+}
+
+void *memory_of_pages(uint64_t bytes) {
+  void *memory =
+      bytes > SIZE_MAX - page_bytes ? NULL : aligned_alloc(page_bytes, (size_t)(bytes / page_bytes + 1) * page_bytes);
+  memory_use_large_pages(memory, bytes);
+  return memory;
 }

@@ -19,4 +19,7 @@ void memory_return_promptly(void);
 // read here and there in it is found more quickly.
 void memory_use_large_pages(void *memory, uint64_t bytes);
 
+// As malloc(), but of whole pages, of large ones if it is large.
+void *memory_of_pages(uint64_t bytes);
+
 #endif  // GSORT_TOOLS_MEMORY_LIMIT_H_

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Disks want whole blocks at addresses of whole blocks, 4 KB at most; a write of 4 MB hides what it costs to begin it.
-enum { block_bytes = 1 << 12, buffer_bytes = 1 << 22 };
+// A write of 4 MB hides what it costs to begin it.
+enum { block_bytes = past_cache_block_bytes, buffer_bytes = 1 << 22 };
 
 bool past_cache_begin(past_cache *p, int fd) {
 #if defined(O_DIRECT)
@@ -56,17 +56,47 @@ static bool write_at(int direct, int fd, const char *data, size_t bytes, uint64_
   return true;
 }
 
+static bool write_buffer(past_cache *p, int fd) {
+  if (!write_at(p->fd, fd, p->buffer, p->buffered_bytes, p->offset)) return false;
+  p->offset += p->buffered_bytes;
+  p->buffered_bytes = 0;
+  return true;
+}
+
+static void take_into_buffer(past_cache *p, const char **data, size_t *bytes, size_t count) {
+  memcpy(p->buffer + p->buffered_bytes, *data, count);
+  p->buffered_bytes += count;
+  *data += count;
+  *bytes -= count;
+}
+
+// Bytes that make the last block in the buffer whole.
+static size_t missing_of_block(const past_cache *p) {
+  const size_t in_block = p->buffered_bytes % block_bytes;
+  return in_block == 0 ? 0 : block_bytes - in_block;
+}
+
+// Bytes that can be written from where they are, since they lie in memory as they will in the file. Few are not worth a
+// write of their own.
+static size_t written_in_place(const past_cache *p, const char *data, size_t bytes) {
+  const size_t missing = missing_of_block(p);
+  if ((uintptr_t)(data + missing) % block_bytes != 0 || bytes < missing + buffer_bytes / 2) return 0;
+  return (bytes - missing) / block_bytes * block_bytes;
+}
+
 bool past_cache_write(past_cache *p, int fd, const char *data, size_t bytes) {
+  const size_t in_place = written_in_place(p, data, bytes);
+  if (in_place > 0) {
+    take_into_buffer(p, &data, &bytes, missing_of_block(p));
+    if (!write_buffer(p, fd) || !write_at(p->fd, fd, data, in_place, p->offset)) return false;
+    p->offset += in_place;
+    data += in_place;
+    bytes -= in_place;
+  }
   while (bytes > 0) {
-    const size_t room = buffer_bytes - p->buffered_bytes, taken = bytes < room ? bytes : room;
-    memcpy(p->buffer + p->buffered_bytes, data, taken);
-    p->buffered_bytes += taken;
-    data += taken;
-    bytes -= taken;
-    if (p->buffered_bytes < buffer_bytes) break;
-    if (!write_at(p->fd, fd, p->buffer, buffer_bytes, p->offset)) return false;
-    p->offset += buffer_bytes;
-    p->buffered_bytes = 0;
+    const size_t room = buffer_bytes - p->buffered_bytes;
+    take_into_buffer(p, &data, &bytes, bytes < room ? bytes : room);
+    if (p->buffered_bytes == buffer_bytes && !write_buffer(p, fd)) return false;
   }
   return true;
 }

@@ -9,6 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// Disks want whole blocks at addresses of whole blocks, of 4 KB at most.
+enum { past_cache_block_bytes = 1 << 12 };
+
 typedef struct past_cache {
   bool begun;
   int fd;  // of the same file, for whole blocks

@@ -24,13 +24,24 @@ int scratch_open(scratch *s, const options *opt) {
   return s->folder != NULL ? output_open_scratch(&s->file, s->folder) : report_failure("not enough memory");
 }
 
+// What is read past the page cache begins with a whole block.
+static int end_block(scratch *s) {
+  static const char zeros[past_cache_block_bytes];
+  const uint64_t in_block = s->file.written_bytes % past_cache_block_bytes;
+  const size_t missing = s->file.direct.begun && in_block > 0 ? (size_t)(past_cache_block_bytes - in_block) : 0;
+  int code = output_write(&s->file, zeros, missing);
+  if (code == exit_ok) code = output_flush(&s->file);
+  s->run_begin = s->file.written_bytes;
+  return code;
+}
+
 int scratch_end_run(scratch *s) {
-  const uint64_t begin = s->run_count == 0 ? 0 : s->runs[s->run_count - 1].end;
   run_place *runs = realloc(s->runs, (size_t)(s->run_count + 1) * sizeof *runs);
   if (runs == NULL) return report_failure("not enough memory");
   s->runs = runs;
-  s->runs[s->run_count++] = (run_place){begin, s->file.written_bytes};
-  return output_flush(&s->file);
+  s->runs[s->run_count++] = (run_place){s->run_begin, s->file.written_bytes};
+  s->runs_bytes += s->file.written_bytes - s->run_begin;
+  return end_block(s);
 }
 
 // One round: every `fan_in` runs become one. The runs of the round before lie in front of the file's new ones.
@@ -40,14 +51,13 @@ static int reduce_once(scratch *s, uint64_t fan_in,
   int code = exit_ok;
   for (uint64_t first = 0; code == exit_ok && first < s->run_count; first += fan_in) {
     const uint64_t left = s->run_count - first, count = left < fan_in ? left : fan_in;
-    const uint64_t begin = s->file.written_bytes;
     if (count == 1) {
       s->runs[made++] = s->runs[first];
       continue;
     }
     code = merge(context, first, count, &s->file);
-    if (code == exit_ok) code = output_flush(&s->file);
-    s->runs[made++] = (run_place){begin, s->file.written_bytes};  // at or before the runs that are merged already
+    s->runs[made++] = (run_place){s->run_begin, s->file.written_bytes};  // at or before the runs merged already
+    if (code == exit_ok) code = end_block(s);
   }
   s->run_count = made;
   return code;

@@ -12,6 +12,8 @@ typedef struct run_place {
 
 typedef struct scratch {
   output file;
+  uint64_t run_begin;   // of the next one
+  uint64_t runs_bytes;  // of all runs that were ended
   run_place *runs;
   uint64_t run_count;
   char *folder;

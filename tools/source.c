@@ -134,7 +134,10 @@ static long read_some(source *s, size_t bytes) {
   if (!s->is_region) return input_read(s->fd, s->memory + s->filled, bytes);
   const uint64_t left = s->region_end - s->region_at;
   const long got = input_read_at(s->fd, s->memory + s->filled, left < bytes ? (size_t)left : bytes, s->region_at);
-  if (got > 0) s->region_at += (uint64_t)got;
+  if (got > 0) {
+    input_give_back(s->fd, s->region_at, s->region_at + (uint64_t)got);
+    s->region_at += (uint64_t)got;
+  }
   return got;
 }
 

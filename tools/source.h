@@ -38,7 +38,8 @@ typedef struct source {
 // Without a path, standard input. All that return int return an exit code.
 int source_open(source *s, const char *const *paths, int path_count);
 
-// A part of a file that is open, `name` for sentences. It must be whole lines.
+// A part of a temporary file that is open, `name` for sentences. It must be whole lines. Their place on the disk is
+// given back as they are read.
 int source_open_region(source *s, const char *name, int fd, uint64_t begin, uint64_t end);
 
 // Drops the lines that the last call gave and reads on, until all is read or the lines, with `bytes_per_line` more for

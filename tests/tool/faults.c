@@ -3,8 +3,9 @@
  * Loaded in front of libc (LD_PRELOAD), makes one of the system's calls fail or do half its work.
  *   GSORT_TEST_FAULT=CALL:N:WHAT    the N-th call; N+: it and all after it; WHAT: an errno's number, or "short"
  *   GSORT_TEST_LOG=FILE             the names of the calls, a line each, but not those of reading
- * Calls: open (for writing, or of a temporary file), read (and pread), write (and pwrite), fsync, close, rename,
- * linkat, fchmod, thread, memory. */
+ *   GSORT_TEST_PLACES=FILE          of each long file that is closed, a line: its bytes, and those it has on the disk
+ * Calls: open (for writing, or of a temporary file), direct (an open past the page cache), read (and pread), write (and
+ * pwrite), fallocate, fsync, close, rename, linkat, fchmod, thread, memory. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -25,11 +27,12 @@ extern void *__libc_realloc(void *, size_t);
 static atomic_int calls;
 static char call_name[16];
 static int first = -1, what_errno = 0, shortened = 0, forever = 0;
-static const char *log_path = NULL;
+static const char *log_path = NULL, *places_path = NULL;
 
 __attribute__((constructor)) static void read_environment(void) {
   const char *fault = getenv("GSORT_TEST_FAULT");
   log_path = getenv("GSORT_TEST_LOG");
+  places_path = getenv("GSORT_TEST_PLACES");
   char number[16] = "", what[16] = "";
   if (fault == NULL || sscanf(fault, "%15[^:]:%15[^:]:%15s", call_name, number, what) != 3) return;
   forever = strchr(number, '+') != NULL;
@@ -39,12 +42,22 @@ __attribute__((constructor)) static void read_environment(void) {
 }
 
 /* By the system call itself, so that the log is not counted. */
-static void note(const char *name) {
-  if (log_path == NULL) return;
-  const long fd = syscall(SYS_openat, AT_FDCWD, log_path, O_WRONLY | O_CREAT | O_APPEND, 0600);
-  syscall(SYS_write, fd, name, strlen(name));
+static void append_line(const char *path, const char *line) {
+  if (path == NULL) return;
+  const long fd = syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+  syscall(SYS_write, fd, line, strlen(line));
   syscall(SYS_write, fd, "\n", 1);
   syscall(SYS_close, fd);
+}
+
+static void note(const char *name) { append_line(log_path, name); }
+
+static void note_place(int fd) {
+  char line[64];
+  struct stat status;
+  if (places_path == NULL || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size < 1 << 20) return;
+  snprintf(line, sizeof line, "%lld %lld", (long long)status.st_size, (long long)status.st_blocks * 512);
+  append_line(places_path, line);
 }
 
 static int now(const char *name) {
@@ -67,6 +80,7 @@ int open(const char *path, int flags, ...) {
   const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(arguments, mode_t) : 0;
   va_end(arguments);
   if ((flags & O_ACCMODE) != O_RDONLY && fails("open")) return -1;
+  if ((flags & O_DIRECT) != 0 && fails("direct")) return -1;
   return REAL(open)(path, flags, mode);
 }
 
@@ -116,6 +130,13 @@ ssize_t pwrite(int fd, const void *from, size_t bytes, off_t offset) {
 
 ssize_t pwrite64(int fd, const void *from, size_t bytes, off64_t offset) { return pwrite(fd, from, bytes, offset); }
 
+int fallocate(int fd, int mode, off_t offset, off_t bytes) {
+  note("fallocate");
+  return fails("fallocate") ? -1 : (int)syscall(SYS_fallocate, fd, mode, offset, bytes);
+}
+
+int fallocate64(int fd, int mode, off64_t offset, off64_t bytes) { return fallocate(fd, mode, offset, bytes); }
+
 int fsync(int fd) {
   note("fsync");
   return fails("fsync") ? -1 : REAL(fsync)(fd);
@@ -123,6 +144,7 @@ int fsync(int fd) {
 
 int close(int fd) {
   note("close");
+  note_place(fd);
   const int failed = fails("close"), error = errno;
   const int result = REAL(close)(fd);
   if (failed) errno = error;

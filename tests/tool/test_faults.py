@@ -96,12 +96,43 @@ class Faults(tool_case.ToolCase):
     words = ["sort", "--type", "u8", "-S", "64M", self.raw]
     # What the file system does not take so goes the usual way.
     for fault in (f"open:3:{errno.EINVAL}", f"open:4:{errno.EINVAL}", f"write:1:{errno.EINVAL}",
-                  f"write:9:{errno.EINVAL}", f"write:2:{errno.EINTR}", "write:3:short", "write:1+:short"):
-      self.assertEqual(self.outcome(words, want, fault), 0, fault)
+                  f"write:9:{errno.EINVAL}", f"write:2:{errno.EINTR}", "write:3:short", "write:1+:short",
+                  f"direct:1+:{errno.EINVAL}", f"read:7:{errno.EINVAL}", f"read:8:{errno.EINTR}", "read:9:short",
+                  "read:1+:short"):
+      for cached in (True, False):
+        with self.raw.open("rb") as file:
+          os.fsync(file.fileno())
+          os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_WILLNEED if cached else os.POSIX_FADV_DONTNEED)
+        self.assertEqual(self.outcome(words, want, fault), 0, (fault, cached))
+    codes = [self.outcome(words, want, f"read:{n}:{errno.EIO}") for n in range(1, 40, 3)]
+    self.assertGreaterEqual(codes.count(1), 5)
     writes = 2 * len(data) >> 22  # of 4 MB
     for n in (1, 2, writes // 2, writes - 1):
       self.assertEqual(self.outcome(words, want, f"write:{n}:{errno.ENOSPC}"), 1, n)
     self.assertEqual(self.outcome(words, want, f"write:1+:{errno.EINVAL}"), 1)
+
+  def test_runs_that_are_read_leave_the_disk(self):
+    data = random.Random(3).randbytes(6 << 20)
+    raw = self.file("long.raw", data)
+    lines = [b"%d" % number for number in struct.unpack(f"<{len(data) // 4}I", data)]
+    text = self.file("long.txt", b"\n".join(lines))
+    places = self.folder.parent / (self.folder.name + ".places")
+    self.addCleanup(lambda: places.unlink(missing_ok=True))
+    out = self.folder / "out"
+    for words, size, want in (
+        (["--type", "u8", "-f", "raw", "-S", "1M", raw], len(data), bytes(sorted(data))),
+        (["--type", "u8", "-f", "raw", "-S", "64K", raw], 2 * len(data), bytes(sorted(data))),  # two passes
+        (["-S", "2M", text], text.stat().st_size, b"".join(line + b"\n" for line in sorted(lines, key=int)))):
+      for fault, most in (("none:1:5", 0.25), (f"fallocate:1+:{errno.EOPNOTSUPP}", 1.1)):
+        places.unlink(missing_ok=True)
+        environment = dict(os.environ, LD_PRELOAD=FAULTS, GSORT_TEST_FAULT=fault, GSORT_TEST_PLACES=str(places))
+        done = self.run_tool("sort", *words, "-o", out, env=environment)
+        self.assertEqual((done.returncode, out.read_bytes() == want), (0, True), (words, fault, done.stderr))
+        # The input and the output are as long as they were; the file of runs may be longer for its second pass.
+        closed = [tuple(map(int, line.split())) for line in places.read_text().splitlines()]
+        runs = min(held / length for length, held in closed if length >= size)
+        self.assertLess(runs, most, (words, fault, closed))
+        self.assertTrue(fault.startswith("none") or runs > 0.9, (words, fault, closed))
 
   def test_memory_runs_out(self):
     for words, want in self.jobs:
