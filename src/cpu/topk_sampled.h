@@ -58,10 +58,7 @@ class SampledTopk {
     if (rank >= draws) return false;
     context_.limit_threads(n_, kItemsOfThread);
     const uint64_t parts = context_.threads() == 1 ? 1 : uint64_t{context_.threads()} * 4;
-    // Of each part no more than twice what is expected, so that data in order is no bad case for one thread.
-    const uint64_t expected = divide_up(rank * (n_ / draws + 1), parts);
-    room_ = min_u64(2 * expected, divide_up(n_, parts)) + 8 * root_of(expected) + 2 * kSelectRoom;
-    if (parts > 1) room_ = min_u64(max_u64(room_, 2 * k_), divide_up(n_, parts) + 2 * kLineBytes) + 2 * kSelectRoom;
+    room_ = room_of_part(divide_up(rank * (n_ / draws + 1), parts), parts);
     const HostBuffer<K> drawn(context_.memory, draws);
     const HostBuffer<uint32_t> found(context_.memory, parts * room_);
     const HostBuffer<uint64_t> counts(context_.memory, parts);
@@ -69,16 +66,10 @@ class SampledTopk {
     const K bound = bound_by_sample(drawn.data(), draws, rank);
     uint64_t below = 0;
     if (!find(kernels->below, bound, parts, found.data(), counts.data(), below)) return false;
-    // Keys that are the bound itself count as far as they are needed: many, perhaps, where values repeat.
+    const uint64_t wanted = below < k_ ? k_ - below : 0;
     HostBuffer<uint32_t> same;
-    uint64_t equal = 0;
-    if (below < k_) {
-      const uint64_t room = k_ - below + 2 * kSelectRoom;
-      same = HostBuffer<uint32_t>(context_.memory, room);
-      kernels->equal(codec_, in_, n_, bound, same.data(), room, &equal);
-      equal = min_u64(equal, k_ - below);
-      if (below + equal < k_) return false;
-    }
+    const uint64_t equal = find_bound(kernels->equal, bound, wanted, same);
+    if (equal < wanted) return false;
     context_.control.log("cpu topk: n = %llu, k = %llu, %llu found by a sample's bound, up to %u threads",
                          static_cast<unsigned long long>(n_), static_cast<unsigned long long>(k_),
                          static_cast<unsigned long long>(below), context_.threads());
@@ -129,6 +120,14 @@ class SampledTopk {
     return drawn[rank];
   }
 
+  // Of each part no more than twice what is expected, so that data in order is no bad case for one thread.
+  uint64_t room_of_part(uint64_t expected, uint64_t parts) const {
+    const uint64_t share = divide_up(n_, parts);
+    const uint64_t room = min_u64(2 * expected, share) + 8 * root_of(expected) + 2 * kSelectRoom;
+    if (parts == 1) return room;
+    return min_u64(max_u64(room, 2 * k_), share + 2 * kLineBytes) + 2 * kSelectRoom;
+  }
+
   Range part(uint64_t p, uint64_t parts) const { return part_of(n_, p, parts, kLineBytes); }
 
   // Finds the keys before the bound, each part by one thread; false if one has more than there is room for.
@@ -146,6 +145,17 @@ class SampledTopk {
     context_.throw_if_stopped();
     for (uint64_t p = 0; p < parts; ++p) total += counts[p];
     return fits.load(std::memory_order_relaxed);
+  }
+
+  // Keys that are the bound itself count as far as they are needed: many, perhaps, where values repeat. Returns how
+  // many of those wanted there are.
+  uint64_t find_bound(decltype(SelectKernels<K>::equal) equal, K bound, uint64_t wanted, HostBuffer<uint32_t> &same) {
+    if (wanted == 0) return 0;
+    const uint64_t room = wanted + 2 * kSelectRoom;
+    uint64_t found = 0;
+    same = HostBuffer<uint32_t>(context_.memory, room);
+    equal(codec_, in_, n_, bound, same.data(), room, &found);
+    return min_u64(found, wanted);
   }
 
   // Calls f(place among the candidates, index) for all of them: those before the bound in the order of the input, then
