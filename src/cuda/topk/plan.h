@@ -221,6 +221,19 @@ constexpr bool stream_better(const Shape &s, const DeviceFacts &d, const StreamP
          (s.columns <= kRowsColumnsSeveral && s.rows >= kStreamRowsMin);
 }
 
+// What tests change of a team and of the samples.
+constexpr void force_samples(const Shape &s, const Options &force, Plan &plan) {
+  if (force.no_cluster) plan.team.cluster = false;
+  if (force.no_sample) plan.team.sample = {0, 0};
+  if (force.random_sample && plan.team.group_lanes != 0)
+    plan.team.sample = team_sample(s), plan.team.group_lanes = 0, plan.team.groups = kSampleGroups;
+  if (force.sample_rank != 0 && plan.team.sample.items != 0)
+    plan.team.sample.rank = min_of(force.sample_rank, plan.team.groups);
+  if (force.count_items != 0) plan.team.count_items = force.count_items;
+  if (force.sample_rank != 0 && plan.rows.sample.items != 0)
+    plan.rows.sample.rank = min_of(force.sample_rank, plan.rows.sample.items);
+}
+
 // All of a plan but its workspace.
 constexpr Plan choose(const Shape &s, const DeviceFacts &d, const Options &force) {
   Plan plan{};
@@ -249,21 +262,13 @@ constexpr Plan choose(const Shape &s, const DeviceFacts &d, const Options &force
   // for teams that have none.
   const Shape at_a_time{plan.algorithm == Algorithm::kSort ? 1 : s.rows, s.columns, s.k, s.key_bytes};
   plan.team = plan_team(at_a_time, d, !select);
-  if (force.no_cluster) plan.team.cluster = false;
-  if (force.no_sample) plan.team.sample = {0, 0};
-  if (force.random_sample && plan.team.group_lanes != 0)
-    plan.team.sample = team_sample(s), plan.team.group_lanes = 0, plan.team.groups = kSampleGroups;
-  if (force.sample_rank != 0 && plan.team.sample.items != 0)
-    plan.team.sample.rank = min_of(force.sample_rank, plan.team.groups);
-  if (force.count_items != 0) plan.team.count_items = force.count_items;
+  force_samples(s, force, plan);
   if (!select) {
     plan.team.resident = plan_resident(at_a_time, plan.team);
     plan.team.drawn_rank = plan_drawn_rank(s, plan.team);
     plan.team.slot_bits = plan_few_slots(s, plan.team);
   }
   plan.team.tiles_ahead = plan_tiles_ahead(s, plan.team);
-  if (force.sample_rank != 0 && plan.rows.sample.items != 0)
-    plan.rows.sample.rank = min_of(force.sample_rank, plan.rows.sample.items);
   return plan;
 }
 
