@@ -220,6 +220,21 @@ class External(tool_case.ToolCase):
     self.bad(1, "cannot write .npy", "sort", "-u", "-S", "5K", path, "-f", "npy")
     self.bad(1, "not a whole number", "sort", "-S", "1K", "--type", "i16", self.file("e.raw", bytes(4001)))
 
+  def test_arrays_past_the_page_cache(self):
+    """Elements behind headers and files of odd lengths lie otherwise in memory than in their files."""
+    data = random.Random(10).randbytes((80 << 20) + 4097)
+    parts = (data[:(33 << 20) + 5], data[(33 << 20) + 5:])
+    paths = [self.file(f"{i}.npy", ref.npy(part, "u8")) for i, part in enumerate(parts)]
+    want = b"".join(bytes([value]) * data.count(value) for value in range(256))
+    for cached in (True, False):
+      for path in paths:
+        with path.open("rb") as file:
+          os.fsync(file.fileno())
+          os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_WILLNEED if cached else os.POSIX_FADV_DONTNEED)
+      self.assertTrue(ref.read_npy(self.good("sort", "-S", "64M", "-f", "npy", *paths))[2] == want, cached)
+    self.good("sort", "-S", "64M", "-f", "npy", *paths, "-o", self.folder / "out.npy")
+    self.assertTrue(ref.read_npy((self.folder / "out.npy").read_bytes())[2] == want)
+
   def test_merge_of_long_arrays(self):
     generator = random.Random(6)
     for name, words in (("i16", []), ("f32", ["--nan-last", "-r"]), ("u64", ["-u"])):
