@@ -227,7 +227,8 @@ __device__ __forceinline__ uint32_t refine_tile_bins(TileSortStorage<Shape> &sto
 #pragma unroll 1
   for (uint32_t round = 0;; ++round) {
     const uint32_t crowd = find_mixed_bins(storage, items, spots, open, count);
-    if (crowd <= kTileCrowdMax || parts_each == 0 || round == Shape::kRoundsMax) return max(crowd, storage.closed_crowd);
+    if (crowd <= kTileCrowdMax || parts_each == 0 || round == Shape::kRoundsMax)
+      return max(crowd, storage.closed_crowd);
     uint32_t closed = 0;
 #pragma unroll
     for (uint32_t row = 0; row < Shape::kRows; ++row) {
