@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * Loaded in front of libc (LD_PRELOAD), makes one of the system's calls fail or do half its work.
- *   GSORT_TEST_FAULT=CALL:N:WHAT    the N-th call; N+: it and all after it; WHAT: an errno's number, or "short"
+ *   GSORT_TEST_FAULT=CALL:N:WHAT    the N-th call; N+: it and all after it; WHAT: an errno's number, "short" or "end"
  *   GSORT_TEST_LOG=FILE             the names of the calls, a line each, but not those of reading
  *   GSORT_TEST_PLACES=FILE          of each long file that is closed, a line: its bytes, and those it has on the disk
  * Calls: open (for writing, or of a temporary file), direct (an open past the page cache), read (and pread), write (and
@@ -26,7 +26,7 @@ extern void *__libc_realloc(void *, size_t);
 
 static atomic_int calls;
 static char call_name[16];
-static int first = -1, what_errno = 0, shortened = 0, forever = 0;
+static int first = -1, what_errno = 0, shortened = 0, ended = 0, forever = 0;
 static const char *log_path = NULL, *places_path = NULL;
 
 __attribute__((constructor)) static void read_environment(void) {
@@ -37,6 +37,7 @@ __attribute__((constructor)) static void read_environment(void) {
   if (fault == NULL || sscanf(fault, "%15[^:]:%15[^:]:%15s", call_name, number, what) != 3) return;
   forever = strchr(number, '+') != NULL;
   shortened = strcmp(what, "short") == 0;
+  ended = strcmp(what, "end") == 0;
   what_errno = atoi(what);
   first = atoi(number);
 }
@@ -94,6 +95,7 @@ int open64(const char *path, int flags, ...) {
 
 ssize_t read(int fd, void *to, size_t bytes) {
   if (now("read")) {
+    if (ended) return 0;
     if (!shortened) return errno = what_errno, -1;
     bytes = (bytes + 1) / 2;
   }
@@ -102,6 +104,7 @@ ssize_t read(int fd, void *to, size_t bytes) {
 
 ssize_t pread(int fd, void *to, size_t bytes, off_t offset) {
   if (now("read")) {
+    if (ended) return 0;
     if (!shortened) return errno = what_errno, -1;
     bytes = (bytes + 1) / 2;
   }

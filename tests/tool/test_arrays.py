@@ -99,6 +99,11 @@ class Axis(tool_case.ToolCase):
       for command in ("sort", "argsort", "scan"):
         for axis in range(len(shape)):
           self.assertEqual(read(self.good(command, path, "--axis", axis, "-f", "npy"))[1:3], (shape, b""))
+      for command in ("min", "max", "mean"):
+        self.bad(1, "there are no numbers", command, path)
+      self.assertEqual(self.good("sum", path), b"0\n")
+    for command in ("min", "max", "mean"):
+      self.bad(1, "there are no numbers", command, "--type", "u8", "-f", "raw")
     self.bad(1, "has no order of all its elements", "argsort", "--axis", "none",
              self.file("f.npy", ref.npy(bytes(8), "i16", shape="(2, 2)", fortran=True)))
 
@@ -162,6 +167,9 @@ class Kinds(tool_case.ToolCase):
              self.file("r.npy", ref.npy(struct.pack("<2h", 5, 1), "i16")), b)
     c = self.file("c.txt", b"1\n2\n")
     self.assertEqual(self.good("merge", c, c, "--output-format", "raw"), struct.pack("<4q", 1, 1, 2, 2))
+    for name in ("u16", "f64"):  # of the same size and of another
+      self.bad(1, f"d.npy holds {name} numbers, the files before it i16: they must be of one type", "merge", a,
+               self.file("d.npy", ref.npy(bytes(8), name)))
 
   def test_unique_count_and_percentiles(self):
     path = self.file("x.npy", ref.npy(struct.pack("<5h", 5, 1, 5, 3, 1), "i16"))
@@ -170,6 +178,9 @@ class Kinds(tool_case.ToolCase):
     descr, shape, raw = ref.read_npy(self.good("count", path, "--output-format", "npy"))
     self.assertEqual((descr, shape), ([("count", "<u8"), ("value", "<i2")], (3,)))
     self.assertEqual(raw, struct.pack("<QhQhQh", 2, 1, 1, 3, 2, 5))
+    once = self.file("once.npy", ref.npy(struct.pack("<4h", 2, 1, 3, 3), "i16"))  # the least ones are there once
+    descr, shape, raw = ref.read_npy(self.good("count", once, "--output-format", "npy"))
+    self.assertEqual((shape, raw), ((3,), struct.pack("<QhQhQh", 1, 1, 1, 2, 2, 3)))
     self.assertEqual(self.good("percentile", "-p50,100", path), b"50\t3\n100\t5\n")
     self.assertEqual(self.good("median", path), b"3\n")
     self.assertEqual(self.good("median", self.file("y.npy", ref.npy(struct.pack("<2f", 1, 2.5), "f32"))), b"1.75\n")
@@ -188,6 +199,32 @@ class Kinds(tool_case.ToolCase):
         if out[:len(out) // 2] != out[len(out) // 2:]:
           swapped = out[len(out) // 2:] + out[:len(out) // 2]
           self.assertEqual(self.run_tool("sort", "-C", "--type", name, "-f", "raw", *words, stdin=swapped).returncode, 1)
+
+  def test_check_of_infinities_beside_nans(self):
+    for name, mantissa_bits in ref.MANTISSA_BITS.items():
+      top = 1 << (8 * ref.SIZES[name] - 1)
+      infinity = top - (1 << mantissa_bits)
+      ends = [0, 1, infinity - 1, infinity, infinity + 1, top - 1]
+      bits = ends + [top + end for end in ends]
+      for words, descending in ((["--nan-last"], False), (["-r", "--nan-last"], True)):
+        ordered = [bits[i] for i in ref.argsort(bits, name, descending, nan_last=True)]
+        for two in zip(ordered, ordered[1:]):
+          for pair, code in ((two, 0), (two[::-1], 1)):
+            done = self.run_tool("sort", "-C", "--type", name, "-f", "raw", *words, stdin=ref.to_raw(pair, name))
+            self.assertEqual(done.returncode, code, (name, words, [hex(number) for number in pair]))
+
+  def test_one_dimension_in_the_order_of_fortran(self):
+    path = self.file("f.npy", ref.npy(struct.pack("<3h", 5, 1, 3), "i16", fortran=True))
+    self.assertEqual(ref.read_npy(self.good("sort", path, "--output-format", "npy"))[1:],
+                     ((3,), struct.pack("<3h", 1, 3, 5)))
+
+  def test_long_arrays_through_a_pipe(self):
+    raw = random.Random(7).randbytes(1 << 18)  # more than is expected of a pipe at first
+    total = sum(raw)
+    self.assertEqual(self.good("sum", "--type", "u8", "-f", "raw", stdin=raw), b"%d\n" % total)
+    greatest = self.good("topk", "-k", "3", "--type", "u8", "-f", "raw", "--output-format", "text", stdin=raw)
+    indices = sorted(range(len(raw)), key=lambda i: -raw[i])[:3]
+    self.assertEqual(greatest, b"".join(b"%d\t%d\n" % (i, raw[i]) for i in indices))
 
 
 if __name__ == "__main__":

@@ -68,6 +68,10 @@ class External(tool_case.ToolCase):
     path = self.file("in.txt", b"5\n" + digits + b"\n\n\n3\n\n")
     self.bad(1, "line 3: is empty", "sort", "-S", "1K", path)
     self.assertEqual(self.good("sort", "-S", "1K", "-B", path), b"3\n5\n" + digits + b"\n")
+    # More than half of the memory is the beginning of a line whose end comes later.
+    wide = [b"%d%s" % (i, b" " * 1500000) for i in (2, 1)]
+    path = self.file("wide.txt", test_lines.text([b"3", *wide, b"0"]))
+    self.assertTrue(self.good("sort", "-S", "1M", path) == test_lines.text([b"0", wide[1], wide[0], b"3"]))
     many = b"".join(b"%d\n\n" % (i * 7919 % 10007) for i in range(10007))
     self.assertEqual(self.good("sort", "-S", "10K", "-B", stdin=many), test_lines.text(b"%d" % i for i in range(10007)))
 
@@ -91,6 +95,11 @@ class External(tool_case.ToolCase):
     done = self.run_tool("merge", "-S", "20K", files[0], bad)
     self.assertEqual(done.returncode, 1)
     self.assertIn(b"bad: line 9002: is not in order", done.stderr)
+    # Lines that have a block each.
+    long = self.file("long", test_lines.text(b"%d%s" % (i, b" " * 9000) for i in (1, 3, 2, 4)))
+    done = self.run_tool("merge", "-S", "1K", files[0], long)
+    self.assertEqual(done.returncode, 1)
+    self.assertIn(b"long: line 3: is not in order", done.stderr)
 
   def test_merges_by_several_threads(self):
     generator = random.Random(4)
@@ -305,6 +314,31 @@ class External(tool_case.ToolCase):
         fifo.write_bytes(data)
         self.assertEqual(run.communicate()[0], bytes(sorted(raw)))
         self.assertEqual(run.returncode, 0)
+
+  def long_bytes(self):
+    """A file of bytes, and these in order: as long as results must be to pass the page cache."""
+    piece = random.Random(8).randbytes(1 << 20)
+    return self.file("long.raw", piece * 36), b"".join(bytes([value]) * (36 * piece.count(value)) for value in range(256))
+
+  def test_standard_output_is_shared(self):
+    raw, want = self.long_bytes()
+    path = self.folder / "out"
+    for mode, before in (("wb", b""), ("ab", b"before\n")):
+      path.write_bytes(before)
+      with path.open(mode) as out:
+        subprocess.run([tool_case.TOOL, "sort", "-S", "64M", "--type", "u8", "--output-format", "raw", raw], stdout=out,
+                       check=True)
+        subprocess.run(["echo", "and more"], stdout=out, check=True)
+      self.assertTrue(path.read_bytes() == before + want + b"and more\n", mode)
+
+  def test_pipes_of_results(self):
+    raw, want = self.long_bytes()
+    fifo = self.folder / "fifo"
+    os.mkfifo(fifo)
+    words = [tool_case.TOOL, "sort", "-S", "64M", "--type", "u8", "--output-format", "raw", str(raw), "-o", str(fifo)]
+    with subprocess.Popen(words) as run:
+      self.assertTrue(fifo.read_bytes() == want)
+    self.assertEqual(run.returncode, 0)
 
   def peak_bytes(self, *words, command="sort", stdin=None):
     """The most memory that a command was seen with."""

@@ -63,6 +63,7 @@ class Usage(tool_case.ToolCase):
     for size in ("5", "M", "5X", "x5M", "99999999999999999999G", "0K", "", "%", "0%", "101%", "5b%"):
       self.bad(2, "--memory: ", "sort", "-S", size)
     self.bad(2, "--axis: ", "sort", "--axis", "first")
+    self.bad(2, "--axis: 32 is too great", "sort", "--axis", "32")
 
   def test_combinations(self):
     self.bad(2, "topk needs --k", "topk")
@@ -86,7 +87,11 @@ class Files(tool_case.ToolCase):
     self.bad(1, "cannot open", "sort", self.file("x") / "y")
 
   def test_folder(self):
-    self.bad(1, "is a folder", "sort", self.folder)
+    # As text, as an array that is read whole, and as one that need not be.
+    for words in (["sort"], ["topk", "-k1", "--type", "u8", "-f", "raw"], ["sort", "--type", "u8", "-f", "raw"]):
+      self.bad(1, f"{self.folder}: is a folder, not a file", *words, self.folder)
+    self.bad(1, f"{self.folder}: is a folder, not a file", "sort", "--input-format", "text",
+             self.file("1.txt", b"1\n"), self.folder)
     self.bad(1, "is a folder", "sort", "-o", self.folder)
 
   def test_wrong_size(self):

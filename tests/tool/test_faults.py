@@ -80,6 +80,21 @@ class Faults(tool_case.ToolCase):
     for words, want in self.jobs:
       codes = [self.outcome(words, want, f"read:{n}:{errno.EIO}") for n in range(1, 40)]
       self.assertGreaterEqual(codes.count(1), 2, words)
+      environment = dict(os.environ, LD_PRELOAD=FAULTS, GSORT_TEST_FAULT=f"read:1+:{errno.EIO}")
+      sentence = f"{words[-1]}: cannot read: {os.strerror(errno.EIO)}\n"
+      self.assertTrue(self.run_tool(*words, env=environment).stderr.decode().endswith(sentence), words)
+
+  def test_files_that_become_shorter(self):
+    words = ["sort", "--type", "u8", "-S", "100K", "-f", "raw", self.raw]
+    sentences = set()
+    for n in range(1, 40):
+      environment = dict(os.environ, LD_PRELOAD=FAULTS, GSORT_TEST_FAULT=f"read:{n}:end")
+      done = self.run_tool(*words, env=environment)
+      self.assertTrue(done.returncode == 1 or done.stdout == self.raw_want, n)
+      self.assertEqual(done.stderr.count(b"gsort: "), done.returncode, n)
+      sentences.add(done.stderr)
+    self.assertIn(f"gsort: {self.raw}: ends before all its elements were read\n".encode(), sentences)
+    self.assertNotIn(os.strerror(0).encode(), b"".join(sentences))
 
   def test_interrupted_and_short_calls(self):
     for words, want in self.jobs:

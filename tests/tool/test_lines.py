@@ -265,6 +265,7 @@ class Commands(tool_case.ToolCase):
     self.assertEqual(self.good("sum", stdin=b"-9223372036854775808\n" * 2), b"-18446744073709551616\n")
     self.assertEqual(self.good("sum", "--type", "i64", stdin=b"-9223372036854775808\n" * 2), b"0\n")
     self.assertEqual(self.good("sum", stdin=b"1.50\n-1.5\n"), b"0\n")
+    self.assertEqual(self.good("sum", stdin=b"1.00000000000000001\n1\n"), b"2.00000000000000001\n")  # all of 18 digits
     for seed in range(20):
       generator = random.Random(seed)
       places = generator.randrange(10)

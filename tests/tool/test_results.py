@@ -6,6 +6,8 @@ import random
 import re
 import resource
 import struct
+import subprocess
+import time
 import unittest
 
 import reference as ref
@@ -220,6 +222,14 @@ class Npy(tool_case.ToolCase):
     out = self.good("argsort", path, "--output-format", "npy")
     self.assertEqual(ref.read_npy(out), ("<u8", (3,), struct.pack("<3Q", 1, 2, 0)))
 
+  def test_numbers_below_the_least_of_half_width(self):
+    for name, bits in (("f16", 26), ("bf16", 135)):  # half of the least is twice the first
+      powers = [2.0**-bit for bit in range(bits, 1075)]
+      numbers = [sign * number for number in powers for sign in (1, -1)]
+      text = b"".join(b"%r\n" % number for number in numbers).replace(b"'", b"")
+      out = self.good("sort", "--type", name, "--output-format", "raw", stdin=text)
+      self.assertEqual(out, b"\x00\x80" * len(powers) + bytes(2 * len(powers)), name)
+
   def test_bf16_in_u16(self):
     path = self.file("in.npy", ref.npy(struct.pack("<2H", 0x3F80, 0xBF80), "u16"))
     self.assertEqual(self.good("sort", path, "--type", "bf16"), b"-1\n1\n")
@@ -277,7 +287,16 @@ class Words(tool_case.ToolCase):
     self.assertEqual((done.returncode, done.stdout), (0, b"".join(b"%d\n" % i for i in range(40))), done.stderr)
 
   def test_progress(self):
-    self.assertEqual(self.good("sort", "--progress", "off", stdin=b"2\n1\n"), b"1\n2\n")
+    # What takes longer than the wait for the first line is quiet too, unless asked.
+    for words, quiet in (([], True), (["--progress", "off"], True), (["--progress", "on"], False)):
+      with subprocess.Popen([tool_case.TOOL, "sort", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE) as run:
+        for wait_s in (0, 0.7, 0.7):
+          time.sleep(wait_s)
+          run.stdin.write(b"2\n1\n")
+          run.stdin.flush()
+        out, errors = run.communicate()
+        self.assertEqual((out, run.returncode, errors == b""), (b"1\n1\n1\n2\n2\n2\n", 0, quiet), words)
     raw = self.file("x.bin", bytes(1 << 22))
     done = self.run_tool("sort", "--type", "u32", "-f", "raw", "--progress", "on", raw)
     self.assertEqual((done.returncode, len(done.stdout)), (0, 1 << 22))
