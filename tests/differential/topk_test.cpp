@@ -66,6 +66,19 @@ TEST_P(TopkTest, LargerInputs) {
   }
 }
 
+// More than half of so many that several threads select them, with ties in the part of each and without.
+TEST_P(TopkTest, MoreThanHalfOfMany) {
+  const uint64_t n = 700001;
+  for (const Distribution distribution : {Distribution::kUniform, Distribution::kTwoValues}) {
+    const Array in = generate(distribution, type(), n, 13);
+    for (const uint32_t flags : {0u, GSORT_SMALLEST}) {
+      SCOPED_TRACE(testing::Message() << distribution_name(distribution) << describe_flags(flags));
+      check(in, {handle(), place()}, {n / 2 + 9, GSORT_U32, Wanted::kBoth, flags});
+      if (HasFailure()) return;
+    }
+  }
+}
+
 // k that ends just before, at and just after the last of the elements that tie for the best.
 TEST_P(TopkTest, KAtTheEndOfATie) {
   const Array in = generate(Distribution::kTwoValues, type(), 40000, 5);

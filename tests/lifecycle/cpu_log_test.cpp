@@ -74,6 +74,26 @@ TEST(CpuLog, NamesTheWayOfACall) {
   }
 }
 
+// Of longer keys, the way depends on the vectors that there are.
+TEST(CpuLog, NamesTheSortOfLongerKeys) {
+  std::vector<std::string> lines;
+  gsort_options options = default_options(GSORT_BACKEND_CPU);
+  options.threads = 2;
+  options.log = keep_line;
+  options.log_user = &lines;
+  const Handle handle(options);
+  ASSERT_EQ(GSORT_OK, handle.status());
+  for (const gsort_dtype t : {GSORT_U32, GSORT_F32, GSORT_I64, GSORT_F64}) {
+    const Array in = generate(Distribution::kUniform, t, 1000, 1);
+    Bytes out(1000 * in.element_bytes());
+    lines.clear();
+    ASSERT_TRUE(succeeded(handle.get(), gsort_sort(handle.get(), t, in.bytes().data(), out.data(), 1000, 0)));
+    ASSERT_FALSE(lines.empty()) << t;
+    const std::string wanted = "cpu sort: n = 1000, " + std::to_string(in.element_bytes()) + "-byte keys, ";
+    EXPECT_EQ(wanted, lines.back().substr(0, wanted.size()));
+  }
+}
+
 // What one long row needs few threads for, its candidates, does not take them from the next row.
 TEST(CpuLog, EveryLongRowIsForAllThreads) {
   constexpr uint64_t kRows = 3, kColumns = (uint64_t{1} << 20) + 5, k = 10;

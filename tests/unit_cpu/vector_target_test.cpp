@@ -291,6 +291,17 @@ TEST_P(EachTarget, TopkIsRightWhereTheSampleMisleads) {
   }
 }
 
+// A bound behind which there is one key alone, and a call for keys of which there are none before it.
+TEST_P(EachTarget, TopkOfTheLastKeysThereAre) {
+  for_each_order([&](auto tag, const KeyOrder &order) {
+    using U = typename decltype(tag)::type;
+    const KeyCodec<U> codec = make_codec<U>(order);
+    std::vector<U> keys(65536 + 7);
+    for (U &key : keys) key = codec.decode(static_cast<U>(~U{0} - random_() % 2));
+    for (const uint64_t k : {uint64_t{1}, uint64_t{8}, uint64_t{31}}) check_topk(order, keys, k);
+  });
+}
+
 // Floats of any exponents, a few, or near ones; now and then zeros of both signs.
 template <class U>
 std::vector<U> make_floats(gsort_dtype t, uint32_t spread, uint64_t n, std::mt19937_64 &random) {
