@@ -54,13 +54,17 @@ constexpr Known kKnown[] = {
     {"sort_segments", GSORT_U16, 100000, kAny, "cpu sort_segments: 20 segments, the largest of "},
 };
 
-TEST(CpuLog, NamesTheWayOfACall) {
-  std::vector<std::string> lines;
+gsort_options options_with_log(uint32_t threads, std::vector<std::string> &lines) {
   gsort_options options = default_options(GSORT_BACKEND_CPU);
-  options.threads = 2;
+  options.threads = threads;
   options.log = keep_line;
   options.log_user = &lines;
-  const Handle handle(options);
+  return options;
+}
+
+TEST(CpuLog, NamesTheWayOfACall) {
+  std::vector<std::string> lines;
+  const Handle handle(options_with_log(2, lines));
   ASSERT_EQ(GSORT_OK, handle.status());
   for (const Known &known : kKnown) {
     const Arrays arrays(Place::kHost, keys_of(known.keys, known.t, known.n));
@@ -77,11 +81,7 @@ TEST(CpuLog, NamesTheWayOfACall) {
 // Of longer keys, the way depends on the vectors that there are.
 TEST(CpuLog, NamesTheSortOfLongerKeys) {
   std::vector<std::string> lines;
-  gsort_options options = default_options(GSORT_BACKEND_CPU);
-  options.threads = 2;
-  options.log = keep_line;
-  options.log_user = &lines;
-  const Handle handle(options);
+  const Handle handle(options_with_log(2, lines));
   ASSERT_EQ(GSORT_OK, handle.status());
   for (const gsort_dtype t : {GSORT_U32, GSORT_F32, GSORT_I64, GSORT_F64}) {
     const Array in = generate(Distribution::kUniform, t, 1000, 1);
@@ -98,11 +98,7 @@ TEST(CpuLog, NamesTheSortOfLongerKeys) {
 TEST(CpuLog, EveryLongRowIsForAllThreads) {
   constexpr uint64_t kRows = 3, kColumns = (uint64_t{1} << 20) + 5, k = 10;
   std::vector<std::string> lines;
-  gsort_options options = default_options(GSORT_BACKEND_CPU);
-  options.threads = 3;
-  options.log = keep_line;
-  options.log_user = &lines;
-  const Handle handle(options);
+  const Handle handle(options_with_log(3, lines));
   ASSERT_EQ(GSORT_OK, handle.status());
   const Array in = generate(Distribution::kUniform, GSORT_F32, kRows * kColumns, 1);
   lines.clear();
