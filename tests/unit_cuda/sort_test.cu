@@ -15,7 +15,8 @@ struct Input {
   std::vector<uint64_t> sources;  // the stable order
 
   Input(KeyOrder how, Pattern pattern, uint64_t count, uint32_t seed)
-      : order(how), n(count), keys(make_keys(pattern, count, how.dtype, seed)), sources(count) {
+      : Input(how, make_keys(pattern, count, how.dtype, seed), count) {}
+  Input(KeyOrder how, Bytes of, uint64_t count) : order(how), n(count), keys(std::move(of)), sources(count) {
     std::vector<std::pair<int, uint64_t>> places(n);
     for (uint64_t i = 0; i < n; ++i) places[i] = place_of(bits_at(keys, bytes(), i), order);
     std::iota(sources.begin(), sources.end(), uint64_t{0});
@@ -113,7 +114,8 @@ TEST_F(SortTest, EveryOrderOnEveryPath) {
   uint32_t seed = 0;
   for (const sort::Algorithm algorithm :
        {sort::Algorithm::kAuto, sort::Algorithm::kRankSort, sort::Algorithm::kSmallBlock,
-        sort::Algorithm::kGridSampleSort, sort::Algorithm::kLsd, sort::Algorithm::kCountFill}) {
+        sort::Algorithm::kGridSampleSort, sort::Algorithm::kGridRadixSort, sort::Algorithm::kLsd,
+        sort::Algorithm::kCountFill}) {
     options_.algorithm = algorithm;
     const uint64_t n = algorithm == sort::Algorithm::kRankSort     ? 61
                        : algorithm == sort::Algorithm::kSmallBlock ? 2001
@@ -180,8 +182,9 @@ TEST_F(SortTest, EveryPattern) {
 
 TEST_F(SortTest, EverySmallSize) {
   for (uint64_t n = 1; n <= 1100; n += n < 70 ? 1 : 31) {
-    for (const sort::Algorithm algorithm : {sort::Algorithm::kRankSort, sort::Algorithm::kSmallBlock,
-                                            sort::Algorithm::kGridSampleSort, sort::Algorithm::kLsd}) {
+    for (const sort::Algorithm algorithm :
+         {sort::Algorithm::kRankSort, sort::Algorithm::kSmallBlock, sort::Algorithm::kGridSampleSort,
+          sort::Algorithm::kGridRadixSort, sort::Algorithm::kLsd}) {
       options_.algorithm = algorithm;
       const KeyOrder order{n % 2 ? GSORT_U32 : GSORT_U64, n % 3 == 0, false};
       const Input input(order, Pattern::kFewBits, n, static_cast<uint32_t>(n));
@@ -199,8 +202,8 @@ TEST_F(SortTest, EdgesOfTilesAndBlocks) {
     const uint32_t bytes = dtype_bytes(dtype);
     std::vector<uint64_t> edges = {sort::small::kRankSortItemsMax, sort::small::kGridShareAimed,
                                    sort::small::kGridHalfItemsMax, sort::small::kGridItemsMax,
-                                   sort::small::long_grid_items_max(8)};
-    if (bytes == 4) edges.push_back(sort::small::long_grid_items_max(4));
+                                   sort::small::grid_items_max(8, false)};
+    if (bytes >= 4) edges.push_back(sort::lsd::kGridItemsMax);
     for (const uint32_t item_bytes :
          {sort::small::bytes_of_item(bytes, false), sort::small::bytes_of_item(bytes, true)})
       for (const uint32_t times : {1u, 2u}) edges.push_back(times * sort::small::block_items(item_bytes));
@@ -224,6 +227,48 @@ TEST_F(SortTest, EdgesOfTilesAndBlocks) {
       }
     }
   }
+}
+
+// Shares of every number of rows, full ones and with a last one of a key, and bits that vary here and there: digits
+// that begin at any bit, one pass, an odd number of them, all.
+TEST_F(SortTest, PassesByAGrid) {
+  options_.algorithm = sort::Algorithm::kGridRadixSort;
+  constexpr uint64_t kMasks[] = {0,           1,          uint64_t{1} << 63,     0x80,      0x1fe,
+                                 0x100000001, 0xff00ff00, 0x0ff00ff00ff00ff0ull, 0x7800000, ~uint64_t{0}};
+  uint32_t turn = 0;
+  for (uint64_t rows = 1; rows <= sort::lsd::kGridRows; ++rows) {
+    const uint64_t whole = rows * sort::lsd::kGridThreads * sort::lsd::kGridBlocksMax;
+    for (const uint64_t n : {whole - 1, whole, whole - rows * sort::lsd::kGridThreads + 1}) {
+      for (const gsort_dtype dtype : {GSORT_U8, GSORT_I16, GSORT_U32, GSORT_F64}) {
+        const uint32_t bytes = dtype_bytes(dtype);
+        Bytes keys = make_keys(Pattern::kUniform, n, dtype, ++turn);
+        const uint64_t mask = kMasks[turn % std::size(kMasks)];
+        for (uint64_t i = 0; i < n * bytes; ++i) keys[i] &= static_cast<unsigned char>(mask >> (i % bytes * 8));
+        const KeyOrder order{dtype, turn % 3 == 0, false};
+        SCOPED_TRACE(describe(order, n, Pattern::kUniform) + " mask " + std::to_string(mask));
+        const Input input(order, std::move(keys), n);
+        check_keys(input, turn % 2 == 0, turn % 16);
+        check_pairs(input, turn % 2 == 0 ? 4 : 8, turn % 5 == 0, turn % 4 < 2, turn % 16);
+        check_indices(input, turn % 2 == 0 ? Operation::kRank : Operation::kArgsort, GSORT_U64, turn % 7);
+        STOP_ON_FAILURE();
+      }
+    }
+  }
+}
+
+// Keys of 8 bytes that the partition sort turns away, or does not.
+TEST_F(SortTest, PassesByAGridBehindThePartitionSort) {
+  options_.algorithm = sort::Algorithm::kMsd;
+  uint32_t seed = 900;
+  for (const gsort_dtype dtype : {GSORT_U64, GSORT_F64, GSORT_I32})
+    for (const Pattern pattern : kPatterns)
+      for (const uint64_t n : {sort::msd::kItemsMin + 77, sort::lsd::kGridItemsMax}) {
+        const KeyOrder order{dtype, seed % 2 == 0, false};
+        SCOPED_TRACE(describe(order, n, pattern));
+        const Input input(order, pattern, n, ++seed);
+        check_keys(input, seed % 3 == 0, seed % 16);
+        STOP_ON_FAILURE();
+      }
 }
 
 TEST_F(SortTest, PortionsContinueEachOther) {

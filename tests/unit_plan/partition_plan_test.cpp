@@ -172,8 +172,8 @@ TEST(StablePlan, AppliesWithinItsLimits) {
       EXPECT_TRUE(stable_applies(kStableItemsMax, bytes, forced));
       EXPECT_FALSE(stable_applies(kStableItemsMax + 1, bytes, forced));
       EXPECT_LE(kStableItemsForcedMin, stable_items_min(bytes));
-      EXPECT_GT(stable_items_min(bytes), sort::small::long_grid_items_max(bytes))
-          << "the grid's sample sort and stable partitions vie for one input";
+      EXPECT_GT(stable_items_min(bytes), sort::lsd::kGridItemsMax)
+          << "the sorts of a grid and stable partitions vie for one input";
       for (const uint32_t narrow : {1u, 2u}) EXPECT_FALSE(stable_applies(kStableItemsMax, narrow, forced));
     }
   EXPECT_LE(kStableItemsMax, UINT32_MAX) << "places of pairs have 32 bits, and so have indices that travel";
@@ -238,7 +238,7 @@ TEST(FastPathPlan, OnlySortsByPassesAndPartitionsTryIt) {
   const DeviceFacts device = {90, 132, 232448};
   for (const gsort_dtype t : kPlanTypes)
     for (const Operation operation : {Operation::kSort, Operation::kArgsort})
-      for (const uint64_t n : {uint64_t{1000}, sort::small::long_grid_items_max(4), sort::fast_path::kItemsMin - 1,
+      for (const uint64_t n : {uint64_t{1000}, sort::lsd::kGridItemsMax, sort::fast_path::kItemsMin - 1,
                                sort::fast_path::kItemsMin, kItemsMax + 1})
         for (const uint64_t least : {uint64_t{1}, sort::fast_path::kItemsMin}) {
           sort::Options options;

@@ -43,6 +43,9 @@ class Digest {
     add_fields<gsort_internal::sort::lsd::Plan>(p.digits, p.slots, p.small_tiles, p.tile_items, p.portion_items,
                                                 p.portions, p.histogram_copies);
   }
+  void add(const gsort_internal::sort::lsd::GridPlan &p) {
+    add_fields<gsort_internal::sort::lsd::GridPlan>(p.blocks, p.rows);
+  }
   void add(const gsort_internal::sort::msd::Plan &p) {
     add_fields<gsort_internal::sort::msd::Plan>(p.cell_bits, p.first_bits, p.second_bits, p.counted_late,
                                                 p.mapped_cells, p.map_shares, p.takes_crowds, p.takes_frequent,
@@ -63,16 +66,16 @@ class Digest {
     add_fields<gsort_internal::sort::fast_path::Plan>(p.chunk_items, p.chunks, p.counter_bits);
   }
   void add(const gsort_internal::sort::Slices &s) {
-    add_fields<gsort_internal::sort::Slices>(s.counts, s.blocks_done, s.tickets, s.look_back, s.actions, s.zero_bytes,
-                                             s.fast_path_state, s.fast_path_counts, s.fast_path_zero_bytes, s.bases,
-                                             s.keys_x, s.keys_y, s.values_x, s.values_y, s.small_indices, s.gathered,
-                                             s.fill_counts, s.fill_blocks_done, s.fill_bases, s.fast_path_bases,
-                                             s.msd_tables, s.grid_staged, s.grid_spare, s.grid_starts, s.bytes);
+    add_fields<gsort_internal::sort::Slices>(
+        s.counts, s.blocks_done, s.tickets, s.look_back, s.actions, s.zero_bytes, s.fast_path_state, s.fast_path_counts,
+        s.fast_path_zero_bytes, s.bases, s.keys_x, s.keys_y, s.values_x, s.values_y, s.small_indices, s.gathered,
+        s.fill_counts, s.fill_blocks_done, s.fill_bases, s.fast_path_bases, s.msd_tables, s.grid_staged, s.grid_spare,
+        s.grid_starts, s.grid_counts, s.grid_group_counts, s.grid_varying, s.bytes);
   }
   void add(const gsort_internal::sort::Plan &p) {
     add_fields<gsort_internal::sort::Plan>(p.algorithm, p.carry, p.key_bytes, p.gathers_values, p.tries_fast_path,
-                                           p.sampled_items, p.lsd, p.msd, p.split, p.stable, p.grid, p.fast_path,
-                                           p.look_back_tiles, p.workspace_bytes, p.slices);
+                                           p.sampled_items, p.lsd, p.grid_radix, p.msd, p.split, p.stable, p.grid,
+                                           p.fast_path, p.look_back_tiles, p.workspace_bytes, p.slices);
   }
 
   void add(const gsort_internal::topk::Shape &s) {

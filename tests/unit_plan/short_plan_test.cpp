@@ -22,9 +22,9 @@ TEST(SmallPlan, ItemsHoldKeysAndPlaces) {
       const uint32_t bytes = sort::small::bytes_of_item(key_bytes, sources), items = sort::small::block_items(bytes);
       EXPECT_TRUE(holds(bytes, key_bytes, sources, 2 * items));
       if (key_bytes >= 4) {
-        EXPECT_TRUE(holds(bytes, key_bytes, sources, sort::small::long_grid_items_max(bytes)));
-        EXPECT_TRUE(holds(2 * key_bytes, key_bytes, true, sort::small::long_grid_items_max(bytes)))
-            << "bounds of ranges are distinct items";
+        const uint64_t most = sort::small::grid_items_max(key_bytes, sources);
+        EXPECT_TRUE(holds(bytes, key_bytes, sources, most));
+        EXPECT_TRUE(holds(2 * key_bytes, key_bytes, true, most)) << "bounds of ranges are distinct items";
       }
       EXPECT_EQ(0u, items % sort::small::kBlockThreads);
       EXPECT_LE(sort::small::kRankSortItemsMax, items);
@@ -55,7 +55,7 @@ TEST(GridPlan, AppliesToWideKeysWithinItsLimits) {
     for (const uint32_t key_bytes : {1u, 2u})
       EXPECT_FALSE(sort::small::grid_applies(sort::small::kGridItemsMax, key_bytes, sources));
     for (const uint32_t key_bytes : {4u, 8u}) {
-      const uint64_t most = sort::small::long_grid_items_max(sort::small::bytes_of_item(key_bytes, sources));
+      const uint64_t most = sort::small::grid_items_max(key_bytes, sources);
       EXPECT_GE(most, sort::small::kGridItemsMax);
       EXPECT_FALSE(sort::small::grid_applies(sort::small::kGridShareAimed - 1, key_bytes, sources));
       EXPECT_TRUE(sort::small::grid_applies(sort::small::kGridShareAimed, key_bytes, sources));
@@ -65,40 +65,37 @@ TEST(GridPlan, AppliesToWideKeysWithinItsLimits) {
   }
 }
 
-void check_grid(uint64_t n, uint32_t item_bytes) {
-  const sort::small::GridPlan plan = sort::small::plan_grid(n, item_bytes);
+void check_grid(uint64_t n) {
+  const sort::small::GridPlan plan = sort::small::plan_grid(n);
   const uint64_t holds =
-      plan.is_long ? sort::small::kGridThreads * sort::small::long_grid_rows(item_bytes) : sort::small::kBucketItemsMax;
-  const uint32_t each = plan.is_long ? sort::small::long_grid_samples_each(item_bytes) : sort::small::kGridSamplesEach;
+      plan.is_long ? sort::small::kGridThreads * sort::small::kLongGridRows : sort::small::kBucketItemsMax;
+  const uint32_t each = sort::small::kGridSamplesEach;
   ASSERT_GE(plan.blocks, 1u);
   EXPECT_LE(plan.blocks, sort::small::kGridBlocksMax);
   EXPECT_GE(uint64_t{plan.blocks} * plan.share, n);
   EXPECT_LT(uint64_t{plan.blocks - 1} * plan.share, n) << "a block without items";
   EXPECT_LE(plan.share, holds);
   EXPECT_LT(plan.share, 65536u) << "a place in a share has 16 bits";
-  EXPECT_LE(std::min<uint64_t>((each == 32 ? 2 : 3) * n / plan.blocks, n), holds)
-      << "buckets 6 deviations from the mean";
+  EXPECT_LE(std::min<uint64_t>(3 * n / plan.blocks, n), holds) << "buckets 6 deviations from the mean";
   EXPECT_EQ(plan.blocks * each, plan.samples);
   EXPECT_LE(plan.samples, n) << "every part of the input that is sampled has an item";
   EXPECT_EQ(0u, sort::small::kGridBlocksMax * each % sort::small::kGridThreads) << "rows of the sample";
 }
 
 TEST(GridPlan, SharesCoverTheInputAndFitTheirBlocks) {
+  const uint64_t most = sort::small::grid_items_max(8, false);
   std::vector<uint64_t> sizes = plan_sizes();
-  for (uint64_t n = sort::small::kGridShareAimed; n <= sort::small::long_grid_items_max(4); n += 37) sizes.push_back(n);
-  for (const uint64_t edge :
-       {sort::small::kGridHalfItemsMax, sort::small::kGridItemsMax, sort::small::long_grid_items_max(4),
-        sort::small::long_grid_items_max(8), uint64_t{sort::small::kGridShareAimed} * sort::small::kGridBlocksMax / 2})
+  for (uint64_t n = sort::small::kGridShareAimed; n <= most; n += 37) sizes.push_back(n);
+  for (const uint64_t edge : {sort::small::kGridHalfItemsMax, sort::small::kGridItemsMax, most,
+                              uint64_t{sort::small::kGridShareAimed} * sort::small::kGridBlocksMax / 2})
     sizes.insert(sizes.end(), {edge - 1, edge, edge + 1});
   for (const uint64_t n : sizes)
-    for (const uint32_t item_bytes : {4u, 8u, 16u})
-      if (n >= sort::small::kGridShareAimed && n <= sort::small::long_grid_items_max(item_bytes))
-        check_grid(n, item_bytes);
-  EXPECT_EQ(1u, sort::small::plan_grid(sort::small::kGridShareAimed, 4).blocks);
-  EXPECT_EQ(sort::small::kGridBlocksMax / 2, sort::small::plan_grid(sort::small::kGridHalfItemsMax, 4).blocks);
-  EXPECT_EQ(sort::small::kGridBlocksMax, sort::small::plan_grid(sort::small::kGridItemsMax, 4).blocks);
-  EXPECT_FALSE(sort::small::plan_grid(sort::small::kGridItemsMax, 4).is_long);
-  EXPECT_TRUE(sort::small::plan_grid(sort::small::kGridItemsMax + 1, 4).is_long);
+    if (n >= sort::small::kGridShareAimed && n <= most) check_grid(n);
+  EXPECT_EQ(1u, sort::small::plan_grid(sort::small::kGridShareAimed).blocks);
+  EXPECT_EQ(sort::small::kGridBlocksMax / 2, sort::small::plan_grid(sort::small::kGridHalfItemsMax).blocks);
+  EXPECT_EQ(sort::small::kGridBlocksMax, sort::small::plan_grid(sort::small::kGridItemsMax).blocks);
+  EXPECT_FALSE(sort::small::plan_grid(sort::small::kGridItemsMax).is_long);
+  EXPECT_TRUE(sort::small::plan_grid(sort::small::kGridItemsMax + 1).is_long);
 }
 
 // A block stores the starts of all ranges in vectors of 16 bytes, and its count behind them.

@@ -33,9 +33,9 @@ constexpr DeviceFacts kDevices[] = {{75, 1, 48 * 1024},    {75, 40, 64 * 1024}, 
                                     {90, 132, 100 * 1024}, {100, 148, 227 * 1024}, {120, 170, 99 * 1024}};
 constexpr DeviceFacts kHopper = {90, 132, 227 * 1024};
 
-constexpr Algorithm kAlgorithms[] = {Algorithm::kRankSort, Algorithm::kSmallBlock, Algorithm::kGridSampleSort,
-                                     Algorithm::kLsd,      Algorithm::kMsd,        Algorithm::kStable,
-                                     Algorithm::kCountFill};
+constexpr Algorithm kAlgorithms[] = {Algorithm::kRankSort,      Algorithm::kSmallBlock, Algorithm::kGridSampleSort,
+                                     Algorithm::kGridRadixSort, Algorithm::kLsd,        Algorithm::kMsd,
+                                     Algorithm::kStable,        Algorithm::kCountFill};
 
 Options asking_for(Algorithm algorithm, uint32_t portion_tiles = 0) {
   Options options;
@@ -56,6 +56,9 @@ bool may_take(const Request &r, const Plan &plan, const DeviceFacts &device, boo
       return device.compute_capability >= 90 && device.compute_capability < 120 &&
              device.multiprocessors >= small::kGridBlocksMax && shared >= small::kGridSharedBytesMin &&
              small::grid_applies(r.n, plan.key_bytes, !keys_alone);
+    case Algorithm::kGridRadixSort:
+      return device.compute_capability >= 90 && device.compute_capability < 120 &&
+             device.multiprocessors >= lsd::kGridBlocksMax && shared >= lsd::kGridSharedBytes && lsd::grid_applies(r.n);
     case Algorithm::kStable:
       return !keys_alone && shared >= msd::kStableSharedBytesMin && msd::stable_applies(r.n, plan.key_bytes, asked);
     case Algorithm::kLsd:
@@ -102,6 +105,17 @@ TEST(SortPlan, SubPlansFitTheDevice) {
       EXPECT_EQ(plan.algorithm == Algorithm::kStable, plan.stable.cell_bits != 0);
       EXPECT_EQ(plan.algorithm == Algorithm::kGridSampleSort, plan.grid.blocks != 0);
       EXPECT_LE(plan.grid.blocks, device.multiprocessors) << "all blocks at once";
+      const lsd::GridPlan &radix = plan.grid_radix;
+      EXPECT_LE(radix.blocks, std::min(device.multiprocessors, lsd::kGridBlocksMax)) << "likewise";
+      EXPECT_TRUE(radix.blocks == 0 || shared >= lsd::kGridSharedBytes);
+      EXPECT_EQ(plan.algorithm == Algorithm::kGridRadixSort ||
+                    (plan.algorithm == Algorithm::kMsd && may_take(r, plan, device, true, Algorithm::kGridRadixSort)),
+                radix.blocks != 0);
+      if (radix.blocks != 0) {
+        EXPECT_LE(radix.rows, lsd::kGridRows);
+        EXPECT_LT(uint64_t{radix.blocks - 1} * radix.rows * lsd::kGridThreads, r.n) << "no block without keys";
+        EXPECT_GE(uint64_t{radix.blocks} * radix.rows * lsd::kGridThreads, r.n);
+      }
       EXPECT_TRUE(plan.algorithm != Algorithm::kMsd || msd::histogram_bytes(plan.msd) <= shared);
       EXPECT_TRUE(plan.algorithm != Algorithm::kStable || msd::stable_counts_bytes(plan.stable) <= shared);
       EXPECT_LE((4u << plan.fast_path.counter_bits) + fast_path::kStaticBytes, shared);
@@ -121,23 +135,40 @@ TEST(SortPlan, ShortInputsStayInOneBlockAndLongOnesDoNot) {
     EXPECT_EQ(Algorithm::kSmallBlock, chosen(single));
     EXPECT_EQ(Algorithm::kSmallBlock, chosen(in_block, few_multiprocessors));
     EXPECT_EQ(bytes == 1 ? Algorithm::kCountFill : Algorithm::kLsd, chosen(in_block + 1, few_multiprocessors));
+    const uint64_t most_radix = lsd::kGridItemsMax;
+    if (bytes <= 2) {
+      EXPECT_EQ(Algorithm::kGridRadixSort, chosen(in_block + 1));
+      EXPECT_EQ(Algorithm::kGridRadixSort, chosen(most_radix));
+      EXPECT_EQ(bytes == 1 ? Algorithm::kCountFill : Algorithm::kLsd, chosen(most_radix + 1));
+    }
     if (bytes == 2) {
-      EXPECT_EQ(Algorithm::kLsd, chosen(fast_path::kCountFillItemsMin2 - 1));
-      EXPECT_EQ(Algorithm::kCountFill, chosen(fast_path::kCountFillItemsMin2));
+      EXPECT_EQ(Algorithm::kLsd, chosen(fast_path::kCountFillItemsMin2 - 1, few_multiprocessors));
+      EXPECT_EQ(Algorithm::kCountFill, chosen(fast_path::kCountFillItemsMin2, few_multiprocessors));
       EXPECT_EQ(Algorithm::kLsd, chosen(fast_path::kCountFillItemsMin2, kLeastDevice));
     }
     if (bytes >= 4) {
       EXPECT_EQ(Algorithm::kGridSampleSort, chosen(single + 1));
-      const uint64_t most = small::long_grid_items_max(bytes);
-      EXPECT_EQ(Algorithm::kGridSampleSort, chosen(small::kGridItemsMax));
-      EXPECT_EQ(Algorithm::kGridSampleSort, chosen(most));
-      EXPECT_GE(most + 1, msd::kItemsMin) << "between a grid and partitions no way is left";
-      EXPECT_EQ(Algorithm::kMsd, chosen(most + 1));
+      const uint64_t most_sample = small::grid_items_max(bytes, false);
+      EXPECT_EQ(bytes == 8 ? 2 * small::kGridItemsMax : small::kGridItemsMax, most_sample);
+      EXPECT_EQ(Algorithm::kGridSampleSort, chosen(most_sample));
+      EXPECT_GE(most_sample + 1, bytes == 8 ? msd::kItemsMin : 0) << "between a grid and partitions no way is left";
+      EXPECT_EQ(bytes == 8 ? Algorithm::kMsd : Algorithm::kGridRadixSort, chosen(most_sample + 1));
+      EXPECT_EQ(bytes == 8 ? Algorithm::kMsd : Algorithm::kGridRadixSort, chosen(most_radix));
+      EXPECT_NE(0u, make_plan(make(Operation::kSort, t, most_radix, 0), kHopper).grid_radix.blocks)
+          << "alone or behind a partition";
+      EXPECT_EQ(0u, make_plan(make(Operation::kSort, t, most_radix + 1, 0), kHopper).grid_radix.blocks);
+      EXPECT_EQ(Algorithm::kMsd, chosen(most_radix + 1));
       EXPECT_EQ(Algorithm::kLsd, chosen(msd::kItemsMin - 1, few_multiprocessors));
       EXPECT_EQ(Algorithm::kMsd, chosen(msd::kItemsMin, few_multiprocessors));
       EXPECT_EQ(Algorithm::kLsd, chosen(msd::kItemsMin, kLeastDevice));
       EXPECT_EQ(Algorithm::kMsd, chosen(msd::kItemsMax));
       EXPECT_EQ(Algorithm::kLsd, chosen(msd::kItemsMax + 1));
+    }
+    for (const Operation operation : {Operation::kArgsort, Operation::kRank}) {
+      const auto with_places = [&](uint64_t n) { return make_plan(make(operation, t, n, 0), kHopper).algorithm; };
+      EXPECT_EQ(Algorithm::kGridRadixSort, with_places(small::kGridItemsMax + 1));
+      EXPECT_EQ(Algorithm::kGridRadixSort, with_places(most_radix));
+      EXPECT_EQ(Algorithm::kLsd, with_places(most_radix + 1));
     }
   }
 }
@@ -213,7 +244,7 @@ void check_layout(const Request &r, const Plan &plan, const Slices &l) {
   const uint64_t bins = kDigitBins, n = r.n, keys = n * plan.key_bytes, carried = n * carry_bytes(plan.carry);
   const bool pairs = r.operation == Operation::kSortPairs, alone = r.operation == Operation::kSort;
   const bool count = plan.key_bytes == 2 && alone, chip = is_on_chip(plan.algorithm);
-  const bool grid = plan.algorithm == Algorithm::kGridSampleSort;
+  const bool grid = plan.algorithm == Algorithm::kGridSampleSort, radix = plan.grid_radix.blocks != 0;
   const uint64_t counted = plan.tries_fast_path && alone ? uint64_t{4} << fast_path::kBitsMax : 0;
   const uint64_t items = grid && !alone ? n * small::bytes_of_item(plan.key_bytes, !alone) : 0;
   if (grid && alone) {
@@ -245,7 +276,10 @@ void check_layout(const Request &r, const Plan &plan, const Slices &l) {
        {"msd_tables", l.msd_tables, tables_bytes(r, plan)},
        {"grid_staged", alone ? l.grid_spare : l.grid_staged, items},
        {"grid_spare", l.grid_spare, items},
-       {"grid_starts", l.grid_starts, grid ? small::kGridBlocksMax * small::kGridStartsStride * uint64_t{4} : 0}},
+       {"grid_starts", l.grid_starts, grid ? small::kGridBlocksMax * small::kGridStartsStride * uint64_t{4} : 0},
+       {"grid_counts", l.grid_counts, plan.grid_radix.blocks * bins * 2},
+       {"grid_group_counts", l.grid_group_counts, radix ? uint64_t{3} * 8 * bins * 4 : 0},
+       {"grid_varying", l.grid_varying, plan.grid_radix.blocks * uint64_t{8}}},
       l.bytes, 256);
 }
 
@@ -261,8 +295,9 @@ void check_cleared_and_all(const Request &r, const Plan &plan, const Slices &l) 
   const bool may_be_grid = small::grid_applies(n, plan.key_bytes, !alone);
   const bool may_be_chip =
       pairs && (may_be_grid || small::block_applies(n, plan.key_bytes, !alone, small::kLongBlockSharedBytes));
-  const uint64_t fixed = l.bases + plan.lsd.slots * 2 * bins * 8 + tables_bytes(r, plan) + 24 * 256 + counted + filled +
-                         (may_be_grid ? small::kGridStartsBytes : 0);
+  const uint64_t fixed = l.bases + plan.lsd.slots * 2 * bins * 8 + tables_bytes(r, plan) + 27 * 256 + counted + filled +
+                         (may_be_grid ? small::kGridStartsBytes : 0) +
+                         (lsd::grid_applies(n) ? (lsd::kGridBlocksMax + lsd::kGridRounds * 16) * 520 : 0);
   const uint64_t arrays = 2 * keys + 2 * carried + (pairs ? n * (r.value_bytes + (may_be_chip ? 4 : 0)) : 0) +
                           (may_be_grid && !alone ? 2 * n * small::bytes_of_item(plan.key_bytes, !alone) : 0);
   EXPECT_LE(l.bytes, fixed + arrays) << "more than is used";
@@ -271,7 +306,8 @@ void check_cleared_and_all(const Request &r, const Plan &plan, const Slices &l) 
 // The size is asked for without a device, and must do on every one of them.
 TEST(SortSlices, HoldWhatTheSortNeedsOnEveryDevice) {
   for (const Request &r : requests()) {
-    for (const Algorithm asked : {Algorithm::kAuto, Algorithm::kLsd, Algorithm::kStable, Algorithm::kGridSampleSort}) {
+    for (const Algorithm asked : {Algorithm::kAuto, Algorithm::kLsd, Algorithm::kStable, Algorithm::kGridSampleSort,
+                                  Algorithm::kGridRadixSort}) {
       const Options options = asking_for(asked);
       const uint64_t most = workspace_bytes(r, options);
       for (const DeviceFacts &device : kDevices) {
@@ -306,7 +342,7 @@ TEST(SortSlices, LongestInputOfTheGridHasRoomForAllThatItsBlocksStage) {
   const Slices l = make_plan(r, kHopper).slices;
   EXPECT_GE(l.grid_spare - l.grid_staged, small::kGridItemsMax * 16);
   const Slices none = make_plan(make(Operation::kSortPairs, GSORT_U64, small::kGridItemsMax + 1, 8), kHopper).slices;
-  EXPECT_EQ(none.grid_staged, none.bytes) << "room for a grid's sort where there is none";
+  EXPECT_EQ(none.grid_staged, none.grid_counts) << "room for a grid's sort where there is none";
 }
 
 // The line that users read says what runs, and fits.

@@ -19,7 +19,7 @@ bool wants_sources(const Request &request) { return request.operation != Operati
 
 // What a plan would choose, and what it may be asked to choose instead.
 struct Choice {
-  bool rank, block, grid, msd, stable, count;
+  bool rank, block, grid_sample, grid_radix, msd, stable, count;
 };
 
 Choice choices(const Request &request, const Plan &plan, const Abilities &abilities, Algorithm asked) {
@@ -29,8 +29,10 @@ Choice choices(const Request &request, const Plan &plan, const Abilities &abilit
   Choice can{};
   can.rank = request.n <= small::kRankSortItemsMax;
   can.block = small::block_applies(request.n, plan.key_bytes, wants_sources(request), abilities.shared_bytes);
-  can.grid = abilities.grid_sample_sort && abilities.shared_bytes >= small::grid_shared_bytes(request.n) &&
-             small::grid_applies(request.n, plan.key_bytes, wants_sources(request));
+  can.grid_sample = abilities.cooperative_grids && abilities.shared_bytes >= small::grid_shared_bytes(request.n) &&
+                    small::grid_applies(request.n, plan.key_bytes, wants_sources(request));
+  can.grid_radix =
+      abilities.cooperative_grids && abilities.shared_bytes >= lsd::kGridSharedBytes && lsd::grid_applies(request.n);
   can.msd = alone && partition && msd::applies(request.n, plan.key_bytes);
   can.stable =
       !alone && partition_stable && msd::stable_applies(request.n, plan.key_bytes, asked == Algorithm::kStable);
@@ -47,7 +49,9 @@ bool can_take(const Choice &can, Algorithm algorithm) {
     case Algorithm::kSmallBlock:
       return can.block;
     case Algorithm::kGridSampleSort:
-      return can.grid;
+      return can.grid_sample;
+    case Algorithm::kGridRadixSort:
+      return can.grid_radix;
     case Algorithm::kMsd:
       return can.msd;
     case Algorithm::kStable:
@@ -62,9 +66,11 @@ bool can_take(const Choice &can, Algorithm algorithm) {
 // The quickest of those that can.
 Algorithm choose(const Request &request, const Plan &plan, const Choice &can) {
   if (can.rank) return Algorithm::kRankSort;
-  if (can.grid && request.n > small::single_block_items(plan.key_bytes, wants_sources(request)))
+  if (can.grid_sample && request.n > small::single_block_items(plan.key_bytes, wants_sources(request)))
     return Algorithm::kGridSampleSort;
   if (can.block) return Algorithm::kSmallBlock;
+  // Eight passes take longer than a partition of keys that are for it.
+  if (can.grid_radix && !(can.msd && plan.key_bytes == 8)) return Algorithm::kGridRadixSort;
   if (can.count && (plan.key_bytes == 1 || request.n >= fast_path::kCountFillItemsMin2)) return Algorithm::kCountFill;
   if (can.stable) return Algorithm::kStable;
   return can.msd ? Algorithm::kMsd : Algorithm::kLsd;
@@ -79,11 +85,10 @@ uint64_t partition_tables_bytes(const Plan &plan) {
   return plan.algorithm == Algorithm::kStable ? msd::stable_tables(plan.stable).bytes : 0;
 }
 
-// Counting needs no place for keys, nor look-back. Of so few keys that another device sorts them on chip it has both,
+// Counting needs no place for keys, nor look-back. Of so few keys that a grid sorts them on another device it has both,
 // as these sorts do.
 bool counts_alone(const Request &request, const Plan &plan) {
-  return plan.algorithm == Algorithm::kCountFill && !small::grid_applies(request.n, plan.key_bytes, false) &&
-         !small::block_applies(request.n, plan.key_bytes, false, small::kLongBlockSharedBytes);
+  return plan.algorithm == Algorithm::kCountFill && !lsd::grid_applies(request.n);
 }
 
 // The first slices, which are cleared, and the digits' first places.
@@ -132,6 +137,10 @@ Slices lay_out(const Request &request, const Plan &plan) {
   slices.grid_spare = counter.take(staged_bytes);
   if (grid && !sources) slices.grid_staged = slices.keys_y;
   slices.grid_starts = counter.take(grid ? small::kGridStartsBytes : 0);
+  const uint64_t radix_blocks = lsd::grid_applies(request.n) ? lsd::plan_grid(request.n).blocks : 0;
+  slices.grid_counts = counter.take(radix_blocks * kDigitBins * 2);
+  slices.grid_group_counts = counter.take(radix_blocks != 0 ? lsd::kGridRounds * lsd::kGridGroupWords * 4 : 0);
+  slices.grid_varying = counter.take(radix_blocks * 8);
   slices.bytes = counter.bytes();
   return slices;
 }
@@ -154,8 +163,9 @@ Plan plan_for(const Request &request, const Abilities &abilities, const Options 
     if (msd::uses_splitters(request.n, plan.key_bytes)) plan.split = msd::plan_split(request.n);
   }
   if (plan.algorithm == Algorithm::kStable) plan.stable = msd::plan_stable(request.n);
-  if (plan.algorithm == Algorithm::kGridSampleSort)
-    plan.grid = small::plan_grid(request.n, small::bytes_of_item(plan.key_bytes, wants_sources(request)));
+  if (plan.algorithm == Algorithm::kGridRadixSort || (plan.algorithm == Algorithm::kMsd && can.grid_radix))
+    plan.grid_radix = lsd::plan_grid(request.n);
+  if (plan.algorithm == Algorithm::kGridSampleSort) plan.grid = small::plan_grid(request.n);
   // The stable partition's second pass may end every bin of the first with a part of a tile.
   plan.look_back_tiles =
       request.n / plan.lsd.tile_items + 1 + (plan.algorithm == Algorithm::kStable ? msd::kStableBinsMax : 0);
@@ -189,6 +199,8 @@ const char *algorithm_name(Algorithm algorithm) {
       return "sort in one block";
     case Algorithm::kGridSampleSort:
       return "sample sort by the blocks of a grid";
+    case Algorithm::kGridRadixSort:
+      return "LSD radix sort by the blocks of a grid";
     case Algorithm::kLsd:
       return "LSD radix sort";
     case Algorithm::kMsd:
@@ -244,7 +256,10 @@ void describe(const Request &request, const Plan &plan, char *text, size_t text_
   if (plan.algorithm == Algorithm::kStable)
     line.add(", %u cells, partition by %u + %u bits", 1u << plan.stable.cell_bits, plan.stable.first_bits,
              plan.stable.second_bits);
-  if (has_passes(plan.algorithm))
+  if (plan.grid_radix.blocks != 0)
+    line.add("%s, %u blocks, %u keys each", plan.algorithm == Algorithm::kGridRadixSort ? "" : " by a grid",
+             plan.grid_radix.blocks, plan.grid_radix.rows * lsd::kGridThreads);
+  else if (has_passes(plan.algorithm))
     line.add("; LSD: %u digits, tiles of %u, %llu portions", plan.lsd.digits, plan.lsd.tile_items,
              static_cast<ull>(plan.lsd.portions));
   if (plan.tries_fast_path)

@@ -24,6 +24,7 @@ enum class Algorithm : uint32_t {
   kRankSort,        // one block, every thread counts the elements below its own
   kSmallBlock,      // one block, everything in shared memory
   kGridSampleSort,  // blocks of one cooperative launch: cut into buckets by a sample, buckets sorted on chip
+  kGridRadixSort,   // blocks of one cooperative launch: all stable passes
   kLsd,             // stable passes over memory from the lowest digit
   kMsd,        // keys alone: unstable partition by leading bits, finished on chip; LSD where the data is not for it
   kStable,     // pairs and argsort: stable partition by leading bits, finished on chip; LSD behind it likewise
@@ -53,7 +54,7 @@ struct Options {
 struct Abilities {
   uint32_t shared_bytes;     // of a block
   uint32_t partition_bytes;  // of a block of the partition sorts, likewise
-  bool grid_sample_sort;     // so many blocks, all of them on the device at once
+  bool cooperative_grids;    // of as many blocks as the sorts by a grid have, all on the device at once
 };
 Abilities abilities_of(const DeviceFacts &device);
 
@@ -77,8 +78,9 @@ struct Slices {
   uint64_t fill_blocks_done;
   uint64_t fill_bases;
   uint64_t fast_path_bases;
-  uint64_t msd_tables;  // partition sorts
-  uint64_t grid_staged, grid_spare, grid_starts;
+  uint64_t msd_tables;                                    // partition sorts
+  uint64_t grid_staged, grid_spare, grid_starts;          // the grid's sample sort
+  uint64_t grid_counts, grid_group_counts, grid_varying;  // and radix sort
   uint64_t bytes;
 };
 
@@ -91,6 +93,7 @@ struct Plan {
   uint32_t sampled_items;
 
   lsd::Plan lsd;              // also behind the partition sorts
+  lsd::GridPlan grid_radix;   // of kGridRadixSort, and behind kMsd in place of `lsd` where it has blocks
   msd::Plan msd;              // of kMsd
   msd::SplitPlan split;       // of kMsd; no sample: splitters are not tried
   msd::StablePlan stable;     // of kStable

@@ -13,6 +13,7 @@
 #include "cuda/sort/fast_path/count_fill.cuh"
 #include "cuda/sort/fast_path/fast_path.h"
 #include "cuda/sort/job.h"
+#include "cuda/sort/lsd/grid_radix_sort.cuh"
 #include "cuda/sort/lsd/histogram.cuh"
 #include "cuda/sort/lsd/radix_pass.cuh"
 #include "cuda/sort/msd/msd.h"
@@ -110,6 +111,45 @@ void launch_passes(LaunchChain &chain, const Job &job) {
     launch_passes_shape<U, V, lsd::SmallTile<kWideBytes>>(chain, job);
   } else {
     launch_passes_shape<U, V, lsd::LargeTile<kWideBytes>>(chain, job);
+  }
+}
+
+template <class U, class V>
+void launch_grid_radix_carry(const LaunchContext &context, const Job &job, const uint32_t *sorted) {
+  constexpr uint32_t kSharedBytes = sizeof(lsd::GridStorage<U, V>);
+  static_assert(kSharedBytes <= lsd::kGridSharedBytes, "the plan counts with this size");
+  lsd::GridParams<U> params{};
+  params.keys_in = static_cast<const U *>(job.keys_in);
+  params.keys[0] = static_cast<U *>(job.keys_x);
+  params.keys[1] = static_cast<U *>(job.keys_y);
+  params.values_in = job.values_in;
+  params.values[0] = job.values_x;
+  params.values[1] = job.values_y;
+  params.codec = make_codec<U>(job.request->order);
+  params.n = static_cast<uint32_t>(job.request->n);
+  params.rows = job.plan.grid_radix.rows;
+  params.counts = job.slice<uint32_t>(job.plan.slices.grid_counts);
+  params.group_counts = job.slice<uint32_t>(job.plan.slices.grid_group_counts);
+  params.varying = job.slice<uint64_t>(job.plan.slices.grid_varying);
+  params.sorted = sorted;
+  params.values_are_indices = job.values_are_indices;
+  params.keys_wanted = job.keys_wanted;
+  params.final_values = job.final_values;
+  Grid grid = {job.plan.grid_radix.blocks, lsd::kGridThreads, kSharedBytes};
+  grid.together = Together::kGrid;
+  launch_kernel(context, "grid_radix_sort_kernel", grid, lsd::grid_radix_sort_kernel<U, V>, params);
+}
+
+// sorted: as below.
+template <class U>
+void launch_grid_radix_sort(const LaunchContext &context, const Job &job, const uint32_t *sorted) {
+  switch (carry_bytes(job.plan.carry)) {
+    case 0:
+      return launch_grid_radix_carry<U, lsd::NoValue>(context, job, sorted);
+    case 4:
+      return launch_grid_radix_carry<U, uint32_t>(context, job, sorted);
+    default:
+      return launch_grid_radix_carry<U, uint64_t>(context, job, sorted);
   }
 }
 
@@ -252,12 +292,15 @@ void launch_width(const LaunchContext &context, const Job &job) {
       return small::launch_block_sort<U>(context, job);
     case Algorithm::kGridSampleSort:
       return small::launch_grid_sample_sort<U>(context, job);
+    case Algorithm::kGridRadixSort:
+      return launch_grid_radix_sort<U>(context, job, nullptr);
     case Algorithm::kCountFill:
       return launch_count_fill<U>(context, job);
     case Algorithm::kMsd: {
       launch_clear_counters(context, job);
-      const uint32_t *const done = launch_fast_path_first<U>(context, job);
-      return launch_lsd<U>(context, job, launch_msd_first<U>(context, job, done));
+      const uint32_t *const done = launch_msd_first<U>(context, job, launch_fast_path_first<U>(context, job));
+      if (job.plan.grid_radix.blocks != 0) return launch_grid_radix_sort<U>(context, job, done);
+      return launch_lsd<U>(context, job, done);
     }
     case Algorithm::kStable: {
       launch_clear_counters(context, job);

@@ -36,15 +36,14 @@ template <class U, bool kWithSources, bool kLong>
 struct GridShape {
   static constexpr uint32_t kItemBytes = bytes_of_item(sizeof(U), kWithSources);
   static constexpr uint32_t kThreads = kGridThreads;
-  static constexpr uint32_t kRows = kLong ? long_grid_rows(kItemBytes) : kGridRows;
+  static constexpr uint32_t kRows = kLong ? kLongGridRows : kGridRows;
   static constexpr uint32_t kSharedBytes = kLong ? kLongGridSharedBytes : kGridSharedBytesMin;
   static constexpr bool kSources = kWithSources;
   using ItemCodec = ItemCodecOf<U, kSources>;
   using Item = typename ItemCodec::Item;
   using Placed = ItemCodecOf<U, true>;  // splitters are distinct
   using Splitter = typename Placed::Item;
-  static constexpr uint32_t kSampleRows =
-      kGridBlocksMax * (kLong ? long_grid_samples_each(kItemBytes) : kGridSamplesEach) / kThreads;
+  static constexpr uint32_t kSampleRows = kGridBlocksMax * kGridSamplesEach / kThreads;
   using BucketShape = TileSortShape<ItemCodec, kThreads, kRows, kLong ? 16384 : 4096>;
   using SampleShape = TileSortShape<Placed, kThreads, kSampleRows, 4096>;
 };

@@ -32,8 +32,8 @@ constexpr uint32_t kGridThreads = 1024;
 constexpr uint32_t kGridRows = 6;
 constexpr uint32_t kBucketItemsMax = kGridThreads * kGridRows;  // that a block can hold
 constexpr uint32_t kGridSharedBytesMin = 128 * 1024;            // of 16-byte items
-// Longer inputs of items that leave room for more rows, in registers and in shared memory.
-constexpr uint32_t long_grid_rows(uint32_t item_bytes) { return item_bytes == 4 ? 16 : 12; }
+// Longer inputs of keys of 8 bytes alone have more rows.
+constexpr uint32_t kLongGridRows = 12;
 constexpr uint32_t kLongGridSharedBytes = 200 * 1024;
 constexpr uint32_t kGridStartsStride = kGridBlocksMax + 4;
 constexpr uint32_t kGridStartsBytes = kGridBlocksMax * kGridStartsStride * 4;
@@ -45,33 +45,32 @@ constexpr uint64_t kGridHalfItemsMax = uint64_t{1} << 17;
 constexpr uint32_t kGridSamplesEach = 16;
 constexpr uint64_t kGridItemsMax = uint64_t{1} << 18;
 static_assert(kGridItemsMax / kGridBlocksMax * 3 <= kBucketItemsMax, "buckets of three times the mean");
-// With 32 of them one of twice the mean is 6 standard deviations away.
-constexpr uint32_t long_grid_samples_each(uint32_t item_bytes) { return item_bytes == 4 ? 32 : 16; }
-constexpr uint64_t long_grid_items_max(uint32_t item_bytes) {
-  return item_bytes == 4 ? kGridItemsMax * 4 : item_bytes == 8 ? kGridItemsMax * 2 : kGridItemsMax;
+// Beyond, passes by a grid take as long as even keys take here, and uneven ones are half again as long on their way;
+// but keys of 8 bytes have twice as many passes.
+constexpr uint64_t grid_items_max(uint32_t key_bytes, bool sources) {
+  return key_bytes == 8 && !sources ? kGridItemsMax * 2 : kGridItemsMax;
 }
-static_assert(long_grid_items_max(4) / kGridBlocksMax * 2 <= kGridThreads * long_grid_rows(4));
-static_assert(long_grid_items_max(8) / kGridBlocksMax * 3 <= kGridThreads * long_grid_rows(8));
+static_assert(kGridItemsMax * 2 / kGridBlocksMax * 3 <= kGridThreads * kLongGridRows, "likewise");
 static_assert(kGridHalfItemsMax / (kGridBlocksMax / 2) * 3 <= kBucketItemsMax, "buckets of three times the mean");
 
 struct GridPlan {
   uint32_t blocks, share, samples;  // the last block may have less than a share
-  bool is_long;                     // blocks of long_grid_rows()
+  bool is_long;                     // blocks of kLongGridRows
 };
 
-constexpr GridPlan plan_grid(uint64_t n, uint32_t item_bytes) {
+constexpr GridPlan plan_grid(uint64_t n) {
   GridPlan plan = {n <= kGridHalfItemsMax ? kGridBlocksMax / 2 : kGridBlocksMax, 0, 0, n > kGridItemsMax};
   const uint64_t aimed = (n + kGridShareAimed - 1) / kGridShareAimed;
   if (aimed < plan.blocks) plan.blocks = static_cast<uint32_t>(aimed);
   plan.share = static_cast<uint32_t>((n + plan.blocks - 1) / plan.blocks);
   plan.blocks = static_cast<uint32_t>((n + plan.share - 1) / plan.share);
-  plan.samples = plan.blocks * (plan.is_long ? long_grid_samples_each(item_bytes) : kGridSamplesEach);
+  plan.samples = plan.blocks * kGridSamplesEach;
   return plan;
 }
 
 // Keys of 1 and 2 bytes take few passes as it is.
 constexpr bool grid_applies(uint64_t n, uint32_t key_bytes, bool sources) {
-  return key_bytes >= 4 && n >= kGridShareAimed && n <= long_grid_items_max(bytes_of_item(key_bytes, sources));
+  return key_bytes >= 4 && n >= kGridShareAimed && n <= grid_items_max(key_bytes, sources);
 }
 // What its blocks take.
 constexpr uint32_t grid_shared_bytes(uint64_t n) {

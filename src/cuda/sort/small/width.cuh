@@ -96,7 +96,7 @@ void launch_grid_shape(const LaunchContext &context, const sort::Job &job) {
 
 template <class U, bool kSources>
 void launch_grid_sources(const LaunchContext &context, const sort::Job &job) {
-  if constexpr (bytes_of_item(sizeof(U), kSources) <= 8) {
+  if constexpr (sizeof(U) == 8 && !kSources) {
     if (job.plan.grid.is_long) return launch_grid_shape<U, kSources, true>(context, job);
   }
   launch_grid_shape<U, kSources, false>(context, job);

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The stable radix sort of an input of which every block of a grid holds its share: all passes in one cooperative
+// launch. In a pass a block ranks its share by the digit and tells its counts to all; behind one barrier of the grid
+// every block adds up what lies before its own, and writes its share, digit by digit, to where it belongs; behind
+// another it reads its next share.
+//
+// How long that takes does not depend on the keys, but that bits in which no two of them differ have no pass.
+#ifndef GSORT_CUDA_SORT_LSD_GRID_RADIX_SORT_CUH_
+#define GSORT_CUDA_SORT_LSD_GRID_RADIX_SORT_CUH_
+
+#include <cooperative_groups.h>
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "core/key_bits.h"
+#include "cuda/primitive/architecture.h"
+#include "cuda/primitive/digit_rank.cuh"
+#include "cuda/primitive/warp.cuh"
+#include "cuda/sort/job.h"
+#include "cuda/sort/lsd/plan.h"
+#include "cuda/sort/lsd/radix_pass.cuh"
+
+namespace gsort_internal::sort::lsd {
+
+template <class U>
+struct GridParams {
+  const U *keys_in;
+  U *keys[2];  // [0] receives the result, [1] is as long
+  const void *values_in;
+  void *values[2];  // likewise
+  KeyCodec<U> codec;
+  uint32_t n;
+  uint32_t rows;           // of a share
+  uint32_t *counts;        // [block][kDigitBins / 2]: two digits' counts a word
+  uint32_t *group_counts;  // [kGridRounds][group][kDigitBins]: of a group's blocks
+  uint64_t *varying;       // [block]: bits in which its keys differ from the first of all
+  const uint32_t *sorted;  // device word, not 0: everything is sorted already; NULL: it is not
+  bool values_are_indices;
+  bool keys_wanted;
+  FinalValues final_values;
+};
+
+template <class U, class V>
+struct GridStorage {
+  static constexpr bool kHasValues = !std::is_same<V, NoValue>::value;
+  using Value = typename std::conditional<kHasValues, V, unsigned char>::type;
+
+  alignas(16) U keys[kGridShareMax];
+  Value values[kHasValues ? kGridShareMax : 16];
+  DigitRankStorage<kGridThreads / 32> rank;
+  uint32_t totals[kGridGroups][kDigitBins];  // of a digit in some blocks; `before`: in those before this one
+  uint32_t before[kGridGroups][kDigitBins];
+  uint32_t first_place[kDigitBins];  // in the output, of the digit's first key in this share, less its place there
+  uint32_t digit_sums[kDigitBins / 32];
+  uint64_t varying[kGridThreads / 32];
+};
+
+__device__ __forceinline__ uint64_t warp_or(uint64_t bits) {
+#if __CUDA_ARCH__ >= 800
+  return static_cast<uint64_t>(__reduce_or_sync(kFullWarp, static_cast<uint32_t>(bits >> 32))) << 32 |
+         __reduce_or_sync(kFullWarp, static_cast<uint32_t>(bits));
+#else
+  for (uint32_t distance = 16; distance != 0; distance /= 2) bits |= __shfl_xor_sync(kFullWarp, bits, distance);
+  return bits;
+#endif
+}
+
+__device__ __forceinline__ uint32_t lowest_bit(uint64_t bits) {
+  return static_cast<uint32_t>(__ffsll(static_cast<long long>(bits))) - 1;
+}
+
+// Each digit begins at the lowest bit that varies and that no digit before has.
+__device__ __forceinline__ uint32_t digits_of_bits(uint64_t varying) {
+  uint32_t digits = 0;
+  for (; varying != 0; ++digits) varying &= ~(uint64_t{kDigitBins - 1} << lowest_bit(varying));
+  return digits;
+}
+
+// This block's place in the passes.
+struct Share {
+  uint32_t begin, items, rows;
+
+  // Index within the share of this thread's item of row 0; the next row is 32 further.
+  __device__ __forceinline__ uint32_t first_item() const { return threadIdx.x / 32 * (32 * rows) + lane_id(); }
+};
+
+template <class U>
+__device__ __forceinline__ Share share_of(const GridParams<U> &params) {
+  const uint32_t items = params.rows * kGridThreads, begin = blockIdx.x * items;
+  return {begin, min(items, params.n - begin), params.rows};
+}
+
+// This thread's part of the words that all blocks add to in a pass, cleared.
+template <class U>
+__device__ __forceinline__ void clear_group_counts(const GridParams<U> &params, uint32_t begin, uint32_t words) {
+  const uint32_t thread = blockIdx.x * kGridThreads + threadIdx.x;
+  for (uint32_t i = thread; i < words; i += gridDim.x * kGridThreads) params.group_counts[begin + i] = 0;
+}
+
+// How many keys of each digit lie in all blocks, and in those before this one: from the groups' counts and those of the
+// blocks of its own group.
+template <class U, class V>
+__device__ __forceinline__ void add_up_counts(const GridParams<U> &params, GridStorage<U, V> &storage,
+                                              const uint32_t *group_counts) {
+  const uint32_t word = threadIdx.x % (kDigitBins / 2), group = threadIdx.x / (kDigitBins / 2);
+  const uint32_t own_group = blockIdx.x / kGridGroupBlocks;
+  const uint2 totals = __ldcg(reinterpret_cast<const uint2 *>(group_counts) + group * (kDigitBins / 2) + word);
+  uint32_t counts[kGridGroupBlocks / kGridGroups];
+#pragma unroll
+  for (uint32_t i = 0; i < kGridGroupBlocks / kGridGroups; ++i) {
+    const uint32_t block = own_group * kGridGroupBlocks + i * kGridGroups + group;
+    counts[i] = block < blockIdx.x ? __ldcg(params.counts + block * (kDigitBins / 2) + word) : 0;
+  }
+  uint2 before = group < own_group ? totals : make_uint2(0, 0);
+#pragma unroll
+  for (uint32_t i = 0; i < kGridGroupBlocks / kGridGroups; ++i) {
+    before.x += counts[i] & 0xffffu;
+    before.y += counts[i] >> 16;
+  }
+  reinterpret_cast<uint2 *>(storage.totals[group])[word] = totals;
+  reinterpret_cast<uint2 *>(storage.before[group])[word] = before;
+  __syncthreads();
+}
+
+template <class U, class V>
+__device__ __forceinline__ void find_first_places(GridStorage<U, V> &storage) {
+  const uint32_t digit = threadIdx.x;
+  uint32_t total = 0, before = 0, inclusive = 0;
+  if (digit < kDigitBins) {
+#pragma unroll
+    for (uint32_t group = 0; group < kGridGroups; ++group) {
+      total += storage.totals[group][digit];
+      before += storage.before[group][digit];
+    }
+    inclusive = warp_inclusive_sum(total);
+    if (lane_id() == 31) storage.digit_sums[digit / 32] = inclusive;
+  }
+  __syncthreads();
+  if (digit < kDigitBins) {
+    uint32_t place = inclusive - total + before;
+#pragma unroll
+    for (uint32_t warp = 0; warp < kDigitBins / 32; ++warp)
+      if (warp < digit / 32) place += storage.digit_sums[warp];
+    storage.first_place[digit] = place - storage.rank.run_begin[digit];
+  }
+  __syncthreads();
+}
+
+// Bits in which the share's keys differ from the first key of all, for all blocks to read.
+template <class U, class V>
+__device__ __forceinline__ void note_varying(GridStorage<U, V> &storage, const Share &share, const U (&keys)[kGridRows],
+                                             U first_key) {
+  uint64_t varying = 0;
+#pragma unroll
+  for (uint32_t row = 0; row < kGridRows; ++row)
+    if (share.first_item() + row * 32 < share.items && row < share.rows) varying |= keys[row] ^ first_key;
+  varying = warp_or(varying);
+  if (lane_id() == 0) storage.varying[threadIdx.x / 32] = varying;
+}
+
+template <class U, class V>
+__device__ __forceinline__ void publish_varying(const GridParams<U> &params, const GridStorage<U, V> &storage) {
+  if (threadIdx.x >= 32) return;
+  const uint64_t varying = warp_or(storage.varying[threadIdx.x]);
+  if (threadIdx.x == 0) params.varying[blockIdx.x] = varying;
+}
+
+// Behind a barrier of the grid. Ends with one of the block.
+template <class U, class V>
+__device__ __forceinline__ uint64_t gather_varying(const GridParams<U> &params, GridStorage<U, V> &storage) {
+  static_assert(kGridBlocksMax == 128, "four warps read them");
+  if (threadIdx.x < kGridBlocksMax) {
+    const uint64_t varying = warp_or(threadIdx.x < gridDim.x ? __ldcg(params.varying + threadIdx.x) : 0);
+    if (lane_id() == 0) storage.varying[threadIdx.x / 32] = varying;
+  }
+  __syncthreads();
+  return storage.varying[0] | storage.varying[1] | storage.varying[2] | storage.varying[3];
+}
+
+template <class U, class V>
+__device__ __forceinline__ void place_values(const GridParams<U> &params, GridStorage<U, V> &storage,
+                                             const Share &share, const void *source, bool made_up,
+                                             const PackedPlaces<kGridRows> &places) {
+  if constexpr (GridStorage<U, V>::kHasValues) {
+    V values[kGridRows];
+#pragma unroll
+    for (uint32_t row = 0; row < kGridRows; ++row) {
+      const uint32_t i = share.first_item() + row * 32;
+      if (row < share.rows && i < share.items)
+        values[row] =
+            made_up ? static_cast<V>(share.begin + i) : __ldcg(static_cast<const V *>(source) + share.begin + i);
+    }
+#pragma unroll
+    for (uint32_t row = 0; row < kGridRows; ++row)
+      if (row < share.rows && share.first_item() + row * 32 < share.items)
+        storage.values[places.get(row)] = values[row];
+  }
+}
+
+// The share in the order of digits, to where it belongs.
+template <class U, class V>
+__device__ __forceinline__ void store_share(const GridParams<U> &params, const GridStorage<U, V> &storage,
+                                            const Share &share, uint32_t shift, uint32_t target, bool last) {
+  U *const keys = params.keys[target];
+  const bool store_keys = !last || params.keys_wanted, plain = !last || params.codec.is_identity();
+#pragma unroll
+  for (uint32_t row = 0; row < kGridRows; ++row) {
+    const uint32_t place = row * kGridThreads + threadIdx.x;
+    if (place < share.items) {
+      const U key = storage.keys[place];
+      const uint32_t to = storage.first_place[digit_of(key, shift)] + place;
+      if (store_keys) keys[to] = plain ? key : params.codec.decode(key);
+      if constexpr (GridStorage<U, V>::kHasValues)
+        store_final(last ? params.final_values : FinalValues::kStore, params.values[target], to, storage.values[place]);
+    }
+  }
+}
+
+template <class U>
+__device__ __forceinline__ void load_share(const GridParams<U> &params, const Share &share, const U *source, bool first,
+                                           U (&keys)[kGridRows]) {
+#pragma unroll
+  for (uint32_t row = 0; row < kGridRows; ++row) {
+    const uint32_t i = share.first_item() + row * 32;
+    keys[row] = static_cast<U>(~U{0});  // behind all others, and the last of the last share
+    if (row < share.rows && i < share.items) {
+      keys[row] = __ldcg(source + share.begin + i);
+      if (first) keys[row] = params.codec.encode(keys[row]);
+    }
+  }
+}
+
+// The keys go to shared memory in the order of their digits, the digits' counts to all blocks. Behind a barrier of the
+// block, which before_adding() may make one of the grid.
+template <class U, class V, class BeforeAdding>
+__device__ __forceinline__ void sort_share(const GridParams<U> &params, GridStorage<U, V> &storage, const Share &share,
+                                           const U (&keys)[kGridRows], uint32_t shift, uint32_t *group_counts,
+                                           PackedPlaces<kGridRows> &places, BeforeAdding before_adding) {
+  uint16_t *const counters = storage.rank.counters[threadIdx.x / 32];
+  rank_rows<kGridRows>(keys, share.rows, shift, counters, places);
+  __syncthreads();
+  before_adding();
+  scan_counters<true>(storage.rank, [&](uint32_t pair, uint32_t low, uint32_t high) {
+    params.counts[blockIdx.x * (kDigitBins / 2) + pair] = low | high << 16;
+    uint32_t *const group = group_counts + blockIdx.x / kGridGroupBlocks * kDigitBins + 2 * pair;
+    atomicAdd(group, low);
+    atomicAdd(group + 1, high);
+  });
+#pragma unroll
+  for (uint32_t row = 0; row < kGridRows; ++row) {
+    if (row < share.rows) {
+      const uint32_t place = counters[digit_of(keys[row], shift)] + places.get(row);
+      storage.keys[place] = keys[row];
+      places.reset(row, place);
+    }
+  }
+}
+
+// A cooperative launch: the barriers need all blocks at once. The input may be an output: it is read by all before the
+// first barrier, and written behind it.
+template <class U, class V>
+__global__ void __launch_bounds__(kGridThreads, 1)
+    grid_radix_sort_kernel(const __grid_constant__ GridParams<U> params) {
+  if constexpr (!kFitsHere<sizeof(GridStorage<U, V>)> || !kClustersHere) return;
+  extern __shared__ __align__(16) unsigned char shared[];
+  auto &storage = *reinterpret_cast<GridStorage<U, V> *>(shared);
+  if (params.sorted != nullptr && *params.sorted != 0) return;
+  const auto grid = cooperative_groups::this_grid();
+  const Share share = share_of(params);
+  clear_group_counts(params, 0, kGridRounds * kGridGroupWords);
+  auto cleared = grid.barrier_arrive();
+
+  const U *source = params.keys_in;
+  const void *values = params.values_in;
+  bool first = true, known = false;
+  uint64_t left = 0;  // bits that vary and have had no pass, once they are known
+  uint32_t shift = 0;
+#pragma unroll 1
+  for (uint32_t round = 0;; round = round + 1 == kGridRounds ? 0 : round + 1) {
+    uint32_t *const group_counts = params.group_counts + round * kGridGroupWords;
+    PackedPlaces<kGridRows> places;
+    {
+      U keys[kGridRows];
+      load_share(params, share, source, first, keys);
+      if (!known) note_varying(storage, share, keys, params.codec.encode(__ldcg(params.keys_in)));
+      sort_share(params, storage, share, keys, shift, group_counts, places, [&] {
+        if (known) return;
+        publish_varying(params, storage);
+        grid.barrier_wait(std::move(cleared));
+      });
+    }
+    // What the first pass reads others may write behind the barrier.
+    if (first) place_values(params, storage, share, values, params.values_are_indices, places);
+    auto arrived = grid.barrier_arrive();
+    if (!first) place_values(params, storage, share, values, false, places);
+    grid.barrier_wait(std::move(arrived));
+
+    if (!known) {
+      left = gather_varying(params, storage);
+      known = true;
+      if (left != 0 && (left & (kDigitBins - 1)) == 0) {
+        shift = lowest_bit(left);
+        continue;
+      }
+    }
+    left &= ~(uint64_t{kDigitBins - 1} << shift);
+    add_up_counts(params, storage, group_counts);
+    find_first_places(storage);
+    // Those of the round after the next: all blocks have read them, in the round before.
+    clear_group_counts(params, (round == 0 ? kGridRounds : round) * kGridGroupWords - kGridGroupWords, kGridGroupWords);
+    const uint32_t target = digits_of_bits(left) % 2;
+    store_share(params, storage, share, shift, target, left == 0);
+    if (left == 0) return;
+    first = false;
+    shift = lowest_bit(left);
+    source = params.keys[target];
+    values = params.values[target];
+    grid.sync();
+  }
+}
+
+}  // namespace gsort_internal::sort::lsd
+
+#endif  // GSORT_CUDA_SORT_LSD_GRID_RADIX_SORT_CUH_
