@@ -8,6 +8,7 @@
 #define GSORT_CUDA_TOPK_LANES_CUH_
 
 #include "cuda/primitive/architecture.h"
+#include "cuda/primitive/dependent_launch.cuh"
 #include "cuda/primitive/lane_sort.cuh"
 #include "cuda/topk/filter.cuh"
 #include "cuda/topk/warp.cuh"
@@ -225,6 +226,34 @@ __global__ __launch_bounds__(kLanesThreads, lanes_blocks<U>(kRegisters)) void to
   lanes_row<kLanes, kRegisters>(problem, problem.in + (real ? r : 0) * problem.row_stride,
                                 static_cast<uint32_t>(problem.columns), static_cast<uint32_t>(problem.k), real,
                                 r * problem.k, lists[threadIdx.x / kLanes]);
+}
+
+// Rows of different lengths that warps do, and of no more keys than a warp's registers hold: a warp a row, in as many
+// registers as a short row needs, or a long one. k <= 32.
+constexpr uint32_t kRaggedRegistersFew = 8, kRaggedRegistersMany = kWarpItemsMax / 32;
+
+template <class U>
+__global__ __launch_bounds__(kLanesThreads, lanes_blocks<U>(kRaggedRegistersMany)) void topk_ragged_lanes_kernel(
+    const __grid_constant__ Problem<U> problem) {
+  using S = typename WarpTypes<U>::S;
+  __shared__ __align__(16) S lists[kLanesThreads / 32][LanesRow<U, 32, kRaggedRegistersMany>::kRoom + 2];
+  wait_for_kernel_before();
+  if (*problem.ragged.error != 0) return;
+  const uint64_t step = uint64_t{gridDim.x} * (kLanesThreads / 32);
+  for (uint64_t r = uint64_t{blockIdx.x} * (kLanesThreads / 32) + threadIdx.x / 32; r < problem.rows; r += step) {
+    const Row<U> source = problem_row(problem, r);
+    if (ragged_class(source.items, problem.k, problem.ragged.block_k_max) != RaggedClass::kWarp) continue;
+    const auto items = static_cast<uint32_t>(source.items);
+    const auto k = static_cast<uint32_t>(min_of(problem.k, source.items));
+    const uint64_t begin = r * problem.k;
+    S *const list = lists[threadIdx.x / 32];
+    if (items > 32 * kRaggedRegistersFew)
+      lanes_row<32, kRaggedRegistersMany>(problem, source.data, items, k, true, begin, list);
+    else if (items != 0)
+      lanes_row<32, kRaggedRegistersFew>(problem, source.data, items, k, true, begin, list);
+    write_missing(problem.output, begin + k, begin + problem.k, lane_id(), 32);
+    __syncwarp();
+  }
 }
 
 }  // namespace gsort_internal::topk

@@ -152,15 +152,16 @@ Problem<U> problem_of(const Request &request, const Plan &plan) {
 template <class U>
 void launch_as(const LaunchContext &context, const Request &request, const Plan &plan, unsigned char *workspace) {
   const Problem<U> problem = problem_of<U>(request, plan);
+  LaunchChain chain = {context, true};
   switch (plan.algorithm) {
     case Algorithm::kLanes:
       return launch_lanes<U>(context, problem, plan.lanes);
     case Algorithm::kStream:
       return launch_stream<U>(context, problem, plan.stream);
     case Algorithm::kWarp:
-      return launch_warp<U>(context, problem, static_cast<uint32_t>(problem.columns));
+      return launch_warp<U>(chain, problem, static_cast<uint32_t>(problem.columns));
     case Algorithm::kRows:
-      return launch_rows<U>(context, problem, plan.rows, plan.composite_bytes);
+      return launch_rows<U>(chain, problem, plan.rows, plan.composite_bytes);
     case Algorithm::kSelect:
       return select_and_sort<U>(context, problem, plan, workspace);
     case Algorithm::kSort:

@@ -28,9 +28,19 @@ void launch_lanes(const LaunchContext &context, const Problem<U> &problem, const
         launch_as<U, 32, 32>(context, problem, plan);
 }
 
+template <class U>
+void launch_ragged_lanes(LaunchChain &chain, const Problem<U> &problem) {
+  constexpr uint32_t kWarps = kLanesThreads / 32;
+  const auto blocks = static_cast<uint32_t>(min_of((problem.rows + kWarps - 1) / kWarps, 0x7fffffff));
+  chain(topk_ragged_lanes_kernel<U>, "top-k of segments by lanes", blocks, kLanesThreads, 0, problem);
+}
+
 template void launch_lanes(const LaunchContext &, const Problem<uint8_t> &, const LanesPlan &);
 template void launch_lanes(const LaunchContext &, const Problem<uint16_t> &, const LanesPlan &);
 template void launch_lanes(const LaunchContext &, const Problem<uint32_t> &, const LanesPlan &);
 template void launch_lanes(const LaunchContext &, const Problem<uint64_t> &, const LanesPlan &);
+template void launch_ragged_lanes(LaunchChain &, const Problem<uint8_t> &);
+template void launch_ragged_lanes(LaunchChain &, const Problem<uint16_t> &);
+template void launch_ragged_lanes(LaunchChain &, const Problem<uint32_t> &);
 
 }  // namespace gsort_internal::topk

@@ -2,7 +2,7 @@
 // Top-k of ragged rows. The host knows neither lengths nor how many rows are of which kind: each kernel finds its rows.
 #include "core/dtype.h"
 #include "cuda/engine/check.h"
-#include "cuda/engine/launcher.h"
+#include "cuda/engine/launch_chain.h"
 #include "cuda/topk/launch.h"
 #include "cuda/topk/problem.h"
 #include "cuda/topk/ragged.cuh"
@@ -23,11 +23,18 @@ Ragged ragged_of(const Request &request, const RaggedLayout &layout, unsigned ch
   return ragged;
 }
 
-void list_rows(const LaunchContext &context, const Ragged &ragged, uint32_t blocks, uint64_t rows, uint64_t k) {
-  cuda_check(cudaMemsetAsync(ragged.counters, 0, kRaggedCounters * sizeof *ragged.counters, context.stream),
-             "cudaMemsetAsync(counters)");
-  launch_kernel(context, "top-k of segments: list of rows", {blocks, kListThreads}, topk_list_rows_kernel, ragged, rows,
-                k);
+void list_rows(LaunchChain &chain, const Ragged &ragged, uint32_t blocks, uint64_t rows, uint64_t k) {
+  chain(topk_clear_kernel, "top-k of segments: clearing", 1, 32, 0, ragged);
+  chain(topk_list_rows_kernel, "top-k of segments: list of rows", blocks, kListThreads, 0, ragged, rows, k);
+}
+
+// Those that a warp does each.
+template <class U>
+void launch_short_rows(LaunchChain &chain, const Problem<U> &problem, const RaggedPlan &plan) {
+  if constexpr (sizeof(U) <= 4) {
+    if (plan.lanes) return launch_ragged_lanes<U>(chain, problem);
+  }
+  launch_warp<U>(chain, problem, kWarpItemsMax);
 }
 
 template <class U>
@@ -43,9 +50,10 @@ void launch_as(const LaunchContext &context, const Request &request, const Ragge
   problem.ragged = ragged_of(request, plan.layout, workspace, error);
   problem.ragged.block_k_max = plan.rows.sorted_items;
 
-  list_rows(context, problem.ragged, plan.list_blocks, request.segments, request.k);
-  launch_warp<U>(context, problem, kWarpItemsMax);
-  if (plan.rows_may_be_for_blocks) launch_rows<U>(context, problem, plan.rows, plan.rows_composite_bytes);
+  LaunchChain chain = {context, true};
+  list_rows(chain, problem.ragged, plan.list_blocks, request.segments, request.k);
+  launch_short_rows<U>(chain, problem, plan);
+  if (plan.rows_may_be_for_blocks) launch_rows<U>(chain, problem, plan.rows, plan.rows_composite_bytes);
   if (!plan.rows_may_be_for_team) return;
   TeamArgs<U> args{};
   args.problem = problem;
@@ -59,8 +67,10 @@ void launch_as(const LaunchContext &context, const Request &request, const Ragge
 }  // namespace
 
 void launch_segments(const LaunchContext &context, const Request &request, void *workspace, uint32_t *error_out) {
-  cuda_check(cudaMemsetAsync(error_out, 0, sizeof *error_out, context.stream), "cudaMemsetAsync(error)");
-  if (request.segments == 0 || request.k == 0) return;
+  if (request.segments == 0 || request.k == 0) {
+    cuda_check(cudaMemsetAsync(error_out, 0, sizeof *error_out, context.stream), "cudaMemsetAsync(error)");
+    return;
+  }
   const RaggedPlan plan = make_ragged_plan(request, *context.device);
   log_plan(context, request, plan);
   with_width(dtype_bytes(request.order.dtype), [&](auto tag) {

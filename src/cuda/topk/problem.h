@@ -5,6 +5,7 @@
 
 #include "core/key_bits.h"
 #include "cuda/engine/launch.h"
+#include "cuda/engine/launch_chain.h"
 #include "cuda/topk/plan.h"
 #include "cuda/topk/ragged_plan.h"
 
@@ -56,12 +57,13 @@ struct TeamArgs {
 template <class U>
 void launch_lanes(const LaunchContext &context, const Problem<U> &problem, const LanesPlan &plan);
 template <class U>
+void launch_ragged_lanes(LaunchChain &chain, const Problem<U> &problem);  // keys of up to 4 bytes, k <= kRaggedLanesMax
+template <class U>
 void launch_stream(const LaunchContext &context, const Problem<U> &problem, const StreamPlan &plan);
 template <class U>
-void launch_warp(const LaunchContext &context, const Problem<U> &problem, uint32_t items_max);
+void launch_warp(LaunchChain &chain, const Problem<U> &problem, uint32_t items_max);
 template <class U>
-void launch_rows(const LaunchContext &context, const Problem<U> &problem, const RowsPlan &plan,
-                 uint32_t composite_bytes);
+void launch_rows(LaunchChain &chain, const Problem<U> &problem, const RowsPlan &plan, uint32_t composite_bytes);
 template <class U>
 void launch_team(const LaunchContext &context, const TeamArgs<U> &args, uint32_t composite_bytes);
 

@@ -13,6 +13,7 @@ namespace gsort_internal::topk {
 constexpr uint64_t kRaggedLong = uint64_t{1} << 18;
 constexpr uint64_t kRaggedLongMany = 64;
 constexpr uint32_t kRaggedThreads = 512;
+constexpr uint32_t kRaggedLanesMax = 32;  // results of a row that the registers of a warp do
 
 // Who does a row of ragged rows, and rows of which class are listed where.
 enum class RaggedClass : uint32_t { kWarp, kBlock, kLong, kTeam };
@@ -87,6 +88,7 @@ struct RaggedPlan {
   Shape whole;  // all elements as one row: what bounds the workspace
   RaggedLayout layout;
   uint32_t list_blocks;
+  bool lanes;  // warps do their rows in registers
   RowsPlan rows;
   uint32_t rows_composite_bytes;  // of rows that blocks do: shorter than 2^31
   TeamPlan team;

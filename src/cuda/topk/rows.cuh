@@ -6,6 +6,7 @@
 #ifndef GSORT_CUDA_TOPK_ROWS_CUH_
 #define GSORT_CUDA_TOPK_ROWS_CUH_
 
+#include "cuda/primitive/dependent_launch.cuh"
 #include "cuda/topk/filter.cuh"
 #include "cuda/topk/problem.h"
 #include "cuda/topk/sort.cuh"
@@ -149,6 +150,7 @@ __global__ __launch_bounds__(1024, 1) void topk_rows_kernel(const __grid_constan
     block.buffer = reinterpret_cast<C *>(dynamic + (uint64_t{4} << plan.bin_bits));
     block.sorted = block.buffer + plan.buffer_items;
   }
+  wait_for_kernel_before();
   for (uint64_t turn = 0;; ++turn) {
     const bool any = threadIdx.x == 0 && rows_next(problem, turn, block);
     if (__syncthreads_or(any) == 0) return;

@@ -6,6 +6,7 @@
 #ifndef GSORT_CUDA_TOPK_WARP_CUH_
 #define GSORT_CUDA_TOPK_WARP_CUH_
 
+#include "cuda/primitive/dependent_launch.cuh"
 #include "cuda/topk/common.cuh"
 #include "cuda/topk/problem.h"
 
@@ -353,6 +354,7 @@ __global__ __launch_bounds__(kWarpThreads,
                                                                    uint32_t items_max) {
   extern __shared__ __align__(16) unsigned char dynamic[];
   const Ragged &ragged = problem.ragged;
+  wait_for_kernel_before();
   if (ragged.offsets != nullptr && *ragged.error != 0) return;
   const uint64_t step = uint64_t{gridDim.x} * (kWarpThreads / 32);
   for (uint64_t r = uint64_t{blockIdx.x} * (kWarpThreads / 32) + (threadIdx.x >> 5); r < problem.rows; r += step) {
