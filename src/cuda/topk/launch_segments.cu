@@ -24,7 +24,8 @@ Ragged ragged_of(const Request &request, const RaggedLayout &layout, unsigned ch
 }
 
 void list_rows(LaunchChain &chain, const Ragged &ragged, uint32_t blocks, uint64_t rows, uint64_t k) {
-  chain(topk_clear_kernel, "top-k of segments: clearing", 1, 32, 0, ragged);
+  cuda_check(cudaMemsetAsync(ragged.counters, 0, kRaggedCounters * sizeof *ragged.counters, chain.context.stream),
+             "cudaMemsetAsync(counters)");
   chain(topk_list_rows_kernel, "top-k of segments: list of rows", blocks, kListThreads, 0, ragged, rows, k);
 }
 
@@ -67,10 +68,8 @@ void launch_as(const LaunchContext &context, const Request &request, const Ragge
 }  // namespace
 
 void launch_segments(const LaunchContext &context, const Request &request, void *workspace, uint32_t *error_out) {
-  if (request.segments == 0 || request.k == 0) {
-    cuda_check(cudaMemsetAsync(error_out, 0, sizeof *error_out, context.stream), "cudaMemsetAsync(error)");
-    return;
-  }
+  cuda_check(cudaMemsetAsync(error_out, 0, sizeof *error_out, context.stream), "cudaMemsetAsync(error)");
+  if (request.segments == 0 || request.k == 0) return;
   const RaggedPlan plan = make_ragged_plan(request, *context.device);
   log_plan(context, request, plan);
   with_width(dtype_bytes(request.order.dtype), [&](auto tag) {

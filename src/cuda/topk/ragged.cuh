@@ -8,21 +8,12 @@
 
 #include <cstdint>
 
-#include "cuda/primitive/dependent_launch.cuh"
 #include "cuda/topk/problem.h"
 
 namespace gsort_internal::topk {
 
-// What the kernels behind count in, and the word of wrong offsets.
-__global__ void __launch_bounds__(32) topk_clear_kernel(const __grid_constant__ Ragged ragged) {
-  wait_for_kernel_before();
-  if (threadIdx.x == 0) *ragged.error = 0;
-  if (threadIdx.x < kRaggedCounters) ragged.counters[threadIdx.x] = 0;
-}
-
 __global__ void __launch_bounds__(kListThreads)
     topk_list_rows_kernel(const __grid_constant__ Ragged ragged, uint64_t rows, uint64_t k) {
-  wait_for_kernel_before();
   const uint64_t step = uint64_t{gridDim.x} * kListThreads;
   for (uint64_t r = uint64_t{blockIdx.x} * kListThreads + threadIdx.x; r < rows; r += step) {
     const uint64_t begin = ragged.offsets[r], end = ragged.offsets[r + 1];
