@@ -299,13 +299,40 @@ TEST_F(FastPath, FewValuesOfManyBits) {
       how.order = {dtype, count % 2 == 1, false};
       how.in_place = count % 3 == 0;
       SCOPED_TRACE(describe(how, kChunked) + " values " + std::to_string(count));
-      // So many random words have as many dimensions, less one for the first.
-      ASSERT_EQ(run(keys, how), count <= 17);
+      // So many random words have as many dimensions, less one for the first; more are few values.
+      ASSERT_EQ(run(keys, how), count <= 17 || bits_max(how) == 16);
       // A key with the right leading bits and one wrong bit below.
       if (count > 5) continue;
       keys[kChunked / 3] ^= 1;
       ASSERT_FALSE(run(keys, how));
     }
+}
+
+// Values anywhere, all about as frequent or in the way of zipf's law, where the least frequent are met by the sample
+// twice at least, or not.
+TEST_F(FastPath, FewValues) {
+  uint64_t seed = 70;
+  for (const KeyOrder &order : orders_of_four_and_eight())
+    for (const uint64_t count : {18u, 100u, 256u, 400u, 512u, 513u, 5000u})
+      for (const bool zipf : {false, true}) {
+        const uint32_t bytes = dtype_bytes(order.dtype);
+        const Words values = random_words(count, bytes, ++seed), draws = random_words(kChunked, 8, ++seed);
+        Words keys(kChunked);
+        for (uint64_t i = 0; i < kChunked; ++i) {
+          const uint64_t draw = draws[i] >> 11;
+          keys[i] = values[zipf ? count * 1000 / (1000 + draw % (count * 1000)) % count : draw % count];
+        }
+        How how;
+        how.order = order;
+        how.in_place = seed % 4 < 2;
+        how.in_offset = seed % 3, how.out_offset = seed % 5;
+        SCOPED_TRACE(describe(how, kChunked) + (zipf ? " zipf " : " values ") + std::to_string(count));
+        const bool sorted = run(keys, how);
+        if (!zipf && (count <= 256 || count > 1000)) ASSERT_EQ(sorted, count <= 256 && bits_max(how) == 16);
+        // One key of no such value, anywhere: sampled or not, the sort is left to others.
+        keys[draws[0] % kChunked] ^= 0x40;
+        ASSERT_FALSE(run(keys, how));
+      }
 }
 
 // Floats of few bits may be combinations of many once NaNs have moved behind: sorted or left alone, never wrong.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Keys that the sample calls combinations of few bits: each is held against that and counted by those bits, then every
-// key is written as often as it was counted.
+// Keys that the sample calls combinations of few bits, or of few values: each is held against that and counted by its
+// number among them, then every key is written as often as it was counted.
 #ifndef GSORT_CUDA_SORT_FAST_PATH_COUNT_CUH_
 #define GSORT_CUDA_SORT_FAST_PATH_COUNT_CUH_
 
@@ -51,6 +51,55 @@ __device__ __forceinline__ void number_keys(const FewBits<U> &few, const U (&key
   for (uint32_t row = 0; row < kRows; ++row) number[row] = static_cast<uint32_t>(bits[row]);
 }
 
+// Keys by the bits in which they differ. A numbering gives neighbouring numbers to keys in their order.
+template <class U>
+struct BitsNumbering {
+  const FewBits<U> &few;
+
+  __device__ __forceinline__ uint32_t bits() const { return few.count; }
+  __device__ __forceinline__ U any_key() const { return few.origin; }
+  __device__ __forceinline__ U key_of(uint32_t number) const { return key_of_number(few, number); }
+  // False: one of the keys has no number.
+  template <uint32_t kRows>
+  __device__ __forceinline__ bool number(const U (&key)[kRows], uint32_t (&number)[kRows]) const {
+    U foreign = 0;
+#pragma unroll
+    for (uint32_t row = 0; row < kRows; ++row) foreign |= key[row] ^ few.origin;
+    number_keys(few, key, number);
+    bool bad = (foreign & ~few.varying) != 0;
+    if (few.varying != few.pivots) {  // bits that follow from others are looked up
+#pragma unroll
+      for (uint32_t row = 0; row < kRows; ++row) bad |= key[row] != key_of_number(few, number[row]);
+    }
+    return !bad;
+  }
+};
+
+// Keys by a table of their values.
+template <class U>
+struct ValuesNumbering {
+  const ValueTable<U> &table;
+  uint32_t count, multiplier;
+
+  __device__ __forceinline__ uint32_t bits() const { return bit_width(count - 1); }
+  __device__ __forceinline__ U any_key() const { return table.values[0]; }
+  __device__ __forceinline__ U key_of(uint32_t number) const { return table.values[number]; }
+  template <uint32_t kRows>
+  __device__ __forceinline__ bool number(const U (&key)[kRows], uint32_t (&number)[kRows]) const {
+    bool bad = false;
+#pragma unroll
+    for (uint32_t row = 0; row < kRows; ++row) {
+      const uint32_t bucket = hash_key(key[row], multiplier, table.kBucketBits);
+      const uint32_t numbers = *reinterpret_cast<const uint32_t *>(table.numbers[bucket]);
+      number[row] = table.keys[bucket][0] == key[row]   ? numbers & 0xffffu
+                    : table.keys[bucket][1] == key[row] ? numbers >> 16
+                                                        : kNoNumber;
+      bad |= number[row] == kNoNumber;
+    }
+    return !bad;
+  }
+};
+
 // Counts numbers in halves of words. What a word holds is exactly the sum of all that was added to it, modulo 2^32, so
 // a carry is known to the one lane that made it. The word then lacks 2^16 of the half that overflowed, which `counts`
 // receives at once, and the upper half has one too many after the lower one overflowed. `counts` are exact modulo 2^32
@@ -77,34 +126,23 @@ __device__ __forceinline__ void count_in_halves(const uint32_t (&number)[kRows],
   }
 }
 
-// Counts kRows rows of a warp's keys; kWhole: all these exist. False: one of them is no combination of the sample's
-// words.
-template <uint32_t kRows, bool kWhole, class U>
-__device__ __forceinline__ bool count_rows(const Arrays<U> &work, const FewBits<U> &few, const CounterShape &shape,
+// Counts kRows rows of a warp's keys; kWhole: all these exist. False: one of them has no number.
+template <uint32_t kRows, bool kWhole, class U, class Numbering>
+__device__ __forceinline__ bool count_rows(const Arrays<U> &work, const Numbering &numbering, const CounterShape &shape,
                                            uint32_t *counters, uint64_t first) {
   const uint64_t at = first + lane_id();
-  const U origin = few.origin;
   U key[kRows];
   bool counted[kRows];
 #pragma unroll
   for (uint32_t row = 0; row < kRows; ++row) {
     counted[row] = kWhole || at + row * 32 < work.n;
-    key[row] = counted[row] ? __ldcs(work.keys_in + at + row * 32) : work.codec.decode(origin);
+    key[row] = counted[row] ? __ldcs(work.keys_in + at + row * 32) : work.codec.decode(numbering.any_key());
   }
-  U foreign = 0;
 #pragma unroll
-  for (uint32_t row = 0; row < kRows; ++row) {
-    key[row] = work.codec.encode(key[row]);
-    foreign |= key[row] ^ origin;
-  }
+  for (uint32_t row = 0; row < kRows; ++row) key[row] = work.codec.encode(key[row]);
   uint32_t number[kRows];
-  number_keys(few, key, number);
-  bool bad = (foreign & ~few.varying) != 0;
-  if (few.varying != few.pivots) {  // bits that follow from others are looked up
-#pragma unroll
-    for (uint32_t row = 0; row < kRows; ++row) bad |= key[row] != key_of_number(few, number[row]);
-  }
-  if (__any_sync(kFullWarp, bad)) return false;
+  const bool known = numbering.number(key, number);
+  if (!__all_sync(kFullWarp, known)) return false;
   if (shape.halves) {
     count_in_halves(number, counted, counters, work.counts);
     return true;
@@ -117,14 +155,15 @@ __device__ __forceinline__ bool count_rows(const Arrays<U> &work, const FewBits<
 }
 
 // A group of a warp's keys; the last of all may be a part.
-template <class U>
-__device__ __forceinline__ bool count_group(const Arrays<U> &work, const FewBits<U> &few, const CounterShape &shape,
-                                            uint32_t *counters, uint64_t first) {
+template <class U, class Numbering>
+__device__ __forceinline__ bool count_group(const Arrays<U> &work, const Numbering &numbering,
+                                            const CounterShape &shape, uint32_t *counters, uint64_t first) {
   using Shape = GroupShape<sizeof(U)>;
-  if (first + Shape::kGroupItems <= work.n) return count_rows<Shape::kRows, true>(work, few, shape, counters, first);
+  if (first + Shape::kGroupItems <= work.n)
+    return count_rows<Shape::kRows, true>(work, numbering, shape, counters, first);
 #pragma unroll 1
   for (; first < work.n; first += 32)
-    if (!count_rows<1, false>(work, few, shape, counters, first)) return false;
+    if (!count_rows<1, false>(work, numbering, shape, counters, first)) return false;
   return true;
 }
 
@@ -147,10 +186,10 @@ __device__ __forceinline__ void add_counters(const CounterShape &shape, uint32_t
 
 // One block: exclusive sums of all counts. Every warp takes rows of 128; counts behind the last number are 0.
 template <class U>
-__device__ __forceinline__ void place_numbers(const Params<U> &params, Storage<U> &storage) {
+__device__ __forceinline__ void place_numbers(const Params<U> &params, Storage<U> &storage, uint32_t bits) {
   constexpr uint32_t kBitsOfOneRow = 12;
   static_assert(kWarps * 128 == 1u << kBitsOfOneRow, "a row of every warp");
-  const uint32_t bits = storage.few.count, rows = bits > kBitsOfOneRow ? 1u << (bits - kBitsOfOneRow) : 1;
+  const uint32_t rows = bits > kBitsOfOneRow ? 1u << (bits - kBitsOfOneRow) : 1;
   const uint32_t warp = threadIdx.x / 32, first = warp * rows * 32 + lane_id();
   const uint4 *counts = reinterpret_cast<const uint4 *>(params.work.counts);
   uint4 *bases = reinterpret_cast<uint4 *>(params.work.bases);
@@ -186,12 +225,12 @@ __device__ __forceinline__ uint4 four_words(U key) {
 
 // A warp's chunk of the output, counted from out - skew, where vectors begin at multiples of 16 bytes. The first and
 // the last vector may reach past the array.
-template <class U>
-__device__ __forceinline__ void fill_chunk(const Params<U> &params, const FewBits<U> &few, uint64_t skew,
+template <class U, class Numbering>
+__device__ __forceinline__ void fill_chunk(const Params<U> &params, const Numbering &numbering, uint64_t skew,
                                            uint32_t chunk) {
   constexpr uint32_t kPerVector = 16 / sizeof(U);
   const Arrays<U> &work = params.work;
-  const uint32_t *bases = work.bases, numbers = 1u << few.count;
+  const uint32_t *bases = work.bases, numbers = 1u << numbering.bits();
   const uint64_t end = work.n + skew;
   const uint64_t chunk_begin = uint64_t{chunk} * params.plan.chunk_items;
   const uint64_t chunk_end = min(chunk_begin + params.plan.chunk_items, end);
@@ -204,7 +243,7 @@ __device__ __forceinline__ void fill_chunk(const Params<U> &params, const FewBit
     uint32_t number = find_value(bases, low, high, first);
     uint64_t number_end = number + 1 < numbers ? bases[number + 1] : work.n;
     if (after - first == kPerVector && number_end >= after) {
-      *reinterpret_cast<uint4 *>(work.keys_out + first) = four_words(work.codec.decode(key_of_number(few, number)));
+      *reinterpret_cast<uint4 *>(work.keys_out + first) = four_words(work.codec.decode(numbering.key_of(number)));
       continue;
     }
     for (uint64_t place = first; place < after; ++place) {
@@ -212,34 +251,36 @@ __device__ __forceinline__ void fill_chunk(const Params<U> &params, const FewBit
         ++number;
         number_end = number + 1 < numbers ? bases[number + 1] : work.n;
       }
-      work.keys_out[place] = work.codec.decode(key_of_number(few, number));
+      work.keys_out[place] = work.codec.decode(numbering.key_of(number));
     }
   }
 }
 
-template <class U>
-__device__ __forceinline__ void fill_keys(const Params<U> &params, const FewBits<U> &few) {
+template <class U, class Numbering>
+__device__ __forceinline__ void fill_keys(const Params<U> &params, const Numbering &numbering) {
   const uint64_t skew = reinterpret_cast<uint64_t>(params.work.keys_out) % 16 / sizeof(U);
   const uint32_t chunk_items = params.plan.chunk_items;
   const auto chunks = static_cast<uint32_t>((params.work.n + skew + chunk_items - 1) / chunk_items);
   for_each_chunk(&params.state->second_tickets.word, chunks, [&](uint32_t chunk) {
-    fill_chunk(params, few, skew, chunk);
+    fill_chunk(params, numbering, skew, chunk);
     return true;
   });
 }
 
 // Counts what is left. Returns how many chunks passed.
-template <class U>
+template <class U, class Numbering>
 __device__ __forceinline__ uint32_t count_chunks(const Params<U> &params, Storage<U> &storage,
-                                                 const CounterShape &shape, uint32_t *counters) {
-  for (uint32_t i = threadIdx.x; i < 1u << params.plan.counter_bits; i += kThreads) counters[i] = 0;
+                                                 const Numbering &numbering, const CounterShape &shape,
+                                                 uint32_t *counters) {
+  const uint32_t counter_bits = shape.halves ? params.plan.counter_bits : numbering.bits() + shape.copy_bits;
+  for (uint32_t i = threadIdx.x; i < 1u << counter_bits; i += kThreads) counters[i] = 0;
   if (threadIdx.x == 0) storage.chunks = 0;
   __syncthreads();
   const uint32_t passed = for_each_chunk(&params.state->tickets.word, params.plan.chunks, [&](uint32_t chunk) {
     const uint64_t begin = uint64_t{chunk} * params.plan.chunk_items;
     const uint64_t end = min(begin + params.plan.chunk_items, params.work.n);
     for (uint64_t first = begin; first < end; first += GroupShape<sizeof(U)>::kGroupItems)
-      if (!count_group(params.work, storage.few, shape, counters, first)) {
+      if (!count_group(params.work, numbering, shape, counters, first)) {
         if (lane_id() == 0) fail(params.state);
         return false;
       }
@@ -250,20 +291,22 @@ __device__ __forceinline__ uint32_t count_chunks(const Params<U> &params, Storag
   return storage.chunks;
 }
 
-template <class U>
-__device__ __forceinline__ void sort_few_bits(const Params<U> &params, Storage<U> &storage, uint32_t *counters) {
-  const CounterShape shape(storage.few.count, params.plan.counter_bits);
-  const uint32_t chunks = count_chunks(params, storage, shape, counters);
+// Keys that a numbering knows, as far as the sample tells.
+template <class U, class Numbering>
+__device__ __forceinline__ void sort_numbered(const Params<U> &params, Storage<U> &storage, const Numbering &numbering,
+                                              uint32_t *counters) {
+  const CounterShape shape(numbering.bits(), params.plan.counter_bits);
+  const uint32_t chunks = count_chunks(params, storage, numbering, shape, counters);
   // A block that came too late for a chunk may have sampled keys that others had begun to write.
   if (chunks == 0) return;
-  add_counters(shape, storage.few.count, counters, params.work.counts);
+  add_counters(shape, numbering.bits(), counters, params.work.counts);
   if (arrive_with_chunks(params.state, chunks, params.plan.chunks)) {
-    place_numbers(params, storage);
+    place_numbers(params, storage, numbering.bits());
     announce_ready(params.state);
   } else if (!wait_for_verdict(params.state)) {
     return;
   }
-  fill_keys(params, storage.few);
+  fill_keys(params, numbering);
 }
 
 }  // namespace gsort_internal::sort::fast_path

@@ -39,12 +39,15 @@ __global__ void __launch_bounds__(kThreads, 1) fast_path_kernel(const __grid_con
   __shared__ Storage<U> storage;
   const bool strict = params.work.values_out != nullptr;
   allow_next_kernel();
-  const Pattern kind = find_pattern(params, storage, strict);
+  const Pattern kind = find_pattern(params, storage, counters, strict);
   wait_for_kernel_before();  // it clears the state; also where there is nothing to do, for others wait for this one
                              // only
   if (kind == Pattern::kNone || !claim_pattern(params.state, kind)) return;
   if (kind == Pattern::kFewBits) {
-    sort_few_bits(params, storage, counters);
+    sort_numbered(params, storage, BitsNumbering<U>{storage.few}, counters);
+  } else if (kind == Pattern::kFewValues) {
+    const ValuesNumbering<U> numbering = {value_table<U>(counters), storage.values, storage.multiplier};
+    sort_numbered(params, storage, numbering, counters);
   } else {
     sort_ordered(params, storage, kind == Pattern::kDescending, strict);
   }

@@ -22,6 +22,13 @@ constexpr uint32_t kCounterBitsMax = 15;
 // Up to 2^5 copies of a counter, so that lanes with equal keys do not wait for each other.
 constexpr uint32_t kCopyBitsMax = 5;
 
+// Keys of up to so many values, wherever they lie, are counted by value. They are named by a larger sample, which is
+// drawn where the first one has so few different keys; of 2^8 values it misses one in 10^5 times.
+constexpr uint32_t kValuesMax = 512, kValueSamples = 4096, kSamplesOfFewValues = 352;
+constexpr uint32_t kValuesSlotBits = 11, kValuesSlots = 1u << kValuesSlotBits;
+// Of their counters, with all copies; the rest of the counters' memory holds a table of the values.
+constexpr uint32_t kValueCounterBits = 14;
+
 // A warp takes rows of 32 keys, as many as make 2 KB.
 template <uint32_t KeyBytes>
 struct GroupShape {

@@ -1,54 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a sample says about the keys: ascending, descending, or combinations of few bits. All keys are held against it
-// afterwards, so a sample that misleads costs time only.
+// What a sample says about the keys: ascending, descending, combinations of few bits, or few values. All keys are held
+// against it afterwards, so a sample that misleads costs time only.
 #ifndef GSORT_CUDA_SORT_FAST_PATH_SAMPLE_CUH_
 #define GSORT_CUDA_SORT_FAST_PATH_SAMPLE_CUH_
 
 #include <cstdint>
 
-#include "cuda/sort/fast_path/state.cuh"
+#include "cuda/sort/fast_path/storage.cuh"
+#include "cuda/sort/fast_path/values.cuh"
 
 namespace gsort_internal::sort::fast_path {
-
-enum class Pattern : uint32_t { kNone, kAscending, kDescending, kFewBits };
-
-// Keys that are `origin` with some of up to 16 words xor-ed to it. Every word's leading bit (pivot) is clear in origin
-// and in all other words, so two keys compare as their pivots do: the first bit in which they differ leads their
-// difference, which is a combination of words too. Two values are one word, however many bits they differ in; keys that
-// differ in 16 bits are 16 words of one bit.
-template <class U>
-struct FewBits {
-  uint32_t count;     // of words
-  U words[kBitsMax];  // ascending
-  U origin;
-  U pivots;   // their mask
-  U varying;  // all bits of all words
-  // The number of a key is its pivots brought together in order. Where they are neighbours a shift does it; otherwise
-  // step s moves those that have an odd distance to go, counted in 2^s, which are moves[s].
-  bool neighbours;
-  uint32_t shift;
-  U moves[sizeof(U) == 8 ? 6 : 5];
-  // The key of a number is low[number & 255] ^ high[number >> 8]; bit k of a number says whether word k is in the key.
-  U low[256], high[256];
-};
-
-template <class U>
-struct Storage {
-  U sample[kSamples];
-  FewBits<U> few;
-  unsigned long long varying;
-  uint32_t picked, chunks;
-  uint32_t warp_sums[kWarps];
-};
-static_assert(sizeof(Storage<uint64_t>) + 1024 <= kStaticBytes, "the plan counts with this size");
-
-// Each sampled key comes from its own equal part of the keys, at a hashed place, so that no period of the data meets
-// the sample's.
-__device__ __forceinline__ uint64_t sample_place(uint32_t i, uint64_t n) {
-  const uint64_t part = n / kSamples;
-  const uint32_t most = part < UINT32_MAX ? static_cast<uint32_t>(part) : UINT32_MAX;
-  return i * part + __umulhi(i * 0x9e3779b9u + 0x7f4a7c15u, most);
-}
 
 template <class U>
 __device__ __forceinline__ uint32_t count_bits(U word) {
@@ -153,17 +114,41 @@ __device__ __forceinline__ void finish_words(Storage<U> &storage) {
   __syncthreads();
 }
 
-// Reads the sample; the same for every block that runs while the keys are as the caller gave them. All threads.
+// Whether the sample is of combinations of few bits. `key` is this thread's of the sample, if it has one. All threads.
 template <class U>
-__device__ __forceinline__ Pattern find_pattern(const Params<U> &params, Storage<U> &storage, bool strict) {
+__device__ __forceinline__ bool find_few_bits(const Params<U> &params, Storage<U> &storage, bool samples, U key) {
+  const U difference = samples ? key ^ storage.sample[0] : U{0};
+  U varying = difference;
+#pragma unroll
+  for (uint32_t distance = 16; distance != 0; distance /= 2) varying |= __shfl_xor_sync(kFullWarp, varying, distance);
+  if (samples && lane_id() == 0) atomicOr(&storage.varying, static_cast<unsigned long long>(varying));
+  // The first sampled key is met again in keys of few values, and hardly ever in others.
+  const int met = __syncthreads_count(samples && difference == 0);
+  varying = static_cast<U>(storage.varying);
+  if (met >= static_cast<int>(kSamples / 64)) {
+    if (!eliminate(storage, difference)) return false;
+  } else {
+    if (count_bits(varying) > kBitsMax) return false;
+    take_single_bits(storage.few, varying);
+  }
+  __syncthreads();
+  if (storage.few.count > params.plan.counter_bits + 1) return false;
+  finish_words(storage);
+  return true;
+}
+
+// Reads the sample; the same for every block that runs while the keys are as the caller gave them. `counters` are the
+// block's, not in use yet. All threads.
+template <class U>
+__device__ __forceinline__ Pattern find_pattern(const Params<U> &params, Storage<U> &storage, uint32_t *counters,
+                                                bool strict) {
   const Arrays<U> &work = params.work;
   const uint32_t thread = threadIdx.x;
   const bool samples = thread < kSamples;
-  U key = 0, difference = 0;
+  U key = 0;
   if (thread == 0) storage.varying = 0;
   if (samples) {
-    key = work.codec.encode(work.keys_in[sample_place(thread, work.n)]);
-    difference = key ^ work.codec.encode(work.keys_in[sample_place(0, work.n)]);
+    key = work.codec.encode(work.keys_in[sample_place(thread, kSamples, work.n)]);
     storage.sample[thread] = key;
   }
   __syncthreads();
@@ -173,24 +158,8 @@ __device__ __forceinline__ Pattern find_pattern(const Params<U> &params, Storage
   if (!__syncthreads_or(next > key || (strict && !last && next == key)))
     return params.reversible ? Pattern::kDescending : Pattern::kNone;
   if (params.plan.counter_bits == 0) return Pattern::kNone;
-
-  U varying = difference;
-#pragma unroll
-  for (uint32_t distance = 16; distance != 0; distance /= 2) varying |= __shfl_xor_sync(kFullWarp, varying, distance);
-  if (samples && lane_id() == 0) atomicOr(&storage.varying, static_cast<unsigned long long>(varying));
-  // The first sampled key is met again in keys of few values, and hardly ever in others.
-  const int met = __syncthreads_count(samples && difference == 0);
-  varying = static_cast<U>(storage.varying);
-  if (met >= static_cast<int>(kSamples / 64)) {
-    if (!eliminate(storage, difference)) return Pattern::kNone;
-  } else {
-    if (count_bits(varying) > kBitsMax) return Pattern::kNone;
-    take_single_bits(storage.few, varying);
-  }
-  __syncthreads();
-  if (storage.few.count > params.plan.counter_bits + 1) return Pattern::kNone;
-  finish_words(storage);
-  return Pattern::kFewBits;
+  if (find_few_bits(params, storage, samples, key)) return Pattern::kFewBits;
+  return find_few_values(params, storage, counters, samples, key) ? Pattern::kFewValues : Pattern::kNone;
 }
 
 }  // namespace gsort_internal::sort::fast_path
