@@ -36,8 +36,9 @@ TEST(MergePlan, TilesAndGroupsCoverTheOutputAndNoneIsEmpty) {
         const Plan plan = make_plan(merge_of(t, n / 3, n - n / 3), kDevice);
         EXPECT_GE(plan.tiles * tile, n);
         EXPECT_LT((plan.tiles - 1) * tile, n);
-        EXPECT_GE(plan.groups * Tuning::kWarps, plan.tiles);
-        EXPECT_LT((plan.groups - 1) * Tuning::kWarps, plan.tiles);
+        const uint64_t each = plan.way == Algorithm::kRing ? Tuning::kRingTiles : Tuning::kWarps;
+        EXPECT_GE(plan.groups * each, plan.tiles);
+        EXPECT_LT((plan.groups - 1) * each, plan.tiles);
       }
   }
 }
@@ -45,7 +46,7 @@ TEST(MergePlan, TilesAndGroupsCoverTheOutputAndNoneIsEmpty) {
 TEST(MergePlan, EveryWarpHasATileAndFewOfThemInOneKernel) {
   bool seen[2] = {};
   for (const uint32_t multiprocessors : {1u, 20u, 132u}) {
-    const DeviceFacts device = {90, multiprocessors, 232448};
+    const DeviceFacts device = {89, multiprocessors, 101376};
     for (uint64_t tiles : plan_sizes()) {
       if (tiles == 0 || tiles > uint64_t{1} << 33) continue;  // no device holds more
       const Plan plan = make_plan(merge_of(GSORT_F32, tiles * tile_keys(4), 0), device);
@@ -65,6 +66,34 @@ TEST(MergePlan, EveryWarpHasATileAndFewOfThemInOneKernel) {
     }
   }
   EXPECT_TRUE(seen[0] && seen[1]);
+}
+
+// Where the device has bulk copies and the shared memory; narrow keys do not gain.
+TEST(MergePlan, ManyTilesStayInARingWhereItFits) {
+  const uint64_t n = uint64_t{1} << 26;
+  for (const gsort_dtype t : kPlanTypes) {
+    const uint32_t key_bytes = dtype_bytes(t);
+    for (const DeviceFacts &device :
+         {kDevice, DeviceFacts{100, 148, 232448}, DeviceFacts{120, 170, 101376}, DeviceFacts{80, 108, 166912}}) {
+      const Plan plan = make_plan(merge_of(t, n, n + 1), device);
+      const bool ring = key_bytes >= 4 && (device.compute_capability == 90 || device.compute_capability == 100);
+      ASSERT_EQ(ring ? Algorithm::kRing : Algorithm::kGroups, plan.way);
+      if (!ring) continue;
+      EXPECT_EQ(device.multiprocessors, plan.blocks);
+      EXPECT_EQ(Tuning::kRingWarps, plan.warps);
+      EXPECT_GE(plan.shared_bytes, Tuning::kRingPlaces * Tuning::kRingTiles * tile_keys(key_bytes) * key_bytes);
+      EXPECT_LT(plan.shared_bytes, device.shared_bytes_block_max);
+    }
+  }
+  const DeviceFacts one = {90, 1, 232448};
+  EXPECT_EQ(Algorithm::kFew, make_plan(merge_of(GSORT_F64, 32 * tile_keys(8), 0), one).way);
+  const Plan least = make_plan(merge_of(GSORT_F64, 65 * tile_keys(8), 0), one);
+  EXPECT_EQ(Algorithm::kRing, least.way);
+  EXPECT_EQ(1u, least.blocks);
+  EXPECT_EQ(9u, least.groups);
+}
+
+TEST(MergePlan, SmallMergesSpreadOverTheMultiprocessors) {
   const Plan few = make_plan(merge_of(GSORT_U32, 1 << 15, 1 << 15), kDevice);
   EXPECT_EQ(Algorithm::kFew, few.way);
   EXPECT_EQ(1u, few.warps);
@@ -76,7 +105,7 @@ TEST(MergePlan, WorkspaceHoldsCountersVerdictAndBorders) {
     for (const uint64_t n : plan_sizes()) {
       const Plan plan = make_plan(merge_of(t, n, n / 3), kLeastDevice);
       expect_apart({{"counters", plan.counters, kCountersBytes},
-                    {"verdict", plan.verdict, 4},
+                    {"between", plan.between, kBetweenBytes},
                     {"borders", plan.borders, (plan.groups + 1) * 8}},
                    plan.workspace_bytes, 8);
       EXPECT_EQ(plan.workspace_bytes, make_plan(merge_of(t, n, n / 3), kDevice).workspace_bytes);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What both kinds of merge do about inputs that are not sorted, which must not harm: searches stay inside both arrays
+// What all kinds of merge do about inputs that are not sorted, which must not harm: searches stay inside both arrays
 // whatever they hold, and a tile's network loses no key. What remains is that the parts of two neighbours might not fit
-// together. Both find the border between them by the same search, so it is enough that somebody looks at each part.
+// together. All find the border between them by the same search, so it is enough that somebody looks at each part.
 #ifndef GSORT_CUDA_MERGE_BORDERS_CUH_
 #define GSORT_CUDA_MERGE_BORDERS_CUH_
 
@@ -9,6 +9,7 @@
 
 #include "core/key_bits.h"
 #include "cuda/merge/plan.h"
+#include "cuda/merge/split.cuh"
 #include "cuda/primitive/last_block.cuh"
 
 namespace gsort_internal::merge {
@@ -20,6 +21,13 @@ struct Counters {
 };
 static_assert(sizeof(Counters) <= kCountersBytes, "the plan leaves them room");
 
+// What the kernel that finds the borders of groups leaves the one that merges.
+struct Between {
+  uint32_t unsorted;  // not zero if some group's borders do not fit together
+  uint32_t taken;     // groups that a block has taken
+};
+static_assert(sizeof(Between) <= kBetweenBytes, "the plan leaves it room");
+
 template <class U>
 struct Arguments {
   const U *a;
@@ -30,10 +38,11 @@ struct Arguments {
   uint64_t tiles, groups;
   Counters *counters;  // not looked at by a grid of one block
   // Of merges in groups.
-  uint32_t *verdict;
+  Between *between;
   uint64_t *borders;
 
   __device__ __forceinline__ uint64_t total() const { return a_n + b_n; }
+  __device__ __forceinline__ Parts<U, uint64_t> whole() const { return {a, b, a_n, b_n}; }
 };
 
 // What a block of the grid finds at its end.
@@ -56,6 +65,13 @@ __device__ __forceinline__ End end_of_block(bool fits, Counters *counters) {
     *counters = {0, 0};
   }
   return __syncthreads_or(any) != 0 ? End::kUnsorted : End::kFits;
+}
+
+// Every key of both inputs, in no order, by threads that each copy the `first` and every `step`th behind it.
+template <class U>
+__device__ __forceinline__ void copy_inputs(const Arguments<U> &args, uint64_t first, uint64_t step) {
+  for (uint64_t i = first; i < args.a_n; i += step) args.out[i] = args.a[i];
+  for (uint64_t i = first; i < args.b_n; i += step) args.out[args.a_n + i] = args.b[i];
 }
 
 }  // namespace gsort_internal::merge

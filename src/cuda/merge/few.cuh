@@ -51,7 +51,7 @@ __device__ __forceinline__ bool find_part(const Arguments<U> &args, WarpPart<U> 
   const uint32_t warps = blockDim.x / 32, own = threadIdx.x / 32;
   const uint64_t warp = uint64_t{blockIdx.x} * warps + own, all = uint64_t{gridDim.x} * warps;
   const uint64_t begin = first_key(args, warp, all), end = first_key(args, warp + 1, all);
-  const Parts<U, uint64_t> whole = {args.a, args.b, args.a_n, args.b_n};
+  const Parts<U, uint64_t> whole = args.whole();
   borders[own] = split_by_warp(whole, begin, args.codec);
   if (own == warps - 1) borders[warps] = split_by_warp(whole, end, args.codec);
   __syncthreads();
@@ -74,13 +74,6 @@ __device__ __forceinline__ void merge_part(WarpPart<U> part, const Room<U> &room
   }
 }
 
-// The whole block: every key of both inputs, in no order.
-template <class U>
-__device__ __forceinline__ void copy_inputs(const Arguments<U> &args) {
-  for (uint64_t i = threadIdx.x; i < args.a_n; i += blockDim.x) args.out[i] = args.a[i];
-  for (uint64_t i = threadIdx.x; i < args.b_n; i += blockDim.x) args.out[args.a_n + i] = args.b[i];
-}
-
 template <class U>
 __global__ void __launch_bounds__(Tuning::kFewWarps * 32, Tuning::kFewBlocksPerMultiprocessor)
     merge_few_kernel(const Arguments<U> args) {
@@ -89,7 +82,7 @@ __global__ void __launch_bounds__(Tuning::kFewWarps * 32, Tuning::kFewBlocksPerM
   WarpPart<U> part;
   const bool fits = find_part(args, part);
   if (fits) merge_part(part, Room<U>{own}, args.codec);
-  if (end_of_block(fits, args.counters) == End::kUnsorted) copy_inputs(args);
+  if (end_of_block(fits, args.counters) == End::kUnsorted) copy_inputs(args, threadIdx.x, blockDim.x);
 }
 
 }  // namespace gsort_internal::merge

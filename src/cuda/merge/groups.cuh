@@ -18,35 +18,49 @@
 
 namespace gsort_internal::merge {
 
-// Blocks overlap by one border, so that each can check its own against the next.
+// What the borders from `begin` to `end` of the merged order lie in: if there are many, that stretch, whose ends two
+// warps find, so that the others look at few places each, and near to each other. All threads of the block.
 template <class U>
+__device__ __forceinline__ Stretch block_stretch(const Arguments<U> &args, uint64_t begin, uint64_t end) {
+  __shared__ uint64_t ends[2];
+  const Stretch whole = {0, args.total(), 0, args.a_n};
+  if (args.groups <= Tuning::kNearGroups) return whole;
+  const uint32_t warp = threadIdx.x / 32;
+  if (warp < 2) ends[warp] = split_by_team<32>(args.whole(), warp == 0 ? begin : end, whole, args.codec);
+  __syncthreads();
+  return {begin, end, ends[0], ends[1]};
+}
+
+// Blocks overlap by one border, so that each can check its own against the next.
+template <class U, uint32_t kGroup>
 __global__ void __launch_bounds__(Tuning::kPartitionThreads) merge_partition_kernel(const Arguments<U> args) {
-  constexpr uint32_t kThreads = Tuning::kPartitionThreads;
-  constexpr uint64_t kGroup = Tile<sizeof(U)>::kGroupKeys;
-  __shared__ uint64_t borders[kThreads];
+  constexpr uint32_t kLanes = Tuning::kPartitionLanes, kBorders = Tuning::kPartitionBorders;
+  __shared__ uint64_t borders[kBorders];
   allow_next_kernel();
-  const uint64_t border = blockIdx.x * uint64_t{kThreads - 1} + threadIdx.x;
-  const uint64_t diagonal = min(border * kGroup, args.total());
-  if (border <= args.groups) {
-    borders[threadIdx.x] =
-        split_by_thread(Parts<U, uint64_t>{args.a, args.b, args.a_n, args.b_n}, diagonal, args.codec);
-    args.borders[border] = borders[threadIdx.x];
+  const uint64_t first = blockIdx.x * uint64_t{kBorders - 1}, border = first + threadIdx.x / kLanes;
+  const auto diagonal_of = [&](uint64_t of_border) { return min(of_border * kGroup, args.total()); };
+  const Stretch stretch = block_stretch(args, diagonal_of(first), diagonal_of(first + kBorders - 1));
+  if (border <= args.groups && stretch.fits()) {
+    const uint64_t split = split_by_team<kLanes>(args.whole(), diagonal_of(border), stretch, args.codec);
+    borders[threadIdx.x / kLanes] = split;
+    args.borders[border] = split;
   }
   __syncthreads();
-  bool fits = true;
-  if (border < args.groups && threadIdx.x != kThreads - 1) {
+  bool fits = stretch.fits();
+  const uint64_t group = first + threadIdx.x;
+  if (fits && threadIdx.x < kBorders - 1 && group < args.groups) {
     const uint64_t own = borders[threadIdx.x], next = borders[threadIdx.x + 1];
-    fits = next >= own && next - own <= min(args.total() - diagonal, kGroup);
+    fits = next >= own && next - own <= diagonal_of(group + 1) - diagonal_of(group);
   }
-  const End end = end_of_block(fits, args.counters);
-  if (end != End::kNotLast && threadIdx.x == 0) *args.verdict = end == End::kUnsorted ? 1 : 0;
+  const End found = end_of_block(fits, args.counters);
+  if (found != End::kNotLast && threadIdx.x == 0) *args.between = {found == End::kUnsorted ? 1u : 0u, 0};
 }
 
 // The parts of both inputs that a group is made of; if they were not sorted those of a copy.
 template <class U>
 __device__ __forceinline__ Parts<U, uint32_t> group_parts(const Arguments<U> &args, uint64_t begin, uint32_t count) {
   uint64_t a_begin = args.borders[blockIdx.x], a_end = args.borders[blockIdx.x + 1];
-  if (*args.verdict != 0) {
+  if (args.between->unsorted != 0) {
     a_begin = min(begin, args.a_n);
     a_end = min(begin + count, args.a_n);
   }

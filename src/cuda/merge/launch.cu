@@ -7,6 +7,7 @@
 #include "cuda/merge/groups.cuh"
 #include "cuda/merge/launch.h"
 #include "cuda/merge/plan.h"
+#include "cuda/merge/ring.cuh"
 
 namespace gsort_internal::merge {
 namespace {
@@ -16,7 +17,8 @@ static_assert(kCountersBytes <= kStandingBytes, "the engine leaves them room");
 // `own`: room in the workspace, used where there is no standing memory.
 Counters *zero_counters(const LaunchContext &context, const Plan &plan, void *own) {
   if (context.standing != nullptr) return static_cast<Counters *>(context.standing);
-  if (plan.blocks > 1) cuda_check(cudaMemsetAsync(own, 0, sizeof(Counters), context.stream), "cudaMemsetAsync");
+  if (plan.way != Algorithm::kFew || plan.blocks > 1)
+    cuda_check(cudaMemsetAsync(own, 0, sizeof(Counters), context.stream), "cudaMemsetAsync");
   return static_cast<Counters *>(own);
 }
 
@@ -31,15 +33,24 @@ void launch_width(const LaunchContext &context, const Request &request, const Pl
                                plan.tiles,
                                plan.groups,
                                zero_counters(context, plan, memory + plan.counters),
-                               reinterpret_cast<uint32_t *>(memory + plan.verdict),
+                               reinterpret_cast<Between *>(memory + plan.between),
                                reinterpret_cast<uint64_t *>(memory + plan.borders)};
   LaunchChain chain{context, true};
   const uint32_t threads = plan.warps * 32;
   if (plan.way == Algorithm::kFew)
     return chain(merge_few_kernel<U>, "merge_few_kernel", plan.blocks, threads, plan.shared_bytes, arguments);
-  const uint64_t blocks = parts_of(plan.groups + 1, Tuning::kPartitionThreads - 1);
-  chain(merge_partition_kernel<U>, "merge_partition_kernel", static_cast<uint32_t>(blocks), Tuning::kPartitionThreads,
-        0, arguments);
+  const auto partition = [&](auto kernel) {
+    const uint64_t blocks = parts_of(plan.groups + 1, Tuning::kPartitionBorders - 1);
+    chain(kernel, "merge_partition_kernel", static_cast<uint32_t>(blocks), Tuning::kPartitionThreads, 0, arguments);
+  };
+  if constexpr (sizeof(U) >= Tuning::kRingKeyBytes) {
+    if (plan.way == Algorithm::kRing) {
+      partition(merge_partition_kernel<U, Tile<sizeof(U)>::kRingKeys>);
+      return chain(merge_ring_kernel<U>, "merge_ring_kernel", plan.blocks, Tuning::kRingThreads, plan.shared_bytes,
+                   arguments);
+    }
+  }
+  partition(merge_partition_kernel<U, Tile<sizeof(U)>::kGroupKeys>);
   chain(merge_kernel<U>, "merge_kernel", plan.blocks, threads, plan.shared_bytes, arguments);
 }
 

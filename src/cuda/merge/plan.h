@@ -16,12 +16,24 @@ struct Tuning {
   static constexpr uint32_t kWarps = 4;
   static constexpr uint32_t kThreads = kWarps * 32;
   static constexpr uint32_t kBlocksPerMultiprocessor = 8;
-  static constexpr uint32_t kPartitionThreads = 128;
+  // Lanes that find a border together, and borders of a block; groups that blocks find without their ends before.
+  static constexpr uint32_t kPartitionThreads = 512;
+  static constexpr uint32_t kPartitionLanes = 4;
+  static constexpr uint32_t kPartitionBorders = kPartitionThreads / kPartitionLanes;
+  static constexpr uint32_t kNearGroups = 4096;
+  // Blocks that stay: warps that merge, beside one that fetches; tiles of a group; groups in a block's shared memory.
+  // More tiles make fewer borders to find, more groups more bytes on their way.
+  static constexpr uint32_t kRingWarps = 16;
+  static constexpr uint32_t kRingThreads = (kRingWarps + 1) * 32;
+  static constexpr uint32_t kRingTiles = 8;
+  static constexpr uint32_t kRingPlaces = 4;
+  static constexpr uint32_t kRingKeyBytes = 4;  // narrower keys are merged in small groups everywhere
   // Few tiles: warps find their parts themselves, in one launch. More tiles a warp than this, and the searches, and the
   // places in memory where all warps are at a time, cost more than a launch.
   static constexpr uint32_t kFewWarps = 8;  // of a block, at most
   static constexpr uint32_t kFewBlocksPerMultiprocessor = 2;
   static constexpr uint32_t kFewTilesEach = 4;
+  static constexpr uint32_t kFewTilesEachBesideRing = 2;
 };
 
 template <uint32_t KeyBytes>
@@ -37,33 +49,40 @@ struct Tile {
   static constexpr uint32_t kGroupBytes = Tuning::kWarps * kRoomBytes;
   static_assert(kGroupKeys * KeyBytes + 64 <= kGroupBytes && Tuning::kFewWarps * kRoomBytes <= 48 * 1024,
                 "a group, and the rooms of few tiles, fit every device");
+  // In a ring parts keep their place within 128 bytes, and come with the whole of the vectors that they lie in.
+  static constexpr uint32_t kRingKeys = Tuning::kRingTiles * kKeys;
+  static constexpr uint32_t kRingPlaceBytes = kRingKeys * KeyBytes + 4 * 128;
+  static constexpr uint32_t kRingBytes = Tuning::kRingPlaces * kRingPlaceBytes + Tuning::kRingWarps * kRoomBytes;
 };
 
 constexpr uint32_t tile_keys(uint32_t key_bytes) { return key_bytes == 8 ? Tile<8>::kKeys : Tile<4>::kKeys; }
 constexpr uint32_t group_keys(uint32_t key_bytes) { return tile_keys(key_bytes) * Tuning::kWarps; }
 constexpr uint32_t room_bytes(uint32_t key_bytes) { return key_bytes == 8 ? Tile<8>::kRoomBytes : Tile<4>::kRoomBytes; }
+constexpr uint32_t ring_bytes(uint32_t key_bytes) { return key_bytes == 8 ? Tile<8>::kRingBytes : Tile<4>::kRingBytes; }
 static_assert(tile_keys(1) == Tile<1>::kKeys && tile_keys(2) == Tile<2>::kKeys, "one rule");
 static_assert(room_bytes(1) == Tile<1>::kRoomBytes && room_bytes(2) == Tile<2>::kRoomBytes, "one rule");
 
 enum class Algorithm : uint32_t {
   kFew,     // one kernel: every warp finds its part of whole tiles
-  kGroups,  // one kernel finds the borders of groups of tiles, another one merges
+  kGroups,  // one kernel finds the borders of groups of tiles, another one merges, a block a group
+  kRing,    // the same by blocks that stay, with groups in a ring
 };
 
 struct Plan {
   Algorithm way;
   uint64_t tiles;
   uint64_t groups;
-  uint32_t blocks, warps;  // of the kernel that merges
+  uint32_t blocks, warps;  // of the kernel that merges; of warps those that do
   uint32_t shared_bytes;   // dynamic
   // Slices of the workspace.
   uint64_t counters;  // used where the engine has no standing memory for it
-  uint64_t verdict;   // whether inputs turned out not to be sorted
+  uint64_t between;   // what one kernel leaves the next
   uint64_t borders;   // keys of `a` before each group, and in all
   uint64_t workspace_bytes;
 };
 
 constexpr uint64_t kCountersBytes = 8;
+constexpr uint64_t kBetweenBytes = 8;
 
 constexpr uint64_t parts_of(uint64_t total, uint32_t each) { return total / each + (total % each != 0 ? 1 : 0); }
 

@@ -54,38 +54,78 @@ __device__ __forceinline__ Index split_by_warp(const Parts<U, Index> &parts, Ind
   return answers.low;
 }
 
-// By a thread, which looks at three places at once: first around the answer there would be if the keys of both were
-// spread alike, then at the quarters of what is left.
+// Where a tile's keys of `a` begin and end.
+struct TileEnds {
+  uint32_t begin, end;
+};
+
+// Both ends at once, by a warp whose halves look at 16 places each.
 template <class U>
-__device__ __forceinline__ uint64_t split_by_thread(const Parts<U, uint64_t> &parts, uint64_t diagonal,
+__device__ __forceinline__ TileEnds split_by_halves(const Parts<U, uint32_t> &parts, uint32_t begin, uint32_t end,
                                                     const KeyCodec<U> &codec) {
-  constexpr uint32_t kProbes = 3;
-  Answers<uint64_t> answers(parts, diagonal);
-  const double share = static_cast<double>(parts.a_n) / static_cast<double>(parts.a_n + parts.b_n);
-  const uint64_t guess = static_cast<uint64_t>(share * static_cast<double>(diagonal));
-  // Of random keys nearly all answers lie so near.
-  uint64_t step = static_cast<uint64_t>(2 * sqrt(static_cast<double>(diagonal))) + 1;
-  uint64_t first = guess > answers.low + step ? guess - step : answers.low;
-  while (answers.open()) {
-    U a[kProbes], b[kProbes];  // all loads before the first is looked at
-#pragma unroll
-    for (uint32_t i = 0; i < kProbes; ++i) {
-      const uint64_t probe = min(first + i * step, answers.high - 1);
-      a[i] = parts.a[probe];
-      b[i] = parts.b[diagonal - 1 - probe];
-    }
-    uint32_t past = 0;
-#pragma unroll
-    for (uint32_t i = 0; i < kProbes; ++i) {
-      const bool there = first + i * step < answers.high;
-      if (past == i && there && codec.encode(a[i]) <= codec.encode(b[i])) ++past;
-    }
-    if (past < kProbes) answers.high = min(first + past * step, answers.high);
-    if (past > 0) answers.low = min(first + (past - 1) * step + 1, answers.high);
-    step = (answers.high - answers.low) / (kProbes + 1) + 1;
-    first = answers.low + step - 1;
+  constexpr uint32_t kProbes = 16;
+  const uint32_t half = lane_id() / kProbes * kProbes, diagonal = half != 0 ? end : begin;
+  Answers<uint32_t> answers(parts, diagonal);
+  while (__any_sync(kFullWarp, answers.open())) {
+    const uint32_t step = (answers.high - answers.low) / (kProbes + 1) + 1;
+    const uint32_t probe = answers.low + (lane_id() % kProbes + 1) * step - 1;
+    bool past = false;
+    if (probe < answers.high) past = codec.encode(parts.a[probe]) <= codec.encode(parts.b[diagonal - 1 - probe]);
+    // Of sorted keys those that are past come first.
+    answers.narrow(__popc(__ballot_sync(kFullWarp, past) >> half & 0xffff), step);
   }
-  return answers.low;
+  return {__shfl_sync(kFullWarp, answers.low, 0), __shfl_sync(kFullWarp, answers.low, kProbes)};
+}
+
+// A stretch of the merged order: the keys of `a` before its begin and its end.
+struct Stretch {
+  uint64_t begin, end;
+  uint64_t a_begin, a_end;
+
+  // False if the inputs were not sorted and its ends do not fit together.
+  __device__ __forceinline__ bool fits() const { return a_begin <= a_end && a_end - a_begin <= end - begin; }
+  // What its ends leave of the answers at a diagonal between them.
+  __device__ __forceinline__ uint64_t low(uint64_t diagonal) const {
+    return a_end > a_begin + (end - diagonal) ? a_end - (end - diagonal) : a_begin;
+  }
+  __device__ __forceinline__ uint64_t high(uint64_t diagonal) const { return min(a_end, a_begin + (diagonal - begin)); }
+  // The answer if the keys of both were spread alike.
+  __device__ __forceinline__ uint64_t guess(uint64_t diagonal) const {
+    const double share = static_cast<double>(a_end - a_begin) / static_cast<double>(end - begin);
+    return a_begin + static_cast<uint64_t>(share * static_cast<double>(diagonal - begin));
+  }
+  // Of random keys nearly all answers lie so near to that.
+  __device__ __forceinline__ uint64_t reach(uint64_t diagonal) const {
+    const uint64_t nearest = min(diagonal - begin, end - diagonal);
+    return static_cast<uint64_t>(1.5f * sqrtf(static_cast<float>(nearest))) + kLeastReach;
+  }
+
+ private:
+  static constexpr uint64_t kLeastReach = 8;
+};
+
+// Within a stretch whose ends fit together, by a team of lanes of a warp, each of which looks at a place: first around
+// the guess, then evenly over what is left. In all lanes of the team.
+template <uint32_t kLanes, class U>
+__device__ __forceinline__ uint64_t split_by_team(const Parts<U, uint64_t> &parts, uint64_t diagonal,
+                                                  const Stretch &stretch, const KeyCodec<U> &codec) {
+  constexpr uint32_t kTeam = kFullWarp >> (32 - kLanes);
+  const uint32_t lane = lane_id() % kLanes, team_begin = lane_id() - lane;
+  uint64_t low = stretch.low(diagonal), high = stretch.high(diagonal);
+  const uint64_t guess = stretch.guess(diagonal), reach = stretch.reach(diagonal);
+  uint64_t step = 2 * reach / kLanes + 1;
+  uint64_t first = guess > low + reach ? guess - reach : low;
+  while (low < high) {
+    const uint64_t probe = first + lane * step;
+    bool is_past = false;
+    if (probe < high) is_past = codec.encode(parts.a[probe]) <= codec.encode(parts.b[diagonal - 1 - probe]);
+    const uint32_t past = __popc(__ballot_sync(kTeam << team_begin, is_past) >> team_begin & kTeam);
+    if (past < kLanes) high = min(first + past * step, high);
+    if (past > 0) low = min(first + (past - 1) * step + 1, high);
+    step = (high - low) / (kLanes + 1) + 1;
+    first = low + step - 1;
+  }
+  return low;
 }
 
 }  // namespace gsort_internal::merge

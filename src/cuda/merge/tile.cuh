@@ -69,6 +69,27 @@ __device__ __forceinline__ void copy_tile(const U *keys, U *out, uint32_t count)
   for (uint32_t i = lane_id(); i < count; i += 32) out[i] = keys[i];
 }
 
+// The same in vectors, where they go to a place for them.
+template <class U>
+__device__ __forceinline__ void copy_vectors(const U *keys, U *out, uint32_t count) {
+  static_assert(sizeof(U) >= 4, "keys are whole words");
+  if (count != Tile<sizeof(U)>::kKeys || reinterpret_cast<uint64_t>(out) % 16 != 0) return copy_tile(keys, out, count);
+  const uint32_t shift = shared_address(keys) % 16;
+  const uint4 *const from = reinterpret_cast<const uint4 *>(reinterpret_cast<const char *>(keys) - shift) + lane_id();
+  uint4 *const to = reinterpret_cast<uint4 *>(out) + lane_id();
+#pragma unroll 4
+  for (uint32_t row = 0; row < Tile<sizeof(U)>::kKeys * sizeof(U) / 512; ++row) {
+    uint4 v = from[row * 32];
+    if (shift != 0) {
+      const uint4 next = from[row * 32 + 1];
+      if (shift == 4) v = make_uint4(v.y, v.z, v.w, next.x);
+      if (shift == 8) v = make_uint4(v.z, v.w, next.x, next.y);
+      if (shift == 12) v = make_uint4(v.w, next.x, next.y, next.z);
+    }
+    __stcs(to + row * 32, v);
+  }
+}
+
 // Merges the keys and writes the first `count`.
 template <class U>
 __device__ __forceinline__ void merge_tile(TileKeys<U> &keys, const Room<U> &room, const KeyCodec<U> &codec, U *out,

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Bulk copies from global to shared memory (compute capability 9.0): one thread asks for any number of bytes, which
+// come by themselves. Elsewhere the functions compile to nothing, and no plan asks for them.
+#ifndef GSORT_CUDA_PRIMITIVE_BULK_COPY_CUH_
+#define GSORT_CUDA_PRIMITIVE_BULK_COPY_CUH_
+
+#include <cstdint>
+
+#include "cuda/primitive/ptx.cuh"
+
+namespace gsort_internal {
+
+// What the thread has written to shared memory comes before what its bulk copies write there later.
+__device__ __forceinline__ void order_bulk_copies() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+}
+
+// A count in shared memory of threads that arrive and of bytes that come. It goes through rounds, counted from 0: one
+// ends when as many have arrived as it was opened for, and all bytes have come. Who waits sees what those that arrived
+// had written, and those bytes.
+//
+// Only a round's parity is known, so nobody may wait for a round while that before it is still open, or while that
+// behind it may have ended.
+class BulkCount {
+ public:
+  // One thread; a barrier of the block follows.
+  __device__ __forceinline__ void open(uint32_t arrivals) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile(
+        "mbarrier.init.shared::cta.b64 [%0], %1;\n"
+        "fence.mbarrier_init.release.cluster;" ::"r"(address()),
+        "r"(arrivals)
+        : "memory");
+#else
+    (void)arrivals;
+#endif
+  }
+  __device__ __forceinline__ void arrive() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address()) : "memory");
+#endif
+  }
+  // Arrives, and says how many bytes come in this round; some may have come.
+  __device__ __forceinline__ void arrive_expecting(uint32_t bytes) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address()), "r"(bytes) : "memory");
+#else
+    (void)bytes;
+#endif
+  }
+  __device__ __forceinline__ void wait(uint32_t round) {
+#if __CUDA_ARCH__ >= 900
+    uint32_t ended;
+    do {
+      asm volatile(
+          "{\n"
+          "  .reg .pred ended;\n"
+          "  mbarrier.try_wait.parity.shared::cta.b64 ended, [%1], %2;\n"
+          "  selp.u32 %0, 1, 0, ended;\n"
+          "}"
+          : "=r"(ended)
+          : "r"(address()), "r"(round & 1)
+          : "memory");
+    } while (ended == 0);
+#else
+    (void)round;
+#endif
+  }
+  // Asks for bytes to be copied, which this round counts. Both addresses and the number are multiples of 16.
+  __device__ __forceinline__ void copy(uint32_t shared, uint64_t global, uint32_t bytes) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(shared),
+        "l"(global), "r"(bytes), "r"(address())
+        : "memory");
+#else
+    (void)shared, (void)global, (void)bytes;
+#endif
+  }
+
+ private:
+  __device__ __forceinline__ uint32_t address() const { return shared_address(&count_); }
+
+  uint64_t count_;
+};
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CUDA_PRIMITIVE_BULK_COPY_CUH_
