@@ -93,6 +93,25 @@ TEST(MergePlan, ManyTilesStayInARingWhereItFits) {
   EXPECT_EQ(9u, least.groups);
 }
 
+// From the fewest tiles that a device merges in a ring.
+TEST(MergePlan, RingsHaveRoomBehindTheBorders) {
+  for (const uint32_t multiprocessors : {1u, 2u, 132u}) {
+    const DeviceFacts device = {90, multiprocessors, 232448};
+    const uint64_t few = uint64_t{multiprocessors} * Tuning::kFewBlocksPerMultiprocessor * Tuning::kFewWarps *
+                         Tuning::kFewTilesEachBesideRing;
+    for (const uint64_t tiles : {few + 1, few + 7, 3 * few, uint64_t{1} << 20}) {
+      const Plan plan = make_plan(merge_of(GSORT_U32, tiles * tile_keys(4), 0), device);
+      ASSERT_EQ(Algorithm::kRing, plan.way);
+      EXPECT_GE(plan.groups, plan.blocks);
+      expect_apart({{"counters", plan.counters, kCountersBytes},
+                    {"between", plan.between, kBetweenBytes},
+                    {"borders", plan.borders, (plan.groups + 1) * 8},
+                    {"misfits", plan.misfits, partition_blocks(plan.groups) * 4}},
+                   plan.workspace_bytes, 8);
+    }
+  }
+}
+
 TEST(MergePlan, SmallMergesSpreadOverTheMultiprocessors) {
   const Plan few = make_plan(merge_of(GSORT_U32, 1 << 15, 1 << 15), kDevice);
   EXPECT_EQ(Algorithm::kFew, few.way);

@@ -127,7 +127,7 @@ class Digest {
   }
   void add(const gsort_internal::merge::Plan &p) {
     add_fields<gsort_internal::merge::Plan>(p.way, p.tiles, p.groups, p.blocks, p.warps, p.shared_bytes, p.counters,
-                                            p.between, p.borders, p.workspace_bytes);
+                                            p.between, p.borders, p.misfits, p.workspace_bytes);
   }
   void add(const gsort_internal::sum::Plan &p) {
     add_fields<gsort_internal::sum::Plan>(p.scope, p.blocks, p.threads, p.shared_bytes, p.counters, p.extremes,

@@ -23,8 +23,8 @@ static_assert(sizeof(Counters) <= kCountersBytes, "the plan leaves them room");
 
 // What the kernel that finds the borders of groups leaves the one that merges.
 struct Between {
-  uint32_t unsorted;  // not zero if some group's borders do not fit together
-  uint32_t taken;     // groups that a block has taken
+  uint32_t unsorted;  // not zero if some group's borders do not fit together; where a block merges a group
+  uint32_t taken;     // groups that a block has taken; where blocks stay
 };
 static_assert(sizeof(Between) <= kBetweenBytes, "the plan leaves it room");
 
@@ -40,6 +40,8 @@ struct Arguments {
   // Of merges in groups.
   Between *between;
   uint64_t *borders;
+  uint32_t *misfits;  // where blocks stay: by each block that finds borders, whether they do not fit together
+  uint32_t misfits_n;
 
   __device__ __forceinline__ uint64_t total() const { return a_n + b_n; }
   __device__ __forceinline__ Parts<U, uint64_t> whole() const { return {a, b, a_n, b_n}; }
@@ -69,7 +71,7 @@ __device__ __forceinline__ End end_of_block(bool fits, Counters *counters) {
 
 // Every key of both inputs, in no order, by threads that each copy the `first` and every `step`th behind it.
 template <class U>
-__device__ __forceinline__ void copy_inputs(const Arguments<U> &args, uint64_t first, uint64_t step) {
+__device__ __forceinline__ void copy_inputs(const Arguments<U> &args, uint32_t first, uint32_t step) {
   for (uint64_t i = first; i < args.a_n; i += step) args.out[i] = args.a[i];
   for (uint64_t i = first; i < args.b_n; i += step) args.out[args.a_n + i] = args.b[i];
 }

@@ -34,14 +34,15 @@ void launch_width(const LaunchContext &context, const Request &request, const Pl
                                plan.groups,
                                zero_counters(context, plan, memory + plan.counters),
                                reinterpret_cast<Between *>(memory + plan.between),
-                               reinterpret_cast<uint64_t *>(memory + plan.borders)};
+                               reinterpret_cast<uint64_t *>(memory + plan.borders),
+                               reinterpret_cast<uint32_t *>(memory + plan.misfits),
+                               static_cast<uint32_t>(partition_blocks(plan.groups))};
   LaunchChain chain{context, true};
   const uint32_t threads = plan.warps * 32;
   if (plan.way == Algorithm::kFew)
     return chain(merge_few_kernel<U>, "merge_few_kernel", plan.blocks, threads, plan.shared_bytes, arguments);
   const auto partition = [&](auto kernel) {
-    const uint64_t blocks = parts_of(plan.groups + 1, Tuning::kPartitionBorders - 1);
-    chain(kernel, "merge_partition_kernel", static_cast<uint32_t>(blocks), Tuning::kPartitionThreads, 0, arguments);
+    chain(kernel, "merge_partition_kernel", arguments.misfits_n, Tuning::kPartitionThreads, 0, arguments);
   };
   if constexpr (sizeof(U) >= Tuning::kRingKeyBytes) {
     if (plan.way == Algorithm::kRing) {

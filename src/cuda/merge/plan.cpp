@@ -32,6 +32,7 @@ void plan_many(bool ring, const DeviceFacts &device, Plan &plan) {
   plan.way = ring ? Algorithm::kRing : Algorithm::kGroups;
   plan.warps = ring ? T::kRingWarps : T::kWarps;
   plan.groups = parts_of(plan.tiles, ring ? T::kRingTiles : T::kWarps);
+  plan.misfits = ring ? plan.borders + (plan.groups + 1) * sizeof(uint64_t) : 0;
   plan.blocks = static_cast<uint32_t>(ring ? std::min<uint64_t>(plan.groups, device.multiprocessors) : plan.groups);
 }
 
@@ -46,7 +47,7 @@ Plan make_plan(const Request &request, const DeviceFacts &device) {
   plan.counters = slices.take(kCountersBytes);
   plan.between = slices.take(kBetweenBytes);
   plan.borders = slices.take((plan.groups + 1) * sizeof(uint64_t));  // of the smallest groups
-  plan.workspace_bytes = slices.bytes();
+  plan.workspace_bytes = slices.bytes();  // a ring's larger groups leave room for its misfits behind its borders
   plan_few(device, plan);
   const bool ring = ring_fits(key_bytes, device);
   const uint32_t each = ring ? Tuning::kFewTilesEachBesideRing : Tuning::kFewTilesEach;

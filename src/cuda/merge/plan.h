@@ -18,7 +18,7 @@ struct Tuning {
   static constexpr uint32_t kBlocksPerMultiprocessor = 8;
   // Lanes that find a border together, and borders of a block; groups that blocks find without their ends before.
   static constexpr uint32_t kPartitionThreads = 512;
-  static constexpr uint32_t kPartitionLanes = 4;
+  static constexpr uint32_t kPartitionLanes = 8;
   static constexpr uint32_t kPartitionBorders = kPartitionThreads / kPartitionLanes;
   static constexpr uint32_t kNearGroups = 4096;
   // Blocks that stay: warps that merge, beside one that fetches; tiles of a group; groups in a block's shared memory.
@@ -78,6 +78,7 @@ struct Plan {
   uint64_t counters;  // used where the engine has no standing memory for it
   uint64_t between;   // what one kernel leaves the next
   uint64_t borders;   // keys of `a` before each group, and in all
+  uint64_t misfits;   // of a ring: a word for each block that finds borders, behind them
   uint64_t workspace_bytes;
 };
 
@@ -85,6 +86,9 @@ constexpr uint64_t kCountersBytes = 8;
 constexpr uint64_t kBetweenBytes = 8;
 
 constexpr uint64_t parts_of(uint64_t total, uint32_t each) { return total / each + (total % each != 0 ? 1 : 0); }
+
+// Blocks of the kernel that finds borders. They overlap by one border.
+constexpr uint64_t partition_blocks(uint64_t groups) { return parts_of(groups + 1, Tuning::kPartitionBorders - 1); }
 
 // The workspace is the same for every device.
 Plan make_plan(const Request &request, const DeviceFacts &device);

@@ -197,16 +197,23 @@ __device__ __forceinline__ void merge_own_tiles(const Arguments<U> &args, char *
   }
 }
 
+// Whether the kernel before has found borders that do not fit together. All threads of the block.
+template <class U>
+__device__ __forceinline__ bool any_misfit(const Arguments<U> &args) {
+  bool misfit = false;
+  for (uint64_t i = threadIdx.x; i < args.misfits_n; i += blockDim.x) misfit |= args.misfits[i] != 0;
+  return __syncthreads_or(misfit) != 0;
+}
+
 template <class U>
 __global__ void __launch_bounds__(Tuning::kRingThreads) merge_ring_kernel(const Arguments<U> args) {
   if constexpr (!kFitsHere<Tile<sizeof(U)>::kRingBytes>) return;
   extern __shared__ __align__(128) char ring_keys[];
   __shared__ Ring ring;
   if (threadIdx.x == 0) ring.open();
-  __syncthreads();
   wait_for_kernel_before();
-  if (args.between->unsorted != 0)
-    return copy_inputs(args, blockIdx.x * uint64_t{blockDim.x} + threadIdx.x, gridDim.x * uint64_t{blockDim.x});
+  if (any_misfit(args))  // a barrier, behind which the ring is open
+    return copy_inputs(args, blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x);
   if (threadIdx.x < Tuning::kRingWarps * 32) {
     merge_own_tiles(args, ring_keys, ring);
   } else {

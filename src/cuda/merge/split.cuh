@@ -89,19 +89,16 @@ struct Stretch {
     return a_end > a_begin + (end - diagonal) ? a_end - (end - diagonal) : a_begin;
   }
   __device__ __forceinline__ uint64_t high(uint64_t diagonal) const { return min(a_end, a_begin + (diagonal - begin)); }
-  // The answer if the keys of both were spread alike.
+  // Nearly the answer if the keys of both were spread alike.
   __device__ __forceinline__ uint64_t guess(uint64_t diagonal) const {
-    const double share = static_cast<double>(a_end - a_begin) / static_cast<double>(end - begin);
-    return a_begin + static_cast<uint64_t>(share * static_cast<double>(diagonal - begin));
+    const float share = __fdividef(static_cast<float>(a_end - a_begin), static_cast<float>(end - begin));
+    return a_begin + static_cast<uint64_t>(share * static_cast<float>(diagonal - begin));
   }
   // Of random keys nearly all answers lie so near to that.
   __device__ __forceinline__ uint64_t reach(uint64_t diagonal) const {
-    const uint64_t nearest = min(diagonal - begin, end - diagonal);
-    return static_cast<uint64_t>(1.5f * sqrtf(static_cast<float>(nearest))) + kLeastReach;
+    const float nearest = static_cast<float>(min(diagonal - begin, end - diagonal)) + 16;
+    return static_cast<uint64_t>(1.5f * nearest * rsqrtf(nearest));
   }
-
- private:
-  static constexpr uint64_t kLeastReach = 8;
 };
 
 // Within a stretch whose ends fit together, by a team of lanes of a warp, each of which looks at a place: first around
