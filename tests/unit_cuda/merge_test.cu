@@ -115,6 +115,16 @@ TEST_F(MergeTest, EveryTypeAtTileAndGroupEdges) {
     });
 }
 
+// What devices without bulk copies do with keys that others merge in a ring.
+TEST_F(MergeTest, GroupsWhereNoRingFits) {
+  facts_.compute_capability = std::min(facts_.compute_capability, 80u);
+  facts_.multiprocessors = 1;
+  for (const auto &pair : Lengths{{70 * tile_keys(4) + 5, 90 * tile_keys(4) + 9}, {7, 140 * tile_keys(4)}}) {
+    check<uint32_t>(GSORT_F32, pair.first, pair.second, UINT32_MAX);
+    check<uint64_t>(GSORT_I64, pair.first, pair.second, UINT64_MAX);
+  }
+}
+
 // Every length around a tile's and a group's end, in both ways.
 TEST_F(MergeTest, EveryLengthAroundTheEdges) {
   const uint64_t group = group_keys(4);
