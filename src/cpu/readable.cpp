@@ -25,7 +25,9 @@ bool kernel_reads(uintptr_t address) {
 bool ReadablePages::look_at(const void *address) {
   if (!kernel_reads(reinterpret_cast<uintptr_t>(address))) return false;
   const uintptr_t page = reinterpret_cast<uintptr_t>(address) / kPageBytes;
-  pages_[page % kSlots] = page;
+  uintptr_t *const pages = pages_[page % kSets];
+  pages[1] = pages[0];
+  pages[0] = page;
   return true;
 }
 
