@@ -24,12 +24,16 @@ enum class PeerWork { kSort, kPairs, kArgsort, kSum, kScan, kMerge, kSegments, k
 struct NamedWork {
   PeerWork work;
   const char *name;
-  uint64_t part = 0;  // elements of a segment, or k
+  uint64_t part = 0;      // elements of a segment, or k
+  int32_t exponents = 0;  // of floats to be added, drawn from so many powers of two; 0: uniform in [0, 1)
 };
+constexpr int32_t kAllExponents = 1900;
 constexpr NamedWork kPeerWorks[] = {{PeerWork::kSort, "sort"},
                                     {PeerWork::kPairs, "pairs"},
                                     {PeerWork::kArgsort, "argsort"},
                                     {PeerWork::kSum, "sum"},
+                                    {PeerWork::kSum, "sum-50", 0, 50},
+                                    {PeerWork::kSum, "sum-wide", 0, kAllExponents},
                                     {PeerWork::kScan, "scan"},
                                     {PeerWork::kMerge, "merge"},
                                     {PeerWork::kSegments, "segments-10", 10},
@@ -120,10 +124,14 @@ Bytes make_keys(const PeerCase &c) {
   CpuWords words(c.distribution, items);
   for (uint64_t i = 0; i < items; ++i) {
     const uint64_t word = words.next();
-    with_peer_keys(c.t, &keys[i * c.key_bytes()], [word](auto *k) {
+    with_peer_keys(c.t, &keys[i * c.key_bytes()], [word, &c](auto *k) {
       using K = std::remove_pointer_t<decltype(k)>;
       if constexpr (std::is_floating_point_v<K>) {
-        *k = static_cast<K>(static_cast<double>(word >> 11) * 0x1p-53);
+        const double unit = static_cast<double>(word >> 11) * 0x1p-53;
+        const int32_t most = sizeof(K) == 4 ? 240 : kAllExponents;  // and sums stay finite
+        const int32_t exponents = std::min(c.work.exponents, most);
+        const int32_t drawn = exponents == 0 ? 0 : static_cast<int32_t>(word % static_cast<uint32_t>(exponents));
+        *k = static_cast<K>(exponents == 0 ? unit : std::ldexp(1 + unit, drawn - exponents / 2 - 20));
       } else {
         *k = static_cast<K>(word >> (64 - 8 * sizeof(K)));
       }
@@ -378,8 +386,8 @@ int run(const PeerOptions &o) {
 
 const char *const kUsage =
     "gsort_bench_cpu_peers: gsort's CPU engine beside the peers at hand, nanoseconds an element\n"
-    "  --work LIST      of sort,pairs,argsort,sum,scan,merge,segments-10,segments-100,segments-1000,\n"
-    "                   topk-10,topk-4096,max (default sort)\n"
+    "  --work LIST      of sort,pairs,argsort,sum,sum-50,sum-wide,scan,merge,segments-10,segments-100,\n"
+    "                   segments-1000,topk-10,topk-4096,max (default sort); 50: exponents that floats are drawn from\n"
     "  --types LIST     of u32,f32,u64,f64 (default all)\n"
     "  --peers LIST     default: all that this program was built with\n"
     "  --threads N      default 1\n"

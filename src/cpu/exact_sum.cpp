@@ -5,27 +5,26 @@
 #include <type_traits>
 
 #include "core/half.h"
+#include "cpu/float_environment.h"
 #include "cpu/vector/fold.h"
 
 namespace gsort_internal {
 
 namespace {
 
-// A block is folded into two windows of 52 bits below its greatest magnitude: adding to a number so large that every
-// addition rounds to the same multiple splits each element without error, many lanes at a time (Rump, Ogita, Oishi,
-// Accurate floating-point summation, 2008). What elements have below both windows goes to further pairs of windows, and
-// what is left after a few of those to sums by exponent; blocks with infinities or NaNs go to the superaccumulator,
-// element by element.
+// Elements that are near each other, as they mostly are, are added up plainly, many lanes at a time and doubles in two
+// parts: a double holds such sums, and the processor tells of every addition that had to round. What the lanes of many
+// blocks hold is then a block itself.
+//
+// Other blocks are folded into two windows of 52 bits below the greatest magnitude: adding to a number so large that
+// every addition rounds to the same multiple splits each element without error (Rump, Ogita, Oishi, Accurate
+// floating-point summation, 2008). What few elements have below both windows is added to limbs, one by one. Where many
+// have, that block and the next ones go to sums by exponent.
 
 double power_of_two(int32_t exponent) { return double_of_bits(static_cast<uint64_t>(exponent + 1023) << 52); }
 
-// Adds units * 2^exponent.
-void add_units(Superaccumulator &sum, int64_t units, int32_t exponent) {
-  sum.add_integer(units, static_cast<uint32_t>(exponent + static_cast<int32_t>(kSumOneBit)));
-}
-
 // The kernels where there are no vectors.
-constexpr uint32_t kPlainLanes = 8;
+constexpr uint32_t kPlainLanes = kFoldGroup;
 
 uint64_t plain_greatest(const void *array, uint32_t items) {
   const double *const x = static_cast<const double *>(array);
@@ -40,9 +39,10 @@ uint64_t plain_greatest(const void *array, uint32_t items) {
 Folded plain_fold_rest(const void *array, uint32_t items, double window_1, double window_2, double *rest) {
   const double *const x = static_cast<const double *>(array);
   double sums_1[kPlainLanes], sums_2[kPlainLanes];
-  bool exact = true;
+  uint32_t groups_left = 0;
   for (uint32_t j = 0; j < kPlainLanes; ++j) sums_1[j] = window_1, sums_2[j] = window_2;
   for (uint32_t i = 0; i < items; i += kPlainLanes) {
+    bool exact = true;
     for (uint32_t j = 0; j < kPlainLanes; ++j) {
       const double next_1 = sums_1[j] + x[i + j], rest_1 = x[i + j] - (next_1 - sums_1[j]);
       sums_1[j] = next_1;
@@ -51,13 +51,14 @@ Folded plain_fold_rest(const void *array, uint32_t items, double window_1, doubl
       exact &= rest[i + j] == 0;
       sums_2[j] = next_2;
     }
+    groups_left += exact ? 0 : 1;
   }
   uint64_t units[2] = {0, 0};
   for (uint32_t j = 0; j < kPlainLanes; ++j) {
     units[0] += bits_of_double(sums_1[j]) - bits_of_double(window_1);
     units[1] += bits_of_double(sums_2[j]) - bits_of_double(window_2);
   }
-  return {{static_cast<int64_t>(units[0]), static_cast<int64_t>(units[1])}, exact};
+  return {{static_cast<int64_t>(units[0]), static_cast<int64_t>(units[1])}, groups_left};
 }
 
 Folded plain_fold(const void *x, uint32_t items, double window_1, double window_2) {
@@ -65,7 +66,7 @@ Folded plain_fold(const void *x, uint32_t items, double window_1, double window_
   return plain_fold_rest(x, items, window_1, window_2, unused);
 }
 
-constexpr FoldKernels kPlainFold = {plain_greatest, plain_fold, plain_fold_rest};
+constexpr FoldKernels kPlainFold = {plain_greatest, plain_fold, plain_fold_rest, nullptr, nullptr};
 
 // How elements are widened, exactly, and what the kernels call their type.
 struct HalfFloats {
@@ -103,135 +104,255 @@ struct DoubleFloats {
   static double magnitude(uint64_t bits) { return double_of_bits(bits); }
 };
 
+// Whether what failed for a block is tried for the next one: not for some, and for more if it fails again.
+class Trial {
+ public:
+  bool is_due() {
+    if (wait_ == 0) return true;
+    --wait_;
+    return false;
+  }
+  void worked() { next_ = 1; }
+  void failed() {
+    wait_ = next_;
+    if (next_ < kWaitMax) next_ *= 4;
+  }
+  void give_up() { wait_ = UINT64_MAX; }
+
+ private:
+  static constexpr uint64_t kWaitMax = 64;
+  uint64_t wait_ = 0, next_ = 1;
+};
+
 template <class F>
 class RangeSum {
  public:
   explicit RangeSum(SumScratch &scratch) : scratch_(scratch) {}
 
+  // Up to 2^18 elements and a block.
   void add(const typename F::Bits *x, uint64_t count) {
-    uint64_t i = 0;
-    for (; i + kFoldItems <= count; i += kFoldItems) add_block(x + i, kFoldItems);
-    if (i < count) add_block(x + i, static_cast<uint32_t>(count - i));
-    scratch_.by_exponent.move_to(scratch_.sum);
+    if (kernels_ == nullptr || !watch_.works()) plainly_.give_up();
+    takes_bins_ = count >= kBinItemsMin;
+    for (uint64_t i = 0; i < count;) {
+      const uint32_t items = count - i < kFoldItems ? static_cast<uint32_t>(count - i) : kFoldItems;
+      add_block(x + i, items);
+      i += items;
+    }
+    if (lanes_ > 0) move_lanes();
+    if (scratch_.by_exponent.is_full()) scratch_.move_bins();
   }
 
  private:
   static constexpr int32_t kExponentMin = -900, kExponentMax = 1000;  // windows stay among normal numbers
-  static constexpr uint32_t kPassesMax = 4;  // pairs of windows; as many take as long as sums by exponent
+  // For so many elements one group may have something below the windows: one in eight.
+  static constexpr uint32_t kGroupsShareMax = 8 * kFoldGroup;
+  static constexpr uint32_t kPassesMax = 4, kPassesBesideBins = 2;  // pairs of windows
+  // For fewer, clearing and reading sums by exponent take longer than the superaccumulator.
+  static constexpr uint64_t kBinItemsMin = 1 << 12;
 
   // Adds up to kFoldItems elements.
   void add_block(const typename F::Bits *x, uint32_t count) {
-    if (kernels_ != nullptr && count % kFoldGrain == 0) {
-      double rest[kFoldItems];
-      return fold(*kernels_, x, count, F::magnitude(kernels_->greatest(x, count)), rest);
+    if (plainly_.is_due() && add_plainly(x, count)) return;
+    if (folded_.is_due() && fold_block(x, count)) return;
+    scratch_.is_plain = false;
+    if (!takes_bins_) return add_one_by_one(x, count);
+    if constexpr (sizeof(typename F::Bits) >= 4) {
+      scratch_.by_exponent.add(x, count);
+    } else {
+      widen(x, count);
+      scratch_.by_exponent.add(scratch_.block, count);
     }
-    double widened[kFoldItems];
-    const uint32_t whole = (count + kFoldGrain - 1) / kFoldGrain * kFoldGrain;
-    for (uint32_t i = 0; i < whole; ++i) widened[i] = i < count ? F::widen(x[i]) : 0;
-    fold(*doubles_, widened, whole, double_of_bits(doubles_->greatest(widened, whole)), widened);
+  }
+
+  // Whether a block was added plainly: whether that is exact.
+  bool add_plainly(const typename F::Bits *x, uint32_t count) {
+    double *const high = scratch_.high + lanes_, *const low = scratch_.low + lanes_;
+    uint32_t lanes = 1;
+    if (rounded_) watch_.begin();
+    if (count == kFoldItems) {
+      lanes = kernels_->lane_sums(x, count, high, low);
+    } else {
+      kernels_->two_sums(x, count, high, low);
+    }
+    rounded_ = !watch_.was_exact();
+    if (rounded_) {
+      plainly_.failed();
+      return false;
+    }
+    plainly_.worked();
+    lanes_ += lanes;
+    if (lanes_ + kLaneSumsMax > SumScratch::kLanes) move_lanes();
+    return true;
+  }
+
+  // Adds what the lanes hold to the scratch.
+  void move_lanes() {
+    move(scratch_.high, scratch_.plain.high);
+    move(scratch_.low, scratch_.plain.low);
+    lanes_ = 0;
+  }
+  void move(double *sums, double &total) {
+    uint32_t items = lanes_;
+    for (sums[items++] = total; items % kFoldGrain != 0; ++items) sums[items] = 0;
+    if (rounded_) watch_.begin();
+    total = plain_sum_kernel()(sums, items);
+    rounded_ = !watch_.was_exact();
+    if (!rounded_) return;
+    total = 0;
+    if (fold(*doubles_, sums, items)) return;
+    scratch_.is_plain = false;
+    for (uint32_t i = 0; i < items; ++i) scratch_.limbs.add(sums[i]);
+  }
+
+  void widen(const typename F::Bits *x, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) scratch_.block[i] = F::widen(x[i]);
+  }
+
+  // Whether a block could be folded. As a rule the next one can if this one could.
+  bool fold_block(const typename F::Bits *x, uint32_t count) {
+    bool done = false;
+    if (kernels_ != nullptr && count % kFoldGrain == 0) {
+      done = fold(*kernels_, x, count);
+    } else {
+      widen(x, count);
+      for (; count % kFoldGrain != 0; ++count) scratch_.block[count] = 0;
+      done = fold(*doubles_, scratch_.block, count);
+    }
+    done ? folded_.worked() : folded_.failed();
+    return done;
   }
 
   // The two windows of elements of exponents up to `exponent`. The elements of a lane add up to less than
   // 2^(exponent + 1 + kFoldLaneBits), half of the first window's leading bit; what they leave, at most half a unit
   // each, to less than half of the second's.
   struct Windows {
-    explicit Windows(int32_t exponent)
-        : exponent_1(exponent + kFoldLaneBits + 2), exponent_2(exponent_1 - 52 + kFoldLaneBits) {}
+    explicit Windows(int32_t greatest)
+        : exponent(greatest), exponent_1(exponent + kFoldLaneBits + 2), exponent_2(exponent_1 - 52 + kFoldLaneBits) {}
     double first() const { return 1.5 * power_of_two(exponent_1); }
     double second() const { return 1.5 * power_of_two(exponent_2); }
-    int32_t exponent_1, exponent_2;
+    int32_t exponent, exponent_1, exponent_2;
   };
 
-  // `rest` has room for the block, and may be `x`.
+  // Adds whole grains, or nothing: numbers past the windows, or too many below them.
   template <class T>
-  void fold(const FoldKernels &kernels, const T *x, uint32_t items, double greatest, double *rest) {
+  bool fold(const FoldKernels &kernels, const T *x, uint32_t items) {
+    using Facts = std::conditional_t<std::is_same<T, double>::value, DoubleFloats, F>;
+    const double greatest = Facts::magnitude(kernels.greatest(x, items));
     const int32_t exponent = static_cast<int32_t>(bits_of_double(greatest) >> 52 & 0x7ff) - 1023;
-    if (exponent > kExponentMax) return add_one_by_one(x, items);
-    Windows windows(exponent < kExponentMin ? kExponentMin : exponent);
+    rounded_ = true;
+    if (exponent > kExponentMax) return false;
+    const Windows windows(exponent < kExponentMin ? kExponentMin : exponent);
     // What is needed of the last block is as a rule needed of this one.
     if (!keep_rest_) {
       const Folded folded = kernels.fold(x, items, windows.first(), windows.second());
-      if (folded.exact) return add_units_of(folded, windows);
+      if (folded.groups_left == 0) {
+        add_units_of(folded, windows);
+        return true;
+      }
     }
-    Folded folded = kernels.fold_rest(x, items, windows.first(), windows.second(), rest);
-    add_units_of(folded, windows);
-    keep_rest_ = !folded.exact;
-    for (uint32_t pass = 1; !folded.exact; ++pass) {
+    return add_passes(kernels.fold_rest(x, items, windows.first(), windows.second(), scratch_.rest), windows, items);
+  }
+
+  // Goes on with what is below the windows: through further ones, and then one by one. False if those are too many.
+  bool add_passes(Folded folded, Windows windows, uint32_t items) {
+    double *const rest = scratch_.rest;
+    Folded parts[kPassesMax];
+    int32_t exponents[kPassesMax];
+    uint32_t passes = 0;
+    for (const uint32_t most = takes_bins_ ? kPassesBesideBins : kPassesMax;;) {
+      parts[passes] = folded;
+      exponents[passes++] = windows.exponent;
       // The rest of each element is at most half a unit of the second window.
       const int32_t below = windows.exponent_2 - 53;
-      if (pass == kPassesMax || below < kExponentMin) return scratch_.by_exponent.add(rest, items);
+      if (folded.groups_left == 0 || passes == most || below < kExponentMin) break;
       windows = Windows(below);
       folded = doubles_->fold_rest(rest, items, windows.first(), windows.second(), rest);
-      add_units_of(folded, windows);
     }
+    keep_rest_ = passes > 1 || folded.groups_left > 0;
+    if (takes_bins_ && folded.groups_left > items / kGroupsShareMax) return false;
+    for (uint32_t i = 0; i < passes; ++i) add_units_of(parts[i], Windows(exponents[i]));
+    for (uint32_t i = 0; folded.groups_left > 0 && i < items; ++i)
+      if (rest[i] != 0) scratch_.limbs.add(rest[i]);
+    return true;
   }
 
   void add_units_of(const Folded &folded, const Windows &windows) {
-    add_units(scratch_.sum, folded.units[0], windows.exponent_1 - 52);
-    add_units(scratch_.sum, folded.units[1], windows.exponent_2 - 52);
+    scratch_.is_plain = false;
+    scratch_.limbs.add_part(folded.units[0], position_of(windows.exponent_1 - 52));
+    scratch_.limbs.add_part(folded.units[1], position_of(windows.exponent_2 - 52));
+  }
+  static uint32_t position_of(int32_t exponent) {
+    return static_cast<uint32_t>(exponent + static_cast<int32_t>(kSumOneBit));
   }
 
   void add_one_by_one(const typename F::Bits *x, uint32_t count) {
-    for (uint32_t i = 0; i < count; ++i) scratch_.sum.add(F::widen(x[i]));
-  }
-  // Of elements that were widened, and filled up with zeros.
-  template <class T, class = std::enable_if_t<!std::is_same<T, typename F::Bits>::value>>
-  void add_one_by_one(const T *x, uint32_t count) {
-    for (uint32_t i = 0; i < count; ++i) scratch_.sum.add(x[i]);
+    for (uint32_t i = 0; i < count; ++i) scratch_.limbs.add(F::widen(x[i]));
   }
 
   SumScratch &scratch_;
-  bool keep_rest_ = false;
+  Trial plainly_, folded_;
+  bool takes_bins_ = false, keep_rest_ = false;
+  RoundingWatch watch_;
+  bool rounded_ = true;  // whether the watch may have seen that something was rounded
+  uint32_t lanes_ = 0;   // in the scratch
   const FoldKernels *kernels_ = fold_kernels(F::kType);
   const FoldKernels *doubles_ =
       fold_kernels(FoldType::kDouble) != nullptr ? fold_kernels(FoldType::kDouble) : &kPlainFold;
 };
 
+}  // namespace
+
+bool PlainSums::add_exactly(double &sum, double x) {
+  const double before = sum;
+  sum += x;
+  const double of_x = sum - before;
+  return (before - (sum - of_x)) + (x - of_x) == 0;
+}
+
+bool PlainSums::finish(uint64_t n, bool mean, double &result) const {
+  double sum = high;
+  if (add_exactly(sum, low)) {
+    result = mean ? sum / static_cast<double>(n) : sum;
+  } else {
+    result = sum;
+    if (mean) return false;
+  }
+  return result - result == 0 && sum != 0;
+}
+
+namespace {
+
 template <class F>
-void add_range(const void *in, Range range, SumScratch &scratch) {
-  RangeSum<F>(scratch).add(static_cast<const typename F::Bits *>(in) + range.begin, range.size());
+void with_floats(gsort_dtype t, F &&f) {
+  switch (t) {
+    case GSORT_F16:
+      return f(TypeTag<HalfFloats>());
+    case GSORT_BF16:
+      return f(TypeTag<BFloat16Floats>());
+    case GSORT_F32:
+      return f(TypeTag<SingleFloats>());
+    default:
+      return f(TypeTag<DoubleFloats>());
+  }
 }
 
 }  // namespace
 
-void ExponentSums::add(const double *x, uint32_t count) {
-  if (!used_) std::memset(sums_, 0, sizeof sums_);
-  used_ = true;
-  for (uint32_t i = 0; i < count; ++i) {
-    const uint64_t bits = bits_of_double(x[i]);
-    const uint32_t exponent = static_cast<uint32_t>(bits >> 52) & 0x7ff;
-    const uint64_t fraction = bits & ((uint64_t{1} << 52) - 1);
-    const uint64_t mantissa = fraction | static_cast<uint64_t>(exponent != 0 ? 1 : 0) << 52;
-    const int64_t sign = static_cast<int64_t>(bits) >> 63;
-    const int64_t value = (static_cast<int64_t>(mantissa) ^ sign) - sign;
-    sums_[exponent].low += value & 0xffffffff;
-    sums_[exponent].high += value >> 32;
-  }
-}
-
-void ExponentSums::move_to(Superaccumulator &sum) {
-  if (!used_) return;
-  for (uint32_t exponent = 0; exponent < kExponents; ++exponent) {
-    const Parts &parts = sums_[exponent];
-    if ((parts.low | parts.high) == 0) continue;
-    const uint32_t position = exponent == 0 ? 0 : exponent - 1;
-    sum.add_integer(parts.low, position);
-    sum.add_integer(parts.high, position + 32);
-  }
-  used_ = false;
-}
-
 void add_floats(gsort_dtype t, const void *in, Range range, SumScratch &scratch) {
-  switch (t) {
-    case GSORT_F16:
-      return add_range<HalfFloats>(in, range, scratch);
-    case GSORT_BF16:
-      return add_range<BFloat16Floats>(in, range, scratch);
-    case GSORT_F32:
-      return add_range<SingleFloats>(in, range, scratch);
-    default:
-      return add_range<DoubleFloats>(in, range, scratch);
-  }
+  with_floats(t, [&](auto tag) {
+    using F = typename decltype(tag)::type;
+    RangeSum<F>(scratch).add(static_cast<const typename F::Bits *>(in) + range.begin, range.size());
+  });
+}
+
+bool add_few_floats(gsort_dtype t, const void *in, uint64_t n, PlainSums &sums) {
+  const FoldKernels *kernels = nullptr;
+  with_floats(t, [&](auto tag) { kernels = fold_kernels(decltype(tag)::type::kType); });
+  RoundingWatch watch;
+  if (kernels == nullptr || !watch.works()) return false;
+  watch.begin();
+  kernels->two_sums(in, static_cast<uint32_t>(n), &sums.high, &sums.low);
+  return watch.was_exact();
 }
 
 bool all_minus_zero(gsort_dtype t, const void *in, uint64_t n) {

@@ -8,40 +8,62 @@
 #include "core/request.h"
 #include "core/superaccumulator.h"
 #include "cpu/context.h"
+#include "cpu/exponent_sums.h"
+#include "cpu/vector/fold.h"
 
 namespace gsort_internal {
 
-// Sums of mantissas, one for each exponent: what elements of any exponents are added to at the same speed (Neal, Fast
-// exact summation using small and large superaccumulators, 2015). Not cleared before the first element comes.
-class ExponentSums {
- public:
-  void reset() { used_ = false; }
-  void add(const double *x, uint32_t count);  // finite; 2^31 elements between two resets
-  void move_to(Superaccumulator &sum);        // and reset
+// Two sums that no addition rounded, of one number together.
+struct PlainSums {
+  double high = 0, low = 0;
+
+  // Adds those of other elements, if that is exact; spoiled if not.
+  bool add(const PlainSums &other) { return add_exactly(high, other.high) && add_exactly(low, other.low); }
+  // What they are together, or that divided by n, below 2^53, rounded once. False if that is not known, or the result
+  // is infinite, a NaN or a zero, whose sign is not known.
+  bool finish(uint64_t n, bool mean, double &result) const;
 
  private:
-  static constexpr uint32_t kExponents = 2047;
-  struct Parts {
-    int64_t low, high;  // of 32 bits of each mantissa, and of the rest
-  };
-  Parts sums_[kExponents];
-  bool used_;
+  static bool add_exactly(double &sum, double x);
 };
 
-// A thread's memory for sums.
+// A thread's memory for sums: the elements are what it holds all together.
 struct SumScratch {
+  static constexpr uint32_t kLanes = 512;
+
+  PlainSums plain;
+  bool is_plain;  // the others are empty
   Superaccumulator sum;
+  WideLimbs limbs;
   ExponentSums by_exponent;
+  // Within add_floats():
+  double block[kFoldItems], rest[kFoldItems];
+  double high[kLanes + kFoldGrain], low[kLanes + kFoldGrain];  // plain sums of some lanes
 
   void clear() {
+    plain = {};
+    is_plain = true;
     sum.clear();
+    limbs.reset();
     by_exponent.reset();
   }
+  // Everything into `sum`.
+  void gather() {
+    for (const double part : {plain.high, plain.low}) limbs.add(part);
+    move_bins();
+    limbs.move_to(sum);
+    plain = {};
+  }
+  void move_bins() { sum.note(by_exponent.move_to(limbs), 0); }
 };
 
-// Adds elements begin to end - 1 of an array of the float type `t` to `scratch.sum`, whose count is not kept and whose
-// flags tell of NaNs and infinities alone: whether all elements are -0 is all_minus_zero()'s to say, if it matters.
+// Adds elements begin to end - 1 of an array of the float type `t` to `scratch`. The count of its `sum` is not kept,
+// and its flags tell of NaNs and infinities alone: whether all elements are -0 is all_minus_zero()'s to say, if it
+// matters.
 void add_floats(gsort_dtype t, const void *in, Range range, SumScratch &scratch);
+
+// The sum of a short array of a float type; false if additions had to round.
+bool add_few_floats(gsort_dtype t, const void *in, uint64_t n, PlainSums &sums);
 
 // Whether all of the n elements of a float type are -0.
 bool all_minus_zero(gsort_dtype t, const void *in, uint64_t n);

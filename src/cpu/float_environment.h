@@ -46,6 +46,57 @@ class FloatEnvironment {
   uint64_t before_;
 };
 
+// Whether arithmetic was exact, by the processor's own record of what was rounded: additions that need not be looked at
+// one by one. It is a thread's, and is put back as it was. Arithmetic to be watched stands in functions that the
+// compiler does not see into, so that it cannot move past the looks at the record.
+class RoundingWatch {
+ public:
+  RoundingWatch() : before_(get()) {}
+  ~RoundingWatch() { set(before_); }
+  RoundingWatch(const RoundingWatch &) = delete;
+  RoundingWatch &operator=(const RoundingWatch &) = delete;
+
+  // Whether there is a record: programs that stand in for a processor may keep none.
+  bool works() {
+    begin();
+    const volatile double one = 1, little = 0x1p-60;
+    volatile double sum = one + little;
+    (void)sum;
+    return !was_exact();
+  }
+  void begin() { set(before_ & ~kRecord); }
+  // Since begin() nothing was rounded, went past the greatest number or was no number's.
+  bool was_exact() const { return (get() & kRecord) == 0; }
+
+ private:
+#if defined(__x86_64__) || defined(__i386__)
+  static constexpr uint64_t kRecord = 0x39;  // MXCSR: precision, underflow, overflow, invalid
+  static uint64_t get() {
+    uint32_t value;
+    __asm__ volatile("stmxcsr %0" : "=m"(value) : : "memory");
+    return value;
+  }
+  static void set(uint64_t value) {
+    const uint32_t word = static_cast<uint32_t>(value);
+    __asm__ volatile("ldmxcsr %0" : : "m"(word) : "memory");
+  }
+#elif defined(__aarch64__)
+  static constexpr uint64_t kRecord = 0x1d;  // FPSR: inexact, underflow, overflow, invalid
+  static uint64_t get() {
+    uint64_t value;
+    __asm__ volatile("mrs %0, fpsr" : "=r"(value) : : "memory");
+    return value;
+  }
+  static void set(uint64_t value) { __asm__ volatile("msr fpsr, %0" : : "r"(value) : "memory"); }
+#else
+  static constexpr uint64_t kRecord = 1;
+  static uint64_t get() { return 0; }
+  static void set(uint64_t) {}
+#endif
+
+  uint64_t before_;
+};
+
 }  // namespace gsort_internal
 
 #endif  // GSORT_CPU_FLOAT_ENVIRONMENT_H_

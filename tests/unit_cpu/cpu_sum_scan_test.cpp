@@ -7,6 +7,7 @@
 
 #include "core/half.h"
 #include "core/scan_order.h"
+#include "cpu/float_environment.h"
 #include "engine_fixture.h"
 
 namespace gsort_test {
@@ -23,14 +24,43 @@ double run_to_double(EngineUnderTest &engine, uint32_t reduce_op, gsort_dtype t,
 }
 
 // The sum of doubles element by element, which superaccumulator_test.cpp checks.
-double exact_sum(const std::vector<double> &x) {
+Superaccumulator exact_accumulator(const std::vector<double> &x) {
   Superaccumulator sum;
   sum.clear();
   for (const double v : x) sum.add(v);
-  return sum.sum();
+  return sum;
+}
+double exact_sum(const std::vector<double> &x) { return exact_accumulator(x).sum(); }
+
+// The processor adds or multiplies when these are called, and not later.
+double (*volatile added)(double, double) = [](double a, double b) { return a + b; };
+double (*volatile multiplied)(double, double) = [](double a, double b) { return a * b; };
+
+TEST(RoundingWatch, SaysWhatWasRounded) {
+  EXPECT_EQ(added(1, 0x1p-60), 1);  // the caller's thread has rounded before
+  {
+    RoundingWatch watch;
+    ASSERT_TRUE(watch.works());
+    watch.begin();
+    EXPECT_EQ(added(1, 0x1p-50), 1 + 0x1p-50);
+    EXPECT_TRUE(watch.was_exact());
+    EXPECT_EQ(added(1, 0x1p-60), 1);
+    EXPECT_FALSE(watch.was_exact());
+    watch.begin();
+    EXPECT_TRUE(watch.was_exact());
+    EXPECT_EQ(multiplied(DBL_MAX, 2), HUGE_VAL);
+    EXPECT_FALSE(watch.was_exact());
+    watch.begin();
+    EXPECT_TRUE(std::isnan(added(HUGE_VAL, -HUGE_VAL)));
+    EXPECT_FALSE(watch.was_exact());
+    watch.begin();
+  }
+  const RoundingWatch after;
+  EXPECT_FALSE(after.was_exact());
 }
 
-// Doubles of several natures; shape 4 spans 600 binades and cancels.
+// Doubles of several natures; shape 4 spans 600 binades and cancels. Of 6 no addition of a block rounds, but those of
+// blocks do; of 7 the sum of two parts is a tie; 8 are near each other but for a few; 9 are of every exponent.
 std::vector<double> make_doubles(int shape, uint64_t n, std::mt19937_64 &random) {
   std::vector<double> x(n);
   std::normal_distribution<double> normal;
@@ -52,6 +82,18 @@ std::vector<double> make_doubles(int shape, uint64_t n, std::mt19937_64 &random)
       case 4:
         x[i] = i % 2 == 1 ? -x[i - 1] : std::ldexp(unit, static_cast<int>(random() % 600) - 300);
         break;
+      case 6:
+        x[i] = std::ldexp(unit - 0.5, static_cast<int>(i / 1024 % 16) * 40 - 300);
+        break;
+      case 7:
+        x[i] = i == 0 ? 0x1p60 : (i == 1 ? 0x1p7 : (i == 2 ? -0x1p-40 : (i == 3 ? 0x1p-40 : 0)));
+        break;
+      case 8:
+        x[i] = i % 3000 == 7 || i % 5000 == 11 ? std::ldexp(unit, -200) : unit;
+        break;
+      case 9:
+        x[i] = std::ldexp(unit - 0.5, static_cast<int>(random() % 2090) - 1074);
+        break;
       default:
         x[i] = i % 3000 == 7 ? (i % 2 ? 5e-324 : 1e300) : unit;
         break;
@@ -64,12 +106,15 @@ std::vector<double> make_doubles(int shape, uint64_t n, std::mt19937_64 &random)
 TEST(CpuSum, DoublesOfManyNatures) {
   std::mt19937_64 random(11);
   EngineUnderTest one(1), three(3);
-  for (int shape = 0; shape < 6; ++shape) {
-    for (const uint64_t n :
-         {uint64_t{0}, uint64_t{1}, uint64_t{2047}, uint64_t{2048}, uint64_t{2049}, uint64_t{900001}}) {
+  for (int shape = 0; shape < 10; ++shape) {
+    for (const uint64_t n : {uint64_t{0}, uint64_t{1}, uint64_t{63}, uint64_t{1000}, uint64_t{2047}, uint64_t{2048},
+                             uint64_t{2049}, uint64_t{4100}, uint64_t{70000}, uint64_t{900001}}) {
       const std::vector<double> x = make_doubles(shape, n, random);
-      const uint64_t wanted = bits_of_double(exact_sum(x));
+      Superaccumulator sum = exact_accumulator(x);
+      const uint64_t wanted = bits_of_double(sum.sum());
       EXPECT_EQ(bits_of_double(run_to_double(one, 0, GSORT_F64, x.data(), n)), wanted) << shape << " " << n;
+      const double mean = run_to_double(one, GSORT_MEAN, GSORT_F64, x.data(), n);
+      EXPECT_EQ(bits_of_double(mean), bits_of_double(sum.mean(n))) << shape << " " << n;
       EXPECT_EQ(bits_of_double(run_to_double(three, 0, GSORT_F64, x.data(), n)), wanted) << shape << " " << n;
     }
   }
@@ -95,10 +140,28 @@ TEST(CpuSum, SpecialsAnywhere) {
   EXPECT_TRUE(std::isnan(run_to_double(engine, GSORT_MEAN, GSORT_F32, nullptr, 0)));
 }
 
+// Infinities and NaNs among elements of all exponents, which are added to bins.
+TEST(CpuSum, SpecialsAmongWideElements) {
+  std::mt19937_64 random(13);
+  EngineUnderTest engine(1);
+  std::vector<double> x = make_doubles(9, 20000, random);
+  std::vector<float> narrow(x.size());
+  for (const double special : {HUGE_VAL, -HUGE_VAL, std::nan(""), -std::nan(""), 0.0})
+    for (const double other : {0.0, HUGE_VAL}) {
+      x[15000] = special, x[16001] = other;
+      for (size_t i = 0; i < x.size(); ++i)
+        narrow[i] = static_cast<float>(std::ldexp(x[i], -(static_cast<int>(i % 40))));
+      const std::vector<double> widened(narrow.begin(), narrow.end());
+      EXPECT_EQ(bits_of_double(run_to_double(engine, 0, GSORT_F64, x.data(), x.size())), bits_of_double(exact_sum(x)));
+      EXPECT_EQ(bits_of_double(run_to_double(engine, 0, GSORT_F32, narrow.data(), x.size())),
+                bits_of_double(exact_sum(widened)));
+    }
+}
+
 TEST(CpuSum, NarrowFloatsOfAllBits) {
   std::mt19937_64 random(12);
   EngineUnderTest engine(3);
-  for (const uint64_t n : {uint64_t{1000}, uint64_t{700001}}) {
+  for (const uint64_t n : {uint64_t{1000}, uint64_t{5001}, uint64_t{700001}}) {
     std::vector<uint16_t> halves(n), brains(n);
     std::vector<float> floats(n);
     std::vector<double> half_values, brain_values, float_values;

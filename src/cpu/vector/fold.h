@@ -9,13 +9,15 @@ namespace gsort_internal {
 
 // Elements of a block, of which every accumulator takes no more than 2^kFoldLaneBits: the narrowest vectors have 8.
 constexpr uint32_t kFoldItems = 1024;
-constexpr uint32_t kFoldGrain = 32;  // blocks may be shorter, by whole grains: the widest vectors have as many
+constexpr uint32_t kFoldGrain = 64;  // blocks may be shorter, by whole grains: the widest vectors have as many
 constexpr int32_t kFoldLaneBits = 7;
+constexpr uint32_t kFoldGroup = 4;
+constexpr uint32_t kLaneSumsMax = 32;  // of each part, that a block leaves
 
 // What the windows of a block hold, in units of their last bits.
 struct Folded {
   int64_t units[2];
-  bool exact;  // no element had bits below the second window
+  uint32_t groups_left;  // of kFoldGroup elements, that have bits below the second window
 };
 
 // Of an element type, the array of which is passed by its address.
@@ -27,6 +29,12 @@ struct FoldKernels {
   Folded (*fold)(const void *x, uint32_t items, double window_1, double window_2);
   // The same, and leaves what is below the second window in `rest`, which may be `x`.
   Folded (*fold_rest)(const void *x, uint32_t items, double window_1, double window_2, double *rest);
+  // Plain sums: in two parts, of doubles their leading and their trailing bits, which no addition rounds where elements
+  // are near each other. A RoundingWatch tells whether one did.
+  // Lane by lane, of whole grains; returns how many lanes there are.
+  uint32_t (*lane_sums)(const void *x, uint32_t items, double *high, double *low);
+  // Of any number of elements, to one sum of each part.
+  void (*two_sums)(const void *x, uint32_t items, double *high, double *low);
 };
 
 // The kernels' own numbers of types.
@@ -34,6 +42,15 @@ enum class FoldType : uint32_t { kHalf, kBFloat16, kFloat, kDouble };
 
 // NULL if there are no vectors.
 const FoldKernels *fold_kernels(FoldType type);
+
+// Adds whole grains plainly, to one sum, on doubles as they are; there are vectors.
+using PlainSum = double (*)(const double *x, uint32_t items);
+PlainSum plain_sum_kernel();
+
+// Adds doubles to the bins of their upper 12 bits, two words each: the lower halves of the elements' bits to one, the
+// 20 that are left to the other, with 2^40 for each element. NULL if there are no vectors.
+using AddToBins = void (*)(const double *x, uint32_t items, uint64_t *bins);
+AddToBins add_to_bins_kernel();
 
 }  // namespace gsort_internal
 
