@@ -16,23 +16,26 @@ constexpr uint64_t kSumFewFloats = 1 << 11;         // whose sum a pair of doubl
 constexpr uint64_t kSumFloatsOfThread = 1 << 14;    // three to ten microseconds of work
 constexpr uint64_t kSumIntegersOfThread = 1 << 16;  // the same
 
-// Two limbs: high * 2^32 + low.
-struct IntegerSum {
-  int64_t high, low;
-};
-
+// The exact sum of up to kSumChunkItems integers; if `wraps`, only its lower 64 bits need be right.
 template <class T>
-IntegerSum sum_integers(const T *x, Range range) {
-  IntegerSum sum{0, 0};
-  for (uint64_t i = range.begin; i < range.end; ++i) {
+Int128 sum_integers(const T *x, uint64_t count, bool wraps) {
+  constexpr IntegerType type =
+      sizeof(T) == 8 ? IntegerType::k64 : (std::is_signed<T>::value ? IntegerType::kI32 : IntegerType::kU32);
+  const IntegerSum kernel = sizeof(T) == 4 || (sizeof(T) == 8 && wraps) ? integer_sum_kernel(type) : nullptr;
+  if (kernel != nullptr) {
+    const uint64_t sum = kernel(x, count);
+    return std::is_signed<T>::value ? static_cast<Int128>(static_cast<int64_t>(sum)) : static_cast<Int128>(sum);
+  }
+  int64_t high = 0, low = 0;
+  for (uint64_t i = 0; i < count; ++i) {
     if constexpr (sizeof(T) == 8) {
-      sum.high += static_cast<int64_t>(x[i] >> 32);  // of a signed type: with the sign
-      sum.low += static_cast<int64_t>(static_cast<uint64_t>(x[i]) & 0xffffffffu);
+      high += static_cast<int64_t>(x[i] >> 32);  // of a signed type: with the sign
+      low += static_cast<int64_t>(static_cast<uint64_t>(x[i]) & 0xffffffffu);
     } else {
-      sum.low += static_cast<int64_t>(x[i]);
+      low += static_cast<int64_t>(x[i]);
     }
   }
-  return sum;
+  return static_cast<Int128>(high) * (int64_t{1} << 32) + low;
 }
 
 template <class F>
@@ -48,12 +51,15 @@ void with_integer_type(gsort_dtype t, F &&f) {
   });
 }
 
-// The exact sum of an array of integers.
-Int128 integer_sum(Context &context, const Request &r) {
+// The exact sum of an array of integers, or its lower 64 bits.
+Int128 integer_sum(Context &context, const Request &r, bool wraps) {
   context.limit_threads(r.n, kSumIntegersOfThread);
   const uint64_t chunks = context.parts_for(r.n, kSumIntegersOfThread, kSumChunkItems);
   const uint64_t workers = min_u64(chunks, uint64_t{context.threads()});
-  const HostBuffer<Int128> totals(context.memory, workers);
+  Int128 alone = 0;
+  HostBuffer<Int128> of_workers;
+  if (workers > 1) of_workers = HostBuffer<Int128>(context.memory, workers);
+  Int128 *const totals = workers > 1 ? of_workers.data() : &alone;
   context.begin(r.n);
   for (uint64_t worker = 0; worker < workers; ++worker) totals[worker] = 0;
   with_integer_type(r.order.dtype, [&](auto tag) {
@@ -61,8 +67,7 @@ Int128 integer_sum(Context &context, const Request &r) {
     context.for_each(chunks, [&](uint64_t chunk, uint32_t worker) {
       if (context.stopped()) return;
       const Range range = part_of(r.n, chunk, chunks, kLineBytes);
-      const IntegerSum sum = sum_integers(x, range);
-      totals[worker] += static_cast<Int128>(sum.high) * (int64_t{1} << 32) + sum.low;
+      totals[worker] += sum_integers(x + range.begin, range.size(), wraps);
       context.advance(range.size());
     });
   });
@@ -121,7 +126,7 @@ void cpu_sum(Context &context, const Request &request) {
   if (is_float(request.order.dtype)) {
     *static_cast<double *>(request.out) = finish_floats(context, request, false);
   } else {
-    *static_cast<uint64_t *>(request.out) = static_cast<uint64_t>(integer_sum(context, request));
+    *static_cast<uint64_t *>(request.out) = static_cast<uint64_t>(integer_sum(context, request, true));
   }
 }
 
@@ -131,7 +136,7 @@ void cpu_mean(Context &context, const Request &request) {
     *out = finish_floats(context, request, true);
     return;
   }
-  const Int128 sum = integer_sum(context, request);
+  const Int128 sum = integer_sum(context, request, false);
   Superaccumulator total;
   total.clear();
   total.note(kSumNotMinus0, request.n);

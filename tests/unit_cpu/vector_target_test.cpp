@@ -352,6 +352,29 @@ TEST_P(EachTarget, SumsAreExact) {
   }
 }
 
+TEST_P(EachTarget, SumsOfIntegersWrap) {
+  for (const gsort_dtype t : {GSORT_U8, GSORT_I16, GSORT_U32, GSORT_I32, GSORT_U64, GSORT_I64}) {
+    with_width(dtype_bytes(t), [&](auto tag) {
+      using U = typename decltype(tag)::type;
+      const bool is_signed = dtype_facts(t).kind == Kind::kSigned;
+      for (const uint64_t n : {uint64_t{1}, uint64_t{17}, uint64_t{33}, uint64_t{1000}, uint64_t{300001}}) {
+        std::vector<U> keys(n);
+        uint64_t wanted = 0, sum = 0;
+        for (U &key : keys) {
+          key = static_cast<U>(random_() | (random_() & 1) << (sizeof(U) * 8 - 1));
+          wanted += is_signed ? static_cast<uint64_t>(static_cast<std::make_signed_t<U>>(key)) : uint64_t{key};
+        }
+        Request r{Operation::kSum, {t, false, false}};
+        r.n = n, r.in = keys.data(), r.out = &sum;
+        one_.engine->execute(r);
+        ASSERT_EQ(sum, wanted) << "t " << t << " n " << n;
+        three_.engine->execute(r);
+        ASSERT_EQ(sum, wanted) << "t " << t << " n " << n;
+      }
+    });
+  }
+}
+
 TEST_P(EachTarget, ScansAsWithoutVectors) {
   for (const gsort_dtype t : kAllTypes) {
     with_width(dtype_bytes(t), [&](auto tag) {

@@ -2,6 +2,7 @@
 #include "cpu/vector/fold.h"
 
 #include <cstddef>
+#include <type_traits>
 
 #include "cpu/vector/target.h"
 
@@ -14,6 +15,7 @@ struct FoldTable {
   FoldKernels of_type[4];
   PlainSum plain_sum;
   AddToBins add_to_bins;
+  IntegerSum integer_sums[3];  // in the order of IntegerType
 };
 }  // namespace gsort_internal
 #endif
@@ -239,6 +241,34 @@ HWY_NOINLINE void add_to_bins(const double *x, uint32_t items, uint64_t *bins) {
   for (; i < items; ++i) add_to_bin(x + i, bins);
 }
 
+template <class T>
+using SumTag = hn::ScalableTag<std::conditional_t<std::is_signed<T>::value, int64_t, uint64_t>>;
+template <class T>
+HWY_INLINE hn::Vec<SumTag<T>> load_integers(const T *from) {
+  if constexpr (sizeof(T) == 8) {
+    return hn::LoadU(SumTag<T>(), from);
+  } else {
+    return hn::PromoteTo(SumTag<T>(), hn::LoadU(hn::Rebind<T, SumTag<T>>(), from));
+  }
+}
+
+template <class T>
+HWY_NOINLINE uint64_t integer_sum(const void *array, uint64_t items) {
+  const SumTag<T> d;
+  const T *const x = static_cast<const T *>(array);
+  auto a = hn::Zero(d), b = a, c = a, e = a;
+  uint64_t i = 0;
+  for (; i + 4 * kWide <= items; i += 4 * kWide) {
+    a = hn::Add(a, load_integers(x + i));
+    b = hn::Add(b, load_integers(x + i + kWide));
+    c = hn::Add(c, load_integers(x + i + 2 * kWide));
+    e = hn::Add(e, load_integers(x + i + 3 * kWide));
+  }
+  uint64_t sum = static_cast<uint64_t>(hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(a, b), hn::Add(c, e)))));
+  for (; i < items; ++i) sum += static_cast<uint64_t>(x[i]);
+  return sum;
+}
+
 template <class F, class Bits>
 constexpr FoldKernels kKernels = {greatest<Bits>, fold<F>, fold_rest<F>, lane_sums<F>, two_sums<F>};
 
@@ -248,7 +278,8 @@ extern const FoldTable kFold;
 const FoldTable kFold = {{kKernels<hwy::float16_t, int16_t>, kKernels<hwy::bfloat16_t, int16_t>,
                           kKernels<float, int32_t>, kKernels<double, int64_t>},
                          plain_sum,
-                         add_to_bins};
+                         add_to_bins,
+                         {integer_sum<uint32_t>, integer_sum<int32_t>, integer_sum<uint64_t>}};
 #endif  // GSORT_VECTOR_TARGET
 }  // namespace HWY_NAMESPACE
 }  // namespace gsort_internal
@@ -272,6 +303,10 @@ AddToBins add_to_bins_kernel() {
   const FoldTable *const picked = picked_table();
   return picked == nullptr ? nullptr : picked->add_to_bins;
 }
+IntegerSum integer_sum_kernel(IntegerType type) {
+  const FoldTable *const picked = picked_table();
+  return picked == nullptr ? nullptr : picked->integer_sums[static_cast<uint32_t>(type)];
+}
 }  // namespace gsort_internal
 #endif  // HWY_ONCE
 
@@ -281,6 +316,7 @@ namespace gsort_internal {
 const FoldKernels *fold_kernels(FoldType) { return nullptr; }
 PlainSum plain_sum_kernel() { return nullptr; }
 AddToBins add_to_bins_kernel() { return nullptr; }
+IntegerSum integer_sum_kernel(IntegerType) { return nullptr; }
 }  // namespace gsort_internal
 
 #endif  // GSORT_HIGHWAY

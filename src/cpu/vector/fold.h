@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Vector kernels for exact sums: blocks of floats folded without error into two windows of bits.
+// Vector kernels for sums: of integers, and exact ones of blocks of floats, plain or folded without error into two
+// windows of bits.
 #ifndef GSORT_CPU_VECTOR_FOLD_H_
 #define GSORT_CPU_VECTOR_FOLD_H_
 
@@ -51,6 +52,11 @@ PlainSum plain_sum_kernel();
 // 20 that are left to the other, with 2^40 for each element. NULL if there are no vectors.
 using AddToBins = void (*)(const double *x, uint32_t items, uint64_t *bins);
 AddToBins add_to_bins_kernel();
+
+// The sum of integers of 4 or 8 bytes, modulo 2^64. NULL if there are no vectors.
+using IntegerSum = uint64_t (*)(const void *x, uint64_t items);
+enum class IntegerType : uint32_t { kU32, kI32, k64 };
+IntegerSum integer_sum_kernel(IntegerType type);
 
 }  // namespace gsort_internal
 
