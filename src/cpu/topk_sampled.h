@@ -52,18 +52,17 @@ class SampledTopk {
   bool run() {
     const SelectKernels<K> *const kernels = select_kernels(K{});
     if (kernels == nullptr || n_ < kItemsMin || n_ >= kItemsMax || k_ > n_ / 2) return false;
-    const uint64_t draws = min_u64(max_u64(n_ / kDrawsShare, kDrawsMin), kDrawsMax);
-    // Draws before the bound: as many as the k-th key should have, and four standard deviations more.
-    const uint64_t mean = divide_up(k_ * draws, n_), rank = mean + 4 * root_of(mean) + 4;
-    if (rank >= draws) return false;
+    Sample sample = sample_of(*kernels);
+    if (sample.rank >= sample.draws) return false;
     context_.limit_threads(n_, kItemsOfThread);
     const uint64_t parts = context_.threads() == 1 ? 1 : uint64_t{context_.threads()} * 4;
-    room_ = room_of_part(divide_up(rank * (n_ / draws + 1), parts), parts);
-    const HostBuffer<K> drawn(context_.memory, draws);
+    room_ = room_of_part(divide_up(sample.rank * (n_ / sample.draws + 1), parts), parts);
+    const HostBuffer<K> drawn(context_.memory, sample.by_minima ? kernels->minima_sets : sample.draws);
     const HostBuffer<uint32_t> found(context_.memory, parts * room_);
     const HostBuffer<uint64_t> counts(context_.memory, parts);
     context_.begin(n_);
-    const K bound = bound_by_sample(drawn.data(), draws, rank);
+    const K bound =
+        sample.by_minima ? bound_by_minima(*kernels, drawn.data(), sample.draws) : bound_by_draws(drawn.data(), sample);
     uint64_t below = 0;
     if (!find(kernels->below, bound, parts, found.data(), counts.data(), below)) return false;
     const uint64_t wanted = below < k_ ? k_ - below : 0;
@@ -90,6 +89,10 @@ class SampledTopk {
   static constexpr uint64_t kDrawsShare = 64;
   // Fewer draws than kDrawsMin leave so many keys before the bound that those cost more than the draws.
   static constexpr uint64_t kDrawsMin = 1 << 8, kDrawsMax = 1 << 12;
+  static constexpr uint64_t kSetsOfK = 3;
+  static constexpr uint64_t kMinimaDraws = 16;  // times the root of n
+  static constexpr uint64_t kBlocksMax = 1 << 10;
+  static constexpr uint64_t kMultiplier = 0xd1342543de82ef95u, kIncrement = 0x9e3779b97f4a7c15u;
   static constexpr uint64_t kItemsOfThread = 1 << 16;  // read in some microseconds
 
   // Places of keys before the bound, within each part.
@@ -105,19 +108,54 @@ class SampledTopk {
     K bound;
   };
 
-  K bound_by_sample(K *drawn, uint64_t draws, uint64_t rank) const {
+  // Of how many keys which is the bound, as it is expected.
+  struct Sample {
+    uint64_t draws, rank;
+    bool by_minima;
+  };
+  Sample sample_of(const SelectKernels<K> &kernels) const {
+    // A small k is that of the least keys of sets: so many keys are looked at that they cost as much as those found.
+    if (sizeof(K) >= 4 && k_ <= kernels.minima_sets / kSetsOfK) {
+      const uint64_t blocks = min_u64(kMinimaDraws * root_of(n_) / kernels.minima_sets, kBlocksMax);
+      const uint64_t draws = blocks * kernels.minima_sets;
+      if (draws > 0 && draws <= n_ / 2) return {draws, 2 * k_ + 8, true};
+    }
+    const uint64_t draws = min_u64(max_u64(n_ / kDrawsShare, kDrawsMin), kDrawsMax);
+    // Draws before the bound: as many as the k-th key should have, and four standard deviations more.
+    const uint64_t mean = divide_up(k_ * draws, n_);
+    return {draws, mean + 4 * root_of(mean) + 4, false};
+  }
+
+  K bound_by_draws(K *drawn, const Sample &sample) const {
     uint64_t state = n_;
-    for (uint64_t i = 0; i < draws; ++i) {
-      state = state * 0xd1342543de82ef95u + 0x9e3779b97f4a7c15u;
+    for (uint64_t i = 0; i < sample.draws; ++i) {
+      state = state * kMultiplier + kIncrement;
       drawn[i] = codec_.encode(in_[(state >> 32) * n_ >> 32]);
     }
+    return key_of_rank(drawn, sample.draws, sample.rank);
+  }
+
+  // The k-th of the least keys of sets into which blocks from all over the array are dealt.
+  K bound_by_minima(const SelectKernels<K> &kernels, K *least, uint64_t draws) const {
+    const uint64_t sets = kernels.minima_sets, blocks = draws / sets, part = n_ / blocks;
+    uint32_t starts[kBlocksMax];
+    uint64_t state = n_;
+    for (uint64_t b = 0; b < blocks; ++b) {
+      state = state * kMultiplier + kIncrement;
+      starts[b] = static_cast<uint32_t>(b * part + ((state >> 32) * (part - sets + 1) >> 32));
+    }
+    kernels.minima(codec_, in_, starts, static_cast<uint32_t>(blocks), least);
+    return key_of_rank(least, sets, k_ - 1);
+  }
+
+  static K key_of_rank(K *keys, uint64_t count, uint64_t rank) {
     if (const SortKernels<K> *const kernels = sort_kernels(K{})) {  // faster than a selection without vectors
       constexpr KeyCodec<K> as_they_are{0, 0, 0};
-      kernels->sort(as_they_are, as_they_are, drawn, drawn, draws);
+      kernels->sort(as_they_are, as_they_are, keys, keys, count);
     } else {
-      std::nth_element(drawn, drawn + rank, drawn + draws);
+      std::nth_element(keys, keys + rank, keys + count);
     }
-    return drawn[rank];
+    return keys[rank];
   }
 
   // Of each part no more than twice what is expected, so that data in order is no bad case for one thread.

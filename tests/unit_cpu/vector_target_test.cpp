@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/half.h"
+#include "cpu/vector/select.h"
 #include "cpu/vector/target.h"
 #include "engine_fixture.h"
 
@@ -287,6 +288,27 @@ TEST_P(EachTarget, TopkIsRightWhereTheSampleMisleads) {
         keys[(state >> 32) * n >> 32] = drawn + static_cast<uint32_t>(i);
       }
       for (const uint64_t k : {uint64_t{1}, uint64_t{77}, n / 4}) check_topk(order, keys, k);
+    }
+  }
+}
+
+// The same where the blocks that a small k looks at hold other keys than the rest.
+TEST_P(EachTarget, TopkIsRightWhereTheBlocksMislead) {
+  const KeyOrder order{GSORT_U64, false, false};
+  const SelectKernels<uint64_t> *const kernels = select_kernels(uint64_t{});
+  const uint64_t sets = kernels == nullptr ? 64 : kernels->minima_sets;
+  for (const uint64_t root : {uint64_t{72}, uint64_t{500}}) {
+    const uint64_t n = root * root, blocks = 16 * root / sets, part = n / blocks;
+    for (const uint64_t drawn : {uint64_t{1} << 20, uint64_t{1} << 60}) {
+      std::vector<uint64_t> keys(n);
+      for (uint64_t &key : keys) key = (uint64_t{1} << 40) + random_() % 100000;
+      uint64_t state = n;
+      for (uint64_t b = 0; b < blocks; ++b) {
+        state = state * 0xd1342543de82ef95u + 0x9e3779b97f4a7c15u;
+        const uint64_t start = b * part + ((state >> 32) * (part - sets + 1) >> 32);
+        for (uint64_t i = start; i < start + sets; ++i) keys[i] = drawn + i;
+      }
+      for (const uint64_t k : {uint64_t{1}, uint64_t{5}, uint64_t{10}}) check_topk(order, keys, k);
     }
   }
 }

@@ -163,6 +163,39 @@ uint64_t keys_by_bound(const KeyCodec<K> &codec, const K *keys, uint64_t n, K bo
                               : find_keys<K, false, kEqual>(codec, keys, n, bound, indices, room, count);
 }
 
+constexpr size_t kMinimaVectors = 8;  // as many as the narrowest targets have registers for
+
+template <class K, bool kNanLast>
+HWY_NOINLINE void find_minima(const KeyCodec<K> &codec, const K *keys, const uint32_t *starts, uint32_t blocks,
+                              K *least) {
+  const KeyTag<K> d;
+  const size_t lanes = hn::Lanes(d);
+  const KeyEncoder<K, kNanLast> encode(codec);
+  auto m0 = broadcast<K>(static_cast<K>(KeyCodec<K>::kTop - 1)), m1 = m0, m2 = m0, m3 = m0, m4 = m0, m5 = m0, m6 = m0,
+       m7 = m0;
+  for (uint32_t b = 0; b < blocks; ++b) {
+    const K *const block = keys + starts[b];
+    m0 = hn::Min(m0, encode(load_bits(block)));
+    m1 = hn::Min(m1, encode(load_bits(block + lanes)));
+    m2 = hn::Min(m2, encode(load_bits(block + 2 * lanes)));
+    m3 = hn::Min(m3, encode(load_bits(block + 3 * lanes)));
+    m4 = hn::Min(m4, encode(load_bits(block + 4 * lanes)));
+    m5 = hn::Min(m5, encode(load_bits(block + 5 * lanes)));
+    m6 = hn::Min(m6, encode(load_bits(block + 6 * lanes)));
+    m7 = hn::Min(m7, encode(load_bits(block + 7 * lanes)));
+  }
+  const auto top = broadcast<K>(KeyCodec<K>::kTop);
+  const auto put = [&](size_t v, KeyVec<K> m)
+                       HWY_ATTR { hn::StoreU(hn::Xor(m, top), d, reinterpret_cast<LaneOf<K> *>(least) + v * lanes); };
+  put(0, m0), put(1, m1), put(2, m2), put(3, m3), put(4, m4), put(5, m5), put(6, m6), put(7, m7);
+}
+
+template <class K>
+void minima(const KeyCodec<K> &codec, const K *keys, const uint32_t *starts, uint32_t blocks, K *least) {
+  return codec.nan_count != 0 ? find_minima<K, true>(codec, keys, starts, blocks, least)
+                              : find_minima<K, false>(codec, keys, starts, blocks, least);
+}
+
 // The kinds of keys of which the order is looked for: a sign changes no other bit, it does, or NaNs are last.
 enum class Signs { kPlain, kFlip, kNanLast };
 
@@ -213,8 +246,14 @@ bool all_are(const K *keys, uint64_t n, K key) {
 }
 
 template <class K>
-constexpr SelectKernels<K> kernels = {least<K>, keys_by_bound<K, false>, keys_by_bound<K, true>, ordered<K>,
+constexpr SelectKernels<K> kernels = {least<K>,
+                                      keys_by_bound<K, false>,
+                                      keys_by_bound<K, true>,
+                                      minima<K>,
+                                      kMinimaVectors *HWY_MAX_BYTES / sizeof(K),
+                                      ordered<K>,
                                       all_are<K>};
+static_assert(kMinimaVectors * HWY_MAX_BYTES <= kMinimaSetsMax, "room for the widest vectors of bytes");
 
 }  // namespace
 

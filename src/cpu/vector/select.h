@@ -29,6 +29,12 @@ struct SelectKernels {
   uint64_t (*equal)(const KeyCodec<K> &codec, const K *keys, uint64_t n, K bound, uint32_t *indices, uint64_t room,
                     uint64_t *count);
 
+  // The keys of `blocks` blocks, each of minima_sets keys from keys[starts[b]] on, are dealt to as many sets; writes
+  // the least ordered key of each set. Of blocks that share no key, the k-th of these is one that k keys do not come
+  // after.
+  void (*minima)(const KeyCodec<K> &codec, const K *keys, const uint32_t *starts, uint32_t blocks, K *least);
+  uint32_t minima_sets;  // up to kMinimaSetsMax
+
   // How many of the first n keys, from the first on, come no later than the one behind them, of which the last is
   // keys[n]. `reversed`: no earlier.
   uint64_t (*ordered)(const KeyCodec<K> &codec, const K *keys, uint64_t n, bool reversed);
@@ -37,6 +43,7 @@ struct SelectKernels {
   bool (*all_are)(const K *keys, uint64_t n, K key);
 };
 constexpr uint64_t kSelectRoom = 256;
+constexpr uint32_t kMinimaSetsMax = 512;
 
 // NULL if there are no vectors.
 const SelectKernels<uint8_t> *select_kernels(uint8_t);
