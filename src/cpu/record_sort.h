@@ -20,9 +20,9 @@ template <class K, class V>
 constexpr uint64_t kBlockItems = kBlockBytes / (sizeof(K) + kValueBytes<V>);
 
 // Records with 4-byte keys are split to as few as this, which words of 4 bytes sort: in more of them too many words
-// would agree. A run of somewhat more is not worth a split of its own.
+// would agree. A run of more is not worth a split of its own while words have room for 17 bits of the key.
 constexpr uint64_t kShortBlockItems = 1 << 12;
-constexpr uint64_t kShortRunItems = 1 << 13;
+constexpr uint64_t kShortRunItems = 5 << 12;
 
 constexpr uint32_t kSplitDigitBits = 8;
 constexpr uint32_t kSplitValues = 1u << kSplitDigitBits;

@@ -21,8 +21,10 @@ constexpr bool kSortsByWords = kHasValue<V> && sizeof(K) >= 4;
 
 // Fewer are sorted about as fast by insertion.
 constexpr uint32_t kWordItemsMin = 9;
-// Words of 4 bytes, which are sorted twice as fast, serve where of evenly spread keys few share a word's bits.
-constexpr uint32_t kShortIndexBits = 14;
+// Words of 4 bytes, which are sorted twice as fast, serve where of evenly spread keys few share a word's bits. Longer
+// keys that do are read for the second time from farther away.
+template <class K>
+constexpr uint32_t kShortIndexBits = sizeof(K) == 4 ? 15 : 14;
 // Longer runs of records whose words agree in the key's bits say that those bits were badly chosen.
 constexpr uint32_t kTiesMax = 32;
 
@@ -107,7 +109,7 @@ void sort_block_by_words(Records<K, V> a, Records<K, V> b, uint32_t count, uint3
       const uint32_t differing = bit_width_of(differing_bits(a.keys, count));
       bits = differing < bits ? differing : bits;
       const uint32_t index_bits = bit_width_of(count - 1);
-      const bool is_short = index_bits <= kShortIndexBits || bits + index_bits <= 32;
+      const bool is_short = index_bits <= kShortIndexBits<K> || bits + index_bits <= 32;
       const bool done =
           bits > 0 && (is_short ? WordSort<uint32_t, K, V>(a, count, bits, reinterpret_cast<uint32_t *>(words)).run(b)
                                 : WordSort<uint64_t, K, V>(a, count, bits, words).run(b));
