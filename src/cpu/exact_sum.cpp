@@ -112,7 +112,7 @@ class Trial {
     --wait_;
     return false;
   }
-  void worked() { next_ = 1; }
+  void worked() { next_ = kWaitMin; }
   void failed() {
     wait_ = next_;
     if (next_ < kWaitMax) next_ *= 4;
@@ -120,8 +120,8 @@ class Trial {
   void give_up() { wait_ = UINT64_MAX; }
 
  private:
-  static constexpr uint64_t kWaitMax = 64;
-  uint64_t wait_ = 0, next_ = 1;
+  static constexpr uint64_t kWaitMin = 4, kWaitMax = 64;
+  uint64_t wait_ = 0, next_ = kWaitMin;
 };
 
 template <class F>

@@ -2,12 +2,15 @@
 #include "cpu/exponent_sums.h"
 
 #include <cstring>
+#include <initializer_list>
 
 #include "cpu/vector/fold.h"
 
 namespace gsort_internal {
 
 namespace {
+
+__extension__ typedef unsigned __int128 UInt128;
 
 constexpr uint64_t kBinOne = uint64_t{1} << 40, kBinSumMask = kBinOne - 1;
 
@@ -24,6 +27,42 @@ void plain_add_to_bins(const double *x, uint32_t items, uint64_t *bins) {
 uint32_t special_flags(bool negative, bool has_fraction) {
   return has_fraction ? kSumNan : (negative ? kSumNegInf : kSumPosInf);
 }
+
+// Adds up bins of one sign that go to the same limb, 32 of them: there they would wait for each other. No two have the
+// same position but those of the exponents 0 and 1, so that the lower halves of what is shifted fit 64 bits together.
+class LimbSum {
+ public:
+  LimbSum(WideLimbs &limbs, bool negative) : limbs_(limbs), negative_(negative) {}
+  ~LimbSum() { move(); }
+  LimbSum(const LimbSum &) = delete;
+  LimbSum &operator=(const LimbSum &) = delete;
+
+  // (high * 2^32 + low) * 2^(position - 1074), both below 2^54
+  void add(uint64_t low, uint64_t high, uint32_t position) {
+    if ((position & ~31u) != position_) {
+      move();
+      position_ = position & ~31u;
+    }
+    const uint32_t shift = position & 31;
+    parts_[0] += (low & 0xffffffffu) << shift;
+    parts_[1] += (low >> 32) << shift;
+    parts_[2] += (high & 0xffffffffu) << shift;
+    parts_[3] += (high >> 32) << shift;
+  }
+
+ private:
+  void move() {
+    const Int128 sum = (static_cast<Int128>(parts_[3]) << 64) + (static_cast<Int128>(parts_[2]) << 32) +
+                       (static_cast<Int128>(parts_[1]) << 32) + parts_[0];
+    limbs_.add_part(negative_ ? -sum : sum, position_);
+    for (uint64_t &part : parts_) part = 0;
+  }
+
+  WideLimbs &limbs_;
+  bool negative_;
+  uint64_t parts_[4] = {0, 0, 0, 0};
+  uint32_t position_ = 0;  // of a limb
+};
 
 }  // namespace
 
@@ -52,7 +91,7 @@ void WideLimbs::add(double x) {
 
 void WideLimbs::add_part(Int128 value, uint32_t position) {
   begin();
-  limb_[position >> 5] += value * (Int128{1} << (position & 31));
+  limb_[position >> 5] += static_cast<Int128>(static_cast<UInt128>(value) << (position & 31));
 }
 
 void WideLimbs::move_to(Superaccumulator &sum) {
@@ -84,9 +123,10 @@ void ExponentSums::add(const float *x, uint32_t count) {
   const auto add_one = [this](const float *from, uint32_t copy) {
     uint32_t bits;
     std::memcpy(&bits, from, sizeof bits);
-    sums_[copy * kFloatBins + (bits >> 23)] += (bits & 0x7fffff) + kBinOne;
+    uint64_t *const bins = sums_ + copy * kFloatBins;
+    bins[bits >> 23] += (bits & 0x7fffff) + kBinOne;
   };
-  uint32_t i = 0;
+  uint64_t i = 0;
   for (; i + kFloatCopies <= count; i += kFloatCopies) {
     add_one(x + i, 0);
     add_one(x + i + 1, 1);
@@ -103,40 +143,48 @@ uint32_t ExponentSums::move_to(WideLimbs &limbs) {
 }
 
 uint32_t ExponentSums::move_doubles(WideLimbs &limbs) const {
+  constexpr uint32_t exponents = kDoubleBins / 2;
   uint32_t flags = 0;
-  for (uint32_t bin = 0; bin < kDoubleBins; ++bin) {
-    const uint64_t low = sums_[2 * bin], high = sums_[2 * bin + 1] & kBinSumMask, count = sums_[2 * bin + 1] >> 40;
-    if (count == 0) continue;
-    const uint32_t exponent = bin & 0x7ff;
-    const bool negative = bin > 0x7ff;
-    if (exponent == 0x7ff) {
-      flags |= special_flags(negative, (low | high) != 0);
-      continue;
+  for (const bool negative : {false, true}) {
+    const uint64_t *const bins = sums_ + (negative ? 2 * exponents : 0);
+    LimbSum sum(limbs, negative);
+    for (uint32_t exponent = 0; exponent < exponents; ++exponent) {
+      const uint64_t low = bins[2 * exponent], high = bins[2 * exponent + 1] & kBinSumMask;
+      const uint64_t count = bins[2 * exponent + 1] >> 40;
+      if (count == 0) continue;
+      if (exponent == exponents - 1) {
+        flags |= special_flags(negative, (low | high) != 0);
+      } else if (exponent == 0) {
+        sum.add(low, high, 0);
+      } else {
+        sum.add(low, high + (count << 20), exponent - 1);
+      }
     }
-    const Int128 whole = (static_cast<Int128>(high + (exponent == 0 ? 0 : count << 20)) << 32) + low;
-    limbs.add_part(negative ? -whole : whole, exponent == 0 ? 0 : exponent - 1);
   }
   return flags;
 }
 
 uint32_t ExponentSums::move_floats(WideLimbs &limbs) const {
-  constexpr uint32_t least = kSumOneBit - 149;  // the position of the least float
+  constexpr uint32_t exponents = kFloatBins / 2, least = kSumOneBit - 149;  // the position of the least float
   uint32_t flags = 0;
-  for (uint32_t bin = 0; bin < kFloatBins; ++bin) {
-    uint64_t fractions = 0, count = 0;
-    for (uint32_t copy = 0; copy < kFloatCopies; ++copy) {
-      fractions += sums_[copy * kFloatBins + bin] & kBinSumMask;
-      count += sums_[copy * kFloatBins + bin] >> 40;
+  for (const bool negative : {false, true}) {
+    const uint64_t *const bins = sums_ + (negative ? exponents : 0);
+    LimbSum sum(limbs, negative);
+    for (uint32_t exponent = 0; exponent < exponents; ++exponent) {
+      uint64_t fractions = 0, count = 0;
+      for (uint32_t copy = 0; copy < kFloatCopies; ++copy) {
+        fractions += bins[copy * kFloatBins + exponent] & kBinSumMask;
+        count += bins[copy * kFloatBins + exponent] >> 40;
+      }
+      if (count == 0) continue;
+      if (exponent == exponents - 1) {
+        flags |= special_flags(negative, fractions != 0);
+      } else if (exponent == 0) {
+        sum.add(fractions, 0, least);
+      } else {
+        sum.add(fractions + (count << 23), 0, least + exponent - 1);
+      }
     }
-    if (count == 0) continue;
-    const uint32_t exponent = bin & 0xff;
-    const bool negative = bin > 0xff;
-    if (exponent == 0xff) {
-      flags |= special_flags(negative, fractions != 0);
-      continue;
-    }
-    const Int128 whole = static_cast<Int128>(fractions + (exponent == 0 ? 0 : count << 23));
-    limbs.add_part(negative ? -whole : whole, exponent == 0 ? least : least + exponent - 1);
   }
   return flags;
 }

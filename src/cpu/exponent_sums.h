@@ -18,7 +18,7 @@ class WideLimbs {
   void reset() { used_ = false; }
   // Takes infinities and NaNs, too.
   void add(double x);
-  // Adds value * 2^(position - 1074), as a part; of magnitude up to 2^80.
+  // Adds value * 2^(position - 1074), as a part; of magnitude up to 2^104, to which sums of bins add up.
   void add_part(Int128 value, uint32_t position);
   void move_to(Superaccumulator &sum);  // and reset
 
