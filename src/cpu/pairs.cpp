@@ -57,7 +57,7 @@ __attribute__((noinline)) void sort_few_pairs(Context &context, const Request &r
 }
 
 template <class K, class I>
-__attribute__((noinline)) void argsort_few(const KeyCodec<K> &codec, const K *keys, uint64_t n, I *indices) {
+__attribute__((noinline)) void argsort_few_records(const KeyCodec<K> &codec, const K *keys, uint64_t n, I *indices) {
   K ordered[kFewItems<K>];
   uint32_t places[kFewItems<K>];
   for (uint32_t i = 0; i < n; ++i) places[i] = i;
@@ -68,6 +68,16 @@ __attribute__((noinline)) void argsort_few(const KeyCodec<K> &codec, const K *ke
     sort_few(codec, keys, places, n, ordered, sorted);
     for (uint64_t i = 0; i < n; ++i) indices[i] = sorted[i];
   }
+}
+
+// Whether few keys' indices were found by words.
+template <class K, class I>
+__attribute__((noinline)) bool argsort_few(const KeyCodec<K> &codec, const K *keys, uint64_t n, I *indices) {
+  if (n < kWordItemsMin) return false;
+  K ordered[kFewItems<K>];
+  uint32_t words[kFewItems<K>];
+  encode_keys(codec, keys, ordered, n);
+  return place_few_by_words(ordered, static_cast<uint32_t>(n), words, indices);
 }
 
 // Whether such few are sorted so, by vectors.
@@ -209,7 +219,8 @@ void argsort(Context &context, const Request &r, I *indices, const char *name) {
   context.begin(2 * r.n);
   if constexpr (sizeof(K) >= 4) {
     if (are_few<K, I>(r.n)) {
-      argsort_few(codec, static_cast<const K *>(r.in), r.n, indices);
+      const K *const keys = static_cast<const K *>(r.in);
+      if (!argsort_few(codec, keys, r.n, indices)) argsort_few_records(codec, keys, r.n, indices);
       return context.advance(2 * r.n);
     }
   }

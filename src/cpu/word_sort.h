@@ -101,6 +101,29 @@ class WordSort {
   uint32_t index_bits_, dropped_bits_;
 };
 
+// The stable order of few ordered keys by words of 4 bytes; false, and nothing of use in `places`, if words do not tell
+// it. `words` has room for `count`.
+template <class K, class I>
+bool place_few_by_words(const K *keys, uint32_t count, uint32_t *words, I *places) {
+  const uint32_t differing = bit_width_of(differing_bits(keys, count)), index_bits = bit_width_of(count - 1);
+  if (differing == 0) return false;
+  const uint32_t key_bits = 32 - index_bits, dropped_bits = differing > key_bits ? differing - key_bits : 0;
+  for (uint32_t i = 0; i < count; ++i) words[i] = static_cast<uint32_t>(keys[i] >> dropped_bits) << index_bits | i;
+  constexpr KeyCodec<uint32_t> as_they_are{0, 0, 0};
+  sort_kernels(uint32_t{})->sort(as_they_are, as_they_are, words, words, count);
+  const uint32_t index_mask = (1u << index_bits) - 1;
+  K before = 0;
+  uint32_t wrong = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t place = words[i] & index_mask;
+    const K key = keys[place];
+    wrong |= key < before ? 1u : 0u;
+    before = key;
+    places[i] = static_cast<I>(place);
+  }
+  return wrong == 0;
+}
+
 // As sort_block(), which it calls where words do not serve. `words` has room for `count`, or is NULL without vectors.
 template <class K, class V>
 void sort_block_by_words(Records<K, V> a, Records<K, V> b, uint32_t count, uint32_t bits, bool to_b, uint64_t *words) {
