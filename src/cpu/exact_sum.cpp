@@ -147,7 +147,7 @@ class RangeSum {
   // For so many elements one group may have something below the windows: one in eight.
   static constexpr uint32_t kGroupsShareMax = 8 * kFoldGroup;
   static constexpr uint32_t kPassesMax = 4, kPassesBesideBins = 2;  // pairs of windows
-  // For fewer, clearing and reading sums by exponent take longer than the superaccumulator.
+  // For fewer, clearing and reading sums by exponent take longer than adding elements to limbs.
   static constexpr uint64_t kBinItemsMin = 1 << 12;
 
   // Adds up to kFoldItems elements.

@@ -37,13 +37,13 @@ class ExponentSums {
   void reset() { items_ = 0; }
   void add(const double *x, uint32_t count);
   void add(const float *x, uint32_t count);
-  bool is_full() const { return items_ >= kItemsMax / 2; }  // as many may come until it is moved
+  bool is_full() const { return items_ >= kItemsMax / 4; }  // 2^18 and a block more may come until it is moved
   uint32_t move_to(WideLimbs &limbs);                       // and reset; returns flags of infinities and NaNs
 
  private:
   static constexpr uint32_t kDoubleBins = 1 << 12, kFloatBins = 1 << 9;
-  static constexpr uint32_t kFloatCopies = 4;  // by turns, so that elements of one exponent wait less for each other
-  static constexpr uint32_t kItemsMax = 1 << 19;
+  static constexpr uint32_t kFloatCopies = 4;     // by turns, so that elements of one exponent wait less for each other
+  static constexpr uint32_t kItemsMax = 1 << 19;  // a copy's 2^17 fractions of 23 bits fill 40 bits
   uint32_t move_doubles(WideLimbs &limbs) const;
   uint32_t move_floats(WideLimbs &limbs) const;
 

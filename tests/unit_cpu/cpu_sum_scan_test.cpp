@@ -4,9 +4,11 @@
 
 #include <cfloat>
 #include <cmath>
+#include <memory>
 
 #include "core/half.h"
 #include "core/scan_order.h"
+#include "cpu/exponent_sums.h"
 #include "cpu/float_environment.h"
 #include "engine_fixture.h"
 
@@ -138,6 +140,32 @@ TEST(CpuSum, SpecialsAnywhere) {
   }
   EXPECT_TRUE(std::isnan(run_to_double(engine, GSORT_MEAN, GSORT_U8, nullptr, 0)));
   EXPECT_TRUE(std::isnan(run_to_double(engine, GSORT_MEAN, GSORT_F32, nullptr, 0)));
+}
+
+// As many elements as bins hold before they are read, all of one exponent and the greatest fraction.
+template <class F>
+void check_full_bins(F element) {
+  const auto sums = std::make_unique<ExponentSums>();
+  const auto limbs = std::make_unique<WideLimbs>();
+  constexpr uint32_t blocks = 384, items = 1024;  // 2^17 and 2^18, and some
+  const std::vector<F> block(items, element);
+  sums->reset(), limbs->reset();
+  for (uint32_t b = 0; b < blocks + 1; ++b) sums->add(block.data(), items);
+  EXPECT_TRUE(sums->is_full());
+  EXPECT_EQ(sums->move_to(*limbs), 0u);
+  Superaccumulator sum;
+  sum.clear();
+  limbs->move_to(sum);
+  std::vector<double> wanted((blocks + 1) * items, static_cast<double>(element));
+  EXPECT_EQ(bits_of_double(sum.sum()), bits_of_double(exact_sum(wanted)));
+}
+TEST(CpuSum, BinsThatAreFull) {
+  for (const double sign : {1.0, -1.0}) {
+    check_full_bins(sign * 0x1.fffffffffffffp0);
+    check_full_bins(sign * 0x0.fffffffffffffp-1022);
+    check_full_bins(static_cast<float>(sign * 0x1.fffffep5));
+    check_full_bins(static_cast<float>(sign * 0x0.fffffep-126));
+  }
 }
 
 // Infinities and NaNs among elements of all exponents, which are added to bins.
