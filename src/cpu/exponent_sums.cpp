@@ -85,8 +85,9 @@ void WideLimbs::add(double x) {
   const uint64_t mantissa = fraction | static_cast<uint64_t>(exponent != 0 ? 1 : 0) << 52;
   const int64_t sign = static_cast<int64_t>(bits) >> 63, value = (static_cast<int64_t>(mantissa) ^ sign) - sign;
   const uint32_t position = exponent - (exponent != 0 ? 1 : 0), shift = position & 31;
-  const int64_t above = (value >> 32) >> (32 - shift);
-  limb_[position >> 5] += static_cast<Int128>(above) << 64 | static_cast<uint64_t>(value) << shift;
+  const uint64_t above = static_cast<uint64_t>((value >> 32) >> (32 - shift));
+  limb_[position >> 5] +=
+      static_cast<Int128>(static_cast<UInt128>(above) << 64 | static_cast<uint64_t>(value) << shift);
 }
 
 void WideLimbs::add_part(Int128 value, uint32_t position) {
