@@ -586,7 +586,8 @@ GSORT_API gsort_status gsort_scan_f64(gsort *g, const double *in, double *out, u
  * @param g the handle.
  * @param op GSORT_OP_*.
  * @param t type of the elements.
- * @param n elements, as said beside GSORT_OP_*. Arrays of more than 2^57 bytes are refused.
+ * @param n elements, as said beside GSORT_OP_*. Arrays of more than 2^57 bytes are refused. What is reserved for n may
+ * not do for fewer, which can be sorted in another way: reserve for each size that is captured.
  * @param parameter what the operation needs to be known beside n: said beside GSORT_OP_*, otherwise 0.
  */
 GSORT_API gsort_status gsort_reserve(gsort *g, uint32_t op, gsort_dtype t, uint64_t n, uint64_t parameter);

@@ -226,8 +226,8 @@ Carry carry_of(const Request &request) {
 Abilities abilities_of(const DeviceFacts &device) {
   const uint32_t shared = device.shared_bytes_block_max;
   // Smaller chips than those with clusters were not measured.
-  const bool grid = architecture_of(device.compute_capability).clusters &&
-                    device.multiprocessors >= small::kGridBlocksMax && shared >= small::kGridSharedBytesMin;
+  const bool grid =
+      device.clusters() && device.multiprocessors >= small::kGridBlocksMax && shared >= small::kGridSharedBytesMin;
   return {shared, shared, grid};
 }
 

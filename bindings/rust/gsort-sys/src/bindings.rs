@@ -1046,7 +1046,8 @@ time.
 
 `t`: type of the elements.
 
-`n`: elements, as said beside GSORT_OP_*. Arrays of more than 2^57 bytes are refused.
+`n`: elements, as said beside GSORT_OP_*. Arrays of more than 2^57 bytes are refused. What is reserved for n may
+not do for fewer, which can be sorted in another way: reserve for each size that is captured.
 
 `parameter`: what the operation needs to be known beside n: said beside GSORT_OP_*, otherwise 0.*/
     pub fn gsort_reserve(

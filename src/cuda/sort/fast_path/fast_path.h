@@ -33,9 +33,9 @@ struct Arrays {
 void launch_clear(const LaunchContext &context, void *memory, uint64_t bytes);
 
 // Enqueues a test of the keys, and the sort if they are ascending, descending (with values: strictly, and no output
-// an input) or, alone, combinations of few bits. Returns the address of a device word that says, once the work has run,
-// whether keys and values are sorted (not 0) or neither is (0). In the latter case outputs that are inputs are as they
-// were, other outputs hold anything. U: uint32_t or uint64_t.
+// an input) or, alone, combinations of few bits or of few values. Returns the address of a device word that says, once
+// the work has run, whether keys and values are sorted (not 0) or neither is (0). In the latter case outputs that are
+// inputs are as they were, other outputs hold anything. U: uint32_t or uint64_t.
 template <class U>
 const uint32_t *launch(const LaunchContext &context, const Plan &plan, const Arrays<U> &arrays);
 

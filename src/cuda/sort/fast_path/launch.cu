@@ -32,6 +32,15 @@ __device__ __forceinline__ bool claim_pattern(State *state, Pattern kind) {
   return __syncthreads_or(agreed) != 0;
 }
 
+// Called, not inlined: beside it the loads of ordered keys would wait for each other.
+template <class U>
+__device__ __noinline__ void sort_few_values(const Params<U> params, Storage<U> &storage) {
+  extern __shared__ __align__(16) uint32_t counters[];  // the kernel's
+  __builtin_assume(__isShared(&storage));
+  const ValuesNumbering<U> numbering = {value_table<U>(counters), storage.values, storage.multiplier};
+  sort_numbered(params, storage, numbering, counters);
+}
+
 // Dynamic shared memory: 2^counter_bits counters, or none.
 template <class U>
 __global__ void __launch_bounds__(kThreads, 1) fast_path_kernel(const __grid_constant__ Params<U> params) {
@@ -46,8 +55,7 @@ __global__ void __launch_bounds__(kThreads, 1) fast_path_kernel(const __grid_con
   if (kind == Pattern::kFewBits) {
     sort_numbered(params, storage, BitsNumbering<U>{storage.few}, counters);
   } else if (kind == Pattern::kFewValues) {
-    const ValuesNumbering<U> numbering = {value_table<U>(counters), storage.values, storage.multiplier};
-    sort_numbered(params, storage, numbering, counters);
+    sort_few_values(params, storage);
   } else {
     sort_ordered(params, storage, kind == Pattern::kDescending, strict);
   }

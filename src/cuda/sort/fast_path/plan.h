@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Inputs that need no general sort, recognised on the device before one begins: ascending, descending, and keys that
-// are combinations of few bits.
+// are combinations of few bits or of few values.
 #ifndef GSORT_CUDA_SORT_FAST_PATH_PLAN_H_
 #define GSORT_CUDA_SORT_FAST_PATH_PLAN_H_
 
@@ -28,6 +28,7 @@ constexpr uint32_t kValuesMax = 512, kValueSamples = 4096, kSamplesOfFewValues =
 constexpr uint32_t kValuesSlotBits = 11, kValuesSlots = 1u << kValuesSlotBits;
 // Of their counters, with all copies; the rest of the counters' memory holds a table of the values.
 constexpr uint32_t kValueCounterBits = 14;
+static_assert(kValuesMax << kCopyBitsMax <= 1u << kValueCounterBits);
 
 // A warp takes rows of 32 keys, as many as make 2 KB.
 template <uint32_t KeyBytes>

@@ -125,10 +125,12 @@ __device__ __forceinline__ bool build_table(Storage<U> &storage, ValueSample<U> 
   return false;
 }
 
-// All threads. `key`: this thread's of the first sample, if it has one.
+// All threads. `key`: this thread's of the first sample, if it has one. Called, not inlined: see sort_few_values().
 template <class U>
-__device__ __forceinline__ bool find_few_values(const Params<U> &params, Storage<U> &storage, uint32_t *counters,
-                                                bool samples, U key) {
+__device__ __noinline__ bool find_few_values(const Params<U> &params, Storage<U> &storage, uint32_t *counters,
+                                             bool samples, U key) {
+  __builtin_assume(__isShared(&storage));
+  __builtin_assume(__isShared(counters));
   if (params.plan.counter_bits != kCounterBitsMax) return false;
   auto &sample = *reinterpret_cast<ValueSample<U> *>(counters);
   return may_have_few_values(storage, counters, samples, key) && name_values(params.work, storage, sample) &&
