@@ -8,7 +8,7 @@
 set(gsort_release_architectures 75-real 80-real 90-real 100-real 120)
 # Most bytes of a release's library, stripped: what the last one had that was measured. The aim is 12000000; lower this
 # with every release that is smaller.
-set(GSORT_RELEASE_BYTES_MAX 15400000)
+set(GSORT_RELEASE_BYTES_MAX 14400000)
 # What a quick build takes on a machine without a GPU.
 set(gsort_quick_architectures 90-real)
 
