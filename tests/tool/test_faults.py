@@ -55,11 +55,17 @@ class Faults(tool_case.ToolCase):
     return done.returncode
 
   def counted(self, words, want, call):
-    """How many calls of this kind a run without faults makes."""
+    """How many calls of this kind matter in a run without faults: the last of them is one whose failure is told."""
     low, high = 0, 1
     while self.outcome(words, want, f"{call}:{high}:5") == 1:
       low, high = high, high * 2
-    return high
+    while high - low > 1:
+      middle = (low + high) // 2
+      if self.outcome(words, want, f"{call}:{middle}:5") == 1:
+        low = middle
+      else:
+        high = middle
+    return low
 
   def test_each_write_sync_and_rename_fails(self):
     for words, want in self.jobs:
@@ -67,7 +73,10 @@ class Faults(tool_case.ToolCase):
                                     ("fsync", errno.EIO, ""), ("rename", errno.EIO, ""), ("linkat", errno.EPERM, "")):
         self.assertEqual(self.outcome(words, want, f"{call}:1:{error}"), 1, (words, call))
       most = self.counted(words, want, "write")
-      for n in range(1, most, max(1, most // 7)):
+      for n in {*range(1, most, max(1, most // 7)), most}:
+        self.assertEqual(self.outcome(words, want, f"write:{n}:{errno.ENOSPC}"), 1, (words, n))
+      # What is written last is not lost unseen.
+      for n in range(most + 1, most + 4):
         self.outcome(words, want, f"write:{n}:{errno.ENOSPC}")
 
   def test_each_close_fails(self):
@@ -122,7 +131,7 @@ class Faults(tool_case.ToolCase):
     codes = [self.outcome(words, want, f"read:{n}:{errno.EIO}") for n in range(1, 40, 3)]
     self.assertGreaterEqual(codes.count(1), 5)
     writes = 2 * len(data) >> 22  # of 4 MB
-    for n in (1, 2, writes // 2, writes - 1):
+    for n in (1, 2, writes // 2, *range(writes - 3, self.counted(words, want, "write") + 1)):
       self.assertEqual(self.outcome(words, want, f"write:{n}:{errno.ENOSPC}"), 1, n)
     self.assertEqual(self.outcome(words, want, f"write:1+:{errno.EINVAL}"), 1)
 
