@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -32,21 +33,27 @@ class FastPathSort : public gsort_test::LaunchTest {
  protected:
   sort::Options options_;
 
-  void check(const Words &keys, Request request, bool in_place) {
+  void check(const Words &keys, const Request &request, bool in_place) { check(keys, request, in_place, in_place); }
+
+  void check(const Words &keys, Request request, bool in_place, bool values_in_place) {
     const uint32_t bytes = dtype_bytes(request.order.dtype);
     const uint64_t n = keys.size();
     const bool pairs = request.operation == Operation::kSortPairs;
     const bool sorts = pairs || request.operation == Operation::kSort;
     const uint32_t out_bytes = sorts ? bytes : dtype_bytes(request.index_t);
+    SCOPED_TRACE("operation " + std::to_string(static_cast<int>(request.operation)) + " values of " +
+                 std::to_string(request.value_bytes) + (in_place ? " in place" : "") +
+                 (values_in_place ? " values in place" : ""));
     const std::vector<uint64_t> sources = stable_order(keys, request.order);
     DeviceArray in(pack(keys, bytes), bytes), out(n * out_bytes, 0);
     const Bytes values = gsort_test::random_bytes(1, n * request.value_bytes, 255, 9);
     DeviceArray values_in(values, 0), values_out(n * request.value_bytes, 0);
     request.n = n;
+    ASSERT_EQ(sort::make_plan(request, facts_, options_).tries_fast_path, n >= options_.fast_path_items_min);
     request.in = in.data();
     request.out = in_place && sorts ? in.data() : out.data();
     request.values_in = values_in.data();
-    request.values_out = in_place ? values_in.data() : values_out.data();
+    request.values_out = values_in_place ? values_in.data() : values_out.data();
     run(sort::workspace_bytes(request, options_), request,
         [&](const gsort_internal::LaunchContext &context, const Request &what, void *workspace) {
           sort::launch(context, what, workspace, options_);
@@ -63,17 +70,18 @@ class FastPathSort : public gsort_test::LaunchTest {
     for (uint64_t i = 0; i < n; ++i)
       std::copy_n(values.begin() + static_cast<int64_t>(sources[i] * request.value_bytes), request.value_bytes,
                   values_expected.begin() + static_cast<int64_t>(i * request.value_bytes));
-    ASSERT_TRUE((in_place ? values_in : values_out).read() == values_expected) << "values";
+    ASSERT_TRUE((values_in_place ? values_in : values_out).read() == values_expected) << "values";
   }
 
   void check_operations(const Words &keys, const KeyOrder &order) {
     for (const bool in_place : {false, true}) {
       check(keys, {Operation::kSort, order}, in_place);
-      for (const uint32_t value_bytes : {4u, 8u, 12u}) {
-        Request request{Operation::kSortPairs, order};
-        request.value_bytes = value_bytes;
-        check(keys, request, in_place);
-      }
+      for (const uint32_t value_bytes : {4u, 8u, 12u})
+        for (const bool values_in_place : {false, true}) {
+          Request request{Operation::kSortPairs, order};
+          request.value_bytes = value_bytes;
+          check(keys, request, in_place, values_in_place);
+        }
     }
     for (const Operation operation : {Operation::kArgsort, Operation::kRank})
       for (const gsort_dtype index_t : {GSORT_U32, GSORT_U64}) {
@@ -84,7 +92,23 @@ class FastPathSort : public gsort_test::LaunchTest {
   }
 };
 
-// Ordered, few bits, both with one key that spoils it, and neither.
+Words words_of(uint64_t n, uint32_t bytes, uint64_t count, uint64_t seed) {
+  const Words values = random_words(count, bytes, seed);
+  Words words = random_words(n, 8, seed + 1);
+  for (uint64_t &word : words) word = values[word % count];
+  return words;
+}
+
+// Descending, but for up to `most` that are equal.
+Words turned_runs(uint64_t n, const KeyOrder &order, uint64_t most, uint64_t seed) {
+  Words words = ordered_words(n, order, seed, true);
+  const Words draws = random_words(n, 8, seed + 1);
+  for (uint64_t i = 0; i < n; i += 1 + draws[i] % most)
+    for (uint64_t next = i + 1; next < n && next < i + 1 + draws[i] % most; ++next) words[next] = words[i];
+  return words;
+}
+
+// Ordered, few bits, few values, all with one key that spoils it, and neither.
 std::vector<Words> telling_inputs(uint64_t n, const KeyOrder &order) {
   const uint32_t bytes = dtype_bytes(order.dtype);
   const Words up = ordered_words(n, order, 1, false);
@@ -92,11 +116,21 @@ std::vector<Words> telling_inputs(uint64_t n, const KeyOrder &order) {
   std::swap(last_wrong[n - 1], last_wrong[n - 2]);
   std::swap(first_wrong[0], first_wrong[1]);
   foreign[n - 5] ^= 1;
+  Words other_value = words_of(n, bytes, 30, 15);
+  other_value[n - 2] ^= 1;
   return {up,
           ordered_words(n, order, 2, true),
           last_wrong,
           first_wrong,
           foreign,
+          turned_runs(n, order, 9, 6),
+          turned_runs(n, order, 35, 7),
+          words_of(n, bytes, 2, 10),
+          words_of(n, bytes, 7, 11),
+          words_of(n, bytes, 200, 12),
+          words_of(n, bytes, 256, 13),
+          words_of(n, bytes, 300, 14),
+          other_value,
           masked_words(n, bytes, 0xffff00, 3),
           masked_words(n, bytes, 0x55555555, 4),
           random_words(n, bytes, 5),
@@ -105,11 +139,32 @@ std::vector<Words> telling_inputs(uint64_t n, const KeyOrder &order) {
 
 TEST_F(FastPathSort, EveryOperation) {
   options_.fast_path_items_min = 1;
+  options_.algorithm = sort::Algorithm::kLsd;
   for (const KeyOrder &order : {KeyOrder{GSORT_U32, false, false}, KeyOrder{GSORT_F32, true, true},
                                 KeyOrder{GSORT_I64, true, false}, KeyOrder{GSORT_F64, false, false}})
     for (const Words &keys : telling_inputs(20011, order)) {
-      SCOPED_TRACE(dtype_facts(order.dtype).name);
+      SCOPED_TRACE(std::string(dtype_facts(order.dtype).name) + " beginning with " + std::to_string(keys[0]) + ' ' +
+                   std::to_string(keys[1]) + ' ' + std::to_string(keys[2]));
       check_operations(keys, order);
+      if (HasFatalFailure()) return;
+    }
+}
+
+// With the stable partition sort behind, and several portions of passes.
+TEST_F(FastPathSort, BeforeThePartitionOfPairs) {
+  options_.fast_path_items_min = 1;
+  options_.algorithm = sort::Algorithm::kStable;
+  options_.portion_tiles = 3;
+  for (const KeyOrder &order : {KeyOrder{GSORT_U32, true, false}, KeyOrder{GSORT_F64, false, true}})
+    for (const Words &keys : telling_inputs(130011, order)) {
+      for (const bool in_place : {false, true}) {
+        Request request{Operation::kSortPairs, order};
+        request.value_bytes = 8;
+        check(keys, request, in_place);
+      }
+      Request request{Operation::kRank, order};
+      request.index_t = GSORT_U64;
+      check(keys, request, false);
       if (HasFatalFailure()) return;
     }
 }
@@ -117,6 +172,7 @@ TEST_F(FastPathSort, EveryOperation) {
 // With the partition sort behind.
 TEST_F(FastPathSort, KeysAlone) {
   options_.fast_path_items_min = 1;
+  options_.algorithm = sort::Algorithm::kMsd;
   for (const KeyOrder &order : {KeyOrder{GSORT_U32, true, false}, KeyOrder{GSORT_F64, false, false}})
     for (const Words &keys : telling_inputs(sort::msd::kItemsMin + 77, order))
       for (const bool in_place : {false, true}) {

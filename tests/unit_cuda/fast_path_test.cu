@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@
 
 #include "cuda/sort/fast_path/fast_path.h"
 #include "cuda/sort/fast_path/plan.h"
+#include "cuda/sort/lsd/pass_action.cuh"
 #include "fast_path_support.h"
 
 namespace gsort_internal {
@@ -44,6 +46,34 @@ struct How {
 
 class FastPath : public gsort_test::LaunchTest {
  protected:
+  // Of the last run: passes behind were to move the values.
+  bool left_values_ = false;
+
+  // What passes read: every key's number in place of the key, and where each number's keys begin.
+  template <class U>
+  void check_numbers(const Words &keys, const How &how, const Words &numbers, const Words &bases,
+                     const sort::lsd::PassAction (&actions)[2]) const {
+    const std::vector<uint64_t> sources = stable_order(keys, how.order);
+    const KeyCodec<U> codec = make_codec<U>(how.order);
+    Words expected(keys.size()), first;
+    for (uint64_t i = 0; i < keys.size(); ++i) {
+      if (i == 0 || keys[sources[i]] != keys[sources[i - 1]]) first.push_back(i);
+      expected[sources[i]] = codec.decode(static_cast<U>(first.size() - 1));
+    }
+    EXPECT_TRUE(numbers == expected);
+    ASSERT_LE(first.size(), kDigitBins);
+    for (uint64_t number = 0; number < kDigitBins; ++number)
+      ASSERT_EQ(bases[number], number < first.size() ? first[number] : keys.size()) << number;
+    const uint32_t target = how.values_in_place ? 2 : 1;
+    EXPECT_EQ(actions[0].kind, sort::lsd::PassKind::kSort);
+    EXPECT_EQ(actions[0].source, 0u);
+    EXPECT_EQ(actions[0].target, target);
+    EXPECT_EQ(actions[0].key_source, 2u);
+    EXPECT_EQ(actions[0].stores_keys, 0u);
+    EXPECT_EQ(actions[1].kind, how.values_in_place ? sort::lsd::PassKind::kCopy : sort::lsd::PassKind::kSkip);
+    EXPECT_EQ(actions[1].stores_keys, 0u);
+  }
+
   // Runs the fast path, checks what must hold and returns whether it sorted.
   template <class U>
   bool run_width(const Words &keys, const How &how) {
@@ -56,6 +86,8 @@ class FastPath : public gsort_test::LaunchTest {
     // Cleared by the kernel before, as in a sort.
     DeviceArray zeroed(sort::fast_path::kStateBytes + sort::fast_path::kBins * 4, 0),
         bases(sort::fast_path::kBins * 4, 0);
+    DeviceArray numbers(n * bytes, 0), digit_bases(kDigitBins * 8, 0), actions(2 * sizeof(sort::lsd::PassAction), 0);
+    cudaMemset(actions.data(), 0, 2 * sizeof(sort::lsd::PassAction));
 
     sort::fast_path::Arrays<U> arrays{};
     arrays.keys_in = static_cast<const U *>(in.data());
@@ -65,6 +97,11 @@ class FastPath : public gsort_test::LaunchTest {
     if (how.values == Values::kTravel) arrays.values_in = values_in.data();
     if (how.values != Values::kNone) arrays.values_out = how.values_in_place ? values_in.data() : values_out.data();
     arrays.value_bytes = how.value_bytes;
+    if (how.values != Values::kNone) {
+      arrays.numbers = static_cast<U *>(numbers.data());
+      arrays.digit_bases = static_cast<uint64_t *>(digit_bases.data());
+      arrays.actions = static_cast<sort::lsd::PassAction *>(actions.data());
+    }
     arrays.state = zeroed.data();
     arrays.counts = static_cast<uint32_t *>(zeroed.data()) + sort::fast_path::kStateBytes / 4;
     arrays.bases = static_cast<uint32_t *>(bases.data());
@@ -87,15 +124,23 @@ class FastPath : public gsort_test::LaunchTest {
     const Words in_after = unpack(in.read(), bytes), out_after = unpack(out.read(), bytes);
     const Words values_after = unpack(values_in.read(), how.value_bytes);
     const Words values_out_after = unpack(values_out.read(), how.value_bytes);
+    sort::lsd::PassAction acts[2];
+    std::memcpy(acts, actions.read().data(), sizeof acts);
+    left_values_ = acts[0].kind != sort::lsd::PassKind::kSkip;
+    if (left_values_) {
+      EXPECT_TRUE(sorted != 0);
+      check_numbers<U>(keys, how, unpack(numbers.read(), bytes), unpack(digit_bases.read(), 8), acts);
+    }
+    const bool values_moved = sorted != 0 && !left_values_;
     const bool moved_in_place = how.in_place && how.keys_wanted && sorted != 0;
     EXPECT_TRUE(in_after == (moved_in_place ? taken(keys, sources) : keys)) << "the input";
     if (sorted != 0 && !how.in_place && how.keys_wanted) EXPECT_TRUE(out_after == taken(keys, sources)) << "keys";
     if (how.values_in_place) {
-      EXPECT_TRUE(values_after == (sorted != 0 ? taken(values, sources) : values)) << "values in place";
+      EXPECT_TRUE(values_after == (values_moved ? taken(values, sources) : values)) << "values in place";
     } else {
       EXPECT_TRUE(values_after == values) << "the input values";
-      if (sorted != 0 && how.values == Values::kTravel) EXPECT_TRUE(values_out_after == taken(values, sources));
-      if (sorted != 0 && how.values == Values::kIndices) EXPECT_TRUE(values_out_after == sources) << "indices";
+      if (values_moved && how.values == Values::kTravel) EXPECT_TRUE(values_out_after == taken(values, sources));
+      if (values_moved && how.values == Values::kIndices) EXPECT_TRUE(values_out_after == sources) << "indices";
     }
     return sorted != 0;
   }
@@ -228,13 +273,75 @@ TEST_F(FastPath, ValuesGoAlong) {
             const bool aliased = how.in_place || how.values_in_place;
             SCOPED_TRACE(describe(how, n) + " form " + std::to_string(form) + (turned ? " turned" : ""));
             ASSERT_EQ(run(keys, how), !(turned && aliased));
-            // Equal neighbours keep their order as they are, and would lose it turned round.
-            keys[777] = keys[778];
-            ASSERT_EQ(run(keys, how), !turned);
+            // Equal neighbours keep their order. Runs within rows of 32, over their borders, over rows and at both
+            // ends.
+            keys[0] = keys[1], keys[777] = keys[778], keys[n - 1] = keys[n - 2];
+            for (uint64_t at = 63, length = 2; at + length < n - 2; at += 2 * length + 450, length = length % 41 + 3)
+              std::fill_n(keys.begin() + static_cast<int64_t>(at), length, keys[at]);
+            ASSERT_EQ(run(keys, how), !(turned && aliased));
+            ASSERT_FALSE(left_values_);
             ASSERT_TRUE(run(Words(n, 77), how)) << "constant";
-            std::swap(keys[n - 1], keys[n - 2]);
+            std::swap(keys[n - 3], keys[n - 2]);
             ASSERT_FALSE(run(keys, how));
           }
+}
+
+uint64_t sample_place(uint64_t i, uint64_t n) {
+  const uint64_t part = n / sort::fast_path::kSamples;
+  return i * part + ((static_cast<uint32_t>(i) * 0x9e3779b9u + 0x7f4a7c15u) * part >> 32);
+}
+
+// Many equal keys among descending ones, at a place where no two of the sample are among them: up to kEqualMax keep
+// their order whatever group of rows they begin in, three times as many end the attempt.
+TEST_F(FastPath, ManyEqualKeysTurnedRound) {
+  const uint64_t n = 4000003, most = sort::fast_path::kEqualMax;
+  for (const KeyOrder &order : {KeyOrder{GSORT_U32, false, false}, KeyOrder{GSORT_F64, false, false}})
+    for (const uint64_t length : {most - 1, most, 3 * most}) {
+      Words keys(n);
+      for (uint64_t i = 0; i < n; ++i) keys[i] = i + 1000;
+      keys = taken(keys, stable_order(keys, order));
+      std::reverse(keys.begin(), keys.end());
+      uint32_t runs = 0;
+      for (uint64_t i = 1; i + 1 < sort::fast_path::kSamples; i += 3) {
+        const uint64_t at = sample_place(i, n) + 1 + i % 64;
+        if (sample_place(i + 1, n) <= at + length) continue;
+        std::fill_n(keys.begin() + static_cast<int64_t>(at), length, keys[at]);
+        ++runs;
+      }
+      ASSERT_GE(runs, 50u);
+      How how;
+      how.order = order;
+      how.values = length % 2 == 0 ? Values::kIndices : Values::kTravel;
+      ASSERT_EQ(run(keys, how), length <= most) << length;
+      ASSERT_FALSE(left_values_);
+    }
+}
+
+// Keys of few values are counted, and filled in where they are wanted; their values are left to passes by number.
+TEST_F(FastPath, ValuesOfFewKeysAreLeftToPasses) {
+  uint64_t seed = 90;
+  for (const KeyOrder &order : orders_of_four_and_eight())
+    for (const uint64_t count : {2u, 3u, 40u, 255u, 256u, 257u})
+      for (const uint32_t form : {0u, 1u, 2u, 3u, 4u}) {
+        const uint32_t bytes = dtype_bytes(order.dtype);
+        const Words choice = random_words(count, bytes, ++seed);
+        Words keys = random_words(kChunked, 8, ++seed);
+        for (uint64_t &key : keys) key = choice[key % count];
+        How how;
+        how.order = order;
+        how.values = form == 4 || seed % 3 == 0 ? Values::kIndices : Values::kTravel;
+        how.value_bytes = seed % 2 == 0 ? 4 : 8;
+        how.in_place = form == 1 || form == 3;
+        how.values_in_place = how.values == Values::kTravel && form >= 2;
+        how.keys_wanted = form != 4;
+        how.out_offset = seed % 4;
+        SCOPED_TRACE(describe(how, kChunked) + " form " + std::to_string(form) + " values " + std::to_string(count));
+        ASSERT_EQ(run(keys, how), count <= 256 && bits_max(how) == 16);
+        ASSERT_EQ(left_values_, count <= 256 && bits_max(how) == 16);
+        keys[keys[5] % kChunked] ^= 0x40;
+        ASSERT_FALSE(run(keys, how));
+        ASSERT_FALSE(left_values_);
+      }
 }
 
 TEST_F(FastPath, FewBitsAnywhere) {

@@ -249,18 +249,20 @@ TEST(FastPathPlan, OnlySortsByPassesAndPartitionsTryIt) {
           const bool tried = passes && plan.key_bytes >= 4 && n >= least;
           EXPECT_EQ(tried, plan.tries_fast_path);
           EXPECT_EQ(tried, plan.fast_path.chunks != 0);
-          EXPECT_EQ(tried && operation == Operation::kSort && n <= UINT32_MAX, plan.fast_path.counter_bits != 0);
+          EXPECT_EQ(tried && n <= UINT32_MAX, plan.fast_path.counter_bits != 0);
+          if (tried && n <= UINT32_MAX) {
+            EXPECT_EQ(operation == Operation::kSort ? 16u : 8u, plan.fast_path.number_bits) << "one pass moves values";
+          }
         }
 }
 
 TEST(FastPathPlan, ChunksCoverTheKeysAndCountersFit) {
   for (const uint64_t n : plan_sizes())
     for (const uint32_t key_bytes : {4u, 8u})
-      for (const bool counts : {false, true})
+      for (const bool alone : {false, true})
         for (const uint32_t multiprocessors : {1u, 40u, 132u})
           for (const uint32_t shared : {49152u, 65536u, 101376u, 166912u, 232448u}) {
-            const sort::fast_path::Plan plan =
-                sort::fast_path::make_plan(n, key_bytes, counts, multiprocessors, shared);
+            const sort::fast_path::Plan plan = sort::fast_path::make_plan(n, key_bytes, alone, multiprocessors, shared);
             const uint32_t group = key_bytes == 8 ? sort::fast_path::GroupShape<8>::kGroupItems
                                                   : sort::fast_path::GroupShape<4>::kGroupItems;
             ASSERT_GE(plan.chunk_items, group);
@@ -269,12 +271,14 @@ TEST(FastPathPlan, ChunksCoverTheKeysAndCountersFit) {
             EXPECT_GE(uint64_t{plan.chunks} * plan.chunk_items, n);
             EXPECT_LT(uint64_t{plan.chunks - 1} * plan.chunk_items, n);
             EXPECT_LT(plan.chunks, 1u << 30) << "the two bits above tell what became of the chunks";
-            if (!counts || n > UINT32_MAX) {
+            if (n > UINT32_MAX) {
               EXPECT_EQ(0u, plan.counter_bits) << "counts have 32 bits";
+              EXPECT_EQ(0u, plan.number_bits);
               continue;
             }
             ASSERT_GE(plan.counter_bits, 1u);
             EXPECT_LE(plan.counter_bits, sort::fast_path::kCounterBitsMax);
+            EXPECT_EQ(alone ? plan.counter_bits + 1 : 8, plan.number_bits);
             EXPECT_LE((4u << plan.counter_bits) + sort::fast_path::kStaticBytes, shared);
             EXPECT_TRUE(plan.counter_bits == sort::fast_path::kCounterBitsMax ||
                         (8u << plan.counter_bits) + sort::fast_path::kStaticBytes > shared)

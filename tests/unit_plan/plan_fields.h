@@ -63,7 +63,7 @@ class Digest {
     add_fields<gsort_internal::sort::small::GridPlan>(p.blocks, p.share, p.samples, p.is_long);
   }
   void add(const gsort_internal::sort::fast_path::Plan &p) {
-    add_fields<gsort_internal::sort::fast_path::Plan>(p.chunk_items, p.chunks, p.counter_bits);
+    add_fields<gsort_internal::sort::fast_path::Plan>(p.chunk_items, p.chunks, p.counter_bits, p.number_bits);
   }
   void add(const gsort_internal::sort::Slices &s) {
     add_fields<gsort_internal::sort::Slices>(

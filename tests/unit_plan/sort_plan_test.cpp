@@ -245,7 +245,7 @@ void check_layout(const Request &r, const Plan &plan, const Slices &l) {
   const bool pairs = r.operation == Operation::kSortPairs, alone = r.operation == Operation::kSort;
   const bool count = plan.key_bytes == 2 && alone, chip = is_on_chip(plan.algorithm);
   const bool grid = plan.algorithm == Algorithm::kGridSampleSort, radix = plan.grid_radix.blocks != 0;
-  const uint64_t counted = plan.tries_fast_path && alone ? uint64_t{4} << fast_path::kBitsMax : 0;
+  const uint64_t counted = plan.tries_fast_path ? uint64_t{4} << (alone ? fast_path::kBitsMax : 12) : 0;
   const uint64_t items = grid && !alone ? n * small::bytes_of_item(plan.key_bytes, !alone) : 0;
   if (grid && alone) {
     EXPECT_EQ(l.keys_y, l.grid_staged) << "keys are staged where there is room for them anyhow";
@@ -287,7 +287,7 @@ void check_cleared_and_all(const Request &r, const Plan &plan, const Slices &l) 
   const uint64_t n = r.n, keys = n * plan.key_bytes, carried = n * carry_bytes(plan.carry), bins = kDigitBins;
   const bool pairs = r.operation == Operation::kSortPairs, alone = r.operation == Operation::kSort;
   const uint64_t filled = plan.key_bytes == 2 && alone ? uint64_t{65536} * 16 + 512 : 0;
-  const uint64_t counted = plan.tries_fast_path && alone ? uint64_t{4} << fast_path::kBitsMax : 0;
+  const uint64_t counted = plan.tries_fast_path ? uint64_t{4} << (alone ? fast_path::kBitsMax : 12) : 0;
   // What is cleared: the words of the passes; before a fast path its own as well, which say later that it applied.
   EXPECT_EQ(l.fast_path_state, l.zero_bytes);
   EXPECT_EQ(l.bases, l.fast_path_zero_bytes);

@@ -101,7 +101,8 @@ void lay_out_passes(const Plan &plan, SliceCounter &counter, Slices &slices) {
   // All zeros is the action of doing nothing.
   slices.actions = counter.take(uint64_t{lsd.slots} * lsd::kPassActionBytes);
   slices.zero_bytes = counter.bytes();
-  const uint64_t bins = plan.tries_fast_path && plan.carry == Carry::kNothing ? fast_path::kBins : 0;
+  uint64_t bins = 0;
+  if (plan.tries_fast_path) bins = plan.carry == Carry::kNothing ? fast_path::kBins : fast_path::kBinsWithValues;
   slices.fast_path_state = counter.take(plan.tries_fast_path ? fast_path::kStateBytes : 0);
   slices.fast_path_counts = counter.take(bins * 4);
   slices.fast_path_zero_bytes = counter.bytes();
@@ -263,9 +264,8 @@ void describe(const Request &request, const Plan &plan, char *text, size_t text_
     line.add("; LSD: %u digits, tiles of %u, %llu portions", plan.lsd.digits, plan.lsd.tile_items,
              static_cast<ull>(plan.lsd.portions));
   if (plan.tries_fast_path)
-    line.add("; before it a fast path for ordered keys%s: %u chunks of %u keys",
-             plan.fast_path.counter_bits != 0 ? " and combinations of up to 16 bits" : "", plan.fast_path.chunks,
-             plan.fast_path.chunk_items);
+    line.add("; before it a fast path for ordered keys and combinations of up to %u bits: %u chunks of %u keys",
+             plan.fast_path.number_bits, plan.fast_path.chunks, plan.fast_path.chunk_items);
 }
 
 }  // namespace gsort_internal::sort

@@ -37,6 +37,7 @@ lsd::HistogramParams<U> histogram_params(const Job &job) {
   params.actions = job.slice<lsd::PassAction>(job.plan.slices.actions);
   params.slots = job.slots();
   params.aliased = job.aliased();
+  params.keys_wanted = job.keys_wanted;
   return params;
 }
 
@@ -74,7 +75,6 @@ lsd::PassParams<U> pass_params(const Job &job) {
   params.values[2] = job.values_y;
   params.codec = make_codec<U>(job.request->order);
   params.values_are_indices = job.values_are_indices;
-  params.last_stores_keys = job.keys_wanted;
   params.final_values = job.final_values;
   return params;
 }
@@ -229,11 +229,14 @@ const uint32_t *launch_fast_path_first(const LaunchContext &context, const Job &
     arrays.n = job.request->n;
     arrays.codec = make_codec<U>(job.request->order);
     if (operation != Operation::kSort) {
-      // Reversed or left alone, an order is its own inverse: ranks are the sorted indices.
       const bool indices = operation != Operation::kSortPairs;
       arrays.values_in = job.values_are_indices ? nullptr : job.values_in;
       arrays.values_out = job.values_x;
+      arrays.ranks = operation == Operation::kRank;
       arrays.value_bytes = indices ? dtype_bytes(job.request->index_t) : carry_bytes(job.plan.carry);
+      arrays.numbers = static_cast<U *>(job.keys_y);
+      arrays.digit_bases = job.slice<uint64_t>(job.plan.slices.bases);
+      arrays.actions = job.slice<lsd::PassAction>(job.plan.slices.actions);
     }
     arrays.state = job.slice<void>(job.plan.slices.fast_path_state);
     arrays.counts = job.slice<uint32_t>(job.plan.slices.fast_path_counts);

@@ -8,6 +8,7 @@
 
 #include "cuda/sort/fast_path/count_fill.cuh"
 #include "cuda/sort/fast_path/sample.cuh"
+#include "cuda/sort/lsd/pass_action.cuh"
 
 namespace gsort_internal::sort::fast_path {
 
@@ -54,6 +55,7 @@ __device__ __forceinline__ void number_keys(const FewBits<U> &few, const U (&key
 // Keys by the bits in which they differ. A numbering gives neighbouring numbers to keys in their order.
 template <class U>
 struct BitsNumbering {
+  static constexpr uint32_t kMostBits = kBitsMax;
   const FewBits<U> &few;
 
   __device__ __forceinline__ uint32_t bits() const { return few.count; }
@@ -78,6 +80,8 @@ struct BitsNumbering {
 // Keys by a table of their values.
 template <class U>
 struct ValuesNumbering {
+  static constexpr uint32_t kMostBits = 9;
+  static_assert(1u << kMostBits == kValuesMax, "all values have numbers");
   const ValueTable<U> &table;
   uint32_t count, multiplier;
 
@@ -126,8 +130,9 @@ __device__ __forceinline__ void count_in_halves(const uint32_t (&number)[kRows],
   }
 }
 
-// Counts kRows rows of a warp's keys; kWhole: all these exist. False: one of them has no number.
-template <uint32_t kRows, bool kWhole, class U, class Numbering>
+// Counts kRows rows of a warp's keys; kWhole: all these exist. kWithValues: leaves the numbers for a pass by them.
+// False: one of the keys has no number.
+template <bool kWithValues, uint32_t kRows, bool kWhole, class U, class Numbering>
 __device__ __forceinline__ bool count_rows(const Arrays<U> &work, const Numbering &numbering, const CounterShape &shape,
                                            uint32_t *counters, uint64_t first) {
   const uint64_t at = first + lane_id();
@@ -143,7 +148,12 @@ __device__ __forceinline__ bool count_rows(const Arrays<U> &work, const Numberin
   uint32_t number[kRows];
   const bool known = numbering.number(key, number);
   if (!__all_sync(kFullWarp, known)) return false;
-  if (shape.halves) {
+  if constexpr (kWithValues) {
+#pragma unroll
+    for (uint32_t row = 0; row < kRows; ++row)
+      if (counted[row]) work.numbers[at + row * 32] = work.codec.decode(static_cast<U>(number[row]));
+  }
+  if (Numbering::kMostBits > kCounterBitsMax && shape.halves) {
     count_in_halves(number, counted, counters, work.counts);
     return true;
   }
@@ -155,15 +165,15 @@ __device__ __forceinline__ bool count_rows(const Arrays<U> &work, const Numberin
 }
 
 // A group of a warp's keys; the last of all may be a part.
-template <class U, class Numbering>
+template <bool kWithValues, class U, class Numbering>
 __device__ __forceinline__ bool count_group(const Arrays<U> &work, const Numbering &numbering,
                                             const CounterShape &shape, uint32_t *counters, uint64_t first) {
   using Shape = GroupShape<sizeof(U)>;
   if (first + Shape::kGroupItems <= work.n)
-    return count_rows<Shape::kRows, true>(work, numbering, shape, counters, first);
+    return count_rows<kWithValues, Shape::kRows, true>(work, numbering, shape, counters, first);
 #pragma unroll 1
   for (; first < work.n; first += 32)
-    if (!count_rows<1, false>(work, numbering, shape, counters, first)) return false;
+    if (!count_rows<kWithValues, 1, false>(work, numbering, shape, counters, first)) return false;
   return true;
 }
 
@@ -185,11 +195,11 @@ __device__ __forceinline__ void add_counters(const CounterShape &shape, uint32_t
 }
 
 // One block: exclusive sums of all counts. Every warp takes rows of 128; counts behind the last number are 0.
-template <class U>
+template <uint32_t kMostBits, class U>
 __device__ __forceinline__ void place_numbers(const Params<U> &params, Storage<U> &storage, uint32_t bits) {
   constexpr uint32_t kBitsOfOneRow = 12;
   static_assert(kWarps * 128 == 1u << kBitsOfOneRow, "a row of every warp");
-  const uint32_t rows = bits > kBitsOfOneRow ? 1u << (bits - kBitsOfOneRow) : 1;
+  const uint32_t rows = kMostBits > kBitsOfOneRow && bits > kBitsOfOneRow ? 1u << (bits - kBitsOfOneRow) : 1;
   const uint32_t warp = threadIdx.x / 32, first = warp * rows * 32 + lane_id();
   const uint4 *counts = reinterpret_cast<const uint4 *>(params.work.counts);
   uint4 *bases = reinterpret_cast<uint4 *>(params.work.bases);
@@ -268,7 +278,7 @@ __device__ __forceinline__ void fill_keys(const Params<U> &params, const Numberi
 }
 
 // Counts what is left. Returns how many chunks passed.
-template <class U, class Numbering>
+template <bool kWithValues, class U, class Numbering>
 __device__ __forceinline__ uint32_t count_chunks(const Params<U> &params, Storage<U> &storage,
                                                  const Numbering &numbering, const CounterShape &shape,
                                                  uint32_t *counters) {
@@ -280,7 +290,7 @@ __device__ __forceinline__ uint32_t count_chunks(const Params<U> &params, Storag
     const uint64_t begin = uint64_t{chunk} * params.plan.chunk_items;
     const uint64_t end = min(begin + params.plan.chunk_items, params.work.n);
     for (uint64_t first = begin; first < end; first += GroupShape<sizeof(U)>::kGroupItems)
-      if (!count_group(params.work, numbering, shape, counters, first)) {
+      if (!count_group<kWithValues>(params.work, numbering, shape, counters, first)) {
         if (lane_id() == 0) fail(params.state);
         return false;
       }
@@ -291,21 +301,32 @@ __device__ __forceinline__ uint32_t count_chunks(const Params<U> &params, Storag
   return storage.chunks;
 }
 
+// The last block, after place_numbers(): the passes behind are to move the values by the numbers.
+template <class U>
+__device__ __forceinline__ void leave_values_to_passes(const Arrays<U> &work, uint32_t bits) {
+  __syncthreads();  // the bases are there
+  if (threadIdx.x < kDigitBins)
+    work.digit_bases[threadIdx.x] = threadIdx.x < 1u << bits ? work.bases[threadIdx.x] : work.n;
+  if (threadIdx.x == 0) lsd::decide_numbered_actions(work.actions, work.values_in == work.values_out);
+}
+
 // Keys that a numbering knows, as far as the sample tells.
-template <class U, class Numbering>
+template <bool kWithValues, class U, class Numbering>
 __device__ __forceinline__ void sort_numbered(const Params<U> &params, Storage<U> &storage, const Numbering &numbering,
                                               uint32_t *counters) {
   const CounterShape shape(numbering.bits(), params.plan.counter_bits);
-  const uint32_t chunks = count_chunks(params, storage, numbering, shape, counters);
+  const uint32_t chunks = count_chunks<kWithValues>(params, storage, numbering, shape, counters);
   // A block that came too late for a chunk may have sampled keys that others had begun to write.
   if (chunks == 0) return;
   add_counters(shape, numbering.bits(), counters, params.work.counts);
   if (arrive_with_chunks(params.state, chunks, params.plan.chunks)) {
-    place_numbers(params, storage, numbering.bits());
+    place_numbers<Numbering::kMostBits>(params, storage, numbering.bits());
+    if constexpr (kWithValues) leave_values_to_passes(params.work, numbering.bits());
     announce_ready(params.state);
   } else if (!wait_for_verdict(params.state)) {
     return;
   }
+  if (kWithValues && params.work.keys_out == nullptr) return;
   fill_keys(params, numbering);
 }
 

@@ -9,6 +9,10 @@
 #include "cuda/engine/launch.h"
 #include "cuda/sort/fast_path/plan.h"
 
+namespace gsort_internal::sort::lsd {
+struct PassAction;
+}
+
 namespace gsort_internal::sort::fast_path {
 
 template <class U>
@@ -21,10 +25,17 @@ struct Arrays {
   const void *values_in;  // NULL: the values are the keys' indices
   void *values_out;       // may be values_in; NULL: there are no values
   uint32_t value_bytes;   // 4 or 8
+  bool ranks;             // of the indices every one's place is wanted, not the other way round
 
   void *state;       // kStateBytes, 0 on entry
-  uint32_t *counts;  // kBins, 0 on entry; with values not used
+  uint32_t *counts;  // kBins, with values kBinsWithValues; 0 on entry
   uint32_t *bases;   // likewise, garbage on entry
+
+  // With values: what radix passes, launched behind this, read where keys of few values were counted: they move the
+  // values then, by numbers in place of keys. Alone: NULL.
+  U *numbers;                // n
+  uint64_t *digit_bases;     // kDigitBins, of slot 0
+  lsd::PassAction *actions;  // of two slots, 0 on entry
 
   bool after_clearing;  // the last work in the stream is a launch_clear(), with which this may overlap
 };
@@ -32,10 +43,11 @@ struct Arrays {
 // Sets memory, aligned to 16 bytes, to 0. `bytes`: a multiple of 16.
 void launch_clear(const LaunchContext &context, void *memory, uint64_t bytes);
 
-// Enqueues a test of the keys, and the sort if they are ascending, descending (with values: strictly, and no output
-// an input) or, alone, combinations of few bits or of few values. Returns the address of a device word that says, once
-// the work has run, whether keys and values are sorted (not 0) or neither is (0). In the latter case outputs that are
-// inputs are as they were, other outputs hold anything. U: uint32_t or uint64_t.
+// Enqueues a test of the keys, and the sort if they are ascending, descending (with values: few of them equal, and no
+// output an input), of few values or, alone, combinations of few bits. Returns the address of a device word that says,
+// once the work has run, whether keys and values are sorted (not 0; the values of keys that were counted are by the
+// passes behind) or neither is (0). In the latter case outputs that are inputs are as they were, other outputs hold
+// anything. U: uint32_t or uint64_t.
 template <class U>
 const uint32_t *launch(const LaunchContext &context, const Plan &plan, const Arrays<U> &arrays);
 

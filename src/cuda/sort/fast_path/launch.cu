@@ -32,32 +32,38 @@ __device__ __forceinline__ bool claim_pattern(State *state, Pattern kind) {
   return __syncthreads_or(agreed) != 0;
 }
 
+template <bool kWithValues, class U>
+__device__ __forceinline__ void sort_values(const Params<U> &params, Storage<U> &storage, uint32_t *counters) {
+  const ValuesNumbering<U> numbering = {value_table<U>(counters), storage.values, storage.multiplier};
+  sort_numbered<kWithValues>(params, storage, numbering, counters);
+}
+
 // Called, not inlined: beside it the loads of ordered keys would wait for each other.
 template <class U>
-__device__ __noinline__ void sort_few_values(const Params<U> params, Storage<U> &storage) {
+__device__ __noinline__ void sort_values_alone(const Params<U> params, Storage<U> &storage) {
   extern __shared__ __align__(16) uint32_t counters[];  // the kernel's
   __builtin_assume(__isShared(&storage));
-  const ValuesNumbering<U> numbering = {value_table<U>(counters), storage.values, storage.multiplier};
-  sort_numbered(params, storage, numbering, counters);
+  sort_values<false>(params, storage, counters);
 }
 
 // Dynamic shared memory: 2^counter_bits counters, or none.
-template <class U>
+template <bool kWithValues, class U>
 __global__ void __launch_bounds__(kThreads, 1) fast_path_kernel(const __grid_constant__ Params<U> params) {
   extern __shared__ __align__(16) uint32_t counters[];
   __shared__ Storage<U> storage;
-  const bool strict = params.work.values_out != nullptr;
   allow_next_kernel();
-  const Pattern kind = find_pattern(params, storage, counters, strict);
+  const Pattern kind = find_pattern<kWithValues>(params, storage, counters);
   wait_for_kernel_before();  // it clears the state; also where there is nothing to do, for others wait for this one
                              // only
   if (kind == Pattern::kNone || !claim_pattern(params.state, kind)) return;
-  if (kind == Pattern::kFewBits) {
-    sort_numbered(params, storage, BitsNumbering<U>{storage.few}, counters);
-  } else if (kind == Pattern::kFewValues) {
-    sort_few_values(params, storage);
+  if (kind == Pattern::kAscending || kind == Pattern::kDescending) {
+    sort_ordered<kWithValues>(params, storage, kind == Pattern::kDescending);
+  } else if constexpr (kWithValues) {
+    sort_values<true>(params, storage, counters);
+  } else if (kind == Pattern::kFewBits) {
+    sort_numbered<false>(params, storage, BitsNumbering<U>{storage.few}, counters);
   } else {
-    sort_ordered(params, storage, kind == Pattern::kDescending, strict);
+    sort_values_alone(params, storage);
   }
 }
 
@@ -81,7 +87,8 @@ const uint32_t *launch(const LaunchContext &context, const Plan &plan, const Arr
   // The kernel reads its sample while the one before still clears the workspace.
   Grid grid = {context.device->multiprocessors, kThreads, counters_bytes};
   grid.dependent = arrays.after_clearing;
-  launch_kernel(context, "fast_path_kernel", grid, fast_path_kernel<U>, params);
+  launch_kernel(context, "fast_path_kernel", grid, keys_alone ? fast_path_kernel<false, U> : fast_path_kernel<true, U>,
+                params);
   return &params.state->done;
 }
 

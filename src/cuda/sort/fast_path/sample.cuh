@@ -132,16 +132,15 @@ __device__ __forceinline__ bool find_few_bits(const Params<U> &params, Storage<U
     take_single_bits(storage.few, varying);
   }
   __syncthreads();
-  if (storage.few.count > params.plan.counter_bits + 1) return false;
+  if (storage.few.count > params.plan.number_bits) return false;
   finish_words(storage);
   return true;
 }
 
 // Reads the sample; the same for every block that runs while the keys are as the caller gave them. `counters` are the
-// block's, not in use yet. All threads.
-template <class U>
-__device__ __forceinline__ Pattern find_pattern(const Params<U> &params, Storage<U> &storage, uint32_t *counters,
-                                                bool strict) {
+// block's, not in use yet. With values, keys of which many are equal are not called descending. All threads.
+template <bool kWithValues, class U>
+__device__ __forceinline__ Pattern find_pattern(const Params<U> &params, Storage<U> &storage, uint32_t *counters) {
   const Arrays<U> &work = params.work;
   const uint32_t thread = threadIdx.x;
   const bool samples = thread < kSamples;
@@ -155,10 +154,11 @@ __device__ __forceinline__ Pattern find_pattern(const Params<U> &params, Storage
   const U next = samples && thread + 1 < kSamples ? storage.sample[thread + 1] : key;
   const bool last = !samples || thread + 1 == kSamples;
   if (!__syncthreads_or(next < key)) return Pattern::kAscending;
-  if (!__syncthreads_or(next > key || (strict && !last && next == key)))
+  if (!__syncthreads_or(next > key || (kWithValues && !last && next == key)))
     return params.reversible ? Pattern::kDescending : Pattern::kNone;
   if (params.plan.counter_bits == 0) return Pattern::kNone;
-  if (find_few_bits(params, storage, samples, key)) return Pattern::kFewBits;
+  if constexpr (!kWithValues)
+    if (find_few_bits(params, storage, samples, key)) return Pattern::kFewBits;
   return find_few_values(params, storage, counters, samples, key) ? Pattern::kFewValues : Pattern::kNone;
 }
 

@@ -49,7 +49,8 @@ __device__ __forceinline__ uint32_t hash_key(U key, uint32_t multiplier, uint32_
 
 // Whether the first sample has so few different keys that another look pays: it hashes them to bits.
 template <class U>
-__device__ __forceinline__ bool may_have_few_values(Storage<U> &storage, uint32_t *bits, bool samples, U key) {
+__device__ __forceinline__ bool may_have_few_values(Storage<U> &storage, uint32_t *bits, bool samples, U key,
+                                                    uint32_t most) {
   constexpr uint32_t kHashBits = 12, kWords = 1u << (kHashBits - 5);
   if (threadIdx.x < kWords) bits[threadIdx.x] = 0;
   if (threadIdx.x == 0) storage.values = 0;
@@ -61,29 +62,30 @@ __device__ __forceinline__ bool may_have_few_values(Storage<U> &storage, uint32_
   __syncthreads();
   const uint32_t different = storage.values;
   __syncthreads();  // before it is used again
-  return different <= kSamplesOfFewValues;
+  return different <= most;
 }
 
 // Names the values of a larger sample, in any order. False: there are too many, or one was met once only, so that
-// others may not have been met.
+// others may not have been met. most: up to kValuesMax.
 template <class U>
-__device__ __forceinline__ bool name_values(const Arrays<U> &work, Storage<U> &storage, ValueSample<U> &sample) {
+__device__ __forceinline__ bool name_values(const Arrays<U> &work, Storage<U> &storage, ValueSample<U> &sample,
+                                            uint32_t most) {
   for (uint32_t i = threadIdx.x; i < kValuesSlots; i += kThreads) sample.first[i] = UINT32_MAX, sample.met[i] = 0;
   for (uint32_t i = threadIdx.x; i < kValueSamples; i += kThreads)
     sample.keys[i] = work.codec.encode(work.keys_in[sample_place(i, kValueSamples, work.n)]);
   if (threadIdx.x == 0) storage.values = 0;
   __syncthreads();
   const volatile uint32_t *const values = &storage.values;
-  for (uint32_t i = threadIdx.x; i < kValueSamples && *values <= kValuesMax; i += kThreads) {
+  for (uint32_t i = threadIdx.x; i < kValueSamples && *values <= most; i += kThreads) {
     const U key = sample.keys[i];
     uint32_t slot = hash_key(key, 0x9e3779b1u, kValuesSlotBits);
     for (;; slot = (slot + 1) % kValuesSlots) {
       const uint32_t first = atomicCAS(&sample.first[slot], UINT32_MAX, i);
       if (first == UINT32_MAX) {
         const uint32_t number = atomicAdd(&storage.values, 1u);
-        if (number < kValuesMax) sample.found[number] = key;
+        if (number < most) sample.found[number] = key;
       } else if (sample.keys[first] != key) {
-        if (*values > kValuesMax) break;  // a full table has no end
+        if (*values > most) break;  // a full table has no end
         continue;
       }
       atomicAdd(&sample.met[slot], 1u);
@@ -93,7 +95,7 @@ __device__ __forceinline__ bool name_values(const Arrays<U> &work, Storage<U> &s
   bool once = false;
   __syncthreads();
   for (uint32_t i = threadIdx.x; i < kValuesSlots; i += kThreads) once |= sample.met[i] == 1;
-  return !__syncthreads_or(once || storage.values > kValuesMax);
+  return !__syncthreads_or(once || storage.values > most);
 }
 
 // Puts the values in order and into buckets by a hash with which they fit. False: none of those tried does it.
@@ -125,7 +127,7 @@ __device__ __forceinline__ bool build_table(Storage<U> &storage, ValueSample<U> 
   return false;
 }
 
-// All threads. `key`: this thread's of the first sample, if it has one. Called, not inlined: see sort_few_values().
+// All threads. `key`: this thread's of the first sample, if it has one. Called, not inlined: see sort_values_alone().
 template <class U>
 __device__ __noinline__ bool find_few_values(const Params<U> &params, Storage<U> &storage, uint32_t *counters,
                                              bool samples, U key) {
@@ -133,8 +135,10 @@ __device__ __noinline__ bool find_few_values(const Params<U> &params, Storage<U>
   __builtin_assume(__isShared(counters));
   if (params.plan.counter_bits != kCounterBitsMax) return false;
   auto &sample = *reinterpret_cast<ValueSample<U> *>(counters);
-  return may_have_few_values(storage, counters, samples, key) && name_values(params.work, storage, sample) &&
-         build_table(storage, sample, value_table<U>(counters));
+  const uint32_t most = min(kValuesMax, 1u << params.plan.number_bits);
+  const uint32_t different = most <= 256 ? kSamplesOf256Values : kSamplesOf512Values;
+  return may_have_few_values(storage, counters, samples, key, different) &&
+         name_values(params.work, storage, sample, most) && build_table(storage, sample, value_table<U>(counters));
 }
 
 }  // namespace gsort_internal::sort::fast_path

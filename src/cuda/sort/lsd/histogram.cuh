@@ -30,6 +30,7 @@ struct HistogramParams {
   PassAction *actions;         // [slots]
   uint32_t slots;              // at least the digits; a slot without a digit can only copy
   bool aliased;                // an input is its output
+  bool keys_wanted;            // by the last pass
   const uint32_t *sorted;      // device word, not 0: everything is sorted already; NULL: it is not
 };
 
@@ -153,7 +154,8 @@ __global__ void __launch_bounds__(kHistogramThreads) histogram_kernel(HistogramP
     if (lane_id() == 0 && varies) atomicOr(&varying_digits, 1u << warp);
   }
   __syncthreads();
-  if (threadIdx.x == 0) decide_actions(params.actions, params.slots, varying_digits, params.aliased);
+  if (threadIdx.x == 0)
+    decide_actions(params.actions, params.slots, varying_digits, params.aliased, params.keys_wanted);
 }
 
 }  // namespace gsort_internal::sort::lsd

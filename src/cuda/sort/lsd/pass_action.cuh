@@ -19,18 +19,21 @@ struct PassAction {
   uint32_t first;        // the keys are as the caller gave them
   uint32_t last;         // the keys become as the caller wants them
   uint32_t sort_parity;  // of the number of sorting passes before: tells look-back words of two passes apart
+  uint32_t key_source;   // of the keys that are sorted by
+  uint32_t stores_keys;
 };
 
 // An input that aliases the output must not be the target of the first pass, so the number of passes must be even:
 // where it is not, a slot whose digit does not vary copies. Where no digit varies a copy makes the output.
-__device__ inline void decide_actions(PassAction *actions, uint32_t slots, uint32_t varying_digits, bool aliased) {
+__device__ inline void decide_actions(PassAction *actions, uint32_t slots, uint32_t varying_digits, bool aliased,
+                                      bool keys_wanted) {
   const uint32_t sorts = static_cast<uint32_t>(__popc(varying_digits));
   const bool copies = sorts == 0 || (aliased && sorts % 2 == 1);
   const uint32_t total = sorts + (copies ? 1 : 0);
   bool copy_left = copies;
   uint32_t done = 0, sorted = 0;
   for (uint32_t slot = 0; slot < slots; ++slot) {
-    PassAction action{PassKind::kSkip, 0, 0, 0, 0, 0};
+    PassAction action{};
     if (varying_digits >> slot & 1u) {
       action.kind = PassKind::kSort;
       action.sort_parity = sorted++ % 2;
@@ -43,10 +46,18 @@ __device__ inline void decide_actions(PassAction *actions, uint32_t slots, uint3
       action.source = done == 0 ? 0 : 3 - action.target;
       action.first = done == 0;
       action.last = done == total - 1;
+      action.key_source = action.source;
+      action.stores_keys = !action.last || keys_wanted;
       ++done;
     }
     actions[slot] = action;
   }
+}
+
+// Values alone, by numbers of one digit that stand for their keys in array 2.
+__device__ inline void decide_numbered_actions(PassAction *actions, bool aliased) {
+  actions[0] = {PassKind::kSort, 0, aliased ? 2u : 1u, 1, !aliased, 0, 2, 0};
+  if (aliased) actions[1] = {PassKind::kCopy, 2, 1, 0, 1, 0, 2, 0};
 }
 
 }  // namespace gsort_internal::sort::lsd

@@ -41,7 +41,7 @@ constexpr uint32_t histogram_counters_bytes(uint32_t key_bytes, uint32_t copies)
   return digits_of(key_bytes) * kDigitBins * copies * 4;
 }
 
-constexpr uint32_t kPassActionBytes = 24;  // of the PassAction of a slot
+constexpr uint32_t kPassActionBytes = 32;  // of the PassAction of a slot
 
 // One slot a digit, and for one-digit keys a second that can bring the result back where an input is its output.
 constexpr uint32_t slots_of(uint32_t digits) { return digits < 2 ? 2 : digits; }

@@ -44,8 +44,7 @@ struct PassParams {
   uint32_t ahead;  // by how many tiles keys alone are fetched into the L2 cache before their turn
   uint32_t shift;
   bool values_are_indices;  // the first pass makes them up
-  bool last_stores_keys;
-  bool stays;  // the grid need not have a block for every tile; only where kPassMayStay
+  bool stays;               // the grid need not have a block for every tile; only where kPassMayStay
   FinalValues final_values;
 };
 
@@ -215,7 +214,7 @@ __device__ __forceinline__ void copy_portion(const PassParams<U> &params, const 
   const FinalValues how = action.last ? params.final_values : FinalValues::kStore;
 #pragma unroll 1  // rare
   for (uint64_t i = params.begin + uint64_t{blockIdx.x} * Shape::kThreads + threadIdx.x; i < end; i += stride) {
-    if (!action.last || params.last_stores_keys) {
+    if (action.stores_keys) {
       U key = params.keys[action.source][i];
       if (action.first && !action.last) key = params.codec.encode(key);
       if (action.last && !action.first) key = params.codec.decode(key);
@@ -277,16 +276,17 @@ __device__ __forceinline__ void pass_tile(const PassParams<U> &params, const Pas
   PackedPlaces<Shape::kRows> places;
   {
     if (std::is_same<V, NoValue>::value && threadIdx.x == 0)
-      prefetch_to_l2(params.keys[action.source], job.begin + uint64_t{params.ahead} * Shape::kItems, Shape::kItems,
+      prefetch_to_l2(params.keys[action.key_source], job.begin + uint64_t{params.ahead} * Shape::kItems, Shape::kItems,
                      params.begin + params.items);
     U keys[Shape::kRows];
-    load_keys<Shape>(params.keys[action.source] + job.begin, job.items, action.first ? &params.codec : nullptr, keys);
+    load_keys<Shape>(params.keys[action.key_source] + job.begin, job.items, action.first ? &params.codec : nullptr,
+                     keys);
     sort_tile<U, V, Shape>(storage, job, keys, places);
   }
   // Loading the values before the look-back was slower (H200, 7.39 ms in place of 6.98 for 2^28 pairs of 4 + 4 bytes).
   V values[Shape::kRows];
   load_values<Shape>(params, action, job, values);
-  if (!action.last || params.last_stores_keys)
+  if (action.stores_keys)
     store_keys(storage, job.items, params.keys[action.target], action.last ? &params.codec : nullptr);
   if constexpr (!std::is_same<V, NoValue>::value) {
     __syncthreads();  // the keys are stored: values take their room
