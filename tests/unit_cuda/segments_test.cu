@@ -160,6 +160,90 @@ TEST_F(SegmentsTest, KeysThatCrowd) {
   }
 }
 
+// Segments that no block holds, about the lengths from which on they have one bucket more.
+TEST_F(SegmentsTest, LongSegments) {
+  const std::vector<std::vector<uint64_t>> mixes = {{6145, 12289, 7, 14400, 0, 14401, 7201},
+                                                    {6144, 12288, 500, 24577, 3000},
+                                                    {50000, 1, 48000, 48001, 2048},
+                                                    {100000},
+                                                    {300000, 513}};
+  uint32_t seed = 0;
+  for (const KeyOrder &order : all_orders()) {
+    if (dtype_bytes(order.dtype) < 4) continue;
+    for (const auto &mix : mixes) {
+      const uint64_t n = 310011;
+      const Pattern pattern = kPatterns[++seed % (sizeof kPatterns / sizeof kPatterns[0])];
+      SCOPED_TRACE(describe(order, n, pattern) + " first length " + std::to_string(mix[0]));
+      const Bytes keys = make_keys(pattern, n, order.dtype, seed);
+      const std::vector<uint64_t> offsets = mixed_offsets(n, seed, mix);
+      for (const bool in_place : {false, true}) {
+        Bytes result;
+        ASSERT_EQ(run(order, keys, offsets, in_place, seed % 16, result), 0u);
+        ASSERT_TRUE(result == expected(order, keys, offsets));
+      }
+    }
+  }
+}
+
+// Keys that lie unevenly, in segments that no block holds.
+TEST_F(SegmentsTest, LongSegmentsOfUnevenKeys) {
+  std::mt19937_64 random(23);
+  const uint64_t n = 400000;
+  const std::vector<uint64_t> offsets = {0, 30000, 30100, 200000, 399999};
+  for (const gsort_dtype dtype : {GSORT_U32, GSORT_F32, GSORT_I64, GSORT_F64}) {
+    const uint32_t bytes = dtype_bytes(dtype);
+    for (uint32_t kind = 0; kind < 8; ++kind) {
+      SCOPED_TRACE("type " + std::to_string(dtype) + ", kind " + std::to_string(kind));
+      Bytes keys(n * bytes);
+      const uint64_t base = random();
+      for (uint64_t i = 0; i < n; ++i) {
+        const uint64_t x = random(), y = random();
+        const uint64_t kinds[] = {
+            x >> y % 64, base * (x % 7) + y % 1000, x % 65536 * (y % 65536),     x % 10 ? base : y, base + x % 5000,
+            x & y,       i % (n / 5) * 1000,        x % 3 ? ~uint64_t{0} : y % 9};
+        std::memcpy(keys.data() + i * bytes, &kinds[kind], bytes);
+      }
+      for (const bool in_place : {false, true}) {
+        const KeyOrder order{dtype, kind % 2 == 1, is_float(dtype)};
+        Bytes result;
+        ASSERT_EQ(run(order, keys, offsets, in_place, kind, result), 0u);
+        ASSERT_TRUE(result == expected(order, keys, offsets));
+      }
+    }
+  }
+}
+
+// More buckets than a round of partitions makes, so that most are partitioned again.
+TEST_F(SegmentsTest, SegmentsThatTakeTwoRounds) {
+  for (const gsort_dtype dtype : {GSORT_U32, GSORT_I64}) {
+    const uint64_t n = dtype == GSORT_U32 ? 8000000 : 4000000;
+    const KeyOrder order{dtype, false, false};
+    const std::vector<uint64_t> offsets = {1, n - 20000, n - 3};
+    for (const Pattern pattern : {Pattern::kUniform, Pattern::kSorted, Pattern::kFewBits}) {
+      SCOPED_TRACE(describe(order, n, pattern));
+      const Bytes keys = make_keys(pattern, n, dtype, 3), want = expected(order, keys, offsets);
+      for (const bool in_place : {false, true}) {
+        Bytes result;
+        ASSERT_EQ(run(order, keys, offsets, in_place, 1, result), 0u);
+        ASSERT_TRUE(result == want);
+      }
+    }
+  }
+}
+
+// A device whose blocks hold too little to partition: passes over memory alone.
+TEST_F(SegmentsTest, LongSegmentsByPasses) {
+  facts_.shared_bytes_block_max = std::min(facts_.shared_bytes_block_max, segments::kSpreadSharedBytes - 1);
+  const std::vector<uint64_t> offsets = {3, 20000, 20000, 100000, 199990};
+  for (const KeyOrder &order : all_orders()) {
+    const Bytes keys = make_keys(Pattern::kUniform, 200000, order.dtype, 4);
+    SCOPED_TRACE(describe(order, 200000, Pattern::kUniform));
+    Bytes result;
+    ASSERT_EQ(run(order, keys, offsets, order.descending, 1, result), 0u);
+    ASSERT_TRUE(result == expected(order, keys, offsets));
+  }
+}
+
 // Empty segments, in front of, behind and between a few that hold keys, and alone.
 TEST_F(SegmentsTest, RowsOfEmptySegments) {
   const KeyOrder order{GSORT_U32, false, false};

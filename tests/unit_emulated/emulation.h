@@ -17,6 +17,7 @@
 #define __host__
 #define __global__
 #define __forceinline__ inline
+#define __noinline__
 #define __shared__ static
 #define __launch_bounds__(...)
 #define __grid_constant__
@@ -51,7 +52,7 @@ inline bool any = false, any_before = false;  // of the block's threads, at a ba
 // Saves the registers that a function must keep, and takes up those of `to`.
 extern "C" void gsort_emulation_switch(void **from, void *to);
 asm(".text\n"
-    ".globl gsort_emulation_switch\n"
+    ".weak gsort_emulation_switch\n"
     "gsort_emulation_switch:\n"
     "  push %rbp\n  push %rbx\n  push %r12\n  push %r13\n  push %r14\n  push %r15\n"
     "  mov %rsp, (%rdi)\n"
@@ -124,7 +125,14 @@ inline void run_block(uint32_t threads) {
 inline Index blockIdx, gridDim, blockDim;
 #define threadIdx (Index{emulation::current})
 
-inline uint32_t min(uint32_t a, uint32_t b) { return a < b ? a : b; }
+template <class T>
+T min(T a, T b) {
+  return a < b ? a : b;
+}
+template <class T>
+T max(T a, T b) {
+  return a < b ? b : a;
+}
 inline void __syncthreads() { emulation::wait(emulation::Waits::kForBlock); }
 inline int __syncthreads_or(int value) {
   emulation::any = emulation::any || value != 0;
@@ -155,11 +163,26 @@ inline int __any_sync(uint32_t warp, int value) {
   for (int lane = 0; lane < 32; ++lane) found |= __shfl_sync(warp, value, lane);
   return found;
 }
+inline uint32_t __ballot_sync(uint32_t warp, int value) {
+  uint32_t lanes = 0;
+  for (int lane = 0; lane < 32; ++lane) lanes |= (__shfl_sync(warp, value, lane) != 0 ? 1u : 0u) << lane;
+  return lanes;
+}
 inline uint32_t __activemask() { return ~0u; }
 inline int __clz(int value) { return value == 0 ? 32 : __builtin_clz(static_cast<uint32_t>(value)); }
 inline int __clzll(long long value) {
   return value == 0 ? 64 : __builtin_clzll(static_cast<unsigned long long>(value));
 }
+inline int __popc(uint32_t value) { return __builtin_popcount(value); }
+inline int __ffs(int value) { return __builtin_ffs(value); }
+inline uint32_t __umulhi(uint32_t a, uint32_t b) { return static_cast<uint32_t>(uint64_t{a} * b >> 32); }
+inline uint32_t __byte_perm(uint32_t a, uint32_t b, uint32_t selector) {
+  const uint64_t both = uint64_t{b} << 32 | a;
+  uint32_t result = 0;
+  for (uint32_t i = 0; i < 4; ++i) result |= static_cast<uint32_t>(both >> (selector >> 4 * i & 7) * 8 & 0xff) << 8 * i;
+  return result;
+}
+inline uint4 make_uint4(uint32_t x, uint32_t y, uint32_t z, uint32_t w) { return {x, y, z, w}; }
 inline void __threadfence() {}
 template <class T>
 T __ldcg(const T *word) {
@@ -173,6 +196,12 @@ template <class T, class V>
 T atomicAdd(T *word, V value) {
   const T before = *word;
   *word = static_cast<T>(before + static_cast<T>(value));
+  return before;
+}
+template <class T>
+T atomicOr(T *word, T value) {
+  const T before = *word;
+  *word = before | value;
   return before;
 }
 template <class T>

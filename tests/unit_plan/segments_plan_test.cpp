@@ -40,6 +40,13 @@ TEST(Layout, ClassesFollowEachOther) {
   EXPECT_EQ(medium_segment_items(4), SpreadMedium<4>::kItems);
   EXPECT_EQ(medium_segment_items(8), SpreadMedium<8>::kItems);
   EXPECT_EQ(32 * kShortLaneItems, kShortSegmentItemsMax);
+  for (const uint32_t bytes : {4u, 8u}) {
+    EXPECT_LT(2 * bucket_items(bytes), medium_segment_items(bytes)) << "a block holds two shares";
+    EXPECT_GE((medium_segment_items(bytes) + bucket_items(bytes)) / bucket_items(bytes), kBucketsMin)
+        << "the shortest segment has its buckets without a minimum";
+    EXPECT_EQ(0u, kBucketsMax % 32) << "a warp places as many";
+    EXPECT_LE(kBucketsMax, 1023u) << "buckets have ten bits, and no bucket has the last number";
+  }
   EXPECT_LE(kShortSegmentItemsMax / 32, 32u) << "a warp looks at the words behind a tile at once";
 }
 
@@ -78,11 +85,27 @@ void check_lists(const Request &r, const Plan &l) {
   const uint64_t tile = segment_tile_items(bytes), n = r.n;
   if (l.large_max == 0) {
     EXPECT_EQ(0u, l.large_tiles_max);
+    EXPECT_EQ(0u, l.parts_max + l.buckets_max) << "nothing is partitioned";
     return;
   }
   EXPECT_GE(l.large_tiles_max, (n + tile - 1) / tile);
   EXPECT_GE(l.large_tiles_max, n / (tile + 1) < l.large_max ? 2 * (n / (tile + 1)) : l.large_max);
-  EXPECT_LE(l.large_tiles_max, n / tile + l.large_max);
+  EXPECT_LE(l.large_tiles_max, n / tile + l.parts_max);
+  if (bytes < 4) {
+    EXPECT_EQ(l.large_max, l.parts_max);
+    EXPECT_EQ(0u, l.buckets_max);
+    return;
+  }
+  // Buckets too long for a block, however few the segments are; and those of as many segments as there can be, that
+  // are one key too long for a block or as long as the keys are.
+  EXPECT_EQ(n / (medium_segment_items(bytes) + 1), l.parts_max);
+  const auto entries = [&](uint64_t length) {
+    const uint64_t share = bucket_items(bytes), wanted = (length + share - 1) / share;
+    return std::min<uint64_t>(std::max<uint64_t>(wanted, kBucketsMin), kBucketsMax) + 1;
+  };
+  const uint64_t shortest = medium_segment_items(bytes) + 1;
+  EXPECT_LE(kPartitionRounds * l.parts_max * entries(shortest), l.buckets_max);
+  EXPECT_LE(kPartitionRounds * entries(n), l.buckets_max);
 }
 
 TEST(Layout, ListsHoldTheSegmentsOfEverySize) {
@@ -95,17 +118,24 @@ TEST(Layout, ListsHoldTheSegmentsOfEverySize) {
         const uint64_t bytes = dtype_bytes(t), digits = digits_of(dtype_bytes(t)), bins = kDigitBins;
         check_lists(r, l);
         const uint64_t bits = l.short_tiles * short_tile_items(dtype_bytes(t)) + kShortSegmentItemsMax;
-        expect_apart({{"list_counts", l.list_counts, 6 * 8},
+        expect_apart({{"list_counts", l.list_counts, 10 * 8},
                       {"tickets", l.tickets, digits * 4},
                       {"bounds", l.bounds, segments == 0 ? 0 : bits / 8},
                       {"look_back", l.look_back, l.large_tiles_max * bins * 8},
-                      {"large_counts", l.large_counts, l.large_max * digits * bins * 8},
-                      {"small_list", l.small_list, l.small_max * 8},
-                      {"middle_list", l.middle_list, l.middle_max * 8},
-                      {"medium_list", l.medium_list, l.medium_max * 8},
-                      {"crowded_list", l.crowded_list, l.crowded_max * 8},
+                      {"large_counts", l.large_counts, l.parts_max * digits * bins * 8},
+                      {"small_list", l.small_list, (l.small_max + l.buckets_max) * 8},
+                      {"middle_list", l.middle_list, (l.middle_max + l.buckets_max) * 8},
+                      {"medium_list", l.medium_list, (l.medium_max + l.buckets_max) * 8},
+                      {"crowded_list", l.crowded_list, (l.crowded_max + l.buckets_max) * 8},
                       {"large_list", l.large_list, l.large_max * 8},
-                      {"large_tile_begins", l.large_tile_begins, (l.large_max + 1) * 8},
+                      {"large_tile_begins", l.large_tile_begins, (l.parts_max + 1) * 8},
+                      {"again_list", l.again_list, l.buckets_max == 0 ? 0 : l.parts_max * 8},
+                      {"radix_list", l.radix_list, l.buckets_max == 0 ? 0 : l.parts_max * 8},
+                      {"parts", l.parts, l.buckets_max == 0 ? 0 : l.parts_max * kPartBytes},
+                      {"bucket_begins", l.bucket_begins, l.buckets_max * 8},
+                      {"bucket_counts", l.bucket_counts, l.buckets_max * 8},
+                      {"bucket_room", l.bucket_room, l.buckets_max * 8},
+                      {"bucket_starts", l.bucket_starts, l.buckets_max * bytes},
                       {"keys_y", l.keys_y, l.large_max == 0 ? 0 : n * bytes}},
                      l.workspace_bytes, 256);
         EXPECT_EQ(l.look_back, l.zero_bytes) << "what is cleared ends where the passes' words begin";

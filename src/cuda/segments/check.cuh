@@ -17,6 +17,17 @@ struct List {
   uint64_t capacity;
 };
 
+// A listed segment: its number, or kBucket and the number of a bucket's entry; with kSecondRound the bucket was made of
+// a bucket.
+constexpr uint64_t kBucket = uint64_t{1} << 63, kSecondRound = uint64_t{1} << 62;
+
+// A segment in a round of partitions: its buckets' entries are [base, base + buckets], the last of which has its end.
+struct Part {
+  uint64_t base;
+  uint32_t buckets;
+};
+static_assert(sizeof(Part) == kPartBytes, "the plan has room for as many");
+
 template <class U>
 struct Params {
   const U *keys_in;
@@ -31,10 +42,28 @@ struct Params {
   uint32_t *bounds;
   uint32_t *any_short;
   List small, middle, medium, crowded, large;
-  uint64_t *large_tile_begins;       // [large + 1]: number of tiles in the large segments before
-  unsigned long long *large_counts;  // [large][digits][256]: counts, then first places
-  uint64_t *look_back;               // [tiles][256]
-  uint32_t *tickets;                 // [digits]
+  List again;                         // buckets for the second round of partitions
+  List radix;                         // what goes through the passes; `large` itself where nothing is partitioned
+  Part *parts;                        // of the round's list
+  unsigned long long *buckets_used;   // entries that are taken of those:
+  uint64_t *bucket_begins;            // first keys
+  unsigned long long *bucket_counts;  // numbers of keys
+  unsigned long long *bucket_room;    // where the next key goes
+  U *bucket_starts;                   // least keys
+  uint32_t *any_fill;                 // [rounds]: a bucket has one value alone
+  uint64_t *large_tile_begins;        // [parts + 1]: number of tiles in the segments before
+  unsigned long long *large_counts;   // [radix][digits][256]: counts, then first places
+  uint64_t *look_back;                // [tiles][256]
+  uint32_t *tickets;                  // [digits]
+
+  // The begin of a listed segment, behind which lies its end.
+  __device__ __forceinline__ const uint64_t *bounds_of(uint64_t listed) const {
+    return (listed & kBucket) != 0 ? bucket_begins + (listed & ~(kBucket | kSecondRound)) : offsets + listed;
+  }
+  // The array in which its keys lie.
+  __device__ __forceinline__ const U *source_of(uint64_t listed) const {
+    return (listed & kBucket) == 0 ? keys_in : (listed & kSecondRound) == 0 ? keys_y : keys_out;
+  }
 };
 
 __device__ inline void list_segment(const List &list, uint64_t segment) {

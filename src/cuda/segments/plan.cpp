@@ -17,8 +17,15 @@ void count_entries(const Request &request, uint32_t key_bytes, Plan &plan) {
   plan.large_max = std::min(request.segments, n / (medium_segment_items(key_bytes) + 1));
   plan.middle_max = spreads(key_bytes) ? plan.medium_max : 0;
   plan.crowded_max = spreads(key_bytes) ? plan.small_max : 0;  // which counts all that are longer than short ones
+  plan.parts_max = plan.large_max;
+  if (partitions(key_bytes) && plan.large_max != 0) {
+    // Buckets can be as many as keys allow, however few the segments are.
+    plan.parts_max = n / (medium_segment_items(key_bytes) + 1);
+    // A segment's share is rounded up, and an entry behind its last bucket has its end.
+    plan.buckets_max = kPartitionRounds * (n / bucket_items(key_bytes) + 2 * plan.parts_max);
+  }
   // Every large segment may end with a tile that is not full.
-  plan.large_tiles_max = plan.large_max == 0 ? 0 : n / segment_tile_items(key_bytes) + plan.large_max;
+  plan.large_tiles_max = plan.large_max == 0 ? 0 : n / segment_tile_items(key_bytes) + plan.parts_max;
   // A segment's bounds are 0 to n, and the last tile looks beyond its own end for the end of its last segment.
   plan.short_tiles = request.segments == 0 ? 0 : n / short_tile_items(key_bytes) + 1;
 }
@@ -26,18 +33,26 @@ void count_entries(const Request &request, uint32_t key_bytes, Plan &plan) {
 void cut_workspace(const Request &request, uint32_t key_bytes, Plan &plan) {
   const uint32_t digits = digits_of(key_bytes);
   SliceCounter slices;
-  plan.list_counts = slices.take(48);
+  plan.list_counts = slices.take(96);
   plan.tickets = slices.take(uint64_t{digits} * 4);
   plan.bounds = slices.take((plan.short_tiles * short_tile_items(key_bytes) + kShortSegmentItemsMax) / 8);
   plan.zero_bytes = slices.bytes();
   plan.look_back = slices.take(plan.large_tiles_max * kDigitBins * 8);
-  plan.large_counts = slices.take(plan.large_max * digits * kDigitBins * 8);
-  plan.small_list = slices.take(plan.small_max * 8);
-  plan.middle_list = slices.take(plan.middle_max * 8);
-  plan.medium_list = slices.take(plan.medium_max * 8);
-  plan.crowded_list = slices.take(plan.crowded_max * 8);
+  plan.large_counts = slices.take(plan.parts_max * digits * kDigitBins * 8);
+  plan.small_list = slices.take((plan.small_max + plan.buckets_max) * 8);
+  plan.middle_list = slices.take((plan.middle_max + plan.buckets_max) * 8);
+  plan.medium_list = slices.take((plan.medium_max + plan.buckets_max) * 8);
+  plan.crowded_list = slices.take((plan.crowded_max + plan.buckets_max) * 8);
   plan.large_list = slices.take(plan.large_max * 8);
-  plan.large_tile_begins = slices.take((plan.large_max + 1) * 8);
+  plan.large_tile_begins = slices.take((plan.parts_max + 1) * 8);
+  const uint64_t parts = plan.buckets_max == 0 ? 0 : plan.parts_max;
+  plan.again_list = slices.take(parts * 8);
+  plan.radix_list = slices.take(parts * 8);
+  plan.parts = slices.take(parts * kPartBytes);
+  plan.bucket_begins = slices.take(plan.buckets_max * 8);
+  plan.bucket_counts = slices.take(plan.buckets_max * 8);
+  plan.bucket_room = slices.take(plan.buckets_max * 8);
+  plan.bucket_starts = slices.take(plan.buckets_max * key_bytes);
   plan.keys_y = slices.take(plan.large_max == 0 ? 0 : request.n * key_bytes);
   plan.workspace_bytes = slices.bytes();
 }
@@ -54,24 +69,27 @@ Plan make_plan(const Request &request, const DeviceFacts &device) {
   count_entries(request, key_bytes, plan);
   cut_workspace(request, key_bytes, plan);
   plan.spread = spreads(key_bytes) && device.shared_bytes_block_max >= kSpreadSharedBytes;
+  plan.partition = plan.spread && plan.buckets_max != 0;
   const uint64_t multiprocessors = device.multiprocessors;
   plan.check_blocks = blocks_for(request.segments, kCheckItems, multiprocessors * 8);
   // Blocks stay for several tiles and even them out.
   plan.short_blocks = blocks_for(plan.short_tiles, 1, multiprocessors * 30);
   // Enough blocks to fill every multiprocessor twice: the second half evens out segments of different size.
-  plan.small_blocks = blocks_for(plan.small_max, 1, multiprocessors * (2048 / SpreadSmall<4>::kThreads));
-  plan.middle_blocks = blocks_for(plan.middle_max, 1, multiprocessors * (2048 / SpreadMiddle<4>::kThreads));
-  plan.medium_blocks = blocks_for(plan.medium_max, 1, multiprocessors * (2048 / MediumSegmentTile<4>::kThreads));
+  const uint64_t buckets = plan.partition ? plan.buckets_max : 0;
+  plan.small_blocks = blocks_for(plan.small_max + buckets, 1, multiprocessors * (2048 / SpreadSmall<4>::kThreads));
+  plan.middle_blocks = blocks_for(plan.middle_max + buckets, 1, multiprocessors * (2048 / SpreadMiddle<4>::kThreads));
+  plan.medium_blocks =
+      blocks_for(plan.medium_max + buckets, 1, multiprocessors * (2048 / MediumSegmentTile<4>::kThreads));
   return plan;
 }
 
 void describe(const Request &request, const Plan &plan, char *text, size_t text_bytes) {
   std::snprintf(text, text_bytes,
                 "sort of segments on the GPU: %llu keys in %llu segments: up to %u keys in lanes of a warp, up to %u "
-                "by a block%s, more by LSD passes",
+                "by a block%s, more %sby LSD passes",
                 static_cast<unsigned long long>(request.n), static_cast<unsigned long long>(request.segments),
                 kShortSegmentItemsMax, medium_segment_items(dtype_bytes(request.order.dtype)),
-                plan.spread ? ", spread over bins" : "");
+                plan.spread ? ", spread over bins" : "", plan.partition ? "by partitions or " : "");
 }
 
 }  // namespace gsort_internal::segments

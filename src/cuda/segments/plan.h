@@ -62,6 +62,19 @@ constexpr uint32_t segment_tile_items(uint32_t key_bytes) {
   return key_bytes == 8 ? SegmentPassTile<8>::kItems : SegmentPassTile<4>::kItems;
 }
 
+// A segment that no block holds is partitioned first, by splitters of a sorted sample, so that most parts of it,
+// buckets, go to the middle class and a bucket of twice its share still fits a block. What is too long even so is
+// partitioned once more, and what is too long then goes through the passes.
+template <uint32_t KeyBytes>
+using PartitionShape = SpreadMedium<KeyBytes>;  // of a tile, and of a sample
+constexpr uint32_t bucket_items(uint32_t key_bytes) { return key_bytes == 8 ? 2400 : 4800; }
+constexpr uint32_t kBucketsMin = 3, kBucketsMax = 512;  // of a segment
+// Sampled keys a bucket, or as many as a block sorts: the sizes of buckets vary by an 18th and more of their share.
+constexpr uint32_t kSampleShare = 32;
+constexpr uint32_t kPartitionRounds = 2;
+constexpr uint32_t kPartBytes = 16;  // of what is kept of a segment that is partitioned
+constexpr bool partitions(uint32_t key_bytes) { return spreads(key_bytes); }
+
 constexpr uint32_t kBlockThreads = 256;  // of the check, and of short segments
 constexpr uint32_t kCheckRows = 8;       // segments that a thread of the check looks at
 constexpr uint32_t kCheckItems = kBlockThreads * kCheckRows;
@@ -74,7 +87,10 @@ struct Plan {
   uint64_t large_max;
   uint64_t large_tiles_max;
   uint64_t crowded_max;  // segments whose keys crowd when they are spread
+  uint64_t parts_max;    // segments and buckets that are partitioned in a round, or go through the passes
+  uint64_t buckets_max;  // of all rounds, and one more a segment that is partitioned
   bool spread;           // small, middle and medium segments are
+  bool partition;        // large ones are
   uint64_t short_tiles;
 
   // Cleared before every sort; the first zero_bytes of the workspace.
@@ -82,6 +98,7 @@ struct Plan {
 
   uint64_t look_back, large_counts;
   uint64_t small_list, middle_list, medium_list, crowded_list, large_list, large_tile_begins;
+  uint64_t again_list, radix_list, parts, bucket_begins, bucket_counts, bucket_room, bucket_starts;
   uint64_t keys_y;
   uint64_t workspace_bytes;  // whatever the device
 

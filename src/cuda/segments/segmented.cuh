@@ -11,6 +11,7 @@
 #include "cuda/segments/block_keys.cuh"
 #include "cuda/segments/block_sort.cuh"
 #include "cuda/segments/check.cuh"
+#include "cuda/segments/tiles.cuh"
 #include "cuda/sort/lsd/histogram.cuh"
 #include "cuda/sort/lsd/radix_pass.cuh"
 
@@ -26,23 +27,28 @@ using sort::lsd::TileJob;
 
 // One block a listed segment, blocks take segments in turn.
 template <class U, class Shape>
-__global__ void __launch_bounds__(Shape::kThreads, Shape::kThreads <= 256 ? 4 : 2)
-    block_segments_kernel(const __grid_constant__ Params<U> params, const List list) {
-  extern __shared__ __align__(16) unsigned char shared[];
-  auto &storage = *reinterpret_cast<BlockSortStorage<U, Shape> *>(shared);
-  if (*params.error != 0) return;
+__device__ __forceinline__ void sort_listed(BlockSortStorage<U, Shape> &storage, const Params<U> &params,
+                                            const List &list) {
   const uint64_t count = *list.count;
   for (uint64_t i = blockIdx.x; i < count; i += gridDim.x) {
-    const uint64_t begin = params.offsets[list.segments[i]];
-    const BlockItems<Shape> items(static_cast<uint32_t>(params.offsets[list.segments[i] + 1] - begin));
+    const uint64_t listed = list.segments[i], begin = params.bounds_of(listed)[0];
+    const BlockItems<Shape> items(static_cast<uint32_t>(params.bounds_of(listed)[1] - begin));
+    const U *const from = params.source_of(listed) + begin;
     U keys[Shape::kRows];
     PackedPlaces<Shape::kRows> no_sources;
-    const U any_key = params.codec.encode(params.keys_in[begin]);
-    load_block_keys<U, Shape>(params.keys_in + begin, items, params.codec, keys);
+    const U any_key = params.codec.encode(from[0]);
+    load_block_keys<U, Shape>(from, items, params.codec, keys);
     block_sort<false>(storage, items, any_key, keys, no_sources);
     __syncthreads();  // all have read `storage` for the last time
     store_block_keys<U, Shape>(params.keys_out + begin, items, params.codec, keys);
   }
+}
+
+template <class U, class Shape>
+__global__ void __launch_bounds__(Shape::kThreads, Shape::kThreads <= 256 ? 4 : 2)
+    block_segments_kernel(const __grid_constant__ Params<U> params, const List list) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  if (*params.error == 0) sort_listed(*reinterpret_cast<BlockSortStorage<U, Shape> *>(shared), params, list);
 }
 
 template <class U>
@@ -56,33 +62,10 @@ __device__ inline void clear_large(const Params<U> &params, uint64_t count, uint
   for (uint64_t i = first; i < tiles * kDigitBins; i += step) params.look_back[i] = 0;
 }
 
-// One block: numbers the tiles of the large segments.
-template <class U, class Shape>
-__device__ inline void number_tiles(const Params<U> &params, uint64_t count, uint64_t *warp_sums) {
-  const uint32_t warp = threadIdx.x / 32;
-  uint64_t before = 0;
-  for (uint64_t base = 0; base < count; base += Shape::kThreads) {
-    const uint64_t i = base + threadIdx.x;
-    uint64_t tiles = 0;
-    if (i < count) {
-      const uint64_t s = params.large.segments[i];
-      tiles = (params.offsets[s + 1] - params.offsets[s] + Shape::kItems - 1) / Shape::kItems;
-    }
-    const uint64_t inclusive = warp_inclusive_sum(tiles);
-    if (lane_id() == 31) warp_sums[warp] = inclusive;
-    __syncthreads();
-    const uint64_t sums = warp_inclusive_sum(lane_id() < Shape::kWarps ? warp_sums[lane_id()] : 0);
-    const uint64_t warps_before = __shfl_sync(kFullWarp, sums, warp == 0 ? 0 : warp - 1);
-    const uint64_t all = __shfl_sync(kFullWarp, sums, 31);
-    if (i < count) params.large_tile_begins[i] = before + (warp == 0 ? 0 : warps_before) + inclusive - tiles;
-    before += all;
-    __syncthreads();
-  }
-  if (threadIdx.x == 0) params.large_tile_begins[count] = before;
-}
-
+template <class U>
 struct SegmentTile {
   uint64_t large;          // number in the list
+  const U *source;         // of the first pass
   uint64_t segment_begin;  // index of the segment's first key
   uint64_t chain_begin;    // number of the segment's first tile
   uint64_t begin;          // index of the tile's first key
@@ -92,8 +75,8 @@ struct SegmentTile {
 // False if there is no such tile.
 template <class U>
 __device__ inline bool find_large_tile(const Params<U> &params, uint64_t tile, uint32_t tile_items,
-                                       SegmentTile &found) {
-  uint64_t low = 0, high = *params.large.count;
+                                       SegmentTile<U> &found) {
+  uint64_t low = 0, high = *params.radix.count;
   if (high == 0 || tile >= params.large_tile_begins[high]) return false;
   while (high - low > 1) {
     const uint64_t middle = (low + high) / 2;
@@ -103,24 +86,26 @@ __device__ inline bool find_large_tile(const Params<U> &params, uint64_t tile, u
       high = middle;
     }
   }
-  const uint64_t s = params.large.segments[low];
+  const uint64_t listed = params.radix.segments[low];
+  const uint64_t *const bounds = params.bounds_of(listed);
   found.large = low;
-  found.segment_begin = params.offsets[s];
+  found.source = params.source_of(listed);
+  found.segment_begin = bounds[0];
   found.chain_begin = params.large_tile_begins[low];
   found.begin = found.segment_begin + (tile - found.chain_begin) * tile_items;
-  const uint64_t left = params.offsets[s + 1] - found.begin;
+  const uint64_t left = bounds[1] - found.begin;
   found.items = left < tile_items ? static_cast<uint32_t>(left) : tile_items;
   return true;
 }
 
 // Counts every digit of a tile's keys.
 template <class U, class Shape>
-__device__ inline void count_tile(const Params<U> &params, const SegmentTile &tile, uint32_t *counters) {
+__device__ inline void count_tile(const Params<U> &params, const SegmentTile<U> &tile, uint32_t *counters) {
   constexpr uint32_t kCounters = kDigitsOf<U> * kDigitBins;
   for (uint32_t i = threadIdx.x; i < kCounters; i += Shape::kThreads) counters[i] = 0;
   __syncthreads();
   // All loads are under way before the first key is counted: few warps run here, so none may wait row by row.
-  const U *from = params.keys_in + tile.begin;
+  const U *from = tile.source + tile.begin;
   U keys[Shape::kRows];
 #pragma unroll
   for (uint32_t row = 0; row < Shape::kRows; ++row) {
@@ -155,17 +140,19 @@ __device__ inline void place_large(const Params<U> &params, uint64_t count) {
 
 // The tile that a block works on. It lies in shared memory so that threads need not keep it in registers, which are
 // scarce while keys are ranked.
+template <class U>
 struct LargeJob {
   TileJob<uint64_t> job;
+  const U *source;
   uint64_t segment_begin;
   bool found;
 };
 
 // One thread takes the next tile of a pass.
 template <class U, class Shape>
-__device__ __forceinline__ void take_large_tile(const Params<U> &params, uint32_t digit, LargeJob &taken) {
+__device__ __forceinline__ void take_large_tile(const Params<U> &params, uint32_t digit, LargeJob<U> &taken) {
   const uint32_t number = atomicAdd(&params.tickets[digit], 1u);
-  SegmentTile tile;
+  SegmentTile<U> tile;
   taken.found = find_large_tile(params, number, Shape::kItems, tile);
   if (!taken.found) return;
   TileJob<uint64_t> &job = taken.job;
@@ -178,13 +165,14 @@ __device__ __forceinline__ void take_large_tile(const Params<U> &params, uint32_
   job.bases_after = nullptr;
   job.shift = digit * kDigitBits;
   job.sort_parity = digit % 2;
+  taken.source = digit == 0 ? tile.source : digit % 2 == 0 ? params.keys_out : params.keys_y;
   taken.segment_begin = tile.segment_begin;
 }
 
 // Takes tiles until there are no more. Passes go input -> y -> output -> y ... ; with an even number of digits they end
 // in the output.
 template <class U, class Shape>
-__device__ __forceinline__ void pass_large(PassStorage<U, NoValue, Shape> &storage, LargeJob &taken,
+__device__ __forceinline__ void pass_large(PassStorage<U, NoValue, Shape> &storage, LargeJob<U> &taken,
                                            const Params<U> &params, uint32_t digit) {
   const bool first = digit == 0, last = digit == kDigitsOf<U> - 1;
   for (;;) {
@@ -195,10 +183,9 @@ __device__ __forceinline__ void pass_large(PassStorage<U, NoValue, Shape> &stora
     __syncthreads();
     if (!taken.found) return;
     {
-      const U *source = first ? params.keys_in : digit % 2 == 0 ? params.keys_out : params.keys_y;
       U keys[Shape::kRows];
       PackedPlaces<Shape::kRows> places;
-      load_keys<Shape>(source + taken.job.begin, taken.job.items, first ? &params.codec : nullptr, keys);
+      load_keys<Shape>(taken.source + taken.job.begin, taken.job.items, first ? &params.codec : nullptr, keys);
       sort_tile<U, NoValue, Shape>(storage, taken.job, keys, places);
     }
     U *target = digit % 2 == 0 ? params.keys_y : params.keys_out;
@@ -207,22 +194,28 @@ __device__ __forceinline__ void pass_large(PassStorage<U, NoValue, Shape> &stora
   }
 }
 
-// All large segments. The grid's barriers order what its blocks wrote to memory before what they read behind. Look-back
-// waits only for tiles that were taken before, each by a block that runs.
+template <class U>
+constexpr bool kPartitions = partitions(sizeof(U));
+
+// Segments whose keys crowd, and all large ones that no partition has cut. The grid's barriers order what its blocks
+// wrote to memory before what they read behind. Look-back waits only for tiles that were taken before, each by a block
+// that runs.
 template <class U, class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, 2) large_segments_kernel(const __grid_constant__ Params<U> params) {
   extern __shared__ __align__(16) unsigned char shared[];
-  __shared__ LargeJob taken;
+  __shared__ LargeJob<U> taken;
   auto &storage = *reinterpret_cast<PassStorage<U, NoValue, Shape> *>(shared);
   if (*params.error != 0) return;
-  const uint64_t count = *params.large.count;
+  if constexpr (kPartitions<U>)
+    sort_listed(*reinterpret_cast<BlockSortStorage<U, Shape> *>(shared), params, params.crowded);
+  const uint64_t count = *params.radix.count;
   if (count == 0) return;  // the whole grid, so that nobody waits
   const auto grid = cooperative_groups::this_grid();
   constexpr uint32_t kDigits = kDigitsOf<U>;
   clear_large(params, count, params.n / Shape::kItems + count);
-  if (blockIdx.x == 0) number_tiles<U, Shape>(params, count, reinterpret_cast<uint64_t *>(shared));
+  if (blockIdx.x == 0) number_tiles<U, Shape>(params, params.radix, reinterpret_cast<uint64_t *>(shared));
   grid.sync();
-  SegmentTile tile;
+  SegmentTile<U> tile;
   for (uint64_t i = blockIdx.x; find_large_tile(params, i, Shape::kItems, tile); i += gridDim.x)
     count_tile<U, Shape>(params, tile, reinterpret_cast<uint32_t *>(shared));
   grid.sync();

@@ -212,17 +212,16 @@ __device__ __noinline__ bool sort_crowds(SpreadStorage<U, Shape> &storage, uint3
   return !__syncthreads_or(too_many);
 }
 
-// Sorts a segment's encoded keys into the storage. Returns false if they crowd too much. Ends with a barrier.
-template <class U, class Shape>
-__device__ __forceinline__ bool spread_sort(SpreadStorage<U, Shape> &storage, const U *from, uint32_t count,
-                                            const KeyCodec<U> &codec) {
+// Sorts `count` keys, key_at(i) each, into the storage. Returns false if they crowd too much: they are all there, but
+// not in order. Ends with a barrier.
+template <class U, class Shape, class KeyAt>
+__device__ __forceinline__ bool spread_sort(SpreadStorage<U, Shape> &storage, uint32_t count, const KeyAt &key_at) {
   U *const sorted = storage.padded_keys + kBinWindow;
   const uint32_t rounds = (count + Shape::kThreads * 4 - 1) / (Shape::kThreads * 4);
   U keys[Shape::kRows];
 #pragma unroll
   for (uint32_t row = 0; row < Shape::kRows; ++row)
-    if (row * Shape::kThreads + threadIdx.x < count)
-      keys[row] = codec.encode(from[row * Shape::kThreads + threadIdx.x]);
+    if (row * Shape::kThreads + threadIdx.x < count) keys[row] = key_at(row * Shape::kThreads + threadIdx.x);
   for (uint32_t i = threadIdx.x; i < rounds * Shape::kThreads; i += Shape::kThreads)
     storage.counters[i] = make_uint4(0, 0, 0, 0);
   storage.parts[threadIdx.x] = 0;
@@ -237,18 +236,17 @@ __device__ __forceinline__ bool spread_sort(SpreadStorage<U, Shape> &storage, co
 }
 
 // A block a listed segment, blocks take segments in turn; segments whose keys crowd are listed.
-template <class U, class Shape, uint32_t kBlocks>
-__global__ void __launch_bounds__(Shape::kThreads, blocks_here(Shape::kThreads, kBlocks))
-    spread_segments_kernel(const __grid_constant__ Params<U> params, const List list) {
-  if constexpr (!kFitsHere<kSpreadSharedBytes>) return;
-  extern __shared__ __align__(16) unsigned char shared[];
-  auto &storage = *reinterpret_cast<SpreadStorage<U, Shape> *>(shared);
+template <class U, class Shape>
+__device__ __forceinline__ void spread_listed(const Params<U> &params, const List &list,
+                                              SpreadStorage<U, Shape> &storage) {
   if (*params.error != 0) return;
   for (uint32_t i = blockIdx.x; i < *list.count; i += gridDim.x) {
     // Bounds are read anew where they are needed: held, they would spill.
-    const volatile uint64_t *const bounds = params.offsets + list.segments[i];
+    const uint64_t listed = list.segments[i];
+    const volatile uint64_t *const bounds = params.bounds_of(listed);
     const auto keys = [&] { return static_cast<uint32_t>(bounds[1] - bounds[0]); };
-    if (spread_sort<U, Shape>(storage, params.keys_in + bounds[0], keys(), params.codec)) {
+    const U *const from = params.source_of(listed) + bounds[0];
+    if (spread_sort(storage, keys(), [&](uint32_t at) { return params.codec.encode(from[at]); })) {
       U *const sorted = storage.padded_keys + kBinWindow;
       const uint32_t count = keys();
       sort_in_windows<Shape::kRows, kBinWindow - 1>(sorted, count);

@@ -9,9 +9,9 @@
 #include "cuda/engine/check.h"
 #include "cuda/engine/launcher.h"
 #include "cuda/segments/job.h"
+#include "cuda/segments/kernels.cuh"
 #include "cuda/segments/segmented.cuh"
 #include "cuda/segments/short.cuh"
-#include "cuda/segments/spread_sort.cuh"
 
 namespace gsort_internal::segments {
 
@@ -31,11 +31,24 @@ Params<U> make_params(const Job &job) {
   params.bounds = job.slice<uint32_t>(plan.bounds);
   auto *counts = job.slice<unsigned long long>(plan.list_counts);
   params.any_short = reinterpret_cast<uint32_t *>(counts + 3);
-  params.small = {counts, job.slice<uint64_t>(plan.small_list), plan.small_max};
-  params.middle = {counts + 5, job.slice<uint64_t>(plan.middle_list), plan.spread ? plan.middle_max : 0};
-  params.medium = {counts + 1, job.slice<uint64_t>(plan.medium_list), plan.medium_max};
-  params.crowded = {counts + 4, job.slice<uint64_t>(plan.crowded_list), plan.crowded_max};
+  const uint64_t buckets = plan.buckets_max;
+  params.small = {counts, job.slice<uint64_t>(plan.small_list), plan.small_max + buckets};
+  params.middle = {counts + 5, job.slice<uint64_t>(plan.middle_list), plan.spread ? plan.middle_max + buckets : 0};
+  params.medium = {counts + 1, job.slice<uint64_t>(plan.medium_list), plan.medium_max + buckets};
+  params.crowded = {counts + 4, job.slice<uint64_t>(plan.crowded_list), plan.crowded_max + buckets};
   params.large = {counts + 2, job.slice<uint64_t>(plan.large_list), plan.large_max};
+  params.radix = params.large;
+  if (partitions(sizeof(U)) && plan.partition) {
+    params.again = {counts + 6, job.slice<uint64_t>(plan.again_list), plan.parts_max};
+    params.radix = {counts + 7, job.slice<uint64_t>(plan.radix_list), plan.parts_max};
+    params.parts = job.slice<Part>(plan.parts);
+    params.buckets_used = counts + 8;
+    params.any_fill = reinterpret_cast<uint32_t *>(counts + 9);
+    params.bucket_begins = job.slice<uint64_t>(plan.bucket_begins);
+    params.bucket_counts = job.slice<unsigned long long>(plan.bucket_counts);
+    params.bucket_room = job.slice<unsigned long long>(plan.bucket_room);
+    params.bucket_starts = job.slice<U>(plan.bucket_starts);
+  }
   params.large_tile_begins = job.slice<uint64_t>(plan.large_tile_begins);
   params.large_counts = job.slice<unsigned long long>(plan.large_counts);
   params.look_back = job.slice<uint64_t>(plan.look_back);
@@ -76,6 +89,35 @@ void launch_spread_segments(const LaunchContext &context, const Params<U> &param
                 spread_segments_kernel<U, Shape, kBlocks>, params, list);
 }
 
+template <class U>
+struct TilesKernel {
+  const char *name;
+  void (*kernel)(Params<U>);
+};
+
+// A kernel whose blocks take the tiles of large segments and wait for each other: as many as are resident.
+template <class U>
+void launch_tiles(const LaunchContext &context, const Job &job, const Params<U> &params, Grid grid,
+                  const TilesKernel<U> &tiles) {
+  allow_shared_bytes(tiles.kernel, grid.shared_bytes);  // before the question how many are resident
+  const uint64_t resident = std::max(1u, resident_blocks(context, tiles.kernel, grid.threads, grid.shared_bytes));
+  grid.blocks = static_cast<uint32_t>(std::min(job.plan.large_tiles_max, resident));
+  grid.together = Together::kGrid;
+  launch_kernel(context, tiles.name, grid, tiles.kernel, params);
+}
+
+template <class U>
+void launch_partition(const LaunchContext &context, const Job &job, const Params<U> &params) {
+  if constexpr (partitions(sizeof(U))) {
+    using Shape = PartitionShape<sizeof(U)>;
+    constexpr uint32_t kSharedBytes = sizeof(PartitionStorage<U, Shape>);
+    static_assert(kSharedBytes <= kSpreadSharedBytes, "a plan partitions where so much fits");
+    if (!job.plan.partition) return;
+    launch_tiles(context, job, params, {0, Shape::kThreads, kSharedBytes},
+                 {"partition_segments_kernel", partition_segments_kernel<U, Shape>});
+  }
+}
+
 // Small, middle and medium ones, each by a block.
 template <class U>
 void launch_middle_segments(const LaunchContext &context, const Job &job, const Params<U> &params) {
@@ -87,7 +129,8 @@ void launch_middle_segments(const LaunchContext &context, const Job &job, const 
       launch_spread_segments<U, SpreadSmall<sizeof(U)>, 8>(context, params, params.small, plan.small_blocks);
       launch_spread_segments<U, SpreadMiddle<sizeof(U)>, 4>(context, params, params.middle, plan.middle_blocks);
       launch_spread_segments<U, SpreadMedium<sizeof(U)>, 2>(context, params, params.medium, plan.medium_blocks);
-      return launch_block_segments<U, Medium>(context, params, params.crowded, plan.medium_blocks);
+      if (!plan.partition) launch_block_segments<U, Medium>(context, params, params.crowded, plan.medium_blocks);
+      return;
     }
   }
   launch_block_segments<U, Small>(context, params, params.small, plan.small_blocks);
@@ -97,15 +140,12 @@ void launch_middle_segments(const LaunchContext &context, const Job &job, const 
 template <class U>
 void launch_large_segments(const LaunchContext &context, const Job &job, const Params<U> &params) {
   using Shape = SegmentPassTile<sizeof(U)>;
-  constexpr uint32_t kSharedBytes = sizeof(PassStorage<U, NoValue, Shape>);
+  constexpr uint32_t kSharedBytes =
+      std::max(sizeof(PassStorage<U, NoValue, Shape>), partitions(sizeof(U)) ? sizeof(BlockSortStorage<U, Shape>) : 0);
   static_assert(kSharedBytes >= digits_of(sizeof(U)) * kDigitBins * 4, "the counters of all digits lie there, too");
   if (job.plan.large_max == 0) return;
-  const auto kernel = large_segments_kernel<U, Shape>;
-  allow_shared_bytes(kernel, kSharedBytes);  // before the question how many are resident
-  const uint64_t resident = std::max(1u, resident_blocks(context, kernel, Shape::kThreads, kSharedBytes));
-  const auto grid = static_cast<uint32_t>(std::min(job.plan.large_tiles_max, resident));
-  launch_kernel(context, "large_segments_kernel", {grid, Shape::kThreads, kSharedBytes, Together::kGrid}, kernel,
-                params);
+  launch_tiles(context, job, params, {0, Shape::kThreads, kSharedBytes},
+               {"large_segments_kernel", large_segments_kernel<U, Shape>});
 }
 
 template <class U>
@@ -123,6 +163,7 @@ void launch_width(const LaunchContext &context, const Job &job) {
   launch_kernel(context, "check_segments_kernel", {job.plan.check_blocks, kBlockThreads}, check_segments_kernel<U>,
                 params);
   launch_short_segments<U>(context, job, params);
+  launch_partition<U>(context, job, params);
   launch_middle_segments(context, job, params);
   launch_large_segments<U>(context, job, params);
 }

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Kernels of segments that are not short, around steps that are also tried without a GPU.
+#ifndef GSORT_CUDA_SEGMENTS_KERNELS_CUH_
+#define GSORT_CUDA_SEGMENTS_KERNELS_CUH_
+
+#include <cstdint>
+
+#include "cuda/primitive/architecture.h"
+#include "cuda/segments/partition.cuh"
+#include "cuda/segments/spread_sort.cuh"
+
+namespace gsort_internal::segments {
+
+// Dynamic shared memory: SpreadStorage.
+template <class U, class Shape, uint32_t kBlocks>
+__global__ void __launch_bounds__(Shape::kThreads, blocks_here(Shape::kThreads, kBlocks))
+    spread_segments_kernel(const __grid_constant__ Params<U> params, const List list) {
+  if constexpr (!kFitsHere<kSpreadSharedBytes>) return;
+  extern __shared__ __align__(16) unsigned char shared[];
+  spread_listed<U, Shape>(params, list, *reinterpret_cast<SpreadStorage<U, Shape> *>(shared));
+}
+
+// A cooperative launch. Dynamic shared memory: PartitionStorage.
+template <class U, class Shape>
+__global__ void __launch_bounds__(Shape::kThreads, blocks_here(Shape::kThreads, 2))
+    partition_segments_kernel(const __grid_constant__ Params<U> params) {
+  if constexpr (!kFitsHere<kSpreadSharedBytes>) return;
+  extern __shared__ __align__(16) unsigned char shared[];
+  partition_segments<U, Shape>(params, *reinterpret_cast<PartitionStorage<U, Shape> *>(shared));
+}
+
+}  // namespace gsort_internal::segments
+
+#endif  // GSORT_CUDA_SEGMENTS_KERNELS_CUH_

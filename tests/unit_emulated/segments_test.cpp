@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The partition of long segments, thread by thread on the CPU: its buckets, and the sorts of them by a block.
+#include "emulation.h"
+// Behind it, for they are written for CUDA's compiler:
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+
+#include "cuda/segments/partition.cuh"
+#include "cuda/segments/spread_sort.cuh"
+
+namespace gsort_internal::segments {
+namespace {
+
+template <class U>
+class Partitioned {
+ public:
+  using Shape = PartitionShape<sizeof(U)>;
+
+  // `lengths` of neighbouring segments.
+  Partitioned(const std::vector<U> &keys, const std::vector<uint64_t> &lengths, const KeyOrder &order, bool in_place)
+      : in_place_(in_place), keys_(keys), in_(keys), out_(keys.size(), kPoison), y_(keys.size(), kPoison) {
+    offsets_ = {7};
+    for (const uint64_t length : lengths) offsets_.push_back(offsets_.back() + length);
+    const uint64_t n = keys.size(), parts = n / Shape::kItems + 1;
+    const uint64_t buckets = kPartitionRounds * (n / bucket_items(sizeof(U)) + 2 * parts);
+    params_.keys_in = in_.data();
+    params_.keys_out = in_place ? in_.data() : out_.data();
+    params_.keys_y = y_.data();
+    params_.n = n;
+    params_.offsets = offsets_.data();
+    params_.segments = offsets_.size() - 1;
+    params_.codec = make_codec<U>(order);
+    params_.error = &error_;
+    List *const lists[] = {&params_.small, &params_.middle, &params_.medium, &params_.crowded,
+                           &params_.large, &params_.again,  &params_.radix};
+    for (size_t i = 0; i < kLists; ++i) {
+      entries_[i].assign(buckets, 0);
+      *lists[i] = {&counts_[i], entries_[i].data(), buckets};
+    }
+    parts_.resize(parts);
+    begins_.resize(buckets), bucket_counts_.resize(buckets), room_.resize(buckets), tile_begins_.resize(parts + 1);
+    starts_.resize(buckets);
+    params_.parts = parts_.data();
+    params_.buckets_used = &used_;
+    params_.any_fill = any_fill_;
+    params_.bucket_begins = begins_.data();
+    params_.bucket_counts = bucket_counts_.data();
+    params_.bucket_room = room_.data();
+    params_.bucket_starts = starts_.data();
+    params_.large_tile_begins = tile_begins_.data();
+    for (uint64_t s = 0; s < params_.segments; ++s)
+      if (offsets_[s + 1] - offsets_[s] > Shape::kItems) list_segment(params_.large, s);
+  }
+
+  void run() {
+    emulation::launch(1, Shape::kThreads, 0, [&] {
+      static PartitionStorage<U, Shape> storage;
+      partition_segments<U, Shape>(params_, storage);
+    });
+    EXPECT_LE(used_, begins_.size());
+    sort_listed<SpreadSmall<sizeof(U)>>(params_.small);
+    sort_listed<SpreadMiddle<sizeof(U)>>(params_.middle);
+    sort_listed<SpreadMedium<sizeof(U)>>(params_.medium);
+    const auto less = [&](U a, U b) { return params_.codec.encode(a) < params_.codec.encode(b); };
+    for (const List &list : {params_.crowded, params_.radix}) {  // which is other kernels' work
+      for (uint64_t i = 0; i < *list.count; ++i) {
+        const uint64_t *const bounds = params_.bounds_of(list.segments[i]);
+        const U *const from = params_.source_of(list.segments[i]);
+        std::vector<U> keys(from + bounds[0], from + bounds[1]);
+        std::sort(keys.begin(), keys.end(), less);
+        std::copy(keys.begin(), keys.end(), params_.keys_out + bounds[0]);
+      }
+    }
+    std::vector<U> want = in_place_ ? keys_ : std::vector<U>(keys_.size(), kPoison);
+    for (uint64_t s = 0; s < params_.segments; ++s) {
+      if (offsets_[s + 1] - offsets_[s] <= Shape::kItems) continue;
+      std::copy(keys_.begin() + offsets_[s], keys_.begin() + offsets_[s + 1], want.begin() + offsets_[s]);
+      std::sort(want.begin() + offsets_[s], want.begin() + offsets_[s + 1], less);
+    }
+    EXPECT_TRUE(want == (in_place_ ? in_ : out_));
+    if (!in_place_) EXPECT_TRUE(in_ == keys_);
+  }
+
+  uint64_t small() const { return counts_[0]; }
+  uint64_t middle() const { return counts_[1]; }
+  uint64_t medium() const { return counts_[2]; }
+  uint64_t crowded() const { return counts_[3]; }
+  uint64_t again() const { return counts_[5]; }
+  uint64_t radix() const { return counts_[6]; }
+  bool filled() const { return any_fill_[0] != 0; }
+
+ private:
+  static constexpr U kPoison = static_cast<U>(0xa5a5a5a5a5a5a5a5);
+  static constexpr size_t kLists = 7;
+
+  template <class BucketShape>
+  void sort_listed(const List &list) {
+    emulation::launch(1, BucketShape::kThreads, 0, [&] {
+      static SpreadStorage<U, BucketShape> storage;
+      spread_listed<U, BucketShape>(params_, list, storage);
+    });
+  }
+
+  const bool in_place_;
+  const std::vector<U> keys_;
+  std::vector<U> in_, out_, y_, starts_;
+  std::vector<uint64_t> offsets_, begins_, tile_begins_;
+  std::vector<unsigned long long> bucket_counts_, room_;
+  std::vector<uint64_t> entries_[kLists];
+  unsigned long long counts_[kLists] = {}, used_ = 0;
+  uint32_t any_fill_[kPartitionRounds] = {}, error_ = 0;
+  std::vector<Part> parts_;
+  Params<U> params_ = {};
+};
+
+constexpr const char *kKinds[] = {"uniform",      "one value", "three values", "ascending", "descending",
+                                  "ands",         "clusters",  "tenth",        "greatest",  "powers",
+                                  "near squares", "narrow",    "steps"};
+
+template <class U>
+std::vector<U> make_keys(uint64_t n, const std::string &kind, std::mt19937_64 &random) {
+  std::vector<U> keys(n);
+  const uint64_t base = random();
+  for (uint64_t i = 0; i < n; ++i) {
+    const uint64_t x = random(), low = x >> 32;
+    keys[i] = static_cast<U>(kind == "one value"      ? base
+                             : kind == "three values" ? base + x % 3
+                             : kind == "ascending"    ? i * 7
+                             : kind == "descending"   ? (n - i) * 7
+                             : kind == "ands"         ? x & random() & random()
+                             : kind == "clusters"     ? (base * (x % 7)) + low % 1000
+                             : kind == "tenth"        ? (x % 10 != 0 ? base : random())
+                             : kind == "greatest"     ? (x % 3 != 0 ? ~uint64_t{0} : random())
+                             : kind == "powers"       ? random() >> x % 64
+                             : kind == "near squares" ? x % 65536 * (low % 65536)
+                             : kind == "narrow"       ? base + x % 5000
+                             : kind == "steps"        ? i % (n / 5) * 1000
+                                                      : x);
+  }
+  return keys;
+}
+
+// Whether a value has more than its share of the keys.
+bool has_frequent(const std::string &kind) {
+  for (const char *frequent : {"one value", "three values", "tenth", "greatest"})
+    if (kind == frequent) return true;
+  return false;
+}
+
+template <class U>
+void try_all(gsort_dtype plain, gsort_dtype other) {
+  std::mt19937_64 random(sizeof(U));
+  int round = 0;
+  constexpr uint64_t kItems = PartitionShape<sizeof(U)>::kItems;
+  for (const char *kind : kKinds) {
+    SCOPED_TRACE(kind);
+    ++round;
+    const std::vector<uint64_t> lengths = {kItems + 1,
+                                           100,
+                                           kItems * 2 + random() % 5,
+                                           0,
+                                           kItems * 9 + 5,
+                                           kItems,
+                                           kItems * (round % 3 == 0 ? 20 : 3) + random() % 1000};
+    uint64_t n = 20;
+    for (const uint64_t length : lengths) n += length;
+    const KeyOrder order{round % 3 == 0 ? other : plain, round % 4 == 1, round % 6 == 0};
+    Partitioned<U> run(make_keys<U>(n, kind, random), lengths, order, round % 2 == 0);
+    run.run();
+    EXPECT_EQ(run.again(), 0u) << "a bucket is too long";
+    EXPECT_TRUE(run.filled() || !has_frequent(kind)) << "a frequent value was moved";
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+// Sampled keys lie far apart, all others among the least of them: what was cut wrongly is cut again.
+template <class U>
+void try_misled(bool in_place) {
+  std::mt19937_64 random(5);
+  const uint64_t length = PartitionShape<sizeof(U)>::kItems * 8 + 77, begin = 7;
+  std::vector<U> keys(length + 20);
+  for (U &key : keys) key = static_cast<U>(random() % (length * 4));
+  const uint64_t buckets = (length + bucket_items(sizeof(U)) - 1) / bucket_items(sizeof(U));
+  const uint32_t count = static_cast<uint32_t>(buckets * kSampleShare);
+  for (uint32_t i = 0; i < count; ++i)
+    keys[begin + sampled_place((length << 16) / count, i)] = static_cast<U>(random() >> 1);
+  Partitioned<U> run(keys, {length}, {sizeof(U) == 8 ? GSORT_U64 : GSORT_U32, false, false}, in_place);
+  run.run();
+  EXPECT_EQ(run.again(), 1u);
+  EXPECT_EQ(run.radix(), 0u);
+}
+
+TEST(SegmentsEmulated, PartitionsTwiceWhereTheSampleMisleads) {
+  for (const bool in_place : {false, true}) {
+    try_misled<uint32_t>(in_place);
+    try_misled<uint64_t>(in_place);
+  }
+}
+
+TEST(SegmentsEmulated, PartitionsKeysOf4Bytes) { try_all<uint32_t>(GSORT_U32, GSORT_F32); }
+TEST(SegmentsEmulated, PartitionsKeysOf8Bytes) { try_all<uint64_t>(GSORT_I64, GSORT_F64); }
+
+}  // namespace
+}  // namespace gsort_internal::segments
