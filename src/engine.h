@@ -13,6 +13,15 @@
 
 namespace gsort_internal {
 
+// Keys with values, in place or not.
+struct FewPairs {
+  KeyOrder order;
+  uint32_t value_bytes;
+  uint64_t n;
+  const void *keys, *values;
+  void *keys_out, *values_out;
+};
+
 // Every function throws Error on failure, leaves inputs that the call does not own intact and stays usable, a lost
 // device excepted. Calls come one at a time; `control` is the handle's and outlives the engine.
 class Engine {
@@ -30,9 +39,18 @@ class Engine {
 
   // Does, or enqueues, the request's work.
   virtual void execute(const Request &request) = 0;
-  // Does a sort of so few keys that a Request would take longer than they do, if there is nothing that has to hear of
-  // it; otherwise returns false and leaves everything as it is. Arrays have been checked; n > 0.
+  // Do a call of so few elements that its frame and a Request would take longer than they do, if there is nothing that
+  // has to hear of it and nothing to refuse; otherwise return false and leave everything as it is. Arrays have been
+  // checked, but not by check_array(); n > 0.
   virtual bool sort_few(const KeyOrder &, const void *, void *, uint64_t) noexcept { return false; }
+  virtual bool sort_few_pairs(const FewPairs &) noexcept { return false; }
+  // An argsort, or the ranks, as indices of index_bytes.
+  virtual bool index_few(const KeyOrder &, bool /*ranks*/, const void *, uint64_t, uint32_t /*index_bytes*/,
+                         void *) noexcept {
+    return false;
+  }
+  // A minimum or maximum, or its place.
+  virtual bool reduce_few(uint32_t /*op*/, const KeyOrder &, const void *, uint64_t, void *) noexcept { return false; }
 
   virtual void set_stream(void *stream) = 0;
   virtual void synchronize() = 0;

@@ -3,6 +3,7 @@
 #include "api/handle.h"
 
 #include <pthread.h>
+#include <time.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -12,9 +13,18 @@ namespace gsort_internal {
 namespace {
 
 std::atomic<uint64_t> next_id{1};
-std::atomic<uint64_t> generation{0};
 
-void count_fork() { generation.fetch_add(1, std::memory_order_relaxed); }
+void count_fork() { fork_count.fetch_add(1, std::memory_order_relaxed); }
+
+// pthread_atfork may fail for want of memory; then forks are not noticed, as before there was such a check. No lock
+// guards it, because a child would wait for ever for one that was held at the fork: threads that meet here may both
+// register, and a fork then counts twice, which tells as much.
+void count_forks() {
+  static std::atomic<bool> registered{false};
+  if (registered.load(std::memory_order_acquire)) return;
+  pthread_atfork(nullptr, nullptr, count_fork);
+  registered.store(true, std::memory_order_release);
+}
 
 // A struct of the caller's, of whatever size its version has, as the newest one. What the caller does not know is zero;
 // what this library does not know must be zero.
@@ -97,6 +107,7 @@ std::unique_ptr<Handle> create(const gsort_options *given) {
   check_options(options);
   std::unique_ptr<Handle> g(new Handle(options));
   g->id = next_id.fetch_add(1);
+  count_forks();
   g->fork_generation = fork_generation();
   g->control.set_log(options.log, options.log_user);
   open_engine(*g, options);
@@ -106,16 +117,15 @@ std::unique_ptr<Handle> create(const gsort_options *given) {
 
 }  // namespace
 
-uint64_t fork_generation() {
-  // pthread_atfork may fail for want of memory; then forks are not noticed, as before there was such a check. No lock
-  // guards it, because a child would wait for ever for one that was held at the fork: threads that meet here may both
-  // register, and a fork then counts twice, which tells as much.
-  static std::atomic<bool> registered{false};
-  if (!registered.load(std::memory_order_acquire)) {
-    pthread_atfork(nullptr, nullptr, count_fork);
-    registered.store(true, std::memory_order_release);
+std::atomic<uint64_t> fork_count{0};
+
+void Turn::wait_for_short() {
+  constexpr uint32_t looks = 1000;  // as long as a short call takes, whose thread has a processor
+  for (uint32_t look = 0; !try_begin_short(); ++look) {
+    if (look < looks) continue;
+    const timespec nap = {0, 50'000};  // a thread of lower priority may need this one's processor to end its call
+    nanosleep(&nap, nullptr);
   }
-  return generation.load(std::memory_order_relaxed);
 }
 
 uint64_t id_of(const gsort *g) { return g == nullptr ? 0 : handle_of(g)->id; }

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -19,6 +20,32 @@
 
 namespace gsort_internal {
 
+// The lock by which calls on a handle take turns. Short calls take no more than one exchange for it; others, which wait
+// for each other at the mutex, hold both.
+class Turn {
+ public:
+  // For calls of well below a microsecond; the caller unlocks by end_short().
+  bool try_begin_short() {
+    return !held_.load(std::memory_order_relaxed) && !held_.exchange(true, std::memory_order_acquire);
+  }
+  void end_short() { held_.store(false, std::memory_order_release); }
+
+  void lock() {
+    mutex_.lock();
+    if (!try_begin_short()) wait_for_short();
+  }
+  void unlock() {
+    end_short();
+    mutex_.unlock();
+  }
+
+ private:
+  void wait_for_short();  // the mutex is held, so that it is a short call's turn
+
+  std::mutex mutex_;
+  std::atomic<bool> held_{false};
+};
+
 // What a `gsort *` points to. A type of its own, because the `gsort` of C++ programs is the one of gsort.hpp.
 struct Handle {
   explicit Handle(const gsort_options &options)
@@ -27,7 +54,7 @@ struct Handle {
 
   uint64_t id = 0;               // never reused, unlike an address: messages go by it
   uint64_t fork_generation = 0;  // at creation
-  std::mutex mutex;              // calls take turns
+  Turn turn;
   HostMemory host_memory;
   Control control;
   std::unique_ptr<Engine> engine;
@@ -38,8 +65,9 @@ struct Handle {
 inline Handle *handle_of(gsort *g) { return reinterpret_cast<Handle *>(g); }
 inline const Handle *handle_of(const gsort *g) { return reinterpret_cast<const Handle *>(g); }
 
-// Counts the forks that led to this process; starts counting at the first call.
-uint64_t fork_generation();
+// The forks that led to this process, counted from the first handle's making on.
+extern std::atomic<uint64_t> fork_count;
+inline uint64_t fork_generation() { return fork_count.load(std::memory_order_relaxed); }
 
 uint64_t id_of(const gsort *g);
 
@@ -97,7 +125,7 @@ __attribute__((always_inline)) inline gsort_status with_handle(gsort *g, F &&f) 
   if (handle.fork_generation != fork_generation()) return fail_forked(g);
   const NoCancellation no_cancellation;
   try {
-    const std::lock_guard<std::mutex> turn(handle.mutex);
+    const std::lock_guard<Turn> turn(handle.turn);
     if (handle.lost) return fail_lost(g);
     handle.control.begin_call();
     const gsort_status status = caught(g, [&] {
@@ -110,6 +138,19 @@ __attribute__((always_inline)) inline gsort_status with_handle(gsort *g, F &&f) 
   } catch (...) {
     return fail(g, GSORT_ERROR_INTERNAL, "the handle's lock failed; was it destroyed by another thread?");
   }
+}
+
+// Runs f(engine), which throws nothing, for a call so short that this frame is most of it; false, and nothing done, if
+// f says so, or another call has its turn, or with_handle() has something to say of the handle. A thread is not kept
+// from being cancelled, because nothing in f is a point where that happens.
+template <class F>
+__attribute__((always_inline)) inline bool done_at_once(gsort *g, F &&f) noexcept {
+  if (g == nullptr) return false;
+  Handle &handle = *handle_of(g);
+  if (handle.fork_generation != fork_generation() || !handle.turn.try_begin_short()) return false;
+  const bool done = f(*handle.engine);
+  handle.turn.end_short();
+  return done;
 }
 
 }  // namespace gsort_internal

@@ -34,14 +34,68 @@ ArrayUse check_elements(Handle &handle, const char *name, const void *array, uin
   return check_array(*handle.engine, name, array, count, dtype_bytes(t), dtype_bytes(t));
 }
 
+// Calls of no more elements, which take less than a microsecond, may be done at once, if nothing is wrong with them.
+// What is, the checks of the usual way find again, and say.
+constexpr uint64_t kFewSorted = 1 << 10, kFewReduced = 1 << 13;
+constexpr uint32_t kFewValueBytes = 16;
+
+bool is_plain(gsort_dtype t, uint32_t flags, uint32_t allowed) { return is_dtype(t) && (flags & ~allowed) == 0; }
+bool is_short_sort(uint64_t n, gsort_dtype t, uint32_t flags) {
+  return n - 1 < kFewSorted && is_plain(t, flags, kOrderFlags);
+}
+bool is_array(const void *array, uint32_t alignment) {
+  return array != nullptr && (reinterpret_cast<uintptr_t>(array) & (alignment - 1)) == 0;
+}
+// Of arrays so short that one which ended past the end of memory could not be read.
+bool are_apart(const void *a, uint64_t a_bytes, const void *b, uint64_t b_bytes) {
+  const uintptr_t a_begin = reinterpret_cast<uintptr_t>(a), b_begin = reinterpret_cast<uintptr_t>(b);
+  return a_begin + a_bytes <= b_begin || b_begin + b_bytes <= a_begin;
+}
+bool are_same_or_apart(const void *a, const void *b, uint64_t bytes) { return a == b || are_apart(a, bytes, b, bytes); }
+
+bool sort_at_once(gsort *g, gsort_dtype t, const void *in, void *out, uint64_t n, uint32_t flags) {
+  if (!is_short_sort(n, t, flags)) return false;
+  const uint32_t bytes = dtype_bytes(t);
+  if (!is_array(in, bytes) || !is_array(out, bytes) || !are_same_or_apart(in, out, n * bytes)) return false;
+  return done_at_once(g, [&](Engine &engine) { return engine.sort_few(order_of(t, flags), in, out, n); });
+}
+
+bool pairs_at_once(gsort *g, const FewPairs &p) {
+  const uint32_t bytes = dtype_bytes(p.order.dtype);
+  const uint64_t keys = p.n * bytes, values = p.n * p.value_bytes;
+  const bool right = is_array(p.keys, bytes) && is_array(p.keys_out, bytes) && is_array(p.values, 1) &&
+                     is_array(p.values_out, 1) && are_same_or_apart(p.keys, p.keys_out, keys) &&
+                     are_same_or_apart(p.values, p.values_out, values) &&
+                     are_apart(p.keys_out, keys, p.values, values) && are_apart(p.values_out, values, p.keys, keys) &&
+                     are_apart(p.keys_out, keys, p.values_out, values);
+  return right && done_at_once(g, [&](Engine &engine) { return engine.sort_few_pairs(p); });
+}
+
+bool indices_at_once(gsort *g, const KeyOrder &order, bool ranks, const void *keys, uint64_t n, uint32_t index_bytes,
+                     void *out) {
+  const uint32_t bytes = dtype_bytes(order.dtype);
+  if (!is_array(keys, bytes) || !is_array(out, index_bytes) || !are_apart(keys, n * bytes, out, n * index_bytes))
+    return false;
+  return done_at_once(g, [&](Engine &engine) { return engine.index_few(order, ranks, keys, n, index_bytes, out); });
+}
+
+uint32_t result_bytes(uint32_t op, gsort_dtype t) { return op == GSORT_MIN || op == GSORT_MAX ? dtype_bytes(t) : 8; }
+
+bool reduce_at_once(gsort *g, uint32_t op, const KeyOrder &order, const void *in, uint64_t n, void *out) {
+  const uint32_t bytes = dtype_bytes(order.dtype), out_bytes = result_bytes(op, order.dtype);
+  if (!is_array(in, bytes) || !is_array(out, out_bytes) || !are_apart(in, n * bytes, out, out_bytes)) return false;
+  return done_at_once(g, [&](Engine &engine) { return engine.reduce_few(op, order, in, n, out); });
+}
+
 gsort_status sort_keys(gsort *g, const char *in_name, gsort_dtype t, const void *in, const char *out_name, void *out,
                        uint64_t n, uint32_t flags) {
+  if (sort_at_once(g, t, in, out, n, flags)) return GSORT_OK;
   return with_handle(g, [&](Handle &handle) {
     check_dtype(t);
     check_flags(flags, kOrderFlags);
     const ArrayUse in_use = check_elements(handle, in_name, in, n, t);
     if (out != in) check_overlap(check_elements(handle, out_name, out, n, t), in_use, true);
-    if (n == 0 || handle.engine->sort_few(order_of(t, flags), in, out, n)) return;
+    if (n == 0) return;
     Request request = make_request(Operation::kSort, t, flags);
     request.in = in, request.out = out, request.n = n;
     handle.engine->execute(request);
@@ -55,6 +109,9 @@ gsort_status sort_in_place(gsort *g, gsort_dtype t, void *keys, uint64_t n, uint
 // argsort and rank: keys in, one index an element out.
 gsort_status index_keys(gsort *g, Operation operation, gsort_dtype t, const void *keys, uint64_t n, gsort_dtype index_t,
                         const char *out_name, void *out, uint32_t flags) {
+  if (is_short_sort(n, t, flags) && is_index_dtype(index_t) &&
+      indices_at_once(g, order_of(t, flags), operation == Operation::kRank, keys, n, dtype_bytes(index_t), out))
+    return GSORT_OK;
   return with_handle(g, [&](Handle &handle) {
     check_dtype(t);
     check_flags(flags, kOrderFlags);
@@ -111,8 +168,6 @@ ArrayUse check_result(Handle &handle, const void *out, uint32_t bytes) {
   return check_array(*handle.engine, "out", out, 1, bytes, bytes);
 }
 
-uint32_t result_bytes(uint32_t op, gsort_dtype t) { return op == GSORT_MIN || op == GSORT_MAX ? dtype_bytes(t) : 8; }
-
 }  // namespace
 
 gsort_status gsort_sort_u32(gsort *g, uint32_t *keys, uint64_t n, uint32_t flags) {
@@ -140,6 +195,9 @@ gsort_status gsort_sort(gsort *g, gsort_dtype t, const void *keys_in, void *keys
 
 gsort_status gsort_sort_pairs(gsort *g, gsort_dtype t, const void *keys_in, void *keys_out, uint32_t value_bytes,
                               const void *values_in, void *values_out, uint64_t n, uint32_t flags) {
+  if (is_short_sort(n, t, flags) && value_bytes - 1 < kFewValueBytes &&
+      pairs_at_once(g, {order_of(t, flags), value_bytes, n, keys_in, values_in, keys_out, values_out}))
+    return GSORT_OK;
   return with_handle(g, [&](Handle &handle) {
     check_dtype(t);
     check_flags(flags, kOrderFlags);
@@ -296,6 +354,9 @@ gsort_status gsort_sum(gsort *g, gsort_dtype t, const void *in, uint64_t n, void
 }
 
 gsort_status gsort_reduce(gsort *g, uint32_t op, gsort_dtype t, const void *in, uint64_t n, void *out, uint32_t flags) {
+  if (n - 1 < kFewReduced && op >= GSORT_MIN && op < GSORT_MEAN && is_plain(t, flags, GSORT_NAN_LAST) &&
+      reduce_at_once(g, op, order_of(t, flags), in, n, out))
+    return GSORT_OK;
   return with_handle(g, [&](Handle &handle) {
     if (op < GSORT_MIN || op > GSORT_MEAN)
       throw Error(GSORT_ERROR_INVALID_ARGUMENT,

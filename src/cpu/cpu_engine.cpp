@@ -96,7 +96,22 @@ class CpuEngine final : public Engine {
   }
 
   bool sort_few(const KeyOrder &order, const void *in, void *out, uint64_t n) noexcept override {
-    return !control_.has_listener() && sort_few_keys(order, in, out, n);
+    return !control_.has_listener() && are_readable(in, out) && sort_few_keys(order, in, out, n);
+  }
+
+  bool sort_few_pairs(const FewPairs &p) noexcept override {
+    return !control_.has_listener() && are_readable(p.keys, p.keys_out) && are_readable(p.values, p.values_out) &&
+           gsort_internal::sort_few_pairs(p);
+  }
+
+  bool index_few(const KeyOrder &order, bool ranks, const void *keys, uint64_t n, uint32_t index_bytes,
+                 void *out) noexcept override {
+    return !control_.has_listener() && are_readable(keys, out) &&
+           index_few_keys(order, ranks, keys, n, index_bytes, out);
+  }
+
+  bool reduce_few(uint32_t op, const KeyOrder &order, const void *in, uint64_t n, void *out) noexcept override {
+    return !control_.has_listener() && are_readable(in, out) && gsort_internal::reduce_few(op, order, in, n, out);
   }
 
   void execute(const Request &request) override {
@@ -124,6 +139,10 @@ class CpuEngine final : public Engine {
   void abandon() noexcept override { pool_.abandon(); }
 
  private:
+  bool are_readable(const void *in, const void *out) {
+    return readable_pages_.contains(in) && (in == out || readable_pages_.contains(out));
+  }
+
   HostMemory &memory_;
   Control &control_;
   Pool pool_;

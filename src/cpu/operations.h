@@ -5,6 +5,7 @@
 
 #include "core/request.h"
 #include "cpu/context.h"
+#include "engine.h"
 
 namespace gsort_internal {
 
@@ -12,6 +13,12 @@ void cpu_sort(Context &context, const Request &request);
 // The same for as many keys as a network of vectors holds, if they are: nothing but the arrays is looked at. False, and
 // nothing written, for others.
 bool sort_few_keys(const KeyOrder &order, const void *in, void *out, uint64_t n) noexcept;
+// The same of few pairs, and of an argsort or the ranks of few keys.
+bool sort_few_pairs(const FewPairs &pairs) noexcept;
+bool index_few_keys(const KeyOrder &order, bool ranks, const void *keys, uint64_t n, uint32_t index_bytes,
+                    void *out) noexcept;
+// A minimum or maximum, or its place, by vectors; false without any.
+bool reduce_few(uint32_t op, const KeyOrder &order, const void *in, uint64_t n, void *out) noexcept;
 void cpu_sort_pairs(Context &context, const Request &request);
 void cpu_argsort(Context &context, const Request &request);
 void cpu_rank(Context &context, const Request &request);

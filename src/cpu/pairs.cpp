@@ -5,6 +5,7 @@
 #include "cpu/operations.h"
 #include "cpu/ordered_keys.h"
 #include "cpu/record_sort.h"
+#include "cpu/vector/rank.h"
 #include "cpu/vector/sort.h"
 #include "cpu/vector_sort.h"
 
@@ -46,14 +47,13 @@ void sort_few(const KeyCodec<K> &codec, const K *keys, V *values, uint64_t n, K 
 
 // On its own, as what follows, so that the arrays are no part of the frames of sorts of many.
 template <class K, class V>
-__attribute__((noinline)) void sort_few_pairs(Context &context, const Request &r) {
-  const KeyCodec<K> codec = make_codec<K>(r.order);
+__attribute__((noinline)) void sort_pairs_by_words(const FewPairs &p) {
+  const KeyCodec<K> codec = make_codec<K>(p.order);
   V values[kFewItemsWith<K, V>];  // the output may be the input
-  std::memcpy(values, r.values_in, r.n * sizeof(V));
-  K *const keys = static_cast<K *>(r.out);
-  sort_few(codec, static_cast<const K *>(r.in), values, r.n, keys, static_cast<V *>(r.values_out));
-  decode_keys(codec, keys, r.n);
-  context.advance(2 * r.n);
+  std::memcpy(values, p.values, p.n * sizeof(V));
+  K *const keys = static_cast<K *>(p.keys_out);
+  sort_few(codec, static_cast<const K *>(p.keys), values, p.n, keys, static_cast<V *>(p.values_out));
+  decode_keys(codec, keys, p.n);
 }
 
 template <class K, class I>
@@ -78,6 +78,52 @@ __attribute__((noinline)) bool argsort_few(const KeyCodec<K> &codec, const K *ke
   uint32_t words[kFewItems<K>];
   encode_keys(codec, keys, ordered, n);
   return place_few_by_words(ordered, static_cast<uint32_t>(n), words, indices);
+}
+
+// Finds the ranks of keys so few that comparing each with all others is the quickest way, or returns false.
+template <class K>
+bool rank_few(const KeyOrder &order, const void *keys, uint64_t n, K *ranks) {
+  const RankKernels<K> *const kernels = rank_kernels(K{});
+  if (kernels == nullptr || n > kernels->items_max) return false;
+  kernels->ranks(make_codec<K>(order), static_cast<const K *>(keys), static_cast<uint32_t>(n), ranks);
+  return true;
+}
+
+// The items, or a copy of them where they lie in the way of what is written.
+template <class T>
+const T *out_of_way(const void *items, const void *out, uint64_t n, T *copy) {
+  if (items != out) return static_cast<const T *>(items);
+  std::memcpy(copy, items, n * sizeof(T));
+  return copy;
+}
+
+template <class K, class V>
+__attribute__((noinline)) bool sort_pairs_by_rank(const FewPairs &p) {
+  K ranks[kRankItemsMax], key_copy[kRankItemsMax];
+  V value_copy[kRankItemsMax];
+  if (!rank_few(p.order, p.keys, p.n, ranks)) return false;
+  const K *const keys = out_of_way(p.keys, p.keys_out, p.n, key_copy);
+  const V *const values = out_of_way(p.values, p.values_out, p.n, value_copy);
+  K *const keys_out = static_cast<K *>(p.keys_out);
+  V *const values_out = static_cast<V *>(p.values_out);
+  for (uint64_t i = 0; i < p.n; ++i) {
+    const K rank = ranks[i];
+    keys_out[rank] = keys[i];
+    values_out[rank] = values[i];
+  }
+  return true;
+}
+
+template <class K, class I>
+bool index_by_rank(const KeyOrder &order, bool wants_ranks, const void *keys, uint64_t n, I *out) {
+  K ranks[kRankItemsMax];
+  if (!rank_few(order, keys, n, ranks)) return false;
+  if (wants_ranks) {
+    for (uint64_t i = 0; i < n; ++i) out[i] = static_cast<I>(ranks[i]);
+  } else {
+    for (uint64_t i = 0; i < n; ++i) out[ranks[i]] = static_cast<I>(i);
+  }
+  return true;
 }
 
 // Whether such few are sorted so, by vectors.
@@ -106,7 +152,10 @@ bool copy_ordered_pairs(Context &context, const Request &r) {
 template <class K, class V>
 void sort_moving_values(Context &context, const Request &r) {
   if constexpr (sizeof(K) >= 4) {
-    if (are_few<K, V>(r.n)) return sort_few_pairs<K, V>(context, r);
+    if (are_few<K, V>(r.n)) {
+      sort_pairs_by_words<K, V>({r.order, r.value_bytes, r.n, r.in, r.values_in, r.out, r.values_out});
+      return context.advance(2 * r.n);
+    }
   }
   if (r.n > 1 && copy_ordered_pairs<K>(context, r)) return context.throw_if_stopped();
   limit_pair_threads<K>(context, r.n);
@@ -174,14 +223,56 @@ void sort_gathering_values(Context &context, const Request &r) {
 }
 
 // Whether values of a size that passes can move lie as such a type needs; host arrays of values may lie anywhere.
-bool values_aligned(const Request &r) {
-  const uintptr_t alignment = r.value_bytes < 16 ? r.value_bytes : 1;
-  return (reinterpret_cast<uintptr_t>(r.values_in) | reinterpret_cast<uintptr_t>(r.values_out)) % alignment == 0;
+bool values_aligned(uint32_t value_bytes, const void *values, const void *values_out) {
+  const uintptr_t both = reinterpret_cast<uintptr_t>(values) | reinterpret_cast<uintptr_t>(values_out);
+  return value_bytes >= 16 || both % value_bytes == 0;
+}
+
+template <class K, class V>
+bool sort_few_pairs_of(const FewPairs &p) {
+  if (sort_pairs_by_rank<K, V>(p)) return true;
+  if (!are_few<K, V>(p.n)) return false;
+  sort_pairs_by_words<K, V>(p);
+  return true;
+}
+
+template <class K>
+bool sort_few_pairs_of(const FewPairs &p) {
+  switch (values_aligned(p.value_bytes, p.values, p.values_out) ? p.value_bytes : 0) {
+    case 1:
+      return sort_few_pairs_of<K, uint8_t>(p);
+    case 2:
+      return sort_few_pairs_of<K, uint16_t>(p);
+    case 4:
+      return sort_few_pairs_of<K, uint32_t>(p);
+    case 8:
+      return sort_few_pairs_of<K, uint64_t>(p);
+    case 16:
+      return sort_few_pairs_of<K, Bytes16>(p);
+    default:
+      return false;
+  }
+}
+
+template <class K, class I>
+bool index_few_of(const KeyOrder &order, bool ranks, const void *keys, uint64_t n, I *out) {
+  if (index_by_rank<K, I>(order, ranks, keys, n, out)) return true;
+  if (ranks || !are_few<K, I>(n)) return false;
+  const KeyCodec<K> codec = make_codec<K>(order);
+  const K *const typed = static_cast<const K *>(keys);
+  if (!argsort_few(codec, typed, n, out)) argsort_few_records(codec, typed, n, out);
+  return true;
+}
+
+template <class K>
+bool index_few_of(const KeyOrder &order, bool ranks, const void *keys, uint64_t n, uint32_t index_bytes, void *out) {
+  return index_bytes == 4 ? index_few_of<K>(order, ranks, keys, n, static_cast<uint32_t *>(out))
+                          : index_few_of<K>(order, ranks, keys, n, static_cast<uint64_t *>(out));
 }
 
 template <class K>
 void sort_pairs(Context &context, const Request &r) {
-  switch (values_aligned(r) ? r.value_bytes : 0) {
+  switch (values_aligned(r.value_bytes, r.values_in, r.values_out) ? r.value_bytes : 0) {
     case 1:
       return sort_moving_values<K, uint8_t>(context, r);
     case 2:
@@ -256,6 +347,19 @@ void with_key_and_index(const Request &r, F &&f) {
 }
 
 }  // namespace
+
+bool sort_few_pairs(const FewPairs &p) noexcept {
+  const uint32_t bytes = dtype_bytes(p.order.dtype);
+  return bytes == 4 ? sort_few_pairs_of<uint32_t>(p) : bytes == 8 && sort_few_pairs_of<uint64_t>(p);
+}
+
+bool index_few_keys(const KeyOrder &order, bool ranks, const void *keys, uint64_t n, uint32_t index_bytes,
+                    void *out) noexcept {
+  const uint32_t bytes = dtype_bytes(order.dtype);
+  return bytes == 4   ? index_few_of<uint32_t>(order, ranks, keys, n, index_bytes, out)
+         : bytes == 8 ? index_few_of<uint64_t>(order, ranks, keys, n, index_bytes, out)
+                      : false;
+}
 
 void cpu_sort_pairs(Context &context, const Request &request) {
   if (request.n == 0) return;

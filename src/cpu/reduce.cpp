@@ -56,23 +56,52 @@ FirstOfLeast<K> least_of_all(Context &context, const KeyCodec<K> &codec, const K
   return best;
 }
 
-// Looks for the least ordered key: the maximum is the least of the descending order.
+// The maximum is the least of the descending order.
 template <class K>
-void find_extreme(Context &context, const Request &r) {
-  KeyOrder order = r.order;
-  order.descending = r.reduce_op == GSORT_MAX || r.reduce_op == GSORT_ARGMAX;
-  const bool wants_index = r.reduce_op == GSORT_ARGMIN || r.reduce_op == GSORT_ARGMAX;
-  const KeyCodec<K> codec = make_codec<K>(order);
-  FirstOfLeast<K> best{static_cast<K>(~K{0}), UINT64_MAX};
-  if (r.n > 0) best = least_of_all(context, codec, static_cast<const K *>(r.in), r.n);
-  if (wants_index) {
-    *static_cast<uint64_t *>(r.out) = best.index;
+KeyCodec<K> codec_of(uint32_t op, const KeyOrder &order) {
+  return make_codec<K>({order.dtype, op == GSORT_MAX || op == GSORT_ARGMAX, order.nan_last});
+}
+
+template <class K>
+void put_extreme(uint32_t op, const KeyCodec<K> &codec, const FirstOfLeast<K> &best, void *out) {
+  if (op == GSORT_ARGMIN || op == GSORT_ARGMAX) {
+    *static_cast<uint64_t *>(out) = best.index;
   } else {
-    *static_cast<K *>(r.out) = codec.decode(best.key);
+    *static_cast<K *>(out) = codec.decode(best.key);
   }
 }
 
+template <class K>
+void find_extreme(Context &context, const Request &r) {
+  const KeyCodec<K> codec = codec_of<K>(r.reduce_op, r.order);
+  FirstOfLeast<K> best{static_cast<K>(~K{0}), UINT64_MAX};
+  if (r.n > 0) best = least_of_all(context, codec, static_cast<const K *>(r.in), r.n);
+  put_extreme(r.reduce_op, codec, best, r.out);
+}
+
+template <class K>
+bool reduce_few_of(uint32_t op, const KeyOrder &order, const void *in, uint64_t n, void *out) {
+  const SelectKernels<K> *const kernels = select_kernels(K{});
+  if (kernels == nullptr) return false;
+  const KeyCodec<K> codec = codec_of<K>(op, order);
+  put_extreme(op, codec, kernels->least(codec, static_cast<const K *>(in), n), out);
+  return true;
+}
+
 }  // namespace
+
+bool reduce_few(uint32_t op, const KeyOrder &order, const void *in, uint64_t n, void *out) noexcept {
+  switch (dtype_bytes(order.dtype)) {
+    case 1:
+      return reduce_few_of<uint8_t>(op, order, in, n, out);
+    case 2:
+      return reduce_few_of<uint16_t>(op, order, in, n, out);
+    case 4:
+      return reduce_few_of<uint32_t>(op, order, in, n, out);
+    default:
+      return reduce_few_of<uint64_t>(op, order, in, n, out);
+  }
+}
 
 void cpu_reduce(Context &context, const Request &request) {
   if (request.reduce_op == GSORT_MEAN) return cpu_mean(context, request);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // One handle in many threads, many handles in many threads, messages that stay with their thread.
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <thread>
+#include <vector>
 
 #include "lifecycle/operations.h"
 #include "support/backend.h"
@@ -72,6 +74,40 @@ TEST_P(ConcurrencyTest, OneHandleSortsLargeArrays) {
   }
   for (std::thread &thread : threads) thread.join();
   EXPECT_EQ(0, wrong.load());
+}
+
+// Short calls take their turns in a way of their own. Sorts of one array and of parts of it, from several threads: keys
+// would be lost where two of them met.
+TEST_P(ConcurrencyTest, ShortSortsOfOneArrayTakeTurns) {
+  if (backend() == GSORT_BACKEND_CUDA) GTEST_SKIP() << "every call on the GPU is a long one";
+  const Handle shared(backend(), 2);
+  constexpr uint64_t kItems = 1500, kShort = 40;
+  std::vector<uint32_t> keys(kItems), values(kItems);
+  for (uint32_t i = 0; i < kItems; i++) keys[i] = values[i] = i;
+  std::atomic<int> wrong{0};
+  std::atomic<uint32_t> ready{0};
+  std::vector<std::thread> threads;
+  for (uint32_t t = 0; t < 4; t++) {
+    threads.emplace_back([&, t] {
+      for (ready++; ready < 4;) std::this_thread::yield();
+      for (uint32_t round = 0; round < 50000; round++) {
+        const uint32_t flags = (round + t) % 2 == 0 ? 0 : GSORT_DESCENDING;
+        const uint64_t n = t == 0 && round % 8 == 0 ? kItems : kShort - t;
+        const gsort_status status = t == 3 ? gsort_sort_pairs(shared.get(), GSORT_U32, keys.data(), keys.data(), 4,
+                                                              values.data(), values.data(), n, flags)
+                                           : gsort_sort_u32(shared.get(), keys.data(), n, flags);
+        if (status != GSORT_OK) wrong++;
+      }
+    });
+  }
+  for (std::thread &thread : threads) thread.join();
+  EXPECT_EQ(0, wrong.load());
+  std::sort(keys.begin(), keys.end());
+  std::sort(values.begin(), values.end());
+  for (uint32_t i = 0; i < kItems; i++) {
+    ASSERT_EQ(i, keys[i]);
+    ASSERT_EQ(i, values[i]);
+  }
 }
 
 TEST_P(ConcurrencyTest, HandleAThread) {

@@ -84,6 +84,77 @@ class EachTarget : public testing::TestWithParam<VectorTarget> {
     }
   }
 
+  // The short way of few pairs and of few keys' indices, if it takes them, in place and not; returns whether it does.
+  template <class U, class V>
+  bool check_few(const KeyOrder &order, const std::vector<U> &keys) {
+    const uint64_t n = keys.size();
+    std::vector<uint32_t> wanted(n);
+    std::iota(wanted.begin(), wanted.end(), 0u);
+    std::stable_sort(wanted.begin(), wanted.end(),
+                     [&](uint32_t a, uint32_t b) { return comes_before(order, keys[a], keys[b]); });
+    std::vector<V> values(n);
+    for (uint64_t i = 0; i < n; ++i) values[i] = static_cast<V>(3 * i + 1);
+    std::vector<U> keys_in_place = keys, keys_out(n + 2, U{0x55});
+    std::vector<V> values_in_place = values, values_out(n + 2, V{0x55});
+    Engine &engine = *one_.engine;
+    FewPairs p{order, sizeof(V), n, keys.data(), values.data(), keys_out.data() + 1, values_out.data() + 1};
+    const bool is_few = engine.sort_few_pairs(p);
+    p.keys = p.keys_out = keys_in_place.data();
+    p.values = p.values_out = values_in_place.data();
+    EXPECT_EQ(engine.sort_few_pairs(p), is_few);
+    for (uint64_t i = 0; i < n; ++i) {
+      const uint64_t from = is_few ? wanted[i] : i;
+      EXPECT_EQ(keys_in_place[i], keys[from]) << "n " << n << " i " << i;
+      EXPECT_EQ(values_in_place[i], values[from]) << "n " << n << " i " << i;
+      EXPECT_EQ(keys_out[i + 1], is_few ? keys[from] : U{0x55}) << "n " << n << " i " << i;
+      EXPECT_EQ(values_out[i + 1], is_few ? values[from] : V{0x55}) << "n " << n << " i " << i;
+    }
+    EXPECT_TRUE(keys_out.front() == U{0x55} && keys_out.back() == U{0x55});
+    EXPECT_TRUE(values_out.front() == V{0x55} && values_out.back() == V{0x55});
+    if constexpr (sizeof(V) >= 4) {
+      for (const bool ranks : {false, true}) {
+        std::vector<V> out(n + 2, V{0x55});
+        if (!engine.index_few(order, ranks, keys.data(), n, sizeof(V), out.data() + 1)) {
+          EXPECT_EQ(out, std::vector<V>(n + 2, V{0x55}));
+          EXPECT_TRUE(ranks || !is_few);
+          continue;
+        }
+        for (uint64_t i = 0; i < n; ++i)
+          EXPECT_EQ(ranks ? out[1 + wanted[i]] : out[1 + i], ranks ? i : wanted[i]) << "n " << n << " i " << i;
+        EXPECT_TRUE(out.front() == V{0x55} && out.back() == V{0x55});
+      }
+    }
+    return is_few;
+  }
+
+  // The first of the best keys, the usual way and the short one.
+  template <class U>
+  void check_best(const KeyOrder &order, const std::vector<U> &keys) {
+    const uint64_t n = keys.size();
+    const auto before = [&](U a, U b) { return comes_before(order, a, b); };
+    const auto wanted = std::min_element(keys.begin(), keys.end(), before);
+    const uint32_t extreme = order.descending ? GSORT_MAX : GSORT_MIN;
+    Request r{Operation::kReduce, {order.dtype, false, order.nan_last}};
+    r.n = n, r.in = keys.data();
+    for (const bool short_way : {false, true}) {
+      const auto run = [&](uint32_t op, void *out) {
+        if (short_way) return one_.engine->reduce_few(op, r.order, keys.data(), n, out);
+        r.out = out, r.reduce_op = op;
+        one_.engine->execute(r);
+        return true;
+      };
+      U best{};
+      uint64_t index = UINT64_MAX;
+      if (!run(extreme, &best)) {
+        ASSERT_EQ(GetParam(), VectorTarget::kNone);
+        continue;
+      }
+      ASSERT_TRUE(run(order.descending ? GSORT_ARGMAX : GSORT_ARGMIN, &index));
+      ASSERT_EQ(best, *wanted) << "n " << n;
+      ASSERT_EQ(index, static_cast<uint64_t>(wanted - keys.begin())) << "n " << n;
+    }
+  }
+
   template <class U>
   void check_topk(const KeyOrder &order, const std::vector<U> &keys, uint64_t k) {
     std::vector<uint64_t> wanted(keys.size());
@@ -247,22 +318,41 @@ TEST_P(EachTarget, SortsFloatsWithAndWithoutOddOnes) {
 TEST_P(EachTarget, FindsTheFirstBestKey) {
   for_each_order([&](auto tag, const KeyOrder &order) {
     using U = typename decltype(tag)::type;
-    if (order.descending) return;
-    for (uint64_t n = 1; n < 20000; n += 1 + n / 3) {
-      const std::vector<U> keys = make_keys<U>(static_cast<uint32_t>(random_() % kShapes), n, random_);
-      const auto wanted =
-          std::min_element(keys.begin(), keys.end(), [&](U a, U b) { return comes_before(order, a, b); });
-      U least{};
-      uint64_t index = 0;
-      Request r{Operation::kReduce, order};
-      r.n = n, r.in = keys.data(), r.out = &least, r.reduce_op = GSORT_MIN;
-      one_.engine->execute(r);
-      ASSERT_EQ(least, *wanted) << "n " << n;
-      r.out = &index, r.reduce_op = GSORT_ARGMIN;
-      one_.engine->execute(r);
-      ASSERT_EQ(index, static_cast<uint64_t>(wanted - keys.begin())) << "n " << n;
+    for (uint64_t n = 1; n < 20000; n += n < 300 ? 1 : 1 + n / 3)
+      check_best(order, make_keys<U>(static_cast<uint32_t>(random_() % kShapes), n, random_));
+  });
+}
+
+// Few records have a way of their own, which must take them at these lengths and leave others alone.
+TEST_P(EachTarget, SortsFewRecordsByTheShortWay) {
+  for_each_order([&](auto tag, const KeyOrder &order) {
+    using U = typename decltype(tag)::type;
+    for (uint64_t n = 1; n <= 210; n += n < 70 || n > 120 ? 1 : 7) {
+      for (uint32_t shape = 0; shape < (n < 40 ? kShapes : 1); ++shape) {
+        std::vector<U> keys = make_keys<U>(n < 40 ? shape : static_cast<uint32_t>(random_() % kShapes), n, random_);
+        if (random_() % 2 == 0)
+          for (U &key : keys) key = static_cast<U>(key & (KeyCodec<U>::kTop | 3));  // many ties, zeros of both signs
+        const bool is_few = check_few<U, uint32_t>(order, keys);
+        EXPECT_EQ(is_few, GetParam() != VectorTarget::kNone && sizeof(U) >= 4 && n <= (sizeof(U) == 4 ? 192 : 128));
+        check_few<U, uint64_t>(order, keys);
+        if (n % 3 == 0) check_few<U, uint8_t>(order, keys);
+        if (n % 3 == 1) check_few<U, uint16_t>(order, keys);
+      }
     }
   });
+}
+
+// Values that lie anywhere, or have a size that nothing moves at once, are left to the usual way.
+TEST_P(EachTarget, TheShortWayLeavesOddValuesAlone) {
+  std::vector<uint32_t> keys(16), keys_out(16);
+  std::vector<unsigned char> values(16 * 16 + 1), values_out(16 * 16 + 1);
+  std::iota(keys.rbegin(), keys.rend(), 5u);
+  for (const uint32_t bytes : {2u, 3u, 4u, 8u, 12u}) {
+    const FewPairs p{{GSORT_U32, false, false}, bytes, 16, keys.data(), values.data() + 1, keys_out.data(),
+                     values_out.data()};
+    EXPECT_FALSE(one_.engine->sort_few_pairs(p)) << bytes;
+  }
+  EXPECT_EQ(keys_out, std::vector<uint32_t>(16));
 }
 
 TEST_P(EachTarget, TopkIsTheHeadOfTheStableOrder) {

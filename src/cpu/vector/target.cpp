@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cpu/vector/target.h"
 
-#include <atomic>
 #include <initializer_list>
 
 #if GSORT_HIGHWAY
@@ -88,10 +87,9 @@ VectorTarget best_target() {
   return VectorTarget::kNone;
 }
 
-constexpr uint32_t kUnknown = kVectorTargets + 1;
-std::atomic<uint32_t> target_in_use{kUnknown};
-
 }  // namespace
+
+std::atomic<uint32_t> vector_target_in_use{kVectorTargetUnknown};
 
 const char *vector_target_name(VectorTarget target) {
   constexpr const char *names[] = {"SSE4", "AVX2", "AVX-512", "NEON", "no"};
@@ -100,17 +98,14 @@ const char *vector_target_name(VectorTarget target) {
 
 bool vector_target_usable(VectorTarget target) { return compiled(target) && supported(target); }
 
-VectorTarget vector_target() {
-  uint32_t target = target_in_use.load(std::memory_order_relaxed);
-  if (target == kUnknown) {
-    target = static_cast<uint32_t>(best_target());
-    target_in_use.store(target, std::memory_order_relaxed);
-  }
-  return static_cast<VectorTarget>(target);
+VectorTarget find_vector_target() {
+  const VectorTarget target = best_target();
+  vector_target_in_use.store(static_cast<uint32_t>(target), std::memory_order_relaxed);
+  return target;
 }
 
 void force_vector_target(VectorTarget target) {
-  target_in_use.store(static_cast<uint32_t>(target), std::memory_order_relaxed);
+  vector_target_in_use.store(static_cast<uint32_t>(target), std::memory_order_relaxed);
 }
 
 }  // namespace gsort_internal

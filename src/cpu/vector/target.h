@@ -3,6 +3,7 @@
 #ifndef GSORT_CPU_VECTOR_TARGET_H_
 #define GSORT_CPU_VECTOR_TARGET_H_
 
+#include <atomic>
 #include <cstdint>
 
 namespace gsort_internal {
@@ -18,7 +19,13 @@ const char *vector_target_name(VectorTarget target);
 bool vector_target_usable(VectorTarget target);
 
 // The target in use: the best usable one, or the one that a test asked for.
-VectorTarget vector_target();
+constexpr uint32_t kVectorTargetUnknown = kVectorTargets + 1;  // nobody has asked yet
+extern std::atomic<uint32_t> vector_target_in_use;
+VectorTarget find_vector_target();
+inline VectorTarget vector_target() {
+  const uint32_t target = vector_target_in_use.load(std::memory_order_relaxed);
+  return target == kVectorTargetUnknown ? find_vector_target() : static_cast<VectorTarget>(target);
+}
 
 // For tests, while no call runs: the kernels use this target, which must be usable or kNone.
 void force_vector_target(VectorTarget target);
