@@ -323,6 +323,32 @@ TEST_P(EachTarget, FindsTheFirstBestKey) {
   });
 }
 
+// Keys of the sign that comes first are looked for alone, if there are any: none, one, at each end, zeros of both
+// signs, many equal ones, NaNs.
+TEST_P(EachTarget, FindsTheFirstBestKeyOfEitherSign) {
+  for_each_order([&](auto tag, const KeyOrder &order) {
+    using U = typename decltype(tag)::type;
+    constexpr U top = KeyCodec<U>::kTop;
+    for (const uint64_t n : {uint64_t{1}, uint64_t{2}, uint64_t{31}, uint64_t{64}, uint64_t{65}, uint64_t{200},
+                             uint64_t{1023}, uint64_t{2048}, uint64_t{5001}}) {
+      for (const U sign : {U{0}, top}) {
+        for (const U magnitudes : {U{0}, U{3}, static_cast<U>(top - 1)}) {
+          std::vector<U> keys(n);
+          for (U &key : keys) key = static_cast<U>((static_cast<U>(random_()) & magnitudes) | sign);
+          check_best(order, keys);
+          for (const uint64_t place : {uint64_t{0}, n / 2, n - 1}) {
+            std::vector<U> with_other = keys;
+            with_other[place] = static_cast<U>(keys[place] ^ top);
+            check_best(order, with_other);
+            with_other[random_() % n] = static_cast<U>(~U{0});
+            check_best(order, with_other);
+          }
+        }
+      }
+    }
+  });
+}
+
 // Few records have a way of their own, which must take them at these lengths and leave others alone.
 TEST_P(EachTarget, SortsFewRecordsByTheShortWay) {
   for_each_order([&](auto tag, const KeyOrder &order) {

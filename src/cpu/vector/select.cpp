@@ -19,61 +19,113 @@ namespace HWY_NAMESPACE {
 #if GSORT_VECTOR_TARGET
 namespace {
 
-// Vectors that are looked at before the next comparison of their best key: long enough that it does not show, short
-// enough that finding the key again, where there is a new best, reads the first-level cache.
+// Vectors of which the greatest key is compared with the best so far at once: the more, the less the comparison shows;
+// so few that finding the key again, in the end, takes no time.
 constexpr size_t kBlockVectors = 64;
-constexpr size_t kAbreast = 4;  // minima side by side, because one waits for the one before
+constexpr size_t kAbreast = 4;  // maxima side by side, because one waits for the one before
 
-template <class K, class Encoder>
-HWY_INLINE LaneOf<K> least_of_block(const Encoder &encode, const K *keys) {
-  const KeyTag<K> d;
-  const size_t lanes = hn::Lanes(d);
-  auto m0 = encode(load_bits(keys)), m1 = m0, m2 = m0, m3 = m0;
-  for (size_t i = 0; i < kBlockVectors * lanes; i += kAbreast * lanes) {
-    m0 = hn::Min(m0, encode(load_bits(keys + i)));
-    m1 = hn::Min(m1, encode(load_bits(keys + i + lanes)));
-    m2 = hn::Min(m2, encode(load_bits(keys + i + 2 * lanes)));
-    m3 = hn::Min(m3, encode(load_bits(keys + i + 3 * lanes)));
-  }
-  HWY_ALIGN LaneOf<K> lane[HWY_MAX_BYTES / sizeof(K)];
-  hn::Store(hn::Min(hn::Min(m0, m1), hn::Min(m2, m3)), d, lane);
-  LaneOf<K> least = lane[0];
-  for (size_t i = 1; i < lanes; ++i) least = lane[i] < least ? lane[i] : least;
-  return least;
-}
+// Keys as signed integers of which the greatest is looked for.
+template <class K>
+class FlipEncoder {
+ public:
+  explicit FlipEncoder(K flip) : flip_(flip), flips_(broadcast<K>(flip)) {}
+  HWY_INLINE KeyVec<K> operator()(KeyVec<K> bits) const { return hn::Xor(bits, flips_); }
+  LaneOf<K> one(K bits) const { return static_cast<LaneOf<K>>(static_cast<K>(bits ^ flip_)); }
 
-// The place of the first key that encodes to `wanted`, which must be there.
-template <class K, class Encoder>
-HWY_INLINE size_t place_in_block(const Encoder &encode, const K *keys, LaneOf<K> wanted) {
-  const KeyTag<K> d;
-  const auto same = hn::Set(d, wanted);
-  for (size_t i = 0;; i += hn::Lanes(d)) {
-    const intptr_t lane = hn::FindFirstTrue(d, hn::Eq(encode(load_bits(keys + i)), same));
-    if (lane >= 0) return i + static_cast<size_t>(lane);
-  }
-}
-
+ private:
+  K flip_;
+  KeyVec<K> flips_;
+};
+// The same for any order, whose least key is the greatest of these.
 template <class K, bool kNanLast>
-HWY_NOINLINE FirstOfLeast<K> find_least(const KeyCodec<K> &codec, const K *keys, uint64_t n) {
-  const KeyEncoder<K, kNanLast> encode(codec);
-  const size_t block = kBlockVectors * hn::Lanes(KeyTag<K>());
-  FirstOfLeast<K> best{codec.encode(keys[0]), 0};
-  uint64_t i = 0;
-  for (; i + block <= n; i += block) {
-    const LaneOf<K> least = least_of_block(encode, keys + i);
-    const K key = static_cast<K>(static_cast<K>(least) ^ KeyCodec<K>::kTop);
-    if (key < best.key) best = {key, i + place_in_block(encode, keys + i, least)};
+class ReverseEncoder {
+ public:
+  explicit ReverseEncoder(const KeyCodec<K> &codec) : codec_(codec), encode_(codec) {}
+  HWY_INLINE KeyVec<K> operator()(KeyVec<K> bits) const { return hn::Not(encode_(bits)); }
+  LaneOf<K> one(K bits) const {
+    return static_cast<LaneOf<K>>(static_cast<K>(~codec_.encode(bits) ^ KeyCodec<K>::kTop));
   }
-  for (; i < n; ++i) {
-    const K key = codec.encode(keys[i]);
-    if (key < best.key) best = {key, i};
+
+ private:
+  const KeyCodec<K> &codec_;
+  KeyEncoder<K, kNanLast> encode_;
+};
+
+template <class K>
+struct Greatest {
+  LaneOf<K> lane;
+  uint64_t index;
+};
+
+// The first key that is greater than `best` and than which no other is, looked for in blocks of kVectors; the last one
+// lies over the one before, none of whose keys it can take for new. n is a block or more.
+template <class K, size_t kVectors, class Encoder>
+HWY_INLINE Greatest<K> greatest_of_blocks(const Encoder &encode, const K *keys, uint64_t n, Greatest<K> best) {
+  const KeyTag<K> d;
+  constexpr size_t lanes = HWY_MAX_BYTES / sizeof(K), block = kVectors * lanes;
+  uint64_t found = n;  // the beginning of the block that the best is in
+  auto limit = hn::Set(d, best.lane);
+  for (uint64_t end = block;; end = end + block < n ? end + block : n) {
+    const K *const from = keys + (end - block);
+    auto m0 = encode(load_bits(from)), m1 = encode(load_bits(from + lanes));
+    auto m2 = encode(load_bits(from + 2 * lanes)), m3 = encode(load_bits(from + 3 * lanes));
+    for (size_t i = kAbreast * lanes; i < block; i += kAbreast * lanes) {
+      m0 = hn::Max(m0, encode(load_bits(from + i)));
+      m1 = hn::Max(m1, encode(load_bits(from + i + lanes)));
+      m2 = hn::Max(m2, encode(load_bits(from + i + 2 * lanes)));
+      m3 = hn::Max(m3, encode(load_bits(from + i + 3 * lanes)));
+    }
+    const auto most = hn::Max(hn::Max(m0, m1), hn::Max(m2, m3));
+    if (!hn::AllFalse(d, hn::Gt(most, limit))) {
+      HWY_ALIGN LaneOf<K> lane[lanes];
+      hn::Store(most, d, lane);
+      for (const LaneOf<K> one : lane) best.lane = one > best.lane ? one : best.lane;
+      limit = hn::Set(d, best.lane);
+      found = end - block;
+    }
+    if (end == n) break;
+  }
+  for (uint64_t i = found; i < n; i += lanes) {
+    const intptr_t lane = hn::FindFirstTrue(d, hn::Eq(encode(load_bits(keys + i)), limit));
+    if (lane < 0) continue;
+    best.index = i + static_cast<uint64_t>(lane);
+    break;
   }
   return best;
 }
 
+template <class K, class Encoder>
+HWY_NOINLINE Greatest<K> find_greatest(const Encoder &encode, const K *keys, uint64_t n, Greatest<K> best) {
+  constexpr size_t lanes = HWY_MAX_BYTES / sizeof(K);
+  if (n >= kBlockVectors * lanes) return greatest_of_blocks<K, kBlockVectors>(encode, keys, n, best);
+  if (n >= kAbreast * lanes) return greatest_of_blocks<K, kAbreast>(encode, keys, n, best);
+  for (uint64_t i = 0; i < n; ++i)
+    if (encode.one(keys[i]) > best.lane) best = {encode.one(keys[i]), i};
+  return best;
+}
+
+template <class K, class Encoder>
+FirstOfLeast<K> first_of(const Encoder &encode, const KeyCodec<K> &codec, const K *keys, uint64_t n) {
+  const Greatest<K> best = find_greatest(encode, keys, n, {encode.one(keys[0]), 0});
+  return {codec.encode(keys[best.index]), best.index};
+}
+
 template <class K>
 FirstOfLeast<K> least(const KeyCodec<K> &codec, const K *keys, uint64_t n) {
-  return codec.nan_count != 0 ? find_least<K, true>(codec, keys, n) : find_least<K, false>(codec, keys, n);
+  if (codec.nan_count != 0) return first_of(ReverseEncoder<K, true>(codec), codec, keys, n);
+  const K flip = static_cast<K>(~codec.mask_positive ^ KeyCodec<K>::kTop);
+  if (codec.mask_positive == codec.mask_negative) return first_of(FlipEncoder<K>(flip), codec, keys, n);
+  // Of floats, the sign that comes first is looked for alone, if it is there: those are the greatest as they are, where
+  // the sign that they have says nothing else.
+  const K first_sign = static_cast<K>(codec.mask_positive & KeyCodec<K>::kTop);  // ascending: the negative ones
+  constexpr uint64_t kGlance = 64;
+  for (uint64_t i = 0; i < n && i < kGlance; ++i) {
+    if ((keys[i] & KeyCodec<K>::kTop) != first_sign) continue;
+    const FlipEncoder<K> encode(first_sign);
+    const Greatest<K> best = find_greatest(encode, keys, n, {encode.one(keys[i]), i});
+    return {codec.encode(keys[best.index]), best.index};
+  }
+  return first_of(ReverseEncoder<K, false>(codec), codec, keys, n);
 }
 
 // Whether ordered bits are what is looked for.
