@@ -58,13 +58,18 @@ class SampledTopk {
     const uint64_t parts = context_.threads() == 1 ? 1 : uint64_t{context_.threads()} * 4;
     room_ = room_of_part(divide_up(sample.rank * (n_ / sample.draws + 1), parts), parts);
     const HostBuffer<K> drawn(context_.memory, sample.by_minima ? kernels->minima_sets : sample.draws);
-    const HostBuffer<uint32_t> found(context_.memory, parts * room_);
     const HostBuffer<uint64_t> counts(context_.memory, parts);
+    // Where nobody asks for indices, keys alone.
+    const bool keys_alone = out_.indices == nullptr && kernels->keys_below != nullptr;
+    const HostBuffer<uint32_t> found(context_.memory, keys_alone ? 0 : parts * room_);
+    const HostBuffer<K> found_keys(context_.memory, keys_alone ? parts * room_ : 0);
     context_.begin(n_);
     const K bound =
         sample.by_minima ? bound_by_minima(*kernels, drawn.data(), sample.draws) : bound_by_draws(drawn.data(), sample);
     uint64_t below = 0;
-    if (!find(kernels->below, bound, parts, found.data(), counts.data(), below)) return false;
+    const bool fits = keys_alone ? find(kernels->keys_below, bound, parts, found_keys.data(), counts.data(), below)
+                                 : find(kernels->below, bound, parts, found.data(), counts.data(), below);
+    if (!fits) return false;
     const uint64_t wanted = below < k_ ? k_ - below : 0;
     HostBuffer<uint32_t> same;
     const uint64_t equal = find_bound(kernels->equal, bound, wanted, same);
@@ -72,8 +77,8 @@ class SampledTopk {
     context_.control.log("cpu topk: n = %llu, k = %llu, %llu found by a sample's bound, up to %u threads",
                          static_cast<unsigned long long>(n_), static_cast<unsigned long long>(k_),
                          static_cast<unsigned long long>(below), context_.threads());
-    if (out_.indices == nullptr && sort_kernels(K{}) != nullptr) {
-      sort_values({found.data(), counts.data(), parts, below}, {same.data(), equal, bound});
+    if (keys_alone) {
+      sort_values(found_keys.data(), counts.data(), parts, bound);
     } else if constexpr (sizeof(K) <= 4) {
       sort_words({found.data(), counts.data(), parts, below}, {same.data(), equal, bound});
     } else {
@@ -168,9 +173,10 @@ class SampledTopk {
 
   Range part(uint64_t p, uint64_t parts) const { return part_of(n_, p, parts, kLineBytes); }
 
-  // Finds the keys before the bound, each part by one thread; false if one has more than there is room for.
-  bool find(decltype(SelectKernels<K>::below) below, K bound, uint64_t parts, uint32_t *found, uint64_t *counts,
-            uint64_t &total) {
+  // Finds the keys before the bound, each part by one thread; false if one has more than there is room for. `found`:
+  // indices, or the keys.
+  template <class Below, class T>
+  bool find(Below below, K bound, uint64_t parts, T *found, uint64_t *counts, uint64_t &total) {
     std::atomic<bool> fits{true};
     context_.for_each(parts, [&](uint64_t p, uint32_t) {
       counts[p] = 0;
@@ -209,15 +215,19 @@ class SampledTopk {
     for (uint64_t i = 0; i < same.count; ++i) f(place++, uint64_t{same.indices[i]});
   }
 
-  // Where nobody asks for indices, keys alone: equal ones are the same bits.
-  void sort_values(const Found &found, const Same &same) {
+  // Of keys alone: equal ones are the same bits, so that those which are the bound need not be fetched.
+  void sort_values(K *keys, const uint64_t *counts, uint64_t parts, K bound) {
     if constexpr (sizeof(K) >= 4) {
-      const uint64_t count = found.total + same.count;
-      const HostBuffer<K> keys(context_.memory, count);
-      for_candidates(found, same, [&](uint64_t place, uint64_t index) { keys[place] = in_[index]; });
+      uint64_t count = counts[0];
+      for (uint64_t p = 1; p < parts; ++p) {
+        std::memmove(keys + count, keys + p * room_, counts[p] * sizeof(K));
+        count += counts[p];
+      }
       limit_vector_threads<K>(context_, count);
-      VectorSort<K>(context_, *sort_kernels(K{}), codec_, count).run(keys.data(), keys.data(), count);
-      std::memcpy(out_.values, keys.data(), k_ * sizeof(K));
+      if (count > 0) VectorSort<K>(context_, *sort_kernels(K{}), codec_, count).run(keys, keys, count);
+      const uint64_t taken = min_u64(count, k_);
+      std::memcpy(out_.values, keys, taken * sizeof(K));
+      std::fill(out_.values + taken, out_.values + k_, codec_.decode(bound));
     }
   }
 

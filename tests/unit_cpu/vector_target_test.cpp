@@ -167,8 +167,14 @@ class EachTarget : public testing::TestWithParam<VectorTarget> {
     r.n = keys.size(), r.in = keys.data(), r.k = k;
     r.out = values.data(), r.index_t = GSORT_U64, r.indices_out = indices.data();
     for (EngineUnderTest *const engine : {&one_, &three_}) {
+      std::vector<U> alone(k + 1, U{0x55});
+      r.out = alone.data(), r.indices_out = nullptr;
+      engine->engine->execute(r);
+      ASSERT_EQ(alone.back(), U{0x55});
+      r.out = values.data(), r.indices_out = indices.data();
       engine->engine->execute(r);
       for (uint64_t i = 0; i < k; ++i) {
+        ASSERT_EQ(alone[i], keys[wanted[i]]) << "n " << keys.size() << " k " << k << " i " << i;
         ASSERT_EQ(indices[i], wanted[i]) << "n " << keys.size() << " k " << k << " i " << i;
         ASSERT_EQ(values[i], keys[wanted[i]]) << "n " << keys.size() << " k " << k << " i " << i;
       }
@@ -427,6 +433,23 @@ TEST_P(EachTarget, TopkIsRightWhereTheBlocksMislead) {
       for (const uint64_t k : {uint64_t{1}, uint64_t{5}, uint64_t{10}}) check_topk(order, keys, k);
     }
   }
+}
+
+// Of keys alone, so many that come before the bound that parts of one thread's lie far from each other, and at every
+// length of a last group; few values, of which the bound is one that many keys have.
+TEST_P(EachTarget, TopkOfManyKeysAlone) {
+  for_each_order([&](auto tag, const KeyOrder &order) {
+    using U = typename decltype(tag)::type;
+    if (sizeof(U) < 4) return;
+    for (const uint64_t values : {uint64_t{0}, uint64_t{7}, uint64_t{3000}}) {
+      for (uint64_t n = 9000; n < 9070; n += values == 0 ? 1 : 23) {
+        std::vector<U> keys(n);
+        for (U &key : keys) key = static_cast<U>(values == 0 ? random_() : random_() % values);
+        check_topk(order, keys, 700 + random_() % 2000);
+      }
+    }
+    if (!order.descending) check_topk(order, make_keys<U>(0, 200003, random_), 30001);
+  });
 }
 
 // A bound behind which there is one key alone, and a call for keys of which there are none before it.

@@ -215,6 +215,63 @@ uint64_t keys_by_bound(const KeyCodec<K> &codec, const K *keys, uint64_t n, K bo
                               : find_keys<K, false, kEqual>(codec, keys, n, bound, indices, room, count);
 }
 
+// Writes the lanes of `keys` that are wanted, side by side, and as many more behind them as fill a vector; returns how
+// many those are.
+template <class K, class M>
+HWY_INLINE uint64_t store_lanes(M wanted, KeyVec<K> keys, K *out) {
+  const KeyTag<K> d;
+#if HWY_TARGET == HWY_AVX3
+  const auto packed = compress_lanes<K>(wanted, keys);
+#else
+  const auto packed = partition_lanes<K>(hn::Not(wanted), keys);
+#endif
+  hn::StoreU(packed, d, reinterpret_cast<LaneOf<K> *>(out));
+  return hn::CountTrue(d, wanted);
+}
+
+template <class K, bool kNanLast>
+HWY_NOINLINE uint64_t copy_keys(const KeyCodec<K> &codec, const K *keys, uint64_t n, K bound, K *found, uint64_t room,
+                                uint64_t *count_out) {
+  using Test = Wanted<K, false>;
+  const KeyTag<K> d;
+  const size_t lanes = hn::Lanes(d), group = 4 * lanes;
+  const KeyEncoder<K, kNanLast> encode(codec);
+  const auto limit = broadcast<K>(static_cast<K>(bound ^ KeyCodec<K>::kTop));
+  uint64_t i = 0, count = *count_out;
+  for (; i + group <= n && room - count >= kSelectRoom; i += group) {
+    const auto k0 = load_bits(keys + i), k1 = load_bits(keys + i + lanes);
+    const auto k2 = load_bits(keys + i + 2 * lanes), k3 = load_bits(keys + i + 3 * lanes);
+    const auto b0 = Test::many(encode(k0), limit), b1 = Test::many(encode(k1), limit);
+    const auto b2 = Test::many(encode(k2), limit), b3 = Test::many(encode(k3), limit);
+    if (hn::AllFalse(d, hn::Or(hn::Or(b0, b1), hn::Or(b2, b3)))) continue;
+    // Not one branch for each, which no processor foresees where some of them have keys.
+    count += store_lanes<K>(b0, k0, found + count);
+    count += store_lanes<K>(b1, k1, found + count);
+    count += store_lanes<K>(b2, k2, found + count);
+    count += store_lanes<K>(b3, k3, found + count);
+  }
+  if (i + group > n && room - count >= kSelectRoom) {
+    for (; i < n; ++i)
+      if (Test::one(codec.encode(keys[i]), bound)) found[count++] = keys[i];
+  }
+  *count_out = count;
+  return i;
+}
+
+template <class K>
+uint64_t keys_below(const KeyCodec<K> &codec, const K *keys, uint64_t n, K bound, K *found, uint64_t room,
+                    uint64_t *count) {
+  return codec.nan_count != 0 ? copy_keys<K, true>(codec, keys, n, bound, found, room, count)
+                              : copy_keys<K, false>(codec, keys, n, bound, found, room, count);
+}
+
+// What compresses vectors does so for lanes of 4 and 8 bytes.
+template <class K>
+constexpr auto keys_below_of() -> decltype(SelectKernels<K>::keys_below) {
+  if constexpr (sizeof(K) >= 4) return keys_below<K>;
+  return nullptr;
+}
+
 constexpr size_t kMinimaVectors = 8;  // as many as the narrowest targets have registers for
 
 template <class K, bool kNanLast>
@@ -301,6 +358,7 @@ template <class K>
 constexpr SelectKernels<K> kernels = {least<K>,
                                       keys_by_bound<K, false>,
                                       keys_by_bound<K, true>,
+                                      keys_below_of<K>(),
                                       minima<K>,
                                       kMinimaVectors *HWY_MAX_BYTES / sizeof(K),
                                       ordered<K>,

@@ -29,6 +29,11 @@ struct SelectKernels {
   uint64_t (*equal)(const KeyCodec<K> &codec, const K *keys, uint64_t n, K bound, uint32_t *indices, uint64_t room,
                     uint64_t *count);
 
+  // As below(), but the keys themselves instead of their indices; up to kSelectRoom behind them are written, too. NULL
+  // for keys of 1 and 2 bytes.
+  uint64_t (*keys_below)(const KeyCodec<K> &codec, const K *keys, uint64_t n, K bound, K *found, uint64_t room,
+                         uint64_t *count);
+
   // The keys of `blocks` blocks, each of minima_sets keys from keys[starts[b]] on, are dealt to as many sets; writes
   // the least ordered key of each set. Of blocks that share no key, the k-th of these is one that k keys do not come
   // after.
