@@ -7,6 +7,7 @@ to the units that reach its change alone.
 import concurrent.futures
 import dataclasses
 import hashlib
+import itertools
 import os
 import pathlib
 import pickle
@@ -54,15 +55,15 @@ class Unit:
 IN_A_GROUP = {"process_group": 0} if sys.version_info >= (3, 11) else {"preexec_fn": os.setpgrp}
 
 
-def run(unit, environment, seconds, still=None):
-    """(exit status, seconds of a processor): not 0 where it took more than so many of them, 137 where it stood still.
-    Whatever else the machine does: a slow run is no failed one."""
+def run(unit, environment, seconds, still):
+    """(exit status, seconds of a processor): not 0 where it took more than so many of them, 137 where it stood still for
+    `still` seconds by the clock. Whatever else the machine does: a slow run is no failed one."""
     memory = "" if unit.gpu else f"ulimit -v {MEMORY_KIB};"
     limited = ["sh", "-c", f'ulimit -c 0; ulimit -f {FILE_BLOCKS}; {memory} ulimit -t "$0"; exec "$@"',
                str(int(seconds) + 1), *unit.command]
     with subprocess.Popen(limited, cwd=unit.folder, env=environment, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, **IN_A_GROUP) as process:
-        timer = threading.Timer(still or STILL_SECONDS + 10 * unit.waited, kill_group, [process.pid])
+        timer = threading.Timer(still, kill_group, [process.pid])
         timer.start()
         try:
             _, status, usage = os.wait4(process.pid, 0)
@@ -78,6 +79,18 @@ def kill_group(group):
         os.killpg(group, 9)
     except ProcessLookupError:
         pass
+
+
+# A handle takes as many threads as there are processors, and jobs are as many again.
+MOST_PROCESSORS = 8
+
+
+def pool_of(jobs):
+    """Threads that run units, each on at most so many processors of its own and of a few others."""
+    processors = sorted(os.sched_getaffinity(0))
+    parts = [processors[i:i + MOST_PROCESSORS] for i in range(0, len(processors), MOST_PROCESSORS)]
+    turns = itertools.cycle(parts)
+    return concurrent.futures.ThreadPoolExecutor(jobs, initializer=lambda: os.sched_setaffinity(0, next(turns)))
 
 
 # In the names of tests, and in their parameters', that need a GPU.
@@ -140,21 +153,21 @@ def environment_of(build, **more):
                 GSORT_TOOL_FAULTS=str(build / "tests" / "tool" / "libgsort_tool_faults.so"), **ENVIRONMENT, **more)
 
 
-def measure(unit, build, count):
+def measure(unit, build, count, longest):
     """Runs it once for its time and what it reaches; why it cannot be used, '' if it can."""
     with tempfile.NamedTemporaryFile() as seen:
         seen.write(bytes(count))
         seen.flush()
         begin = time.monotonic()
-        status, unit.seconds = run(unit, environment_of(build, GSORT_MUTANT_SEEN=seen.name), LONGEST_SECONDS, 900)
+        status, unit.seconds = run(unit, environment_of(build, GSORT_MUTANT_SEEN=seen.name), longest, 900)
         unit.waited = time.monotonic() - begin
         unit.seen = pathlib.Path(seen.name).read_bytes()
-    if unit.seconds > LONGEST_SECONDS:
+    if unit.seconds > longest:
         return "takes too long"
     return {0: "", 77: "skipped"}.get(status, f"fails without a mutant (status {status})")
 
 
-def measured(units, switched, count, cache, jobs):
+def measured(units, switched, count, cache, jobs, longest):
     """The units that can be used, measured, as many at once as there will be. What was measured of the same program and
     sources is kept in `cache`."""
     sources = "".join(s.text for s in switched.sources.values())
@@ -171,16 +184,20 @@ def measured(units, switched, count, cache, jobs):
     def one(unit):
         key = key_of(unit)
         if key not in known:
-            known[key] = (measure(unit, switched.build, count), unit.seconds, unit.waited, unit.seen)
+            known[key] = (measure(unit, switched.build, count, longest), unit.seconds, unit.waited, unit.seen)
             if known[key][0] not in ("", "skipped"):
                 print(f"mutants: left out, for it {known[key][0]}: {unit.name}", flush=True)
         why, unit.seconds, unit.waited, unit.seen = known[key]
         return why == ""
 
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+    with pool_of(jobs) as pool:
         usable = list(pool.map(one, units))
     cache.write_bytes(pickle.dumps({key_of(u): known[key_of(u)] for u in units}))
     return [u for u, use in zip(units, usable) if use]
+
+
+def still_of(unit):
+    return STILL_SECONDS + 10 * unit.waited
 
 
 def limit_of(unit):
