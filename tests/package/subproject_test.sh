@@ -5,9 +5,16 @@
 set -eu
 cmake=$1 root=$2 scratch=$3 c=$4 cxx=$5
 here=$(cd "$(dirname "$0")" && pwd)
-rm -rf "$scratch"
 mkdir -p "$scratch"
 fail() { echo "$1"; exit 1; }
+# The parent's build is kept, so that what has not changed is not compiled anew; not where CMake would be told otherwise.
+rm -rf "$scratch/prefix" "$scratch/fortify" "$scratch/lower_case" "$scratch/misspelt"
+cache=$scratch/parent/CMakeCache.txt
+echo "$*" > "$scratch/words"
+if [ ! -f "$cache" ] || ! cmp -s "$scratch/words" "$scratch/words_before" ||
+  [ -n "$(find "$root/CMakeLists.txt" "$root/cmake" "$root/src" "$here" \( -name CMakeLists.txt -o -name '*.cmake' -o \
+    -name '*.in' -o -name '*.sh' \) -newer "$cache" -print -quit)" ]; then rm -rf "$scratch/parent"; fi
+mv "$scratch/words" "$scratch/words_before"
 
 echo "a parent in C alone, without a build type"
 "$cmake" -S "$here/subproject" -B "$scratch/parent" -DGSORT_ROOT="$root" -DCMAKE_C_COMPILER="$c" \
