@@ -72,7 +72,7 @@ __device__ __forceinline__ void sample_part(const Params<U> &params, uint64_t li
       spread_sort(storage, count, [&](uint32_t i) { return params.codec.encode(from[sampled_place(step, i)]); });
   U *const sorted = storage.padded_keys + kBinWindow;
   if (in_bins)
-    sort_in_windows<Shape::kRows, kBinWindow - 1>(sorted, count);
+    sort_in_windows<kBinRun<Shape>, kBinWindow - 1>(sorted, count);
   else
     network_sort<BlockTeam>(sorted, count);
   const Part to = own;

@@ -23,6 +23,9 @@ namespace gsort_internal::segments {
 
 // Keys of one bin that threads put in order in registers; more are a crowd, for a warp.
 constexpr uint32_t kBinWindow = 8;
+// Keys of a thread's run of neighbours, which it puts in order: an odd number, so that those of a warp lie in all banks.
+template <class Shape>
+constexpr int kBinRun = Shape::kRows | 1;
 // Crowds of more keys, or more crowds than can be listed, leave the segment to radix passes.
 constexpr uint32_t kCrowdKeysMax = 256;
 constexpr uint32_t kCrowdsMax = 128;
@@ -249,7 +252,7 @@ __device__ __forceinline__ void spread_listed(const Params<U> &params, const Lis
     if (spread_sort(storage, keys(), [&](uint32_t at) { return params.codec.encode(from[at]); })) {
       U *const sorted = storage.padded_keys + kBinWindow;
       const uint32_t count = keys();
-      sort_in_windows<Shape::kRows, kBinWindow - 1>(sorted, count);
+      sort_in_windows<kBinRun<Shape>, kBinWindow - 1>(sorted, count);
       U *const to = params.keys_out + bounds[0];
 #pragma unroll
       for (uint32_t row = 0; row < Shape::kRows; ++row) {
