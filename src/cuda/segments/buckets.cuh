@@ -72,8 +72,8 @@ template <class U>
 struct BucketFinder {
   static constexpr uint32_t kTableBits = 11;
   uint32_t table[1u << kTableBits];  // the first bucket | how many starts are in question behind its own << 16
-  U starts[kBucketsMax];
-  U least, range;  // from the second bucket's start to the last one's
+  U starts[kBucketsMax + 1];         // one more to be read
+  U least, range;                    // from the second bucket's start to the last one's
   uint32_t shift;
   uint32_t any_fill;
   uint8_t fill[kBucketsMax];  // buckets of one value
@@ -89,6 +89,22 @@ struct BucketFinder {
       left = behind ? left - half : half - 1;
     }
     return bucket;
+  }
+
+  // The same of several keys side by side, without a branch where no more than one start is in question.
+  template <uint32_t kKeys>
+  __device__ __forceinline__ void find(const U (&keys)[kKeys], uint32_t (&buckets)[kKeys]) const {
+    bool more = false;
+#pragma unroll
+    for (uint32_t i = 0; i < kKeys; ++i) {
+      const U above = min(static_cast<U>(max(keys[i], least) - least), range);
+      const uint32_t word = table[above >> shift], bucket = word & 0xffffu;
+      more |= word >= 2u << 16;
+      buckets[i] = bucket + (word >= 1u << 16 && starts[bucket + 1] <= keys[i] ? 1 : 0);
+    }
+    if (!more) return;
+#pragma unroll
+    for (uint32_t i = 0; i < kKeys; ++i) buckets[i] = find(keys[i]);
   }
 };
 

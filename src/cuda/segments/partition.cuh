@@ -105,13 +105,26 @@ __device__ __forceinline__ int keys_left(uint32_t items) {
   return static_cast<int>(items) - static_cast<int>(threadIdx.x);
 }
 
+// Keys whose buckets a thread finds side by side.
+constexpr uint32_t kFindRows = 4;
+
+// Rows without a key have some value.
 template <class U, class Shape>
 __device__ __forceinline__ void load_tile(const TileCursor<U> &cursor, U (&keys)[Shape::kRows]) {
   const U *const from = cursor.source + cursor.key + threadIdx.x;
   const int left = keys_left(cursor.items);
 #pragma unroll
   for (uint32_t row = 0; row < Shape::kRows; ++row)
-    if (static_cast<int>(row * Shape::kThreads) < left) keys[row] = from[row * Shape::kThreads];
+    keys[row] = static_cast<int>(row * Shape::kThreads) < left ? from[row * Shape::kThreads] : U{0};
+}
+
+template <class U, uint32_t kRows>
+__device__ __forceinline__ void find_rows(const KeyCodec<U> &codec, const BucketFinder<U> &finder,
+                                          const U (&keys)[kRows], uint32_t row, uint32_t (&buckets)[kFindRows]) {
+  U encoded[kFindRows];
+#pragma unroll
+  for (uint32_t i = 0; i < kFindRows; ++i) encoded[i] = codec.encode(keys[row + i]);
+  finder.find(encoded, buckets);
 }
 
 template <class U>
@@ -125,6 +138,7 @@ template <class U, class Shape>
 __device__ __forceinline__ void count_parts(const Params<U> &params, const Round<U> &round, TileCursor<U> &cursor,
                                             MoveStorage<U, Shape> &storage) {
   static_assert(Shape::kThreads >= kBucketsMax, "a thread has one bucket");
+  static_assert(Shape::kRows % kFindRows == 0, "rows are found together");
   if (threadIdx.x == 0) start_tiles<U, Shape>(params, *round.list, cursor);
   if (threadIdx.x < kBucketsMax) storage.first[threadIdx.x] = 0;
   Part part = {0, 0};
@@ -143,9 +157,13 @@ __device__ __forceinline__ void count_parts(const Params<U> &params, const Round
     load_tile<U, Shape>(cursor, keys);
     const int left = keys_left(cursor.items);
 #pragma unroll
-    for (uint32_t row = 0; row < Shape::kRows; ++row)
-      if (static_cast<int>(row * Shape::kThreads) < left)
-        atomicAdd(&storage.first[storage.finder.find(params.codec.encode(keys[row]))], 1u);
+    for (uint32_t row = 0; row < Shape::kRows; row += kFindRows) {
+      uint32_t buckets[kFindRows];
+      find_rows(params.codec, storage.finder, keys, row, buckets);
+#pragma unroll
+      for (uint32_t i = 0; i < kFindRows; ++i)
+        if (static_cast<int>((row + i) * Shape::kThreads) < left) atomicAdd(&storage.first[buckets[i]], 1u);
+    }
   }
   __syncthreads();
 }
@@ -217,10 +235,9 @@ struct BucketRanks {
 };
 constexpr uint32_t kNoBucket = 1023;  // of keys that are not moved
 
-// Numbers the keys of a bucket. alike: the warp's lanes have keys all, and often of one bucket, as in sorted data,
-// where atomics would queue up at one counter: those of the first lane's bucket count with one.
-__device__ __forceinline__ uint32_t number_key(uint32_t *counts, uint32_t bucket, bool alike) {
-  if (!alike) return bucket != kNoBucket ? atomicAdd(&counts[bucket], 1u) : 0;
+// Numbers the keys of a bucket where the warp's lanes have keys all, and often of one bucket, as in sorted data, where
+// atomics would queue up at one counter: those of the first lane's bucket count with one.
+__device__ __forceinline__ uint32_t number_alike(uint32_t *counts, uint32_t bucket) {
   const uint32_t first_bucket = __shfl_sync(kFullWarp, bucket, 0);
   const uint32_t same = __ballot_sync(kFullWarp, bucket == first_bucket);
   uint32_t number = 0;
@@ -238,15 +255,26 @@ __device__ __forceinline__ void rank_keys(const KeyCodec<U> &codec, uint32_t ite
   const int left = keys_left(items);
   bool alike = false;
 #pragma unroll
-  for (uint32_t row = 0; row < Shape::kRows; ++row) {
-    uint32_t bucket = kNoBucket;
-    if (static_cast<int>(row * Shape::kThreads) < left) {
-      bucket = finder.find(codec.encode(keys[row]));
-      if (skips && finder.fill[bucket] != 0) bucket = kNoBucket;
+  for (uint32_t row = 0; row < Shape::kRows; row += kFindRows) {
+    uint32_t buckets[kFindRows], numbers[kFindRows];
+    find_rows(codec, finder, keys, row, buckets);
+#pragma unroll
+    for (uint32_t i = 0; i < kFindRows; ++i) {
+      if (skips && finder.fill[buckets[i]] != 0) buckets[i] = kNoBucket;
+      if (static_cast<int>((row + i) * Shape::kThreads) >= left) buckets[i] = kNoBucket;
     }
     if (row == 0 && items == Shape::kItems)
-      alike = __popc(__ballot_sync(kFullWarp, bucket == __shfl_sync(kFullWarp, bucket, 0))) >= 8;
-    ranks.put(row, number_key(storage.first, bucket, alike), bucket);
+      alike = __popc(__ballot_sync(kFullWarp, buckets[0] == __shfl_sync(kFullWarp, buckets[0], 0))) >= 8;
+    if (alike) {
+#pragma unroll
+      for (uint32_t i = 0; i < kFindRows; ++i) numbers[i] = number_alike(storage.first, buckets[i]);
+    } else {
+#pragma unroll
+      for (uint32_t i = 0; i < kFindRows; ++i)
+        numbers[i] = buckets[i] != kNoBucket ? atomicAdd(&storage.first[buckets[i]], 1u) : 0;
+    }
+#pragma unroll
+    for (uint32_t i = 0; i < kFindRows; ++i) ranks.put(row + i, numbers[i], buckets[i]);
   }
 }
 

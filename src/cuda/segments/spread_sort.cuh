@@ -23,7 +23,8 @@ namespace gsort_internal::segments {
 
 // Keys of one bin that threads put in order in registers; more are a crowd, for a warp.
 constexpr uint32_t kBinWindow = 8;
-// Keys of a thread's run of neighbours, which it puts in order: an odd number, so that those of a warp lie in all banks.
+// Keys of a thread's run of neighbours, which it puts in order: an odd number, so that those of a warp lie in all
+// banks.
 template <class Shape>
 constexpr int kBinRun = Shape::kRows | 1;
 // Crowds of more keys, or more crowds than can be listed, leave the segment to radix passes.
