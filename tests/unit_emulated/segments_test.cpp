@@ -17,13 +17,14 @@ template <class U>
 class Partitioned {
  public:
   using Shape = PartitionShape<sizeof(U)>;
+  static constexpr uint64_t kBlockItems = medium_segment_items(sizeof(U));  // longer segments are partitioned
 
   // `lengths` of neighbouring segments.
   Partitioned(const std::vector<U> &keys, const std::vector<uint64_t> &lengths, const KeyOrder &order, bool in_place)
       : in_place_(in_place), keys_(keys), in_(keys), out_(keys.size(), kPoison), y_(keys.size(), kPoison) {
     offsets_ = {7};
     for (const uint64_t length : lengths) offsets_.push_back(offsets_.back() + length);
-    const uint64_t n = keys.size(), parts = n / Shape::kItems + 1;
+    const uint64_t n = keys.size(), parts = n / kBlockItems + 1;
     const uint64_t buckets = kPartitionRounds * (n / bucket_items(sizeof(U)) + 2 * parts);
     params_.keys_in = in_.data();
     params_.keys_out = in_place ? in_.data() : out_.data();
@@ -51,7 +52,7 @@ class Partitioned {
     params_.bucket_starts = starts_.data();
     params_.large_tile_begins = tile_begins_.data();
     for (uint64_t s = 0; s < params_.segments; ++s)
-      if (offsets_[s + 1] - offsets_[s] > Shape::kItems) list_segment(params_.large, s);
+      if (offsets_[s + 1] - offsets_[s] > kBlockItems) list_segment(params_.large, s);
   }
 
   void run() {
@@ -75,7 +76,7 @@ class Partitioned {
     }
     std::vector<U> want = in_place_ ? keys_ : std::vector<U>(keys_.size(), kPoison);
     for (uint64_t s = 0; s < params_.segments; ++s) {
-      if (offsets_[s + 1] - offsets_[s] <= Shape::kItems) continue;
+      if (offsets_[s + 1] - offsets_[s] <= kBlockItems) continue;
       std::copy(keys_.begin() + offsets_[s], keys_.begin() + offsets_[s + 1], want.begin() + offsets_[s]);
       std::sort(want.begin() + offsets_[s], want.begin() + offsets_[s + 1], less);
     }
@@ -153,7 +154,7 @@ template <class U>
 void try_all(gsort_dtype plain, gsort_dtype other) {
   std::mt19937_64 random(sizeof(U));
   int round = 0;
-  constexpr uint64_t kItems = PartitionShape<sizeof(U)>::kItems;
+  constexpr uint64_t kItems = medium_segment_items(sizeof(U));
   for (const char *kind : kKinds) {
     SCOPED_TRACE(kind);
     ++round;
@@ -179,7 +180,7 @@ void try_all(gsort_dtype plain, gsort_dtype other) {
 template <class U>
 void try_misled(bool in_place) {
   std::mt19937_64 random(5);
-  const uint64_t length = PartitionShape<sizeof(U)>::kItems * 8 + 77, begin = 7;
+  const uint64_t length = medium_segment_items(sizeof(U)) * 8 + 77, begin = 7;
   std::vector<U> keys(length + 20);
   for (U &key : keys) key = static_cast<U>(random() % (length * 4));
   const uint64_t buckets = (length + bucket_items(sizeof(U)) - 1) / bucket_items(sizeof(U));

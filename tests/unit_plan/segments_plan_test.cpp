@@ -44,6 +44,7 @@ TEST(Layout, ClassesFollowEachOther) {
     EXPECT_LT(2 * bucket_items(bytes), medium_segment_items(bytes)) << "a block holds two shares";
     EXPECT_GE((medium_segment_items(bytes) + bucket_items(bytes)) / bucket_items(bytes), kBucketsMin)
         << "the shortest segment has its buckets without a minimum";
+    EXPECT_GE(partition_tile_items(bytes), kBucketsMax) << "a bucket has a sampled key";
     EXPECT_EQ(0u, kBucketsMax % 32) << "a warp places as many";
     EXPECT_LE(kBucketsMax, 1023u) << "buckets have ten bits, and no bucket has the last number";
   }
@@ -84,7 +85,7 @@ void check_lists(const Request &r, const Plan &l) {
   // Large segments that are all but one key of a tile too long.
   const uint64_t tile = segment_tile_items(bytes), n = r.n;
   if (l.large_max == 0) {
-    EXPECT_EQ(0u, l.large_tiles_max);
+    EXPECT_EQ(0u, l.large_tiles_max + l.partition_tiles_max);
     EXPECT_EQ(0u, l.parts_max + l.buckets_max) << "nothing is partitioned";
     return;
   }
@@ -93,12 +94,16 @@ void check_lists(const Request &r, const Plan &l) {
   EXPECT_LE(l.large_tiles_max, n / tile + l.parts_max);
   if (bytes < 4) {
     EXPECT_EQ(l.large_max, l.parts_max);
-    EXPECT_EQ(0u, l.buckets_max);
+    EXPECT_EQ(0u, l.buckets_max + l.partition_tiles_max);
     return;
   }
   // Buckets too long for a block, however few the segments are; and those of as many segments as there can be, that
   // are one key too long for a block or as long as the keys are.
   EXPECT_EQ(n / (medium_segment_items(bytes) + 1), l.parts_max);
+  const uint64_t part_tile = partition_tile_items(bytes);
+  EXPECT_GE(l.partition_tiles_max, (n + part_tile - 1) / part_tile);
+  EXPECT_GE(l.partition_tiles_max, l.parts_max * ((medium_segment_items(bytes) + part_tile) / part_tile))
+      << "segments that are one key too long for a block";
   const auto entries = [&](uint64_t length) {
     const uint64_t share = bucket_items(bytes), wanted = (length + share - 1) / share;
     return std::min<uint64_t>(std::max<uint64_t>(wanted, kBucketsMin), kBucketsMax) + 1;

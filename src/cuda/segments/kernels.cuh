@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(Shape::kThreads, blocks_here(Shape::kThreads, 
 
 // A cooperative launch. Dynamic shared memory: PartitionStorage.
 template <class U, class Shape>
-__global__ void __launch_bounds__(Shape::kThreads, blocks_here(Shape::kThreads, 2))
+__global__ void __launch_bounds__(Shape::kThreads, blocks_here(Shape::kThreads, partition_blocks(sizeof(U))))
     partition_segments_kernel(const __grid_constant__ Params<U> params) {
   if constexpr (!kFitsHere<kSpreadSharedBytes>) return;
   extern __shared__ __align__(16) unsigned char shared[];

@@ -16,6 +16,7 @@
 #include "cuda/primitive/exclusive_scan.cuh"
 #include "cuda/primitive/group_sort.cuh"
 #include "cuda/primitive/hash.cuh"
+#include "cuda/primitive/prefetch.cuh"
 #include "cuda/primitive/search.cuh"
 #include "cuda/primitive/warp.cuh"
 #include "cuda/segments/buckets.cuh"
@@ -155,6 +156,8 @@ __device__ __forceinline__ void count_parts(const Params<U> &params, const Round
     }
     U keys[Shape::kRows];
     load_tile<U, Shape>(cursor, keys);
+    if (threadIdx.x == 0 && cursor.tile < cursor.tiles_end)
+      prefetch_to_l2(cursor.source, cursor.next_key, Shape::kItems, cursor.keys_end);
     const int left = keys_left(cursor.items);
 #pragma unroll
     for (uint32_t row = 0; row < Shape::kRows; row += kFindRows) {

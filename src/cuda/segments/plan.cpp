@@ -26,6 +26,7 @@ void count_entries(const Request &request, uint32_t key_bytes, Plan &plan) {
   }
   // Every large segment may end with a tile that is not full.
   plan.large_tiles_max = plan.large_max == 0 ? 0 : n / segment_tile_items(key_bytes) + plan.parts_max;
+  plan.partition_tiles_max = plan.buckets_max == 0 ? 0 : n / partition_tile_items(key_bytes) + plan.parts_max;
   // A segment's bounds are 0 to n, and the last tile looks beyond its own end for the end of its last segment.
   plan.short_tiles = request.segments == 0 ? 0 : n / short_tile_items(key_bytes) + 1;
 }

@@ -66,7 +66,13 @@ constexpr uint32_t segment_tile_items(uint32_t key_bytes) {
 // buckets, go to the middle class and a bucket of twice its share still fits a block. What is too long even so is
 // partitioned once more, and what is too long then goes through the passes.
 template <uint32_t KeyBytes>
-using PartitionShape = SpreadMedium<KeyBytes>;  // of a tile, and of a sample
+using PartitionShape = SpreadShape<512, 12>;  // of a tile, and of a sample
+constexpr uint32_t partition_tile_items(uint32_t key_bytes) {
+  return key_bytes == 8 ? PartitionShape<8>::kItems : PartitionShape<4>::kItems;
+}
+// A multiprocessor of sm_90 holds so many: while one waits at a barrier, others go on.
+// A third block of 8-byte keys finds no room there.
+constexpr uint32_t partition_blocks(uint32_t key_bytes) { return key_bytes == 8 ? 2 : 3; }
 constexpr uint32_t bucket_items(uint32_t key_bytes) { return key_bytes == 8 ? 2400 : 4800; }
 constexpr uint32_t kBucketsMin = 3, kBucketsMax = 512;  // of a segment
 // Sampled keys a bucket, or as many as a block sorts: the sizes of buckets vary by an 18th and more of their share.
@@ -85,12 +91,13 @@ struct Plan {
   uint64_t middle_max;  // without spreading they are listed with the medium ones
   uint64_t medium_max;
   uint64_t large_max;
-  uint64_t large_tiles_max;
-  uint64_t crowded_max;  // segments whose keys crowd when they are spread
-  uint64_t parts_max;    // segments and buckets that are partitioned in a round, or go through the passes
-  uint64_t buckets_max;  // of all rounds, and one more a segment that is partitioned
-  bool spread;           // small, middle and medium segments are
-  bool partition;        // large ones are
+  uint64_t large_tiles_max;      // of the passes
+  uint64_t partition_tiles_max;  // of a round of partitions
+  uint64_t crowded_max;          // segments whose keys crowd when they are spread
+  uint64_t parts_max;            // segments and buckets that are partitioned in a round, or go through the passes
+  uint64_t buckets_max;          // of all rounds, and one more a segment that is partitioned
+  bool spread;                   // small, middle and medium segments are
+  bool partition;                // large ones are
   uint64_t short_tiles;
 
   // Cleared before every sort; the first zero_bytes of the workspace.
@@ -102,7 +109,7 @@ struct Plan {
   uint64_t keys_y;
   uint64_t workspace_bytes;  // whatever the device
 
-  // Of the kernels; of large segments as many as are resident, up to large_tiles_max.
+  // Of the kernels; of large segments as many as are resident, up to the tiles there can be.
   uint32_t check_blocks, short_blocks, small_blocks, middle_blocks, medium_blocks;
 };
 

@@ -93,15 +93,15 @@ template <class U>
 struct TilesKernel {
   const char *name;
   void (*kernel)(Params<U>);
+  uint64_t tiles_max;
 };
 
 // A kernel whose blocks take the tiles of large segments and wait for each other: as many as are resident.
 template <class U>
-void launch_tiles(const LaunchContext &context, const Job &job, const Params<U> &params, Grid grid,
-                  const TilesKernel<U> &tiles) {
+void launch_tiles(const LaunchContext &context, const Params<U> &params, Grid grid, const TilesKernel<U> &tiles) {
   allow_shared_bytes(tiles.kernel, grid.shared_bytes);  // before the question how many are resident
   const uint64_t resident = std::max(1u, resident_blocks(context, tiles.kernel, grid.threads, grid.shared_bytes));
-  grid.blocks = static_cast<uint32_t>(std::min(job.plan.large_tiles_max, resident));
+  grid.blocks = static_cast<uint32_t>(std::min(tiles.tiles_max, resident));
   grid.together = Together::kGrid;
   launch_kernel(context, tiles.name, grid, tiles.kernel, params);
 }
@@ -113,8 +113,8 @@ void launch_partition(const LaunchContext &context, const Job &job, const Params
     constexpr uint32_t kSharedBytes = sizeof(PartitionStorage<U, Shape>);
     static_assert(kSharedBytes <= kSpreadSharedBytes, "a plan partitions where so much fits");
     if (!job.plan.partition) return;
-    launch_tiles(context, job, params, {0, Shape::kThreads, kSharedBytes},
-                 {"partition_segments_kernel", partition_segments_kernel<U, Shape>});
+    launch_tiles(context, params, {0, Shape::kThreads, kSharedBytes},
+                 {"partition_segments_kernel", partition_segments_kernel<U, Shape>, job.plan.partition_tiles_max});
   }
 }
 
@@ -144,8 +144,8 @@ void launch_large_segments(const LaunchContext &context, const Job &job, const P
       std::max(sizeof(PassStorage<U, NoValue, Shape>), partitions(sizeof(U)) ? sizeof(BlockSortStorage<U, Shape>) : 0);
   static_assert(kSharedBytes >= digits_of(sizeof(U)) * kDigitBins * 4, "the counters of all digits lie there, too");
   if (job.plan.large_max == 0) return;
-  launch_tiles(context, job, params, {0, Shape::kThreads, kSharedBytes},
-               {"large_segments_kernel", large_segments_kernel<U, Shape>});
+  launch_tiles(context, params, {0, Shape::kThreads, kSharedBytes},
+               {"large_segments_kernel", large_segments_kernel<U, Shape>, job.plan.large_tiles_max});
 }
 
 template <class U>
