@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Host arrays of a handle on a device: pageable ones that go through the ring, pinned ones, both in one call, lengths
 // around the ring's slots; where AUTO lets such calls run; progress and cancellation on the way.
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <thread>
@@ -96,12 +97,15 @@ TEST_F(cuda_HostArrays, ProgressAndCancellationOnTheWay) {
   Buffer keys(Place::kHost, n * 4);
   keys.write(input.bytes());
   ASSERT_TRUE(succeeded(handle.get(), gsort_set_progress(handle.get(), progress, &seen)));
-  seen.stop_at = 5;
+  seen.stop_at = 2;
   EXPECT_EQ(GSORT_ERROR_CANCELLED, gsort_sort_u32(handle.get(), static_cast<uint32_t *>(keys.data()), n, 0));
   EXPECT_TRUE(keys.read() == input.bytes()) << "a cancelled copy to the device changes nothing";
   seen = Seen{};
+  const auto begin = std::chrono::steady_clock::now();
   ASSERT_TRUE(succeeded(handle.get(), gsort_sort_u32(handle.get(), static_cast<uint32_t *>(keys.data()), n, 0)));
-  EXPECT_GT(seen.calls, 10u);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  // Ten a second are promised; how many more there are depends on what else the processors do.
+  EXPECT_GE(static_cast<double>(seen.calls), std::max(2.0, 10 * seconds)) << seconds << " s";
   EXPECT_EQ(seen.total, seen.last);
   EXPECT_FALSE(seen.fell) << "progress went back, or past its end";
   EXPECT_TRUE(same_elements(reference_sort(input, 0), Array(GSORT_U32, keys.read())));
