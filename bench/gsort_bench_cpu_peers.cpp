@@ -291,7 +291,9 @@ bool run_case(const PeerCase &c, gsort *g, const std::vector<CpuPeer> &peers, co
   std::printf("| %s %s | %llu | %s |", c.work.name, type_name(c.t), static_cast<unsigned long long>(c.n),
               distribution_name(c.distribution));
   for (const double seconds : best) seconds < 1e30 ? std::printf(" %.2f |", seconds * 1e9 / items) : std::printf(" |");
-  std::printf(" %.2f | %s |\n", *std::min_element(best.begin() + 1, best.end()) / best[0], right ? "ok" : "WRONG");
+  const double least = *std::min_element(best.begin() + 1, best.end());
+  least < 1e30 ? std::printf(" %.2f |", least / best[0]) : std::printf(" |");  // no peer at hand does this work
+  std::printf(" %s |\n", right ? "ok" : "WRONG");
   std::fflush(stdout);
   return right;
 }
