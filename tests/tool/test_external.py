@@ -206,6 +206,9 @@ class External(tool_case.ToolCase):
     self.assertEqual(self.good("sum", stdin=block * times + b"-0.25\n"), b"%d.75\n" % (total * times - 1))
     many = block * times + b"-1\n18446744073709551615\n"
     self.assertEqual(float(self.good("sum", stdin=many)), float(total * times + 2**64 - 1))
+    # A piece of negative integers and one of great ones: as in one piece.
+    apart = b"-1\n" + block * times + b"18446744073709551615\n"
+    self.assertEqual(self.good("sum", stdin=apart), self.good("sum", stdin=many))
     exact = fractions.Fraction(total * times + 2**64 - 1, times * 200000 + 2)
     self.assertEqual(float(self.good("mean", stdin=many)), float(exact))
     numbers = array.array("d", [1e300, 1.0, -1e300, 2.0**-60] * (1 << 20))

@@ -162,6 +162,10 @@ class Sort(tool_case.ToolCase):
       self.assertEqual(self.good("sort", "--type", name, "--nan-last", stdin=text(lines)),
                        text([lines[3], lines[1], lines[0], lines[2]]))
     self.bad(1, 'line 1: "x" is not a number', "sort", "-t,", "-k2", stdin=b"1,x,3\n")
+    wide = [b"0," * 9 + b"%d,%d\n" % (i, -i) for i in (3, 1, 2)]
+    self.assertEqual(self.good("sort", "-t,", "-k10", stdin=b"".join(wide)), b"".join(sorted(wide)))
+    self.assertEqual(self.good("sort", "-t,", "-k11", stdin=b"".join(wide)), b"".join(sorted(wide, reverse=True)))
+    self.bad(2, '--key: "1a" is not a column', "sort", "-k1a", stdin=b"1\n")
     self.assertEqual(self.good("sum", "-t,", "-k2", stdin=b"x,1\ny,2.5\n"), b"3.5\n")
     self.assertEqual(self.good("topk", "-k1", "--key", "2", stdin=b"x 1\ny 2.5\n"), b"1\ty 2.5\n")
     self.assertEqual(self.good("sort", "-t,", "-k2", "--type", "i32", stdin=b"x,12e\ny,2\n".replace(b"e", b"")),
@@ -246,6 +250,9 @@ class Commands(tool_case.ToolCase):
                         (["1.0", "1"], "1.0"), (["3.50", 9, 1], "3.50"), (["1e300", "3e300"], "2e+300"),
                         ([3, "inf"], "inf"), (["1e-30", "3e-30"], "0." + "0" * 29 + "2"), (["-0.5", "0.5"], "0")):
       self.assertEqual(self.good("median", stdin="\n".join(map(str, lines)).encode()).decode(), want + "\n", lines)
+    for first, second in (("1e400", "3e400"), ("1", "3e400"), ("-1e400", "1")):
+      self.bad(1, "the mean of the two numbers in the middle is out of range for f64", "median",
+               stdin=f"{first}\n{second}\n".encode())
 
   def test_percentiles(self):
     lines = text(b"%d" % i for i in range(1, 1001))
@@ -277,6 +284,8 @@ class Commands(tool_case.ToolCase):
     self.assertEqual(self.good("sum", stdin=b"1e18\n0.5\n-1e18\n"), b"0.5\n")
     self.assertEqual(self.good("sum", stdin=b"1e-30\n1e-30\n"), b"2e-30\n")
     self.assertEqual(self.good("sum", stdin=b"123456789012345678901234567890\n0.5\n"), b"1.2345678901234568e+29\n")
+    self.assertEqual(self.good("sum", stdin=b"123456789012345678\n0.5\n"), b"1.2345678901234568e+17\n")
+    self.assertEqual(self.good("sum", stdin=b"12345678901234567\n0.5\n"), b"12345678901234567.5\n")
     self.assertEqual(self.good("sum", stdin=b"nan\n0.5\n"), b"nan\n")
 
   def test_scan(self):
