@@ -2,6 +2,7 @@
 """Arrays of several dimensions and files of other machines, against Python's own sorts."""
 
 import itertools
+import math
 import random
 import struct
 import unittest
@@ -80,6 +81,29 @@ class Axis(tool_case.ToolCase):
     self.assertEqual(self.good("median", path), b"5\n")
     self.bad(1, "--axis 2: the array has 2 dimensions", "sort", path, "--axis", "2")
     self.bad(1, "--axis -3: the array has 2 dimensions", "sort", path, "--axis=-3")
+
+  def test_shapes_without_the_axis(self):
+    for shape in ((3, 5), (2, 3, 4), (2, 3, 4, 5)):
+      for fortran in (False, True):
+        values = values_of(shape)
+        path = self.file("x.npy", ref.npy(pack(values, shape, fortran=fortran), "i16", shape=repr(shape),
+                                          fortran=fortran))
+        for axis in range(len(shape)):
+          rest = shape[:axis] + shape[axis + 1:]
+          for command, code in (("max", "h"), ("sum", "q"), ("mean", "d")):
+            _, got_shape, raw, got_fortran = read(self.good(command, path, "--axis", axis, "--output-format", "npy"))
+            self.assertEqual((got_shape, len(raw)), (rest, struct.calcsize(f"<{math.prod(rest)}{code}")))
+            if command == "max":
+              want = {at: max(values[at[:axis] + (i,) + at[axis:]] for i in range(shape[axis]))
+                      for at in itertools.product(*map(range, rest))}
+              self.assertEqual(unpack(raw, rest, code, got_fortran), want, (shape, axis, fortran))
+
+  def test_headers_are_as_numpy_writes_them(self):
+    for shape in ("(6,)", "(2, 3)", "(1, 2, 3)"):
+      header = self.good("sort", self.file("x.npy", ref.npy(bytes(12), "i16", shape=shape)), "-f", "npy",
+                         "--output-format", "npy")[10:]
+      self.assertTrue(header.startswith(b"{'descr': '<i2', 'fortran_order': False, 'shape': " + shape.encode() + b", }"),
+                      header)
 
   def test_topk_of_rows(self):
     shape = (3, 50, 2)
@@ -167,6 +191,8 @@ class Kinds(tool_case.ToolCase):
              self.file("r.npy", ref.npy(struct.pack("<2h", 5, 1), "i16")), b)
     c = self.file("c.txt", b"1\n2\n")
     self.assertEqual(self.good("merge", c, c, "--output-format", "raw"), struct.pack("<4q", 1, 1, 2, 2))
+    self.bad(1, "m.npy has 2 dimensions: only arrays of one can be merged", "merge", a,
+             self.file("m.npy", ref.npy(struct.pack("<2h", 3, 9), "i16", shape="(1, 2)")))
     for name in ("u16", "f64"):  # of the same size and of another
       self.bad(1, f"d.npy holds {name} numbers, the files before it i16: they must be of one type", "merge", a,
                self.file("d.npy", ref.npy(bytes(8), name)))
