@@ -101,6 +101,8 @@ class Files(tool_case.ToolCase):
 
   def test_k_above_count(self):
     self.bad(1, "--k 4 is more than there are numbers, 3", "topk", "-k4", stdin=b"1\n2\n3\n")
+    rows = self.file("rows.npy", ref.npy(F64, "f64", shape="(2, 2)"))
+    self.bad(1, "--k 3 is more than there are numbers, 2", "topk", "-k3", rows)
     self.bad(1, "--k 18446744073709551615 is more", "topk", "-k18446744073709551615", stdin=b"1\n2\n3\n")
 
   @unittest.skipIf(os.path.exists("/dev/nvidiactl"), "this machine has a GPU")
@@ -133,6 +135,9 @@ class Text(tool_case.ToolCase):
     self.bad(1, 'line 1: "nan(5)" is not a number', "sort", stdin=b"nan(5)\n")
     self.bad(1, 'line 1: "nanx" is not a number', "sort", stdin=b"nanx\n")
     self.bad(1, 'line 1: "1?2" is not a number', "sort", stdin=b"1\x002\n")
+    for mark in "/:;@Aap":  # beside the digits, and what has their lower bits
+      self.bad(1, f'line 2: "1{mark}2" is not a number', "sort", stdin=f"5\n1{mark}2\n".encode())
+      self.bad(1, f'line 2: "{mark}" is not a number', "sum", stdin=f"5\n{mark}\n".encode())
     self.bad(1, "x.txt: line 2: is empty", "sort", self.file("x.txt", b"1\n\n2\n"))
     self.bad(1, 'line 1: "' + "9" * 9 + "z" * 31 + '..."', "sort", stdin=b"9" * 9 + b"z" * 500)
     self.bad(1, "line 1:", "sort", stdin=bytes(range(256)))
@@ -165,6 +170,9 @@ class Npy(tool_case.ToolCase):
     self.refuse("elements of type record", ref.npy(F64, "f64", descr=[("a", "<f8")]))
     self.refuse("give --type bf16", ref.npy(F64, "bf16"))
     self.refuse("holds f64 numbers, not f32", ref.npy(F64, "f64"), "--type", "f32")
+    # bool may be taken as u8, but as no other type of its size, and no other type as u8.
+    self.refuse("numbers, not i8", ref.npy(b"\0\1", "u8", descr="|b1"), "--type", "i8")
+    self.refuse("holds i8 numbers, not u8", ref.npy(b"\0\1", "i8"), "--type", "u8")
 
   def test_sizes(self):
     self.refuse("announces 5 f64 elements of 8 bytes, but 32 bytes follow", ref.npy(F64, "f64", shape="(5,)"))
@@ -311,6 +319,17 @@ class Output(tool_case.ToolCase):
       self.assertEqual(code, -number)
       self.assertEqual(old.read_bytes(), b"old")
       self.assertEqual(self.names(), ["old", "x.raw"])
+
+
+  def test_a_signal_that_is_ignored_stays_so(self):
+    for number in (signal.SIGHUP, signal.SIGINT):  # as nohup and a shell's background leave them
+      with subprocess.Popen([tool_case.TOOL, "sort"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                            preexec_fn=lambda ignored=number: signal.signal(ignored, signal.SIG_IGN)) as run:
+        run.stdin.write(b"2\n" * (1 << 19))  # more than a pipe holds: it reads once this is written
+        run.stdin.flush()
+        run.send_signal(number)
+        self.assertEqual(run.communicate(b"1\n", timeout=60)[0], b"1\n" + b"2\n" * (1 << 19))
+        self.assertEqual(run.returncode, 0)
 
 
 class Terminal(tool_case.ToolCase):
