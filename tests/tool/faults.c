@@ -5,7 +5,7 @@
  *   GSORT_TEST_LOG=FILE             the names of the calls, a line each, but not those of reading
  *   GSORT_TEST_PLACES=FILE          of each long file that is closed, a line: its bytes, and those it has on the disk
  * Calls: open (for writing, or of a temporary file), direct (an open past the page cache), read (and pread), write (and
- * pwrite), fallocate, fsync, close, rename, linkat, fchmod, thread, memory. */
+ * pwrite), fallocate, fsync, close, rename, linkat, fchmod, thread, memory, aligned (memory that is). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -23,6 +23,7 @@
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
 extern void *__libc_realloc(void *, size_t);
+extern void *__libc_memalign(size_t, size_t);
 
 static atomic_int calls;
 static char call_name[16];
@@ -177,3 +178,13 @@ void *malloc(size_t bytes) { return fails("memory") ? NULL : __libc_malloc(bytes
 void *calloc(size_t count, size_t bytes) { return fails("memory") ? NULL : __libc_calloc(count, bytes); }
 
 void *realloc(void *memory, size_t bytes) { return fails("memory") ? NULL : __libc_realloc(memory, bytes); }
+
+void *aligned_alloc(size_t alignment, size_t bytes) {
+  return fails("aligned") ? NULL : __libc_memalign(alignment, bytes);
+}
+
+int posix_memalign(void **memory, size_t alignment, size_t bytes) {
+  if (fails("aligned")) return what_errno;
+  *memory = __libc_memalign(alignment, bytes);
+  return *memory == NULL ? ENOMEM : 0;
+}

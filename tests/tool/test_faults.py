@@ -7,6 +7,7 @@ import itertools
 import os
 import random
 import re
+import resource
 import struct
 import unittest
 
@@ -172,6 +173,7 @@ class Faults(tool_case.ToolCase):
     texts = [self.file(f"{begin}.txt", b"".join(b"%d%s\n" % (i, b" " * 3000) for i in range(begin, 400, 2)))
              for begin in (0, 1)]
     merged = b"".join(b"%d%s\n" % (i, b" " * 3000) for i in range(400))
+    rows = self.file("rows.npy", ref.npy(struct.pack("<6h", 3, 1, 2, 9, 8, 7), "i16", shape="(2, 3)"))
     # Numbers that only their text tells apart.
     near = [b"1.%030d\n" % i for i in range(200)]
     ties = self.file("ties.txt", b"".join(reversed(near)))
@@ -179,7 +181,8 @@ class Faults(tool_case.ToolCase):
     for words, want in ((["sort", "--output-format", "text", *arrays], b"1\n2\n3\n5\n8\n9\n"),
                         (["sort", ties], b"".join(near)), (["topk", "-k", "3", "--smallest", ties],
                          b"".join(b"%d\t%s" % (199 - i, near[i]) for i in range(3))),
-                        (["merge", "-S", "100K", *texts], merged)):
+                        (["merge", "-S", "100K", *texts], merged), (["rank", rows], b"2\t0\t1\n2\t1\t0\n"),
+                        (["sum", arrays[0]], b"15\n")):
       codes = set()
       for n in list(range(1, 32)) + [60, 300]:
         out.write_bytes(b"old")
@@ -191,24 +194,45 @@ class Faults(tool_case.ToolCase):
         codes.add(done.returncode)
       self.assertEqual(codes, {0, 1}, words)
 
+  def test_memory_runs_out_in_the_midst_of_a_merge(self):
+    data = random.Random(4).randbytes(4 << 20)
+    self.raw.write_bytes(data)
+    want = b"".join(bytes([value]) * data.count(value) for value in range(256))
+    words = ["sort", "--type", "u8", "--threads", "2", "-S", "2M", self.raw]
+    for n in range(1, 45):
+      self.outcome(words, want, f"aligned:{n}:{errno.ENOMEM}")
+    sentences = [self.run_tool(*words, "-f", "raw", env=dict(os.environ, LD_PRELOAD=FAULTS,
+                                                             GSORT_TEST_FAULT=f"aligned:{n}:{errno.ENOMEM}")).stderr
+                 for n in (1, 30, 36, 40)]
+    self.assertIn(b"bytes of host scratch memory could not be had", b"".join(sentences))
+
+  def test_interrupted_while_the_format_is_looked_for(self):
+    data = ref.npy(struct.pack("<3h", 5, -5, 0), "i16")
+    for n in range(1, 5):
+      environment = dict(os.environ, LD_PRELOAD=FAULTS, GSORT_TEST_FAULT=f"read:{n}:{errno.EINTR}")
+      done = self.run_tool("sort", "--output-format", "raw", stdin=data, env=environment)
+      self.assertEqual((done.returncode, done.stdout), (0, struct.pack("<3h", -5, 0, 5)), (n, done.stderr))
+
   def test_no_threads(self):
     many = self.file("many.txt", b"".join(b"%d\n" % (i * 7919 % 400009) for i in range(400009)))
     environment = dict(os.environ, LD_PRELOAD=FAULTS, GSORT_TEST_FAULT=f"thread:1+:{errno.EAGAIN}")
     done = self.run_tool("sort", "--threads", "4", many, env=environment)
     self.assertEqual((done.returncode, done.stdout), (0, b"".join(b"%d\n" % i for i in range(400009))))
 
-  def threads_begun(self, *words):
+  def threads_begun(self, command, *words):
     log = self.folder.parent / (self.folder.name + ".log")
     self.addCleanup(lambda: log.unlink(missing_ok=True))
     log.unlink(missing_ok=True)
     environment = dict(os.environ, LD_PRELOAD=FAULTS, GSORT_TEST_FAULT="none:1:5", GSORT_TEST_LOG=str(log))
-    self.assertEqual(self.run_tool("sort", "--backend", "cpu", *words, env=environment).returncode, 0)
+    self.assertEqual(self.run_tool(command, "--backend", "cpu", *words, env=environment).returncode, 0)
     return log.read_text().split().count("thread") if log.exists() else 0
 
   def test_as_many_threads_as_asked_for(self):
     many = self.file("many.txt", b"".join(b"%d\n" % (i * 7919 % 400009) for i in range(400009)))
-    self.assertEqual(self.threads_begun("--threads", "1", many), 0)
-    three, seven = (self.threads_begun("--threads", str(n), many) for n in (3, 7))
+    for command in ("sort", "sum"):
+      self.assertEqual(self.threads_begun(command, "--threads", "1", many), 0)
+    self.assertEqual(self.threads_begun("sum", "--threads", "2", many), 2)  # one that parses, one that adds
+    three, seven = (self.threads_begun("sort", "--threads", str(n), many) for n in (3, 7))
     self.assertGreaterEqual(three, 4)  # two of the library's and two that read lines, at least
     self.assertGreaterEqual(seven, three + 8)
 
@@ -216,6 +240,13 @@ class Faults(tool_case.ToolCase):
     for words, want in self.jobs:
       self.assertEqual(self.outcome(words, want, f"open:1:{errno.EOPNOTSUPP}"), 0, words)
       self.outcome(words, want, f"open:1+:{errno.EROFS}")
+    # A temporary file that has a name is removed where the call does not end well.
+    out = self.file("out.raw", b"old")
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
+    environment = dict(os.environ, LD_PRELOAD=FAULTS, GSORT_TEST_FAULT=f"open:1:{errno.EOPNOTSUPP}")
+    self.bad(1, "out.raw: cannot write: File too large", "sort", "--type", "u8", self.raw, "-o", out, env=environment,
+             preexec_fn=limit)
+    self.assertEqual((out.read_bytes(), self.names()), (b"old", ["in.raw", "in.txt", "out.raw"]))
 
   def test_the_file_is_on_the_disk_before_it_has_its_name(self):
     for words, want in self.jobs:
