@@ -184,7 +184,9 @@ class PieceDeviceOnCpu : public PieceDevice {
   // What came before is scanned again, and the results of the piece are the last ones. The carry says only whether
   // there was anything.
   void scan(Request request) {
-    if (bits_of_double(*request.scan_carry) == bits_of_double(-0.0)) scanned_.clear();
+    const bool first = bits_of_double(*request.scan_carry) == bits_of_double(-0.0);
+    if (first) scanned_.clear();
+    EXPECT_TRUE(first || *request.scan_carry == 1) << "nobody has written the carry";
     *request.scan_carry = 1;
     const uint64_t element = dtype_bytes(request.order.dtype), before = scanned_.size();
     const char *const in = static_cast<const char *>(request.in);

@@ -52,6 +52,17 @@ struct Pieces {
   std::string said;
 };
 
+struct Countdown {
+  uint64_t calls_left, last = 0, total = 0;
+  bool fell = false;
+  static int32_t call(void *user, uint64_t done, uint64_t total) {
+    Countdown &c = *static_cast<Countdown *>(user);
+    c.fell |= done < c.last || done > total || (c.total != 0 && total != c.total);
+    c.last = done, c.total = total;
+    return c.calls_left-- == 0 ? 1 : 0;
+  }
+};
+
 template <class U>
 std::vector<char> bytes_of(const std::vector<U> &elements) {
   std::vector<char> bytes(elements.size() * sizeof(U));
@@ -279,6 +290,22 @@ TEST(Pieces, SumsOfWhatFlagsTell) {
     }
 }
 
+// The least at every place, those at the borders of pieces among them.
+TEST(Pieces, ExtremesAtEveryPlace) {
+  const std::vector<uint64_t> elements(5000, 7);
+  for (uint64_t place = 0; place < elements.size(); ++place) {
+    Call call = make_call(Operation::kReduce, GSORT_U64, 0, elements.size());
+    call.in = bytes_of(elements);
+    call.in[place * sizeof(uint64_t)] = 3;
+    call.out.assign(8, 1);
+    call.request.reduce_op = GSORT_ARGMIN;
+    Pieces work(20000);
+    ASSERT_EQ(GSORT_OK, work.run(call.bound(false))) << work.said;
+    ASSERT_GE(work.device.steps, 4u) << "that was one piece";
+    ASSERT_EQ(std::vector<char>(call.out), bytes_of(std::vector<uint64_t>{place}));
+  }
+}
+
 TEST(Pieces, ScansOfIntegers) {
   for_all_inputs([](gsort_dtype t, uint32_t shape, const KeyOrder &, uint32_t turn) {
     if (is_float(t)) return;
@@ -288,6 +315,28 @@ TEST(Pieces, ScansOfIntegers) {
       expect_same(call, 200000, turn % 2 == 1);
     }
   });
+}
+
+// The last piece has one element, two, ...
+TEST(Pieces, ScansOfAnyLength) {
+  for (uint64_t n = 8000; n < 10500; ++n) {
+    const Call call = make_call(Operation::kScan, GSORT_U8, 6, n);
+    ASSERT_NO_FATAL_FAILURE(expect_same(call, 8000)) << n;
+  }
+}
+
+TEST(Pieces, ScansTellThatAllIsDone) {
+  for (const bool exclusive : {false, true})
+    for (const bool in_place : {false, true}) {
+      Call call = make_call(Operation::kScan, GSORT_U16, 0, 300000);
+      call.request.exclusive = exclusive;
+      Pieces work(200000);
+      Countdown countdown{UINT64_MAX};
+      work.control.set_progress(&Countdown::call, &countdown);
+      ASSERT_EQ(GSORT_OK, work.run(call.bound(in_place))) << work.said;
+      EXPECT_FALSE(countdown.fell);
+      EXPECT_EQ(countdown.total, countdown.last) << exclusive << in_place;
+    }
 }
 
 // A piece has whole groups of 2^21 elements.
@@ -315,6 +364,17 @@ TEST(Pieces, TooLittleMemoryIsRefusedBeforeAnythingIsWritten) {
       EXPECT_TRUE(call.in == after.in && call.out == after.out);
       EXPECT_EQ(0u, work.memory.held_bytes());
     }
+}
+
+TEST(Pieces, NoMemoryIsRefusedByAllThatRead) {
+  for (const Operation operation : {Operation::kSum, Operation::kReduce, Operation::kScan, Operation::kTopk}) {
+    Call call = make_call(operation, GSORT_U64, 0, 400000);
+    call.request.reduce_op = GSORT_ARGMIN;
+    call.request.rows = 1, call.request.columns = call.request.row_stride = call.request.n, call.request.k = 5;
+    Pieces work(1);
+    EXPECT_EQ(GSORT_ERROR_OUT_OF_MEMORY, work.run(call.bound(false)));
+    EXPECT_NE(std::string::npos, work.said.find("device_memory_limit_bytes")) << work.said;
+  }
 }
 
 // Memory that is there but cannot be had makes pieces smaller.
@@ -395,17 +455,6 @@ TEST(Pieces, SearchesThatTellNonsenseLoseNothing) {
     EXPECT_TRUE(in == out) << round;
   }
 }
-
-struct Countdown {
-  uint64_t calls_left, last = 0, total = 0;
-  bool fell = false;
-  static int32_t call(void *user, uint64_t done, uint64_t total) {
-    Countdown &c = *static_cast<Countdown *>(user);
-    c.fell |= done < c.last || done > total || (c.total != 0 && total != c.total);
-    c.last = done, c.total = total;
-    return c.calls_left-- == 0 ? 1 : 0;
-  }
-};
 
 // Every step fails in turn, and every chance to cancel is taken: in-place pairs are then a permutation of their input,
 // other inputs intact.
