@@ -111,7 +111,8 @@ TEST(Shares, CellsHaveTheirShareOfTheWeight) {
 
 // Digits of a range: in order, less than there are counters, one for each value where those are few.
 TEST(Shares, DigitsOfARange) {
-  for (const uint32_t last : {0u, 1u, kFinishDigits - 1, kFinishDigits, kFinishDigits + 1, 123456u, 0x7ffffu, ~0u}) {
+  for (const uint32_t last : {0u, 1u, 2u, 5u, 99u, kFinishDigits - 2, kFinishDigits - 1, kFinishDigits,
+                              kFinishDigits + 1, 123456u, 0x7ffffu, ~0u}) {
     const KeyRange range{1000, last};
     const uint32_t factor = range.factor();
     EXPECT_EQ(last < kFinishDigits, factor == 0);

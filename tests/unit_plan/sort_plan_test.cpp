@@ -202,6 +202,13 @@ TEST(SortPlan, HostAndKernelsCountTheSameTiles) {
   EXPECT_EQ(8u, lsd::slots_of(8));
 }
 
+TEST(SortPlan, SortsOnChipAreThoseOfOneLaunch) {
+  for (const Algorithm algorithm : {Algorithm::kRankSort, Algorithm::kSmallBlock, Algorithm::kGridSampleSort})
+    EXPECT_TRUE(is_on_chip(algorithm));
+  for (const Algorithm algorithm : {Algorithm::kGridRadixSort, Algorithm::kLsd, Algorithm::kMsd, Algorithm::kStable})
+    EXPECT_FALSE(is_on_chip(algorithm));
+}
+
 TEST(SortPlan, EveryAlgorithmHasAName) {
   std::set<std::string> names;
   for (uint32_t i = 0; i <= static_cast<uint32_t>(Algorithm::kCountFill); ++i)

@@ -264,6 +264,16 @@ Request rows_of(gsort_dtype t, uint64_t rows, uint64_t columns, uint64_t k) {
   return r;
 }
 
+TEST(TopkPlan, CallsWithoutResultsNeedNoWorkspace) {
+  for (const uint64_t rows : {0, 1000})
+    for (const uint64_t columns : {0, 100000})
+      for (const uint64_t k : {0, 5000}) {
+        if (rows * columns * k != 0) continue;
+        EXPECT_EQ(0u, topk::workspace_bytes(rows_of(GSORT_F32, rows, columns, k)))
+            << rows << " " << columns << " " << k;
+      }
+}
+
 TEST(TopkPlan, WorkspaceDoesNotDependOnTheDevice) {
   for (const Case &c : cases()) {
     const uint32_t bytes = c.shape.key_bytes;
