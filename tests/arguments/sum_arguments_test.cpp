@@ -53,6 +53,23 @@ TEST_P(SumArguments, Reduce) {
   expect_invalid(reduce(GSORT_ARGMIN, GSORT_U32, keys(), 4, bytes(out()) + 4, 0), {"out"});
 }
 
+// Right in front of the array and right behind it.
+TEST_P(SumArguments, ResultsBesideTheArrayDoNotOverlap) {
+  Buffer both(place(), 8 + 64 + 8);
+  uint8_t *const first = bytes(both.data());
+  for (uint8_t *const to : {first, first + 72}) {
+    both.write(Bytes(80, 1));
+    expect_ok(sum(GSORT_U64, first + 8, 8, to, 0));
+    expect_ok(sum(GSORT_U8, first + 8, 64, to, 0));
+    for (const uint32_t op : {GSORT_MIN, GSORT_ARGMAX, GSORT_MEAN})
+      expect_ok(reduce(op, GSORT_U64, first + 8, 8, to, 0));
+    const Bytes after = both.read();
+    EXPECT_EQ(Bytes(64, 1), Bytes(after.begin() + 8, after.begin() + 72));
+  }
+  expect_ok(reduce(GSORT_MAX, GSORT_U8, first + 1, 10, first, 0));
+  EXPECT_TRUE(both.red_zones_intact());
+}
+
 TEST_P(SumArguments, Scan) {
   expect_invalid(scan(0, keys(), out(), kItems, 0), {"t", "0"});
   for (const uint32_t flags : {GSORT_DESCENDING, GSORT_NAN_LAST, GSORT_SMALLEST, 0x18u}) {

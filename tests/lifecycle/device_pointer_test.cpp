@@ -60,6 +60,18 @@ TEST_F(DevicePointer, OffsetsOnADeviceAreRefused) {
   EXPECT_EQ(4u, keys[0]);
 }
 
+// Seen by what else is wrong with the calls, so that none of them touches pages that nobody can.
+TEST_F(DevicePointer, ManagedMemoryAndThatOfNoDeviceIsTaken) {
+  void *const nobodys = mmap(nullptr, kPages, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(MAP_FAILED, nobodys);
+  for (const unsigned managed : {0u, 1u}) {
+    *count("fake_managed") = managed;
+    EXPECT_EQ(GSORT_ERROR_INVALID_ARGUMENT, gsort_sum(g(), GSORT_U8, managed != 0 ? pages_ : nobodys, 100, nullptr, 0));
+    EXPECT_NE(std::string::npos, std::string(gsort_error_message(g())).find("out is NULL")) << gsort_error_message(g());
+  }
+  munmap(nobodys, kPages);
+}
+
 // Looking for the driver takes the loader's lock, which a call on the host's own memory must not.
 TEST_F(DevicePointer, TheDriverIsNotAskedOfReadableMemory) {
   ASSERT_EQ(0, mprotect(pages_, kPages, PROT_READ | PROT_WRITE));
