@@ -37,6 +37,9 @@ class CountingAllocator {
   }
 
  private:
+  static constexpr uint8_t kFiller = 0xEE;
+  static constexpr uint64_t kRedZone = 256;
+
   static void *allocate(void *user, uint64_t bytes, uint64_t alignment) {
     auto *self = static_cast<CountingAllocator *>(user);
     const std::lock_guard<std::mutex> lock(self->mutex_);
@@ -45,10 +48,10 @@ class CountingAllocator {
     if (alignment == 0 || (alignment & (alignment - 1)) != 0) self->misuse_ = "alignment is no power of two";
     if (number == self->fail_at_ || (self->for_good_ && number > self->fail_at_)) return nullptr;
     const uint64_t step = std::max<uint64_t>(alignment, sizeof(void *));
-    void *memory = std::aligned_alloc(step, (bytes + step - 1) / step * step);
+    void *memory = std::aligned_alloc(step, (bytes + kRedZone + step - 1) / step * step);
     if (memory == nullptr) return nullptr;
     // Memory is not promised to be zero.
-    std::memset(memory, 0xEE, bytes);
+    std::memset(memory, kFiller, bytes + kRedZone);
     self->live_[memory] = bytes;
     self->live_bytes_ += bytes;
     self->peak_bytes_ = std::max(self->peak_bytes_, self->live_bytes_);
@@ -64,6 +67,9 @@ class CountingAllocator {
       return;
     }
     if (found->second != bytes) self->misuse_ = "gave back another size than was given out";
+    const auto *const behind = static_cast<const uint8_t *>(memory) + found->second;
+    if (std::any_of(behind, behind + kRedZone, [](uint8_t byte) { return byte != kFiller; }))
+      self->misuse_ = "wrote behind what was given out";
     self->live_bytes_ -= found->second;
     self->live_.erase(found);
     std::free(memory);
@@ -163,6 +169,24 @@ TEST_P(AllocatorTest, InPlaceKeepsTheMultiset) {
     EXPECT_TRUE(status == GSORT_OK || status == GSORT_ERROR_OUT_OF_MEMORY) << status;
     EXPECT_TRUE(same_elements(sorted, reference_sort(Array(GetParam(), keys.read()), 0)));
     EXPECT_TRUE(keys.red_zones_intact());
+  }
+}
+
+// By all threads, and with tables of each one's parts.
+TEST_P(AllocatorTest, LongCallsKeepToTheirMemory) {
+  for (const uint64_t n : {uint64_t{200000}, uint64_t{1} << 20}) {
+    const Arrays arrays(Place::kHost, generate(Distribution::kUniform, GetParam(), n, 2));
+    for (const uint32_t threads : {2u, 3u, 7u, 8u})
+      for (const NamedOperation &operation : all_operations()) {
+        CountingAllocator allocator;
+        {
+          gsort_options options = allocator.options();
+          options.threads = threads;
+          const Handle handle(options);
+          ASSERT_TRUE(succeeded(handle.get(), operation.run(handle.get(), arrays))) << operation.name;
+        }
+        ASSERT_EQ("", allocator.misuse()) << operation.name << ", " << n << " elements, " << threads << " threads";
+      }
   }
 }
 
