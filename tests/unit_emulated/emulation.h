@@ -218,10 +218,14 @@ inline void launch(uint32_t blocks, uint32_t threads, uint32_t shared_bytes, con
   gridDim.x = blocks;
   blockDim.x = threads;
   const uint32_t garbage = 0xa5a5a5a5;
-  dynamic_shared.assign(shared_bytes / sizeof(uint4) + 1, {garbage, garbage, garbage, garbage});
+  constexpr uint32_t kRedZone = 4096;  // vectors behind what was asked for
+  dynamic_shared.assign(shared_bytes / sizeof(uint4) + kRedZone, {garbage, garbage, garbage, garbage});
   if (fibers.size() < threads) fibers.resize(threads);
   body = kernel;
   for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x) run_block(threads);
+  const auto *const bytes = reinterpret_cast<const unsigned char *>(dynamic_shared.data());
+  for (uint64_t i = shared_bytes; i < dynamic_shared.size() * sizeof(uint4); ++i)
+    if (bytes[i] != 0xa5) throw std::out_of_range("a kernel wrote behind its dynamic shared memory");
 }
 
 }  // namespace emulation
