@@ -99,6 +99,11 @@ class Files(tool_case.ToolCase):
       if size > 1:
         self.bad(1, f"not a whole number of {name} elements", "sort", "--type", name, self.file("x.bin", bytes(size + 1)))
 
+  def test_raw_input_of_no_type(self):
+    files = [self.file(name, bytes(8)) for name in ("x.raw", "y.raw")]
+    for command in ("sort", "sum", "mean", "min", "median", "merge"):
+      self.bad(2, "raw input says nothing about its type: give --type", command, "-f", "raw", *files)
+
   def test_k_above_count(self):
     self.bad(1, "--k 4 is more than there are numbers, 3", "topk", "-k4", stdin=b"1\n2\n3\n")
     rows = self.file("rows.npy", ref.npy(F64, "f64", shape="(2, 2)"))

@@ -308,6 +308,8 @@ class Commands(tool_case.ToolCase):
     self.assertEqual(self.good("sort", "--output-format", "raw", stdin=b"2\n1\n"),
                      (1).to_bytes(8, "little") + (2).to_bytes(8, "little"))
     self.assertEqual(self.good("sort", "--output-format", "raw", stdin=b"18446744073709551615\n"), b"\xff" * 8)
+    self.bad(1, f'does not hold "{"12345" * 8}" exactly', "sort", "--output-format", "raw",
+             stdin=f"0.5\n{'12345' * 9}\n".encode())  # as much of it as a sentence has room for
     self.bad(1, 'line 1: f64, which the other lines ask for, does not hold "9007199254740993" exactly', "sort",
              "--output-format", "raw", stdin=b"9007199254740993\n0.5\n")
     self.good("sort", "--output-format", "raw", stdin=b"9007199254740992\n0.5\n")
