@@ -75,7 +75,7 @@ constexpr uint32_t partition_tile_items(uint32_t key_bytes) {
 constexpr uint32_t partition_blocks(uint32_t key_bytes) { return key_bytes == 8 ? 2 : 3; }
 constexpr uint32_t bucket_items(uint32_t key_bytes) { return key_bytes == 8 ? 2400 : 4800; }
 constexpr uint32_t kBucketsMin = 3, kBucketsMax = 512;  // of a segment
-// Sampled keys a bucket, or as many as a block sorts: the sizes of buckets vary by an 18th and more of their share.
+// Sampled keys a bucket, or as many as a block sorts: the sizes of buckets vary by 18 per cent and more.
 constexpr uint32_t kSampleShare = 32;
 constexpr uint32_t kPartitionRounds = 2;
 constexpr uint32_t kPartBytes = 16;  // of what is kept of a segment that is partitioned

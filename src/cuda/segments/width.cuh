@@ -57,12 +57,13 @@ Params<U> make_params(const Job &job) {
 }
 
 // The blocks of one cooperative launch: all of them are resident.
+// Of a multiprocessor.
 template <class Kernel>
-uint32_t resident_blocks(const LaunchContext &context, Kernel *kernel, uint32_t threads, uint32_t shared_bytes) {
+uint32_t resident_blocks(Kernel *kernel, uint32_t threads, uint32_t shared_bytes) {
   int blocks = 0;
   cuda_check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(threads), shared_bytes),
              "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-  return static_cast<uint32_t>(blocks) * context.device->multiprocessors;
+  return static_cast<uint32_t>(std::max(1, blocks));
 }
 
 template <class U>
@@ -96,26 +97,35 @@ struct TilesKernel {
   uint64_t tiles_max;
 };
 
-// A kernel whose blocks take the tiles of large segments and wait for each other: as many as are resident.
+// A kernel whose blocks take the tiles of large segments and wait for each other: as many as are resident on so many
+// multiprocessors. Returns how many of these it takes.
 template <class U>
-void launch_tiles(const LaunchContext &context, const Params<U> &params, Grid grid, const TilesKernel<U> &tiles) {
+uint32_t launch_tiles(const LaunchContext &context, const Params<U> &params, Grid grid, const TilesKernel<U> &tiles,
+                      uint32_t multiprocessors) {
   allow_shared_bytes(tiles.kernel, grid.shared_bytes);  // before the question how many are resident
-  const uint64_t resident = std::max(1u, resident_blocks(context, tiles.kernel, grid.threads, grid.shared_bytes));
-  grid.blocks = static_cast<uint32_t>(std::min(tiles.tiles_max, resident));
+  const uint32_t each = resident_blocks(tiles.kernel, grid.threads, grid.shared_bytes);
+  grid.blocks = static_cast<uint32_t>(std::min(tiles.tiles_max, uint64_t{each} * multiprocessors));
   grid.together = Together::kGrid;
   launch_kernel(context, tiles.name, grid, tiles.kernel, params);
+  return (grid.blocks + each - 1) / each;
 }
 
+// Returns how many multiprocessors the next such kernel may take. In place the partition's keys lie nowhere but in
+// scratch memory until that one has ended, so a call cannot be planned again where only the second does not fit: it
+// takes no more than the first was seen to have.
 template <class U>
-void launch_partition(const LaunchContext &context, const Job &job, const Params<U> &params) {
+uint32_t launch_partition(const LaunchContext &context, const Job &job, const Params<U> &params) {
   if constexpr (partitions(sizeof(U))) {
     using Shape = PartitionShape<sizeof(U)>;
     constexpr uint32_t kSharedBytes = sizeof(PartitionStorage<U, Shape>);
     static_assert(kSharedBytes <= kSpreadSharedBytes, "a plan partitions where so much fits");
-    if (!job.plan.partition) return;
-    launch_tiles(context, params, {0, Shape::kThreads, kSharedBytes},
-                 {"partition_segments_kernel", partition_segments_kernel<U, Shape>, job.plan.partition_tiles_max});
+    if (job.plan.partition)
+      return launch_tiles(
+          context, params, {0, Shape::kThreads, kSharedBytes},
+          {"partition_segments_kernel", partition_segments_kernel<U, Shape>, job.plan.partition_tiles_max},
+          context.device->multiprocessors);
   }
+  return context.device->multiprocessors;
 }
 
 // Small, middle and medium ones, each by a block.
@@ -138,14 +148,15 @@ void launch_middle_segments(const LaunchContext &context, const Job &job, const 
 }
 
 template <class U>
-void launch_large_segments(const LaunchContext &context, const Job &job, const Params<U> &params) {
+void launch_large_segments(const LaunchContext &context, const Job &job, const Params<U> &params,
+                           uint32_t multiprocessors) {
   using Shape = SegmentPassTile<sizeof(U)>;
   constexpr uint32_t kSharedBytes =
       std::max(sizeof(PassStorage<U, NoValue, Shape>), partitions(sizeof(U)) ? sizeof(BlockSortStorage<U, Shape>) : 0);
   static_assert(kSharedBytes >= digits_of(sizeof(U)) * kDigitBins * 4, "the counters of all digits lie there, too");
   if (job.plan.large_max == 0) return;
   launch_tiles(context, params, {0, Shape::kThreads, kSharedBytes},
-               {"large_segments_kernel", large_segments_kernel<U, Shape>, job.plan.large_tiles_max});
+               {"large_segments_kernel", large_segments_kernel<U, Shape>, job.plan.large_tiles_max}, multiprocessors);
 }
 
 template <class U>
@@ -163,9 +174,9 @@ void launch_width(const LaunchContext &context, const Job &job) {
   launch_kernel(context, "check_segments_kernel", {job.plan.check_blocks, kBlockThreads}, check_segments_kernel<U>,
                 params);
   launch_short_segments<U>(context, job, params);
-  launch_partition<U>(context, job, params);
+  const uint32_t multiprocessors = launch_partition<U>(context, job, params);
   launch_middle_segments(context, job, params);
-  launch_large_segments<U>(context, job, params);
+  launch_large_segments<U>(context, job, params, multiprocessors);
 }
 
 }  // namespace gsort_internal::segments
