@@ -121,11 +121,13 @@ std::atomic<uint64_t> fork_count{0};
 
 void Turn::wait_for_short() {
   constexpr uint32_t looks = 1000;  // as long as a short call takes, whose thread has a processor
-  for (uint32_t look = 0; !try_begin_short(); ++look) {
+  wanted_.store(true, std::memory_order_relaxed);
+  for (uint32_t look = 0; !try_hold(); ++look) {
     if (look < looks) continue;
     const timespec nap = {0, 50'000};  // a thread of lower priority may need this one's processor to end its call
     nanosleep(&nap, nullptr);
   }
+  wanted_.store(false, std::memory_order_relaxed);
 }
 
 uint64_t id_of(const gsort *g) { return g == nullptr ? 0 : handle_of(g)->id; }

@@ -21,18 +21,16 @@
 namespace gsort_internal {
 
 // The lock by which calls on a handle take turns. Short calls take no more than one exchange for it; others, which wait
-// for each other at the mutex, hold both.
+// for each other at the mutex, hold both. While one of these waits, no more short calls begin: they queue up behind it.
 class Turn {
  public:
-  // For calls of well below a microsecond; the caller unlocks by end_short().
-  bool try_begin_short() {
-    return !held_.load(std::memory_order_relaxed) && !held_.exchange(true, std::memory_order_acquire);
-  }
+  // For calls of a few microseconds at most; the caller unlocks by end_short().
+  bool try_begin_short() { return !wanted_.load(std::memory_order_relaxed) && try_hold(); }
   void end_short() { held_.store(false, std::memory_order_release); }
 
   void lock() {
     mutex_.lock();
-    if (!try_begin_short()) wait_for_short();
+    if (!try_hold()) wait_for_short();
   }
   void unlock() {
     end_short();
@@ -40,10 +38,11 @@ class Turn {
   }
 
  private:
+  bool try_hold() { return !held_.load(std::memory_order_relaxed) && !held_.exchange(true, std::memory_order_acquire); }
   void wait_for_short();  // the mutex is held, so that it is a short call's turn
 
   std::mutex mutex_;
-  std::atomic<bool> held_{false};
+  std::atomic<bool> held_{false}, wanted_{false};
 };
 
 // What a `gsort *` points to. A type of its own, because the `gsort` of C++ programs is the one of gsort.hpp.

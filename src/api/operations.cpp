@@ -34,7 +34,7 @@ ArrayUse check_elements(Handle &handle, const char *name, const void *array, uin
   return check_array(*handle.engine, name, array, count, dtype_bytes(t), dtype_bytes(t));
 }
 
-// Calls of no more elements, which take less than a microsecond, may be done at once, if nothing is wrong with them.
+// Calls of no more elements, which take a few microseconds at most, may be done at once, if nothing is wrong with them.
 // What is, the checks of the usual way find again, and say.
 constexpr uint64_t kFewSorted = 1 << 10, kFewReduced = 1 << 13;
 constexpr uint32_t kFewValueBytes = 16;
