@@ -263,9 +263,14 @@ void describe(const Request &request, const Plan &plan, char *text, size_t text_
   else if (has_passes(plan.algorithm))
     line.add("; LSD: %u digits, tiles of %u, %llu portions", plan.lsd.digits, plan.lsd.tile_items,
              static_cast<ull>(plan.lsd.portions));
-  if (plan.tries_fast_path)
-    line.add("; before it a fast path for ordered keys and combinations of up to %u bits: %u chunks of %u keys",
-             plan.fast_path.number_bits, plan.fast_path.chunks, plan.fast_path.chunk_items);
+  if (!plan.tries_fast_path) return;
+  const fast_path::Plan &fast = plan.fast_path;
+  line.add("; before it a fast path for ordered keys");
+  if (fast.number_bits != 0 && plan.carry == Carry::kNothing)
+    line.add(" and combinations of up to %u bits", fast.number_bits);
+  else if (fast.number_bits != 0)
+    line.add(" and up to %u values", 1u << fast.number_bits);
+  line.add(": %u chunks of %u keys", fast.chunks, fast.chunk_items);
 }
 
 }  // namespace gsort_internal::sort
