@@ -223,7 +223,7 @@ __device__ __forceinline__ void write_huge_piece(uint32_t *keys, const uint32_t 
 
 // Writes what was counted of huge cells. Dynamic shared memory: WriteStorage.
 template <class U>
-__global__ void __launch_bounds__(kValueWriteThreads, 3)
+__global__ void __launch_bounds__(kValueWriteThreads, blocks_here(kValueWriteThreads, 3))
     msd_write_values_kernel(U *keys, const U *tables, KeyCodec<U> codec, Arguments<U> arguments) {
   if constexpr (!kFitsHere<kCrowdSharedBytes>) return;
   extern __shared__ __align__(16) unsigned char shared[];
