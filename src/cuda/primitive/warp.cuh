@@ -90,6 +90,16 @@ __device__ __forceinline__ int64_t warp_sum(int64_t value) {
 }
 
 // Over the warp, in every lane.
+__device__ __forceinline__ uint64_t warp_or(uint64_t bits) {
+#if __CUDA_ARCH__ >= 800
+  return static_cast<uint64_t>(__reduce_or_sync(kFullWarp, static_cast<uint32_t>(bits >> 32))) << 32 |
+         __reduce_or_sync(kFullWarp, static_cast<uint32_t>(bits));
+#else
+  for (uint32_t distance = 16; distance != 0; distance /= 2) bits |= __shfl_xor_sync(kFullWarp, bits, distance);
+  return bits;
+#endif
+}
+
 __device__ __forceinline__ uint32_t warp_least(uint32_t value) {
 #if __CUDA_ARCH__ >= 800
   return __reduce_min_sync(kFullWarp, value);

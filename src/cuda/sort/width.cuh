@@ -65,14 +65,19 @@ void launch_histogram(LaunchChain &chain, const Job &job, const lsd::HistogramPa
 }
 
 template <class U>
+void put_arrays(const Job &job, lsd::Arrays<U> &arrays) {
+  arrays.keys[0] = static_cast<U *>(const_cast<void *>(job.keys_in));  // read only
+  arrays.keys[1] = static_cast<U *>(job.keys_x);
+  arrays.keys[2] = static_cast<U *>(job.keys_y);
+  arrays.values[0] = const_cast<void *>(job.values_in);  // read only
+  arrays.values[1] = job.values_x;
+  arrays.values[2] = job.values_y;
+}
+
+template <class U>
 lsd::PassParams<U> pass_params(const Job &job) {
   lsd::PassParams<U> params{};
-  params.keys[0] = static_cast<U *>(const_cast<void *>(job.keys_in));  // read only
-  params.keys[1] = static_cast<U *>(job.keys_x);
-  params.keys[2] = static_cast<U *>(job.keys_y);
-  params.values[0] = const_cast<void *>(job.values_in);  // read only
-  params.values[1] = job.values_x;
-  params.values[2] = job.values_y;
+  put_arrays<U>(job, params);
   params.codec = make_codec<U>(job.request->order);
   params.values_are_indices = job.values_are_indices;
   params.final_values = job.final_values;
@@ -119,12 +124,7 @@ void launch_grid_radix_carry(const LaunchContext &context, const Job &job, const
   constexpr uint32_t kSharedBytes = sizeof(lsd::GridStorage<U, V>);
   static_assert(kSharedBytes <= lsd::kGridSharedBytes, "the plan counts with this size");
   lsd::GridParams<U> params{};
-  params.keys_in = static_cast<const U *>(job.keys_in);
-  params.keys[0] = static_cast<U *>(job.keys_x);
-  params.keys[1] = static_cast<U *>(job.keys_y);
-  params.values_in = job.values_in;
-  params.values[0] = job.values_x;
-  params.values[1] = job.values_y;
+  put_arrays<U>(job, params);
   params.codec = make_codec<U>(job.request->order);
   params.n = static_cast<uint32_t>(job.request->n);
   params.rows = job.plan.grid_radix.rows;

@@ -25,11 +25,7 @@
 namespace gsort_internal::sort::lsd {
 
 template <class U>
-struct GridParams {
-  const U *keys_in;
-  U *keys[2];  // [0] receives the result, [1] is as long
-  const void *values_in;
-  void *values[2];  // likewise
+struct GridParams : Arrays<U> {
   KeyCodec<U> codec;
   uint32_t n;
   uint32_t rows;           // of a share
@@ -56,16 +52,6 @@ struct GridStorage {
   uint32_t digit_sums[kDigitBins / 32];
   uint64_t varying[kGridThreads / 32];
 };
-
-__device__ __forceinline__ uint64_t warp_or(uint64_t bits) {
-#if __CUDA_ARCH__ >= 800
-  return static_cast<uint64_t>(__reduce_or_sync(kFullWarp, static_cast<uint32_t>(bits >> 32))) << 32 |
-         __reduce_or_sync(kFullWarp, static_cast<uint32_t>(bits));
-#else
-  for (uint32_t distance = 16; distance != 0; distance /= 2) bits |= __shfl_xor_sync(kFullWarp, bits, distance);
-  return bits;
-#endif
-}
 
 __device__ __forceinline__ uint32_t lowest_bit(uint64_t bits) {
   return static_cast<uint32_t>(__ffsll(static_cast<long long>(bits))) - 1;
@@ -203,7 +189,7 @@ __device__ __forceinline__ void place_values(const GridParams<U> &params, GridSt
 template <class U, class V>
 __device__ __forceinline__ void store_share(const GridParams<U> &params, const GridStorage<U, V> &storage,
                                             const Share &share, uint32_t shift, uint32_t target, bool last) {
-  U *const keys = params.keys[target];
+  U *const keys = params.keys[1 + target];
   const bool store_keys = !last || params.keys_wanted, plain = !last || params.codec.is_identity();
 #pragma unroll
   for (uint32_t row = 0; row < kGridRows; ++row) {
@@ -213,7 +199,8 @@ __device__ __forceinline__ void store_share(const GridParams<U> &params, const G
       const uint32_t to = storage.first_place[digit_of(key, shift)] + place;
       if (store_keys) keys[to] = plain ? key : params.codec.decode(key);
       if constexpr (GridStorage<U, V>::kHasValues)
-        store_final(last ? params.final_values : FinalValues::kStore, params.values[target], to, storage.values[place]);
+        store_final(last ? params.final_values : FinalValues::kStore, params.values[1 + target], to,
+                    storage.values[place]);
     }
   }
 }
@@ -272,8 +259,8 @@ __global__ void __launch_bounds__(kGridThreads, 1)
   clear_group_counts(params, 0, kGridRounds * kGridGroupWords);
   auto cleared = grid.barrier_arrive();
 
-  const U *source = params.keys_in;
-  const void *values = params.values_in;
+  const U *source = params.keys[0];
+  const void *values = params.values[0];
   bool first = true, known = false;
   uint64_t left = 0;  // bits that vary and have had no pass, once they are known
   uint32_t shift = 0;
@@ -284,7 +271,7 @@ __global__ void __launch_bounds__(kGridThreads, 1)
     {
       U keys[kGridRows];
       load_share(params, share, source, first, keys);
-      if (!known) note_varying(storage, share, keys, params.codec.encode(__ldcg(params.keys_in)));
+      if (!known) note_varying(storage, share, keys, params.codec.encode(__ldcg(params.keys[0])));
       sort_share(params, storage, share, keys, shift, group_counts, places, [&] {
         if (known) return;
         publish_varying(params, storage);
@@ -315,8 +302,8 @@ __global__ void __launch_bounds__(kGridThreads, 1)
     if (left == 0) return;
     first = false;
     shift = lowest_bit(left);
-    source = params.keys[target];
-    values = params.values[target];
+    source = params.keys[1 + target];
+    values = params.values[1 + target];
     grid.sync();
   }
 }

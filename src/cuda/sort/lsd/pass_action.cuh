@@ -12,6 +12,12 @@ namespace gsort_internal::sort::lsd {
 enum class PassKind : uint32_t { kSkip, kSort, kCopy };
 
 // Arrays are numbered 0 (input, read by the first pass alone), 1 (output of the last pass) and 2 (the other one).
+template <class U>
+struct Arrays {
+  U *keys[3];
+  void *values[3];
+};
+
 struct PassAction {
   PassKind kind;
   uint32_t source;

@@ -28,10 +28,7 @@ template <class V>
 constexpr bool kPassMayStay = std::is_same<V, NoValue>::value;
 
 template <class U>
-struct PassParams {
-  // Numbered as in PassAction; [0] is only read.
-  U *keys[3];
-  void *values[3];
+struct PassParams : Arrays<U> {
   KeyCodec<U> codec;
   const PassAction *action;
   uint64_t *bases;       // [2][256]: first places of the digits in this portion and in the next
