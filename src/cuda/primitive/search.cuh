@@ -22,11 +22,11 @@ __device__ __forceinline__ uint32_t first_that(uint32_t count, const Holds &hold
 }
 
 // The last of `count` ascending values, value_of(number) each, that is at most `most`; 0 if none is.
-template <class ValueOf>
-__device__ __forceinline__ uint32_t last_not_above(uint32_t count, uint32_t most, const ValueOf &value_of) {
-  uint32_t low = 0, high = count;
+template <class Number, class ValueOf>
+__device__ __forceinline__ Number last_not_above(Number count, Number most, const ValueOf &value_of) {
+  Number low = 0, high = count;
   while (high - low > 1) {
-    const uint32_t middle = (low + high) / 2;
+    const Number middle = (low + high) / 2;
     (value_of(middle) <= most ? low : high) = middle;
   }
   return low;

@@ -30,12 +30,7 @@ __device__ __noinline__ void start_tiles(const Params<U> &params, const List &li
   cursor.tile = tiles * blockIdx.x / gridDim.x;
   cursor.tiles_end = tiles * (blockIdx.x + 1) / gridDim.x;
   cursor.part_end = 0;
-  uint64_t low = 0;
-  for (uint64_t high = count; high - low > 1;) {
-    const uint64_t middle = (low + high) / 2;
-    (params.large_tile_begins[middle] <= cursor.tile ? low : high) = middle;
-  }
-  cursor.next_part = low;
+  cursor.next_part = last_not_above(count, cursor.tile, [&](uint64_t i) { return params.large_tile_begins[i]; });
 }
 
 template <class U, class Shape>

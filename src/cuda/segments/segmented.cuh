@@ -76,22 +76,14 @@ struct SegmentTile {
 template <class U>
 __device__ inline bool find_large_tile(const Params<U> &params, uint64_t tile, uint32_t tile_items,
                                        SegmentTile<U> &found) {
-  uint64_t low = 0, high = *params.radix.count;
-  if (high == 0 || tile >= params.large_tile_begins[high]) return false;
-  while (high - low > 1) {
-    const uint64_t middle = (low + high) / 2;
-    if (params.large_tile_begins[middle] <= tile) {
-      low = middle;
-    } else {
-      high = middle;
-    }
-  }
-  const uint64_t listed = params.radix.segments[low];
+  const uint64_t count = *params.radix.count;
+  if (count == 0 || tile >= params.large_tile_begins[count]) return false;
+  found.large = last_not_above(count, tile, [&](uint64_t i) { return params.large_tile_begins[i]; });
+  const uint64_t listed = params.radix.segments[found.large];
   const uint64_t *const bounds = params.bounds_of(listed);
-  found.large = low;
   found.source = params.source_of(listed);
   found.segment_begin = bounds[0];
-  found.chain_begin = params.large_tile_begins[low];
+  found.chain_begin = params.large_tile_begins[found.large];
   found.begin = found.segment_begin + (tile - found.chain_begin) * tile_items;
   const uint64_t left = bounds[1] - found.begin;
   found.items = left < tile_items ? static_cast<uint32_t>(left) : tile_items;
