@@ -26,17 +26,7 @@ __device__ __forceinline__ void order_bulk_copies() {
 class BulkCount {
  public:
   // One thread; a barrier of the block follows.
-  __device__ __forceinline__ void open(uint32_t arrivals) {
-#if __CUDA_ARCH__ >= 900
-    asm volatile(
-        "mbarrier.init.shared::cta.b64 [%0], %1;\n"
-        "fence.mbarrier_init.release.cluster;" ::"r"(address()),
-        "r"(arrivals)
-        : "memory");
-#else
-    (void)arrivals;
-#endif
-  }
+  __device__ __forceinline__ void open(uint32_t arrivals) { open_count(address(), arrivals); }
   __device__ __forceinline__ void arrive() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address()) : "memory");
@@ -44,30 +34,9 @@ class BulkCount {
   }
   // Arrives, and says how many bytes come in this round; some may have come.
   __device__ __forceinline__ void arrive_expecting(uint32_t bytes) {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address()), "r"(bytes) : "memory");
-#else
-    (void)bytes;
-#endif
+    gsort_internal::arrive_expecting(address(), bytes);
   }
-  __device__ __forceinline__ void wait(uint32_t round) {
-#if __CUDA_ARCH__ >= 900
-    uint32_t ended;
-    do {
-      asm volatile(
-          "{\n"
-          "  .reg .pred ended;\n"
-          "  mbarrier.try_wait.parity.shared::cta.b64 ended, [%1], %2;\n"
-          "  selp.u32 %0, 1, 0, ended;\n"
-          "}"
-          : "=r"(ended)
-          : "r"(address()), "r"(round & 1)
-          : "memory");
-    } while (ended == 0);
-#else
-    (void)round;
-#endif
-  }
+  __device__ __forceinline__ void wait(uint32_t round) { wait_for_count(address(), round); }
   // Asks for bytes to be copied, which this round counts. Both addresses and the number are multiples of 16.
   __device__ __forceinline__ void copy(uint32_t shared, uint64_t global, uint32_t bytes) {
 #if __CUDA_ARCH__ >= 900

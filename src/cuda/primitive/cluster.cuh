@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "cuda/primitive/ptx.cuh"
+
 namespace gsort_internal {
 
 // A barrier of all threads of the cluster, in two halves. Release and acquire: what any block wrote to shared memory
@@ -45,23 +47,9 @@ __device__ __forceinline__ void cluster_barrier() {
 class ClusterCount {
  public:
   // One thread. A barrier of the cluster follows.
-  __device__ __forceinline__ void open() {
-#if __CUDA_ARCH__ >= 900
-    asm volatile(
-        "mbarrier.init.shared::cta.b64 [%0], 1;\n"
-        "fence.mbarrier_init.release.cluster;" ::"r"(address(&barrier_))
-        : "memory");
-#endif
-  }
+  __device__ __forceinline__ void open() { open_count(shared_address(&barrier_), 1); }
   // One thread, once a round, before or after the first bytes have come.
-  __device__ __forceinline__ void expect(uint32_t bytes) {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address(&barrier_)), "r"(bytes)
-                 : "memory");
-#else
-    (void)bytes;
-#endif
-  }
+  __device__ __forceinline__ void expect(uint32_t bytes) { arrive_expecting(shared_address(&barrier_), bytes); }
   // Sends a word to block `rank`: `own` and this count are its and its count's counterparts in this block.
   __device__ __forceinline__ void send(uint64_t *own, uint32_t rank, uint64_t word) {
 #if __CUDA_ARCH__ >= 900
@@ -73,33 +61,13 @@ class ClusterCount {
 #endif
   }
   // Until all bytes of round `round`, counted from 0, have come.
-  __device__ __forceinline__ void wait(uint32_t round) {
-#if __CUDA_ARCH__ >= 900
-    uint32_t there;
-    do {
-      asm volatile(
-          "{\n"
-          "  .reg .pred there;\n"
-          "  mbarrier.try_wait.parity.shared::cta.b64 there, [%1], %2;\n"
-          "  selp.u32 %0, 1, 0, there;\n"
-          "}"
-          : "=r"(there)
-          : "r"(address(&barrier_)), "r"(round & 1)
-          : "memory");
-    } while (there == 0);
-#else
-    (void)round;
-#endif
-  }
+  __device__ __forceinline__ void wait(uint32_t round) { wait_for_count(shared_address(&barrier_), round); }
 
  private:
-  __device__ static __forceinline__ uint32_t address(const void *p) {
-    return static_cast<uint32_t>(__cvta_generic_to_shared(p));
-  }
 #if __CUDA_ARCH__ >= 900
   __device__ static __forceinline__ uint32_t remote(const void *own, uint32_t rank) {
     uint32_t result;
-    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(result) : "r"(address(own)), "r"(rank));
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(result) : "r"(shared_address(own)), "r"(rank));
     return result;
   }
 #endif
@@ -111,9 +79,8 @@ class ClusterCount {
 __device__ __forceinline__ uint64_t cluster_load(const uint64_t *own, uint32_t rank) {
   uint64_t value = 0;
 #if __CUDA_ARCH__ >= 900
-  const uint32_t address = static_cast<uint32_t>(__cvta_generic_to_shared(own));
   uint32_t remote;
-  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(address), "r"(rank));
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(shared_address(own)), "r"(rank));
   asm volatile("ld.shared::cluster.u64 %0, [%1];" : "=l"(value) : "r"(remote) : "memory");
 #else
   (void)own;

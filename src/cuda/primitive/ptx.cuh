@@ -50,6 +50,46 @@ __device__ __forceinline__ void sync_threads() {
   asm volatile("bar.sync %0, %1;" ::"n"(kNumber), "n"(kThreads) : "memory");
 }
 
+// What counts arrivals and bytes in shared memory (compute capability 9.0), by rounds: one thread opens it for so many
+// arrivals a round; one that arrives says how many bytes come, too; who waits sees what came in round `round`, counted
+// from 0. Elsewhere these do nothing, and no plan asks for them.
+__device__ __forceinline__ void open_count(uint32_t address, uint32_t arrivals) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile(
+      "mbarrier.init.shared::cta.b64 [%0], %1;\n"
+      "fence.mbarrier_init.release.cluster;" ::"r"(address),
+      "r"(arrivals)
+      : "memory");
+#else
+  (void)address, (void)arrivals;
+#endif
+}
+__device__ __forceinline__ void arrive_expecting(uint32_t address, uint32_t bytes) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address), "r"(bytes) : "memory");
+#else
+  (void)address, (void)bytes;
+#endif
+}
+__device__ __forceinline__ void wait_for_count(uint32_t address, uint32_t round) {
+#if __CUDA_ARCH__ >= 900
+  uint32_t ended;
+  do {
+    asm volatile(
+        "{\n"
+        "  .reg .pred ended;\n"
+        "  mbarrier.try_wait.parity.shared::cta.b64 ended, [%1], %2;\n"
+        "  selp.u32 %0, 1, 0, ended;\n"
+        "}"
+        : "=r"(ended)
+        : "r"(address), "r"(round & 1)
+        : "memory");
+  } while (ended == 0);
+#else
+  (void)address, (void)round;
+#endif
+}
+
 // Loads of what is read once: they leave what shared memory leaves of L1 to the few things that are read again.
 __device__ __forceinline__ uint4 load_once(const uint4 *p) {
   uint4 v;
