@@ -63,20 +63,21 @@ __device__ __forceinline__ typename WarpTypes<U>::S stream_item(U key, uint32_t 
 
 // The best element of a thread's part of a tile; the greatest composite if it has none.
 template <class U>
-__device__ __forceinline__ typename WarpTypes<U>::S stream_best(const Row<U> &row, const StreamTile<U> &t,
-                                                                const KeyCodec<U> &codec) {
+__device__ __forceinline__ typename WarpTypes<U>::S stream_best(const Row<U> &row, const StreamTile<U> &t) {
   U best = static_cast<U>(~U{0});
   uint32_t best_at = ~0u;
+  with_codec(row.codec, [&](const KeyCodec<U> &codec) {
 #pragma unroll
-  for (uint32_t j = 0; j < kStreamVectors; ++j) {
-    if (t.at[j] >= row.vectors) continue;
-    if (j == 0) best_at = static_cast<uint32_t>(row.vector_begin(t.at[0]));
+    for (uint32_t j = 0; j < kStreamVectors; ++j) {
+      if (t.at[j] >= row.vectors) continue;
+      if (j == 0) best_at = static_cast<uint32_t>(row.vector_begin(t.at[0]));
 #pragma unroll
-    for (uint32_t e = 0; e < Row<U>::kVectorItems; ++e) {
-      const U key = codec.encode(vector_element<U>(t.v[j], e));
-      if (key < best) best = key, best_at = static_cast<uint32_t>(row.vector_begin(t.at[j])) + e;
+      for (uint32_t e = 0; e < Row<U>::kVectorItems; ++e) {
+        const U key = codec.encode(vector_element<U>(t.v[j], e));
+        if (key < best) best = key, best_at = static_cast<uint32_t>(row.vector_begin(t.at[j])) + e;
+      }
     }
-  }
+  });
   return best_at == ~0u ? ~typename WarpTypes<U>::S{0} : stream_item<U>(best, best_at);
 }
 
@@ -86,23 +87,32 @@ __device__ __forceinline__ void stream_append(StreamBlock<U, kThreads> &block, t
   if (at < block.kRoom) block.list[at] = item;
 }
 
-// Lists the elements of a tile that are at or under the bound. Keys decide; vectors behind the bound's index take no
-// ties.
-template <class U, uint32_t kThreads>
-__device__ __forceinline__ void stream_filter(StreamBlock<U, kThreads> &block, const Row<U> &row,
-                                              const StreamTile<U> &t, const KeyCodec<U> &codec,
-                                              typename WarpTypes<U>::S bound) {
-  constexpr uint32_t E = Row<U>::kVectorItems;
+// Which elements of a tile may be at or under the bound: bit j * kVectorItems + e stands for element e of vector j.
+// Keys decide; vectors behind the bound's index take no ties.
+template <class U>
+__device__ __forceinline__ uint64_t stream_mask(const Row<U> &row, const StreamTile<U> &t,
+                                                typename WarpTypes<U>::S bound) {
   const U key = static_cast<U>(bound >> WarpTypes<U>::kIndexBits);
   const uint32_t index = static_cast<uint32_t>(bound);
   uint64_t mask = 0;
+  with_codec(row.codec, [&](const KeyCodec<U> &codec) {
 #pragma unroll
-  for (uint32_t j = 0; j < kStreamVectors; ++j) {
-    const bool ties = static_cast<uint32_t>(row.vector_begin(t.at[j])) <= index;
-    const U limit = ties ? key : static_cast<U>(key - 1);
-    const uint32_t m = vector_mask(t.v[j], codec, limit);
-    mask |= static_cast<uint64_t>(t.at[j] < row.vectors && (ties || key != 0) ? m : 0) << (j * E);
-  }
+    for (uint32_t j = 0; j < kStreamVectors; ++j) {
+      const bool ties = static_cast<uint32_t>(row.vector_begin(t.at[j])) <= index;
+      const U limit = ties ? key : static_cast<U>(key - 1);
+      const uint32_t m = vector_mask(t.v[j], codec, limit);
+      mask |= static_cast<uint64_t>(t.at[j] < row.vectors && (ties || key != 0) ? m : 0) << (j * Row<U>::kVectorItems);
+    }
+  });
+  return mask;
+}
+
+// Lists the elements of a tile that are at or under the bound.
+template <class U, uint32_t kThreads>
+__device__ __forceinline__ void stream_filter(StreamBlock<U, kThreads> &block, const Row<U> &row,
+                                              const StreamTile<U> &t, typename WarpTypes<U>::S bound) {
+  constexpr uint32_t E = Row<U>::kVectorItems;
+  const uint64_t mask = stream_mask(row, t, bound);
   if (!__any_sync(kFullWarp, mask != 0)) return;
 #pragma unroll
   for (uint32_t j = 0; j < kStreamVectors; ++j) {
@@ -110,7 +120,7 @@ __device__ __forceinline__ void stream_filter(StreamBlock<U, kThreads> &block, c
     while (marked != 0) {
       const uint32_t e = static_cast<uint32_t>(__ffs(static_cast<int>(marked))) - 1;
       marked &= marked - 1;
-      const auto item = stream_item<U>(codec.encode(vector_item_any<U>(t.v[j], e)),
+      const auto item = stream_item<U>(row.codec.encode(vector_item_any<U>(t.v[j], e)),
                                        static_cast<uint32_t>(row.vector_begin(t.at[j])) + e);
       if (item <= bound) stream_append(block, item);
     }
@@ -200,12 +210,12 @@ __device__ __noinline__ typename WarpTypes<U>::S stream_thin(StreamBlock<U, kThr
 // Lists those of the elements before the first and after the last vector that are at or under the bound.
 template <class U, uint32_t kThreads>
 __device__ __forceinline__ void stream_edges(StreamBlock<U, kThreads> &block, const Row<U> &row,
-                                             const KeyCodec<U> &codec, typename WarpTypes<U>::S bound) {
+                                             typename WarpTypes<U>::S bound) {
   const uint32_t edges = static_cast<uint32_t>(row.head + row.items - row.tail_begin());
   if (threadIdx.x >= edges) return;
   const uint32_t at =
       threadIdx.x < row.head ? threadIdx.x : static_cast<uint32_t>(row.tail_begin()) + threadIdx.x - row.head;
-  const auto item = stream_item<U>(codec.encode(__ldg(row.data + at)), at);
+  const auto item = stream_item<U>(row.encoded(at), at);
   if (item <= bound) stream_append(block, item);
 }
 
@@ -222,8 +232,7 @@ __device__ __forceinline__ void stream_prefetch(const Row<U> &row, uint32_t tile
 
 // Reads the row and lists at least k of its elements, the best k among them; no more than groups.
 template <class U, uint32_t kThreads>
-__device__ __forceinline__ void stream_row(StreamBlock<U, kThreads> &block, const Row<U> &row, uint32_t k,
-                                           const KeyCodec<U> &codec) {
+__device__ __forceinline__ void stream_row(StreamBlock<U, kThreads> &block, const Row<U> &row, uint32_t k) {
   using S = typename WarpTypes<U>::S;
   const uint32_t chunks = static_cast<uint32_t>((row.vectors + 31) / 32), each = kThreads / 32 * kStreamVectors;
   const uint32_t tiles = max(1u, (chunks + each - 1) / each), growth = max(2u, kStreamExpected / k);
@@ -231,7 +240,7 @@ __device__ __forceinline__ void stream_row(StreamBlock<U, kThreads> &block, cons
   StreamTile<U> t;
   stream_load<kThreads>(row, tiles, 0, t);
   stream_prefetch<kThreads>(row, tiles, 1);
-  S bound = stream_bound(block, stream_best(row, t, codec), k);
+  S bound = stream_bound(block, stream_best(row, t), k);
   // Tiles that are read for good, the end of those in work, and how many elements are listed of the former.
   uint32_t done = 0, phase = 1, kept = 0;
   for (bool loaded = true; done < tiles;) {
@@ -241,8 +250,8 @@ __device__ __forceinline__ void stream_row(StreamBlock<U, kThreads> &block, cons
         stream_prefetch<kThreads>(row, tiles, tile + 1);
       }
       loaded = false;
-      if (tile == 0) stream_edges(block, row, codec, bound);
-      stream_filter(block, row, t, codec, bound);
+      if (tile == 0) stream_edges(block, row, bound);
+      stream_filter(block, row, t, bound);
     }
     __syncthreads();
     const uint32_t count = block.count;
@@ -268,7 +277,7 @@ __global__ __launch_bounds__(kThreads,
   const uint64_t r = blockIdx.x;
   const uint32_t k = static_cast<uint32_t>(problem.k);
   const Row<U> row = problem_row(problem, r);
-  with_codec(problem.codec, [&](const KeyCodec<U> &codec) { stream_row(block, row, k, codec); });
+  stream_row(block, row, k);
   const uint32_t count = block.count, lists = (count + 31) / 32;
   S item = threadIdx.x < count ? block.list[threadIdx.x] : ~S{0};
   const uint32_t rank = stream_rank(block, item, lists);
