@@ -118,6 +118,27 @@ __device__ __forceinline__ bool list_by_length(const Params<U> &params, uint64_t
   return false;
 }
 
+// A thread's segments of the kCheckItems from `base` on; rows past the last segment look at empty ones.
+template <class U>
+__device__ __forceinline__ void load_bounds(const Params<U> &params, uint64_t base, uint64_t (&begins)[kCheckRows],
+                                            uint64_t (&ends)[kCheckRows]) {
+  const uint64_t *const from = params.offsets + base + threadIdx.x;
+  if (base + kCheckItems <= params.segments) {
+#pragma unroll
+    for (uint32_t row = 0; row < kCheckRows; ++row) {
+      begins[row] = from[row * kBlockThreads];
+      ends[row] = from[row * kBlockThreads + 1];
+    }
+  } else {
+#pragma unroll
+    for (uint32_t row = 0; row < kCheckRows; ++row) {
+      const bool is_segment = base + row * kBlockThreads + threadIdx.x < params.segments;
+      begins[row] = is_segment ? from[row * kBlockThreads] : 0;
+      ends[row] = is_segment ? from[row * kBlockThreads + 1] : 0;
+    }
+  }
+}
+
 template <class U>
 __global__ void __launch_bounds__(kBlockThreads) check_segments_kernel(const __grid_constant__ Params<U> params) {
   __shared__ BoundWindow window;
@@ -127,23 +148,8 @@ __global__ void __launch_bounds__(kBlockThreads) check_segments_kernel(const __g
        base += uint64_t{gridDim.x} * kCheckItems) {
     const uint64_t window_begin = min(params.offsets[base], params.n) / 32;
     const uint64_t last = params.offsets[min(base + kCheckItems, params.segments)];
-    // Rows past the last segment look at empty ones.
-    const uint64_t *const from = params.offsets + base + threadIdx.x;
     uint64_t begins[kCheckRows], ends[kCheckRows];
-    if (base + kCheckItems <= params.segments) {
-#pragma unroll
-      for (uint32_t row = 0; row < kCheckRows; ++row) {
-        begins[row] = from[row * kBlockThreads];
-        ends[row] = from[row * kBlockThreads + 1];
-      }
-    } else {
-#pragma unroll
-      for (uint32_t row = 0; row < kCheckRows; ++row) {
-        const bool is_segment = base + row * kBlockThreads + threadIdx.x < params.segments;
-        begins[row] = is_segment ? from[row * kBlockThreads] : 0;
-        ends[row] = is_segment ? from[row * kBlockThreads + 1] : 0;
-      }
-    }
+    load_bounds(params, base, begins, ends);
     __syncthreads();  // the window is clear
     // The bound before the first segment is the only one that ends no segment.
     if (base + threadIdx.x == 0 && begins[0] <= params.n) window.mark(params.bounds, window_begin, begins[0]);
