@@ -244,6 +244,41 @@ __device__ __forceinline__ void finish_few(const U *from, U *to, uint32_t count,
   if (lane_id() < count) to[place] = codec.decode(key);
 }
 
+// Finishes a cell of a map, whose number of digits follows from its range.
+template <class U>
+__device__ __forceinline__ void finish_mapped(const U *from, U *to, uint32_t place, uint32_t count,
+                                              const KeyCodec<U> &codec, const Arguments<U> &arguments,
+                                              FinishStorage<U> &storage) {
+  MappedDigits<U> digits(map_align(arguments), arguments.ranges[blockIdx.x]);
+  if (threadIdx.x == 0) digits.put(storage.cell + 2);
+  if constexpr (sizeof(U) == 4) {
+    if (digits.factor < arguments.plan.map_shares << kWideShift) {
+      tighten_digits(from + place, count, storage);
+      digits.get(storage.cell + 2);
+    }
+  }
+  if (count >= kMappedSure * BlockShape<sizeof(U)>::kFinishThreads)
+    finish_cell<U, kMappedSure>(from + place, to, count, digits, codec, storage);
+  else
+    finish_cell<U, 0>(from + place, to, count, digits, codec, storage);
+}
+
+// One of leading bits alone.
+template <class U>
+__device__ __forceinline__ void finish_shifted(const U *from, U *to, uint32_t place, uint32_t count,
+                                               const KeyCodec<U> &codec, const Arguments<U> &arguments,
+                                               FinishStorage<U> &storage) {
+  const uint32_t cell_shift = bits_below_cell(arguments);
+  const ShiftDigits<U, false> digits = {cell_shift > kFinishBits ? cell_shift - kFinishBits : 0,
+                                        (1u << min(cell_shift, kFinishBits)) - 1};
+  if (threadIdx.x == 0) digits.put(storage.cell + 2);
+  if (count >= kFinishSure * BlockShape<sizeof(U)>::kFinishThreads && digits.shift >= 2)
+    finish_cell<U, kFinishSure>(from + place, to, count, ShiftDigits<U, true>{digits.shift, digits.mask}, codec,
+                                storage);
+  else
+    finish_cell<U, 0>(from + place, to, count, digits, codec, storage);
+}
+
 // A block a cell. `to` may be `from`: a cell is loaded whole before any of it is stored.
 template <class U>
 __global__ void __launch_bounds__(BlockShape<sizeof(U)>::kFinishThreads,
@@ -252,7 +287,6 @@ __global__ void __launch_bounds__(BlockShape<sizeof(U)>::kFinishThreads,
   if constexpr (!kFitsHere<kSharedBytesMin>) return;
   extern __shared__ __align__(16) unsigned char shared[];
   FinishStorage<U> &storage = *reinterpret_cast<FinishStorage<U> *>(shared);
-  constexpr uint32_t kThreads = BlockShape<sizeof(U)>::kFinishThreads;
   wait_for_kernel_before();
   if (arguments.state->go == 0 || blockIdx.x >= cut_of(arguments).cells) return;
   const uint32_t place = arguments.cells[blockIdx.x], count = moved_keys(arguments, blockIdx.x);
@@ -271,30 +305,10 @@ __global__ void __launch_bounds__(BlockShape<sizeof(U)>::kFinishThreads,
       prefetch_to_l2(from, begin, end - begin, end);
     }
   }
-  if (arguments.state->mapped != 0) {
-    MappedDigits<U> digits(map_align(arguments), arguments.ranges[blockIdx.x]);
-    if (threadIdx.x == 0) digits.put(storage.cell + 2);
-    if constexpr (sizeof(U) == 4) {
-      if (digits.factor < arguments.plan.map_shares << kWideShift) {
-        tighten_digits(from + place, count, storage);
-        digits.get(storage.cell + 2);
-      }
-    }
-    if (count >= kMappedSure * kThreads)
-      finish_cell<U, kMappedSure>(from + place, to, count, digits, codec, storage);
-    else
-      finish_cell<U, 0>(from + place, to, count, digits, codec, storage);
-    return;
-  }
-  const uint32_t cell_shift = bits_below_cell(arguments);
-  const ShiftDigits<U, false> digits = {cell_shift > kFinishBits ? cell_shift - kFinishBits : 0,
-                                        (1u << min(cell_shift, kFinishBits)) - 1};
-  if (threadIdx.x == 0) digits.put(storage.cell + 2);
-  if (count >= kFinishSure * kThreads && digits.shift >= 2)
-    finish_cell<U, kFinishSure>(from + place, to, count, ShiftDigits<U, true>{digits.shift, digits.mask}, codec,
-                                storage);
+  if (arguments.state->mapped != 0)
+    finish_mapped(from, to, place, count, codec, arguments, storage);
   else
-    finish_cell<U, 0>(from + place, to, count, digits, codec, storage);
+    finish_shifted(from, to, place, count, codec, arguments, storage);
 }
 
 }  // namespace gsort_internal::sort::msd

@@ -254,6 +254,15 @@ __device__ __forceinline__ void write_run(uint32_t *keys, const FrequentCell &ce
   if (tail + threadIdx.x < end) keys[tail + threadIdx.x] = key;
 }
 
+// One thread takes a number. Those behind the first `moves` wait until all before have been done: their blocks run.
+template <class U>
+__device__ __forceinline__ void take_run_item(State<U> &state, uint32_t moves, RunStorage &storage) {
+  storage.item = fetch_increment_relaxed(&state.run_tickets);
+  if (storage.item >= moves)
+    while (load_acquire(&state.pieces_saved) != moves) {
+    }
+}
+
 // Puts the keys of frequent values between the others of their cells, by way of `saved`. Blocks take by a ticket what
 // is to be saved, then what is to be moved and written, so that whoever waits for the first does so for blocks that
 // run.
@@ -270,12 +279,7 @@ __global__ void __launch_bounds__(kRunThreads)
   const uint32_t items = 2 * moves + storage.first_piece[number];
   for (;;) {
     __syncthreads();
-    if (threadIdx.x == 0) {
-      storage.item = fetch_increment_relaxed(&state.run_tickets);
-      if (storage.item >= moves)
-        while (load_acquire(&state.pieces_saved) != moves) {
-        }
-    }
+    if (threadIdx.x == 0) take_run_item(state, moves, storage);
     __syncthreads();
     const uint32_t item = storage.item;
     if (item >= items) return;

@@ -46,6 +46,20 @@ __device__ __forceinline__ SplitBins<U> load_split_bins(const SplitArguments<U> 
   return {state.least, state.most, state.shift, &tables};
 }
 
+// Lists what is to be written of values that are not moved, by one block that knows the bins' counts and places.
+template <class U>
+__device__ __forceinline__ void list_fills(const SplitArguments<U> &arguments, const SplitCountStorage<U> &storage,
+                                           uint32_t bins) {
+  for (uint32_t filled = 0; filled < bins; ++filled) {
+    const uint32_t first = storage.chunks[filled], end = storage.chunks[filled + 1];
+    for (uint32_t i = threadIdx.x; i < end - first; i += kSplitCountThreads) {
+      const uint32_t offset = i * kSplitFillKeys;
+      arguments.fills[first + i] = {storage.tables.root[filled] + offset,
+                                    min(kSplitFillKeys, storage.counts[filled] - offset), filled};
+    }
+  }
+}
+
 // Places of bins, by the histogram's last block, and what is to be written of values that are not moved.
 template <class U>
 __device__ __forceinline__ void place_split_bins(const SplitArguments<U> &arguments, SplitCountStorage<U> &storage) {
@@ -82,14 +96,7 @@ __device__ __forceinline__ void place_split_bins(const SplitArguments<U> &argume
     state.fills = total_chunks;
   }
   __syncthreads();
-  for (uint32_t filled = 0; filled < bins; ++filled) {
-    const uint32_t first = storage.chunks[filled], end = storage.chunks[filled + 1];
-    for (uint32_t i = threadIdx.x; i < end - first; i += kSplitCountThreads) {
-      const uint32_t offset = i * kSplitFillKeys;
-      arguments.fills[first + i] = {storage.tables.root[filled] + offset,
-                                    min(kSplitFillKeys, storage.counts[filled] - offset), filled};
-    }
-  }
+  list_fills(arguments, storage, bins);
 }
 
 // Counts all keys by bin and clears the counts of digits.

@@ -221,6 +221,22 @@ __device__ __forceinline__ void store_sorted(const StableFinishParams<U> &params
   }
 }
 
+// One thread notes what the cell is, and asks L2 for one that comes later.
+template <class U, class V>
+__device__ __forceinline__ void begin_stable_cell(const StableFinishParams<U> &params, uint32_t first, uint32_t count,
+                                                  StableFinishStorage<U, V> &storage) {
+  const uint32_t later = blockIdx.x + params.ahead;
+  if (sizeof(V) == 4 && later < 1u << params.arguments.plan.cell_bits) {
+    const uint32_t begin = params.arguments.cells[later], end = params.arguments.cells[later + 1];
+    prefetch_to_l2(params.keys_in, begin, end - begin, end);
+    prefetch_to_l2(static_cast<const V *>(params.values_in), begin, end - begin, end);
+  }
+  const uint32_t cell_shift = stable_cell_shift(params.arguments);
+  storage.cell_first = first;
+  storage.cell_items = count;
+  storage.digit_shift = params.arguments.plan.place_bits + (cell_shift > kFinishBits ? cell_shift - kFinishBits : 0);
+}
+
 // A block a cell. Outputs may be the inputs: a cell is loaded whole before any of it is stored.
 template <class U, class V>
 __global__ void __launch_bounds__(StableFinishShape<sizeof(U)>::kThreads,
@@ -235,18 +251,7 @@ __global__ void __launch_bounds__(StableFinishShape<sizeof(U)>::kThreads,
   const uint32_t first = params.arguments.cells[blockIdx.x];
   const uint32_t count = params.arguments.cells[blockIdx.x + 1] - first;
   if (count == 0) return;
-  if (threadIdx.x == 0) {
-    const uint32_t later = blockIdx.x + params.ahead;
-    if (sizeof(V) == 4 && later < 1u << params.arguments.plan.cell_bits) {
-      const uint32_t begin = params.arguments.cells[later], end = params.arguments.cells[later + 1];
-      prefetch_to_l2(params.keys_in, begin, end - begin, end);
-      prefetch_to_l2(static_cast<const V *>(params.values_in), begin, end - begin, end);
-    }
-    const uint32_t cell_shift = stable_cell_shift(params.arguments);
-    storage.cell_first = first;
-    storage.cell_items = count;
-    storage.digit_shift = params.arguments.plan.place_bits + (cell_shift > kFinishBits ? cell_shift - kFinishBits : 0);
-  }
+  if (threadIdx.x == 0) begin_stable_cell(params, first, count, storage);
   const bool many = count >= stable_sure_rows<U, true>() * kThreads
                         ? rank_words<U, V, true>(params, first, count, storage)
                         : rank_words<U, V, false>(params, first, count, storage);
