@@ -234,6 +234,21 @@ template <class Element>
 constexpr uint32_t kStagedBytes =
     FloatTuning::staging_bytes(sizeof(typename Element::Bits)) + FloatTuning::kOtherSharedBytes;
 
+// Stores what a row becomes: of the sums that its threads have kept, or by reading its chunks once more.
+template <class Element, bool Staged, bool Kept, class Row, class Before>
+__device__ __forceinline__ void store_results(Row &row, ChunkSums &kept, double prefix, bool exclusive,
+                                              const Before &before) {
+  if constexpr (Kept) {
+    typename Row::Chunk chunk;
+    make_results<Element, Row>(chunk, kept, prefix);
+    store_row<typename Element::Bits>(row, chunk, exclusive, before);
+  } else if constexpr (Staged && sizeof(typename Element::Bits) == 8) {
+    finish_row_by_vectors<Element>(row, prefix, exclusive, before);
+  } else {
+    finish_row<Element>(row, prefix, exclusive, before);
+  }
+}
+
 // Kept: for one tile, or those of one cluster, whose threads keep the sums of their chunks.
 template <class Element, bool Staged, bool Kept>
 __global__ void __launch_bounds__(FloatTuning::kThreads, blocks_here(FloatTuning::kThreads, kBlocks<Staged, Kept>))
@@ -277,16 +292,7 @@ __global__ void __launch_bounds__(FloatTuning::kThreads, blocks_here(FloatTuning
   if (warp == 0) start_rows<Element>(args, tile, sums, rows, inbox, starts);
   __syncthreads();
   const double prefix = scan_add(starts.prefix[warp], chunk_before);
-  const auto before = [&] { return starts.before[warp]; };
-  if constexpr (Kept) {
-    typename Row::Chunk chunk;
-    make_results<Element, Row>(chunk, kept, prefix);
-    store_row<typename Element::Bits>(row, chunk, args.exclusive, before);
-  } else if constexpr (Staged && sizeof(typename Element::Bits) == 8) {
-    finish_row_by_vectors<Element>(row, prefix, args.exclusive, before);
-  } else {
-    finish_row<Element>(row, prefix, args.exclusive, before);
-  }
+  store_results<Element, Staged, Kept>(row, kept, prefix, args.exclusive, [&] { return starts.before[warp]; });
 }
 
 }  // namespace gsort_internal::scan
