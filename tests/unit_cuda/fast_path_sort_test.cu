@@ -181,6 +181,39 @@ TEST_F(FastPathSort, KeysAlone) {
       }
 }
 
+// So few keys and blocks that compute-sanitizer's racecheck comes to an end: before passes, with and without values,
+// and before the partition sort.
+TEST_F(FastPathSort, RacecheckBeforePasses) {
+  options_.fast_path_items_min = 1;
+  options_.algorithm = sort::Algorithm::kLsd;
+  facts_.multiprocessors = std::min(facts_.multiprocessors, 2u);
+  const uint64_t n = 9001;
+  for (const KeyOrder &order : {KeyOrder{GSORT_U32, false, false}, KeyOrder{GSORT_F64, true, true}}) {
+    const uint32_t bytes = dtype_bytes(order.dtype);
+    for (const Words &keys :
+         {words_of(n, bytes, 40, 11), random_words(n, bytes, 5), ordered_words(n, order, 2, true)}) {
+      check(keys, {Operation::kSort, order}, true);
+      Request pairs{Operation::kSortPairs, order};
+      pairs.value_bytes = bytes;
+      check(keys, pairs, false);
+      check(keys, pairs, true);
+      Request rank{Operation::kRank, order};
+      rank.index_t = GSORT_U64;
+      check(keys, rank, false);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST_F(FastPathSort, RacecheckBeforeThePartition) {
+  options_.fast_path_items_min = 1;
+  options_.algorithm = sort::Algorithm::kMsd;
+  const uint64_t n = sort::msd::kItemsMin + 77;
+  const KeyOrder order = {GSORT_U32, true, false};
+  check(words_of(n, 4, 200, 12), {Operation::kSort, order}, true);
+  check(random_words(n, 4, 5), {Operation::kSort, order}, false);
+}
+
 TEST_F(FastPathSort, AtItsOwnSize) {
   for (const uint64_t n : {sort::fast_path::kItemsMin - 1, sort::fast_path::kItemsMin}) {
     Words keys(n);

@@ -36,6 +36,37 @@ class SegmentsTest : public SortFixture {
     return result;
   }
 
+  // Of the last run, where a plan partitions: segments that no block holds, buckets for the second round, and those
+  // that are left to the passes behind it.
+  uint64_t large() const { return counts_[2]; }
+  uint64_t again() const { return counts_[6]; }
+  uint64_t passes() const { return counts_[7]; }
+
+  // The only segment of `length` keys begins behind kMisledBegin. Its sampled keys lie far above all others, so that
+  // those are one bucket.
+  template <class U>
+  static Bytes misleading_keys(uint64_t length) {
+    std::vector<U> keys(kMisledBegin + length + 5);
+    std::mt19937_64 random(length);
+    constexpr U kTop = U{1} << (sizeof(U) * 8 - 1);
+    for (U &key : keys) key = static_cast<U>(random()) & static_cast<U>(kTop - 1);
+    const uint64_t wanted = (length + segments::bucket_items(sizeof(U)) - 1) / segments::bucket_items(sizeof(U));
+    const uint64_t buckets =
+        std::min<uint64_t>(std::max<uint64_t>(wanted, segments::kBucketsMin), segments::kBucketsMax);
+    const uint64_t count =
+        buckets * std::min<uint64_t>(segments::kSampleShare, segments::partition_tile_items(sizeof(U)) / buckets);
+    const uint64_t step = (length << 16) / count;
+    for (uint32_t i = 0; i < count; ++i)  // the places of sampled_place()
+      keys[kMisledBegin + (step * i >> 16) + (uint64_t{mixed_bits(i)} * (step >> 16) >> 32)] |= kTop;
+    return gsort_test::bytes_of(keys);
+  }
+  static uint32_t mixed_bits(uint32_t bits) {
+    bits = (bits ^ bits >> 16) * 0x85ebca6bu;
+    bits = (bits ^ bits >> 13) * 0xc2b2ae35u;
+    return bits ^ bits >> 16;
+  }
+  static constexpr uint64_t kMisledBegin = 3;
+
   // Returns the error word.
   uint32_t run(const KeyOrder &order, const Bytes &keys, const std::vector<uint64_t> &offsets, bool in_place,
                uint64_t shift, Bytes &result) {
@@ -51,11 +82,17 @@ class SegmentsTest : public SortFixture {
     segments::launch(context(), request, workspace.data(), error.as<uint32_t>());
     EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     workspace.check_zones();
+    const segments::Plan plan = segments::make_plan(request, facts_);
+    EXPECT_EQ(cudaSuccess, cudaMemcpy(counts_, static_cast<char *>(workspace.data()) + plan.list_counts, sizeof counts_,
+                                      cudaMemcpyDeviceToHost));
     EXPECT_TRUE(device_offsets.read_as<uint64_t>() == offsets) << "the offsets changed";
     result = (in_place ? in : out).read();
     if (!in_place) EXPECT_TRUE(in.read() == keys) << "the input changed";
     return error.read_as<uint32_t>()[0];
   }
+
+ private:
+  uint64_t counts_[8] = {};  // the first of the plan's list_counts
 };
 
 TEST_F(SegmentsTest, EveryOrderAndClass) {
@@ -231,6 +268,28 @@ TEST_F(SegmentsTest, SegmentsThatTakeTwoRounds) {
   }
 }
 
+// The sample misleads in the first round, so that the second has more keys than its buckets are made for, and those
+// that no block holds are left to the passes.
+TEST_F(SegmentsTest, BucketsOfTheSecondRoundByPasses) {
+  if (facts_.shared_bytes_block_max < segments::kSpreadSharedBytes) GTEST_SKIP() << "no partition on this device";
+  for (const gsort_dtype dtype : {GSORT_U32, GSORT_U64}) {
+    const uint64_t length = dtype == GSORT_U32 ? 4700000 : 2350000;
+    const Bytes keys = dtype == GSORT_U32 ? misleading_keys<uint32_t>(length) : misleading_keys<uint64_t>(length);
+    const KeyOrder order{dtype, false, false};
+    const std::vector<uint64_t> offsets = {kMisledBegin, kMisledBegin + length};
+    const Bytes want = expected(order, keys, offsets);
+    for (const bool in_place : {false, true}) {
+      SCOPED_TRACE("type " + std::to_string(dtype) + (in_place ? " in place" : ""));
+      Bytes result;
+      ASSERT_EQ(run(order, keys, offsets, in_place, 1, result), 0u);
+      ASSERT_TRUE(result == want);
+      EXPECT_EQ(again(), 1u);
+      EXPECT_GE(passes(), 10u);
+      EXPECT_LE(passes(), 400u) << "no bucket was left to a block";
+    }
+  }
+}
+
 // A device whose blocks hold too little to partition: passes over memory alone.
 TEST_F(SegmentsTest, LongSegmentsByPasses) {
   facts_.shared_bytes_block_max = std::min(facts_.shared_bytes_block_max, segments::kSpreadSharedBytes - 1);
@@ -241,6 +300,53 @@ TEST_F(SegmentsTest, LongSegmentsByPasses) {
     Bytes result;
     ASSERT_EQ(run(order, keys, offsets, order.descending, 1, result), 0u);
     ASSERT_TRUE(result == expected(order, keys, offsets));
+  }
+}
+
+// So few keys that compute-sanitizer's racecheck comes to an end: both rounds of partitions, buckets of one value,
+// every class of shorter segments, and passes.
+TEST_F(SegmentsTest, RacecheckLongSegments) {
+  if (facts_.shared_bytes_block_max < segments::kSpreadSharedBytes) GTEST_SKIP() << "no partition on this device";
+  for (const gsort_dtype dtype : {GSORT_U32, GSORT_F64}) {
+    const KeyOrder order{dtype, dtype == GSORT_F64, dtype == GSORT_F64};
+    const uint64_t most = segments::medium_segment_items(dtype_bytes(dtype)), n = most * 2 + 3000;
+    const std::vector<uint64_t> offsets = {2, most + 3, most + 700, most + 703, most + 2500, n - 1};
+    for (const Pattern pattern : {Pattern::kUniform, Pattern::kTwoValues}) {
+      SCOPED_TRACE(describe(order, n, pattern));
+      const Bytes keys = make_keys(pattern, n, dtype, 7);
+      Bytes result;
+      ASSERT_EQ(run(order, keys, offsets, pattern == Pattern::kUniform, 1, result), 0u);
+      ASSERT_TRUE(result == expected(order, keys, offsets));
+      EXPECT_EQ(large(), 2u);
+    }
+  }
+}
+
+TEST_F(SegmentsTest, RacecheckTwoRounds) {
+  if (facts_.shared_bytes_block_max < segments::kSpreadSharedBytes) GTEST_SKIP() << "no partition on this device";
+  for (const gsort_dtype dtype : {GSORT_U32, GSORT_U64}) {
+    const uint64_t length = segments::medium_segment_items(dtype_bytes(dtype)) + 1000;
+    const Bytes keys = dtype == GSORT_U32 ? misleading_keys<uint32_t>(length) : misleading_keys<uint64_t>(length);
+    const KeyOrder order{dtype, false, false};
+    const std::vector<uint64_t> offsets = {kMisledBegin, kMisledBegin + length};
+    Bytes result;
+    ASSERT_EQ(run(order, keys, offsets, true, 1, result), 0u);
+    ASSERT_TRUE(result == expected(order, keys, offsets));
+    EXPECT_EQ(again(), 1u);
+  }
+}
+
+TEST_F(SegmentsTest, RacecheckPasses) {
+  facts_.shared_bytes_block_max = std::min(facts_.shared_bytes_block_max, segments::kSpreadSharedBytes - 1);
+  for (const gsort_dtype dtype : {GSORT_U8, GSORT_U32, GSORT_F64}) {
+    const KeyOrder order{dtype, false, false};
+    const uint64_t n = segments::medium_segment_items(dtype_bytes(dtype)) + 3000;
+    const std::vector<uint64_t> offsets = {1, n - 2000, n - 1900, n - 3};
+    const Bytes keys = make_keys(Pattern::kUniform, n, dtype, 4);
+    Bytes result;
+    ASSERT_EQ(run(order, keys, offsets, false, 1, result), 0u);
+    ASSERT_TRUE(result == expected(order, keys, offsets));
+    EXPECT_EQ(large(), 1u);
   }
 }
 
