@@ -43,12 +43,13 @@ State &state() {
 
 // The call fails, or is done by real() or, without a GPU, by stand_in().
 template <class Real, class StandIn>
-cudaError_t intercept(const char *name, Real real, StandIn stand_in) {
+cudaError_t intercept(const char *name, Real real, StandIn stand_in, bool together = false) {
   State &s = state();
   if (s.armed) {
     const uint64_t number = s.report.calls++, number_of_name = ++s.calls[name];
     if (number == s.fault.at || (s.fault.for_good && number > s.fault.at)) {
-      if (s.report.failed.empty()) s.report.failed = name, s.report.failed_number = number_of_name;
+      if (s.report.failed.empty())
+        s.report.failed = name, s.report.failed_number = number_of_name, s.report.together = together;
       s.failed.insert(name);
       s.failures++;
       s.last_error = s.fault.error;
@@ -162,6 +163,15 @@ size_t strike(void *memory) {
   return bytes;
 }
 
+bool is_together(const cudaLaunchConfig_t &config) {
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    const cudaLaunchAttribute &attribute = config.attrs[i];
+    if (attribute.id == cudaLaunchAttributeCooperative && attribute.val.cooperative != 0) return true;
+    if (attribute.id == cudaLaunchAttributeClusterDimension) return true;
+  }
+  return false;
+}
+
 cudaError_t count_stream(cudaError_t result, int change) {
   if (result == cudaSuccess) state().streams += change;
   return result;
@@ -184,8 +194,12 @@ using namespace gsort_test;
 
 GSORT_CALL(__cudaLaunchKernel, (void *kernel, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream),
            (kernel, grid, block, args, shared, stream), nothing())
-GSORT_CALL(cudaLaunchKernelExC, (const cudaLaunchConfig_t *config, const void *kernel, void **args),
-           (config, kernel, args), nothing())
+GSORT_DECLARE_CALL(cudaLaunchKernelExC, (const cudaLaunchConfig_t *config, const void *kernel, void **args))
+extern "C" cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel, void **args) {
+  return intercept(
+      "cudaLaunchKernelExC", [&] { return __real_cudaLaunchKernelExC(config, kernel, args); }, [] { return nothing(); },
+      is_together(*config));
+}
 GSORT_CALL(cudaFuncSetAttribute, (const void *kernel, cudaFuncAttribute which, int value), (kernel, which, value),
            nothing())
 GSORT_CALL(cudaFuncGetAttributes, (cudaFuncAttributes * out, const void *kernel), (out, kernel),

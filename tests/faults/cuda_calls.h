@@ -23,6 +23,7 @@ struct CallReport {
   uint64_t calls = 0;          // of functions that can fail
   std::string failed;          // the first that was made to fail; empty: none
   uint64_t failed_number = 0;  // of the calls of that function, from 1
+  bool together = false;       // it was a launch whose blocks, or those of a cluster, must be resident together
 };
 
 void arm(const Fault &fault);

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -15,6 +17,7 @@
 #include "faults/cuda_calls.h"
 #include "host_memory/pinned_ring.h"
 #include "lifecycle/operations.h"
+#include "reference/sorting.h"
 #include "support/backend.h"
 #include "support/run.h"
 
@@ -271,28 +274,114 @@ TEST_P(FaultTest, DeviceAllocatorThatThrows) {
   armed = false;
 }
 
+// What a launch can answer that asks for too much.
+constexpr cudaError_t kDoNotFit[] = {cudaErrorCooperativeLaunchTooLarge, cudaErrorLaunchOutOfResources,
+                                     cudaErrorInvalidClusterSize};
+
 // Where blocks that must be resident together do not fit, as under a service that shares the device out, the call is
-// planned for less.
+// planned for less. Any other launch that does not fit is a failure of the call.
 TEST_P(FaultTest, LaunchesThatDoNotFit) {
   const Arrays arrays(place(), generate(Distribution::kUniform, GSORT_F32, 150000, 1));
-  for (const cudaError_t error :
-       {cudaErrorCooperativeLaunchTooLarge, cudaErrorLaunchOutOfResources, cudaErrorInvalidClusterSize})
+  uint64_t together = 0, others = 0;
+  for (const cudaError_t error : kDoNotFit)
     for (const NamedOperation &operation : all_operations()) {
       SCOPED_TRACE(operation.name);
       const Handle handle(options());
+      gsort *const g = handle.get();
       bool reached = true;
       for (uint64_t at = 0; reached && at < kCallsMax; at++) {
         gsort_status status = GSORT_OK;
-        const auto call = [&](gsort *g) { return operation.run(g, arrays); };
-        CallReport report = run_with_fault(handle.get(), {at, false, kOrdinary}, call, &status);
+        const auto call = [&](gsort *each) { return operation.run(each, arrays); };
+        CallReport report = run_with_fault(g, {at, false, kOrdinary}, call, &status);
         reached = !report.failed.empty();
-        if (report.failed != "cudaLaunchKernelExC") continue;
-        report = run_with_fault(handle.get(), {at, false, error}, call, &status);
-        EXPECT_TRUE(succeeded(handle.get(), status));
-        ASSERT_TRUE(succeeded(handle.get(), gsort_synchronize(handle.get())));
+        if (!is_one_of(report.failed, {"cudaLaunchKernelExC", "__cudaLaunchKernel"})) continue;
+        report = run_with_fault(g, {at, false, error}, call, &status);
+        if (report.together) {
+          ++together;
+          EXPECT_TRUE(succeeded(g, status)) << "launch " << report.failed_number;
+        } else {
+          ++others;
+          EXPECT_EQ(GSORT_ERROR_INTERNAL, status) << "launch " << report.failed_number;
+          EXPECT_STRNE("", gsort_error_message(g));
+          EXPECT_TRUE(succeeded(g, call(g))) << "the next call";
+        }
+        ASSERT_TRUE(succeeded(g, gsort_synchronize(g)));
         EXPECT_TRUE(arrays.inputs_intact());
+        if (HasFailure()) return;
       }
     }
+  EXPECT_GE(together, std::size(kDoNotFit) * 4);  // of segments alone there are two, of top-k and scans one each
+  EXPECT_GE(others, std::size(kDoNotFit) * all_operations().size());
+}
+
+// In place what was launched before may have changed the array: a call that succeeds has lost nothing, whichever of its
+// launches did not fit at first, and one that fails says so.
+TEST_P(FaultTest, LaunchesInPlaceThatDoNotFit) {
+  struct Case {
+    const char *name;
+    uint64_t n, segment;  // segment: 0: none
+    uint32_t value_bytes;
+    Distribution keys;
+  };
+  constexpr Case kCases[] = {{"long segments", 200000, 60000, 0, Distribution::kUniform},
+                             {"crowded segments", 200000, 60000, 0, Distribution::kZipf},
+                             {"keys", 600000, 0, 0, Distribution::kUniform},
+                             {"pairs", 600000, 0, 4, Distribution::kUniform},
+                             {"few values with values", uint64_t{1} << 24, 0, 4, Distribution::kSmallRange}};
+  for (const Case &each : kCases) {
+    if (!real() && each.n > 1000000) continue;  // of which the stand-in would show nothing more
+    SCOPED_TRACE(each.name);
+    const Array input = generate(each.keys, GSORT_U32, each.n, 1);
+    const Bytes values = generate_values(each.n, each.value_bytes, 7);
+    const std::vector<uint64_t> bounds = {3, 3 + each.segment, 3 + 2 * each.segment, each.n};
+    Buffer keys(place(), input.bytes().size()), values_in(place(), values.size()), offsets(place(), bounds.size() * 8);
+    Bytes bytes(bounds.size() * 8);
+    std::memcpy(bytes.data(), bounds.data(), bytes.size());
+    offsets.write(bytes);
+    const auto restore = [&] {
+      keys.write(input.bytes());
+      values_in.write(values);
+    };
+    const auto call = [&](gsort *g) {
+      if (each.segment != 0)
+        return gsort_sort_segments(g, GSORT_U32, keys.data(), keys.data(), each.n,
+                                   static_cast<const uint64_t *>(offsets.data()), bounds.size() - 1, 0);
+      if (each.value_bytes == 0) return gsort_sort(g, GSORT_U32, keys.data(), keys.data(), each.n, 0);
+      return gsort_sort_pairs(g, GSORT_U32, keys.data(), keys.data(), each.value_bytes, values_in.data(),
+                              values_in.data(), each.n, 0);
+    };
+    static uint64_t plans_for_less;
+    plans_for_less = 0;
+    gsort_options o = options();
+    o.log = [](void *, const char *line) { plans_for_less += std::strstr(line, "; planning for ") != nullptr; };
+    const Handle handle(o);
+    gsort *const g = handle.get();
+    restore();
+    ASSERT_TRUE(succeeded(g, call(g)));
+    ASSERT_TRUE(succeeded(g, gsort_synchronize(g)));
+    const Bytes want_keys = keys.read(), want_values = values_in.read();
+    if (real()) {
+      const Array sorted = each.segment != 0 ? reference_sort_segments(input, bounds, 0) : reference_sort(input, 0);
+      ASSERT_TRUE(want_keys == sorted.bytes());
+    }
+    bool reached = true;
+    for (uint64_t at = 0; reached && at < kCallsMax; at++) {
+      gsort_status status = GSORT_OK;
+      restore();
+      const CallReport report = run_with_fault(g, {at, false, kDoNotFit[at % std::size(kDoNotFit)]}, call, &status);
+      reached = !report.failed.empty();
+      if (!is_one_of(report.failed, {"cudaLaunchKernelExC", "__cudaLaunchKernel"})) continue;
+      ASSERT_TRUE(succeeded(g, gsort_synchronize(g)));
+      EXPECT_EQ(report.together ? GSORT_OK : GSORT_ERROR_INTERNAL, status) << "launch " << report.failed_number;
+      if (real() && status == GSORT_OK) {
+        EXPECT_TRUE(keys.read() == want_keys) << "launch " << report.failed_number;
+        EXPECT_TRUE(values_in.read() == want_values) << "launch " << report.failed_number;
+      }
+      if (HasFailure()) return;
+    }
+    // Segments that a partition has moved have no keys in their place.
+    EXPECT_TRUE(each.segment == 0 || plans_for_less == 0);
+  }
 }
 
 // Captured calls take memory that stays with the graph, and give it back when the graph is gone.

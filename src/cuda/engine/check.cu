@@ -44,12 +44,17 @@ void cuda_check(cudaError_t result, const char *what) {
   if (result == cudaErrorMemoryAllocation)
     throw Error(GSORT_ERROR_OUT_OF_MEMORY,
                 "%s: the device has not enough free memory; free some or sort fewer elements", what);
-  if (does_not_fit(result)) throw LaunchDoesNotFit(what, cudaGetErrorString(result));
   if (is_sticky(result))
     throw Error(GSORT_ERROR_DEVICE_LOST, "%s: %s; the device cannot be used again by this process: restart it", what,
                 cudaGetErrorString(result));
   throw Error(GSORT_ERROR_INTERNAL, "%s: %s (%s); please report it", what, cudaGetErrorName(result),
               cudaGetErrorString(result));
+}
+
+void check_launch_together(cudaError_t result, const char *kernel) {
+  if (!does_not_fit(result)) return cuda_check(result, kernel);
+  (void)cudaGetLastError();
+  throw LaunchDoesNotFit(kernel, cudaGetErrorString(result));
 }
 
 void check_launch(const char *kernel) { cuda_check(cudaGetLastError(), kernel); }

@@ -30,7 +30,8 @@ struct Grid {
   bool dependent = false;
 };
 
-// Throws Error if the launch fails. `name` is for the message.
+// Throws Error if the launch fails, LaunchDoesNotFit if blocks that must be resident together are not. `name` is for
+// the message.
 template <class... Parameters, class... Values>
 void launch_kernel(const LaunchContext &context, const char *name, const Grid &grid, void (*kernel)(Parameters...),
                    const Values &...values) {
@@ -54,7 +55,8 @@ void launch_kernel(const LaunchContext &context, const char *name, const Grid &g
     attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
   }
-  cuda_check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(values)...), name);
+  const cudaError_t result = cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(values)...);
+  (grid.together == Together::kNone ? cuda_check : check_launch_together)(result, name);
 }
 
 }  // namespace gsort_internal

@@ -98,7 +98,9 @@ struct TilesKernel {
 };
 
 // A kernel whose blocks take the tiles of large segments and wait for each other: as many as are resident on so many
-// multiprocessors. Returns how many of these it takes.
+// multiprocessors, or as fit where those are not all to be had, as any number does the work. The call must not be
+// planned anew for want of them: in place the partition's keys lie nowhere but in scratch memory until the second such
+// kernel has ended. Returns how many multiprocessors it takes.
 template <class U>
 uint32_t launch_tiles(const LaunchContext &context, const Params<U> &params, Grid grid, const TilesKernel<U> &tiles,
                       uint32_t multiprocessors) {
@@ -106,13 +108,18 @@ uint32_t launch_tiles(const LaunchContext &context, const Params<U> &params, Gri
   const uint32_t each = resident_blocks(tiles.kernel, grid.threads, grid.shared_bytes);
   grid.blocks = static_cast<uint32_t>(std::min(tiles.tiles_max, uint64_t{each} * multiprocessors));
   grid.together = Together::kGrid;
-  launch_kernel(context, tiles.name, grid, tiles.kernel, params);
-  return (grid.blocks + each - 1) / each;
+  for (;; grid.blocks /= 2) {
+    try {
+      launch_kernel(context, tiles.name, grid, tiles.kernel, params);
+      return (grid.blocks + each - 1) / each;
+    } catch (const LaunchDoesNotFit &error) {
+      if (grid.blocks == 1) throw Error(error.status(), "%s", error.text());
+      context.control->log("%s; %u blocks instead of %u", error.text(), grid.blocks / 2, grid.blocks);
+    }
+  }
 }
 
-// Returns how many multiprocessors the next such kernel may take. In place the partition's keys lie nowhere but in
-// scratch memory until that one has ended, so a call cannot be planned again where only the second does not fit: it
-// takes no more than the first was seen to have.
+// Returns how many multiprocessors the next such kernel may take: as many as the first was seen to have.
 template <class U>
 uint32_t launch_partition(const LaunchContext &context, const Job &job, const Params<U> &params) {
   if constexpr (partitions(sizeof(U))) {
