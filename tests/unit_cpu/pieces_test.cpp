@@ -391,6 +391,30 @@ TEST(Pieces, LessMemoryThanWasSaid) {
   }
 }
 
+// The room has what that piece needs which needs the most, whichever it is.
+TEST(Pieces, SegmentsOfWhichShorterOnesNeedMoreWorkspace) {
+  EngineUnderTest whole(2);
+  for (const Operation operation : {Operation::kSortSegments, Operation::kTopkSegments})
+    for (uint64_t turn = 0; turn < 8; ++turn) {
+      const uint64_t n = 150000 + turn, segments = 300;
+      Call call = make_call(operation, GSORT_U32, 0, n);
+      call.request.segments = segments;
+      call.offsets = some_offsets(n, segments, turn);
+      call.request.k = 3;
+      if (operation == Operation::kTopkSegments) {
+        call.out.assign(segments * 3 * 4, 1);
+        call.indices_out.assign(segments * 3 * 4, 1);
+      }
+      Call expected = call;
+      whole.engine->execute(expected.bound(false));
+      Pieces work(kMegabyte * 5 / 4);
+      work.device.by_length = true;
+      ASSERT_EQ(GSORT_OK, work.run(call.bound(false))) << work.said;
+      EXPECT_GE(work.device.steps, 4u) << "that was one piece";
+      EXPECT_TRUE(expected.out == call.out && expected.indices_out == call.indices_out);
+    }
+}
+
 // Into other arrays a sort needs next to no scratch memory of what a sample stands for, and the calls succeed with a
 // limit that the arrays are far above.
 TEST(Pieces, SortsIntoOtherArraysWithLittleScratchMemory) {
@@ -422,6 +446,7 @@ TEST(Pieces, SamplesThatMisleadChangeNothing) {
       EngineUnderTest whole(2);
       whole.engine->execute(expected.bound(false));
       Pieces work(kMegabyte);
+      work.device.by_length = true;
       work.device.tamper = [&](uint64_t *told, uint64_t count, uint64_t items) {
         const uint64_t half = count / 4 * 2;  // two words a bound
         for (uint64_t i = 0; i < count; ++i)

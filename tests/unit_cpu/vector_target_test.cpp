@@ -435,6 +435,30 @@ TEST_P(EachTarget, TopkIsRightWhereTheBlocksMislead) {
   }
 }
 
+// The least key of every set, of blocks anywhere.
+TEST_P(EachTarget, MinimaOfEverySet) {
+  for_each_order([](auto tag, const KeyOrder &order) {
+    using U = typename decltype(tag)::type;
+    using gsort_internal::select_kernels;
+    const auto *const kernels = select_kernels(U{});
+    if (kernels == nullptr || kernels->minima == nullptr) return;
+    const uint64_t sets = kernels->minima_sets;
+    const KeyCodec<U> codec = make_codec<U>(order);
+    const std::vector<uint32_t> starts = {1, static_cast<uint32_t>(2 * sets + 3), static_cast<uint32_t>(4 * sets)};
+    std::mt19937_64 random(order.dtype);
+    for (const uint32_t blocks : {1u, 3u}) {
+      std::vector<U> keys(starts[blocks - 1] + sets), least(sets), wanted(sets);
+      for (U &key : keys) key = static_cast<U>(random());
+      for (uint64_t set = 0; set < sets; ++set) {
+        wanted[set] = static_cast<U>(~U{0});
+        for (uint32_t b = 0; b < blocks; ++b) wanted[set] = std::min(wanted[set], codec.encode(keys[starts[b] + set]));
+      }
+      kernels->minima(codec, keys.data(), starts.data(), blocks, least.data());
+      ASSERT_EQ(wanted, least) << "type " << order.dtype << ", blocks " << blocks;
+    }
+  });
+}
+
 // Of keys alone, so many that come before the bound that parts of one thread's lie far from each other, and at every
 // length of a last group; few values, of which the bound is one that many keys have.
 TEST_P(EachTarget, TopkOfManyKeysAlone) {

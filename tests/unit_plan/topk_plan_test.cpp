@@ -247,6 +247,10 @@ TEST(TopkPlan, WaysAreForcedWhereTheyCanDoTheCall) {
     const bool streams = plan_stream(c.shape, c.device).threads != 0;
     EXPECT_EQ(streams ? Algorithm::kStream : own, choose(c.shape, c.device, force).algorithm);
     force = {};
+    force.stream_threads = 256;
+    EXPECT_EQ(c.shape.k <= stream_k_max(256) ? 256 : plan_stream(c.shape, c.device).threads,
+              choose(c.shape, c.device, force).stream.threads);
+    force = {};
     force.select = true;
     EXPECT_EQ(select_fits(c.shape) ? Algorithm::kSelect : own, choose(c.shape, c.device, force).algorithm);
     force = {};
