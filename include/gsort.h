@@ -37,9 +37,9 @@
  * ### Threads
  * A handle may be used from any thread; calls on one handle take turns. Different handles are independent. Threads of
  * the library block all signals but those that a thread causes itself (such as SIGSEGV and SIGBUS), whose handlers run
- * on them. pthread_cancel() of a thread inside a call takes effect after the call. With
- * gsort_options.threads = 0 a handle has as many threads as the process's affinity and its control groups (the CPU
- * quota of a container) allow when it is made.
+ * on them. A deferred pthread_cancel() of a thread inside a call takes effect after the call; cancellation of the kind
+ * PTHREAD_CANCEL_ASYNCHRONOUS is not supported there. With gsort_options.threads = 0 a handle has as many threads as
+ * the process's affinity and its control groups (the CPU quota of a container) allow when it is made.
  *
  * ### Functions of the caller's
  * An exception that leaves one of them ends inside the library: out of a progress or log function it cancels the call
