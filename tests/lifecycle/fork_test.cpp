@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <memory>
 #include <thread>
 
@@ -139,7 +140,9 @@ int sort_a_little_with_a_new_handle() {
 // with checks show such a lock within some hundred forks.
 TEST(BusyFork, ChildIsNotHeldUpByCallsOfTheParent) {
   if (GSORT_TESTS_NO_THREADS_IN_CHILD) GTEST_SKIP() << "a child may not start threads here";
-  constexpr uint64_t kForks = 2000, kChildrenAtOnce = 16;
+  constexpr uint64_t kChildrenAtOnce = 16;
+  const char *const asked = std::getenv("GSORT_FORKS");  // for long runs
+  const uint64_t forks = asked != nullptr ? std::strtoull(asked, nullptr, 10) : 2000 * rounds();
   std::atomic<bool> stop{false};
   std::vector<std::thread> threads;
   for (int t = 0; t < 3; t++) {
@@ -155,7 +158,7 @@ TEST(BusyFork, ChildIsNotHeldUpByCallsOfTheParent) {
     });
   }
   int wrong = 0;
-  for (uint64_t i = 0; i < kForks * rounds() && wrong == 0; i += kChildrenAtOnce) {
+  for (uint64_t i = 0; i < forks && wrong == 0; i += kChildrenAtOnce) {
     pid_t children[kChildrenAtOnce];
     for (pid_t &child : children) child = start_child(sort_a_little_with_a_new_handle);
     for (const pid_t child : children) {

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
+#include <vector>
 
+#include "cpu/vector/select.h"
 #include "engine_fixture.h"
 
 namespace gsort_test {
@@ -148,6 +151,29 @@ TEST_P(CpuOrders, ArgsortAndRankAreInverse) {
       for (uint64_t i = 0; i < n; ++i) ASSERT_EQ(ranks[wanted[i]], i) << "n " << n;
     }
   });
+}
+
+// Two runs on two threads are merged by eight parts, the list of whose places is then one number longer than a line of
+// memory: AddressSanitizer sees a shorter list.
+TEST(CpuRuns, MergeByEightParts) {
+  EngineUnderTest two(2);
+  std::vector<std::string> lines;
+  two.control.set_log(
+      [](void *user, const char *line) { static_cast<std::vector<std::string> *>(user)->push_back(line); }, &lines);
+  std::vector<uint32_t> keys(70000), out(keys.size());
+  for (uint32_t i = 0; i < keys.size(); ++i) keys[i] = i % 35000 * 3 + i / 35000;
+  std::vector<uint32_t> wanted = keys;
+  std::sort(wanted.begin(), wanted.end());
+  Request r{Operation::kSort, {GSORT_U32, false, false}};
+  r.n = keys.size(), r.in = keys.data(), r.out = out.data();
+  two.control.begin_call();
+  two.engine->execute(r);
+  EXPECT_EQ(wanted, out);
+  const bool vectors = select_kernels(uint32_t{}) != nullptr;
+  const bool merged = std::any_of(lines.begin(), lines.end(), [](const std::string &line) {
+    return line.find("2 runs are merged") != std::string::npos;
+  });
+  EXPECT_EQ(vectors, merged);
 }
 
 TEST_P(CpuOrders, MergeOfSortedAndOfUnsorted) {
