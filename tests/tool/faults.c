@@ -4,6 +4,7 @@
  *   GSORT_TEST_FAULT=CALL:N:WHAT    the N-th call; N+: it and all after it; WHAT: an errno's number, "short" or "end"
  *   GSORT_TEST_LOG=FILE             the names of the calls, a line each, but not those of reading
  *   GSORT_TEST_PLACES=FILE          of each long file that is closed, a line: its bytes, and those it has on the disk
+ * Or size:N:BYTES, the N-th look at a regular file tells so many bytes.
  * Calls: open (for writing, or of a temporary file), direct (an open past the page cache), read (and pread), write (and
  * pwrite), fallocate, fsync, close, rename, linkat, fchmod, thread, memory, aligned (memory that is). */
 #define _GNU_SOURCE
@@ -92,6 +93,12 @@ int open64(const char *path, int flags, ...) {
   const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(arguments, mode_t) : 0;
   va_end(arguments);
   return open(path, flags, mode);
+}
+
+int fstat64(int fd, struct stat64 *status) {
+  const int code = REAL(fstat64)(fd, status);
+  if (code == 0 && S_ISREG(status->st_mode) && now("size")) status->st_size = what_errno;
+  return code;
 }
 
 ssize_t read(int fd, void *to, size_t bytes) {

@@ -106,6 +106,15 @@ class Faults(tool_case.ToolCase):
     self.assertIn(f"gsort: {self.raw}: ends before all its elements were read\n".encode(), sentences)
     self.assertNotIn(os.strerror(0).encode(), b"".join(sentences))
 
+  def test_files_that_grow_while_they_are_read(self):
+    parts = [self.file("a.raw", self.raw_want[1000:]), self.file("b.raw", self.raw_want[:1000])]
+    for size in (1, 2, 3, 1000):
+      for command, inputs in (("sort", [self.raw]), ("merge", parts)):
+        words = [command, "--type", "u8", "-f", "raw", *inputs]
+        environment = dict(os.environ, LD_PRELOAD=FAULTS, GSORT_TEST_FAULT=f"size:1:{size}")
+        done = self.run_tool(*words, env=environment)
+        self.assertEqual((done.returncode, done.stdout == self.raw_want, done.stderr), (0, True, b""), (command, size))
+
   def test_interrupted_and_short_calls(self):
     for words, want in self.jobs:
       for call in ("read", "write"):
