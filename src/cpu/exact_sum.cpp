@@ -16,68 +16,62 @@ namespace {
 // parts: a double holds such sums, and the processor tells of every addition that had to round. What the lanes of many
 // blocks hold is then a block itself.
 //
-// Other blocks are folded into two windows of 52 bits below the greatest magnitude: adding to a number so large that
+// Other blocks are folded into windows of 52 bits from the greatest magnitude down: adding to a number so large that
 // every addition rounds to the same multiple splits each element without error (Rump, Ogita, Oishi, Accurate
-// floating-point summation, 2008). What few elements have below both windows is added to limbs, one by one. Where many
-// have, that block and the next ones go to sums by exponent.
+// floating-point summation, 2008). The least magnitude tells how many windows it takes until what is below them can be
+// added plainly. Blocks that it takes too many for go to sums by exponent, those of few elements to limbs, one by one.
 
 double power_of_two(int32_t exponent) { return double_of_bits(static_cast<uint64_t>(exponent + 1023) << 52); }
 
 // The kernels where there are no vectors.
-constexpr uint32_t kPlainLanes = kFoldGroup;
-
-uint64_t plain_greatest(const void *array, uint32_t items) {
+Magnitudes plain_magnitudes(const void *array, uint32_t items) {
   const double *const x = static_cast<const double *>(array);
-  uint64_t greatest = 0;
+  Magnitudes m = {0, ~uint64_t{0}};
   for (uint32_t i = 0; i < items; ++i) {
     const uint64_t magnitude = bits_of_double(x[i]) & ~kDoubleSign;
-    greatest = magnitude > greatest ? magnitude : greatest;
+    m.greatest = magnitude > m.greatest ? magnitude : m.greatest;
+    m.least = magnitude - 1 < m.least - 1 ? magnitude : m.least;
   }
-  return greatest;
+  return m;
 }
 
-Folded plain_fold_rest(const void *array, uint32_t items, double window_1, double window_2, double *rest) {
+void plain_fold(const void *array, uint32_t items, const double *windows, uint32_t count, Folded *folded) {
+  constexpr uint32_t kLanes = kFoldItems >> kFoldLaneBits;
   const double *const x = static_cast<const double *>(array);
-  double sums_1[kPlainLanes], sums_2[kPlainLanes];
-  uint32_t groups_left = 0;
-  for (uint32_t j = 0; j < kPlainLanes; ++j) sums_1[j] = window_1, sums_2[j] = window_2;
-  for (uint32_t i = 0; i < items; i += kPlainLanes) {
-    bool exact = true;
-    for (uint32_t j = 0; j < kPlainLanes; ++j) {
-      const double next_1 = sums_1[j] + x[i + j], rest_1 = x[i + j] - (next_1 - sums_1[j]);
-      sums_1[j] = next_1;
-      const double next_2 = sums_2[j] + rest_1;
-      rest[i + j] = rest_1 - (next_2 - sums_2[j]);
-      exact &= rest[i + j] == 0;
-      sums_2[j] = next_2;
+  double sums[kLanes][kWindowsMax + 1] = {};
+  for (auto &lane : sums)
+    for (uint32_t w = 0; w < count; ++w) lane[w] = windows[w];
+  for (uint32_t i = 0; i < items; ++i) {
+    double *const lane = sums[i % kLanes], rest = x[i];
+    for (uint32_t w = 0; w < count; ++w) {
+      const double next = lane[w] + rest;
+      rest -= next - lane[w];
+      lane[w] = next;
     }
-    groups_left += exact ? 0 : 1;
+    lane[count] += rest;
   }
-  uint64_t units[2] = {0, 0};
-  for (uint32_t j = 0; j < kPlainLanes; ++j) {
-    units[0] += bits_of_double(sums_1[j]) - bits_of_double(window_1);
-    units[1] += bits_of_double(sums_2[j]) - bits_of_double(window_2);
+  *folded = {};
+  for (const auto &lane : sums) {
+    for (uint32_t w = 0; w < count; ++w)
+      folded->units[w] += static_cast<int64_t>(bits_of_double(lane[w]) - bits_of_double(windows[w]));
+    folded->below += lane[count];
   }
-  return {{static_cast<int64_t>(units[0]), static_cast<int64_t>(units[1])}, groups_left};
 }
 
-Folded plain_fold(const void *x, uint32_t items, double window_1, double window_2) {
-  double unused[kFoldItems];
-  return plain_fold_rest(x, items, window_1, window_2, unused);
-}
+constexpr FoldKernels kPlainFold = {plain_magnitudes, plain_fold, nullptr, nullptr};
 
-constexpr FoldKernels kPlainFold = {plain_greatest, plain_fold, plain_fold_rest, nullptr, nullptr};
-
-// How elements are widened, exactly, and what the kernels call their type.
+// How elements are widened, exactly, what the kernels call their type, and the exponent of the least magnitude.
 struct HalfFloats {
   using Bits = uint16_t;
   static constexpr FoldType kType = FoldType::kHalf;
+  static constexpr int32_t kFractionBits = 10, kLeastExponent = -24;
   static double widen(uint16_t bits) { return Half::to_double(bits); }
   static double magnitude(uint64_t bits) { return widen(static_cast<uint16_t>(bits)); }
 };
 struct BFloat16Floats {
   using Bits = uint16_t;
   static constexpr FoldType kType = FoldType::kBFloat16;
+  static constexpr int32_t kFractionBits = 7, kLeastExponent = -133;
   static double widen(uint16_t bits) {
     const uint32_t wide = static_cast<uint32_t>(bits) << 16;
     float value;
@@ -89,6 +83,7 @@ struct BFloat16Floats {
 struct SingleFloats {
   using Bits = float;
   static constexpr FoldType kType = FoldType::kFloat;
+  static constexpr int32_t kFractionBits = 23, kLeastExponent = -149;
   static double widen(float x) { return static_cast<double>(x); }
   static double magnitude(uint64_t bits) {
     const uint32_t narrow = static_cast<uint32_t>(bits);
@@ -100,6 +95,7 @@ struct SingleFloats {
 struct DoubleFloats {
   using Bits = double;
   static constexpr FoldType kType = FoldType::kDouble;
+  static constexpr int32_t kFractionBits = 52, kLeastExponent = -1074;
   static double widen(double x) { return x; }
   static double magnitude(uint64_t bits) { return double_of_bits(bits); }
 };
@@ -144,9 +140,6 @@ class RangeSum {
 
  private:
   static constexpr int32_t kExponentMin = -900, kExponentMax = 1000;  // windows stay among normal numbers
-  // For so many elements one group may have something below the windows: one in eight.
-  static constexpr uint32_t kGroupsShareMax = 8 * kFoldGroup;
-  static constexpr uint32_t kPassesMax = 4, kPassesBesideBins = 2;  // pairs of windows
   // For fewer, clearing and reading sums by exponent take longer than adding elements to limbs.
   static constexpr uint64_t kBinItemsMin = 1 << 12;
 
@@ -199,7 +192,7 @@ class RangeSum {
     rounded_ = !watch_.was_exact();
     if (!rounded_) return;
     total = 0;
-    if (fold(*doubles_, sums, items)) return;
+    if (fold<DoubleFloats>(*doubles_, sums, items)) return;
     scratch_.is_plain = false;
     for (uint32_t i = 0; i < items; ++i) scratch_.limbs.add(sums[i]);
   }
@@ -212,75 +205,54 @@ class RangeSum {
   bool fold_block(const typename F::Bits *x, uint32_t count) {
     bool done = false;
     if (kernels_ != nullptr && count % kFoldGrain == 0) {
-      done = fold(*kernels_, x, count);
+      done = fold<F>(*kernels_, x, count);
     } else {
       widen(x, count);
       for (; count % kFoldGrain != 0; ++count) scratch_.block[count] = 0;
-      done = fold(*doubles_, scratch_.block, count);
+      done = fold<F>(*doubles_, scratch_.block, count);
     }
     done ? folded_.worked() : folded_.failed();
     return done;
   }
 
-  // The two windows of elements of exponents up to `exponent`. The elements of a lane add up to less than
-  // 2^(exponent + 1 + kFoldLaneBits), half of the first window's leading bit; what they leave, at most half a unit
-  // each, to less than half of the second's.
-  struct Windows {
-    explicit Windows(int32_t greatest)
-        : exponent(greatest), exponent_1(exponent + kFoldLaneBits + 2), exponent_2(exponent_1 - 52 + kFoldLaneBits) {}
-    double first() const { return 1.5 * power_of_two(exponent_1); }
-    double second() const { return 1.5 * power_of_two(exponent_2); }
-    int32_t exponent, exponent_1, exponent_2;
-  };
+  // Floats of 4 bytes go to bins about as quickly as through four windows, others as through six.
+  static constexpr uint32_t kWindowsBesideBins = sizeof(typename F::Bits) == 4 ? 3 : 5;
+  // Where windows begin. The elements of a lane add up to less than 2^(exponent + 1 + kFoldLaneBits), half of the first
+  // window's leading bit; what they leave, at most half a unit each, to half of the second's at most.
+  static constexpr int32_t kFirstAbove = kFoldLaneBits + 2, kWindowBits = 52 - kFoldLaneBits;
 
-  // Adds whole grains, or nothing: numbers past the windows, or too many below them.
-  template <class T>
+  // Adds whole grains, or nothing: numbers past the windows, or bits too far apart. `Facts` are those that all elements
+  // keep to, whatever they are widened to.
+  template <class Facts, class T>
   bool fold(const FoldKernels &kernels, const T *x, uint32_t items) {
-    using Facts = std::conditional_t<std::is_same<T, double>::value, DoubleFloats, F>;
-    const double greatest = Facts::magnitude(kernels.greatest(x, items));
-    const int32_t exponent = static_cast<int32_t>(bits_of_double(greatest) >> 52 & 0x7ff) - 1023;
+    using Read = std::conditional_t<std::is_same<T, double>::value, DoubleFloats, F>;
     rounded_ = true;
-    if (exponent > kExponentMax) return false;
-    const Windows windows(exponent < kExponentMin ? kExponentMin : exponent);
-    // What is needed of the last block is as a rule needed of this one.
-    if (!keep_rest_) {
-      const Folded folded = kernels.fold(x, items, windows.first(), windows.second());
-      if (folded.groups_left == 0) {
-        add_units_of(folded, windows);
-        return true;
-      }
+    const Magnitudes magnitudes = kernels.magnitudes(x, items);
+    if (magnitudes.greatest == 0) return true;
+    const int32_t greatest = exponent_of(Read::magnitude(magnitudes.greatest)),
+                  least = exponent_of(Read::magnitude(magnitudes.least)) - Facts::kFractionBits,
+                  last_bit = least < Facts::kLeastExponent ? Facts::kLeastExponent : least;
+    if (greatest > kExponentMax) return false;
+    // What is below the last window, all of it together, is no more than 2^53 times the last bit.
+    const int32_t last_window = last_bit + 106 - kFoldItemBits;
+    const int32_t first_window = (greatest < kExponentMin ? kExponentMin : greatest) + kFirstAbove;
+    const uint32_t windows_max = takes_bins_ ? kWindowsBesideBins : kWindowsMax;
+    double windows[kWindowsMax];
+    uint32_t count = 0;
+    for (int32_t exponent = first_window;; exponent -= kWindowBits) {
+      if (count == windows_max) return false;
+      windows[count++] = 1.5 * power_of_two(exponent);
+      if (exponent <= last_window) break;
     }
-    return add_passes(kernels.fold_rest(x, items, windows.first(), windows.second(), scratch_.rest), windows, items);
-  }
-
-  // Goes on with what is below the windows: through further ones, and then one by one. False if those are too many.
-  bool add_passes(Folded folded, Windows windows, uint32_t items) {
-    double *const rest = scratch_.rest;
-    Folded parts[kPassesMax];
-    int32_t exponents[kPassesMax];
-    uint32_t passes = 0;
-    for (const uint32_t most = takes_bins_ ? kPassesBesideBins : kPassesMax;;) {
-      parts[passes] = folded;
-      exponents[passes++] = windows.exponent;
-      // The rest of each element is at most half a unit of the second window.
-      const int32_t below = windows.exponent_2 - 53;
-      if (folded.groups_left == 0 || passes == most || below < kExponentMin) break;
-      windows = Windows(below);
-      folded = doubles_->fold_rest(rest, items, windows.first(), windows.second(), rest);
-    }
-    keep_rest_ = passes > 1 || folded.groups_left > 0;
-    if (takes_bins_ && folded.groups_left > items / kGroupsShareMax) return false;
-    for (uint32_t i = 0; i < passes; ++i) add_units_of(parts[i], Windows(exponents[i]));
-    for (uint32_t i = 0; folded.groups_left > 0 && i < items; ++i)
-      if (rest[i] != 0) scratch_.limbs.add(rest[i]);
+    Folded folded;
+    kernels.fold(x, items, windows, count, &folded);
+    scratch_.is_plain = false;
+    for (uint32_t i = 0; i < count; ++i)
+      scratch_.limbs.add_part(folded.units[i], position_of(first_window - 52 - static_cast<int32_t>(i) * kWindowBits));
+    scratch_.limbs.add(folded.below);
     return true;
   }
-
-  void add_units_of(const Folded &folded, const Windows &windows) {
-    scratch_.is_plain = false;
-    scratch_.limbs.add_part(folded.units[0], position_of(windows.exponent_1 - 52));
-    scratch_.limbs.add_part(folded.units[1], position_of(windows.exponent_2 - 52));
-  }
+  static int32_t exponent_of(double x) { return static_cast<int32_t>(bits_of_double(x) >> 52 & 0x7ff) - 1023; }
   static uint32_t position_of(int32_t exponent) {
     return static_cast<uint32_t>(exponent + static_cast<int32_t>(kSumOneBit));
   }
@@ -291,7 +263,7 @@ class RangeSum {
 
   SumScratch &scratch_;
   Trial plainly_, folded_;
-  bool takes_bins_ = false, keep_rest_ = false;
+  bool takes_bins_ = false;
   RoundingWatch watch_;
   bool rounded_ = true;  // whether the watch may have seen that something was rounded
   uint32_t lanes_ = 0;   // in the scratch

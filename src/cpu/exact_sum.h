@@ -37,7 +37,7 @@ struct SumScratch {
   WideLimbs limbs;
   ExponentSums by_exponent;
   // Within add_floats():
-  double block[kFoldItems], rest[kFoldItems];
+  double block[kFoldItems];
   double high[kLanes + kFoldGrain], low[kLanes + kFoldGrain];  // plain sums of some lanes
 
   void clear() {

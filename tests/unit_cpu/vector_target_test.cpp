@@ -537,6 +537,34 @@ TEST_P(EachTarget, SumsAreExact) {
   }
 }
 
+// One element is far above all others, which are equal or have all bits: halves of windows' units, all of one sign.
+template <class F>
+void check_sums_below_one(Engine &engine, gsort_dtype t, int top, uint64_t n) {
+  for (int below = 0; below <= 400; ++below) {
+    const F one = static_cast<F>(std::ldexp(1.0, top)), all_bits = 2 - std::numeric_limits<F>::epsilon();
+    for (const F factor : {F{1}, F{-1}, all_bits}) {
+      std::vector<F> x(n, static_cast<F>(std::ldexp(factor, top - below)));
+      x[n / 3] = one;
+      Superaccumulator wanted;
+      wanted.clear();
+      for (const F value : x) wanted.add(static_cast<double>(value));
+      double sum = 0;
+      Request r{Operation::kSum, {t, false, false}};
+      r.n = n, r.in = x.data(), r.out = &sum;
+      engine.execute(r);
+      ASSERT_EQ(bits_of_double(sum), bits_of_double(wanted.sum()))
+          << "t " << t << " n " << n << " top " << top << " below " << below << " factor " << factor;
+    }
+  }
+}
+TEST_P(EachTarget, SumsOfElementsFarBelowOne) {
+  for (const uint64_t n : {uint64_t{1000}, uint64_t{1024}, uint64_t{6000}}) {
+    for (const int top : {1020, 995, 3, -600, -890, -980})
+      check_sums_below_one<double>(*three_.engine, GSORT_F64, top, n);
+    for (const int top : {127, 100, 0, -60}) check_sums_below_one<float>(*three_.engine, GSORT_F32, top, n);
+  }
+}
+
 TEST_P(EachTarget, SumsOfIntegersWrap) {
   for (const gsort_dtype t : {GSORT_U8, GSORT_I16, GSORT_U32, GSORT_I32, GSORT_U64, GSORT_I64}) {
     with_width(dtype_bytes(t), [&](auto tag) {

@@ -38,10 +38,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 using DoubleTag = hn::ScalableTag<double>;
 using DoubleVec = hn::Vec<DoubleTag>;
 constexpr size_t kWide = HWY_MAX_BYTES / sizeof(double);
-constexpr size_t kAccumulators = kFoldGroup;  // side by side, because an addition waits for the one before
+constexpr size_t kAccumulators = 4;  // side by side, because an addition waits for the one before
+constexpr size_t kChains = 2;        // of windows, which fill the registers
 static_assert(kFoldGrain % (2 * kAccumulators * kWide) == 0, "grains are whole steps");
 static_assert(kLaneSumsMax >= kAccumulators * kWide, "room for all lanes");
-static_assert((kFoldItems / (kAccumulators * kWide)) >> kFoldLaneBits <= 1, "a lane takes no more than it may");
+static_assert((kFoldItems / (kChains * kWide)) >> kFoldLaneBits <= 1, "a lane takes no more than it may");
+static_assert(kFoldItems >> kFoldItemBits == 1, "bits of a number of elements");
 
 // Exact, for every type.
 HWY_INLINE DoubleVec load_widened(const double *from) { return hn::LoadU(DoubleTag(), from); }
@@ -56,39 +58,62 @@ HWY_INLINE DoubleVec load_small(const Small *from) {
 HWY_INLINE DoubleVec load_widened(const hwy::float16_t *from) { return load_small(from); }
 HWY_INLINE DoubleVec load_widened(const hwy::bfloat16_t *from) { return load_small(from); }
 
-// As integers of the elements' size, which order magnitudes and put NaNs behind them.
+template <class T, class D>
+HWY_INLINE Magnitudes magnitudes_of_lanes(D d, hn::Vec<D> greatest, hn::Vec<D> least_1) {
+  constexpr size_t kLaneCount = HWY_MAX_BYTES / sizeof(T);
+  HWY_ALIGN T lane[2 * kLaneCount];
+  hn::Store(greatest, d, lane);
+  hn::Store(least_1, d, lane + kLaneCount);
+  T most = 0, least = hwy::LimitsMax<T>();
+  for (size_t i = 0; i < kLaneCount; ++i) {
+    most = lane[i] > most ? lane[i] : most;
+    least = lane[kLaneCount + i] < least ? lane[kLaneCount + i] : least;
+  }
+  return {most, least};
+}
+
+// As integers of the elements' size, which order magnitudes and put NaNs behind them. One less, zeros are the greatest.
 template <class T>
-HWY_NOINLINE uint64_t greatest(const void *array, uint32_t items) {
+HWY_NOINLINE Magnitudes magnitudes(const void *array, uint32_t items) {
   const hn::ScalableTag<T> d;
   const T *const x = static_cast<const T *>(array);
   constexpr size_t kLaneCount = HWY_MAX_BYTES / sizeof(T);
-  const auto magnitude = hn::Set(d, hwy::LimitsMax<T>());
-  auto g0 = hn::Zero(d), g1 = g0;
-  size_t i = 0;
-  for (; i + 2 * kLaneCount <= items; i += 2 * kLaneCount) {
-    g0 = hn::Max(g0, hn::And(hn::LoadU(d, x + i), magnitude));
-    g1 = hn::Max(g1, hn::And(hn::LoadU(d, x + i + kLaneCount), magnitude));
+  const auto sign_off = hn::Set(d, static_cast<T>(hwy::LimitsMax<T>() >> 1)), one = hn::Set(d, T{1});
+  auto g0 = hn::Zero(d), g1 = g0, l0 = hn::Set(d, hwy::LimitsMax<T>()), l1 = l0;
+  for (size_t i = 0; i < items; i += 2 * kLaneCount) {
+    const auto a = hn::And(hn::LoadU(d, x + i), sign_off), b = hn::And(hn::LoadU(d, x + i + kLaneCount), sign_off);
+    g0 = hn::Max(g0, a);
+    g1 = hn::Max(g1, b);
+    l0 = hn::Min(l0, hn::Sub(a, one));
+    l1 = hn::Min(l1, hn::Sub(b, one));
   }
-  HWY_ALIGN T lane[kLaneCount];
-  hn::Store(hn::Max(g0, g1), d, lane);
-  T result = 0;
-  for (const T value : lane) result = value > result ? value : result;
-  for (; i < items; ++i) {
-    const T value = static_cast<T>(x[i] & hwy::LimitsMax<T>());
-    result = value > result ? value : result;
-  }
-  return static_cast<uint64_t>(result);
+  Magnitudes m = magnitudes_of_lanes<T>(d, hn::Max(g0, g1), hn::Min(l0, l1));
+  m.least = static_cast<T>(m.least + 1);
+  if (m.least == 0) m.least = ~uint64_t{0};
+  return m;
 }
 
-// Adds one vector to both windows; returns what is below.
-HWY_INLINE DoubleVec add(DoubleVec x, DoubleVec &sum_1, DoubleVec &sum_2) {
-  const auto next_1 = hn::Add(sum_1, x);
-  const auto rest_1 = hn::Sub(x, hn::Sub(next_1, sum_1));
-  sum_1 = next_1;
-  const auto next_2 = hn::Add(sum_2, rest_1);
-  const auto rest_2 = hn::Sub(rest_1, hn::Sub(next_2, sum_2));
-  sum_2 = next_2;
-  return rest_2;
+// Of doubles by their upper halves, which are zeros of no element as a rule.
+HWY_NOINLINE Magnitudes magnitudes_of_doubles(const void *array, uint32_t items) {
+  const hn::ScalableTag<uint64_t> d;
+  const hn::ScalableTag<uint32_t> d_halves;
+  const uint64_t *const x = static_cast<const uint64_t *>(array);
+  const auto sign_off = hn::Set(d_halves, 0x7fffffffu);
+  auto g0 = hn::Zero(d_halves), g1 = g0, l0 = hn::Set(d_halves, ~0u), l1 = l0;
+  const auto halves = [&](size_t i) {
+    const auto lower = hn::BitCast(d_halves, hn::ShiftRight<32>(hn::LoadU(d, x + i)));
+    return hn::And(hn::OddEven(hn::BitCast(d_halves, hn::LoadU(d, x + i + kWide)), lower), sign_off);
+  };
+  for (size_t i = 0; i < items; i += 4 * kWide) {
+    const auto a = halves(i), b = halves(i + 2 * kWide);
+    g0 = hn::Max(g0, a);
+    g1 = hn::Max(g1, b);
+    l0 = hn::Min(l0, a);
+    l1 = hn::Min(l1, b);
+  }
+  const Magnitudes m = magnitudes_of_lanes<uint32_t>(d_halves, hn::Max(g0, g1), hn::Min(l0, l1));
+  if (m.least == 0) return magnitudes<uint64_t>(array, items);
+  return {m.greatest << 32, m.least << 32};
 }
 
 // Sums keep their window's exponent, so their bits differ from it by the number of units added.
@@ -102,42 +127,75 @@ HWY_INLINE uint64_t units_of(DoubleVec sum, double window) {
   return units;
 }
 
-// A group are the elements that come to one lane in a step.
-template <class F, bool kKeepRest>
-HWY_NOINLINE Folded fold_block(const F *x, uint32_t items, double window_1, double window_2, double *rest) {
-  const DoubleTag d;
-  auto a1 = hn::Set(d, window_1), b1 = a1, c1 = a1, e1 = a1;
-  auto a2 = hn::Set(d, window_2), b2 = a2, c2 = a2, e2 = a2;
-  const hn::RebindToSigned<DoubleTag> d_count;
-  auto groups = hn::Zero(d_count);  // minus the groups that a lane has something of below
-  for (size_t i = 0; i < items; i += kAccumulators * kWide) {
-    const auto a = add(load_widened(x + i), a1, a2), b = add(load_widened(x + i + kWide), b1, b2);
-    const auto c = add(load_widened(x + i + 2 * kWide), c1, c2), e = add(load_widened(x + i + 3 * kWide), e1, e2);
-    // A rest of -0 is none.
-    const auto below = hn::Ne(hn::Or(hn::Or(a, b), hn::Or(c, e)), hn::Zero(d));
-    groups = hn::Add(groups, hn::VecFromMask(d_count, hn::RebindMask(d_count, below)));
-    if constexpr (kKeepRest) {
-      hn::StoreU(a, d, rest + i);
-      hn::StoreU(b, d, rest + i + kWide);
-      hn::StoreU(c, d, rest + i + 2 * kWide);
-      hn::StoreU(e, d, rest + i + 3 * kWide);
-    }
-  }
-  const uint64_t units_1 =
-      units_of(a1, window_1) + units_of(b1, window_1) + units_of(c1, window_1) + units_of(e1, window_1);
-  const uint64_t units_2 =
-      units_of(a2, window_2) + units_of(b2, window_2) + units_of(c2, window_2) + units_of(e2, window_2);
-  const uint32_t groups_left = static_cast<uint32_t>(-hn::GetLane(hn::SumOfLanes(d_count, groups)));
-  return {{static_cast<int64_t>(units_1), static_cast<int64_t>(units_2)}, groups_left};
-}
+// A window's sums and those of what is below. Multipliers are free where adders are busy.
+template <uint32_t Windows>
+struct Chain {
+  DoubleVec sum;
+  Chain<Windows - 1> below;
 
-template <class F>
-Folded fold(const void *x, uint32_t items, double window_1, double window_2) {
-  return fold_block<F, false>(static_cast<const F *>(x), items, window_1, window_2, nullptr);
+  HWY_INLINE void begin(const double *windows) {
+    sum = hn::Set(DoubleTag(), windows[0]);
+    below.begin(windows + 1);
+  }
+  HWY_INLINE void add(DoubleVec x) {
+#if HWY_TARGET == HWY_SSE4
+    const auto next = hn::Add(sum, x);
+    const auto rest = hn::Sub(x, hn::Sub(next, sum));
+#else
+    const auto one = hn::Set(DoubleTag(), 1.0);
+    const auto next = Windows % 2 == 1 ? hn::Add(sum, x) : hn::MulAdd(x, one, sum);
+    const auto rest = hn::NegMulAdd(hn::Sub(next, sum), one, x);
+#endif
+    sum = next;
+    below.add(rest);
+  }
+  HWY_INLINE void end(const double *windows, int64_t *units, DoubleVec &rest) const {
+    *units = static_cast<int64_t>(static_cast<uint64_t>(*units) + units_of(sum, windows[0]));
+    below.end(windows + 1, units + 1, rest);
+  }
+};
+template <>
+struct Chain<0> {
+  DoubleVec sum;
+
+  HWY_INLINE void begin(const double *) { sum = hn::Zero(DoubleTag()); }
+  HWY_INLINE void add(DoubleVec x) { sum = hn::Add(sum, x); }
+  HWY_INLINE void end(const double *, int64_t *, DoubleVec &rest) const { rest = hn::Add(rest, sum); }
+};
+
+template <class F, uint32_t Windows>
+HWY_NOINLINE void fold_block(const F *x, uint32_t items, const double *windows, Folded *folded) {
+  Chain<Windows> a, b;
+  a.begin(windows);
+  b.begin(windows);
+  for (size_t i = 0; i < items; i += kChains * kWide) {
+    a.add(load_widened(x + i));
+    b.add(load_widened(x + i + kWide));
+  }
+  for (int64_t &units : folded->units) units = 0;
+  auto rest = hn::Zero(DoubleTag());
+  a.end(windows, folded->units, rest);
+  b.end(windows, folded->units, rest);
+  folded->below = hn::GetLane(hn::SumOfLanes(DoubleTag(), rest));
 }
 template <class F>
-Folded fold_rest(const void *x, uint32_t items, double window_1, double window_2, double *rest) {
-  return fold_block<F, true>(static_cast<const F *>(x), items, window_1, window_2, rest);
+void fold(const void *array, uint32_t items, const double *windows, uint32_t count, Folded *folded) {
+  const F *const x = static_cast<const F *>(array);
+  static_assert(kWindowsMax == 6, "a case for each number of windows");
+  switch (count) {
+    case 1:
+      return fold_block<F, 1>(x, items, windows, folded);
+    case 2:
+      return fold_block<F, 2>(x, items, windows, folded);
+    case 3:
+      return fold_block<F, 3>(x, items, windows, folded);
+    case 4:
+      return fold_block<F, 4>(x, items, windows, folded);
+    case 5:
+      return fold_block<F, 5>(x, items, windows, folded);
+    default:
+      return fold_block<F, 6>(x, items, windows, folded);
+  }
 }
 
 // Adds two vectors of elements to the two sums, of doubles one vector in two parts: 26 leading bits and 27.
@@ -269,14 +327,16 @@ HWY_NOINLINE uint64_t integer_sum(const void *array, uint64_t items) {
   return sum;
 }
 
-template <class F, class Bits>
-constexpr FoldKernels kKernels = {greatest<Bits>, fold<F>, fold_rest<F>, lane_sums<F>, two_sums<F>};
+template <class F>
+constexpr FoldKernels kKernels = {sizeof(F) == 2   ? magnitudes<uint16_t>
+                                  : sizeof(F) == 4 ? magnitudes<uint32_t>
+                                                   : magnitudes_of_doubles,
+                                  fold<F>, lane_sums<F>, two_sums<F>};
 
 }  // namespace
 
 extern const FoldTable kFold;
-const FoldTable kFold = {{kKernels<hwy::float16_t, int16_t>, kKernels<hwy::bfloat16_t, int16_t>,
-                          kKernels<float, int32_t>, kKernels<double, int64_t>},
+const FoldTable kFold = {{kKernels<hwy::float16_t>, kKernels<hwy::bfloat16_t>, kKernels<float>, kKernels<double>},
                          plain_sum,
                          add_to_bins,
                          {integer_sum<uint32_t>, integer_sum<int32_t>, integer_sum<uint64_t>}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Vector kernels for sums: of integers, and exact ones of blocks of floats, plain or folded without error into two
+// Vector kernels for sums: of integers, and exact ones of blocks of floats, plain or folded without error into
 // windows of bits.
 #ifndef GSORT_CPU_VECTOR_FOLD_H_
 #define GSORT_CPU_VECTOR_FOLD_H_
@@ -8,28 +8,32 @@
 
 namespace gsort_internal {
 
-// Elements of a block, of which every accumulator takes no more than 2^kFoldLaneBits: the narrowest vectors have 8.
+// Elements of a block, of which every accumulator takes no more than 2^kFoldLaneBits: the narrowest vectors have 4.
 constexpr uint32_t kFoldItems = 1024;
+constexpr int32_t kFoldItemBits = 10;
 constexpr uint32_t kFoldGrain = 64;  // blocks may be shorter, by whole grains: the widest vectors have as many
-constexpr int32_t kFoldLaneBits = 7;
-constexpr uint32_t kFoldGroup = 4;
+constexpr int32_t kFoldLaneBits = 8;
+constexpr uint32_t kWindowsMax = 6;
 constexpr uint32_t kLaneSumsMax = 32;  // of each part, that a block leaves
 
-// What the windows of a block hold, in units of their last bits.
+// Bits of the greatest magnitude and of the least one but zero. Of doubles the lower halves may be missing, if there
+// are other bits; those of NaNs count as they are. Without any but zeros the least is the greater one.
+struct Magnitudes {
+  uint64_t greatest, least;
+};
+
+// What the windows of a block hold, in units of their last bits, and the sum of what is below them.
 struct Folded {
-  int64_t units[2];
-  uint32_t groups_left;  // of kFoldGroup elements, that have bits below the second window
+  int64_t units[kWindowsMax];
+  double below;
 };
 
 // Of an element type, the array of which is passed by its address.
 struct FoldKernels {
-  // The bits of the greatest magnitude; those of NaNs count as they are.
-  uint64_t (*greatest)(const void *x, uint32_t items);
-  // Adds all elements to each lane's copy of window_1, and what that rounds away to window_2: numbers so large that
-  // sums round to multiples of the same unit. Elements are finite.
-  Folded (*fold)(const void *x, uint32_t items, double window_1, double window_2);
-  // The same, and leaves what is below the second window in `rest`, which may be `x`.
-  Folded (*fold_rest)(const void *x, uint32_t items, double window_1, double window_2, double *rest);
+  Magnitudes (*magnitudes)(const void *x, uint32_t items);
+  // Adds all elements to each lane's copy of the first window, what that rounds away to the second, and so on: numbers
+  // so large that sums round to multiples of the same unit. What the last one rounds away is added plainly.
+  void (*fold)(const void *x, uint32_t items, const double *windows, uint32_t count, Folded *folded);
   // Plain sums: in two parts, of doubles their leading and their trailing bits, which no addition rounds where elements
   // are near each other. A RoundingWatch tells whether one did.
   // Lane by lane, of whole grains; returns how many lanes there are.
