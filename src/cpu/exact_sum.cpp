@@ -19,7 +19,7 @@ namespace {
 // Other blocks are folded into windows of 52 bits from the greatest magnitude down: adding to a number so large that
 // every addition rounds to the same multiple splits each element without error (Rump, Ogita, Oishi, Accurate
 // floating-point summation, 2008). The least magnitude tells how many windows it takes until what is below them can be
-// added plainly. Blocks that it takes too many for go to sums by exponent, those of few elements to limbs, one by one.
+// added plainly. Blocks that it takes too many for go to sums by exponent.
 
 double power_of_two(int32_t exponent) { return double_of_bits(static_cast<uint64_t>(exponent + 1023) << 52); }
 
@@ -135,25 +135,27 @@ class RangeSum {
       i += items;
     }
     if (lanes_ > 0) move_lanes();
-    if (scratch_.by_exponent.is_full()) scratch_.move_bins();
+    if (scratch_.by_exponent.is_full()) scratch_.by_exponent.move_to(scratch_.limbs);
   }
 
  private:
   static constexpr int32_t kExponentMin = -900, kExponentMax = 1000;  // windows stay among normal numbers
-  // For fewer, clearing and reading sums by exponent take longer than adding elements to limbs.
-  static constexpr uint64_t kBinItemsMin = 1 << 12;
+  // For fewer, clearing and reading a sum for each exponent take longer than adding elements to fewer sums.
+  static constexpr uint64_t kBinItemsMin = ExponentSums::kFewItems;
 
   // Adds up to kFoldItems elements.
   void add_block(const typename F::Bits *x, uint32_t count) {
     if (plainly_.is_due() && add_plainly(x, count)) return;
     if (folded_.is_due() && fold_block(x, count)) return;
     scratch_.is_plain = false;
-    if (!takes_bins_) return add_one_by_one(x, count);
-    if constexpr (sizeof(typename F::Bits) >= 4) {
+    if (!takes_bins_) return add_few(x, count);
+    if constexpr (std::is_same<F, SingleFloats>::value) {
       scratch_.by_exponent.add(x, count);
+    } else if constexpr (std::is_same<F, DoubleFloats>::value) {
+      scratch_.by_exponent.add(x, count, scratch_.limbs);
     } else {
       widen(x, count);
-      scratch_.by_exponent.add(scratch_.block, count);
+      scratch_.by_exponent.add(scratch_.block, count, scratch_.limbs);
     }
   }
 
@@ -257,8 +259,12 @@ class RangeSum {
     return static_cast<uint32_t>(exponent + static_cast<int32_t>(kSumOneBit));
   }
 
-  void add_one_by_one(const typename F::Bits *x, uint32_t count) {
-    for (uint32_t i = 0; i < count; ++i) scratch_.limbs.add(F::widen(x[i]));
+  void add_few(const typename F::Bits *x, uint32_t count) {
+    if constexpr (std::is_same<F, DoubleFloats>::value) {
+      scratch_.by_exponent.add_few(x, count, scratch_.limbs);
+    } else {
+      for (uint32_t i = 0; i < count; ++i) scratch_.limbs.add(F::widen(x[i]));
+    }
   }
 
   SumScratch &scratch_;

@@ -50,11 +50,10 @@ struct SumScratch {
   // Everything into `sum`.
   void gather() {
     for (const double part : {plain.high, plain.low}) limbs.add(part);
-    move_bins();
+    by_exponent.move_to(limbs);
     limbs.move_to(sum);
     plain = {};
   }
-  void move_bins() { sum.note(by_exponent.move_to(limbs), 0); }
 };
 
 // Adds elements begin to end - 1 of an array of the float type `t` to `scratch`. The count of its `sum` is not kept,

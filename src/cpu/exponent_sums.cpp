@@ -4,32 +4,18 @@
 #include <cstring>
 #include <initializer_list>
 
-#include "cpu/vector/fold.h"
-
 namespace gsort_internal {
 
 namespace {
 
 __extension__ typedef unsigned __int128 UInt128;
 
-constexpr uint64_t kBinOne = uint64_t{1} << 40, kBinSumMask = kBinOne - 1;
+constexpr uint64_t kFloatOne = uint64_t{1} << 40, kFractionsMask = kFloatOne - 1;
+constexpr uint64_t kDoubleUnit = uint64_t{1} << 52;
+constexpr uint32_t kDoubleExponents = 1 << 11, kFloatExponents = 1 << 8;
 
-void plain_add_to_bins(const double *x, uint32_t items, uint64_t *bins) {
-  for (uint32_t i = 0; i < items; ++i) {
-    const uint64_t bits = bits_of_double(x[i]);
-    uint64_t *const bin = bins + (bits >> 52) * 2;
-    bin[0] += bits & 0xffffffffu;
-    bin[1] += (bits >> 32 & 0xfffff) + kBinOne;
-  }
-}
-
-// What a bin of infinities and NaNs tells.
-uint32_t special_flags(bool negative, bool has_fraction) {
-  return has_fraction ? kSumNan : (negative ? kSumNegInf : kSumPosInf);
-}
-
-// Adds up bins of one sign that go to the same limb, 32 of them: there they would wait for each other. No two have the
-// same position but those of the exponents 0 and 1, so that the lower halves of what is shifted fit 64 bits together.
+// Adds up bins of one sign that go to the same limb, up to 32 of them: there they would wait for each other. No two
+// have the same position, so that the lower halves of what is shifted fit 64 bits together.
 class LimbSum {
  public:
   LimbSum(WideLimbs &limbs, bool negative) : limbs_(limbs), negative_(negative) {}
@@ -37,32 +23,49 @@ class LimbSum {
   LimbSum(const LimbSum &) = delete;
   LimbSum &operator=(const LimbSum &) = delete;
 
-  // (high * 2^32 + low) * 2^(position - 1074), both below 2^54
-  void add(uint64_t low, uint64_t high, uint32_t position) {
+  // value * 2^(position - 1074)
+  void add(uint64_t value, uint32_t position) {
     if ((position & ~31u) != position_) {
       move();
       position_ = position & ~31u;
     }
     const uint32_t shift = position & 31;
-    parts_[0] += (low & 0xffffffffu) << shift;
-    parts_[1] += (low >> 32) << shift;
-    parts_[2] += (high & 0xffffffffu) << shift;
-    parts_[3] += (high >> 32) << shift;
+    low_ += (value & 0xffffffffu) << shift;
+    high_ += (value >> 32) << shift;
   }
 
  private:
   void move() {
-    const Int128 sum = (static_cast<Int128>(parts_[3]) << 64) + (static_cast<Int128>(parts_[2]) << 32) +
-                       (static_cast<Int128>(parts_[1]) << 32) + parts_[0];
-    limbs_.add_part(negative_ ? -sum : sum, position_);
-    for (uint64_t &part : parts_) part = 0;
+    const Int128 sum = (static_cast<Int128>(high_) << 32) + low_;
+    if (sum != 0) limbs_.add_part(negative_ ? -sum : sum, position_);
+    low_ = high_ = 0;
   }
 
   WideLimbs &limbs_;
   bool negative_;
-  uint64_t parts_[4] = {0, 0, 0, 0};
+  uint64_t low_ = 0, high_ = 0;
   uint32_t position_ = 0;  // of a limb
 };
+
+// Adds what is no normal number to the limbs, but for zeros.
+void add_odd_ones(const double *x, uint32_t count, WideLimbs &limbs) {
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint64_t magnitude = bits_of_double(x[i]) & ~kDoubleSign;
+    const uint32_t is_odd = magnitude - kDoubleUnit >= kDoubleInf - kDoubleUnit ? 1 : 0;
+    if ((is_odd & (magnitude != 0 ? 1u : 0u)) != 0) limbs.add(x[i]);
+  }
+}
+
+// Adds what a bin has above 64 bits.
+__attribute__((noinline, cold)) void add_carry(uint64_t bin, WideLimbs &limbs) {
+  const Int128 carry = Int128{1} << 64;
+  limbs.add_part(bin >= kDoubleExponents ? -carry : carry, static_cast<uint32_t>(bin % kDoubleExponents - 1));
+}
+
+// What a bin of infinities and NaNs tells, as one of them.
+double special_of(bool negative, bool has_fraction) {
+  return double_of_bits(has_fraction ? kDoubleQuietNan : kDoubleInf | (negative ? kDoubleSign : 0));
+}
 
 }  // namespace
 
@@ -109,23 +112,51 @@ void WideLimbs::move_to(Superaccumulator &sum) {
   }
 }
 
-void ExponentSums::add(const double *x, uint32_t count) {
-  if (items_ == 0) std::memset(sums_, 0, sizeof sums_);
-  items_ += count;
-  of_doubles_ = true;
-  const AddToBins kernel = add_to_bins_kernel();
-  (kernel != nullptr ? kernel : plain_add_to_bins)(x, count, sums_);
+void ExponentSums::begin(Kind kind, uint32_t words) {
+  if (kind_ == kind) return;
+  kind_ = kind;
+  std::memset(sums_, 0, words * sizeof sums_[0]);
+}
+
+void ExponentSums::add(const double *x, uint32_t count, WideLimbs &limbs) {
+  constexpr uint64_t kTurn = 4, kStep = 64;
+  begin(Kind::kDoubles, kDoubleBins);
+  uint64_t *const bins = sums_;
+  const auto add_one = [bins, &limbs](double element) {
+    const uint64_t bits = bits_of_double(element), bin = bits >> 52,
+                   mantissa = (bits & (kDoubleUnit - 1)) | kDoubleUnit;
+    if (__builtin_expect(__builtin_add_overflow(bins[bin], mantissa, &bins[bin]), 0)) add_carry(bin, limbs);
+  };
+  for (uint64_t step = 0; step < count; step += kStep) {
+    const uint64_t end = count - step < kStep ? count : step + kStep;
+    uint64_t i = step;
+    for (; i + kTurn <= end; i += kTurn) {
+      add_one(x[i]);
+      add_one(x[i + 1]);
+      add_one(x[i + 2]);
+      add_one(x[i + 3]);
+    }
+    for (; i < end; ++i) add_one(x[i]);
+    // The bins of no exponent, or of no number, hold nothing from step to step.
+    constexpr uint32_t kOddBins[] = {0, kDoubleExponents - 1, kDoubleExponents, kDoubleBins - 1};
+    uint64_t odd = 0;
+    for (const uint32_t bin : kOddBins) odd |= bins[bin];
+    if (odd == 0) continue;
+    for (const uint32_t bin : kOddBins) bins[bin] = 0;
+    add_odd_ones(x + step, static_cast<uint32_t>(end - step), limbs);
+  }
 }
 
 void ExponentSums::add(const float *x, uint32_t count) {
-  if (items_ == 0) std::memset(sums_, 0, kFloatCopies * kFloatBins * sizeof(uint64_t));
+  if (kind_ != Kind::kFloats) items_ = 0;
+  begin(Kind::kFloats, kFloatCopies * kFloatBins);
   items_ += count;
-  of_doubles_ = false;
-  const auto add_one = [this](const float *from, uint32_t copy) {
+  uint64_t *const bins = sums_;
+  const auto add_one = [bins](const float *from, uint64_t copy) {
     uint32_t bits;
     std::memcpy(&bits, from, sizeof bits);
-    uint64_t *const bins = sums_ + copy * kFloatBins;
-    bins[bits >> 23] += (bits & 0x7fffff) + kBinOne;
+    const uint64_t bin = bits >> 23;
+    (bins + copy * kFloatBins)[bin] += (bits & 0x7fffff) + kFloatOne;
   };
   uint64_t i = 0;
   for (; i + kFloatCopies <= count; i += kFloatCopies) {
@@ -137,57 +168,85 @@ void ExponentSums::add(const float *x, uint32_t count) {
   for (; i < count; ++i) add_one(x + i, 0);
 }
 
-uint32_t ExponentSums::move_to(WideLimbs &limbs) {
-  if (items_ == 0) return 0;
-  items_ = 0;
-  return of_doubles_ ? move_doubles(limbs) : move_floats(limbs);
-}
-
-uint32_t ExponentSums::move_doubles(WideLimbs &limbs) const {
-  constexpr uint32_t exponents = kDoubleBins / 2;
-  uint32_t flags = 0;
-  for (const bool negative : {false, true}) {
-    const uint64_t *const bins = sums_ + (negative ? 2 * exponents : 0);
-    LimbSum sum(limbs, negative);
-    for (uint32_t exponent = 0; exponent < exponents; ++exponent) {
-      const uint64_t low = bins[2 * exponent], high = bins[2 * exponent + 1] & kBinSumMask;
-      const uint64_t count = bins[2 * exponent + 1] >> 40;
-      if (count == 0) continue;
-      if (exponent == exponents - 1) {
-        flags |= special_flags(negative, (low | high) != 0);
-      } else if (exponent == 0) {
-        sum.add(low, high, 0);
-      } else {
-        sum.add(low, high + (count << 20), exponent - 1);
-      }
+// A bin's first word takes what a shifted mantissa has in the lower 32 bits of its limb, the second the 52 bits above.
+void ExponentSums::add_few(const double *x, uint32_t count, WideLimbs &limbs) {
+  begin(Kind::kFewDoubles, 2 * kFewBins);
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint64_t bits = bits_of_double(x[i]), mantissa = (bits & (kDoubleUnit - 1)) | kDoubleUnit;
+    const uint32_t exponent = static_cast<uint32_t>(bits >> 52);
+    if ((exponent + 1) % kDoubleExponents < 2) {
+      limbs.add(x[i]);
+      continue;
     }
+    const uint32_t position = exponent - 1, shift = position & 31;
+    uint64_t *const bin = sums_ + (position >> 5) * 2;
+    bin[0] += (mantissa << shift) & 0xffffffffu;
+    bin[1] += mantissa >> (32 - shift);
   }
-  return flags;
 }
 
-uint32_t ExponentSums::move_floats(WideLimbs &limbs) const {
-  constexpr uint32_t exponents = kFloatBins / 2, least = kSumOneBit - 149;  // the position of the least float
-  uint32_t flags = 0;
+void ExponentSums::move_to(WideLimbs &limbs) {
+  switch (kind_) {
+    case Kind::kNone:
+      break;
+    case Kind::kDoubles:
+      move_doubles(limbs);
+      break;
+    case Kind::kFloats:
+      move_floats(limbs);
+      break;
+    case Kind::kFewDoubles:
+      move_few(limbs);
+      break;
+  }
+  kind_ = Kind::kNone;
+}
+
+void ExponentSums::move_doubles(WideLimbs &limbs) const {
+  constexpr uint32_t kLimbBits = 32;
+  for (const bool negative : {false, true})
+    for (uint32_t position = 0; position < kDoubleExponents; position += kLimbBits) {
+      // The exponent of a bit's position is one more. The last one of all is of no number, and holds nothing.
+      const uint64_t *const bins = sums_ + (negative ? kDoubleExponents : 0) + position + 1;
+      uint64_t low = 0, high = 0;
+      for (uint32_t j = kLimbBits; j-- > 0;) {
+        const uint64_t sum = position + j + 1 < kDoubleExponents ? bins[j] : 0;
+        low = 2 * low + (sum & 0xffffffffu);
+        high = 2 * high + (sum >> 32);
+      }
+      const Int128 sum = (static_cast<Int128>(high) << 32) + low;
+      if (sum != 0) limbs.add_part(negative ? -sum : sum, position);
+    }
+}
+
+void ExponentSums::move_floats(WideLimbs &limbs) const {
+  constexpr uint32_t least = kSumOneBit - 149;  // the position of the least float
   for (const bool negative : {false, true}) {
-    const uint64_t *const bins = sums_ + (negative ? exponents : 0);
     LimbSum sum(limbs, negative);
-    for (uint32_t exponent = 0; exponent < exponents; ++exponent) {
+    const uint64_t *const bins = sums_ + (negative ? kFloatExponents : 0);
+    for (uint32_t exponent = 0; exponent < kFloatExponents; ++exponent) {
       uint64_t fractions = 0, count = 0;
       for (uint32_t copy = 0; copy < kFloatCopies; ++copy) {
-        fractions += bins[copy * kFloatBins + exponent] & kBinSumMask;
+        fractions += bins[copy * kFloatBins + exponent] & kFractionsMask;
         count += bins[copy * kFloatBins + exponent] >> 40;
       }
       if (count == 0) continue;
-      if (exponent == exponents - 1) {
-        flags |= special_flags(negative, fractions != 0);
+      if (exponent == kFloatExponents - 1) {
+        limbs.add(special_of(negative, fractions != 0));
       } else if (exponent == 0) {
-        sum.add(fractions, 0, least);
+        limbs.add_part(negative ? -static_cast<Int128>(fractions) : static_cast<Int128>(fractions), least);
       } else {
-        sum.add(fractions + (count << 23), 0, least + exponent - 1);
+        sum.add(fractions + (count << 23), least + exponent - 1);
       }
     }
   }
-  return flags;
+}
+
+void ExponentSums::move_few(WideLimbs &limbs) const {
+  for (uint32_t bin = 0; bin < kFewBins; ++bin) {
+    const Int128 sum = (static_cast<Int128>(sums_[2 * bin + 1]) << 32) + sums_[2 * bin];
+    if (sum != 0) limbs.add_part(bin >= kFewBins / 2 ? -sum : sum, bin % (kFewBins / 2) * 32);
+  }
 }
 
 }  // namespace gsort_internal

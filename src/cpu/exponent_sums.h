@@ -29,29 +29,38 @@ class WideLimbs {
   uint32_t flags_;
 };
 
-// Sums of mantissas, one for each sign and exponent: what elements of any exponents, infinities and NaNs are added to
-// at the same speed (Neal, Fast exact summation using small and large superaccumulators, 2015). Of doubles or of floats
-// of 4 bytes between two resets. Not cleared before the first element comes.
+// Sums of mantissas, one for each sign and exponent: what elements of any exponents are added to at the same speed
+// (Neal, Fast exact summation using small and large superaccumulators, 2015). Of one type between two resets. Not
+// cleared before the first element comes. What has no such mantissa goes to the limbs: subnormal numbers, infinities
+// and NaNs, and what a sum has above 64 bits.
 class ExponentSums {
  public:
-  void reset() { items_ = 0; }
-  void add(const double *x, uint32_t count);
+  static constexpr uint32_t kFewItems = 1 << 12;
+
+  void reset() { kind_ = Kind::kNone; }
+  void add(const double *x, uint32_t count, WideLimbs &limbs);
   void add(const float *x, uint32_t count);
-  bool is_full() const { return items_ >= kItemsMax / 4; }  // 2^18 and a block more may come until it is moved
-  uint32_t move_to(WideLimbs &limbs);                       // and reset; returns flags of infinities and NaNs
+  // The same to fewer sums, each of 32 exponents, which are sooner cleared and read; up to kFewItems between two
+  // resets.
+  void add_few(const double *x, uint32_t count, WideLimbs &limbs);
+  bool is_full() const { return kind_ == Kind::kFloats && items_ >= kFloatItemsMax / 4; }  // 2^18 more may come
+  void move_to(WideLimbs &limbs);                                                          // and reset
 
  private:
-  static constexpr uint32_t kDoubleBins = 1 << 12, kFloatBins = 1 << 9;
-  static constexpr uint32_t kFloatCopies = 4;     // by turns, so that elements of one exponent wait less for each other
-  static constexpr uint32_t kItemsMax = 1 << 19;  // a copy's 2^17 fractions of 23 bits fill 40 bits
-  uint32_t move_doubles(WideLimbs &limbs) const;
-  uint32_t move_floats(WideLimbs &limbs) const;
+  enum class Kind : uint32_t { kNone, kDoubles, kFloats, kFewDoubles };
+  static constexpr uint32_t kDoubleBins = 1 << 12, kFloatBins = 1 << 9, kFewBins = 1 << 7;
+  static constexpr uint32_t kFloatCopies = 4;  // by turns, so that elements of one exponent wait less for each other
+  static constexpr uint32_t kFloatItemsMax = 1 << 19;  // a copy's 2^17 fractions of 23 bits fill 40 bits
+  static_assert(kFloatCopies * kFloatBins <= kDoubleBins && 2 * kFewBins <= kDoubleBins, "room for all kinds");
+  void begin(Kind kind, uint32_t words);
+  void move_doubles(WideLimbs &limbs) const;
+  void move_floats(WideLimbs &limbs) const;
+  void move_few(WideLimbs &limbs) const;
 
-  // A bin's fields are 40 bits of sums below 24 bits of counts; of doubles the words' upper halves, and their lower
-  // halves in front of those.
-  alignas(16) uint64_t sums_[2 * kDoubleBins];
+  // Of doubles of mantissas; of floats of fractions, in 40 bits below 24 bits of counts.
+  alignas(64) uint64_t sums_[kDoubleBins];
   uint32_t items_;
-  bool of_doubles_;
+  Kind kind_;
 };
 
 }  // namespace gsort_internal

@@ -142,29 +142,51 @@ TEST(CpuSum, SpecialsAnywhere) {
   EXPECT_TRUE(std::isnan(run_to_double(engine, GSORT_MEAN, GSORT_F32, nullptr, 0)));
 }
 
-// As many elements as bins hold before they are read, all of one exponent and the greatest fraction.
+// More elements of one exponent than a word holds, of the greatest fraction.
 template <class F>
 void check_full_bins(F element) {
-  const auto sums = std::make_unique<ExponentSums>();
   const auto limbs = std::make_unique<WideLimbs>();
-  constexpr uint32_t blocks = 384, items = 1024;  // 2^17 and 2^18, and some
+  const auto sums = std::make_unique<ExponentSums>();
+  constexpr uint32_t blocks = 385, items = 1024;
   const std::vector<F> block(items, element);
-  sums->reset(), limbs->reset();
-  for (uint32_t b = 0; b < blocks + 1; ++b) sums->add(block.data(), items);
-  EXPECT_TRUE(sums->is_full());
-  EXPECT_EQ(sums->move_to(*limbs), 0u);
+  limbs->reset(), sums->reset();
+  for (uint32_t b = 0; b < blocks; ++b) {
+    if constexpr (sizeof(F) == 4) {
+      sums->add(block.data(), items);
+    } else {
+      sums->add(block.data(), items, *limbs);
+    }
+  }
+  EXPECT_EQ(sums->is_full(), sizeof(F) == 4);
+  sums->move_to(*limbs);
   Superaccumulator sum;
   sum.clear();
   limbs->move_to(sum);
-  std::vector<double> wanted((blocks + 1) * items, static_cast<double>(element));
+  std::vector<double> wanted(blocks * items, static_cast<double>(element));
   EXPECT_EQ(bits_of_double(sum.sum()), bits_of_double(exact_sum(wanted)));
 }
 TEST(CpuSum, BinsThatAreFull) {
   for (const double sign : {1.0, -1.0}) {
     check_full_bins(sign * 0x1.fffffffffffffp0);
+    check_full_bins(sign * 0x1.fffffffffffffp-1022);
     check_full_bins(sign * 0x0.fffffffffffffp-1022);
     check_full_bins(static_cast<float>(sign * 0x1.fffffep5));
     check_full_bins(static_cast<float>(sign * 0x0.fffffep-126));
+  }
+}
+
+TEST(CpuSum, FewBinsThatAreFull) {
+  const auto limbs = std::make_unique<WideLimbs>();
+  const auto sums = std::make_unique<ExponentSums>();
+  for (int exponent = -1073; exponent <= 1011; ++exponent) {
+    const std::vector<double> x(ExponentSums::kFewItems, std::ldexp(exponent % 2 ? -0x1.fffffffffffffp0 : 1, exponent));
+    limbs->reset(), sums->reset();
+    sums->add_few(x.data(), ExponentSums::kFewItems, *limbs);
+    sums->move_to(*limbs);
+    Superaccumulator sum;
+    sum.clear();
+    limbs->move_to(sum);
+    ASSERT_EQ(sum.sum(), std::ldexp(x[0], 12)) << exponent;
   }
 }
 

@@ -14,7 +14,6 @@ namespace gsort_internal {
 struct FoldTable {
   FoldKernels of_type[4];
   PlainSum plain_sum;
-  AddToBins add_to_bins;
   IntegerSum integer_sums[3];  // in the order of IntegerType
 };
 }  // namespace gsort_internal
@@ -282,23 +281,6 @@ HWY_NOINLINE double plain_sum(const double *x, uint32_t items) {
   return sum_of_lanes(hn::Add(hn::Add(a, b), hn::Add(c, e)));
 }
 
-HWY_INLINE void add_to_bin(const double *x, uint64_t *bins) {
-  const hn::Full128<uint64_t> d;
-  const hn::Full64<uint32_t> d_halves;
-  HWY_ALIGN static constexpr uint64_t kMasks[2] = {0xffffffffu, 0xfffffu}, kOne[2] = {0, uint64_t{1} << 40};
-  uint16_t top = 0;
-  __builtin_memcpy(&top, reinterpret_cast<const unsigned char *>(x) + 6, sizeof top);
-  uint64_t *const bin = bins + (top >> 4) * 2;
-  const auto halves = hn::PromoteTo(d, hn::BitCast(d_halves, hn::LoadU(hn::Full64<double>(), x)));
-  hn::Store(hn::Add(hn::Load(d, bin), hn::Add(hn::And(halves, hn::Load(d, kMasks)), hn::Load(d, kOne))), d, bin);
-}
-HWY_NOINLINE void add_to_bins(const double *x, uint32_t items, uint64_t *bins) {
-  size_t i = 0;
-  for (; i + 4 <= items; i += 4)
-    for (size_t j = 0; j < 4; ++j) add_to_bin(x + i + j, bins);
-  for (; i < items; ++i) add_to_bin(x + i, bins);
-}
-
 template <class T>
 using SumTag = hn::ScalableTag<std::conditional_t<std::is_signed<T>::value, int64_t, uint64_t>>;
 template <class T>
@@ -338,7 +320,6 @@ constexpr FoldKernels kKernels = {sizeof(F) == 2   ? magnitudes<uint16_t>
 extern const FoldTable kFold;
 const FoldTable kFold = {{kKernels<hwy::float16_t>, kKernels<hwy::bfloat16_t>, kKernels<float>, kKernels<double>},
                          plain_sum,
-                         add_to_bins,
                          {integer_sum<uint32_t>, integer_sum<int32_t>, integer_sum<uint64_t>}};
 #endif  // GSORT_VECTOR_TARGET
 }  // namespace HWY_NAMESPACE
@@ -359,10 +340,6 @@ PlainSum plain_sum_kernel() {
   const FoldTable *const picked = picked_table();
   return picked == nullptr ? nullptr : picked->plain_sum;
 }
-AddToBins add_to_bins_kernel() {
-  const FoldTable *const picked = picked_table();
-  return picked == nullptr ? nullptr : picked->add_to_bins;
-}
 IntegerSum integer_sum_kernel(IntegerType type) {
   const FoldTable *const picked = picked_table();
   return picked == nullptr ? nullptr : picked->integer_sums[static_cast<uint32_t>(type)];
@@ -375,7 +352,6 @@ IntegerSum integer_sum_kernel(IntegerType type) {
 namespace gsort_internal {
 const FoldKernels *fold_kernels(FoldType) { return nullptr; }
 PlainSum plain_sum_kernel() { return nullptr; }
-AddToBins add_to_bins_kernel() { return nullptr; }
 IntegerSum integer_sum_kernel(IntegerType) { return nullptr; }
 }  // namespace gsort_internal
 

@@ -52,11 +52,6 @@ const FoldKernels *fold_kernels(FoldType type);
 using PlainSum = double (*)(const double *x, uint32_t items);
 PlainSum plain_sum_kernel();
 
-// Adds doubles to the bins of their upper 12 bits, two words each: the lower halves of the elements' bits to one, the
-// 20 that are left to the other, with 2^40 for each element. NULL if there are no vectors.
-using AddToBins = void (*)(const double *x, uint32_t items, uint64_t *bins);
-AddToBins add_to_bins_kernel();
-
 // The sum of integers of 4 or 8 bytes, modulo 2^64. NULL if there are no vectors.
 using IntegerSum = uint64_t (*)(const void *x, uint64_t items);
 enum class IntegerType : uint32_t { kU32, kI32, k64 };
