@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -92,6 +93,7 @@ PeerFunction function_of(const CpuPeer &peer, PeerWork work) {
 struct PeerOptions {
   uint32_t min_log2 = 4, max_log2 = 22, step_log2 = 2;
   uint32_t threads = 1;
+  std::vector<uint32_t> table_threads;  // a table of gsort's own times instead
   double time_ms = 150;
   bool data = false, all_data = false;
   std::string work = "sort", types = "u32,f32,u64,f64", peers;
@@ -320,6 +322,9 @@ bool parse(int argc, char **argv, PeerOptions &o) {
       o.step_log2 = std::max(number(value), 1u);
     } else if (name == "--threads") {
       o.threads = number(value);
+    } else if (name == "--thread-table") {
+      for (const char *at = value; at != nullptr; at = std::strchr(at, ','), at += at != nullptr ? 1 : 0)
+        o.table_threads.push_back(std::max(number(at), 1u));
     } else if (name == "--time-ms") {
       o.time_ms = std::strtod(value, nullptr);
     } else if (name == "--work") {
@@ -343,7 +348,9 @@ PeerCase case_of(const NamedWork &work, gsort_dtype t, uint32_t log2, Distributi
   return {work, t, work.work == PeerWork::kSegments ? n / work.part * work.part : n, distribution};
 }
 
-bool run_all(const PeerOptions &o, gsort *g, const std::vector<CpuPeer> &peers) {
+// Calls f(case) for all that the options ask for; returns whether it always returned true.
+template <class F>
+bool for_each_case(const PeerOptions &o, F &&f) {
   bool right = true;
   for (const NamedWork &work : kPeerWorks) {
     if (!has_word(o.work, work.name)) continue;
@@ -353,26 +360,85 @@ bool run_all(const PeerOptions &o, gsort *g, const std::vector<CpuPeer> &peers) 
       for (uint32_t log2 = min_log2; log2 <= o.max_log2; log2 += o.step_log2)
         for (const Distribution distribution : kCpuDistributions)
           if ((o.data || o.all_data || distribution == Distribution::kUniform) && uint64_t{1} << log2 > work.part)
-            right = run_case(case_of(work, t, log2, distribution), g, peers, o) && right;
+            right = f(case_of(work, t, log2, distribution)) && right;
     }
   }
   return right;
 }
 
-int run(const PeerOptions &o) {
+gsort *create_engine(uint32_t threads, gsort_info &info) {
   gsort_options options{};
   options.struct_size = sizeof options;
   options.backend = GSORT_BACKEND_CPU;
   options.device = -1;
-  options.threads = o.threads;
+  options.threads = threads;
   gsort *g = nullptr;
   if (gsort_create(&options, &g) != GSORT_OK) {
     std::fprintf(stderr, "gsort_bench_cpu_peers: %s\n", gsort_error_message(nullptr));
-    return 1;
+    return nullptr;
   }
-  gsort_info info{};
   info.struct_size = sizeof info;
   gsort_info_get(g, &info);
+  return g;
+}
+
+// Microseconds that a call takes, the median of several, one after the other or after pauses in which threads fall
+// asleep; below zero if one fails.
+double median_us(const PeerCase &c, gsort *g, Buffers &buffers, const Buffers &fresh, bool pauses, double time_ms) {
+  std::vector<double> times;
+  double spent_ms = 0;
+  for (uint64_t call = 0; call < 3 || (call < 200 && spent_ms < time_ms); ++call) {
+    const uint64_t a = call % c.arrays();
+    if (a == 0) buffers = fresh;
+    if (pauses) {
+      const timespec pause{0, 1500000};
+      nanosleep(&pause, nullptr);
+      spent_ms += 1.5;
+    }
+    const double begin = seconds_now(false);
+    if (!run_gsort(c, g, buffers, buffers.array(c, a, 0))) return -1;
+    times.push_back((seconds_now(false) - begin) * 1e6);
+    spent_ms += times.back() * 1e-3;
+  }
+  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
+  return times[times.size() / 2];
+}
+
+// What each number of threads takes, so that the constants that say how many a call wakes can be read from it.
+int run_thread_table(const PeerOptions &o) {
+  std::vector<gsort *> engines;
+  gsort_info info{};
+  for (const uint32_t threads : o.table_threads) engines.push_back(create_engine(threads, info));
+  if (std::count(engines.begin(), engines.end(), nullptr) > 0) return 1;
+  std::printf("%s, microseconds a call, commit %s\n\n| work | n |", info.device_name, o.commit.c_str());
+  for (const char *const when : {"", " after a pause"})
+    for (const uint32_t threads : o.table_threads) std::printf(" %u threads%s |", threads, when);
+  std::printf("\n|---|---|");
+  for (size_t i = 0; i < 2 * engines.size(); ++i) std::printf("---|");
+  std::printf("\n");
+  const bool right = for_each_case(o, [&](const PeerCase &c) {
+    Buffers buffers(c, make_keys(c));
+    const Buffers fresh = buffers;
+    bool done = true;
+    std::printf("| %s %s | %llu |", c.work.name, type_name(c.t), static_cast<unsigned long long>(c.n));
+    for (const bool pauses : {false, true})
+      for (gsort *const g : engines) {
+        const double us = median_us(c, g, buffers, fresh, pauses, o.time_ms);
+        done = done && us >= 0;
+        std::printf(" %.1f |", us);
+      }
+    std::printf("\n");
+    std::fflush(stdout);
+    return done;
+  });
+  for (gsort *const g : engines) gsort_destroy(g);
+  return right ? 0 : 1;
+}
+
+int run(const PeerOptions &o) {
+  gsort_info info{};
+  gsort *const g = create_engine(o.threads, info);
+  if (g == nullptr) return 1;
   const std::vector<CpuPeer> peers = cpu_peers(o.peers);
   std::printf("%s, %u threads, ns an element, commit %s\n\n| work | n | data | gsort |", info.device_name, o.threads,
               o.commit.c_str());
@@ -381,7 +447,7 @@ int run(const PeerOptions &o) {
   std::printf(" best peer over gsort | |\n|---|---|---|---|");
   for (size_t i = 0; i < peers.size() + 2; ++i) std::printf("---|");
   std::printf("\n");
-  const bool right = run_all(o, g, peers);
+  const bool right = for_each_case(o, [&](const PeerCase &c) { return run_case(c, g, peers, o); });
   gsort_destroy(g);
   return right ? 0 : 1;
 }
@@ -393,6 +459,7 @@ const char *const kUsage =
     "  --types LIST     of u32,f32,u64,f64 (default all)\n"
     "  --peers LIST     default: all that this program was built with\n"
     "  --threads N      default 1\n"
+    "  --thread-table LIST   instead: what calls take on so many threads each, such as 1,2,4,8,16\n"
     "  --min-log2 N, --max-log2 N, --step-log2 N   sizes (default 4, 22, 2)\n"
     "  --data           the largest size of each distribution instead\n"
     "  --all-data       every size of each distribution\n"
@@ -409,5 +476,5 @@ int main(int argc, char **argv) {
     std::fputs(gsort_bench::kUsage, stderr);
     return 2;
   }
-  return gsort_bench::run(options);
+  return options.table_threads.empty() ? gsort_bench::run(options) : gsort_bench::run_thread_table(options);
 }
