@@ -47,11 +47,10 @@ struct SumScratch {
     limbs.reset();
     by_exponent.reset();
   }
-  // Everything into `sum`.
+  // Everything into the limbs.
   void gather() {
     for (const double part : {plain.high, plain.low}) limbs.add(part);
     by_exponent.move_to(limbs);
-    limbs.move_to(sum);
     plain = {};
   }
 };

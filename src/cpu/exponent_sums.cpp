@@ -73,7 +73,15 @@ void WideLimbs::begin() {
   if (used_) return;
   std::memset(limb_, 0, sizeof limb_);
   flags_ = 0;
+  first_ = kSumLimbs, last_ = 0;
   used_ = true;
+}
+
+Int128 &WideLimbs::limb_at(uint32_t position) {
+  const uint32_t limb = position >> 5;
+  first_ = limb < first_ ? limb : first_;
+  last_ = limb > last_ ? limb : last_;
+  return limb_[limb];
 }
 
 void WideLimbs::add(double x) {
@@ -89,13 +97,12 @@ void WideLimbs::add(double x) {
   const int64_t sign = static_cast<int64_t>(bits) >> 63, value = (static_cast<int64_t>(mantissa) ^ sign) - sign;
   const uint32_t position = exponent - (exponent != 0 ? 1 : 0), shift = position & 31;
   const uint64_t above = static_cast<uint64_t>((value >> 32) >> (32 - shift));
-  limb_[position >> 5] +=
-      static_cast<Int128>(static_cast<UInt128>(above) << 64 | static_cast<uint64_t>(value) << shift);
+  limb_at(position) += static_cast<Int128>(static_cast<UInt128>(above) << 64 | static_cast<uint64_t>(value) << shift);
 }
 
 void WideLimbs::add_part(Int128 value, uint32_t position) {
   begin();
-  limb_[position >> 5] += static_cast<Int128>(static_cast<UInt128>(value) << (position & 31));
+  limb_at(position) += static_cast<Int128>(static_cast<UInt128>(value) << (position & 31));
 }
 
 void WideLimbs::move_to(Superaccumulator &sum) {
@@ -110,6 +117,46 @@ void WideLimbs::move_to(Superaccumulator &sum) {
     carry = whole >> 32;
     limbs[i] = i + 1 < kSumLimbs ? static_cast<int64_t>(whole & 0xffffffffu) : static_cast<int64_t>(whole);
   }
+}
+
+bool WideLimbs::finish(uint64_t n, bool mean, double &result) const {
+  if (!used_ || flags_ != 0) return false;
+  uint32_t digit[kSumLimbs];
+  Int128 carry = 0;
+  uint32_t end = first_;
+  for (; end < kSumLimbs && (end <= last_ || (carry != 0 && carry != -1)); ++end) {
+    const Int128 whole = limb_[end] + carry;
+    digit[end] = static_cast<uint32_t>(whole);
+    carry = whole >> 32;
+  }
+  if (carry != 0 && carry != -1) return false;
+  if (carry == -1) {
+    uint64_t one = 1;
+    for (uint32_t i = first_; i < end; ++i) {
+      one += ~digit[i];
+      digit[i] = static_cast<uint32_t>(one);
+      one >>= 32;
+    }
+  }
+  uint32_t top = end;
+  while (top > first_ && digit[top - 1] == 0) --top;
+  if (top == first_ || top-- < 3) return false;
+  const auto digit_at = [&](uint32_t i) { return i >= first_ ? uint64_t{digit[i]} : 0; };
+  const uint32_t zeros = static_cast<uint32_t>(__builtin_clz(digit[top]));
+  const uint64_t next = digit_at(top - 2) << zeros,
+                 leading = (digit_at(top) << 32 | digit_at(top - 1)) << zeros | next >> 32;
+  bool sticky = (next & 0xffffffffu) != 0;
+  for (uint32_t i = first_; i + 2 < top && !sticky; ++i) sticky = digit[i] != 0;
+  // The leading bits without the last 11 are the double's; below them is nothing, less than half of its unit, or more.
+  const uint64_t mantissa = leading >> 11, rest = leading & 0x7ff, half = 0x400;
+  const uint32_t shift = top * 32 + 31 - zeros - 52;
+  if (shift >= 2045) return false;
+  const bool up = rest > half || (rest == half && (sticky || (mantissa & 1) != 0)), exact = rest == 0 && !sticky;
+  if (mean && !exact) return false;
+  const uint64_t magnitude = (static_cast<uint64_t>(shift) << 52) + mantissa + (up ? 1 : 0);
+  result = double_of_bits(magnitude | (carry != 0 ? kDoubleSign : 0));
+  if (mean) result /= static_cast<double>(n);
+  return true;
 }
 
 void ExponentSums::begin(Kind kind, uint32_t words) {

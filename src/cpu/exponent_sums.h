@@ -21,10 +21,16 @@ class WideLimbs {
   // Adds value * 2^(position - 1074), as a part; of magnitude up to 2^104, to which sums of bins add up.
   void add_part(Int128 value, uint32_t position);
   void move_to(Superaccumulator &sum);  // and reset
+  // The sum of n elements or their mean, rounded once, by a way that is shorter than that of a Superaccumulator, or
+  // false: of zeros, infinities and NaNs, at either end of what a double holds, and of means of sums that none holds.
+  bool finish(uint64_t n, bool mean, double &result) const;
 
  private:
   void begin();
+  Int128 &limb_at(uint32_t position);
+
   Int128 limb_[kSumLimbs];
+  uint32_t first_, last_;  // of the limbs that were added to
   bool used_;
   uint32_t flags_;
 };

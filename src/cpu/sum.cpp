@@ -112,6 +112,8 @@ double finish_floats(Context &context, const Request &r, bool mean) {
   context.throw_if_stopped();
   if (finish_plain(scratch, workers, r.n, mean, result)) return result;
   for (uint64_t worker = 0; worker < workers; ++worker) scratch[worker].gather();
+  if (workers == 1 && scratch[0].limbs.finish(r.n, mean, result)) return result;
+  for (uint64_t worker = 0; worker < workers; ++worker) scratch[worker].limbs.move_to(scratch[worker].sum);
   Superaccumulator &total = scratch[0].sum;
   for (uint64_t worker = 1; worker < workers; ++worker) total.add(scratch[worker].sum);
   const bool no_special = (total.flags() & ~kSumNotMinus0) == 0;

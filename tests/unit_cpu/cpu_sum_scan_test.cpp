@@ -190,6 +190,34 @@ TEST(CpuSum, FewBinsThatAreFull) {
   }
 }
 
+// The short way to a rounded sum, beside the Superaccumulator's: sums in the middle of two doubles, above and below.
+TEST(CpuSum, ShortWayToTheResult) {
+  std::mt19937_64 random(14);
+  const auto limbs = std::make_unique<WideLimbs>();
+  uint32_t known = 0;
+  for (int top = -1074; top <= 1023; ++top)
+    for (int trial = 0; trial < 12; ++trial) {
+      const double sign = trial % 2 ? -1 : 1,
+                   fraction = trial % 3 ? 1 + static_cast<double>(random() >> 11) * 0x1p-53 : 1;
+      std::vector<double> x{sign * std::ldexp(fraction, top)};
+      if (trial % 4 != 0) x.push_back(sign * std::ldexp(1.0, top - 53));
+      if (trial % 5 != 0) x.push_back((trial % 5 == 1 ? -1 : 1) * std::ldexp(1.0, top - 53 - trial * trial * 7));
+      if (trial == 11) x.push_back(-2 * x[0]);
+      limbs->reset();
+      for (const double element : x) limbs->add(element);
+      Superaccumulator wanted = exact_accumulator(x);
+      double result = 0;
+      if (limbs->finish(7, false, result)) {
+        ++known;
+        ASSERT_EQ(bits_of_double(result), bits_of_double(wanted.sum())) << top << " " << trial;
+      }
+      if (limbs->finish(7, true, result)) {
+        ASSERT_EQ(bits_of_double(result), bits_of_double(wanted.mean(7))) << top << " " << trial;
+      }
+    }
+  EXPECT_GT(known, 20000u);
+}
+
 // Infinities and NaNs among elements of all exponents, which are added to bins.
 TEST(CpuSum, SpecialsAmongWideElements) {
   std::mt19937_64 random(13);
