@@ -78,8 +78,9 @@ class HostMemory {
   };
   // Blocks stay for the next call: fresh pages must be cleared by the system, one after the other, which took a tenth
   // of a large sort's time on one thread and more on several, and as much of one of 100 KB, whose pages the C library
-  // gives back to the system, too. No more than this, none under a limit, and none from the caller's functions.
-  static constexpr uint64_t kKeptBytesMin = uint64_t{1} << 12;
+  // gives back to the system, too. Small ones, for which the C library searches and joins what is free, are all of one
+  // size. No more than this, none under a limit, and none from the caller's functions.
+  static constexpr uint64_t kKeptBytesMin = uint64_t{1} << 9, kKeptBytesLeast = uint64_t{1} << 12;
   static constexpr uint64_t kKeptBytesMax = uint64_t{256} << 20;
   static constexpr uint32_t kKeptBlocksMax = 16;
   // Far more than any address space, and far from where sums and roundings of sizes wrap.
@@ -92,8 +93,10 @@ class HostMemory {
   // Sizes that are kept are rounded to an eighth of a power of two, so that calls of similar sizes share blocks.
   uint64_t round_up(uint64_t bytes) const {
     uint64_t grain = kAlignment;
-    if (keeps(bytes))
+    if (keeps(bytes)) {
+      if (bytes < kKeptBytesLeast) return kKeptBytesLeast;
       while (grain * 16 <= bytes) grain *= 2;
+    }
     return bytes == 0 ? kAlignment : (bytes + grain - 1) / grain * grain;
   }
 

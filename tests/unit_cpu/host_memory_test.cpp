@@ -74,9 +74,21 @@ TEST(HostMemory, BlocksOfSomePagesAreKept) {
   EXPECT_EQ(memory.held_bytes(), memory.kept_bytes());
 }
 
-TEST(HostMemory, SmallAndVeryLargeBlocksGoBack) {
+TEST(HostMemory, SmallBlocksServeAllSmallCalls) {
   HostMemory memory(nullptr, nullptr, nullptr, 0);
-  for (const uint64_t bytes : {uint64_t{4000}, 257 * kMiB}) {
+  void *const first = memory.allocate(600);
+  memory.deallocate(first, 600);
+  for (const uint64_t bytes : {uint64_t{512}, uint64_t{2000}, uint64_t{4096}}) {
+    void *const again = memory.allocate(bytes);
+    EXPECT_EQ(again, first) << bytes;
+    memory.deallocate(again, bytes);
+  }
+  EXPECT_EQ(memory.held_bytes(), 4096u);
+}
+
+TEST(HostMemory, VerySmallAndVeryLargeBlocksGoBack) {
+  HostMemory memory(nullptr, nullptr, nullptr, 0);
+  for (const uint64_t bytes : {uint64_t{448}, 257 * kMiB}) {
     memory.deallocate(memory.allocate(bytes), bytes);
     EXPECT_EQ(memory.held_bytes(), 0u) << bytes;
   }
