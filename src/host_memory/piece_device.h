@@ -51,6 +51,7 @@ struct PieceProgress {
   Control &control;
   uint64_t done, total;
   OnCancel on_cancel = OnCancel::kFinishOut;
+  bool writes = false;  // a step has begun to write what leaves
 
   uint64_t reached(uint64_t more) const { return done + more < total ? done + more : total; }
   // Tells how far it is with so many bytes more; throws if the call is to stop.
@@ -73,8 +74,8 @@ class PieceDevice {
   virtual uint64_t workspace_bytes(const Request &shape) = 0;
 
   // All at once: `in` arrives, `work` (NULL: none) is done with what came before, `out` leaves. Ends when all has
-  // ended. Calls progress.tell() on the way; when that throws, what leaves is written whole or not at all, and nothing
-  // reads or writes host arrays any more.
+  // ended. Calls progress.tell() on the way; when that throws, what leaves is written whole or not at all, which
+  // progress.writes tells, and nothing reads or writes host arrays any more.
   virtual void step(const std::vector<PieceCopy> &in, const PieceWork *work, const std::vector<PieceCopy> &out,
                     PieceProgress &progress) = 0;
 };

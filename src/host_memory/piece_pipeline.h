@@ -66,6 +66,8 @@ class PiecePipeline {
   // Pieces whose results have been written whole, also after an exception; and whether more were begun.
   uint64_t written() const { return written_; }
   bool has_written() const { return begun_; }
+  // Pieces that have left: written whole after a cancel, too, and after anything but a failure of the device's copies.
+  uint64_t left() const { return left_; }
 
  private:
   void check(const PieceWork &work) const;
@@ -73,7 +75,7 @@ class PiecePipeline {
   PieceDevice &device_;
   const PieceRoom &room_;
   PieceProgress &progress_;
-  uint64_t written_ = 0;
+  uint64_t written_ = 0, left_ = 0;
   bool begun_ = false;
 };
 

@@ -78,9 +78,15 @@ void PiecePipeline::run(uint64_t count, const Make &make, const Leave &leave) {
     const bool works = s >= 1 && s <= count, leaves = s >= 2;
     if (leaves && leave != nullptr) leave(s - 2, leaving);
     if (leaves && !leaving.out.empty()) begun_ = true;
-    device_.step(s < count ? arriving.in : none, works ? &worked.work : nullptr, leaves ? leaving.out : none,
-                 progress_);
-    if (leaves) written_ = s - 1;
+    progress_.writes = false;
+    try {
+      device_.step(s < count ? arriving.in : none, works ? &worked.work : nullptr, leaves ? leaving.out : none,
+                   progress_);
+    } catch (...) {
+      if (leaves && progress_.writes) left_ = s - 1;
+      throw;
+    }
+    if (leaves) written_ = left_ = s - 1;
   }
 }
 

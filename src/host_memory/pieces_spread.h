@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Sorting in pieces where the outputs are other arrays than the inputs: what the first trip sorts lies in the outputs
-// meanwhile, about where it will end, so that hardly any scratch memory is needed, whose pages would be fresh ones.
+// Sorting in pieces where the outputs are other arrays than the inputs, or keys alone in place: what the first trip
+// sorts lies in the outputs meanwhile, about where it will end, so that hardly any scratch memory is needed, whose
+// pages would be fresh ones.
 #ifndef GSORT_HOST_MEMORY_PIECES_SPREAD_H_
 #define GSORT_HOST_MEMORY_PIECES_SPREAD_H_
 
@@ -8,7 +9,7 @@
 
 namespace gsort_internal {
 
-// False: the job is none for this way, and nothing was done.
+// False: the job is none for this way; nothing was done, or the array that is sorted in place is in another order.
 bool spread_sort_job(const PieceContext &context, const SortJob &job, PieceProgress &progress);
 
 }  // namespace gsort_internal

@@ -180,12 +180,18 @@ TEST_F(cuda_Pieces, HostScratchPastItsLimitIsRefused) {
   o.device_memory_limit_bytes = kLimit;
   o.host_memory_limit_bytes = kMegabyte;
   const Handle handle(o);
-  Array keys = generate(Distribution::kUniform, GSORT_U32, 2000000, 1);
+  Array keys = generate(Distribution::kUniform, GSORT_U32, 2000000, 1), values = keys;
   const Array before = keys;
   EXPECT_EQ(GSORT_ERROR_OUT_OF_MEMORY,
-            gsort_sort_u32(handle.get(), reinterpret_cast<uint32_t *>(keys.bytes().data()), keys.size(), 0));
+            gsort_sort_pairs(handle.get(), GSORT_U32, keys.bytes().data(), keys.bytes().data(), 4,
+                             values.bytes().data(), values.bytes().data(), keys.size(), 0));
   EXPECT_NE(std::string::npos, std::string(gsort_error_message(handle.get())).find("host_memory_limit_bytes"));
   EXPECT_TRUE(same_elements(before, keys));
+  EXPECT_TRUE(same_elements(before, values));
+  // Keys alone need a sixteenth of their bytes.
+  ASSERT_TRUE(succeeded(
+      handle.get(), gsort_sort_u32(handle.get(), reinterpret_cast<uint32_t *>(keys.bytes().data()), keys.size(), 0)));
+  EXPECT_TRUE(same_elements(run_sort({shared_handle(GSORT_BACKEND_CPU)}, before, 0), keys));
 }
 
 struct Watched {

@@ -115,6 +115,7 @@ class PieceDeviceOnCpu : public PieceDevice {
   }
 
   void copy_out(const std::vector<PieceCopy> &copies, PieceProgress &progress) {
+    progress.writes = true;
     for (const PieceCopy &copy : copies) {
       expect_inside(copy.device, copy.bytes);
       std::memcpy(copy.host, copy.device, copy.bytes);

@@ -128,9 +128,39 @@ TEST(Pieces, SortsAsTheWholeIsSorted) {
   });
 }
 
-// Scratch memory that is long enough for its pages to be had beforehand.
-TEST(Pieces, SortsInPlaceThroughLongScratchMemory) {
-  expect_same(make_call(Operation::kSort, GSORT_U32, 0, (uint64_t{1} << 23) + 3), 24 * kMegabyte, true);
+std::vector<char> sorted_u32(const std::vector<char> &bytes) {
+  std::vector<uint32_t> keys(bytes.size() / 4);
+  std::memcpy(keys.data(), bytes.data(), bytes.size());
+  std::sort(keys.begin(), keys.end());
+  return bytes_of(keys);
+}
+
+// Keys alone in place need a sixteenth of their bytes as scratch memory, whatever their order.
+TEST(Pieces, SortsInPlaceWithLittleScratchMemory) {
+  constexpr uint64_t n = 600000;
+  for (uint32_t shape = 0; shape < kShapes; ++shape) {
+    Call call = make_call(Operation::kSort, GSORT_U32, shape, n);
+    const std::vector<char> expected = sorted_u32(call.in);
+    Pieces work(kMegabyte, n * 4 / 8);
+    ASSERT_EQ(GSORT_OK, work.run(call.bound(true))) << work.said << ", shape " << shape;
+    EXPECT_TRUE(expected == call.in) << shape;
+    EXPECT_EQ(0u, work.memory.held_bytes());
+  }
+}
+
+// Data that rise and fall with a period: stripes of one place in it would all go to one bucket.
+TEST(Pieces, SortsInPlaceDataWithPeriods) {
+  constexpr uint32_t n = 600000;
+  for (uint32_t periods = 1; periods <= 64; ++periods) {
+    std::vector<uint32_t> keys(n);
+    for (uint32_t i = 0; i < n; ++i) keys[i] = static_cast<uint32_t>(uint64_t{i} * periods % n);
+    Call call = make_call(Operation::kSort, GSORT_U32, 0, n);
+    call.in = bytes_of(keys);
+    const std::vector<char> expected = sorted_u32(call.in);
+    Pieces work(kMegabyte, uint64_t{n} * 4 / 2);
+    ASSERT_EQ(GSORT_OK, work.run(call.bound(true))) << work.said << ", " << periods << " periods";
+    ASSERT_TRUE(expected == call.in) << periods;
+  }
 }
 
 TEST(Pieces, PairsAreStable) {
@@ -356,14 +386,25 @@ TEST(Pieces, TooLittleMemoryIsRefusedBeforeAnythingIsWritten) {
   for (const uint64_t budget : {uint64_t{0}, uint64_t{1000}, uint64_t{30000}, 2 * kMegabyte})
     for (const bool in_place : {false, true}) {
       if (!in_place && budget == 2 * kMegabyte) continue;  // needs hardly any scratch memory
-      const Call call = make_call(Operation::kSort, GSORT_U64, 0, 400000);
+      // Keys alone would do with little in place, too.
+      Call call = make_call(in_place ? Operation::kSortPairs : Operation::kSort, GSORT_U64, 0, 400000);
+      call.request.value_bytes = 1;
+      call.values.assign(400000, 1);
       Call after = call;
       Pieces work(budget, 1000000);
       EXPECT_EQ(GSORT_ERROR_OUT_OF_MEMORY, work.run(after.bound(in_place)));
       EXPECT_NE(std::string::npos, work.said.find("raise")) << work.said;
-      EXPECT_TRUE(call.in == after.in && call.out == after.out);
+      EXPECT_TRUE(call.in == after.in && call.out == after.out && call.values == after.values);
       EXPECT_EQ(0u, work.memory.held_bytes());
     }
+}
+
+// Long scratch memory, whose pages are had beforehand.
+TEST(Pieces, PairsInPlaceThroughLongScratchMemory) {
+  Call call = make_call(Operation::kSortPairs, GSORT_U32, 0, (uint64_t{1} << 23) + 3);
+  call.request.value_bytes = 1;
+  call.values = keys_of(GSORT_U8, 0, call.request.n, 5);
+  expect_same(call, 24 * kMegabyte, true);
 }
 
 TEST(Pieces, NoMemoryIsRefusedByAllThatRead) {
@@ -460,6 +501,33 @@ TEST(Pieces, SamplesThatMisleadChangeNothing) {
     }
 }
 
+// What a search tells of keys that it takes to lie before all bounds, or behind them.
+void tell_of_one_side(uint64_t *told, uint64_t count, uint64_t items, bool behind) {
+  for (uint64_t i = 0; i < count; ++i) told[i] = behind ? items : 0;
+}
+
+// In place such a sort is done in the other way if there is memory for that. If not, no element is lost.
+TEST(Pieces, SamplesThatMisleadInPlace) {
+  constexpr uint64_t n = 300000;
+  for (const bool behind : {false, true})
+    for (const uint64_t limit_bytes : {uint64_t{0}, n * 4 + 100000, n * 4 / 8}) {
+      Call call = make_call(Operation::kSort, GSORT_U32, 0, n);
+      const std::vector<char> expected = sorted_u32(call.in);
+      Pieces work(kMegabyte, limit_bytes);
+      work.device.tamper = [&](uint64_t *told, uint64_t count, uint64_t items) {
+        tell_of_one_side(told, count, items, behind);
+      };
+      const gsort_status status = work.run(call.bound(true));
+      if (limit_bytes >= n * 4 || limit_bytes == 0) {
+        ASSERT_EQ(GSORT_OK, status) << work.said << ", " << limit_bytes;
+        EXPECT_TRUE(expected == call.in);
+      }
+      EXPECT_TRUE(status == GSORT_OK || status == GSORT_ERROR_OUT_OF_MEMORY) << work.said;
+      EXPECT_TRUE(expected == sorted_u32(call.in)) << limit_bytes;
+      EXPECT_EQ(work.memory.held_bytes(), work.memory.kept_bytes());
+    }
+}
+
 // A device that is out of order: no element is lost and nothing else is written.
 TEST(Pieces, SearchesThatTellNonsenseLoseNothing) {
   std::mt19937_64 random(3);
@@ -479,6 +547,60 @@ TEST(Pieces, SearchesThatTellNonsenseLoseNothing) {
     std::sort(out.begin(), out.end());
     EXPECT_TRUE(in == out) << round;
   }
+}
+
+TEST(Pieces, SearchesThatTellNonsenseLoseNothingInPlace) {
+  std::mt19937_64 random(4);
+  for (int round = 0; round < 20; ++round) {
+    Call call = make_call(Operation::kSort, GSORT_U32, 0, 200000);
+    Pieces work(kMegabyte);
+    work.device.tamper = [&](uint64_t *told, uint64_t count, uint64_t items) {
+      for (uint64_t i = 0; i < count; ++i) told[i] = round % 2 == 0 ? random() : random() % (items + 1);
+    };
+    const std::vector<char> before = call.in;
+    ASSERT_EQ(GSORT_OK, work.run(call.bound(true))) << work.said;
+    EXPECT_TRUE(sorted_u32(before) == sorted_u32(call.in)) << round;
+  }
+}
+
+// Every step fails in turn, and every chance to cancel is taken, of keys in place: those of some of the parts in their
+// way, too.
+void stop_keys_everywhere(bool cancels, bool misleads) {
+  const Call call = make_call(Operation::kSort, GSORT_U32, 0, 150000);
+  const std::vector<char> expected = sorted_u32(call.in);
+  uint64_t stopped = 0;
+  for (uint64_t at = 0;; ++at) {
+    Call now = call;
+    Pieces work(kMegabyte / 2);
+    Countdown countdown{cancels ? at : UINT64_MAX};
+    work.control.set_progress(&Countdown::call, &countdown);
+    if (!cancels) work.device.fail_step = at;
+    uint64_t pieces = 0;
+    work.device.tamper = [&](uint64_t *told, uint64_t count, uint64_t items) {
+      if (misleads && ++pieces % 3 != 0) tell_of_one_side(told, count / 4 * 2, items, pieces % 3 == 1);
+    };
+    const gsort_status status = work.run(now.bound(true));
+    ASSERT_FALSE(countdown.fell);
+    ASSERT_TRUE(expected == sorted_u32(now.in)) << at;
+    if (status == GSORT_OK) {
+      if (!misleads) {
+        EXPECT_TRUE(expected == now.in);
+      }
+      if (countdown.calls_left > 1) break;
+      continue;
+    }
+    ++stopped;
+    ASSERT_EQ(cancels ? GSORT_ERROR_CANCELLED : GSORT_ERROR_INTERNAL, status);
+  }
+  EXPECT_GT(stopped, 10u);
+}
+
+TEST(Pieces, FailingStepsLoseNoKeysInPlace) {
+  for (const bool misleads : {false, true}) stop_keys_everywhere(false, misleads);
+}
+
+TEST(Pieces, CancelledCallsLoseNoKeysInPlace) {
+  for (const bool misleads : {false, true}) stop_keys_everywhere(true, misleads);
 }
 
 // Every step fails in turn, and every chance to cancel is taken: in-place pairs are then a permutation of their input,
@@ -555,15 +677,17 @@ TEST(Pieces, ScanInPlaceIsAllOrNothing) {
 // Two trips for sorts, one for what is written once or not at all.
 TEST(Pieces, TripsOverTheBus) {
   const uint64_t n = 204800, bytes = n * 4;
-  const auto traffic = [&](Operation operation) {
+  const auto traffic = [&](Operation operation, bool in_place = false) {
     Call call = make_call(operation, GSORT_U32, 0, n);
     Pieces work(kMegabyte);
-    EXPECT_EQ(GSORT_OK, work.run(call.bound(false)));
+    EXPECT_EQ(GSORT_OK, work.run(call.bound(in_place)));
     return std::pair<uint64_t, uint64_t>(work.device.bytes_in, work.device.bytes_out);
   };
   // What a sample has told of the input travels, too.
   EXPECT_EQ(2 * bytes, traffic(Operation::kSort).first / 4096 * 4096);
   EXPECT_EQ(2 * bytes, traffic(Operation::kSort).second);
+  EXPECT_EQ(2 * bytes, traffic(Operation::kSort, true).first / 4096 * 4096);
+  EXPECT_EQ(2 * bytes, traffic(Operation::kSort, true).second);
   EXPECT_EQ((std::pair<uint64_t, uint64_t>(bytes, bytes)), traffic(Operation::kScan));
   EXPECT_EQ(bytes, traffic(Operation::kSum).first);
 }

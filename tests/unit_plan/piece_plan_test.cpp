@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// How long pieces are, and where sorted ones are cut.
+// How long pieces are, in which order they are read, and where sorted ones are cut.
 #include "host_memory/piece_plan.h"
 
 #include <gtest/gtest.h>
@@ -8,6 +8,7 @@
 #include <random>
 
 #include "core/error.h"
+#include "host_memory/read_order.h"
 
 namespace gsort_test {
 namespace {
@@ -107,6 +108,82 @@ TEST(PiecePlan, RunsThatAreNotSortedGiveWholeParts) {
 TEST(PiecePlan, TooManyRunsAreRefused) {
   const Runs runs = make_runs(40, 10, 300, true, 1);
   EXPECT_THROW(split_runs(runs.runs(), kOrder, 40, UINT64_MAX), Error);
+}
+
+// Every element is read once, by pieces that are not too long and have a part of every region.
+TEST(ReadOrder, ReadsEveryElementOnce) {
+  for (const uint64_t n : {1000, 1001, 4999, 100000})
+    for (const uint64_t regions : {1, 2, 7, 30})
+      for (const uint64_t items : {uint64_t{40}, uint64_t{100}, uint64_t{999}}) {
+        const ReadOrder order =
+            regions == 1 ? ReadOrder::as_it_lies(n, items) : ReadOrder::in_stripes(n, regions, items);
+        std::vector<bool> read(n);
+        uint64_t number = 0;
+        for (uint64_t i = 0; i < order.pieces(); ++i) {
+          ASSERT_EQ(number, order.begin(i));
+          ASSERT_LE(order.items(i), items);
+          ASSERT_EQ(regions, order.stripes(i).size());
+          uint64_t region = 0;
+          for (const Stripe &stripe : order.stripes(i)) {
+            ASSERT_GE(stripe.begin, even_cut(n, regions, region));
+            ASSERT_LE(stripe.begin + stripe.count, even_cut(n, regions, ++region));
+            ASSERT_LE(stripe.count, items / regions + 1);
+            for (uint64_t place = stripe.begin; place < stripe.begin + stripe.count; ++place) {
+              ASSERT_FALSE(read[place]);
+              read[place] = true;
+              ASSERT_EQ(place, order.place_of(number++));
+            }
+          }
+        }
+        ASSERT_EQ(n, number);
+        ASSERT_LE(order.pieces(), n / (items - regions) + 1) << "pieces that are too short";
+      }
+}
+
+// All elements of a piece find a place in its stripes, each bucket's in its own as far as they go; what is too much
+// lies in the way of the second trip only where there is no hole behind.
+TEST(ReadOrder, SlicesFillTheStripes) {
+  std::mt19937_64 random(1);
+  for (uint32_t round = 0; round < 2000; ++round) {
+    const uint64_t buckets = 1 + random() % 12, skew = 1 + random() % 100;
+    std::vector<Stripe> stripes;
+    uint64_t items = 0;
+    for (uint64_t b = 0; b < buckets; ++b) {
+      stripes.push_back({1000 * b, random() % 40});
+      items += stripes.back().count;
+    }
+    std::vector<uint64_t> ends;
+    for (uint64_t b = 0; b + 1 < buckets; ++b) ends.push_back(random() % (items * skew / 100 + 1));
+    ends.push_back(items);
+    std::sort(ends.begin(), ends.end());
+    std::vector<bool> taken(items), filled(1000 * buckets);
+    std::vector<uint64_t> own(buckets), before(buckets);
+    for (const Placement &p : place_slices(stripes, ends)) {
+      ASSERT_GT(p.count, 0u);
+      ASSERT_GE(p.from, p.bucket == 0 ? 0 : ends[p.bucket - 1]);
+      ASSERT_LE(p.from + p.count, ends[p.bucket]);
+      const uint64_t region = p.to / 1000;
+      ASSERT_LE(p.to + p.count, stripes[region].begin + stripes[region].count);
+      if (region == p.bucket) own[region] += p.count;
+      if (region < p.bucket) before[p.bucket] += p.count;
+      for (uint64_t i = 0; i < p.count; ++i) {
+        ASSERT_FALSE(taken[p.from + i] || filled[p.to + i]);
+        taken[p.from + i] = filled[p.to + i] = true;
+      }
+    }
+    ASSERT_EQ(items, static_cast<uint64_t>(std::count(taken.begin(), taken.end(), true)));
+    // Behind the bucket b there are so many holes more than elements that are too many, at the best; never less than 0.
+    uint64_t holes = 0, in_the_way = 0, least = 0;
+    for (uint64_t b = buckets; b-- > 0;) {
+      const uint64_t count = ends[b] - (b != 0 ? ends[b - 1] : 0);
+      ASSERT_EQ(std::min(count, stripes[b].count), own[b]);
+      const uint64_t over = count - own[b], behind = std::min(over, holes);
+      least += over - behind;
+      holes += stripes[b].count - own[b] - behind;
+      in_the_way += before[b];
+    }
+    ASSERT_EQ(least, in_the_way);
+  }
 }
 
 }  // namespace

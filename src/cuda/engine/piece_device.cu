@@ -121,8 +121,12 @@ void CudaPieceDevice::copy_pageable(const std::vector<PieceCopy> &in, const std:
   for (const std::vector<PieceCopy> *copies : {&in, &out})
     for (const PieceCopy &copy : *copies) bytes += copy.bytes;
   const bool is_long = bytes >= PinnedRing::kBytesMin;
+  progress.writes = true;
   if (is_long && ring_.exchange({streams_.in(), in}, {streams_.out(), out}, progress)) return;
+  const OnCancel on_cancel = progress.on_cancel;
+  if (on_cancel == OnCancel::kFinishOut) progress.on_cancel = OnCancel::kGoOn;
   copy_by_driver(streams_.out(), out, cudaMemcpyDeviceToHost, progress);
+  progress.on_cancel = on_cancel;
   copy_by_driver(streams_.in(), in, cudaMemcpyHostToDevice, progress);
 }
 
@@ -149,6 +153,7 @@ void CudaPieceDevice::step(const std::vector<PieceCopy> &in, const PieceWork *wo
     uint64_t registered_bytes = 0;
     const std::vector<PieceCopy> pageable_in = enqueue_registered(in, true, registered_bytes),
                                  pageable_out = enqueue_registered(out, false, registered_bytes);
+    progress.writes = pageable_out.size() < out.size();
     if (work != nullptr) begin(*work);
     copy_pageable(pageable_in, pageable_out, progress);
     if (work != nullptr) tell(work->search);

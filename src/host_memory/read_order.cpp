@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "host_memory/read_order.h"
+
+#include <algorithm>
+
+namespace gsort_internal {
+
+void ReadOrder::add(std::vector<Stripe> stripes) {
+  uint64_t items = 0;
+  for (const Stripe &stripe : stripes) items += stripe.count;
+  begins_.push_back(begins_.back() + items);
+  stripes_.push_back(std::move(stripes));
+}
+
+ReadOrder ReadOrder::as_it_lies(uint64_t n, uint64_t items) {
+  ReadOrder order;
+  for (uint64_t at = 0; at < n; at += items) order.add({{at, std::min(items, n - at)}});
+  return order;
+}
+
+ReadOrder ReadOrder::in_stripes(uint64_t n, uint64_t regions, uint64_t items) {
+  // Each stripe may have one element more than its share.
+  const uint64_t pieces = (n + items - regions - 1) / (items - regions);
+  ReadOrder order;
+  for (uint64_t i = 0; i < pieces; ++i) {
+    std::vector<Stripe> stripes;
+    for (uint64_t r = 0; r < regions; ++r) {
+      const uint64_t region = even_cut(n, regions, r), length = even_cut(n, regions, r + 1) - region,
+                     stripe = (i + mixed(r)) % pieces, begin = even_cut(length, pieces, stripe),
+                     end = even_cut(length, pieces, stripe + 1);
+      stripes.push_back({region + begin, end - begin});
+    }
+    order.add(std::move(stripes));
+  }
+  return order;
+}
+
+uint64_t ReadOrder::place_of(uint64_t number) const {
+  const auto after = std::upper_bound(begins_.begin(), begins_.end(), number);
+  const auto piece = static_cast<uint64_t>(after - begins_.begin()) - 1;
+  uint64_t rest = number - begins_[piece];
+  for (const Stripe &stripe : stripes_[piece]) {
+    if (rest < stripe.count) return stripe.begin + rest;
+    rest -= stripe.count;
+  }
+  return 0;  // of a number that is too large
+}
+
+std::vector<Placement> place_slices(const std::vector<Stripe> &stripes, const std::vector<uint64_t> &ends) {
+  std::vector<Placement> placements, rest;
+  std::vector<Stripe> holes;
+  // As much as the holes take; what is left of it.
+  const auto fill = [&](Placement slice) {
+    while (slice.count != 0 && !holes.empty()) {
+      Stripe &hole = holes.back();
+      const uint64_t count = std::min(slice.count, hole.count);
+      placements.push_back({slice.bucket, slice.from, hole.begin, count});
+      slice.from += count, slice.count -= count;
+      hole.begin += count, hole.count -= count;
+      if (hole.count == 0) holes.pop_back();
+    }
+    return slice;
+  };
+  for (uint64_t b = stripes.size(); b-- > 0;) {
+    const uint64_t begin = b != 0 ? ends[b - 1] : 0, count = ends[b] - begin, own = std::min(count, stripes[b].count);
+    if (own != 0) placements.push_back({b, begin, stripes[b].begin, own});
+    const Placement left = fill({b, begin + own, 0, count - own});
+    if (left.count != 0) rest.push_back(left);
+    if (own < stripes[b].count) holes.push_back({stripes[b].begin + own, stripes[b].count - own});
+  }
+  for (const Placement &slice : rest) fill(slice);
+  return placements;
+}
+
+}  // namespace gsort_internal
