@@ -28,9 +28,11 @@ struct PinnedRing::Exchange {
   PinnedRing &ring;
   Lane in, out;
   PieceProgress &progress;
+  const std::function<void()> &meanwhile;
   std::atomic<uint64_t> done{0};
   std::atomic<cudaError_t> error{cudaSuccess};  // the first
   std::exception_ptr cancelled{};               // what the caller's thread was told, if anything
+  std::exception_ptr failed{};                  // in what it did meanwhile
 
   bool good(cudaError_t result) {
     if (result == cudaSuccess) return true;
@@ -40,6 +42,15 @@ struct PinnedRing::Exchange {
     in.stop();
     out.stop();
     return false;
+  }
+  void do_meanwhile() {
+    if (meanwhile == nullptr) return;
+    try {
+      meanwhile();
+    } catch (...) {
+      failed = std::current_exception();
+      in.stop();
+    }
   }
   void count(uint32_t worker, uint64_t bytes) {
     const uint64_t so_far = done.fetch_add(bytes, std::memory_order_relaxed) + bytes;
@@ -168,7 +179,9 @@ std::vector<PieceCopy> PinnedRing::cut(const std::vector<PieceCopy> &copies, uin
 // Half of the threads begin with either direction, and help the others then.
 void PinnedRing::work(void *user, uint32_t worker) {
   Exchange &exchange = *static_cast<Exchange *>(user);
-  if (worker != 0) {
+  if (worker == 0) {
+    exchange.do_meanwhile();
+  } else {
     // The pool's own threads: nothing has to be put back.
     cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
     if (!exchange.good(cudaSetDevice(exchange.ring.device_)) ||
@@ -180,14 +193,17 @@ void PinnedRing::work(void *user, uint32_t worker) {
   if (worker % 2 == 0) empty_slots(exchange, worker);
 }
 
-bool PinnedRing::exchange(const Traffic &in, const Traffic &out, PieceProgress &progress) {
+bool PinnedRing::exchange(const Traffic &in, const Traffic &out, PieceProgress &progress,
+                          const std::function<void()> &meanwhile) {
   if (!make()) return false;
   const bool many = bytes_of(in.copies) + bytes_of(out.copies) >= kLongBytesMin;
   const uint32_t most = many ? kThreadsMax : kThreadsShort, workers = workers_ < most ? workers_ : most;
-  Exchange exchange{*this, {in.stream, cut(in.copies, workers)}, {out.stream, cut(out.copies, workers)}, progress};
+  Exchange exchange{
+      *this, {in.stream, cut(in.copies, workers)}, {out.stream, cut(out.copies, workers)}, progress, meanwhile};
   const uint64_t pieces = exchange.in.copies.size() + exchange.out.copies.size();
   pool_.run(static_cast<uint32_t>(pieces < workers ? pieces : workers), work, &exchange);
   progress.done = progress.reached(exchange.done.load());
+  if (exchange.failed != nullptr) std::rethrow_exception(exchange.failed);
   const cudaError_t error = exchange.error.load();
   cuda_check(error, exchange.in.copies.empty() ? "copying from the device" : "copying to the device");
   if (exchange.cancelled != nullptr) std::rethrow_exception(exchange.cancelled);

@@ -7,7 +7,7 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
-
+#include <functional>
 #include <vector>
 
 #include "core/host_memory.h"
@@ -34,9 +34,11 @@ class PinnedRing {
     const std::vector<PieceCopy> &copies;
   };
   // Both directions at once; either may have nothing to copy. Host arrays have been read, and those that are written
-  // are complete, when it returns. Between slots it calls progress.tell() and adds to progress.done. False: no ring
-  // could be had, and nothing was done.
-  bool exchange(const Traffic &in, const Traffic &out, PieceProgress &progress);
+  // are complete, when it returns. Between slots it calls progress.tell() and adds to progress.done. The calling thread
+  // does `meanwhile`, if it is given, before it helps the others; if that throws, what leaves is written whole, and the
+  // exception goes on. False: no ring could be had, and nothing was done.
+  bool exchange(const Traffic &in, const Traffic &out, PieceProgress &progress,
+                const std::function<void()> &meanwhile = nullptr);
 
   void abandon() noexcept;  // in a child of fork()
 

@@ -728,6 +728,37 @@ TEST(Ring, CopiesEveryByte) {
   use_real_device();
 }
 
+// What the calling thread does while the others copy: once, and where it fails, what leaves is written whole.
+TEST(Ring, DoesTheRestMeanwhile) {
+  using namespace gsort_internal;
+  use_stand_in(ArrayPlace::kHost);
+  HostMemory memory(nullptr, nullptr, nullptr, 0);
+  Control control;
+  std::optional<PinnedRing> ring(std::in_place, memory, 0, 1);  // calls come in one order
+  constexpr uint64_t kBytes = uint64_t{30} << 20;
+  const std::vector<char> sent(kBytes, 'a'), fetched(kBytes, 'b');
+  for (const bool fails : {false, true}) {
+    std::vector<char> from[2] = {sent, fetched}, to[2] = {std::vector<char>(kBytes), std::vector<char>(kBytes)};
+    const std::vector<PieceCopy> in = {{to[0].data(), from[0].data(), kBytes}},
+                                 out = {{from[1].data(), to[1].data(), kBytes}};
+    PieceProgress progress{control, 0, 2 * kBytes};
+    uint32_t calls = 0;
+    const auto meanwhile = [&] {
+      ++calls;
+      if (fails) throw Error(GSORT_ERROR_INTERNAL, "made to fail");
+    };
+    if (fails)
+      EXPECT_THROW((void)ring->exchange({nullptr, in}, {nullptr, out}, progress, meanwhile), Error);
+    else
+      EXPECT_TRUE(ring->exchange({nullptr, in}, {nullptr, out}, progress, meanwhile));
+    EXPECT_EQ(1u, calls);
+    EXPECT_TRUE(to[1] == fetched);
+    EXPECT_TRUE(to[0] == sent || fails);
+  }
+  ring.reset();
+  use_real_device();
+}
+
 // What a handle that cannot be made says of the driver and the devices.
 TEST(DeviceOfHandle, SentencesOfDevicesThatAreNotThere) {
   use_stand_in(ArrayPlace::kHost);

@@ -53,6 +53,12 @@ void launch_search(cudaStream_t stream, const Request &sorted, const PieceSearch
   check_launch("search_kernel");
 }
 
+uint64_t bytes_of(const std::vector<PieceCopy> &copies) {
+  uint64_t bytes = 0;
+  for (const PieceCopy &copy : copies) bytes += copy.bytes;
+  return bytes;
+}
+
 void note(cudaError_t result) {
   if (result != cudaSuccess) (void)cudaGetLastError();
 }
@@ -60,13 +66,13 @@ void note(cudaError_t result) {
 }  // namespace
 
 void CopyStreams::open() {
-  for (cudaStream_t *stream : {&in_, &out_})
+  for (cudaStream_t *stream : {&in_, &out_, &ring_in_, &ring_out_})
     if (*stream == nullptr)
       cuda_check(cudaStreamCreateWithFlags(stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
 }
 
 void CopyStreams::close() noexcept {
-  for (cudaStream_t *stream : {&in_, &out_}) {
+  for (cudaStream_t *stream : {&in_, &out_, &ring_in_, &ring_out_}) {
     if (*stream != nullptr) note(cudaStreamDestroy(*stream));
     *stream = nullptr;
   }
@@ -97,37 +103,41 @@ void CudaPieceDevice::raise_indices(const PieceWork &work) {
     launch_raise<unsigned long long>(stream_, indices, count, work.index_base);
 }
 
-// Enqueues the copies of registered arrays and returns the others.
-std::vector<PieceCopy> CudaPieceDevice::enqueue_registered(const std::vector<PieceCopy> &copies, bool to_device,
-                                                           uint64_t &bytes) {
-  std::vector<PieceCopy> others;
-  for (const PieceCopy &copy : copies) {
-    if (!staging_.is_pinned(copy.host)) {
-      others.push_back(copy);
-      continue;
-    }
-    bytes += copy.bytes;
-    cuda_check(to_device ? cudaMemcpyAsync(copy.device, copy.host, copy.bytes, cudaMemcpyHostToDevice, streams_.in())
-                         : cudaMemcpyAsync(copy.host, copy.device, copy.bytes, cudaMemcpyDeviceToHost, streams_.out()),
-               to_device ? "copying to the device" : "copying from the device");
-  }
-  return others;
+CudaPieceDevice::Copies CudaPieceDevice::tell_apart(const std::vector<PieceCopy> &copies) const {
+  Copies apart;
+  for (const PieceCopy &copy : copies)
+    (staging_.is_pinned(copy.host) ? apart.registered : apart.pageable).push_back(copy);
+  return apart;
 }
 
-// The others, while those run.
-void CudaPieceDevice::copy_pageable(const std::vector<PieceCopy> &in, const std::vector<PieceCopy> &out,
-                                    PieceProgress &progress) {
-  uint64_t bytes = 0;
-  for (const std::vector<PieceCopy> *copies : {&in, &out})
-    for (const PieceCopy &copy : *copies) bytes += copy.bytes;
-  const bool is_long = bytes >= PinnedRing::kBytesMin;
+// What is enqueued first is what the bus waits for least: one copy brings a piece, many may take one away, and the
+// launches of a sort take the host as long as the bus a megabyte or two.
+void CudaPieceDevice::enqueue(const std::vector<PieceCopy> &in, const std::vector<PieceCopy> &out,
+                              const PieceWork *work) {
+  for (const PieceCopy &copy : in)
+    cuda_check(cudaMemcpyAsync(copy.device, copy.host, copy.bytes, cudaMemcpyHostToDevice, streams_.in()),
+               "copying to the device");
+  for (const PieceCopy &copy : out)
+    cuda_check(cudaMemcpyAsync(copy.host, copy.device, copy.bytes, cudaMemcpyDeviceToHost, streams_.out()),
+               "copying from the device");
+  if (work != nullptr) begin(*work);
+}
+
+// The ring's other threads copy while this one enqueues.
+void CudaPieceDevice::run(const Copies &in, const Copies &out, const PieceWork *work, PieceProgress &progress) {
+  const auto rest = [&] { enqueue(in.registered, out.registered, work); };
+  if (bytes_of(in.pageable) + bytes_of(out.pageable) >= PinnedRing::kBytesMin) {
+    progress.writes = true;
+    if (ring_.exchange({streams_.ring_in(), in.pageable}, {streams_.ring_out(), out.pageable}, progress, rest)) return;
+  }
+  progress.writes = !out.registered.empty();
+  rest();
   progress.writes = true;
-  if (is_long && ring_.exchange({streams_.in(), in}, {streams_.out(), out}, progress)) return;
   const OnCancel on_cancel = progress.on_cancel;
   if (on_cancel == OnCancel::kFinishOut) progress.on_cancel = OnCancel::kGoOn;
-  copy_by_driver(streams_.out(), out, cudaMemcpyDeviceToHost, progress);
+  copy_by_driver(streams_.out(), out.pageable, cudaMemcpyDeviceToHost, progress);
   progress.on_cancel = on_cancel;
-  copy_by_driver(streams_.in(), in, cudaMemcpyHostToDevice, progress);
+  copy_by_driver(streams_.in(), in.pageable, cudaMemcpyHostToDevice, progress);
 }
 
 // Enqueued last: a copy to ordinary memory may keep the host until it has ended.
@@ -139,27 +149,22 @@ void CudaPieceDevice::tell(const PieceSearch &search) {
 }
 
 void CudaPieceDevice::wait() {
-  cuda_check(cudaStreamSynchronize(streams_.in()), "waiting for copies");
-  cuda_check(cudaStreamSynchronize(streams_.out()), "waiting for copies");
+  for (cudaStream_t stream : {streams_.in(), streams_.out(), streams_.ring_in(), streams_.ring_out()})
+    cuda_check(cudaStreamSynchronize(stream), "waiting for copies");
   cuda_check(cudaStreamSynchronize(stream_), "waiting for a piece");
 }
 
-// What is enqueued first is what the bus waits for least: one copy brings a piece, many may take one away, and the
-// launches of a sort take the host as long as the bus a megabyte or two.
 void CudaPieceDevice::step(const std::vector<PieceCopy> &in, const PieceWork *work, const std::vector<PieceCopy> &out,
                            PieceProgress &progress) {
   progress.tell();
   try {
-    uint64_t registered_bytes = 0;
-    const std::vector<PieceCopy> pageable_in = enqueue_registered(in, true, registered_bytes),
-                                 pageable_out = enqueue_registered(out, false, registered_bytes);
-    progress.writes = pageable_out.size() < out.size();
-    if (work != nullptr) begin(*work);
-    copy_pageable(pageable_in, pageable_out, progress);
+    const Copies in_apart = tell_apart(in), out_apart = tell_apart(out);
+    run(in_apart, out_apart, work, progress);
     if (work != nullptr) tell(work->search);
-    progress.done = progress.reached(registered_bytes);
+    progress.done = progress.reached(bytes_of(in_apart.registered) + bytes_of(out_apart.registered));
   } catch (...) {
-    for (cudaStream_t stream : {streams_.in(), streams_.out(), stream_}) note(cudaStreamSynchronize(stream));
+    for (cudaStream_t stream : {streams_.in(), streams_.out(), streams_.ring_in(), streams_.ring_out(), stream_})
+      note(cudaStreamSynchronize(stream));
     throw;
   }
   wait();

@@ -14,7 +14,8 @@
 
 namespace gsort_internal {
 
-// Two streams, made when they are first needed, on which nothing waits for the legacy default stream.
+// Streams made when they are first needed, on which nothing waits for the legacy default stream: for copies of
+// registered arrays, and for those of the ring, which would wait for them on the same stream.
 class CopyStreams {
  public:
   CopyStreams() = default;
@@ -23,12 +24,14 @@ class CopyStreams {
 
   void open();
   void close() noexcept;  // the device must be current
-  void abandon() noexcept { in_ = out_ = nullptr; }
+  void abandon() noexcept { in_ = out_ = ring_in_ = ring_out_ = nullptr; }
   cudaStream_t in() const { return in_; }
   cudaStream_t out() const { return out_; }
+  cudaStream_t ring_in() const { return ring_in_; }
+  cudaStream_t ring_out() const { return ring_out_; }
 
  private:
-  cudaStream_t in_ = nullptr, out_ = nullptr;
+  cudaStream_t in_ = nullptr, out_ = nullptr, ring_in_ = nullptr, ring_out_ = nullptr;
 };
 
 // What the engine does for it.
@@ -52,10 +55,16 @@ class CudaPieceDevice final : public PieceDevice {
             PieceProgress &progress) override;
 
  private:
+  // Copies of one direction: of registered arrays, and the others.
+  struct Copies {
+    std::vector<PieceCopy> registered, pageable;
+  };
+
   void begin(const PieceWork &work);
   void raise_indices(const PieceWork &work);
-  std::vector<PieceCopy> enqueue_registered(const std::vector<PieceCopy> &copies, bool to_device, uint64_t &bytes);
-  void copy_pageable(const std::vector<PieceCopy> &in, const std::vector<PieceCopy> &out, PieceProgress &progress);
+  Copies tell_apart(const std::vector<PieceCopy> &copies) const;
+  void enqueue(const std::vector<PieceCopy> &in, const std::vector<PieceCopy> &out, const PieceWork *work);
+  void run(const Copies &in, const Copies &out, const PieceWork *work, PieceProgress &progress);
   void tell(const PieceSearch &search);
   void wait();
 
