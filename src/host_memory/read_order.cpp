@@ -35,15 +35,17 @@ ReadOrder ReadOrder::in_stripes(uint64_t n, uint64_t regions, uint64_t items) {
   return order;
 }
 
-uint64_t ReadOrder::place_of(uint64_t number) const {
-  const auto after = std::upper_bound(begins_.begin(), begins_.end(), number);
-  const auto piece = static_cast<uint64_t>(after - begins_.begin()) - 1;
-  uint64_t rest = number - begins_[piece];
-  for (const Stripe &stripe : stripes_[piece]) {
-    if (rest < stripe.count) return stripe.begin + rest;
-    rest -= stripe.count;
-  }
-  return 0;  // of a number that is too large
+std::vector<uint64_t> ReadOrder::places_of(const std::vector<uint64_t> &numbers) const {
+  std::vector<uint64_t> places;
+  places.reserve(numbers.size());
+  uint64_t before = 0;
+  for (const std::vector<Stripe> &stripes : stripes_)
+    for (const Stripe &stripe : stripes) {
+      while (places.size() < numbers.size() && numbers[places.size()] - before < stripe.count)
+        places.push_back(stripe.begin + (numbers[places.size()] - before));
+      before += stripe.count;
+    }
+  return places;
 }
 
 std::vector<Placement> place_slices(const std::vector<Stripe> &stripes, const std::vector<uint64_t> &ends) {

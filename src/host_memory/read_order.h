@@ -42,8 +42,8 @@ class ReadOrder {
   // Elements that are read before the piece, and that it has.
   uint64_t begin(uint64_t piece) const { return begins_[piece]; }
   uint64_t items(uint64_t piece) const { return begins_[piece + 1] - begins_[piece]; }
-  // Where the element is that is read after so many others.
-  uint64_t place_of(uint64_t number) const;
+  // Where the elements are that are read after so many others each; the numbers ascend.
+  std::vector<uint64_t> places_of(const std::vector<uint64_t> &numbers) const;
 
  private:
   void add(std::vector<Stripe> stripes);

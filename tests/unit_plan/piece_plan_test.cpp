@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <random>
 
 #include "core/error.h"
@@ -118,9 +119,10 @@ TEST(ReadOrder, ReadsEveryElementOnce) {
         const ReadOrder order =
             regions == 1 ? ReadOrder::as_it_lies(n, items) : ReadOrder::in_stripes(n, regions, items);
         std::vector<bool> read(n);
-        uint64_t number = 0;
+        std::vector<uint64_t> numbers(n), places;
+        std::iota(numbers.begin(), numbers.end(), uint64_t{0});
         for (uint64_t i = 0; i < order.pieces(); ++i) {
-          ASSERT_EQ(number, order.begin(i));
+          ASSERT_EQ(places.size(), order.begin(i));
           ASSERT_LE(order.items(i), items);
           ASSERT_EQ(regions, order.stripes(i).size());
           uint64_t region = 0;
@@ -131,11 +133,14 @@ TEST(ReadOrder, ReadsEveryElementOnce) {
             for (uint64_t place = stripe.begin; place < stripe.begin + stripe.count; ++place) {
               ASSERT_FALSE(read[place]);
               read[place] = true;
-              ASSERT_EQ(place, order.place_of(number++));
+              places.push_back(place);
             }
           }
         }
-        ASSERT_EQ(n, number);
+        ASSERT_EQ(places, order.places_of(numbers));
+        numbers = {n / 3, n / 3, n / 2, n - 1};
+        ASSERT_EQ(std::vector<uint64_t>({places[n / 3], places[n / 3], places[n / 2], places[n - 1]}),
+                  order.places_of(numbers));
         ASSERT_LE(order.pieces(), n / (items - regions) + 1) << "pieces that are too short";
       }
 }
