@@ -5,7 +5,7 @@ import array
 import importlib
 import sys
 
-from ._dtypes import FLOATS, I64, U64
+from ._dtypes import FLOATS, FORMATS, I64, U64
 from ._errors import InvalidArgumentError, UnsupportedTypeError
 from ._host_kinds import ArrowKind, BufferKind, NumpyKind, PandasKind, PolarsKind
 
@@ -20,9 +20,11 @@ def _device_kind(name):
 
 
 def _kind_of_type(source):
+    if isinstance(source, type):
+        return None
     for parent in type(source).__mro__:
         room = parent.__module__.partition(".")[0]
-        if room in _HOST_MODULES:
+        if room in _HOST_MODULES and _HOST_MODULES[room].takes(source):
             return _HOST_MODULES[room]
         if room in _DEVICE_MODULES:
             return _device_kind(_DEVICE_MODULES[room])
@@ -43,7 +45,7 @@ def _kind_of(source):
     kind = _kinds_of_types.get(type(source))
     if kind is None:
         kind = _kind_of_type(source)
-        if kind is None or not hasattr(source, "dtype") and kind is NumpyKind:
+        if kind is None:
             return None
         _kinds_of_types[type(source)] = kind
     return kind
@@ -78,7 +80,10 @@ def offsets_view_of(source):
     """Offsets as 64-bit integers. The bits of an int64 are those of the library's uint64, where a negative one is above
     every length and refused. Shorter integers are converted, which copies them."""
     if isinstance(source, (list, tuple)):
-        source = array.array("q", source)
+        try:
+            source = array.array("q", source)
+        except (TypeError, OverflowError) as error:
+            raise InvalidArgumentError(f"offsets must be integers of 64 bits: {error}") from error
         if source and min(source) < 0:
             raise InvalidArgumentError(f"offsets holds {min(source)}; offsets are counted from 0")
     view = contiguous_view_of(source, "offsets")
@@ -87,8 +92,12 @@ def offsets_view_of(source):
     if view.code in (U64, I64):
         return view
     if isinstance(view.source, memoryview):
-        return view_of(array.array("q", view.source.tolist()), "offsets")
-    convert = getattr(view.source, "astype", None) or getattr(view.source, "to", None)
+        # By way of bytes, since Python does not read the elements of ctypes' arrays.
+        plain = memoryview(view.source.tobytes()).cast(FORMATS[view.code])
+        return view_of(array.array("q", plain.tolist()), "offsets")
+    # NumPy and its kin, PyTorch, Arrow.
+    names = ("astype", "to", "cast")
+    convert = next((getattr(view.source, name) for name in names if hasattr(view.source, name)), None)
     if convert is None:
         raise InvalidArgumentError("offsets must be of type uint64 or int64")
     wide = sys.modules["torch"].int64 if hasattr(view.source, "data_ptr") else "int64"

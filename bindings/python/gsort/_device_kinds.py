@@ -29,11 +29,13 @@ class TorchKind(HostKind):
         code = code_of(source.dtype, what)
         if source.device.type not in ("cpu", "cuda"):
             raise UnsupportedTypeError(f"{what} lies on the device {source.device}; gsort takes CPU and CUDA tensors")
-        if source.is_neg():
+        copied = source.is_neg()
+        if copied:
             source = source.resolve_neg()
         strides = None if source.is_contiguous() else tuple(source.stride())
         device = source.device.index if source.device.type == "cuda" else None
         result = View(cls, source, source.data_ptr(), code, source.dtype, source.shape, strides, False, device)
+        result.copied = copied
         if device is not None:
             result.keep = torch.cuda.current_stream(device)
             result.stream = result.keep.cuda_stream
@@ -194,6 +196,7 @@ class DlpackKind(CudaInterfaceKind):
         result = View(cls, tensor.capsule, tensor.address, tensor.code, NAMES[tensor.code], tensor.shape,
                       tensor.strides, tensor.readonly, tensor.device)  # fmt: skip
         result.origin, result.stream = source, None if tensor.device is None else 1
+        result.copied = tensor.copied
         return result
 
     @staticmethod

@@ -8,7 +8,7 @@ from ._dtypes import BF16, F16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64
 from ._errors import UnsupportedTypeError
 
 _CPU, _CUDA, _CUDA_HOST, _CUDA_MANAGED = 1, 2, 3, 13
-_READ_ONLY = 1
+_READ_ONLY, _COPIED = 1, 2
 _LEGACY_DEFAULT_STREAM = 1
 # By DLPack's type code and bits: signed, unsigned, float, bfloat, bool.
 _CODES = {
@@ -36,8 +36,9 @@ class _ManagedVersioned(ctypes.Structure):
 class Read:
     """What a capsule says."""
 
-    def __init__(self, capsule, tensor, code, readonly):
-        self.capsule, self.code, self.readonly = capsule, code, readonly
+    def __init__(self, capsule, tensor, code, flags):
+        self.capsule, self.code = capsule, code
+        self.readonly, self.copied = bool(flags & _READ_ONLY), bool(flags & _COPIED)
         self.shape = tuple(tensor.shape[: tensor.ndim])
         self.strides = tuple(tensor.strides[: tensor.ndim]) if tensor.strides else None
         self.address = (tensor.data or 0) + tensor.byte_offset
@@ -64,10 +65,10 @@ def read(source, what):
     api = ctypes.pythonapi
     api.PyCapsule_IsValid.argtypes = api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
     api.PyCapsule_GetPointer.restype = ctypes.c_void_p
-    readonly = False
+    flags = 0
     if api.PyCapsule_IsValid(capsule, b"dltensor_versioned"):
         managed = _ManagedVersioned.from_address(api.PyCapsule_GetPointer(capsule, b"dltensor_versioned"))
-        readonly = bool(managed.flags & _READ_ONLY)
+        flags = managed.flags
         tensor = managed.tensor
     else:
         tensor = _Tensor.from_address(api.PyCapsule_GetPointer(capsule, b"dltensor"))
@@ -76,4 +77,4 @@ def read(source, what):
         raise UnsupportedTypeError(
             f"{what} has elements of DLPack type ({tensor.type_code}, {tensor.bits} bits), which gsort does not take"
         )
-    return Read(capsule, tensor, code, readonly)
+    return Read(capsule, tensor, code, flags)

@@ -32,6 +32,11 @@ def name_of(dtype):
     return getattr(dtype, "name", None) or str(dtype).rpartition(".")[2]
 
 
+def is_bool(native):
+    """Whether an element type, in the words of its own library, is that of booleans."""
+    return name_of(native) in ("bool", "?", "|b1")
+
+
 # NumPy makes the name of a type anew each time, which takes longer than all else before a short call.
 _codes: dict = {}
 

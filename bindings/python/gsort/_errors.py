@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Exceptions: one for each status of the library, all of them Error."""
 
+import operator
+
 INVALID_ARGUMENT, OUT_OF_MEMORY, NO_DEVICE, DEVICE_LOST, CANCELLED, FORKED, NOT_SUPPORTED, INTERNAL = range(1, 9)
 
 
@@ -81,6 +83,18 @@ _CLASSES = {
     for kind in (InvalidArgumentError, OutOfMemoryError, NoDeviceError, DeviceLostError, CancelledError, ForkedError,
                  NotSupportedError, InternalError)
 }  # fmt: skip
+
+
+def integer_of(name, value, least, most):
+    """An argument as a number that the library's type for it holds."""
+    try:
+        number = operator.index(value)
+    except TypeError as error:
+        raise UnsupportedTypeError(f"{name} = {value!r} is a {type(value).__name__}; pass an integer") from error
+    if not least <= number <= most:
+        side, bound = ("below", least) if number < least else ("above", most)
+        raise InvalidArgumentError(f"{name} = {number} is {side} {bound}")
+    return number
 
 
 def error_of(status, sentence):

@@ -22,6 +22,17 @@ class HostKind:
     """
 
     always_host = True
+
+    @staticmethod
+    def takes(source):
+        """Whether an object of the module that this kind is for is an array at all."""
+        return True
+
+    @staticmethod
+    def is_copy(view):
+        """Whether a result that is written to the view would not be seen in the caller's array."""
+        return view.copied
+
     # Whether results must be complete before the caller gets them.
     waits = False
 
@@ -64,6 +75,10 @@ class HostKind:
 class NumpyKind(HostKind):
     """numpy.ndarray."""
 
+    @staticmethod
+    def takes(source):
+        return hasattr(source, "__array_interface__")
+
     @classmethod
     def view(cls, source, what):
         dtype = source.dtype
@@ -85,15 +100,18 @@ class NumpyKind(HostKind):
         if type(source) is not numpy.ndarray and isinstance(source, numpy.ma.MaskedArray):
             raise UnsupportedTypeError(f"{what} is a masked array; pass .compressed() or .filled(value) of it")
         flags, itemsize, strides = source.flags, source.dtype.itemsize, None
-        if not flags.aligned or not flags.c_contiguous and any(stride % itemsize for stride in source.strides):
+        copied = not flags.aligned or not flags.c_contiguous and any(stride % itemsize for stride in source.strides)
+        if copied:
             source = source.copy()
             flags = source.flags
         if not flags.c_contiguous:
             strides = tuple(stride // itemsize for stride in source.strides)
         address = source.__array_interface__["data"][0]
-        return View(
+        result = View(
             cls, source, address, code, source.dtype, source.shape, strides, not flags.writeable, None, itemsize
         )
+        result.copied = copied
+        return result
 
     @classmethod
     def empty(cls, like, shape, code):
@@ -164,8 +182,14 @@ class ArrowKind(HostKind):
     names = {"halffloat": _dtypes.F16, "float": _dtypes.F32, "double": _dtypes.F64}
     makers = {_dtypes.F16: "float16", _dtypes.F32: "float32", _dtypes.F64: "float64"}
 
+    @staticmethod
+    def takes(source):
+        return hasattr(source, "null_count") or hasattr(source, "columns")
+
     @classmethod
     def view(cls, source, what):
+        if hasattr(source, "columns"):
+            raise UnsupportedTypeError(f"{what} is a {type(source).__name__}; pass one of its columns")
         if hasattr(source, "num_chunks"):
             source = source.chunk(0) if source.num_chunks == 1 else source.combine_chunks()
         name = str(source.type)
@@ -196,6 +220,10 @@ class ArrowKind(HostKind):
 
 class ColumnKind(NumpyKind):
     """What Polars and pandas share: columns over NumPy's memory."""
+
+    @staticmethod
+    def takes(source):
+        return True
 
     @classmethod
     def values_view(cls, source, what):
@@ -233,18 +261,36 @@ class PolarsKind(ColumnKind):
 class PandasKind(ColumnKind):
     """pandas.Series and pandas.Index. Results are Series of the same name with an index of their own."""
 
+    @staticmethod
+    def takes(source):
+        return hasattr(source, "to_numpy") and hasattr(source, "dtype") or hasattr(source, "columns")
+
+    @classmethod
+    def is_copy(cls, view):
+        # Columns of sparse numbers, of categories and the like make a new array whenever one is asked of them.
+        return view.copied or cls.view(view.origin, "out").address != view.address
+
     @classmethod
     def view(cls, source, what):
         if hasattr(source, "columns"):
             raise UnsupportedTypeError(f"{what} is a DataFrame; pass one of its columns, or .to_numpy() of it")
         plain = getattr(source.dtype, "numpy_dtype", None)
         if plain is None:
-            return cls.adopt(source.to_numpy(copy=False), source, what)
+            result = cls.adopt(source.to_numpy(copy=False), source, what)
+            # What an index holds must not change, whether pandas says so of the array or not.
+            result.readonly = result.readonly or isinstance(source, sys.modules["pandas"].Index)
+            return result
         if source.isna().any():
             raise InvalidArgumentError(f"{what} has missing values; pass .dropna() or .fillna(value) of it")
         return cls.adopt(source.to_numpy(dtype=plain), source, what)
 
+    @classmethod
+    def empty(cls, like, shape, code):
+        if len(shape) != 1:
+            raise InvalidArgumentError("a pandas column has one axis; pass out=, or .to_numpy() of the column")
+        return NumpyKind.empty(like, shape, code)
+
     @staticmethod
     def finish(view, like):
-        name = like.origin.name if like.kind is PandasKind else None
+        name = getattr(like.origin, "name", None) if like.kind is PandasKind else None
         return sys.modules["pandas"].Series(view.source, name=name, copy=False)

@@ -5,8 +5,8 @@ import array
 
 from ._arrays import contiguous_view_of, offsets_view_of, view_of
 from ._errors import InvalidArgumentError
-from ._results import Result, along, check_same_type, choice_flags, one_axis, order_flags
-from ._view import count
+from ._results import Result, along, check_same_type, choice_flags, one_axis, order_flags, pair_of
+from ._view import count, refuse_overlap
 
 
 class Ordering:
@@ -102,6 +102,7 @@ class Ordering:
         if rows == 1:
             self._indices("gsort_rank", keys, result, order_flags(descending, nan_last), progress)
         else:
+            refuse_overlap(keys, result.view)
             order = Result(keys, None, "order", shape, result.view.code).view
             self._argsort_rows(keys, columns, order, descending, nan_last, progress)
             # The inverse of a permutation is its order.
@@ -142,7 +143,7 @@ class Ordering:
         values = contiguous_view_of(values, "values", any_type=True)
         if values.shape[0] != keys.size:
             raise InvalidArgumentError(f"values has {values.shape[0]} entries on its first axis, and keys {keys.size}")
-        out_keys, out_values = (None, None) if out is None else out
+        out_keys, out_values = pair_of(out, "keys, values")
         new_keys = Result(keys, out_keys, "out[0]", keys.shape, None)
         new_values = Result(values, out_values, "out[1]", values.shape, None)
         # Of no values the size does not matter, but it must be one that the library takes.

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """What the operations share: flags, axes, and arrays for results."""
 
+import operator
+
 from . import _library
 from ._arrays import view_of
-from ._dtypes import I64, INDEX_TYPES, index_code_of, name_of
+from ._dtypes import I64, INDEX_TYPES, U8, index_code_of, is_bool, name_of
 from ._errors import InvalidArgumentError
 from ._view import check_output, count
 
@@ -21,7 +23,11 @@ def along(view, axis):
     if axis is None:
         return 1, view.size, (view.size,)
     axes = len(view.shape)
-    if axis not in (-1, axes - 1):
+    try:
+        last = operator.index(axis) in (-1, axes - 1)
+    except TypeError:
+        last = False
+    if not last:
         raise InvalidArgumentError(
             f"axis = {axis} is not the last of {axes}; gsort works along the last axis: move the other one there "
             "first, or pass axis=None for all elements"
@@ -36,12 +42,23 @@ def one_axis(view, what):
 
 
 def check_same_type(view, like, what):
-    if view.code != like.code:
+    if view.code != like.code or view.code == U8 and is_bool(view.native) != is_bool(like.native):
         raise InvalidArgumentError(
             f"{what} has elements of type {name_of(view.native)}, and the other array {name_of(like.native)}; pass "
             "equal types"
         )
     return view
+
+
+def pair_of(out, names):
+    """The two outputs of a call that has two, or None twice."""
+    if out is None:
+        return None, None
+    try:
+        first, second = out
+    except (TypeError, ValueError) as error:
+        raise InvalidArgumentError(f"out is not a pair of arrays; pass ({names})") from error
+    return first, second
 
 
 class Result:

@@ -2,11 +2,10 @@
 """The k best."""
 
 import collections
-import operator
 
 from ._arrays import contiguous_view_of, offsets_view_of, view_of
-from ._errors import InvalidArgumentError
-from ._results import Result, along, choice_flags, one_axis
+from ._errors import InvalidArgumentError, integer_of
+from ._results import Result, along, choice_flags, one_axis, pair_of
 
 TopK = collections.namedtuple("TopK", "values indices")
 TopK.__doc__ = "What a top-k gives: the elements, best first, and the index of each."
@@ -21,10 +20,7 @@ def _rows_view_of(matrix, what):
 
 
 def _count_of(k):
-    k = operator.index(k)
-    if k < 0:
-        raise InvalidArgumentError(f"k = {k} is not a number of elements")
-    return k
+    return integer_of("k", k, 0, (1 << 63) - 1)
 
 
 class Selection:
@@ -123,6 +119,6 @@ class Selection:
 
     @staticmethod
     def _results(x, shape, dtype, out):
-        out_values, out_indices = (None, None) if out is None else out
+        out_values, out_indices = pair_of(out, "values, indices")
         values = Result(x, out_values, "out[0]", shape, None)
         return values, Result.of_indices(x, out_indices, "out[1]", shape, dtype)

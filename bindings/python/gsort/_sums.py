@@ -3,9 +3,10 @@
 
 from . import _library
 from ._arrays import contiguous_view_of
-from ._dtypes import F64, FLOATS, I64, U64, UNSIGNED, name_of
+from ._dtypes import F64, FLOATS, I64, U64, UNSIGNED, is_bool
 from ._errors import InvalidArgumentError, UnsupportedTypeError
 from ._results import Result, along, choice_flags
+from ._view import refuse_overlap
 
 
 def _sum_code(code):
@@ -26,12 +27,12 @@ class Sums:
         Args:
             x: an array of one axis or more.
             axis: None for all elements, -1 for every row.
-            out: with axis=-1, receives the sums.
+            out: with axis=-1, receives the sums; must not overlap x.
             progress: as in sort().
 
         Returns:
             A NumPy scalar, a Python number where x is no NumPy array, or a tensor or CuPy array without axes, on the
-            device and not waited for. With axis=-1 an array without the last axis.
+            device and not waited for. With axis=-1, and two axes or more, an array without the last axis.
 
         Raises:
             InvalidArgumentError: an argument is wrong.
@@ -152,10 +153,12 @@ class Sums:
         array([0, 1, 3])
         """
         x = contiguous_view_of(x, "x")
-        if name_of(x.native) in ("bool", "?"):
+        if is_bool(x.native):
             raise UnsupportedTypeError("x is of booleans, whose running sums would wrap at 256; convert it to integers")
         rows, columns, shape = along(x, axis)
         result = Result(x, out, "out", shape, None)
+        if rows > 1 and result.address != x.address:
+            refuse_overlap(x, result.view)
         flags = _library.EXCLUSIVE if exclusive else 0
 
         def arguments(row):
@@ -184,14 +187,16 @@ class Sums:
         return result.get()
 
     def _reduce(self, function, first, x, axis, code, flags, out, progress):
-        if axis is None:
+        rows, columns, shape = along(x, axis)
+        # The one row of an array of one axis gives a number, as in NumPy, unless there is an array to put it in.
+        if axis is None or len(x.shape) == 1 and out is None:
             if out is not None:
                 raise InvalidArgumentError("out is for axis=-1; without an axis the result is a number")
             view, read = x.kind.scalar(x, code)
             self._run(function, (*first, x.code, x.address, x.size, view.address, flags), (x, view), progress)
             return read()
-        rows, columns, shape = along(x, axis)
         result = Result(x, out, "out", shape[:-1], code and x.kind.result_code(code))
+        refuse_overlap(x, result.view)
 
         def arguments(row):
             begin = x.address and x.address + row * columns * x.item_bytes

@@ -3,7 +3,7 @@
 
 import ctypes
 
-from ._dtypes import NAMES, SIZES, name_of
+from ._dtypes import NAMES, SIZES, U8, is_bool, name_of
 from ._errors import InvalidArgumentError
 
 
@@ -19,10 +19,11 @@ class View:
         row_stride: elements from one row to the next where all else is contiguous, otherwise None.
         device: CUDA device ordinal, -1 for the current one, None for host memory.
         stream: the producer's current stream as an integer; keep holds it open.
+        copied: whether the memory is that of a copy, which nobody would see a result in.
     """
 
     __slots__ = ("kind", "source", "origin", "address", "code", "native", "shape", "row_stride", "contiguous",
-                 "readonly", "device", "stream", "keep", "item_bytes")  # fmt: skip
+                 "readonly", "device", "stream", "keep", "item_bytes", "copied")  # fmt: skip
 
     def __init__(self, kind, source, address, code, native, shape, strides=None, readonly=False, device=None,
                  item_bytes=None):  # fmt: skip
@@ -30,6 +31,7 @@ class View:
         self.kind, self.source, self.origin = kind, source, source
         self.address, self.code, self.native, self.shape = address, code, native, tuple(shape)
         self.readonly, self.device, self.stream, self.keep = readonly, device, None, None
+        self.copied = False
         self.row_stride, self.contiguous = _layout(self.shape, strides)
         self.item_bytes = SIZES[code] if item_bytes is None else item_bytes
 
@@ -71,16 +73,28 @@ def _layout(shape, strides):
     return (row_stride if columns_fit else None), columns_fit and leading_fit
 
 
+def refuse_overlap(view, output):
+    """Refuses an output that shares memory with an input, where the library is called more than once and cannot see it."""
+    if view.bytes and output.bytes and view.address < output.address + output.bytes:
+        if output.address < view.address + view.bytes:
+            raise InvalidArgumentError("out overlaps the input; pass separate arrays")
+
+
 def check_output(view, name, shape, codes, like):
     """Refuses an output that the library could not or should not write. codes: the types that it may have; with None
     among them, that of `like`."""
-    if view.native != like.native if None in codes else view.code not in codes:
+    # A boolean that is neither 0 nor 1 would be one that others take for granted not to be.
+    misfit = view.code not in codes or view.code == U8 and is_bool(view.native) and not is_bool(like.native)
+    if view.native != like.native if None in codes else misfit:
         wanted = name_of(like.native) if None in codes else " or ".join(NAMES[code] for code in sorted(codes))
         raise InvalidArgumentError(f"{name} has elements of type {name_of(view.native)}; pass {wanted}")
     if view.shape != tuple(shape):
         raise InvalidArgumentError(f"{name} has the shape {view.shape}; the result has {tuple(shape)}")
     if view.readonly:
         raise InvalidArgumentError(f"{name} is read-only; pass an array that can be written")
+    if view.kind.is_copy(view):
+        raise InvalidArgumentError(f"{name} can only be read by way of a copy, in which the result would be lost; pass "
+                                   "an array of aligned elements without gaps")  # fmt: skip
     if not view.contiguous:
         raise InvalidArgumentError(f"{name} has gaps between its elements; pass a contiguous array")
     return view

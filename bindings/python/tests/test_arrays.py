@@ -40,11 +40,53 @@ class Numpy(unittest.TestCase):
         with self.assertRaisesRegex(gsort.InvalidArgumentError, "out is read-only"):
             gsort.sort(values, out=values)
 
+    def test_outputs_that_are_no_place_for_a_result(self):
+        unaligned = numpy.zeros(25, "uint8")[1:].view("float64")
+        booleans = numpy.zeros(3, bool)
+        for out, keys, sentence in (
+            (unaligned, numpy.array([3.0, 1.0, 2.0]), "by way of a copy"),
+            (unaligned, unaligned, "by way of a copy"),
+            (booleans, numpy.array([5, 3, 4], "uint8"), "elements of type bool; pass uint8"),
+        ):
+            with self.assertRaisesRegex(gsort.InvalidArgumentError, sentence):
+                gsort.sort(keys, out=out)
+            self.assertFalse(out.any())
+        with self.assertRaisesRegex(gsort.InvalidArgumentError, "pass equal types"):
+            gsort.merge(booleans, numpy.array([5], "uint8"))
+        bytes_of_booleans = numpy.zeros(2, "uint8")
+        gsort.sort(numpy.array([True, False]), out=bytes_of_booleans)
+        self.assertEqual(bytes_of_booleans.tolist(), [0, 1])
+
+    def test_outputs_that_overlap_other_rows_of_the_input(self):
+        matrix = numpy.arange(12).reshape(6, 2)
+        kept, flat = matrix.copy(), matrix.reshape(-1)
+        for call in (
+            lambda: gsort.cumsum(matrix[:-1], axis=-1, out=matrix[1:]),
+            lambda: gsort.sum(matrix, axis=-1, out=flat[6:]),
+            lambda: gsort.rank(matrix, out=matrix),
+        ):
+            with self.assertRaisesRegex(gsort.InvalidArgumentError, "out overlaps the input"):
+                call()
+            self.assertEqual(matrix.tolist(), kept.tolist())
+        self.assertIs(gsort.cumsum(matrix, axis=-1, out=matrix), matrix)
+        self.assertEqual(matrix.tolist(), numpy.cumsum(kept, axis=-1).tolist())
+
+    def test_the_last_axis_of_one_gives_a_number(self):
+        values = numpy.array([3, 1, 2])
+        for function, wanted in ((gsort.sum, 6), (gsort.mean, 2.0), (gsort.max, 3), (gsort.argmin, 1)):
+            self.assertIsInstance(function(values, axis=-1), numpy.generic)
+            self.assertEqual(function(values, axis=-1), wanted)
+        out = numpy.zeros((), int)
+        self.assertIs(gsort.sum(values, axis=-1, out=out), out)
+        self.assertEqual(out, 6)
+
     def refused(self, sentence, array):
         with self.assertRaisesRegex(gsort.UnsupportedTypeError, sentence):
             gsort.sort(array)
 
     def test_refusals(self):
+        self.refused("keys is a type, not an array", numpy.ndarray)
+        self.refused("keys is a iinfo, not an array", numpy.iinfo("int8"))
         self.refused(r"keys has the other byte order \(>i4\); pass .astype\('<i4'\)", numpy.arange(3, dtype=">i4"))
         self.refused("keys is a masked array", numpy.ma.masked_array([1, 2], [0, 1]))
         self.refused("elements of type complex128", numpy.zeros(3, complex))
@@ -293,7 +335,16 @@ class Arrow(unittest.TestCase):
         self.assertEqual(gsort.sort(chunks).to_pylist(), [1, 2, 3])
         self.assertEqual(gsort.sort(self.arrow.array([], self.arrow.int32())).to_pylist(), [])
 
+    def test_offsets_and_buffers(self):
+        offsets = self.arrow.array([0, 2, 3], self.arrow.int32())
+        self.assertEqual(gsort.sort_segments(numpy.array([3, 1, 2]), offsets).tolist(), [1, 3, 2])
+        self.assertEqual(gsort.sort(self.arrow.py_buffer(b"cab")).tobytes(), b"abc")
+
     def test_refusals(self):
+        with self.assertRaisesRegex(gsort.UnsupportedTypeError, "a Table; pass one of its columns"):
+            gsort.sort(self.arrow.table({"x": [1]}))
+        with self.assertRaisesRegex(gsort.UnsupportedTypeError, "keys is a Int64Scalar, not an array"):
+            gsort.sort(self.arrow.scalar(1))
         with self.assertRaisesRegex(gsort.InvalidArgumentError, "1 nulls; pass .drop_null"):
             gsort.sort(self.arrow.array([1, None]))
         for values in (["a"], [True]):
@@ -345,7 +396,28 @@ class Pandas(unittest.TestCase):
         for kind in ("Int64", "Float32"):
             self.assertEqual(gsort.sort(self.pandas.Series([3, 1, 2], dtype=kind)).tolist(), [1, 2, 3])
 
+    def test_arrays_of_pandas_without_a_name(self):
+        self.assertEqual(gsort.sort(self.pandas.array([3, 1, 2])).tolist(), [1, 2, 3])
+        self.assertEqual(gsort.sum(self.pandas.Series([3, 1], name="x"), axis=-1), 4)
+
+    def test_outputs_that_are_no_place_for_a_result(self):
+        keys = numpy.array([3, 1, 2])
+        for column in (
+            self.pandas.Series(self.pandas.arrays.SparseArray([0, 0, 0])),
+            self.pandas.Series([0, 0, 0]).astype("category"),
+            self.pandas.RangeIndex(3),
+            self.pandas.Index([0, 0, 0]),
+        ):
+            before = column.tolist()
+            with self.assertRaisesRegex(gsort.InvalidArgumentError, "read-only|by way of a copy"):
+                gsort.sort(keys, out=column)
+            self.assertEqual(column.tolist(), before)
+
     def test_refusals(self):
+        with self.assertRaisesRegex(gsort.InvalidArgumentError, "a pandas column has one axis; pass out="):
+            gsort.topk_segments(self.pandas.Series([2, 1]), [0, 2], 1)
+        with self.assertRaisesRegex(gsort.UnsupportedTypeError, "keys is a Timestamp, not an array"):
+            gsort.sort(self.pandas.Timestamp(0))
         with self.assertRaisesRegex(gsort.InvalidArgumentError, "missing values; pass .dropna"):
             gsort.sort(self.pandas.Series([1, None], dtype="Int64"))
         with self.assertRaisesRegex(gsort.UnsupportedTypeError, "DataFrame"):

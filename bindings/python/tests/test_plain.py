@@ -113,6 +113,9 @@ class Refusals(unittest.TestCase):
         )
         self.refused("out is read-only", gsort.sort, b"abc", out=b"abc")
         self.refused("gaps", gsort.sort, b"abc", out=memoryview(bytearray(6))[::2])
+        for out in (keys, (keys,), 3):
+            self.refused(r"out is not a pair of arrays; pass \(values, indices\)", gsort.topk, keys, 1, out=out)
+        self.refused("pass \\(keys, values\\)", gsort.sort_pairs, keys, keys, out=(keys, keys, keys))
         overlap = memoryview(bytearray(8))
         self.refused("overlap", gsort.sort, overlap[:5], out=overlap[1:6])
         self.assertEqual(keys.tolist(), [3, 1, 2])
@@ -120,6 +123,7 @@ class Refusals(unittest.TestCase):
     def test_axes(self):
         matrix = memoryview(bytearray(6)).cast("B", shape=[2, 3])
         self.refused("axis = 0 is not the last of 2", gsort.sort, matrix, axis=0)
+        self.refused(r"axis = \(1,\) is not the last of 2", gsort.sum, matrix, axis=(1,))
         self.refused("keys has 2 axes; pass one", gsort.sort_pairs, matrix, b"ab")
         self.refused("two axes", gsort.topk_rows, b"abc", 1)
         self.refused("no axis", gsort.sort, memoryview(ctypes.c_int(3)))
@@ -128,8 +132,10 @@ class Refusals(unittest.TestCase):
         self.refused("k = 4 is above the 3 elements", gsort.topk, b"abc", 4)
         self.refused("k = -1", gsort.topk, b"abc", -1)
         self.refused("values has 2 entries on its first axis, and keys 3", gsort.sort_pairs, b"abc", b"ab")
+        self.refused("k = 1.5 is a float; pass an integer", gsort.topk, b"abc", 1.5)
+        self.refused("k = 18446744073709551617 is above", gsort.topk_segments, b"abc", [0, 3], 2**64 + 1)
         with self.assertRaises(TypeError):
-            gsort.topk(b"abc", 1.5)
+            gsort.topk(b"abc", "1")
 
     def test_offsets(self):
         keys = array.array("i", [3, 1, 2])
@@ -137,6 +143,9 @@ class Refusals(unittest.TestCase):
         self.refused("offsets", gsort.sort_segments, keys, [0, 4])
         self.refused("offsets", gsort.sort_segments, keys, [-1, 2])
         self.refused("offsets must be integers", gsort.sort_segments, keys, [])
+        self.refused("offsets must be integers of 64 bits", gsort.sort_segments, keys, [0, 2**70])
+        self.refused("offsets must be integers of 64 bits", gsort.sort_segments, keys, [0, 1.5])
+        self.assertEqual(gsort.sort_segments(keys, (ctypes.c_int * 2)(0, 2)).tolist(), [1, 3, 2])
         self.refused("offsets must be integers", gsort.sort_segments, keys, array.array("d", [0.0]))
 
     def test_settings(self):
