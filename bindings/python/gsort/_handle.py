@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """A handle of the library: how it is made, used from threads, told apart after a fork, and given back."""
 
+import _thread
 import collections
+import contextlib
 import ctypes
 import os
 import threading
 
 from . import _call, _library
-from ._dtypes import code_of
-from ._errors import ForkedError, InvalidArgumentError, error_of
+from ._errors import ForkedError, InvalidArgumentError, error_of, integer_of
 
 Info = collections.namedtuple(
     "Info",
@@ -24,16 +25,21 @@ class Handle:
     def __init__(self, backend="auto", *, device=None, threads=0, device_memory_limit=0, host_memory_limit=0,
                  stream=None, log=None):  # fmt: skip
         self._handle = None
-        if backend not in _library.BACKENDS:
+        if not isinstance(backend, str) or backend not in _library.BACKENDS:
             raise InvalidArgumentError(f"backend = {backend!r} is none of {', '.join(_library.BACKENDS)}")
-        for name, value in (("threads", threads), ("device_memory_limit", device_memory_limit),
-                            ("host_memory_limit", host_memory_limit)):  # fmt: skip
-            if value < 0:
-                raise InvalidArgumentError(f"{name} = {value} is below 0; pass 0 for the default")
+        threads = integer_of("threads", threads, 0, (1 << 32) - 1)
+        device_memory_limit = integer_of("device_memory_limit", device_memory_limit, 0, (1 << 64) - 1)
+        host_memory_limit = integer_of("host_memory_limit", host_memory_limit, 0, (1 << 64) - 1)
+        device = None if device is None else integer_of("device", device, -1, (1 << 31) - 1)
+        stream = None if stream is None else integer_of("stream", stream, 0, (1 << 64) - 1)
+        if log is not None and not callable(log):
+            raise InvalidArgumentError("log is not a function; pass one of a line of text, such as print")
         self._settings = (backend, device, threads, device_memory_limit, host_memory_limit, log)
         self._library = _library.library()
+        # The first is held during a call, the second only while the handle is looked up or used without waiting.
+        self._lock, self._closing, self._calls = threading.RLock(), threading.Lock(), 0
         # The library keeps the pointer, so the callback must live as long as the handle.
-        self._log = _library.LogFunction(lambda _user, line: log(line.decode())) if log else _library.LogFunction()
+        self._log, self._logging = _log_function(log)
         options = _library.Options(
             struct_size=ctypes.sizeof(_library.Options), backend=_library.BACKENDS[backend],
             device=-1 if device is None else device, threads=threads,
@@ -44,7 +50,6 @@ class Handle:
         if status:
             raise error_of(status, self._library.gsort_error_message(None).decode())
         self._handle, self._pid = handle, os.getpid()
-        self._lock = threading.RLock()
         self._stream, self._stream_owner, self._fixed_stream = 0, None, stream
         if stream is not None:
             self._use_stream(stream, None)
@@ -56,6 +61,24 @@ class Handle:
         if self._pid != os.getpid():
             raise ForkedError("this sorter was made before a fork; make a new one in the child")
         return self._handle
+
+    @contextlib.contextmanager
+    def _in_use(self):
+        """The handle, which no other thread uses or closes meanwhile."""
+        self._open_handle()
+        self._refuse_in_log()
+        with self._lock:
+            handle = self._open_handle()  # Another thread may have closed it.
+            self._calls += 1
+            try:
+                yield handle
+            finally:
+                self._calls -= 1
+
+    def _refuse_in_log(self):
+        # The call that tells it goes on when the function has returned, and what it asks for would wait for that call.
+        if _thread.get_ident() in self._logging:
+            raise InvalidArgumentError("the log function of a sorter cannot use that sorter; use another one")
 
     def _use_stream(self, stream, owner):
         if stream == 1:
@@ -73,6 +96,7 @@ class Handle:
     def _run(self, name, arguments, views, progress=None):
         """Calls the function `name` of the library with the handle and `arguments`. `views` are its arrays."""
         handle = self._open_handle()
+        self._refuse_in_log()
         report = None if progress is None else _call.reporter(progress)
         function = getattr(self._library, name)
         device_view = next((view for view in views if view.device is not None), None)
@@ -83,15 +107,21 @@ class Handle:
             # The sentence belongs to the thread that made the call.
             return status, self._library.gsort_error_message(handle).decode() if status else ""
 
+        # As _in_use(), whose generator a short call would feel.
         with self._lock:
-            if device_view is not None and self._fixed_stream is None:
-                self._use_stream(device_view.stream, device_view.keep)
-            if report is not None or _call.is_long(host_bytes):
-                status, sentence = _call.watched(self._library, handle, work, report)
-            else:
-                status, sentence = work()
-            if not status and any(view.kind.waits for view in views if view.device is not None):
-                self.synchronize()
+            self._open_handle()
+            self._calls += 1
+            try:
+                if device_view is not None and self._fixed_stream is None:
+                    self._use_stream(device_view.stream, device_view.keep)
+                if report is not None or _call.is_long(host_bytes):
+                    status, sentence = _call.watched(self._library, handle, work, report)
+                else:
+                    status, sentence = work()
+                if not status and any(view.kind.waits for view in views if view.device is not None):
+                    self.synchronize()
+            finally:
+                self._calls -= 1
         if status:
             raise error_of(status, sentence)
 
@@ -101,29 +131,32 @@ class Handle:
             self._run(name, arguments(0), views, progress)
             return
         report = None if progress is None else _call.reporter(progress)
-        for row in range(rows):
-            self._run(name, arguments(row), views)
+        try:
+            for row in range(rows):
+                self._run(name, arguments(row), views)
+                if report is not None:
+                    report(row + 1, rows)
+        finally:
             if report is not None:
-                report(row + 1, rows)
-        if report is not None:
-            report.end()
+                report.end()
 
     def synchronize(self):
         """Waits for all work that was enqueued on a GPU, and raises its errors."""
-        self._check(self._library.gsort_synchronize(self._open_handle()))
+        with self._in_use() as handle:
+            self._check(self._library.gsort_synchronize(handle))
 
     def cancel(self):
         """Stops the call that runs now, if any, from any thread; it raises CancelledError. Does not wait."""
-        self._check(self._library.gsort_cancel(self._open_handle()))
+        self._open_handle()
+        with self._closing:
+            self._check(self._library.gsort_cancel(self._open_handle()))
 
     def reserve(self, operation, dtype, n, parameter=0):
         """Allocates what a later call with device arrays needs, so that it can be captured into a CUDA graph. The
         arguments are those of workspace_bytes()."""
-        if operation not in _library.OPERATIONS:
-            raise InvalidArgumentError(f"operation = {operation!r} is none of {', '.join(_library.OPERATIONS)}")
-        handle = self._open_handle()
-        code = code_of(dtype, "dtype")
-        self._check(self._library.gsort_reserve(handle, _library.OPERATIONS[operation], code, n, parameter))
+        call = _library.call_of(operation, dtype, n, parameter)
+        with self._in_use() as handle:
+            self._check(self._library.gsort_reserve(handle, *call))
 
     @property
     def info(self):
@@ -133,13 +166,27 @@ class Handle:
         2
         """
         raw = _library.RawInfo(struct_size=ctypes.sizeof(_library.RawInfo))
-        self._check(self._library.gsort_info_get(self._open_handle(), ctypes.byref(raw)))
+        with self._in_use() as handle:
+            self._check(self._library.gsort_info_get(handle, ctypes.byref(raw)))
         backend = {1: "cpu", 2: "cuda"}.get(raw.backend, "unknown")
         numbers = (getattr(raw, field) for field in Info._fields[1:-2])
         return Info(backend, *numbers, raw.device_name.decode(), raw.reason.decode())
 
     def close(self):
-        """Waits for the sorter's work and gives its memory back. A closed sorter refuses every call."""
+        """Waits for the sorter's work, that of other threads included, and gives its memory back. A closed sorter refuses
+        every call."""
+        if self._handle is None or self._pid != os.getpid():
+            # In the child of a fork the locks may be held by a thread that is not there.
+            self._destroy()
+            return
+        self._refuse_in_log()
+        with self._lock:
+            if self._calls:
+                raise InvalidArgumentError("a call of this sorter is running; close it when that has returned")
+            with self._closing:
+                self._destroy()
+
+    def _destroy(self):
         handle, self._handle = self._handle, None
         if handle is not None:
             self._library.gsort_destroy(handle)
@@ -167,6 +214,22 @@ class Handle:
         info = self.info
         where = info.device_name if info.backend == "cuda" else f"{info.threads} threads"
         return f"<gsort.Sorter on {info.backend}: {where}>"
+
+
+def _log_function(log):
+    """The log function as the library calls it, and a set that holds the thread in which it runs, while it runs."""
+    threads = set()
+    if log is None:
+        return _library.LogFunction(), threads
+
+    def tell(_user, line):
+        threads.add(_thread.get_ident())
+        try:
+            log(line.decode())
+        finally:
+            threads.discard(_thread.get_ident())
+
+    return _library.LogFunction(tell), threads
 
 
 def _remake(kind, settings):

@@ -5,7 +5,7 @@ import ctypes
 import os
 
 from ._dtypes import code_of
-from ._errors import InvalidArgumentError, error_of
+from ._errors import InvalidArgumentError, error_of, integer_of
 
 DESCENDING, NAN_LAST, SMALLEST, EXCLUSIVE = 1, 2, 4, 8
 MIN, MAX, ARGMIN, ARGMAX, MEAN = 1, 2, 3, 4, 5
@@ -119,6 +119,15 @@ def library():
     return _library
 
 
+def call_of(operation, dtype, n, parameter):
+    """A call that is only described, in the library's numbers."""
+    if not isinstance(operation, str) or operation not in OPERATIONS:
+        raise InvalidArgumentError(f"operation = {operation!r} is none of {', '.join(OPERATIONS)}")
+    most = (1 << 64) - 1
+    numbers = integer_of("n", n, 0, most), integer_of("parameter", parameter, 0, most)
+    return (OPERATIONS[operation], code_of(dtype, "dtype"), *numbers)
+
+
 def workspace_bytes(operation, dtype, n, parameter=0):
     """Device memory beyond its arrays that a call with device arrays needs. Needs no GPU.
 
@@ -132,13 +141,10 @@ def workspace_bytes(operation, dtype, n, parameter=0):
     >>> gsort.workspace_bytes("sort", "float32", 0)
     0
     """
-    if operation not in OPERATIONS:
-        raise InvalidArgumentError(f"operation = {operation!r} is none of {', '.join(OPERATIONS)}")
+    call = call_of(operation, dtype, n, parameter)
     result = _u64()
     lib = library()
-    status = lib.gsort_workspace_bytes(
-        OPERATIONS[operation], code_of(dtype, "dtype"), n, parameter, ctypes.byref(result)
-    )
+    status = lib.gsort_workspace_bytes(*call, ctypes.byref(result))
     if status:
         raise error_of(status, lib.gsort_error_message(None).decode())
     return result.value

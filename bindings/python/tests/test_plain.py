@@ -150,7 +150,19 @@ class Refusals(unittest.TestCase):
 
     def test_settings(self):
         self.refused("backend = 'gpu' is none of auto, cpu, cuda", gsort.Sorter, "gpu")
+        self.refused("backend = \\[\\] is none of", gsort.Sorter, [])
         self.refused("threads = -1 is below 0", gsort.Sorter, threads=-1)
+        # Numbers that a cut to 32 or 64 bits would make harmless.
+        self.refused("threads = 4294967297 is above 4294967295", gsort.Sorter, threads=2**32 + 1)
+        self.refused("host_memory_limit = 18446744073709551616 is above", gsort.Sorter, host_memory_limit=2**64)
+        self.refused("device_memory_limit = 1.5 is a float; pass an integer", gsort.Sorter, device_memory_limit=1.5)
+        self.refused("device = 4294967296 is above", gsort.Sorter, device=2**32)
+        self.refused("device = 'cuda:0' is a str", gsort.Sorter, device="cuda:0")
+        self.refused("stream = 'a' is a str", gsort.Sorter, "cpu", stream="a")
+        self.refused("log is not a function", gsort.Sorter, log=3)
+        self.refused("n = 36893488147419103232 is above", gsort.workspace_bytes, "sort", "int32", 2**65)
+        self.refused("parameter = -1 is below 0", gsort.workspace_bytes, "topk", "int32", 10, -1)
+        self.refused("n = -1 is below 0", gsort.Sorter("cpu").reserve, "sort", "int32", -1)
         self.refused("offsets holds -1; offsets are counted from 0", gsort.sort_segments, b"abc", [-1, 2])
         self.refused("operation = 'search' is none of", gsort.workspace_bytes, "search", "int32", 1)
         self.refused("progress is neither", gsort.sort, b"abc", progress=3)

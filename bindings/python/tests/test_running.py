@@ -280,6 +280,58 @@ class Sorters(unittest.TestCase):
         sorter.close()
         self.assertEqual(repr(sorter), "<gsort.Sorter, closed>")
 
+    def test_close_waits_for_the_calls_of_other_threads(self):
+        # A handle that was given back while a call was about to use it ended the process.
+        values = array.array("q", range(50_000, 0, -1))
+        sentences = set()
+
+        def work(sorter):
+            try:
+                while True:
+                    sorter.sort(values)
+                    sorter.info
+                    sorter.synchronize()
+            except gsort.Error as error:
+                sentences.add(error.sentence)
+
+        for _ in range(40):
+            sorter = gsort.Sorter("cpu", threads=1)
+            threads = [threading.Thread(target=work, args=(sorter,)) for _ in range(3)]
+            for thread in threads:
+                thread.start()
+            time.sleep(0.002)
+            sorter.cancel()
+            sorter.close()
+            for thread in threads:
+                thread.join()
+        others = sentences - {"this sorter is closed; make a new one"}
+        self.assertLessEqual(others, {"the call was cancelled; call again to start over"})
+
+    def test_close_inside_a_call_is_refused(self):
+        sorter = gsort.Sorter("cpu", threads=1)
+        with self.assertRaisesRegex(gsort.InvalidArgumentError, "a call of this sorter is running"):
+            sorter.argsort(KEYS, progress=lambda done, total: sorter.close())
+        self.assertEqual(sorter.sort(b"ba").tobytes(), b"ab")
+
+    def test_a_log_function_that_uses_its_sorter(self):
+        # It would wait for the call that tells it, and that for the function.
+        answers = []
+
+        def log(_line):
+            for use in (lambda: sorter.info, lambda: sorter.sort(b"ba"), lambda: sorter.close()):
+                try:
+                    use()
+                except gsort.InvalidArgumentError as error:
+                    answers.append(error.sentence)
+                except NameError:
+                    pass  # While the sorter is being made.
+
+        sorter = gsort.Sorter("cpu", threads=1, log=log)
+        for keys in (array.array("q", range(1000, 0, -1)), KEYS):
+            answers.clear()
+            sorter.sort(keys)
+            self.assertIn("the log function of a sorter cannot use that sorter; use another one", answers)
+
     def test_log(self):
         lines = []
         sorter = gsort.Sorter("cpu", log=lines.append)
