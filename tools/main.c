@@ -60,7 +60,9 @@ static int run_text(job *j) {
     code = text_sum_run(j, &s);
   } else if (code == exit_ok) {
     array in;
-    code = text_array_load(&s, &j->opt->lines, j->opt->command != command_info, &in);
+    const command_kind which = j->opt->command;
+    const text_array_use use = which == command_info ? text_array_described : text_array_written;
+    code = text_array_load(&s, &j->opt->lines, which == command_scan ? text_array_added : use, &in);
     if (code == exit_ok) code = run_on_array(j, &in);
     array_free(&in);
   }

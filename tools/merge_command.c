@@ -36,7 +36,7 @@ static int load(job *j, const char *path, file_format format, array *out) {
   if (format == format_text) {
     source s;
     code = source_open(&s, &path, 1);
-    if (code == exit_ok) code = text_array_load(&s, &j->opt->lines, true, out);
+    if (code == exit_ok) code = text_array_load(&s, &j->opt->lines, text_array_written, out);
     source_close(&s);
   } else {
     code = input_load(path, format, j->opt->lines.type, out);

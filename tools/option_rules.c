@@ -91,6 +91,9 @@ static int take_column(parse_state *state, const char *all, const char **value, 
 static int apply_key(parse_state *state, const char *value) {
   const char *at = value;
   uint64_t last;
+  if (state->out->lines.column != 0) {
+    return report_usage("--key: there is one key; sort by the lesser one first, then by the other: sorts are stable");
+  }
   int code = take_column(state, value, &at, &state->out->lines.column);
   if (code != exit_ok) return code;
   if (*at == ',') {

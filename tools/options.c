@@ -129,18 +129,31 @@ static int parse_command(int argc, char **argv, options *out) {
   return exit_ok;
 }
 
+// The format that the names of the files tell; guess where none does. Of a file whose name tells nothing, such as a
+// pipe, the first bytes have the last word, so that it may stand beside others; but a raw file has no such bytes.
+static int settle_input_format(options *out) {
+  const char *named = NULL, *nameless = NULL;
+  for (int i = 0; i < out->path_count; i++) {
+    const file_format format = format_of_path(out->paths[i]);
+    const char **first = format == format_guess ? &nameless : &named;
+    if (*first == NULL) *first = out->paths[i];
+    if (format != format_guess && format != format_of_path(named)) {
+      return report_usage("%s and %s are of different formats: give --input-format", named, out->paths[i]);
+    }
+  }
+  if (named != NULL) out->input_format = format_of_path(named);
+  if (nameless == NULL || out->input_format != format_raw) return exit_ok;
+  return report_usage("%s is raw, and the name of %s does not say what it is: give --input-format", named, nameless);
+}
+
 // Formats that no option named. Several files have one format.
 static int settle_formats(parse_state *state) {
   options *out = state->out;
   const bool writes_text = (out->command & (command_sum | command_mean | command_min | command_max | command_median |
                                             command_percentile | command_info)) != 0;
   if (out->input_format == format_guess) out->input_format = state->both_formats;
-  for (int i = 0; out->input_format == format_guess && i < out->path_count; i++) {
-    if (format_of_path(out->paths[i]) != format_of_path(out->paths[0])) {
-      return report_usage("%s and %s are of different formats: give --input-format", out->paths[0], out->paths[i]);
-    }
-  }
-  if (out->input_format == format_guess && out->path_count > 0) out->input_format = format_of_path(out->paths[0]);
+  const int code = out->input_format == format_guess ? settle_input_format(out) : exit_ok;
+  if (code != exit_ok) return code;
   if (out->output_format == format_guess && !(writes_text && out->axis_is == axis_unset)) {
     out->output_format = state->both_formats;
   }

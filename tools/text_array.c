@@ -67,14 +67,34 @@ int text_array_of_lines(const source *s, lines *l, bool keep, array *out) {
   return code;
 }
 
-int text_array_load(source *s, const line_rules *rules, bool keep, array *out) {
+// Running sums that wrap would be wrong without a word.
+static int check_sums(const source *s, const lines *l, const array *a) {
+  int64_t sum = 0;
+  uint64_t great = 0;
+  for (uint64_t i = 0; i < a->count && a->type->kind != kind_float; i++) {
+    const bool is_signed = a->type->kind == kind_signed;
+    const bool wraps = is_signed ? __builtin_add_overflow(sum, ((const int64_t *)a->data)[i], &sum)
+                                 : __builtin_add_overflow(great, ((const uint64_t *)a->data)[i], &great);
+    if (!wraps) continue;
+    uint64_t line;
+    const char *name = source_place(s, lines_at(l, i), &line);
+    return report_failure(
+        "%s: line %" PRIu64
+        ": the sum up to here is out of range for %s: give --type f64, or --type %s for sums modulo 2^64",
+        name, line, a->type->name, a->type->name);
+  }
+  return exit_ok;
+}
+
+int text_array_load(source *s, const line_rules *rules, text_array_use use, array *out) {
   line_rules plain = *rules;
   plain.flags = 0;
   memset(out, 0, sizeof *out);
   lines l = {0};
   int code = source_fill(s, UINT64_MAX, 0);
   if (code == exit_ok) code = lines_parse(s, &plain, keys_signed, &l);
-  if (code == exit_ok) code = text_array_of_lines(s, &l, keep, out);
+  if (code == exit_ok) code = text_array_of_lines(s, &l, use != text_array_described, out);
+  if (code == exit_ok && use == text_array_added && rules->type == NULL) code = check_sums(s, &l, out);
   lines_free(&l);
   return code;
 }

@@ -7,12 +7,19 @@
 #include "source.h"
 #include "types.h"
 
-// The type is the rules' if they name one; otherwise i64 or u64 if all numbers are integers of that type, else f64.
-// `keep`: the numbers themselves are written later, so an integer that f64 does not hold is refused. Returns an exit
-// code.
-int text_array_load(source *s, const line_rules *rules, bool keep, array *out);
+// What is made of the numbers, and so which of them are refused where no type was asked for.
+typedef enum text_array_use {
+  text_array_described,  // none
+  text_array_written,    // integers that f64 does not hold
+  text_array_added       // these, and integers whose running sums leave their type
+} text_array_use;
 
-// The same of text whose lines are parsed without flags and a type; they are given away.
+// The type is the rules' if they name one; otherwise i64 or u64 if all numbers are integers of that type, else f64.
+// Returns an exit code.
+int text_array_load(source *s, const line_rules *rules, text_array_use use, array *out);
+
+// The same of text whose lines are parsed without flags and a type; they are given away. `keep`: as
+// for text_array_written.
 int text_array_of_lines(const source *s, lines *l, bool keep, array *out);
 
 #endif  // GSORT_TOOLS_TEXT_ARRAY_H_

@@ -166,6 +166,7 @@ class Sort(tool_case.ToolCase):
     self.assertEqual(self.good("sort", "-t,", "-k10", stdin=b"".join(wide)), b"".join(sorted(wide)))
     self.assertEqual(self.good("sort", "-t,", "-k11", stdin=b"".join(wide)), b"".join(sorted(wide, reverse=True)))
     self.bad(2, '--key: "1a" is not a column', "sort", "-k1a", stdin=b"1\n")
+    self.bad(2, "--key: there is one key; sort by the lesser one first", "sort", "-t,", "-k2", "-k1,1n", stdin=b"1,2\n")
     self.assertEqual(self.good("sum", "-t,", "-k2", stdin=b"x,1\ny,2.5\n"), b"3.5\n")
     self.assertEqual(self.good("topk", "-k1", "--key", "2", stdin=b"x 1\ny 2.5\n"), b"1\ty 2.5\n")
     self.assertEqual(self.good("sort", "-t,", "-k2", "--type", "i32", stdin=b"x,12e\ny,2\n".replace(b"e", b"")),
@@ -180,6 +181,17 @@ class Sort(tool_case.ToolCase):
     self.bad(1, f"{bad}: line 3: ", "sort", a, b, bad)
     self.bad(1, "none: no such file", "sort", a, self.folder / "none")
     self.assertEqual(self.good("sum", a, b), b"6\n")
+
+  def test_files_whose_names_tell_their_format_beside_others(self):
+    named, nameless = self.file("a.txt", b"3\n"), self.file("log", b"2\n")
+    for files in ((named, nameless, "-"), ("-", named, nameless), (nameless, "-", named)):
+      self.assertEqual(self.good("sort", *files, stdin=b"1\n"), b"1\n2\n3\n")
+    self.assertEqual(self.good("merge", named, nameless), b"2\n3\n")
+    array = self.folder / "x.npy"
+    self.good("sort", "-o", array, nameless)
+    self.assertEqual(self.good("sort", array, "-", stdin=array.read_bytes()), b"2\n2\n")
+    self.bad(1, "log: is not a .npy file", "sort", array, nameless)
+    self.bad(1, 'line 1: "?NUMPY', "sort", named, "-", stdin=array.read_bytes())
 
   def test_unique(self):
     lines = [b"5", b"3", b"3.0", b"03", b"5e0", b"1"]
@@ -291,6 +303,16 @@ class Commands(tool_case.ToolCase):
   def test_scan(self):
     self.assertEqual(self.good("scan", stdin=b"1\n2\n-4\n"), b"1\n3\n-1\n")
     self.assertEqual(self.good("scan", "--type", "f32", stdin=b"0.1\n2\n"), b"0.1\n2.1\n")
+
+  def test_running_sums_that_leave_their_type(self):
+    for name, greatest, lines in (("i64", 2**63 - 1, b"-1\n%d\n1\n1\n"), ("u64", 2**64 - 1, b"0\n%d\n0\n1\n")):
+      lines = b"#\n" + lines % greatest
+      self.bad(1, f"standard input: line 5: the sum up to here is out of range for {name}: give --type f64", "scan",
+               "-##", stdin=lines)
+      wrapped = self.good("scan", "-##", "--type", name, stdin=lines).split()
+      self.assertEqual(wrapped[-1], {"i64": b"-9223372036854775808", "u64": b"0"}[name])
+    self.assertEqual(self.good("scan", stdin=b"%d\n-1\n" % -(2**63 - 1)).split()[-1], b"%d" % -(2**63))
+    self.bad(1, "line 2: the sum up to here is out of range for i64", "scan", stdin=b"%d\n-2\n" % -(2**63 - 1))
 
   def test_merge(self):
     a, b, c = self.file("a", b"1\n3.0\n9\n"), self.file("b", b"2\n3\n"), self.file("c")
