@@ -89,7 +89,8 @@ struct bf16 {
 
 /** The defaults of gsort_create(), to be changed before a sorter is made: see gsort_options. */
 struct options : gsort_options {
-  options() : gsort_options GSORT_OPTIONS_INIT {}
+  // What GSORT_OPTIONS_INIT has, without the cast of C that stands in it.
+  options() : gsort_options() { struct_size = static_cast<std::uint32_t>(sizeof(gsort_options)); }
 };
 
 /** `size` elements from an address on, be it in host, managed or device memory. */

@@ -22,5 +22,5 @@ if compiles float; then echo "the compiler said nothing"; exit 1; fi
 for flags in -std=c++17 -std=c++20 "-std=c++17 -fno-exceptions -fno-rtti"; do
   echo "gsort.hpp with $flags"
   # shellcheck disable=SC2086 # The flags are words.
-  "$cxx" $flags $warnings -Wsign-conversion -I"$include" -fsyntax-only "${source%.c}_hpp.cpp"
+  "$cxx" $flags $warnings -Wsign-conversion -Wold-style-cast -Wnull-dereference -I"$include" -fsyntax-only "${source%.c}_hpp.cpp"
 done
