@@ -57,6 +57,14 @@ __all__ = [
     "topk", "topk_rows", "topk_segments", "version", "workspace_bytes",
 ]  # fmt: skip
 
+
+def __getattr__(name):
+    # The library is opened at the first use, not by the import.
+    if name == "__version__":
+        return version()
+    raise AttributeError(f"module 'gsort' has no attribute {name!r}")
+
+
 # Tracebacks and help() name what users import.
 for _name in __all__:
     globals()[_name].__module__ = "gsort"

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 from typing import Any, Callable, NamedTuple, SupportsIndex, TypeVar
 
+__version__: str
+
 _A = TypeVar("_A")
 _B = TypeVar("_B")
 # A function of (done, total), a tqdm bar, or the class tqdm.

@@ -195,6 +195,11 @@ class WithoutNumpy(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stdout.strip(), gsort.version())
 
+    def test_the_version_where_others_look_for_it(self):
+        self.assertEqual(gsort.__version__, gsort.version())
+        with self.assertRaisesRegex(AttributeError, "module 'gsort' has no attribute 'sortt'"):
+            gsort.sortt
+
 
 if __name__ == "__main__":
     unittest.main()
