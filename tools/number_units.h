@@ -14,6 +14,9 @@ bool number_in_units(const number *n, int scale, wide_integer *units);
 enum { units_text_bytes_max = 64 };
 void number_print_units(wide_integer units, int scale, char *text);
 
+// units / (10^scale * count), rounded once. The divisor must be below 2^127.
+double number_quotient(wide_integer units, int scale, uint64_t count);
+
 // Prints the mean with all its digits. False if one of the two is not finite or needs more than 36 digits.
 bool number_mean(const number *a, const number *b, char *text);
 

@@ -174,9 +174,13 @@ static int write_total(job *j, text_total *t) {
   if (!mean && has_all_digits(t)) {
     number_print_units(units_of(t), (int)t->places, text);
   } else {
-    const wide_integer integers = are_integers(t) ? t->integers : t->integers + t->rounding;
-    exact_sum_add_integer(&t->doubles, integers, t->integer_count);
-    const double value = mean ? exact_sum_mean(&t->doubles) : exact_sum_rounded(&t->doubles);
+    double value;
+    if (has_all_digits(t)) {
+      value = number_quotient(units_of(t), (int)t->places, t->count);
+    } else {
+      exact_sum_add_integer(&t->doubles, t->integers + t->rounding, t->integer_count);
+      value = mean ? exact_sum_mean(&t->doubles) : exact_sum_rounded(&t->doubles);
+    }
     element_print(text, type_by_dtype(GSORT_F64), &value);
   }
   const int code = job_open_output(j);

@@ -2,6 +2,7 @@
 """Text: lines are ordered by their exact numbers and come out byte for byte as they went in."""
 
 import decimal
+import fractions
 import random
 import unittest
 
@@ -275,6 +276,21 @@ class Commands(tool_case.ToolCase):
   def test_mean_and_sum(self):
     self.assertEqual(self.good("mean", stdin=b"1\n2\n4\n"), b"2.3333333333333335\n")
     self.assertEqual(self.good("mean", stdin=b"0.5\n1\n"), b"0.75\n")
+    # Of the numbers as they stand: the doubles 0.1 and 0.2 have the mean 0.15000000000000002.
+    self.assertEqual(self.good("mean", stdin=b"0.1\n0.2\n"), b"0.15\n")
+    self.assertEqual(self.good("mean", stdin=b"0.3\n-0.1\n-0.2\n"), b"0\n")
+    for seed in range(40):
+      random.seed(seed)
+      places = random.choice([0, 1, 9, 18])
+      limit = 10 ** random.choice([1, 9, 17, 18])
+      units = [random.randrange(-limit, limit + 1) if seed % 2 else random.randrange(limit) for _ in range(seed + 1)]
+      lines = text(format(decimal.Decimal(unit).scaleb(-places), "f").encode() for unit in units)
+      exact = fractions.Fraction(sum(units), len(units) * 10**places)
+      self.assertEqual(float(self.good("mean", stdin=lines)), float(exact), seed)
+    # Halfway between two doubles, and a little beyond.
+    self.assertEqual(self.good("mean", stdin=b"9007199254740992\n9007199254740994\n"), b"9007199254740992\n")
+    self.assertEqual(self.good("mean", stdin=b"9007199254740994\n9007199254740992\n9007199254740994\n"),
+                     b"9007199254740994\n")
     self.assertEqual(self.good("sum", stdin=b"18446744073709551614\n1\n"), b"18446744073709551615\n")
 
   def test_sums_are_exact(self):
