@@ -261,33 +261,49 @@ void run_first_call(Bench &bench, Result &result) {
 
 void run_low_memory(Bench &bench, Result &result) {
   const Row &row = result.row;
-  const uint64_t bytes = row.n * dtype_bytes(row.t);
+  const uint64_t key_bytes = row.n * dtype_bytes(row.t), value_bytes = row.n * row.value_bytes;
   make_input(bench, row);
-  poison(bench, bench.out, bytes);
-  const Handle g = make_handle(bench, bytes / 8);
-  const auto sort = [&] { return gsort_sort(g.get(), row.t, bench.in.get(), bench.out.get(), row.n, 0); };
-  if (sort() == GSORT_ERROR_OUT_OF_MEMORY) {
+  if (value_bytes != 0) {
+    bench.values_in.reserve(value_bytes);
+    require_cuda(fill_indices(bench.values_in.get(), row.value_bytes, row.n, 0, bench.stream), "values");
+  }
+  const auto poison_outputs = [&] {
+    poison(bench, bench.out, key_bytes);
+    if (value_bytes != 0) poison(bench, bench.values_out, value_bytes);
+  };
+  poison_outputs();
+  const Handle g = make_handle(bench, (key_bytes + value_bytes) / 8);
+  const auto sort_with = [&](gsort *handle) {
+    if (value_bytes == 0) return gsort_sort(handle, row.t, bench.in.get(), bench.out.get(), row.n, 0);
+    return gsort_sort_pairs(handle, row.t, bench.in.get(), bench.out.get(), row.value_bytes, bench.values_in.get(),
+                            bench.values_out.get(), row.n, 0);
+  };
+  if (sort_with(g.get()) == GSORT_ERROR_OUT_OF_MEMORY) {
     result.note = std::string("refused: ") + gsort_error_message(g.get());
     return;
   }
-  result.bytes_moved = 2 * bytes;
-  bench.measure([&] { require_gsort(sort(), g.get(), "gsort_sort"); }, Task(), result);
+  result.bytes_moved = 2 * (key_bytes + value_bytes);
+  bench.measure([&] { require_gsort(sort_with(g.get()), g.get(), "low-memory sort"); }, Task(), result);
   // The usual way, for comparison; no peer.
   Result usual = result;
   gsort *const h = bench.handle();
-  bench.measure(
-      [&] { require_gsort(gsort_sort(h, row.t, bench.in.get(), bench.out.get(), row.n, 0), h, "gsort_sort"); }, Task(),
-      usual);
+  bench.measure([&] { require_gsort(sort_with(h), h, "usual sort"); }, Task(), usual);
   char note[64];
   std::snprintf(note, sizeof note, "the usual way %.4g ms", usual.gsort.median_ms);
-  poison(bench, bench.out, bytes);
-  require_gsort(sort(), g.get(), "gsort_sort");
+  poison_outputs();
+  require_gsort(sort_with(g.get()), g.get(), "low-memory sort");
   result.note = note;
   gsort_info info{};
   info.struct_size = sizeof info;
   if (gsort_info_get(g.get(), &info) == GSORT_OK) result.gsort_extra_bytes = info.device_held_bytes;
-  spoil(bench, bench.out, row.n, dtype_bytes(row.t));
-  judge(result, check_sorted(row.t, bench.in.get(), bench.out.get(), row.n, bench.stream));
+  if (value_bytes == 0) {
+    spoil(bench, bench.out, row.n, dtype_bytes(row.t));
+    return judge(result, check_sorted(row.t, bench.in.get(), bench.out.get(), row.n, bench.stream));
+  }
+  spoil(bench, bench.values_out, row.n, row.value_bytes);
+  judge(result,
+        check_stable_order({row.t, bench.in.get(), bench.out.get(), bench.values_out.get(), row.value_bytes, row.n},
+                           bench.stream));
 }
 
 }  // namespace gsort_bench

@@ -92,6 +92,12 @@ void add_sort_rows(std::vector<Row> &rows) {
   }
   for (const uint32_t log2 : {24u, 26u, 28u}) rows.push_back(make("sort", Work::kLowMemory, GSORT_U32, power(log2)));
   rows.push_back(make("sort", Work::kLowMemory, GSORT_U64, power(28)));
+  for (const uint32_t log2 : {24u, 28u}) {
+    rows.push_back(make_pairs(GSORT_U32, 4, power(log2), {}));
+    rows.back().work = Work::kLowMemory;
+  }
+  rows.push_back(make_pairs(GSORT_U64, 8, power(27), {}));
+  rows.back().work = Work::kLowMemory;
 }
 
 void add_sort_distribution_rows(std::vector<Row> &rows) {
@@ -327,7 +333,8 @@ std::string row_name(const Row &row) {
     case Work::kFirstCall:
       return "first call sort " + type;
     case Work::kLowMemory:
-      return "low-memory sort " + type;
+      return "low-memory " + (row.value_bytes == 0 ? "sort " + type
+                                                   : "pairs " + type + "+" + std::to_string(8 * row.value_bytes) + "b");
   }
   return "?";
 }

@@ -19,15 +19,15 @@
  * each argument on its own. A CPU handle takes host and managed memory only. An array must be aligned to its element
  * size. An output may be the same array as the input of the same role (in == out, whole arrays); any other overlap of
  * an output with an input or another output is refused. Host arrays that the device, or the handle's limit of device
- * memory, cannot hold at once are worked in pieces, with the same result; sorts and scans in place, argsorts and ranks
+ * memory, cannot hold at once are worked in pieces, with the same result; pairs and scans in place, argsorts and ranks
  * then need host scratch memory about as large as their arrays, other sorts a small part of it.
  *
- * A sort of device arrays takes device memory of about the size of its keys beside them (gsort_workspace_bytes()).
- * Where a handle's limit, the caller's workspace or the device has not so much, gsort_sort() and the typed sorts do
- * with an eighth of the keys' bytes and take more time: 16 MiB of keys and more, with the same result, on devices of
- * compute capability 8.0 and more, keys of 2 bytes on those whose blocks can have 129 KiB of shared memory. (Keys of 1
- * byte need little at any time.) gsort_options.device_memory_limit_bytes = an eighth of the keys' bytes asks for it.
- * Other calls fail with #GSORT_ERROR_OUT_OF_MEMORY.
+ * A sort of device arrays takes device memory of about the size of its input beside it (gsort_workspace_bytes()).
+ * Where a handle's limit, the caller's workspace or the device has less, sorts of keys from 16 MiB on, and of keys of 4
+ * or 8 bytes with values of 4, 8 or 16, aligned to their size, from 128 MiB on, do with an eighth of the input's bytes
+ * and more time, with the same result: on compute capability 8.0 and more, keys of 2 bytes where blocks can have 129
+ * KiB of shared memory. (Keys of 1 byte need little anyway.) gsort_options.device_memory_limit_bytes = an eighth of
+ * the input's bytes asks for it. Other calls fail with #GSORT_ERROR_OUT_OF_MEMORY.
  *
  * ### Asynchronous work
  * On a CUDA handle whose arguments all lie in device or managed memory a call is enqueued on the handle's stream and
@@ -605,7 +605,7 @@ GSORT_API gsort_status gsort_workspace_bytes(uint32_t op, gsort_dtype t, uint64_
  * Lends the handle device memory to work in instead of its own; NULL and 0 take it back. The memory must be aligned to
  * 256 and stay valid until the handle's work is done. All calls share it, captured ones too: their work, and replays of
  * their graphs, must not overlap. A call that needs more fails with #GSORT_ERROR_OUT_OF_MEMORY and says how much,
- * unless it is a sort that can do with an eighth of its keys' bytes (see Memory, above). Not for CPU handles.
+ * unless it is a sort that can do with an eighth of its input's bytes (see Memory, above). Not for CPU handles.
  */
 GSORT_API gsort_status gsort_set_workspace(gsort *g, void *device_memory, uint64_t bytes);
 /** @} */

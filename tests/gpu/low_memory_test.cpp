@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Sorts of device arrays with an eighth of their bytes to work in: where the handle's limit or the caller's workspace
-// leaves no more, a sort of keys alone is done in place instead of refused.
+// leaves no more, a sort of keys, or of keys and values, is done in place instead of refused.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -84,14 +84,60 @@ TEST_F(cuda_LowMemory, RefusedWhereAnEighthIsTooMuch) {
   EXPECT_TRUE(same_bytes(input.bytes(), keys.read()));
 }
 
-// What must be stable is not done in place.
-TEST_F(cuda_LowMemory, PairsAreRefused) {
+TEST_F(cuda_LowMemory, SortsPairsWithAnEighth) {
+  uint32_t turn = 0, number = 0;
+  for (const gsort_dtype t : {GSORT_U32, GSORT_F32, GSORT_I64, GSORT_F64})
+    for (const Distribution distribution : kAllDistributions) {
+      if (!applies(distribution, t) || number++ % 4 >= rounds()) continue;
+      ++turn;
+      const uint32_t value_bytes = turn % 3 == 0 ? 16 : turn % 3 == 1 ? 4 : 8, key_bytes = element_type(t).bytes;
+      const uint64_t n = value_bytes == 16 ? 6800001 : 3400001;
+      const Array input = generate(distribution, t, n, turn);
+      const uint32_t flags = kSortFlags[turn % kSortFlags.size()] & (element_type(t).is_float ? ~0u : GSORT_DESCENDING);
+      SCOPED_TRACE(std::string(element_type(t).name) + ", " + distribution_name(distribution) + describe_flags(flags) +
+                   ", values of " + std::to_string(value_bytes));
+      std::vector<uint8_t> values(n * value_bytes);
+      for (uint64_t i = 0; i < values.size(); ++i) values[i] = static_cast<uint8_t>((i / value_bytes) >> (i % 4 * 8));
+      std::vector<uint8_t> want_keys(n * key_bytes), want_values(values.size());
+      gsort *const cpu = shared_handle(GSORT_BACKEND_CPU);
+      ASSERT_TRUE(succeeded(cpu, gsort_sort_pairs(cpu, t, input.bytes().data(), want_keys.data(), value_bytes,
+                                                  values.data(), want_values.data(), n, flags)));
+      const uint64_t eighth = n * (key_bytes + value_bytes) / 8;
+      const Limited limited(eighth);
+      Buffer keys(Place::kDevice, want_keys.size()), moved(Place::kDevice, values.size());
+      keys.write(input.bytes());
+      moved.write(values);
+      ASSERT_TRUE(succeeded(limited.get(), gsort_sort_pairs(limited.get(), t, keys.data(), keys.data(), value_bytes,
+                                                            moved.data(), moved.data(), n, flags)));
+      EXPECT_TRUE(same_bytes(want_keys, keys.read()));
+      EXPECT_TRUE(same_bytes(want_values, moved.read()));
+      EXPECT_TRUE(keys.red_zones_intact() && moved.red_zones_intact());
+      EXPECT_TRUE(limited.sorted_in_place()) << limited.text;
+      EXPECT_LE(limited.held_bytes(), eighth);
+      if (HasFailure()) return;
+    }
+}
+
+// What has no way with so little memory.
+TEST_F(cuda_LowMemory, OthersAreRefused) {
   const Limited limited(kLength * 4 / 8);
   const Buffer keys(Place::kDevice, kLength * 4), indices(Place::kDevice, kLength * 4);
-  EXPECT_EQ(GSORT_ERROR_OUT_OF_MEMORY, gsort_sort_pairs(limited.get(), GSORT_U32, keys.data(), keys.data(), 4,
-                                                        indices.data(), indices.data(), kLength, 0));
   EXPECT_EQ(GSORT_ERROR_OUT_OF_MEMORY,
             gsort_argsort(limited.get(), GSORT_U32, keys.data(), kLength, GSORT_U32, indices.data(), 0));
+  EXPECT_EQ(GSORT_ERROR_OUT_OF_MEMORY, gsort_sort_pairs(limited.get(), GSORT_U32, keys.data(), keys.data(), 3,
+                                                        indices.data(), indices.data(), kLength, 0));
+}
+
+TEST_F(cuda_LowMemory, ValuesOf16BytesAreAligned) {
+  constexpr uint64_t kMany = 6800001;
+  const Limited limited(kMany * 20 / 8);
+  const Buffer keys(Place::kDevice, kMany * 4), values(Place::kDevice, kMany * 16 + 8);
+  char *const middle = static_cast<char *>(values.data()) + 8;
+  EXPECT_EQ(GSORT_ERROR_OUT_OF_MEMORY,
+            gsort_sort_pairs(limited.get(), GSORT_U32, keys.data(), keys.data(), 16, middle, middle, kMany, 0));
+  EXPECT_TRUE(succeeded(limited.get(), gsort_sort_pairs(limited.get(), GSORT_U32, keys.data(), keys.data(), 16,
+                                                        values.data(), values.data(), kMany, 0)));
+  EXPECT_TRUE(limited.sorted_in_place());
 }
 
 TEST_F(cuda_LowMemory, SortsInTheCallersWorkspace) {

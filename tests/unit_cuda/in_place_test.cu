@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The sort in place: any keys are sorted with an eighth of their bytes, which hold garbage on entry, and nothing else
-// is written; also where the sample misleads.
+// The sort in place: any keys, alone or with values, are sorted with an eighth of their bytes, which hold garbage on
+// entry, and nothing else is written; pairs keep the order of equal keys; also where the sample misleads.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -51,6 +51,65 @@ class InPlace : public gsort_test::DeviceTest {
     if (!how.in_place) ASSERT_TRUE(after_in == keys) << "the input was written";
     ASSERT_TRUE((how.in_place ? after_in : after_out) == in_order(keys, make_codec<U>(how.order)));
   }
+
+  // Every value is its item's place in the input, in all its words.
+  template <class U, class V>
+  void expect_pairs_sorted(const std::vector<U> &keys, const How &how) {
+    const uint64_t n = keys.size();
+    Request request{};
+    request.operation = Operation::kSortPairs;
+    request.order = how.order;
+    request.n = n;
+    request.value_bytes = sizeof(V);
+    const Plan plan = make_plan(request);
+    ASSERT_TRUE(plan.applies);
+    if (!fits(plan, facts_)) GTEST_SKIP() << "a chip with less shared memory";
+    ASSERT_LE(plan.workspace_bytes, n * (sizeof(U) + sizeof(V)) / 8);
+    const std::vector<V> values = make_keys<V>(n, [](uint64_t i) { return value_of<V>(i); });
+    const uint64_t other = how.offset ^ 1, value_offset = how.offset / 2;
+    const DeviceArray in(keys, how.offset * sizeof(U)), out(n * sizeof(U), other * sizeof(U));
+    const DeviceArray values_in(values, value_offset * sizeof(V)), values_out(n * sizeof(V), other * sizeof(V));
+    const DeviceArray workspace(plan.workspace_bytes, 0);
+    request.in = in.data();
+    request.out = how.in_place ? in.data() : out.data();
+    request.values_in = values_in.data();
+    request.values_out = how.in_place ? values_in.data() : values_out.data();
+    ASSERT_TRUE(takes_arrays(request));
+    launch(context(), request, plan, workspace.data(), how.options);
+    ASSERT_EQ(cudaSuccess, cudaDeviceSynchronize());
+    workspace.check_zones();
+    if (!how.in_place) {
+      ASSERT_TRUE(in.template read_as<U>() == keys) << "the input was written";
+      ASSERT_TRUE(values_in.template read_as<V>() == values) << "the input was written";
+    }
+    const std::vector<U> sorted = (how.in_place ? in : out).template read_as<U>();
+    const std::vector<V> moved = (how.in_place ? values_in : values_out).template read_as<V>();
+    ASSERT_TRUE(sorted == in_order(keys, make_codec<U>(how.order)));
+    for (uint64_t i = 0; i < n; ++i) {
+      const uint64_t place = place_of(moved[i]);
+      ASSERT_TRUE(place < n && moved[i] == value_of<V>(place)) << i;
+      ASSERT_EQ(keys[place], sorted[i]) << i;
+      if (i != 0 && sorted[i] == sorted[i - 1]) ASSERT_LT(place_of(moved[i - 1]), place) << i;
+    }
+  }
+
+ private:
+  // A value of 16 bytes.
+  struct Wide {
+    uint64_t place, hash;
+    Wide() = default;
+    Wide(uint64_t i) : place(i), hash(mixed(i)) {}
+    bool operator==(const Wide &other) const { return place == other.place && hash == other.hash; }
+  };
+
+ protected:
+  using Value16 = Wide;
+  template <class V>
+  static V value_of(uint64_t i) {
+    return static_cast<V>(i);
+  }
+  static uint64_t place_of(uint64_t value) { return value; }
+  static uint64_t place_of(const Wide &value) { return value.place; }
 };
 
 using Word = std::function<uint64_t(uint64_t)>;
@@ -115,6 +174,34 @@ TEST_F(InPlace, SortsAnyKeysOf8Bytes) {
   });
 }
 
+TEST_F(InPlace, SortsAnyPairs) {
+  for_all_data<uint32_t>(3300003, [&](const std::vector<uint32_t> &keys, uint32_t turn) {
+    expect_pairs_sorted<uint32_t, uint32_t>(keys, how_of(turn, turn % 4 == 3 ? GSORT_F32 : GSORT_U32));
+  });
+  for_all_data<uint64_t>(3300007, [&](const std::vector<uint64_t> &keys, uint32_t turn) {
+    expect_pairs_sorted<uint64_t, uint64_t>(keys, how_of(turn, turn % 4 == 3 ? GSORT_F64 : GSORT_U64));
+  });
+}
+
+TEST_F(InPlace, SortsPairsOfUnlikeSizes) {
+  for_all_data<uint32_t>(7000001, [&](const std::vector<uint32_t> &keys, uint32_t turn) {
+    const How how = how_of(turn, GSORT_I32);
+    if (turn % 4 == 0) expect_pairs_sorted<uint32_t, Value16>(keys, how);
+    if (turn % 4 == 1) expect_pairs_sorted<uint32_t, uint64_t>(keys, how);
+  });
+  for_all_data<uint64_t>(7000003, [&](const std::vector<uint64_t> &keys, uint32_t turn) {
+    const How how = how_of(turn, GSORT_I64);
+    if (turn % 4 == 2) expect_pairs_sorted<uint64_t, uint32_t>(keys, how);
+    if (turn % 4 == 3) expect_pairs_sorted<uint64_t, Value16>(keys, how);
+  });
+}
+
+TEST_F(InPlace, SortsManyPairs) {
+  for_all_data<uint32_t>((uint64_t{1} << 25) + 77, [&](const std::vector<uint32_t> &keys, uint32_t turn) {
+    if (turn % 4 == 0) expect_pairs_sorted<uint32_t, uint32_t>(keys, how_of(turn, GSORT_I32));
+  });
+}
+
 TEST_F(InPlace, SortsManyKeys) {
   for_all_data<uint32_t>((uint64_t{1} << 25) + 77, [&](const std::vector<uint32_t> &keys, uint32_t turn) {
     if (turn % 3 == 0) expect_sorted(keys, how_of(turn, GSORT_I32));
@@ -148,7 +235,7 @@ TEST_F(InPlace, SortsFloatsWithNansLast) {
                 how);
 }
 
-// The first keys are the sample, and are not like the others: the sort of last resort must do it.
+// The first keys are the sample, and are not like the others: the splitters must be searched for.
 TEST_F(InPlace, SortsWhatTheSampleDoesNotShow) {
   How how{};
   how.options.samples_front = true;
@@ -158,6 +245,18 @@ TEST_F(InPlace, SortsWhatTheSampleDoesNotShow) {
   });
   how.order = {GSORT_U64, true, false};
   expect_sorted(make_keys<uint64_t>(2100001, [](uint64_t i) { return i * i; }), how);
+}
+
+TEST_F(InPlace, SortsPairsThatTheSampleDoesNotShow) {
+  How how{};
+  how.options.samples_front = true;
+  for_all_data<uint32_t>(3300001, [&](const std::vector<uint32_t> &keys, uint32_t turn) {
+    how.in_place = turn % 2 == 0;
+    if (turn % 2 == 0)
+      expect_pairs_sorted<uint32_t, uint32_t>(keys, how);
+    else
+      expect_pairs_sorted<uint32_t, uint64_t>(keys, how);
+  });
 }
 
 TEST_F(InPlace, TheSameKeysAgainAndAgain) {

@@ -21,7 +21,7 @@
 #define __shared__ static
 #define __launch_bounds__(...)
 #define __grid_constant__
-#define __align__(bytes) alignas(bytes)
+#define __align__(bytes) __attribute__((aligned(bytes)))
 
 struct alignas(16) uint4 {
   uint32_t x, y, z, w;
@@ -32,13 +32,14 @@ struct Index {
 
 namespace emulation {
 
-enum class Waits { kNot, kForWarp, kForBlock };
+enum class Waits { kNot, kForWarp, kForSome, kForBlock };
 
 struct Fiber {
   void *stack_pointer = nullptr;
   std::vector<void *> stack;
   bool ended = true;
   Waits waits = Waits::kNot;
+  uint32_t barrier = 0, expected = 0;  // which of the block's, and for how many threads, where it waits for some
 };
 
 inline std::vector<Fiber> fibers;
@@ -102,6 +103,25 @@ inline bool run_warp(uint32_t first, uint32_t end) {
   return true;
 }
 
+// Lets those go on that wait at a barrier for some of the block's threads, if all of these have come.
+inline bool open_barriers(uint32_t threads) {
+  constexpr uint32_t kBarriers = 16;
+  bool opened = false;
+  for (uint32_t barrier = 0; barrier < kBarriers; ++barrier) {
+    uint32_t came = 0, expected = 0;
+    const auto is_here = [&](const Fiber &fiber) {
+      return !fiber.ended && fiber.waits == Waits::kForSome && fiber.barrier == barrier;
+    };
+    for (uint32_t thread = 0; thread < threads; ++thread)
+      if (is_here(fibers[thread])) ++came, expected = fibers[thread].expected;
+    if (came == 0 || came != expected) continue;
+    opened = true;
+    for (uint32_t thread = 0; thread < threads; ++thread)
+      if (is_here(fibers[thread])) fibers[thread].waits = Waits::kNot;
+  }
+  return opened;
+}
+
 inline void run_block(uint32_t threads) {
   for (uint32_t thread = 0; thread < threads; ++thread) make_ready(fibers[thread]);
   while (true) {
@@ -109,7 +129,7 @@ inline void run_block(uint32_t threads) {
     for (uint32_t first = 0; first < threads; first += 32) ran = run_warp(first, first + 32) || ran;
     for (uint32_t thread = 0; thread < threads; ++thread) all_ended = all_ended && fibers[thread].ended;
     if (all_ended) return;
-    if (ran) continue;
+    if (ran || open_barriers(threads)) continue;
     for (uint32_t thread = 0; thread < threads; ++thread) {
       if (!fibers[thread].ended && fibers[thread].waits != Waits::kForBlock)
         throw std::logic_error("threads of a warp wait for each other at different places");
@@ -134,6 +154,11 @@ T max(T a, T b) {
   return a < b ? b : a;
 }
 inline void __syncthreads() { emulation::wait(emulation::Waits::kForBlock); }
+inline void __barrier_sync_count(uint32_t barrier, uint32_t threads) {
+  emulation::fibers[emulation::current].barrier = barrier;
+  emulation::fibers[emulation::current].expected = threads;
+  emulation::wait(emulation::Waits::kForSome);
+}
 inline int __syncthreads_or(int value) {
   emulation::any = emulation::any || value != 0;
   __syncthreads();
@@ -158,16 +183,16 @@ template <class T>
 T __shfl_xor_sync(uint32_t warp, T value, uint32_t mask) {
   return __shfl_sync(warp, value, static_cast<int>(emulation::current % 32 ^ mask));
 }
-inline int __any_sync(uint32_t warp, int value) {
-  int found = 0;
-  for (int lane = 0; lane < 32; ++lane) found |= __shfl_sync(warp, value, lane);
-  return found;
-}
-inline uint32_t __ballot_sync(uint32_t warp, int value) {
+inline uint32_t __ballot_sync(uint32_t, int value) {
+  emulation::exchanged[emulation::current] = value != 0 ? 1 : 0;
+  __syncwarp();
+  const uint64_t *const warp = emulation::exchanged + emulation::current / 32 * 32;
   uint32_t lanes = 0;
-  for (int lane = 0; lane < 32; ++lane) lanes |= (__shfl_sync(warp, value, lane) != 0 ? 1u : 0u) << lane;
+  for (uint32_t lane = 0; lane < 32; ++lane) lanes |= static_cast<uint32_t>(warp[lane]) << lane;
+  __syncwarp();
   return lanes;
 }
+inline int __any_sync(uint32_t warp, int value) { return __ballot_sync(warp, value) != 0; }
 inline uint32_t __activemask() { return ~0u; }
 inline int __clz(int value) { return value == 0 ? 32 : __builtin_clz(static_cast<uint32_t>(value)); }
 inline int __clzll(long long value) {

@@ -176,7 +176,6 @@ WorkMemory CudaEngine::room(uint64_t bytes, const WorkQueue &queue) {
 
 // Of sorts that can do with less than the usual workspace; if it applies.
 sort::in_place::Plan CudaEngine::in_place_plan(const Request &request) const {
-  if (request.operation != Operation::kSort) return {};
   const sort::in_place::Plan plan = sort::in_place::make_plan(request);
   return sort::in_place::fits(plan, device_.facts) ? plan : sort::in_place::Plan{};
 }
@@ -194,7 +193,7 @@ WorkMemory CudaEngine::room_or_less(const Request &request, const WorkQueue &que
       const bool wants = error.status() == GSORT_ERROR_OUT_OF_MEMORY ||
                          (error.status() == GSORT_ERROR_NOT_SUPPORTED && queue.capture_id != 0);
       const sort::in_place::Plan plan = wants ? in_place_plan(request) : sort::in_place::Plan{};
-      if (!plan.applies) throw;
+      if (!plan.applies || !sort::in_place::takes_arrays(request)) throw;
       try {
         const WorkMemory less = room(plan.workspace_bytes, queue);
         in_place = plan;
@@ -205,7 +204,8 @@ WorkMemory CudaEngine::room_or_less(const Request &request, const WorkQueue &que
     }
   }
   const sort::in_place::Plan plan = in_place_plan(request);
-  if (!plan.applies || workspace_.forbids(plan.workspace_bytes)) return room(bytes, queue);  // says what is wanting
+  if (!plan.applies || !sort::in_place::takes_arrays(request) || workspace_.forbids(plan.workspace_bytes))
+    return room(bytes, queue);  // says what is wanting
   in_place = plan;
   return room(plan.workspace_bytes, queue);
 }

@@ -7,23 +7,22 @@
 #include "cuda/engine/check.h"
 #include "cuda/engine/launcher.h"
 #include "cuda/primitive/architecture.h"
-#include "cuda/sort/in_place/classify.cuh"
-#include "cuda/sort/in_place/last_resort.cuh"
-#include "cuda/sort/in_place/move.cuh"
-#include "cuda/sort/in_place/sample.cuh"
+#include "cuda/sort/in_place/count.cuh"
+#include "cuda/sort/in_place/moves.cuh"
+#include "cuda/sort/in_place/partition.cuh"
+#include "cuda/sort/in_place/splitters.cuh"
 #include "cuda/sort/launch.h"
 
 namespace gsort_internal::sort::in_place {
 
-// A stripe a block. Dynamic shared memory: classify_shared_bytes().
-template <class U>
-__global__ void __launch_bounds__(ClassifyShape<sizeof(U)>::kThreads,
-                                  blocks_here(ClassifyShape<sizeof(U)>::kThreads, kClassifyBlocksPerMultiprocessor))
-    classify_kernel(const __grid_constant__ Job<U> job) {
+// A stripe a block. Dynamic shared memory: held_items().
+template <class U, class V>
+__global__ void __launch_bounds__(kPartitionThreads, blocks_here(kPartitionThreads, kPartitionBlocksPerMultiprocessor))
+    partition_kernel(const __grid_constant__ Job<U, V> job) {
+  if constexpr (!kFitsHere<kPartitionBytesMin<Job<U, V>::kItemBytes>>) return;
   extern __shared__ __align__(16) unsigned char shared[];
-  __shared__ ClassifyStorage<U> storage;
-  U *const keys = reinterpret_cast<U *>(shared);
-  Classifier<U>(job, storage, keys, ranks_behind<U>(keys, job.buckets)).run();
+  __shared__ PartitionStorage<U, V> storage;
+  Partition<U, V>(job, storage, shared).run();
 }
 
 namespace {
@@ -34,42 +33,44 @@ constexpr uint32_t blocks_for(uint64_t items, uint32_t threads) {
   return static_cast<uint32_t>((items + threads - 1) / threads);
 }
 
-// The first slot begins at a line of memory.
-SlotGrid grid_of(const Request &request, uint32_t key_bytes) {
-  constexpr uint64_t kLineBytes = 128;
-  SlotGrid grid{};
-  grid.n = request.n;
-  grid.head = (kLineBytes - reinterpret_cast<uintptr_t>(request.out) % kLineBytes) % kLineBytes / key_bytes;
-  grid.brick = brick_keys(key_bytes);
-  grid.slots = static_cast<uint32_t>((grid.n - grid.head) / grid.brick);
-  return grid;
-}
-
-template <class U>
-Job<U> job_of(const LaunchContext &context, const Request &request, const Plan &plan, void *workspace,
-              const Options &options) {
+template <class U, class V>
+Job<U, V> job_of(const LaunchContext &context, const Request &request, const Plan &plan, void *workspace,
+                 const Options &options) {
+  constexpr uint32_t kBrick = Job<U, V>::kBrick;
   const auto at = [&](uint64_t offset) { return static_cast<char *>(workspace) + offset; };
-  Job<U> job{};
+  Job<U, V> job{};
   job.keys_in = static_cast<const U *>(request.in);
   job.keys = static_cast<U *>(request.out);
+  if (kHasValues<V>) {
+    job.values_in = static_cast<const V *>(request.values_in);
+    job.values = static_cast<V *>(request.values_out);
+  }
+  job.vectors = (reinterpret_cast<uintptr_t>(job.keys) | reinterpret_cast<uintptr_t>(job.values)) % 16 == 0;
   job.codec = make_codec<U>(request.order);
-  job.grid = grid_of(request, plan.key_bytes);
+  job.n = request.n;
+  job.brick = kBrick;
+  job.slots = blocks_for(request.n, kBrick);
   job.buckets = plan.buckets;
-  const uint32_t wanted = context.device->multiprocessors * kClassifyBlocksPerMultiprocessor;
+  const uint32_t wanted = context.device->multiprocessors * kPartitionBlocksPerMultiprocessor;
   const uint32_t stripes = options.stripes != 0 ? options.stripes : wanted;
-  job.stripe_slots = blocks_for(job.grid.slots, std::min(stripes, plan.stripes_max));
-  job.stripes = blocks_for(job.grid.slots, job.stripe_slots);
+  job.stripe_slots = blocks_for(job.slots, std::min(stripes, plan.stripes_max));
+  job.stripes = blocks_for(job.slots, job.stripe_slots);
   job.samples = plan.samples;
   job.sample_part = options.samples_front ? 1 : request.n / plan.samples;
   job.slack = plan.slack;
   job.state = reinterpret_cast<State *>(at(plan.slices.state));
   job.sample = reinterpret_cast<U *>(at(plan.slices.sample));
-  job.labels = reinterpret_cast<uint8_t *>(at(plan.slices.labels));
-  job.holes = reinterpret_cast<uint32_t *>(at(plan.slices.holes));
-  job.list = reinterpret_cast<uint32_t *>(at(plan.slices.list));
-  job.cycles = reinterpret_cast<Cycle *>(at(plan.slices.cycles));
-  job.left = reinterpret_cast<U *>(at(plan.slices.left));
-  job.left_keys = plan.left_keys;
+  job.sample_sorted = reinterpret_cast<U *>(at(plan.slices.sample_sorted));
+  job.counts = reinterpret_cast<uint32_t *>(at(plan.slices.counts));
+  job.starts = reinterpret_cast<uint64_t *>(at(plan.slices.starts));
+  job.piece_of = reinterpret_cast<uint32_t *>(at(plan.slices.piece_of));
+  job.piece_keys = reinterpret_cast<U *>(at(plan.slices.piece_keys));
+  job.piece_values = reinterpret_cast<V *>(at(plan.slices.piece_values));
+  job.source = reinterpret_cast<uint32_t *>(at(plan.slices.source));
+  job.target = reinterpret_cast<uint32_t *>(at(plan.slices.target));
+  job.moves = reinterpret_cast<uint32_t *>(at(plan.slices.moves));
+  job.cut_keys = reinterpret_cast<U *>(at(plan.slices.cut_keys));
+  job.cut_values = reinterpret_cast<V *>(at(plan.slices.cut_values));
   return job;
 }
 
@@ -82,48 +83,81 @@ void launch_quietly(const LaunchContext &context, const Request &request, void *
   sort::launch(quiet, request, workspace, options);
 }
 
-// Sorts keys where they lie.
-void sort_part(const LaunchContext &context, const Request &request, void *keys, uint64_t n, void *workspace) {
-  Request part{};
-  part.operation = Operation::kSort;
-  part.order = request.order;
-  part.n = n;
-  part.in = part.out = keys;
-  launch_quietly(context, part, workspace);
+template <class U>
+void launch_splitters(const LaunchContext &context, const Request &request, const Plan &plan, void *workspace,
+                      const KeyJob<U> &keys) {
+  launch_kernel(context, "sample_kernel", {blocks_for(keys.samples, kSampleThreads), kSampleThreads}, sample_kernel<U>,
+                keys);
+  Request sample{};
+  sample.operation = Operation::kSort;
+  sample.order = request.order;
+  sample.n = keys.samples;
+  sample.in = keys.sample;
+  sample.out = keys.sample_sorted;
+  launch_quietly(context, sample, static_cast<char *>(workspace) + plan.slices.sample_workspace);
+  launch_kernel(context, "splitters_kernel", {kBucketsMax, kSplitterThreads}, splitters_kernel<U>, keys);
 }
 
 template <class U>
-void launch_partition(const LaunchContext &context, const Job<U> &job) {
-  const uint32_t by_slots = blocks_for(job.grid.slots, kSlotThreads), blocks = 8 * context.device->multiprocessors;
-  launch_kernel(context, "classify_kernel",
-                {job.stripes, ClassifyShape<sizeof(U)>::kThreads, classify_shared_bytes(sizeof(U), job.buckets)},
-                classify_kernel<U>, job);
-  launch_kernel(context, "borders_kernel", {1, kBordersThreads}, borders_kernel<U>, job);
-  launch_kernel(context, "holes_kernel", {by_slots, kSlotThreads}, holes_kernel<U>, job);
-  launch_kernel(context, "fill_kernel", {blocks, kBrickVectors}, fill_kernel<U>, job);
-  launch_kernel(context, "edges_kernel", {by_slots, kSlotThreads}, edges_kernel<U>, job);
-  launch_kernel(context, "list_kernel", {by_slots, kSlotThreads}, list_kernel<U>, job);
-  launch_kernel(context, "cycles_kernel", {blocks, kBrickVectors}, cycles_kernel<U>, job);
-  launch_kernel(context, "ends_kernel", {job.buckets, kBordersThreads}, ends_kernel<U>, job);
+void launch_counts(const LaunchContext &context, const KeyJob<U> &keys) {
+  const uint32_t parts = keys.buckets * keys.stripes;
+  cuda_check(cudaMemsetAsync(keys.counts, 0, 4 * uint64_t{parts}, context.stream), "cudaMemsetAsync(counts)");
+  launch_kernel(context, "count_kernel", {keys.stripes * kCountParts, kCountThreads}, count_kernel<U>, keys);
+  launch_kernel(context, "exact_kernel", {context.device->multiprocessors, kExactThreads, 0, Together::kGrid},
+                exact_kernel<U>, keys);
+  launch_kernel(context, "starts_kernel", {1, kStartThreads}, starts_kernel<U>, keys);
+}
+
+template <class U, class V>
+void launch_partition(const LaunchContext &context, const Plan &plan, const Job<U, V> &job) {
+  cuda_check(cudaMemsetAsync(job.source, 0xff, 4 * uint64_t{job.slots}, context.stream), "cudaMemsetAsync(source)");
+  cuda_check(cudaMemsetAsync(job.target, 0xff, 4 * uint64_t{job.slots}, context.stream), "cudaMemsetAsync(target)");
+  launch_kernel(context, "partition_kernel",
+                {job.stripes, kPartitionThreads, held_items(plan.item_bytes(), plan.buckets) * plan.item_bytes()},
+                partition_kernel<U, V>, job);
+  launch_kernel(context, "list_kernel", {blocks_for(job.slots, kMoveThreads), kMoveThreads}, list_kernel<U, V>, job);
+  launch_kernel(context, "move_kernel", {kMoveBlocks * context.device->multiprocessors, kMoveThreads},
+                move_kernel<U, V>, job);
+  launch_kernel(context, "pieces_kernel", {job.buckets * job.stripes + 1, kPieceThreads}, pieces_kernel<U, V>, job);
+}
+
+// Sorts a window where it lies. Items of the next bucket that are in it are sorted again with their own, in whose order
+// they are still the first among equal keys.
+template <class U, class V>
+void sort_window(const LaunchContext &context, const Request &request, const Job<U, V> &job, const Window &window,
+                 void *workspace) {
+  Request part{};
+  part.operation = request.operation;
+  part.order = request.order;
+  part.n = window.end - window.begin;
+  part.in = part.out = job.keys + window.begin;
+  if (kHasValues<V>) {
+    part.values_in = part.values_out = job.values + window.begin;
+    part.value_bytes = request.value_bytes;
+  }
+  launch_quietly(context, part, workspace);
+}
+
+template <class U, class V>
+void launch_types(const LaunchContext &context, const Request &request, const Plan &plan, void *workspace,
+                  const Options &options) {
+  const Job<U, V> job = job_of<U, V>(context, request, plan, workspace, options);
+  cuda_check(cudaMemsetAsync(job.state, 0, sizeof(State), context.stream), "cudaMemsetAsync(state)");
+  launch_splitters<U>(context, request, plan, workspace, job);
+  launch_counts<U>(context, job);
+  launch_partition(context, plan, job);
+  for (uint32_t bucket = 0; bucket < plan.buckets; ++bucket)
+    sort_window(context, request, job, window_of(plan, bucket),
+                static_cast<char *>(workspace) + plan.slices.window_workspace);
 }
 
 template <class U>
 void launch_width(const LaunchContext &context, const Request &request, const Plan &plan, void *workspace,
                   const Options &options) {
-  const auto at = [&](uint64_t offset) { return static_cast<char *>(workspace) + offset; };
-  const Job<U> job = job_of<U>(context, request, plan, workspace, options);
-  cuda_check(cudaMemsetAsync(job.state, 0, sizeof(State), context.stream), "cudaMemsetAsync(state)");
-  launch_kernel(context, "sample_kernel", {blocks_for(job.samples, kSampleThreads), kSampleThreads}, sample_kernel<U>,
-                job);
-  sort_part(context, request, job.sample, job.samples, at(plan.slices.sample_workspace));
-  launch_kernel(context, "splitters_kernel", {1, kSplitterThreads}, splitters_kernel<U>, job);
-  launch_partition(context, job);
-  for (uint32_t bucket = 0; bucket < plan.buckets; ++bucket) {
-    const Window window = window_of(plan, bucket);
-    sort_part(context, request, job.keys + window.begin, window.end - window.begin, at(plan.slices.window_workspace));
-  }
-  launch_kernel(context, "last_resort_kernel",
-                {context.device->multiprocessors, kLastResortThreads, 0, Together::kGrid}, last_resort_kernel<U>, job);
+  if (plan.value_bytes == 0) launch_types<U, NoValue>(context, request, plan, workspace, options);
+  if (plan.value_bytes == 4) launch_types<U, uint32_t>(context, request, plan, workspace, options);
+  if (plan.value_bytes == 8) launch_types<U, uint64_t>(context, request, plan, workspace, options);
+  if (plan.value_bytes == 16) launch_types<U, uint4>(context, request, plan, workspace, options);
 }
 
 }  // namespace

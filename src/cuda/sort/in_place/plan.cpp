@@ -6,7 +6,6 @@
 
 #include "core/dtype.h"
 #include "core/slices.h"
-#include "cuda/sort/in_place/regions.h"
 #include "cuda/sort/plan.h"
 
 namespace gsort_internal::sort::in_place {
@@ -24,18 +23,12 @@ uint64_t square_root(uint64_t square) {
   return root;
 }
 
-// A thirty-second of the keys: more would not fit, sorted, into the scratch memory of short arrays.
-uint64_t samples_for(uint64_t n) {
-  uint64_t samples = kSamplesMax;
-  while (samples > n / 32) samples /= 2;
-  return samples;
-}
-
-uint64_t sort_bytes(const Request &shape, uint64_t n) {
+uint64_t sort_bytes(const Request &shape, uint64_t n, uint32_t value_bytes) {
   Request part{};
-  part.operation = Operation::kSort;
+  part.operation = value_bytes == 0 ? Operation::kSort : Operation::kSortPairs;
   part.order = shape.order;
   part.n = n;
+  part.value_bytes = value_bytes;
   return workspace_bytes(part);
 }
 
@@ -52,32 +45,63 @@ uint64_t window_bytes(const Request &shape, const Plan &plan) {
   uint64_t most = 0;
   for (uint32_t bucket = 0; bucket < plan.buckets; ++bucket) {
     const Window window = window_of(plan, bucket);
-    most = std::max(most, sort_bytes(shape, window.end - window.begin));
+    most = std::max(most, sort_bytes(shape, window.end - window.begin, plan.value_bytes));
   }
   return most;
 }
 
-// Lays out what plan.buckets and plan.stripes_max ask for, and returns the bytes.
-uint64_t lay_out(const Request &shape, Plan &plan) {
-  Slices &slices = plan.slices;
-  SliceCounter first;
-  slices.state = first.take(kStateBytes);
-  Arena sample = {first.bytes(), {}}, partition = sample, windows = sample;
-  slices.sample = sample.take(plan.samples * plan.key_bytes);
-  slices.sample_workspace = sample.take(sort_bytes(shape, plan.samples));
-  const uint64_t slots = plan.n / brick_keys(plan.key_bytes);
-  // Of a stripe less than a brick of every bucket is left over, and with what the slots at borders held comes back.
-  plan.left_keys = (uint64_t{plan.stripes_max} + plan.buckets) * brick_keys(plan.key_bytes);
-  slices.labels = partition.take(slots);
-  slices.holes = partition.take(4 * (uint64_t{plan.stripes_max} + 1) * (plan.buckets + 1));
-  slices.list = partition.take(4 * slots);
-  slices.cycles = partition.take(kCyclesMax * sizeof(Cycle));
-  slices.left = partition.take(plan.buckets * plan.left_keys * plan.key_bytes);
-  slices.window_workspace = windows.take(window_bytes(shape, plan));
-  return std::max({sample.end(), partition.end(), windows.end()});
+uint64_t slots_of(const Plan &plan) {
+  const uint64_t brick = brick_items(plan.item_bytes());
+  return (plan.n + brick - 1) / brick;
 }
 
-// As many stripes as there is room for what is left of them, up to what the largest devices can use.
+uint64_t sample_end(const Request &shape, Plan &plan, Arena arena) {
+  Slices &slices = plan.slices;
+  slices.sample = arena.take(plan.samples * plan.key_bytes);
+  slices.sample_sorted = arena.take(plan.samples * plan.key_bytes);
+  slices.sample_workspace = arena.take(sort_bytes(shape, plan.samples, 0));
+  return arena.end();
+}
+
+uint64_t partition_end(Plan &plan, Arena arena) {
+  Slices &slices = plan.slices;
+  const uint64_t brick = brick_items(plan.item_bytes()), slots = slots_of(plan), cuts = slots / kSlotsPerCut + 1;
+  const uint64_t parts = uint64_t{plan.buckets} * plan.stripes_max + 1;
+  slices.counts = arena.take(4 * parts);
+  slices.starts = arena.take(8 * parts);
+  slices.piece_of = arena.take(4 * parts);
+  slices.piece_keys = arena.take(parts * brick * plan.key_bytes);
+  slices.piece_values = arena.take(parts * brick * plan.value_bytes);
+  slices.source = arena.take(4 * slots);
+  slices.target = arena.take(4 * slots);
+  slices.moves = arena.take(4 * slots);
+  slices.cut_keys = arena.take(cuts * brick * plan.key_bytes);
+  slices.cut_values = arena.take(cuts * brick * plan.value_bytes);
+  return arena.end();
+}
+
+// Lays out what plan.samples, plan.buckets and plan.stripes_max ask for, and returns the bytes.
+uint64_t lay_out(const Request &shape, Plan &plan) {
+  SliceCounter first;
+  plan.slices.state = first.take(kStateBytes);
+  const Arena arena = {first.bytes(), {}};
+  Arena windows = arena;
+  plan.slices.window_workspace = windows.take(window_bytes(shape, plan));
+  return std::max({sample_end(shape, plan, arena), partition_end(plan, arena), windows.end()});
+}
+
+// As many as their sort has room for, and so few that there are many items for each.
+uint64_t samples_for(const Request &shape, Plan plan, uint64_t most_bytes) {
+  uint64_t samples = kSamplesMax;
+  while (samples > plan.n / 32) samples /= 2;
+  for (; samples >= 1024; samples /= 2) {
+    plan.samples = samples;
+    if (sample_end(shape, plan, {kStateBytes, {}}) <= most_bytes) return samples;
+  }
+  return 0;
+}
+
+// As many stripes as there is room for their pieces, up to what the largest devices can use.
 uint32_t stripes_for(const Request &shape, Plan plan, uint64_t most_bytes) {
   constexpr uint32_t kStripesMost = 1024, kStripesLeast = 8;
   for (uint32_t stripes = kStripesMost; stripes >= kStripesLeast; stripes -= stripes / 8) {
@@ -101,21 +125,31 @@ Plan make_counting_plan(const Request &shape, Plan plan, uint64_t most_bytes) {
 }
 
 // What an eighth of the bytes leaves beside what the engine adds to a workspace.
-uint64_t most_bytes_of(const Request &shape, uint32_t key_bytes) {
-  return shape.n * key_bytes / 8 / kSliceAlignment * kSliceAlignment - kEngineBytes;
+uint64_t most_bytes_of(const Plan &plan) {
+  return plan.n * plan.item_bytes() / 8 / kSliceAlignment * kSliceAlignment - kEngineBytes;
+}
+
+bool takes(const Request &shape) {
+  const uint32_t key_bytes = dtype_bytes(shape.order.dtype), value_bytes = shape.value_bytes;
+  if (shape.operation == Operation::kSort) return key_bytes >= 2;
+  return shape.operation == Operation::kSortPairs && key_bytes >= 4 &&
+         (value_bytes == 4 || value_bytes == 8 || value_bytes == 16);
 }
 
 }  // namespace
 
 Plan make_plan(const Request &shape) {
   Plan plan{};
+  if (!takes(shape)) return plan;
   plan.key_bytes = dtype_bytes(shape.order.dtype);
+  plan.value_bytes = shape.operation == Operation::kSort ? 0 : shape.value_bytes;
   plan.n = shape.n;
-  if (shape.operation != Operation::kSort || plan.key_bytes < 2 || shape.n < kBytesMin / plan.key_bytes) return plan;
-  const uint64_t most_bytes = most_bytes_of(shape, plan.key_bytes);
+  if (shape.n < kBytesMin / plan.item_bytes() || slots_of(plan) > kSlotsMax) return plan;
+  const uint64_t most_bytes = most_bytes_of(plan);
   if (plan.key_bytes == 2) return make_counting_plan(shape, plan, most_bytes);
-  plan.samples = samples_for(shape.n);
-  // A border's place among the keys deviates by half a root of the samples, of `samples`, at most.
+  plan.samples = samples_for(shape, plan, most_bytes);
+  if (plan.samples == 0) return {};
+  // A border's place among the items deviates by half a root of the samples, of `samples`, at most.
   plan.slack = kDeviations * (shape.n / (2 * square_root(plan.samples)) + 1);
   for (plan.buckets = kBucketsMin; plan.buckets <= kBucketsMax; ++plan.buckets) {
     if (shape.n / plan.buckets < 4 * plan.slack) break;
@@ -130,8 +164,15 @@ Plan make_plan(const Request &shape) {
 
 bool fits(const Plan &plan, const DeviceFacts &device) {
   if (plan.counts) return fast_path::kCountFillSharedBytes + 1024 <= device.shared_bytes_block_max;
-  return plan.applies && classify_shared_bytes(plan.key_bytes, plan.buckets) + kClassifyStaticBytes + 1024 <=
-                             device.shared_bytes_block_max;
+  return plan.applies &&
+         held_items(plan.item_bytes(), plan.buckets) * plan.item_bytes() + kPartitionStaticBytes + 1024 <=
+             device.shared_bytes_block_max;
+}
+
+bool takes_arrays(const Request &request) {
+  if (request.operation != Operation::kSortPairs) return true;
+  const auto places = reinterpret_cast<uintptr_t>(request.values_in) | reinterpret_cast<uintptr_t>(request.values_out);
+  return request.values_in != nullptr && places % request.value_bytes == 0;
 }
 
 void describe(const Request &, const Plan &plan, char *text, size_t text_bytes) {
@@ -143,10 +184,11 @@ void describe(const Request &, const Plan &plan, char *text, size_t text_bytes) 
   }
   const Window second = window_of(plan, 1);
   std::snprintf(text, text_bytes,
-                "sort on the GPU: %llu keys of %u bytes in place, with %llu bytes of scratch memory: partition into %u "
-                "buckets by a sample of %llu, then sorts of up to %llu keys",
-                static_cast<ull>(plan.n), plan.key_bytes, static_cast<ull>(plan.workspace_bytes), plan.buckets,
-                static_cast<ull>(plan.samples), static_cast<ull>(second.end - second.begin));
+                "sort on the GPU: %llu keys of %u bytes%s in place, with %llu bytes of scratch memory: partition into "
+                "%u buckets by a sample of %llu, then sorts of up to %llu keys",
+                static_cast<ull>(plan.n), plan.key_bytes, plan.value_bytes != 0 ? " with their values" : "",
+                static_cast<ull>(plan.workspace_bytes), plan.buckets, static_cast<ull>(plan.samples),
+                static_cast<ull>(second.end - second.begin));
 }
 
 }  // namespace gsort_internal::sort::in_place

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Plan of the sort in place: keys alone, with scratch memory of an eighth of their bytes. It is taken where the usual
-// sort's workspace, which holds for every device, cannot be had. Read by host and device; no CUDA header.
+// Plan of the sort in place: keys, or keys and values, with scratch memory of an eighth of their bytes. It is taken
+// where the usual sort's workspace, which holds for every device, cannot be had. Read by host and device; no CUDA
+// header.
 #ifndef GSORT_CUDA_SORT_IN_PLACE_PLAN_H_
 #define GSORT_CUDA_SORT_IN_PLACE_PLAN_H_
 
@@ -12,56 +13,66 @@
 
 namespace gsort_internal::sort::in_place {
 
-// A brick is so many keys of one bucket, moved as a whole; a slot is a place of the array that holds one. With 9
-// buckets a block's buffers take 36 KB, and a brick is 32 lines of memory.
-constexpr uint32_t kBrickBytes = 4096;
-constexpr uint32_t kBrickVectors = kBrickBytes / 16;
-constexpr uint32_t brick_keys(uint32_t key_bytes) { return kBrickBytes / key_bytes; }
+// An item is a key and its value. A brick is so many items of one bucket, moved as a whole; the array is cut into slots
+// of as many, the last of which may be short. The greatest power of two of at most 5 KB, so that every warp has whole
+// vectors of it.
+constexpr GSORT_HOST_DEVICE uint32_t brick_items(uint32_t item_bytes) {
+  uint32_t items = 128;
+  while (2 * items * item_bytes <= 5120) items *= 2;
+  return items;
+}
 
-// A thread counts its keys of each bucket in four bits of a word of 64.
 constexpr uint32_t kBucketsMax = 16;
 // Each is sorted in an eighth of the array's bytes, so that there must be more than 8.
 constexpr uint32_t kBucketsMin = 9;
 
-template <uint32_t KeyBytes>
-struct ClassifyShape {
-  static constexpr uint32_t kThreads = 512;
-  static constexpr uint32_t kItems = KeyBytes == 8 ? 6 : 12;
-  static constexpr uint32_t kTile = kThreads * kItems;
-  static_assert(kItems < 16, "counted in four bits");
-  static_assert(kTile * KeyBytes % kBrickBytes == 0, "bricks written never overtake the tiles read");
-};
-// Blocks of 512 threads that classify on one multiprocessor.
-constexpr uint32_t kClassifyBlocksPerMultiprocessor = 3;
-
-// Dynamic shared memory of a block that classifies: a buffer of a brick for each bucket, and a tile, in which each
-// bucket's part begins at a vector; the ranks of every thread by bucket.
-constexpr uint32_t classify_shared_bytes(uint32_t key_bytes, uint32_t buckets) {
-  const uint32_t tile = (key_bytes == 8 ? ClassifyShape<8>::kTile : ClassifyShape<4>::kTile) * key_bytes;
-  return buckets * (kBrickBytes + 16) + tile + (buckets + 1) / 2 * ClassifyShape<4>::kThreads * 4;
+// How a block partitions a stripe: in tiles of so many rows of its threads.
+constexpr uint32_t kPartitionThreads = 512;
+constexpr GSORT_HOST_DEVICE uint32_t tile_rows(uint32_t item_bytes) {
+  return item_bytes <= 8 ? 12 : item_bytes <= 12 ? 8 : item_bytes <= 16 ? 6 : 4;
 }
-constexpr uint32_t kClassifyStaticBytes = 2048;  // at most, beside it
+constexpr GSORT_HOST_DEVICE uint32_t tile_items(uint32_t item_bytes) {
+  return kPartitionThreads * tile_rows(item_bytes);
+}
+constexpr uint32_t kPartitionBlocksPerMultiprocessor = 2;
 
-// Where the array cannot be held by a few tiles a block, below, other sorts' workspace is nothing to save.
+// Dynamic shared memory of such a block, in items: a brick of every bucket, and a tile, in which each bucket's part
+// begins at a multiple of kPartItems.
+constexpr uint32_t kPartItems = 4;
+constexpr GSORT_HOST_DEVICE uint32_t held_items(uint32_t item_bytes, uint32_t buckets) {
+  return buckets * (brick_items(item_bytes) + kPartItems) + tile_items(item_bytes);
+}
+constexpr uint32_t kPartitionStaticBytes = 3072;  // at most, beside it
+template <uint32_t kItemBytes>
+constexpr uint32_t kPartitionBytesMin = held_items(kItemBytes, kBucketsMin) * kItemBytes;
+
+// Where the array cannot be held by a few tiles a block, other sorts' workspace is nothing to save. Of pairs, sorts of
+// up to 2^18 take more memory for each than longer ones, so that some arrays below kPairBytes cannot be had.
 constexpr uint64_t kBytesMin = uint64_t{1} << 24;
+constexpr uint64_t kPairBytes = uint64_t{1} << 27;
 
 // What the engine adds to every workspace; the scratch memory is an eighth with it.
 constexpr uint64_t kEngineBytes = 1024;
 
 constexpr uint64_t kSamplesMax = uint64_t{1} << 20;
-// A bucket's border lies within so many standard deviations of where it should, or the sort of last resort begins.
+// A bucket's border lies within so many standard deviations of where it should, or the splitters are searched for.
 constexpr uint32_t kDeviations = 6;
 
-// Cycles of bricks that find_cycles() can make of 16 buckets: one for every two buckets by pairs, and one for every
-// edge that these leave.
-constexpr uint32_t kCyclesMax = kBucketsMax * (kBucketsMax - 1);
+// Slots are numbered in 32 bits, of which one tells what moves them.
+constexpr uint64_t kSlotsMax = uint64_t{1} << 31;
+// Of so many slots in a row one is emptied before bricks move (moves.cuh).
+constexpr uint32_t kSlotsPerCut = 32;
+
+constexpr uint64_t kStateBytes = 1024;
 
 struct Slices {
   uint64_t state;
-  // The rest of the memory serves three steps in turn. First the sample:
-  uint64_t sample, sample_workspace;
-  // then the partition:
-  uint64_t labels, holes, list, cycles, left;
+  // The rest of the memory serves three steps in turn. First the sample as it was drawn, and in order:
+  uint64_t sample, sample_sorted, sample_workspace;
+  // then the partition: counts and first places of every bucket in every stripe, pieces of bricks at their borders,
+  uint64_t counts, starts, piece_of, piece_keys, piece_values;
+  // where bricks come from and go to, what is to be moved, and the bricks of emptied slots;
+  uint64_t source, target, moves, cut_keys, cut_values;
   // and then the sorts of the windows.
   uint64_t window_workspace;
 };
@@ -70,17 +81,18 @@ struct Plan {
   bool applies;  // false: the request is not for this sort
   bool counts;   // keys of 2 bytes are counted and written, as usual, and nothing else is planned
   uint32_t buckets;
-  uint32_t key_bytes;
+  uint32_t key_bytes, value_bytes;
   uint64_t n;
   uint64_t samples;
-  uint64_t slack;        // a bucket's first key lies so far from bucket * n / buckets at most
-  uint32_t stripes_max;  // parts of the array, each read and classified by one block
-  uint64_t left_keys;    // room for the keys of a bucket that fill no brick of a stripe
+  uint64_t slack;        // a bucket's first item lies so far from bucket * n / buckets at most
+  uint32_t stripes_max;  // parts of the array, each read and partitioned by one block
   Slices slices;
   uint64_t workspace_bytes;
+
+  constexpr uint32_t item_bytes() const { return key_bytes + value_bytes; }
 };
 
-// Window of keys that is sorted as one: a bucket, and what of its neighbours may lie within.
+// Window of items that is sorted as one: a bucket, and what of its neighbours may lie within.
 struct Window {
   uint64_t begin, end;
 };
@@ -98,6 +110,9 @@ Plan make_plan(const Request &shape);
 
 // Whether the kernels fit the device.
 bool fits(const Plan &plan, const DeviceFacts &device);
+
+// Whether the request's arrays lie where the kernels can have them: values at multiples of their size.
+bool takes_arrays(const Request &request);
 
 void describe(const Request &request, const Plan &plan, char *text, size_t text_bytes);
 
