@@ -1073,7 +1073,7 @@ a sort it is what the quickest way needs, not the eighth that some sorts can do 
     /** Lends the handle device memory to work in instead of its own; NULL and 0 take it back. The memory must be aligned to
 256 and stay valid until the handle's work is done. All calls share it, captured ones too: their work, and replays of
 their graphs, must not overlap. A call that needs more fails with `GSORT_ERROR_OUT_OF_MEMORY` and says how much,
-unless it is a sort that can do with an eighth of its keys' bytes (see Memory, above). Not for CPU handles.*/
+unless it is a sort that can do with an eighth of its input's bytes (see Memory, above). Not for CPU handles.*/
     pub fn gsort_set_workspace(
         g: *mut gsort,
         device_memory: *mut ::core::ffi::c_void,
