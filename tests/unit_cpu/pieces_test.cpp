@@ -529,8 +529,8 @@ TEST(Pieces, SamplesThatMisleadInPlace) {
 }
 
 // A device that is out of order: no element is lost and nothing else is written.
-TEST(Pieces, SearchesThatTellNonsenseLoseNothing) {
-  std::mt19937_64 random(3);
+void mislead_searches(bool in_place) {
+  std::mt19937_64 random(in_place ? 4 : 3);
   for (int round = 0; round < 20; ++round) {
     Call call = make_call(Operation::kSort, GSORT_U32, 0, 200000);
     Pieces work(kMegabyte);
@@ -538,30 +538,14 @@ TEST(Pieces, SearchesThatTellNonsenseLoseNothing) {
       for (uint64_t i = 0; i < count; ++i) told[i] = round % 2 == 0 ? random() : random() % (items + 1);
     };
     const std::vector<char> before = call.in;
-    ASSERT_EQ(GSORT_OK, work.run(call.bound(false))) << work.said;
-    EXPECT_TRUE(before == call.in);
-    std::vector<uint32_t> in(200000), out(200000);
-    std::memcpy(in.data(), call.in.data(), call.in.size());
-    std::memcpy(out.data(), call.out.data(), call.out.size());
-    std::sort(in.begin(), in.end());
-    std::sort(out.begin(), out.end());
-    EXPECT_TRUE(in == out) << round;
+    ASSERT_EQ(GSORT_OK, work.run(call.bound(in_place))) << work.said;
+    EXPECT_TRUE(in_place || before == call.in);
+    EXPECT_TRUE(sorted_u32(before) == sorted_u32(in_place ? call.in : call.out)) << round;
   }
 }
 
-TEST(Pieces, SearchesThatTellNonsenseLoseNothingInPlace) {
-  std::mt19937_64 random(4);
-  for (int round = 0; round < 20; ++round) {
-    Call call = make_call(Operation::kSort, GSORT_U32, 0, 200000);
-    Pieces work(kMegabyte);
-    work.device.tamper = [&](uint64_t *told, uint64_t count, uint64_t items) {
-      for (uint64_t i = 0; i < count; ++i) told[i] = round % 2 == 0 ? random() : random() % (items + 1);
-    };
-    const std::vector<char> before = call.in;
-    ASSERT_EQ(GSORT_OK, work.run(call.bound(true))) << work.said;
-    EXPECT_TRUE(sorted_u32(before) == sorted_u32(call.in)) << round;
-  }
-}
+TEST(Pieces, SearchesThatTellNonsenseLoseNothing) { mislead_searches(false); }
+TEST(Pieces, SearchesThatTellNonsenseLoseNothingInPlace) { mislead_searches(true); }
 
 // Every step fails in turn, and every chance to cancel is taken, of keys in place: those of some of the parts in their
 // way, too.
