@@ -23,6 +23,7 @@ using sort::lsd::PassStorage;
 using sort::lsd::place_digits;
 using sort::lsd::sort_tile;
 using sort::lsd::store_keys;
+using sort::lsd::TileDigits;
 using sort::lsd::TileJob;
 
 // One block a listed segment, blocks take segments in turn.
@@ -168,20 +169,18 @@ __device__ __forceinline__ void pass_large(PassStorage<U, NoValue, Shape> &stora
                                            const Params<U> &params, uint32_t digit) {
   const bool first = digit == 0, last = digit == kDigitsOf<U> - 1;
   for (;;) {
-    if (threadIdx.x == 0) {
-      take_large_tile<U, Shape>(params, digit, taken);
-      storage.runs.long_runs = 0;
-    }
+    if (threadIdx.x == 0) take_large_tile<U, Shape>(params, digit, taken);
     __syncthreads();
     if (!taken.found) return;
+    const U *const target = digit % 2 == 0 ? params.keys_y : params.keys_out;
     {
       U keys[Shape::kRows];
       PackedPlaces<Shape::kRows> places;
       load_keys<Shape>(taken.source + taken.job.begin, taken.job.items, first ? &params.codec : nullptr, keys);
-      sort_tile<U, NoValue, Shape>(storage, taken.job, keys, places);
+      sort_tile<U, NoValue, Shape>(storage, taken.job, keys, target + taken.segment_begin, places);
     }
-    U *target = digit % 2 == 0 ? params.keys_y : params.keys_out;
-    store_keys(storage, taken.job.items, target + taken.segment_begin, last ? &params.codec : nullptr);
+    TileDigits<Shape> digits;
+    store_keys(storage, taken.job.items, taken.job.shift, last ? &params.codec : nullptr, digits);
     __syncthreads();  // all have read `storage` and `taken`
   }
 }

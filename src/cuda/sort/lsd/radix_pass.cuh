@@ -15,7 +15,7 @@
 #include "cuda/sort/lsd/digit_look_back.cuh"
 #include "cuda/sort/lsd/pass_action.cuh"
 #include "cuda/sort/lsd/plan.h"
-#include "cuda/sort/lsd/run_store.cuh"
+#include "cuda/sort/lsd/tile_store.cuh"
 
 namespace gsort_internal::sort::lsd {
 
@@ -67,7 +67,7 @@ struct PassStorage {
     unsigned char bytes[Shape::kItems * kWideBytes];  // values, once the keys are stored
   };
   DigitRankStorage<Shape::kWarps> rank;
-  RunStorage<Shape> runs;
+  uint64_t runs[kDigitBins];  // where each digit's items go; see tile_store.cuh
   uint32_t tile, shift;
   PassAction action;
 };
@@ -75,12 +75,6 @@ static_assert(sizeof(PassStorage<uint32_t, uint32_t, LargeTile<4>>) <= 65536, "a
 static_assert(sizeof(PassStorage<uint64_t, uint64_t, SmallTile<8>>) <= 65536, "a block must fit an SM of sm_75");
 static_assert(sizeof(PassStorage<uint64_t, uint64_t, LargeTile<8>>) <= kLargeTileSharedBytes,
               "the plan chooses by this size");
-
-// Elements by which an array begins after a multiple of 16 elements.
-template <class T>
-__device__ __forceinline__ uint32_t array_phase(const T *array) {
-  return static_cast<uint32_t>(reinterpret_cast<uint64_t>(array) / sizeof(T)) % 16;
-}
 
 // Index within the tile of this thread's item of row 0; the next row is 32 further.
 template <class Shape>
@@ -112,12 +106,19 @@ __device__ __forceinline__ void load_keys(const U *array, uint32_t items, const 
   for (uint32_t row = 0; row < Shape::kRows; ++row) keys[row] = codec->encode(keys[row]);
 }
 
+// The digit of the tile, read anew where blocks stay.
+template <class U, class V, class Shape, class Word>
+__device__ __forceinline__ uint32_t shift_of(const PassStorage<U, V, Shape> &storage, const TileJob<Word> &job) {
+  return kPassMayStay<V> ? storage.shift : job.shift;
+}
+
 // From keys in registers to sorted keys in shared memory with every run's destination known: first_place(digit) is
-// where the chain's keys of a digit begin. Leaves each item's place in the tile in `places`. Ends with a barrier.
+// where the chain's keys of a digit begin in `target`. Leaves each item's place in the tile in `places`. Ends with a
+// barrier.
 template <class U, class V, class Shape, class Word, class FirstPlace>
 __device__ __forceinline__ void sort_tile_from(PassStorage<U, V, Shape> &storage, const TileJob<Word> &job,
-                                               const U (&keys)[Shape::kRows], PackedPlaces<Shape::kRows> &places,
-                                               FirstPlace first_place) {
+                                               const U (&keys)[Shape::kRows], const U *target,
+                                               PackedPlaces<Shape::kRows> &places, FirstPlace first_place) {
   using Status = LookBackWord<Word>;
   const uint32_t warp = threadIdx.x / 32;
   if (kPassMayStay<V> && threadIdx.x == 0) storage.shift = job.shift;
@@ -132,8 +133,7 @@ __device__ __forceinline__ void sort_tile_from(PassStorage<U, V, Shape> &storage
     store_relaxed(own_words + 2 * pair + 1, status | high);
   });
 
-  // Read anew where blocks stay, so that digits are computed again: held, they would spill there.
-  const uint32_t shift = kPassMayStay<V> ? storage.shift : job.shift;
+  const uint32_t shift = shift_of(storage, job);  // so that digits are computed again: held, they would spill
 #pragma unroll
   for (uint32_t row = 0; row < Shape::kRows; ++row) {
     const uint32_t place = storage.rank.counters[warp][digit_of(keys[row], shift)] + places.get(row);
@@ -148,7 +148,7 @@ __device__ __forceinline__ void sort_tile_from(PassStorage<U, V, Shape> &storage
     const Word before = look_back(job.look_back + digit, job.tile, job.sort_parity);
     if (job.tile != 0) store_relaxed(own_words + digit, total_status | (before + count));
     const uint64_t base = first_place(digit) + before;
-    announce_run(storage.runs, digit, count, base - begin);
+    storage.runs[digit] = address_of_run(target, base - begin);
     if (job.bases_after != nullptr) job.bases_after[digit] = base + count;
   }
   __syncthreads();
@@ -156,29 +156,19 @@ __device__ __forceinline__ void sort_tile_from(PassStorage<U, V, Shape> &storage
 
 template <class U, class V, class Shape, class Word>
 __device__ __forceinline__ void sort_tile(PassStorage<U, V, Shape> &storage, const TileJob<Word> &job,
-                                          const U (&keys)[Shape::kRows], PackedPlaces<Shape::kRows> &places) {
-  sort_tile_from(storage, job, keys, places, [&](uint32_t digit) { return job.bases[digit]; });
+                                          const U (&keys)[Shape::kRows], const U *target,
+                                          PackedPlaces<Shape::kRows> &places) {
+  sort_tile_from(storage, job, keys, target, places, [&](uint32_t digit) { return job.bases[digit]; });
 }
 
-// Writes items of the tile to `target` as convert(item).
-template <uint32_t kUnroll, class Shape, class T, class Convert>
-__device__ __forceinline__ void store_items(const RunStorage<Shape> &runs, const uint32_t *run_begin, uint32_t valid,
-                                            const T *items, T *target, Convert convert) {
-  __builtin_assume(__isShared(items));  // the compiler loses sight of it behind the lambdas
-  store_runs<kUnroll>(runs, run_begin, valid, array_phase(target), [=](uint64_t destination) {
-    T *to = target + destination;
-    return [=](uint32_t place) { to[place] = convert(items[place]); };
-  });
-}
-
+// Leaves in `digits` what store_values() needs to know of the keys. No codec: they are stored as they are.
 template <class U, class V, class Shape>
-__device__ __forceinline__ void store_keys(const PassStorage<U, V, Shape> &storage, uint32_t items, U *target,
-                                           const KeyCodec<U> *codec) {
+__device__ __forceinline__ void store_keys(const PassStorage<U, V, Shape> &storage, uint32_t items, uint32_t shift,
+                                           const KeyCodec<U> *codec, TileDigits<Shape> &digits) {
   if (codec == nullptr || codec->is_identity()) {
-    store_items<4>(storage.runs, storage.rank.run_begin, items, storage.keys, target, [](U key) { return key; });
+    store_tile_keys<Shape>(storage.keys, items, shift, storage.runs, digits, [](U key) { return key; });
   } else {
-    store_items<2>(storage.runs, storage.rank.run_begin, items, storage.keys, target,
-                   [=](U key) { return codec->decode(key); });
+    store_tile_keys<Shape>(storage.keys, items, shift, storage.runs, digits, [=](U key) { return codec->decode(key); });
   }
 }
 
@@ -190,17 +180,27 @@ __device__ __forceinline__ void store_final(FinalValues how, void *target, uint6
   if (how == FinalValues::kRank8) static_cast<uint64_t *>(target)[value] = index;
 }
 
+// Behind the keys, which were sorted for `keys_target`: values take their room and go to `target`. All threads call it.
 template <class U, class V, class Shape>
-__device__ __forceinline__ void store_values(const PassStorage<U, V, Shape> &storage, uint32_t items, void *target,
+__device__ __forceinline__ void store_values(PassStorage<U, V, Shape> &storage, uint32_t items,
+                                             const V (&values)[Shape::kRows], const PackedPlaces<Shape::kRows> &places,
+                                             const TileDigits<Shape> &digits, const U *keys_target, void *target,
                                              FinalValues how) {
-  const V *values = reinterpret_cast<const V *>(storage.bytes);
+  V *const sorted = reinterpret_cast<V *>(storage.bytes);
+  __syncthreads();  // the keys are stored
+#pragma unroll
+  for (uint32_t row = 0; row < Shape::kRows; ++row) sorted[places.get(row)] = values[row];
+  if (threadIdx.x < kDigitBins) {
+    const uint64_t index = index_of_run(keys_target, storage.runs[threadIdx.x]);
+    storage.runs[threadIdx.x] =
+        how == FinalValues::kStore ? address_of_run(static_cast<const V *>(target), index) : index;
+  }
+  __syncthreads();
   if (how == FinalValues::kStore) {
-    store_items<4>(storage.runs, storage.rank.run_begin, items, values, static_cast<V *>(target),
-                   [](V value) { return value; });
+    store_tile_values<Shape>(sorted, items, storage.runs, digits);
   } else {
-    store_runs<1>(storage.runs, storage.rank.run_begin, items, 0, [=](uint64_t destination) {
-      return [=](uint32_t place) { store_final(how, target, destination + place, values[place]); };
-    });
+    visit_tile_values<Shape>(sorted, items, storage.runs, digits,
+                             [=](uint64_t index, V value) { store_final(how, target, index, value); });
   }
 }
 
@@ -252,10 +252,7 @@ __device__ __forceinline__ TileJob<uint32_t> take_tile(uint32_t tile, uint64_t p
 // Draws the block's next tile into storage.tile. Ends with a barrier.
 template <class U, class V, class Shape>
 __device__ __forceinline__ void draw_tile(const PassParams<U> &params, PassStorage<U, V, Shape> &storage) {
-  if (threadIdx.x == 0) {
-    storage.tile = atomicAdd(params.next_tile, 1u);
-    storage.runs.long_runs = 0;
-  }
+  if (threadIdx.x == 0) storage.tile = atomicAdd(params.next_tile, 1u);
   __syncthreads();
 }
 
@@ -270,6 +267,7 @@ __device__ __forceinline__ void pass_tile(const PassParams<U> &params, const Pas
   job.shift = params.shift;
   job.sort_parity = action.sort_parity;
 
+  U *const target = params.keys[action.target];
   PackedPlaces<Shape::kRows> places;
   {
     if (std::is_same<V, NoValue>::value && threadIdx.x == 0)
@@ -278,22 +276,20 @@ __device__ __forceinline__ void pass_tile(const PassParams<U> &params, const Pas
     U keys[Shape::kRows];
     load_keys<Shape>(params.keys[action.key_source] + job.begin, job.items, action.first ? &params.codec : nullptr,
                      keys);
-    sort_tile<U, V, Shape>(storage, job, keys, places);
+    sort_tile<U, V, Shape>(storage, job, keys, target, places);
   }
   // Loading the values before the look-back was slower (H200, 7.39 ms in place of 6.98 for 2^28 pairs of 4 + 4 bytes).
   V values[Shape::kRows];
   load_values<Shape>(params, action, job, values);
+  TileDigits<Shape> digits;
+  const uint32_t shift = shift_of(storage, job);
   if (action.stores_keys)
-    store_keys(storage, job.items, params.keys[action.target], action.last ? &params.codec : nullptr);
-  if constexpr (!std::is_same<V, NoValue>::value) {
-    __syncthreads();  // the keys are stored: values take their room
-#pragma unroll
-    for (uint32_t row = 0; row < Shape::kRows; ++row)
-      reinterpret_cast<V *>(storage.bytes)[places.get(row)] = values[row];
-    __syncthreads();
-    store_values(storage, job.items, params.values[action.target],
+    store_keys(storage, job.items, shift, action.last ? &params.codec : nullptr, digits);
+  else
+    note_tile_digits<Shape>(storage.keys, shift, digits);
+  if constexpr (!std::is_same<V, NoValue>::value)
+    store_values(storage, job.items, values, places, digits, target, params.values[action.target],
                  action.last ? params.final_values : FinalValues::kStore);
-  }
 }
 
 // A tile is drawn when its block begins with it, not before: what is drawn and not yet counted keeps all tiles behind

@@ -194,28 +194,45 @@ __device__ __forceinline__ void sort_tile(const U (&keys)[kItems], uint32_t coun
   __syncthreads();
 }
 
-// Stores one bin by `kPiece` threads, as many neighbours at a time from a boundary of as many in the output.
+// Where one bin's keys of a tile lie in shared memory, and what is added to that for their place in the output.
+struct BinRun {
+  uint32_t first, end, to_place;
+};
+
 // Storage: TileStorage, or another with the same members.
-template <uint32_t kPiece, class Storage, class U>
-__device__ __forceinline__ void store_bin(const Storage &storage, uint32_t bin, uint32_t thread, U *keys_out,
+template <class Storage>
+__device__ __forceinline__ BinRun bin_run(const Storage &storage, uint32_t bin) {
+  return {storage.first[bin], storage.first[bin + 1], storage.to_place[bin]};
+}
+
+// Stores one bin by `kPiece` threads, as many neighbours at a time from a boundary of as many in the output.
+template <uint32_t kPiece, class U>
+__device__ __forceinline__ void store_bin(const BinRun &run, const U *keys, uint32_t thread, U *keys_out,
                                           uint32_t skew) {
-  const uint32_t first = storage.first[bin], end = storage.first[bin + 1], to_place = storage.to_place[bin];
-  if (kPiece < 32 && end - first > kLongRun) return;
-  const uint32_t lead = (skew + to_place + first) % (kPiece < 32 ? kPiece : 32);
-  for (int i = static_cast<int>(first - lead + thread); i < static_cast<int>(end); i += kPiece)
-    if (i >= static_cast<int>(first)) keys_out[to_place + static_cast<uint32_t>(i)] = storage.keys[i];
+  const uint32_t lead = (skew + run.to_place + run.first) % (kPiece < 32 ? kPiece : 32);
+  for (int i = static_cast<int>(run.first - lead + thread); i < static_cast<int>(run.end); i += kPiece)
+    if (i >= static_cast<int>(run.first)) keys_out[run.to_place + static_cast<uint32_t>(i)] = keys[i];
 }
 
 // Half a warp stores a bin, 16 neighbours at a time, so that every store touches one or two sectors in full. Pieces of
-// 16 were quicker than 32 for runs of about 50 keys (H200, 2026-11-20).
+// 16 were quicker than 32 for runs of about 50 keys (H200, 2026-11-20). Runs are looked up some at a time, ahead of
+// their stores.
 template <class Storage, class U>
 __device__ __forceinline__ void store_bins(const Storage &storage, uint32_t bins, U *keys_out) {
-  constexpr uint32_t kThreads = BlockShape<sizeof(U)>::kPartitionThreads, kPiece = 16;
+  constexpr uint32_t kThreads = BlockShape<sizeof(U)>::kPartitionThreads, kPiece = 16, kAhead = 4;
   const uint32_t skew = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(keys_out) / sizeof(U));
-  for (uint32_t bin = threadIdx.x / kPiece; bin < bins; bin += kThreads / kPiece)
-    store_bin<kPiece>(storage, bin, threadIdx.x % kPiece, keys_out, skew);
+#pragma unroll 1
+  for (uint32_t bin = threadIdx.x / kPiece; bin < bins; bin += kAhead * kThreads / kPiece) {
+    BinRun runs[kAhead];
+#pragma unroll
+    for (uint32_t i = 0; i < kAhead; ++i) runs[i] = bin_run(storage, min(bin + i * kThreads / kPiece, bins - 1));
+#pragma unroll
+    for (uint32_t i = 0; i < kAhead; ++i)
+      if (bin + i * kThreads / kPiece < bins && runs[i].end - runs[i].first <= kLongRun)
+        store_bin<kPiece>(runs[i], storage.keys, threadIdx.x % kPiece, keys_out, skew);
+  }
   for (uint32_t i = 0; i < storage.long_runs; ++i)
-    store_bin<kThreads>(storage, storage.long_bins[i], threadIdx.x, keys_out, skew);
+    store_bin<kThreads>(bin_run(storage, storage.long_bins[i]), storage.keys, threadIdx.x, keys_out, skew);
 }
 
 // Loads what a pass needs of the map and returns where entry 0 would lie: all of it, or what the keys of one bin of the

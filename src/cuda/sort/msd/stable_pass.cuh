@@ -101,10 +101,7 @@ __global__ void __launch_bounds__(Shape::kThreads, 2)
   PassStorage<U, V, Shape> &storage = all.pass;
   wait_for_kernel_before();
   if (!kStableHasCode || params.arguments.state->go == 0) return;
-  if (threadIdx.x == 0) {
-    storage.tile = atomicAdd(&params.arguments.state->next_tile[params.second ? 1 : 0], 1u);
-    storage.runs.long_runs = 0;
-  }
+  if (threadIdx.x == 0) storage.tile = atomicAdd(&params.arguments.state->next_tile[params.second ? 1 : 0], 1u);
   __syncthreads();
   if (params.second) {
     if (storage.tile >= params.arguments.first_tile[1u << params.arguments.plan.first_bits]) return;
@@ -119,18 +116,14 @@ __global__ void __launch_bounds__(Shape::kThreads, 2)
   {
     U keys[Shape::kRows];
     load_keys<Shape>(params.keys_in + job.begin, job.items, params.second ? nullptr : &params.codec, keys);
-    sort_tile_from(storage, job, keys, places,
+    sort_tile_from(storage, job, keys, params.keys_out, places,
                    [&](uint32_t digit) { return uint64_t{stable_first_place(params, all.bin, digit)}; });
   }
   V values[Shape::kRows];
   load_stable_values<Shape>(params, job, values);
-  store_items<4>(storage.runs, storage.rank.run_begin, job.items, storage.keys, params.keys_out,
-                 [](U key) { return key; });
-  __syncthreads();  // the keys are stored: values take their room
-#pragma unroll
-  for (uint32_t row = 0; row < Shape::kRows; ++row) reinterpret_cast<V *>(storage.bytes)[places.get(row)] = values[row];
-  __syncthreads();
-  store_values(storage, job.items, params.values_out, FinalValues::kStore);
+  TileDigits<Shape> digits;
+  store_keys(storage, job.items, job.shift, static_cast<const KeyCodec<U> *>(nullptr), digits);
+  store_values(storage, job.items, values, places, digits, params.keys_out, params.values_out, FinalValues::kStore);
 }
 
 }  // namespace gsort_internal::sort::msd
