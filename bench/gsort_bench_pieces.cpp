@@ -141,8 +141,20 @@ std::vector<Work> all_work() {
        [](gsort *g, const Arrays &a, uint64_t n) {
          return gsort_sort_pairs(g, GSORT_U64, a.in, a.out, 8, a.values_in, a.values_out, n / 4, 0);
        }},
+      {"pairs in place", 16, 16, 2,
+       [](gsort *g, const Arrays &a, uint64_t n) {
+         char *const values = a.out + 2 * n;
+         return gsort_sort_pairs(g, GSORT_U64, a.out, a.out, 8, values, values, n / 4, 0);
+       },
+       true},
       {"argsort u32", 4, 4, 2,
        [](gsort *g, const Arrays &a, uint64_t n) { return gsort_argsort(g, GSORT_U32, a.in, n, GSORT_U32, a.out, 0); }},
+      {"argsort u64", 8, 8, 2,
+       [](gsort *g, const Arrays &a, uint64_t n) {
+         return gsort_argsort(g, GSORT_U64, a.in, n / 2, GSORT_U64, a.out, 0);
+       }},
+      {"rank u32", 4, 4, 2,
+       [](gsort *g, const Arrays &a, uint64_t n) { return gsort_rank(g, GSORT_U32, a.in, n, GSORT_U32, a.out, 0); }},
       {"sum f32", 4, 0, 1,
        [](gsort *g, const Arrays &a, uint64_t n) { return gsort_sum(g, GSORT_F32, a.in, n, a.out, 0); }},
       {"top-k f32 256", 4, 0, 1,

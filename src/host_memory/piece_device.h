@@ -9,6 +9,7 @@
 
 #include "core/control.h"
 #include "core/request.h"
+#include "host_memory/piece_deal.h"
 
 namespace gsort_internal {
 
@@ -36,6 +37,10 @@ struct PieceWork {
   char *move_to = nullptr;
   const char *move_from = nullptr;
   uint64_t move_bytes = 0;
+  // Before the request, too.
+  PieceDeal deal{};
+  PiecePlaces places{};
+  PieceScatter scatter{};
   PieceSearch search{};  // after a sort; of no bounds: none
 };
 

@@ -7,6 +7,7 @@
 #include "core/dtype.h"
 #include "core/error.h"
 #include "host_memory/host_work.h"
+#include "host_memory/pieces_dealer.h"
 #include "host_memory/pieces_spread.h"
 
 namespace gsort_internal {
@@ -257,9 +258,13 @@ void sort_pairs(const PieceContext &context, const Request &request) {
 void rank(const PieceContext &context, const Request &request) {
   SortJob job = keys_job(request);
   make_indices(job, dtype_bytes(request.index_t));
+  job.carry_out = static_cast<char *>(request.out);
+  PieceProgress progress{context.control, 0, job.bus_bytes()};
+  if (deal_rank(context, job, progress)) return context.control.report(progress.total, progress.total);
   const HostBuffer<char> order = large_scratch(context.memory, request.n * job.carry_bytes);
   job.carry_out = order.data();
-  run_alone(context, job);
+  run_sort_job(context, job, progress);
+  context.control.report(progress.total, progress.total);
   invert_on_host(context.pool, request.out, order.data(), request.n, static_cast<uint32_t>(job.carry_bytes));
 }
 
@@ -344,7 +349,7 @@ uint64_t SortJob::bus_bytes() const {
 
 void run_sort_job(const PieceContext &context, const SortJob &job, PieceProgress &progress) {
   if (job.keys_in == nullptr) return RunMerger(context, job, job.sorted).run(progress);
-  if (spread_sort_job(context, job, progress)) return;
+  if (deal_sort_job(context, job, progress) || spread_sort_job(context, job, progress)) return;
   Stopwatch watch;
   RunMaker maker(context, job);
   maker.run(progress);

@@ -18,7 +18,6 @@
 
 #include "core/dtype.h"
 #include "host_memory/pieces_buckets.h"
-#include "host_memory/read_order.h"
 
 namespace gsort_internal {
 namespace {
@@ -27,16 +26,8 @@ using ull = unsigned long long;
 
 // Every piece leaves in as many copies; with more the classic way is not far behind.
 constexpr uint64_t kBucketsMax = 256;
-// A bucket has 512 samples, which tell its size to 4.4%; it takes four fifths of a slot, so that hardly any is too
-// long.
+// A bucket has 512 samples, which tell its size to 4.4%.
 constexpr uint64_t kSamplesMin = uint64_t{1} << 14, kSamplesPerBucket = 512;
-
-uint64_t with_slack(uint64_t items) { return items + items / 4; }
-
-struct Bounds {
-  std::vector<char> keys;        // as arrays hold them
-  std::vector<uint64_t> places;  // in the order in which the input is read
-};
 
 template <class U>
 struct Sampled {
@@ -48,7 +39,7 @@ struct Sampled {
 
 // One element of every n / samples, anywhere in it.
 template <class U>
-Bounds sample_bounds(const SortJob &job, const ReadOrder &order, uint64_t buckets) {
+Bounds sample_of(const SortJob &job, const ReadOrder &order, uint64_t buckets) {
   const KeyCodec<U> codec = make_codec<U>(job.order);
   const U *const keys = reinterpret_cast<const U *>(job.keys_in);
   const uint64_t count = std::min(job.n, std::max(kSamplesMin, kSamplesPerBucket * buckets)), stride = job.n / count;
@@ -76,8 +67,7 @@ class Spreader {
  public:
   Spreader(const PieceContext &context, const SortJob &job) : context_(context), job_(job) {
     if (!find_pieces()) return;
-    bounds_ = with_width(dtype_bytes(job.order.dtype),
-                         [&](auto tag) { return sample_bounds<typename decltype(tag)::type>(job, order_, buckets_); });
+    bounds_ = sample_bounds(job, order_, buckets_);
     found_.resize(2 * (buckets_ - 1));
     serves_ = true;
   }
@@ -246,6 +236,11 @@ bool is_for_this_way(const SortJob &job) {
 }
 
 }  // namespace
+
+Bounds sample_bounds(const SortJob &job, const ReadOrder &order, uint64_t buckets) {
+  return with_width(dtype_bytes(job.order.dtype),
+                    [&](auto tag) { return sample_of<typename decltype(tag)::type>(job, order, buckets); });
+}
 
 bool spread_sort_job(const PieceContext &context, const SortJob &job, PieceProgress &progress) {
   if (!is_for_this_way(job)) return false;

@@ -6,8 +6,19 @@
 #define GSORT_HOST_MEMORY_PIECES_SPREAD_H_
 
 #include "host_memory/pieces_sort.h"
+#include "host_memory/read_order.h"
 
 namespace gsort_internal {
+
+// Elements of the input that cut it into buckets of about one size.
+struct Bounds {
+  std::vector<char> keys;        // as arrays hold them
+  std::vector<uint64_t> places;  // in the order in which the input is read
+};
+Bounds sample_bounds(const SortJob &job, const ReadOrder &order, uint64_t buckets);
+
+// A bucket takes four fifths of a piece's room, so that hardly any is too long.
+constexpr uint64_t with_slack(uint64_t items) { return items + items / 4; }
 
 // False: the job is none for this way; nothing was done, or the array that is sorted in place is in another order.
 bool spread_sort_job(const PieceContext &context, const SortJob &job, PieceProgress &progress);

@@ -80,8 +80,9 @@ double piece_trips(const Request &request) {
     case Operation::kSort:
     case Operation::kSortPairs:
     case Operation::kArgsort:
-    case Operation::kRank:
       return 2;
+    case Operation::kRank:
+      return 3;
     default:
       return 1;
   }
@@ -96,7 +97,7 @@ Placement plan_placement(const Request &request, const HostCall &call) {
   const double in_us = copy_us(call.bytes_in, call.registered_in, kDriverInNs),
                out_us = copy_us(call.bytes_out, call.registered_out, kDriverOutNs);
   placement.device_us = kDeviceCallUs + in_us + out_us + items * 3e-5;
-  if (piece_trips(request) == 2 && request.n >= kGridKeysMin) placement.device_us += kDeviceSortUs;
+  if (piece_trips(request) >= 2 && request.n >= kGridKeysMin) placement.device_us += kDeviceSortUs;
   // In pieces both directions overlap, but sorts take two trips; those whose values stay at home are not told apart.
   if (call.in_pieces) placement.device_us = kDeviceCallUs + piece_trips(request) * (in_us > out_us ? in_us : out_us);
   placement.on_cpu = placement.cpu_us < placement.device_us;

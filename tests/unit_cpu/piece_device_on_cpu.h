@@ -63,6 +63,10 @@ class PieceDeviceOnCpu : public PieceDevice {
   bool by_length = false;
   // Changes what a search among so many keys has told.
   std::function<void(uint64_t *told, uint64_t count, uint64_t items)> tamper;
+  bool tampers_with_deals = false;  // also where keys have been dealt out to buckets
+  // Changes which bucket of so many a key goes to; buckets stay in the order of their keys.
+  std::function<uint64_t(uint64_t bucket, uint64_t buckets)> misdeal;
+  uint64_t dealt = 0;  // keys that were dealt out
 
   uint64_t budget_bytes() override { return budget_bytes_; }
   char *take(uint64_t bytes) override {
@@ -131,6 +135,8 @@ class PieceDeviceOnCpu : public PieceDevice {
 
   void run(const PieceWork &work) {
     if (work.move_bytes != 0) std::memcpy(work.move_to, work.move_from, work.move_bytes);
+    if (work.deal.buckets != nullptr) deal(work.deal);
+    if (work.places.places != nullptr) list_places(work.places);
     Request request = work.request;
     std::memset(work.workspace, 0xAB, workspace_bytes(request));
     if (has_no_elements(request)) return;
@@ -144,7 +150,58 @@ class PieceDeviceOnCpu : public PieceDevice {
     engine_.control.begin_call();
     engine_.engine->execute(request);
     if (work.index_base != 0) raise_indices(work);
+    if (work.scatter.to != nullptr) scatter(work.scatter);
     if (work.search.count != 0) search(work);
+  }
+
+  void deal(const PieceDeal &deal) {
+    const uint32_t key_bytes = dtype_bytes(deal.order.dtype);
+    expect_inside(deal.keys, deal.items * key_bytes);
+    expect_inside(deal.bounds, deal.count * key_bytes);
+    expect_inside(deal.places, deal.count * sizeof(uint64_t));
+    expect_inside(deal.buckets, deal.items);
+    dealt += deal.items;
+    with_width(key_bytes, [&](auto tag) {
+      using U = typename decltype(tag)::type;
+      using Placed = std::pair<U, uint64_t>;
+      const auto codec = make_codec<U>(deal.order);
+      std::vector<Placed> bounds;
+      for (uint64_t b = 0; b < deal.count; ++b)
+        bounds.push_back({codec.encode(static_cast<const U *>(deal.bounds)[b]), deal.places[b]});
+      EXPECT_TRUE(std::is_sorted(bounds.begin(), bounds.end()));
+      for (uint64_t i = 0; i < deal.items; ++i) {
+        const Placed key = {codec.encode(static_cast<const U *>(deal.keys)[i]), deal.first_place + i};
+        const auto bucket = std::upper_bound(bounds.begin(), bounds.end(), key) - bounds.begin();
+        deal.buckets[i] = static_cast<uint8_t>(misdeal ? misdeal(static_cast<uint64_t>(bucket), deal.count + 1)
+                                                       : static_cast<uint64_t>(bucket));
+      }
+    });
+  }
+
+  void list_places(const PiecePlaces &places) const {
+    EXPECT_EQ(0u, reinterpret_cast<uintptr_t>(places.buckets) % 16 - reinterpret_cast<uintptr_t>(memory_.data()) % 16);
+    expect_inside(places.buckets, (places.n + 15) / 16 * 16);
+    expect_inside(places.chunks, place_chunks(places.n) * sizeof(uint32_t));
+    expect_inside(places.places, places.items * places.index_bytes);
+    std::memset(places.chunks, 0xAB, place_chunks(places.n) * sizeof(uint32_t));
+    uint64_t at = 0;
+    for (uint64_t i = 0; i < places.n && at < places.items; ++i)
+      if (places.buckets[i] == places.bucket)
+        std::memcpy(static_cast<char *>(places.places) + at++ * places.index_bytes, &i, places.index_bytes);
+  }
+
+  void scatter(const PieceScatter &scatter) const {
+    const uint64_t bytes = scatter.item_bytes;
+    expect_inside(scatter.places, scatter.items * sizeof(uint32_t));
+    expect_inside(scatter.to, scatter.items * bytes);
+    if (scatter.from != nullptr) expect_inside(scatter.from, scatter.items * bytes);
+    for (uint64_t i = 0; i < scatter.items; ++i) {
+      const uint64_t place = static_cast<const uint32_t *>(scatter.places)[i];
+      uint64_t item = scatter.first + i;
+      if (scatter.from != nullptr) std::memcpy(&item, static_cast<const char *>(scatter.from) + i * bytes, bytes);
+      ASSERT_LT(place, scatter.items);
+      std::memcpy(static_cast<char *>(scatter.to) + place * bytes, &item, bytes);
+    }
   }
 
   void search(const PieceWork &work) const {
@@ -164,7 +221,8 @@ class PieceDeviceOnCpu : public PieceDevice {
       }
     });
     std::memcpy(work.search.told, work.search.found, 2 * work.search.count * sizeof(uint64_t));
-    if (tamper) tamper(work.search.told, 2 * work.search.count, request.n);
+    if (tamper && (work.deal.buckets == nullptr || tampers_with_deals))
+      tamper(work.search.told, 2 * work.search.count, request.n);
   }
 
   static void number_values(Request &request) {

@@ -477,7 +477,7 @@ TEST(Pieces, SortsIntoOtherArraysWithLittleScratchMemory) {
 // Samples that tell nothing of the input, here as if all of it came before the bounds, or behind them: much goes aside,
 // and buckets are cut again.
 TEST(Pieces, SamplesThatMisleadChangeNothing) {
-  for (const Operation operation : {Operation::kSort, Operation::kSortPairs, Operation::kArgsort})
+  for (const Operation operation : {Operation::kSort, Operation::kSortPairs})
     for (const uint64_t part : {0, 1, 2, 3}) {
       Call call = make_call(operation, GSORT_F32, part == 3 ? 7 : 0, 300000);
       call.request.value_bytes = 4;
@@ -498,6 +498,139 @@ TEST(Pieces, SamplesThatMisleadChangeNothing) {
       ASSERT_EQ(GSORT_OK, work.run(call.bound(false))) << work.said;
       EXPECT_TRUE(expected.out == call.out && expected.values_out == call.values_out) << part;
       EXPECT_EQ(work.memory.held_bytes(), work.memory.kept_bytes());
+    }
+}
+
+// What argsorts and ranks are given: keys that are dealt out to buckets while their indices stay on the device.
+Call make_dealt(Operation operation, gsort_dtype t, uint32_t shape, gsort_dtype index_t) {
+  Call call = make_call(operation, t, shape, 300000);
+  call.request.index_t = index_t;
+  call.out.assign(call.request.n * dtype_bytes(index_t), 1);
+  return call;
+}
+
+// They need little scratch memory, which is what a limit far below the arrays shows.
+TEST(Pieces, IndicesAndRanksOfDealtKeys) {
+  for_all_inputs([](gsort_dtype t, uint32_t shape, const KeyOrder &order, uint32_t turn) {
+    for (const gsort_dtype index_t : {GSORT_U32, GSORT_I64})
+      for (const Operation operation : {Operation::kArgsort, Operation::kRank}) {
+        if (dtype_bytes(t) > dtype_bytes(index_t)) continue;
+        Call call = make_dealt(operation, t, shape, index_t);
+        call.request.order = order;
+        Call expected = call;
+        EngineUnderTest whole(2);
+        whole.engine->execute(expected.bound(false));
+        Pieces work(5 * kMegabyte, call.out.size() / 8 + kMegabyte / 16);
+        work.device.by_length = turn % 4 == 3;
+        ASSERT_EQ(GSORT_OK, work.run(call.bound(false))) << work.said;
+        EXPECT_TRUE(expected.out == call.out && expected.in == call.in);
+        EXPECT_EQ(call.request.n, work.device.dealt);
+        EXPECT_EQ(0u, work.memory.held_bytes());
+      }
+  });
+}
+
+// Keys that are wider than indices wait in scratch memory; ranks of such are made in the way of old.
+TEST(Pieces, IndicesNarrowerThanKeys) {
+  for (const Operation operation : {Operation::kArgsort, Operation::kRank}) {
+    const Call call = make_dealt(operation, GSORT_F64, 7, GSORT_I32);
+    expect_same(call, 3 * kMegabyte);
+  }
+}
+
+// Values that stay at home until the order of the keys, and the keys themselves, are known.
+TEST(Pieces, WideValuesOfDealtKeys) {
+  Call call = make_call(Operation::kSortPairs, GSORT_U32, 7, 100000);
+  call.request.value_bytes = 65;
+  call.values = keys_of(GSORT_U8, 0, call.request.n * 65, 3);
+  call.values_out.assign(call.values.size(), 1);
+  for (const bool in_place : {false, true}) expect_same(call, kMegabyte * 3 / 2, in_place);
+}
+
+// All keys in the first buckets, or in the last: no bucket is cut, and the call is done in another way.
+TEST(Pieces, SamplesThatMisleadDealers) {
+  for (const Operation operation : {Operation::kArgsort, Operation::kRank})
+    for (const bool behind : {false, true})
+      for (const uint64_t buckets_left : {1, 2, 3}) {
+        Call call = make_dealt(operation, GSORT_I32, 7, GSORT_U32);
+        Call expected = call;
+        EngineUnderTest whole(2);
+        whole.engine->execute(expected.bound(false));
+        Pieces work(5 * kMegabyte / 2);
+        Countdown countdown{UINT64_MAX};
+        work.control.set_progress(&Countdown::call, &countdown);
+        work.device.misdeal = [&](uint64_t bucket, uint64_t buckets) {
+          const uint64_t left = std::min(buckets_left, buckets);
+          return behind ? std::max(bucket, buckets - left) : std::min(bucket, left - 1);
+        };
+        ASSERT_EQ(GSORT_OK, work.run(call.bound(false))) << work.said;
+        EXPECT_TRUE(expected.out == call.out && expected.in == call.in) << behind << buckets_left;
+        EXPECT_GT(work.device.dealt, 0u);
+        EXPECT_FALSE(countdown.fell);
+        EXPECT_EQ(work.memory.held_bytes(), work.memory.kept_bytes());
+      }
+}
+
+// Uneven buckets, whose keys do not lie where the sample expects them.
+TEST(Pieces, UnevenBucketsOfDealtKeys) {
+  for (const Operation operation : {Operation::kArgsort, Operation::kRank})
+    for (const uint64_t distance : {1, 2, 3}) {
+      Call call = make_dealt(operation, GSORT_U32, 7, GSORT_U32);
+      // Every bucket has room for a quarter more than its share.
+      std::mt19937_64 random(distance);
+      uint32_t *const keys = reinterpret_cast<uint32_t *>(call.in.data());
+      for (uint64_t i = 0; i < call.request.n; ++i) keys[i] = static_cast<uint32_t>(random() % (50 * distance));
+      Call expected = call;
+      EngineUnderTest whole(2);
+      whole.engine->execute(expected.bound(false));
+      Pieces work(5 * kMegabyte / 2);
+      ASSERT_EQ(GSORT_OK, work.run(call.bound(false))) << work.said;
+      EXPECT_TRUE(expected.out == call.out && expected.in == call.in) << distance;
+      EXPECT_EQ(call.request.n, work.device.dealt);
+    }
+}
+
+// A device that is out of order: nothing but the output is written.
+TEST(Pieces, SearchesThatTellNonsenseOfDealtKeys) {
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 20; ++round) {
+    Call call = make_dealt(round % 4 < 2 ? Operation::kArgsort : Operation::kRank, GSORT_U32, 0, GSORT_U32);
+    const std::vector<char> before = call.in;
+    Pieces work(5 * kMegabyte / 2);
+    work.device.tampers_with_deals = true;
+    work.device.tamper = [&](uint64_t *told, uint64_t count, uint64_t items) {
+      for (uint64_t i = 0; i < count; ++i) told[i] = round % 2 == 0 ? random() : told[i] + random() % (items / 64);
+    };
+    EXPECT_EQ(GSORT_OK, work.run(call.bound(false))) << work.said;
+    EXPECT_TRUE(before == call.in);
+    EXPECT_EQ(work.memory.held_bytes(), work.memory.kept_bytes());
+  }
+}
+
+// Every step fails in turn, and every chance to cancel is taken.
+TEST(Pieces, StoppedCallsOfDealtKeysLeaveTheirInput) {
+  for (const Operation operation : {Operation::kArgsort, Operation::kRank})
+    for (const bool cancels : {false, true}) {
+      const Call call = make_dealt(operation, GSORT_U32, 7, GSORT_U32);
+      uint64_t stopped = 0;
+      for (uint64_t at = 0;; ++at) {
+        Call now = call;
+        Pieces work(5 * kMegabyte / 2);
+        Countdown countdown{cancels ? at : UINT64_MAX};
+        work.control.set_progress(&Countdown::call, &countdown);
+        if (!cancels) work.device.fail_step = at;
+        const gsort_status status = work.run(now.bound(false));
+        ASSERT_FALSE(countdown.fell);
+        ASSERT_TRUE(now.in == call.in);
+        EXPECT_EQ(work.memory.held_bytes(), work.memory.kept_bytes());
+        if (status == GSORT_OK) {
+          EXPECT_EQ(countdown.total, countdown.last);
+          break;
+        }
+        ++stopped;
+        ASSERT_EQ(cancels ? GSORT_ERROR_CANCELLED : GSORT_ERROR_INTERNAL, status);
+      }
+      EXPECT_GT(stopped, 10u);
     }
 }
 
@@ -672,6 +805,11 @@ TEST(Pieces, TripsOverTheBus) {
   EXPECT_EQ(2 * bytes, traffic(Operation::kSort).second);
   EXPECT_EQ(2 * bytes, traffic(Operation::kSort, true).first / 4096 * 4096);
   EXPECT_EQ(2 * bytes, traffic(Operation::kSort, true).second);
+  // Neither indices nor scratch memory; ranks take a third trip.
+  EXPECT_EQ(2 * bytes, traffic(Operation::kArgsort).first / 4096 * 4096);
+  EXPECT_EQ(2 * bytes, traffic(Operation::kArgsort).second);
+  EXPECT_EQ(3 * bytes, traffic(Operation::kRank).first / 4096 * 4096);
+  EXPECT_EQ(3 * bytes, traffic(Operation::kRank).second);
   EXPECT_EQ((std::pair<uint64_t, uint64_t>(bytes, bytes)), traffic(Operation::kScan));
   EXPECT_EQ(bytes, traffic(Operation::kSum).first);
 }

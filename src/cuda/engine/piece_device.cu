@@ -4,6 +4,7 @@
 #include "core/dtype.h"
 #include "core/error.h"
 #include "cuda/engine/check.h"
+#include "cuda/engine/piece_deal.cuh"
 #include "engine.h"
 
 namespace gsort_internal {
@@ -53,6 +54,45 @@ void launch_search(cudaStream_t stream, const Request &sorted, const PieceSearch
   check_launch("search_kernel");
 }
 
+template <class U>
+void launch_deal(cudaStream_t stream, const PieceDeal &deal) {
+  constexpr uint64_t kBlockItems = kDealThreads * kDealItems, kBlocksMax = 65536;
+  const uint64_t blocks = (deal.items + kBlockItems - 1) / kBlockItems;
+  deal_kernel<<<static_cast<uint32_t>(blocks < kBlocksMax ? blocks : kBlocksMax), kDealThreads, 0, stream>>>(
+      DealParams<U>{static_cast<const U *>(deal.keys), deal.items, deal.first_place, make_codec<U>(deal.order),
+                    static_cast<const U *>(deal.bounds), deal.places, deal.count, deal.buckets});
+  check_launch("deal_kernel");
+}
+
+void launch_places(cudaStream_t stream, const PiecePlaces &places) {
+  const PlaceParams params = {places.buckets, places.n, places.bucket, places.chunks, places.items};
+  const auto chunks = static_cast<uint32_t>(place_chunks(places.n));
+  count_places_kernel<<<chunks, kPlaceThreads, 0, stream>>>(params);
+  check_launch("count_places_kernel");
+  sum_places_kernel<<<1, kPlaceSumThreads, 0, stream>>>(places.chunks, chunks);
+  check_launch("sum_places_kernel");
+  if (places.index_bytes == 4)
+    list_places_kernel<<<chunks, kPlaceThreads, 0, stream>>>(params, static_cast<uint32_t *>(places.places));
+  else
+    list_places_kernel<<<chunks, kPlaceThreads, 0, stream>>>(params, static_cast<unsigned long long *>(places.places));
+  check_launch("list_places_kernel");
+}
+
+void launch_scatter(cudaStream_t stream, const PieceScatter &scatter) {
+  constexpr uint64_t kBlockItems = kDealThreads * kDealItems, kBlocksMax = 65536;
+  const uint64_t wanted = (scatter.items + kBlockItems - 1) / kBlockItems;
+  const auto blocks = static_cast<uint32_t>(wanted < kBlocksMax ? wanted : kBlocksMax);
+  const auto *const places = static_cast<const uint32_t *>(scatter.places);
+  const auto launch = [&](auto tag) {
+    using Item = typename decltype(tag)::type;
+    scatter_kernel<<<blocks, kDealThreads, 0, stream>>>(places, static_cast<const Item *>(scatter.from),
+                                                        static_cast<Item>(scatter.first),
+                                                        static_cast<Item *>(scatter.to), scatter.items);
+  };
+  scatter.item_bytes == 4 ? launch(TypeTag<uint32_t>{}) : launch(TypeTag<uint64_t>{});
+  check_launch("scatter_kernel");
+}
+
 uint64_t bytes_of(const std::vector<PieceCopy> &copies) {
   uint64_t bytes = 0;
   for (const PieceCopy &copy : copies) bytes += copy.bytes;
@@ -84,9 +124,14 @@ void CudaPieceDevice::begin(const PieceWork &work) {
   if (work.move_bytes != 0)
     cuda_check(cudaMemcpyAsync(work.move_to, work.move_from, work.move_bytes, cudaMemcpyDeviceToDevice, stream_),
                "copying between pieces");
+  if (work.deal.buckets != nullptr)
+    with_width(dtype_bytes(work.deal.order.dtype),
+               [&](auto tag) { launch_deal<typename decltype(tag)::type>(stream_, work.deal); });
+  if (work.places.places != nullptr) launch_places(stream_, work.places);
   if (has_no_elements(work.request)) return;
   services_.launch(work.request, work.workspace);
   if (work.index_base != 0) raise_indices(work);
+  if (work.scatter.to != nullptr) launch_scatter(stream_, work.scatter);
   if (work.search.count == 0) return;
   with_width(dtype_bytes(work.request.order.dtype),
              [&](auto tag) { launch_search<typename decltype(tag)::type>(stream_, work.request, work.search); });
