@@ -12,14 +12,24 @@ namespace gsort_internal {
 constexpr uint32_t kDealBoundsMax = 255;  // a bucket's number is a byte
 constexpr uint64_t kPlaceChunk = 8192;
 
+// Where in the array lies what is read in another order: stripes, in the order in which they are read. All addresses
+// here are of the device's memory.
+struct PieceStripes {
+  uint32_t count = 0;                // 0: the array is read as it lies
+  const uint64_t *starts = nullptr;  // of each how many elements are read before it
+  const uint64_t *begins = nullptr;  // where in the array it begins
+  const uint8_t *turns = nullptr;    // sorted by these, and else as they are read, they lie in the array
+};
+
 // The bucket of every key of a piece: how many of the bounds do not come behind it, where equal keys come in the order
-// of their places. All addresses are of the device's memory.
+// of their places in the array.
 struct PieceDeal {
   KeyOrder order{};
   const void *keys = nullptr;
-  uint64_t items = 0, first_place = 0;
-  const void *bounds = nullptr;      // `count` keys in their order, as arrays hold them,
-  const uint64_t *places = nullptr;  // and the place of each
+  uint64_t items = 0, first_place = 0;  // so many are read before
+  PieceStripes stripes{};               // of the piece
+  const void *bounds = nullptr;         // `count` keys in their order, as arrays hold them,
+  const uint64_t *places = nullptr;     // and the place of each
   uint32_t count = 0;
   uint8_t *buckets = nullptr;  // of the piece's keys; NULL: nothing is dealt
 };
@@ -29,9 +39,10 @@ struct PiecePlaces {
   const uint8_t *buckets = nullptr;  // of all `n` keys, aligned, and with room, for vectors of 16 bytes
   uint64_t n = 0;
   uint32_t bucket = 0;
-  uint32_t *chunks = nullptr;  // to work in: place_chunks(n) words
-  void *places = nullptr;      // `items` at most; NULL: none are asked for
-  uint64_t items = 0, index_bytes = 0;
+  uint32_t *chunks = nullptr;           // to work in: place_chunks(n) words
+  void *places = nullptr;               // `items` at most; NULL: none are asked for
+  uint64_t items = 0, index_bytes = 0;  // 1: the turns of their stripes, in place of places
+  PieceStripes stripes{};
 };
 
 // to[places[i]] = from[i], behind the request.

@@ -40,6 +40,7 @@ struct PieceWork {
   // Before the request, too.
   PieceDeal deal{};
   PiecePlaces places{};
+  std::vector<Request> before{};  // then these
   PieceScatter scatter{};
   PieceSearch search{};  // after a sort; of no bounds: none
 };

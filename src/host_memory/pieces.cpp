@@ -58,7 +58,9 @@ void take_pages(const PieceContext &context, const HostBuffer<char> &scratch, co
 }
 
 void PiecePipeline::check(const PieceWork &work) const {
-  if (device_.workspace_bytes(work.request) > room_.workspace_bytes)
+  uint64_t bytes = device_.workspace_bytes(work.request);
+  for (const Request &before : work.before) bytes = std::max(bytes, device_.workspace_bytes(before));
+  if (bytes > room_.workspace_bytes)
     throw Error(GSORT_ERROR_INTERNAL, "a piece needs more workspace than the longest of its call");
 }
 

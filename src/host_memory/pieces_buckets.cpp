@@ -87,10 +87,13 @@ void Buckets::restore(const std::vector<Part> &parts, uint64_t written) const no
     for (uint64_t s = 0; s < parts[p].homes.size(); ++s) {
       const uint64_t home = parts[p].homes[s];
       uint64_t left = home < end ? std::min(parts[p].slices[s].count, end - home) : 0;
-      for (const char *from = parts[p].slices[s].keys; left != 0;) {
+      for (uint64_t done = 0; left != 0;) {
         const Stripe hole = holes.take(left);
-        copy_on_host(context_.pool, keys_ + hole.begin * job_.key_bytes, from, hole.count * job_.key_bytes);
-        from += hole.count * job_.key_bytes, left -= hole.count;
+        const Run from = slice_of(job_, parts[p].slices[s], done, done + hole.count), to = at(hole.begin, hole.count);
+        copy_on_host(context_.pool, const_cast<char *>(to.keys), from.keys, hole.count * job_.key_bytes);
+        if (job_.carry_bytes != 0)
+          copy_on_host(context_.pool, const_cast<char *>(to.carry), from.carry, hole.count * job_.carry_bytes);
+        done += hole.count, left -= hole.count;
       }
     }
 }

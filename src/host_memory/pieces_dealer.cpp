@@ -5,35 +5,48 @@
 #include <numeric>
 
 #include "core/dtype.h"
+#include "host_memory/pieces_buckets.h"
 
 namespace gsort_internal {
 namespace {
 
 constexpr uint64_t kBucketsMax = kDealBoundsMax + 1;
 
+// Of an array that is sorted in place: a turn is a byte, and each region has two.
+constexpr uint64_t kRegionsMax = 128, kStripesMax = uint64_t{1} << 14;
+
 // What all pieces share on the device.
 struct Shared {
-  uint64_t keys, places, numbers, found, chunks, buckets, bytes;
+  uint64_t keys, places, numbers, found, chunks, starts, begins, turns, buckets, bytes;
 
-  explicit Shared(uint64_t n) {
+  explicit Shared(const SortJob &job) {
+    const uint64_t stripes = is_in_place(job) ? kStripesMax : 0;
     SliceCounter counter;
     keys = counter.take(kDealBoundsMax * sizeof(uint64_t));
     places = counter.take(kDealBoundsMax * sizeof(uint64_t));
     numbers = counter.take(kDealBoundsMax);
     found = counter.take(2 * kDealBoundsMax * sizeof(uint64_t));
-    chunks = counter.take(place_chunks(n) * sizeof(uint32_t));
-    buckets = counter.take(n);
+    chunks = counter.take(place_chunks(job.n) * sizeof(uint32_t));
+    starts = counter.take(stripes * sizeof(uint64_t));
+    begins = counter.take(stripes * sizeof(uint64_t));
+    turns = counter.take(stripes);
+    buckets = counter.take(job.n);
     bytes = counter.bytes();
   }
 };
+
+template <class T>
+PieceCopy copy_of(char *to, std::vector<T> &elements) {
+  return {to, reinterpret_cast<char *>(elements.data()), elements.size() * sizeof(T)};
+}
 
 }  // namespace
 
 Dealer::Dealer(const PieceContext &context, const SortJob &job, Needs needs)
     : context_(context), job_(job), needs_(std::move(needs)) {
   if (!find_room_and_buckets()) return;
-  order_ = ReadOrder::as_it_lies(job.n, room_.items);
-  bounds_ = sample_bounds(job, order_, buckets());
+  bounds_ = sample_bounds(job, order_, buckets(), BoundPlaces::kInArray);
+  if (is_in_place(job)) make_stripes();
   found_.resize(2 * (buckets() - 1));
   numbers_.resize(buckets() - 1);
   std::iota(numbers_.begin(), numbers_.end(), uint8_t{0});
@@ -54,29 +67,40 @@ bool Dealer::all_fit() const {
 }
 
 uint8_t *Dealer::buckets_of(uint64_t place) const {
-  return reinterpret_cast<uint8_t *>(room_.shared() + Shared(job_.n).buckets) + place;
+  return reinterpret_cast<uint8_t *>(room_.shared() + Shared(job_).buckets) + place;
 }
 
-uint32_t *Dealer::chunks() const { return reinterpret_cast<uint32_t *>(room_.shared() + Shared(job_.n).chunks); }
+uint32_t *Dealer::chunks() const { return reinterpret_cast<uint32_t *>(room_.shared() + Shared(job_).chunks); }
 
-// A sort of the buckets' numbers, with which the keys travel; the sorted numbers go behind its workspace.
-Request Dealer::request(uint64_t items, char *keys, uint8_t *numbers, char *sorted) const {
-  Request request{};
-  request.operation = Operation::kSortPairs;
-  request.order = {GSORT_U8, false, false};
-  request.n = items;
-  request.in = numbers;
-  request.out = sorted;
-  request.value_bytes = static_cast<uint32_t>(job_.key_bytes);
-  request.values_in = request.values_out = keys;
-  return request;
+PieceStripes Dealer::all_stripes() const { return stripes_from(0, starts_.size()); }
+
+PieceStripes Dealer::stripes_from(uint64_t first, uint64_t count) const {
+  const Shared shared(job_);
+  return {static_cast<uint32_t>(count), reinterpret_cast<uint64_t *>(room_.shared() + shared.starts) + first,
+          reinterpret_cast<uint64_t *>(room_.shared() + shared.begins) + first,
+          reinterpret_cast<uint8_t *>(room_.shared() + shared.turns) + first};
+}
+
+// A region's stripes are read as they lie, but from one in the midst on: those before it come last.
+void Dealer::make_stripes() {
+  for (uint64_t i = 0; i < pieces(); ++i) {
+    uint64_t start = begin(i);
+    for (uint64_t region = 0; region < buckets(); ++region) {
+      const Stripe &stripe = stripes(i)[region];
+      starts_.push_back(start);
+      begins_.push_back(stripe.begin);
+      turns_.push_back(static_cast<uint8_t>(2 * region + (stripe.begin >= stripes(0)[region].begin ? 1 : 0)));
+      start += stripe.count;
+    }
+  }
 }
 
 uint64_t Dealer::own_workspace(uint64_t items) const {
-  // A size query looks at no address, but at whether there is one, and at which are the same.
-  char *const one = reinterpret_cast<char *>(uintptr_t{kSliceAlignment}), *const other = one + kSliceAlignment;
-  return slice_bytes(context_.device.workspace_bytes(
-      request(items, one, reinterpret_cast<uint8_t *>(other), other + kSliceAlignment)));
+  const auto bytes = [&](uint64_t value_bytes) {
+    return slice_bytes(context_.device.workspace_bytes(
+        numbers_request(GSORT_U8, items, somewhere(1), somewhere(2), somewhere(3), value_bytes)));
+  };
+  return job_.carry_in != nullptr ? std::max(bytes(job_.key_bytes), bytes(job_.carry_bytes)) : bytes(job_.key_bytes);
 }
 
 uint64_t Dealer::workspace(uint64_t items) const {
@@ -85,7 +109,7 @@ uint64_t Dealer::workspace(uint64_t items) const {
 
 bool Dealer::find_room_and_buckets() {
   const uint64_t n = job_.n;
-  const PieceNeeds needs = {Shared(n).bytes, needs_.slot_bytes, [&](uint64_t items) {
+  const PieceNeeds needs = {Shared(job_).bytes, needs_.slot_bytes, [&](uint64_t items) {
                               // A bucket has most of what a piece has, or any share of it.
                               constexpr uint64_t kShares = 8;
                               uint64_t most = workspace(last_piece(n, items));
@@ -98,29 +122,57 @@ bool Dealer::find_room_and_buckets() {
   const uint64_t of_bucket = std::max<uint64_t>(room_.items / 5 * 4, 1), count = (n + of_bucket - 1) / of_bucket;
   if (count == 1 || count > kBucketsMax || count >= room_.items) return false;
   dealt_.assign(count, 0);
-  return true;
+  if (!is_in_place(job_)) {
+    order_ = ReadOrder::as_it_lies(n, room_.items);
+    return true;
+  }
+  order_ = ReadOrder::in_stripes(n, count, room_.items);
+  uint64_t most = 0;
+  for (uint64_t i = 0; i < pieces(); ++i) most = std::max(most, workspace(items(i)));
+  return count <= kRegionsMax && pieces() * count <= kStripesMax && most <= room_.workspace_bytes;
 }
 
 void Dealer::make(uint64_t i, Piece &piece) {
-  const Shared shared(job_.n);
-  char *const slot = room_.slot(i), *const keys = room_.shared() + shared.keys,
-              *const places = room_.shared() + shared.places, *const numbers = room_.shared() + shared.numbers;
-  piece.in = {{slot, element_at(job_.keys_in, begin(i), job_.key_bytes), items(i) * job_.key_bytes}};
+  const Shared shared(job_);
+  const SortSlot slot(job_, room_, i);
+  char *const base = room_.shared();
+  uint64_t at = 0;
+  for (const Stripe &stripe : order_.stripes(i)) {
+    if (stripe.count == 0) continue;
+    piece.in.push_back({slot.keys + at * job_.key_bytes, element_at(job_.keys_in, stripe.begin, job_.key_bytes),
+                        stripe.count * job_.key_bytes});
+    if (job_.carry_in != nullptr)
+      piece.in.push_back({slot.carry + at * job_.carry_bytes, element_at(job_.carry_in, stripe.begin, job_.carry_bytes),
+                          stripe.count * job_.carry_bytes});
+    at += stripe.count;
+  }
   if (i == 0) {
-    piece.in.push_back({keys, bounds_.keys.data(), bounds_.keys.size()});
-    piece.in.push_back(
-        {places, reinterpret_cast<char *>(bounds_.places.data()), bounds_.places.size() * sizeof(uint64_t)});
-    piece.in.push_back({numbers, reinterpret_cast<char *>(numbers_.data()), numbers_.size()});
+    piece.in.push_back(copy_of(base + shared.keys, bounds_.keys));
+    piece.in.push_back(copy_of(base + shared.places, bounds_.places));
+    piece.in.push_back(copy_of(base + shared.numbers, numbers_));
+    if (!starts_.empty()) {
+      piece.in.push_back(copy_of(base + shared.starts, starts_));
+      piece.in.push_back(copy_of(base + shared.begins, begins_));
+      piece.in.push_back(copy_of(base + shared.turns, turns_));
+    }
   }
   const auto count = static_cast<uint32_t>(buckets() - 1);
-  piece.work.deal.order = job_.order;
-  piece.work.deal.keys = slot;
-  piece.work.deal.items = items(i), piece.work.deal.first_place = begin(i);
-  piece.work.deal.bounds = keys, piece.work.deal.places = reinterpret_cast<uint64_t *>(places);
-  piece.work.deal.count = count;
-  piece.work.deal.buckets = buckets_of(begin(i));
-  piece.work.request = request(items(i), slot, buckets_of(begin(i)), room_.workspace() + own_workspace(items(i)));
-  piece.work.search = {numbers, count, reinterpret_cast<uint64_t *>(room_.shared() + shared.found), found_.data()};
+  PieceDeal &deal = piece.work.deal;
+  deal.order = job_.order;
+  deal.keys = slot.keys;
+  deal.items = items(i), deal.first_place = begin(i);
+  if (!starts_.empty()) deal.stripes = stripes_from(i * buckets(), buckets());
+  deal.bounds = base + shared.keys, deal.places = reinterpret_cast<uint64_t *>(base + shared.places);
+  deal.count = count;
+  deal.buckets = buckets_of(begin(i));
+  // The numbers are sorted to behind the workspace.
+  char *const sorted = room_.workspace() + own_workspace(items(i));
+  const auto sort = [&](char *values, uint64_t bytes) {
+    return numbers_request(GSORT_U8, items(i), deal.buckets, sorted, values, bytes);
+  };
+  if (job_.carry_in != nullptr) piece.work.before = {sort(slot.carry, job_.carry_bytes)};
+  piece.work.request = sort(slot.keys, job_.key_bytes);
+  piece.work.search = {base + shared.numbers, count, reinterpret_cast<uint64_t *>(base + shared.found), found_.data()};
 }
 
 // What the device has found leads out of no array.
@@ -132,6 +184,19 @@ void Dealer::leave(uint64_t i, const Leave &to, Piece &piece) {
     ends.push_back(at = end);
   }
   to(i, ends, piece);
+}
+
+Request numbers_request(gsort_dtype t, uint64_t items, const void *numbers, char *sorted, char *values,
+                        uint64_t value_bytes) {
+  Request request{};
+  request.operation = Operation::kSortPairs;
+  request.order.dtype = t;
+  request.n = items;
+  request.in = numbers;
+  request.out = sorted;
+  request.values_in = request.values_out = values;
+  request.value_bytes = static_cast<uint32_t>(value_bytes);
+  return request;
 }
 
 }  // namespace gsort_internal

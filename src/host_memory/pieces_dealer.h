@@ -32,6 +32,8 @@ class Dealer {
   uint64_t pieces() const { return order_.pieces(); }
   uint64_t begin(uint64_t piece) const { return order_.begin(piece); }
   uint64_t items(uint64_t piece) const { return order_.items(piece); }
+  // Of an array that is sorted in place.
+  const std::vector<Stripe> &stripes(uint64_t piece) const { return order_.stripes(piece); }
 
   void run(const Leave &leave, PieceProgress &progress);
 
@@ -43,11 +45,13 @@ class Dealer {
   // On the device: the buckets of the keys from `place` on, and what PiecePlaces works in.
   uint8_t *buckets_of(uint64_t place) const;
   uint32_t *chunks() const;
+  PieceStripes all_stripes() const;
 
  private:
-  Request request(uint64_t items, char *keys, uint8_t *numbers, char *sorted) const;
   uint64_t own_workspace(uint64_t items) const;
   uint64_t workspace(uint64_t items) const;
+  PieceStripes stripes_from(uint64_t first, uint64_t count) const;
+  void make_stripes();
   bool find_room_and_buckets();
   void make(uint64_t i, Piece &piece);
   void leave(uint64_t i, const Leave &to, Piece &piece);
@@ -61,10 +65,19 @@ class Dealer {
   Bounds bounds_;
   std::vector<uint64_t> found_, dealt_;
   std::vector<uint8_t> numbers_;
+  std::vector<uint64_t> starts_, begins_;  // of the stripes of all pieces, and the turns
+  std::vector<uint8_t> turns_;
 };
 
-// False: the job is none for this way, or the data are none, which may be found out when the first trip is over; the
-// outputs are unspecified then.
+// A sort of numbers, from one place to another, with which values travel in place.
+Request numbers_request(gsort_dtype t, uint64_t items, const void *numbers, char *sorted, char *values,
+                        uint64_t value_bytes);
+// What a size query is given: it looks at no address, but at whether there is one, and at which are the same.
+inline char *somewhere(uint64_t which) { return reinterpret_cast<char *>(uintptr_t{which * kSliceAlignment}); }
+
+// False: the job is none for this way, or the data are none, which may be found out when the first trip is over;
+// outputs are unspecified then, but for arrays that are sorted in place, which are as they were.
+bool deal_pairs_in_place(const PieceContext &context, const SortJob &job, PieceProgress &progress);
 bool deal_sort_job(const PieceContext &context, const SortJob &job, PieceProgress &progress);
 bool deal_rank(const PieceContext &context, const SortJob &job, PieceProgress &progress);  // to carry_out
 

@@ -108,8 +108,6 @@ class Ranker {
     return request;
   }
 
-  // A size query looks at no address, but at whether there is one, and at which are the same.
-  static char *somewhere(uint64_t which) { return reinterpret_cast<char *>(uintptr_t{which * kSliceAlignment}); }
   uint64_t keys_workspace(uint64_t items) const {
     return slice_bytes(context_.device.workspace_bytes(keys_request(items, somewhere(1), somewhere(2))));
   }

@@ -349,7 +349,8 @@ uint64_t SortJob::bus_bytes() const {
 
 void run_sort_job(const PieceContext &context, const SortJob &job, PieceProgress &progress) {
   if (job.keys_in == nullptr) return RunMerger(context, job, job.sorted).run(progress);
-  if (deal_sort_job(context, job, progress) || spread_sort_job(context, job, progress)) return;
+  if (deal_sort_job(context, job, progress) || deal_pairs_in_place(context, job, progress)) return;
+  if (spread_sort_job(context, job, progress)) return;
   Stopwatch watch;
   RunMaker maker(context, job);
   maker.run(progress);

@@ -67,7 +67,7 @@ void make_part(const SortJob &job, const PieceRoom &room, uint64_t part, const s
                Piece &piece);
 
 // In place (keys_out == keys_in, or carry_out == carry_in) the arrays hold a permutation of their input whatever
-// happens, but for a device that fails while it writes keys alone.
+// happens, but for a device that fails while it writes.
 void run_sort_job(const PieceContext &context, const SortJob &job, PieceProgress &progress);
 
 // Of keys alone.

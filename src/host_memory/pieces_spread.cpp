@@ -39,7 +39,7 @@ struct Sampled {
 
 // One element of every n / samples, anywhere in it.
 template <class U>
-Bounds sample_of(const SortJob &job, const ReadOrder &order, uint64_t buckets) {
+Bounds sample_of(const SortJob &job, const ReadOrder &order, uint64_t buckets, BoundPlaces counted) {
   const KeyCodec<U> codec = make_codec<U>(job.order);
   const U *const keys = reinterpret_cast<const U *>(job.keys_in);
   const uint64_t count = std::min(job.n, std::max(kSamplesMin, kSamplesPerBucket * buckets)), stride = job.n / count;
@@ -49,7 +49,8 @@ Bounds sample_of(const SortJob &job, const ReadOrder &order, uint64_t buckets) {
   const std::vector<uint64_t> places = order.places_of(numbers);
   // Nothing but loads that do not wait for one another: nearly all miss the caches.
   std::vector<Sampled<U>> samples(count);
-  for (uint64_t i = 0; i < count; ++i) samples[i] = {codec.encode(keys[places[i]]), numbers[i]};
+  const std::vector<uint64_t> &told = counted == BoundPlaces::kAsRead ? numbers : places;
+  for (uint64_t i = 0; i < count; ++i) samples[i] = {codec.encode(keys[places[i]]), told[i]};
   std::sort(samples.begin(), samples.end());
   Bounds bounds;
   bounds.keys.resize((buckets - 1) * sizeof(U));
@@ -67,7 +68,7 @@ class Spreader {
  public:
   Spreader(const PieceContext &context, const SortJob &job) : context_(context), job_(job) {
     if (!find_pieces()) return;
-    bounds_ = sample_bounds(job, order_, buckets_);
+    bounds_ = sample_bounds(job, order_, buckets_, BoundPlaces::kAsRead);
     found_.resize(2 * (buckets_ - 1));
     serves_ = true;
   }
@@ -237,9 +238,9 @@ bool is_for_this_way(const SortJob &job) {
 
 }  // namespace
 
-Bounds sample_bounds(const SortJob &job, const ReadOrder &order, uint64_t buckets) {
+Bounds sample_bounds(const SortJob &job, const ReadOrder &order, uint64_t buckets, BoundPlaces counted) {
   return with_width(dtype_bytes(job.order.dtype),
-                    [&](auto tag) { return sample_of<typename decltype(tag)::type>(job, order, buckets); });
+                    [&](auto tag) { return sample_of<typename decltype(tag)::type>(job, order, buckets, counted); });
 }
 
 bool spread_sort_job(const PieceContext &context, const SortJob &job, PieceProgress &progress) {

@@ -12,10 +12,14 @@ namespace gsort_internal {
 
 // Elements of the input that cut it into buckets of about one size.
 struct Bounds {
-  std::vector<char> keys;        // as arrays hold them
-  std::vector<uint64_t> places;  // in the order in which the input is read
+  std::vector<char> keys;  // as arrays hold them
+  std::vector<uint64_t> places;
 };
-Bounds sample_bounds(const SortJob &job, const ReadOrder &order, uint64_t buckets);
+enum class BoundPlaces {
+  kAsRead,
+  kInArray
+};  // places are counted in the order in which the input is read, or as it lies
+Bounds sample_bounds(const SortJob &job, const ReadOrder &order, uint64_t buckets, BoundPlaces counted);
 
 // A bucket takes four fifths of a piece's room, so that hardly any is too long.
 constexpr uint64_t with_slack(uint64_t items) { return items + items / 4; }

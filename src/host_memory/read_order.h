@@ -3,7 +3,7 @@
 //
 // A sort in place reads a stripe of each bucket's region at a time. What it then has of the bucket goes back into the
 // stripe; where that is more or less, some goes to other stripes of the same piece. So the array holds a permutation of
-// the input after every piece, and no scratch memory is needed.
+// the input after every piece, and no scratch memory is needed. So a piece can be put back as it was, too.
 #ifndef GSORT_HOST_MEMORY_READ_ORDER_H_
 #define GSORT_HOST_MEMORY_READ_ORDER_H_
 

@@ -137,6 +137,10 @@ class PieceDeviceOnCpu : public PieceDevice {
     if (work.move_bytes != 0) std::memcpy(work.move_to, work.move_from, work.move_bytes);
     if (work.deal.buckets != nullptr) deal(work.deal);
     if (work.places.places != nullptr) list_places(work.places);
+    for (const Request &before : work.before) {
+      std::memset(work.workspace, 0xAB, workspace_bytes(before));
+      execute(before);
+    }
     Request request = work.request;
     std::memset(work.workspace, 0xAB, workspace_bytes(request));
     if (has_no_elements(request)) return;
@@ -146,9 +150,7 @@ class PieceDeviceOnCpu : public PieceDevice {
       return;
     }
     if (request.scan_carry != nullptr) return scan(request);
-    if (request.operation == Operation::kSortPairs && request.values_in == nullptr) number_values(request);
-    engine_.control.begin_call();
-    engine_.engine->execute(request);
+    execute(request);
     if (work.index_base != 0) raise_indices(work);
     if (work.scatter.to != nullptr) scatter(work.scatter);
     if (work.search.count != 0) search(work);
@@ -170,12 +172,25 @@ class PieceDeviceOnCpu : public PieceDevice {
         bounds.push_back({codec.encode(static_cast<const U *>(deal.bounds)[b]), deal.places[b]});
       EXPECT_TRUE(std::is_sorted(bounds.begin(), bounds.end()));
       for (uint64_t i = 0; i < deal.items; ++i) {
-        const Placed key = {codec.encode(static_cast<const U *>(deal.keys)[i]), deal.first_place + i};
+        uint64_t place = deal.first_place + i;
+        if (deal.stripes.count != 0) {
+          const uint64_t stripe = stripe_of(deal.stripes, place);
+          place = deal.stripes.begins[stripe] + (place - deal.stripes.starts[stripe]);
+        }
+        const Placed key = {codec.encode(static_cast<const U *>(deal.keys)[i]), place};
         const auto bucket = std::upper_bound(bounds.begin(), bounds.end(), key) - bounds.begin();
         deal.buckets[i] = static_cast<uint8_t>(misdeal ? misdeal(static_cast<uint64_t>(bucket), deal.count + 1)
                                                        : static_cast<uint64_t>(bucket));
       }
     });
+  }
+
+  uint64_t stripe_of(const PieceStripes &stripes, uint64_t read_before) const {
+    expect_inside(stripes.starts, stripes.count * sizeof(uint64_t));
+    expect_inside(stripes.begins, stripes.count * sizeof(uint64_t));
+    expect_inside(stripes.turns, stripes.count);
+    const uint64_t *const end = stripes.starts + stripes.count;
+    return static_cast<uint64_t>(std::upper_bound(stripes.starts, end, read_before) - stripes.starts) - 1;
   }
 
   void list_places(const PiecePlaces &places) const {
@@ -186,8 +201,10 @@ class PieceDeviceOnCpu : public PieceDevice {
     std::memset(places.chunks, 0xAB, place_chunks(places.n) * sizeof(uint32_t));
     uint64_t at = 0;
     for (uint64_t i = 0; i < places.n && at < places.items; ++i)
-      if (places.buckets[i] == places.bucket)
-        std::memcpy(static_cast<char *>(places.places) + at++ * places.index_bytes, &i, places.index_bytes);
+      if (places.buckets[i] == places.bucket) {
+        const uint64_t told = places.index_bytes == 1 ? places.stripes.turns[stripe_of(places.stripes, i)] : i;
+        std::memcpy(static_cast<char *>(places.places) + at++ * places.index_bytes, &told, places.index_bytes);
+      }
   }
 
   void scatter(const PieceScatter &scatter) const {
@@ -229,6 +246,12 @@ class PieceDeviceOnCpu : public PieceDevice {
     for (uint64_t i = 0; i < request.n; ++i)
       std::memcpy(static_cast<char *>(request.values_out) + i * request.value_bytes, &i, request.value_bytes);
     request.values_in = request.values_out;
+  }
+
+  void execute(Request request) {
+    if (request.operation == Operation::kSortPairs && request.values_in == nullptr) number_values(request);
+    engine_.control.begin_call();
+    engine_.engine->execute(request);
   }
 
   static void raise_indices(const PieceWork &work) {

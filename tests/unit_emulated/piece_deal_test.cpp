@@ -34,7 +34,7 @@ void deal_and_list(uint64_t n, uint32_t count, bool descending, U differing) {
   std::vector<uint4> memory(n / 16 + 1, uint4{~0u, ~0u, ~0u, ~0u});
   auto *const buckets = reinterpret_cast<uint8_t *>(memory.data());
   emulation::launch(3, kDealThreads, 0, [&] {
-    deal_kernel<U>({keys.data(), n, kFirst, codec, bound_keys.data(), bound_places.data(), count, buckets});
+    deal_kernel<U>({keys.data(), n, kFirst, {}, codec, bound_keys.data(), bound_places.data(), count, buckets});
   });
   std::vector<std::vector<uint32_t>> want(count + 1);
   for (uint64_t i = 0; i < n; ++i) {
@@ -68,6 +68,40 @@ TEST(PieceDeal, DealsAndLists) {
     }
   deal_and_list<uint64_t>(2 * kPlaceChunk + 100, kDealBoundsMax, false, ~uint64_t{0});
   deal_and_list<uint64_t>(kPlaceChunk / 2, 1, true, 7);
+}
+
+// A piece that is made of stripes: bounds are compared by places in the array, and a bucket's places become turns.
+TEST(PieceDeal, DealsStripes) {
+  constexpr uint64_t kReadBefore = 50;
+  const std::vector<uint64_t> starts = {0, 30, 50, 50, 400, 1000}, begins = {500, 0, 3000, 7000, 2000, 9000};
+  const std::vector<uint8_t> turns = {3, 1, 5, 9, 4, 250};
+  constexpr uint64_t n = 1500, items = n - kReadBefore;
+  const KeyCodec<uint32_t> codec = make_codec<uint32_t>({GSORT_U32, false, false});
+  const std::vector<uint32_t> keys(items, 7), bounds(2, 7);
+  const std::vector<uint64_t> places = {2100, 9100};  // in the array
+  std::vector<uint4> memory(n / 16 + 1, uint4{0, 0, 0, 0});
+  auto *const buckets = reinterpret_cast<uint8_t *>(memory.data());
+  const PieceStripes own = {4, starts.data() + 2, begins.data() + 2, turns.data() + 2},
+                     all = {6, starts.data(), begins.data(), turns.data()};
+  emulation::launch(1, kDealThreads, 0, [&] {
+    deal_kernel<uint32_t>(
+        {keys.data(), items, kReadBefore, own, codec, bounds.data(), places.data(), 2, buckets + kReadBefore});
+  });
+  std::vector<uint8_t> want_turns;
+  for (uint64_t i = kReadBefore; i < n; ++i) {
+    const uint64_t stripe = i < 400 ? 3 : i < 1000 ? 4 : 5, place = begins[stripe] + i - starts[stripe];
+    const uint64_t want = (place >= places[0] ? 1u : 0u) + (place >= places[1] ? 1u : 0u);
+    ASSERT_EQ(want, buckets[i]) << i;
+    if (want == 1) want_turns.push_back(turns[stripe]);
+  }
+  std::vector<uint32_t> sums(1);
+  std::vector<uint8_t> got(want_turns.size() + 1, 0xa5);
+  const PlaceParams params = {buckets, n, 1, sums.data(), n};
+  emulation::launch(1, kPlaceThreads, 0, [&] { count_places_kernel(params); });
+  emulation::launch(1, kPlaceSumThreads, 0, [&] { sum_places_kernel(sums.data(), 1); });
+  emulation::launch(1, kPlaceThreads, 0, [&] { list_turns_kernel(params, all, got.data()); });
+  want_turns.push_back(0xa5);
+  EXPECT_TRUE(want_turns == got);
 }
 
 // More chunks than the block that sums them has threads.

@@ -17,10 +17,24 @@ constexpr uint32_t kDealThreads = 256, kDealItems = 16;
 constexpr uint32_t kPlaceThreads = 512, kPlaceSumThreads = 1024, kPlaceVector = 16;
 static_assert(kPlaceThreads * kPlaceVector == kPlaceChunk, "each thread looks at a vector");
 
+// The stripe of what is read after so many others: the last that begins there or before, which has elements.
+__device__ __forceinline__ uint32_t stripe_of(const PieceStripes &stripes, uint64_t read_before) {
+  uint32_t begin = 1, end = stripes.count;
+  while (begin < end) {
+    const uint32_t middle = begin + (end - begin) / 2;
+    if (stripes.starts[middle] <= read_before)
+      begin = middle + 1;
+    else
+      end = middle;
+  }
+  return begin - 1;
+}
+
 template <class U>
 struct DealParams {
   const U *keys;
   uint64_t items, first_place;
+  PieceStripes stripes;
   KeyCodec<U> codec;
   const U *bounds;
   const uint64_t *places;
@@ -40,7 +54,11 @@ __global__ void __launch_bounds__(kDealThreads) deal_kernel(DealParams<U> p) {
   const uint64_t step = uint64_t{gridDim.x} * kDealThreads;
   for (uint64_t i = uint64_t{blockIdx.x} * kDealThreads + threadIdx.x; i < p.items; i += step) {
     const U key = p.codec.encode(p.keys[i]);
-    const uint64_t place = p.first_place + i;
+    uint64_t place = p.first_place + i;
+    if (p.stripes.count != 0) {
+      const uint32_t stripe = stripe_of(p.stripes, place);
+      place = p.stripes.begins[stripe] + (place - p.stripes.starts[stripe]);
+    }
     uint32_t begin = 0, end = p.count;
     while (begin < end) {
       const uint32_t middle = begin + (end - begin) / 2;
@@ -105,15 +123,28 @@ __global__ void __launch_bounds__(kPlaceSumThreads) sum_places_kernel(uint32_t *
   }
 }
 
-template <class Index>
-__global__ void __launch_bounds__(kPlaceThreads) list_places_kernel(PlaceParams p, Index *places) {
-  __shared__ uint32_t warp_totals[kPlaceThreads / 32];
+// Calls list(at, place) for each that the thread has.
+template <class F>
+__device__ __forceinline__ void for_places(const PlaceParams &p, uint32_t *warp_totals, F list) {
   const uint64_t first = first_of_vector();
   uint32_t equal = places_in_vector(p, first), total = 0;
   uint64_t at = block_exclusive_sum<kPlaceThreads>(__popc(equal), warp_totals, total);
   at += p.chunks[blockIdx.x];
   for (; equal != 0 && at < p.items; equal &= equal - 1, ++at)
-    places[at] = static_cast<Index>(first + static_cast<uint32_t>(__ffs(static_cast<int>(equal)) - 1));
+    list(at, first + static_cast<uint32_t>(__ffs(static_cast<int>(equal)) - 1));
+}
+
+template <class Index>
+__global__ void __launch_bounds__(kPlaceThreads) list_places_kernel(PlaceParams p, Index *places) {
+  __shared__ uint32_t warp_totals[kPlaceThreads / 32];
+  for_places(p, warp_totals, [&](uint64_t at, uint64_t place) { places[at] = static_cast<Index>(place); });
+}
+
+__global__ void __launch_bounds__(kPlaceThreads)
+    list_turns_kernel(PlaceParams p, PieceStripes stripes, uint8_t *turns) {
+  __shared__ uint32_t warp_totals[kPlaceThreads / 32];
+  for_places(p, warp_totals,
+             [&](uint64_t at, uint64_t place) { turns[at] = stripes.turns[stripe_of(stripes, place)]; });
 }
 
 template <class Item>

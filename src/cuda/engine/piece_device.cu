@@ -59,8 +59,9 @@ void launch_deal(cudaStream_t stream, const PieceDeal &deal) {
   constexpr uint64_t kBlockItems = kDealThreads * kDealItems, kBlocksMax = 65536;
   const uint64_t blocks = (deal.items + kBlockItems - 1) / kBlockItems;
   deal_kernel<<<static_cast<uint32_t>(blocks < kBlocksMax ? blocks : kBlocksMax), kDealThreads, 0, stream>>>(
-      DealParams<U>{static_cast<const U *>(deal.keys), deal.items, deal.first_place, make_codec<U>(deal.order),
-                    static_cast<const U *>(deal.bounds), deal.places, deal.count, deal.buckets});
+      DealParams<U>{static_cast<const U *>(deal.keys), deal.items, deal.first_place, deal.stripes,
+                    make_codec<U>(deal.order), static_cast<const U *>(deal.bounds), deal.places, deal.count,
+                    deal.buckets});
   check_launch("deal_kernel");
 }
 
@@ -71,7 +72,10 @@ void launch_places(cudaStream_t stream, const PiecePlaces &places) {
   check_launch("count_places_kernel");
   sum_places_kernel<<<1, kPlaceSumThreads, 0, stream>>>(places.chunks, chunks);
   check_launch("sum_places_kernel");
-  if (places.index_bytes == 4)
+  if (places.index_bytes == 1)
+    list_turns_kernel<<<chunks, kPlaceThreads, 0, stream>>>(params, places.stripes,
+                                                            static_cast<uint8_t *>(places.places));
+  else if (places.index_bytes == 4)
     list_places_kernel<<<chunks, kPlaceThreads, 0, stream>>>(params, static_cast<uint32_t *>(places.places));
   else
     list_places_kernel<<<chunks, kPlaceThreads, 0, stream>>>(params, static_cast<unsigned long long *>(places.places));
@@ -128,6 +132,7 @@ void CudaPieceDevice::begin(const PieceWork &work) {
     with_width(dtype_bytes(work.deal.order.dtype),
                [&](auto tag) { launch_deal<typename decltype(tag)::type>(stream_, work.deal); });
   if (work.places.places != nullptr) launch_places(stream_, work.places);
+  for (const Request &before : work.before) services_.launch(before, work.workspace);
   if (has_no_elements(work.request)) return;
   services_.launch(work.request, work.workspace);
   if (work.index_base != 0) raise_indices(work);
