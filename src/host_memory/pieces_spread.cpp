@@ -37,6 +37,19 @@ struct Sampled {
   bool operator<(const Sampled &other) const { return key != other.key ? key < other.key : place < other.place; }
 };
 
+// Puts those samples into their places that are bounds of buckets, the first of which begins at sample `from`.
+template <class U>
+void sort_bounds(std::vector<Sampled<U>> &samples, uint64_t buckets, uint64_t first, uint64_t last, uint64_t from,
+                 uint64_t end) {
+  if (first >= last) return;
+  const uint64_t middle = first + (last - first) / 2, at = middle * samples.size() / buckets;
+  const auto begin = samples.begin();
+  std::nth_element(begin + static_cast<int64_t>(from), begin + static_cast<int64_t>(at),
+                   begin + static_cast<int64_t>(end));
+  sort_bounds(samples, buckets, first, middle, from, at);
+  sort_bounds(samples, buckets, middle + 1, last, at + 1, end);
+}
+
 // One element of every n / samples, anywhere in it.
 template <class U>
 Bounds sample_of(const SortJob &job, const ReadOrder &order, uint64_t buckets, BoundPlaces counted) {
@@ -51,7 +64,7 @@ Bounds sample_of(const SortJob &job, const ReadOrder &order, uint64_t buckets, B
   std::vector<Sampled<U>> samples(count);
   const std::vector<uint64_t> &told = counted == BoundPlaces::kAsRead ? numbers : places;
   for (uint64_t i = 0; i < count; ++i) samples[i] = {codec.encode(keys[places[i]]), told[i]};
-  std::sort(samples.begin(), samples.end());
+  sort_bounds(samples, buckets, 1, buckets, 0, count);
   Bounds bounds;
   bounds.keys.resize((buckets - 1) * sizeof(U));
   for (uint64_t b = 1; b < buckets; ++b) {
