@@ -89,7 +89,8 @@ cudaError_t properties(cudaDeviceProp *out) {
 cudaError_t pointer(cudaPointerAttributes *out) {
   *out = {};
   const bool device = state().arrays == ArrayPlace::kDevice;
-  out->type = device ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
+  const bool registered = state().arrays == ArrayPlace::kRegistered;
+  out->type = device ? cudaMemoryTypeDevice : registered ? cudaMemoryTypeHost : cudaMemoryTypeUnregistered;
   out->device = device ? state().device : -1;
   return cudaSuccess;
 }
@@ -163,6 +164,11 @@ size_t strike(void *memory) {
   return bytes;
 }
 
+cudaError_t copy_batch(void *const *to, const void *const *from, const size_t *bytes, size_t count) {
+  for (size_t i = count; i-- > 0;) std::memmove(to[i], from[i], bytes[i]);  // in any order
+  return cudaSuccess;
+}
+
 bool is_together(const cudaLaunchConfig_t &config) {
   for (unsigned i = 0; i < config.numAttrs; ++i) {
     const cudaLaunchAttribute &attribute = config.attrs[i];
@@ -206,6 +212,10 @@ GSORT_CALL(cudaFuncGetAttributes, (cudaFuncAttributes * out, const void *kernel)
            give(out, cudaFuncAttributes{}))
 GSORT_CALL(cudaMemcpyAsync, (void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream),
            (to, from, bytes, kind, stream), (std::memmove(to, from, bytes), cudaSuccess))
+GSORT_CALL(cudaMemcpyBatchAsync,
+           (void *const *to, const void *const *from, const size_t *bytes, size_t count,
+            cudaMemcpyAttributes *attributes, size_t *first, size_t attributes_count, cudaStream_t stream),
+           (to, from, bytes, count, attributes, first, attributes_count, stream), copy_batch(to, from, bytes, count))
 GSORT_CALL(cudaMemsetAsync, (void *to, int value, size_t bytes, cudaStream_t stream), (to, value, bytes, stream),
            (std::memset(to, value, bytes), cudaSuccess))
 GSORT_CALL(cudaMemGetInfo, (size_t * free_bytes, size_t *total_bytes), (free_bytes, total_bytes),

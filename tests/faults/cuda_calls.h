@@ -45,7 +45,7 @@ uint64_t failures_made();
 const std::set<std::string> &failed_functions();
 
 // The stand-in has two devices, the memory of both is the host's, and every array lies where `arrays` says.
-enum class ArrayPlace { kHost, kDevice };
+enum class ArrayPlace { kHost, kRegistered, kDevice };
 void use_stand_in(ArrayPlace arrays);
 void use_real_device();
 

@@ -242,7 +242,38 @@ TEST_P(FaultTest, EveryOperationInPieces) {
       fail_in_turn(scenario, kind);
       if (HasFailure()) return;
     }
+    if (real()) continue;
+    use_stand_in(ArrayPlace::kRegistered);  // which are copied many at a time
+    fail_in_turn(scenario, kKinds[0]);
+    use_stand_in(GetParam().arrays);
+    if (HasFailure()) return;
   }
+}
+
+// A driver that cannot copy many arrays at a time is asked to copy one after the other.
+TEST(Pieces, DriversThatCopyOneAtATime) {
+  constexpr uint64_t n = 300000;
+  use_stand_in(ArrayPlace::kRegistered);
+  std::vector<uint32_t> keys(n, 5);
+  uint32_t refused = 0;
+  CallReport report;
+  for (uint64_t at = 0; at == 0 || !report.failed.empty(); ++at) {
+    gsort_options options = default_options(GSORT_BACKEND_CUDA);
+    options.device_memory_limit_bytes = uint64_t{1} << 20;
+    options.threads = 1;
+    const Handle handle(options);
+    ASSERT_EQ(GSORT_OK, handle.status()) << gsort_error_message(nullptr);
+    arm({at, false, cudaErrorNotSupported});
+    const gsort_status status = gsort_sort(handle.get(), GSORT_U32, keys.data(), keys.data(), n, 0);
+    report = disarm();
+    EXPECT_EQ(cudaSuccess, take_last_error());
+    if (report.failed != "cudaMemcpyBatchAsync") continue;
+    ++refused;
+    EXPECT_TRUE(succeeded(handle.get(), status));
+    EXPECT_EQ(n, static_cast<uint64_t>(std::count(keys.begin(), keys.end(), 5u)));
+  }
+  EXPECT_GT(refused, 3u);
+  use_real_device();
 }
 
 // Exceptions that leave the caller's functions for device memory end inside the library.
