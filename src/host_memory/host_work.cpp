@@ -77,6 +77,15 @@ void copy_on_host(Pool &pool, void *to, const void *from, uint64_t bytes) {
   });
 }
 
+void copy_each_on_host(Pool &pool, const std::vector<HostCopy> &copies) {
+  const auto copy = [](void *user, uint64_t begin, uint64_t) {
+    const HostCopy &each = static_cast<const HostCopy *>(user)[begin];
+    std::memcpy(each.to, each.from, each.bytes);
+  };
+  Shared shared{copy, const_cast<HostCopy *>(copies.data()), copies.size(), 1};
+  pool.run(static_cast<uint32_t>(copies.size() < pool.threads() ? copies.size() : pool.threads()), take_parts, &shared);
+}
+
 void invert_on_host(Pool &pool, void *to, const void *places, uint64_t n, uint32_t index_bytes) {
   with_index_bytes(index_bytes, [&](auto tag) {
     using Index = typename decltype(tag)::type;

@@ -4,6 +4,7 @@
 #define GSORT_HOST_MEMORY_HOST_WORK_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "core/host_memory.h"
 #include "cpu/pool.h"
@@ -22,6 +23,14 @@ HostBuffer<char> large_scratch(HostMemory &memory, uint64_t bytes);
 void touch_pages(Pool &pool, void *memory, uint64_t bytes);
 
 void copy_on_host(Pool &pool, void *to, const void *from, uint64_t bytes);
+
+struct HostCopy {
+  char *to;
+  const char *from;
+  uint64_t bytes;
+};
+// Each by one thread, so that short ones go at once.
+void copy_each_on_host(Pool &pool, const std::vector<HostCopy> &copies);
 
 // What a device made of `places` leads out of no array, whatever happened to it.
 

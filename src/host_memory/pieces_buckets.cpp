@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "host_memory/host_work.h"
 #include "host_memory/read_order.h"
 
 namespace gsort_internal {
@@ -77,6 +76,7 @@ void Buckets::clear_way(std::vector<Part> &parts, const PieceProgress &progress)
     for (const Run &slice : parts[p].slices) clear_slice(slice, end, progress, cleared);
     parts[p] = std::move(cleared);
   }
+  make_moves(progress);
 }
 
 void Buckets::restore(const std::vector<Part> &parts, uint64_t written) const noexcept {
@@ -141,11 +141,8 @@ void Buckets::clear_slice(const Run &slice, uint64_t end_rank, const PieceProgre
   const uint64_t home = lies_there ? (address - begin) / job_.key_bytes : job_.n,
                  moved = home < end_rank ? std::min(slice.count, end_rank - home) : 0;
   for (uint64_t done = 0; done < moved;) {
-    progress.tell();
-    const Run to = take_aside(moved - done), from = slice_of(job_, slice, done, done + to.count);
-    copy_on_host(context_.pool, const_cast<char *>(to.keys), from.keys, to.count * job_.key_bytes);
-    if (job_.carry_bytes != 0)
-      copy_on_host(context_.pool, const_cast<char *>(to.carry), from.carry, to.count * job_.carry_bytes);
+    const Run to = take_aside(moved - done);
+    move_aside(to, slice_of(job_, slice, done, done + to.count), progress);
     cleared.slices.push_back(to);
     cleared.homes.push_back(home + done);
     done += to.count;
@@ -153,6 +150,27 @@ void Buckets::clear_slice(const Run &slice, uint64_t end_rank, const PieceProgre
   if (moved == slice.count) return;
   cleared.slices.push_back(slice_of(job_, slice, moved, slice.count));
   cleared.homes.push_back(home + moved);
+}
+
+// Slices are short, and one after the other they would keep one thread at work. A cancel waits for some milliseconds.
+void Buckets::move_aside(const Run &to, const Run &from, const PieceProgress &progress) {
+  constexpr uint64_t kCopyBytes = uint64_t{1} << 20, kAtOnceBytes = uint64_t{256} << 20;
+  const auto add = [&](const char *target, const char *source, uint64_t bytes) {
+    for (uint64_t at = 0; at < bytes; at += kCopyBytes)
+      moves_.push_back({const_cast<char *>(target) + at, source + at, std::min(kCopyBytes, bytes - at)});
+    move_bytes_ += bytes;
+  };
+  add(to.keys, from.keys, to.count * job_.key_bytes);
+  if (job_.carry_bytes != 0) add(to.carry, from.carry, to.count * job_.carry_bytes);
+  if (move_bytes_ >= kAtOnceBytes) make_moves(progress);
+}
+
+void Buckets::make_moves(const PieceProgress &progress) {
+  if (moves_.empty()) return;
+  progress.tell();
+  copy_each_on_host(context_.pool, moves_);
+  moves_.clear();
+  move_bytes_ = 0;
 }
 
 }  // namespace gsort_internal

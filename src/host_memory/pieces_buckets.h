@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "host_memory/host_work.h"
 #include "host_memory/pieces_sort.h"
 
 namespace gsort_internal {
@@ -55,6 +56,8 @@ class Buckets {
   void add_aside(uint64_t items);
   void cut(const std::vector<Run> &slices, uint64_t capacity, uint64_t rank, std::vector<Part> &parts) const;
   void clear_slice(const Run &slice, uint64_t end_rank, const PieceProgress &progress, Part &cleared);
+  void move_aside(const Run &to, const Run &from, const PieceProgress &progress);
+  void make_moves(const PieceProgress &progress);
 
   const PieceContext &context_;
   const SortJob &job_;
@@ -65,6 +68,8 @@ class Buckets {
   std::vector<std::vector<Run>> slices_;  // in the order of the pieces
   std::vector<Aside> aside_;
   uint64_t aside_items_ = 0;
+  std::vector<HostCopy> moves_;  // still to be made
+  uint64_t move_bytes_ = 0;
 };
 
 }  // namespace gsort_internal

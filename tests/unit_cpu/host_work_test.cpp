@@ -77,6 +77,22 @@ TEST(HostWork, CopiesEveryByteOnce) {
   }
 }
 
+TEST(HostWork, MakesAllCopies) {
+  for (const uint32_t threads : {1u, 3u}) {
+    Pool pool(threads);
+    for (const uint64_t count : {uint64_t{0}, uint64_t{1}, uint64_t{2}, uint64_t{1000}}) {
+      std::vector<char> from(3 * count + 1, 'a'), to(3 * count + 1, 'x'), want = to;
+      std::vector<HostCopy> copies;
+      for (uint64_t i = 0; i < count; ++i) {
+        copies.push_back({&to[3 * i], &from[3 * i], 2});
+        want[3 * i] = want[3 * i + 1] = 'a';
+      }
+      copy_each_on_host(pool, copies);
+      EXPECT_EQ(want, to) << count;
+    }
+  }
+}
+
 // A byte of each page and no other, none behind the end.
 TEST(HostWork, TouchesEveryPage) {
   constexpr uint64_t kPageBytes = 4096;
