@@ -87,9 +87,9 @@ bool reduce_at_once(gsort *g, uint32_t op, const KeyOrder &order, const void *in
   return done_at_once(g, [&](Engine &engine) { return engine.reduce_few(op, order, in, n, out); });
 }
 
-gsort_status sort_keys(gsort *g, const char *in_name, gsort_dtype t, const void *in, const char *out_name, void *out,
-                       uint64_t n, uint32_t flags) {
-  if (sort_at_once(g, t, in, out, n, flags)) return GSORT_OK;
+// On its own, so that short calls save no registers for it.
+__attribute__((noinline)) gsort_status sort_keys_in_turn(gsort *g, const char *in_name, gsort_dtype t, const void *in,
+                                                         const char *out_name, void *out, uint64_t n, uint32_t flags) {
   return with_handle(g, [&](Handle &handle) {
     check_dtype(t);
     check_flags(flags, kOrderFlags);
@@ -103,7 +103,8 @@ gsort_status sort_keys(gsort *g, const char *in_name, gsort_dtype t, const void 
 }
 
 gsort_status sort_in_place(gsort *g, gsort_dtype t, void *keys, uint64_t n, uint32_t flags) {
-  return sort_keys(g, "keys", t, keys, "keys", keys, n, flags);
+  if (sort_at_once(g, t, keys, keys, n, flags)) return GSORT_OK;
+  return sort_keys_in_turn(g, "keys", t, keys, "keys", keys, n, flags);
 }
 
 // argsort and rank: keys in, one index an element out.
@@ -190,7 +191,8 @@ gsort_status gsort_sort_f64(gsort *g, double *keys, uint64_t n, uint32_t flags) 
 }
 
 gsort_status gsort_sort(gsort *g, gsort_dtype t, const void *keys_in, void *keys_out, uint64_t n, uint32_t flags) {
-  return sort_keys(g, "keys_in", t, keys_in, "keys_out", keys_out, n, flags);
+  if (sort_at_once(g, t, keys_in, keys_out, n, flags)) return GSORT_OK;
+  return sort_keys_in_turn(g, "keys_in", t, keys_in, "keys_out", keys_out, n, flags);
 }
 
 gsort_status gsort_sort_pairs(gsort *g, gsort_dtype t, const void *keys_in, void *keys_out, uint32_t value_bytes,

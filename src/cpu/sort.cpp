@@ -14,8 +14,9 @@ namespace gsort_internal {
 
 namespace {
 
-constexpr uint64_t kStackItems = 256;    // fewer keys than this need no memory but the stack
-constexpr uint64_t kFewBytes = 1 << 12;  // what a call takes shows in sorts of fewer bytes
+constexpr uint64_t kStackItems = 256;        // fewer keys than this need no memory but the stack
+constexpr uint64_t kFewBytes = 1 << 12;      // what a call takes shows in sorts of fewer bytes
+constexpr uint64_t kFewShortKeys = 1 << 10;  // keys of 1 and 2 bytes, on some KiB of stack
 constexpr uint64_t kCountChunkItems = 1 << 20;
 // From here on clearing and walking 65,536 counters costs less than a second pass over 2-byte keys.
 constexpr uint64_t kCountItemsOf2Bytes = 1 << 17;
@@ -135,17 +136,42 @@ template <class K>
 bool sort_few_keys(const KeyOrder &order, const void *in, void *out, uint64_t n) {
   const SortKernels<K> *const kernels = sort_kernels(K{});
   if (n >= kOrderLookItems || n > kFewBytes / sizeof(K) || kernels == nullptr || order.nan_last) return false;
+  kernels->sort_few(order_number(order), static_cast<const K *>(in), static_cast<K *>(out), n);
+  return true;
+}
+
+// Shorter keys have no vectors of their own; as words of 4 bytes so few are sorted sooner than by digits or by
+// counting. On its own, so that the words are no part of another frame.
+template <class K>
+__attribute__((noinline)) bool sort_few_short_keys(const KeyOrder &order, const void *in, void *out, uint64_t n) {
+  const SortKernels<uint32_t> *const kernels = sort_kernels(uint32_t{});
+  if (n > kFewShortKeys || kernels == nullptr) return false;
+  uint32_t words[kFewShortKeys];
   const KeyCodec<K> codec = make_codec<K>(order);
-  kernels->sort(codec, codec, static_cast<const K *>(in), static_cast<K *>(out), n);
+  const K *const from = static_cast<const K *>(in);
+  with_encoder(codec, [&](auto encode) {
+    for (uint64_t i = 0; i < n; ++i) words[i] = encode(from[i]);
+  });
+  kernels->sort_few(kSignedOrder, words, words, n);
+  K *const to = static_cast<K *>(out);
+  for (uint64_t i = 0; i < n; ++i) to[i] = static_cast<K>(words[i]);
+  decode_keys(codec, to, n);
   return true;
 }
 
 }  // namespace
 
 bool sort_few_keys(const KeyOrder &order, const void *in, void *out, uint64_t n) noexcept {
-  const uint32_t bytes = dtype_bytes(order.dtype);
-  if (bytes == 4) return sort_few_keys<uint32_t>(order, in, out, n);
-  if (bytes != 8) return false;
+  switch (dtype_bytes(order.dtype)) {
+    case 1:
+      return sort_few_short_keys<uint8_t>(order, in, out, n);
+    case 2:
+      return sort_few_short_keys<uint16_t>(order, in, out, n);
+    case 4:
+      return sort_few_keys<uint32_t>(order, in, out, n);
+    default:
+      break;
+  }
   const FloatEnvironment float_environment;  // floats of 8 bytes are compared as such
   return sort_few_keys<uint64_t>(order, in, out, n);
 }

@@ -70,9 +70,9 @@ class SortCoder {
   };
 
   // Of integers.
-  SortCoder(const KeyCodec<Bits> &encode, const KeyCodec<Bits> &decode)
+  constexpr SortCoder(const KeyCodec<Bits> &encode, const KeyCodec<Bits> &decode)
       : encode_(masks_of(encode)), decode_(masks_of(decode)) {}
-  SortCoder(const Masks &encode, const Masks &decode) : encode_(encode), decode_(decode) {}
+  constexpr SortCoder(const Masks &encode, const Masks &decode) : encode_(encode), decode_(decode) {}
 
   HWY_INLINE KeyVec<K> encode(KeyVec<K> key) const {
     const auto bits = bits_of<K>(key);
@@ -105,7 +105,7 @@ class SortCoder {
  private:
   static constexpr bool kIsNumber = std::is_floating_point_v<K>;
 
-  static Masks masks_of(const KeyCodec<Bits> &codec) {
+  static constexpr Masks masks_of(const KeyCodec<Bits> &codec) {
     return {static_cast<Bits>(codec.mask_positive ^ KeyCodec<Bits>::kTop),
             static_cast<Bits>(codec.mask_positive ^ codec.mask_negative)};
   }

@@ -364,7 +364,7 @@ class NumberSort {
   using Codec = KeyCodec<uint64_t>;
 
   // `encoded`: keys are in the kernels' own order, not as the codec finds them.
-  NumberSort(const Codec &codec, bool encoded)
+  constexpr NumberSort(const Codec &codec, bool encoded)
       : codec_(codec),
         coder_(Masks{!encoded && is_descending(codec) ? kTop : 0, encoded ? ~kTop : 0},
                Masks{is_descending(codec) ? kTop : 0, 0}) {}
@@ -401,7 +401,7 @@ class NumberSort {
   using Masks = SortCoder<double>::Masks;
   static constexpr uint64_t kTop = KeyCodec<uint64_t>::kTop;
   static constexpr size_t kGlance = 1024;  // where odd keys are many, one is among the first
-  static bool is_descending(const Codec &codec) { return (codec.mask_positive & kTop) == 0; }
+  static constexpr bool is_descending(const Codec &codec) { return (codec.mask_positive & kTop) == 0; }
 
   HWY_NOINLINE bool are_numbers(const double *in, size_t n) const {
     constexpr size_t kWide = kLanes<double>;
@@ -451,6 +451,33 @@ void sort_keys(const KeyCodec<K> &encode, const KeyCodec<K> &decode, const K *in
       return;
 #endif
   sort_many<K>(coder, in, out, n, drawn.key);
+}
+
+// The coders of the orders by number, as they are needed, so that a network reads its masks from where they stand.
+template <class K>
+SortCoder<K> constexpr numbered_coder(uint32_t order) {
+  return {kNumberedCodecs<K>[order], kNumberedCodecs<K>[order]};
+}
+template <class K>
+constexpr SortCoder<K> kNumberedCoders[kNumberedOrders] = {numbered_coder<K>(0), numbered_coder<K>(1),
+                                                           numbered_coder<K>(2), numbered_coder<K>(3),
+                                                           numbered_coder<K>(4), numbered_coder<K>(5)};
+
+template <class K>
+void sort_few(uint32_t order, const K *in_bits, K *out_bits, uint64_t n) {
+  if (n > kNetworkKeys<K>)
+    return sort_keys<K>(kNumberedCodecs<K>[order], kNumberedCodecs<K>[order], in_bits, out_bits, n);
+  if (n == 0) return;
+#if GSORT_VECTOR_NUMBERS
+  if constexpr (sizeof(K) == 8) {
+    constexpr uint32_t kFloats = static_cast<uint32_t>(Kind::kFloat) * 2;
+    static constexpr NumberSort kSorts[] = {{kNumberedCodecs<K>[kFloats], false},
+                                            {kNumberedCodecs<K>[kFloats + 1], false}};
+    if (order >= kFloats && kSorts[order - kFloats].sort_few(numbers(in_bits), numbers(out_bits), n)) return;
+  }
+#endif
+  network_sort<K, true>(kNumberedCoders<K>[order], reinterpret_cast<const LaneOf<K> *>(in_bits),
+                        reinterpret_cast<LaneOf<K> *>(out_bits), n);
 }
 
 template <class K>

@@ -18,12 +18,30 @@ using InnerKey = std::make_signed_t<K>;
 template <class K>
 constexpr KeyCodec<K> kInnerOrder{KeyCodec<K>::kTop, KeyCodec<K>::kTop, 0};
 
+// The orders without NaNs last, by number, and their codecs: make_codec()'s, which cost a short call more to make.
+constexpr uint32_t kNumberedOrders = 6;
+inline uint32_t order_number(const KeyOrder &order) {
+  return static_cast<uint32_t>(dtype_facts(order.dtype).kind) * 2 + (order.descending ? 1 : 0);
+}
+constexpr uint32_t kSignedOrder = static_cast<uint32_t>(Kind::kSigned) * 2;  // the kernels' own
+template <class K>
+constexpr KeyCodec<K> kNumberedCodecs[kNumberedOrders] = {
+    {0, 0, 0},
+    {static_cast<K>(~K{0}), static_cast<K>(~K{0}), 0},
+    {KeyCodec<K>::kTop, KeyCodec<K>::kTop, 0},
+    {static_cast<K>(~KeyCodec<K>::kTop), static_cast<K>(~KeyCodec<K>::kTop), 0},
+    {KeyCodec<K>::kTop, static_cast<K>(~K{0}), 0},
+    {static_cast<K>(~KeyCodec<K>::kTop), 0, 0}};
+
 // Codecs of what follows have no NaNs last. `in` may be `out`, and overlaps it in no other way.
 template <class K>
 struct SortKernels {
   // Writes to `out` what decode.decode() makes of the ordered bits encode.encode() of the keys of `in`, in ascending
   // order of those bits.
   void (*sort)(const KeyCodec<K> &encode, const KeyCodec<K> &decode, const K *in, K *out, uint64_t n);
+
+  // The same by an order's number, with the least there is to do around the sort.
+  void (*sort_few)(uint32_t order, const K *in, K *out, uint64_t n);
 
   // The same for keys in the kernels' own order, in place, all from `least` to `greatest`.
   void (*sort_part)(const KeyCodec<K> &decode, K *keys, uint64_t n, InnerKey<K> least, InnerKey<K> greatest);
