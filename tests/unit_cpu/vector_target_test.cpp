@@ -323,6 +323,69 @@ TEST_P(EachTarget, SortsFloatsWithAndWithoutOddOnes) {
   }
 }
 
+// Integers whose bits are those of numbers, and what is none: -1, which would be -0, and the greatest magnitudes, which
+// would be NaNs; all keys of either end, where others are not, and a key of one kind among those of another.
+TEST_P(EachTarget, SortsIntegersThatAreNumbersAndOthers) {
+  constexpr uint64_t kInfinity = 0x7ff0000000000000, kTop = uint64_t{1} << 63;
+  constexpr uint64_t kEnds[] = {0,
+                                1,
+                                kInfinity - 1,
+                                kInfinity,
+                                kInfinity + 1,
+                                kTop - 1,
+                                kTop,
+                                kTop + 1,
+                                kTop + kInfinity,
+                                ~kInfinity,
+                                ~uint64_t{0},
+                                ~uint64_t{0} - 1,
+                                ~kInfinity - 1,
+                                ~kInfinity + 1,
+                                kTop + kInfinity + 1};
+  const auto key_of = [&](uint32_t kind) -> uint64_t {
+    const uint64_t x = random_();
+    switch (kind) {
+      case 0:
+        return x;
+      case 1:
+        return x >> 12;  // at the lower end of unsigned keys
+      case 2:
+        return ~(x >> 12);  // and at the upper one
+      case 3:
+        return kTop | x >> 12;  // at the lower end of signed keys
+      case 4:
+        return ~(kTop | x >> 12);
+      case 5:
+        return x % 11 - 5;
+      case 6:
+        return x % 11 + 1;
+      case 7:
+        return kEnds[x % (sizeof kEnds / sizeof *kEnds)];
+      default:
+        return (x & ~(uint64_t{0xfff} << 52)) | (x % 2 == 0 ? uint64_t{0x3ff} << 52 : uint64_t{0xc00} << 52);
+    }
+  };
+  constexpr uint32_t kKinds = 9;
+  for (const gsort_dtype t : {GSORT_U64, GSORT_I64}) {
+    for (const bool descending : {false, true}) {
+      const KeyOrder order{t, descending, false};
+      for (const uint64_t n :
+           {1, 3, 4, 5, 9, 11, 12, 13, 16, 17, 31, 32, 63, 64, 65, 100, 127, 128, 129, 300, 1000, 5000}) {
+        for (uint32_t kind = 0; kind < kKinds; ++kind) {
+          std::vector<uint64_t> keys(n);
+          for (uint64_t &key : keys) key = key_of(kind);
+          check_sort(order, keys);
+          for (uint32_t other = 0; other < kKinds; ++other) {
+            std::vector<uint64_t> mixed = keys;
+            mixed[random_() % n] = key_of(other);
+            check_sort(order, mixed);
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST_P(EachTarget, FindsTheFirstBestKey) {
   for_each_order([&](auto tag, const KeyOrder &order) {
     using U = typename decltype(tag)::type;

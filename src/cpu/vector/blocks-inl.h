@@ -9,6 +9,8 @@
 
 #include <hwy/highway.h>
 
+#include <type_traits>
+
 #include "cpu/vector/network-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -84,6 +86,94 @@ template <class K, bool kEncode>
 HWY_INLINE void network_sort(const SortCoder<K> &coder, const LaneOf<K> *in, LaneOf<K> *out, size_t n) {
   if (n > kBlockKeys<K>) return TwoBlocks<K, kEncode>::run(coder, in, out, n);
   sort_block_of_rows<K, kEncode>(coder, in, out, n);
+}
+
+// Whether `is_odd` finds nothing in vectors of all keys, of which it sees some twice. At least a vector's keys.
+template <class K, class IsOdd>
+HWY_INLINE bool no_key(const LaneOf<K> *in, size_t n, IsOdd &&is_odd) {
+  const KeyTag<K> d;
+  constexpr size_t kWide = kLanes<K>;
+  auto found = is_odd(hn::LoadU(d, in + (n - kWide)));
+  for (size_t i = 0; i + kWide < n; i += kWide) found = hn::Or(found, is_odd(hn::LoadU(d, in + i)));
+  return hn::AllFalse(d, found);
+}
+
+#if GSORT_VECTOR_KEYS_AS_NUMBERS
+// Sorts ordered integers as numbers. An integer's bits are a number's that has the same place among others, if all bits
+// of negative ones but the sign are flipped: but for -1, which would be -0, and for those of the greatest magnitudes,
+// which would be NaNs. Where all are of those, as small unsigned keys are, another flip of all keys alike brings them
+// among the numbers of one sign.
+class KeysAsNumbers {
+ public:
+  using Masks = SortCoder<uint64_t>::Masks;
+  using Lanes = LaneOf<uint64_t>;
+
+  // Up to a network's keys, at least a vector's, which `encode` makes ordered ones; or false, and nothing is written.
+  static HWY_INLINE bool sort(const Masks &encode, const Masks &decode, const Lanes *in, Lanes *out, size_t n) {
+    if (encode.both != 0) return false;  // floats that no numbers serve
+    const Lanes first = in[0] ^ static_cast<Lanes>(encode.mask);
+    const bool at_end = first > kInfinity || first < ~kInfinity;
+    if (at_end) {
+      if (!are_at_end(encode.mask, first < 0, in, n)) return false;
+      const uint64_t flip = first < 0 ? kTop : ~uint64_t{0};
+      const bool has_other_mask = ((decode.mask & kTop) != 0) != (first < 0);
+      const uint64_t mask = decode.mask ^ flip ^ (has_other_mask ? decode.both : 0);
+      run({NumberMasks{encode.mask ^ flip, 0}, NumberMasks{mask, 0}}, in, out, n);
+    } else {
+      if (!are_between_ends(encode.mask, in, n)) return false;
+      run({flipped(encode), flipped(decode)}, in, out, n);
+    }
+    return true;
+  }
+
+ private:
+  using NumberMasks = SortCoder<KeyAsNumber>::Masks;
+  static constexpr Lanes kInfinity = 0x7ff0000000000000;
+  static constexpr uint64_t kTop = KeyCodec<uint64_t>::kTop;
+
+  static HWY_NOINLINE void run(const SortCoder<KeyAsNumber> &coder, const Lanes *in, Lanes *out, size_t n) {
+    network_sort<KeyAsNumber, true>(coder, reinterpret_cast<const double *>(in), reinterpret_cast<double *>(out), n);
+  }
+
+  // All bits but the sign of negative ones flipped, before or behind what the masks do.
+  static NumberMasks flipped(const Masks &masks) {
+    return {masks.mask ^ ((masks.mask & kTop) != 0 ? ~kTop : 0), masks.both ^ ~kTop};
+  }
+
+  static HWY_NOINLINE bool are_between_ends(uint64_t mask, const Lanes *in, size_t n) {
+    const KeyTag<uint64_t> d;
+    const auto minus_one = hn::Set(d, static_cast<Lanes>(~mask));
+    // From ~kInfinity to kInfinity, moved to the least integer. A mask of all bits turns the range round, and so does
+    // that of all but the top one with the top bit flipped, which is the top bit added.
+    const bool flips_top = (mask & 1) != mask >> 63;
+    const auto shift = hn::Set(d, static_cast<Lanes>((flips_top ? 0 : kTop) + static_cast<uint64_t>(kInfinity) + 1));
+    const auto last = hn::Set(d, static_cast<Lanes>(kTop + 2 * static_cast<uint64_t>(kInfinity) + 1));
+    return no_key<uint64_t>(in, n, [&](KeyVec<uint64_t> key) HWY_ATTR {
+      return hn::Or(hn::Gt(hn::Add(key, shift), last), hn::Eq(key, minus_one));
+    });
+  }
+
+  static HWY_NOINLINE bool are_at_end(uint64_t mask, bool lower, const Lanes *in, size_t n) {
+    const KeyTag<uint64_t> d;
+    // Those of the upper end are turned round.
+    const auto flip = hn::Set(d, static_cast<Lanes>(lower ? mask : ~mask));
+    const auto last = hn::Set(d, static_cast<Lanes>(kTop + static_cast<uint64_t>(kInfinity)));
+    return no_key<uint64_t>(in, n, [&](KeyVec<uint64_t> key) HWY_ATTR { return hn::Gt(hn::Xor(key, flip), last); });
+  }
+};
+#endif
+
+// Sorts up to kNetworkKeys keys the way that is quickest for them.
+template <class K, bool kEncode>
+HWY_INLINE void sort_in_network(const SortCoder<K> &coder, const LaneOf<K> *in, LaneOf<K> *out, size_t n) {
+#if GSORT_VECTOR_KEYS_AS_NUMBERS
+  constexpr size_t kFewest = 3 * kLanes<K>;  // fewer are no quicker
+  if constexpr (std::is_same_v<K, uint64_t>)
+    if (n >= kFewest &&
+        KeysAsNumbers::sort(kEncode ? coder.encoding() : KeysAsNumbers::Masks{0, 0}, coder.decoding(), in, out, n))
+      return;
+#endif
+  network_sort<K, kEncode>(coder, in, out, n);
 }
 
 #endif  // GSORT_VECTOR_TARGET

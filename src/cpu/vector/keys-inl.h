@@ -22,13 +22,20 @@ namespace HWY_NAMESPACE {
 #if GSORT_VECTOR_TARGET
 namespace hn = hwy::HWY_NAMESPACE;
 
-// What a lane holds: keys of K as signed integers, or, where K is double, numbers.
+// Keys of 8 bytes that are encoded as numbers.
+enum class KeyAsNumber : uint64_t {};
+
+// What a lane holds: keys of K as signed integers, or, where K is double or KeyAsNumber, numbers.
 template <class K>
 struct Lane {
   using type = std::make_signed_t<K>;
 };
 template <>
 struct Lane<double> {
+  using type = double;
+};
+template <>
+struct Lane<KeyAsNumber> {
   using type = double;
 };
 template <class K>

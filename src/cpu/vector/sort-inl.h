@@ -320,7 +320,7 @@ template <class K>
 void quick_sort(const SortCoder<K> &coder, Part<K> part) {
   for (;;) {
     if (part.n <= kNetworkKeys<K>) {
-      if (part.n > 0) network_sort<K, false>(coder, part.keys, part.keys, part.n);
+      if (part.n > 0) sort_in_network<K, false>(coder, part.keys, part.keys, part.n);
       return;
     }
     if (part.least == part.greatest) return fill<K>(coder, part.keys, part.n, part.least);
@@ -403,13 +403,18 @@ class NumberSort {
   static constexpr size_t kGlance = 1024;  // where odd keys are many, one is among the first
   static constexpr bool is_descending(const Codec &codec) { return (codec.mask_positive & kTop) == 0; }
 
-  HWY_NOINLINE bool are_numbers(const double *in, size_t n) const {
-    constexpr size_t kWide = kLanes<double>;
-    KeyLoader<double, true> keys_at(coder_);
-    size_t i = 0;
-    for (; i + kWide <= n; i += kWide) keys_at.all(in + i);
-    if (i < n) keys_at.some(in + i, n - i);
-    return !keys_at.found_odd();
+  HWY_INLINE bool are_numbers(const double *in, size_t n) const {
+    if (n < kLanes<double>) {
+      KeyLoader<double, true> keys_at(coder_);
+      keys_at.some(in, n);
+      return !keys_at.found_odd();
+    }
+    const hn::Vec<BitsTag<double>> zero =
+        hn::Set(BitsTag<double>(), static_cast<int64_t>(coder_.encoding().mask ^ kTop));
+    return no_key<double>(in, n, [&](KeyVec<double> key) HWY_ATTR {
+      const auto is_zero = hn::RebindMask(KeyTag<double>(), hn::Eq(bits_of<double>(key), zero));
+      return hn::Or(hn::IsNaN(key), is_zero);
+    });
   }
 
   // The partition met an odd key: the keys are in some order, as numbers whose ascending order is the one wanted.
@@ -440,7 +445,7 @@ void sort_keys(const KeyCodec<K> &encode, const KeyCodec<K> &decode, const K *in
           NumberSort(encode, false).sort_few(numbers(in_bits), numbers(out_bits), n))
         return;
 #endif
-    return network_sort<K, true>(coder, in, out, n);
+    return sort_in_network<K, true>(coder, in, out, n);
   }
   const Pivot<K> drawn = choose_pivot<K, true>(coder, in, n);
   if (sort_two_values<K, true>(coder, in, out, n, drawn)) return;
@@ -476,8 +481,8 @@ void sort_few(uint32_t order, const K *in_bits, K *out_bits, uint64_t n) {
     if (order >= kFloats && kSorts[order - kFloats].sort_few(numbers(in_bits), numbers(out_bits), n)) return;
   }
 #endif
-  network_sort<K, true>(kNumberedCoders<K>[order], reinterpret_cast<const LaneOf<K> *>(in_bits),
-                        reinterpret_cast<LaneOf<K> *>(out_bits), n);
+  sort_in_network<K, true>(kNumberedCoders<K>[order], reinterpret_cast<const LaneOf<K> *>(in_bits),
+                           reinterpret_cast<LaneOf<K> *>(out_bits), n);
 }
 
 template <class K>
