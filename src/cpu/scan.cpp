@@ -7,6 +7,7 @@
 #include "core/half.h"
 #include "core/scan_order.h"
 #include "cpu/operations.h"
+#include "cpu/scan_threads.h"
 #include "cpu/vector/scan.h"
 
 namespace gsort_internal {
@@ -14,7 +15,7 @@ namespace gsort_internal {
 namespace {
 
 constexpr uint64_t kScanChunkOfIntegers = 1 << 16;
-constexpr uint64_t kScanIntegersOfThread = 1 << 15;  // some ten microseconds of work
+constexpr uint64_t kScanChunkOfIntegersMin = 1 << 15;  // some ten microseconds of work
 
 template <class T>
 T scan_integer_chunk(const T *in, T *out, Range range, T before, bool exclusive) {
@@ -40,8 +41,9 @@ template <class T>
 void scan_integers(Context &context, const Request &r) {
   const T *const in = static_cast<const T *>(r.in);
   T *const out = static_cast<T *>(r.out);
-  context.limit_threads(r.n, kScanIntegersOfThread);
-  const uint64_t chunks = context.parts_for(r.n, kScanIntegersOfThread, kScanChunkOfIntegers);
+  const uint32_t threads = integer_scan_threads(r.n * sizeof(T), context.threads());
+  context.limit_threads(threads, 1);
+  const uint64_t chunks = context.parts_for(r.n, kScanChunkOfIntegersMin, kScanChunkOfIntegers);
   const auto range_of = [&](uint64_t c) { return part_of(r.n, c, chunks, kLineBytes); };
   if (chunks <= 1 || context.threads() == 1) {
     context.begin(r.n);

@@ -10,6 +10,7 @@
 #include "core/scan_order.h"
 #include "cpu/exponent_sums.h"
 #include "cpu/float_environment.h"
+#include "cpu/scan_threads.h"
 #include "engine_fixture.h"
 
 namespace gsort_test {
@@ -383,6 +384,47 @@ TEST(CpuScan, DoublesInTheStatedOrder) {
       ASSERT_EQ(bits_of_double(out[i]), canonical(wanted[i])) << "n " << n << " i " << i;
       ASSERT_EQ(bits_of_double(in_place[i]), i == 0 ? 0 : canonical(wanted[i - 1])) << "n " << n << " i " << i;
     }
+  }
+}
+
+// Threads where each has 1 MB and there are four of them: fewer take longer than one.
+TEST(CpuScan, IntegersOnThreadsThatPay) {
+  constexpr uint64_t mb = 1 << 20;
+  for (const uint32_t threads : {1u, 2u, 3u, 64u}) EXPECT_EQ(integer_scan_threads(4 * mb - 1, threads), 1u);
+  for (const uint32_t threads : {1u, 2u, 3u}) EXPECT_EQ(integer_scan_threads(100 * mb, threads), 1u);
+  EXPECT_EQ(integer_scan_threads(4 * mb, 4), 4u);
+  EXPECT_EQ(integer_scan_threads(4 * mb, 16), 4u);
+  EXPECT_EQ(integer_scan_threads(9 * mb, 16), 9u);
+  EXPECT_EQ(integer_scan_threads(100 * mb, 16), 16u);
+}
+
+template <class T>
+void check_integer_scan(gsort_dtype t, uint64_t n, std::mt19937_64 &random) {
+  EngineUnderTest one(1), five(5);
+  std::vector<T> in(n), wanted(n), out(n);
+  for (T &x : in) x = static_cast<T>(random());
+  T sum = 0;
+  for (uint64_t i = 0; i < n; ++i) wanted[i] = sum = static_cast<T>(sum + in[i]);
+  for (EngineUnderTest *const engine : {&one, &five}) {
+    Request r{Operation::kScan, {t, false, false}};
+    r.n = n, r.in = in.data(), r.out = out.data();
+    engine->engine->execute(r);
+    EXPECT_TRUE(out == wanted) << "n " << n;
+    std::vector<T> in_place = in;
+    r.in = in_place.data(), r.out = in_place.data(), r.exclusive = true;
+    engine->engine->execute(r);
+    EXPECT_EQ(in_place[0], T{0});
+    EXPECT_TRUE(std::equal(wanted.begin(), wanted.end() - 1, in_place.begin() + 1)) << "n " << n;
+  }
+}
+
+TEST(CpuScan, IntegersOnOneThreadAndOnSeveral) {
+  std::mt19937_64 random(16);
+  for (const uint64_t mb : {1, 4, 5}) {
+    check_integer_scan<uint8_t>(GSORT_U8, (mb << 20) + 3, random);
+    check_integer_scan<uint16_t>(GSORT_U16, (mb << 19) + 1, random);
+    check_integer_scan<uint32_t>(GSORT_U32, (mb << 18) + 5, random);
+    check_integer_scan<uint64_t>(GSORT_U64, (mb << 17) + 7, random);
   }
 }
 
