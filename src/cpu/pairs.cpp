@@ -2,6 +2,7 @@
 // Sorts of keys with something that goes with them: values, or the keys' own indices.
 #include <cstdint>
 
+#include "cpu/few_values.h"
 #include "cpu/operations.h"
 #include "cpu/ordered_keys.h"
 #include "cpu/record_sort.h"
@@ -13,6 +14,7 @@ namespace gsort_internal {
 
 namespace {
 
+constexpr uint64_t kFewValuesItemsMin = 1 << 8;  // fewer are sorted before the values are known
 constexpr uint64_t kGatherChunkBytes = 1 << 20;
 // No more records than this need no memory but some KiB of stack, of which radix passes may take more.
 template <class K>
@@ -159,11 +161,14 @@ void sort_moving_values(Context &context, const Request &r) {
   }
   if (r.n > 1 && copy_ordered_pairs<K>(context, r)) return context.throw_if_stopped();
   limit_pair_threads<K>(context, r.n);
+  const KeyCodec<K> codec = make_codec<K>(r.order);
+  const RecordSource<K, V> source{static_cast<const K *>(r.in), static_cast<const V *>(r.values_in)};
+  const Records<K, V> out{static_cast<K *>(r.out), static_cast<V *>(r.values_out)};
+  if (r.n >= kFewValuesItemsMin && sort_few_values(context, codec, source, out, r.n)) return context.advance(2 * r.n);
   const PairBuffers<K, V> scratch(context.memory, r.n);
-  RecordSort<K, V> sort(context, make_codec<K>(r.order), scratch.records(), r.n);
+  RecordSort<K, V> sort(context, codec, scratch.records(), r.n);
   sort.log_plan("sort_pairs");
-  sort.run({static_cast<const K *>(r.in), static_cast<const V *>(r.values_in)},
-           {static_cast<K *>(r.out), static_cast<V *>(r.values_out)}, r.n);
+  sort.run(source, out, r.n);
   context.throw_if_stopped();
 }
 
@@ -320,6 +325,9 @@ void argsort(Context &context, const Request &r, I *indices, const char *name) {
     return write_indices(context, indices, r.n);
   }
   limit_pair_threads<K>(context, r.n);
+  if (r.n >= kFewValuesItemsMin &&
+      sort_few_values<K, I>(context, codec, {static_cast<const K *>(r.in), nullptr}, {nullptr, indices}, r.n))
+    return context.advance(2 * r.n);
   const HostBuffer<K> sorted_keys(context.memory, r.n);
   const PairBuffers<K, I> scratch(context.memory, r.n);
   RecordSort<K, I> sort(context, codec, scratch.records(), r.n);

@@ -270,6 +270,31 @@ TEST_P(EachTarget, SortsPairsOfEveryShapeStably) {
   });
 }
 
+// Keys of few values, which are counted, of one more than are, and with a key that no draw finds; zeros of both signs
+// and NaNs are values as others.
+TEST_P(EachTarget, SortsPairsOfFewValuesStably) {
+  for_each_order([&](auto tag, const KeyOrder &order) {
+    using U = typename decltype(tag)::type;
+    for (const uint64_t n : {uint64_t{255}, uint64_t{256}, uint64_t{1001}, uint64_t{9001}, uint64_t{270007}}) {
+      if (n > 100000 && (order.descending || order.nan_last)) continue;
+      for (const uint64_t count : {2, 3, 16, 17}) {
+        U values[17];
+        for (U &value : values) value = static_cast<U>(random_());
+        values[1] = KeyCodec<U>::kTop;
+        values[2] = 0;
+        std::vector<U> keys(n);
+        for (U &key : keys) key = values[random_() % count];
+        check_pairs(order, keys);
+        if (count == 17) continue;
+        keys[random_() % n] = static_cast<U>(random_());
+        check_pairs(order, keys);
+        keys.back() = static_cast<U>(random_());
+        check_pairs(order, keys);
+      }
+    }
+  });
+}
+
 // Keys that are the greatest or least there are, alone and beside others: what kernels fill vectors up with.
 TEST_P(EachTarget, SortsTheGreatestAndLeastKeys) {
   for_each_order([&](auto tag, const KeyOrder &order) {
