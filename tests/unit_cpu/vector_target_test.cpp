@@ -295,6 +295,24 @@ TEST_P(EachTarget, SortsPairsOfFewValuesStably) {
   });
 }
 
+// Keys of one value but for one key, anywhere: what is looked at to tell must see it.
+TEST_P(EachTarget, SortsKeysOfOneValueButForOne) {
+  for_each_order([&](auto tag, const KeyOrder &order) {
+    using U = typename decltype(tag)::type;
+    for (const uint64_t n : {uint64_t{24}, uint64_t{47}, uint64_t{48}, uint64_t{49}, uint64_t{65}, uint64_t{96},
+                             uint64_t{97}, uint64_t{191}, uint64_t{193}, uint64_t{511}, uint64_t{700}}) {
+      const U value = static_cast<U>(random_());
+      std::vector<U> keys(n, value);
+      check_sort(order, keys);
+      for (uint64_t place = 0; place < n; place += n < 200 ? 1 : 13) {
+        keys[place] = static_cast<U>(value + 1 + random_() % 3);
+        check_sort(order, keys);
+        keys[place] = value;
+      }
+    }
+  });
+}
+
 // Keys that are the greatest or least there are, alone and beside others: what kernels fill vectors up with.
 TEST_P(EachTarget, SortsTheGreatestAndLeastKeys) {
   for_each_order([&](auto tag, const KeyOrder &order) {

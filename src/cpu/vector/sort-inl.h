@@ -432,10 +432,45 @@ inline const double *numbers(const uint64_t *keys) { return reinterpret_cast<con
 inline double *numbers(uint64_t *keys) { return reinterpret_cast<double *>(keys); }
 #endif
 
+// Whether at least kOneValueMin keys are all the same.
+template <class K>
+constexpr size_t kOneValueMin = 12 * kLanes<K>;  // fewer are sorted nearly as soon
+template <class K>
+HWY_INLINE bool are_one_value(const LaneOf<K> *keys, size_t n) {
+  const KeyTag<K> d;
+  const auto first = hn::Set(d, keys[0]);
+  const auto group = [&](const LaneOf<K> *from) HWY_ATTR {
+    const auto a = hn::Eq(hn::LoadU(d, from), first), b = hn::Eq(hn::LoadU(d, from + kLanes<K>), first);
+    const auto c = hn::Eq(hn::LoadU(d, from + 2 * kLanes<K>), first);
+    return hn::AllTrue(d, hn::And(hn::And(a, b), hn::And(c, hn::Eq(hn::LoadU(d, from + 3 * kLanes<K>), first))));
+  };
+  constexpr size_t kGroup = 4 * kLanes<K>;
+  size_t i = 0;
+  for (; i + kGroup <= n; i += kGroup)
+    if (!group(keys + i)) return false;
+  return group(keys + (n - kGroup));
+}
+
+// Sorts keys of one value, for which a network takes as long as for others.
+template <class K>
+HWY_NOINLINE bool sort_one_value(const SortCoder<K> &coder, const K *in, K *out, size_t n) {
+  if (!are_one_value<K>(reinterpret_cast<const LaneOf<K> *>(in), n)) return false;
+  const OrderedOf<K> ordered = coder.encode_one(in[0]);
+  if (in != out || coder.decode_one(ordered) != static_cast<LaneOf<K>>(in[0]))
+    fill<K>(coder, reinterpret_cast<LaneOf<K> *>(out), n, ordered);
+  return true;
+}
+// Whether a look at some keys allows for it, as it hardly ever does.
+template <class K>
+HWY_INLINE bool may_be_one_value(const K *keys, size_t n) {
+  return n >= kOneValueMin<K> && keys[0] == keys[n - 1] && keys[0] == keys[n / 2] && keys[0] == keys[n / 2 - 1];
+}
+
 template <class K>
 void sort_keys(const KeyCodec<K> &encode, const KeyCodec<K> &decode, const K *in_bits, K *out_bits, uint64_t n) {
   if (n == 0) return;
   const SortCoder<K> coder(encode, decode);
+  if (HWY_UNLIKELY(may_be_one_value(in_bits, n)) && sort_one_value<K>(coder, in_bits, out_bits, n)) return;
   const LaneOf<K> *const in = reinterpret_cast<const LaneOf<K> *>(in_bits);
   LaneOf<K> *const out = reinterpret_cast<LaneOf<K> *>(out_bits);
   if (n <= kNetworkKeys<K>) {
@@ -473,6 +508,8 @@ void sort_few(uint32_t order, const K *in_bits, K *out_bits, uint64_t n) {
   if (n > kNetworkKeys<K>)
     return sort_keys<K>(kNumberedCodecs<K>[order], kNumberedCodecs<K>[order], in_bits, out_bits, n);
   if (n == 0) return;
+  if (HWY_UNLIKELY(may_be_one_value(in_bits, n)) && sort_one_value<K>(kNumberedCoders<K>[order], in_bits, out_bits, n))
+    return;
 #if GSORT_VECTOR_NUMBERS
   if constexpr (sizeof(K) == 8) {
     constexpr uint32_t kFloats = static_cast<uint32_t>(Kind::kFloat) * 2;
