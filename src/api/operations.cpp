@@ -107,12 +107,37 @@ gsort_status sort_in_place(gsort *g, gsort_dtype t, void *keys, uint64_t n, uint
   return sort_keys_in_turn(g, "keys", t, keys, "keys", keys, n, flags);
 }
 
+// On its own, as sort_keys_in_turn().
+__attribute__((noinline)) gsort_status sort_pairs_in_turn(gsort *g, gsort_dtype t, const void *keys_in, void *keys_out,
+                                                          uint32_t value_bytes, const void *values_in, void *values_out,
+                                                          uint64_t n, uint32_t flags) {
+  return with_handle(g, [&](Handle &handle) {
+    check_dtype(t);
+    check_flags(flags, kOrderFlags);
+    if (value_bytes == 0 || value_bytes > 65536)
+      throw Error(GSORT_ERROR_INVALID_ARGUMENT, "value_bytes = %u; use 1 to 65536, or gsort_sort() for keys alone",
+                  value_bytes);
+    const ArrayUse keys = check_elements(handle, "keys_in", keys_in, n, t);
+    const ArrayUse keys_sorted = check_elements(handle, "keys_out", keys_out, n, t);
+    const ArrayUse values = check_array(*handle.engine, "values_in", values_in, n, value_bytes, 1);
+    const ArrayUse values_sorted = check_array(*handle.engine, "values_out", values_out, n, value_bytes, 1);
+    check_overlap(keys_sorted, keys, true);
+    check_overlap(values_sorted, values, true);
+    check_overlap(keys_sorted, values, false);
+    check_overlap(values_sorted, keys, false);
+    check_overlap(keys_sorted, values_sorted, false);
+    if (n == 0) return;
+    Request request = make_request(Operation::kSortPairs, t, flags);
+    request.in = keys_in, request.out = keys_out, request.n = n;
+    request.values_in = values_in, request.values_out = values_out, request.value_bytes = value_bytes;
+    handle.engine->execute(request);
+  });
+}
+
 // argsort and rank: keys in, one index an element out.
-gsort_status index_keys(gsort *g, Operation operation, gsort_dtype t, const void *keys, uint64_t n, gsort_dtype index_t,
-                        const char *out_name, void *out, uint32_t flags) {
-  if (is_short_sort(n, t, flags) && is_index_dtype(index_t) &&
-      indices_at_once(g, order_of(t, flags), operation == Operation::kRank, keys, n, dtype_bytes(index_t), out))
-    return GSORT_OK;
+__attribute__((noinline)) gsort_status index_keys_in_turn(gsort *g, Operation operation, gsort_dtype t,
+                                                          const void *keys, uint64_t n, gsort_dtype index_t,
+                                                          const char *out_name, void *out, uint32_t flags) {
   return with_handle(g, [&](Handle &handle) {
     check_dtype(t);
     check_flags(flags, kOrderFlags);
@@ -125,6 +150,14 @@ gsort_status index_keys(gsort *g, Operation operation, gsort_dtype t, const void
     request.in = keys, request.out = out, request.n = n, request.index_t = index_t;
     handle.engine->execute(request);
   });
+}
+
+gsort_status index_keys(gsort *g, Operation operation, gsort_dtype t, const void *keys, uint64_t n, gsort_dtype index_t,
+                        const char *out_name, void *out, uint32_t flags) {
+  if (is_short_sort(n, t, flags) && is_index_dtype(index_t) &&
+      indices_at_once(g, order_of(t, flags), operation == Operation::kRank, keys, n, dtype_bytes(index_t), out))
+    return GSORT_OK;
+  return index_keys_in_turn(g, operation, t, keys, n, index_t, out_name, out, flags);
 }
 
 void require_an_output(const void *values_out, const void *indices_out) {
@@ -200,27 +233,7 @@ gsort_status gsort_sort_pairs(gsort *g, gsort_dtype t, const void *keys_in, void
   if (is_short_sort(n, t, flags) && value_bytes - 1 < kFewValueBytes &&
       pairs_at_once(g, {order_of(t, flags), value_bytes, n, keys_in, values_in, keys_out, values_out}))
     return GSORT_OK;
-  return with_handle(g, [&](Handle &handle) {
-    check_dtype(t);
-    check_flags(flags, kOrderFlags);
-    if (value_bytes == 0 || value_bytes > 65536)
-      throw Error(GSORT_ERROR_INVALID_ARGUMENT, "value_bytes = %u; use 1 to 65536, or gsort_sort() for keys alone",
-                  value_bytes);
-    const ArrayUse keys = check_elements(handle, "keys_in", keys_in, n, t);
-    const ArrayUse keys_sorted = check_elements(handle, "keys_out", keys_out, n, t);
-    const ArrayUse values = check_array(*handle.engine, "values_in", values_in, n, value_bytes, 1);
-    const ArrayUse values_sorted = check_array(*handle.engine, "values_out", values_out, n, value_bytes, 1);
-    check_overlap(keys_sorted, keys, true);
-    check_overlap(values_sorted, values, true);
-    check_overlap(keys_sorted, values, false);
-    check_overlap(values_sorted, keys, false);
-    check_overlap(keys_sorted, values_sorted, false);
-    if (n == 0) return;
-    Request request = make_request(Operation::kSortPairs, t, flags);
-    request.in = keys_in, request.out = keys_out, request.n = n;
-    request.values_in = values_in, request.values_out = values_out, request.value_bytes = value_bytes;
-    handle.engine->execute(request);
-  });
+  return sort_pairs_in_turn(g, t, keys_in, keys_out, value_bytes, values_in, values_out, n, flags);
 }
 
 gsort_status gsort_argsort(gsort *g, gsort_dtype t, const void *keys, uint64_t n, gsort_dtype index_t,

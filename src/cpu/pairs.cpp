@@ -233,12 +233,65 @@ bool values_aligned(uint32_t value_bytes, const void *values, const void *values
   return value_bytes >= 16 || both % value_bytes == 0;
 }
 
+template <class K, class I>
+bool index_few_of(const KeyOrder &order, bool ranks, const void *keys, uint64_t n, I *out) {
+  if (index_by_rank<K, I>(order, ranks, keys, n, out)) return true;
+  if (ranks || !are_few<K, I>(n)) return false;
+  const KeyCodec<K> codec = make_codec<K>(order);
+  const K *const typed = static_cast<const K *>(keys);
+  if (!argsort_few(codec, typed, n, out)) argsort_few_records(codec, typed, n, out);
+  return true;
+}
+
+template <class K>
+bool index_few_of(const KeyOrder &order, bool ranks, const void *keys, uint64_t n, uint32_t index_bytes, void *out) {
+  return index_bytes == 4 ? index_few_of<K>(order, ranks, keys, n, static_cast<uint32_t *>(out))
+                          : index_few_of<K>(order, ranks, keys, n, static_cast<uint64_t *>(out));
+}
+
+// Few keys of 1 or 2 bytes are sorted as words of 4 bytes, whose vectors the ways above have. On its own, so that the
+// words are no part of another frame.
+template <class K>
+__attribute__((noinline)) bool index_few_short_keys(const KeyOrder &order, bool ranks, const void *keys, uint64_t n,
+                                                    uint32_t index_bytes, void *out) {
+  uint32_t words[kFewItems<uint32_t>];
+  if (n > kFewItems<uint32_t>) return false;
+  const K *const from = static_cast<const K *>(keys);
+  with_encoder(make_codec<K>(order), [&](auto encode) {
+    for (uint64_t i = 0; i < n; ++i) words[i] = encode(from[i]);
+  });
+  return index_few_of<uint32_t>({GSORT_U32, false, false}, ranks, words, n, index_bytes, out);
+}
+
+template <class K, class V>
+__attribute__((noinline)) bool sort_few_short_pairs_of(const FewPairs &p) {
+  constexpr uint64_t most = kFewItemsWith<uint32_t, V>;
+  uint32_t places[most];
+  if (p.n > most || !index_few_short_keys<K>(p.order, false, p.keys, p.n, sizeof places[0], places)) return false;
+  K key_copy[most];
+  V value_copy[most];
+  const K *const keys = out_of_way(p.keys, p.keys_out, p.n, key_copy);
+  const V *const values = out_of_way(p.values, p.values_out, p.n, value_copy);
+  K *const keys_out = static_cast<K *>(p.keys_out);
+  V *const values_out = static_cast<V *>(p.values_out);
+  for (uint64_t i = 0; i < p.n; ++i) {
+    const uint32_t from = places[i];
+    keys_out[i] = keys[from];
+    values_out[i] = values[from];
+  }
+  return true;
+}
+
 template <class K, class V>
 bool sort_few_pairs_of(const FewPairs &p) {
-  if (sort_pairs_by_rank<K, V>(p)) return true;
-  if (!are_few<K, V>(p.n)) return false;
-  sort_pairs_by_words<K, V>(p);
-  return true;
+  if constexpr (sizeof(K) < 4) {
+    return sort_few_short_pairs_of<K, V>(p);
+  } else {
+    if (sort_pairs_by_rank<K, V>(p)) return true;
+    if (!are_few<K, V>(p.n)) return false;
+    sort_pairs_by_words<K, V>(p);
+    return true;
+  }
 }
 
 template <class K>
@@ -257,22 +310,6 @@ bool sort_few_pairs_of(const FewPairs &p) {
     default:
       return false;
   }
-}
-
-template <class K, class I>
-bool index_few_of(const KeyOrder &order, bool ranks, const void *keys, uint64_t n, I *out) {
-  if (index_by_rank<K, I>(order, ranks, keys, n, out)) return true;
-  if (ranks || !are_few<K, I>(n)) return false;
-  const KeyCodec<K> codec = make_codec<K>(order);
-  const K *const typed = static_cast<const K *>(keys);
-  if (!argsort_few(codec, typed, n, out)) argsort_few_records(codec, typed, n, out);
-  return true;
-}
-
-template <class K>
-bool index_few_of(const KeyOrder &order, bool ranks, const void *keys, uint64_t n, uint32_t index_bytes, void *out) {
-  return index_bytes == 4 ? index_few_of<K>(order, ranks, keys, n, static_cast<uint32_t *>(out))
-                          : index_few_of<K>(order, ranks, keys, n, static_cast<uint64_t *>(out));
 }
 
 template <class K>
@@ -357,16 +394,30 @@ void with_key_and_index(const Request &r, F &&f) {
 }  // namespace
 
 bool sort_few_pairs(const FewPairs &p) noexcept {
-  const uint32_t bytes = dtype_bytes(p.order.dtype);
-  return bytes == 4 ? sort_few_pairs_of<uint32_t>(p) : bytes == 8 && sort_few_pairs_of<uint64_t>(p);
+  switch (dtype_bytes(p.order.dtype)) {
+    case 1:
+      return sort_few_pairs_of<uint8_t>(p);
+    case 2:
+      return sort_few_pairs_of<uint16_t>(p);
+    case 4:
+      return sort_few_pairs_of<uint32_t>(p);
+    default:
+      return sort_few_pairs_of<uint64_t>(p);
+  }
 }
 
 bool index_few_keys(const KeyOrder &order, bool ranks, const void *keys, uint64_t n, uint32_t index_bytes,
                     void *out) noexcept {
-  const uint32_t bytes = dtype_bytes(order.dtype);
-  return bytes == 4   ? index_few_of<uint32_t>(order, ranks, keys, n, index_bytes, out)
-         : bytes == 8 ? index_few_of<uint64_t>(order, ranks, keys, n, index_bytes, out)
-                      : false;
+  switch (dtype_bytes(order.dtype)) {
+    case 1:
+      return index_few_short_keys<uint8_t>(order, ranks, keys, n, index_bytes, out);
+    case 2:
+      return index_few_short_keys<uint16_t>(order, ranks, keys, n, index_bytes, out);
+    case 4:
+      return index_few_of<uint32_t>(order, ranks, keys, n, index_bytes, out);
+    default:
+      return index_few_of<uint64_t>(order, ranks, keys, n, index_bytes, out);
+  }
 }
 
 void cpu_sort_pairs(Context &context, const Request &request) {
