@@ -86,7 +86,7 @@ class SegmentSort {
   void sort_in_vectors(const Range &range) {
     const K *const in = in_ + range.begin;
     K *const out = out_ + range.begin;
-    if (codec_.nan_count == 0) return kernels_->sort(codec_, codec_, in, out, range.size());
+    if (codec_.nan_count == 0) return kernels_->sort_few(order_, in, out, range.size());
     const KeyCodec<K> identity{0, 0, 0};
     encode_keys(codec_, in, out, range.size());
     kernels_->sort(identity, identity, out, out, range.size());
@@ -142,6 +142,7 @@ class SegmentSort {
   const SortKernels<K> *kernels_ = sort_kernels(K{});
   Context &context_;
   const Request &r_;
+  uint32_t order_ = order_number(r_.order);
   KeyCodec<K> codec_;
   const K *in_;
   K *out_;

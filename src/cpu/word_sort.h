@@ -40,10 +40,9 @@ class WordSort {
 
   // Leaves the records of `a` in order in `b`; false if too many words agree, and `b` holds nothing of use then.
   bool run(const Records<K, V> &b) {
-    constexpr KeyCodec<W> as_they_are{0, 0, 0};
     for (uint32_t i = 0; i < count_; ++i)
       words_[i] = static_cast<W>(static_cast<W>(static_cast<W>(a_.keys[i] >> dropped_bits_) << index_bits_) | i);
-    sort_kernels(W{})->sort(as_they_are, as_they_are, words_, words_, count_);
+    sort_kernels(W{})->sort_few(kUnsignedOrder, words_, words_, count_);
     if constexpr (sizeof(K) == sizeof(W)) {
       if (dropped_bits_ == 0) {
         fetch_values(b);
@@ -109,8 +108,7 @@ bool place_few_by_words(const K *keys, uint32_t count, uint32_t *words, I *place
   if (differing == 0) return false;
   const uint32_t key_bits = 32 - index_bits, dropped_bits = differing > key_bits ? differing - key_bits : 0;
   for (uint32_t i = 0; i < count; ++i) words[i] = static_cast<uint32_t>(keys[i] >> dropped_bits) << index_bits | i;
-  constexpr KeyCodec<uint32_t> as_they_are{0, 0, 0};
-  sort_kernels(uint32_t{})->sort(as_they_are, as_they_are, words, words, count);
+  sort_kernels(uint32_t{})->sort_few(kUnsignedOrder, words, words, count);
   const uint32_t index_mask = (1u << index_bits) - 1;
   K before = 0;
   uint32_t wrong = 0;

@@ -23,6 +23,7 @@ constexpr uint32_t kNumberedOrders = 6;
 inline uint32_t order_number(const KeyOrder &order) {
   return static_cast<uint32_t>(dtype_facts(order.dtype).kind) * 2 + (order.descending ? 1 : 0);
 }
+constexpr uint32_t kUnsignedOrder = static_cast<uint32_t>(Kind::kUnsigned) * 2;
 constexpr uint32_t kSignedOrder = static_cast<uint32_t>(Kind::kSigned) * 2;  // the kernels' own
 template <class K>
 constexpr KeyCodec<K> kNumberedCodecs[kNumberedOrders] = {
