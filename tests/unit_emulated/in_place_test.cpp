@@ -161,7 +161,7 @@ class Partitioned {
     for (uint32_t bucket = 0; bucket < job_.buckets; ++bucket) {
       const uint64_t begin = starts_[bucket * job_.stripes], end = starts_[(bucket + 1) * job_.stripes];
       ASSERT_LE(begin, end);
-      const uint64_t wanted = job_.target_of(bucket);
+      const uint64_t wanted = bucket_target(job_.n, job_.buckets, bucket);
       EXPECT_LE(begin > wanted ? begin - wanted : wanted - begin, job_.slack);
       std::sort(places.begin() + static_cast<int64_t>(begin), places.begin() + static_cast<int64_t>(end));
     }

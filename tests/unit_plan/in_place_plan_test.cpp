@@ -49,7 +49,8 @@ TEST(InPlacePlan, TakesAnEighthOfTheBytesOfPairs) {
         const Plan plan = plan_of_pairs(t, n, value_bytes);
         const uint64_t bytes = n * (dtype_bytes(t) + value_bytes);
         ASSERT_FALSE(plan.applies && bytes < kBytesMin);
-        ASSERT_TRUE(plan.applies || bytes < kPairBytes);
+        // The windows of shorter arrays are of few items, whose sorts take more memory for each.
+        ASSERT_TRUE(plan.applies || bytes < uint64_t{1} << 27);
         if (!plan.applies) continue;
         ASSERT_GE(plan.buckets, kBucketsMin);
         ASSERT_LE(plan.buckets, kBucketsMax);
@@ -104,13 +105,13 @@ TEST(InPlacePlan, WindowsCoverTheKeys) {
     EXPECT_EQ(window_of(plan, plan.buckets - 1).end, n);
     for (uint32_t bucket = 0; bucket < plan.buckets; ++bucket) {
       const Window window = window_of(plan, bucket);
-      const uint64_t target = bucket_target(plan, bucket + 1);
+      const uint64_t target = bucket_target(plan.n, plan.buckets, bucket + 1);
       EXPECT_LT(target - n * (bucket + 1) / plan.buckets + 1, 3u);
       if (bucket + 1 < plan.buckets) {
         EXPECT_EQ(window.end, target + plan.slack);
         EXPECT_EQ(window_of(plan, bucket + 1).begin, target - plan.slack);
         // The bucket behind the next begins past this window.
-        EXPECT_LE(window.end, bucket_target(plan, bucket + 2) - plan.slack);
+        EXPECT_LE(window.end, bucket_target(plan.n, plan.buckets, bucket + 2) - plan.slack);
       }
       const uint64_t needed = sort::workspace_bytes(make(Operation::kSort, GSORT_I64, window.end - window.begin, 0));
       EXPECT_LE(plan.slices.window_workspace + needed, plan.workspace_bytes);

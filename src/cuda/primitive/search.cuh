@@ -8,11 +8,11 @@
 namespace gsort_internal {
 
 // The first of `count` numbers for which holds(number) is true, as it is for all behind; `count` if it is for none.
-template <class Holds>
-__device__ __forceinline__ uint32_t first_that(uint32_t count, const Holds &holds) {
-  uint32_t low = 0, high = count;
+template <class Number, class Holds>
+__device__ __forceinline__ Number first_that(Number count, const Holds &holds) {
+  Number low = 0, high = count;
   while (low < high) {
-    const uint32_t middle = (low + high) / 2;
+    const Number middle = (low + high) / 2;
     if (holds(middle))
       high = middle;
     else

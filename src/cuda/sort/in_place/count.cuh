@@ -100,7 +100,7 @@ __device__ __forceinline__ bool is_misled(const KeyJob<U> &job, unsigned long lo
   bool misled = false;
   uint64_t start = 0;
   for (uint32_t bucket = 0; bucket < job.buckets; ++bucket) {
-    const uint64_t wanted = job.target_of(bucket);
+    const uint64_t wanted = bucket_target(job.n, job.buckets, bucket);
     misled |= (start > wanted ? start - wanted : wanted - start) > job.slack;
     start += totals[bucket];
   }
@@ -154,7 +154,7 @@ __global__ void __launch_bounds__(kExactThreads) exact_kernel(const __grid_const
     if (searches) {
       uint64_t below = 0;
       for (uint32_t bucket = 0; bucket <= own; ++bucket) below += __ldcg(&job.state->totals[turn % 3][bucket]);
-      if (below <= job.target_of(own + 1)) found = tried;
+      if (below <= bucket_target(job.n, job.buckets, own + 1)) found = tried;
     }
   }
   if (blockIdx.x == 0 && own < kBucketsMax) {

@@ -55,10 +55,6 @@ struct KeyJob {
     const uint64_t begin = uint64_t{stripe} * stripe_slots * brick;
     return begin < n ? begin : n;
   }
-  // Where a bucket should begin.
-  __device__ __forceinline__ uint64_t target_of(uint32_t bucket) const {
-    return n / buckets * bucket + n % buckets * bucket / buckets;
-  }
 };
 
 template <class U, class V>

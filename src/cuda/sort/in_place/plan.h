@@ -47,9 +47,8 @@ template <uint32_t kItemBytes>
 constexpr uint32_t kPartitionBytesMin = held_items(kItemBytes, kBucketsMin) * kItemBytes;
 
 // Where the array cannot be held by a few tiles a block, other sorts' workspace is nothing to save. Of pairs, sorts of
-// up to 2^18 take more memory for each than longer ones, so that some arrays below kPairBytes cannot be had.
+// up to 2^18 take more memory for each than longer ones, so that some arrays below 2^27 bytes cannot be had.
 constexpr uint64_t kBytesMin = uint64_t{1} << 24;
-constexpr uint64_t kPairBytes = uint64_t{1} << 27;
 
 // What the engine adds to every workspace; the scratch memory is an eighth with it.
 constexpr uint64_t kEngineBytes = 1024;
@@ -96,11 +95,13 @@ struct Plan {
 struct Window {
   uint64_t begin, end;
 };
-constexpr uint64_t bucket_target(const Plan &plan, uint32_t bucket) {
-  return plan.n / plan.buckets * bucket + plan.n % plan.buckets * bucket / plan.buckets;
+// Where a bucket should begin.
+constexpr GSORT_HOST_DEVICE uint64_t bucket_target(uint64_t n, uint32_t buckets, uint32_t bucket) {
+  return n / buckets * bucket + n % buckets * bucket / buckets;
 }
 constexpr Window window_of(const Plan &plan, uint32_t bucket) {
-  const uint64_t begin = bucket_target(plan, bucket), end = bucket_target(plan, bucket + 1);
+  const uint64_t begin = bucket_target(plan.n, plan.buckets, bucket),
+                 end = bucket_target(plan.n, plan.buckets, bucket + 1);
   return {bucket == 0 ? 0 : begin - plan.slack, bucket + 1 == plan.buckets ? plan.n : end + plan.slack};
 }
 

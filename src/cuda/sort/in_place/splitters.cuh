@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "cuda/primitive/hash.cuh"
+#include "cuda/primitive/search.cuh"
 #include "cuda/primitive/warp.cuh"
 #include "cuda/sort/in_place/job.cuh"
 
@@ -31,16 +32,10 @@ __global__ void __launch_bounds__(kSampleThreads) sample_kernel(const __grid_con
 // The number of the sample's sorted keys below `key`, or not above it.
 template <bool kEqualToo, class U>
 __device__ __forceinline__ uint64_t count_below(const KeyJob<U> &job, U key) {
-  uint64_t begin = 0, end = job.samples;
-  while (begin < end) {
-    const uint64_t middle = (begin + end) / 2;
-    const U other = job.codec.encode(job.sample_sorted[middle]);
-    if (kEqualToo ? other <= key : other < key)
-      begin = middle + 1;
-    else
-      end = middle;
-  }
-  return begin;
+  return first_that(job.samples, [&](uint64_t i) {
+    const U other = job.codec.encode(job.sample_sorted[i]);
+    return kEqualToo ? other > key : other >= key;
+  });
 }
 
 // Of the sample as it was drawn, the number of the `wanted`-th key with the bits of `key`. By a block, the answer in
