@@ -59,13 +59,9 @@ __device__ __forceinline__ uint32_t count_equal(const U *keys, uint64_t n, uint6
   return UINT32_MAX;
 }
 
-// Moves a group's values to where their keys go that are reversed, while equal ones keep their order. False: more are
-// equal than kEqualMax. A head is a key that differs from the one before it; lane r holds row r's heads.
+// The heads among a group's keys, those that differ from the one before: lane r has row r's.
 template <class U>
-__device__ __forceinline__ bool reverse_values(const Arrays<U> &work, const Group &group) {
-  const U *keys = work.keys_in;
-  const uint64_t n = work.n;
-  const uint32_t rows = static_cast<uint32_t>((group.end - group.first + 31) / 32);
+__device__ __forceinline__ uint32_t heads_of_rows(const U *keys, const Group &group, uint32_t rows) {
   uint32_t heads = 0;
 #pragma unroll 2
   for (uint32_t row = 0; row < rows; ++row) {
@@ -74,6 +70,45 @@ __device__ __forceinline__ bool reverse_values(const Arrays<U> &work, const Grou
     const uint32_t ballot = __ballot_sync(kFullWarp, head);
     if (lane_id() == row) heads = ballot;
   }
+  return heads;
+}
+
+// Where the keys begin and end that are equal to the lane's own of `row`, of a group whose first key has `before` equal
+// ones before the group and whose last has `after` behind it.
+struct EqualKeys {
+  uint64_t begin, end;
+};
+__device__ __forceinline__ EqualKeys equal_keys(const Group &group, uint32_t row, uint32_t heads, uint32_t with_heads,
+                                                uint32_t before, uint32_t after) {
+  const uint32_t rows_before = with_heads & ((1u << row) - 1), rows_after = with_heads & (~1u << row);
+  const uint32_t row_before = 31 - __clz(static_cast<int>(rows_before)),
+                 row_after = __ffs(static_cast<int>(rows_after)) - 1;
+  const uint32_t heads_before = __shfl_sync(kFullWarp, heads, row_before % 32);
+  const uint32_t heads_here = __shfl_sync(kFullWarp, heads, row);
+  const uint32_t heads_after = __shfl_sync(kFullWarp, heads, row_after % 32);
+  const uint32_t up_to = heads_here & (lanes_below() | 1u << lane_id()), behind = heads_here & ~up_to;
+  uint64_t begin = group.first - before, after_end = group.end + after;
+  if (up_to != 0) {
+    begin = group.first + row * 32 + 31 - __clz(static_cast<int>(up_to));
+  } else if (rows_before != 0) {
+    begin = group.first + row_before * 32 + 31 - __clz(static_cast<int>(heads_before));
+  }
+  if (behind != 0) {
+    after_end = group.first + row * 32 + __ffs(static_cast<int>(behind)) - 1;
+  } else if (rows_after != 0) {
+    after_end = group.first + row_after * 32 + __ffs(static_cast<int>(heads_after)) - 1;
+  }
+  return {begin, after_end};
+}
+
+// Moves a group's values to where their keys go that are reversed, while equal ones keep their order. False: more are
+// equal than kEqualMax.
+template <class U>
+__device__ __forceinline__ bool reverse_values(const Arrays<U> &work, const Group &group) {
+  const U *keys = work.keys_in;
+  const uint64_t n = work.n;
+  const uint32_t rows = static_cast<uint32_t>((group.end - group.first + 31) / 32);
+  const uint32_t heads = heads_of_rows(keys, group, rows);
   const uint32_t with_heads = __ballot_sync(kFullWarp, heads != 0);
   const uint32_t before = count_equal<true>(keys, n, group.first, keys[group.first]);
   const uint32_t after = count_equal<false>(keys, n, group.end, keys[group.end - 1]);
@@ -81,26 +116,9 @@ __device__ __forceinline__ bool reverse_values(const Arrays<U> &work, const Grou
 #pragma unroll 2
   for (uint32_t row = 0; row < rows; ++row) {
     const uint64_t own = group.first + row * 32 + lane_id();
-    const uint32_t rows_before = with_heads & ((1u << row) - 1), rows_after = with_heads & (~1u << row);
-    const uint32_t row_before = 31 - __clz(static_cast<int>(rows_before)),
-                   row_after = __ffs(static_cast<int>(rows_after)) - 1;
-    const uint32_t heads_before = __shfl_sync(kFullWarp, heads, row_before % 32);
-    const uint32_t heads_here = __shfl_sync(kFullWarp, heads, row);
-    const uint32_t heads_after = __shfl_sync(kFullWarp, heads, row_after % 32);
-    const uint32_t up_to = heads_here & (lanes_below() | 1u << lane_id()), behind = heads_here & ~up_to;
-    uint64_t begin = group.first - before, after_end = group.end + after;
-    if (up_to != 0) {
-      begin = group.first + row * 32 + 31 - __clz(static_cast<int>(up_to));
-    } else if (rows_before != 0) {
-      begin = group.first + row_before * 32 + 31 - __clz(static_cast<int>(heads_before));
-    }
-    if (behind != 0) {
-      after_end = group.first + row * 32 + __ffs(static_cast<int>(behind)) - 1;
-    } else if (rows_after != 0) {
-      after_end = group.first + row_after * 32 + __ffs(static_cast<int>(heads_after)) - 1;
-    }
+    const EqualKeys equal = equal_keys(group, row, heads, with_heads, before, after);
     if (own >= group.end) continue;
-    const uint64_t place = n - after_end + (own - begin);
+    const uint64_t place = n - equal.end + (own - equal.begin);
     const uint64_t from = work.ranks ? place : own, to = work.ranks ? own : place;
     if (work.value_bytes == 4) {
       copy_value<uint32_t>(work, from, to);

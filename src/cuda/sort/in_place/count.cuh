@@ -119,6 +119,32 @@ __device__ __forceinline__ Candidate with_bit(Candidate low, uint32_t bit, uint3
   return low;
 }
 
+// Of a splitter for each thread, as Splitters.load() does for those of the state; clears `totals`, too.
+template <class U>
+__device__ __forceinline__ void try_splitters(const Candidate &own, Splitters<U> &splitters, uint32_t *totals) {
+  if (threadIdx.x >= kBucketsMax) return;
+  splitters.key[threadIdx.x] = static_cast<U>(own.key);
+  splitters.place[threadIdx.x] = own.place;
+  totals[threadIdx.x] = 0;
+}
+
+// Counts every stripe by splitters that are exact.
+template <class U>
+__device__ __forceinline__ void count_again(const KeyJob<U> &job, const Candidate &own, Splitters<U> &splitters,
+                                            uint32_t *totals) {
+  for (uint32_t stripe = blockIdx.x; stripe < job.stripes; stripe += gridDim.x) {
+    __syncthreads();
+    try_splitters(own, splitters, totals);
+    __syncthreads();
+    ThreadCounts counts;
+    counts.add_range(job.keys_in, job.codec, splitters, job.stripe_begin(stripe), job.stripe_begin(stripe + 1),
+                     kExactThreads, totals);
+    counts.flush(totals);
+    __syncthreads();
+    if (threadIdx.x < job.buckets) job.counts[threadIdx.x * job.stripes + stripe] = totals[threadIdx.x];
+  }
+}
+
 // Where the sample has misled, which happens to one input of hundreds of millions, or to one that was made for it, the
 // splitters are found bit by bit, each by a pass over all keys, and the stripes are counted again. A cooperative
 // launch, before anything is moved.
@@ -138,12 +164,8 @@ __global__ void __launch_bounds__(kExactThreads) exact_kernel(const __grid_const
   for (uint32_t turn = 0; turn < bits; ++turn) {
     const Candidate tried = searches ? with_bit(found, bits - 1 - turn, place_bits) : found;
     __syncthreads();
-    if (own < kBucketsMax) {
-      splitters.key[own] = static_cast<U>(tried.key);
-      splitters.place[own] = tried.place;
-      totals[own] = 0;
-      if (blockIdx.x == 0) job.state->totals[(turn + 1) % 3][own] = 0;
-    }
+    try_splitters(tried, splitters, totals);
+    if (own < kBucketsMax && blockIdx.x == 0) job.state->totals[(turn + 1) % 3][own] = 0;
     __syncthreads();
     ThreadCounts counts;
     counts.add_range(job.keys_in, job.codec, splitters, begin, end, kExactThreads, totals);
@@ -161,21 +183,7 @@ __global__ void __launch_bounds__(kExactThreads) exact_kernel(const __grid_const
     job.state->splitter[own] = found.key;
     job.state->splitter_place[own] = found.place;
   }
-  for (uint32_t stripe = blockIdx.x; stripe < job.stripes; stripe += gridDim.x) {
-    __syncthreads();
-    if (own < kBucketsMax) {
-      splitters.key[own] = static_cast<U>(found.key);
-      splitters.place[own] = found.place;
-      totals[own] = 0;
-    }
-    __syncthreads();
-    ThreadCounts counts;
-    counts.add_range(job.keys_in, job.codec, splitters, job.stripe_begin(stripe), job.stripe_begin(stripe + 1),
-                     kExactThreads, totals);
-    counts.flush(totals);
-    __syncthreads();
-    if (own < job.buckets) job.counts[own * job.stripes + stripe] = totals[own];
-  }
+  count_again(job, found, splitters, totals);
 }
 
 // One block: the first place of every stripe's part of every bucket, and for each of them, and the end, which piece

@@ -87,11 +87,51 @@ __device__ __forceinline__ bool begins_cell(uint32_t before, uint32_t weight, fl
 constexpr float kLumpLeast = 1.4f, kLumpMost = 9.0f;
 constexpr uint32_t kLumpShare = 10;
 
+constexpr uint32_t kOwnEntries = kMapEntries / kMapThreads;  // of a thread
+
+// Whether too many of the sampled keys lie in such entries. By one block of kMapThreads.
+__device__ __forceinline__ bool is_lumpy(const MapStorage &storage, uint32_t cells, uint32_t total_sampled,
+                                         uint32_t *warp_totals) {
+  const uint32_t first_entry = threadIdx.x * kOwnEntries;
+  const float share = static_cast<float>(total_sampled) / static_cast<float>(cells);
+  uint32_t lumps = 0, total_lumps;
+  for (uint32_t i = 0; i < kOwnEntries; ++i) {
+    const uint32_t keys = storage.sums[first_entry + i];
+    const bool middling = keys > kLumpLeast * share && keys < kLumpMost * share;
+    if (middling && (storage.needs[first_entry + i] & kLumpy) != 0) lumps += keys;
+  }
+  block_exclusive_sum<kMapThreads>(lumps, warp_totals, total_lumps);
+  return total_lumps > total_sampled / kLumpShare;
+}
+
+// Which of the thread's entries begin a cell, a bit each; loads their weights from `words`.
+__device__ __forceinline__ uint32_t entries_apart(const uint32_t *words, float cell_weight,
+                                                  uint32_t (&weights)[kOwnEntries]) {
+  const uint32_t first_entry = threadIdx.x * kOwnEntries;
+  uint32_t apart = 0, left = first_entry == 0 ? words[0] : words[first_entry - 1];
+#pragma unroll
+  for (uint32_t i = 0; i < kOwnEntries; ++i) {
+    weights[i] = words[first_entry + i];
+    if (begins_cell(left, weights[i], cell_weight)) apart |= 1u << i;
+    left = weights[i];
+  }
+  return apart;
+}
+
+// Makes the map out of the places where entries begin. By one block of kMapThreads.
+__device__ __forceinline__ void write_shares(const Arguments<uint32_t> &arguments, const uint32_t *places,
+                                             uint32_t last) {
+  for (uint32_t entry = threadIdx.x; entry < kMapEntries; entry += kMapThreads) {
+    const uint32_t place = places[entry], next = entry + 1 < kMapEntries ? places[entry + 1] : last + 1;
+    arguments.map[entry] = share_word(place, next - place);
+  }
+}
+
 // Makes the map of 4-byte keys: see shares.h. Where many entries are uneven inside, more cells for those would be taken
 // from where keys are: all then have what was sampled. By one block of kMapThreads.
 __device__ __forceinline__ void make_shares(const Arguments<uint32_t> &arguments, MapStorage &storage,
                                             uint32_t *warp_totals) {
-  constexpr uint32_t kOwn = kMapEntries / kMapThreads;
+  constexpr uint32_t kOwn = kOwnEntries;
   const uint32_t cells = arguments.plan.map_shares, first_entry = threadIdx.x * kOwn;
   weigh_entries(arguments, storage);
   uint32_t weights[kOwn], sampled = 0, sum = 0, total_sampled, total;
@@ -102,19 +142,9 @@ __device__ __forceinline__ void make_shares(const Arguments<uint32_t> &arguments
     sum += weights[i];
   }
   const uint32_t sampled_before = block_exclusive_sum<kMapThreads>(sampled, warp_totals, total_sampled);
-  if (cells <= kFewShares) {
-    const float share = static_cast<float>(total_sampled) / static_cast<float>(cells);
-    uint32_t lumps = 0, total_lumps;
-    for (uint32_t i = 0; i < kOwn; ++i) {
-      const uint32_t keys = storage.sums[first_entry + i];
-      const bool middling = keys > kLumpLeast * share && keys < kLumpMost * share;
-      if (middling && (storage.needs[first_entry + i] & kLumpy) != 0) lumps += keys;
-    }
-    block_exclusive_sum<kMapThreads>(lumps, warp_totals, total_lumps);
-    if (total_lumps > total_sampled / kLumpShare) {
-      if (threadIdx.x == 0) turn_away(arguments.state);
-      return;
-    }
+  if (cells <= kFewShares && is_lumpy(storage, cells, total_sampled, warp_totals)) {
+    if (threadIdx.x == 0) turn_away(arguments.state);
+    return;
   }
   uint32_t before = block_exclusive_sum<kMapThreads>(sum, warp_totals, total);
   const bool plain = uint64_t{total} * 2 > uint64_t{total_sampled} * 3;
@@ -123,14 +153,8 @@ __device__ __forceinline__ void make_shares(const Arguments<uint32_t> &arguments
   for (uint32_t i = 0; i < kOwn; ++i) words[first_entry + i] = plain ? storage.sums[first_entry + i] : weights[i];
   __syncthreads();
   const float cell_weight = static_cast<float>(total) / static_cast<float>(cells);
-  uint32_t apart = 0, total_apart, left = first_entry == 0 ? words[0] : words[first_entry - 1];
-#pragma unroll
-  for (uint32_t i = 0; i < kOwn; ++i) {
-    weights[i] = words[first_entry + i];
-    if (begins_cell(left, weights[i], cell_weight)) apart |= 1u << i;
-    left = weights[i];
-  }
-  uint32_t apart_before = block_exclusive_sum<kMapThreads>(__popc(apart), warp_totals, total_apart);
+  const uint32_t apart = entries_apart(words, cell_weight, weights);
+  uint32_t total_apart, apart_before = block_exclusive_sum<kMapThreads>(__popc(apart), warp_totals, total_apart);
   const uint32_t last = cells * kShareUnit - 1;
   const double eighths = static_cast<double>((cells - total_apart) * kShareUnit) / total;  // of one sampled key
 #pragma unroll
@@ -142,9 +166,29 @@ __device__ __forceinline__ void make_shares(const Arguments<uint32_t> &arguments
     before += weights[i];
   }
   __syncthreads();
-  for (uint32_t entry = threadIdx.x; entry < kMapEntries; entry += kMapThreads) {
-    const uint32_t place = words[entry], next = entry + 1 < kMapEntries ? words[entry + 1] : last + 1;
-    arguments.map[entry] = share_word(place, next - place);
+  write_shares(arguments, words, last);
+}
+
+// How many cells this thread's entries need that they do not have.
+__device__ __forceinline__ uint32_t missing_cells(const MapStorage &storage, float cell_room,
+                                                  const uint32_t (&had)[kOwnEntries]) {
+  uint32_t missing = 0;
+#pragma unroll
+  for (uint32_t i = 0; i < kOwnEntries; ++i) {
+    const uint32_t needed = needed_cells(storage.sums[threadIdx.x * kOwnEntries + i], cell_room);
+    if (needed > had[i]) missing += needed - had[i];
+  }
+  return missing;
+}
+
+// Writes this thread's entries, which have so many cells each from `first` on.
+template <class U>
+__device__ __forceinline__ void write_cells(const Arguments<U> &arguments, const uint32_t (&cells)[kOwnEntries],
+                                            uint32_t first) {
+#pragma unroll
+  for (uint32_t i = 0; i < kOwnEntries; ++i) {
+    arguments.map[threadIdx.x * kOwnEntries + i] = first | cells[i] << 16;
+    first += cells[i];
   }
 }
 
@@ -153,10 +197,10 @@ __device__ __forceinline__ void make_shares(const Arguments<uint32_t> &arguments
 template <class U>
 __device__ __forceinline__ void make_map(const Arguments<U> &arguments, float cell_room, MapStorage &storage,
                                          uint32_t *warp_totals) {
-  constexpr uint32_t kOwn = kMapEntries / kMapThreads;
+  constexpr uint32_t kOwn = kOwnEntries;
   weigh_entries(arguments, storage);
   uint32_t weights[kOwn], used = 0, sampled = 0, sum = 0, total_sampled, entries_used, total_weight, total_cells,
-                          total_missing, cells = 0, missing = 0;
+                          total_missing, cells = 0;
 #pragma unroll
   for (uint32_t i = 0; i < kOwn; ++i) {
     const uint32_t entry = threadIdx.x * kOwn + i;
@@ -180,9 +224,8 @@ __device__ __forceinline__ void make_map(const Arguments<U> &arguments, float ce
   for (uint32_t i = 0; i < kOwn; ++i) {
     weights[i] = weights[i] == 0 ? 0 : static_cast<uint32_t>(weights[i] * shared_out / total_weight) + 1;
     cells += weights[i];
-    const uint32_t needed = needed_cells(storage.sums[threadIdx.x * kOwn + i], cell_room);
-    if (needed > weights[i]) missing += needed - weights[i];
   }
+  const uint32_t missing = missing_cells(storage, cell_room, weights);
   block_exclusive_sum<kMapThreads>(cells, warp_totals, total_cells);
   const uint32_t before = block_exclusive_sum<kMapThreads>(missing, warp_totals, total_missing);
   const uint32_t spare = arguments.plan.mapped_cells - 1 - total_cells;
@@ -192,12 +235,7 @@ __device__ __forceinline__ void make_map(const Arguments<U> &arguments, float ce
       weights[i] = max(weights[i], needed_cells(storage.sums[threadIdx.x * kOwn + i], cell_room));
     cells += missing;
   }
-  uint32_t first = block_exclusive_sum<kMapThreads>(cells, warp_totals, total_cells);
-#pragma unroll
-  for (uint32_t i = 0; i < kOwn; ++i) {
-    arguments.map[threadIdx.x * kOwn + i] = first | weights[i] << 16;
-    first += weights[i];
-  }
+  write_cells(arguments, weights, block_exclusive_sum<kMapThreads>(cells, warp_totals, total_cells));
 }
 
 // Place of the j-th key of the map's sample: eight neighbours out of each `part` keys.

@@ -277,6 +277,40 @@ __device__ __forceinline__ void rank_split_cell(const U (&keys)[kSplitFinishItem
   }
 }
 
+// Clears what counts the digits of a cell's keys, and puts what bounds them in order beside where they will lie.
+template <class U>
+__device__ __forceinline__ void open_split_cell(uint32_t count, SplitFinishStorage<U> &storage) {
+  clear_split_counters(storage);
+  if (threadIdx.x == 0) storage.counters[kFinishDigits] = count, storage.count = count;
+  if (threadIdx.x < kWindowGroup) storage.padded_keys[threadIdx.x] = 0;
+  if (threadIdx.x < kSplitWindowItems + kWindowHalo)
+    storage.padded_keys[kWindowGroup + count + threadIdx.x] = static_cast<U>(~U{0});
+}
+
+// Puts the keys where their digits' places begin.
+template <class U>
+__device__ __forceinline__ void place_split_keys(const U (&keys)[kSplitFinishItems], uint32_t count,
+                                                 const SplitPlaces &places, U *sorted, SplitFinishStorage<U> &storage) {
+  const SplitScale<U> scale = scale_again(storage);
+#pragma unroll
+  for (uint32_t i = 0; i < kSplitFinishItems; ++i)
+    if (i * kSplitFinishThreads + threadIdx.x < count)
+      sorted[storage.counters[scale.digit(keys[i])] + places.get(i)] = keys[i];
+}
+
+// Orders keys of one digit, of which no digit has many where they are `few`, and `above` threads have one of a digit
+// with more than a window holds.
+template <class U>
+__device__ __forceinline__ void order_split_digits(U *sorted, uint32_t count, bool few, int above,
+                                                   SplitFinishStorage<U> &storage) {
+  if (few) {
+    sort_in_windows<kSplitWindowItems, kFewGroup - 1>(sorted, count);
+  } else {
+    if (above == 0 || !order_crowded_digits(above > kSplitCrowdedThreads, storage))
+      sort_in_windows<kSplitWindowItems, kWindowHalo>(sorted, count);
+  }
+}
+
 // Sorts a cell of at most kSplitFinishKeysMax keys. `to` may be `from`. Begins with a barrier.
 template <class U>
 __device__ __noinline__ void finish_split_cell(const U *from, U *to, uint32_t count, const KeyCodec<U> &codec,
@@ -287,10 +321,7 @@ __device__ __noinline__ void finish_split_cell(const U *from, U *to, uint32_t co
 #pragma unroll
   for (uint32_t i = 0; i < kSplitFinishItems; ++i)
     keys[i] = i * kSplitFinishThreads + threadIdx.x < count ? __ldcs(from + i * kSplitFinishThreads + threadIdx.x) : 0;
-  clear_split_counters(storage);
-  if (threadIdx.x == 0) storage.counters[kFinishDigits] = count, storage.count = count;
-  if (threadIdx.x < kWindowGroup) storage.padded_keys[threadIdx.x] = 0;
-  if (threadIdx.x < kSplitWindowItems + kWindowHalo) sorted[count + threadIdx.x] = static_cast<U>(~U{0});
+  open_split_cell(count, storage);
   bool exact;
   {
     U least, most;
@@ -312,22 +343,9 @@ __device__ __noinline__ void finish_split_cell(const U *from, U *to, uint32_t co
   const bool few = !__syncthreads_or(places.any_above(kFewGroup));
   const int above = few || exact ? 0 : __syncthreads_count(places.any_above(kWindowGroup));
   scan_finish_counters<kSplitFinishThreads>(storage.counters, storage.warp_totals);
-  {
-    const SplitScale<U> scale = scale_again(storage);
-#pragma unroll
-    for (uint32_t i = 0; i < kSplitFinishItems; ++i)
-      if (i * kSplitFinishThreads + threadIdx.x < count)
-        sorted[storage.counters[scale.digit(keys[i])] + places.get(i)] = keys[i];
-  }
+  place_split_keys(keys, count, places, sorted, storage);
   __syncthreads();
-  if (!exact) {
-    if (few) {
-      sort_in_windows<kSplitWindowItems, kFewGroup - 1>(sorted, count);
-    } else {
-      if (above == 0 || !order_crowded_digits(above > kSplitCrowdedThreads, storage))
-        sort_in_windows<kSplitWindowItems, kWindowHalo>(sorted, count);
-    }
-  }
+  if (!exact) order_split_digits(sorted, count, few, above, storage);
   const uint32_t stored = count_again(storage);
 #pragma unroll
   for (uint32_t i = 0; i < kSplitFinishItems; ++i) {
