@@ -123,6 +123,17 @@ __device__ __forceinline__ void publish_starts(const GridParams<U> &params, Grid
   __syncthreads();
 }
 
+// Writes what lies in shared memory.
+template <class Shape>
+__device__ __forceinline__ void stage_items(const typename Shape::Item *ordered, uint32_t count,
+                                            typename Shape::Item *staged) {
+#pragma unroll
+  for (uint32_t row = 0; row < Shape::kRows; ++row) {
+    const uint32_t i = row * Shape::kThreads + threadIdx.x;
+    if (i < count) staged[i] = ordered[i];
+  }
+}
+
 // Stores the block's share in the order of buckets.
 template <class Shape, class U>
 __device__ __forceinline__ void partition_share(const GridParams<U> &params, GridStorage<Shape> &storage) {
@@ -160,12 +171,7 @@ __device__ __forceinline__ void partition_share(const GridParams<U> &params, Gri
       ordered[storage.counts[places[row] >> 16] + (places[row] & 0xffffu)] = ItemCodec::make(keys[row], begin + i);
   }
   __syncthreads();
-  auto *const staged = static_cast<typename Shape::Item *>(params.staged) + begin;
-#pragma unroll
-  for (uint32_t row = 0; row < Shape::kRows; ++row) {
-    const uint32_t i = row * Shape::kThreads + threadIdx.x;
-    if (i < count) staged[i] = ordered[i];
-  }
+  stage_items<Shape>(ordered, count, static_cast<typename Shape::Item *>(params.staged) + begin);
 }
 
 struct Bucket {
