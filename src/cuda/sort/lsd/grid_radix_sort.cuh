@@ -245,6 +245,43 @@ __device__ __forceinline__ void sort_share(const GridParams<U> &params, GridStor
   }
 }
 
+// What passes come next.
+template <class U>
+struct GridPass {
+  const U *source;
+  const void *values;
+  bool first, known;  // known: the bits that vary are
+  uint64_t left;      // of these, those that have had no pass
+  uint32_t shift;
+};
+
+// Sorts the block's share by the pass's digit. Before the bits that vary are known the blocks tell each other theirs,
+// once the counts that `cleared` stands for are cleared.
+template <class U, class V, class Grid, class Cleared>
+__device__ __forceinline__ void sort_by_digit(const GridParams<U> &params, GridStorage<U, V> &storage,
+                                              const Share &share, const GridPass<U> &pass, uint32_t *group_counts,
+                                              PackedPlaces<kGridRows> &places, const Grid &grid, Cleared &cleared) {
+  U keys[kGridRows];
+  load_share(params, share, pass.source, pass.first, keys);
+  if (!pass.known) note_varying(storage, share, keys, params.codec.encode(__ldcg(params.keys[0])));
+  sort_share(params, storage, share, keys, pass.shift, group_counts, places, [&] {
+    if (pass.known) return;
+    publish_varying(params, storage);
+    grid.barrier_wait(std::move(cleared));
+  });
+}
+
+// Learns the bits that vary. True: the lowest digit has none, and the first pass was for nothing.
+template <class U, class V>
+__device__ __forceinline__ bool skips_digits(const GridParams<U> &params, GridStorage<U, V> &storage,
+                                             GridPass<U> &pass) {
+  pass.left = gather_varying(params, storage);
+  pass.known = true;
+  if (pass.left == 0 || (pass.left & (kDigitBins - 1)) != 0) return false;
+  pass.shift = lowest_bit(pass.left);
+  return true;
+}
+
 // A cooperative launch: the barriers need all blocks at once. The input may be an output: it is read by all before the
 // first barrier, and written behind it.
 template <class U, class V>
@@ -259,51 +296,33 @@ __global__ void __launch_bounds__(kGridThreads, 1)
   clear_group_counts(params, 0, kGridRounds * kGridGroupWords);
   auto cleared = grid.barrier_arrive();
 
-  const U *source = params.keys[0];
-  const void *values = params.values[0];
-  bool first = true, known = false;
-  uint64_t left = 0;  // bits that vary and have had no pass, once they are known
-  uint32_t shift = 0;
+  GridPass<U> pass = {params.keys[0], params.values[0], true, false, 0, 0};
 #pragma unroll 1
   for (uint32_t round = 0;; round = round + 1 == kGridRounds ? 0 : round + 1) {
     uint32_t *const group_counts = params.group_counts + round * kGridGroupWords;
     PackedPlaces<kGridRows> places;
-    {
-      U keys[kGridRows];
-      load_share(params, share, source, first, keys);
-      if (!known) note_varying(storage, share, keys, params.codec.encode(__ldcg(params.keys[0])));
-      sort_share(params, storage, share, keys, shift, group_counts, places, [&] {
-        if (known) return;
-        publish_varying(params, storage);
-        grid.barrier_wait(std::move(cleared));
-      });
-    }
+    sort_by_digit(params, storage, share, pass, group_counts, places, grid, cleared);
     // What the first pass reads others may write behind the barrier.
-    if (first) place_values(params, storage, share, values, params.values_are_indices, places);
+    if (pass.first) place_values(params, storage, share, pass.values, params.values_are_indices, places);
     auto arrived = grid.barrier_arrive();
-    if (!first) place_values(params, storage, share, values, false, places);
+    if (!pass.first) place_values(params, storage, share, pass.values, false, places);
     grid.barrier_wait(std::move(arrived));
 
-    if (!known) {
-      left = gather_varying(params, storage);
-      known = true;
-      if (left != 0 && (left & (kDigitBins - 1)) == 0) {
-        shift = lowest_bit(left);
-        continue;
-      }
+    if (!pass.known) {
+      if (skips_digits(params, storage, pass)) continue;
     }
-    left &= ~(uint64_t{kDigitBins - 1} << shift);
+    pass.left &= ~(uint64_t{kDigitBins - 1} << pass.shift);
     add_up_counts(params, storage, group_counts);
     find_first_places(storage);
     // Those of the round after the next: all blocks have read them, in the round before.
     clear_group_counts(params, (round == 0 ? kGridRounds : round) * kGridGroupWords - kGridGroupWords, kGridGroupWords);
-    const uint32_t target = digits_of_bits(left) % 2;
-    store_share(params, storage, share, shift, target, left == 0);
-    if (left == 0) return;
-    first = false;
-    shift = lowest_bit(left);
-    source = params.keys[1 + target];
-    values = params.values[1 + target];
+    const uint32_t target = digits_of_bits(pass.left) % 2;
+    store_share(params, storage, share, pass.shift, target, pass.left == 0);
+    if (pass.left == 0) return;
+    pass.first = false;
+    pass.shift = lowest_bit(pass.left);
+    pass.source = params.keys[1 + target];
+    pass.values = params.values[1 + target];
     grid.sync();
   }
 }
