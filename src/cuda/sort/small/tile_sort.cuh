@@ -205,6 +205,44 @@ __device__ __forceinline__ uint32_t rows_of_tile(uint32_t count) {
   return rows;
 }
 
+// Where refine_tile_bins() stands.
+struct TileRefinement {
+  uint32_t count, parts_each, place_step;
+  uint32_t open;      // rows whose items' bins are cut
+  uint32_t by_place;  // of these, by place
+  uint32_t closed;    // of bins that a round has closed, most items beside one
+};
+
+// Gives an item of a row that is open its part of its bin, or closes the row.
+template <class Shape>
+__device__ __forceinline__ void refine_tile_item(const TileSortStorage<Shape> &storage,
+                                                 const typename Shape::Item &item, uint32_t row,
+                                                 ItemHead<typename Shape::Item> &within, uint32_t &spot,
+                                                 TileRefinement &state) {
+  using ItemCodec = typename Shape::ItemCodec;
+  using Head = ItemHead<typename Shape::Item>;
+  constexpr uint32_t kHeadBits = sizeof(Head) * 8;
+  const uint32_t bin = bin_of_spot(spot), first = first_of_bin(storage, bin, state.count);
+  const uint32_t size = first_of_bin(storage, bin + 1, state.count) - first;
+  const bool mixed = (storage.mixed_bins[bin / 32] >> bin % 32 & 1) != 0;
+  if ((!ItemCodec::kPlaced && !mixed) || size <= kTileCrowdMax + 1) {
+    state.open &= ~(1u << row);
+    if (ItemCodec::kPlaced || mixed) state.closed = max(state.closed, size - 1);
+    spot = (first + number_of_spot(spot)) * state.parts_each;
+    return;
+  }
+  if (ItemCodec::kPlaced && (state.by_place >> row & 1) == 0 && !mixed) {
+    state.by_place |= 1u << row;
+    within = static_cast<Head>(ItemCodec::index(item) * state.place_step) << (kHeadBits - 32);
+  }
+  const uint32_t parts = size * state.parts_each;
+  if constexpr (kHeadBits == 64)
+    spot = first * state.parts_each + static_cast<uint32_t>(__umul64hi(within, parts));
+  else
+    spot = first * state.parts_each + __umulhi(within, parts);
+  within *= parts;
+}
+
 // Cuts bins of many items into as many parts as they have items, times what the counters leave room for, until there
 // are none. A bin is cut by what its items' keys are within it, or, once they are all equal, by their places, of which
 // there are `places`. Items of other bins stay where they are, each alone in a part that no other can have. Returns how
@@ -214,53 +252,27 @@ __device__ __forceinline__ uint32_t refine_tile_bins(TileSortStorage<Shape> &sto
                                                      const typename Shape::Item (&items)[Shape::kRows],
                                                      uint32_t (&spots)[Shape::kRows], uint32_t count, uint32_t places,
                                                      const Bins &bins) {
-  using ItemCodec = typename Shape::ItemCodec;
-  using Head = ItemHead<typename Shape::Item>;
-  constexpr uint32_t kHeadBits = sizeof(Head) * 8;
-  const uint32_t parts_each = Shape::kBins / count, place_step = ~uint32_t{0} / places;
-  uint32_t open = rows_of_tile<Shape>(count);  // rows whose items' bins are cut
-  uint32_t by_place = 0;                       // of these, by place
-  Head within[Shape::kRows];
+  TileRefinement state = {count, Shape::kBins / count, ~uint32_t{0} / places, rows_of_tile<Shape>(count), 0, 0};
+  ItemHead<typename Shape::Item> within[Shape::kRows];
 #pragma unroll
   for (uint32_t row = 0; row < Shape::kRows; ++row)
-    if ((open >> row & 1) != 0) within[row] = bins.place_in_bin(item_head(items[row]));
+    if ((state.open >> row & 1) != 0) within[row] = bins.place_in_bin(item_head(items[row]));
 #pragma unroll 1
   for (uint32_t round = 0;; ++round) {
-    const uint32_t crowd = find_mixed_bins(storage, items, spots, open, count);
-    if (crowd <= kTileCrowdMax || parts_each == 0 || round == Shape::kRoundsMax)
+    const uint32_t crowd = find_mixed_bins(storage, items, spots, state.open, count);
+    if (crowd <= kTileCrowdMax || state.parts_each == 0 || round == Shape::kRoundsMax)
       return max(crowd, storage.closed_crowd);
-    uint32_t closed = 0;
+    state.closed = 0;
 #pragma unroll
-    for (uint32_t row = 0; row < Shape::kRows; ++row) {
-      if ((open >> row & 1) != 0) {
-        const uint32_t bin = bin_of_spot(spots[row]), first = first_of_bin(storage, bin, count);
-        const uint32_t size = first_of_bin(storage, bin + 1, count) - first;
-        const bool mixed = (storage.mixed_bins[bin / 32] >> bin % 32 & 1) != 0;
-        if ((!ItemCodec::kPlaced && !mixed) || size <= kTileCrowdMax + 1) {
-          open &= ~(1u << row);
-          if (ItemCodec::kPlaced || mixed) closed = max(closed, size - 1);
-          spots[row] = (first + number_of_spot(spots[row])) * parts_each;
-          continue;
-        }
-        if (ItemCodec::kPlaced && (by_place >> row & 1) == 0 && !mixed) {
-          by_place |= 1u << row;
-          within[row] = static_cast<Head>(ItemCodec::index(items[row]) * place_step) << (kHeadBits - 32);
-        }
-        const uint32_t parts = size * parts_each;
-        if constexpr (kHeadBits == 64)
-          spots[row] = first * parts_each + static_cast<uint32_t>(__umul64hi(within[row], parts));
-        else
-          spots[row] = first * parts_each + __umulhi(within[row], parts);
-        within[row] *= parts;
-      }
-    }
-    closed = warp_greatest(closed);
+    for (uint32_t row = 0; row < Shape::kRows; ++row)
+      if ((state.open >> row & 1) != 0) refine_tile_item(storage, items[row], row, within[row], spots[row], state);
+    const uint32_t closed = warp_greatest(state.closed);
     if (lane_id() == 0 && closed != 0) atomicMax(&storage.closed_crowd, closed);
     __syncthreads();
     clear_tile_counters(storage);
     __syncthreads();
-    number_tile_items(storage, spots, open, count);
-    place_tile_items(storage, items, spots, open, count);
+    number_tile_items(storage, spots, state.open, count);
+    place_tile_items(storage, items, spots, state.open, count);
   }
 }
 
