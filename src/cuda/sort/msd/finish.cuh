@@ -120,6 +120,19 @@ __device__ __forceinline__ void tighten_digits(const uint32_t *from, uint32_t co
   __syncthreads();
 }
 
+// Whether any digit has so many keys that windows do not order them: the last of them has the largest number. `places`:
+// the keys' numbers among those of their digits, two in a word. By the block.
+template <uint32_t kWords>
+__device__ __forceinline__ Crowd crowd_of(const uint32_t (&places)[kWords]) {
+  static_assert(kWindowGroup == 8, "numbers from 8 on have a bit above the lowest three");
+  constexpr uint32_t kAboveThree = 0xfff8fff8u, kLift = (kWindowGroup - kFewGroup) * 0x00010001u;
+  uint32_t all = 0, all_lifted = 0;
+#pragma unroll
+  for (uint32_t i = 0; i < kWords; ++i) all |= places[i], all_lifted |= places[i] + kLift;
+  if (!__syncthreads_or((all_lifted & kAboveThree) != 0)) return Crowd::kFew;
+  return __syncthreads_or((all & kAboveThree) != 0) ? Crowd::kMany : Crowd::kWindow;
+}
+
 // Ranks one cell of `count` keys into storage. The first kSure keys of every thread are there.
 template <class U, int kSure, class Digits>
 __device__ __forceinline__ Crowd rank_cell(const U *from, uint32_t count, const Digits &digits,
@@ -145,16 +158,8 @@ __device__ __forceinline__ Crowd rank_cell(const U *from, uint32_t count, const 
       number = atomicAdd(counter_at(storage.counters, digits.counter_offset(keys[i])), 1u);
     places[i / 2] = i % 2 == 0 ? number : __byte_perm(places[i / 2], number, 0x5410);
   }
-  // The last of a digit's keys has the largest number. This also has the numbers packed before the scan needs
-  // registers.
-  static_assert(kWindowGroup == 8, "numbers from 8 on have a bit above the lowest three");
-  constexpr uint32_t kAboveThree = 0xfff8fff8u, kLift = (kWindowGroup - kFewGroup) * 0x00010001u;
-  uint32_t all = 0, all_lifted = 0;
-#pragma unroll
-  for (int i = 0; i < (kItems + 1) / 2; ++i) all |= places[i], all_lifted |= places[i] + kLift;
-  Crowd crowd = Crowd::kFew;
-  if (__syncthreads_or((all_lifted & kAboveThree) != 0))
-    crowd = __syncthreads_or((all & kAboveThree) != 0) ? Crowd::kMany : Crowd::kWindow;
+  // This also has the numbers packed before the scan needs registers.
+  const Crowd crowd = crowd_of(places);
   scan_finish_counters<kThreads>(storage.counters, storage.warp_totals);
   // Read anew, so that offsets are computed again rather than held in registers that would spill.
   Digits same_digits;

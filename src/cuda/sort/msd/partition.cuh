@@ -250,6 +250,19 @@ __device__ __forceinline__ const uint32_t *load_map(const Arguments<U> &argument
   return map - first;
 }
 
+template <class U, uint32_t kThreads, uint32_t kItems>
+__device__ __forceinline__ void load_partition_tile(const U *first, uint32_t count, U (&keys)[kItems]) {
+  const U *const from = first + threadIdx.x;
+  if (count == kThreads * kItems) {
+#pragma unroll
+    for (uint32_t i = 0; i < kItems; ++i) keys[i] = __ldcs(from + i * kThreads);
+  } else {
+#pragma unroll
+    for (uint32_t i = 0; i < kItems; ++i)
+      keys[i] = i * kThreads + threadIdx.x < count ? __ldcs(from + i * kThreads) : U{0};
+  }
+}
+
 // Moves the keys of this block's tile.
 template <class U, bool kFirst, bool kMapped, bool kSkips>
 __device__ __forceinline__ void partition_tile(const U *keys_in, U *keys_out, uint32_t n, const KeyCodec<U> &codec,
@@ -270,15 +283,7 @@ __device__ __forceinline__ void partition_tile(const U *keys_in, U *keys_out, ui
   uint32_t *const room = kFirst ? arguments.first_room : arguments.room + (tile.bin << cut.second_bits);
 
   U keys[kItems];
-  const U *const from = keys_in + tile.first + threadIdx.x;
-  if (tile.count == kThreads * kItems) {
-#pragma unroll
-    for (uint32_t i = 0; i < kItems; ++i) keys[i] = __ldcs(from + i * kThreads);
-  } else {
-#pragma unroll
-    for (uint32_t i = 0; i < kItems; ++i)
-      keys[i] = i * kThreads + threadIdx.x < tile.count ? __ldcs(from + i * kThreads) : U{0};
-  }
+  load_partition_tile<U, kThreads>(keys_in + tile.first, tile.count, keys);
   if (threadIdx.x < bin_count) storage.first[threadIdx.x] = 0;
   if (threadIdx.x == 0) {
     storage.long_runs = 0;

@@ -99,6 +99,16 @@ __device__ __forceinline__ void place_split_bins(const SplitArguments<U> &argume
   list_fills(arguments, storage, bins);
 }
 
+// Clears the block's counts of bins, and with the other blocks those of digits in memory.
+template <class U>
+__device__ __forceinline__ void clear_split_counts(const SplitArguments<U> &arguments, uint32_t bins,
+                                                   uint32_t *counts) {
+  for (uint32_t i = threadIdx.x; i < bins << arguments.plan.copy_bits; i += kSplitCountThreads) counts[i] = 0;
+  const uint32_t digits = bins << arguments.plan.digit_bits;
+  for (uint32_t i = blockIdx.x * kSplitCountThreads + threadIdx.x; i < digits / 4; i += gridDim.x * kSplitCountThreads)
+    reinterpret_cast<uint4 *>(arguments.digits)[i] = make_uint4(0, 0, 0, 0);
+}
+
 // Counts all keys by bin and clears the counts of digits.
 template <class U>
 __global__ void __launch_bounds__(kSplitCountThreads, blocks_here(kSplitCountThreads, 2))
@@ -111,10 +121,7 @@ __global__ void __launch_bounds__(kSplitCountThreads, blocks_here(kSplitCountThr
   const uint32_t bins = arguments.state->bins, copy_bits = arguments.plan.copy_bits, copies = 1u << copy_bits;
   uint32_t *const counts = storage.counts;
   const SplitBins<U> tables = load_split_bins(arguments, storage.tables);
-  for (uint32_t i = threadIdx.x; i < bins << copy_bits; i += kSplitCountThreads) counts[i] = 0;
-  const uint32_t digits = bins << arguments.plan.digit_bits;
-  for (uint32_t i = blockIdx.x * kSplitCountThreads + threadIdx.x; i < digits / 4; i += gridDim.x * kSplitCountThreads)
-    reinterpret_cast<uint4 *>(arguments.digits)[i] = make_uint4(0, 0, 0, 0);
+  clear_split_counts(arguments, bins, counts);
   __syncthreads();
   const uint32_t copy = lane_id() & (copies - 1);
   constexpr uint32_t kItems = kSplitCountItems;
