@@ -195,6 +195,17 @@ __device__ __forceinline__ void make_places(const Arguments<U> &arguments, uint3
   make_bin_places(arguments, bins, count, warp_totals);
 }
 
+// Clears the block's counts of cells, and loads the map behind them where there is one. Ends with a barrier.
+template <class U, bool kMapped>
+__device__ __forceinline__ void open_counts(const Arguments<U> &arguments, uint32_t cells, uint32_t *counts) {
+  uint32_t *const map = counts + cells;
+  for (uint32_t i = threadIdx.x; i < cells; i += kHistogramThreads) counts[i] = 0;
+  if constexpr (kMapped)
+    for (uint32_t i = threadIdx.x; i < kMapEntries; i += kHistogramThreads) map[i] = arguments.map[i];
+  __syncthreads();
+  if constexpr (kMapped) describe_mapped_cells(arguments, map);
+}
+
 // Counts keys by cell, or by bin if cells are counted late, in `counts`. kItems: loads in flight a thread.
 template <class U, uint32_t kItems, bool kMapped>
 __device__ __forceinline__ void count_keys(const U *keys_in, uint64_t n, const KeyCodec<U> &codec,
@@ -206,11 +217,7 @@ __device__ __forceinline__ void count_keys(const U *keys_in, uint64_t n, const K
   const U prefix = arguments.state->prefix;
   const U prefix_mask = range_bits >= sizeof(U) * 8 ? U{0} : static_cast<U>(~U{0} << range_bits);
   uint32_t *const map = counts + cells;
-  for (uint32_t i = threadIdx.x; i < cells; i += kHistogramThreads) counts[i] = 0;
-  if constexpr (kMapped)
-    for (uint32_t i = threadIdx.x; i < kMapEntries; i += kHistogramThreads) map[i] = arguments.map[i];
-  __syncthreads();
-  if constexpr (kMapped) describe_mapped_cells(arguments, map);
+  open_counts<U, kMapped>(arguments, cells, counts);
   bool foreign = false;
   const uint64_t tile = kHistogramThreads * kItems;
   // Two bodies, named: left to the compiler, whole tiles were tested key by key (H200: 0.52 ms in place of 0.36).

@@ -199,8 +199,8 @@ __device__ __forceinline__ void make_map(const Arguments<U> &arguments, float ce
                                          uint32_t *warp_totals) {
   constexpr uint32_t kOwn = kOwnEntries;
   weigh_entries(arguments, storage);
-  uint32_t weights[kOwn], used = 0, sampled = 0, sum = 0, total_sampled, entries_used, total_weight, total_cells,
-                          total_missing, cells = 0;
+  uint32_t weights[kOwn], used = 0, sampled = 0, sum = 0, cells = 0;
+  uint32_t total_sampled, entries_used, total_weight, total_cells, total_missing;
 #pragma unroll
   for (uint32_t i = 0; i < kOwn; ++i) {
     const uint32_t entry = threadIdx.x * kOwn + i;
