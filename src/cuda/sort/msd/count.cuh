@@ -49,6 +49,7 @@ __device__ __forceinline__ State<U> decide(const SampleView<U> &view, const Plan
   state.mapped = mapped;
   state.takes_crowds = takes_crowds;
   state.many_equal = view.many_equal;
+  state.few_values = view.few_values;
   state.prefix = common_prefix(view.bits, state.range_bits);
   return state;
 }

@@ -82,26 +82,49 @@ __device__ __forceinline__ bool begins_cell(uint32_t before, uint32_t weight, fl
   return static_cast<float>(more) >= kApart * cell_weight && more > 4 * less;
 }
 
-// Lumpy entries with between kLumpLeast and kLumpMost cells' worth of keys make cells that take a block long. Where
-// more than a kLumpShare-th of the keys are in such, the LSD sort of few keys is quicker (H200, 2026-11-22).
-constexpr float kLumpLeast = 1.4f, kLumpMost = 9.0f;
-constexpr uint32_t kLumpShare = 10;
+// Lumpy entries with some cells' worth of keys make cells that take a block long. The LSD sort is quicker where more
+// than a kLumpShare-th of the keys is in those with kLumpLeast to kLumpMost cells' worth, and cells are few; or more
+// than a kLargeLumpShare-th in those with up to kLargeLumpMost (H200, 2026-11-23: text, 2^24 0.440 ms; ANDs of two
+// words, 2^28 5.85).
+constexpr float kLumpLeast = 1.4f, kLumpMost = 9.0f, kLargeLumpMost = 36.0f;
+constexpr uint32_t kLumpShare = 10, kLargeLumpShare = 5;
+
+// Likewise where values are few, and more than a kFewValuesShare-th of the keys is in entries with kFewValuesLeast to
+// kLumpMost cells' worth: cells have a few values each (2^16 values, 2^28 keys 5.14 ms).
+constexpr float kFewValuesLeast = 2.8f;
+constexpr uint32_t kFewValuesShare = 2;
 
 constexpr uint32_t kOwnEntries = kMapEntries / kMapThreads;  // of a thread
 
-// Whether too many of the sampled keys lie in such entries. By one block of kMapThreads.
-__device__ __forceinline__ bool is_lumpy(const MapStorage &storage, uint32_t cells, uint32_t total_sampled,
-                                         uint32_t *warp_totals) {
+// How many of the sampled keys lie in entries with between `least` and `most` of them that are lumpy, or are not. By
+// one block of kMapThreads.
+__device__ __forceinline__ uint32_t sampled_in(const MapStorage &storage, float least, float most, bool lumpy,
+                                               uint32_t *warp_totals) {
   const uint32_t first_entry = threadIdx.x * kOwnEntries;
-  const float share = static_cast<float>(total_sampled) / static_cast<float>(cells);
-  uint32_t lumps = 0, total_lumps;
+  uint32_t sum = 0, total;
   for (uint32_t i = 0; i < kOwnEntries; ++i) {
     const uint32_t keys = storage.sums[first_entry + i];
-    const bool middling = keys > kLumpLeast * share && keys < kLumpMost * share;
-    if (middling && (storage.needs[first_entry + i] & kLumpy) != 0) lumps += keys;
+    const bool between = keys > least && keys < most;
+    if (between && ((storage.needs[first_entry + i] & kLumpy) != 0) == lumpy) sum += keys;
   }
-  block_exclusive_sum<kMapThreads>(lumps, warp_totals, total_lumps);
-  return total_lumps > total_sampled / kLumpShare;
+  block_exclusive_sum<kMapThreads>(sum, warp_totals, total);
+  return total;
+}
+
+// Whether the sampled keys are of a kind that the LSD sort is quicker with. Among many keys, those of listed values
+// (frequent.cuh) are not, for they are not moved. By one block of kMapThreads.
+__device__ __forceinline__ bool is_for_passes(const Arguments<uint32_t> &arguments, const MapStorage &storage,
+                                              uint32_t total_sampled, uint32_t *warp_totals) {
+  const uint32_t cells = arguments.plan.map_shares;
+  const float share = static_cast<float>(total_sampled) / static_cast<float>(cells);
+  const auto more_than = [&](uint32_t part, float least, float most, bool lumpy) {
+    return sampled_in(storage, least * share, most * share, lumpy, warp_totals) > total_sampled / part;
+  };
+  const bool few = cells <= kFewShares;
+  const bool many = arguments.plan.takes_frequent && __ldcg(&arguments.state->listed) == 0;
+  if (few && more_than(kLumpShare, kLumpLeast, kLumpMost, true)) return true;
+  if ((few || many) && more_than(kLargeLumpShare, kLumpMost, kLargeLumpMost, true)) return true;
+  return many && arguments.state->few_values != 0 && more_than(kFewValuesShare, kFewValuesLeast, kLumpMost, false);
 }
 
 // Which of the thread's entries begin a cell, a bit each; loads their weights from `words`.
@@ -142,7 +165,7 @@ __device__ __forceinline__ void make_shares(const Arguments<uint32_t> &arguments
     sum += weights[i];
   }
   const uint32_t sampled_before = block_exclusive_sum<kMapThreads>(sampled, warp_totals, total_sampled);
-  if (cells <= kFewShares && is_lumpy(storage, cells, total_sampled, warp_totals)) {
+  if (is_for_passes(arguments, storage, total_sampled, warp_totals)) {
     if (threadIdx.x == 0) turn_away(arguments.state);
     return;
   }

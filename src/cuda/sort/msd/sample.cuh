@@ -40,6 +40,7 @@ struct SampleView {
   uint32_t range_bits;  // of a key below the common prefix
   bool crowded;         // some 256th of the range has far more keys than its share
   bool many_equal;      // more keys are equal than chance makes meet
+  bool few_values;      // an eighth of the sample meets another: 2^17 values at random, or fewer
 };
 
 // All bits that the block's keys have set in common, and all that one of them has. all_and, all_or: in shared memory.
@@ -98,6 +99,7 @@ __device__ __forceinline__ SampleView<U> look_at_sample(const U *keys_in, uint64
   const bool crowded = threadIdx.x < kCoarseBins && coarse[threadIdx.x] > Sample::kCoarseCountMax;
   view.crowded = __syncthreads_or(crowded);
   view.many_equal = meetings > Sample::kMeetingsMax;
+  view.few_values = meetings > Sample::kKeys / 8;
   return view;
 }
 

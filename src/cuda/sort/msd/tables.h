@@ -68,6 +68,7 @@ struct State {
   uint32_t takes_crowds;    // cells with more keys than the finish takes are listed
   uint32_t crowded;         // cells in that list
   uint32_t many_equal;      // the sample has many equal keys
+  uint32_t few_values;      // an eighth of it and more
   uint32_t listed;          // values that the sample has often
   uint32_t frequent;        // of these, the most frequent of every cell; set by the map's last block
   uint32_t run_tickets;     // of what the kernel that writes their keys has to do
