@@ -20,7 +20,7 @@
  * size. An output may be the same array as the input of the same role (in == out, whole arrays); any other overlap of
  * an output with an input or another output is refused. Host arrays that the device, or the handle's limit of device
  * memory, cannot hold at once are worked in pieces, with the same result; pairs and scans in place, argsorts and ranks
- * then need host scratch memory about as large as their arrays, other sorts a small part of it.
+ * may then need host scratch memory as large as their arrays, other sorts a small part of it.
  *
  * A sort of device arrays takes device memory of about the size of its input beside it (gsort_workspace_bytes()).
  * Where a handle's limit, the caller's workspace or the device has less, sorts of keys from 16 MiB on, and of keys of 4
