@@ -255,6 +255,7 @@ TEST(Pieces, DriversThatCopyOneAtATime) {
   constexpr uint64_t n = 300000;
   use_stand_in(ArrayPlace::kRegistered);
   std::vector<uint32_t> keys(n, 5);
+  const int device = current_device();
   uint32_t refused = 0;
   CallReport report;
   for (uint64_t at = 0; at == 0 || !report.failed.empty(); ++at) {
@@ -267,6 +268,7 @@ TEST(Pieces, DriversThatCopyOneAtATime) {
     const gsort_status status = gsort_sort(handle.get(), GSORT_U32, keys.data(), keys.data(), n, 0);
     report = disarm();
     EXPECT_EQ(cudaSuccess, take_last_error());
+    restore_thread(device);  // as EveryOperation says, a call that puts it back may be the one that failed
     if (report.failed != "cudaMemcpyBatchAsync") continue;
     ++refused;
     EXPECT_TRUE(succeeded(handle.get(), status));

@@ -204,8 +204,8 @@ TEST_F(MsdCrowds, KindsThatPassesSortQuickerAreLeftToThem) {
   const auto lumps = [](uint64_t i) { return mixed(i) % 60 * 70000001 + mixed(~i) % 1024; };
   EXPECT_FALSE(run<uint32_t>(make_keys<uint32_t>(kKeys, lumps), how_));
   const auto few = [](uint64_t values) { return [=](uint64_t i) { return mixed(mixed(i) % values) >> 32; }; };
-  EXPECT_TRUE(run<uint32_t>(make_keys<uint32_t>(kKeys, few(40000)), how_));
-  EXPECT_FALSE(run<uint32_t>(make_keys<uint32_t>((uint64_t{kCellKeysMean} << 14) / 5 * 6, few(40000)), how_));
+  EXPECT_TRUE(run<uint32_t>(make_keys<uint32_t>(kKeys, few(65536)), how_));
+  EXPECT_FALSE(run<uint32_t>(make_keys<uint32_t>((uint64_t{kCellKeysMean} << 14) / 5 * 6, few(65536)), how_));
 }
 
 }  // namespace
