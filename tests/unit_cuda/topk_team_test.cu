@@ -110,8 +110,7 @@ TEST_F(Topk, FewCandidates) {
           }
 }
 
-// Candidates are thinned out before they are counted where they are many; here where they are more than so few. Rows
-// without a random sample are tried in registers first, and are selected from exactly then.
+// Candidates are thinned out before they are counted where they are many; here where they are more than so few.
 TEST_F(Topk, ThinnedOut) {
   uint64_t seed = 1500;
   for (Values values : kAllValues)
@@ -120,7 +119,7 @@ TEST_F(Topk, ThinnedOut) {
         for (uint32_t count_items : {1, 300, 2500}) {
           Case c;
           c.t = t, c.values = values, c.columns = 100000 + seed % 5000, c.k = k, c.seed = ++seed;
-          c.offset = seed % 4, c.greatest = seed % 2, c.force.team = true, c.force.random_sample = seed / 3 % 2 == 0;
+          c.offset = seed % 4, c.greatest = seed % 2, c.force.team = true, c.force.random_sample = seed % 3 == 0;
           c.force.count_items = count_items;
           run_case(c);
           if (HasFatalFailure()) return;

@@ -96,39 +96,41 @@ __device__ __forceinline__ void team_prefetch(const TeamView<C> &team, const Row
     prefetch_to_l2(row.data, row.head + (uint64_t{i} * team.blocks + team.rank) * tile, tile, row.items);
 }
 
-// Draws a sample and agrees on a bound at its rank among the groups' best, or the blocks'.
-template <class U, class C>
+// Draws a sample and agrees on a bound at its rank among the groups' best, or the blocks'. A row that may be resident
+// is its own sample.
+template <class U, class C, bool kResident>
 __device__ __forceinline__ C team_sample_bound(TeamView<C> &team, const Row<U> &row) {
   const TeamPlan &plan = team.plan;
-  if (plan.group_lanes != 0)
+  if (kResident || plan.group_lanes != 0)
     team_group<U, C>(team, row, plan.group_lanes);
   else if (plan.drawn_rank != 0)
     team_draw_best<U, C>(team, row, static_cast<uint32_t>(plan.sample.items));
   else
     team_draw<U, C>(team, row, plan.sample.items);
   // Memory would have nothing to do while the team agrees. Not before the draws have come, which would wait behind it.
-  if (threadIdx.x == 0) team_prefetch(team, row);
+  if (!kResident && threadIdx.x == 0) team_prefetch(team, row);
   if (team.begun)
     team.barrier();
   else
     team.first_barrier();
-  if (plan.drawn_rank != 0) return grid_bound(team_shared(team), team.samples, team.blocks, plan.drawn_rank);
+  if (!kResident && plan.drawn_rank != 0)
+    return grid_bound(team_shared(team), team.samples, team.blocks, plan.drawn_rank);
   return team_bound(team, team.area, plan.groups, plan.sample.rank);
 }
 
 // Takes all composites up to a bound that a sample tells: into the blocks' buffers, and list_a where a buffer is full.
 // Leaves the bound in team, and in team.found how many there are; only this block's number if they are likely to be
 // few.
-template <class U, class C>
+template <class U, class C, bool kResident>
 __device__ __noinline__ void team_candidates(TeamView<C> &team, const Row<U> &row, uint32_t parity) {
-  const C bound = team_sample_bound<U, C>(team, row);
+  const C bound = team_sample_bound<U, C, kResident>(team, row);
   // All blocks have left the last round, whose counter this one is not; it serves the next round.
   if (team.rank == 0 && threadIdx.x == 0) team.control->overflow[parity ^ 1] = 0;
   team_open_sink(team, bound, parity);
   filter_row<U, C>(row, {team.rank, team.blocks, team.plan.tile_vectors}, team.sink);
   __syncthreads();
   const uint32_t mine = team.scratch->count < team.buffer_items ? team.scratch->count : team.buffer_items;
-  if (team.plan.slot_bits != 0) {
+  if (!kResident && team.plan.slot_bits != 0) {
     if (threadIdx.x == 0) team.found.mine = mine;
     __syncthreads();
     return;
@@ -183,56 +185,35 @@ __device__ void team_make(const TeamArgs<U> &args, unsigned char *dynamic, Scrat
   team.scratch = scratch;
 }
 
-// Tries to do the row by what a sample's bound lets through. Whether anything is left to do: of what is selected then,
-// `enough` tells whether it is the candidates.
-template <class U, class C>
-__device__ __forceinline__ bool team_by_sample(TeamView<C> &team, const Row<U> &row, uint64_t k,
-                                               const TeamArgs<U> &args, uint64_t output_begin, uint32_t parity,
-                                               bool &enough) {
-  const Output<U> &output = args.problem.output;
-  team_candidates<U, C>(team, row, parity);
-  if (team.plan.slot_bits != 0 && team_few<U, C>(team, row, k, parity, output, output_begin)) {
-    __syncthreads();
-    return false;
-  }
-  enough = team.found.count >= k && team.found.overflow <= team.list_a_items;
-  if (enough && args.listed >= team.found.count) {
-    team_list_all(team, args.listed);
-    return false;
-  }
-  if (!enough || k > kCountedMax || args.listed != 0) return true;
-  team_thin(team, k, parity);
-  if (!team.few.countable(team.plan.count_items)) return true;
-  team_place<U, C>(team, row, k, output, output_begin);
-  return false;
-}
-
-// One row by one team: the best k, 1 <= k <= the row's elements. `round` counts the rows that were sampled.
-template <class U, class C>
+// One row by one team: the best k, 1 <= k <= the row's elements. `round` counts the rows that were sampled. A row that
+// was resident and still has too many candidates to count is rare enough for the exact way.
+template <class U, class C, bool kResident>
 __device__ void team_row(TeamView<C> &team, const Row<U> &row, uint64_t k, const TeamArgs<U> &args,
                          uint64_t output_begin, uint32_t &round) {
+  const Output<U> &output = args.problem.output;
   bool enough = false;
-  if (team.plan.sample.items != 0 && !team_by_sample<U, C>(team, row, k, args, output_begin, round++ % 2, enough))
-    return;
-  if (enough)
+  if (team.plan.sample.items != 0) {
+    const uint32_t parity = round++ % 2;
+    team_candidates<U, C, kResident>(team, row, parity);
+    if (!kResident && team.plan.slot_bits != 0 && team_few<U, C>(team, row, k, parity, output, output_begin)) {
+      __syncthreads();
+      return;
+    }
+    enough = team.found.count >= k && team.found.overflow <= team.list_a_items;
+    if (enough && args.listed >= team.found.count) return team_list_all(team, args.listed);
+    if (enough && k <= kCountedMax && args.listed == 0) {
+      team_thin(team, k, parity);
+      if (team.few.countable(team.plan.count_items)) return team_place<U, C>(team, row, k, output, output_begin);
+    }
+  }
+  if (!kResident && enough)
     team_select<C>(team, k);
   else
     team_exact<U, C>(team, row, k, args);
   if (args.listed != 0)
     team_pad(team, k, args.listed);
   else if (args.split_keys == nullptr)
-    team_order<U, C>(team, row, k, args.problem.output, output_begin);
-  __syncthreads();
-}
-
-// A row that was resident and had too many candidates is rare enough for the exact way. What the blocks of a cluster
-// had sent each other for it may lie where this way counts, so that none begins before all have left the other.
-template <class U, class C>
-__device__ void team_row_exactly(TeamView<C> &team, const Row<U> &row, uint64_t k, const TeamArgs<U> &args,
-                                 uint64_t output_begin) {
-  team.barrier();
-  team_exact<U, C>(team, row, k, args);
-  team_order<U, C>(team, row, k, args.problem.output, output_begin);
+    team_order<U, C>(team, row, k, output, output_begin);
   __syncthreads();
 }
 
@@ -250,18 +231,8 @@ __device__ __forceinline__ uint64_t team_ragged_row(const Ragged &ragged, uint64
   return i < first ? ragged.lists[2][i] : ragged.lists[1][i - first];
 }
 
-// Begins with the team, once all of its blocks run.
-template <class U, class C, bool kResident>
-__device__ __forceinline__ void team_open(const TeamArgs<U> &args, unsigned char *dynamic, Scratch<C> *scratch,
-                                          TeamView<C> &team) {
-  if (threadIdx.x == 0) team_make<U, C>(args, dynamic, scratch, team);
-  __syncthreads();
-  team.clear_control();
-  if (kResident || args.plan.sample.items == 0) team.first_barrier();
-}
-
 // kResident: rows in registers are tried first. That is a kernel of its own: with its code in the same one the other
-// way takes 1 to 8 us more. Only rows of one length, of which a team writes the best k itself, are done so.
+// way takes 1 to 8 us more.
 template <class U, class C, bool kResident>
 __global__ __launch_bounds__(kTeamThreads, 1) void topk_team_kernel(const __grid_constant__ TeamArgs<U> args) {
   extern __shared__ __align__(16) unsigned char dynamic[];
@@ -271,12 +242,12 @@ __global__ __launch_bounds__(kTeamThreads, 1) void topk_team_kernel(const __grid
   static_assert(sizeof scratch + sizeof team + sizeof row + sizeof(ClusterCounts) <= kScratchBytes,
                 "the plan leaves room for these");
   const Problem<U> &problem = args.problem;
-  const uint64_t rows = kResident ? problem.rows : team_rows(problem);
+  const uint64_t rows = team_rows(problem);
   if (rows == 0) return;
   __shared__ ClusterCounts cluster_counts;
   uint32_t round = 0, cluster_rounds = 0;
   bool made = false;
-  const bool ragged = !kResident && problem.ragged.offsets != nullptr;
+  const bool ragged = problem.ragged.offsets != nullptr;
   for (uint64_t i = blockIdx.x / args.plan.blocks; i < rows; i += args.plan.teams) {
     const uint64_t r = ragged ? team_ragged_row(problem.ragged, i) : i;
     if constexpr (kResident) {
@@ -285,7 +256,10 @@ __global__ __launch_bounds__(kTeamThreads, 1) void topk_team_kernel(const __grid
         continue;
     }
     if (!made) {
-      team_open<U, C, kResident>(args, dynamic, &scratch, team);
+      if (threadIdx.x == 0) team_make<U, C>(args, dynamic, &scratch, team);
+      __syncthreads();
+      team.clear_control();
+      if (args.plan.sample.items == 0) team.first_barrier();
       made = true;
     }
     if (threadIdx.x == 0) {
@@ -294,10 +268,7 @@ __global__ __launch_bounds__(kTeamThreads, 1) void topk_team_kernel(const __grid
     }
     __syncthreads();
     const uint64_t k = min_of(problem.k, row.items), begin = r * problem.k;
-    if constexpr (kResident)
-      team_row_exactly<U, C>(team, row, k, args, begin);
-    else
-      team_row<U, C>(team, row, k, args, begin, round);
+    team_row<U, C, kResident>(team, row, k, args, begin, round);
     if (ragged)
       write_missing(problem.output, begin + k, begin + problem.k, team.rank * blockDim.x + threadIdx.x,
                     team.blocks * blockDim.x);
