@@ -3,6 +3,7 @@
 #ifndef GSORT_HOST_MEMORY_PIECES_H_
 #define GSORT_HOST_MEMORY_PIECES_H_
 
+#include "core/error.h"
 #include "core/host_memory.h"
 #include "core/request.h"
 #include "cpu/pool.h"
@@ -17,8 +18,15 @@ struct PieceContext {
   Pool &pool;  // for what the host does itself
 };
 
+// Of a call in place whose arrays are another permutation of their input by now, in which equal keys may have changed
+// their order: no other way of doing it would be stable.
+class LostOrder final : public Error {
+ public:
+  explicit LostOrder(const Error &error) : Error(error) {}
+};
+
 // Every array of the request lies in host memory. Throws Error: OUT_OF_MEMORY where the device's memory, or host
-// scratch memory, is too little even so, before anything was written.
+// scratch memory, is too little even so, before anything was written; or else LostOrder.
 void execute_in_pieces(const PieceContext &context, const Request &request);
 
 }  // namespace gsort_internal

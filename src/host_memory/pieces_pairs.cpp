@@ -145,13 +145,9 @@ bool is_for_this_way(const SortJob &job) {
          !job.selects && job.wanted == job.n;
 }
 
-}  // namespace
-
-bool deal_pairs_in_place(const PieceContext &context, const SortJob &job, PieceProgress &progress) {
-  if (!is_for_this_way(job)) return false;
-  Stopwatch watch;
-  PairsInPlace pairs(context, job);
-  if (!pairs.dealer().serves()) return false;
+// False: undone.
+bool deal_and_sort(const PieceContext &context, const SortJob &job, PairsInPlace &pairs, Stopwatch &watch,
+                   PieceProgress &progress) {
   Buckets buckets(context, job, pairs.dealer().buckets());
   const double sample_ms = watch.lap_ms();
   pairs.deal(buckets, progress);
@@ -180,6 +176,20 @@ bool deal_pairs_in_place(const PieceContext &context, const SortJob &job, PieceP
       ull(pairs.dealer().room().items), sample_ms, first_ms, cut_ms, ull(parts.size()), watch.lap_ms(),
       ull(buckets.items_aside()));
   return true;
+}
+
+}  // namespace
+
+bool deal_pairs_in_place(const PieceContext &context, const SortJob &job, PieceProgress &progress) {
+  if (!is_for_this_way(job)) return false;
+  Stopwatch watch;
+  PairsInPlace pairs(context, job);
+  if (!pairs.dealer().serves()) return false;
+  try {
+    return deal_and_sort(context, job, pairs, watch, progress);
+  } catch (const Error &error) {
+    throw LostOrder(error);
+  }
 }
 
 }  // namespace gsort_internal

@@ -201,6 +201,7 @@ bool PinnedRing::exchange(const Traffic &in, const Traffic &out, PieceProgress &
   Exchange exchange{
       *this, {in.stream, cut(in.copies, workers)}, {out.stream, cut(out.copies, workers)}, progress, meanwhile};
   const uint64_t pieces = exchange.in.copies.size() + exchange.out.copies.size();
+  progress.writes = true;  // behind all that may want memory
   pool_.run(static_cast<uint32_t>(pieces < workers ? pieces : workers), work, &exchange);
   progress.done = progress.reached(exchange.done.load());
   if (exchange.failed != nullptr) std::rethrow_exception(exchange.failed);

@@ -58,6 +58,7 @@ class PieceDeviceOnCpu : public PieceDevice {
   explicit PieceDeviceOnCpu(uint64_t budget_bytes) : engine_(2), budget_bytes_(budget_bytes) {}
 
   uint64_t steps = 0, takes = 0, fail_take = UINT64_MAX, fail_step = UINT64_MAX;
+  gsort_status fail_status = GSORT_ERROR_INTERNAL;
   uint64_t bytes_in = 0, bytes_out = 0;
   // Workspaces depend on the length in no simple way: a shorter piece may need more than a longer one.
   bool by_length = false;
@@ -82,7 +83,7 @@ class PieceDeviceOnCpu : public PieceDevice {
 
   void step(const std::vector<PieceCopy> &in, const PieceWork *work, const std::vector<PieceCopy> &out,
             PieceProgress &progress) override {
-    if (steps++ == fail_step) throw Error(GSORT_ERROR_INTERNAL, "made to fail");
+    if (steps++ == fail_step) throw Error(fail_status, "made to fail");
     // The three go in any order on a device.
     if (steps % 2 == 0 && work != nullptr) run(*work);
     bool cancelled = false;

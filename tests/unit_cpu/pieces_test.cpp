@@ -40,11 +40,16 @@ struct Pieces {
       control.begin_call();
       execute_in_pieces({device, memory, control, pool}, request);
       return GSORT_OK;
+    } catch (const LostOrder &error) {
+      lost_order = true;
+      said = error.text();
+      return error.status();
     } catch (const Error &error) {
       said = error.text();
       return error.status();
     }
   }
+  bool lost_order = false;
   PieceDeviceOnCpu device;
   HostMemory memory;
   Control control;
@@ -603,6 +608,33 @@ TEST(Pieces, StoppedCallsLoseNoPairsInPlace) {
       }
       EXPECT_GT(stopped, 10u);
     }
+}
+
+// Where memory is wanting in the midst of it, the call may be done in another way, but not with what is in disorder.
+TEST(Pieces, PairsInPlaceWithoutMemoryAreStableOrSayThatTheyAreNot) {
+  for (const bool misdeals : {false, true}) {
+    const Call before = make_pairs(GSORT_U32, 7, 200000, 4);
+    const Call expected = sorted_whole(before, true);
+    uint64_t lost = 0, kept = 0;
+    for (uint64_t at = 0;; ++at) {
+      Call now = before;
+      Pieces work(4 * kMegabyte);
+      work.device.fail_step = at;
+      work.device.fail_status = GSORT_ERROR_OUT_OF_MEMORY;
+      if (misdeals) work.device.misdeal = [](uint64_t bucket, uint64_t) { return std::min<uint64_t>(bucket, 1); };
+      const gsort_status status = work.run(now.bound(true));
+      if (status == GSORT_OK) break;
+      ASSERT_EQ(GSORT_ERROR_OUT_OF_MEMORY, status);
+      ASSERT_NO_FATAL_FAILURE(expect_same_pairs(before, now)) << at;
+      lost += work.lost_order;
+      if (work.lost_order) continue;
+      ++kept;
+      const Call again = sorted_whole(now, true);
+      ASSERT_TRUE(again.in == expected.in && again.values == expected.values) << at;
+    }
+    EXPECT_GT(lost, 5u);
+    EXPECT_EQ(misdeals, kept > 5);  // behind what was undone
+  }
 }
 
 // Samples that tell nothing of the input, here as if all of it came before the bounds, or behind them: much goes aside,

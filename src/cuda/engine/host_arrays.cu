@@ -57,6 +57,8 @@ void CudaEngine::execute_staged(const Request &request, const Staging &staging, 
   }
   try {
     execute_pieces(request, staging, queue);
+  } catch (const LostOrder &) {
+    throw;
   } catch (const Error &error) {
     if (error.status() != GSORT_ERROR_OUT_OF_MEMORY) throw;
     // What is rather done in pieces has written over no input.

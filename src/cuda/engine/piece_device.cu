@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cuda/engine/piece_device.h"
 
+#include <new>
+
 #include "core/dtype.h"
 #include "core/error.h"
 #include "cuda/engine/check.h"
@@ -161,16 +163,20 @@ CudaPieceDevice::Copies CudaPieceDevice::tell_apart(const std::vector<PieceCopy>
 }
 
 // All copies of one direction by one call, in any order among themselves: one by one, each slice of a bucket takes the
-// bus some microseconds more. False: the driver has no such call.
+// bus some microseconds more. False: the driver has no such call, or there is no memory to list them in.
 bool enqueue_together(const std::vector<PieceCopy> &copies, cudaMemcpyKind kind, cudaStream_t stream) {
   const bool to_device = kind == cudaMemcpyHostToDevice;
   std::vector<void *> to;
   std::vector<const void *> from;
   std::vector<size_t> bytes;
-  for (const PieceCopy &copy : copies) {
-    to.push_back(to_device ? copy.device : copy.host);
-    from.push_back(to_device ? copy.host : copy.device);
-    bytes.push_back(copy.bytes);
+  try {
+    for (const PieceCopy &copy : copies) {
+      to.push_back(to_device ? copy.device : copy.host);
+      from.push_back(to_device ? copy.host : copy.device);
+      bytes.push_back(copy.bytes);
+    }
+  } catch (const std::bad_alloc &) {
+    return false;
   }
   cudaMemcpyAttributes attributes = {};
   attributes.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
@@ -194,28 +200,27 @@ void enqueue_all(const std::vector<PieceCopy> &copies, cudaMemcpyKind kind, cuda
                to_device ? "copying to the device" : "copying from the device");
 }
 
-// The kernels' launches, behind them, have the time of all copies.
+// What leaves first: it has left then, whatever fails. The kernels' launches, last, have the time of all copies.
 void CudaPieceDevice::enqueue(const std::vector<PieceCopy> &in, const std::vector<PieceCopy> &out,
                               const PieceWork *work) {
-  enqueue_all(in, cudaMemcpyHostToDevice, streams_.in());
   enqueue_all(out, cudaMemcpyDeviceToHost, streams_.out());
+  enqueue_all(in, cudaMemcpyHostToDevice, streams_.in());
   if (work != nullptr) begin(*work);
 }
 
 // The ring's other threads copy while this one enqueues.
 void CudaPieceDevice::run(const Copies &in, const Copies &out, const PieceWork *work, PieceProgress &progress) {
   const auto rest = [&] { enqueue(in.registered, out.registered, work); };
-  if (bytes_of(in.pageable) + bytes_of(out.pageable) >= PinnedRing::kBytesMin) {
-    progress.writes = true;
-    if (ring_.exchange({streams_.ring_in(), in.pageable}, {streams_.ring_out(), out.pageable}, progress, rest)) return;
-  }
-  progress.writes = !out.registered.empty();
-  rest();
+  if (bytes_of(in.pageable) + bytes_of(out.pageable) >= PinnedRing::kBytesMin &&
+      ring_.exchange({streams_.ring_in(), in.pageable}, {streams_.ring_out(), out.pageable}, progress, rest))
+    return;
   progress.writes = true;
+  enqueue(in.registered, out.registered, nullptr);
   const OnCancel on_cancel = progress.on_cancel;
   if (on_cancel == OnCancel::kFinishOut) progress.on_cancel = OnCancel::kGoOn;
   copy_by_driver(streams_.out(), out.pageable, cudaMemcpyDeviceToHost, progress);
   progress.on_cancel = on_cancel;
+  if (work != nullptr) begin(*work);
   copy_by_driver(streams_.in(), in.pageable, cudaMemcpyHostToDevice, progress);
 }
 
