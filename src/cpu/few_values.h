@@ -188,12 +188,13 @@ class FewValues {
 template <class K, class V>
 __attribute__((noinline)) bool sort_few_values(Context &context, const KeyCodec<K> &codec,
                                                const RecordSource<K, V> &source, Records<K, V> out, uint64_t n) {
-  constexpr uint64_t kLearnt = 1 << 8, kItemsOfPart = 1 << 16;
+  // Parts pay for a thread of their own from kItemsOfPart on, and a cancel is heard behind kItemsUnheard.
+  constexpr uint64_t kLearnt = 1 << 8, kItemsOfPart = 1 << 16, kItemsUnheard = 1 << 20;
   constexpr uint32_t kPartsMax = 32;
   FewValues<K> few;
   if (!few.draw(source.keys, n) || !few.learn(source.keys, {0, min_u64(n, kLearnt)}) || few.count() < 2) return false;
-  const uint32_t parts =
-      static_cast<uint32_t>(max_u64(1, min_u64(min_u64(context.threads(), kPartsMax), n / kItemsOfPart)));
+  const uint64_t by_threads = min_u64(context.threads(), n / kItemsOfPart);
+  const auto parts = static_cast<uint32_t>(max_u64(1, min_u64(max_u64(by_threads, n / kItemsUnheard), kPartsMax)));
   uint64_t counts[kPartsMax][FewValues<K>::kMost];
   std::atomic<bool> known{true};
   context.for_each(parts, [&](uint64_t part, uint32_t) {
