@@ -26,7 +26,8 @@ class LostOrder final : public Error {
 };
 
 // Every array of the request lies in host memory. Throws Error: OUT_OF_MEMORY where the device's memory, or host
-// scratch memory, is too little even so, before anything was written; or else LostOrder.
+// scratch memory, is too little even so; arrays that it works in place are then as they were, or a permutation that may
+// be sorted in another way. Where it may not, LostOrder.
 void execute_in_pieces(const PieceContext &context, const Request &request);
 
 }  // namespace gsort_internal

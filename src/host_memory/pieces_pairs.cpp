@@ -171,8 +171,7 @@ bool deal_and_sort(const PieceContext &context, const SortJob &job, PairsInPlace
   pairs.sort_parts(buckets, parts, progress);
   context.control.log(
       "sort in pieces of %llu elements, spread in place, whose turns stay on the device: sample %.1f ms, first trip "
-      "%.1f "
-      "ms, cuts %.1f ms, second trip in %llu parts %.1f ms; %llu elements lay aside",
+      "%.1f ms, cuts %.1f ms, second trip in %llu parts %.1f ms; %llu elements lay aside",
       ull(pairs.dealer().room().items), sample_ms, first_ms, cut_ms, ull(parts.size()), watch.lap_ms(),
       ull(buckets.items_aside()));
   return true;
