@@ -221,17 +221,15 @@ class Partition {
       if (slot == kNone) {
         const uint32_t part = target * job_.stripes + blockIdx.x;
         const auto lacks = static_cast<uint32_t>(job_.starts[part] % kBrick);
-        write_items(from + lacks, kBrick - lacks, uint64_t{job_.piece_of[part]} * kBrick + lacks, job_.piece_keys,
-                    job_.piece_values, thread, kWriters);
-        refill_by_items(from, refill, thread);
+        write_image(from, lacks, refill, uint64_t{job_.piece_of[part]} * kBrick, job_.piece_keys, job_.piece_values,
+                    thread);
         continue;
       }
       const uint64_t to = uint64_t{slot} * kBrick;
       if (job_.vectors) {
         write_brick(from, refill, to, thread);
       } else {
-        write_items(from, kBrick, to, job_.keys, job_.values, thread, kWriters);
-        if (refill != kNone) refill_by_items(from, refill, thread);
+        write_image(from, 0, refill, to, job_.keys, job_.values, thread);
       }
       if (thread == 0) {
         job_.source[target] = slot;
@@ -250,20 +248,28 @@ class Partition {
                                       job_.values + to, thread);
   }
 
+  // The image's items from number `first` on to their places, its own first being that of number 0, item by item; what
+  // refills it follows. As in write_vectors() a thread writes there what it has read itself.
+  __device__ __forceinline__ void write_image(uint32_t from, uint32_t first, uint32_t refill, uint64_t to, U *keys,
+                                              V *values, uint32_t thread) {
+    const uint32_t held = held_items(kItemBytes, job_.buckets);
+    for (uint32_t i = thread; i < kBrick; i += kWriters) {
+      if (i >= first) {
+        keys[to + i] = keys_[from + i];
+        if constexpr (kHasValues<V>) values[to + i] = values_[from + i];
+      }
+      if (refill == kNone || refill + i >= held) continue;
+      keys_[from + i] = keys_[refill + i];
+      if constexpr (kHasValues<V>) values_[from + i] = values_[refill + i];
+    }
+  }
+
   // `count` items of the block's memory to place `to` of the arrays.
   __device__ __forceinline__ void write_items(uint32_t from, uint32_t count, uint64_t to, U *keys, V *values,
                                               uint32_t thread, uint32_t threads) const {
     for (uint32_t i = thread; i < count; i += threads) {
       keys[to + i] = keys_[from + i];
       if constexpr (kHasValues<V>) values[to + i] = values_[from + i];
-    }
-  }
-  // Items that one thread has read are another's to refill.
-  __device__ __forceinline__ void refill_by_items(uint32_t from, uint32_t refill, uint32_t thread) {
-    __barrier_sync_count(1 + threadIdx.x / kWriters, kWriters);
-    for (uint32_t i = thread; i < kBrick && refill + i < held_items(kItemBytes, job_.buckets); i += kWriters) {
-      keys_[from + i] = keys_[refill + i];
-      if constexpr (kHasValues<V>) values_[from + i] = values_[refill + i];
     }
   }
 
