@@ -211,6 +211,32 @@ TEST_F(InPlace, SortsManyKeys) {
   });
 }
 
+// The shortest arrays that this sort takes, for compute-sanitizer's racecheck: every kernel, every width.
+uint64_t of_five(uint64_t i) { return mixed(i) % 5; }
+
+TEST_F(InPlace, RacecheckKeys) {
+  expect_sorted(make_keys<uint32_t>(4200001, mixed), How{});
+  expect_sorted(make_keys<uint64_t>(2100001, of_five), How{});
+}
+
+TEST_F(InPlace, RacecheckPairs) {
+  How how{};
+  how.offset = 1;
+  expect_pairs_sorted<uint32_t, uint32_t>(make_keys<uint32_t>(2600001, mixed), how);
+  how.order.dtype = GSORT_U64;
+  expect_pairs_sorted<uint64_t, uint64_t>(make_keys<uint64_t>(2600001, of_five), how);
+  how.options.samples_front = true;
+  expect_pairs_sorted<uint64_t, uint32_t>(make_keys<uint64_t>(2600001, [](uint64_t i) { return i * i; }), how);
+}
+
+TEST_F(InPlace, RacecheckPairsOfWideValues) {
+  How how{};
+  expect_pairs_sorted<uint32_t, uint64_t>(make_keys<uint32_t>(2600001, of_five), how);
+  expect_pairs_sorted<uint32_t, Value16>(make_keys<uint32_t>(3600001, mixed), how);
+  how.order.dtype = GSORT_U64;
+  expect_pairs_sorted<uint64_t, Value16>(make_keys<uint64_t>(3400001, of_five), how);
+}
+
 // The borders of bricks and of stripes.
 TEST_F(InPlace, SortsEveryLengthAroundABrick) {
   for (const uint64_t off : {0u, 1u, 31u, 32u, 993u, 1023u, 1024u, 1025u, 6143u, 6144u, 6145u})
