@@ -249,6 +249,20 @@ __device__ __forceinline__ void store_results(Row &row, ChunkSums &kept, double 
   }
 }
 
+// Which tile is this block's: of those of one cluster the one of its number, else the next that no block has drawn.
+template <bool Kept>
+__device__ __forceinline__ uint64_t take_tile(const Arguments &args, Inbox &inbox, uint32_t &ticket) {
+  if constexpr (Kept) {
+    if (args.in_cluster() && threadIdx.x == 0) inbox.open(blockIdx.x);
+    if (args.in_cluster()) cluster_arrive_only();
+    return blockIdx.x;
+  } else {
+    if (threadIdx.x == 0) ticket = atomicAdd(args.tickets, 1u) + 1u;
+    __syncthreads();
+    return ticket;
+  }
+}
+
 // Kept: for one tile, or those of one cluster, whose threads keep the sums of their chunks.
 template <class Element, bool Staged, bool Kept>
 __global__ void __launch_bounds__(FloatTuning::kThreads, blocks_here(FloatTuning::kThreads, kBlocks<Staged, Kept>))
@@ -262,14 +276,7 @@ __global__ void __launch_bounds__(FloatTuning::kThreads, blocks_here(FloatTuning
   __shared__ Inbox inbox;
   __shared__ uint32_t ticket;
   const uint32_t warp = threadIdx.x / 32;
-  if constexpr (Kept) {
-    if (args.in_cluster() && threadIdx.x == 0) inbox.open(blockIdx.x);
-    if (args.in_cluster()) cluster_arrive_only();
-  } else {
-    if (threadIdx.x == 0) ticket = atomicAdd(args.tickets, 1u) + 1u;
-    __syncthreads();
-  }
-  const uint64_t tile = Kept ? blockIdx.x : ticket;
+  const uint64_t tile = take_tile<Kept>(args, inbox, ticket);
   Row row = row_of_tile<Row>(args, tile, warp, staging);
   row.load(Element::kIdentity);
   ChunkSums kept;

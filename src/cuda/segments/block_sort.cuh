@@ -55,6 +55,41 @@ __device__ __forceinline__ VaryingBits<U> varying_bits(BlockSortStorage<U, Shape
   return storage.varying;
 }
 
+// Moves the keys to their places, which `places` holds instead of their ranks among the warp's keys of that digit from
+// then on. Ends with a barrier.
+template <class U, class Shape>
+__device__ __forceinline__ void move_keys(BlockSortStorage<U, Shape> &storage, const BlockItems<Shape> &items,
+                                          uint32_t shift, U (&keys)[Shape::kRows], PackedPlaces<Shape::kRows> &places) {
+#pragma unroll
+  for (uint32_t row = 0; row < Shape::kRows; ++row) {
+    if (row < items.rows) {
+      const uint32_t place = storage.rank.counters[threadIdx.x / 32][digit_of(keys[row], shift)] + places.get(row);
+      storage.keys[place] = keys[row];
+      places.reset(row, place);
+    }
+  }
+  __syncthreads();
+#pragma unroll
+  for (uint32_t row = 0; row < Shape::kRows; ++row)
+    if (row < items.rows) keys[row] = storage.keys[items.index(row)];
+  __syncthreads();
+}
+
+// Moves the indices that the items had before to the places of their keys. Ends with a barrier.
+template <class U, class Shape>
+__device__ __forceinline__ void move_sources(BlockSortStorage<U, Shape> &storage, const BlockItems<Shape> &items,
+                                             const PackedPlaces<Shape::kRows> &places,
+                                             PackedPlaces<Shape::kRows> &sources) {
+#pragma unroll
+  for (uint32_t row = 0; row < Shape::kRows; ++row)
+    if (row < items.rows) storage.places[places.get(row)] = static_cast<uint16_t>(sources.get(row));
+  __syncthreads();
+#pragma unroll
+  for (uint32_t row = 0; row < Shape::kRows; ++row)
+    if (row < items.rows) sources.reset(row, storage.places[items.index(row)]);
+  __syncthreads();
+}
+
 // Sorts keys[row] of item items.index(row); `sources` receives the index that each sorted item had before. Rows past
 // items.count must hold the greatest key: being last, they stay last. `any_key` is one of the keys.
 template <bool kSources, class U, class Shape>
@@ -74,29 +109,8 @@ __device__ __forceinline__ void block_sort(BlockSortStorage<U, Shape> &storage, 
     rank_rows<Shape::kRows>(keys, items.rows, shift, storage.rank.counters[warp], places);
     __syncthreads();
     scan_counters<false>(storage.rank, [](uint32_t, uint32_t, uint32_t) {});
-#pragma unroll
-    for (uint32_t row = 0; row < Shape::kRows; ++row) {
-      if (row < items.rows) {
-        const uint32_t place = storage.rank.counters[warp][digit_of(keys[row], shift)] + places.get(row);
-        storage.keys[place] = keys[row];
-        places.reset(row, place);
-      }
-    }
-    __syncthreads();
-#pragma unroll
-    for (uint32_t row = 0; row < Shape::kRows; ++row)
-      if (row < items.rows) keys[row] = storage.keys[items.index(row)];
-    __syncthreads();
-    if (kSources) {
-#pragma unroll
-      for (uint32_t row = 0; row < Shape::kRows; ++row)
-        if (row < items.rows) storage.places[places.get(row)] = static_cast<uint16_t>(sources.get(row));
-      __syncthreads();
-#pragma unroll
-      for (uint32_t row = 0; row < Shape::kRows; ++row)
-        if (row < items.rows) sources.reset(row, storage.places[items.index(row)]);
-      __syncthreads();
-    }
+    move_keys(storage, items, shift, keys, places);
+    if (kSources) move_sources(storage, items, places, sources);
   }
 }
 

@@ -13,9 +13,49 @@ __device__ __forceinline__ void keep_ordered(C &mine, C other, bool keep_less) {
   if ((other < mine) == keep_less) mine = other;
 }
 
-// Bitonic sort of N composites a thread for the block's first size / N threads, which are whole warps: item
-// i * threads + thread is the thread's item i. Near partners are reached by shuffles, far ones through shared memory,
-// the farthest lie in the thread itself.
+// A step of a bitonic sort of N composites a thread: item i * threads + t is thread t's item i. Here the partners of a
+// thread's items lie in the thread itself.
+template <uint32_t N, class C>
+__device__ __forceinline__ void sort_own(C (&mine)[N], uint32_t threads, uint32_t stride, uint32_t span) {
+#pragma unroll
+  for (uint32_t step = 1; step < N; step *= 2) {
+    if (stride != step * threads) continue;
+#pragma unroll
+    for (uint32_t i = 0; i < N; ++i) {
+      if (i & step) continue;
+      const C a = mine[i], b = mine[i | step];
+      if ((b < a) == (((i * threads) & span) == 0)) mine[i] = b, mine[i | step] = a;
+    }
+  }
+}
+
+// They lie in other warps. Only the sorting warps meet at the barriers, the first of which waits for the stores, the
+// second for the loads.
+template <uint32_t N, class C>
+__device__ __forceinline__ void sort_by_memory(C (&mine)[N], C *items, uint32_t threads, uint32_t stride,
+                                               uint32_t span) {
+#pragma unroll
+  for (uint32_t i = 0; i < N; ++i) items[i * threads + threadIdx.x] = mine[i];
+  sync_threads<1>(threads);
+#pragma unroll
+  for (uint32_t i = 0; i < N; ++i) {
+    const uint32_t at = i * threads + threadIdx.x;
+    keep_ordered(mine[i], items[at ^ stride], ((at & stride) == 0) == ((at & span) == 0));
+  }
+  sync_threads<1>(threads);
+}
+
+// They lie in the same warp.
+template <uint32_t N, class C>
+__device__ __forceinline__ void sort_by_shuffles(C (&mine)[N], uint32_t threads, uint32_t stride, uint32_t span) {
+#pragma unroll
+  for (uint32_t i = 0; i < N; ++i) {
+    const uint32_t at = i * threads + threadIdx.x;
+    keep_ordered(mine[i], shuffle_xor(mine[i], stride), ((at & stride) == 0) == ((at & span) == 0));
+  }
+}
+
+// Bitonic sort of N composites a thread for the block's first size / N threads, which are whole warps.
 template <uint32_t N, class C>
 __device__ void sort_threads(C *items, uint32_t size) {
   const uint32_t threads = size / N, t = threadIdx.x;
@@ -25,35 +65,12 @@ __device__ void sort_threads(C *items, uint32_t size) {
   for (uint32_t i = 0; i < N; ++i) mine[i] = items[i * threads + t];
   for (uint32_t span = 2; span <= size; span *= 2) {
     for (uint32_t stride = span / 2; stride > 0; stride /= 2) {
-      if (stride >= threads) {
-#pragma unroll
-        for (uint32_t step = 1; step < N; step *= 2) {
-          if (stride != step * threads) continue;
-#pragma unroll
-          for (uint32_t i = 0; i < N; ++i) {
-            if (i & step) continue;
-            const C a = mine[i], b = mine[i | step];
-            if ((b < a) == (((i * threads) & span) == 0)) mine[i] = b, mine[i | step] = a;
-          }
-        }
-      } else if (stride >= 32) {
-        // Only the sorting warps meet at this barrier; the first wait is for the stores, the second for the loads.
-#pragma unroll
-        for (uint32_t i = 0; i < N; ++i) items[i * threads + t] = mine[i];
-        sync_threads<1>(threads);
-#pragma unroll
-        for (uint32_t i = 0; i < N; ++i) {
-          const uint32_t at = i * threads + t;
-          keep_ordered(mine[i], items[at ^ stride], ((at & stride) == 0) == ((at & span) == 0));
-        }
-        sync_threads<1>(threads);
-      } else {
-#pragma unroll
-        for (uint32_t i = 0; i < N; ++i) {
-          const uint32_t at = i * threads + t;
-          keep_ordered(mine[i], shuffle_xor(mine[i], stride), ((at & stride) == 0) == ((at & span) == 0));
-        }
-      }
+      if (stride >= threads)
+        sort_own<N>(mine, threads, stride, span);
+      else if (stride >= 32)
+        sort_by_memory<N>(mine, items, threads, stride, span);
+      else
+        sort_by_shuffles<N>(mine, threads, stride, span);
     }
   }
 #pragma unroll

@@ -186,34 +186,46 @@ __global__ void __launch_bounds__(kExactThreads) exact_kernel(const __grid_const
   count_again(job, found, splitters, totals);
 }
 
-// One block: the first place of every stripe's part of every bucket, and for each of them, and the end, which piece
-// its slot has: the number of the first part that begins in that slot.
+// The parts that a thread of starts_kernel() takes; the end counts as one, which has no items.
+struct StartParts {
+  uint32_t begin, end, last;  // last: with the end
+
+  __device__ __forceinline__ explicit StartParts(uint32_t parts) {
+    const uint32_t each = (parts + kStartThreads) / kStartThreads;
+    begin = min(threadIdx.x * each, parts + 1);
+    last = min(begin + each, parts + 1);
+    end = min(last, parts);
+  }
+};
+
+// The first place of every stripe's part of every bucket.
 template <class U>
-__global__ void __launch_bounds__(kStartThreads) starts_kernel(const __grid_constant__ KeyJob<U> job) {
-  __shared__ uint64_t warp_items[kStartThreads / 32];
-  __shared__ uint32_t warp_piece[kStartThreads / 32];
-  const uint32_t parts = job.buckets * job.stripes, each = (parts + kStartThreads) / kStartThreads;
-  const uint32_t begin = min(threadIdx.x * each, parts + 1), last = min(begin + each, parts + 1),
-                 end = min(last, parts);
-  const uint32_t lane = lane_id(), warp = threadIdx.x / 32;
+__device__ __forceinline__ void store_starts(const KeyJob<U> &job, const StartParts &own, uint64_t *warp_items) {
+  const uint32_t warp = threadIdx.x / 32;
   uint64_t items = 0;
-  for (uint32_t i = begin; i < end; ++i) items += job.counts[i];
+  for (uint32_t i = own.begin; i < own.end; ++i) items += job.counts[i];
   const uint64_t inclusive = warp_inclusive_sum(items);
-  if (lane == 31) warp_items[warp] = inclusive;
+  if (lane_id() == 31) warp_items[warp] = inclusive;
   __syncthreads();
   uint64_t start = inclusive - items;
   for (uint32_t i = 0; i < warp; ++i) start += warp_items[i];
-  for (uint32_t i = begin; i < end; ++i) {
+  for (uint32_t i = own.begin; i < own.end; ++i) {
     job.starts[i] = start;
     start += job.counts[i];
   }
-  if (threadIdx.x == kStartThreads - 1) job.starts[parts] = job.n;
-  __syncthreads();
+  if (threadIdx.x == kStartThreads - 1) job.starts[job.buckets * job.stripes] = job.n;
+}
+
+// Of each of those places, and the end, which piece its slot has: the number of the first part that begins in that
+// slot.
+template <class U>
+__device__ __forceinline__ void store_pieces(const KeyJob<U> &job, const StartParts &own, uint32_t *warp_piece) {
+  const uint32_t lane = lane_id(), warp = threadIdx.x / 32;
   const auto begins_slot = [&](uint32_t i) {
     return i == 0 || job.starts[i] / job.brick != job.starts[i - 1] / job.brick;
   };
   uint32_t piece = 0;
-  for (uint32_t i = begin; i < last; ++i)
+  for (uint32_t i = own.begin; i < own.last; ++i)
     if (begins_slot(i)) piece = i;
   uint32_t before = piece;  // the greatest up to this thread
 #pragma unroll
@@ -224,10 +236,21 @@ __global__ void __launch_bounds__(kStartThreads) starts_kernel(const __grid_cons
   if (lane == 0) before = 0;
   __syncthreads();
   for (uint32_t i = 0; i < warp; ++i) before = max(before, warp_piece[i]);
-  for (uint32_t i = begin; i < last; ++i) {
+  for (uint32_t i = own.begin; i < own.last; ++i) {
     if (begins_slot(i)) before = i;
     job.piece_of[i] = before;
   }
+}
+
+// One block.
+template <class U>
+__global__ void __launch_bounds__(kStartThreads) starts_kernel(const __grid_constant__ KeyJob<U> job) {
+  __shared__ uint64_t warp_items[kStartThreads / 32];
+  __shared__ uint32_t warp_piece[kStartThreads / 32];
+  const StartParts own(job.buckets * job.stripes);
+  store_starts(job, own, warp_items);
+  __syncthreads();
+  store_pieces(job, own, warp_piece);
 }
 
 }  // namespace gsort_internal::sort::in_place

@@ -109,21 +109,11 @@ __device__ __forceinline__ void clear_split_counts(const SplitArguments<U> &argu
     reinterpret_cast<uint4 *>(arguments.digits)[i] = make_uint4(0, 0, 0, 0);
 }
 
-// Counts all keys by bin and clears the counts of digits.
+// Counts the keys of the block's tiles by bin; neighbouring threads count in different copies.
 template <class U>
-__global__ void __launch_bounds__(kSplitCountThreads, blocks_here(kSplitCountThreads, 2))
-    split_histogram_kernel(const U *keys_in, uint64_t n, KeyCodec<U> codec, SplitArguments<U> arguments) {
-  if constexpr (!kFitsHere<kSharedBytesMin>) return;
-  extern __shared__ __align__(16) unsigned char shared[];
-  SplitCountStorage<U> &storage = *reinterpret_cast<SplitCountStorage<U> *>(shared);
-  wait_for_kernel_before();
-  if (arguments.state->go == 0) return;
-  const uint32_t bins = arguments.state->bins, copy_bits = arguments.plan.copy_bits, copies = 1u << copy_bits;
-  uint32_t *const counts = storage.counts;
-  const SplitBins<U> tables = load_split_bins(arguments, storage.tables);
-  clear_split_counts(arguments, bins, counts);
-  __syncthreads();
-  const uint32_t copy = lane_id() & (copies - 1);
+__device__ __forceinline__ void count_split_tiles(const U *keys_in, uint64_t n, const KeyCodec<U> &codec,
+                                                  const SplitBins<U> &tables, uint32_t copy_bits, uint32_t *counts) {
+  const uint32_t copy = lane_id() & ((1u << copy_bits) - 1);
   constexpr uint32_t kItems = kSplitCountItems;
   constexpr uint64_t kTile = kSplitCountThreads * kItems;
   for (uint64_t base = blockIdx.x * kTile; base < n; base += gridDim.x * kTile) {
@@ -145,6 +135,23 @@ __global__ void __launch_bounds__(kSplitCountThreads, blocks_here(kSplitCountThr
           atomicAdd(&counts[bin[i] << copy_bits | copy], 1);
     }
   }
+}
+
+// Counts all keys by bin and clears the counts of digits.
+template <class U>
+__global__ void __launch_bounds__(kSplitCountThreads, blocks_here(kSplitCountThreads, 2))
+    split_histogram_kernel(const U *keys_in, uint64_t n, KeyCodec<U> codec, SplitArguments<U> arguments) {
+  if constexpr (!kFitsHere<kSharedBytesMin>) return;
+  extern __shared__ __align__(16) unsigned char shared[];
+  SplitCountStorage<U> &storage = *reinterpret_cast<SplitCountStorage<U> *>(shared);
+  wait_for_kernel_before();
+  if (arguments.state->go == 0) return;
+  const uint32_t bins = arguments.state->bins, copy_bits = arguments.plan.copy_bits, copies = 1u << copy_bits;
+  uint32_t *const counts = storage.counts;
+  const SplitBins<U> tables = load_split_bins(arguments, storage.tables);
+  clear_split_counts(arguments, bins, counts);
+  __syncthreads();
+  count_split_tiles(keys_in, n, codec, tables, copy_bits, counts);
   __syncthreads();
   for (uint32_t bin = threadIdx.x; bin < bins; bin += kSplitCountThreads) {
     uint32_t sum = 0;

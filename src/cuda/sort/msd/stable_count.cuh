@@ -44,49 +44,63 @@ __global__ void __launch_bounds__(kStableCountThreads)
   *arguments.state = state;
 }
 
-// Places of cells and tiles of the second pass, by the last block of the histogram. A cell with more pairs than the
-// finish holds, or a foreign key, clears `go`. staged: room for the counts and a 32nd more.
-__device__ inline void place_stable_cells(const StableArguments &arguments, uint32_t *staged, uint32_t *warp_totals) {
-  constexpr uint32_t kThreads = kStableCountThreads;
-  const uint32_t cells = 1u << arguments.plan.cell_bits, second_bits = arguments.plan.second_bits;
-  // Every thread takes neighbouring cells, so that one scan over the block does. A place more after every 32 spreads
-  // the threads over the banks.
-  const auto padded = [](uint32_t cell) { return cell + cell / 32; };
-  for (uint32_t i = threadIdx.x; i < cells; i += kThreads) staged[padded(i)] = __ldcg(&arguments.cells[i]);
-  __syncthreads();
-  const uint32_t own = cells / kThreads, own_first = threadIdx.x * own;
-  uint32_t sum = 0, total;
+// A place more after every 32 spreads the threads over the banks.
+__device__ __forceinline__ constexpr uint32_t padded_cell(uint32_t cell) { return cell + cell / 32; }
+
+// Makes the counts in `staged` first places. Returns whether one of this thread's cells has more pairs than the finish
+// holds.
+__device__ __forceinline__ bool place_staged_cells(const StableArguments &arguments, uint32_t *staged,
+                                                   uint32_t *warp_totals, uint32_t &total) {
+  // Every thread takes neighbouring cells, so that one scan over the block does.
+  const uint32_t own = (1u << arguments.plan.cell_bits) / kStableCountThreads, own_first = threadIdx.x * own;
+  uint32_t sum = 0;
   bool overfull = false;
   for (uint32_t i = 0; i < own; ++i) {
-    const uint32_t count = staged[padded(own_first + i)];
+    const uint32_t count = staged[padded_cell(own_first + i)];
     overfull |= count > arguments.plan.cell_items_max;
     sum += count;
   }
-  uint32_t place = block_exclusive_sum<kThreads>(sum, warp_totals, total);
+  uint32_t place = block_exclusive_sum<kStableCountThreads>(sum, warp_totals, total);
   for (uint32_t i = 0; i < own; ++i) {
-    const uint32_t count = staged[padded(own_first + i)];
-    staged[padded(own_first + i)] = place;
+    const uint32_t count = staged[padded_cell(own_first + i)];
+    staged[padded_cell(own_first + i)] = place;
     place += count;
   }
+  return overfull;
+}
+
+// Tiles of the second pass.
+__device__ __forceinline__ void place_stable_tiles(const StableArguments &arguments, const uint32_t *staged,
+                                                   uint32_t *warp_totals, uint32_t total) {
+  const uint32_t bins = 1u << arguments.plan.first_bits, second_bits = arguments.plan.second_bits;
+  uint32_t tiles = 0;
+  if (threadIdx.x < bins) {
+    const uint32_t first = staged[padded_cell(threadIdx.x << second_bits)];
+    const uint32_t end = threadIdx.x + 1 < bins ? staged[padded_cell((threadIdx.x + 1) << second_bits)] : total;
+    tiles = (end - first + arguments.tile_items - 1) / arguments.tile_items;
+  }
+  uint32_t all_tiles;
+  const uint32_t first_tile = block_exclusive_sum<kStableCountThreads>(tiles, warp_totals, all_tiles);
+  if (threadIdx.x < bins) arguments.first_tile[threadIdx.x] = first_tile;
+  if (threadIdx.x == 0) arguments.first_tile[bins] = all_tiles;
+}
+
+// Places of cells and tiles of the second pass, by the last block of the histogram. A cell with more pairs than the
+// finish holds, or a foreign key, clears `go`. staged: room for the counts and a 32nd more.
+__device__ inline void place_stable_cells(const StableArguments &arguments, uint32_t *staged, uint32_t *warp_totals) {
+  const uint32_t cells = 1u << arguments.plan.cell_bits;
+  for (uint32_t i = threadIdx.x; i < cells; i += kStableCountThreads)
+    staged[padded_cell(i)] = __ldcg(&arguments.cells[i]);
+  __syncthreads();
+  uint32_t total;
+  const bool overfull = place_staged_cells(arguments, staged, warp_totals, total);
   if (__syncthreads_or(overfull || *static_cast<volatile uint32_t *>(&arguments.state->foreign) != 0)) {
     if (threadIdx.x == 0) arguments.state->go = 0, arguments.state->sorted = 0;
     return;
   }
-  for (uint32_t i = threadIdx.x; i < cells; i += kThreads) arguments.cells[i] = staged[padded(i)];
-  const uint32_t bins = 1u << arguments.plan.first_bits;
-  uint32_t tiles = 0;
-  if (threadIdx.x < bins) {
-    const uint32_t first = staged[padded(threadIdx.x << second_bits)];
-    const uint32_t end = threadIdx.x + 1 < bins ? staged[padded((threadIdx.x + 1) << second_bits)] : total;
-    tiles = (end - first + arguments.tile_items - 1) / arguments.tile_items;
-  }
-  uint32_t all_tiles;
-  const uint32_t first_tile = block_exclusive_sum<kThreads>(tiles, warp_totals, all_tiles);
-  if (threadIdx.x < bins) arguments.first_tile[threadIdx.x] = first_tile;
-  if (threadIdx.x == 0) {
-    arguments.first_tile[bins] = all_tiles;
-    arguments.cells[cells] = total;
-  }
+  for (uint32_t i = threadIdx.x; i < cells; i += kStableCountThreads) arguments.cells[i] = staged[padded_cell(i)];
+  place_stable_tiles(arguments, staged, warp_totals, total);
+  if (threadIdx.x == 0) arguments.cells[cells] = total;
 }
 static_assert((1u << kStableCellBitsMin) >= kStableCountThreads, "every thread takes cells");
 
