@@ -132,10 +132,9 @@ bool Dealer::find_room_and_buckets() {
   return count <= kRegionsMax && pieces() * count <= kStripesMax && most <= room_.workspace_bytes;
 }
 
-void Dealer::make(uint64_t i, Piece &piece) {
-  const Shared shared(job_);
+// Brings the piece's elements.
+void Dealer::bring(uint64_t i, Piece &piece) const {
   const SortSlot slot(job_, room_, i);
-  char *const base = room_.shared();
   uint64_t at = 0;
   for (const Stripe &stripe : order_.stripes(i)) {
     if (stripe.count == 0) continue;
@@ -146,33 +145,51 @@ void Dealer::make(uint64_t i, Piece &piece) {
                           stripe.count * job_.carry_bytes});
     at += stripe.count;
   }
-  if (i == 0) {
-    piece.in.push_back(copy_of(base + shared.keys, bounds_.keys));
-    piece.in.push_back(copy_of(base + shared.places, bounds_.places));
-    piece.in.push_back(copy_of(base + shared.numbers, numbers_));
-    if (!starts_.empty()) {
-      piece.in.push_back(copy_of(base + shared.starts, starts_));
-      piece.in.push_back(copy_of(base + shared.begins, begins_));
-      piece.in.push_back(copy_of(base + shared.turns, turns_));
-    }
-  }
-  const auto count = static_cast<uint32_t>(buckets() - 1);
-  PieceDeal &deal = piece.work.deal;
+}
+
+// Brings what all pieces share.
+void Dealer::bring_shared(Piece &piece) {
+  const Shared shared(job_);
+  char *const base = room_.shared();
+  piece.in.push_back(copy_of(base + shared.keys, bounds_.keys));
+  piece.in.push_back(copy_of(base + shared.places, bounds_.places));
+  piece.in.push_back(copy_of(base + shared.numbers, numbers_));
+  if (starts_.empty()) return;
+  piece.in.push_back(copy_of(base + shared.starts, starts_));
+  piece.in.push_back(copy_of(base + shared.begins, begins_));
+  piece.in.push_back(copy_of(base + shared.turns, turns_));
+}
+
+PieceDeal Dealer::deal_of(uint64_t i) const {
+  const Shared shared(job_);
+  char *const base = room_.shared();
+  PieceDeal deal;
   deal.order = job_.order;
-  deal.keys = slot.keys;
+  deal.keys = SortSlot(job_, room_, i).keys;
   deal.items = items(i), deal.first_place = begin(i);
   if (!starts_.empty()) deal.stripes = stripes_from(i * buckets(), buckets());
   deal.bounds = base + shared.keys, deal.places = reinterpret_cast<uint64_t *>(base + shared.places);
-  deal.count = count;
+  deal.count = static_cast<uint32_t>(buckets() - 1);
   deal.buckets = buckets_of(begin(i));
+  return deal;
+}
+
+void Dealer::make(uint64_t i, Piece &piece) {
+  bring(i, piece);
+  if (i == 0) bring_shared(piece);
+  const PieceDeal deal = piece.work.deal = deal_of(i);
   // The numbers are sorted to behind the workspace.
   char *const sorted = room_.workspace() + own_workspace(items(i));
+  const SortSlot slot(job_, room_, i);
   const auto sort = [&](char *values, uint64_t bytes) {
     return numbers_request(GSORT_U8, items(i), deal.buckets, sorted, values, bytes);
   };
   if (job_.carry_in != nullptr) piece.work.before = {sort(slot.carry, job_.carry_bytes)};
   piece.work.request = sort(slot.keys, job_.key_bytes);
-  piece.work.search = {base + shared.numbers, count, reinterpret_cast<uint64_t *>(base + shared.found), found_.data()};
+  const Shared shared(job_);
+  char *const base = room_.shared();
+  piece.work.search = {base + shared.numbers, deal.count, reinterpret_cast<uint64_t *>(base + shared.found),
+                       found_.data()};
 }
 
 // What the device has found leads out of no array.
