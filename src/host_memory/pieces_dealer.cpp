@@ -216,4 +216,11 @@ Request numbers_request(gsort_dtype t, uint64_t items, const void *numbers, char
   return request;
 }
 
+Request places_request(const KeyOrder &order, uint64_t items, const void *numbers, char *sorted, char *places) {
+  Request request = numbers_request(order.dtype, items, numbers, sorted, places, kPlaceBytes);
+  request.order = order;
+  request.values_in = nullptr;
+  return request;
+}
+
 }  // namespace gsort_internal

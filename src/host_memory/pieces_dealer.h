@@ -75,6 +75,9 @@ class Dealer {
 // A sort of numbers, from one place to another, with which values travel in place.
 Request numbers_request(gsort_dtype t, uint64_t items, const void *numbers, char *sorted, char *values,
                         uint64_t value_bytes);
+// Such a sort that writes to `places` where the numbers, or keys, were before.
+constexpr uint64_t kPlaceBytes = 4;
+Request places_request(const KeyOrder &order, uint64_t items, const void *numbers, char *sorted, char *places);
 // What a size query is given: it looks at no address, but at whether there is one, and at which are the same.
 inline char *somewhere(uint64_t which) { return reinterpret_cast<char *>(uintptr_t{which * kSliceAlignment}); }
 

@@ -73,7 +73,7 @@ class PairsInPlace {
   }
 
  private:
-  static constexpr uint64_t kPlaceBytes = 4;
+  static constexpr KeyOrder kNumbers = {GSORT_U8, false, false};
 
   PieceCopy keys_copy(uint64_t piece, uint64_t item, uint64_t place, uint64_t count) const {
     const SortSlot slot(job_, dealer_.room(), piece);
@@ -88,9 +88,8 @@ class PairsInPlace {
   void make_part_of(uint64_t p, const Part &part, uint32_t bucket, Piece &piece) const {
     const SortSlot slot(job_, dealer_.room(), p);
     make_part(job_, dealer_.room(), p, part.slices, part.rank, piece);
-    char *const turns = dealer_.room().workspace() + sorts_workspace(GSORT_U8, part.items), *const sorted =
-                                                                                                turns +
-                                                                                                slice_bytes(part.items);
+    char *const turns = dealer_.room().workspace() + sorts_workspace(GSORT_U8, part.items);
+    char *const sorted = turns + slice_bytes(part.items);
     PiecePlaces &places = piece.work.places;
     places.buckets = dealer_.buckets_of(0), places.n = job_.n;
     places.bucket = bucket;
@@ -105,19 +104,12 @@ class PairsInPlace {
   void make_undo(uint64_t i, PieceWork &work) const {
     const SortSlot slot(job_, dealer_.room(), i);
     const uint64_t items = dealer_.items(i);
-    char *const sorted = dealer_.room().workspace() + sorts_workspace(GSORT_U32, items), *const places =
-                                                                                             sorted +
-                                                                                             slice_bytes(items *
-                                                                                                         kPlaceBytes);
-    work.before = {places_request(items, dealer_.buckets_of(dealer_.begin(i)), sorted, places),
+    char *const sorted = dealer_.room().workspace() + sorts_workspace(GSORT_U32, items);
+    char *const places = sorted + slice_bytes(items * kPlaceBytes);
+    // Where in the piece the elements were.
+    work.before = {places_request(kNumbers, items, dealer_.buckets_of(dealer_.begin(i)), sorted, places),
                    numbers_request(GSORT_U32, items, places, sorted, slot.carry, job_.carry_bytes)};
     work.request = numbers_request(GSORT_U32, items, places, sorted, slot.keys, job_.key_bytes);
-  }
-  // Where in the piece the elements were.
-  static Request places_request(uint64_t items, const void *numbers, char *sorted, char *places) {
-    Request request = numbers_request(GSORT_U8, items, numbers, sorted, places, kPlaceBytes);
-    request.values_in = nullptr;
-    return request;
   }
 
   // The most that any of the sorts needs, of such numbers or of the keys.
@@ -127,7 +119,7 @@ class PairsInPlace {
         std::max(bytes(numbers_request(t, items, somewhere(1), somewhere(2), somewhere(3), job_.key_bytes)),
                  bytes(numbers_request(t, items, somewhere(1), somewhere(2), somewhere(3), job_.carry_bytes)));
     if (t == GSORT_U8) return std::max(most, sort_workspace(context_, job_, items, false));
-    return std::max(most, bytes(places_request(items, somewhere(1), somewhere(2), somewhere(3))));
+    return std::max(most, bytes(places_request(kNumbers, items, somewhere(1), somewhere(2), somewhere(3))));
   }
   uint64_t part_workspace(uint64_t items) const { return sorts_workspace(GSORT_U8, items) + 2 * slice_bytes(items); }
   uint64_t undo_workspace(uint64_t items) const {

@@ -60,18 +60,16 @@ class Ranker {
     run(dealer_.pieces(), progress, [&](uint64_t i, Piece &piece) {
       const uint64_t items = dealer_.items(i), bytes = items * job_.carry_bytes;
       char *const first = dealer_.room().slot(i), *const second = first + first_bytes(dealer_.room().items),
-                  *const sorted = dealer_.room().workspace() + numbers_workspace(items),
+                  *const sorted = dealer_.room().workspace() + piece_workspace(items),
                   *const places = sorted + slice_bytes(items);
       piece.in = {{first, rank_at(i, 0), bytes}};
       piece.out = {{second, rank_at(i, 0), bytes}};
-      piece.work.request = numbers_request(items, dealer_.buckets_of(dealer_.begin(i)), sorted, places);
+      piece.work.request = piece_request(items, dealer_.buckets_of(dealer_.begin(i)), sorted, places);
       piece.work.scatter = {places, first, 0, second, items, job_.carry_bytes};
     });
   }
 
  private:
-  static constexpr uint32_t kPlaceBytes = 4;
-
   // Keys, and later ranks.
   uint64_t first_bytes(uint64_t items) const { return slice_bytes(items * std::max(job_.key_bytes, job_.carry_bytes)); }
 
@@ -84,40 +82,24 @@ class Ranker {
     return rank_at(piece, 0) + before + item * job_.key_bytes;
   }
 
-  Request places_request(gsort_dtype t, uint64_t items, char *places) const {
-    Request request{};
-    request.operation = Operation::kSortPairs;
-    request.order.dtype = t;
-    request.n = items;
-    request.value_bytes = kPlaceBytes;
-    request.values_out = places;
-    return request;
-  }
   // The order of a bucket's keys, as their places in the bucket.
   Request keys_request(uint64_t items, char *keys, char *places) const {
-    Request request = places_request(job_.order.dtype, items, places);
-    request.order = job_.order;
-    request.in = request.out = keys;
-    return request;
+    return places_request(job_.order, items, keys, keys, places);
   }
   // Where in the piece the keys were that the first trip put one after the other.
-  Request numbers_request(uint64_t items, uint8_t *numbers, char *sorted, char *places) const {
-    Request request = places_request(GSORT_U8, items, places);
-    request.in = numbers;
-    request.out = sorted;
-    return request;
+  Request piece_request(uint64_t items, const void *numbers, char *sorted, char *places) const {
+    return places_request({GSORT_U8, false, false}, items, numbers, sorted, places);
   }
 
   uint64_t keys_workspace(uint64_t items) const {
     return slice_bytes(context_.device.workspace_bytes(keys_request(items, somewhere(1), somewhere(2))));
   }
-  uint64_t numbers_workspace(uint64_t items) const {
-    return slice_bytes(context_.device.workspace_bytes(
-        numbers_request(items, reinterpret_cast<uint8_t *>(somewhere(1)), somewhere(2), somewhere(3))));
+  uint64_t piece_workspace(uint64_t items) const {
+    return slice_bytes(context_.device.workspace_bytes(piece_request(items, somewhere(1), somewhere(2), somewhere(3))));
   }
   uint64_t workspace(uint64_t items) const {
     return slice_bytes(items * kPlaceBytes) +
-           std::max(keys_workspace(items), numbers_workspace(items) + slice_bytes(items));
+           std::max(keys_workspace(items), piece_workspace(items) + slice_bytes(items));
   }
 
   void run(uint64_t count, PieceProgress &progress, const PiecePipeline::Make &make) {
