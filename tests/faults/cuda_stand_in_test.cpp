@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// On the stand-in, with no call of the CUDA runtime failing: the device of a handle, device memory that is refused, and
+// the ring of pinned memory that copies go through.
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "faults/cuda_calls.h"
+#include "host_memory/pinned_ring.h"
+#include "support/backend.h"
+#include "support/run.h"
+
+namespace gsort_test {
+namespace {
+
+// The device of a handle, by its options, where the calling thread's current device is the stand-in's second.
+TEST(DeviceOfHandle, SameForNullZeroedAndInitialOptions) {
+  use_stand_in(ArrayPlace::kHost);
+  ASSERT_EQ(cudaSuccess, cudaSetDevice(1));
+  gsort_options zeroed = {};
+  zeroed.struct_size = sizeof zeroed;
+  const gsort_options initial = GSORT_OPTIONS_INIT;
+  gsort_options current = GSORT_OPTIONS_INIT;
+  current.device = -1;
+  const std::pair<const gsort_options *, int32_t> wanted[] = {{nullptr, 0}, {&zeroed, 0}, {&initial, 0}, {&current, 1}};
+  for (const auto &[options, device] : wanted) {
+    gsort *g = nullptr;
+    ASSERT_EQ(GSORT_OK, gsort_create(options, &g)) << gsort_error_message(nullptr);
+    gsort_info info = {};
+    info.struct_size = sizeof info;
+    EXPECT_TRUE(succeeded(g, gsort_info_get(g, &info)));
+    EXPECT_EQ(GSORT_BACKEND_CUDA, info.backend) << info.reason;
+    EXPECT_EQ(device, info.device);
+    gsort_destroy(g);
+  }
+  ASSERT_EQ(cudaSuccess, cudaSetDevice(0));
+  use_real_device();
+}
+
+// Device memory of which blocks of some sizes are refused, and what the library says of it.
+struct Refusals {
+  uint64_t at_least = 0, below = 0;  // refused: [at_least, below)
+  std::string log;
+
+  gsort_options options() {
+    gsort_options o = default_options(GSORT_BACKEND_CUDA);
+    o.threads = 1;
+    o.allocator_user = this;
+    o.device_allocate = [](void *user, uint64_t bytes, uint64_t alignment) -> void * {
+      const auto *const self = static_cast<const Refusals *>(user);
+      if (bytes >= self->at_least && bytes < self->below) return nullptr;
+      return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    };
+    o.device_deallocate = [](void *, void *memory, uint64_t) { std::free(memory); };
+    o.log_user = this;
+    o.log = [](void *user, const char *line) { static_cast<Refusals *>(user)->log += std::string(line) + "\n"; };
+    return o;
+  }
+  bool said(const char *what) const { return log.find(what) != std::string::npos; }
+};
+
+class MemoryRefused : public ::testing::Test {
+ protected:
+  static constexpr uint64_t kElements = uint64_t{1} << 25;  // 128 MiB: what is read once is rather done in pieces
+  static constexpr uint64_t kBytes = kElements * sizeof(float);
+
+  void SetUp() override { use_stand_in(ArrayPlace::kHost); }
+  void TearDown() override { use_real_device(); }
+  gsort_status run(gsort *g, int call) {
+    switch (call) {
+      case 0:
+        return gsort_sum(g, GSORT_F32, in_.data(), kElements, out_.data(), 0);
+      case 1:
+        return gsort_reduce(g, GSORT_MAX, GSORT_F32, in_.data(), kElements, out_.data(), 0);
+      case 2:
+        return gsort_topk(g, GSORT_F32, in_.data(), kElements, 256, out_.data(), GSORT_U32, indices_.data(), 0);
+      default:
+        return gsort_scan(g, GSORT_F32, in_.data(), out_.data(), kElements, 0);
+    }
+  }
+  bool input_intact() const {
+    return std::all_of(in_.begin(), in_.end(), [](float element) { return element == 1; });
+  }
+
+  std::vector<float> in_ = std::vector<float>(kElements, 1), out_ = std::vector<float>(kElements);
+  std::vector<uint32_t> indices_ = std::vector<uint32_t>(256);
+};
+
+TEST_F(MemoryRefused, CallsThatRatherStreamAreDoneAtOnceWherePiecesFindNoRoom) {
+  for (const int call : {0, 1, 3}) {
+    Refusals refusals{0, kBytes, {}};
+    const Handle handle(refusals.options());
+    EXPECT_TRUE(succeeded(handle.get(), run(handle.get(), call))) << call;
+    EXPECT_TRUE(refusals.said("in pieces") && refusals.said("at once instead")) << refusals.log;
+    EXPECT_TRUE(input_intact());
+  }
+  // Scratch memory of the host for the best of each piece, which a call at once does without.
+  Refusals none{0, 0, {}};
+  gsort_options o = none.options();
+  o.host_memory_limit_bytes = 1000;
+  const Handle handle(o);
+  EXPECT_TRUE(succeeded(handle.get(), run(handle.get(), 2)));
+  EXPECT_TRUE(none.said("host_memory_limit_bytes") && none.said("at once instead")) << none.log;
+}
+
+TEST_F(MemoryRefused, CallsAreDoneInPiecesWhereThereIsNoRoomForAll) {
+  Refusals refusals{kBytes, UINT64_MAX, {}};
+  const Handle handle(refusals.options());
+  EXPECT_TRUE(succeeded(handle.get(), gsort_sort(handle.get(), GSORT_F32, in_.data(), out_.data(), kElements, 0)));
+  EXPECT_TRUE(refusals.said("in pieces")) << refusals.log;
+}
+
+TEST_F(MemoryRefused, CallsThatMustBeDoneInPiecesAreRefused) {
+  for (const int call : {0, 1, 2, 3}) {
+    Refusals refusals{0, UINT64_MAX, {}};
+    gsort_options o = refusals.options();
+    o.device_memory_limit_bytes = kBytes / 2;
+    const Handle handle(o);
+    EXPECT_EQ(GSORT_ERROR_OUT_OF_MEMORY, run(handle.get(), call));
+    EXPECT_NE(std::string::npos, std::string(gsort_error_message(handle.get())).find("device"));
+    EXPECT_FALSE(refusals.said("at once instead")) << refusals.log;
+    EXPECT_TRUE(input_intact());
+  }
+}
+
+// Copies of all lengths through the ring, both ways at once: every byte arrives, and none beside them.
+TEST(Ring, CopiesEveryByte) {
+  using namespace gsort_internal;
+  use_stand_in(ArrayPlace::kHost);
+  HostMemory memory(nullptr, nullptr, nullptr, 0);
+  Control control;
+  std::optional<PinnedRing> ring(std::in_place, memory, 0, 1);  // calls come in one order
+  constexpr uint64_t kSlot = uint64_t{2} << 20, kGap = 3;
+  const std::vector<uint64_t> lengths = {1,         4095,          4097,          (uint64_t{128} << 10) - 1,
+                                         kSlot - 1, kSlot,         kSlot + 1,     0,
+                                         3 * kSlot, 5 * kSlot + 7, kSlot * 3 / 2, 77};
+  uint64_t bytes = 0;
+  for (const uint64_t length : lengths) bytes += length + kGap;
+  std::vector<char> from[2], to[2];
+  for (int way : {0, 1}) {
+    from[way].resize(bytes), to[way].assign(bytes, 'x');
+    for (uint64_t i = 0; i < bytes; ++i) from[way][i] = static_cast<char>(i * 2654435761u >> (13 + way));
+  }
+  std::vector<PieceCopy> in, out;
+  uint64_t at = 0;
+  for (const uint64_t length : lengths) {
+    in.push_back({to[0].data() + at, from[0].data() + at, length});
+    out.push_back({from[1].data() + at, to[1].data() + at, length});
+    at += length + kGap;
+  }
+  PieceProgress progress{control, 0, 2 * bytes};
+  ASSERT_TRUE(ring->exchange({nullptr, in}, {nullptr, out}, progress));
+  EXPECT_EQ(2 * (bytes - kGap * lengths.size()), progress.done);
+  for (int way : {0, 1}) {
+    at = 0;
+    for (const uint64_t length : lengths) {
+      ASSERT_TRUE(std::equal(&from[way][at], &from[way][at] + length, &to[way][at])) << way << ", " << length;
+      at += length;
+      for (uint64_t end = at + kGap; at < end; ++at) ASSERT_EQ('x', to[way][at]) << way << ", behind " << length;
+    }
+  }
+  ring.reset();
+  use_real_device();
+}
+
+// What the calling thread does while the others copy: once, and where it fails, what leaves is written whole.
+TEST(Ring, DoesTheRestMeanwhile) {
+  using namespace gsort_internal;
+  use_stand_in(ArrayPlace::kHost);
+  HostMemory memory(nullptr, nullptr, nullptr, 0);
+  Control control;
+  std::optional<PinnedRing> ring(std::in_place, memory, 0, 1);  // calls come in one order
+  constexpr uint64_t kBytes = uint64_t{30} << 20;
+  const std::vector<char> sent(kBytes, 'a'), fetched(kBytes, 'b');
+  for (const bool fails : {false, true}) {
+    std::vector<char> from[2] = {sent, fetched}, to[2] = {std::vector<char>(kBytes), std::vector<char>(kBytes)};
+    const std::vector<PieceCopy> in = {{to[0].data(), from[0].data(), kBytes}},
+                                 out = {{from[1].data(), to[1].data(), kBytes}};
+    PieceProgress progress{control, 0, 2 * kBytes};
+    uint32_t calls = 0;
+    const auto meanwhile = [&] {
+      ++calls;
+      if (fails) throw Error(GSORT_ERROR_INTERNAL, "made to fail");
+    };
+    if (fails)
+      EXPECT_THROW((void)ring->exchange({nullptr, in}, {nullptr, out}, progress, meanwhile), Error);
+    else
+      EXPECT_TRUE(ring->exchange({nullptr, in}, {nullptr, out}, progress, meanwhile));
+    EXPECT_EQ(1u, calls);
+    EXPECT_TRUE(to[1] == fetched);
+    EXPECT_TRUE(to[0] == sent || fails);
+  }
+  ring.reset();
+  use_real_device();
+}
+
+}  // namespace
+}  // namespace gsort_test
