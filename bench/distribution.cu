@@ -129,18 +129,84 @@ __device__ uint64_t bucket_word(const Source &src, uint64_t i) {
   }
 }
 
+// Words in an order.
+__device__ uint64_t ordered_word(const Source &src, uint64_t i) {
+  switch (src.d) {
+    case Distribution::kSorted:
+      return ascending_word(src, i, src.n);
+    case Distribution::kReverse:
+      return ascending_word(src, src.n - 1 - i, src.n);
+    case Distribution::kNearlySorted:
+      return random_word(src, i, 0) % 100 == 0 ? random_word(src, i, 1) : ascending_word(src, i, src.n);
+    case Distribution::kOrganPipe:
+      return ascending_word(src, i < src.n / 2 ? i : src.n - 1 - i, src.n / 2 + 1);
+    default:  // kSawtooth
+      return ascending_word(src, i & 0xffff, 0x10000);
+  }
+}
+
+// Words of which 16 bits differ.
+__device__ uint64_t bits16_word(const Source &src, uint64_t i) {
+  const uint64_t word = random_word(src, i, 0);
+  switch (src.d) {
+    case Distribution::kBits16Low:
+      return (word & 0xffff) << 32;
+    case Distribution::kBits16Middle:
+      return (word & 0xffff) << 40;
+    case Distribution::kBits16High:
+      return (word & 0xffff) << 48;
+    default:  // kBits16Spread
+      return spread_bits16(word) << 32;
+  }
+}
+
+// Few words, over and over.
+__device__ uint64_t repeated_word(const Source &src, uint64_t i) {
+  const uint64_t word = random_word(src, i, 0);
+  switch (src.d) {
+    case Distribution::kConstant:
+      return 0x5a5a12345678abcdull;
+    case Distribution::kTwoValues:
+      return (word & 1) != 0 ? 0xc0ffee0012345678ull : 0x1234567890abcdefull;
+    case Distribution::kWordHashes:
+      return mix(static_cast<uint64_t>(exp2(16.6 * unit(word))));
+    case Distribution::kFew256:
+      return mix(word & 0xff);
+    case Distribution::kFew65536:
+      return mix(word & 0xffff);
+    default:  // kFew16777216
+      return mix(word & 0xffffff);
+  }
+}
+
 // The word of an integer distribution; a type of w bits takes its top w bits, so 32-bit patterns are shifted up.
 __device__ uint64_t integer_word(const Source &src, uint64_t i) {
   const uint64_t word = random_word(src, i, 0);
   switch (src.d) {
     case Distribution::kConstant:
-      return 0x5a5a12345678abcdull;
-    case Distribution::kSorted:
-      return ascending_word(src, i, src.n);
-    case Distribution::kReverse:
-      return ascending_word(src, src.n - 1 - i, src.n);
     case Distribution::kTwoValues:
-      return (word & 1) != 0 ? 0xc0ffee0012345678ull : 0x1234567890abcdefull;
+    case Distribution::kWordHashes:
+    case Distribution::kFew256:
+    case Distribution::kFew65536:
+    case Distribution::kFew16777216:
+      return repeated_word(src, i);
+    case Distribution::kSorted:
+    case Distribution::kReverse:
+    case Distribution::kNearlySorted:
+    case Distribution::kOrganPipe:
+    case Distribution::kSawtooth:
+      return ordered_word(src, i);
+    case Distribution::kBits16Low:
+    case Distribution::kBits16Middle:
+    case Distribution::kBits16High:
+    case Distribution::kBits16Spread:
+      return bits16_word(src, i);
+    case Distribution::kPrefix8:
+    case Distribution::kPrefix15:
+    case Distribution::kHotBucket:
+    case Distribution::kHalfBucket:
+    case Distribution::kHalvingBuckets:
+      return bucket_word(src, i);
     case Distribution::kAnd1:
       return anded_word(src, i, 1);
     case Distribution::kAnd3:
@@ -151,40 +217,12 @@ __device__ uint64_t integer_word(const Source &src, uint64_t i) {
       return mix(zipf_rank(src, i));
     case Distribution::kStaggered:
       return staggered_word(src, i);
-    case Distribution::kNearlySorted:
-      return word % 100 == 0 ? random_word(src, i, 1) : ascending_word(src, i, src.n);
-    case Distribution::kOrganPipe:
-      return ascending_word(src, i < src.n / 2 ? i : src.n - 1 - i, src.n / 2 + 1);
-    case Distribution::kSawtooth:
-      return ascending_word(src, i & 0xffff, 0x10000);
-    case Distribution::kBits16Low:
-      return (word & 0xffff) << 32;
-    case Distribution::kBits16Middle:
-      return (word & 0xffff) << 40;
-    case Distribution::kBits16High:
-      return (word & 0xffff) << 48;
-    case Distribution::kBits16Spread:
-      return spread_bits16(word) << 32;
-    case Distribution::kPrefix8:
-    case Distribution::kPrefix15:
-    case Distribution::kHotBucket:
-    case Distribution::kHalfBucket:
-    case Distribution::kHalvingBuckets:
-      return bucket_word(src, i);
     case Distribution::kLogUniform:
       return word >> (random_word(src, i, 1) & 31);
     case Distribution::kZeros:
       return random_word(src, i, 1) % 10 != 0 ? 0 : word;
     case Distribution::kText:
       return text_word(src, i);
-    case Distribution::kWordHashes:
-      return mix(static_cast<uint64_t>(exp2(16.6 * unit(word))));
-    case Distribution::kFew256:
-      return mix(word & 0xff);
-    case Distribution::kFew65536:
-      return mix(word & 0xffff);
-    case Distribution::kFew16777216:
-      return mix(word & 0xffffff);
     case Distribution::kClusters:
       return cluster_word(src, i);
     default:

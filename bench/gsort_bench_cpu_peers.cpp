@@ -253,6 +253,17 @@ bool is_right(const PeerCase &c, Buffers &got, Buffers &expected) {
   return got.out == expected.out;
 }
 
+void print_row(const PeerCase &c, const std::vector<double> &best, bool right) {
+  const double items = static_cast<double>(c.n * c.arrays());
+  std::printf("| %s %s | %llu | %s |", c.work.name, type_name(c.t), static_cast<unsigned long long>(c.n),
+              distribution_name(c.distribution));
+  for (const double seconds : best) seconds < 1e30 ? std::printf(" %.2f |", seconds * 1e9 / items) : std::printf(" |");
+  const double least = *std::min_element(best.begin() + 1, best.end());
+  least < 1e30 ? std::printf(" %.2f |", least / best[0]) : std::printf(" |");  // no peer at hand does this work
+  std::printf(" %s |\n", right ? "ok" : "WRONG");
+  std::fflush(stdout);
+}
+
 // Prints a row; returns whether all results are right.
 bool run_case(const PeerCase &c, gsort *g, const std::vector<CpuPeer> &peers, const PeerOptions &o) {
   const Bytes in = make_keys(c);
@@ -263,6 +274,19 @@ bool run_case(const PeerCase &c, gsort *g, const std::vector<CpuPeer> &peers, co
                           c.is(PeerWork::kMerge) || c.is(PeerWork::kMax);
   Buffers buffers(c, in);
   const Buffers fresh = buffers;
+  // Seconds for all arrays.
+  const auto run = [&](PeerFunction peer) {
+    const double begin = seconds_now(o.threads == 1);
+    for (uint64_t a = 0; a < c.arrays(); ++a) {
+      const PeerArrays array = buffers.array(c, a, o.threads);
+      if (peer != nullptr) {
+        run_peer(c, peer, array);
+      } else if (!run_gsort(c, g, buffers, array)) {
+        right = false;
+      }
+    }
+    return seconds_now(o.threads == 1) - begin;
+  };
   for (uint32_t round = 0; round < 3 || (round < 300 && spent * 1e3 < o.time_ms * static_cast<double>(best.size()));
        ++round) {
     for (size_t turn = 0; turn < best.size(); ++turn) {
@@ -271,16 +295,7 @@ bool run_case(const PeerCase &c, gsort *g, const std::vector<CpuPeer> &peers, co
       const PeerFunction peer = s == 0 ? nullptr : function_of(peers[s - 1], c.work.work);
       if (s > 0 && peer == nullptr) continue;
       if (!reads_only) buffers = fresh;
-      const double begin = seconds_now(o.threads == 1);
-      for (uint64_t a = 0; a < c.arrays(); ++a) {
-        const PeerArrays array = buffers.array(c, a, o.threads);
-        if (s > 0) {
-          run_peer(c, peer, array);
-        } else if (!run_gsort(c, g, buffers, array)) {
-          right = false;
-        }
-      }
-      const double seconds = seconds_now(o.threads == 1) - begin;
+      const double seconds = run(peer);
       spent += seconds;
       best[s] = std::min(best[s], seconds);
       if (round == 0 && s == 0) {
@@ -289,14 +304,7 @@ bool run_case(const PeerCase &c, gsort *g, const std::vector<CpuPeer> &peers, co
       }
     }
   }
-  const double items = static_cast<double>(c.n * c.arrays());
-  std::printf("| %s %s | %llu | %s |", c.work.name, type_name(c.t), static_cast<unsigned long long>(c.n),
-              distribution_name(c.distribution));
-  for (const double seconds : best) seconds < 1e30 ? std::printf(" %.2f |", seconds * 1e9 / items) : std::printf(" |");
-  const double least = *std::min_element(best.begin() + 1, best.end());
-  least < 1e30 ? std::printf(" %.2f |", least / best[0]) : std::printf(" |");  // no peer at hand does this work
-  std::printf(" %s |\n", right ? "ok" : "WRONG");
-  std::fflush(stdout);
+  print_row(c, best, right);
   return right;
 }
 

@@ -259,6 +259,29 @@ void run_first_call(Bench &bench, Result &result) {
   }
 }
 
+namespace {
+
+// A sort of the row's keys, or of its pairs.
+gsort_status sort_row(Bench &bench, const Row &row, gsort *g) {
+  if (row.value_bytes == 0) return gsort_sort(g, row.t, bench.in.get(), bench.out.get(), row.n, 0);
+  return gsort_sort_pairs(g, row.t, bench.in.get(), bench.out.get(), row.value_bytes, bench.values_in.get(),
+                          bench.values_out.get(), row.n, 0);
+}
+
+void judge_row(Bench &bench, Result &result) {
+  const Row &row = result.row;
+  if (row.value_bytes == 0) {
+    spoil(bench, bench.out, row.n, dtype_bytes(row.t));
+    return judge(result, check_sorted(row.t, bench.in.get(), bench.out.get(), row.n, bench.stream));
+  }
+  spoil(bench, bench.values_out, row.n, row.value_bytes);
+  judge(result,
+        check_stable_order({row.t, bench.in.get(), bench.out.get(), bench.values_out.get(), row.value_bytes, row.n},
+                           bench.stream));
+}
+
+}  // namespace
+
 void run_low_memory(Bench &bench, Result &result) {
   const Row &row = result.row;
   const uint64_t key_bytes = row.n * dtype_bytes(row.t), value_bytes = row.n * row.value_bytes;
@@ -273,37 +296,26 @@ void run_low_memory(Bench &bench, Result &result) {
   };
   poison_outputs();
   const Handle g = make_handle(bench, (key_bytes + value_bytes) / 8);
-  const auto sort_with = [&](gsort *handle) {
-    if (value_bytes == 0) return gsort_sort(handle, row.t, bench.in.get(), bench.out.get(), row.n, 0);
-    return gsort_sort_pairs(handle, row.t, bench.in.get(), bench.out.get(), row.value_bytes, bench.values_in.get(),
-                            bench.values_out.get(), row.n, 0);
-  };
-  if (sort_with(g.get()) == GSORT_ERROR_OUT_OF_MEMORY) {
+  if (sort_row(bench, row, g.get()) == GSORT_ERROR_OUT_OF_MEMORY) {
     result.note = std::string("refused: ") + gsort_error_message(g.get());
     return;
   }
   result.bytes_moved = 2 * (key_bytes + value_bytes);
-  bench.measure([&] { require_gsort(sort_with(g.get()), g.get(), "low-memory sort"); }, Task(), result);
+  const auto sort = [&] { require_gsort(sort_row(bench, row, g.get()), g.get(), "low-memory sort"); };
+  bench.measure(sort, Task(), result);
   // The usual way, for comparison; no peer.
   Result usual = result;
   gsort *const h = bench.handle();
-  bench.measure([&] { require_gsort(sort_with(h), h, "usual sort"); }, Task(), usual);
+  bench.measure([&] { require_gsort(sort_row(bench, row, h), h, "usual sort"); }, Task(), usual);
   char note[64];
   std::snprintf(note, sizeof note, "the usual way %.4g ms", usual.gsort.median_ms);
   poison_outputs();
-  require_gsort(sort_with(g.get()), g.get(), "low-memory sort");
+  sort();
   result.note = note;
   gsort_info info{};
   info.struct_size = sizeof info;
   if (gsort_info_get(g.get(), &info) == GSORT_OK) result.gsort_extra_bytes = info.device_held_bytes;
-  if (value_bytes == 0) {
-    spoil(bench, bench.out, row.n, dtype_bytes(row.t));
-    return judge(result, check_sorted(row.t, bench.in.get(), bench.out.get(), row.n, bench.stream));
-  }
-  spoil(bench, bench.values_out, row.n, row.value_bytes);
-  judge(result,
-        check_stable_order({row.t, bench.in.get(), bench.out.get(), bench.values_out.get(), row.value_bytes, row.n},
-                           bench.stream));
+  judge_row(bench, result);
 }
 
 }  // namespace gsort_bench

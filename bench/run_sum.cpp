@@ -108,6 +108,30 @@ void run_reduce(Bench &bench, Result &result) {
   judge(result, check_extreme(row.reduce_op, row.t, bench.in.get(), row.n, got, bench.stream));
 }
 
+namespace {
+
+// The results are the inclusive ones, which rows of their own check, one place on.
+void judge_exclusive_scan(Bench &bench, const DeviceBuffer &inclusive, Result &result) {
+  const uint64_t width = dtype_bytes(result.row.t), bytes = result.row.n * width;
+  require_cuda(cudaMemsetAsync(bench.peer_out.get(), 0, width, bench.stream), "first result");
+  require_cuda(cudaMemcpyAsync(bench.peer_out.as<char>() + width, inclusive.get(), bytes - width,
+                               cudaMemcpyDeviceToDevice, bench.stream),
+               "inclusive results");
+  judge(result, check_same_bytes(bench.out.get(), bench.peer_out.get(), bytes, bench.stream));
+}
+
+void judge_float_scan(Bench &bench, PeerScratch &scratch, Result &result) {
+  const uint64_t n = result.row.n;
+  const auto wide = [&](PeerScratch &scr) {
+    return peer_scan_wide(scr, bench.in.as<float>(), bench.peer_out.as<double>(), n, bench.stream);
+  };
+  if (!bench.prepare_peer(wide, scratch)) throw std::runtime_error("no reference for this scan");
+  require_cuda(wide(scratch), "cub::DeviceScan");
+  judge(result, check_scan_close(bench.out.as<float>(), bench.peer_out.as<double>(), n, bench.stream));
+}
+
+}  // namespace
+
 void run_scan(Bench &bench, Result &result) {
   const Row &row = result.row;
   const uint64_t bytes = row.n * dtype_bytes(row.t);
@@ -133,28 +157,15 @@ void run_scan(Bench &bench, Result &result) {
   bench.measure([&] { scan(bench.out.get(), row.exclusive ? GSORT_EXCLUSIVE : 0); }, peer_task, result);
   spoil(bench, bench.out, row.n, dtype_bytes(row.t));
   if (row.exclusive) {
-    // The inclusive results one place on, which rows of their own check.
-    const uint64_t width = dtype_bytes(row.t);
-    require_cuda(cudaMemsetAsync(bench.peer_out.get(), 0, width, bench.stream), "first result");
     if (peer_task) result.peer_name = "DeviceScan::InclusiveSum, which is not exclusive";
     DeviceBuffer inclusive;
     scan(inclusive.reserve(bytes), 0);
-    require_cuda(cudaMemcpyAsync(bench.peer_out.as<char>() + width, inclusive.get(), bytes - width,
-                                 cudaMemcpyDeviceToDevice, bench.stream),
-                 "inclusive results");
+    judge_exclusive_scan(bench, inclusive, result);
+  } else if (row.t == GSORT_F32) {
+    judge_float_scan(bench, scratch, result);
+  } else {
     judge(result, check_same_bytes(bench.out.get(), bench.peer_out.get(), bytes, bench.stream));
-    return;
   }
-  if (row.t != GSORT_F32) {
-    judge(result, check_same_bytes(bench.out.get(), bench.peer_out.get(), bytes, bench.stream));
-    return;
-  }
-  const auto wide = [&](PeerScratch &scr) {
-    return peer_scan_wide(scr, bench.in.as<float>(), bench.peer_out.as<double>(), row.n, bench.stream);
-  };
-  if (!bench.prepare_peer(wide, scratch)) throw std::runtime_error("no reference for this scan");
-  require_cuda(wide(scratch), "cub::DeviceScan");
-  judge(result, check_scan_close(bench.out.as<float>(), bench.peer_out.as<double>(), row.n, bench.stream));
 }
 
 void run_ceiling(Bench &bench, Result &result) {

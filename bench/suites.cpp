@@ -179,6 +179,28 @@ void add_segment_rows(std::vector<Row> &rows) {
   }
 }
 
+namespace {
+
+// Top-k of the rows of a matrix, which may be of different lengths.
+void add_matrix_rows(std::vector<Row> &rows) {
+  for (const uint64_t k : {1u, 10u, 256u, 2048u}) {
+    rows.push_back(make_topk_rows(64, 32000, k));
+    rows.push_back(make_topk_rows(1024, 32000, k));
+    if (k <= 1024) rows.push_back(make_topk_rows(8192, 1024, k));
+    rows.push_back(make_topk_rows(100, power(20), k));
+    rows.push_back(make_topk_rows(1, power(24), k));
+  }
+  for (const uint64_t k : {10u, 256u}) {
+    for (const uint64_t columns : {1024u, 32000u, 1048576u}) {
+      Row row = make_topk_rows(columns == 1024 ? 8192 : columns == 32000 ? 1024 : 100, columns, k);
+      row.by_offsets = true;
+      rows.push_back(row);
+    }
+  }
+}
+
+}  // namespace
+
 void add_select_rows(std::vector<Row> &rows) {
   rows.push_back(make("select", Work::kReadCeiling, GSORT_F32, power(28)));
   for (const uint64_t k : {10u, 256u, 4096u, 65536u}) {
@@ -204,20 +226,7 @@ void add_select_rows(std::vector<Row> &rows) {
     row.peer = Peer::kSortAll;
     rows.push_back(row);
   }
-  for (const uint64_t k : {1u, 10u, 256u, 2048u}) {
-    rows.push_back(make_topk_rows(64, 32000, k));
-    rows.push_back(make_topk_rows(1024, 32000, k));
-    if (k <= 1024) rows.push_back(make_topk_rows(8192, 1024, k));
-    rows.push_back(make_topk_rows(100, power(20), k));
-    rows.push_back(make_topk_rows(1, power(24), k));
-  }
-  for (const uint64_t k : {10u, 256u}) {
-    for (const uint64_t columns : {1024u, 32000u, 1048576u}) {
-      Row row = make_topk_rows(columns == 1024 ? 8192 : columns == 32000 ? 1024 : 100, columns, k);
-      row.by_offsets = true;
-      rows.push_back(row);
-    }
-  }
+  add_matrix_rows(rows);
   for (gsort_dtype t = GSORT_U8; t <= GSORT_F64; ++t) {
     for (const bool smallest : {false, true}) {
       Row row = make_topk(t, power(27), 256, {});
