@@ -182,66 +182,143 @@ class FewValues {
   uint8_t numbers_[kSlots];
 };
 
-// Sorts records with keys of few values and returns true, or returns false and writes nothing. Values of `source` that
-// are NULL stand for the records' indices; they may lie where they go, as may the keys. Without keys to be written
-// `out.keys` is NULL. On its own, so that its tables are no part of another frame.
+// The work on records with keys of few values, in parts that are short enough for a cancel to be heard between them.
+template <class K, class V>
+class FewValuesSort {
+ public:
+  // Values of `source` that are NULL stand for the records' indices; they may lie where they go, as may the keys.
+  // Without keys to be written `out.keys` is NULL.
+  FewValuesSort(Context &context, const FewValues<K> &few, const RecordSource<K, V> &source, Records<K, V> out,
+                uint64_t n)
+      : context_(context), few_(few), source_(source), out_(out), n_(n) {
+    constexpr uint64_t kItemsOfPart = 1 << 16;   // pay for a thread
+    constexpr uint64_t kItemsUnheard = 1 << 18;  // take up to a millisecond
+    parts_ = context.parts_for(n, kItemsOfPart, kItemsUnheard);
+    if (parts_ > kPartsOnStack) more_ = HostBuffer<uint64_t>(context.memory, parts_ * kMost);
+    places_ = parts_ > kPartsOnStack ? more_.data() : on_stack_;
+    moves_in_place_ = source.values != nullptr && source.values == out.values;
+  }
+
+  // Sorts, or returns false and has written nothing: there is another value. Stopped, it leaves a permutation of what
+  // lies where it goes.
+  bool run(const KeyCodec<K> &codec) {
+    context_.begin(n_ * (2 + (moves_in_place_ ? 1 : 0) + (out_.keys != nullptr ? 1 : 0)));
+    if (!count()) return false;
+    context_.control.log("cpu: keys of %u values, which are counted", few_.count());
+    few_.order(codec, order_);
+    counts_to_places();
+    if (moves_in_place_) {
+      copy_ = HostBuffer<V>(context_.memory, n_);
+      copy(out_.values, copy_.data());
+      context_.throw_if_stopped();
+    }
+    move();
+    if (!context_.stopped()) {
+      write_keys();
+    } else if (moves_in_place_) {
+      copy(copy_.data(), out_.values);
+    }
+    context_.throw_if_stopped();
+    return true;
+  }
+
+ private:
+  static constexpr uint32_t kMost = FewValues<K>::kMost;
+  static constexpr uint64_t kPartsOnStack = 8;
+
+  // Calls f(range, places) for all parts, the places those of the values' next records.
+  template <class F>
+  void for_each_part(F &&f) {
+    context_.for_each(parts_, [&](uint64_t part, uint32_t) {
+      const Range range = part_of(n_, part, parts_, kLineBytes);
+      f(range, places_ + part * kMost);
+      context_.advance(range.size());
+    });
+  }
+
+  bool count() {
+    std::atomic<bool> known{true};
+    for_each_part([&](Range range, uint64_t *counts) {
+      std::memset(counts, 0, kMost * sizeof counts[0]);
+      if (context_.stopped() || !known.load(std::memory_order_relaxed)) return;
+      if (!few_.count_range(source_.keys, range, counts)) known.store(false, std::memory_order_relaxed);
+    });
+    context_.throw_if_stopped();
+    return known.load(std::memory_order_relaxed);
+  }
+
+  void counts_to_places() {
+    uint64_t start = 0;
+    for (uint32_t v = 0; v < few_.count(); ++v) {
+      starts_[v] = start;
+      for (uint64_t part = 0; part < parts_; ++part) {
+        uint64_t &place = places_[part * kMost + order_[v]];
+        const uint64_t count = place;
+        place = start;
+        start += count;
+      }
+    }
+    starts_[few_.count()] = start;
+  }
+
+  void copy(const V *from, V *to) {
+    for_each_part([&](Range range, const uint64_t *) {
+      std::memcpy(static_cast<void *>(to + range.begin), from + range.begin, range.size() * sizeof(V));
+    });
+  }
+
+  void move() {
+    const V *const from = moves_in_place_ ? copy_.data() : source_.values;
+    V *const to = out_.values;
+    for_each_part([&](Range range, const uint64_t *places) {
+      if (context_.stopped()) return;
+      if (from != nullptr) {
+        few_.move_range(source_.keys, range, places, [from, to](uint64_t i, uint64_t at) { to[at] = from[i]; });
+      } else if constexpr (std::is_integral_v<V>) {
+        few_.move_range(source_.keys, range, places, [to](uint64_t i, uint64_t at) { to[at] = static_cast<V>(i); });
+      }
+    });
+  }
+
+  // Keys that are written over others are written to the end.
+  void write_keys() {
+    if (out_.keys == nullptr) return;
+    for_each_part([&](Range range, const uint64_t *) {
+      if (context_.stopped() && out_.keys != source_.keys) return;
+      for (uint32_t v = 0; v < few_.count(); ++v) {
+        const uint64_t begin = max_u64(range.begin, starts_[v]), end = min_u64(range.end, starts_[v + 1]);
+        const K key = few_.value(order_[v]);
+        for (uint64_t i = begin; i < end; ++i) out_.keys[i] = key;
+      }
+    });
+  }
+
+  Context &context_;
+  const FewValues<K> &few_;
+  const RecordSource<K, V> source_;
+  const Records<K, V> out_;
+  const uint64_t n_;
+  uint64_t parts_;
+  bool moves_in_place_;
+  HostBuffer<V> copy_;  // of values that lie where they go
+  uint64_t *places_;    // of every part: counts of the values, then where the next record of each goes
+  HostBuffer<uint64_t> more_;
+  uint64_t on_stack_[kPartsOnStack * kMost];
+  uint8_t order_[kMost];
+  uint64_t starts_[kMost + 1];
+};
+
+// Sorts records with keys of few values and returns true, or returns false and writes nothing. On its own, so that its
+// tables are no part of another frame.
 template <class K, class V>
 __attribute__((noinline)) bool sort_few_values(Context &context, const KeyCodec<K> &codec,
                                                const RecordSource<K, V> &source, Records<K, V> out, uint64_t n) {
-  // Parts pay for a thread of their own from kItemsOfPart on, and a cancel is heard behind kItemsUnheard.
-  constexpr uint64_t kLearnt = 1 << 8, kItemsOfPart = 1 << 16, kItemsUnheard = 1 << 20;
-  constexpr uint32_t kPartsMax = 32;
+  constexpr uint64_t kLearnt = 1 << 8;
   FewValues<K> few;
   if (!few.draw(source.keys, n) || !few.learn(source.keys, {0, min_u64(n, kLearnt)}) || few.count() < 2) return false;
-  const uint64_t by_threads = min_u64(context.threads(), n / kItemsOfPart);
-  const auto parts = static_cast<uint32_t>(max_u64(1, min_u64(max_u64(by_threads, n / kItemsUnheard), kPartsMax)));
-  uint64_t counts[kPartsMax][FewValues<K>::kMost];
-  std::atomic<bool> known{true};
-  context.for_each(parts, [&](uint64_t part, uint32_t) {
-    std::memset(counts[part], 0, sizeof counts[part]);
-    if (context.stopped() || !few.count_range(source.keys, part_of(n, part, parts, kLineBytes), counts[part]))
-      known.store(false, std::memory_order_relaxed);
-  });
-  if (context.stopped() || !known.load(std::memory_order_relaxed)) return false;
-  uint8_t order[FewValues<K>::kMost];
-  few.order(codec, order);
-  uint64_t starts[FewValues<K>::kMost + 1], start = 0;
-  for (uint32_t v = 0; v < few.count(); ++v) {
-    starts[v] = start;
-    for (uint32_t part = 0; part < parts; ++part) {
-      const uint64_t count = counts[part][order[v]];
-      counts[part][order[v]] = start;
-      start += count;
-    }
-  }
-  starts[few.count()] = start;
-  HostBuffer<V> copy;
-  const V *from = source.values;
-  if (from != nullptr && from == out.values) {
-    copy = HostBuffer<V>(context.memory, n);
-    std::memcpy(static_cast<void *>(copy.data()), from, n * sizeof(V));
-    from = copy.data();
-  }
-  context.control.log("cpu: keys of %u values, which are counted", few.count());
-  context.for_each_unbroken(parts, [&](uint64_t part, uint32_t) {
-    const Range range = part_of(n, part, parts, kLineBytes);
-    V *const to = out.values;
-    if (from != nullptr) {
-      few.move_range(source.keys, range, counts[part], [from, to](uint64_t i, uint64_t at) { to[at] = from[i]; });
-    } else if constexpr (std::is_integral_v<V>) {
-      few.move_range(source.keys, range, counts[part], [to](uint64_t i, uint64_t at) { to[at] = static_cast<V>(i); });
-    }
-  });
-  if (out.keys == nullptr) return true;
-  context.for_each_unbroken(parts, [&](uint64_t part, uint32_t) {
-    const Range range = part_of(n, part, parts, kLineBytes);
-    for (uint32_t v = 0; v < few.count(); ++v) {
-      const uint64_t begin = max_u64(range.begin, starts[v]), end = min_u64(range.end, starts[v + 1]);
-      const K key = few.value(order[v]);
-      for (uint64_t i = begin; i < end; ++i) out.keys[i] = key;
-    }
-  });
-  return true;
+  if (FewValuesSort<K, V>(context, few, source, out, n).run(codec)) return true;
+  context.begin(2 * n);  // for the sort that follows
+  return false;
 }
 
 }  // namespace gsort_internal

@@ -164,7 +164,7 @@ void sort_moving_values(Context &context, const Request &r) {
   const KeyCodec<K> codec = make_codec<K>(r.order);
   const RecordSource<K, V> source{static_cast<const K *>(r.in), static_cast<const V *>(r.values_in)};
   const Records<K, V> out{static_cast<K *>(r.out), static_cast<V *>(r.values_out)};
-  if (r.n >= kFewValuesItemsMin && sort_few_values(context, codec, source, out, r.n)) return context.advance(2 * r.n);
+  if (r.n >= kFewValuesItemsMin && sort_few_values(context, codec, source, out, r.n)) return;
   const PairBuffers<K, V> scratch(context.memory, r.n);
   RecordSort<K, V> sort(context, codec, scratch.records(), r.n);
   sort.log_plan("sort_pairs");
@@ -364,7 +364,7 @@ void argsort(Context &context, const Request &r, I *indices, const char *name) {
   limit_pair_threads<K>(context, r.n);
   if (r.n >= kFewValuesItemsMin &&
       sort_few_values<K, I>(context, codec, {static_cast<const K *>(r.in), nullptr}, {nullptr, indices}, r.n))
-    return context.advance(2 * r.n);
+    return;
   const HostBuffer<K> sorted_keys(context.memory, r.n);
   const PairBuffers<K, I> scratch(context.memory, r.n);
   RecordSort<K, I> sort(context, codec, scratch.records(), r.n);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "lifecycle/operations.h"
@@ -134,6 +135,141 @@ TEST(Progress, OfASelectionThatASampleMisleads) {
   ASSERT_FALSE(lines.empty());
   EXPECT_EQ(std::string::npos, lines.back().find("by a sample")) << "not misled: " << lines.back();
   expect_growing(told);
+}
+
+// Records with keys of few values, which are counted (cpu/few_values.h), each value the place of its key before.
+struct Counted {
+  static constexpr uint64_t kItems = uint64_t{1} << 21;
+  enum class Call { kPairs, kPairsInPlace, kArgsort };
+
+  explicit Counted(gsort_dtype t, uint64_t values) : keys(t, kItems), places(kItems) {
+    Random random(values);
+    for (uint64_t i = 0; i < kItems; ++i) {
+      keys.set(i, 1 + random.below(values));
+      places[i] = static_cast<uint32_t>(i);
+    }
+  }
+  gsort_status run(gsort *g, Call call) {
+    keys_out = call == Call::kPairsInPlace ? keys.bytes() : Bytes(keys.bytes().size());
+    places_out = call == Call::kPairsInPlace ? places : std::vector<uint32_t>(kItems);
+    if (call == Call::kArgsort)
+      return gsort_argsort(g, keys.type(), keys.bytes().data(), kItems, GSORT_U32, places_out.data(), 0);
+    const bool in_place = call == Call::kPairsInPlace;
+    return gsort_sort_pairs(g, keys.type(), in_place ? keys_out.data() : keys.bytes().data(), keys_out.data(),
+                            sizeof places[0], in_place ? places_out.data() : places.data(), places_out.data(), kItems,
+                            0);
+  }
+  // Whether each key of the output is that of its value, and no value is there twice.
+  bool belong_together() const {
+    const Array out(keys.type(), keys_out);
+    std::vector<bool> seen(kItems);
+    for (uint64_t i = 0; i < kItems; ++i) {
+      const uint32_t place = places_out[i];
+      if (place >= kItems || seen[place] || out.get(i) != keys.get(place)) return false;
+      seen[place] = true;
+    }
+    return true;
+  }
+
+  Array keys;
+  std::vector<uint32_t> places, places_out;
+  Bytes keys_out;
+};
+constexpr Counted::Call kCountedCalls[] = {Counted::Call::kPairs, Counted::Call::kPairsInPlace,
+                                           Counted::Call::kArgsort};
+
+void note_counted(void *user, const char *line) {
+  if (std::string(line).find("which are counted") != std::string::npos) *static_cast<bool *>(user) = true;
+}
+gsort_options counting_options(uint32_t threads, bool *counted) {
+  gsort_options options = default_options(GSORT_BACKEND_CPU);
+  options.threads = threads;
+  options.log = note_counted;
+  options.log_user = counted;
+  return options;
+}
+
+// One thread hears of it at every eighth of a step, of which there are up to four; with several threads the calling
+// one may find that the others did most.
+TEST(Progress, OfCountedPairs) {
+  for (const uint32_t threads : {1u, 3u}) {
+    bool counted = false;
+    const Handle handle(counting_options(threads, &counted));
+    ASSERT_EQ(GSORT_OK, handle.status());
+    for (const gsort_dtype t : {GSORT_U16, GSORT_U32, GSORT_F64})
+      for (const uint64_t values : {uint64_t{2}, uint64_t{9}}) {
+        Counted arrays(t, values);
+        for (const Counted::Call call : kCountedCalls) {
+          SCOPED_TRACE(testing::Message() << threads << " threads, " << element_type(t).name << ", " << values
+                                          << " values, call " << static_cast<int>(call));
+          Told told;
+          counted = false;
+          ASSERT_TRUE(succeeded(handle.get(), gsort_set_progress(handle.get(), remember, &told)));
+          ASSERT_TRUE(succeeded(handle.get(), arrays.run(handle.get(), call)));
+          EXPECT_TRUE(counted);
+          expect_growing(told);
+          const uint64_t total = told.total[0];
+          if (threads > 1) continue;
+          EXPECT_EQ(total, told.done.back());
+          for (size_t i = 1; i < told.done.size(); ++i)
+            EXPECT_GE(total / 16, told.done[i] - told.done[i - 1]) << "call " << i;
+        }
+      }
+  }
+}
+
+// What lies where it goes is a permutation of what it was whenever a cancel is heard, keys and values together.
+TEST(Progress, CountedPairsAreCancelled) {
+  for (const uint32_t threads : {1u, 3u}) {
+    bool counted = false;
+    const Handle handle(counting_options(threads, &counted));
+    ASSERT_EQ(GSORT_OK, handle.status());
+    for (const uint64_t values : {uint64_t{2}, uint64_t{9}}) {
+      Counted arrays(GSORT_U32, values);
+      for (const Counted::Call call : kCountedCalls) {
+        uint64_t cancels = 0;
+        for (uint64_t at = 0; at < 40; at += 1 + at / 5) {
+          SCOPED_TRACE(testing::Message() << threads << " threads, " << values << " values, call "
+                                          << static_cast<int>(call) << ", cancelled at " << at);
+          std::pair<uint64_t, uint64_t> left{at, 0};  // calls before it cancels, and behind
+          const auto cancel = [](void *user, uint64_t, uint64_t) {
+            auto &calls = *static_cast<std::pair<uint64_t, uint64_t> *>(user);
+            if (calls.first == 0) ++calls.second;
+            return calls.first == 0 ? 1 : (--calls.first, 0);
+          };
+          ASSERT_TRUE(succeeded(handle.get(), gsort_set_progress(handle.get(), cancel, &left)));
+          const gsort_status status = arrays.run(handle.get(), call);
+          ASSERT_EQ(left.second > 0 ? GSORT_ERROR_CANCELLED : GSORT_OK, status);
+          ASSERT_GE(1u, left.second) << "heard, and went on";
+          cancels += left.second;
+          const bool is_whole =
+              call == Counted::Call::kPairsInPlace || (call == Counted::Call::kPairs && status == GSORT_OK);
+          ASSERT_TRUE(!is_whole || arrays.belong_together());
+        }
+        EXPECT_LT(threads == 1 ? 8u : 2u, cancels) << "chances to cancel";
+      }
+    }
+  }
+}
+
+// One last key of another value: what was counted is for nothing, and the rest of the work is not a new one.
+TEST(Progress, OfPairsThatAreCountedInVain) {
+  for (const uint32_t threads : {1u, 3u}) {
+    bool counted = false;
+    const Handle handle(counting_options(threads, &counted));
+    ASSERT_EQ(GSORT_OK, handle.status());
+    Counted arrays(GSORT_U32, 9);
+    arrays.keys.set(Counted::kItems - 1, 5000);
+    for (const Counted::Call call : kCountedCalls) {
+      Told told;
+      ASSERT_TRUE(succeeded(handle.get(), gsort_set_progress(handle.get(), remember, &told)));
+      ASSERT_TRUE(succeeded(handle.get(), arrays.run(handle.get(), call)));
+      EXPECT_FALSE(counted);
+      expect_growing(told);
+      EXPECT_TRUE(call == Counted::Call::kArgsort || arrays.belong_together());
+      EXPECT_TRUE(threads > 1 || told.done.back() > told.total[0] / 4 * 3) << "the sort is told of";
+    }
+  }
 }
 
 }  // namespace
