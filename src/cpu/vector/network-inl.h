@@ -424,7 +424,9 @@ HWY_INLINE void store_some(KeyVec<K> v, LaneOf<K> *to, size_t count) {
   if (words >= 4) {
     hn::StoreU(low, half, out);
     if (words == 4) return;
-    const auto from = hn::Add(hn::Iota(d, 0), hn::Set(d, static_cast<int32_t>(words - 4)));
+    // In the upper half, which is not stored, again: so no place is past the vector.
+    HWY_ALIGN static constexpr int32_t kLow[8] = {0, 1, 2, 3, 0, 1, 2, 3};
+    const auto from = hn::Add(hn::Load(d, kLow), hn::Set(d, static_cast<int32_t>(words - 4)));
     hn::StoreU(hn::LowerHalf(half, hn::TableLookupLanes(all, hn::IndicesFromVec(d, from))), half, out + (words - 4));
   } else if (words >= 2) {
     const hn::Repartition<int64_t, decltype(half)> wide;
