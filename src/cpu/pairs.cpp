@@ -6,6 +6,7 @@
 #include "cpu/operations.h"
 #include "cpu/ordered_keys.h"
 #include "cpu/record_sort.h"
+#include "cpu/vector/pairs.h"
 #include "cpu/vector/rank.h"
 #include "cpu/vector/sort.h"
 #include "cpu/vector_sort.h"
@@ -227,10 +228,11 @@ void sort_gathering_values(Context &context, const Request &r) {
   if (in_place) std::memcpy(r.values_out, to, r.n * r.value_bytes);
 }
 
-// Whether values of a size that passes can move lie as such a type needs; host arrays of values may lie anywhere.
+// Whether values of a size that passes can move lie as such a type needs; host arrays of values may lie anywhere. Of
+// other sizes it says nothing of use.
 bool values_aligned(uint32_t value_bytes, const void *values, const void *values_out) {
   const uintptr_t both = reinterpret_cast<uintptr_t>(values) | reinterpret_cast<uintptr_t>(values_out);
-  return value_bytes >= 16 || both % value_bytes == 0;
+  return value_bytes >= 16 || (both & (value_bytes - 1)) == 0;
 }
 
 template <class K, class I>
@@ -282,11 +284,21 @@ __attribute__((noinline)) bool sort_few_short_pairs_of(const FewPairs &p) {
   return true;
 }
 
+bool sort_pairs_in_registers(const FewPairs &p) {
+  const PairKernels *const kernels = pair_kernels();
+  if (p.n > kPairItemsMax || p.order.nan_last || kernels == nullptr || kernels->sort == nullptr) return false;
+  kernels->sort(order_number(p.order), static_cast<const uint32_t *>(p.keys), static_cast<const uint32_t *>(p.values),
+                static_cast<uint32_t>(p.n), static_cast<uint32_t *>(p.keys_out), static_cast<uint32_t *>(p.values_out));
+  return true;
+}
+
 template <class K, class V>
 bool sort_few_pairs_of(const FewPairs &p) {
   if constexpr (sizeof(K) < 4) {
     return sort_few_short_pairs_of<K, V>(p);
   } else {
+    if constexpr (sizeof(K) == 4 && sizeof(V) == 4)
+      if (sort_pairs_in_registers(p)) return true;
     if (sort_pairs_by_rank<K, V>(p)) return true;
     if (!are_few<K, V>(p.n)) return false;
     sort_pairs_by_words<K, V>(p);
