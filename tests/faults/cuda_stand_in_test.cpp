@@ -3,6 +3,8 @@
 // the ring of pinned memory that copies go through.
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -123,6 +125,77 @@ TEST_F(MemoryRefused, CallsThatMustBeDoneInPiecesAreRefused) {
     EXPECT_FALSE(refusals.said("at once instead")) << refusals.log;
     EXPECT_TRUE(input_intact());
   }
+}
+
+// A caller's own device memory: what was handed out comes back, each block once and with the bytes that were asked for.
+struct Ledger {
+  std::map<void *, uint64_t> out;
+  uint32_t handed_out = 0, misuses = 0;
+
+  gsort_options options() {
+    gsort_options o = default_options(GSORT_BACKEND_CUDA);
+    o.threads = 1;
+    o.allocator_user = this;
+    o.device_allocate = [](void *user, uint64_t bytes, uint64_t alignment) -> void * {
+      auto *const self = static_cast<Ledger *>(user);
+      void *const memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+      self->out[memory] = bytes;
+      self->handed_out++;
+      return memory;
+    };
+    o.device_deallocate = [](void *user, void *memory, uint64_t bytes) {
+      auto *const self = static_cast<Ledger *>(user);
+      const auto block = self->out.find(memory);
+      if (block == self->out.end() || block->second != bytes) self->misuses++;
+      if (block == self->out.end()) return;
+      self->out.erase(block);
+      std::free(memory);
+    };
+    return o;
+  }
+};
+
+TEST(DeviceAllocator, GetsEveryBlockBack) {
+  for (const ArrayPlace place : {ArrayPlace::kHost, ArrayPlace::kDevice}) {
+    use_stand_in(place);
+    Ledger ledger;
+    {
+      const Handle handle(ledger.options());
+      ASSERT_EQ(GSORT_OK, handle.status()) << gsort_error_message(nullptr);
+      std::vector<float> keys(300000, 1);
+      for (const uint64_t n : {uint64_t{1000}, uint64_t{300000}, uint64_t{20000}})
+        EXPECT_TRUE(succeeded(handle.get(), gsort_sort(handle.get(), GSORT_F32, keys.data(), keys.data(), n, 0)));
+      EXPECT_TRUE(succeeded(handle.get(), gsort_synchronize(handle.get())));
+    }
+    EXPECT_GE(ledger.handed_out, 2u);
+    EXPECT_EQ(0u, ledger.misuses);
+    EXPECT_TRUE(ledger.out.empty()) << ledger.out.size() << " blocks were not given back";
+  }
+  use_real_device();
+}
+
+// Values in device memory, which kernels move as words: the input and the output are each looked at.
+TEST(DeviceValues, MisalignedOnesAreRefusedByName) {
+  use_stand_in(ArrayPlace::kDevice);
+  {
+    const Handle handle(default_options(GSORT_BACKEND_CUDA));
+    ASSERT_EQ(GSORT_OK, handle.status()) << gsort_error_message(nullptr);
+    constexpr uint64_t kPairs = 5000;
+    std::vector<uint32_t> keys(kPairs, 3);
+    std::vector<uint64_t> values(kPairs + 1, 7), out(kPairs + 1, 9);
+    const auto sort = [&](const void *from, void *to) {
+      return gsort_sort_pairs(handle.get(), GSORT_U32, keys.data(), keys.data(), sizeof(uint64_t), from, to, kPairs, 0);
+    };
+    char *const odd_values = reinterpret_cast<char *>(values.data()) + 4;
+    char *const odd_out = reinterpret_cast<char *>(out.data()) + 4;
+    EXPECT_EQ(GSORT_ERROR_INVALID_ARGUMENT, sort(odd_values, out.data()));
+    EXPECT_NE(nullptr, std::strstr(gsort_error_message(handle.get()), "values_in"));
+    EXPECT_EQ(GSORT_ERROR_INVALID_ARGUMENT, sort(values.data(), odd_out));
+    EXPECT_NE(nullptr, std::strstr(gsort_error_message(handle.get()), "values_out"));
+    EXPECT_EQ(kPairs + 1, static_cast<uint64_t>(std::count(out.begin(), out.end(), 9u))) << "something was written";
+    EXPECT_TRUE(succeeded(handle.get(), sort(values.data(), out.data())));
+  }
+  use_real_device();
 }
 
 // Copies of all lengths through the ring, both ways at once: every byte arrives, and none beside them.
