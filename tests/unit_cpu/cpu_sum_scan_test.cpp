@@ -387,14 +387,14 @@ TEST(CpuScan, DoublesInTheStatedOrder) {
   }
 }
 
-// Threads where each has 1 MB and there are four of them: fewer take longer than one.
+// Threads from 1 MB on where there are four of them: fewer take longer than one.
 TEST(CpuScan, IntegersOnThreadsThatPay) {
   constexpr uint64_t mb = 1 << 20;
-  for (const uint32_t threads : {1u, 2u, 3u, 64u}) EXPECT_EQ(integer_scan_threads(4 * mb - 1, threads), 1u);
+  for (const uint32_t threads : {1u, 2u, 3u, 64u}) EXPECT_EQ(integer_scan_threads(mb - 1, threads), 1u);
   for (const uint32_t threads : {1u, 2u, 3u}) EXPECT_EQ(integer_scan_threads(100 * mb, threads), 1u);
-  EXPECT_EQ(integer_scan_threads(4 * mb, 4), 4u);
-  EXPECT_EQ(integer_scan_threads(4 * mb, 16), 4u);
-  EXPECT_EQ(integer_scan_threads(9 * mb, 16), 9u);
+  EXPECT_EQ(integer_scan_threads(mb, 4), 4u);
+  EXPECT_EQ(integer_scan_threads(mb, 16), 8u);
+  EXPECT_EQ(integer_scan_threads(2 * mb - 1, 16), 15u);
   EXPECT_EQ(integer_scan_threads(100 * mb, 16), 16u);
 }
 
