@@ -14,11 +14,15 @@
 #include "cpu/vector/network-inl.h"
 // clang-format on
 
+// With AVX-512 it has not been measured.
+#undef GSORT_VECTOR_PAIRS
+#define GSORT_VECTOR_PAIRS (HWY_TARGET == HWY_AVX2)
+
 HWY_BEFORE_NAMESPACE();
 namespace gsort_internal {
 namespace HWY_NAMESPACE {
 #if GSORT_VECTOR_TARGET
-#if HWY_TARGET == HWY_AVX2
+#if GSORT_VECTOR_PAIRS
 namespace {
 
 using Key = KeyVec<uint32_t>;
@@ -30,7 +34,7 @@ constexpr SortCoder<uint32_t> coder_of(uint32_t order) {
 constexpr SortCoder<uint32_t> kCoders[kNumberedOrders] = {coder_of(0), coder_of(1), coder_of(2),
                                                           coder_of(3), coder_of(4), coder_of(5)};
 
-// What is added to 16 * key for a word: the record's place, in the middle of the numbers from 1 to 2. Words so have the
+// What is added to 32 * key for a word: the record's place, in the middle of the numbers from 1 to 2. Words so have the
 // order of numbers, of which a minimum is one instruction.
 struct Places {
   int64_t words[kPairItemsMax] = {};
@@ -39,7 +43,8 @@ struct Places {
   }
 };
 HWY_ALIGN constexpr Places kPlaces;
-static_assert(kPairItemsMax == 16, "places take four bits below the key");
+constexpr int kPlaceBits = 5;
+static_assert(kPairItemsMax == 1 << kPlaceBits, "places lie below the key");
 
 // Records in kRows vectors of words of their keys and places: no two words are the same, so that a network, which
 // leaves equal keys in any order, leaves the stable one. The records are then fetched from the registers.
@@ -68,12 +73,13 @@ class PairSort {
       constexpr size_t kBegin = kGroup * kWide;
       const auto *const keys_at = reinterpret_cast<const int32_t *>(keys) + kBegin;
       const auto *const values_at = reinterpret_cast<const int32_t *>(values) + kBegin;
-      if constexpr (kGroup + 1 < kGroups) {
+      // More vectors than half of all are whole.
+      if (kGroup < kGroups / 2 || n >= kBegin + kWide) {
         key[kGroup] = hn::LoadU(d, keys_at);
         value[kGroup] = hn::LoadU(d, values_at);
         set_words<kGroup>(coder.encode(key[kGroup]), words);
       } else {  // the greatest key behind the last, where places are greater, too
-        const auto mask = hn::FirstN(d, n - kBegin);
+        const auto mask = hn::FirstN(d, n < kBegin ? 0 : n - kBegin);
         key[kGroup] = hn::MaskedLoad(mask, d, keys_at);
         value[kGroup] = hn::MaskedLoad(mask, d, values_at);
         const auto greatest = hn::Set(d, kGreatestLane<uint32_t>);
@@ -88,19 +94,24 @@ class PairSort {
     const BitsTag<KeyAsNumber> d;
     const hn::Half<KeyTag<uint32_t>> half;
     const int64_t *const places = kPlaces.words + kGroup * kWide;
-    const auto lower = hn::ShiftLeft<4>(hn::PromoteTo(d, hn::LowerHalf(half, ordered)));
-    const auto upper = hn::ShiftLeft<4>(hn::PromoteTo(d, hn::UpperHalf(half, ordered)));
+    const auto lower = hn::ShiftLeft<kPlaceBits>(hn::PromoteTo(d, hn::LowerHalf(half, ordered)));
+    const auto upper = hn::ShiftLeft<kPlaceBits>(hn::PromoteTo(d, hn::UpperHalf(half, ordered)));
     words[2 * kGroup] = lanes_of<KeyAsNumber>(hn::Add(lower, hn::Load(d, places)));
     words[2 * kGroup + 1] = lanes_of<KeyAsNumber>(hn::Add(upper, hn::Load(d, places + kWide / 2)));
   }
 
-  // What lies at the places, which are below 8 * kGroups.
-  static HWY_INLINE Key fetch(const Key *from, Key places) {
-    const KeyTag<uint32_t> d;
-    const auto lanes = hn::IndicesFromVec(d, hn::And(places, hn::Set(d, 7)));
-    const auto first = hn::TableLookupLanes(from[0], lanes);
-    if constexpr (kGroups == 1) return first;
-    return hn::IfThenElse(hn::Gt(places, hn::Set(d, 7)), hn::TableLookupLanes(from[kGroups - 1], lanes), first);
+  // What lies at the places of kCount vectors, `lanes` those within each.
+  template <size_t kCount, class Lanes>
+  static HWY_INLINE Key fetch(const Key *from, Key places, const Lanes &lanes) {
+    if constexpr (kCount == 1) {
+      return hn::TableLookupLanes(from[0], lanes);
+    } else {
+      constexpr int32_t kUpper = kCount / 2 * kWide;  // the bit of places in the upper half
+      const KeyTag<uint32_t> d;
+      const auto is_upper = hn::Gt(hn::And(places, hn::Set(d, kUpper)), hn::Zero(d));
+      return hn::IfThenElse(is_upper, fetch<kCount / 2>(from + kCount / 2, places, lanes),
+                            fetch<kCount / 2>(from, places, lanes));
+    }
   }
 
   template <size_t kGroup>
@@ -110,9 +121,11 @@ class PairSort {
       const KeyTag<uint32_t> d;
       constexpr size_t kBegin = kGroup * kWide;
       const auto low = hn::BitCast(d, words[2 * kGroup]), high = hn::BitCast(d, words[2 * kGroup + 1]);
-      const auto places = hn::And(hn::ConcatEven(d, high, low), hn::Set(d, kPairItemsMax - 1));
-      put(fetch(key, places), keys_out + kBegin, n - kBegin);
-      put(fetch(value, places), values_out + kBegin, n - kBegin);
+      if (kBegin > 0 && n <= kBegin) return;
+      const auto places = hn::ConcatEven(d, high, low);
+      const auto lanes = hn::IndicesFromVec(d, hn::And(places, hn::Set(d, static_cast<int32_t>(kWide - 1))));
+      put(fetch<kGroups>(key, places, lanes), keys_out + kBegin, n - kBegin);
+      put(fetch<kGroups>(value, places, lanes), values_out + kBegin, n - kBegin);
       store<kGroup + 1>(words, n, key, value, keys_out, values_out);
     }
   }
@@ -126,6 +139,8 @@ class PairSort {
 void sort_pairs(uint32_t order, const uint32_t *keys, const uint32_t *values, uint32_t n, uint32_t *keys_out,
                 uint32_t *values_out) {
   if (n <= kWide) return PairSort<2>::run(kCoders[order], keys, values, n, keys_out, values_out);
+  if constexpr (kPairItemsMax > 2 * kWide)
+    if (n > 2 * kWide) return PairSort<8>::run(kCoders[order], keys, values, n, keys_out, values_out);
   PairSort<4>::run(kCoders[order], keys, values, n, keys_out, values_out);
 }
 

@@ -7,7 +7,7 @@
 
 namespace gsort_internal {
 
-constexpr uint32_t kPairItemsMax = 16;
+constexpr uint32_t kPairItemsMax = 32;
 
 struct PairKernels {
   // Sorts n records stably by an order's number (vector/sort.h), 0 < n <= kPairItemsMax. Outputs may be their inputs.
