@@ -606,6 +606,32 @@ TEST_P(FaultTest, StreamThatIsGone) {
   }
 }
 
+// A stream that is set is asked first; one that is none is refused by its name, and the one before stays.
+TEST_P(FaultTest, StreamThatIsNoneIsNotSet) {
+  if (real()) GTEST_SKIP() << "an address that is no stream is for the stand-in alone";
+  const Arrays arrays(place(), generate(Distribution::kSmallRange, GSORT_F32, 3000, 1));
+  int something = 0;
+  for (const cudaError_t error : {cudaErrorInvalidResourceHandle, cudaErrorInvalidValue, cudaErrorContextIsDestroyed}) {
+    const Handle handle(options());
+    gsort *const g = handle.get();
+    const auto set = [&](gsort *h) { return gsort_set_stream(h, &something); };
+    int seen = 0;
+    bool reached = true;
+    for (uint64_t at = 0; reached && at < kCallsMax; at++) {
+      gsort_status status = GSORT_OK;
+      CallReport report = run_with_fault(g, {at, false, kOrdinary}, set, &status);
+      reached = !report.failed.empty();
+      if (report.failed != "cudaStreamGetCaptureInfo") continue;
+      report = run_with_fault(g, {at, false, error}, set, &status);
+      EXPECT_EQ(GSORT_ERROR_INVALID_ARGUMENT, status) << gsort_error_message(g);
+      EXPECT_NE(std::string::npos, std::string(gsort_error_message(g)).find("cuda_stream")) << gsort_error_message(g);
+      EXPECT_TRUE(succeeded(g, all_operations()[0].run(g, arrays)));
+      seen++;
+    }
+    EXPECT_GT(seen, 0);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Machines, FaultTest, ::testing::ValuesIn(kMachines),
                          [](const auto &test) { return std::string(test.param.name); });
 
