@@ -5,6 +5,7 @@
 #include "cpu/exact_sum.h"
 #include "cpu/operations.h"
 #include "cpu/scatter.h"
+#include "cpu/share.h"
 #include "cpu/vector/select.h"
 
 namespace gsort_internal {
@@ -107,6 +108,13 @@ void cpu_reduce(Context &context, const Request &request) {
   if (request.reduce_op == GSORT_MEAN) return cpu_mean(context, request);
   with_width(dtype_bytes(request.order.dtype),
              [&](auto tag) { find_extreme<typename decltype(tag)::type>(context, request); });
+}
+
+uint64_t first_of_least(const Request &request, uint64_t begin, uint64_t end) noexcept {
+  return with_width(dtype_bytes(request.order.dtype), [&](auto tag) {
+    using K = typename decltype(tag)::type;
+    return least_of_range(make_codec<K>(request.order), static_cast<const K *>(request.in), {begin, end}).index;
+  });
 }
 
 }  // namespace gsort_internal

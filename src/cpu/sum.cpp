@@ -4,14 +4,17 @@
 
 #include "core/superaccumulator.h"
 #include "cpu/exact_sum.h"
+#include "cpu/float_environment.h"
 #include "cpu/operations.h"
+#include "cpu/share.h"
 #include "cpu/vector/fold.h"
 
 namespace gsort_internal {
 
 namespace {
 
-constexpr uint64_t kSumChunkItems = 1 << 18;        // 2^18 additions of 32 bits stay within 64
+constexpr uint64_t kSumChunkItems = 1 << 18;  // 2^18 additions of 32 bits stay within 64
+static_assert(kShareItemsMax <= kSumChunkItems, "what others share is added as chunks are");
 constexpr uint64_t kSumFewFloats = 1 << 11;         // whose sum a pair of doubles mostly holds
 constexpr uint64_t kSumFloatsOfThread = 1 << 14;    // three to ten microseconds of work
 constexpr uint64_t kSumIntegersOfThread = 1 << 16;  // the same
@@ -144,6 +147,53 @@ void cpu_mean(Context &context, const Request &request) {
   total.note(kSumNotMinus0, request.n);
   total.add_int128(static_cast<int64_t>(sum >> 64), static_cast<uint64_t>(sum));
   *out = total.mean(request.n);
+}
+
+SumShare::SumShare(HostMemory &memory, const Request &request, uint32_t workers) : request_(request) {
+  if (is_float(request.order.dtype)) {
+    floats_ = HostBuffer<SumScratch>(memory, workers);
+    for (uint32_t worker = 0; worker < workers; ++worker) floats_[worker].clear();
+  } else {
+    integers_ = HostBuffer<Int128>(memory, workers);
+    for (uint32_t worker = 0; worker < workers; ++worker) integers_[worker] = 0;
+  }
+}
+
+void SumShare::add(uint64_t begin, uint64_t end, uint32_t worker) noexcept {
+  const FloatEnvironment float_environment;
+  const gsort_dtype t = request_.order.dtype;
+  if (is_float(t)) return add_floats(t, request_.in, {begin, end}, floats_[worker]);
+  const bool wraps = request_.operation == Operation::kSum;
+  with_integer_type(t, [&](auto tag) {
+    const auto *const x = static_cast<const typename decltype(tag)::type *>(request_.in);
+    integers_[worker] += sum_integers(x + begin, end - begin, wraps);
+  });
+}
+
+PartialSum SumShare::sum(uint64_t begin, uint64_t end) noexcept {
+  const FloatEnvironment float_environment;
+  PartialSum partial{};
+  const gsort_dtype t = request_.order.dtype;
+  if (!is_float(t)) {
+    Int128 total = 0;
+    for (uint64_t worker = 0; worker < integers_.count(); ++worker) total += integers_[worker];
+    partial.limbs[0] = static_cast<int64_t>(total), partial.limbs[1] = static_cast<int64_t>(total >> 64);
+    return partial;
+  }
+  Superaccumulator &total = floats_[0].sum;
+  for (uint64_t worker = 0; worker < floats_.count(); ++worker) {
+    floats_[worker].gather();
+    floats_[worker].limbs.move_to(floats_[worker].sum);
+    if (worker != 0) total.add(floats_[worker].sum);
+  }
+  // Of a sum that is no zero the flag decides nothing.
+  const bool no_special = (total.flags() & ~kSumNotMinus0) == 0;
+  const char *const first = static_cast<const char *>(request_.in) + begin * dtype_bytes(t);
+  if (!no_special || !total.is_zero() || !all_minus_zero(t, first, end - begin)) total.note(kSumNotMinus0, 0);
+  total.normalise();
+  for (uint32_t i = 0; i < kSumLimbs; ++i) partial.limbs[i] = total.limbs()[i];
+  partial.flags = total.flags();
+  return partial;
 }
 
 }  // namespace gsort_internal

@@ -4,6 +4,7 @@
 #ifndef GSORT_HOST_MEMORY_PIECE_DEVICE_H_
 #define GSORT_HOST_MEMORY_PIECE_DEVICE_H_
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -57,15 +58,18 @@ struct PieceProgress {
   Control &control;
   uint64_t done, total;
   OnCancel on_cancel = OnCancel::kFinishOut;
-  bool writes = false;  // a step has begun to write what leaves
+  bool writes = false;                               // a step has begun to write what leaves
+  const std::atomic<uint64_t> *elsewhere = nullptr;  // bytes that others have done
 
   uint64_t reached(uint64_t more) const { return done + more < total ? done + more : total; }
   // Tells how far it is with so many bytes more; throws if the call is to stop.
   void tell(uint64_t more = 0) const {
+    const uint64_t here = reached(more), others = elsewhere == nullptr ? 0 : elsewhere->load(std::memory_order_relaxed);
+    const uint64_t all = others < total - here ? here + others : total;
     if (on_cancel == OnCancel::kGoOn)
-      control.report(reached(more), total);
+      control.report(all, total);
     else
-      control.checkpoint(reached(more), total);
+      control.checkpoint(all, total);
   }
 };
 

@@ -63,6 +63,9 @@ class PiecePipeline {
       : device_(device), room_(room), progress_(progress) {}
 
   void run(uint64_t count, const Make &make, const Leave &leave = nullptr);
+  // The same until there is no piece more: `make` tells that by false.
+  using MakeMore = std::function<bool(uint64_t i, Piece &piece)>;
+  void run_while(const MakeMore &make, const Leave &leave = nullptr);
   // Pieces whose results have been written whole, also after an exception; and whether more were begun.
   uint64_t written() const { return written_; }
   bool has_written() const { return begun_; }

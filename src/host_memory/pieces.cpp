@@ -64,18 +64,33 @@ void PiecePipeline::check(const PieceWork &work) const {
     throw Error(GSORT_ERROR_INTERNAL, "a piece needs more workspace than the longest of its call");
 }
 
-// Step s: piece s arrives, piece s - 1 is worked on, piece s - 2 leaves.
 void PiecePipeline::run(uint64_t count, const Make &make, const Leave &leave) {
+  const auto below_count = [&](uint64_t i, Piece &piece) {
+    if (i == count) return false;
+    make(i, piece);
+    return true;
+  };
+  run_while(below_count, leave);
+}
+
+// Step s: piece s arrives, piece s - 1 is worked on, piece s - 2 leaves.
+void PiecePipeline::run_while(const MakeMore &make, const Leave &leave) {
   Piece pieces[kPieceSlots];
   const std::vector<PieceCopy> none;
+  uint64_t count = UINT64_MAX - 2;  // until it is known
   for (uint64_t s = 0; s < count + 2; ++s) {
     Piece &arriving = pieces[s % kPieceSlots], &worked = pieces[(s + 2) % kPieceSlots],
           &leaving = pieces[(s + 1) % kPieceSlots];
     if (s < count) {
       arriving = Piece{};
-      make(s, arriving);
-      arriving.work.workspace = room_.workspace();
-      check(arriving.work);
+      if (make(s, arriving)) {
+        arriving.work.workspace = room_.workspace();
+        check(arriving.work);
+      } else if (s == 0) {
+        return;
+      } else {
+        count = s;
+      }
     }
     const bool works = s >= 1 && s <= count, leaves = s >= 2;
     if (leaves && leave != nullptr) leave(s - 2, leaving);

@@ -8,6 +8,7 @@
 #include "core/request.h"
 #include "cpu/pool.h"
 #include "host_memory/piece_device.h"
+#include "host_memory/piece_plan.h"
 
 namespace gsort_internal {
 
@@ -29,6 +30,17 @@ class LostOrder final : public Error {
 // scratch memory, is too little even so; arrays that it works in place are then as they were, or a permutation that may
 // be sorted in another way. Where it may not, LostOrder.
 void execute_in_pieces(const PieceContext &context, const Request &request);
+
+// How a call is shared with the threads of the CPU.
+struct Sharing {
+  uint32_t workers;                           // of the pool, with the caller's, which drives the device
+  uint64_t piece_bytes_min = kPieceBytesMin;  // of what the device takes at once
+  uint64_t part_items = uint64_t{1} << 18;    // that a thread takes at once, 2^18 at most: some 0.1 ms
+};
+
+// Sums, means, minima, maxima and their places. Pieces go to the device, while threads of the pool work on the rest of
+// the array. Throws as above; where the device's memory gives out in the midst, the threads do what it did not.
+void execute_on_both(const PieceContext &context, const Sharing &sharing, const Request &request);
 
 }  // namespace gsort_internal
 

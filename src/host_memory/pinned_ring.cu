@@ -194,10 +194,11 @@ void PinnedRing::work(void *user, uint32_t worker) {
 }
 
 bool PinnedRing::exchange(const Traffic &in, const Traffic &out, PieceProgress &progress,
-                          const std::function<void()> &meanwhile) {
+                          const std::function<void()> &meanwhile, uint32_t threads_max) {
   if (!make()) return false;
   const bool many = bytes_of(in.copies) + bytes_of(out.copies) >= kLongBytesMin;
-  const uint32_t most = many ? kThreadsMax : kThreadsShort, workers = workers_ < most ? workers_ : most;
+  const uint32_t usual = many ? kThreadsMax : kThreadsShort, most = usual < threads_max ? usual : threads_max,
+                 workers = workers_ < most ? workers_ : most;
   Exchange exchange{
       *this, {in.stream, cut(in.copies, workers)}, {out.stream, cut(out.copies, workers)}, progress, meanwhile};
   const uint64_t pieces = exchange.in.copies.size() + exchange.out.copies.size();

@@ -36,9 +36,9 @@ class PinnedRing {
   // Both directions at once; either may have nothing to copy. Host arrays have been read, and those that are written
   // are complete, when it returns. Between slots it calls progress.tell() and adds to progress.done. The calling thread
   // does `meanwhile`, if it is given, before it helps the others; if that throws, what leaves is written whole, and the
-  // exception goes on. False: no ring could be had, and nothing was done.
+  // exception goes on. No more than threads_max threads copy. False: no ring could be had, and nothing was done.
   bool exchange(const Traffic &in, const Traffic &out, PieceProgress &progress,
-                const std::function<void()> &meanwhile = nullptr);
+                const std::function<void()> &meanwhile = nullptr, uint32_t threads_max = UINT32_MAX);
 
   void abandon() noexcept;  // in a child of fork()
 

@@ -19,7 +19,13 @@ struct HostCall {
 struct Placement {
   bool on_cpu;
   double cpu_us, device_us;  // what the two are expected to take
+  // Where the call is shared with the device: its threads, of which the caller's drives the device; 0: it is not.
+  uint32_t shared_by = 0;
+  double both_us = 0;
 };
+
+// The most threads that feed the bus where a call is shared.
+constexpr uint32_t kSharedRingThreads = 4;
 
 // A plain function; its constants were measured and say where.
 Placement plan_placement(const Request &request, const HostCall &call);

@@ -59,7 +59,7 @@ def allowed(path, target):
         return (to in ("core", "primitive", "engine", "engine.h", "host_memory") or
                 (to in FAMILIES and is_plain(target)))
     if room == "host_memory":
-        return to in ("core", "host_memory") or target in ("cuda/engine/check.h", "cpu/pool.h")
+        return to in ("core", "host_memory") or target in ("cuda/engine/check.h", "cpu/pool.h", "cpu/share.h")
     if room in ("api", "cpu"):
         return not target.startswith("cuda/")
     return to == "core"  # engine.h

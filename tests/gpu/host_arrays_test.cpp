@@ -78,6 +78,76 @@ TEST_F(cuda_HostArrays, ComesAfterTheStreamsWork) {
   EXPECT_NE(std::string::npos, told.find("host arrays: on the CPU")) << told;
 }
 
+// Sums of many floats are shared by the device and the CPU's threads; of registered arrays sums of integers, minima and
+// maxima, too. Not by a handle that was asked for one of them.
+TEST_F(cuda_HostArrays, OnBothSides) {
+  static std::string told;
+  const uint64_t n = (uint64_t{1} << 26) + 3;
+  gsort *const cpu = shared_handle(GSORT_BACKEND_CPU);
+  for (const uint32_t backend : {GSORT_BACKEND_AUTO, GSORT_BACKEND_CUDA}) {
+    gsort_options o = default_options(backend);
+    o.threads = 12;
+    o.log = [](void *, const char *line) { told += std::string(line) + "\n"; };
+    const Handle handle(o);
+    for (const gsort_dtype t : {GSORT_F32, GSORT_I32})
+      for (const Place place : {Place::kHost, Place::kPinned}) {
+        const Array input = generate(Distribution::kSmallRange, t, n, 3);
+        Buffer in(place, n * 4);
+        in.write(input.bytes());
+        const auto expect_same = [&](bool shared, auto &&call) {
+          uint64_t want = 1, got = 2;
+          ASSERT_TRUE(succeeded(cpu, call(cpu, &want)));
+          told.clear();
+          ASSERT_TRUE(succeeded(handle.get(), call(handle.get(), &got)));
+          EXPECT_EQ(want, got);
+          EXPECT_EQ(shared && backend == GSORT_BACKEND_AUTO, told.find("on both") != std::string::npos) << told;
+        };
+        SCOPED_TRACE(std::string(place_name(place)) + ", type " + std::to_string(t));
+        const bool pinned = place == Place::kPinned, sums = pinned || t == GSORT_F32;
+        expect_same(sums, [&](gsort *g, void *out) { return gsort_sum(g, t, in.data(), n, out, 0); });
+        for (const uint32_t op : {GSORT_MEAN, GSORT_ARGMIN, GSORT_ARGMAX})
+          expect_same(op == GSORT_MEAN ? sums : pinned,
+                      [&](gsort *g, void *out) { return gsort_reduce(g, op, t, in.data(), n, out, 0); });
+      }
+  }
+}
+
+// A cancel is heard while both work, at every time, and the handle goes on.
+TEST_F(cuda_HostArrays, CancelledOnBothSides) {
+  using Clock = std::chrono::steady_clock;
+  const uint64_t n = uint64_t{1} << 28;
+  gsort_options o = default_options(GSORT_BACKEND_AUTO);
+  o.threads = 12;
+  const Handle handle(o);
+  for (const Place place : {Place::kHost, Place::kPinned}) {
+    const Buffer in(place, n * 4);
+    uint64_t want = 0, got = 0;
+    ASSERT_TRUE(succeeded(handle.get(), gsort_sum(handle.get(), GSORT_F32, in.data(), n, &want, 0)));
+    uint32_t heard = 0;
+    for (uint32_t after_us = 0; after_us < 10000; after_us += 1000) {
+      Clock::time_point cancelled;
+      std::thread other([&] {
+        std::this_thread::sleep_for(std::chrono::microseconds(after_us));
+        cancelled = Clock::now();
+        (void)gsort_cancel(handle.get());
+      });
+      const gsort_status status = gsort_sum(handle.get(), GSORT_F32, in.data(), n, &got, 0);
+      const Clock::time_point ended = Clock::now();
+      other.join();
+      if (status == GSORT_OK) {
+        EXPECT_EQ(want, got);
+        continue;
+      }
+      ASSERT_EQ(GSORT_ERROR_CANCELLED, status);
+      ++heard;
+      EXPECT_LT(std::chrono::duration<double>(ended - cancelled).count(), 0.05) << after_us;
+    }
+    EXPECT_GE(heard, 1u);
+    ASSERT_TRUE(succeeded(handle.get(), gsort_sum(handle.get(), GSORT_F32, in.data(), n, &got, 0)));
+    EXPECT_EQ(want, got);
+  }
+}
+
 TEST_F(cuda_HostArrays, ProgressAndCancellationOnTheWay) {
   const uint64_t n = uint64_t{1} << 25;
   Array input = generate(Distribution::kUniform, GSORT_U32, n, 1);

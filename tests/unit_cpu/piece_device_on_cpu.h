@@ -95,7 +95,7 @@ class PieceDeviceOnCpu : public PieceDevice {
       cancelled = !copy_in(in, progress);
     }
     if (cancelled) throw Error(GSORT_ERROR_CANCELLED, "cancelled");
-    progress.control.checkpoint(progress.done, progress.total);
+    progress.tell();
     if (steps % 2 == 1 && work != nullptr) run(*work);
     for (uint64_t i = 0; i < kRedZone; ++i) ASSERT_EQ(static_cast<char>(0xEE), memory_[bytes_ + i]);
   }
@@ -107,7 +107,7 @@ class PieceDeviceOnCpu : public PieceDevice {
   bool copy_in(const std::vector<PieceCopy> &copies, PieceProgress &progress) {
     for (const PieceCopy &copy : copies) {
       try {
-        progress.control.checkpoint(progress.done, progress.total);
+        progress.tell();
       } catch (const Error &) {
         return false;
       }

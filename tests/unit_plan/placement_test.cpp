@@ -54,6 +54,63 @@ TEST(Placement, RegisteredArrays) {
   EXPECT_LT(half.device_us, pageable.device_us);
 }
 
+Placement reduction(uint32_t op, gsort_dtype t, uint64_t n, uint32_t threads, bool registered, bool in_pieces = true) {
+  Request r{};
+  r.operation = op == 0 ? Operation::kSum : Operation::kReduce;
+  r.reduce_op = op;
+  r.order.dtype = t;
+  r.n = n;
+  const uint64_t bytes = n * dtype_bytes(t);
+  return plan_placement(r, {bytes, 8, threads, in_pieces, registered ? bytes : 0, 0});
+}
+
+// Sums of pageable floats, for which a processor takes longer than for copying them, and all of registered ones.
+TEST(Placement, OnBoth) {
+  for (const uint32_t op : {0u, GSORT_MEAN})
+    for (const gsort_dtype t : {GSORT_F32, GSORT_F64, GSORT_F16})
+      for (const uint32_t threads : {11u, 16u})
+        for (uint64_t n = uint64_t{1} << 25; n <= uint64_t{1} << 30; n *= 2) {
+          SCOPED_TRACE(std::to_string(n) + " elements of type " + std::to_string(t));
+          const Placement pageable = reduction(op, t, n, threads, false),
+                          registered = reduction(op, t, n, threads, true);
+          if (t != GSORT_F16) {
+            EXPECT_EQ(threads - kSharedRingThreads + 1, pageable.shared_by);
+          }
+          if (n > 1 << 26 && t != GSORT_F16) {
+            EXPECT_EQ(threads, registered.shared_by);
+          }
+          for (const Placement &p : {pageable, registered})
+            if (p.shared_by != 0) {
+              EXPECT_LT(p.both_us, p.cpu_us);
+              EXPECT_LT(p.both_us, p.device_us);
+            }
+        }
+  EXPECT_EQ(0u, reduction(0, GSORT_U32, 1 << 28, 16, false).shared_by);
+  EXPECT_EQ(16u, reduction(0, GSORT_U32, 1 << 28, 16, true).shared_by);
+  for (const uint32_t op : {GSORT_MIN, GSORT_ARGMAX}) {
+    EXPECT_EQ(0u, reduction(op, GSORT_F32, 1 << 28, 16, false).shared_by);
+    EXPECT_EQ(16u, reduction(op, GSORT_F32, 1 << 28, 16, true).shared_by);
+  }
+}
+
+// One side alone: short arrays, those that the device takes at once, few threads, and all other operations.
+TEST(Placement, NotOnBoth) {
+  for (const bool registered : {false, true})
+    for (const uint32_t op : {0u, GSORT_MEAN, GSORT_MIN}) {
+      for (const uint64_t n : {1, 1000, 1 << 20}) EXPECT_EQ(0u, reduction(op, GSORT_F32, n, 16, registered).shared_by);
+      EXPECT_EQ(0u, reduction(op, GSORT_F32, 1 << 28, 1, registered).shared_by);
+      EXPECT_EQ(0u, reduction(op, GSORT_F32, 1 << 28, 16, registered, false).shared_by);
+    }
+  EXPECT_EQ(0u, reduction(0, GSORT_F32, 1 << 28, kSharedRingThreads, false).shared_by);
+  for (const Operation operation : {Operation::kScan, Operation::kTopk, Operation::kSort}) {
+    Request r{};
+    r.operation = operation;
+    r.order.dtype = GSORT_F32;
+    r.n = 1 << 28, r.k = 100;
+    EXPECT_EQ(0u, plan_placement(r, {r.n * 4, 8, 16, true}).shared_by);
+  }
+}
+
 // In pieces a sort takes two trips over the bus, both ways at once; ranks take three, a scan one.
 TEST(Placement, InPieces) {
   const uint64_t n = uint64_t{1} << 28;

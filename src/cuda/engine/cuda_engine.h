@@ -19,6 +19,7 @@
 #include "engine.h"
 #include "host_memory/pieces.h"
 #include "host_memory/pinned_ring.h"
+#include "host_memory/placement.h"
 
 namespace gsort_internal {
 
@@ -79,7 +80,8 @@ class CudaEngine final : public Engine {
   WorkMemory room_or_less(const Request &request, const WorkQueue &queue, sort::in_place::Plan &in_place);
   void execute_staged(const Request &request, const Staging &staging, const WorkQueue &queue);
   void execute_at_once(const Request &request, const Staging &staging, const WorkMemory &work);
-  void execute_pieces(const Request &request, const Staging &staging, const WorkQueue &queue);
+  // shared_by: threads of the CPU that take a part in it, as Placement says.
+  void execute_pieces(const Request &request, const Staging &staging, const WorkQueue &queue, uint32_t shared_by);
   template <class F>
   void with_copies(F &&copies);
   void wait_and_tell(const PieceProgress &progress);
@@ -94,7 +96,7 @@ class CudaEngine final : public Engine {
                       const sort::in_place::Plan &in_place);
   void launch_segments_checked(const LaunchContext &context, const Request &request, void *workspace, bool capturing);
 
-  bool belongs_on_cpu(const Request &request, const Staging &staging, bool in_pieces) const;
+  Placement place(const Request &request, const Staging &staging, bool in_pieces) const;
   void execute_on_cpu(const Request &request);
 
   const EngineOptions options_;

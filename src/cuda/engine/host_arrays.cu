@@ -10,7 +10,6 @@
 #include "core/slices.h"
 #include "cuda/engine/cuda_engine.h"
 #include "host_memory/pieces.h"
-#include "host_memory/placement.h"
 
 namespace gsort_internal {
 namespace {
@@ -48,7 +47,12 @@ void CudaEngine::execute_staged(const Request &request, const Staging &staging, 
   const bool may_be_pieces = staging.all() && !workspace_.is_lent();
   const bool must_be_pieces = may_be_pieces && bytes > piece_budget();
   const bool rather_pieces = may_be_pieces && !must_be_pieces && streams_better(request, staging);
-  if (may_use_cpu && belongs_on_cpu(request, staging, must_be_pieces || rather_pieces)) return execute_on_cpu(request);
+  uint32_t shared_by = 0;
+  if (may_use_cpu) {
+    const Placement placement = place(request, staging, must_be_pieces || rather_pieces);
+    shared_by = placement.shared_by;
+    if (shared_by == 0 && placement.on_cpu) return execute_on_cpu(request);
+  }
   WorkMemory work;
   if (!must_be_pieces && !rather_pieces) {
     if (room_for(bytes, queue, work)) return execute_at_once(request, staging, work);
@@ -56,7 +60,7 @@ void CudaEngine::execute_staged(const Request &request, const Staging &staging, 
     if (!may_be_pieces) return execute_at_once(request, staging, room(bytes, queue));
   }
   try {
-    execute_pieces(request, staging, queue);
+    execute_pieces(request, staging, queue, shared_by);
   } catch (const LostOrder &) {
     throw;
   } catch (const Error &error) {
@@ -147,7 +151,8 @@ uint64_t CudaEngine::piece_budget() const {
 }
 
 // Arrays that the device cannot hold at once.
-void CudaEngine::execute_pieces(const Request &request, const Staging &staging, const WorkQueue &queue) {
+void CudaEngine::execute_pieces(const Request &request, const Staging &staging, const WorkQueue &queue,
+                                uint32_t shared_by) {
   control_.log("host arrays: in pieces, within %llu bytes of device memory",
                static_cast<unsigned long long>(piece_budget()));
   wait_for_earlier_work();  // which may write these arrays
@@ -162,18 +167,26 @@ void CudaEngine::execute_pieces(const Request &request, const Staging &staging, 
     // Offsets have been checked, so that nothing is waited for.
     launch(piece, {workspace, work.standing}, true);
   };
-  CudaPieceDevice device(std::move(services), staging, *ring_, copy_streams_, stream_);
-  execute_in_pieces({device, *options_.host_memory, control_, pool_}, request);
+  CudaPieceDevice device(std::move(services), staging, *ring_, copy_streams_, stream_,
+                         shared_by == 0 ? UINT32_MAX : kSharedRingThreads);
+  const PieceContext context = {device, *options_.host_memory, control_, pool_};
+  if (shared_by == 0) return execute_in_pieces(context, request);
+  execute_on_both(context, {shared_by}, request);
 }
 
 // Both engines give the same bits, so a call whose arrays all lie on the host may run where it ends first.
-bool CudaEngine::belongs_on_cpu(const Request &request, const Staging &staging, bool in_pieces) const {
+Placement CudaEngine::place(const Request &request, const Staging &staging, bool in_pieces) const {
   const Placement placement = plan_placement(request, {staging.bytes_in(), staging.bytes_out(), pool_.threads(),
                                                        in_pieces, staging.registered_in(), staging.registered_out()});
-  if (control_.has_log())
+  if (!control_.has_log()) return placement;
+  if (placement.shared_by != 0)
+    control_.log(
+        "host arrays: on both, about %.0f us, %.0f with the CPU's %u threads and %.0f with the device and the bus",
+        placement.both_us, placement.cpu_us, pool_.threads(), placement.device_us);
+  else
     control_.log("host arrays: on the %s, about %.0f us with the CPU's %u threads and %.0f with the device and the bus",
                  placement.on_cpu ? "CPU" : "device", placement.cpu_us, pool_.threads(), placement.device_us);
-  return placement.on_cpu;
+  return placement;
 }
 
 void CudaEngine::execute_on_cpu(const Request &request) {

@@ -212,7 +212,8 @@ void CudaPieceDevice::enqueue(const std::vector<PieceCopy> &in, const std::vecto
 void CudaPieceDevice::run(const Copies &in, const Copies &out, const PieceWork *work, PieceProgress &progress) {
   const auto rest = [&] { enqueue(in.registered, out.registered, work); };
   if (bytes_of(in.pageable) + bytes_of(out.pageable) >= PinnedRing::kBytesMin &&
-      ring_.exchange({streams_.ring_in(), in.pageable}, {streams_.ring_out(), out.pageable}, progress, rest))
+      ring_.exchange({streams_.ring_in(), in.pageable}, {streams_.ring_out(), out.pageable}, progress, rest,
+                     ring_threads_))
     return;
   progress.writes = true;
   enqueue(in.registered, out.registered, nullptr);

@@ -43,10 +43,15 @@ struct PieceServices {
 
 class CudaPieceDevice final : public PieceDevice {
  public:
-  // `staging` knows which arrays are registered. `stream` is the handle's.
+  // `staging` knows which arrays are registered. `stream` is the handle's. The ring uses no more threads than so many.
   CudaPieceDevice(PieceServices services, const Staging &staging, PinnedRing &ring, const CopyStreams &streams,
-                  cudaStream_t stream)
-      : services_(std::move(services)), staging_(staging), ring_(ring), streams_(streams), stream_(stream) {}
+                  cudaStream_t stream, uint32_t ring_threads = UINT32_MAX)
+      : services_(std::move(services)),
+        staging_(staging),
+        ring_(ring),
+        streams_(streams),
+        stream_(stream),
+        ring_threads_(ring_threads) {}
 
   uint64_t budget_bytes() override { return services_.budget_bytes(); }
   char *take(uint64_t bytes) override { return services_.take(bytes); }
@@ -73,6 +78,7 @@ class CudaPieceDevice final : public PieceDevice {
   PinnedRing &ring_;
   const CopyStreams &streams_;
   const cudaStream_t stream_;
+  const uint32_t ring_threads_;
 };
 
 }  // namespace gsort_internal
