@@ -229,6 +229,11 @@ class FewValuesSort {
   // Calls f(range, places) for all parts, the places those of the values' next records.
   template <class F>
   void for_each_part(F &&f) {
+    if (parts_ == 1) {  // without the steps of the pool
+      f(Range{0, n_}, places_);
+      context_.advance(n_);
+      return context_.poll();
+    }
     context_.for_each(parts_, [&](uint64_t part, uint32_t) {
       const Range range = part_of(n_, part, parts_, kLineBytes);
       f(range, places_ + part * kMost);
