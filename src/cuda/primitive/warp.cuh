@@ -72,6 +72,16 @@ __device__ __forceinline__ T warp_inclusive_sum(T value) {
   return value;
 }
 
+template <class T>
+__device__ __forceinline__ T warp_inclusive_max(T value) {
+#pragma unroll
+  for (uint32_t distance = 1; distance < 32; distance *= 2) {
+    const T below = __shfl_up_sync(kFullWarp, value, distance);
+    if (lane_id() >= distance) value = max(value, below);
+  }
+  return value;
+}
+
 // Number of bits up to the highest one set; 0 for 0.
 template <class U>
 __device__ __forceinline__ uint32_t bit_width(U value) {

@@ -125,7 +125,7 @@ class IntegerScan {
     sync_threads<1, kWarps * 32>();
     if (warp_ != 0) return;
     Sum total = lane_ < kWarps ? shared_.warp_totals[turn][lane_] : Sum{0};
-    for (uint32_t d = 16; d > 0; d /= 2) total += __shfl_xor_sync(0xffffffffu, total, d);
+    for (uint32_t d = 16; d > 0; d /= 2) total += __shfl_xor_sync(kFullWarp, total, d);
     if (lane_ == 0) args_.tile_totals.publish(tile, total);
   }
 
@@ -144,7 +144,7 @@ class IntegerScan {
   __device__ __forceinline__ void look_back(uint32_t tile, uint32_t turn) {
     const Sum own = lane_ < kWarps ? shared_.warp_totals[turn][lane_] : Sum{0};
     const Sum warps = scan_lanes(own, kWarps, lane_);
-    const Sum total = __shfl_sync(0xffffffffu, warps, kWarps - 1);
+    const Sum total = __shfl_sync(kFullWarp, warps, kWarps - 1);
     const uint32_t served = shared_.served + 1;
     // Until the block's next tile has come: by then what this one looks for is there, and polling would slow the
     // memory.
@@ -182,7 +182,7 @@ class IntegerScan {
         __nanosleep(Tuning::kPollNanoseconds);
       }
     }
-    for (uint32_t d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, d);
+    for (uint32_t d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(kFullWarp, sum, d);
     return sum;
   }
 
@@ -256,7 +256,7 @@ class IntegerScan {
     for (uint32_t d = 1; d < 32; d *= 2) {
 #pragma unroll
       for (uint32_t k = 0; k < kVectors; ++k) {
-        const Sum below = __shfl_up_sync(0xffffffffu, scanned[k], d);
+        const Sum below = __shfl_up_sync(kFullWarp, scanned[k], d);
         if (lane_ >= d) scanned[k] += below;
       }
     }
@@ -266,7 +266,7 @@ class IntegerScan {
       const Sum in_lanes_below = before + (scanned[k] - last_of<U>(v[k]));
       add_to_all<U>(v[k], in_lanes_below);
       if (args_.exclusive) shift_vector<U>(v[k], in_lanes_below);
-      before += __shfl_sync(0xffffffffu, scanned[k], 31);
+      before += __shfl_sync(kFullWarp, scanned[k], 31);
     }
     return before;
   }

@@ -105,7 +105,7 @@ __device__ __forceinline__ Prefixes look_back(const Arguments &args, uint64_t ti
             lane_of_before = static_cast<int>(place == 0 ? 0 : (place - 1) / kScanRunTiles);
   const double prefix = scan_add(own.group_prefix, scan_add(runs_before, own.before));
   const double prefix_before = scan_add(own.group_prefix, scan_add(runs_before, own.before_last));
-  return {__shfl_sync(0xffffffffu, prefix, own_lane), __shfl_sync(0xffffffffu, prefix_before, lane_of_before)};
+  return {__shfl_sync(kFullWarp, prefix, own_lane), __shfl_sync(kFullWarp, prefix_before, lane_of_before)};
 }
 
 // The last result of a tile, before it is rounded.
@@ -139,7 +139,7 @@ __device__ __forceinline__ Rows scan_rows(const RowSums &sums) {
   const uint32_t lane = threadIdx.x & 31;
   const double own = lane < kScanTileRows ? sums.total[lane] : empty_sum<double>();
   const double rows = scan_lanes(own, kScanTileRows, lane);
-  return {lane_before(rows, lane), __shfl_sync(0xffffffffu, rows, kScanTileRows - 1)};
+  return {lane_before(rows, lane), __shfl_sync(kFullWarp, rows, kScanTileRows - 1)};
 }
 
 // A warp together: publishes what other tiles need to know of this one.

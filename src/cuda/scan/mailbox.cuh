@@ -8,6 +8,7 @@
 
 #include "core/superaccumulator.h"
 #include "cuda/primitive/memory_order.cuh"
+#include "cuda/primitive/warp.cuh"
 
 namespace gsort_internal::scan {
 
@@ -26,7 +27,7 @@ template <class Sum>
 __device__ __forceinline__ Sum scan_lanes(Sum value, uint32_t width, uint32_t lane) {
 #pragma unroll
   for (uint32_t d = 1; d < width; d *= 2) {
-    const Sum before = __shfl_up_sync(0xffffffffu, value, d);
+    const Sum before = __shfl_up_sync(kFullWarp, value, d);
     if (lane >= d) value = scan_add(before, value);
   }
   return value;
@@ -35,7 +36,7 @@ __device__ __forceinline__ Sum scan_lanes(Sum value, uint32_t width, uint32_t la
 // The value of the lane before, the empty term in lane 0.
 template <class Sum>
 __device__ __forceinline__ Sum lane_before(Sum value, uint32_t lane) {
-  const Sum before = __shfl_up_sync(0xffffffffu, value, 1);
+  const Sum before = __shfl_up_sync(kFullWarp, value, 1);
   return lane == 0 ? empty_sum<Sum>() : before;
 }
 

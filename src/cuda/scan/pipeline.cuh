@@ -98,7 +98,7 @@ class Pipeline {
       double before = 0.0;
       if constexpr (Exclusive) before = result_before_tile(args_, tile, prefixes.of_tile_before);
       if (early) sum_up_sync();
-      drawn = __shfl_sync(0xffffffffu, drawn, 0);
+      drawn = __shfl_sync(kFullWarp, drawn, 0);
       if (lane_ == 0)
         shared_.tile_prefix[turn] = prefixes.own, shared_.result_before[turn] = before, shared_.ticket[turn] = drawn;
       pipeline_sync();

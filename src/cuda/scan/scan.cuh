@@ -96,9 +96,9 @@ __device__ __forceinline__ void shift_chunk(typename Row::Chunk &chunk, Bits bef
   }
   // The last element of the lane before.
   Bits first;
-  const uint32_t low = __shfl_up_sync(0xffffffffu, words[kWords - (sizeof(Bits) == 8 ? 2 : 1)], 1);
+  const uint32_t low = __shfl_up_sync(kFullWarp, words[kWords - (sizeof(Bits) == 8 ? 2 : 1)], 1);
   if constexpr (sizeof(Bits) == 8)
-    first = low | static_cast<uint64_t>(__shfl_up_sync(0xffffffffu, words[kWords - 1], 1)) << 32;
+    first = low | static_cast<uint64_t>(__shfl_up_sync(kFullWarp, words[kWords - 1], 1)) << 32;
   else
     first = static_cast<Bits>(low >> (32 - sizeof(Bits) * 8));
   if ((threadIdx.x & 31) == 0) first = before;
@@ -181,7 +181,7 @@ struct Inbox {
 __device__ __forceinline__ void tell_cluster(uint32_t tile, const Rows &rows, const RowSums &sums, Inbox &inbox) {
   constexpr uint32_t kLast = kScanTileRows - 1;
   const uint32_t lane = threadIdx.x & 31;
-  const double rows_before = __shfl_sync(0xffffffffu, rows.before, kLast);
+  const double rows_before = __shfl_sync(kFullWarp, rows.before, kLast);
   if (lane > tile && lane < gridDim.x) inbox.come.send(&inbox.totals[tile], lane, bits_of_double(rows.total));
   if (lane != tile + 1 || lane >= gridDim.x) return;
   inbox.come.send(&inbox.end[0], lane, bits_of_double(rows_before));
@@ -220,7 +220,7 @@ __device__ __forceinline__ void start_rows(const Arguments &args, uint64_t tile,
   else if (tile != 0)
     before_tile = result_of_end(prefixes.of_tile_before, {double_of_bits(inbox.end[0]), double_of_bits(inbox.end[1]),
                                                           double_of_bits(inbox.end[2])});
-  const double before_row = __shfl_up_sync(0xffffffffu, row_end(prefix, sums, row), 1);
+  const double before_row = __shfl_up_sync(kFullWarp, row_end(prefix, sums, row), 1);
   if (lane < kScanTileRows) starts.before[row] = Element::narrow(lane == 0 ? before_tile : before_row);
 }
 

@@ -160,7 +160,7 @@ __device__ __forceinline__ void gather_state(BlockSums &block, State &state) {
         if ((words[j] >> bit * State::kFlagBits & kField) != 0) flags |= 1u << bit;
     if (index == State::kBlocks && (words[j] >> State::kNotMinus0Bit & 0xffff) != 0) flags |= kSumNotMinus0;
   }
-  for (uint32_t d = 16; d > 0; d /= 2) flags |= __shfl_xor_sync(0xffffffffu, flags, d);
+  for (uint32_t d = 16; d > 0; d /= 2) flags |= __shfl_xor_sync(kFullWarp, flags, d);
   if (lane == 0) block.flags = flags;
   __syncwarp();
 }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "cuda/primitive/warp.cuh"
 #include "cuda/sum/plan.h"
 
 namespace gsort_internal::sum {
@@ -51,7 +52,7 @@ class IntegerSum {
     uint64_t limb[kLimbs] = {low_ & 0xffffffffu, low_ >> 32, high_ & 0xffffffffu, high_ >> 32};
 #pragma unroll
     for (uint32_t i = 0; i < (sizeof(U) == 8 ? kLimbs : 2); ++i)
-      for (uint32_t d = 16; d > 0; d /= 2) limb[i] += __shfl_xor_sync(0xffffffffu, limb[i], d);
+      for (uint32_t d = 16; d > 0; d /= 2) limb[i] += __shfl_xor_sync(kFullWarp, limb[i], d);
     if ((threadIdx.x & 31) != 0) return;
 #pragma unroll
     for (uint32_t i = 0; i < kLimbs; ++i) shared_.limbs[threadIdx.x / 32][i] = limb[i];

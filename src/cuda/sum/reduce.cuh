@@ -10,6 +10,7 @@
 #include "cuda/primitive/cluster.cuh"
 #include "cuda/primitive/last_block.cuh"
 #include "cuda/primitive/vector_span.cuh"
+#include "cuda/primitive/warp.cuh"
 #include "cuda/sum/plan.h"
 
 namespace gsort_internal::sum {
@@ -208,7 +209,7 @@ __device__ __forceinline__ uint64_t find_in_tile(const VectorSpan<U> &span, cons
 
 // The least of all threads' values, in every thread.
 __device__ __forceinline__ uint64_t block_minimum(uint64_t value, uint64_t *warps) {
-  for (uint32_t d = 16; d > 0; d /= 2) value = min(value, __shfl_xor_sync(0xffffffffu, value, d));
+  for (uint32_t d = 16; d > 0; d /= 2) value = min(value, __shfl_xor_sync(kFullWarp, value, d));
   __syncthreads();  // the last call's readers are done
   if ((threadIdx.x & 31) == 0) warps[threadIdx.x / 32] = value;
   __syncthreads();

@@ -9,6 +9,7 @@
 
 #include "cuda/primitive/architecture.h"
 #include "cuda/primitive/vector_span.cuh"
+#include "cuda/primitive/warp.cuh"
 #include "cuda/sum/bfloat.cuh"
 #include "cuda/sum/combine.cuh"
 #include "cuda/sum/double.cuh"
@@ -107,7 +108,7 @@ __device__ __forceinline__ void sum_warps(Sum &sum, const typename Sum::Shared &
   uint32_t flags = 0;
 #pragma unroll
   for (uint32_t bit = 1; bit <= kSumNotMinus0; bit *= 2)
-    if (__any_sync(0xffffffffu, sum.flags() & bit)) flags |= bit;
+    if (__any_sync(kFullWarp, sum.flags() & bit)) flags |= bit;
   if ((threadIdx.x & 31) == 0) block.warp_flags[threadIdx.x / 32] = flags;
   __syncthreads();
   if (threadIdx.x < Sum::kLimbs) block.limbs[threadIdx.x] = Sum::block_limb(shared, threadIdx.x);
@@ -143,7 +144,7 @@ __device__ __forceinline__ void write_sum(int64_t *limbs, uint32_t flags, const 
     int32_t begin = kSumLimbs, end = 0;
     for (uint32_t base = 0; base < kSumLimbs; base += 32) {
       const uint32_t i = base + threadIdx.x;
-      const uint32_t used = __ballot_sync(0xffffffffu, i < kSumLimbs && limbs[i] != 0);
+      const uint32_t used = __ballot_sync(kFullWarp, i < kSumLimbs && limbs[i] != 0);
       if (used == 0) continue;
       begin = min(begin, static_cast<int32_t>(base) + __ffs(static_cast<int>(used)) - 1);
       end = static_cast<int32_t>(base) + 32 - __clz(static_cast<int>(used));

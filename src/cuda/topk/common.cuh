@@ -114,18 +114,10 @@ struct Scratch {
 template <class T, class C>
 __device__ T block_scan_open(T value, T &total, Scratch<C> &scratch) {
   const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
-  T inclusive = value;
-  for (uint32_t d = 1; d < 32; d *= 2) {
-    const T other = __shfl_up_sync(kFullWarp, inclusive, d);
-    if (lane >= d) inclusive += other;
-  }
+  const T inclusive = warp_inclusive_sum(value);
   if (lane == 31) scratch.warp_totals[warp] = inclusive;
   __syncthreads();
-  T warp_total = lane < warps ? static_cast<T>(scratch.warp_totals[lane]) : T{0};
-  for (uint32_t d = 1; d < 32; d *= 2) {
-    const T other = __shfl_up_sync(kFullWarp, warp_total, d);
-    if (lane >= d) warp_total += other;
-  }
+  const T warp_total = warp_inclusive_sum(lane < warps ? static_cast<T>(scratch.warp_totals[lane]) : T{0});
   total = __shfl_sync(kFullWarp, warp_total, 31);
   const T before_warp = __shfl_sync(kFullWarp, warp_total, warp == 0 ? 0 : warp - 1);
   return (warp == 0 ? T{0} : before_warp) + inclusive - value;

@@ -42,24 +42,6 @@ struct WarpRow {
   S *chosen;            // shared: kWarpSortMax and one more for every lane
 };
 
-template <class K>
-__device__ __forceinline__ K warp_min(K v) {
-#if __CUDA_ARCH__ >= 800
-  constexpr bool kHardware = sizeof(K) == 4;
-#else
-  constexpr bool kHardware = false;
-#endif
-  if constexpr (kHardware) {
-    return __reduce_min_sync(kFullWarp, v);
-  } else {
-    for (uint32_t d = 16; d > 0; d /= 2) {
-      const K other = __shfl_xor_sync(kFullWarp, v, d);
-      v = other < v ? other : v;
-    }
-    return v;
-  }
-}
-
 // Loads and encodes the row and tells the least and the greatest of its keys.
 template <class U>
 __device__ __forceinline__ void warp_load(const WarpRow<U> &row, const KeyCodec<U> &codec,
@@ -82,7 +64,7 @@ __device__ __forceinline__ void warp_load(const WarpRow<U> &row, const KeyCodec<
       if (at < row.padded) row.keys[at] = at < row.items ? key : ~K{0};
     }
   }
-  least = warp_min(least), most = static_cast<K>(~warp_min(static_cast<K>(~most)));
+  least = warp_least(least), most = warp_greatest(most);
   __syncwarp();
 }
 
@@ -102,11 +84,7 @@ __device__ __forceinline__ Bin warp_find_bin(const uint32_t *histogram, uint32_t
   uint32_t sum = 0;
 #pragma unroll
   for (uint32_t j = 0; j < 8; ++j) sum += counts[j];
-  uint32_t upto = sum;
-  for (uint32_t d = 1; d < 32; d *= 2) {
-    const uint32_t other = __shfl_up_sync(kFullWarp, upto, d);
-    if (lane >= d) upto += other;
-  }
+  const uint32_t upto = warp_inclusive_sum(sum);
   const int owner = __ffs(static_cast<int>(__ballot_sync(kFullWarp, upto >= need))) - 1;
   uint32_t before = upto - sum, bin = 0, count = 0;
 #pragma unroll
@@ -299,7 +277,7 @@ __device__ __forceinline__ void warp_best(const WarpRow<U> &row, typename WarpTy
                                           const Problem<U> &problem, uint64_t begin) {
   uint32_t at = row.lane;
   while (at < row.items && row.keys[at] != least) at += 32;
-  at = warp_min(at);
+  at = warp_least(at);
   if (row.lane == 0) write_element(problem.output, begin, problem.codec.decode(static_cast<U>(least)), at);
 }
 

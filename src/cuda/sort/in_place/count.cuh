@@ -227,10 +227,7 @@ __device__ __forceinline__ void store_pieces(const KeyJob<U> &job, const StartPa
   uint32_t piece = 0;
   for (uint32_t i = own.begin; i < own.last; ++i)
     if (begins_slot(i)) piece = i;
-  uint32_t before = piece;  // the greatest up to this thread
-#pragma unroll
-  for (uint32_t distance = 1; distance < 32; distance *= 2)
-    before = max(before, __shfl_up_sync(kFullWarp, before, distance));
+  uint32_t before = warp_inclusive_max(piece);
   if (lane == 31) warp_piece[warp] = before;
   before = __shfl_up_sync(kFullWarp, before, 1);
   if (lane == 0) before = 0;

@@ -68,12 +68,7 @@ __device__ __forceinline__ void spread_numbers(Storage &storage) {
   uint4 low = own_places[0], high = own_places[1];
   low.y = max(low.x, low.y), low.z = max(low.y, low.z), low.w = max(low.z, low.w);
   high.x = max(low.w, high.x), high.y = max(high.x, high.y), high.z = max(high.y, high.z), high.w = max(high.z, high.w);
-  uint32_t latest = high.w;
-#pragma unroll
-  for (uint32_t distance = 1; distance < 32; distance *= 2) {
-    const uint32_t below = __shfl_up_sync(kFullWarp, latest, distance);
-    if (lane_id() >= distance) latest = max(latest, below);
-  }
+  const uint32_t latest = warp_inclusive_max(high.w);
   const uint32_t below = __shfl_up_sync(kFullWarp, latest, 1);
   if (lane_id() == 31) storage.warp_latest[threadIdx.x / 32] = latest;
   __syncthreads();
