@@ -17,7 +17,7 @@ typedef struct element_source {
   int fd;                 // of the file that is read; -1 between two
   const char *name;       // of that file
   bool swapped;           // its elements' bytes come in the other order
-  bool is_stream;         // it is no regular file, or standard input: read from where it stands, of a size not known
+  bool is_stream;         // not a regular file, or standard input: read from where it stands, of a size not known
   uint64_t left;          // bytes of it that are still to come; UINT64_MAX if it does not say
   array shape;            // of a .npy file what its header says, without data
   uint64_t header_bytes;  // of the file that is read, before its elements

@@ -24,7 +24,7 @@ static size_t piece_bytes_of(uint64_t limit_bytes) {
 
 static bool is_stdin(const char *path) { return strcmp(path, "-") == 0; }
 
-// The sum of the files' sizes, 0 if one of them is no regular file.
+// The sum of the files' sizes, 0 if one of them is not a regular file.
 static uint64_t size_of_all(const char *const *paths, int count) {
   uint64_t total = 0;
   for (int i = 0; i < count; i++) {

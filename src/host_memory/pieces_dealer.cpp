@@ -81,7 +81,7 @@ PieceStripes Dealer::stripes_from(uint64_t first, uint64_t count) const {
           reinterpret_cast<uint8_t *>(room_.shared() + shared.turns) + first};
 }
 
-// A region's stripes are read as they lie, but from one in the midst on: those before it come last.
+// A region's stripes are read as they lie, but beginning with one in the middle: those before it come last.
 void Dealer::make_stripes() {
   for (uint64_t i = 0; i < pieces(); ++i) {
     uint64_t start = begin(i);

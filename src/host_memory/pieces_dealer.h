@@ -81,8 +81,8 @@ Request places_request(const KeyOrder &order, uint64_t items, const void *number
 // What a size query is given: it looks at no address, but at whether there is one, and at which are the same.
 inline char *somewhere(uint64_t which) { return reinterpret_cast<char *>(uintptr_t{which * kSliceAlignment}); }
 
-// False: the job is none for this way, or the data are none, which may be found out when the first trip is over;
-// outputs are unspecified then, but for arrays that are sorted in place, which are as they were.
+// False: this way does not serve the job, or its data, which may be found out only when the first trip is over; outputs
+// are unspecified then, but for arrays that are sorted in place, which are as they were.
 bool deal_pairs_in_place(const PieceContext &context, const SortJob &job, PieceProgress &progress);
 bool deal_sort_job(const PieceContext &context, const SortJob &job, PieceProgress &progress);
 bool deal_rank(const PieceContext &context, const SortJob &job, PieceProgress &progress);  // to carry_out

@@ -19,7 +19,7 @@ struct SortJob {
   const char *carry_in;
   uint64_t n, wanted;       // elements, and how many of the first are written
   char *keys_out;           // NULL: not wanted
-  char *carry_out;          // likewise
+  char *carry_out;          // NULL: not wanted
   std::vector<Run> sorted;  // of a merge
 
   uint64_t record_bytes() const { return key_bytes + carry_bytes; }

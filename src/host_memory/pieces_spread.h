@@ -24,7 +24,7 @@ Bounds sample_bounds(const SortJob &job, const ReadOrder &order, uint64_t bucket
 // A bucket takes four fifths of a piece's room, so that hardly any is too long.
 constexpr uint64_t with_slack(uint64_t items) { return items + items / 4; }
 
-// False: the job is none for this way; nothing was done, or the array that is sorted in place is in another order.
+// False: this way does not serve the job; nothing was done, or the array that is sorted in place is in another order.
 bool spread_sort_job(const PieceContext &context, const SortJob &job, PieceProgress &progress);
 
 }  // namespace gsort_internal

@@ -82,7 +82,7 @@ void PinnedRing::abandon() noexcept {
   made_ = false;
 }
 
-// What cannot be had once is not asked for again: the driver's copies serve.
+// Pinned memory that was refused once is not asked for again: the driver copies then.
 bool PinnedRing::make() {
   if (failed_) return false;
   if (made_) return true;

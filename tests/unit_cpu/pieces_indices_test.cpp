@@ -50,7 +50,7 @@ TEST(Pieces, IndicesAndRanksOfDealtKeys) {
   });
 }
 
-// Keys that are wider than indices wait in scratch memory; ranks of such are made in the way of old.
+// Keys that are wider than indices wait in scratch memory; their ranks are made by the way that does without dealing.
 TEST(Pieces, IndicesNarrowerThanKeys) {
   for (const Operation operation : {Operation::kArgsort, Operation::kRank}) {
     const Call call = make_dealt(operation, GSORT_F64, 7, GSORT_I32);

@@ -143,7 +143,7 @@ TEST(Pieces, StoppedCallsLoseNoPairsInPlace) {
     }
 }
 
-// Where memory is wanting in the midst of it, the call may be done in another way, but not with what is in disorder.
+// Where memory runs out halfway, the call may be done in another way, but not once the arrays are in disorder.
 TEST(Pieces, PairsInPlaceWithoutMemoryAreStableOrSayThatTheyAreNot) {
   for (const bool misdeals : {false, true}) {
     const Call before = make_pairs(GSORT_U32, 7, 200000, 4);

@@ -26,7 +26,7 @@ class Handle:
                  stream=None, log=None):  # fmt: skip
         self._handle = None
         if not isinstance(backend, str) or backend not in _library.BACKENDS:
-            raise InvalidArgumentError(f"backend = {backend!r} is none of {', '.join(_library.BACKENDS)}")
+            raise InvalidArgumentError(f"backend = {backend!r} is not one of {', '.join(_library.BACKENDS)}")
         threads = integer_of("threads", threads, 0, (1 << 32) - 1)
         device_memory_limit = integer_of("device_memory_limit", device_memory_limit, 0, (1 << 64) - 1)
         host_memory_limit = integer_of("host_memory_limit", host_memory_limit, 0, (1 << 64) - 1)

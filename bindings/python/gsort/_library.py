@@ -122,7 +122,7 @@ def library():
 def call_of(operation, dtype, n, parameter):
     """A call that is only described, in the library's numbers."""
     if not isinstance(operation, str) or operation not in OPERATIONS:
-        raise InvalidArgumentError(f"operation = {operation!r} is none of {', '.join(OPERATIONS)}")
+        raise InvalidArgumentError(f"operation = {operation!r} is not one of {', '.join(OPERATIONS)}")
     most = (1 << 64) - 1
     numbers = integer_of("n", n, 0, most), integer_of("parameter", parameter, 0, most)
     return (OPERATIONS[operation], code_of(dtype, "dtype"), *numbers)

@@ -149,8 +149,8 @@ class Refusals(unittest.TestCase):
         self.refused("offsets must be integers", gsort.sort_segments, keys, array.array("d", [0.0]))
 
     def test_settings(self):
-        self.refused("backend = 'gpu' is none of auto, cpu, cuda", gsort.Sorter, "gpu")
-        self.refused("backend = \\[\\] is none of", gsort.Sorter, [])
+        self.refused("backend = 'gpu' is not one of auto, cpu, cuda", gsort.Sorter, "gpu")
+        self.refused("backend = \\[\\] is not one of", gsort.Sorter, [])
         self.refused("threads = -1 is below 0", gsort.Sorter, threads=-1)
         # Numbers that a cut to 32 or 64 bits would make harmless.
         self.refused("threads = 4294967297 is above 4294967295", gsort.Sorter, threads=2**32 + 1)
@@ -164,7 +164,7 @@ class Refusals(unittest.TestCase):
         self.refused("parameter = -1 is below 0", gsort.workspace_bytes, "topk", "int32", 10, -1)
         self.refused("n = -1 is below 0", gsort.Sorter("cpu").reserve, "sort", "int32", -1)
         self.refused("offsets holds -1; offsets are counted from 0", gsort.sort_segments, b"abc", [-1, 2])
-        self.refused("operation = 'search' is none of", gsort.workspace_bytes, "search", "int32", 1)
+        self.refused("operation = 'search' is not one of", gsort.workspace_bytes, "search", "int32", 1)
         self.refused("progress is neither", gsort.sort, b"abc", progress=3)
         with self.assertRaises(TypeError):
             gsort.sort(b"abc", ascending=True)

@@ -132,7 +132,7 @@ void CudaEngine::set_stream(void *stream) {
   const cudaError_t result = cudaStreamGetCaptureInfo(next, &status, nullptr, nullptr, nullptr, nullptr, nullptr);
   if (is_no_stream(result)) {
     (void)cudaGetLastError();
-    throw Error(GSORT_ERROR_INVALID_ARGUMENT, "cuda_stream = %p is no open stream; pass one that exists, or NULL",
+    throw Error(GSORT_ERROR_INVALID_ARGUMENT, "cuda_stream = %p is not an open stream; pass one that exists, or NULL",
                 stream);
   }
   // The legacy stream while another one is captured; calls will say so.
@@ -205,7 +205,7 @@ WorkMemory CudaEngine::room_or_less(const Request &request, const WorkQueue &que
   }
   const sort::in_place::Plan plan = in_place_plan(request);
   if (!plan.applies || !sort::in_place::takes_arrays(request) || workspace_.forbids(plan.workspace_bytes))
-    return room(bytes, queue);  // says what is wanting
+    return room(bytes, queue);  // says how much is missing
   in_place = plan;
   return room(plan.workspace_bytes, queue);
 }

@@ -56,7 +56,7 @@ void CudaEngine::execute_staged(const Request &request, const Staging &staging, 
   WorkMemory work;
   if (!must_be_pieces && !rather_pieces) {
     if (room_for(bytes, queue, work)) return execute_at_once(request, staging, work);
-    // Says what is wanting.
+    // Says how much is missing.
     if (!may_be_pieces) return execute_at_once(request, staging, room(bytes, queue));
   }
   try {

@@ -98,9 +98,9 @@ struct TilesKernel {
 };
 
 // A kernel whose blocks take the tiles of large segments and wait for each other: as many as are resident on so many
-// multiprocessors, or as fit where those are not all to be had, as any number does the work. The call must not be
-// planned anew for want of them: in place the partition's keys lie nowhere but in scratch memory until the second such
-// kernel has ended. Returns how many multiprocessors it takes.
+// multiprocessors, or as many as fit: any number does the work. The call must not be planned anew where fewer fit: in
+// place the partition's keys lie nowhere but in scratch memory until the second such kernel has ended. Returns how many
+// multiprocessors it takes.
 template <class U>
 uint32_t launch_tiles(const LaunchContext &context, const Params<U> &params, Grid grid, const TilesKernel<U> &tiles,
                       uint32_t multiprocessors) {

@@ -50,7 +50,7 @@ struct TeamArgs {
   U *split_keys;
   void *split_indices;
   uint32_t split_index_bytes;
-  uint64_t listed;  // not 0: leaves so many in layout.list_b, in any order: the best k, more or none, padding; likewise
+  uint64_t listed;  // not 0: so many go to layout.list_b instead, in any order: the best k, then others or padding
 };
 
 // Instantiated for the four key widths.

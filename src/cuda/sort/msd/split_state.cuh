@@ -124,7 +124,7 @@ struct SplitUnevenDigits {
     for (uint32_t step = kSplitKnots / 2; step != 0; step /= 2)
       if (knots->knots[knot + step] <= key) knot += step;
     const uint32_t bits = digit_bits - kSplitKnotBits;
-    // Keys below the bin's start are none, those of a knot stay below the next.
+    // No key is below the bin's start; those of a knot stay below the next.
     const U within = static_cast<U>((key - knots->knots[knot]) >> knots->shifts[knot]);
     return knot << bits | static_cast<uint32_t>(min(within, static_cast<U>((U{1} << bits) - 1)));
   }
