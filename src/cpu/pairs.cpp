@@ -235,8 +235,37 @@ bool values_aligned(uint32_t value_bytes, const void *values, const void *values
   return value_bytes >= 16 || (both & (value_bytes - 1)) == 0;
 }
 
+// The kernels that sort so few records in registers; NULL where there are none.
+const PairKernels *register_kernels(const KeyOrder &order, uint64_t n) {
+  const PairKernels *const kernels = pair_kernels();
+  return n > kPairItemsMax || order.nan_last || kernels == nullptr || kernels->sort == nullptr ? nullptr : kernels;
+}
+
+constexpr uint32_t kArgsortItemsMax = 16;  // of more keys, ranks tell the places sooner
+static_assert(kArgsortItemsMax <= kPairItemsMax);
+struct FirstPlaces {
+  uint32_t places[kArgsortItemsMax] = {};
+  constexpr FirstPlaces() {
+    for (uint32_t i = 0; i < kArgsortItemsMax; ++i) places[i] = i;
+  }
+};
+constexpr FirstPlaces kFirstPlaces;
+
+// As pairs whose values are the keys' places. On its own, so that the keys are no part of another frame.
+__attribute__((noinline)) bool argsort_in_registers(const KeyOrder &order, const uint32_t *keys, uint64_t n,
+                                                    uint32_t *out) {
+  const PairKernels *const kernels = register_kernels(order, n);
+  if (kernels == nullptr) return false;
+  uint32_t sorted[kArgsortItemsMax];
+  kernels->sort(order_number(order), keys, kFirstPlaces.places, static_cast<uint32_t>(n), sorted, out);
+  return true;
+}
+
 template <class K, class I>
 bool index_few_of(const KeyOrder &order, bool ranks, const void *keys, uint64_t n, I *out) {
+  if constexpr (sizeof(K) == 4 && sizeof(I) == 4)
+    if (!ranks && n <= kArgsortItemsMax && argsort_in_registers(order, static_cast<const uint32_t *>(keys), n, out))
+      return true;
   if (index_by_rank<K, I>(order, ranks, keys, n, out)) return true;
   if (ranks || !are_few<K, I>(n)) return false;
   const KeyCodec<K> codec = make_codec<K>(order);
@@ -285,8 +314,8 @@ __attribute__((noinline)) bool sort_few_short_pairs_of(const FewPairs &p) {
 }
 
 bool sort_pairs_in_registers(const FewPairs &p) {
-  const PairKernels *const kernels = pair_kernels();
-  if (p.n > kPairItemsMax || p.order.nan_last || kernels == nullptr || kernels->sort == nullptr) return false;
+  const PairKernels *const kernels = register_kernels(p.order, p.n);
+  if (kernels == nullptr) return false;
   kernels->sort(order_number(p.order), static_cast<const uint32_t *>(p.keys), static_cast<const uint32_t *>(p.values),
                 static_cast<uint32_t>(p.n), static_cast<uint32_t *>(p.keys_out), static_cast<uint32_t *>(p.values_out));
   return true;
