@@ -62,7 +62,7 @@ bool may_take(const Request &r, const Plan &plan, const DeviceFacts &device, boo
     case Algorithm::kStable:
       return !keys_alone && shared >= msd::kStableSharedBytesMin && msd::stable_applies(r.n, plan.key_bytes, asked);
     case Algorithm::kLsd:
-      return true;
+      return !keys_alone || plan.key_bytes > 1;
     case Algorithm::kMsd:
       return keys_alone && shared >= msd::kSharedBytesMin && msd::applies(r.n, plan.key_bytes);
     case Algorithm::kCountFill:

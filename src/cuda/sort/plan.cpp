@@ -19,7 +19,7 @@ bool wants_sources(const Request &request) { return request.operation != Operati
 
 // What a plan would choose, and what it may be asked to choose instead.
 struct Choice {
-  bool rank, block, grid_sample, grid_radix, msd, stable, count;
+  bool rank, block, grid_sample, grid_radix, msd, stable, count, passes;
 };
 
 Choice choices(const Request &request, const Plan &plan, const Abilities &abilities, Algorithm asked) {
@@ -39,6 +39,7 @@ Choice choices(const Request &request, const Plan &plan, const Abilities &abilit
   // The counters of all values of 2 bytes must fit a block; those of 1 byte fit any.
   can.count = alone && (plan.key_bytes == 1 ||
                         (plan.key_bytes == 2 && fast_path::kCountFillSharedBytes + 1024 <= abilities.shared_bytes));
+  can.passes = passes_apply(plan.key_bytes, alone);
   return can;
 }
 
@@ -59,7 +60,7 @@ bool can_take(const Choice &can, Algorithm algorithm) {
     case Algorithm::kCountFill:
       return can.count;
     default:
-      return algorithm == Algorithm::kLsd;
+      return algorithm == Algorithm::kLsd && can.passes;
   }
 }
 

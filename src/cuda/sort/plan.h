@@ -42,6 +42,9 @@ constexpr uint32_t carry_bytes(Carry carry) {
 constexpr bool carries_index(Carry carry) { return carry == Carry::kIndex4 || carry == Carry::kIndex8; }
 Carry carry_of(const Request &request);
 
+// Keys of 1 byte alone are counted on every device; there are no kernels for passes over them.
+constexpr bool passes_apply(uint32_t key_bytes, bool alone) { return key_bytes > 1 || !alone; }
+
 // What tests ask for, to reach every path at sizes that are quick to check.
 struct Options {
   Algorithm algorithm = Algorithm::kAuto;  // not taken where it cannot do the request

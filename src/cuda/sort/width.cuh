@@ -163,7 +163,8 @@ void launch_lsd(const LaunchContext &context, const Job &job, const uint32_t *so
   launch_histogram(chain, job, histogram);
   switch (carry_bytes(job.plan.carry)) {
     case 0:
-      return launch_passes<U, lsd::NoValue>(chain, job);
+      if constexpr (passes_apply(sizeof(U), true)) launch_passes<U, lsd::NoValue>(chain, job);
+      return;
     case 4:
       return launch_passes<U, uint32_t>(chain, job);
     default:
