@@ -18,7 +18,7 @@
 #define __global__
 #define __forceinline__ inline
 #define __noinline__
-#define __shared__ static
+#define __shared__ thread_local  // there is one thread; and `extern` may stand before it
 #define __launch_bounds__(...)
 #define __grid_constant__
 #define __align__(bytes) __attribute__((aligned(bytes)))
@@ -209,8 +209,13 @@ inline uint32_t __byte_perm(uint32_t a, uint32_t b, uint32_t selector) {
 }
 inline uint4 make_uint4(uint32_t x, uint32_t y, uint32_t z, uint32_t w) { return {x, y, z, w}; }
 inline void __threadfence() {}
+inline void __nanosleep(uint32_t) {}
 template <class T>
 T __ldcg(const T *word) {
+  return *word;
+}
+template <class T>
+T __ldcs(const T *word) {
   return *word;
 }
 template <class T>
@@ -227,6 +232,24 @@ template <class T>
 T atomicOr(T *word, T value) {
   const T before = *word;
   *word = before | value;
+  return before;
+}
+template <class T>
+T atomicAnd(T *word, T value) {
+  const T before = *word;
+  *word = before & value;
+  return before;
+}
+template <class T>
+T atomicCAS(T *word, T compared, T value) {
+  const T before = *word;
+  if (before == compared) *word = value;
+  return before;
+}
+template <class T>
+T atomicMax(T *word, T value) {
+  const T before = *word;
+  *word = std::max(before, value);
   return before;
 }
 template <class T>

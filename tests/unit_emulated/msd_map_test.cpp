@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The map of the MSD sort of 4-byte keys: its cells, and which keys it leaves to the LSD sort.
+#include "emulation.h"
+// Behind it, for they are written for CUDA's compiler:
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "cuda/sort/msd/map.cuh"
+
+namespace gsort_internal::sort::msd {
+
+// The kernel's dynamic shared memory, by the name that it gives it.
+thread_local uint32_t pairs[sizeof(MapStorage) / 4];
+
+namespace {
+
+using Keys = std::vector<uint32_t>;
+
+// So many keys in 2,560 cells of the map, as 2^24 have.
+constexpr uint64_t kItems = (uint64_t{1} << 18) + 1234;
+constexpr uint32_t kCellBits = 11, kBlocks = 4;
+
+template <class Make>
+Keys keys_of(const Make &make) {
+  std::mt19937_64 random(1);
+  Keys keys(kItems);
+  for (uint32_t &key : keys) {
+    const auto made = make(random);
+    static_assert(sizeof made == sizeof key, "");
+    std::memcpy(&key, &made, sizeof key);
+  }
+  return keys;
+}
+
+float unit(uint64_t word) { return static_cast<float>(static_cast<double>(word >> 11) * 0x1p-53); }
+
+// What a call has in device memory.
+struct Map {
+  Map(const Keys &keys, gsort_dtype dtype) {
+    codec = make_codec<uint32_t>({dtype, false, false});
+    arguments = of_tables(nullptr);
+    arguments = of_tables(tables.data());
+    arguments.state->go = arguments.state->sorted = arguments.state->mapped = 1;
+    const auto part = static_cast<uint32_t>(kItems / (uint64_t{kBlocks} * kMapThreads * kMapItems / 8));
+    emulation::launch(kBlocks, kMapThreads, 0,
+                      [&] { msd_map_kernel<uint32_t>(keys.data(), kItems, part, codec, arguments); });
+  }
+  Arguments<uint32_t> of_tables(void *memory) {
+    TableSlices slices(memory);
+    const Arguments<uint32_t> made = make_arguments<uint32_t>(make_plan(kItems, kCellBits), 0, slices);
+    tables.resize(slices.bytes() / 8);
+    return made;
+  }
+  bool keeps() const { return arguments.state->go != 0; }
+
+  std::vector<uint64_t> tables;
+  Arguments<uint32_t> arguments;
+  KeyCodec<uint32_t> codec;
+};
+
+TEST(MsdMap, CellsOfSmoothKeysAreAlike) {
+  std::normal_distribution<float> normal;
+  const Keys keys = keys_of([&](auto &random) { return normal(random); });
+  const Map map(keys, GSORT_F32);
+  ASSERT_TRUE(map.keeps());
+  const uint32_t cells = map.arguments.plan.map_shares;
+  std::vector<uint32_t> full(cells);
+  for (const uint32_t key : keys) {
+    const uint32_t cell = shared_cell(map.arguments.map, map.codec.encode(key));
+    ASSERT_LT(cell, cells);
+    ++full[cell];
+  }
+  // A cell has 103 keys on average, and 13 of the sample, which leaves much to chance.
+  EXPECT_LT(*std::max_element(full.begin(), full.end()), 4 * kItems / cells);
+}
+
+TEST(MsdMap, KeysWithoutLumpsAreKept) {
+  EXPECT_TRUE(Map(keys_of([](auto &random) { return unit(random()); }), GSORT_F32).keeps());
+  // 2^16 values.
+  const auto hashed = [](auto &random) { return unit((random() & 0xffff) * 0x9e3779b97f4a7c15ull); };
+  EXPECT_TRUE(Map(keys_of(hashed), GSORT_F32).keeps());
+  // Seven in eight zeros.
+  EXPECT_TRUE(Map(keys_of([](auto &random) { return random() % 8 != 0 ? 0 : unit(random()); }), GSORT_F32).keeps());
+}
+
+TEST(MsdMap, LumpsAreLeftToTheRadixSort) {
+  std::normal_distribution<double> normal;
+  std::mt19937_64 random_centre(2);
+  std::vector<uint64_t> centres(1000);
+  for (uint64_t &centre : centres) centre = random_centre();
+  const auto clustered = [&](auto &random) {
+    return centres[random() % centres.size()] + static_cast<uint64_t>(static_cast<int64_t>(normal(random) * 0x1p44));
+  };
+  EXPECT_FALSE(
+      Map(keys_of([&](auto &random) { return static_cast<uint32_t>(clustered(random) >> 32); }), GSORT_U32).keeps());
+  // Most of them look even.
+  EXPECT_FALSE(Map(keys_of([&](auto &random) { return unit(clustered(random)); }), GSORT_F32).keeps());
+  const auto anded = [](auto &random) { return static_cast<uint32_t>(random() & random()); };
+  EXPECT_FALSE(Map(keys_of(anded), GSORT_U32).keeps());
+}
+
+}  // namespace
+}  // namespace gsort_internal::sort::msd
