@@ -36,6 +36,12 @@ struct Sharing {
   uint32_t workers;                           // of the pool, with the caller's, which drives the device
   uint64_t piece_bytes_min = kPieceBytesMin;  // of what the device takes at once
   uint64_t part_items = uint64_t{1} << 18;    // that a thread takes at once, 2^18 at most: some 0.1 ms
+  // Where the threads may do better without the device, which others of them would have to feed: they begin alone, for
+  // trial_us, and go on alone if each does more than so many bytes a microsecond. Otherwise the device takes part from
+  // then on, and so many workers. 0: it does from the beginning.
+  double alone_above = 0;
+  uint32_t workers_beside = UINT32_MAX;
+  double trial_us = 1000;
 };
 
 // Sums, means, minima, maxima and their places. Pieces go to the device, while threads of the pool work on the rest of

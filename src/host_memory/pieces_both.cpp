@@ -4,6 +4,7 @@
 // speeds are.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <mutex>
 
@@ -95,7 +96,7 @@ class SharedCall {
     lengths_ = piece_lengths(room_.items, least_);
     results_.resize(part.n / lengths_.back() + 1);
     begins_.reserve(results_.size());
-    next_ = untaken_.take_piece(lengths_);  // before any thread wakes
+    if (sharing.alone_above == 0) next_ = untaken_.take_piece(lengths_);  // before any thread wakes
   }
 
   void run() {
@@ -118,12 +119,32 @@ class SharedCall {
   // The caller's thread drives the device, and helps the others then.
   void lead() {
     try {
-      stream();
+      if (!goes_on_alone()) stream();
       while (do_part(0)) progress_.tell();
     } catch (...) {
       untaken_.close();
       throw;
     }
+  }
+
+  // Does its part while the threads show what they can do.
+  bool goes_on_alone() {
+    if (sharing_.alone_above == 0) return false;
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point begin = Clock::now();
+    double elapsed_us = 0;
+    while (do_part(0)) {
+      progress_.tell();
+      elapsed_us = std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
+      if (elapsed_us >= sharing_.trial_us) break;
+    }
+    const double each = static_cast<double>(done_by_cpu_.load(std::memory_order_relaxed)) / sharing_.workers;
+    if (each > sharing_.alone_above * elapsed_us) return true;
+    context_.control.log("host arrays: %.1f bytes a microsecond by each thread; the device takes part",
+                         each / elapsed_us);
+    working_.store(sharing_.workers_beside, std::memory_order_relaxed);
+    next_ = untaken_.take_piece(lengths_);
+    return false;
   }
 
   void stream() {
@@ -149,7 +170,7 @@ class SharedCall {
   }
 
   void help(uint32_t worker) {
-    while (do_part(worker)) {
+    while (worker < working_.load(std::memory_order_relaxed) && do_part(worker)) {
     }
   }
 
@@ -168,6 +189,7 @@ class SharedCall {
   Cpu &cpu_;
   Untaken untaken_;
   std::atomic<uint64_t> done_by_cpu_{0};
+  std::atomic<uint32_t> working_{UINT32_MAX};  // workers that take parts
   PieceProgress progress_;
   PieceRoom room_;
   std::vector<uint64_t> lengths_;

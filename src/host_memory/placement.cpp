@@ -85,30 +85,36 @@ double cpu_us(const Request &request, double items, uint32_t threads) {
   return begin + (one < all ? one : all);
 }
 
-// Both at once. What feeds the ring has no time for the CPU's part, and of registered arrays the caller's thread waits
-// for the device. The limit of all threads is that of their processors, so that fewer reach as much less of it: a
-// maximum of 2^28 floats reads 67 GB/s by 11 of them, a fraction of what such a host's memory gives. In the mean one
-// side waits for half of the other's last piece. Derived from the constants above, not measured.
+// Both at once, by gsort_bench_both on an H200 and 16 processors (2026-11-23). The ring with kSharedRingThreads beside
+// threads of the CPU brings 23 GB/s, so that a thread which does more than a quarter of that itself should not feed it.
+// Exact sums of floats do 2.7 GB/s in each of the threads where exponents are far apart, some 8 where they are near and
+// memory is the limit, which only the data tell. Where memory is the limit, sharing with the bus costs as much as it
+// brings up to 2^28 bytes, which caches hold there, and is 1.1 to 1.25 times as quick from 2^29 on.
+constexpr double kSharedRingNs = 1.0 / 23, kAloneAbove = 1000 / kSharedRingNs / kSharedRingThreads;
+constexpr uint64_t kSharedBytesMin = uint64_t{1} << 28, kSharedReadBytesMin = uint64_t{1} << 29;
+
+// What feeds the ring has no time for the CPU's part, and of registered arrays the caller's thread waits for the
+// device. The limit of all threads is that of their processors, so that fewer reach as much less of it. In the mean one
+// side waits for a quarter of the shortest piece.
 void plan_both(const Request &request, double items, const HostCall &call, Placement &placement) {
   const bool shares = request.operation == Operation::kSum || request.operation == Operation::kReduce;
-  if (!shares || !call.in_pieces || call.bytes_in == 0) return;
+  if (!shares || !call.in_pieces || call.bytes_in < kSharedBytesMin) return;
   const bool pageable = call.registered_in < call.bytes_in;
+  const bool adds_floats =
+      is_float(request.order.dtype) && (request.operation == Operation::kSum || request.reduce_op == GSORT_MEAN);
+  if (!adds_floats && (pageable || call.bytes_in < kSharedReadBytesMin)) return;
   const uint32_t feeding = pageable ? kSharedRingThreads : 1;
   if (call.threads <= feeding) return;
   const double helpers = call.threads - feeding;
-  const double byte_us = (pageable ? kRingNs : kRegisteredNs) / 1000, bytes = static_cast<double>(call.bytes_in);
-  // A thread that feeds the ring must bring more than it would have done itself. Of sums and means that is so where
-  // floats are added exactly; integers take a thread about as long as a maximum (0.13 to 0.22 ns a byte of 4 and 8 byte
-  // ones beside 0.13 to 0.16, floats 0.21 to 0.36, by one thread of an AMD EPYC, 2026-11-23).
-  if (pageable && !is_float(request.order.dtype)) return;
-  const double one_thread_us = items * cpu_cost(request).one_thread_ns * width_of(request) / 1000;
-  if (pageable && one_thread_us < bytes * byte_us * kSharedRingThreads) return;
+  const double byte_us = (pageable ? kSharedRingNs : kRegisteredNs) / 1000, bytes = static_cast<double>(call.bytes_in);
   const double cpu_alone = all_threads_us(request, items, call.threads) * call.threads / helpers,
                device_alone = bytes * byte_us;
   placement.both_us = kDeviceCallUs + kWakeUs + (pageable ? kRingUs : 0) +
-                      static_cast<double>(kPieceBytesMin) * byte_us / 2 + 1 / (1 / cpu_alone + 1 / device_alone);
-  if (placement.both_us < placement.cpu_us && placement.both_us < placement.device_us)
-    placement.shared_by = call.threads - feeding + 1;
+                      static_cast<double>(kPieceBytesMin) * byte_us / 4 + 1 / (1 / cpu_alone + 1 / device_alone);
+  if (placement.both_us >= placement.cpu_us || placement.both_us >= placement.device_us) return;
+  placement.shared_by = call.threads;
+  placement.shared_beside = call.threads - feeding + 1;
+  if (adds_floats && (pageable || call.bytes_in < kSharedReadBytesMin)) placement.alone_above = kAloneAbove;
 }
 
 // How often a call in pieces goes over the bus.

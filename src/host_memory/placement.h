@@ -22,6 +22,10 @@ struct Placement {
   // Where the call is shared with the device: its threads, of which the caller's drives the device; 0: it is not.
   uint32_t shared_by = 0;
   double both_us = 0;
+  // They begin alone, and go on so if each does more than so many bytes a microsecond; else so many of them work beside
+  // the device. 0: the device takes part from the beginning.
+  double alone_above = 0;
+  uint32_t shared_beside = 0;
 };
 
 // The most threads that feed the bus where a call is shared.

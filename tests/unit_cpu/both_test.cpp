@@ -167,6 +167,29 @@ TEST(Both, SlowDevice) {
   EXPECT_LT(both.device.bytes_in, call.in.size() / 2);
 }
 
+// Threads that begin alone: quick ones go on so, and slow ones are joined by the device, for which some of them end.
+TEST(Both, BeginsAlone) {
+  const Call call = make_call(GSORT_F32, keys_of(GSORT_F32, 3, 3000001), true);
+  for (const uint32_t beside : {1u, 2u, 4u}) {
+    Both quick(kBudget);
+    quick.sharing.alone_above = 1e-9, quick.sharing.trial_us = 20, quick.sharing.workers_beside = beside;
+    expect_same(call, quick);
+    EXPECT_EQ(0u, quick.device.steps);
+    Both slow(kBudget);
+    slow.sharing.alone_above = 1e9, slow.sharing.trial_us = 20, slow.sharing.workers_beside = beside;
+    expect_same(call, slow);
+    EXPECT_GE(slow.device.steps, 3u);
+  }
+}
+
+// Nothing is left for the device when the trial ends.
+TEST(Both, EndsWithinTheTrial) {
+  Both both(kBudget);
+  both.sharing.alone_above = 1e9, both.sharing.trial_us = 1e9;
+  expect_same(make_call(GSORT_I32, keys_of(GSORT_I32, 0, 100001), false, GSORT_ARGMAX), both);
+  EXPECT_EQ(0u, both.device.steps);
+}
+
 // Nothing but the caller's thread.
 TEST(Both, OneThread) {
   for_all_calls(GSORT_F32, keys_of(GSORT_F32, 3, 300001), false, [](const Call &call) {

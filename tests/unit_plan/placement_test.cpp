@@ -64,32 +64,35 @@ Placement reduction(uint32_t op, gsort_dtype t, uint64_t n, uint32_t threads, bo
   return plan_placement(r, {bytes, 8, threads, in_pieces, registered ? bytes : 0, 0});
 }
 
-// Sums of pageable floats, for which a processor takes longer than for copying them, and all of registered ones.
+// Exact sums of floats, whose threads begin alone unless the bus asks no thread and the array is long; and all of long
+// registered arrays.
 TEST(Placement, OnBoth) {
   for (const uint32_t op : {0u, GSORT_MEAN})
-    for (const gsort_dtype t : {GSORT_F32, GSORT_F64, GSORT_F16})
+    for (const gsort_dtype t : {GSORT_F32, GSORT_F64})
       for (const uint32_t threads : {11u, 16u})
-        for (uint64_t n = uint64_t{1} << 25; n <= uint64_t{1} << 30; n *= 2) {
-          SCOPED_TRACE(std::to_string(n) + " elements of type " + std::to_string(t));
+        for (uint64_t bytes = uint64_t{1} << 28; bytes <= uint64_t{1} << 32; bytes *= 2) {
+          SCOPED_TRACE(std::to_string(bytes) + " bytes of type " + std::to_string(t));
+          const uint64_t n = bytes / dtype_bytes(t);
           const Placement pageable = reduction(op, t, n, threads, false),
                           registered = reduction(op, t, n, threads, true);
-          if (t != GSORT_F16) {
-            EXPECT_EQ(threads - kSharedRingThreads + 1, pageable.shared_by);
+          for (const Placement &p : {pageable, registered}) {
+            EXPECT_EQ(threads, p.shared_by);
+            EXPECT_LT(p.both_us, p.cpu_us);
+            EXPECT_LT(p.both_us, p.device_us);
           }
-          if (n > 1 << 26 && t != GSORT_F16) {
-            EXPECT_EQ(threads, registered.shared_by);
-          }
-          for (const Placement &p : {pageable, registered})
-            if (p.shared_by != 0) {
-              EXPECT_LT(p.both_us, p.cpu_us);
-              EXPECT_LT(p.both_us, p.device_us);
-            }
+          EXPECT_EQ(threads - kSharedRingThreads + 1, pageable.shared_beside);
+          EXPECT_NEAR(5750, pageable.alone_above, 1);
+          EXPECT_EQ(threads, registered.shared_beside);
+          EXPECT_EQ(bytes < uint64_t{1} << 29, registered.alone_above != 0);
         }
-  EXPECT_EQ(0u, reduction(0, GSORT_U32, 1 << 28, 16, false).shared_by);
-  EXPECT_EQ(16u, reduction(0, GSORT_U32, 1 << 28, 16, true).shared_by);
-  for (const uint32_t op : {GSORT_MIN, GSORT_ARGMAX}) {
-    EXPECT_EQ(0u, reduction(op, GSORT_F32, 1 << 28, 16, false).shared_by);
-    EXPECT_EQ(16u, reduction(op, GSORT_F32, 1 << 28, 16, true).shared_by);
+  for (const uint64_t n : {1 << 26, 1 << 27, 1 << 28}) {
+    EXPECT_EQ(0u, reduction(0, GSORT_U32, n, 16, false).shared_by);
+    EXPECT_EQ(n == 1 << 26 ? 0u : 16u, reduction(0, GSORT_U32, n, 16, true).shared_by);
+    for (const uint32_t op : {GSORT_MIN, GSORT_ARGMAX}) {
+      EXPECT_EQ(0u, reduction(op, GSORT_F32, n, 16, false).shared_by);
+      EXPECT_EQ(n == 1 << 26 ? 0u : 16u, reduction(op, GSORT_F32, n, 16, true).shared_by);
+      EXPECT_EQ(0, reduction(op, GSORT_F32, n, 16, true).alone_above);
+    }
   }
 }
 

@@ -47,12 +47,9 @@ void CudaEngine::execute_staged(const Request &request, const Staging &staging, 
   const bool may_be_pieces = staging.all() && !workspace_.is_lent();
   const bool must_be_pieces = may_be_pieces && bytes > piece_budget();
   const bool rather_pieces = may_be_pieces && !must_be_pieces && streams_better(request, staging);
-  uint32_t shared_by = 0;
-  if (may_use_cpu) {
-    const Placement placement = place(request, staging, must_be_pieces || rather_pieces);
-    shared_by = placement.shared_by;
-    if (shared_by == 0 && placement.on_cpu) return execute_on_cpu(request);
-  }
+  Placement placement{};
+  if (may_use_cpu) placement = place(request, staging, must_be_pieces || rather_pieces);
+  if (placement.shared_by == 0 && placement.on_cpu) return execute_on_cpu(request);
   WorkMemory work;
   if (!must_be_pieces && !rather_pieces) {
     if (room_for(bytes, queue, work)) return execute_at_once(request, staging, work);
@@ -60,7 +57,7 @@ void CudaEngine::execute_staged(const Request &request, const Staging &staging, 
     if (!may_be_pieces) return execute_at_once(request, staging, room(bytes, queue));
   }
   try {
-    execute_pieces(request, staging, queue, shared_by);
+    execute_pieces(request, staging, queue, placement);
   } catch (const LostOrder &) {
     throw;
   } catch (const Error &error) {
@@ -152,7 +149,7 @@ uint64_t CudaEngine::piece_budget() const {
 
 // Arrays that the device cannot hold at once.
 void CudaEngine::execute_pieces(const Request &request, const Staging &staging, const WorkQueue &queue,
-                                uint32_t shared_by) {
+                                const Placement &placement) {
   control_.log("host arrays: in pieces, within %llu bytes of device memory",
                static_cast<unsigned long long>(piece_budget()));
   wait_for_earlier_work();  // which may write these arrays
@@ -168,10 +165,12 @@ void CudaEngine::execute_pieces(const Request &request, const Staging &staging, 
     launch(piece, {workspace, work.standing}, true);
   };
   CudaPieceDevice device(std::move(services), staging, *ring_, copy_streams_, stream_,
-                         shared_by == 0 ? UINT32_MAX : kSharedRingThreads);
+                         placement.shared_by == 0 ? UINT32_MAX : kSharedRingThreads);
   const PieceContext context = {device, *options_.host_memory, control_, pool_};
-  if (shared_by == 0) return execute_in_pieces(context, request);
-  execute_on_both(context, {shared_by}, request);
+  if (placement.shared_by == 0) return execute_in_pieces(context, request);
+  Sharing sharing = {placement.shared_by};
+  sharing.alone_above = placement.alone_above, sharing.workers_beside = placement.shared_beside;
+  execute_on_both(context, sharing, request);
 }
 
 // Both engines give the same bits, so a call whose arrays all lie on the host may run where it ends first.
