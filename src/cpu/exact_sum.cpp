@@ -125,17 +125,19 @@ class RangeSum {
  public:
   explicit RangeSum(SumScratch &scratch) : scratch_(scratch) {}
 
-  // Up to 2^18 elements and a block.
+  // Up to 2^18 elements and a block. Short and long ones may come in any order.
   void add(const typename F::Bits *x, uint64_t count) {
     if (kernels_ == nullptr || !watch_.works()) plainly_.give_up();
     takes_bins_ = count >= kBinItemsMin;
+    // Those of few elements are others than those of many.
+    if (!takes_bins_) scratch_.by_exponent.move_to(scratch_.limbs);
     for (uint64_t i = 0; i < count;) {
       const uint32_t items = count - i < kFoldItems ? static_cast<uint32_t>(count - i) : kFoldItems;
       add_block(x + i, items);
       i += items;
     }
     if (lanes_ > 0) move_lanes();
-    if (scratch_.by_exponent.is_full()) scratch_.by_exponent.move_to(scratch_.limbs);
+    if (!takes_bins_ || scratch_.by_exponent.is_full()) scratch_.by_exponent.move_to(scratch_.limbs);
   }
 
  private:

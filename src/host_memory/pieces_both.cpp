@@ -16,6 +16,7 @@ namespace gsort_internal {
 namespace {
 
 constexpr uint64_t kGrain = 4096;  // pieces begin and end where pages and vectors do
+constexpr uint32_t kWorkersCounted = 16;
 
 // The elements that nobody has taken.
 class Untaken {
@@ -120,6 +121,7 @@ class SharedCall {
   void lead() {
     try {
       if (!goes_on_alone()) stream();
+      results_.resize(begins_.size());
       while (do_part(0)) progress_.tell();
     } catch (...) {
       untaken_.close();
@@ -138,7 +140,9 @@ class SharedCall {
       elapsed_us = std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
       if (elapsed_us >= sharing_.trial_us) break;
     }
-    const double each = static_cast<double>(done_by_cpu_.load(std::memory_order_relaxed)) / sharing_.workers;
+    // More threads than these have the memory's limit in common: four times what the ring brings is enough.
+    const uint32_t counted = std::min(sharing_.workers, kWorkersCounted);
+    const double each = static_cast<double>(done_by_cpu_.load(std::memory_order_relaxed)) / counted;
     if (each > sharing_.alone_above * elapsed_us) return true;
     context_.control.log("host arrays: %.1f bytes a microsecond by each thread; the device takes part",
                          each / elapsed_us);
@@ -166,7 +170,6 @@ class SharedCall {
         begins_.resize(pipeline.written());
       }
     }
-    results_.resize(begins_.size());
   }
 
   void help(uint32_t worker) {

@@ -149,6 +149,25 @@ TEST(Both, SizesAroundPiecesAndParts) {
       }
 }
 
+// Parts of few elements and of many, which are added in unlike ways where exponents are far apart: after each other, by
+// the same threads.
+TEST(Both, ShortAndLongPartsOfWideDoubles) {
+  for (const uint64_t tail : {2, 5, 100, 2048, 4095, 4096, 5000})
+    for (const uint64_t part : {3000, 5063, 1 << 18}) {
+      SCOPED_TRACE(std::to_string(tail) + " elements behind parts of " + std::to_string(part));
+      const uint64_t n = (500000 / part + 1) * part + tail;
+      std::mt19937_64 random(n);
+      std::vector<uint64_t> words(n);
+      for (uint64_t &word : words) word = random() & 0x7f0fffffffffffff;
+      words[n - 2] = 0x7f80000000000000;  // in the part that is taken first
+      for (const uint32_t threads : {1u, 3u}) {
+        Both both(kBudget, threads);
+        both.sharing.workers = threads, both.sharing.part_items = part;
+        expect_same(make_call(GSORT_F64, bytes_of(words), true), both);
+      }
+    }
+}
+
 // The device's last pieces are short, so that neither side waits for the other long.
 TEST(Both, PiecesBecomeShorter) {
   Both both(2000000, 1);
@@ -169,17 +188,23 @@ TEST(Both, SlowDevice) {
 
 // Threads that begin alone: quick ones go on so, and slow ones are joined by the device, for which some of them end.
 TEST(Both, BeginsAlone) {
-  const Call call = make_call(GSORT_F32, keys_of(GSORT_F32, 3, 3000001), true);
-  for (const uint32_t beside : {1u, 2u, 4u}) {
-    Both quick(kBudget);
-    quick.sharing.alone_above = 1e-9, quick.sharing.trial_us = 20, quick.sharing.workers_beside = beside;
-    expect_same(call, quick);
-    EXPECT_EQ(0u, quick.device.steps);
-    Both slow(kBudget);
-    slow.sharing.alone_above = 1e9, slow.sharing.trial_us = 20, slow.sharing.workers_beside = beside;
-    expect_same(call, slow);
-    EXPECT_GE(slow.device.steps, 3u);
-  }
+  const Call call = make_call(GSORT_F32, keys_of(GSORT_F32, 3, 1000001), true);
+  for (const uint32_t threads : {1u, 4u})
+    for (const uint32_t beside : {1u, 2u, 4u}) {
+      Both quick(kBudget, threads);
+      quick.sharing.workers = threads, quick.sharing.workers_beside = beside;
+      quick.sharing.alone_above = 1e-9, quick.sharing.trial_us = 20;
+      expect_same(call, quick);
+      EXPECT_EQ(0u, quick.device.steps);
+      Both slow(kBudget, threads);
+      slow.sharing.workers = threads, slow.sharing.workers_beside = beside;
+      slow.sharing.alone_above = 1e9, slow.sharing.trial_us = 0;
+      expect_same(call, slow);
+      // Others may have done all of it before the caller's thread gets a processor.
+      if (threads == 1) {
+        EXPECT_GE(slow.device.steps, 3u);
+      }
+    }
 }
 
 // Nothing is left for the device when the trial ends.
