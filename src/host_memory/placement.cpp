@@ -36,12 +36,19 @@ struct CpuCost {
   double one_thread_ns, all_threads_ns;
 };
 
+// Exact sums of floats: where exponents are near, as they mostly are, and where they are far apart (16 cores, 2^25 and
+// 2^28 floats in 0.7 and 9.1 ms, and in 2.5 and 20, 2026-11-23).
+constexpr CpuCost kNearSum = {0.3, 0.04}, kWideSum = {0.9, 0.09};
+
+bool adds_floats(const Request &request) {
+  return is_float(request.order.dtype) && (request.operation == Operation::kSum || request.reduce_op == GSORT_MEAN);
+}
+
 CpuCost cpu_cost(const Request &request) {
   switch (request.operation) {
     case Operation::kSum:
-      return {0.9, 0.09};
     case Operation::kReduce:
-      return request.reduce_op == GSORT_MEAN ? CpuCost{0.9, 0.09} : CpuCost{0.09, 0.04};
+      return adds_floats(request) ? kNearSum : CpuCost{0.09, 0.04};
     case Operation::kScan:
       return {0.65, 0.2};
     case Operation::kTopk:
@@ -69,8 +76,7 @@ double width_of(const Request &request) {
 }
 
 // What all threads take when they are awake.
-double all_threads_us(const Request &request, double items, uint32_t threads) {
-  const CpuCost cost = cpu_cost(request);
+double all_threads_us(const CpuCost &cost, const Request &request, double items, uint32_t threads) {
   const double shared = cost.one_thread_ns / threads;
   return items * (shared > cost.all_threads_ns ? shared : cost.all_threads_ns) * width_of(request) / 1000;
 }
@@ -81,40 +87,39 @@ double cpu_us(const Request &request, double items, uint32_t threads) {
   const double begin = selects ? kCpuCallUs + kSelectUs : kCpuCallUs,
                one = items * cpu_cost(request).one_thread_ns * width_of(request) / 1000;
   if (threads <= 1) return begin + one;
-  const double all = kWakeUs + all_threads_us(request, items, threads);
+  const double all = kWakeUs + all_threads_us(cpu_cost(request), request, items, threads);
   return begin + (one < all ? one : all);
 }
 
 // Both at once, by gsort_bench_both on an H200 and 16 processors (2026-11-23). The ring with kSharedRingThreads beside
 // threads of the CPU brings 23 GB/s, so that a thread which does more than a quarter of that itself should not feed it.
-// Exact sums of floats do 2.7 GB/s in each of the threads where exponents are far apart, some 8 where they are near and
-// memory is the limit, which only the data tell. Where memory is the limit, sharing with the bus costs as much as it
-// brings up to 2^28 bytes, which caches hold there, and is 1.1 to 1.25 times as quick from 2^29 on.
+// Exact sums of floats do 2.7 to 3.4 GB/s in each of the threads where exponents are far apart, some 8 where they are
+// near and memory is the limit, which only the data tell. Finding out costs as much as it brings below 2^29 bytes of
+// pageable memory. Where memory is the limit, sharing with the bus costs as much as it brings up to 2^28 bytes, which
+// caches hold there, and is 1.1 to 1.25 times as quick from 2^29 on.
 constexpr double kSharedRingNs = 1.0 / 23, kAloneAbove = 1000 / kSharedRingNs / kSharedRingThreads;
-constexpr uint64_t kSharedBytesMin = uint64_t{1} << 28, kSharedReadBytesMin = uint64_t{1} << 29;
+constexpr uint64_t kSharedTrialBytesMin = uint64_t{1} << 28, kSharedBytesMin = uint64_t{1} << 29;
 
 // What feeds the ring has no time for the CPU's part, and of registered arrays the caller's thread waits for the
 // device. The limit of all threads is that of their processors, so that fewer reach as much less of it. In the mean one
-// side waits for a quarter of the shortest piece.
+// side waits for a quarter of the shortest piece. Where a trial decides, it is for exponents that are far apart.
 void plan_both(const Request &request, double items, const HostCall &call, Placement &placement) {
   const bool shares = request.operation == Operation::kSum || request.operation == Operation::kReduce;
-  if (!shares || !call.in_pieces || call.bytes_in < kSharedBytesMin) return;
-  const bool pageable = call.registered_in < call.bytes_in;
-  const bool adds_floats =
-      is_float(request.order.dtype) && (request.operation == Operation::kSum || request.reduce_op == GSORT_MEAN);
-  if (!adds_floats && (pageable || call.bytes_in < kSharedReadBytesMin)) return;
+  const bool pageable = call.registered_in < call.bytes_in, floats = adds_floats(request);
+  const uint64_t bytes_min = floats && !pageable ? kSharedTrialBytesMin : kSharedBytesMin;
   const uint32_t feeding = pageable ? kSharedRingThreads : 1;
-  if (call.threads <= feeding) return;
-  const double helpers = call.threads - feeding;
+  if (!shares || !call.in_pieces || call.bytes_in < bytes_min || call.threads <= feeding) return;
+  if (pageable && !floats) return;
+  const bool tries = floats && (pageable || call.bytes_in < kSharedBytesMin);
   const double byte_us = (pageable ? kSharedRingNs : kRegisteredNs) / 1000, bytes = static_cast<double>(call.bytes_in);
-  const double cpu_alone = all_threads_us(request, items, call.threads) * call.threads / helpers,
-               device_alone = bytes * byte_us;
+  const double alone_us = all_threads_us(tries ? kWideSum : cpu_cost(request), request, items, call.threads),
+               beside_us = alone_us * call.threads / (call.threads - feeding), device_us = bytes * byte_us;
   placement.both_us = kDeviceCallUs + kWakeUs + (pageable ? kRingUs : 0) +
-                      static_cast<double>(kPieceBytesMin) * byte_us / 4 + 1 / (1 / cpu_alone + 1 / device_alone);
-  if (placement.both_us >= placement.cpu_us || placement.both_us >= placement.device_us) return;
+                      static_cast<double>(kPieceBytesMin) * byte_us / 4 + 1 / (1 / beside_us + 1 / device_us);
+  if (placement.both_us >= alone_us || placement.both_us >= placement.device_us) return;
   placement.shared_by = call.threads;
   placement.shared_beside = call.threads - feeding + 1;
-  if (adds_floats && (pageable || call.bytes_in < kSharedReadBytesMin)) placement.alone_above = kAloneAbove;
+  if (tries) placement.alone_above = kAloneAbove;
 }
 
 // How often a call in pieces goes over the bus.
