@@ -92,12 +92,12 @@ double cpu_us(const Request &request, double items, uint32_t threads) {
 }
 
 // Both at once, by gsort_bench_both on an H200 and 16 processors (2026-11-23). The ring with kSharedRingThreads beside
-// threads of the CPU brings 23 GB/s, so that a thread which does more than a quarter of that itself should not feed it.
-// Exact sums of floats do 2.7 to 3.4 GB/s in each of the threads where exponents are far apart, some 8 where they are
-// near and memory is the limit, which only the data tell. Finding out costs as much as it brings below 2^29 bytes of
-// pageable memory. Where memory is the limit, sharing with the bus costs as much as it brings up to 2^28 bytes, which
-// caches hold there, and is 1.1 to 1.25 times as quick from 2^29 on.
-constexpr double kSharedRingNs = 1.0 / 23, kAloneAbove = 1000 / kSharedRingNs / kSharedRingThreads;
+// threads of the CPU brings 23 GB/s. Exact sums of floats do 2.6 GB/s in each of the threads where exponents are far
+// apart, and are 1.2 times as quick by both; those of doubles 4.1, and take as long; where exponents are near and
+// memory is the limit, 6 to 8, and take longer. Only the data tell, and below 2^29 bytes of pageable memory it costs as
+// much to find out as it brings. Of registered arrays sharing costs as much as it brings up to 2^28 bytes, which caches
+// hold there, and is 1.1 to 1.3 times as quick from 2^29 on, 1.2 to 1.7 where exponents are far apart.
+constexpr double kSharedRingNs = 1.0 / 23, kAloneAbove = 3500;  // bytes a microsecond
 constexpr uint64_t kSharedTrialBytesMin = uint64_t{1} << 28, kSharedBytesMin = uint64_t{1} << 29;
 
 // What feeds the ring has no time for the CPU's part, and of registered arrays the caller's thread waits for the

@@ -130,7 +130,7 @@ TEST_F(MemoryRefused, CallsThatMustBeDoneInPiecesAreRefused) {
 // What a handle of AUTO lets both sides do, the CPU does alone where the device has no memory. The stand-in's kernels
 // do nothing, so that the result is known only then.
 TEST_F(MemoryRefused, SumsOnBothSidesAreLeftToTheCpu) {
-  const std::vector<float> in(2 * kElements, 1);
+  const std::vector<float> in(4 * kElements, 1);  // 512 MiB
   for (const ArrayPlace arrays : {ArrayPlace::kHost, ArrayPlace::kRegistered})
     for (const uint64_t below : {uint64_t{0}, UINT64_MAX}) {
       use_stand_in(arrays);

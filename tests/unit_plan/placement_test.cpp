@@ -93,7 +93,7 @@ TEST(Placement, OnBoth) {
           } else {
             EXPECT_EQ(threads, pageable.shared_by);
             EXPECT_EQ(threads - kSharedRingThreads + 1, pageable.shared_beside);
-            EXPECT_NEAR(5750, pageable.alone_above, 1);
+            EXPECT_NEAR(3300, pageable.alone_above, 700);  // between sums of doubles and of floats
             EXPECT_LT(pageable.both_us, pageable.device_us);
           }
           EXPECT_EQ(bytes < uint64_t{1} << 29, registered.alone_above != 0);
