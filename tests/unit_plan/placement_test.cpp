@@ -29,6 +29,11 @@ TEST(Placement, AsMeasured) {
   for (const uint64_t n : {1 << 14, 1 << 16, 1 << 17, 1 << 18})
     EXPECT_TRUE(placement(Operation::kSort, n, 16, true).on_cpu) << n;
   EXPECT_FALSE(placement(Operation::kSort, 1 << 20, 16, true).on_cpu);
+  Request wide{};
+  wide.operation = Operation::kSort;
+  wide.order.dtype = GSORT_U64;
+  for (wide.n = 1 << 12; wide.n <= 1 << 24; wide.n *= 16)
+    EXPECT_EQ(wide.n < 1 << 24, plan_placement(wide, {wide.n * 8, wide.n * 8, 16}).on_cpu) << wide.n;
   for (const uint64_t n : {1 << 14, 1 << 16, 1 << 18, 1 << 20})
     EXPECT_FALSE(placement(Operation::kArgsort, n, 16, true).on_cpu) << n;
   EXPECT_TRUE(placement(Operation::kSum, 1 << 16, 16, false).on_cpu);
