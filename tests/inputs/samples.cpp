@@ -15,8 +15,15 @@ const std::vector<uint64_t> kFewSizes = {0, 1, 2, 33, 257, 1025, 4097};
 // At these every flag is tried with every distribution.
 const std::vector<uint64_t> kAllFlagSizes = {257, 2049, 4097};
 
+// GSORT_TESTS_SEED in the environment: other samples than those of every other number.
+uint64_t first_seed() {
+  const char *text = std::getenv("GSORT_TESTS_SEED");
+  return text == nullptr ? 0 : std::strtoull(text, nullptr, 10) * 1000003;
+}
+
 std::vector<Sample> make_samples(gsort_dtype t, const FlagSets &flag_sets, const std::vector<uint64_t> &sizes) {
   std::vector<Sample> all;
+  const uint64_t first = first_seed();
   uint64_t counter = 0;
   for (uint64_t round = 0; round < rounds(); round++) {
     for (const Distribution distribution : kAllDistributions) {
@@ -27,7 +34,7 @@ std::vector<Sample> make_samples(gsort_dtype t, const FlagSets &flag_sets, const
         for (size_t f = 0; f < flag_count; f++, counter++) {
           const uint32_t flags = flag_sets[(counter + round) % flag_sets.size()];
           const auto offset = static_cast<uint32_t>(counter % 3 == 0 ? 0 : counter % 16);
-          all.push_back({distribution, t, n, counter + round * 7919, flags, offset, counter % 5 < 2});
+          all.push_back({distribution, t, n, first + counter + round * 7919, flags, offset, counter % 5 < 2});
         }
       }
     }

@@ -32,7 +32,7 @@ inline const FlagSets kTopkFlags = {0, GSORT_SMALLEST, GSORT_NAN_LAST, GSORT_SMA
 // GSORT_TESTS_ROUNDS in the environment, at least 1: multiplies samples and repeats.
 uint64_t rounds();
 
-// Each round has other seeds.
+// Each round has other seeds, and so has each GSORT_TESTS_SEED in the environment.
 std::vector<Sample> samples(gsort_dtype t, const FlagSets &flag_sets);
 // A short list for slow references and for second aspects: some thousand elements at most.
 std::vector<Sample> few_samples(gsort_dtype t, const FlagSets &flag_sets);
