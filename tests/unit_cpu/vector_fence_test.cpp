@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// No vector target reads or writes beside the arrays of a call.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "vector_target_fixture.h"
+
+namespace gsort_test {
+namespace {
+
+// An array that ends, or begins, where memory may not be touched.
+template <class U>
+class FencedArray {
+ public:
+  FencedArray(const std::vector<U> &values, bool fence_behind) {
+    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE)), bytes = values.size() * sizeof(U);
+    bytes_ = (bytes + page - 1) / page * page + 2 * page;
+    map_ = static_cast<char *>(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (map_ == MAP_FAILED) std::abort();
+    mprotect(map_, page, PROT_NONE);
+    mprotect(map_ + bytes_ - page, page, PROT_NONE);
+    data_ = reinterpret_cast<U *>(fence_behind ? map_ + bytes_ - page - bytes : map_ + page);
+    std::copy(values.begin(), values.end(), data_);
+  }
+  ~FencedArray() { munmap(map_, bytes_); }
+  FencedArray(const FencedArray &) = delete;
+  FencedArray &operator=(const FencedArray &) = delete;
+  U *data() const { return data_; }
+
+ private:
+  char *map_;
+  size_t bytes_;
+  U *data_;
+};
+
+class EachTargetStaysInside : public EachTarget {};
+
+TEST_P(EachTargetStaysInside, TouchesNothingBesideTheArrays) {
+  for (const gsort_dtype t : {GSORT_U8, GSORT_F16, GSORT_BF16, GSORT_F32, GSORT_U32, GSORT_F64}) {
+    with_width(dtype_bytes(t), [&](auto tag) {
+      using U = typename decltype(tag)::type;
+      for (uint64_t n = 1; n < 5000; n += n < 40 ? 1 : n < 700 ? 13 : 411) {
+        for (const bool behind : {false, true}) {
+          const std::vector<U> keys = make_keys<U>(0, n, random_);
+          std::vector<U> wanted = keys;
+          const KeyOrder order{t, false, n % 2 == 0 && is_float(t)};
+          std::sort(wanted.begin(), wanted.end(), [&](U a, U b) { return comes_before(order, a, b); });
+          const FencedArray<U> in(keys, behind), out(std::vector<U>(n), behind);
+          uint64_t result = 0;
+          Request r{Operation::kSort, order};
+          r.n = n, r.in = in.data(), r.out = out.data();
+          one_.engine->execute(r);
+          ASSERT_TRUE(std::equal(wanted.begin(), wanted.end(), out.data())) << "t " << t << " n " << n;
+          r.operation = Operation::kScan;
+          one_.engine->execute(r);
+          r.operation = Operation::kTopk, r.k = n / 3;
+          one_.engine->execute(r);
+          ASSERT_TRUE(std::equal(out.data(), out.data() + n / 3, wanted.begin())) << "t " << t << " n " << n;
+          r.operation = Operation::kSum, r.out = &result;
+          one_.engine->execute(r);
+          r.operation = Operation::kReduce, r.reduce_op = GSORT_ARGMIN;
+          one_.engine->execute(r);
+          ASSERT_EQ(keys[result], wanted[0]) << "t " << t << " n " << n;
+          r.operation = Operation::kSort, r.out = in.data();
+          one_.engine->execute(r);
+          ASSERT_TRUE(std::equal(wanted.begin(), wanted.end(), in.data())) << "t " << t << " n " << n;
+        }
+      }
+    });
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, EachTargetStaysInside, testing::ValuesIn(kEveryTarget), target_test_name);
+
+}  // namespace
+}  // namespace gsort_test

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Keys with values, and the order as indices: the same from every vector target and without vectors.
+#include "vector_target_fixture.h"
+
+namespace gsort_test {
+namespace {
+
+class EachTargetSortsPairs : public EachTarget {
+ protected:
+  template <class U>
+  void check_pairs(const KeyOrder &order, const std::vector<U> &keys) {
+    const uint64_t n = keys.size();
+    const auto wanted = order_of<uint32_t>(order, keys);
+    std::vector<uint32_t> places(n), indices(n);
+    std::iota(places.begin(), places.end(), 0u);
+    for (EngineUnderTest *const engine : {&one_, &three_}) {
+      std::vector<U> sorted = keys;
+      std::vector<uint32_t> values = places;
+      Request r{Operation::kSortPairs, order};
+      r.n = n, r.in = sorted.data(), r.out = sorted.data();
+      r.values_in = values.data(), r.values_out = values.data(), r.value_bytes = sizeof(uint32_t);
+      engine->engine->execute(r);
+      ASSERT_EQ(values, wanted) << "n " << n;
+      for (uint64_t i = 0; i < n; ++i) ASSERT_EQ(sorted[i], keys[wanted[i]]) << "n " << n << " i " << i;
+      Request a{Operation::kArgsort, order};
+      a.n = n, a.in = keys.data(), a.out = indices.data(), a.index_t = GSORT_U32;
+      engine->engine->execute(a);
+      ASSERT_EQ(indices, wanted) << "n " << n;
+    }
+  }
+
+  // The short way of few pairs, if it takes them, in place and not; returns whether it does.
+  template <class U, class V>
+  bool check_few_pairs(const KeyOrder &order, const std::vector<U> &keys) {
+    const uint64_t n = keys.size();
+    const auto wanted = order_of<uint32_t>(order, keys);
+    std::vector<V> values(n);
+    for (uint64_t i = 0; i < n; ++i) values[i] = static_cast<V>(3 * i + 1);
+    std::vector<U> keys_in_place = keys, keys_out(n + 2, U{0x55});
+    std::vector<V> values_in_place = values, values_out(n + 2, V{0x55});
+    Engine &engine = *one_.engine;
+    FewPairs p{order, sizeof(V), n, keys.data(), values.data(), keys_out.data() + 1, values_out.data() + 1};
+    const bool is_few = engine.sort_few_pairs(p);
+    p.keys = p.keys_out = keys_in_place.data();
+    p.values = p.values_out = values_in_place.data();
+    EXPECT_EQ(engine.sort_few_pairs(p), is_few);
+    for (uint64_t i = 0; i < n; ++i) {
+      const uint64_t from = is_few ? wanted[i] : i;
+      EXPECT_EQ(keys_in_place[i], keys[from]) << "n " << n << " i " << i;
+      EXPECT_EQ(values_in_place[i], values[from]) << "n " << n << " i " << i;
+      EXPECT_EQ(keys_out[i + 1], is_few ? keys[from] : U{0x55}) << "n " << n << " i " << i;
+      EXPECT_EQ(values_out[i + 1], is_few ? values[from] : V{0x55}) << "n " << n << " i " << i;
+    }
+    EXPECT_TRUE(keys_out.front() == U{0x55} && keys_out.back() == U{0x55});
+    EXPECT_TRUE(values_out.front() == V{0x55} && values_out.back() == V{0x55});
+    return is_few;
+  }
+
+  // The short way of few keys' indices or ranks, if it takes them; returns whether it does.
+  template <class U, class Index>
+  bool check_few_indices(const KeyOrder &order, const std::vector<U> &keys, bool ranks) {
+    const uint64_t n = keys.size();
+    const auto wanted = order_of<Index>(order, keys);
+    std::vector<Index> out(n + 2, Index{0x55});
+    if (!one_.engine->index_few(order, ranks, keys.data(), n, sizeof(Index), out.data() + 1)) {
+      EXPECT_EQ(out, std::vector<Index>(n + 2, Index{0x55}));
+      return false;
+    }
+    for (uint64_t i = 0; i < n; ++i)
+      EXPECT_EQ(ranks ? out[1 + wanted[i]] : out[1 + i], ranks ? i : wanted[i]) << "n " << n << " i " << i;
+    EXPECT_TRUE(out.front() == Index{0x55} && out.back() == Index{0x55});
+    return true;
+  }
+
+  // Pairs whose values can be indices, and the indices alone, which must take the short way where those do.
+  template <class U, class Index>
+  bool check_few(const KeyOrder &order, const std::vector<U> &keys) {
+    const bool is_few = check_few_pairs<U, Index>(order, keys);
+    EXPECT_TRUE((check_few_indices<U, Index>(order, keys, false)) || !is_few);
+    check_few_indices<U, Index>(order, keys, true);
+    return is_few;
+  }
+};
+
+TEST_P(EachTargetSortsPairs, OfEveryShapeStably) {
+  for_each_order([&](auto tag, const KeyOrder &order) {
+    using U = typename decltype(tag)::type;
+    for (const uint64_t n : {1, 16, 17, 33, 256, 257, 4096, 4097, 9000})
+      check_pairs(order, make_keys<U>(static_cast<uint32_t>(random_() % kShapes), n, random_));
+    if (sizeof(U) < 4 || order.descending || order.nan_last) return;
+    for (uint32_t shape = 0; shape < kShapes; ++shape) check_pairs(order, make_keys<U>(shape, 20001, random_));
+    check_pairs(order, make_keys<U>(0, 140011, random_));
+    // Keys of two clusters far from each other.
+    std::vector<U> keys = make_keys<U>(0, 30001, random_);
+    for (U &key : keys) key = static_cast<U>((key & 1) << (sizeof(U) * 8 - 1) | (key >> 1 & 0xfff));
+    check_pairs(order, keys);
+  });
+}
+
+// Keys of few values, which are counted, of one more than are, and with a key that no draw finds; zeros of both signs
+// and NaNs are values as others.
+TEST_P(EachTargetSortsPairs, OfFewValuesStably) {
+  for_each_order([&](auto tag, const KeyOrder &order) {
+    using U = typename decltype(tag)::type;
+    for (const uint64_t n : {uint64_t{255}, uint64_t{256}, uint64_t{1001}, uint64_t{9001}, uint64_t{270007}}) {
+      if (n > 100000 && (order.descending || order.nan_last)) continue;
+      for (const uint64_t count : {2, 3, 16, 17}) {
+        U values[17];
+        for (U &value : values) value = static_cast<U>(random_());
+        values[1] = KeyCodec<U>::kTop;
+        values[2] = 0;
+        std::vector<U> keys(n);
+        for (U &key : keys) key = values[random_() % count];
+        check_pairs(order, keys);
+        if (count == 17) continue;
+        keys[random_() % n] = static_cast<U>(random_());
+        check_pairs(order, keys);
+        keys.back() = static_cast<U>(random_());
+        check_pairs(order, keys);
+      }
+    }
+  });
+}
+
+// Few records have a way of their own, which must take them at these lengths and leave others alone.
+TEST_P(EachTargetSortsPairs, FewRecordsByTheShortWay) {
+  for_each_order([&](auto tag, const KeyOrder &order) {
+    using U = typename decltype(tag)::type;
+    for (uint64_t n = 1; n <= 210; n += n < 70 || n > 120 ? 1 : 7) {
+      for (uint32_t shape = 0; shape < (n < 40 ? kShapes : 1); ++shape) {
+        std::vector<U> keys = make_keys<U>(n < 40 ? shape : static_cast<uint32_t>(random_() % kShapes), n, random_);
+        if (random_() % 2 == 0)
+          for (U &key : keys) key = static_cast<U>(key & (KeyCodec<U>::kTop | 3));  // many ties, zeros of both signs
+        const bool is_few = check_few<U, uint32_t>(order, keys);
+        EXPECT_EQ(is_few, GetParam() != VectorTarget::kNone && n <= (sizeof(U) <= 4 ? 192 : 128));
+        check_few<U, uint64_t>(order, keys);
+        if (n % 3 == 0) check_few_pairs<U, uint8_t>(order, keys);
+        if (n % 3 == 1) check_few_pairs<U, uint16_t>(order, keys);
+      }
+    }
+  });
+}
+
+// Values that lie anywhere, or have a size that nothing moves at once, are left to the usual way.
+TEST_P(EachTargetSortsPairs, ShortWayLeavesOddValuesAlone) {
+  std::vector<uint32_t> keys(16), keys_out(16);
+  std::vector<unsigned char> values(16 * 16 + 1), values_out(16 * 16 + 1);
+  std::iota(keys.rbegin(), keys.rend(), 5u);
+  for (const uint32_t bytes : {2u, 3u, 4u, 8u, 12u}) {
+    const FewPairs p{{GSORT_U32, false, false}, bytes, 16, keys.data(), values.data() + 1, keys_out.data(),
+                     values_out.data()};
+    EXPECT_FALSE(one_.engine->sort_few_pairs(p)) << bytes;
+  }
+  EXPECT_EQ(keys_out, std::vector<uint32_t>(16));
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, EachTargetSortsPairs, testing::ValuesIn(kEveryTarget), target_test_name);
+
+}  // namespace
+}  // namespace gsort_test
