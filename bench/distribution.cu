@@ -179,9 +179,35 @@ __device__ uint64_t repeated_word(const Source &src, uint64_t i) {
   }
 }
 
+// Words of the distributions that have a function of their own each.
+__device__ uint64_t single_word(const Source &src, uint64_t i) {
+  const uint64_t word = random_word(src, i, 0);
+  switch (src.d) {
+    case Distribution::kAnd1:
+      return anded_word(src, i, 1);
+    case Distribution::kAnd3:
+      return anded_word(src, i, 3);
+    case Distribution::kAnd9:
+      return anded_word(src, i, 9);
+    case Distribution::kZipfScrambled:
+      return mix(zipf_rank(src, i));
+    case Distribution::kStaggered:
+      return staggered_word(src, i);
+    case Distribution::kLogUniform:
+      return word >> (random_word(src, i, 1) & 31);
+    case Distribution::kZeros:
+      return random_word(src, i, 1) % 10 != 0 ? 0 : word;
+    case Distribution::kText:
+      return text_word(src, i);
+    case Distribution::kClusters:
+      return cluster_word(src, i);
+    default:
+      return word;
+  }
+}
+
 // The word of an integer distribution; a type of w bits takes its top w bits, so 32-bit patterns are shifted up.
 __device__ uint64_t integer_word(const Source &src, uint64_t i) {
-  const uint64_t word = random_word(src, i, 0);
   switch (src.d) {
     case Distribution::kConstant:
     case Distribution::kTwoValues:
@@ -207,26 +233,8 @@ __device__ uint64_t integer_word(const Source &src, uint64_t i) {
     case Distribution::kHalfBucket:
     case Distribution::kHalvingBuckets:
       return bucket_word(src, i);
-    case Distribution::kAnd1:
-      return anded_word(src, i, 1);
-    case Distribution::kAnd3:
-      return anded_word(src, i, 3);
-    case Distribution::kAnd9:
-      return anded_word(src, i, 9);
-    case Distribution::kZipfScrambled:
-      return mix(zipf_rank(src, i));
-    case Distribution::kStaggered:
-      return staggered_word(src, i);
-    case Distribution::kLogUniform:
-      return word >> (random_word(src, i, 1) & 31);
-    case Distribution::kZeros:
-      return random_word(src, i, 1) % 10 != 0 ? 0 : word;
-    case Distribution::kText:
-      return text_word(src, i);
-    case Distribution::kClusters:
-      return cluster_word(src, i);
     default:
-      return word;
+      return single_word(src, i);
   }
 }
 

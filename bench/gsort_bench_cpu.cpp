@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cpu_cases.h"
+#include "cpu_handle.h"
 
 namespace gsort_bench {
 namespace {
@@ -51,24 +52,9 @@ Options take_options(std::vector<char *> &arguments) {
 }
 
 gsort *make_handle(uint32_t threads) {
-  gsort_options options{};
-  options.struct_size = sizeof options;
-  options.backend = GSORT_BACKEND_CPU;
-  options.device = -1;
-  options.threads = threads;
-  gsort *g = nullptr;
-  if (gsort_create(&options, &g) != GSORT_OK) {
-    std::fprintf(stderr, "gsort_bench_cpu: %s\n", gsort_error_message(nullptr));
-    std::exit(1);
-  }
+  gsort *const g = make_cpu_handle(threads);
+  if (g == nullptr) std::exit(1);
   return g;
-}
-
-gsort_info info_of(gsort *g) {
-  gsort_info info{};
-  info.struct_size = sizeof info;
-  gsort_info_get(g, &info);
-  return info;
 }
 
 // One thread's handle and the handle of all threads.

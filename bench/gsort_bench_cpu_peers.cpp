@@ -6,43 +6,19 @@
 #include <time.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
-#include <type_traits>
 #include <vector>
 
-#include "cpu_data.h"
-#include "cpu_peers.h"
+#include "cpu_handle.h"
+#include "cpu_peer_cases.h"
+#include "option_fields.h"
 
 namespace gsort_bench {
 namespace {
-
-enum class PeerWork { kSort, kPairs, kArgsort, kSum, kScan, kMerge, kSegments, kTopk, kMax };
-struct NamedWork {
-  PeerWork work;
-  const char *name;
-  uint64_t part = 0;      // elements of a segment, or k
-  int32_t exponents = 0;  // of floats to be added, drawn from so many powers of two; 0: uniform in [0, 1)
-};
-constexpr int32_t kAllExponents = 1900;
-constexpr NamedWork kPeerWorks[] = {{PeerWork::kSort, "sort"},
-                                    {PeerWork::kPairs, "pairs"},
-                                    {PeerWork::kArgsort, "argsort"},
-                                    {PeerWork::kSum, "sum"},
-                                    {PeerWork::kSum, "sum-50", 0, 50},
-                                    {PeerWork::kSum, "sum-wide", 0, kAllExponents},
-                                    {PeerWork::kScan, "scan"},
-                                    {PeerWork::kMerge, "merge"},
-                                    {PeerWork::kSegments, "segments-10", 10},
-                                    {PeerWork::kSegments, "segments-100", 100},
-                                    {PeerWork::kSegments, "segments-1000", 1000},
-                                    {PeerWork::kTopk, "topk-10", 10},
-                                    {PeerWork::kTopk, "topk-4096", 4096},
-                                    {PeerWork::kMax, "max"}};
 
 // Whether a list of words with commas between them has this one.
 bool has_word(const std::string &list, const std::string &word) {
@@ -66,30 +42,6 @@ std::vector<CpuPeer> cpu_peers(const std::string &wanted) {
   return peers;
 }
 
-PeerFunction function_of(const CpuPeer &peer, PeerWork work) {
-  switch (work) {
-    case PeerWork::kSort:
-      return peer.sort;
-    case PeerWork::kPairs:
-      return peer.pairs;
-    case PeerWork::kArgsort:
-      return peer.argsort;
-    case PeerWork::kSum:
-      return peer.sum;
-    case PeerWork::kScan:
-      return peer.scan;
-    case PeerWork::kMerge:
-      return peer.merge;
-    case PeerWork::kSegments:
-      return peer.sort;  // one segment after the other
-    case PeerWork::kTopk:
-      return peer.topk;
-    case PeerWork::kMax:
-      return peer.greatest;
-  }
-  return nullptr;
-}
-
 struct PeerOptions {
   uint32_t min_log2 = 4, max_log2 = 22, step_log2 = 2;
   uint32_t threads = 1;
@@ -106,153 +58,6 @@ double seconds_now(bool of_thread) {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-struct PeerCase {
-  NamedWork work;
-  gsort_dtype t;
-  uint64_t n;
-  Distribution distribution;
-
-  uint32_t key_bytes() const { return t == GSORT_U32 || t == GSORT_F32 ? 4 : 8; }
-  // Short arrays are worked on by the dozen, so that a run is long against the clock.
-  uint64_t arrays() const { return std::max<uint64_t>(1, (uint64_t{1} << 14) / n); }
-  bool is(PeerWork other) const { return work.work == other; }
-};
-
-using Bytes = std::vector<unsigned char>;
-
-Bytes make_keys(const PeerCase &c) {
-  const uint64_t items = c.n * c.arrays();
-  Bytes keys(items * c.key_bytes());
-  CpuWords words(c.distribution, items);
-  for (uint64_t i = 0; i < items; ++i) {
-    const uint64_t word = words.next();
-    with_peer_keys(c.t, &keys[i * c.key_bytes()], [word, &c](auto *k) {
-      using K = std::remove_pointer_t<decltype(k)>;
-      if constexpr (std::is_floating_point_v<K>) {
-        const double unit = static_cast<double>(word >> 11) * 0x1p-53;
-        const int32_t most = sizeof(K) == 4 ? 240 : kAllExponents;  // and sums stay finite
-        const int32_t exponents = std::min(c.work.exponents, most);
-        const int32_t drawn = exponents == 0 ? 0 : static_cast<int32_t>(word % static_cast<uint32_t>(exponents));
-        *k = static_cast<K>(exponents == 0 ? unit : std::ldexp(1 + unit, drawn - exponents / 2 - 20));
-      } else {
-        *k = static_cast<K>(word >> (64 - 8 * sizeof(K)));
-      }
-    });
-  }
-  return keys;
-}
-
-const char *type_name(gsort_dtype t) {
-  return t == GSORT_U32 ? "u32" : t == GSORT_U64 ? "u64" : t == GSORT_F32 ? "f32" : "f64";
-}
-
-// The arrays of a run: values are the places of the keys before, indices have room for 8 bytes.
-struct Buffers {
-  Bytes keys, values, out;
-  std::vector<uint64_t> offsets;  // of segments
-
-  explicit Buffers(const PeerCase &c, const Bytes &in) : keys(in), values(in.size()), out(c.n * c.arrays() * 8, 0xa5) {
-    const uint64_t items = c.n * c.arrays();
-    for (uint64_t i = 0; i < items; ++i) {
-      if (c.key_bytes() == 4) {
-        reinterpret_cast<uint32_t *>(values.data())[i] = static_cast<uint32_t>(i);
-      } else {
-        reinterpret_cast<uint64_t *>(values.data())[i] = i;
-      }
-    }
-    if (c.is(PeerWork::kSegments))
-      for (uint64_t begin = 0; begin <= c.n; begin += c.work.part) offsets.push_back(begin);
-    if (c.is(PeerWork::kMerge))
-      for (uint64_t half = 0; half < 2 * c.arrays(); ++half)
-        with_peer_keys(c.t, keys.data(), [&](auto *k) { std::sort(k + half * c.n / 2, k + (half + 1) * c.n / 2); });
-  }
-  PeerArrays array(const PeerCase &c, uint64_t a, uint32_t threads) {
-    const uint64_t at = a * c.n * c.key_bytes();
-    return {c.t, &keys[at], &values[at], &out[a * c.n * 8], c.n, threads, c.work.part};
-  }
-};
-
-bool run_gsort(const PeerCase &c, gsort *g, const Buffers &buffers, const PeerArrays &a) {
-  switch (c.work.work) {
-    case PeerWork::kSort:
-      return gsort_sort(g, a.t, a.keys, a.keys, a.n, 0) == GSORT_OK;
-    case PeerWork::kPairs:
-      return gsort_sort_pairs(g, a.t, a.keys, a.keys, c.key_bytes(), a.values, a.values, a.n, 0) == GSORT_OK;
-    case PeerWork::kArgsort:
-      return gsort_argsort(g, a.t, a.keys, a.n, GSORT_U32, a.out, 0) == GSORT_OK;
-    case PeerWork::kSum:
-      return gsort_sum(g, a.t, a.keys, a.n, a.out, 0) == GSORT_OK;
-    case PeerWork::kScan:
-      return gsort_scan(g, a.t, a.keys, a.out, a.n, 0) == GSORT_OK;
-    case PeerWork::kMerge: {
-      const unsigned char *const second = static_cast<unsigned char *>(a.keys) + a.n / 2 * c.key_bytes();
-      return gsort_merge(g, a.t, a.keys, a.n / 2, second, a.n - a.n / 2, a.out, 0) == GSORT_OK;
-    }
-    case PeerWork::kSegments:
-      return gsort_sort_segments(g, a.t, a.keys, a.keys, a.n, buffers.offsets.data(), buffers.offsets.size() - 1, 0) ==
-             GSORT_OK;
-    case PeerWork::kTopk:
-      return gsort_topk(g, a.t, a.keys, a.n, a.part, a.out, 0, nullptr, GSORT_SMALLEST) == GSORT_OK;
-    case PeerWork::kMax:
-      return gsort_reduce(g, GSORT_MAX, a.t, a.keys, a.n, a.out, 0) == GSORT_OK;
-  }
-  return false;
-}
-
-// Sorts of segments are sorts of each.
-void run_peer(const PeerCase &c, PeerFunction peer, const PeerArrays &a) {
-  if (!c.is(PeerWork::kSegments)) return peer(a);
-  PeerArrays segment = a;
-  segment.n = c.work.part;
-  for (uint64_t begin = 0; begin + c.work.part <= a.n; begin += c.work.part) {
-    segment.keys = static_cast<unsigned char *>(a.keys) + begin * c.key_bytes();
-    peer(segment);
-  }
-}
-
-// Whether gsort's sums of floats, which are rounded or added otherwise than the peers', differ by no more than that.
-bool sums_are_near(const PeerCase &c, Buffers &got) {
-  bool near = true;
-  for (uint64_t a = 0; a < c.arrays(); ++a) {
-    const PeerArrays array = got.array(c, a, 1);
-    with_peer_keys(c.t, array.keys, [&](auto *k) {
-      double sum = 0;
-      const auto is_near = [&sum](double x) { return std::fabs(x - sum) <= 1e-6 * sum; };
-      for (uint64_t i = 0; i < c.n; ++i) {
-        sum += static_cast<double>(k[i]);
-        if (c.is(PeerWork::kScan)) near = near && is_near(static_cast<double>(static_cast<decltype(k)>(array.out)[i]));
-      }
-      if (c.is(PeerWork::kSum)) near = near && is_near(*static_cast<double *>(array.out));
-    });
-  }
-  return near;
-}
-
-// What gsort must leave. Pairs: values are the keys' places, so a stable order sorts those of equal keys.
-bool is_right(const PeerCase &c, Buffers &got, Buffers &expected) {
-  const CpuPeer peer = std_peer();
-  for (uint64_t a = 0; a < c.arrays(); ++a) {
-    const PeerArrays array = expected.array(c, a, 1);
-    if (c.is(PeerWork::kPairs)) {
-      peer.argsort(array);
-      peer.sort(array);
-      const uint32_t *const order = static_cast<uint32_t *>(array.out);
-      for (uint64_t i = 0; i < c.n; ++i) {
-        const uint64_t place = order[i] + a * c.n;
-        std::memcpy(static_cast<unsigned char *>(array.values) + i * c.key_bytes(), &place, c.key_bytes());
-      }
-    } else {
-      run_peer(c, function_of(peer, c.work.work), array);
-      if (c.is(PeerWork::kTopk)) std::memcpy(array.out, array.keys, c.work.part * c.key_bytes());
-    }
-  }
-  if (c.is(PeerWork::kSort) || c.is(PeerWork::kPairs) || c.is(PeerWork::kSegments))
-    return got.keys == expected.keys && got.values == expected.values;
-  const bool is_float = c.t == GSORT_F32 || c.t == GSORT_F64;
-  if (is_float && (c.is(PeerWork::kSum) || c.is(PeerWork::kScan))) return sums_are_near(c, got);
-  return got.out == expected.out;
-}
-
 void print_row(const PeerCase &c, const std::vector<double> &best, bool right) {
   const double items = static_cast<double>(c.n * c.arrays());
   std::printf("| %s %s | %llu | %s |", c.work.name, type_name(c.t), static_cast<unsigned long long>(c.n),
@@ -264,38 +69,41 @@ void print_row(const PeerCase &c, const std::vector<double> &best, bool right) {
   std::fflush(stdout);
 }
 
+// Seconds of a side's turn, all arrays one after the other, with gsort where there is no peer; below zero if a call
+// failed.
+double time_turn(const PeerCase &c, gsort *g, PeerFunction peer, Buffers &buffers, uint32_t threads) {
+  bool right = true;
+  const double begin = seconds_now(threads == 1);
+  for (uint64_t a = 0; a < c.arrays(); ++a) {
+    const PeerArrays array = buffers.array(c, a, threads);
+    if (peer != nullptr) {
+      run_peer(c, peer, array);
+    } else if (!run_gsort(c, g, buffers, array)) {
+      right = false;
+    }
+  }
+  return right ? seconds_now(threads == 1) - begin : -1;
+}
+
 // Prints a row; returns whether all results are right.
 bool run_case(const PeerCase &c, gsort *g, const std::vector<CpuPeer> &peers, const PeerOptions &o) {
-  const Bytes in = make_keys(c);
   std::vector<double> best(peers.size() + 1, 1e30);
   bool right = true;
   double spent = 0;
   const bool reads_only = c.is(PeerWork::kArgsort) || c.is(PeerWork::kSum) || c.is(PeerWork::kScan) ||
                           c.is(PeerWork::kMerge) || c.is(PeerWork::kMax);
-  Buffers buffers(c, in);
+  Buffers buffers(c, make_keys(c));
   const Buffers fresh = buffers;
-  // Seconds for all arrays.
-  const auto run = [&](PeerFunction peer) {
-    const double begin = seconds_now(o.threads == 1);
-    for (uint64_t a = 0; a < c.arrays(); ++a) {
-      const PeerArrays array = buffers.array(c, a, o.threads);
-      if (peer != nullptr) {
-        run_peer(c, peer, array);
-      } else if (!run_gsort(c, g, buffers, array)) {
-        right = false;
-      }
-    }
-    return seconds_now(o.threads == 1) - begin;
-  };
-  for (uint32_t round = 0; round < 3 || (round < 300 && spent * 1e3 < o.time_ms * static_cast<double>(best.size()));
-       ++round) {
+  const double most_spent = o.time_ms * 1e-3 * static_cast<double>(best.size());
+  for (uint32_t round = 0; round < 3 || (round < 300 && spent < most_spent); ++round) {
     for (size_t turn = 0; turn < best.size(); ++turn) {
       // Another one begins each round: wide vectors are slow for some microseconds after a sort that used none.
       const size_t s = (round + turn) % best.size();
       const PeerFunction peer = s == 0 ? nullptr : function_of(peers[s - 1], c.work.work);
       if (s > 0 && peer == nullptr) continue;
       if (!reads_only) buffers = fresh;
-      const double seconds = run(peer);
+      const double seconds = time_turn(c, g, peer, buffers, o.threads);
+      right = right && seconds >= 0;
       spent += seconds;
       best[s] = std::min(best[s], seconds);
       if (round == 0 && s == 0) {
@@ -308,46 +116,36 @@ bool run_case(const PeerCase &c, gsort *g, const std::vector<CpuPeer> &peers, co
   return right;
 }
 
+uint32_t number_of(const char *text) { return static_cast<uint32_t>(std::strtoul(text, nullptr, 10)); }
+
+constexpr OptionField<PeerOptions, bool> kSwitches[] = {{"--data", &PeerOptions::data},
+                                                        {"--all-data", &PeerOptions::all_data}};
+constexpr OptionField<PeerOptions, uint32_t> kNumbers[] = {{"--min-log2", &PeerOptions::min_log2},
+                                                           {"--max-log2", &PeerOptions::max_log2},
+                                                           {"--step-log2", &PeerOptions::step_log2},
+                                                           {"--threads", &PeerOptions::threads}};
+constexpr OptionField<PeerOptions, std::string> kTexts[] = {{"--work", &PeerOptions::work},
+                                                            {"--types", &PeerOptions::types},
+                                                            {"--peers", &PeerOptions::peers},
+                                                            {"--commit", &PeerOptions::commit}};
+
 bool parse(int argc, char **argv, PeerOptions &o) {
-  const auto number = [](const char *text) { return static_cast<uint32_t>(std::strtoul(text, nullptr, 10)); };
   for (int a = 1; a < argc; ++a) {
     const std::string name = argv[a];
-    if (name == "--data") {
-      o.data = true;
-      continue;
-    }
-    if (name == "--all-data") {
-      o.all_data = true;
-      continue;
-    }
+    if (set_field(kSwitches, name, true, o)) continue;
     if (a + 1 >= argc) return false;
     const char *const value = argv[++a];
-    if (name == "--min-log2") {
-      o.min_log2 = number(value);
-    } else if (name == "--max-log2") {
-      o.max_log2 = number(value);
-    } else if (name == "--step-log2") {
-      o.step_log2 = std::max(number(value), 1u);
-    } else if (name == "--threads") {
-      o.threads = number(value);
-    } else if (name == "--thread-table") {
+    if (set_field(kNumbers, name, number_of(value), o) || set_field(kTexts, name, value, o)) continue;
+    if (name == "--thread-table") {
       for (const char *at = value; at != nullptr; at = std::strchr(at, ','), at += at != nullptr ? 1 : 0)
-        o.table_threads.push_back(std::max(number(at), 1u));
+        o.table_threads.push_back(std::max(number_of(at), 1u));
     } else if (name == "--time-ms") {
       o.time_ms = std::strtod(value, nullptr);
-    } else if (name == "--work") {
-      o.work = value;
-    } else if (name == "--types") {
-      o.types = value;
-    } else if (name == "--peers") {
-      o.peers = value;
-    } else if (name == "--commit") {
-      o.commit = value;
     } else {
       return false;
     }
   }
-  return o.threads > 0 && o.max_log2 < 36;
+  return o.threads > 0 && o.step_log2 > 0 && o.max_log2 < 36;
 }
 
 // The segments fill the array.
@@ -372,22 +170,6 @@ bool for_each_case(const PeerOptions &o, F &&f) {
     }
   }
   return right;
-}
-
-gsort *create_engine(uint32_t threads, gsort_info &info) {
-  gsort_options options{};
-  options.struct_size = sizeof options;
-  options.backend = GSORT_BACKEND_CPU;
-  options.device = -1;
-  options.threads = threads;
-  gsort *g = nullptr;
-  if (gsort_create(&options, &g) != GSORT_OK) {
-    std::fprintf(stderr, "gsort_bench_cpu_peers: %s\n", gsort_error_message(nullptr));
-    return nullptr;
-  }
-  info.struct_size = sizeof info;
-  gsort_info_get(g, &info);
-  return g;
 }
 
 // Microseconds that a call takes, the median of several, one after the other or after pauses in which threads fall
@@ -415,9 +197,9 @@ double median_us(const PeerCase &c, gsort *g, Buffers &buffers, const Buffers &f
 // What each number of threads takes, so that the constants that say how many a call wakes can be read from it.
 int run_thread_table(const PeerOptions &o) {
   std::vector<gsort *> engines;
-  gsort_info info{};
-  for (const uint32_t threads : o.table_threads) engines.push_back(create_engine(threads, info));
+  for (const uint32_t threads : o.table_threads) engines.push_back(make_cpu_handle(threads));
   if (std::count(engines.begin(), engines.end(), nullptr) > 0) return 1;
+  const gsort_info info = info_of(engines.back());
   std::printf("%s, microseconds a call, commit %s\n\n| work | n |", info.device_name, o.commit.c_str());
   for (const char *const when : {"", " after a pause"})
     for (const uint32_t threads : o.table_threads) std::printf(" %u threads%s |", threads, when);
@@ -444,9 +226,9 @@ int run_thread_table(const PeerOptions &o) {
 }
 
 int run(const PeerOptions &o) {
-  gsort_info info{};
-  gsort *const g = create_engine(o.threads, info);
+  gsort *const g = make_cpu_handle(o.threads);
   if (g == nullptr) return 1;
+  const gsort_info info = info_of(g);
   const std::vector<CpuPeer> peers = cpu_peers(o.peers);
   std::printf("%s, %u threads, ns an element, commit %s\n\n| work | n | data | gsort |", info.device_name, o.threads,
               o.commit.c_str());

@@ -3,6 +3,8 @@
 
 #include <cstdlib>
 
+#include "option_fields.h"
+
 namespace gsort_bench {
 namespace {
 
@@ -12,55 +14,25 @@ bool parse_number(const std::string &text, double &number) {
   return !text.empty() && *end == '\0' && number >= 0;
 }
 
-bool set_text(const std::string &name, const std::string &value, Options &o) {
-  if (name == "--suite") {
-    o.suite = value;
-  } else if (name == "--filter") {
-    o.filter = value;
-  } else if (name == "--csv") {
-    o.csv_path = value;
-  } else if (name == "--json") {
-    o.json_path = value;
-  } else if (name == "--commit") {
-    o.commit = value;
-  } else {
-    return false;
-  }
-  return true;
-}
+constexpr OptionField<Options, bool> kSwitches[] = {{"--cold", &Options::cold},
+                                                    {"--queued", &Options::queued},
+                                                    {"--spoil", &Options::spoil},
+                                                    {"--list", &Options::list},
+                                                    {"--help", &Options::help}};
+constexpr OptionField<Options, std::string> kTexts[] = {{"--suite", &Options::suite},
+                                                        {"--filter", &Options::filter},
+                                                        {"--csv", &Options::csv_path},
+                                                        {"--json", &Options::json_path},
+                                                        {"--commit", &Options::commit}};
+constexpr OptionField<Options, uint32_t> kCounts[] = {{"--max-log2", &Options::max_log2}, {"--runs", &Options::runs}};
+constexpr OptionField<Options, double> kTimes[] = {{"--row-ms", &Options::row_ms}, {"--budget-s", &Options::budget_s}};
 
 bool set_number(const std::string &name, double value, Options &o) {
-  if (name == "--max-log2") {
-    o.max_log2 = static_cast<uint32_t>(value);
-  } else if (name == "--runs") {
-    o.runs = static_cast<uint32_t>(value);
-  } else if (name == "--row-ms") {
-    o.row_ms = value;
-  } else if (name == "--budget-s") {
-    o.budget_s = value;
-  } else if (name == "--seed") {
+  if (name == "--seed") {
     o.seed = static_cast<uint64_t>(value);
-  } else {
-    return false;
+    return true;
   }
-  return true;
-}
-
-bool set_switch(const std::string &name, Options &o) {
-  if (name == "--cold") {
-    o.cold = true;
-  } else if (name == "--queued") {
-    o.queued = true;
-  } else if (name == "--spoil") {
-    o.spoil = true;
-  } else if (name == "--list") {
-    o.list = true;
-  } else if (name == "--help") {
-    o.help = true;
-  } else {
-    return false;
-  }
-  return true;
+  return set_field(kCounts, name, value, o) || set_field(kTimes, name, value, o);
 }
 
 }  // namespace
@@ -68,11 +40,11 @@ bool set_switch(const std::string &name, Options &o) {
 std::string parse_options(int argc, char **argv, Options &options) {
   for (int a = 1; a < argc; ++a) {
     const std::string name = argv[a];
-    if (set_switch(name, options)) continue;
+    if (set_field(kSwitches, name, true, options)) continue;
     if (a + 1 >= argc) return name + " is unknown or lacks its value; see --help";
     const std::string value = argv[++a];
     double number = 0;
-    if (set_text(name, value, options)) continue;
+    if (set_field(kTexts, name, value, options)) continue;
     if (!parse_number(value, number)) return name + " is unknown or " + value + " is not a number; see --help";
     if (!set_number(name, number, options)) return name + " is unknown; see --help";
   }
