@@ -92,7 +92,7 @@ class Superaccumulator {
     if ((bits & kDoubleInf) != kDoubleInf) add_finite(bits);
   }
 
-  // Adds a finite part of the sum that is no element of its own: flags and count stay.
+  // Adds a finite part of the sum that is not an element of its own: flags and count stay.
   GSORT_HOST_DEVICE void add_part(double finite) { add_finite(bits_of_double(finite)); }
 
   // Adds limbs of the same meaning, each of magnitude below 2^62 (any normalised or lazily carried accumulator).

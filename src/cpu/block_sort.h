@@ -67,8 +67,8 @@ K differing_bits(const K *keys, uint64_t count) {
   return differing;
 }
 
-constexpr uint32_t kDigitBits = 8;  // 256 open lines: half of a 32 KiB first-level cache
-constexpr uint32_t kDigitValues = 1u << kDigitBits;
+constexpr uint32_t kRadixBits = 8;  // 256 open lines: half of a 32 KiB first-level cache
+constexpr uint32_t kDigitValues = 1u << kRadixBits;
 // Below this a compare-and-shift sort beats any counting (Zen 3, 2 to 24 records tried).
 constexpr uint32_t kInsertionItems = 16;
 
@@ -117,12 +117,12 @@ __attribute__((noinline)) void lsd_sort(Records<K, V> a, Records<K, V> b, uint32
   uint32_t counts[Passes][kDigitValues] = {};
   for (uint32_t i = 0; i < count; ++i) {
     const K key = a.keys[i];
-    for (uint32_t p = 0; p < Passes; ++p) ++counts[p][static_cast<uint8_t>(key >> (p * kDigitBits))];
+    for (uint32_t p = 0; p < Passes; ++p) ++counts[p][static_cast<uint8_t>(key >> (p * kRadixBits))];
   }
   bool in_b = false;
   const K first = a.keys[0];
   for (uint32_t p = 0; p < Passes; ++p) {
-    const uint32_t shift = p * kDigitBits;
+    const uint32_t shift = p * kRadixBits;
     if (counts[p][static_cast<uint8_t>(first >> shift)] == count) continue;
     counts_to_starts(counts[p], kDigitValues);
     scatter_block(in_b ? b : a, in_b ? a : b, count, shift, kDigitValues - 1, counts[p]);
@@ -145,14 +145,14 @@ inline uint32_t block_digit_bits(uint32_t count) {
 
 // Whether sorting on all digits from the least beats splitting on the first one (Zen 3, one thread, 2026-11).
 inline bool lsd_pays(uint32_t count, uint32_t bits) {
-  const uint32_t passes = (bits + kDigitBits - 1) / kDigitBits;
+  const uint32_t passes = (bits + kRadixBits - 1) / kRadixBits;
   return passes == 1 || (count >= 128 && passes == 2) || (count >= 256 && passes == 3) ||
          (count >= 1024 && passes == 4);
 }
 
 template <class K, class V>
 void lsd_sort_any(Records<K, V> a, Records<K, V> b, uint32_t count, uint32_t bits, bool to_b) {
-  const uint32_t passes = (bits + kDigitBits - 1) / kDigitBits;
+  const uint32_t passes = (bits + kRadixBits - 1) / kRadixBits;
   if (passes == 1) return lsd_sort<K, V, 1>(a, b, count, to_b);
   if constexpr (sizeof(K) >= 2)
     if (passes == 2) return lsd_sort<K, V, 2>(a, b, count, to_b);

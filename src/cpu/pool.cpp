@@ -51,7 +51,7 @@ void futex(std::atomic<uint32_t> &word, int operation, uint32_t value) {
   errno = before;
 }
 
-// One thread's way to sleep until another wakes it. The sleeper announces its sleep and then looks whether what it
+// One thread's way to sleep until another wakes it. The sleeper announces its sleep and then checks whether what it
 // waits for has come; the waker makes it come and then looks for sleepers. All of that is sequentially consistent, so
 // one of them sees the other.
 class Sleeper {

@@ -32,7 +32,7 @@ class PairsInPlace {
     dealer_.run(
         [&](uint64_t i, const std::vector<uint64_t> &ends, Piece &piece) {
           placements_[i] = place_slices(dealer_.stripes(i), ends);
-          for (const Placement &p : placements_[i]) {
+          for (const PlacedSlice &p : placements_[i]) {
             buckets.put(p.bucket, p.to, p.count);
             piece.out.push_back(keys_copy(i, p.from, p.to, p.count));
             piece.out.push_back(carry_copy(i, p.from, p.to, p.count));
@@ -57,7 +57,7 @@ class PairsInPlace {
   // Puts every piece back as it was.
   void undo(PieceProgress &progress) {
     PiecePipeline(context_.device, dealer_.room(), progress).run(dealer_.pieces(), [&](uint64_t i, Piece &piece) {
-      for (const Placement &p : placements_[i]) {
+      for (const PlacedSlice &p : placements_[i]) {
         piece.in.push_back(keys_copy(i, p.from, p.to, p.count));
         piece.in.push_back(carry_copy(i, p.from, p.to, p.count));
       }
@@ -129,7 +129,7 @@ class PairsInPlace {
   const PieceContext &context_;
   const SortJob &job_;
   Dealer dealer_;
-  std::vector<std::vector<Placement>> placements_;  // of each piece
+  std::vector<std::vector<PlacedSlice>> placements_;  // of each piece
 };
 
 bool is_for_this_way(const SortJob &job) {

@@ -170,7 +170,7 @@ class Spreader {
       ends.push_back(at);
     }
     if (is_in_place(job_)) {
-      for (const Placement &p : place_slices(order_.stripes(i), ends))
+      for (const PlacedSlice &p : place_slices(order_.stripes(i), ends))
         leave_slice(i, p.from, buckets.put(p.bucket, p.to, p.count), piece);
       return;
     }

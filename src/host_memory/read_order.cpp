@@ -48,11 +48,11 @@ std::vector<uint64_t> ReadOrder::places_of(const std::vector<uint64_t> &numbers)
   return places;
 }
 
-std::vector<Placement> place_slices(const std::vector<Stripe> &stripes, const std::vector<uint64_t> &ends) {
-  std::vector<Placement> placements, rest;
+std::vector<PlacedSlice> place_slices(const std::vector<Stripe> &stripes, const std::vector<uint64_t> &ends) {
+  std::vector<PlacedSlice> placements, rest;
   std::vector<Stripe> holes;
   // As much as the holes take; what is left of it.
-  const auto fill = [&](Placement slice) {
+  const auto fill = [&](PlacedSlice slice) {
     while (slice.count != 0 && !holes.empty()) {
       Stripe &hole = holes.back();
       const uint64_t count = std::min(slice.count, hole.count);
@@ -66,11 +66,11 @@ std::vector<Placement> place_slices(const std::vector<Stripe> &stripes, const st
   for (uint64_t b = stripes.size(); b-- > 0;) {
     const uint64_t begin = b != 0 ? ends[b - 1] : 0, count = ends[b] - begin, own = std::min(count, stripes[b].count);
     if (own != 0) placements.push_back({b, begin, stripes[b].begin, own});
-    const Placement left = fill({b, begin + own, 0, count - own});
+    const PlacedSlice left = fill({b, begin + own, 0, count - own});
     if (left.count != 0) rest.push_back(left);
     if (own < stripes[b].count) holes.push_back({stripes[b].begin + own, stripes[b].count - own});
   }
-  for (const Placement &slice : rest) fill(slice);
+  for (const PlacedSlice &slice : rest) fill(slice);
   return placements;
 }
 

@@ -53,13 +53,13 @@ class ReadOrder {
 };
 
 // So many elements of the bucket, from `from` on in the sorted piece, go to `to` in the array.
-struct Placement {
+struct PlacedSlice {
   uint64_t bucket, from, to, count;
 };
 
 // Fills the stripes, one for each bucket, with a sorted piece in which the bucket's elements end at ends[bucket]. What
 // a bucket has too many of goes behind its own stripe if it can, where the second trip writes last.
-std::vector<Placement> place_slices(const std::vector<Stripe> &stripes, const std::vector<uint64_t> &ends);
+std::vector<PlacedSlice> place_slices(const std::vector<Stripe> &stripes, const std::vector<uint64_t> &ends);
 
 }  // namespace gsort_internal
 

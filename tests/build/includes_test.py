@@ -22,7 +22,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 SUFFIXES = (".h", ".cuh", ".cpp", ".cu")
 
 
-def room_of(path):
+def part_of(path):
     """core, api, cpu, engine, primitive, the name of a family, or the name of the file itself."""
     parts = path.split("/")
     if parts[0] == "cuda" and len(parts) > 2:
@@ -32,7 +32,7 @@ def room_of(path):
 
 def is_plan(path):
     stem, _, suffix = path.rsplit("/", 1)[-1].partition(".")
-    return room_of(path) in FAMILIES and suffix in ("h", "cpp") and bool(PLAN.search(stem))
+    return part_of(path) in FAMILIES and suffix in ("h", "cpp") and bool(PLAN.search(stem))
 
 
 def is_plain(path):
@@ -41,26 +41,26 @@ def is_plain(path):
 
 def allowed(path, target):
     """Whether the file at `path` may include the project's file `target`."""
-    room, to = room_of(path), room_of(target)
+    part, to = part_of(path), part_of(target)
     if target == "gsort.h":
         return True
-    if room == "core":
+    if part == "core":
         return to == "core"
-    if room == "primitive":
+    if part == "primitive":
         return to in ("core", "primitive") and not (is_plain(path) and not is_plain(target))
     if is_plan(path):
-        across = any(target.startswith(where) for where in ACROSS.get(room, ())) and is_plan(target)
+        across = any(target.startswith(where) for where in ACROSS.get(part, ())) and is_plan(target)
         return (to == "core" or target in FACTS or (to == "primitive" and is_plain(target)) or
-                (to == room and is_plain(target)) or across)
-    if room in FAMILIES:
-        return (to in ("core", "primitive", room) or target in LAUNCHING or
-                any(target.startswith(where) for where in ACROSS.get(room, ())))
-    if room == "engine":
+                (to == part and is_plain(target)) or across)
+    if part in FAMILIES:
+        return (to in ("core", "primitive", part) or target in LAUNCHING or
+                any(target.startswith(where) for where in ACROSS.get(part, ())))
+    if part == "engine":
         return (to in ("core", "primitive", "engine", "engine.h", "host_memory") or
                 (to in FAMILIES and is_plain(target)))
-    if room == "host_memory":
+    if part == "host_memory":
         return to in ("core", "host_memory") or target in ("cuda/engine/check.h", "cpu/pool.h", "cpu/share.h")
-    if room in ("api", "cpu"):
+    if part in ("api", "cpu"):
         return not target.startswith("cuda/")
     return to == "core"  # engine.h
 

@@ -163,7 +163,7 @@ TEST(ReadOrder, SlicesFillTheStripes) {
     std::sort(ends.begin(), ends.end());
     std::vector<bool> taken(items), filled(1000 * buckets);
     std::vector<uint64_t> own(buckets), before(buckets);
-    for (const Placement &p : place_slices(stripes, ends)) {
+    for (const PlacedSlice &p : place_slices(stripes, ends)) {
       ASSERT_GT(p.count, 0u);
       ASSERT_GE(p.from, p.bucket == 0 ? 0 : ends[p.bucket - 1]);
       ASSERT_LE(p.from + p.count, ends[p.bucket]);

@@ -26,7 +26,7 @@ __device__ __forceinline__ Stretch block_stretch(const Arguments<U> &args, uint6
   const Stretch whole = {0, args.total(), 0, args.a_n};
   if (args.groups <= Tuning::kNearGroups) return whole;
   const uint32_t warp = threadIdx.x / 32;
-  if (warp < 2) ends[warp] = split_by_team<32>(args.whole(), warp == 0 ? begin : end, whole, args.codec);
+  if (warp < 2) ends[warp] = split_by_lanes<32>(args.whole(), warp == 0 ? begin : end, whole, args.codec);
   __syncthreads();
   return {begin, end, ends[0], ends[1]};
 }
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(Tuning::kPartitionThreads) merge_partition_ker
   const auto diagonal_of = [&](uint64_t of_border) { return min(of_border * kGroup, args.total()); };
   const Stretch stretch = block_stretch(args, diagonal_of(first), diagonal_of(first + kBorders - 1));
   if (border <= args.groups && stretch.fits()) {
-    const uint64_t split = split_by_team<kLanes>(args.whole(), diagonal_of(border), stretch, args.codec);
+    const uint64_t split = split_by_lanes<kLanes>(args.whole(), diagonal_of(border), stretch, args.codec);
     borders[threadIdx.x / kLanes] = split;
     args.borders[border] = split;
   }

@@ -101,11 +101,11 @@ struct Stretch {
   }
 };
 
-// Within a stretch whose ends fit together, by a team of lanes of a warp, each of which looks at a place: first around
-// the guess, then evenly over what is left. In all lanes of the team.
+// Within a stretch whose ends fit together, by some lanes of a warp, each of which looks at a place: first around
+// the guess, then evenly over what is left. In all of these lanes.
 template <uint32_t kLanes, class U>
-__device__ __forceinline__ uint64_t split_by_team(const Parts<U, uint64_t> &parts, uint64_t diagonal,
-                                                  const Stretch &stretch, const KeyCodec<U> &codec) {
+__device__ __forceinline__ uint64_t split_by_lanes(const Parts<U, uint64_t> &parts, uint64_t diagonal,
+                                                   const Stretch &stretch, const KeyCodec<U> &codec) {
   constexpr uint32_t kTeam = kFullWarp >> (32 - kLanes);
   const uint32_t lane = lane_id() % kLanes, team_begin = lane_id() - lane;
   uint64_t low = stretch.low(diagonal), high = stretch.high(diagonal);

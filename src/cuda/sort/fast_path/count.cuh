@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Keys that the sample calls combinations of few bits, or of few values: each is held against that and counted by its
+// Keys that the sample calls combinations of few bits, or of few values: each is compared with that and counted by its
 // number among them, then every key is written as often as it was counted.
 #ifndef GSORT_CUDA_SORT_FAST_PATH_COUNT_CUH_
 #define GSORT_CUDA_SORT_FAST_PATH_COUNT_CUH_

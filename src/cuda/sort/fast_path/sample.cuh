@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a sample says about the keys: ascending, descending, combinations of few bits, or few values. All keys are held
-// against it afterwards, so a sample that misleads costs time only.
+// What a sample says about the keys: ascending, descending, combinations of few bits, or few values. All keys are
+// compared with it afterwards, so a sample that misleads costs time only.
 #ifndef GSORT_CUDA_SORT_FAST_PATH_SAMPLE_CUH_
 #define GSORT_CUDA_SORT_FAST_PATH_SAMPLE_CUH_
 
