@@ -86,7 +86,7 @@ cudaError_t peer_sum(gsort_dtype t, PeerScratch &scratch, const void *in, void *
 cudaError_t peer_reduce(uint32_t op, gsort_dtype t, PeerScratch &scratch, const void *in, void *out, uint64_t n,
                         cudaStream_t s);
 cudaError_t peer_scan(gsort_dtype t, PeerScratch &scratch, const void *in, void *out, uint64_t n, cudaStream_t s);
-// Inclusive sums of floats kept in doubles, the reference that float scans are held against.
+// Inclusive sums of floats kept in doubles, the reference that float scans are compared with.
 cudaError_t peer_scan_wide(PeerScratch &scratch, const float *in, double *out, uint64_t n, cudaStream_t s);
 
 // CUB_VERSION of the headers that were compiled in (major * 100000 + minor * 100 + patch).
