@@ -35,12 +35,15 @@ def metadata():
         "Summary: Sorts, selects and sums arrays at the speed of memory, on NVIDIA GPUs and CPUs",
         "License-Expression: MIT OR Apache-2.0", "License-File: LICENSE-MIT", "License-File: LICENSE-APACHE",
         "Keywords: sort,argsort,top-k,sum,cuda,gpu,numpy,cupy,pytorch", "Requires-Python: >=3.8",
-        "Classifier: Development Status :: 4 - Beta", "Classifier: Environment :: GPU :: NVIDIA CUDA :: 13",
+        "Classifier: Development Status :: 5 - Production/Stable", "Classifier: Environment :: GPU :: NVIDIA CUDA :: 13",
         "Classifier: Intended Audience :: Developers", "Classifier: Intended Audience :: Science/Research",
         "Classifier: Operating System :: POSIX :: Linux", "Classifier: Programming Language :: Python :: 3",
         "Classifier: Topic :: Scientific/Engineering", "Classifier: Typing :: Typed",
         "Description-Content-Type: text/markdown",
     ]  # fmt: skip
+    # The address of the sources, which they do not name themselves.
+    if os.environ.get("GSORT_REPOSITORY"):
+        fields.append(f"Project-URL: Repository, {os.environ['GSORT_REPOSITORY']}")
     return "\n".join(fields) + "\n\n" + description
 
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 import zipfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -63,6 +64,12 @@ class Wheel(unittest.TestCase):
         self.assertIn("\nName: libgsort\n", metadata)
         for name in re.findall(r"License-File: (.*)", metadata):
             self.assertTrue(os.path.getsize(os.path.join(self.info, "licenses", name)))
+
+    def test_names_the_address_of_the_sources_that_it_is_told(self):
+        self.assertNotIn("Project-URL", build_wheel.metadata())
+        with unittest.mock.patch.dict(os.environ, GSORT_REPOSITORY="https://example.org/gsort"):
+            head = build_wheel.metadata().split("\n\n")[0]
+        self.assertIn("\nProject-URL: Repository, https://example.org/gsort", head)
 
     def test_the_same_sources_make_the_same_wheel(self):
         with tempfile.TemporaryDirectory() as second:
