@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What blocks can have on each architecture that a release has code for: one table for the host, which chooses, and for
+// What blocks can have on each architecture that a release serves: one table for the host, which chooses, and for
 // kernels, which are empty where nobody can choose them. No CUDA header.
 #ifndef GSORT_CUDA_PRIMITIVE_ARCHITECTURE_H_
 #define GSORT_CUDA_PRIMITIVE_ARCHITECTURE_H_
