@@ -6,7 +6,7 @@ import importlib
 import sys
 
 from ._dtypes import FLOATS, FORMATS, I64, U64
-from ._errors import InvalidArgumentError, UnsupportedTypeError
+from ._errors import InvalidArgumentError, UnsupportedTypeError, named_type
 from ._host_kinds import ArrowKind, BufferKind, NumpyKind, PandasKind, PolarsKind
 
 _HOST_MODULES = {"numpy": NumpyKind, "pyarrow": ArrowKind, "polars": PolarsKind, "pandas": PandasKind}
@@ -62,7 +62,7 @@ def view_of(source, what, any_type=False):
     kind = _kind_of(source)
     if kind is None:
         raise UnsupportedTypeError(
-            f"{what} is a {type(source).__name__}, not an array; pass numpy.asarray({what}), array.array('d', {what}), "
+            f"{what} is {named_type(source)}, not an array; pass numpy.asarray({what}), array.array('d', {what}), "
             "or anything that has the buffer protocol, DLPack or __cuda_array_interface__"
         )
     return kind.values_view(source, what) if any_type else kind.view(source, what)

@@ -85,12 +85,18 @@ _CLASSES = {
 }  # fmt: skip
 
 
+def named_type(value):
+    """The type of a value with its article: a list, an int."""
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+
+
 def integer_of(name, value, least, most):
     """An argument as a number that the library's type for it holds."""
     try:
         number = operator.index(value)
     except TypeError as error:
-        raise UnsupportedTypeError(f"{name} = {value!r} is a {type(value).__name__}; pass an integer") from error
+        raise UnsupportedTypeError(f"{name} = {value!r} is {named_type(value)}; pass an integer") from error
     if not least <= number <= most:
         side, bound = ("below", least) if number < least else ("above", most)
         raise InvalidArgumentError(f"{name} = {number} is {side} {bound}")

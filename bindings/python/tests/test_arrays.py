@@ -86,7 +86,7 @@ class Numpy(unittest.TestCase):
 
     def test_refusals(self):
         self.refused("keys is a type, not an array", numpy.ndarray)
-        self.refused("keys is a iinfo, not an array", numpy.iinfo("int8"))
+        self.refused("keys is an iinfo, not an array", numpy.iinfo("int8"))
         self.refused(r"keys has the other byte order \(>i4\); pass .astype\('<i4'\)", numpy.arange(3, dtype=">i4"))
         self.refused("keys is a masked array", numpy.ma.masked_array([1, 2], [0, 1]))
         self.refused("elements of type complex128", numpy.zeros(3, complex))

@@ -94,6 +94,7 @@ class Refusals(unittest.TestCase):
 
     def test_no_array(self):
         self.refused("keys is a list, not an array; pass numpy.asarray", gsort.sort, [3, 1, 2])
+        self.refused("keys is an int, not an array; pass numpy.asarray", gsort.sort, 3)
         self.refused("keys is a NoneType", gsort.sort, None)
         with self.assertRaises(TypeError):
             gsort.sort(3)
