@@ -36,17 +36,6 @@ Bytes best_out(const Arrays &a) {
   return all;
 }
 
-gsort_status sort_segments(gsort *g, const Arrays &a) {
-  return gsort_sort_segments(g, a.type, a.keys.data(), a.keys_out.data(), a.n,
-                             static_cast<const uint64_t *>(a.offsets.data()), Arrays::kSegments, 0);
-}
-
-gsort_status merge(gsort *g, const Arrays &a) {
-  const auto *halves = static_cast<const uint8_t *>(a.sorted_halves.data());
-  return gsort_merge(g, a.type, halves, a.n / 2, halves + a.n / 2 * element_type(a.type).bytes, a.n - a.n / 2,
-                     a.keys_out.data(), 0);
-}
-
 Array input_of(const Arrays &a) { return Array(a.type, a.keys_content); }
 Bytes as_indices(gsort_dtype t, const Indices &indices) { return make_indices(t, indices).bytes(); }
 Bytes as_bytes(uint64_t bits) {
@@ -74,78 +63,108 @@ Bytes expected_scan(const Arrays &a) {
   return (is_float ? reference_float_scan(input_of(a), 0) : reference_integer_scan(input_of(a), 0)).bytes();
 }
 
-std::vector<NamedOperation> make_operations() {
-  std::vector<NamedOperation> all;
-  const auto add = [&](const char *name, std::function<gsort_status(gsort *, const Arrays &)> run,
-                       std::function<Bytes(const Arrays &)> result, std::function<Bytes(const Arrays &)> expected) {
-    all.push_back({name, std::move(run), std::move(result), std::move(expected)});
+using Run = std::function<gsort_status(gsort *, const Arrays &)>;
+using Content = std::function<Bytes(const Arrays &)>;
+
+NamedOperation make_sort() {
+  const Run run = [](gsort *g, const Arrays &a) {
+    return gsort_sort(g, a.type, a.keys.data(), a.keys_out.data(), a.n, 0);
   };
-  add(
-      "sort", [](gsort *g, const Arrays &a) { return gsort_sort(g, a.type, a.keys.data(), a.keys_out.data(), a.n, 0); },
-      keys_out, [](const Arrays &a) { return reference_sort(input_of(a), 0).bytes(); });
-  add(
-      "sort_pairs",
-      [](gsort *g, const Arrays &a) {
-        return gsort_sort_pairs(g, a.type, a.keys.data(), a.keys_out.data(), 4, a.values.data(), a.values_out.data(),
-                                a.n, GSORT_DESCENDING);
-      },
-      pairs_out, expected_pairs);
-  add(
-      "argsort",
-      [](gsort *g, const Arrays &a) {
-        return gsort_argsort(g, a.type, a.keys.data(), a.n, GSORT_U32, a.indices_out.data(), 0);
-      },
-      indices_out, [](const Arrays &a) { return as_indices(GSORT_U32, reference_argsort(input_of(a), 0)); });
-  add(
-      "rank",
-      [](gsort *g, const Arrays &a) {
-        return gsort_rank(g, a.type, a.keys.data(), a.n, GSORT_I32, a.indices_out.data(), 0);
-      },
-      indices_out, [](const Arrays &a) { return as_indices(GSORT_I32, reference_rank(input_of(a), 0)); });
-  add("merge", merge, keys_out, [](const Arrays &a) { return reference_sort(input_of(a), 0).bytes(); });
-  add("sort_segments", sort_segments, keys_out,
-      [](const Arrays &a) { return reference_sort_segments(input_of(a), a.offsets_content, 0).bytes(); });
-  add(
-      "topk",
-      [](gsort *g, const Arrays &a) {
-        return gsort_topk(g, a.type, a.keys.data(), a.n, k_of(a), a.keys_out.data(), GSORT_U32, a.indices_out.data(),
-                          0);
-      },
-      best_out, expected_best);
-  add(
-      "topk_rows",
-      [](gsort *g, const Arrays &a) {
-        return gsort_topk_rows(g, a.type, a.keys.data(), 3, a.n / 3, a.n / 3, a.n / 9, a.keys_out.data(), GSORT_U32,
-                               a.indices_out.data(), GSORT_SMALLEST);
-      },
-      [](const Arrays &a) { return first(a.indices_out, a.n / 9 * 12); },
-      [](const Arrays &a) {
-        return as_indices(GSORT_U32, reference_topk_rows(input_of(a), {3, a.n / 3, a.n / 3}, a.n / 9, GSORT_SMALLEST));
-      });
-  add(
-      "topk_segments",
-      [](gsort *g, const Arrays &a) {
-        return gsort_topk_segments(g, a.type, a.keys.data(), a.n, static_cast<const uint64_t *>(a.offsets.data()),
-                                   Arrays::kSegments, Arrays::kBestOfSegments / Arrays::kSegments, a.keys_out.data(),
-                                   GSORT_U32, a.indices_out.data(), 0);
-      },
-      [](const Arrays &a) { return first(a.indices_out, Arrays::kBestOfSegments * 4); },
-      [](const Arrays &a) {
-        return as_indices(GSORT_U32, reference_topk_segments(input_of(a), a.offsets_content, 10, 0));
-      });
-  add(
-      "sum", [](gsort *g, const Arrays &a) { return gsort_sum(g, a.type, a.keys.data(), a.n, a.values_out.data(), 0); },
-      eight_bytes, [](const Arrays &a) { return as_bytes(reference_sum(input_of(a))); });
-  add(
-      "mean",
-      [](gsort *g, const Arrays &a) {
-        return gsort_reduce(g, GSORT_MEAN, a.type, a.keys.data(), a.n, a.values_out.data(), 0);
-      },
-      eight_bytes, [](const Arrays &a) { return as_bytes(reference_mean(input_of(a))); });
-  add(
-      "scan", [](gsort *g, const Arrays &a) { return gsort_scan(g, a.type, a.keys.data(), a.keys_out.data(), a.n, 0); },
-      keys_out, expected_scan);
-  return all;
+  return {"sort", run, keys_out, [](const Arrays &a) { return reference_sort(input_of(a), 0).bytes(); }};
+}
+
+NamedOperation make_sort_pairs() {
+  const Run run = [](gsort *g, const Arrays &a) {
+    return gsort_sort_pairs(g, a.type, a.keys.data(), a.keys_out.data(), 4, a.values.data(), a.values_out.data(), a.n,
+                            GSORT_DESCENDING);
+  };
+  return {"sort_pairs", run, pairs_out, expected_pairs};
+}
+
+NamedOperation make_argsort() {
+  const Run run = [](gsort *g, const Arrays &a) {
+    return gsort_argsort(g, a.type, a.keys.data(), a.n, GSORT_U32, a.indices_out.data(), 0);
+  };
+  return {"argsort", run, indices_out,
+          [](const Arrays &a) { return as_indices(GSORT_U32, reference_argsort(input_of(a), 0)); }};
+}
+
+NamedOperation make_rank() {
+  const Run run = [](gsort *g, const Arrays &a) {
+    return gsort_rank(g, a.type, a.keys.data(), a.n, GSORT_I32, a.indices_out.data(), 0);
+  };
+  return {"rank", run, indices_out,
+          [](const Arrays &a) { return as_indices(GSORT_I32, reference_rank(input_of(a), 0)); }};
+}
+
+NamedOperation make_merge() {
+  const Run run = [](gsort *g, const Arrays &a) {
+    const auto *halves = static_cast<const uint8_t *>(a.sorted_halves.data());
+    return gsort_merge(g, a.type, halves, a.n / 2, halves + a.n / 2 * element_type(a.type).bytes, a.n - a.n / 2,
+                       a.keys_out.data(), 0);
+  };
+  return {"merge", run, keys_out, [](const Arrays &a) { return reference_sort(input_of(a), 0).bytes(); }};
+}
+
+NamedOperation make_sort_segments() {
+  const Run run = [](gsort *g, const Arrays &a) {
+    return gsort_sort_segments(g, a.type, a.keys.data(), a.keys_out.data(), a.n,
+                               static_cast<const uint64_t *>(a.offsets.data()), Arrays::kSegments, 0);
+  };
+  return {"sort_segments", run, keys_out,
+          [](const Arrays &a) { return reference_sort_segments(input_of(a), a.offsets_content, 0).bytes(); }};
+}
+
+NamedOperation make_topk() {
+  const Run run = [](gsort *g, const Arrays &a) {
+    return gsort_topk(g, a.type, a.keys.data(), a.n, k_of(a), a.keys_out.data(), GSORT_U32, a.indices_out.data(), 0);
+  };
+  return {"topk", run, best_out, expected_best};
+}
+
+NamedOperation make_topk_rows() {
+  const Run run = [](gsort *g, const Arrays &a) {
+    return gsort_topk_rows(g, a.type, a.keys.data(), 3, a.n / 3, a.n / 3, a.n / 9, a.keys_out.data(), GSORT_U32,
+                           a.indices_out.data(), GSORT_SMALLEST);
+  };
+  const Content expected = [](const Arrays &a) {
+    return as_indices(GSORT_U32, reference_topk_rows(input_of(a), {3, a.n / 3, a.n / 3}, a.n / 9, GSORT_SMALLEST));
+  };
+  return {"topk_rows", run, [](const Arrays &a) { return first(a.indices_out, a.n / 9 * 12); }, expected};
+}
+
+NamedOperation make_topk_segments() {
+  constexpr uint64_t k = Arrays::kBestOfSegments / Arrays::kSegments;
+  const Run run = [](gsort *g, const Arrays &a) {
+    return gsort_topk_segments(g, a.type, a.keys.data(), a.n, static_cast<const uint64_t *>(a.offsets.data()),
+                               Arrays::kSegments, k, a.keys_out.data(), GSORT_U32, a.indices_out.data(), 0);
+  };
+  const Content expected = [](const Arrays &a) {
+    return as_indices(GSORT_U32, reference_topk_segments(input_of(a), a.offsets_content, k, 0));
+  };
+  return {"topk_segments", run, [](const Arrays &a) { return first(a.indices_out, Arrays::kBestOfSegments * 4); },
+          expected};
+}
+
+NamedOperation make_sum() {
+  const Run run = [](gsort *g, const Arrays &a) {
+    return gsort_sum(g, a.type, a.keys.data(), a.n, a.values_out.data(), 0);
+  };
+  return {"sum", run, eight_bytes, [](const Arrays &a) { return as_bytes(reference_sum(input_of(a))); }};
+}
+
+NamedOperation make_mean() {
+  const Run run = [](gsort *g, const Arrays &a) {
+    return gsort_reduce(g, GSORT_MEAN, a.type, a.keys.data(), a.n, a.values_out.data(), 0);
+  };
+  return {"mean", run, eight_bytes, [](const Arrays &a) { return as_bytes(reference_mean(input_of(a))); }};
+}
+
+NamedOperation make_scan() {
+  const Run run = [](gsort *g, const Arrays &a) {
+    return gsort_scan(g, a.type, a.keys.data(), a.keys_out.data(), a.n, 0);
+  };
+  return {"scan", run, keys_out, expected_scan};
 }
 
 }  // namespace
@@ -172,7 +191,9 @@ Arrays::Arrays(Place place, const Array &input)
 bool Arrays::inputs_intact() const { return keys.read() == keys_content && values.read() == values_content; }
 
 const std::vector<NamedOperation> &all_operations() {
-  static const std::vector<NamedOperation> kOperations = make_operations();
+  static const std::vector<NamedOperation> kOperations = {
+      make_sort(), make_sort_pairs(), make_argsort(),       make_rank(), make_merge(), make_sort_segments(),
+      make_topk(), make_topk_rows(),  make_topk_segments(), make_sum(),  make_mean(),  make_scan()};
   return kOperations;
 }
 

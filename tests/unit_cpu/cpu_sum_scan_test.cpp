@@ -312,53 +312,62 @@ void kogge_stone(std::vector<double> &t) {
   }
 }
 
-std::vector<double> ordered_scan(const std::vector<double> &x) {
-  const uint64_t tiles = (x.size() + kScanTileItems - 1) / kScanTileItems;
-  std::vector<double> out(x.size()), totals(tiles, -0.0), prefixes(tiles);
-  const auto at = [&](uint64_t i) { return i < x.size() ? x[i] : -0.0; };
-  const auto chunk_total = [&](uint64_t chunk) {
-    double sum = at(chunk * 16);
-    for (uint64_t i = 1; i < 16; ++i) sum = sum + at(chunk * 16 + i);
-    return sum;
-  };
-  const auto rows_of = [&](uint64_t tile, std::vector<std::vector<double>> &chunks, std::vector<double> &rows) {
+double at(const std::vector<double> &x, uint64_t i) { return i < x.size() ? x[i] : -0.0; }
+
+// What stands before each chunk and each row of a tile: running sums of the chunks' totals, and of the rows'.
+struct TileSums {
+  std::vector<std::vector<double>> chunks{16, std::vector<double>(32)};
+  std::vector<double> rows = std::vector<double>(16);
+
+  TileSums(const std::vector<double> &x, uint64_t tile) {
     for (uint64_t row = 0; row < 16; ++row) {
-      for (uint64_t c = 0; c < 32; ++c) chunks[row][c] = chunk_total(tile * 512 + row * 32 + c);
+      for (uint64_t c = 0; c < 32; ++c) {
+        const uint64_t begin = (tile * 512 + row * 32 + c) * 16;
+        double sum = at(x, begin);
+        for (uint64_t i = 1; i < 16; ++i) sum = sum + at(x, begin + i);
+        chunks[row][c] = sum;
+      }
       kogge_stone(chunks[row]);
       rows[row] = chunks[row][31];
     }
     kogge_stone(rows);
-  };
-  std::vector<std::vector<double>> chunks(16, std::vector<double>(32));
-  std::vector<double> rows(16);
-  for (uint64_t tile = 0; tile < tiles; ++tile) {
-    rows_of(tile, chunks, rows);
-    totals[tile] = rows[15];
   }
+};
+
+// What stands before each tile, from the tiles' totals.
+std::vector<double> tile_prefixes(const std::vector<double> &totals) {
+  std::vector<double> prefixes(totals.size());
   double group_prefix = -0.0;
-  for (uint64_t group = 0; group * 256 < tiles; ++group) {
-    const auto total_at = [&](uint64_t t) { return group * 256 + t < tiles ? totals[group * 256 + t] : -0.0; };
+  for (uint64_t begin = 0; begin < totals.size(); begin += 256) {
     std::vector<double> runs(32);
     for (uint64_t run = 0; run < 32; ++run) {
-      runs[run] = total_at(run * 8);
-      for (uint64_t t = 1; t < 8; ++t) runs[run] = runs[run] + total_at(run * 8 + t);
+      runs[run] = at(totals, begin + run * 8);
+      for (uint64_t t = 1; t < 8; ++t) runs[run] = runs[run] + at(totals, begin + run * 8 + t);
     }
     kogge_stone(runs);
-    for (uint64_t t = 0; t < 256 && group * 256 + t < tiles; ++t) {
+    for (uint64_t t = 0; t < 256 && begin + t < totals.size(); ++t) {
       double inside = -0.0;
-      for (uint64_t u = t / 8 * 8; u < t; ++u) inside = inside + total_at(u);
-      prefixes[group * 256 + t] = group_prefix + ((t < 8 ? -0.0 : runs[t / 8 - 1]) + inside);
+      for (uint64_t u = t / 8 * 8; u < t; ++u) inside = inside + at(totals, begin + u);
+      prefixes[begin + t] = group_prefix + ((t < 8 ? -0.0 : runs[t / 8 - 1]) + inside);
     }
     group_prefix = group_prefix + runs[31];
   }
+  return prefixes;
+}
+
+std::vector<double> ordered_scan(const std::vector<double> &x) {
+  const uint64_t tiles = (x.size() + kScanTileItems - 1) / kScanTileItems;
+  std::vector<double> out(x.size()), totals(tiles);
+  for (uint64_t tile = 0; tile < tiles; ++tile) totals[tile] = TileSums(x, tile).rows[15];
+  const std::vector<double> prefixes = tile_prefixes(totals);
   for (uint64_t tile = 0; tile < tiles; ++tile) {
-    rows_of(tile, chunks, rows);
+    const TileSums sums(x, tile);
     for (uint64_t i = tile * kScanTileItems; i < x.size() && i < (tile + 1) * kScanTileItems; ++i) {
       const uint64_t row = i / 512 % 16, c = i / 16 % 32;
-      const double row_prefix = prefixes[tile] + (row == 0 ? -0.0 : rows[row - 1]);
-      const double prefix = row_prefix + (c == 0 ? -0.0 : chunks[row][c - 1]);
-      double sum = at(i / 16 * 16);
-      for (uint64_t j = i / 16 * 16 + 1; j <= i; ++j) sum = sum + at(j);
+      const double row_prefix = prefixes[tile] + (row == 0 ? -0.0 : sums.rows[row - 1]);
+      const double prefix = row_prefix + (c == 0 ? -0.0 : sums.chunks[row][c - 1]);
+      double sum = x[i / 16 * 16];
+      for (uint64_t j = i / 16 * 16 + 1; j <= i; ++j) sum = sum + x[j];
       out[i] = prefix + sum;
     }
   }

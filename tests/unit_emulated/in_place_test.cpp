@@ -88,39 +88,11 @@ class Partitioned {
         moves_(slots_, 0),
         cut_keys_((slots_ / kSlotsPerCut + 1) * kBrick, 0),
         cut_values_((slots_ / kSlotsPerCut + 1) * kBrick, 0) {
+    set_shape(how);
+    set_arrays(how.in_place);
     V *const values_in = how.in_place ? values_.data() : values_in_.data();
     for (uint64_t i = 0; i < n_; ++i) values_in[i] = value_of<V>(i);
     if (how.in_place) std::copy(keys.begin(), keys.end(), out_.data());
-    job_.keys_in = how.in_place ? out_.data() : keys_.data();
-    job_.keys = out_.data();
-    job_.values_in = values_in;
-    job_.values = values_.data();
-    job_.vectors = how.offset * sizeof(U) % 16 == 0 && how.value_offset * kValueBytes<V> % 16 == 0;
-    job_.codec = make_codec<U>(how.order);
-    job_.n = n_;
-    job_.brick = kBrick;
-    job_.slots = slots_;
-    job_.buckets = how.buckets;
-    job_.stripe_slots = (slots_ + how.stripes - 1) / how.stripes;
-    job_.stripes = (slots_ + job_.stripe_slots - 1) / job_.stripe_slots;
-    job_.samples = n_ / 32;
-    job_.sample_part = how.samples_front ? 1 : 32;
-    uint64_t root = 0;
-    while (root * root < job_.samples) ++root;
-    job_.slack = kDeviations * (n_ / (2 * root) + 1);
-    job_.state = &state_;
-    job_.sample = sample_.data();
-    job_.sample_sorted = sorted_.data();
-    job_.counts = counts_.data();
-    job_.starts = starts_.data();
-    job_.piece_of = piece_of_.data();
-    job_.piece_keys = piece_keys_.data();
-    job_.piece_values = piece_values_.data();
-    job_.source = source_.data();
-    job_.target = target_.data();
-    job_.moves = moves_.data();
-    job_.cut_keys = cut_keys_.data();
-    job_.cut_values = cut_values_.data();
   }
 
   void partition() {
@@ -201,6 +173,42 @@ class Partitioned {
   State state_ = {};
   bool searched_ = false;
   Job<U, V> job_ = {};
+
+  void set_shape(const Case &how) {
+    job_.vectors = how.offset * sizeof(U) % 16 == 0 && how.value_offset * kValueBytes<V> % 16 == 0;
+    job_.codec = make_codec<U>(how.order);
+    job_.n = n_;
+    job_.brick = kBrick;
+    job_.slots = slots_;
+    job_.buckets = how.buckets;
+    job_.stripe_slots = (slots_ + how.stripes - 1) / how.stripes;
+    job_.stripes = (slots_ + job_.stripe_slots - 1) / job_.stripe_slots;
+    job_.samples = n_ / 32;
+    job_.sample_part = how.samples_front ? 1 : 32;
+    uint64_t root = 0;
+    while (root * root < job_.samples) ++root;
+    job_.slack = kDeviations * (n_ / (2 * root) + 1);
+  }
+
+  void set_arrays(bool in_place) {
+    job_.keys_in = in_place ? out_.data() : keys_.data();
+    job_.keys = out_.data();
+    job_.values_in = in_place ? values_.data() : values_in_.data();
+    job_.values = values_.data();
+    job_.state = &state_;
+    job_.sample = sample_.data();
+    job_.sample_sorted = sorted_.data();
+    job_.counts = counts_.data();
+    job_.starts = starts_.data();
+    job_.piece_of = piece_of_.data();
+    job_.piece_keys = piece_keys_.data();
+    job_.piece_values = piece_values_.data();
+    job_.source = source_.data();
+    job_.target = target_.data();
+    job_.moves = moves_.data();
+    job_.cut_keys = cut_keys_.data();
+    job_.cut_values = cut_values_.data();
+  }
 };
 
 constexpr int kKinds = 12;

@@ -122,55 +122,73 @@ TEST(SortPlan, SubPlansFitTheDevice) {
     }
 }
 
-TEST(SortPlan, ShortInputsStayInOneBlockAndLongOnesDoNot) {
-  const DeviceFacts few_multiprocessors = {90, small::kGridBlocksMax - 1, 227 * 1024};
+constexpr DeviceFacts kFewMultiprocessors = {90, small::kGridBlocksMax - 1, 227 * 1024};
+
+Algorithm chosen(gsort_dtype t, uint64_t n, const DeviceFacts &device = kHopper) {
+  return make_plan(make(Operation::kSort, t, n, 0), device).algorithm;
+}
+
+// In how many items one block sorts in its shared memory.
+uint32_t in_block(uint32_t bytes) { return 2 * small::block_items(small::bytes_of_item(bytes, false)); }
+
+TEST(SortPlan, ShortInputsStayInOneBlock) {
   for (const gsort_dtype t : kPlanTypes) {
-    const auto chosen = [&](uint64_t n, const DeviceFacts &device = kHopper) {
-      return make_plan(make(Operation::kSort, t, n, 0), device).algorithm;
-    };
-    const uint32_t bytes = dtype_bytes(t), single = small::single_block_items(bytes, false);
-    const uint32_t in_block = 2 * small::block_items(small::bytes_of_item(bytes, false));
-    EXPECT_EQ(Algorithm::kRankSort, chosen(small::kRankSortItemsMax));
-    EXPECT_EQ(Algorithm::kSmallBlock, chosen(small::kRankSortItemsMax + 1));
-    EXPECT_EQ(Algorithm::kSmallBlock, chosen(single));
-    EXPECT_EQ(Algorithm::kSmallBlock, chosen(in_block, few_multiprocessors));
-    EXPECT_EQ(bytes == 1 ? Algorithm::kCountFill : Algorithm::kLsd, chosen(in_block + 1, few_multiprocessors));
-    const uint64_t most_radix = lsd::kGridItemsMax;
-    if (bytes <= 2) {
-      EXPECT_EQ(Algorithm::kGridRadixSort, chosen(in_block + 1));
-      EXPECT_EQ(Algorithm::kGridRadixSort, chosen(most_radix));
-      EXPECT_EQ(bytes == 1 ? Algorithm::kCountFill : Algorithm::kLsd, chosen(most_radix + 1));
-    }
-    if (bytes == 2) {
-      EXPECT_EQ(Algorithm::kLsd, chosen(fast_path::kCountFillItemsMin2 - 1, few_multiprocessors));
-      EXPECT_EQ(Algorithm::kCountFill, chosen(fast_path::kCountFillItemsMin2, few_multiprocessors));
-      EXPECT_EQ(Algorithm::kLsd, chosen(fast_path::kCountFillItemsMin2, kLeastDevice));
-    }
-    if (bytes >= 4) {
-      EXPECT_EQ(Algorithm::kGridSampleSort, chosen(single + 1));
-      const uint64_t most_sample = small::grid_items_max(bytes, false);
-      EXPECT_EQ(bytes == 8 ? 2 * small::kGridItemsMax : small::kGridItemsMax, most_sample);
-      EXPECT_EQ(Algorithm::kGridSampleSort, chosen(most_sample));
-      EXPECT_GE(most_sample + 1, bytes == 8 ? msd::kItemsMin : 0) << "between a grid and partitions no way is left";
-      EXPECT_EQ(bytes == 8 ? Algorithm::kMsd : Algorithm::kGridRadixSort, chosen(most_sample + 1));
-      EXPECT_EQ(bytes == 8 ? Algorithm::kMsd : Algorithm::kGridRadixSort, chosen(most_radix));
-      EXPECT_NE(0u, make_plan(make(Operation::kSort, t, most_radix, 0), kHopper).grid_radix.blocks)
-          << "alone or behind a partition";
-      EXPECT_EQ(0u, make_plan(make(Operation::kSort, t, most_radix + 1, 0), kHopper).grid_radix.blocks);
-      EXPECT_EQ(Algorithm::kMsd, chosen(most_radix + 1));
-      EXPECT_EQ(Algorithm::kLsd, chosen(msd::kItemsMin - 1, few_multiprocessors));
-      EXPECT_EQ(Algorithm::kMsd, chosen(msd::kItemsMin, few_multiprocessors));
-      EXPECT_EQ(Algorithm::kLsd, chosen(msd::kItemsMin, kLeastDevice));
-      EXPECT_EQ(Algorithm::kMsd, chosen(msd::kItemsMax));
-      EXPECT_EQ(Algorithm::kLsd, chosen(msd::kItemsMax + 1));
-    }
+    const uint32_t bytes = dtype_bytes(t), longest = in_block(bytes);
+    EXPECT_EQ(Algorithm::kRankSort, chosen(t, small::kRankSortItemsMax));
+    EXPECT_EQ(Algorithm::kSmallBlock, chosen(t, small::kRankSortItemsMax + 1));
+    EXPECT_EQ(Algorithm::kSmallBlock, chosen(t, small::single_block_items(bytes, false)));
+    EXPECT_EQ(Algorithm::kSmallBlock, chosen(t, longest, kFewMultiprocessors));
+    EXPECT_EQ(bytes == 1 ? Algorithm::kCountFill : Algorithm::kLsd, chosen(t, longest + 1, kFewMultiprocessors));
+  }
+}
+
+TEST(SortPlan, LongNarrowKeysTakeTheGridsRadixSortOrAreCounted) {
+  const uint64_t most_radix = lsd::kGridItemsMax;
+  for (const gsort_dtype t : kPlanTypes) {
+    const uint32_t bytes = dtype_bytes(t);
+    if (bytes > 2) continue;
+    EXPECT_EQ(Algorithm::kGridRadixSort, chosen(t, in_block(bytes) + 1));
+    EXPECT_EQ(Algorithm::kGridRadixSort, chosen(t, most_radix));
+    EXPECT_EQ(bytes == 1 ? Algorithm::kCountFill : Algorithm::kLsd, chosen(t, most_radix + 1));
+    if (bytes == 1) continue;
+    EXPECT_EQ(Algorithm::kLsd, chosen(t, fast_path::kCountFillItemsMin2 - 1, kFewMultiprocessors));
+    EXPECT_EQ(Algorithm::kCountFill, chosen(t, fast_path::kCountFillItemsMin2, kFewMultiprocessors));
+    EXPECT_EQ(Algorithm::kLsd, chosen(t, fast_path::kCountFillItemsMin2, kLeastDevice));
+  }
+}
+
+TEST(SortPlan, LongWideKeysTakeTheGridsSampleSortOrPartitions) {
+  const uint64_t most_radix = lsd::kGridItemsMax;
+  for (const gsort_dtype t : kPlanTypes) {
+    const uint32_t bytes = dtype_bytes(t);
+    if (bytes < 4) continue;
+    EXPECT_EQ(Algorithm::kGridSampleSort, chosen(t, small::single_block_items(bytes, false) + 1));
+    const uint64_t most_sample = small::grid_items_max(bytes, false);
+    EXPECT_EQ(bytes == 8 ? 2 * small::kGridItemsMax : small::kGridItemsMax, most_sample);
+    EXPECT_EQ(Algorithm::kGridSampleSort, chosen(t, most_sample));
+    EXPECT_GE(most_sample + 1, bytes == 8 ? msd::kItemsMin : 0) << "between a grid and partitions no way is left";
+    EXPECT_EQ(bytes == 8 ? Algorithm::kMsd : Algorithm::kGridRadixSort, chosen(t, most_sample + 1));
+    EXPECT_EQ(bytes == 8 ? Algorithm::kMsd : Algorithm::kGridRadixSort, chosen(t, most_radix));
+    EXPECT_NE(0u, make_plan(make(Operation::kSort, t, most_radix, 0), kHopper).grid_radix.blocks)
+        << "alone or behind a partition";
+    EXPECT_EQ(0u, make_plan(make(Operation::kSort, t, most_radix + 1, 0), kHopper).grid_radix.blocks);
+    EXPECT_EQ(Algorithm::kMsd, chosen(t, most_radix + 1));
+    EXPECT_EQ(Algorithm::kLsd, chosen(t, msd::kItemsMin - 1, kFewMultiprocessors));
+    EXPECT_EQ(Algorithm::kMsd, chosen(t, msd::kItemsMin, kFewMultiprocessors));
+    EXPECT_EQ(Algorithm::kLsd, chosen(t, msd::kItemsMin, kLeastDevice));
+    EXPECT_EQ(Algorithm::kMsd, chosen(t, msd::kItemsMax));
+    EXPECT_EQ(Algorithm::kLsd, chosen(t, msd::kItemsMax + 1));
+  }
+}
+
+TEST(SortPlan, IndicesTakeTheGridsRadixSortBeforeRadixPasses) {
+  for (const gsort_dtype t : kPlanTypes)
     for (const Operation operation : {Operation::kArgsort, Operation::kRank}) {
       const auto with_places = [&](uint64_t n) { return make_plan(make(operation, t, n, 0), kHopper).algorithm; };
       EXPECT_EQ(Algorithm::kGridRadixSort, with_places(small::kGridItemsMax + 1));
-      EXPECT_EQ(Algorithm::kGridRadixSort, with_places(most_radix));
-      EXPECT_EQ(Algorithm::kLsd, with_places(most_radix + 1));
+      EXPECT_EQ(Algorithm::kGridRadixSort, with_places(lsd::kGridItemsMax));
+      EXPECT_EQ(Algorithm::kLsd, with_places(lsd::kGridItemsMax + 1));
     }
-  }
 }
 
 TEST(SortPlan, TilesFitTheDevice) {
