@@ -82,7 +82,8 @@ static int write_mean_of_doubles(job *j, const lines *l, uint64_t i, uint64_t k)
   lines_token(l->rules, lines_at(l, k), &begin, &end);
   if (result == scan_ok) result = element_parse(begin, end, l->rules->hexadecimal, f64, &values[1]);
   if (result != scan_ok) return report_failure("the mean of the two numbers in the middle is out of range for f64");
-  const int code = job_check(j, gsort_reduce(j->g, GSORT_MEAN, GSORT_F64, values, 2, &mean, 0));
+  int code = job_start(j, 2);  // Where runs were merged, the library has been left.
+  if (code == exit_ok) code = job_check(j, gsort_reduce(j->g, GSORT_MEAN, GSORT_F64, values, 2, &mean, 0));
   char text[element_text_bytes_max];
   element_print(text, f64, &mean);
   return code == exit_ok ? output_format(&j->out, "%s\n", text) : code;

@@ -178,6 +178,8 @@ class External(tool_case.ToolCase):
   def test_medians_are_those_of_decimals(self):
     lines = [b"%d.%02d" % divmod(i * 7919 % 10006, 100) for i in range(10006)]
     self.assertEqual(self.good("median", "-S", "5K", stdin=test_lines.text(lines)), b"50.025\n")
+    far = b"9999999999999999999\n89754591735169277260.87509096060775218789722746884513607\n"  # their mean is a double
+    self.assertEqual(self.good("median", "-S", "1b", stdin=far), self.good("median", stdin=far))
 
   def test_count_median_and_percentiles_of_arrays(self):
     generator = random.Random(9)
