@@ -145,10 +145,24 @@ class BufferKind(HostKind):
                 f"{what} has elements of the buffer format {memory.format!r}; gsort takes {' '.join(BY_FORMAT)} in the "
                 "machine's byte order"
             )
-        strides = None if memory.c_contiguous else tuple(stride // memory.itemsize for stride in memory.strides)
+        strides = memory.strides
+        # Such as one field of records, whose stride is no whole number of elements, or rows behind pointers.
+        if memory.suboffsets or any(stride % memory.itemsize for stride in strides):
+            result = cls._copy(memory, source, code, letters)
+            result.copied = True
+            return result
+        strides = None if memory.c_contiguous else tuple(stride // memory.itemsize for stride in strides)
         address = buffer_address(memory)
         result = View(cls, memory, address, code, letters, memory.shape, strides, memory.readonly)
         result.origin = source
+        return result
+
+    @classmethod
+    def _copy(cls, memory, origin, code, letters):
+        # As bytes: a memoryview cannot be cast to every format.
+        plain = memoryview(memory.tobytes())
+        result = View(cls, plain, buffer_address(plain), code, letters, memory.shape, None, memory.readonly)
+        result.origin = origin
         return result
 
     @classmethod
@@ -170,10 +184,7 @@ class BufferKind(HostKind):
 
     @classmethod
     def compact(cls, view):
-        copy = view.source.tobytes()
-        result = cls.view(memoryview(copy).cast(view.native, shape=list(view.shape)), "copy")
-        result.origin = view.origin
-        return result
+        return cls._copy(view.source, view.origin, view.code, view.native)
 
 
 class ArrowKind(HostKind):

@@ -24,6 +24,19 @@ class Numpy(unittest.TestCase):
         packed["b"] = samples("float64", 50)
         same_bits(self, gsort.argsort(packed["b"]), stable_order(packed["b"].copy()))
 
+    def test_fields_of_records_behind_a_memoryview(self):
+        records = numpy.zeros((5, 8), numpy.dtype([("key", "i4"), ("mark", "u1")]))
+        records["key"], records["mark"] = samples("int32", (5, 8)), 255
+        keys, before = memoryview(records["key"]), records.copy()
+        self.assertEqual(gsort.sort(keys).tolist(), numpy.sort(records["key"]).tolist())
+        self.assertEqual(gsort.sum(keys), int(records["key"].sum()))
+        self.assertEqual(gsort.topk(keys, 1).values.tolist(), records["key"].max(axis=1, keepdims=True).tolist())
+        with self.assertRaisesRegex(gsort.InvalidArgumentError, "by way of a copy"):
+            gsort.sort(records["key"].copy(), out=keys)
+        self.assertEqual(records.tobytes(), before.tobytes())
+        halves = memoryview(numpy.array([2.0, 9.0, 1.0], "float16"))[::2]
+        self.assertEqual(gsort.sum(halves), 3.0)
+
     def test_in_place_and_out(self):
         values = samples("float32", 1000)
         wanted = gsort.sort(values)
