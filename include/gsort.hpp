@@ -326,8 +326,8 @@ class basic_sorter {
     return finish(gsort_set_workspace(get(), device_memory, bytes));
   }
   /**
-   * Calls `watch(done, total)` during long work on host memory; false cancels. What it throws stops the call, and
-   * gsort::sorter throws it on. An empty function takes it away.
+   * Calls `watch(done, total)` during long work on host memory; false cancels. What it throws stops the call, if there
+   * is work left, and gsort::sorter throws it on. An empty function takes it away.
    */
   outcome<void> set_progress(std::function<bool(std::uint64_t, std::uint64_t)> watch) {
     if (!watch) {
@@ -543,7 +543,6 @@ class basic_sorter {
   // The progress function, at an address that stays when the sorter moves.
   struct watcher {
     std::function<bool(std::uint64_t, std::uint64_t)> watch;
-    std::exception_ptr thrown;
 
     static std::int32_t call(void *user, std::uint64_t done, std::uint64_t total) {
       auto *const self = static_cast<watcher *>(user);
@@ -551,7 +550,7 @@ class basic_sorter {
       try {
         return self->watch(done, total) ? 0 : 1;
       } catch (...) {  // must not pass through the library
-        self->thrown = std::current_exception();
+        if (std::is_same_v<Failures, throwing>) thrown_here() = std::current_exception();
         return 1;
       }
 #else
@@ -588,22 +587,30 @@ class basic_sorter {
     return std::size(offsets) == 0 ? 0 : std::size(offsets) - 1;
   }
 
-  failure last_failure(gsort_status status) const { return failure(status, gsort_error_message(get())); }
-  void rethrow() const {
 #if GSORT_HPP_EXCEPTIONS
-    if (!std::is_same_v<Failures, throwing> || watcher_ == nullptr || watcher_->thrown == nullptr) return;
-    std::rethrow_exception(std::exchange(watcher_->thrown, nullptr));
+  // What the progress function threw on this thread, until the call that it ran in has returned.
+  static std::exception_ptr &thrown_here() noexcept {
+    static thread_local std::exception_ptr thrown;
+    return thrown;
+  }
+#endif
+  failure last_failure(gsort_status status) const { return failure(status, gsort_error_message(get())); }
+  // Also after success: what is thrown at the very end stops nothing.
+  static void rethrow() {
+#if GSORT_HPP_EXCEPTIONS
+    if (std::is_same_v<Failures, throwing> && thrown_here() != nullptr)
+      std::rethrow_exception(std::exchange(thrown_here(), nullptr));
 #endif
   }
   outcome<void> finish(gsort_status status) const {
-    if (status == GSORT_OK) return outcome<void>();
     rethrow();
+    if (status == GSORT_OK) return outcome<void>();
     return Failures::template failed<void>(last_failure(status));
   }
   template <class T>
   outcome<T> finish(gsort_status status, T &&value) const {
-    if (status == GSORT_OK) return std::move(value);
     rethrow();
+    if (status == GSORT_OK) return std::move(value);
     return Failures::template failed<T>(last_failure(status));
   }
   template <class T>

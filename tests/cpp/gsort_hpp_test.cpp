@@ -10,6 +10,8 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <stdexcept>
+#include <thread>
 #if __has_include(<span>) && __cplusplus >= 202002L
 #include <span>
 #endif
@@ -274,6 +276,18 @@ TEST_P(HppTest, ProgressWatchesCancelsAndThrows) {
   moved.set_progress(nullptr);
   moved.sort(keys, order::descending);
   EXPECT_TRUE(std::is_sorted(keys.rbegin(), keys.rend()));
+}
+
+TEST_P(HppTest, WhatProgressThrowsIsOfTheThreadThatCalled) {
+  if (GetParam() != GSORT_BACKEND_CPU) GTEST_SKIP() << "a device may be done before the function is called";
+  std::vector<uint64_t> keys(3000000, 1);
+  sorter.set_progress([](uint64_t, uint64_t) -> bool { throw std::logic_error("enough"); });
+  // By the C interface, so that nobody takes the exception in that thread.
+  std::thread other([&] {
+    EXPECT_EQ(GSORT_ERROR_CANCELLED, gsort_sort_u64(sorter.get(), keys.data(), keys.size(), GSORT_DESCENDING));
+  });
+  other.join();
+  EXPECT_THROW(sorter.topk(std::vector<float>{1}, 2), gsort::error);
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, HppTest, ::testing::Values(GSORT_BACKEND_AUTO, GSORT_BACKEND_CPU),

@@ -6,10 +6,12 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "faults/cuda_calls.h"
+#include "gsort.hpp"
 #include "host_memory/pinned_ring.h"
 #include "support/backend.h"
 #include "support/run.h"
@@ -176,6 +178,25 @@ struct Ledger {
     return o;
   }
 };
+
+// The last word of progress comes when nothing can be stopped any more.
+TEST(ProgressOfAnArrayOfTheHost, WhatItThrowsAtTheEndIsThrownOnByThatCall) {
+  use_stand_in(ArrayPlace::kHost);
+  {
+    gsort::options options;
+    options.backend = GSORT_BACKEND_CUDA;
+    gsort::sorter sorter(options);
+    std::vector<float> elements(1 << 20, 1);
+    sorter.set_progress([](uint64_t done, uint64_t total) -> bool {
+      if (done == total) throw std::logic_error("at the end");
+      return true;
+    });
+    EXPECT_THROW(sorter.sort(elements), std::logic_error);
+    sorter.set_progress(nullptr);
+    EXPECT_THROW(sorter.topk(elements, elements.size() + 1), gsort::error);
+  }
+  use_real_device();
+}
 
 TEST(DeviceAllocator, GetsEveryBlockBack) {
   for (const ArrayPlace place : {ArrayPlace::kHost, ArrayPlace::kDevice}) {
