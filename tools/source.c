@@ -217,7 +217,8 @@ int source_fill(source *s, uint64_t limit_bytes, uint64_t bytes_per_line) {
   int code = exit_ok;
   while (code == exit_ok && (s->fd >= 0 || s->next_path < s->path_count)) {
     const bool full = s->filled + bytes_per_line * s->line_ends >= limit_bytes;
-    if (full && whole_lines(s) > 0) break;
+    // Of a line whose end is still to come, every byte would be looked at each time.
+    if (full && s->line_ends > 0 && whole_lines(s) > 0) break;
     if (s->fd < 0) code = open_next(s);
     if (code == exit_ok) code = grow(s, limit_bytes);
     if (code == exit_ok) code = read_piece(s, piece_bytes_of(limit_bytes));

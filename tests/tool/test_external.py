@@ -75,6 +75,14 @@ class External(tool_case.ToolCase):
     many = b"".join(b"%d\n\n" % (i * 7919 % 10007) for i in range(10007))
     self.assertEqual(self.good("sort", "-S", "10K", "-B", stdin=many), test_lines.text(b"%d" % i for i in range(10007)))
 
+  def test_a_line_of_many_pieces_takes_time_by_its_length(self):
+    path = self.file("in.txt", b"9" * 10**7 + b"\n2\n")
+
+    def limit():
+      resource.setrlimit(resource.RLIMIT_CPU, (8, 8))
+
+    self.assertEqual(self.good("sort", "-S", "1K", path, preexec_fn=limit), b"2\n" + b"9" * 10**7 + b"\n")
+
   def test_lines_of_pieces_are_counted_on(self):
     a = self.file("a", b"".join(b"%d\n" % i for i in range(5000)))
     b = self.file("b", b"".join(b"%d\n" % i for i in range(5000)) + b"x\n")
