@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <mutex>
 #include <vector>
 
 namespace gsort_test {
@@ -15,9 +16,20 @@ struct UserObject {
   cudaHostFn_t destroy;
 };
 
+struct PlacedArray {
+  const char *begin, *end;
+  ArrayPlace place;
+  int device;
+};
+
 struct State {
   bool stand_in = false;
   ArrayPlace arrays = ArrayPlace::kDevice;
+  StandInDevice like;
+  std::vector<PlacedArray> placed;
+  bool recording = false;
+  std::vector<Work> work;
+  std::mutex work_mutex;  // the ring's threads copy
   bool armed = false;
   Fault fault = {};
   CallReport report;
@@ -33,6 +45,13 @@ struct State {
   uint64_t captures = 0;  // the stand-in's, of which the last may be under way
   bool capturing = false;
   std::vector<UserObject *> retained;  // by the graph of that capture
+  bool invalidated = false;
+  int device_of_streams = -1;
+  bool tells_contexts = false;
+  void *own_context = nullptr;
+  int device_of_own = 0;
+  unsigned long long resets = 0;
+  std::set<std::string> not_in_driver;
 };
 
 // Never destroyed: the library may be used while the program ends.
@@ -46,8 +65,10 @@ template <class Real, class StandIn>
 cudaError_t intercept(const char *name, Real real, StandIn stand_in, bool together = false) {
   State &s = state();
   if (s.armed) {
-    const uint64_t number = s.report.calls++, number_of_name = ++s.calls[name];
-    if (number == s.fault.at || (s.fault.for_good && number > s.fault.at)) {
+    const uint64_t of_all = s.report.calls++, number_of_name = ++s.calls[name];
+    const bool counts = s.fault.function == nullptr || std::strcmp(s.fault.function, name) == 0;
+    const uint64_t number = s.fault.function == nullptr ? of_all : number_of_name - 1;
+    if (counts && (number == s.fault.at || (s.fault.for_good && number > s.fault.at))) {
       if (s.report.failed.empty())
         s.report.failed = name, s.report.failed_number = number_of_name, s.report.together = together;
       s.failed.insert(name);
@@ -70,14 +91,22 @@ cudaError_t give(T *out, T value) {
 cudaError_t attribute(int *value, cudaDeviceAttr which) {
   switch (which) {
     case cudaDevAttrComputeCapabilityMajor:
-      return give(value, 9);
+      return give(value, state().like.major);
+    case cudaDevAttrComputeCapabilityMinor:
+      return give(value, state().like.minor);
     case cudaDevAttrMultiProcessorCount:
-      return give(value, 132);
+      return give(value, state().like.multiprocessors);
     case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-      return give(value, 232448);
+      return give(value, state().like.shared_bytes);
     default:
       return give(value, 0);
   }
+}
+
+cudaError_t attributes(cudaFuncAttributes *out) {
+  *out = {};
+  out->ptxVersion = state().like.compiled_for;
+  return cudaSuccess;
 }
 
 cudaError_t properties(cudaDeviceProp *out) {
@@ -86,12 +115,16 @@ cudaError_t properties(cudaDeviceProp *out) {
   return cudaSuccess;
 }
 
-cudaError_t pointer(cudaPointerAttributes *out) {
+cudaError_t pointer(cudaPointerAttributes *out, const void *memory) {
   *out = {};
-  const bool device = state().arrays == ArrayPlace::kDevice;
-  const bool registered = state().arrays == ArrayPlace::kRegistered;
-  out->type = device ? cudaMemoryTypeDevice : registered ? cudaMemoryTypeHost : cudaMemoryTypeUnregistered;
-  out->device = device ? state().device : -1;
+  PlacedArray array = {nullptr, nullptr, state().arrays, -1};
+  for (const PlacedArray &each : state().placed)
+    if (memory >= each.begin && memory < each.end) array = each;
+  constexpr cudaMemoryType kTypes[] = {cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice,
+                                       cudaMemoryTypeManaged};
+  out->type = kTypes[static_cast<int>(array.place)];
+  const bool on_host = array.place == ArrayPlace::kHost || array.place == ArrayPlace::kRegistered;
+  out->device = on_host ? -1 : array.device < 0 ? state().device : array.device;
   return cudaSuccess;
 }
 
@@ -101,10 +134,12 @@ cudaError_t exchange_mode(cudaStreamCaptureMode *mode) {
   return give(mode, before);
 }
 
+constexpr size_t kPoisonedBytesMax = size_t{64} << 20;
+
 cudaError_t allocate(void **memory, size_t bytes) {
   *memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
   if (*memory == nullptr) return cudaErrorMemoryAllocation;
-  std::memset(*memory, 0xEE, bytes);
+  std::memset(*memory, 0xEE, bytes < kPoisonedBytesMax ? bytes : kPoisonedBytesMax);
   return cudaSuccess;
 }
 
@@ -128,7 +163,8 @@ cudaError_t capture_info(cudaStreamCaptureStatus *status, unsigned long long *id
   const State &s = state();
   if (id != nullptr) *id = s.captures;
   if (graph != nullptr) *graph = s.capturing ? reinterpret_cast<cudaGraph_t>(&state().retained) : nullptr;
-  return give(status, s.capturing ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone);
+  const auto active = s.invalidated ? cudaStreamCaptureStatusInvalidated : cudaStreamCaptureStatusActive;
+  return give(status, s.capturing ? active : cudaStreamCaptureStatusNone);
 }
 
 cudaError_t make_user_object(cudaUserObject_t *object, void *what, cudaHostFn_t destroy) {
@@ -145,6 +181,28 @@ cudaError_t release(cudaUserObject_t object) {
   released->destroy(released->what);
   delete released;
   return cudaSuccess;
+}
+
+// The primary context of the thread's device, or the application's own.
+char primary_contexts[2];
+void *current_stand_in_context() {
+  if (!state().tells_contexts) return nullptr;
+  return state().own_context != nullptr ? state().own_context : &primary_contexts[state().device];
+}
+// As the runtime makes a device current, which ends the application's own context.
+cudaError_t set_stand_in_device(int device) {
+  state().own_context = nullptr;
+  return give(&state().device, device);
+}
+void set_stand_in_context(void *context) {
+  const bool primary = context == &primary_contexts[0] || context == &primary_contexts[1];
+  state().device = primary ? context == &primary_contexts[1] : state().device_of_own;
+  state().own_context = primary ? nullptr : context;
+}
+unsigned long long stand_in_context_id(const void *context) {
+  for (int device : {0, 1})
+    if (context == &primary_contexts[device]) return 2 * state().resets + static_cast<unsigned>(device) + 1;
+  return 1000;
 }
 
 cudaError_t count_allocation(cudaError_t result, void *memory, size_t bytes) {
@@ -164,10 +222,78 @@ size_t strike(void *memory) {
   return bytes;
 }
 
-cudaError_t copy_batch(void *const *to, const void *const *from, const size_t *bytes, size_t count) {
-  for (size_t i = count; i-- > 0;) std::memmove(to[i], from[i], bytes[i]);  // in any order
+void note(const Work &work) {
+  const std::lock_guard<std::mutex> lock(state().work_mutex);
+  if (state().recording) state().work.push_back(work);
+}
+
+Work work_of(const char *function, const void *to, const void *from, uint64_t bytes, int value, cudaStream_t stream) {
+  return {function, "", 0, 0, 0, 0, false, false, from, to, bytes, value, stream};
+}
+
+cudaError_t copy(void *to, const void *from, size_t bytes, cudaStream_t stream) {
+  note(work_of("cudaMemcpyAsync", to, from, bytes, 0, stream));
+  std::memmove(to, from, bytes);
   return cudaSuccess;
 }
+
+cudaError_t copy_batch(void *const *to, const void *const *from, const size_t *bytes, size_t count,
+                       cudaStream_t stream) {
+  for (size_t i = count; i-- > 0;) std::memmove(to[i], from[i], bytes[i]);  // in any order
+  for (size_t i = 0; i < count; ++i) note(work_of("cudaMemcpyBatchAsync", to[i], from[i], bytes[i], 0, stream));
+  return cudaSuccess;
+}
+
+cudaError_t clear(void *to, int value, size_t bytes, cudaStream_t stream) {
+  note(work_of("cudaMemsetAsync", to, nullptr, bytes, value, stream));
+  std::memset(to, value, bytes);
+  return cudaSuccess;
+}
+
+cudaError_t wait_for(const char *function, cudaStream_t stream) {
+  note(work_of(function, nullptr, nullptr, 0, 0, stream));
+  return cudaSuccess;
+}
+
+// Names of kernels by what launches them: the function on the host, or the runtime's handle.
+std::map<const void *, std::string> &kernel_names() {
+  static auto &names = *new std::map<const void *, std::string>;
+  return names;
+}
+
+cudaError_t note_launch(const char *function, const void *kernel, dim3 grid, dim3 block, size_t shared,
+                        cudaStream_t stream) {
+  Work work = work_of(function, nullptr, nullptr, 0, 0, stream);
+  work.kernel = kernel_names()[kernel];
+  work.blocks = grid.x * grid.y * grid.z, work.threads = block.x * block.y * block.z;
+  work.shared_bytes = static_cast<uint32_t>(shared);
+  note(work);
+  return cudaSuccess;
+}
+
+cudaError_t note_launch(const cudaLaunchConfig_t &config, const void *kernel) {
+  Work work = work_of("cudaLaunchKernelExC", nullptr, nullptr, 0, 0, config.stream);
+  work.kernel = kernel_names()[kernel];
+  work.blocks = config.gridDim.x * config.gridDim.y * config.gridDim.z, work.threads = config.blockDim.x;
+  work.shared_bytes = static_cast<uint32_t>(config.dynamicSmemBytes);
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    const cudaLaunchAttribute &attribute = config.attrs[i];
+    if (attribute.id == cudaLaunchAttributeCooperative) work.together_grid = attribute.val.cooperative != 0;
+    if (attribute.id == cudaLaunchAttributeClusterDimension) work.cluster_blocks = attribute.val.clusterDim.x;
+    if (attribute.id == cudaLaunchAttributeProgrammaticStreamSerialization)
+      work.dependent = attribute.val.programmaticStreamSerializationAllowed != 0;
+  }
+  note(work);
+  return cudaSuccess;
+}
+
+// The numbers of a launch by <<< >>>, until the function that the compiler made takes them.
+struct Pushed {
+  dim3 grid, block;
+  size_t shared;
+  void *stream;
+};
+thread_local Pushed pushed;
 
 bool is_together(const cudaLaunchConfig_t &config) {
   for (unsigned i = 0; i < config.numAttrs; ++i) {
@@ -199,39 +325,42 @@ using namespace gsort_test;
   }
 
 GSORT_CALL(__cudaLaunchKernel, (void *kernel, dim3 grid, dim3 block, void **args, size_t shared, cudaStream_t stream),
-           (kernel, grid, block, args, shared, stream), nothing())
+           (kernel, grid, block, args, shared, stream),
+           note_launch("__cudaLaunchKernel", kernel, grid, block, shared, stream))
 GSORT_DECLARE_CALL(cudaLaunchKernelExC, (const cudaLaunchConfig_t *config, const void *kernel, void **args))
 extern "C" cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel, void **args) {
   return intercept(
-      "cudaLaunchKernelExC", [&] { return __real_cudaLaunchKernelExC(config, kernel, args); }, [] { return nothing(); },
-      is_together(*config));
+      "cudaLaunchKernelExC", [&] { return __real_cudaLaunchKernelExC(config, kernel, args); },
+      [&] { return note_launch(*config, kernel); }, is_together(*config));
 }
 GSORT_CALL(cudaFuncSetAttribute, (const void *kernel, cudaFuncAttribute which, int value), (kernel, which, value),
            nothing())
-GSORT_CALL(cudaFuncGetAttributes, (cudaFuncAttributes * out, const void *kernel), (out, kernel),
-           give(out, cudaFuncAttributes{}))
+GSORT_CALL(cudaFuncGetAttributes, (cudaFuncAttributes * out, const void *kernel), (out, kernel), attributes(out))
 GSORT_CALL(cudaMemcpyAsync, (void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream),
-           (to, from, bytes, kind, stream), (std::memmove(to, from, bytes), cudaSuccess))
+           (to, from, bytes, kind, stream), copy(to, from, bytes, stream))
 GSORT_CALL(cudaMemcpyBatchAsync,
            (void *const *to, const void *const *from, const size_t *bytes, size_t count,
             cudaMemcpyAttributes *attributes, size_t *first, size_t attributes_count, cudaStream_t stream),
-           (to, from, bytes, count, attributes, first, attributes_count, stream), copy_batch(to, from, bytes, count))
+           (to, from, bytes, count, attributes, first, attributes_count, stream),
+           copy_batch(to, from, bytes, count, stream))
 GSORT_CALL(cudaMemsetAsync, (void *to, int value, size_t bytes, cudaStream_t stream), (to, value, bytes, stream),
-           (std::memset(to, value, bytes), cudaSuccess))
+           clear(to, value, bytes, stream))
 GSORT_CALL(cudaMemGetInfo, (size_t * free_bytes, size_t *total_bytes), (free_bytes, total_bytes),
            (give(free_bytes, size_t{1} << 36), give(total_bytes, size_t{1} << 37)))
 GSORT_CALL(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
            (int *blocks, const void *kernel, int threads, size_t shared_bytes, unsigned flags),
            (blocks, kernel, threads, shared_bytes, flags), give(blocks, 1))
-GSORT_CALL(cudaPointerGetAttributes, (cudaPointerAttributes * out, const void *memory), (out, memory), pointer(out))
-GSORT_CALL(cudaDriverGetVersion, (int *version), (version), give(version, 13000))
-GSORT_CALL(cudaGetDeviceCount, (int *count), (count), give(count, 2))
+GSORT_CALL(cudaPointerGetAttributes, (cudaPointerAttributes * out, const void *memory), (out, memory),
+           pointer(out, memory))
+GSORT_CALL(cudaDriverGetVersion, (int *version), (version), give(version, state().like.driver_version))
+GSORT_CALL(cudaGetDeviceCount, (int *count), (count), give(count, state().like.devices))
 GSORT_CALL(cudaGetDevice, (int *device), (device), give(device, state().device))
-GSORT_CALL(cudaSetDevice, (int device), (device), give(&state().device, device))
+GSORT_CALL(cudaSetDevice, (int device), (device), set_stand_in_device(device))
 GSORT_CALL(cudaDeviceGetAttribute, (int *value, cudaDeviceAttr which, int device), (value, which, device),
            attribute(value, which))
 GSORT_CALL(cudaGetDeviceProperties, (cudaDeviceProp * out, int device), (out, device), properties(out))
-GSORT_CALL(cudaStreamGetDevice, (cudaStream_t stream, int *device), (stream, device), give(device, state().device))
+GSORT_CALL(cudaStreamGetDevice, (cudaStream_t stream, int *device), (stream, device),
+           give(device, state().device_of_streams < 0 ? state().device : state().device_of_streams))
 GSORT_CALL(cudaStreamGetId, (cudaStream_t stream, unsigned long long *id), (stream, id),
            give(id, static_cast<unsigned long long>(reinterpret_cast<uintptr_t>(stream))))
 GSORT_CALL(cudaStreamGetCaptureInfo,
@@ -239,8 +368,8 @@ GSORT_CALL(cudaStreamGetCaptureInfo,
             const cudaGraphNode_t **dependencies, const cudaGraphEdgeData **edges, size_t *count),
            (stream, status, id, graph, dependencies, edges, count), capture_info(status, id, graph))
 GSORT_CALL(cudaStreamQuery, (cudaStream_t stream), (stream), nothing())
-GSORT_CALL(cudaStreamSynchronize, (cudaStream_t stream), (stream), nothing())
-GSORT_CALL(cudaDeviceSynchronize, (), (), nothing())
+GSORT_CALL(cudaStreamSynchronize, (cudaStream_t stream), (stream), wait_for("cudaStreamSynchronize", stream))
+GSORT_CALL(cudaDeviceSynchronize, (), (), wait_for("cudaDeviceSynchronize", nullptr))
 GSORT_CALL(cudaUserObjectCreate,
            (cudaUserObject_t * object, void *what, cudaHostFn_t destroy, unsigned references, unsigned flags),
            (object, what, destroy, references, flags), make_user_object(object, what, destroy))
@@ -322,14 +451,53 @@ extern "C" cudaError_t __wrap_cudaGetLastError() {
   return made_up != cudaSuccess ? made_up : real;
 }
 
-// The stand-in's driver has none of the calls that are asked for.
+// What the driver is asked for goes through here, too, so that both the stand-in's and a real one can answer.
 GSORT_DECLARE_CALL(cudaGetDriverEntryPointByVersion, (const char *name, void **call, unsigned version,
                                                       unsigned long long flags, cudaDriverEntryPointQueryResult *found))
-extern "C" cudaError_t __wrap_cudaGetDriverEntryPointByVersion(const char *name, void **call, unsigned version,
-                                                               unsigned long long flags,
+namespace {
+
+template <class Function>
+Function real_driver_call(const char *name) {
+  void *call = nullptr;
+  cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+  const cudaError_t result = __real_cudaGetDriverEntryPointByVersion(name, &call, 12000, cudaEnableDefault, &found);
+  if (result != cudaSuccess) (void)__real_cudaGetLastError();
+  return reinterpret_cast<Function>(result == cudaSuccess && found == cudaDriverEntryPointSuccess ? call : nullptr);
+}
+
+constexpr int kNoSuchCall = 500;  // as the driver says where it does not find something
+
+int context_get_current(void **context) {
+  if (state().stand_in) return *context = current_stand_in_context(), 0;
+  static const auto real = real_driver_call<int (*)(void **)>("cuCtxGetCurrent");
+  return real == nullptr ? kNoSuchCall : real(context);
+}
+
+int context_set_current(void *context) {
+  if (state().stand_in) return set_stand_in_context(context), 0;
+  static const auto real = real_driver_call<int (*)(void *)>("cuCtxSetCurrent");
+  return real == nullptr ? kNoSuchCall : real(context);
+}
+
+int context_get_id(void *context, unsigned long long *id) {
+  if (state().stand_in && !state().tells_contexts) return kNoSuchCall;
+  if (state().stand_in) return *id = stand_in_context_id(context), 0;
+  static const auto real = real_driver_call<int (*)(void *, unsigned long long *)>("cuCtxGetId");
+  return real == nullptr ? kNoSuchCall : real(context, id);
+}
+
+}  // namespace
+
+extern "C" cudaError_t __wrap_cudaGetDriverEntryPointByVersion(const char *name, void **call, unsigned,
+                                                               unsigned long long,
                                                                cudaDriverEntryPointQueryResult *found) {
-  if (!state().stand_in) return __real_cudaGetDriverEntryPointByVersion(name, call, version, flags, found);
-  *found = cudaDriverEntryPointSymbolNotFound;
+  const std::map<std::string, void *> calls = {{"cuCtxGetCurrent", reinterpret_cast<void *>(context_get_current)},
+                                               {"cuCtxSetCurrent", reinterpret_cast<void *>(context_set_current)},
+                                               {"cuCtxGetId", reinterpret_cast<void *>(context_get_id)}};
+  const auto known = calls.find(name);
+  const bool has = known != calls.end() && state().not_in_driver.count(name) == 0;
+  *found = has ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
+  *call = has ? known->second : nullptr;
   return cudaSuccess;
 }
 
@@ -337,11 +505,36 @@ extern "C" cudaError_t __wrap_cudaGetDriverEntryPointByVersion(const char *name,
 extern "C" unsigned __real___cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, void *stream);
 extern "C" unsigned __wrap___cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, void *stream);
 extern "C" unsigned __wrap___cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, void *stream) {
-  return state().stand_in ? 0 : __real___cudaPushCallConfiguration(grid, block, shared, stream);
+  if (!state().stand_in) return __real___cudaPushCallConfiguration(grid, block, shared, stream);
+  pushed = {grid, block, shared, stream};
+  return 0;
 }
 GSORT_DECLARE_CALL(__cudaPopCallConfiguration, (dim3 * grid, dim3 *block, size_t *shared, void *stream))
 extern "C" cudaError_t __wrap___cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, void *stream) {
-  return state().stand_in ? cudaSuccess : __real___cudaPopCallConfiguration(grid, block, shared, stream);
+  if (!state().stand_in) return __real___cudaPopCallConfiguration(grid, block, shared, stream);
+  *grid = pushed.grid, *block = pushed.block, *shared = pushed.shared;
+  std::memcpy(stream, &pushed.stream, sizeof pushed.stream);
+  return cudaSuccess;
+}
+
+// The compiler's registration of kernels, before the program begins.
+extern "C" void __real___cudaRegisterFunction(void **binary, const char *host, char *device, const char *name,
+                                              int limit, void *thread, void *block, void *threads, void *blocks,
+                                              int *size);
+extern "C" void __wrap___cudaRegisterFunction(void **binary, const char *host, char *device, const char *name,
+                                              int limit, void *thread, void *block, void *threads, void *blocks,
+                                              int *size);
+extern "C" void __wrap___cudaRegisterFunction(void **binary, const char *host, char *device, const char *name,
+                                              int limit, void *thread, void *block, void *threads, void *blocks,
+                                              int *size) {
+  kernel_names()[host] = name;
+  __real___cudaRegisterFunction(binary, host, device, name, limit, thread, block, threads, blocks, size);
+}
+GSORT_DECLARE_CALL(__cudaGetKernel, (void **kernel, const void *host))
+extern "C" cudaError_t __wrap___cudaGetKernel(void **kernel, const void *host) {
+  const cudaError_t result = __real___cudaGetKernel(kernel, host);
+  if (result == cudaSuccess) kernel_names()[*kernel] = kernel_names()[host];
+  return result;
 }
 
 namespace gsort_test {
@@ -357,6 +550,7 @@ CallReport disarm() {
   state().armed = false;
   return state().report;
 }
+uint64_t calls_of(const char *function) { return state().calls[function]; }
 
 cudaError_t take_last_error() { return __wrap_cudaGetLastError(); }
 
@@ -391,18 +585,46 @@ int live_streams() { return state().streams; }
 uint64_t failures_made() { return state().failures; }
 const std::set<std::string> &failed_functions() { return state().failed; }
 
-void use_stand_in(ArrayPlace arrays) {
+void use_stand_in(ArrayPlace arrays, const StandInDevice &device) {
   state().stand_in = true;
   state().arrays = arrays;
+  state().like = device;
+  state().placed.clear();
+  state().tells_contexts = false;
+  state().own_context = nullptr;
 }
 void use_real_device() { state().stand_in = false; }
+void place_array(const void *begin, uint64_t bytes, ArrayPlace place, int device) {
+  const char *const first = static_cast<const char *>(begin);
+  state().placed.push_back({first, first + bytes, place, device});
+}
+
+void set_own_context(void *context) {
+  state().tells_contexts = true;
+  state().own_context = context;
+  state().device_of_own = state().device;
+}
+void *own_context() { return state().own_context; }
+void reset_stand_in_devices() { state().resets++; }
+void remove_from_driver(const char *name) { state().not_in_driver.insert(name); }
+
+void record_work() {
+  state().work.clear();
+  state().recording = true;
+}
+std::vector<Work> recorded_work() {
+  state().recording = false;
+  return std::move(state().work);
+}
 
 void begin_stand_in_capture() {
   state().captures++;
   state().capturing = true;
 }
+void invalidate_stand_in_capture() { state().invalidated = true; }
+void set_device_of_streams(int device) { state().device_of_streams = device; }
 void end_stand_in_capture() {
-  state().capturing = false;
+  state().capturing = state().invalidated = false;
   for (UserObject *object : state().retained) release(reinterpret_cast<cudaUserObject_t>(object));
   state().retained.clear();
 }

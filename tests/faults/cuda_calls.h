@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace gsort_test {
 
@@ -16,6 +17,7 @@ struct Fault {
   uint64_t at;  // number of the call, from 0
   bool for_good;
   cudaError_t error;
+  const char *function = nullptr;  // whose calls are counted and fail; NULL: all functions
 };
 
 // What happened between arm() and disarm().
@@ -28,6 +30,9 @@ struct CallReport {
 
 void arm(const Fault &fault);
 CallReport disarm();
+constexpr Fault kNoFault = {UINT64_MAX, false, cudaSuccess};
+// Of a function, since the last arm().
+uint64_t calls_of(const char *function);
 
 // What the application would see; none of these counts as a call. The first clears the error.
 cudaError_t take_last_error();
@@ -44,14 +49,50 @@ int live_streams();
 uint64_t failures_made();
 const std::set<std::string> &failed_functions();
 
-// The stand-in has two devices, the memory of both is the host's, and every array lies where `arrays` says.
-enum class ArrayPlace { kHost, kRegistered, kDevice };
-void use_stand_in(ArrayPlace arrays);
+// The stand-in has two devices, the memory of both is the host's, and every array lies where `arrays` says, but for
+// those of place_array().
+enum class ArrayPlace { kHost, kRegistered, kDevice, kManaged };
+struct StandInDevice {
+  int major = 9, minor = 0, multiprocessors = 132, shared_bytes = 232448;
+  int compiled_for = 0;  // what the kernels' code was compiled for, as 10 times the major and the minor; 0: the device
+  int driver_version = 13000, devices = 2;
+};
+void use_stand_in(ArrayPlace arrays, const StandInDevice &device = {});
 void use_real_device();
+// Until use_stand_in() is called again. device: on which it lies, -1: on the current one.
+void place_array(const void *begin, uint64_t bytes, ArrayPlace place, int device = -1);
+
+// Until use_stand_in() is called again the stand-in's driver tells the thread's context: one of the application's own,
+// or NULL for the device's primary one, which the runtime works in and which a reset replaces by another in the same
+// place.
+void set_own_context(void *context);
+void *own_context();
+void reset_stand_in_devices();
+// A driver that does not have the function of this name, from the first handle of the process on.
+void remove_from_driver(const char *name);
+
+// What the stand-in was asked to do, in order.
+struct Work {
+  std::string function;  // of the runtime
+  std::string kernel;    // its mangled name, of launches
+  uint32_t blocks, threads, shared_bytes, cluster_blocks;
+  bool together_grid, dependent;
+  const void *from, *to;  // of copies; `to` of clears
+  uint64_t bytes;
+  int value;  // of clears
+  cudaStream_t stream;
+};
+// Since record_work(), with what was copied or cleared by several threads in any order; ends the recording.
+void record_work();
+std::vector<Work> recorded_work();
 
 // Until the end every stream of the stand-in is captured into a graph, which is destroyed then.
 void begin_stand_in_capture();
 void end_stand_in_capture();
+// In between: something that may not be captured has been done.
+void invalidate_stand_in_capture();
+// Every stream's; -1: the current one.
+void set_device_of_streams(int device);
 
 }  // namespace gsort_test
 

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The CUDA engine's host code on the stand-in, by what it says and asks of the runtime: devices and contexts, streams
+// and captures, and what it answers where the runtime fails.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+
+#include "faults/engine_fixture.h"
+
+namespace gsort_test {
+namespace {
+
+// ---- the device ----
+
+TEST_F(EngineTest, InfoTellsOfTheDevice) {
+  use_stand_in(ArrayPlace::kDevice, {8, 6, 84, 99 << 10});
+  const Handle handle(options());
+  gsort_info info = {};
+  info.struct_size = sizeof info;
+  ASSERT_TRUE(succeeded(handle.get(), gsort_info_get(handle.get(), &info)));
+  EXPECT_EQ(86u, info.compute_capability);
+  EXPECT_EQ(13000u, info.driver_version);
+  EXPECT_EQ(1u, info.threads);
+  EXPECT_EQ(uint64_t{1} << 37, info.device_memory_bytes);
+  EXPECT_EQ(uint64_t{1} << 36, info.device_memory_free_bytes);
+  EXPECT_EQ(0u, info.device_held_bytes);
+  EXPECT_STREQ("stand-in", info.device_name);
+  ASSERT_TRUE(succeeded(handle.get(), sort(handle.get(), 100000)));
+  EXPECT_GT(held_bytes(handle.get()), 400000u);
+  EXPECT_EQ(live_device_bytes(), held_bytes(handle.get()));
+}
+
+TEST_F(EngineTest, DevicesThatCannotBeUsedAreNamedWithTheReason) {
+  const gsort_options wanted = options();
+  gsort *g = nullptr;
+  const auto create = [&] { return gsort_create(&wanted, &g); };
+  const auto fails = [&](const char *function, const std::string &sentence, uint64_t nth = 0) {
+    EXPECT_EQ(GSORT_ERROR_NO_DEVICE, failing(function, cudaErrorNotPermitted, create, nth)) << function;
+    EXPECT_TRUE(says(nullptr, sentence));
+  };
+  use_stand_in(ArrayPlace::kDevice, {8, 6, 84, 99 << 10});
+  fails("cudaFree", "device 0 cannot be used: its context could not be made");
+  fails("cudaFuncGetAttributes", "no kernels for device 0 (compute capability 8.6)");
+  fails("cudaMemGetInfo", "device 0 cannot be used: cudaMemGetInfo");
+  fails("cudaGetDeviceProperties", "device 0 cannot be used: cudaGetDeviceProperties");
+  for (uint64_t nth = 0; nth < 4; ++nth)
+    fails("cudaDeviceGetAttribute", "device 0 cannot be used: cudaDeviceGetAttribute", nth);
+  StandInDevice none;
+  none.devices = 0;
+  use_stand_in(ArrayPlace::kDevice, none);
+  EXPECT_EQ(GSORT_ERROR_NO_DEVICE, create());
+  EXPECT_TRUE(says(nullptr, "the NVIDIA driver shows no device"));
+  none.driver_version = 0;
+  use_stand_in(ArrayPlace::kDevice, none);
+  EXPECT_EQ(GSORT_ERROR_NO_DEVICE, create());
+  EXPECT_TRUE(says(nullptr, "no NVIDIA driver is installed"));
+}
+
+// Code for an older device, which the driver brings to this one, has none of this one's ways.
+TEST_F(EngineTest, KernelsAreLaunchedAsOnTheDeviceTheyWereCompiledFor) {
+  for (const int compiled_for : {80, 90, 0}) {
+    StandInDevice device;
+    device.compiled_for = compiled_for;
+    use_stand_in(ArrayPlace::kDevice, device);
+    const Handle handle(options());
+    gsort_info info = {};
+    info.struct_size = sizeof info;
+    EXPECT_TRUE(succeeded(handle.get(), gsort_info_get(handle.get(), &info)));
+    EXPECT_EQ(90u, info.compute_capability);
+    constexpr uint64_t n = 2000000;
+    keys_.resize(2 * n);
+    record_work();
+    EXPECT_TRUE(succeeded(handle.get(), sort(handle.get(), 2 * n)));
+    EXPECT_TRUE(succeeded(handle.get(), gsort_topk(handle.get(), GSORT_U32, keys_.data(), n, 1000, keys_.data() + n,
+                                                   GSORT_U32, nullptr, 0)));
+    bool newer = false;
+    for (const Work &work : recorded_work()) newer |= work.dependent || work.cluster_blocks != 0;
+    EXPECT_EQ(compiled_for != 80, newer) << compiled_for;
+  }
+}
+
+// Once a kernel of a device, until the device is opened again, for it may have been reset.
+TEST_F(EngineTest, SharedMemoryIsAskedForOnceADevice) {
+  gsort_options second = options();
+  second.device = 1;
+  const auto raised = [&](gsort *g) { return counted(g, [&] { return sort(g, 300000); })["cudaFuncSetAttribute"]; };
+  std::optional<Handle> zero(std::in_place, options()), one(std::in_place, second);
+  const uint64_t at_first = raised(zero->get());
+  EXPECT_GT(at_first, 0u);
+  EXPECT_EQ(at_first, raised(one->get()));
+  EXPECT_EQ(0u, raised(zero->get()));
+  const Handle again(options());
+  EXPECT_EQ(0u, raised(one->get())) << "what another device's kernels have was forgotten";
+  EXPECT_EQ(at_first, raised(again.get()));
+}
+
+// ---- contexts ----
+
+TEST_F(EngineTest, TheThreadsOwnContextIsPutBack) {
+  int own = 0;
+  set_own_context(nullptr);  // from now on the driver tells
+  gsort_options second = options();
+  second.device = 1;
+  for (const gsort_options &o : {options(), second}) {
+    const Handle before(o);  // whose device was opened in the primary context
+    for (void *const context : {static_cast<void *>(nullptr), static_cast<void *>(&own)}) {
+      set_own_context(context);
+      const Handle handle(o);
+      ASSERT_EQ(GSORT_OK, handle.status()) << gsort_error_message(nullptr);
+      for (gsort *const g : {before.get(), handle.get()}) {
+        EXPECT_EQ(context, own_context());
+        EXPECT_TRUE(succeeded(g, sort(g, 20000)));
+        EXPECT_EQ(context, own_context());
+        EXPECT_TRUE(succeeded(g, gsort_synchronize(g)));
+        EXPECT_EQ(context, own_context());
+        EXPECT_EQ(0, current_device());
+      }
+    }
+  }
+  set_own_context(nullptr);
+}
+
+TEST_F(EngineTest, AResetIsNoticed) {
+  set_own_context(nullptr);
+  const Handle handle(options());
+  ASSERT_TRUE(succeeded(handle.get(), sort(handle.get(), 20000)));
+  reset_stand_in_devices();
+  EXPECT_EQ(GSORT_ERROR_DEVICE_LOST, sort(handle.get(), 20000));
+  EXPECT_TRUE(says(handle.get(), "device 0 was reset"));
+  const Handle another(options());
+  EXPECT_TRUE(succeeded(another.get(), sort(another.get(), 20000)));
+}
+
+// A driver that has not all calls of contexts is asked for none. The question is put once a process.
+TEST(OldDriverDeathTest, IsNotAskedForContexts) {
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+  for (const char *missing : {"cuCtxGetCurrent", "cuCtxSetCurrent", "cuCtxGetId"})
+    EXPECT_EXIT(
+        {
+          use_stand_in(ArrayPlace::kDevice);
+          remove_from_driver(missing);
+          int own = 0;
+          set_own_context(&own);
+          const Handle handle(GSORT_BACKEND_CUDA);
+          std::vector<uint32_t> keys(20000);
+          const gsort_status status = gsort_sort(handle.get(), GSORT_U32, keys.data(), keys.data(), keys.size(), 0);
+          std::_Exit(status == GSORT_OK && own_context() == &own ? 0 : 1);  // nothing was changed
+        },
+        ::testing::ExitedWithCode(0), "");
+}
+
+TEST_F(EngineTest, ChildrenOfForkLeaveTheDeviceAlone) {
+  use_stand_in(ArrayPlace::kHost);
+  const gsort_options o = options();
+  gsort *g = nullptr;
+  ASSERT_EQ(GSORT_OK, gsort_create(&o, &g));
+  ASSERT_TRUE(succeeded(g, sort(g, 400000)));  // long enough for the ring
+  const pid_t child = fork();
+  if (child == 0) {
+    arm(kNoFault);
+    gsort_destroy(g);
+    _exit(disarm().calls == 0 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(child, waitpid(child, &status, 0));
+  EXPECT_EQ(0, status) << "the child called CUDA";
+  gsort_destroy(g);
+}
+
+// ---- streams ----
+
+TEST_F(EngineTest, WaitsForTheDeviceOnlyWhereWorkIsOnOtherStreams) {
+  int a = 0, b = 0;
+  std::optional<Handle> handle(std::in_place, options());
+  gsort *const g = handle->get();
+  using Counts = std::pair<uint64_t, uint64_t>;  // of the stream, of the device
+  const auto waits = [&] {
+    auto calls = counted(g, [&] { return gsort_synchronize(g); });
+    return Counts{calls["cudaStreamSynchronize"], calls["cudaDeviceSynchronize"]};
+  };
+  const auto work_on = [&](void *stream) {
+    EXPECT_TRUE(succeeded(g, gsort_set_stream(g, stream)));
+    EXPECT_TRUE(succeeded(g, sort(g, 20000)));
+  };
+  EXPECT_EQ(Counts(1, 0), waits());
+  work_on(&a);
+  EXPECT_EQ(Counts(1, 0), waits());
+  work_on(&a);
+  work_on(&b);
+  EXPECT_EQ(Counts(1, 1), waits());
+  EXPECT_EQ(Counts(1, 0), waits()) << "all has been waited for";
+  work_on(&a);
+  work_on(&b);
+  work_on(&a);
+  EXPECT_EQ(Counts(1, 1), waits());
+  work_on(&a);
+  EXPECT_TRUE(succeeded(g, gsort_set_stream(g, &b)));
+  EXPECT_EQ(Counts(1, 1), waits());
+  // What is captured runs with its graph, for which the handle never waits.
+  ASSERT_TRUE(succeeded(g, gsort_reserve(g, GSORT_OP_SORT, GSORT_U32, 20000, 0)));
+  begin_stand_in_capture();
+  EXPECT_TRUE(succeeded(g, sort(g, 20000)));
+  end_stand_in_capture();
+  EXPECT_TRUE(succeeded(g, gsort_set_stream(g, &a)));
+  EXPECT_EQ(Counts(1, 0), waits());
+}
+
+TEST_F(EngineTest, DestroyWaitsForWhatNobodyWaitedFor) {
+  for (const bool waited : {false, true})
+    for (const bool captured : {false, true}) {
+      const gsort_options o = options();
+      gsort *g = nullptr;
+      ASSERT_EQ(GSORT_OK, gsort_create(&o, &g));
+      ASSERT_TRUE(succeeded(g, gsort_reserve(g, GSORT_OP_SORT, GSORT_U32, 20000, 0)));
+      if (captured) begin_stand_in_capture();
+      EXPECT_TRUE(succeeded(g, sort(g, 20000)));
+      if (captured) end_stand_in_capture();
+      if (waited) {
+        EXPECT_TRUE(succeeded(g, gsort_synchronize(g)));
+      }
+      arm(kNoFault);
+      gsort_destroy(g);
+      disarm();
+      EXPECT_EQ(!waited && !captured ? 1u : 0u, calls_of("cudaDeviceSynchronize"));
+    }
+}
+
+TEST_F(EngineTest, TheStreamOfEachThreadIsAskedForInEachCall) {
+  int a = 0;
+  const Handle handle(options());
+  gsort *const g = handle.get();
+  const auto asked = [&](const auto &call) { return counted(g, call)["cudaStreamGetId"]; };
+  const auto sorts = [&] { return sort(g, 20000); };
+  EXPECT_EQ(1u, asked([&] { return gsort_set_stream(g, &a); }));
+  EXPECT_EQ(0u, asked(sorts));
+  EXPECT_TRUE(succeeded(g, gsort_set_stream(g, cudaStreamPerThread)));
+  EXPECT_EQ(1u, asked(sorts));
+  EXPECT_EQ(1u, asked(sorts));
+  for (void *const legacy : {static_cast<void *>(nullptr), static_cast<void *>(cudaStreamLegacy)}) {
+    EXPECT_EQ(0u, asked([&] { return gsort_set_stream(g, legacy); }));
+    EXPECT_EQ(0u, asked(sorts));
+  }
+  // Set while it is captured, it is asked afterwards, once.
+  begin_stand_in_capture();
+  EXPECT_EQ(0u, asked([&] { return gsort_set_stream(g, &a); }));
+  end_stand_in_capture();
+  EXPECT_EQ(1u, asked(sorts));
+  EXPECT_EQ(0u, asked(sorts));
+}
+
+TEST_F(EngineTest, LegacyStreamWhileAnotherIsCaptured) {
+  const Handle handle(options());
+  gsort *const g = handle.get();
+  constexpr cudaError_t kImplicit = cudaErrorStreamCaptureImplicit;
+  EXPECT_EQ(GSORT_OK, failing("cudaStreamGetCaptureInfo", kImplicit, [&] { return gsort_set_stream(g, nullptr); }));
+  EXPECT_EQ("cudaStreamGetCaptureInfo", failed_);
+  EXPECT_EQ(GSORT_ERROR_NOT_SUPPORTED, failing("cudaStreamGetCaptureInfo", kImplicit, [&] { return sort(g, 20000); }));
+  EXPECT_TRUE(says(g, "legacy default stream"));
+  EXPECT_TRUE(succeeded(g, sort(g, 20000)));
+  EXPECT_EQ(GSORT_ERROR_INTERNAL,
+            failing("cudaStreamGetCaptureInfo", cudaErrorNotPermitted, [&] { return gsort_set_stream(g, nullptr); }));
+}
+
+TEST_F(EngineTest, StreamsOfOtherDevicesAreRefused) {
+  int stream = 0;
+  const Handle handle(options());
+  set_device_of_streams(1);
+  EXPECT_EQ(GSORT_ERROR_INVALID_ARGUMENT, gsort_set_stream(handle.get(), &stream));
+  EXPECT_TRUE(says(handle.get(), "is a stream of device 1, and the handle's is 0"));
+  set_device_of_streams(0);
+  EXPECT_TRUE(succeeded(handle.get(), gsort_set_stream(handle.get(), &stream)));
+}
+
+TEST_F(EngineTest, WhatCannotBeCapturedIsRefused) {
+  const Handle handle(options());
+  gsort *const g = handle.get();
+  ASSERT_TRUE(succeeded(g, gsort_reserve(g, GSORT_OP_SORT, GSORT_U32, 20000, 0)));
+  begin_stand_in_capture();
+  EXPECT_EQ(GSORT_ERROR_NOT_SUPPORTED, gsort_synchronize(g));
+  EXPECT_TRUE(says(g, "is being captured and cannot be waited for"));
+  EXPECT_EQ(GSORT_ERROR_NOT_SUPPORTED, sort(g, 3000000));
+  EXPECT_TRUE(says(g, "call gsort_reserve() before the capture"));
+  place_array(keys_.data(), 4, ArrayPlace::kHost);
+  EXPECT_EQ(GSORT_ERROR_NOT_SUPPORTED, sort(g, 20000));
+  EXPECT_TRUE(says(g, "an array lies in host memory"));
+  use_stand_in(ArrayPlace::kDevice);
+  EXPECT_TRUE(succeeded(g, sort(g, 20000)));
+  invalidate_stand_in_capture();
+  EXPECT_EQ(GSORT_ERROR_NOT_SUPPORTED, sort(g, 20000));
+  EXPECT_TRUE(says(g, "was invalidated earlier"));
+  end_stand_in_capture();
+  EXPECT_TRUE(succeeded(g, sort(g, 20000)));
+}
+
+// The verdict on offsets is read after the call, but in a capture nobody can wait for it.
+TEST_F(EngineTest, OffsetsAreJudgedAfterTheCallButNotInCaptures) {
+  const Handle handle(options());
+  gsort *const g = handle.get();
+  const std::vector<uint32_t> in(3000);
+  std::vector<uint32_t> out(3000);
+  const std::vector<uint64_t> offsets = {0, 1000, 3000};
+  const auto call = [&] {
+    return gsort_sort_segments(g, GSORT_U32, in.data(), out.data(), in.size(), offsets.data(), 2, 0);
+  };
+  EXPECT_EQ(1u, counted(g, call)["cudaStreamSynchronize"]);
+  ASSERT_TRUE(succeeded(g, gsort_reserve(g, GSORT_OP_SORT_SEGMENTS, GSORT_U32, in.size(), 2)));
+  begin_stand_in_capture();
+  EXPECT_EQ(0u, counted(g, call)["cudaStreamSynchronize"]);
+  end_stand_in_capture();
+}
+
+// The result of nothing, which no kernel writes: the same as the CPU engine's.
+TEST_F(EngineTest, ReductionsOfNothing) {
+  use_stand_in(ArrayPlace::kHost);
+  const Handle handle(options());
+  for (const gsort_dtype t : {GSORT_U8, GSORT_I16, GSORT_F32, GSORT_U64, GSORT_F64})
+    for (const uint32_t op : {0u, GSORT_MIN, GSORT_MAX, GSORT_ARGMIN, GSORT_ARGMAX, GSORT_MEAN}) {
+      uint64_t result[2] = {7, 7}, expected[2] = {7, 7};
+      const auto reduce = [&](gsort *g, void *out) {
+        return op == 0 ? gsort_sum(g, t, nullptr, 0, out, 0) : gsort_reduce(g, op, t, nullptr, 0, out, 0);
+      };
+      const gsort_status status = reduce(shared_handle(GSORT_BACKEND_CPU), expected);
+      EXPECT_EQ(status, reduce(handle.get(), result)) << op;
+      EXPECT_EQ(0, std::memcmp(expected, result, sizeof result)) << op << ", " << t << ", " << result[0];
+    }
+  use_stand_in(ArrayPlace::kDevice);
+  uint64_t out = 0;
+  record_work();
+  EXPECT_TRUE(succeeded(handle.get(), gsort_sum(handle.get(), GSORT_F32, nullptr, 0, &out, 0)));
+  const std::vector<Work> work = recorded_work();
+  ASSERT_EQ(1u, work.size());
+  EXPECT_EQ(1u, work[0].blocks * work[0].threads);
+  record_work();
+  EXPECT_TRUE(succeeded(handle.get(), gsort_sort(handle.get(), GSORT_F32, nullptr, nullptr, 0, 0)));
+  EXPECT_TRUE(recorded_work().empty());
+}
+
+// ---- failures of the runtime ----
+
+TEST_F(EngineTest, EveryErrorHasItsStatus) {
+  const std::vector<cudaError_t> lost = {
+      cudaErrorIllegalAddress,      cudaErrorLaunchTimeout,       cudaErrorAssert,
+      cudaErrorHardwareStackError,  cudaErrorIllegalInstruction,  cudaErrorMisalignedAddress,
+      cudaErrorInvalidAddressSpace, cudaErrorInvalidPc,           cudaErrorLaunchFailure,
+      cudaErrorECCUncorrectable,    cudaErrorNvlinkUncorrectable, cudaErrorUnknown,
+      cudaErrorContained,           cudaErrorMpsClientTerminated, cudaErrorExternalDevice,
+      cudaErrorCudartUnloading,     cudaErrorContextIsDestroyed};
+  for (int number = 1; number < 1000; ++number) {
+    const auto error = static_cast<cudaError_t>(number);
+    const Handle handle(options());
+    gsort *const g = handle.get();
+    const bool is_lost = std::find(lost.begin(), lost.end(), error) != lost.end();
+    const gsort_status expected = is_lost                              ? GSORT_ERROR_DEVICE_LOST
+                                  : error == cudaErrorMemoryAllocation ? GSORT_ERROR_OUT_OF_MEMORY
+                                                                       : GSORT_ERROR_INTERNAL;
+    EXPECT_EQ(expected, failing("cudaStreamSynchronize", error, [&] { return gsort_synchronize(g); })) << number;
+    EXPECT_TRUE(says(g, "gsort_synchronize: ")) << number;
+  }
+}
+
+}  // namespace
+}  // namespace gsort_test

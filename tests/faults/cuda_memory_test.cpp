@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The CUDA engine's host code on the stand-in, by the memory it takes and the copies it makes: device memory that is
+// short, lent or reserved, where arrays lie, and the ring of pinned memory.
+#include <algorithm>
+#include <cstdlib>
+
+#include "faults/engine_fixture.h"
+
+namespace gsort_test {
+namespace {
+
+// ---- memory that is short, lent or reserved ----
+
+class LittleMemory : public EngineTest {
+ protected:
+  static constexpr uint64_t kKeys = uint64_t{6} << 20, kBytes = 4 * kKeys;
+
+  static uint64_t usual_bytes() {
+    uint64_t bytes = 0;
+    EXPECT_EQ(GSORT_OK, gsort_workspace_bytes(GSORT_OP_SORT, GSORT_U32, kKeys, 0, &bytes));
+    return bytes;
+  }
+  bool in_place() { return said("in place"); }
+  // Blocks of so many bytes cannot be had.
+  gsort_options refusing(uint64_t at_least) {
+    static uint64_t refused;
+    refused = at_least;
+    gsort_options o = options();
+    o.device_allocate = [](void *, uint64_t bytes, uint64_t alignment) -> void * {
+      return bytes >= refused ? nullptr
+                              : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    };
+    o.device_deallocate = [](void *, void *memory, uint64_t) { std::free(memory); };
+    return o;
+  }
+  gsort_options limited(uint64_t bytes) {
+    gsort_options o = options();
+    o.device_memory_limit_bytes = bytes;
+    return o;
+  }
+};
+
+TEST_F(LittleMemory, SortsInPlaceWhereTheUsualWorkspaceCannotBeHad) {
+  for (const bool reserved : {false, true})
+    for (const bool captured : {false, true}) {
+      if (captured && !reserved) continue;
+      for (const gsort_options &o : {options(), limited(kBytes / 2), refusing(kBytes / 2)}) {
+        const bool short_of_memory = o.device_memory_limit_bytes != 0 || o.device_allocate != nullptr;
+        const Handle handle(o);
+        gsort *const g = handle.get();
+        if (reserved) {
+          ASSERT_TRUE(succeeded(g, gsort_reserve(g, GSORT_OP_SORT, GSORT_U32, kKeys, 0)));
+        }
+        if (captured) begin_stand_in_capture();
+        EXPECT_TRUE(succeeded(g, sort(g, kKeys)));
+        if (captured) end_stand_in_capture();
+        EXPECT_EQ(short_of_memory, in_place()) << reserved << captured;
+      }
+    }
+}
+
+TEST_F(LittleMemory, WhereNeitherFitsTheUsualOneIsNamed) {
+  for (const gsort_options &o : {limited(kBytes / 100), refusing(kBytes / 100)}) {
+    const Handle handle(o);
+    EXPECT_EQ(GSORT_ERROR_OUT_OF_MEMORY, sort(handle.get(), kKeys));
+    EXPECT_FALSE(in_place());
+    const std::string said = gsort_error_message(handle.get());
+    EXPECT_GE(std::strtoull(said.c_str(), nullptr, 10), usual_bytes()) << said;
+    EXPECT_EQ(GSORT_ERROR_OUT_OF_MEMORY, gsort_reserve(handle.get(), GSORT_OP_SORT, GSORT_U32, kKeys, 0));
+  }
+}
+
+// Values that are not at multiples of their size cannot be moved in place.
+TEST_F(LittleMemory, MisalignedValuesAreNotSortedInPlace) {
+  const Handle handle(limited(kBytes));
+  gsort *const g = handle.get();
+  std::vector<uint64_t> values(2 * kKeys + 1);
+  keys_.resize(kKeys);
+  for (const uint64_t skew : {0, 1}) {
+    char *const at =
+        reinterpret_cast<char *>(reinterpret_cast<uintptr_t>(values.data()) / 16 * 16 + (skew != 0 ? 8 : 16));
+    const gsort_status status = gsort_sort_pairs(g, GSORT_U32, keys_.data(), keys_.data(), 16, at, at, kKeys - 1, 0);
+    EXPECT_EQ(skew == 0 ? GSORT_OK : GSORT_ERROR_OUT_OF_MEMORY, status) << gsort_error_message(g);
+    EXPECT_EQ(skew == 0, in_place());
+  }
+}
+
+// Another failure than want of memory is no reason to try with less.
+TEST_F(LittleMemory, OtherFailuresAreNotTriedAgain) {
+  for (const bool captured : {false, true}) {
+    const Handle handle(options());
+    gsort *const g = handle.get();
+    ASSERT_TRUE(succeeded(g, gsort_reserve(g, GSORT_OP_SORT, GSORT_U32, kKeys, 0)));
+    ASSERT_TRUE(succeeded(g, sort(g, kKeys)));
+    int other = 0;
+    ASSERT_TRUE(succeeded(g, gsort_set_stream(g, &other)));
+    (void)in_place();
+    if (captured) begin_stand_in_capture();
+    EXPECT_EQ(GSORT_ERROR_INTERNAL, failing("cudaMalloc", cudaErrorNotPermitted, [&] { return sort(g, kKeys); }));
+    if (captured) end_stand_in_capture();
+    EXPECT_EQ("cudaMalloc", failed_);
+    EXPECT_FALSE(in_place());
+    EXPECT_EQ(GSORT_ERROR_INTERNAL, failing("cudaMalloc", cudaErrorNotPermitted,
+                                            [&] { return gsort_reserve(g, GSORT_OP_SORT, GSORT_U32, 3 * kKeys, 0); }));
+  }
+}
+
+TEST_F(LittleMemory, LentMemoryDecides) {
+  std::vector<uint64_t> lent(usual_bytes() / 8 + 32);
+  void *const memory = reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(lent.data()) + 255) / 256 * 256);
+  for (const uint64_t limit : {uint64_t{0}, kBytes / 100}) {
+    const Handle handle(limited(limit));
+    gsort *const g = handle.get();
+    ASSERT_TRUE(succeeded(g, gsort_set_workspace(g, memory, usual_bytes())));
+    EXPECT_TRUE(succeeded(g, sort(g, kKeys)));
+    EXPECT_FALSE(in_place()) << "there is exactly as much as the usual sort needs";
+    ASSERT_TRUE(succeeded(g, gsort_set_workspace(g, memory, usual_bytes() - 1)));
+    EXPECT_TRUE(succeeded(g, sort(g, kKeys)));
+    EXPECT_TRUE(in_place());
+    ASSERT_TRUE(succeeded(g, gsort_set_workspace(g, memory, 4096)));
+    EXPECT_EQ(GSORT_ERROR_OUT_OF_MEMORY, sort(g, kKeys));
+    EXPECT_TRUE(says(g, "needs " + std::to_string(usual_bytes()) +
+                            " bytes of workspace and gsort_set_workspace() lent "
+                            "4096"));
+    EXPECT_TRUE(succeeded(g, gsort_reserve(g, GSORT_OP_SORT, GSORT_U32, kKeys, 0)));
+    EXPECT_EQ(0u, held_bytes(g)) << "nothing is reserved where memory is lent";
+    ASSERT_TRUE(succeeded(g, gsort_set_workspace(g, nullptr, 0)));
+    EXPECT_EQ(limit == 0 ? GSORT_OK : GSORT_ERROR_OUT_OF_MEMORY, sort(g, kKeys));
+    EXPECT_EQ(limit == 0, held_bytes(g) != 0);
+  }
+  const Handle handle(options());
+  place_array(memory, 1, ArrayPlace::kHost);
+  EXPECT_EQ(GSORT_ERROR_INVALID_ARGUMENT, gsort_set_workspace(handle.get(), memory, usual_bytes()));
+  EXPECT_TRUE(says(handle.get(), "is host memory; pass memory of device 0"));
+}
+
+TEST_F(EngineTest, ReservesOnceAndNothingForNothing) {
+  const Handle handle(options());
+  gsort *const g = handle.get();
+  const auto reserve = [&](uint64_t n) {
+    return counted(g, [&] { return gsort_reserve(g, GSORT_OP_SORT, GSORT_U32, n, 0); })["cudaMalloc"];
+  };
+  EXPECT_EQ(0u, reserve(0));
+  EXPECT_EQ(0u, held_bytes(g));
+  EXPECT_EQ(1u, reserve(300000));
+  const uint64_t held = held_bytes(g);
+  EXPECT_EQ(0u, reserve(300000));
+  EXPECT_EQ(0u, reserve(3000));
+  EXPECT_EQ(held, held_bytes(g));
+  EXPECT_EQ(0u, counted(g, [&] { return sort(g, 300000); })["cudaMalloc"]);
+  EXPECT_EQ(1u, reserve(600000));
+  EXPECT_GT(held_bytes(g), 2 * held);
+  EXPECT_EQ(1u, reserve(1200000));
+  EXPECT_LT(held_bytes(g), 6 * held) << "a free block that is too small is given back";
+}
+
+// A block a stream, of eight streams; the one that was used longest ago makes room.
+TEST_F(EngineTest, StreamsBlocksAreKeptByTheirLastUse) {
+  int streams[9];
+  const Handle handle(options());
+  gsort *const g = handle.get();
+  const auto allocations = [&](int i) {
+    EXPECT_TRUE(succeeded(g, gsort_set_stream(g, &streams[i])));
+    return counted(g, [&] { return sort(g, 20000); })["cudaMalloc"];
+  };
+  EXPECT_EQ(1u, allocations(0));
+  const uint64_t one = held_bytes(g);
+  for (int i = 1; i < 8; ++i) EXPECT_EQ(1u, allocations(i));
+  EXPECT_EQ(8 * one, held_bytes(g));
+  EXPECT_EQ(0u, allocations(0));
+  EXPECT_EQ(1u, allocations(8));
+  EXPECT_EQ(8 * one, held_bytes(g));
+  EXPECT_EQ(0u, allocations(0));
+  EXPECT_EQ(1u, allocations(1));
+  EXPECT_EQ(0u, allocations(3));
+  EXPECT_EQ(1u, allocations(2));
+}
+
+// The limit holds for all blocks together; blocks of other streams make room, and none in a capture.
+TEST_F(EngineTest, TheLimitHoldsForAllBlocks) {
+  int a = 0, b = 0;
+  uint64_t one = 0;
+  {
+    const Handle free_of_limits(options());
+    EXPECT_TRUE(succeeded(free_of_limits.get(), sort(free_of_limits.get(), 20000)));
+    one = held_bytes(free_of_limits.get());
+  }
+  gsort_options o = options();
+  o.device_memory_limit_bytes = one;
+  const Handle exact(o);
+  EXPECT_TRUE(succeeded(exact.get(), sort(exact.get(), 20000)));
+  o.device_memory_limit_bytes = one - 1;
+  const Handle too_little(o);
+  EXPECT_EQ(GSORT_ERROR_OUT_OF_MEMORY, sort(too_little.get(), 20000));
+  EXPECT_TRUE(says(
+      too_little.get(),
+      std::to_string(one) + " bytes of device memory go past device_memory_limit_bytes = " + std::to_string(one - 1)));
+  o.device_memory_limit_bytes = 2 * one - 1;
+  const Handle handle(o);
+  gsort *const g = handle.get();
+  ASSERT_TRUE(succeeded(g, gsort_set_stream(g, &a)));
+  EXPECT_TRUE(succeeded(g, sort(g, 20000)));
+  ASSERT_TRUE(succeeded(g, gsort_set_stream(g, &b)));
+  begin_stand_in_capture();
+  EXPECT_EQ(GSORT_ERROR_OUT_OF_MEMORY, sort(g, 20000));
+  EXPECT_EQ(one, held_bytes(g));
+  end_stand_in_capture();
+  auto calls = counted(g, [&] { return sort(g, 20000); });
+  EXPECT_EQ(1u, calls["cudaDeviceSynchronize"]) << "the other stream's work has not been waited for";
+  EXPECT_EQ(one, held_bytes(g));
+}
+
+// The least free block that is large enough is taken.
+TEST_F(EngineTest, TheLeastFreeBlockIsTaken) {
+  int a = 0;
+  const Handle handle(options());
+  gsort *const g = handle.get();
+  ASSERT_TRUE(succeeded(g, gsort_set_stream(g, &a)));
+  ASSERT_TRUE(succeeded(g, gsort_reserve(g, GSORT_OP_SORT, GSORT_U32, 2000000, 0)));
+  keys_.resize(2000000);
+  begin_stand_in_capture();  // whose blocks are free when it is gone
+  EXPECT_TRUE(succeeded(g, sort(g, 2000000)));
+  int other = 0;
+  EXPECT_TRUE(succeeded(g, gsort_set_stream(g, &other)));
+  EXPECT_TRUE(succeeded(g, sort(g, 300000)));
+  int third = 0;
+  EXPECT_TRUE(succeeded(g, gsort_set_stream(g, &third)));
+  EXPECT_TRUE(succeeded(g, sort(g, 1000000)));
+  end_stand_in_capture();
+  begin_stand_in_capture();
+  const auto sorts = [&](uint64_t n) { return counted(g, [&, n] { return sort(g, n); })["cudaMalloc"]; };
+  EXPECT_TRUE(succeeded(g, gsort_set_stream(g, &a)));
+  EXPECT_EQ(0u, sorts(250000));
+  EXPECT_TRUE(succeeded(g, gsort_set_stream(g, &other)));
+  EXPECT_EQ(0u, sorts(2000000)) << "the largest block was taken for less";
+  EXPECT_TRUE(succeeded(g, gsort_set_stream(g, &third)));
+  EXPECT_EQ(0u, sorts(1000000));
+  end_stand_in_capture();
+}
+
+// ---- where arrays lie ----
+
+TEST_F(EngineTest, MemoryThatTheDriverDoesNotKnowIsTheHosts) {
+  use_stand_in(ArrayPlace::kHost);
+  const Handle handle(options());
+  gsort *const g = handle.get();
+  record_work();
+  EXPECT_EQ(GSORT_OK, failing("cudaPointerGetAttributes", cudaErrorInvalidValue, [&] { return sort(g, 20000); }));
+  EXPECT_EQ("cudaPointerGetAttributes", failed_);
+  const std::vector<Work> work = recorded_work();
+  EXPECT_TRUE(std::any_of(work.begin(), work.end(), [&](const Work &w) { return w.from == keys_.data(); }));
+}
+
+TEST_F(EngineTest, ArraysOfOtherDevicesAreRefusedByName) {
+  const Handle handle(options());
+  gsort *const g = handle.get();
+  std::vector<uint32_t> out(1000);
+  keys_.resize(1000);
+  const auto call = [&] { return gsort_sort(g, GSORT_U32, keys_.data(), out.data(), 1000, 0); };
+  place_array(out.data(), 4000, ArrayPlace::kDevice, 1);
+  EXPECT_EQ(GSORT_ERROR_INVALID_ARGUMENT, call());
+  EXPECT_TRUE(says(g, "keys_out = "));
+  EXPECT_TRUE(says(g, "lies on device 1, and the handle is bound to device 0"));
+  use_stand_in(ArrayPlace::kDevice);
+  place_array(out.data(), 4000, ArrayPlace::kManaged, 1);
+  EXPECT_TRUE(succeeded(g, call())) << "managed memory is every device's";
+}
+
+// Of one array once, and all others of the call, too.
+TEST_F(EngineTest, EachArrayIsAskedForOnce) {
+  const Handle handle(options());
+  keys_.resize(3000);
+  std::vector<uint32_t> out(3000), values(3000), values_out(3000);
+  arm(kNoFault);
+  EXPECT_EQ(GSORT_OK, gsort_sort_pairs(handle.get(), GSORT_U32, keys_.data(), out.data(), 4, values.data(),
+                                       values_out.data(), 3000, 0));
+  disarm();
+  EXPECT_EQ(4u, calls_of("cudaPointerGetAttributes"));
+  arm(kNoFault);
+  EXPECT_EQ(GSORT_OK, gsort_sort_pairs(handle.get(), GSORT_U32, keys_.data(), keys_.data(), 4, values.data(),
+                                       values.data(), 3000, 0));
+  disarm();
+  EXPECT_EQ(2u, calls_of("cudaPointerGetAttributes"));
+}
+
+// Each array of the host is copied, whole and no byte more, and all others stay where they are.
+TEST_F(EngineTest, HostArraysAreCopiedWhole) {
+  constexpr uint64_t n = 3000;
+  const Handle handle(options());
+  gsort *const g = handle.get();
+  std::vector<uint32_t> keys(n), out(n), values(n), values_out(n);
+  const std::vector<uint64_t> offsets = {0, 1000, 2000, n};
+  using Copies = std::vector<std::pair<const void *, uint64_t>>;
+  const auto copied = [&](const auto &call) {
+    record_work();
+    EXPECT_TRUE(succeeded(g, call()));
+    Copies ends;
+    const auto is_ours = [&](const void *at) {
+      for (const void *array : {static_cast<const void *>(keys.data()), static_cast<const void *>(out.data()),
+                                static_cast<const void *>(values.data()), static_cast<const void *>(values_out.data()),
+                                static_cast<const void *>(offsets.data())})
+        if (at == array) return true;
+      return false;
+    };
+    for (const Work &work : recorded_work()) {
+      if (work.function != "cudaMemcpyAsync") continue;
+      if (is_ours(work.from)) ends.push_back({work.from, work.bytes});
+      if (is_ours(work.to)) ends.push_back({work.to, work.bytes});
+    }
+    return ends;
+  };
+  const auto pairs = [&] {
+    return gsort_sort_pairs(g, GSORT_U32, keys.data(), out.data(), 4, values.data(), values_out.data(), n, 0);
+  };
+  const auto segments = [&] {
+    return gsort_sort_segments(g, GSORT_U32, keys.data(), out.data(), n, offsets.data(), 3, 0);
+  };
+  // Each alone.
+  const std::pair<const void *, uint64_t> arrays[] = {
+      {keys.data(), 4 * n}, {out.data(), 4 * n}, {values.data(), 4 * n}, {values_out.data(), 4 * n}};
+  for (const auto &[array, bytes] : arrays) {
+    use_stand_in(ArrayPlace::kDevice);
+    place_array(array, bytes, ArrayPlace::kHost);
+    EXPECT_EQ((Copies{{array, bytes}}), copied(pairs));
+  }
+  use_stand_in(ArrayPlace::kDevice);
+  place_array(offsets.data(), 32, ArrayPlace::kHost);
+  EXPECT_EQ((Copies{{offsets.data(), 32}}), copied(segments));
+  // All: one copy on the device serves keys and sorted keys.
+  for (const ArrayPlace place : {ArrayPlace::kHost, ArrayPlace::kRegistered}) {
+    use_stand_in(place);
+    EXPECT_EQ((Copies{{keys.data(), 4 * n}, {values.data(), 4 * n}, {out.data(), 4 * n}, {values_out.data(), 4 * n}}),
+              copied(pairs));
+  }
+}
+
+// Keys, sorted, take the device's memory once, and so do those that are scanned.
+TEST_F(EngineTest, OneCopyServesWhatIsReadAndWritten) {
+  constexpr uint64_t n = uint64_t{1} << 20;
+  const std::vector<float> in(n);
+  std::vector<float> out(n);
+  for (const bool scans : {false, true}) {
+    uint64_t held[2] = {};
+    for (const bool on_host : {false, true}) {
+      use_stand_in(on_host ? ArrayPlace::kHost : ArrayPlace::kDevice);
+      const Handle handle(options());
+      gsort *const g = handle.get();
+      EXPECT_TRUE(succeeded(g, scans ? gsort_scan(g, GSORT_F32, in.data(), out.data(), n, 0)
+                                     : gsort_sort(g, GSORT_F32, in.data(), out.data(), n, 0)));
+      held[on_host] = held_bytes(g);
+    }
+    EXPECT_LT(held[1] - held[0], 5 * n) << scans;
+    EXPECT_GE(held[1] - held[0], 4 * n) << scans;
+  }
+}
+
+// In pieces, what is registered travels directly and what is not by the ring, also where arrays of both kinds touch.
+TEST_F(EngineTest, PiecesKnowWhatIsRegistered) {
+  constexpr uint64_t n = 400000;
+  std::vector<uint32_t> both(2 * n);
+  uint32_t *const first = both.data(), *const second = both.data() + n;
+  for (const bool in_first : {false, true})
+    for (const bool in_registered : {false, true}) {
+      use_stand_in(ArrayPlace::kHost);
+      uint32_t *const in = in_first ? first : second, *const out = in_first ? second : first;
+      place_array(in_registered ? in : out, 4 * n, ArrayPlace::kRegistered);
+      gsort_options o = options();
+      o.device_memory_limit_bytes = uint64_t{3} << 19;
+      const Handle handle(o);
+      record_work();
+      EXPECT_TRUE(succeeded(handle.get(), gsort_scan(handle.get(), GSORT_U32, in, out, n, 0)));
+      uint64_t directly[2] = {};  // of the input, of the output
+      const auto inside = [&](const void *at, const uint32_t *array) { return at >= array && at < array + n; };
+      bool mixed = false;
+      const std::vector<Work> all = recorded_work();
+      for (const Work &work : all) {
+        if (work.bytes == 0) continue;
+        if (inside(work.from, in)) directly[0] += work.bytes;
+        if (inside(work.to, out)) directly[1] += work.bytes;
+        mixed |= inside(work.to, in) || inside(work.from, out);
+      }
+      EXPECT_FALSE(mixed);
+      EXPECT_GE(directly[in_registered ? 0 : 1], 4 * n) << in_first << in_registered;
+      EXPECT_TRUE(said("in pieces"));
+    }
+}
+
+// ---- the ring ----
+
+TEST_F(EngineTest, ARingThatWasRefusedIsNotAskedForAgain) {
+  use_stand_in(ArrayPlace::kHost);
+  const char *const kFails[] = {"cudaHostRegister", "cudaEventCreateWithFlags"};
+  for (const char *const function : kFails) {
+    const Handle handle(options());
+    gsort *const g = handle.get();
+    EXPECT_EQ(GSORT_OK, failing(function, cudaErrorNotPermitted, [&] { return sort(g, 400000); }));
+    EXPECT_EQ(function, failed_);
+    auto calls = counted(g, [&] { return sort(g, 400000); });
+    EXPECT_EQ(0u, calls["cudaHostRegister"]);
+    EXPECT_EQ(0u, calls["cudaEventRecord"]) << "a ring without its events";
+  }
+  const Handle handle(options());
+  gsort *const g = handle.get();
+  auto calls = counted(g, [&] { return sort(g, 400000); });
+  EXPECT_EQ(1u, calls["cudaHostRegister"]);
+  EXPECT_GT(calls["cudaEventRecord"], 0u);
+  calls = counted(g, [&] { return sort(g, 400000); });
+  EXPECT_EQ(0u, calls["cudaHostRegister"]);
+  EXPECT_GT(calls["cudaEventRecord"], 0u);
+}
+
+// Shorter arrays, and those that are registered, are left to the driver.
+TEST_F(EngineTest, LongPageableArraysGoThroughTheRing) {
+  for (const ArrayPlace place : {ArrayPlace::kHost, ArrayPlace::kRegistered})
+    for (const uint64_t bytes : {(uint64_t{1} << 20) - 4, uint64_t{1} << 20}) {
+      use_stand_in(place);
+      const Handle handle(options());
+      gsort *const g = handle.get();
+      const bool ring = place == ArrayPlace::kHost && bytes == uint64_t{1} << 20;
+      EXPECT_EQ(ring, counted(g, [&] { return sort(g, bytes / 4); })["cudaEventRecord"] != 0) << bytes;
+    }
+}
+
+}  // namespace
+}  // namespace gsort_test
