@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Sums and reductions of long host arrays, pageable and registered, by each backend and by AUTO, which may let both
-// work at once: what that saves beside the quicker one. Every result is compared with the CPU engine's.
+// Sums, reductions and selections of long host arrays, pageable and registered, by each backend and by AUTO, which may
+// let both work at once: what that saves beside the quicker one. Every result is compared with the CPU engine's.
 //
-// usage: gsort_bench_both [MOST_LOG2 [THREADS]]      (default: 28 and all processors)
+// usage: gsort_bench_both [MOST_LOG2 [THREADS [WORK]]]      (default: 28, all processors, and all work; WORK: a part of
+// the names)
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -59,6 +60,14 @@ Work reduction(const char *name, uint32_t op, gsort_dtype t, uint64_t element_by
           }};
 }
 
+constexpr uint64_t kMost = 1024;  // of a selection
+
+Work selection(const char *name, gsort_dtype t, uint64_t element_bytes, uint64_t k) {
+  return {name, false, element_bytes, [=](gsort *g, const void *in, void *out, uint64_t n) {
+            return gsort_topk(g, t, in, n, k, out, GSORT_U64, static_cast<uint64_t *>(out) + kMost, 0);
+          }};
+}
+
 const Work all_work[] = {
     reduction("sum f32", 0, GSORT_F32, 4),
     reduction("sum f64", 0, GSORT_F64, 8),
@@ -67,6 +76,8 @@ const Work all_work[] = {
     reduction("max f32", GSORT_MAX, GSORT_F32, 4),
     reduction("argmin f32", GSORT_ARGMIN, GSORT_F32, 4),
     reduction("argmax i64", GSORT_ARGMAX, GSORT_I64, 8),
+    selection("top 256 f32", GSORT_F32, 4, 256),
+    selection("top 1024 u64", GSORT_U64, 8, kMost),
 };
 
 // Finite floats and doubles: of 0.5 to 1 and alike, or of any exponent.
@@ -83,14 +94,14 @@ void fill(std::vector<uint32_t> &in, bool wide) {
 int time_work(const Work &work, const std::vector<uint32_t> &in, bool registered, bool wide, gsort *const handles[3]) {
   int wrong = 0;
   for (uint64_t bytes = std::min<uint64_t>(in.size() * 4, 64 << 20); bytes <= in.size() * 4; bytes *= 2) {
-    uint64_t results[3] = {};
+    std::vector<uint64_t> results[3];
     std::vector<double> times[3];
     // In turns, so that whatever else the machine does meets all of them; the first makes threads and memory.
     for (int round = 0; round < 12; ++round)
       for (int i = 0; i < 3; ++i) {
-        results[i] = 0;
+        results[i].assign(2 * kMost, 0);
         const auto begin = Clock::now();
-        if (work.run(handles[i], in.data(), &results[i], bytes / work.element_bytes) != GSORT_OK)
+        if (work.run(handles[i], in.data(), results[i].data(), bytes / work.element_bytes) != GSORT_OK)
           give_up(work.name, gsort_error_message(handles[i]));
         if (round != 0) times[i].push_back(std::chrono::duration<double, std::milli>(Clock::now() - begin).count());
         wrong += results[i] != results[0];
@@ -111,8 +122,9 @@ int time_work(const Work &work, const std::vector<uint32_t> &in, bool registered
 
 int main(int count, char **arguments) {
   const int most = count > 1 ? std::atoi(arguments[1]) : 28, threads = count > 2 ? std::atoi(arguments[2]) : 0;
-  if (count > 3 || most < 20 || most > 34 || threads < 0) {
-    std::fprintf(stderr, "usage: gsort_bench_both [MOST_LOG2 [THREADS]]   (20 to 34)\n");
+  const std::string wanted = count > 3 ? arguments[3] : "";
+  if (count > 4 || most < 20 || most > 34 || threads < 0) {
+    std::fprintf(stderr, "usage: gsort_bench_both [MOST_LOG2 [THREADS [WORK]]]   (20 to 34)\n");
     return 2;
   }
   gsort *const handles[] = {make(GSORT_BACKEND_CPU, static_cast<uint32_t>(threads)),
@@ -130,7 +142,8 @@ int main(int count, char **arguments) {
     for (const bool wide : {false, true}) {
       fill(in, wide);
       for (const Work &work : all_work)
-        if (!wide || work.adds_floats) wrong += time_work(work, in, registered, wide, handles);
+        if ((!wide || work.adds_floats) && std::string(work.name).find(wanted) != std::string::npos)
+          wrong += time_work(work, in, registered, wide, handles);
     }
   }
   (void)cudaHostUnregister(in.data());

@@ -2,9 +2,12 @@
 // Top-k: the first k records of the stable order, without sorting the rest.
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "cpu/operations.h"
 #include "cpu/record_sort.h"
+#include "cpu/share.h"
 #include "cpu/topk_filter.h"
 #include "cpu/topk_sampled.h"
 
@@ -335,7 +338,59 @@ class TopkRows {
   uint64_t filter_room_ = 0, sort_room_ = 0, long_rows_ = 0;
 };
 
+template <class K>
+class TopkShareOf final : public TopkShare {
+ public:
+  TopkShareOf(HostMemory &memory, const Request &r, uint32_t workers)
+      : memory_(memory),
+        r_(r),
+        codec_(make_codec<K>(r.order)),
+        room_(Filter::room(r.k)),
+        candidates_(memory, workers * room_) {
+    for (uint32_t worker = 0; worker < workers; ++worker)
+      filters_.emplace_back(candidates_.data() + worker * room_, r.k);
+  }
+
+  void offer(uint64_t begin, uint64_t end, uint32_t worker) noexcept override {
+    filters_[worker].go_before(end);
+    filters_[worker].offer(codec_, elements(), begin, end);
+  }
+
+  void select(const std::vector<uint64_t> &others) override {
+    uint64_t count = others.size();
+    for (Filter &filter : filters_) count += filter.finish();
+    const HostBuffer<Candidate<K, uint64_t>> all(memory_, count);
+    Candidate<K, uint64_t> *next = all.data();
+    for (const uint64_t index : others) *next++ = {codec_.encode(elements()[index]), index};
+    for (uint64_t worker = 0; worker < filters_.size(); ++worker) {
+      const Candidate<K, uint64_t> *const kept = candidates_.data() + worker * room_;
+      next = std::copy(kept, kept + filters_[worker].finish(), next);
+    }
+    select_and_sort(all.data(), count, r_.k);
+    const TopkOutput<K> out = output_of<K>(r_, 0);
+    for (uint64_t i = 0; i < r_.k; ++i) out.put(i, codec_.decode(all[i].key), all[i].index);
+  }
+
+ private:
+  using Filter = TopkFilter<K, uint64_t>;
+
+  const K *elements() const { return static_cast<const K *>(r_.in); }
+
+  HostMemory &memory_;
+  const Request &r_;
+  const KeyCodec<K> codec_;
+  const uint64_t room_;  // candidates of each worker
+  const HostBuffer<Candidate<K, uint64_t>> candidates_;
+  std::vector<Filter> filters_;
+};
+
 }  // namespace
+
+std::unique_ptr<TopkShare> make_topk_share(HostMemory &memory, const Request &request, uint32_t workers) {
+  return with_width(dtype_bytes(request.order.dtype), [&](auto tag) -> std::unique_ptr<TopkShare> {
+    return std::make_unique<TopkShareOf<typename decltype(tag)::type>>(memory, request, workers);
+  });
+}
 
 void cpu_topk(Context &context, const Request &r) {
   if (r.n == 0 || r.k == 0) return;

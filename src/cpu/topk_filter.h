@@ -35,13 +35,16 @@ class TopkFilter {
   TopkFilter(Candidate<K, I> *candidates, uint64_t k) : candidates_(candidates), k_(k) {}
 
   // Before the first offer: keys after `last` are none of the best, nor need k others be held to know that.
-  void leave_out_after(K last) {
-    if (last == static_cast<K>(~K{0})) return;
-    threshold_ = static_cast<K>(last + 1);
-    bounded_ = true;
+  void leave_out_after(K last) { leave_out(last, false); }
+
+  // What is offered from here on lies before index `end`, and what is held does not: of equal keys those are wanted
+  // first that come now.
+  void go_before(uint64_t end) {
+    behind_ = static_cast<I>(end);
+    if (was_cut_) leave_out(last_, false);
   }
 
-  // Offers the keys in[begin] to in[end - 1], whose indices rise from call to call.
+  // Offers the keys in[begin] to in[end - 1], whose indices rise from call to call, or to go_before().
   void offer(const KeyCodec<K> &codec, const K *in, uint64_t begin, uint64_t end) {
     uint64_t i = begin;
     const SelectKernels<K> *const kernels = select_kernels(K{});
@@ -100,7 +103,12 @@ class TopkFilter {
     return least < threshold;
   }
 
-  // An equal key of a higher index comes after the k that are held.
+  // Keys after `last`, and, if so, those that are equal to it.
+  void leave_out(K last, bool and_equal) {
+    bounded_ = and_equal || last != static_cast<K>(~K{0});
+    threshold_ = static_cast<K>(and_equal ? last : last + 1);
+  }
+
   void add(K key, uint64_t index) {
     if (bounded_ && key >= threshold_) return;
     candidates_[count_++] = {key, static_cast<I>(index)};
@@ -109,15 +117,20 @@ class TopkFilter {
   void cut() {
     std::nth_element(candidates_, candidates_ + (k_ - 1), candidates_ + count_);
     count_ = k_;
-    threshold_ = candidates_[k_ - 1].key;
-    bounded_ = true;
+    last_ = candidates_[k_ - 1].key;
+    was_cut_ = true;
+    // An equal key comes after the k that are held, unless it lies before one of them.
+    leave_out(last_, candidates_[k_ - 1].index < behind_);
   }
 
   Candidate<K, I> *candidates_;
   uint64_t k_;
   uint64_t count_ = 0;
-  K threshold_ = 0;
+  K threshold_ = 0;  // if bounded_: this key and those after it are left out
   bool bounded_ = false;
+  I behind_ = static_cast<I>(~I{0});  // what is offered has lower indices
+  K last_ = 0;                        // of the k that were held after the last cut
+  bool was_cut_ = false;
 };
 
 }  // namespace gsort_internal

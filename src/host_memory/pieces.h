@@ -44,8 +44,9 @@ struct Sharing {
   double trial_us = 1000;
 };
 
-// Sums, means, minima, maxima and their places. Pieces go to the device, while threads of the pool work on the rest of
-// the array. Throws as above; where the device's memory gives out in the midst, the threads do what it did not.
+// Sums, means, minima, maxima and their places, and selections. Pieces go to the device, while threads of the pool work
+// on the rest of the array. Throws as above; where the device's memory gives out in the midst, the threads do what it
+// did not.
 void execute_on_both(const PieceContext &context, const Sharing &sharing, const Request &request);
 
 }  // namespace gsort_internal

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Sums and reductions by both engines at once: pieces from the array's front go to the device, and threads of the CPU
-// take short parts from its back, until nothing is left between them. So neither waits for the other, whatever their
-// speeds are.
+// Sums, reductions and selections by both engines at once: pieces from the array's front go to the device, and threads
+// of the CPU take short parts from its back, until nothing is left between them. So neither waits for the other,
+// whatever their speeds are.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <memory>
 #include <mutex>
 
 #include "core/dtype.h"
@@ -75,28 +76,31 @@ std::vector<uint64_t> piece_lengths(uint64_t longest, uint64_t least) {
   return lengths;
 }
 
-// One call. `Result` is what a piece leaves, `cpu(begin, end, worker)` does a part.
+// One call. A piece leaves so many `Result`s, `cpu(begin, end, worker)` does a part.
 template <class Result, class Cpu>
 class SharedCall {
  public:
-  SharedCall(const PieceContext &context, const Sharing &sharing, const Request &part, Cpu &cpu)
+  SharedCall(const PieceContext &context, const Sharing &sharing, const Request &part, Cpu &cpu,
+             uint64_t results_each = 1)
       : context_(context),
         sharing_(sharing),
         part_(part),
         element_(dtype_bytes(part.order.dtype)),
         least_(std::max<uint64_t>(sharing.piece_bytes_min / element_, 1)),
+        results_each_(results_each),
         cpu_(cpu),
         untaken_(part.n),
         progress_{context.control, 0, part.n * element_} {
     progress_.elsewhere = &done_by_cpu_;
-    const PieceNeeds needs = reduce_needs(context.device, part, sizeof(Result),
+    const PieceNeeds needs = reduce_needs(context.device, part, results_each * sizeof(Result),
                                           [this](uint64_t items) { return piece_lengths(items, least_); });
     const uint64_t wanted = std::max(least_, part.n / kPiecesReadWanted);
     room_ = find_room(context.device, needs, std::min(wanted, part.n), kGrain);
     if (room_.items == 0) throw_no_room(context.device);
     lengths_ = piece_lengths(room_.items, least_);
-    results_.resize(part.n / lengths_.back() + 1);
-    begins_.reserve(results_.size());
+    const uint64_t pieces = part.n / lengths_.back() + 1;
+    results_.resize(pieces * results_each);
+    begins_.reserve(pieces);
     if (sharing.alone_above == 0) next_ = untaken_.take_piece(lengths_);  // before any thread wakes
   }
 
@@ -121,7 +125,7 @@ class SharedCall {
   void lead() {
     try {
       if (!goes_on_alone()) stream();
-      results_.resize(begins_.size());
+      results_.resize(begins_.size() * results_each_);
       while (do_part(0)) progress_.tell();
     } catch (...) {
       untaken_.close();
@@ -159,7 +163,8 @@ class SharedCall {
         if (range.empty()) return false;
         begins_.push_back(range.begin);
         make_reduce_piece(part_, room_.slot(i), room_.items, range.begin, range.end - range.begin,
-                          reinterpret_cast<char *>(&results_[i]), sizeof(Result), piece);
+                          reinterpret_cast<char *>(&results_[i * results_each_]), results_each_ * sizeof(Result),
+                          piece);
         return true;
       });
     } catch (const Error &error) {
@@ -188,7 +193,7 @@ class SharedCall {
   const PieceContext &context_;
   const Sharing &sharing_;
   const Request &part_;
-  const uint64_t element_, least_;
+  const uint64_t element_, least_, results_each_;
   Cpu &cpu_;
   Untaken untaken_;
   std::atomic<uint64_t> done_by_cpu_{0};
@@ -238,9 +243,33 @@ void reduce_on_both(const PieceContext &context, const Sharing &sharing, const R
   join_best(request, bests);
 }
 
+// Every piece tells where its first k lie, and every thread holds the first k of its parts: the first k of all of them
+// are those of the whole.
+void topk_on_both(const PieceContext &context, const Sharing &sharing, const Request &request) {
+  Request part = request;
+  part.out = nullptr;
+  part.index_t = GSORT_U32;
+  part.indices_out = reinterpret_cast<void *>(uintptr_t{kSliceAlignment});  // a size query asks whether there is one
+  const std::unique_ptr<TopkShare> share = make_topk_share(context.memory, request, sharing.workers);
+  const auto offer = [&](uint64_t begin, uint64_t end, uint32_t worker) { share->offer(begin, end, worker); };
+  SharedCall<uint32_t, decltype(offer)> call(context, sharing, part, offer, request.k);
+  call.run();
+  std::vector<uint64_t> found;
+  for (uint64_t i = 0; i < call.begins().size(); ++i) {
+    const uint64_t begin = call.begins()[i],
+                   end = i + 1 < call.begins().size() ? call.begins()[i + 1] : call.cpu_begin();
+    for (uint64_t j = 0; j < std::min(request.k, end - begin); ++j) {
+      const uint64_t index = call.results()[i * request.k + j];
+      found.push_back(index < end - begin ? begin + index : begin);  // no device that works says so
+    }
+  }
+  share->select(found);
+}
+
 }  // namespace
 
 void execute_on_both(const PieceContext &context, const Sharing &sharing, const Request &request) {
+  if (request.operation == Operation::kTopk) return topk_on_both(context, sharing, request);
   is_sum(request) ? sum_on_both(context, sharing, request) : reduce_on_both(context, sharing, request);
 }
 

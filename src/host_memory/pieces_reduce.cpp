@@ -34,6 +34,10 @@ uint64_t reduce_pieces(const PieceContext &context, const Request &part, std::ve
 Request shape_of(const Request &part, uint64_t items) {
   Request piece = part;
   piece.n = items;
+  if (part.operation == Operation::kTopk) {
+    piece.columns = piece.row_stride = items;
+    piece.k = std::min(part.k, items);
+  }
   return piece;
 }
 
@@ -69,7 +73,8 @@ void make_reduce_piece(const Request &part, char *slot, uint64_t slot_items, uin
   char *const made = slot + slice_bytes(slot_items * element);
   piece.in = {{slot, element_at(part.in, begin, element), items * element}};
   piece.work.request = shape_of(part, items);
-  piece.work.request.in = slot, piece.work.request.out = made;
+  piece.work.request.in = slot;
+  (part.operation == Operation::kTopk ? piece.work.request.indices_out : piece.work.request.out) = made;
   piece.out = {{made, result, result_bytes}};
 }
 

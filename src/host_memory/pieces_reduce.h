@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Sums and reductions of parts of an array, and how they are joined: within the ways that go by pieces.
+// Sums, reductions and selections of parts of an array, and how the first two are joined: within the ways that go by
+// pieces.
 #ifndef GSORT_HOST_MEMORY_PIECES_REDUCE_H_
 #define GSORT_HOST_MEMORY_PIECES_REDUCE_H_
 
@@ -16,12 +17,14 @@ inline bool is_sum(const Request &request) {
   return request.operation == Operation::kSum || request.reduce_op == GSORT_MEAN;
 }
 
-// What is asked of each part, whose results are PartialSum or uint64_t, the index.
+// What is asked of each part of a sum or a reduction, whose results are PartialSum or uint64_t, the index.
 Request part_request(const Request &request);
 
 // What pieces of lengths up to so many items need; lengths() tells which of them there are.
 PieceNeeds reduce_needs(PieceDevice &device, const Request &part, uint64_t result_bytes,
                         const std::function<std::vector<uint64_t>(uint64_t items)> &lengths);
+
+// A part of a selection has the indices of its first k as uint32_t: request.indices_out is not NULL, request.out is.
 
 // Fills the piece at `slot`, whose room is for pieces of slot_items: elements from `begin` on, and a result that goes
 // to `result`.

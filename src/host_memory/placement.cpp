@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "host_memory/placement.h"
 
+#include <algorithm>
+
 #include "core/dtype.h"
 #include "host_memory/piece_plan.h"
 
@@ -11,9 +13,9 @@ namespace {
 // the driver's copies, which short arrays take, and by the ring; an element in the kernels.
 constexpr double kDeviceCallUs = 26, kDeviceSortUs = 8;  // 2^14 keys and more are sorted by more than one block
 constexpr double kDriverInNs = 1.0 / 10, kDriverOutNs = 1.0 / 19;  // a byte
-// The ring: what waking its threads and filling it for the first time takes, and a byte; a sum of 2^20 and 2^24 floats
-// took 308 and 2,015 us, a scan 545 and 4,104.
-constexpr double kRingUs = 150, kRingNs = 1.0 / 35;
+// The ring: what waking its threads and filling it for the first time takes, and a byte, in either direction; a sum of
+// 2^20, 2^24 and 2^28 floats took 255, 1,742 and 24,829 us, a scan 457, 3,486 and 50,067 (2026-11-23).
+constexpr double kRingUs = 150, kRingNs = 1.0 / 43;
 constexpr uint64_t kRingBytesMin = uint64_t{1} << 20;
 
 constexpr uint64_t kGridKeysMin = uint64_t{1} << 14;
@@ -50,12 +52,12 @@ CpuCost cpu_cost(const Request &request) {
     case Operation::kReduce:
       return adds_floats(request) ? kNearSum : CpuCost{0.09, 0.04};
     case Operation::kScan:
-      return {0.65, 0.2};
+      return {0.65, 0.16};  // 2^28 floats in 42.7 ms
     case Operation::kTopk:
     case Operation::kTopkRows:
     case Operation::kTopkSegments:
-      // A large k is a sort of much of the input.
-      return request.k <= 4096 ? CpuCost{0.24, 0.06} : CpuCost{6, 1.5};
+      // A large k is a sort of much of the input. 256 of 2^28 floats take 9.5 ms.
+      return request.k <= 4096 ? CpuCost{0.24, 0.04} : CpuCost{6, 1.5};
     case Operation::kMerge:
       return {4.0, 0.5};
     case Operation::kSort:
@@ -100,16 +102,22 @@ double cpu_us(const Request &request, double items, uint32_t threads) {
 // hold there, and is 1.1 to 1.3 times as quick from 2^29 on, 1.2 to 1.7 where exponents are far apart.
 constexpr double kSharedRingNs = 1.0 / 23, kAloneAbove = 3500;  // bytes a microsecond
 constexpr uint64_t kSharedTrialBytesMin = uint64_t{1} << 28, kSharedBytesMin = uint64_t{1} << 29;
+// Each thread and each piece leaves so many, of which one thread takes the first: 50,000 in 0.5 ms.
+constexpr uint64_t kSharedKMax = 1024;
+
+bool may_be_shared(const Request &request) {
+  return request.operation == Operation::kSum || request.operation == Operation::kReduce ||
+         (request.operation == Operation::kTopk && request.k <= kSharedKMax);
+}
 
 // What feeds the ring has no time for the CPU's part, and of registered arrays the caller's thread waits for the
 // device. The limit of all threads is that of their processors, so that fewer reach as much less of it. In the mean one
 // side waits for a quarter of the shortest piece. Where a trial decides, it is for exponents that are far apart.
 void plan_both(const Request &request, double items, const HostCall &call, Placement &placement) {
-  const bool shares = request.operation == Operation::kSum || request.operation == Operation::kReduce;
   const bool pageable = call.registered_in < call.bytes_in, floats = adds_floats(request);
   const uint64_t bytes_min = floats && !pageable ? kSharedTrialBytesMin : kSharedBytesMin;
   const uint32_t feeding = pageable ? kSharedRingThreads : 1;
-  if (!shares || !call.in_pieces || call.bytes_in < bytes_min || call.threads <= feeding) return;
+  if (!may_be_shared(request) || !call.in_pieces || call.bytes_in < bytes_min || call.threads <= feeding) return;
   if (pageable && !floats) return;
   const bool tries = floats && (pageable || call.bytes_in < kSharedBytesMin);
   const double byte_us = (pageable ? kSharedRingNs : kRegisteredNs) / 1000, bytes = static_cast<double>(call.bytes_in);
@@ -121,6 +129,15 @@ void plan_both(const Request &request, double items, const HostCall &call, Place
   placement.shared_by = call.threads;
   placement.shared_beside = call.threads - feeding + 1;
   if (tries) placement.alone_above = kAloneAbove;
+}
+
+// Both directions at once.
+double trip_us(const HostCall &call) {
+  const double in_us = copy_us(call.bytes_in, call.registered_in, kDriverInNs),
+               out_us = copy_us(call.bytes_out, call.registered_out, kDriverOutNs),
+               ring_us = copy_us(call.bytes_in - call.registered_in, 0, kDriverInNs) +
+                         copy_us(call.bytes_out - call.registered_out, 0, kDriverOutNs);
+  return std::max(ring_us, std::max(in_us, out_us));
 }
 
 // How often a call in pieces goes over the bus.
@@ -147,8 +164,9 @@ Placement plan_placement(const Request &request, const HostCall &call) {
                out_us = copy_us(call.bytes_out, call.registered_out, kDriverOutNs);
   placement.device_us = kDeviceCallUs + in_us + out_us + items * 3e-5;
   if (piece_trips(request) >= 2 && request.n >= kGridKeysMin) placement.device_us += kDeviceSortUs;
-  // In pieces both directions overlap, but sorts take two trips; those whose values stay at home are not told apart.
-  if (call.in_pieces) placement.device_us = kDeviceCallUs + piece_trips(request) * (in_us > out_us ? in_us : out_us);
+  // In pieces both directions overlap, but not within the ring, whose threads they share. Sorts take two trips; those
+  // whose values stay at home are not told apart.
+  if (call.in_pieces) placement.device_us = kDeviceCallUs + piece_trips(request) * trip_us(call);
   placement.on_cpu = placement.cpu_us < placement.device_us;
   plan_both(request, items, call, placement);
   return placement;

@@ -151,6 +151,28 @@ TEST_F(MemoryRefused, SumsOnBothSidesAreLeftToTheCpu) {
     }
 }
 
+// Indices that the device has not made, because it does nothing, or because it has no memory.
+TEST_F(MemoryRefused, SelectionsOnBothSidesAreLeftToTheCpu) {
+  const std::vector<float> in(4 * kElements, 1);  // 512 MiB
+  use_stand_in(ArrayPlace::kRegistered);
+  for (const uint64_t below : {uint64_t{0}, UINT64_MAX}) {
+    Refusals refusals{0, below, {}};
+    gsort_options o = refusals.options();
+    o.backend = GSORT_BACKEND_AUTO;
+    o.threads = 12;
+    const Handle handle(o);
+    EXPECT_TRUE(succeeded(handle.get(), gsort_topk(handle.get(), GSORT_F32, in.data(), in.size(), 256, out_.data(),
+                                                   GSORT_U32, indices_.data(), 0)));
+    EXPECT_TRUE(refusals.said("host arrays: on both")) << refusals.log;
+    EXPECT_EQ(below != 0, refusals.said("on the CPU instead")) << refusals.log;
+    if (below != 0) {
+      EXPECT_TRUE(std::all_of(indices_.begin(), indices_.end(), [&](const uint32_t &index) {
+        return index == static_cast<uint32_t>(&index - indices_.data());
+      }));
+    }
+  }
+}
+
 // A caller's own device memory: what was handed out comes back, each block once and with the bytes that were asked for.
 struct Ledger {
   std::map<void *, uint64_t> out;

@@ -10,52 +10,10 @@
 #include <string>
 #include <thread>
 
-#include "host_memory/pieces.h"
-#include "piece_device_on_cpu.h"
+#include "both_fixture.h"
 
 namespace gsort_test {
 namespace {
-
-// Steps of a device that begin, and those that take long.
-class DeviceBesides final : public PieceDeviceOnCpu {
- public:
-  using PieceDeviceOnCpu::PieceDeviceOnCpu;
-  std::function<void()> before_step;
-  uint64_t shortest = UINT64_MAX, longest = 0;  // of the pieces that came
-
-  void step(const std::vector<PieceCopy> &in, const PieceWork *work, const std::vector<PieceCopy> &out,
-            PieceProgress &progress) override {
-    if (before_step) before_step();
-    for (const PieceCopy &copy : in) {
-      shortest = std::min(shortest, copy.bytes);
-      longest = std::max(longest, copy.bytes);
-    }
-    PieceDeviceOnCpu::step(in, work, out, progress);
-  }
-};
-
-struct Both {
-  explicit Both(uint64_t budget_bytes, uint32_t threads = 4)
-      : device(budget_bytes), memory(nullptr, nullptr, nullptr, 0), pool(threads) {}
-  gsort_status run(const Request &request, bool begins = true) {
-    try {
-      if (begins) control.begin_call();
-      execute_on_both({device, memory, control, pool}, sharing, request);
-      return GSORT_OK;
-    } catch (const Error &error) {
-      said = error.text();
-      return error.status();
-    }
-  }
-  Sharing sharing = {4, 1 << 15, 1000};
-  DeviceBesides device;
-  HostMemory memory;
-  Control control;
-  Pool pool;
-  std::string said;
-};
-
-constexpr uint64_t kBudget = 600000;
 
 template <class U>
 std::vector<char> bytes_of(const std::vector<U> &elements) {
