@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "faults/cuda_calls.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -113,6 +114,23 @@ cudaError_t properties(cudaDeviceProp *out) {
   std::memset(out, 0, sizeof *out);
   std::snprintf(out->name, sizeof out->name, "stand-in");
   return cudaSuccess;
+}
+
+// How many bytes of [memory, memory + bytes) are in that one of the registered arrays of which there are the most.
+size_t registered_bytes(const void *memory, size_t bytes) {
+  const char *const first = static_cast<const char *>(memory);
+  size_t most = 0;
+  for (const PlacedArray &each : state().placed) {
+    if (each.place != ArrayPlace::kRegistered) continue;
+    const char *const from = std::max(first, each.begin), *const to = std::min(first + bytes, each.end);
+    if (from < to) most = std::max(most, static_cast<size_t>(to - from));
+  }
+  return most;
+}
+
+bool is_mixed(const void *memory, size_t bytes) {
+  const size_t registered = registered_bytes(memory, bytes);
+  return registered != 0 && registered != bytes;
 }
 
 cudaError_t pointer(cudaPointerAttributes *out, const void *memory) {
@@ -232,6 +250,7 @@ Work work_of(const char *function, const void *to, const void *from, uint64_t by
 }
 
 cudaError_t copy(void *to, const void *from, size_t bytes, cudaStream_t stream) {
+  if (is_mixed(to, bytes) || is_mixed(from, bytes)) return state().last_error = cudaErrorInvalidValue;
   note(work_of("cudaMemcpyAsync", to, from, bytes, 0, stream));
   std::memmove(to, from, bytes);
   return cudaSuccess;
@@ -239,6 +258,8 @@ cudaError_t copy(void *to, const void *from, size_t bytes, cudaStream_t stream) 
 
 cudaError_t copy_batch(void *const *to, const void *const *from, const size_t *bytes, size_t count,
                        cudaStream_t stream) {
+  for (size_t i = 0; i < count; ++i)
+    if (is_mixed(to[i], bytes[i]) || is_mixed(from[i], bytes[i])) return state().last_error = cudaErrorInvalidValue;
   for (size_t i = count; i-- > 0;) std::memmove(to[i], from[i], bytes[i]);  // in any order
   for (size_t i = 0; i < count; ++i) note(work_of("cudaMemcpyBatchAsync", to[i], from[i], bytes[i], 0, stream));
   return cudaSuccess;

@@ -59,7 +59,8 @@ struct StandInDevice {
 };
 void use_stand_in(ArrayPlace arrays, const StandInDevice &device = {});
 void use_real_device();
-// Until use_stand_in() is called again. device: on which it lies, -1: on the current one.
+// Until use_stand_in() is called again. device: on which it lies, -1: on the current one. Copies of memory that is
+// registered in part are refused, as a driver does.
 void place_array(const void *begin, uint64_t bytes, ArrayPlace place, int device = -1);
 
 // Until use_stand_in() is called again the stand-in's driver tells the thread's context: one of the application's own,

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -261,6 +262,78 @@ TEST(DeviceValues, MisalignedOnesAreRefusedByName) {
     EXPECT_TRUE(succeeded(handle.get(), sort(values.data(), out.data())));
   }
   use_real_device();
+}
+
+// Arrays of which parts are registered, at either end, in the midst, or side by side: the stand-in's kernels do
+// nothing, so that a result is the input as it came and went.
+class PartlyRegistered : public ::testing::Test {
+ protected:
+  static constexpr uint64_t kElements = (uint64_t{5} << 21) + 1001, kBytes = kElements * 4, kEnd = UINT64_MAX;
+  using Parts = std::vector<std::pair<uint64_t, uint64_t>>;
+
+  PartlyRegistered() {
+    for (uint64_t i = 0; i < kElements; ++i) in_[i] = static_cast<uint32_t>(i * 2654435761u);
+  }
+  void SetUp() override { use_stand_in(ArrayPlace::kHost); }
+  void TearDown() override { use_real_device(); }
+
+  static void register_parts(const void *array, const Parts &parts) {
+    for (const auto &[begin, end] : parts)
+      place_array(static_cast<const char *>(array) + begin, std::min(end, kBytes) - begin, ArrayPlace::kRegistered);
+  }
+  template <class F>
+  void expect_copied(uint64_t limit_bytes, const Parts &in_parts, const Parts &out_parts, F &&call) {
+    use_stand_in(ArrayPlace::kHost);
+    register_parts(in_.data(), in_parts), register_parts(out_.data(), out_parts);
+    gsort_options o = default_options(GSORT_BACKEND_CUDA);
+    o.threads = 1;
+    o.device_memory_limit_bytes = limit_bytes;
+    const Handle handle(o);
+    std::fill(out_.begin(), out_.end(), 0u);
+    EXPECT_TRUE(succeeded(handle.get(), call(handle.get())));
+    EXPECT_TRUE(in_ == out_);
+    EXPECT_EQ(cudaSuccess, take_last_error());
+  }
+
+  const std::vector<Parts> kinds_ = {{},
+                                     {{0, kEnd}},
+                                     {{0, kBytes / 2}},
+                                     {{kBytes / 2, kEnd}},
+                                     {{0, 4097}},
+                                     {{kBytes - 5, kEnd}},
+                                     {{0, kBytes / 3}, {kBytes / 2, kEnd}},
+                                     {{0, kBytes / 3 + 1}, {kBytes / 3 + 1, kEnd}},
+                                     {{kBytes / 4, kBytes / 3}}};
+  std::vector<uint32_t> in_ = std::vector<uint32_t>(kElements), out_ = std::vector<uint32_t>(kElements);
+};
+
+TEST_F(PartlyRegistered, CopiedAtOnce) {
+  for (const Parts &in : kinds_)
+    for (const Parts &out : kinds_)
+      expect_copied(0, in, out,
+                    [&](gsort *g) { return gsort_sort(g, GSORT_U32, in_.data(), out_.data(), kElements, 0); });
+}
+
+TEST_F(PartlyRegistered, CopiedInPieces) {
+  for (const Parts &in : kinds_)
+    for (const Parts &out : kinds_)
+      expect_copied(uint64_t{28} << 20, in, out,
+                    [&](gsort *g) { return gsort_scan(g, GSORT_F32, in_.data(), out_.data(), kElements, 0); });
+}
+
+// Short arrays are the driver's, which refuses them whole.
+TEST_F(PartlyRegistered, ShortArrays) {
+  std::vector<uint32_t> keys(1001);
+  for (const uint64_t begin : {uint64_t{0}, uint64_t{1}, uint64_t{2000}})
+    for (const uint64_t bytes : {uint64_t{1}, uint64_t{1000}, uint64_t{2004}}) {
+      use_stand_in(ArrayPlace::kHost);
+      place_array(reinterpret_cast<const char *>(keys.data()) + begin, bytes, ArrayPlace::kRegistered);
+      std::iota(keys.begin(), keys.end(), 7u);
+      const std::vector<uint32_t> before = keys;
+      const Handle handle(default_options(GSORT_BACKEND_CUDA));
+      EXPECT_TRUE(succeeded(handle.get(), gsort_sort(handle.get(), GSORT_U32, keys.data(), keys.data(), 1001, 0)));
+      EXPECT_TRUE(before == keys);
+    }
 }
 
 // Copies of all lengths through the ring, both ways at once: every byte arrives, and none beside them.

@@ -203,4 +203,19 @@ MemoryPlace MemoryPlaces::of(const char *argument, const void *array, int ordina
   return place;
 }
 
+ByteRange MemoryPlaces::registered_part(const char *argument, const void *array, uint64_t bytes, int ordinal) {
+  constexpr uint64_t kBytesMin = uint64_t{1} << 20;  // the ring's copies: shorter ones are the driver's in any case
+  const auto is_registered = [&](uint64_t at) {
+    return ask_place(argument, static_cast<const char *>(array) + at, ordinal) == MemoryPlace::kPinned;
+  };
+  const bool first = of(argument, array, ordinal) == MemoryPlace::kPinned;
+  if (bytes < kBytesMin || is_registered(bytes - 1) == first) return {0, first ? bytes : 0};
+  uint64_t like_first = 0, like_last = bytes - 1;
+  while (like_last - like_first > 1) {
+    const uint64_t middle = like_first + (like_last - like_first) / 2;
+    (is_registered(middle) == first ? like_first : like_last) = middle;
+  }
+  return first ? ByteRange{0, like_last} : ByteRange{like_last, bytes};
+}
+
 }  // namespace gsort_internal

@@ -70,11 +70,20 @@ void require_same_context(const OpenedDevice &device);
 // kHost is pageable, kPinned registered with CUDA; kDevice: kernels may use it, managed memory included.
 enum class MemoryPlace { kHost, kPinned, kDevice };
 
+// Bytes of an array.
+struct ByteRange {
+  uint64_t begin, end;
+  uint64_t bytes() const { return end - begin; }
+};
+
 // Where arrays of one call lie. Whoever asks first asks CUDA.
 class MemoryPlaces {
  public:
   // Throws Error(INVALID_ARGUMENT) naming `argument` for memory of another device than `ordinal`.
   MemoryPlace of(const char *argument, const void *array, int ordinal);
+  // Of an array that begins in host memory, the part that is registered with CUDA, if that is one that reaches from one
+  // of its ends, or all of it. Short ones are taken for what they begin as.
+  ByteRange registered_part(const char *argument, const void *array, uint64_t bytes, int ordinal);
   void forget() { count_ = 0; }
 
  private:

@@ -157,13 +157,19 @@ void CudaPieceDevice::raise_indices(const PieceWork &work) {
 
 CudaPieceDevice::Copies CudaPieceDevice::tell_apart(const std::vector<PieceCopy> &copies) const {
   Copies apart;
-  for (const PieceCopy &copy : copies)
-    (staging_.is_pinned(copy.host) ? apart.registered : apart.pageable).push_back(copy);
+  const auto add = [](std::vector<PieceCopy> &to, const PieceCopy &copy) {
+    if (copy.bytes != 0) to.push_back(copy);
+  };
+  for (const PieceCopy &copy : copies) {
+    const Staging::Apart parts = staging_.tell_apart(copy);
+    add(apart.registered, parts.registered);
+    for (const PieceCopy &part : parts.pageable) add(apart.pageable, part);
+  }
   return apart;
 }
 
 // All copies of one direction by one call, in any order among themselves: one by one, each slice of a bucket takes the
-// bus some microseconds more. False: the driver has no such call, or there is no memory to list them in.
+// bus some microseconds more. False: the driver has no such call or refuses it, or there is no memory to list them in.
 bool enqueue_together(const std::vector<PieceCopy> &copies, cudaMemcpyKind kind, cudaStream_t stream) {
   const bool to_device = kind == cudaMemcpyHostToDevice;
   std::vector<void *> to;
@@ -183,7 +189,8 @@ bool enqueue_together(const std::vector<PieceCopy> &copies, cudaMemcpyKind kind,
   size_t first = 0;
   const cudaError_t result =
       cudaMemcpyBatchAsync(to.data(), from.data(), bytes.data(), copies.size(), &attributes, &first, 1, stream);
-  if (result == cudaErrorNotSupported || result == cudaErrorCallRequiresNewerDriver) {
+  const bool is_mixed = result == cudaErrorInvalidValue;  // registered memory and other, as enqueue_copy() takes it
+  if (is_mixed || result == cudaErrorNotSupported || result == cudaErrorCallRequiresNewerDriver) {
     (void)cudaGetLastError();
     return false;
   }
@@ -195,8 +202,8 @@ void enqueue_all(const std::vector<PieceCopy> &copies, cudaMemcpyKind kind, cuda
   if (copies.size() > 1 && enqueue_together(copies, kind, stream)) return;
   const bool to_device = kind == cudaMemcpyHostToDevice;
   for (const PieceCopy &copy : copies)
-    cuda_check(cudaMemcpyAsync(to_device ? copy.device : copy.host, to_device ? copy.host : copy.device, copy.bytes,
-                               kind, stream),
+    cuda_check(enqueue_copy(to_device ? copy.device : copy.host, to_device ? copy.host : copy.device, copy.bytes, kind,
+                            stream),
                to_device ? "copying to the device" : "copying from the device");
 }
 

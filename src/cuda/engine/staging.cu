@@ -23,7 +23,7 @@ void copy_in_chunks(cudaStream_t stream, char *to, const char *from, uint64_t by
   for (uint64_t offset = 0; offset < bytes; offset += kChunkBytes) {
     progress.tell();
     const uint64_t rest = bytes - offset, chunk = rest < kChunkBytes ? rest : kChunkBytes;
-    cuda_check(cudaMemcpyAsync(to + offset, from + offset, chunk, kind, stream),
+    cuda_check(enqueue_copy(to + offset, from + offset, chunk, kind, stream),
                kind == cudaMemcpyHostToDevice ? "copying to the device" : "copying from the device");
     progress.done = progress.reached(chunk);
     enqueued += chunk;
@@ -31,6 +31,11 @@ void copy_in_chunks(cudaStream_t stream, char *to, const char *from, uint64_t by
     cuda_check(cudaStreamSynchronize(stream), "waiting for copies");
     enqueued = 0;
   }
+}
+
+// The part of the copy from byte `begin` to `end` - 1.
+PieceCopy part_of_copy(const PieceCopy &copy, uint64_t begin, uint64_t end) {
+  return {copy.device + begin, copy.host + begin, end - begin};
 }
 
 bool writes_whole_keys(const Request &request) {
@@ -57,6 +62,15 @@ T *at(void *memory, uint64_t offset) {
 }
 
 }  // namespace
+
+cudaError_t enqueue_copy(char *to, const char *from, uint64_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
+  const cudaError_t whole = cudaMemcpyAsync(to, from, bytes, kind, stream);
+  if (whole != cudaErrorInvalidValue || bytes < 2) return whole;
+  (void)cudaGetLastError();
+  const uint64_t half = bytes / 2;
+  const cudaError_t first = enqueue_copy(to, from, half, kind, stream);
+  return first != cudaSuccess ? first : enqueue_copy(to + half, from + half, bytes - half, kind, stream);
+}
 
 void copy_by_driver(cudaStream_t stream, const std::vector<PieceCopy> &copies, cudaMemcpyKind kind,
                     PieceProgress &progress) {
@@ -94,8 +108,8 @@ RequestBytes request_bytes(const Request &request) {
   }
 }
 
-int Staging::add(const void *from_host, void *to_host, uint64_t bytes, bool pageable) {
-  copies_[count_] = {from_host, to_host, bytes, bytes_, pageable, pageable};
+int Staging::add(const void *from_host, void *to_host, uint64_t bytes, const ByteRange &registered) {
+  copies_[count_] = {from_host, to_host, bytes, bytes_, registered, registered};
   bytes_ += slice_bytes(bytes);
   return count_++;
 }
@@ -103,8 +117,8 @@ int Staging::add(const void *from_host, void *to_host, uint64_t bytes, bool page
 int Staging::add_if_host(const char *name, const void *from, void *to, uint64_t bytes) {
   const void *const array = from != nullptr ? from : to;
   if (array == nullptr || bytes == 0) return kNone;
-  const MemoryPlace lies = place(name, array);
-  if (lies != MemoryPlace::kDevice) return add(from, to, bytes, lies == MemoryPlace::kHost);
+  if (place(name, array) != MemoryPlace::kDevice)
+    return add(from, to, bytes, places_->registered_part(name, array, bytes, device_));
   all_ = false;
   return kNone;
 }
@@ -116,13 +130,13 @@ void Staging::add_in_out(const char *in_name, const void *in, int &in_copy, cons
     out_copy = add_if_host(out_name, nullptr, out, bytes);
     return;
   }
-  const MemoryPlace lies = place(out_name, out);
-  if (lies == MemoryPlace::kDevice) {
+  if (place(out_name, out) == MemoryPlace::kDevice) {
     all_ = false;
     return;
   }
   copies_[in_copy].to_host = out;
-  copies_[in_copy].to_pageable = lies == MemoryPlace::kHost;
+  copies_[in_copy].to_registered =
+      out == in ? copies_[in_copy].from_registered : places_->registered_part(out_name, out, bytes, device_);
   out_copy = in_copy;
 }
 
@@ -173,29 +187,33 @@ uint64_t Staging::bytes_out() const {
 
 uint64_t Staging::registered_in() const {
   uint64_t total = 0;
-  for (int i = 0; i < count_; ++i)
-    total += copies_[i].from_host != nullptr && !copies_[i].from_pageable ? copies_[i].bytes : 0;
+  for (int i = 0; i < count_; ++i) total += copies_[i].from_host != nullptr ? copies_[i].from_registered.bytes() : 0;
   return total;
 }
 
 uint64_t Staging::registered_out() const {
   uint64_t total = 0;
-  for (int i = 0; i < count_; ++i)
-    total += copies_[i].to_host != nullptr && !copies_[i].to_pageable ? copies_[i].bytes : 0;
+  for (int i = 0; i < count_; ++i) total += copies_[i].to_host != nullptr ? copies_[i].to_registered.bytes() : 0;
   return total;
 }
 
-bool Staging::is_pinned(const void *host) const {
-  const auto inside = [&](const void *array, uint64_t bytes) {
-    const auto address = reinterpret_cast<uintptr_t>(host), begin = reinterpret_cast<uintptr_t>(array);
-    return array != nullptr && address >= begin && address - begin < bytes;
+Staging::Apart Staging::tell_apart(const PieceCopy &copy) const {
+  const auto clamped = [&](uint64_t at, uint64_t offset) {
+    return at < offset ? 0 : at - offset < copy.bytes ? at - offset : copy.bytes;
   };
-  for (int i = 0; i < count_; ++i) {
-    const Copy &copy = copies_[i];
-    if (inside(copy.from_host, copy.bytes)) return !copy.from_pageable;
-    if (inside(copy.to_host, copy.bytes)) return !copy.to_pageable;
-  }
-  return false;
+  ByteRange registered = {0, 0};
+  const auto find = [&](const void *array, uint64_t bytes, const ByteRange &part) {
+    const auto address = reinterpret_cast<uintptr_t>(copy.host), begin = reinterpret_cast<uintptr_t>(array);
+    if (array == nullptr || address < begin || address - begin >= bytes) return false;
+    registered = {clamped(part.begin, address - begin), clamped(part.end, address - begin)};
+    return true;
+  };
+  for (int i = 0; i < count_; ++i)
+    if (find(copies_[i].from_host, copies_[i].bytes, copies_[i].from_registered) ||
+        find(copies_[i].to_host, copies_[i].bytes, copies_[i].to_registered))
+      break;
+  return {part_of_copy(copy, registered.begin, registered.end),
+          {part_of_copy(copy, 0, registered.begin), part_of_copy(copy, registered.end, copy.bytes)}};
 }
 
 void Staging::copy_in(cudaStream_t stream, PieceProgress &progress, PinnedRing &ring, char *memory) const {
@@ -204,11 +222,15 @@ void Staging::copy_in(cudaStream_t stream, PieceProgress &progress, PinnedRing &
     const Copy &copy = copies_[i];
     if (copy.from_host == nullptr) continue;
     progress.tell();
-    char *const to = memory + copy.offset, *const from = static_cast<char *>(const_cast<void *>(copy.from_host));
-    if (copy.from_pageable && copy.bytes >= PinnedRing::kBytesMin &&
-        ring.exchange({stream, {{to, from, copy.bytes}}}, {stream, none}, progress))
-      continue;
-    copy_in_chunks(stream, to, from, copy.bytes, cudaMemcpyHostToDevice, progress);
+    char *const from = static_cast<char *>(const_cast<void *>(copy.from_host));
+    const Apart apart = tell_apart({memory + copy.offset, from, copy.bytes});
+    const auto by_driver = [&](const PieceCopy &part) {
+      copy_in_chunks(stream, part.device, part.host, part.bytes, cudaMemcpyHostToDevice, progress);
+    };
+    by_driver(apart.registered);
+    for (const PieceCopy &part : apart.pageable)
+      if (part.bytes < PinnedRing::kBytesMin || !ring.exchange({stream, {part}}, {stream, none}, progress))
+        by_driver(part);
   }
   progress.tell();
 }
@@ -221,13 +243,19 @@ void Staging::copy_out(cudaStream_t stream, PieceProgress &progress, PinnedRing 
     // What is written over an input must be finished.
     progress.on_cancel = copy.from_host == copy.to_host ? OnCancel::kGoOn : OnCancel::kStop;
     progress.tell();
-    char *const from = memory + copy.offset, *const to = static_cast<char *>(copy.to_host);
-    if (copy.to_pageable && copy.bytes >= PinnedRing::kBytesMin) {
+    const Apart apart = tell_apart({memory + copy.offset, static_cast<char *>(copy.to_host), copy.bytes});
+    const auto by_driver = [&](const PieceCopy &part) {
+      copy_in_chunks(stream, part.host, part.device, part.bytes, cudaMemcpyDeviceToHost, progress);
+    };
+    const auto by_ring = [&](const PieceCopy &part) {
+      if (part.bytes < PinnedRing::kBytesMin) return false;
       // One thread waits for the work before, not all.
       cuda_check(cudaStreamSynchronize(stream), "waiting for the result");
-      if (ring.exchange({stream, none}, {stream, {{from, to, copy.bytes}}}, progress)) continue;
-    }
-    copy_in_chunks(stream, to, from, copy.bytes, cudaMemcpyDeviceToHost, progress);
+      return ring.exchange({stream, none}, {stream, {part}}, progress);
+    };
+    by_driver(apart.registered);
+    for (const PieceCopy &part : apart.pageable)
+      if (!by_ring(part)) by_driver(part);
   }
 }
 

@@ -33,8 +33,12 @@ class Staging {
   void copy_in(cudaStream_t stream, PieceProgress &progress, PinnedRing &ring, char *memory) const;
   void copy_out(cudaStream_t stream, PieceProgress &progress, PinnedRing &ring, char *memory) const;
 
-  // Whether the address lies in an array that is registered with CUDA.
-  bool is_pinned(const void *host) const;
+  // The parts of a copy, any of which may have no bytes: of an array's memory that is registered with CUDA, and before
+  // and behind it. All that lies in no array is pageable.
+  struct Apart {
+    PieceCopy registered, pageable[2];
+  };
+  Apart tell_apart(const PieceCopy &copy) const;
 
   // All arrays lie in host memory.
   bool all() const { return all_; }
@@ -51,12 +55,12 @@ class Staging {
     void *to_host;          // NULL: an input alone
     uint64_t bytes;
     uint64_t offset;
-    bool from_pageable, to_pageable;
+    ByteRange from_registered, to_registered;
   };
   static constexpr int kNone = -1;
   static constexpr int kMost = 6;
 
-  int add(const void *from_host, void *to_host, uint64_t bytes, bool pageable);
+  int add(const void *from_host, void *to_host, uint64_t bytes, const ByteRange &registered);
   int add_if_host(const char *name, const void *from, void *to, uint64_t bytes);
   // An input and an output of the same size; one copy serves both where both are on the host.
   void add_in_out(const char *in_name, const void *in, int &in_copy, const char *out_name, void *out, int &out_copy,
@@ -73,6 +77,10 @@ class Staging {
   int in_ = kNone, out_ = kNone, values_in_ = kNone, values_out_ = kNone, b_ = kNone, offsets_ = kNone,
       indices_ = kNone;
 };
+
+// Enqueues a copy between the host and the device. The driver refuses one of host memory that is registered in part;
+// of such the halves are tried.
+cudaError_t enqueue_copy(char *to, const char *from, uint64_t bytes, cudaMemcpyKind kind, cudaStream_t stream);
 
 // Copies by the driver itself, which says between chunks how far it is.
 void copy_by_driver(cudaStream_t stream, const std::vector<PieceCopy> &copies, cudaMemcpyKind kind,
