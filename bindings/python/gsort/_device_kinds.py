@@ -8,7 +8,7 @@ from . import _dlpack
 from ._dtypes import BY_FORMAT, I32, I64, NAMES, U64, code_of
 from ._errors import InvalidArgumentError, UnsupportedTypeError
 from ._host_kinds import BufferKind, HostKind, NumpyKind
-from ._view import View
+from ._view import View, element_strides
 
 # As CUDA's array interface writes types; its byte order must be that of the machine.
 _KINDS_OF_TYPESTR = {"u": "BHIQ", "i": "bhiq", "f": " efd", "b": "?"}
@@ -74,7 +74,7 @@ class CupyKind(HostKind):
         itemsize = source.dtype.itemsize
         strides = None
         if not source.flags.c_contiguous:
-            strides = tuple(stride // itemsize for stride in source.strides)
+            strides = element_strides(source.strides, itemsize)
         device = source.device.id
         result = View(cls, source, source.data.ptr, code_of(source.dtype, what), source.dtype, source.shape, strides,
                       False, device)  # fmt: skip
@@ -175,7 +175,7 @@ class CudaInterfaceKind(HostKind):
         address, readonly = facts["data"]
         strides = facts.get("strides")
         if strides is not None:
-            strides = tuple(stride // size for stride in strides)
+            strides = element_strides(strides, size)
         result = View(cls, source, address, code, typestr, facts["shape"], strides, readonly, -1)
         result.stream = facts.get("stream") or 0
         return result

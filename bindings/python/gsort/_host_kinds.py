@@ -9,7 +9,7 @@ import sys
 from . import _dtypes
 from ._dtypes import BY_FORMAT, BY_NAME, FORMATS, I64, NAMES, SIZES, code_of
 from ._errors import InvalidArgumentError, UnsupportedTypeError
-from ._view import View, buffer_address, count
+from ._view import View, buffer_address, count, element_strides
 
 
 class HostKind:
@@ -145,24 +145,12 @@ class BufferKind(HostKind):
                 f"{what} has elements of the buffer format {memory.format!r}; gsort takes {' '.join(BY_FORMAT)} in the "
                 "machine's byte order"
             )
-        strides = memory.strides
-        # Such as one field of records, whose stride is no whole number of elements, or rows behind pointers.
-        if memory.suboffsets or any(stride % memory.itemsize for stride in strides):
-            result = cls._copy(memory, source, code, letters)
-            result.copied = True
-            return result
-        strides = None if memory.c_contiguous else tuple(stride // memory.itemsize for stride in strides)
+        strides = None if memory.c_contiguous else element_strides(memory.strides, memory.itemsize)
+        if memory.suboffsets:  # rows behind pointers
+            strides = (0,) * memory.ndim
         address = buffer_address(memory)
         result = View(cls, memory, address, code, letters, memory.shape, strides, memory.readonly)
         result.origin = source
-        return result
-
-    @classmethod
-    def _copy(cls, memory, origin, code, letters):
-        # As bytes: a memoryview cannot be cast to every format.
-        plain = memoryview(memory.tobytes())
-        result = View(cls, plain, buffer_address(plain), code, letters, memory.shape, None, memory.readonly)
-        result.origin = origin
         return result
 
     @classmethod
@@ -184,7 +172,11 @@ class BufferKind(HostKind):
 
     @classmethod
     def compact(cls, view):
-        return cls._copy(view.source, view.origin, view.code, view.native)
+        # As bytes: a memoryview cannot be cast to every format.
+        copy = memoryview(view.source.tobytes())
+        result = View(cls, copy, buffer_address(copy), view.code, view.native, view.shape, None, True)
+        result.origin = view.origin
+        return result
 
 
 class ArrowKind(HostKind):

@@ -54,6 +54,12 @@ def count(shape):
     return result
 
 
+def element_strides(strides, item_bytes):
+    """Strides in elements. Those that are no whole number of them, as those of a field of records, become 0, which fits
+    no axis of several elements."""
+    return tuple(0 if stride % item_bytes else stride // item_bytes for stride in strides)
+
+
 def _layout(shape, strides):
     """(row_stride, contiguous). Strides of axes of length 1 do not matter."""
     expected, rows_end = 1, len(shape) - 1
