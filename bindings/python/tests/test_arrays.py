@@ -358,7 +358,7 @@ class Arrow(unittest.TestCase):
     def test_refusals(self):
         with self.assertRaisesRegex(gsort.UnsupportedTypeError, "a Table; pass one of its columns"):
             gsort.sort(self.arrow.table({"x": [1]}))
-        with self.assertRaisesRegex(gsort.UnsupportedTypeError, "keys is a Int64Scalar, not an array"):
+        with self.assertRaisesRegex(gsort.UnsupportedTypeError, "keys is an Int64Scalar, not an array"):
             gsort.sort(self.arrow.scalar(1))
         with self.assertRaisesRegex(gsort.InvalidArgumentError, "1 nulls; pass .drop_null"):
             gsort.sort(self.arrow.array([1, None]))
