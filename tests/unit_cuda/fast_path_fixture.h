@@ -75,67 +75,88 @@ class FastPath : public gsort_test::LaunchTest {
     EXPECT_EQ(actions[1].stores_keys, 0u);
   }
 
-  // Runs the fast path, checks what must hold and returns whether it sorted.
-  template <class U>
-  bool run_width(const Words &keys, const How &how) {
-    constexpr uint32_t bytes = sizeof(U);
-    const uint64_t n = keys.size();
-    Words values(n);
-    for (uint64_t i = 0; i < n; ++i) values[i] = (i * 0x9e3779b97f4a7c15u) & all_bits(how.value_bytes);
-    DeviceArray in(pack(keys, bytes), how.in_offset * bytes), out(n * bytes, how.out_offset * bytes);
-    DeviceArray values_in(pack(values, how.value_bytes), 0), values_out(n * how.value_bytes, how.value_bytes);
-    // Cleared by the kernel before, as in a sort.
-    DeviceArray zeroed(sort::fast_path::kStateBytes + sort::fast_path::kBins * 4, 0),
-        bases(sort::fast_path::kBins * 4, 0);
-    DeviceArray numbers(n * bytes, 0), digit_bases(kDigitBins * 8, 0), actions(2 * sizeof(sort::lsd::PassAction), 0);
-    cudaMemset(actions.data(), 0, 2 * sizeof(sort::lsd::PassAction));
+  // The arrays of a run.
+  struct Memory {
+    Memory(const Words &keys, const Words &values, const How &how, uint32_t bytes)
+        : in(pack(keys, bytes), how.in_offset * bytes),
+          out(keys.size() * bytes, how.out_offset * bytes),
+          values_in(pack(values, how.value_bytes), 0),
+          values_out(keys.size() * how.value_bytes, how.value_bytes),
+          numbers(keys.size() * bytes, 0) {
+      cudaMemset(actions.data(), 0, 2 * sizeof(sort::lsd::PassAction));
+    }
+    DeviceArray in, out, values_in, values_out;
+    DeviceArray zeroed{kClearedBytes, 0};  // cleared by the kernel before, as in a sort
+    DeviceArray bases{sort::fast_path::kBins * 4, 0};
+    DeviceArray numbers, digit_bases{kDigitBins * 8, 0}, actions{2 * sizeof(sort::lsd::PassAction), 0};
+  };
+  static constexpr uint64_t kClearedBytes = sort::fast_path::kStateBytes + sort::fast_path::kBins * 4;
 
+  template <class U>
+  static sort::fast_path::Arrays<U> arguments(Memory &memory, uint64_t n, const How &how) {
     sort::fast_path::Arrays<U> arrays{};
-    arrays.keys_in = static_cast<const U *>(in.data());
-    arrays.keys_out = static_cast<U *>(!how.keys_wanted ? nullptr : how.in_place ? in.data() : out.data());
+    arrays.keys_in = static_cast<const U *>(memory.in.data());
+    arrays.keys_out = static_cast<U *>(!how.keys_wanted ? nullptr
+                                       : how.in_place   ? memory.in.data()
+                                                        : memory.out.data());
     arrays.n = n;
     arrays.codec = make_codec<U>(how.order);
-    if (how.values == Values::kTravel) arrays.values_in = values_in.data();
-    if (how.values != Values::kNone) arrays.values_out = how.values_in_place ? values_in.data() : values_out.data();
     arrays.value_bytes = how.value_bytes;
+    if (how.values == Values::kTravel) arrays.values_in = memory.values_in.data();
     if (how.values != Values::kNone) {
-      arrays.numbers = static_cast<U *>(numbers.data());
-      arrays.digit_bases = static_cast<uint64_t *>(digit_bases.data());
-      arrays.actions = static_cast<sort::lsd::PassAction *>(actions.data());
+      arrays.values_out = how.values_in_place ? memory.values_in.data() : memory.values_out.data();
+      arrays.numbers = static_cast<U *>(memory.numbers.data());
+      arrays.digit_bases = static_cast<uint64_t *>(memory.digit_bases.data());
+      arrays.actions = static_cast<sort::lsd::PassAction *>(memory.actions.data());
     }
-    arrays.state = zeroed.data();
-    arrays.counts = static_cast<uint32_t *>(zeroed.data()) + sort::fast_path::kStateBytes / 4;
-    arrays.bases = static_cast<uint32_t *>(bases.data());
+    arrays.state = memory.zeroed.data();
+    arrays.counts = static_cast<uint32_t *>(memory.zeroed.data()) + sort::fast_path::kStateBytes / 4;
+    arrays.bases = static_cast<uint32_t *>(memory.bases.data());
+    arrays.after_clearing = true;
+    return arrays;
+  }
+
+  // Whether it sorted.
+  template <class U>
+  bool launch_fast_path(const sort::fast_path::Arrays<U> &arrays, const How &how) const {
     DeviceFacts facts = facts_;
     if (how.multiprocessors != 0) facts.multiprocessors = how.multiprocessors;
     if (how.shared_bytes != 0) facts.shared_bytes_block_max = std::min(how.shared_bytes, facts.shared_bytes_block_max);
-    const sort::fast_path::Plan plan = sort::fast_path::make_plan(n, bytes, how.values == Values::kNone,
+    const sort::fast_path::Plan plan = sort::fast_path::make_plan(arrays.n, sizeof(U), how.values == Values::kNone,
                                                                   facts.multiprocessors, facts.shared_bytes_block_max);
-    arrays.after_clearing = true;
-    sort::fast_path::launch_clear({nullptr, &facts, &quiet()}, zeroed.data(),
-                                  sort::fast_path::kStateBytes + sort::fast_path::kBins * 4);
+    sort::fast_path::launch_clear({nullptr, &facts, &quiet()}, arrays.state, kClearedBytes);
     const uint32_t *const done = sort::fast_path::launch<U>({nullptr, &facts, &quiet()}, plan, arrays);
     EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     uint32_t sorted = 0;
     EXPECT_EQ(cudaMemcpy(&sorted, done, sizeof sorted, cudaMemcpyDeviceToHost), cudaSuccess);
+    return sorted != 0;
+  }
 
-    zeroed.read();
-    bases.read();
+  // Runs the fast path, checks what must hold and returns whether it sorted.
+  template <class U>
+  bool run_width(const Words &keys, const How &how) {
+    constexpr uint32_t bytes = sizeof(U);
+    Words values(keys.size());
+    for (uint64_t i = 0; i < values.size(); ++i) values[i] = (i * 0x9e3779b97f4a7c15u) & all_bits(how.value_bytes);
+    Memory memory(keys, values, how, bytes);
+    const bool sorted = launch_fast_path(arguments<U>(memory, keys.size(), how), how);
+
+    memory.zeroed.read();
+    memory.bases.read();
     const std::vector<uint64_t> sources = stable_order(keys, how.order);
-    const Words in_after = unpack(in.read(), bytes), out_after = unpack(out.read(), bytes);
-    const Words values_after = unpack(values_in.read(), how.value_bytes);
-    const Words values_out_after = unpack(values_out.read(), how.value_bytes);
+    const Words in_after = unpack(memory.in.read(), bytes), out_after = unpack(memory.out.read(), bytes);
+    const Words values_after = unpack(memory.values_in.read(), how.value_bytes);
+    const Words values_out_after = unpack(memory.values_out.read(), how.value_bytes);
     sort::lsd::PassAction acts[2];
-    std::memcpy(acts, actions.read().data(), sizeof acts);
+    std::memcpy(acts, memory.actions.read().data(), sizeof acts);
     left_values_ = acts[0].kind != sort::lsd::PassKind::kSkip;
     if (left_values_) {
-      EXPECT_TRUE(sorted != 0);
-      check_numbers<U>(keys, how, unpack(numbers.read(), bytes), unpack(digit_bases.read(), 8), acts);
+      EXPECT_TRUE(sorted);
+      check_numbers<U>(keys, how, unpack(memory.numbers.read(), bytes), unpack(memory.digit_bases.read(), 8), acts);
     }
-    const bool values_moved = sorted != 0 && !left_values_;
-    const bool moved_in_place = how.in_place && how.keys_wanted && sorted != 0;
+    const bool values_moved = sorted && !left_values_, moved_in_place = how.in_place && how.keys_wanted && sorted;
     EXPECT_TRUE(in_after == (moved_in_place ? taken(keys, sources) : keys)) << "the input";
-    if (sorted != 0 && !how.in_place && how.keys_wanted) EXPECT_TRUE(out_after == taken(keys, sources)) << "keys";
+    if (sorted && !how.in_place && how.keys_wanted) EXPECT_TRUE(out_after == taken(keys, sources)) << "keys";
     if (how.values_in_place) {
       EXPECT_TRUE(values_after == (values_moved ? taken(values, sources) : values)) << "values in place";
     } else {
@@ -143,7 +164,7 @@ class FastPath : public gsort_test::LaunchTest {
       if (values_moved && how.values == Values::kTravel) EXPECT_TRUE(values_out_after == taken(values, sources));
       if (values_moved && how.values == Values::kIndices) EXPECT_TRUE(values_out_after == sources) << "indices";
     }
-    return sorted != 0;
+    return sorted;
   }
 
   // How many bits the chip has counters for.

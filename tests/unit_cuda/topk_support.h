@@ -59,53 +59,45 @@ inline uint64_t infinity_bits(gsort_dtype t) {
   return f.kind == Kind::kFloat ? magnitude - ((uint64_t{1} << f.mantissa_bits) - 1) : magnitude;
 }
 
+// The bits of a value, from a random number; the type's own are the low ones.
+template <class U>
+uint64_t make_value(Values kind, gsort_dtype t, uint64_t r) {
+  const uint64_t top = uint64_t{1} << (sizeof(U) * 8 - 1), infinity = infinity_bits(t);
+  switch (kind) {
+    case Values::kUniform:
+    case Values::kSorted:
+    case Values::kReverse:
+      return r;
+    case Values::kConstant:
+      return infinity / 2;
+    case Values::kTwo:
+      return (r >> 40) % 3 == 0 ? infinity / 2 : infinity / 2 + 1;
+    case Values::kInfinities:
+      return (r >> 32) % 1000 == 0 ? r : infinity | ((r >> 50) % 2 == 0 ? 0 : top);
+    case Values::kNans:
+      return (r >> 40) % 4 == 0 ? r : (infinity + 1 + r % 4) | (r & top);
+    case Values::kNarrow:
+      return infinity / 2 + r % 251;
+    case Values::kZipf:
+      return infinity / 2 + (uint64_t{1} << 20) / (1 + r % (1 << 20));
+    case Values::kAllOnes:
+      return ~uint64_t{0};
+    case Values::kZeros:
+      return 0;
+    case Values::kEnds: {
+      // Most of them close to the greatest and the least number there is: the last bins reach past it.
+      const uint64_t near = (r >> 8) % ((r >> 40) % 3 == 0 ? 70000 : 300);
+      return ((r & 6) == 0 ? near : ~near) ^ (t == GSORT_U8 || t == GSORT_U32 ? 0 : top);
+    }
+  }
+  return 0;
+}
+
 template <class U>
 std::vector<U> make_values(Values kind, gsort_dtype t, uint64_t n, uint64_t seed) {
   std::vector<U> v(n);
-  const uint64_t top = uint64_t{1} << (sizeof(U) * 8 - 1), infinity = infinity_bits(t);
+  for (U &value : v) value = static_cast<U>(make_value<U>(kind, t, next_random(seed)));
   const KeyCodec<U> ascending = make_codec<U>({t, false, false});
-  for (uint64_t i = 0; i < n; ++i) {
-    const uint64_t r = next_random(seed);
-    switch (kind) {
-      case Values::kUniform:
-        v[i] = static_cast<U>(r);
-        break;
-      case Values::kConstant:
-        v[i] = static_cast<U>(infinity / 2);
-        break;
-      case Values::kSorted:
-      case Values::kReverse:
-        v[i] = static_cast<U>(r);
-        break;
-      case Values::kTwo:
-        v[i] = static_cast<U>((r >> 40) % 3 == 0 ? infinity / 2 : infinity / 2 + 1);
-        break;
-      case Values::kInfinities:
-        v[i] = static_cast<U>((r >> 32) % 1000 == 0 ? r : infinity | ((r >> 50) % 2 == 0 ? 0 : top));
-        break;
-      case Values::kNans:
-        v[i] = static_cast<U>((r >> 40) % 4 == 0 ? r : (infinity + 1 + r % 4) | (r & top));
-        break;
-      case Values::kNarrow:
-        v[i] = static_cast<U>(infinity / 2 + r % 251);
-        break;
-      case Values::kZipf:
-        v[i] = static_cast<U>(infinity / 2 + (uint64_t{1} << 20) / (1 + r % (1 << 20)));
-        break;
-      case Values::kAllOnes:
-        v[i] = static_cast<U>(~uint64_t{0});
-        break;
-      case Values::kZeros:
-        v[i] = 0;
-        break;
-      case Values::kEnds: {
-        // Most of them close to the greatest and the least number there is: the last bins reach past it.
-        const U near = static_cast<U>((r >> 8) % ((r >> 40) % 3 == 0 ? 70000 : 300));
-        v[i] = static_cast<U>(((r & 6) == 0 ? near : ~near) ^ (t == GSORT_U8 || t == GSORT_U32 ? 0 : top));
-        break;
-      }
-    }
-  }
   const auto less = [&](U a, U b) { return ascending.encode(a) < ascending.encode(b); };
   if (kind == Values::kSorted) std::sort(v.begin(), v.end(), less);
   if (kind == Values::kReverse) std::sort(v.rbegin(), v.rend(), less);
