@@ -14,19 +14,6 @@ class cuda_Graphs : public GpuTest {};
 constexpr uint64_t kLength = 1 << 20;
 constexpr uint64_t kReplays = 100;  // of each operation; GSORT_TESTS_ROUNDS=10 makes 1,000
 
-struct ReservedShape {
-  uint32_t op;
-  uint64_t last;
-};
-
-// What gsort_reserve() must be told for an operation of all_operations(), in its order.
-std::vector<ReservedShape> reserved_shapes(uint64_t n) {
-  return {{GSORT_OP_SORT, 0},     {GSORT_OP_SORT_PAIRS, 4},    {GSORT_OP_ARGSORT, 4},
-          {GSORT_OP_RANK, 4},     {GSORT_OP_MERGE, 0},         {GSORT_OP_SORT_SEGMENTS, Arrays::kSegments},
-          {GSORT_OP_TOPK, n / 3}, {GSORT_OP_TOPK_ROWS, n / 9}, {GSORT_OP_TOPK_SEGMENTS, 10},
-          {GSORT_OP_SUM, 0},      {GSORT_OP_REDUCE, 0},        {GSORT_OP_SCAN, 0}};
-}
-
 constexpr Buffer Arrays::*kOutputs[] = {&Arrays::keys_out, &Arrays::values_out, &Arrays::indices_out};
 
 void poison(DeviceStream &on, const Arrays &arrays) {

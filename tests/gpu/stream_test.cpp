@@ -7,19 +7,6 @@ namespace {
 
 class cuda_Streams : public GpuTest {};
 
-struct ReservedShape {
-  uint32_t op;
-  uint64_t last;
-};
-
-// What gsort_reserve() must be told for an operation of all_operations(), in its order.
-std::vector<ReservedShape> reserved_shapes(uint64_t n) {
-  return {{GSORT_OP_SORT, 0},     {GSORT_OP_SORT_PAIRS, 4},    {GSORT_OP_ARGSORT, 4},
-          {GSORT_OP_RANK, 4},     {GSORT_OP_MERGE, 0},         {GSORT_OP_SORT_SEGMENTS, Arrays::kSegments},
-          {GSORT_OP_TOPK, n / 3}, {GSORT_OP_TOPK_ROWS, n / 9}, {GSORT_OP_TOPK_SEGMENTS, 10},
-          {GSORT_OP_SUM, 0},      {GSORT_OP_REDUCE, 0},        {GSORT_OP_SCAN, 0}};
-}
-
 // Input copied in, sorted and copied out on one non-blocking stream, without a wait between.
 TEST_F(cuda_Streams, WorkFollowsTheStream) {
   const uint64_t n = 1 << 20;
