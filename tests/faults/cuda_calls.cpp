@@ -246,7 +246,7 @@ void note(const Work &work) {
 }
 
 Work work_of(const char *function, const void *to, const void *from, uint64_t bytes, int value, cudaStream_t stream) {
-  return {function, "", 0, 0, 0, 0, false, false, from, to, bytes, value, stream};
+  return {function, "", 0, 0, 0, 0, false, false, from, to, bytes, value, stream, state().device};
 }
 
 cudaError_t copy(void *to, const void *from, size_t bytes, cudaStream_t stream) {

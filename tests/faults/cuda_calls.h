@@ -82,6 +82,7 @@ struct Work {
   uint64_t bytes;
   int value;  // of clears
   cudaStream_t stream;
+  int device;  // the thread's
 };
 // Since record_work(), with what was copied or cleared by several threads in any order; ends the recording.
 void record_work();

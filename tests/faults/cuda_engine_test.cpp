@@ -54,6 +54,10 @@ TEST_F(EngineTest, DevicesThatCannotBeUsedAreNamedWithTheReason) {
   use_stand_in(ArrayPlace::kDevice, none);
   EXPECT_EQ(GSORT_ERROR_NO_DEVICE, create());
   EXPECT_TRUE(says(nullptr, "the NVIDIA driver shows no device"));
+  none.driver_version = 12090;
+  use_stand_in(ArrayPlace::kDevice, none);
+  EXPECT_EQ(GSORT_ERROR_NO_DEVICE, failing("cudaGetDeviceCount", cudaErrorInsufficientDriver, create));
+  EXPECT_TRUE(says(nullptr, "the NVIDIA driver is for CUDA 12.9 and this build needs "));
   none.driver_version = 0;
   use_stand_in(ArrayPlace::kDevice, none);
   EXPECT_EQ(GSORT_ERROR_NO_DEVICE, create());
@@ -122,6 +126,26 @@ TEST_F(EngineTest, TheThreadsOwnContextIsPutBack) {
     }
   }
   set_own_context(nullptr);
+}
+
+// Also where the driver tells no contexts; a thread that is on the device already is left alone.
+TEST_F(EngineTest, CallsRunOnTheHandlesDevice) {
+  gsort_options first = options(), second = options();
+  first.device = 0, second.device = 1;
+  for (const int current : {0, 1})
+    for (const gsort_options &o : {first, second}) {
+      restore_thread(current);
+      const Handle handle(o);
+      gsort *const g = handle.get();
+      EXPECT_EQ(current, current_device());
+      record_work();
+      const auto sets = counted(g, [&] { return sort(g, 20000); })["cudaSetDevice"];
+      EXPECT_EQ(current == o.device ? 0u : 2u, sets);
+      EXPECT_EQ(current, current_device());
+      const std::vector<Work> all = recorded_work();
+      EXPECT_FALSE(all.empty());
+      for (const Work &work : all) EXPECT_EQ(o.device, work.device) << work.function;
+    }
 }
 
 TEST_F(EngineTest, AResetIsNoticed) {

@@ -60,8 +60,9 @@ class EngineTest : public ::testing::Test {
     EXPECT_TRUE(succeeded(g, call()));
     disarm();
     std::map<std::string, uint64_t> calls;
-    for (const char *function : {"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaMalloc", "cudaFree",
-                                 "cudaStreamGetId", "cudaFuncSetAttribute", "cudaHostRegister", "cudaEventRecord"})
+    for (const char *function :
+         {"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaMalloc", "cudaFree", "cudaStreamGetId",
+          "cudaFuncSetAttribute", "cudaHostRegister", "cudaEventRecord", "cudaSetDevice"})
       calls[function] = calls_of(function);
     return calls;
   }
