@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
+#include <thread>
 
+#include "core/request.h"
+#include "cuda/engine/staging.h"
 #include "faults/engine_fixture.h"
 
 namespace gsort_test {
@@ -338,6 +341,58 @@ TEST_F(EngineTest, HostArraysAreCopiedWhole) {
   }
 }
 
+// The request that kernels get: arrays of the host by their copies on the device, which do not overlap, and all others
+// as they were.
+TEST_F(EngineTest, RequestsAreBoundToTheCopiesOfHostArrays) {
+  using namespace gsort_internal;
+  constexpr uint64_t n = 100;
+  std::vector<uint64_t> arrays[8];
+  for (auto &array : arrays) array.resize(2 * n);
+  Request request{};
+  request.operation = Operation::kTopkSegments;
+  request.order.dtype = request.index_t = GSORT_U64;
+  request.n = n, request.segments = 3, request.k = 5;
+  request.in = arrays[0].data(), request.out = arrays[1].data(), request.indices_out = arrays[2].data();
+  request.offsets = arrays[3].data();
+  Request pairs = request;
+  pairs.operation = Operation::kSortPairs;
+  pairs.value_bytes = 8, pairs.segments = 0, pairs.offsets = nullptr, pairs.indices_out = nullptr;
+  pairs.values_in = arrays[4].data(), pairs.values_out = arrays[5].data();
+  Request merge = pairs;
+  merge.operation = Operation::kMerge;
+  merge.values_in = merge.values_out = nullptr, merge.b = arrays[6].data(), merge.b_n = n / 2;
+  for (const Request &each : {request, pairs, merge})
+    for (uint32_t on_host = 0; on_host < 128; ++on_host) {
+      use_stand_in(ArrayPlace::kDevice);
+      for (uint32_t i = 0; i < 8; ++i)
+        if ((on_host >> i & 1) != 0) place_array(arrays[i].data(), 16 * n, ArrayPlace::kHost);
+      MemoryPlaces places;
+      Staging staging;
+      staging.collect(each, places, 0);
+      std::vector<char> memory(staging.bytes() + 1);
+      const Request bound = staging.bind(each, memory.data());
+      std::map<const void *, uint32_t> copies;
+      const std::pair<const void *, const void *> ends[] = {{each.in, bound.in},
+                                                            {each.out, bound.out},
+                                                            {each.indices_out, bound.indices_out},
+                                                            {each.offsets, bound.offsets},
+                                                            {each.values_in, bound.values_in},
+                                                            {each.values_out, bound.values_out},
+                                                            {each.b, bound.b}};
+      for (uint32_t i = 0; i < 7; ++i) {
+        const auto &[before, after] = ends[i];
+        if (before == nullptr || (on_host >> i & 1) == 0) {
+          EXPECT_EQ(before, after) << i << ", " << on_host;
+          continue;
+        }
+        EXPECT_TRUE(after >= memory.data() && after < memory.data() + staging.bytes()) << i << ", " << on_host;
+        copies[after]++;
+      }
+      // Sorted pairs lie where they were read from.
+      for (const auto &[copy, times] : copies) EXPECT_LE(times, each.operation == Operation::kSortPairs ? 2u : 1u);
+    }
+}
+
 // Keys, sorted, take the device's memory once, and so do those that are scanned, and values.
 TEST_F(EngineTest, OneCopyServesWhatIsReadAndWritten) {
   constexpr uint64_t n = uint64_t{1} << 20;
@@ -431,6 +486,34 @@ TEST_F(EngineTest, LongPageableArraysGoThroughTheRing) {
         EXPECT_EQ(!is_long || in_place == ArrayPlace::kRegistered, read) << bytes;
         EXPECT_EQ(!is_long || out_place == ArrayPlace::kRegistered, written) << bytes;
       }
+}
+
+// Whatever thread copies, the caller's alone hears how far it is, piece by piece, and may end the call.
+TEST_F(EngineTest, TheRingTellsItsCallerAlone) {
+  struct Listener {
+    std::thread::id thread;
+    uint32_t calls, others, stop_at;
+  };
+  constexpr uint64_t n = uint64_t{16} << 20;
+  keys_.assign(n, 1);
+  for (const uint32_t stop_at : {UINT32_MAX, 3u}) {
+    use_stand_in(ArrayPlace::kHost);
+    gsort_options o = options();
+    o.threads = 4;
+    const Handle handle(o);
+    gsort *const g = handle.get();
+    Listener listener = {std::this_thread::get_id(), 0, 0, stop_at};
+    const auto listen = [](void *user, uint64_t, uint64_t) -> int32_t {
+      auto *const self = static_cast<Listener *>(user);
+      if (std::this_thread::get_id() != self->thread) self->others++;
+      return ++self->calls >= self->stop_at ? 1 : 0;
+    };
+    ASSERT_TRUE(succeeded(g, gsort_set_progress(g, listen, &listener)));
+    uint64_t sum = 7;
+    EXPECT_EQ(stop_at == 3 ? GSORT_ERROR_CANCELLED : GSORT_OK, gsort_sum(g, GSORT_U32, keys_.data(), n, &sum, 0));
+    EXPECT_EQ(0u, listener.others);
+    EXPECT_EQ(stop_at == 3, listener.calls < 6) << listener.calls;
+  }
 }
 
 }  // namespace
