@@ -386,5 +386,18 @@ TEST_F(EngineTest, EveryErrorHasItsStatus) {
   }
 }
 
+// A wait that fails, and the wait for what may still use the caller's arrays, which then fails as well: the application
+// sees neither in its own calls.
+TEST_F(EngineTest, WaitsThatFailLeaveNoErrorBehind) {
+  use_stand_in(ArrayPlace::kHost);
+  const Handle handle(options());
+  arm({0, true, cudaErrorNotPermitted, "cudaStreamSynchronize"});
+  EXPECT_EQ(GSORT_ERROR_INTERNAL, sort(handle.get(), 400000));
+  EXPECT_EQ("cudaStreamSynchronize", disarm().failed);
+  EXPECT_LE(2u, calls_of("cudaStreamSynchronize"));
+  EXPECT_EQ(cudaSuccess, take_last_error());
+  EXPECT_TRUE(succeeded(handle.get(), sort(handle.get(), 400000)));
+}
+
 }  // namespace
 }  // namespace gsort_test
