@@ -44,6 +44,7 @@ std::vector<CpuPeer> cpu_peers(const std::string &wanted) {
 
 struct PeerOptions {
   uint32_t min_log2 = 4, max_log2 = 22, step_log2 = 2;
+  std::vector<uint32_t> counts;  // of elements, in place of powers of two
   uint32_t threads = 1;
   std::vector<uint32_t> table_threads;  // a table of gsort's own times instead
   double time_ms = 150;
@@ -118,6 +119,14 @@ bool run_case(const PeerCase &c, gsort *g, const std::vector<CpuPeer> &peers, co
 
 uint32_t number_of(const char *text) { return static_cast<uint32_t>(std::strtoul(text, nullptr, 10)); }
 
+// Of a list with commas between them, none of them 0.
+std::vector<uint32_t> numbers_of(const char *list) {
+  std::vector<uint32_t> numbers;
+  for (const char *at = list; at != nullptr; at = std::strchr(at, ','), at += at != nullptr ? 1 : 0)
+    numbers.push_back(std::max(number_of(at), 1u));
+  return numbers;
+}
+
 constexpr OptionField<PeerOptions, bool> kSwitches[] = {{"--data", &PeerOptions::data},
                                                         {"--all-data", &PeerOptions::all_data}};
 constexpr OptionField<PeerOptions, uint32_t> kNumbers[] = {{"--min-log2", &PeerOptions::min_log2},
@@ -137,8 +146,9 @@ bool parse(int argc, char **argv, PeerOptions &o) {
     const char *const value = argv[++a];
     if (set_field(kNumbers, name, number_of(value), o) || set_field(kTexts, name, value, o)) continue;
     if (name == "--thread-table") {
-      for (const char *at = value; at != nullptr; at = std::strchr(at, ','), at += at != nullptr ? 1 : 0)
-        o.table_threads.push_back(std::max(number_of(at), 1u));
+      o.table_threads = numbers_of(value);
+    } else if (name == "--counts") {
+      o.counts = numbers_of(value);
     } else if (name == "--time-ms") {
       o.time_ms = std::strtod(value, nullptr);
     } else {
@@ -149,9 +159,16 @@ bool parse(int argc, char **argv, PeerOptions &o) {
 }
 
 // The segments fill the array.
-PeerCase case_of(const NamedWork &work, gsort_dtype t, uint32_t log2, Distribution distribution) {
-  const uint64_t n = uint64_t{1} << log2;
+PeerCase case_of(const NamedWork &work, gsort_dtype t, uint64_t n, Distribution distribution) {
   return {work, t, work.work == PeerWork::kSegments ? n / work.part * work.part : n, distribution};
+}
+
+std::vector<uint64_t> counts_of(const PeerOptions &o) {
+  std::vector<uint64_t> counts(o.counts.begin(), o.counts.end());
+  if (!counts.empty()) return counts;
+  for (uint32_t log2 = o.data ? o.max_log2 : o.min_log2; log2 <= o.max_log2; log2 += o.step_log2)
+    counts.push_back(uint64_t{1} << log2);
+  return counts;
 }
 
 // Calls f(case) for all that the options ask for; returns whether it always returned true.
@@ -162,11 +179,10 @@ bool for_each_case(const PeerOptions &o, F &&f) {
     if (!has_word(o.work, work.name)) continue;
     for (const gsort_dtype t : {GSORT_U32, GSORT_F32, GSORT_U64, GSORT_F64}) {
       if (!has_word(o.types, type_name(t))) continue;
-      const uint32_t min_log2 = o.data ? o.max_log2 : o.min_log2;
-      for (uint32_t log2 = min_log2; log2 <= o.max_log2; log2 += o.step_log2)
+      for (const uint64_t n : counts_of(o))
         for (const Distribution distribution : kCpuDistributions)
-          if ((o.data || o.all_data || distribution == Distribution::kUniform) && uint64_t{1} << log2 > work.part)
-            right = f(case_of(work, t, log2, distribution)) && right;
+          if ((o.data || o.all_data || distribution == Distribution::kUniform) && n > work.part)
+            right = f(case_of(work, t, n, distribution)) && right;
     }
   }
   return right;
@@ -251,6 +267,7 @@ const char *const kUsage =
     "  --threads N      default 1\n"
     "  --thread-table LIST   instead: what calls take on so many threads each, such as 1,2,4,8,16\n"
     "  --min-log2 N, --max-log2 N, --step-log2 N   sizes (default 4, 22, 2)\n"
+    "  --counts LIST    of elements, in place of powers of two, such as 4,8,100\n"
     "  --data           the largest size of each distribution instead\n"
     "  --all-data       every size of each distribution\n"
     "  --time-ms MS     time for the runs of one figure (default 150)\n"
