@@ -62,51 +62,55 @@ struct Ranked {
   }
 };
 
+// The keys in their order, whole vectors; behind the last one anything.
+template <class K, bool kNanLast>
+HWY_INLINE void encode_all(const KeyCodec<K> &codec, const K *keys, uint32_t n, LaneOf<K> *ordered) {
+  const KeyTag<K> d;
+  constexpr uint32_t wide = kWide<K>;
+  const KeyEncoder<K, kNanLast> encode(codec);
+  uint32_t i = 0;
+  for (; i + wide <= n; i += wide) hn::Store(encode(load_bits(keys + i)), d, ordered + i);
+  if (i == n) return;
+#if GSORT_VECTOR_MASKED_MEMORY
+  const auto *const from = reinterpret_cast<const LaneOf<K> *>(keys + i);
+  hn::Store(encode(hn::MaskedLoad(hn::FirstN(d, n - i), d, from)), d, ordered + i);
+#else
+  HWY_ALIGN K last[wide] = {};
+  for (uint32_t j = 0; j < n - i; ++j) last[j] = keys[i + j];
+  hn::Store(encode(load_bits(last)), d, ordered + i);
+#endif
+}
+
 template <class K, bool kNanLast>
 HWY_NOINLINE void find_ranks(const KeyCodec<K> &codec, const K *keys, uint32_t n, K *ranks) {
   const KeyTag<K> d;
   constexpr uint32_t wide = kWide<K>;
-  const KeyEncoder<K, kNanLast> encode(codec);
   HWY_ALIGN LaneOf<K> ordered[kRankItemsMax + 2 * wide];
-  uint32_t i = 0;
-  for (; i + wide <= n; i += wide) hn::Store(encode(load_bits(keys + i)), d, ordered + i);
-  if (i < n) {
-#if GSORT_VECTOR_MASKED_MEMORY
-    const auto *const from = reinterpret_cast<const LaneOf<K> *>(keys + i);
-    hn::Store(encode(hn::MaskedLoad(hn::FirstN(d, n - i), d, from)), d, ordered + i);
-#else
-    HWY_ALIGN K last[wide] = {};
-    for (uint32_t j = 0; j < n - i; ++j) last[j] = keys[i + j];
-    hn::Store(encode(load_bits(last)), d, ordered + i);
-#endif
-  }
+  encode_all<K, kNanLast>(codec, keys, n, ordered);
   // Two vectors at a time, which share the other keys' loads; the second one may lie behind all keys.
   for (uint32_t begin = 0; begin < n; begin += 2 * wide) {
     const uint32_t middle = begin + wide < n ? begin + wide : n, end = begin + 2 * wide < n ? begin + 2 * wide : n;
     Ranked<K> a{hn::Load(d, ordered + begin)}, b{hn::Load(d, ordered + begin + wide)};
+    uint32_t j = 0;
     HWY_UNROLL(4)
-    for (uint32_t j = 0; j < begin; ++j) {
+    for (; j < begin; ++j) {
       const auto other = hn::Set(d, ordered[j]);
-      a.meet_earlier(other);
-      b.meet_earlier(other);
+      a.meet_earlier(other), b.meet_earlier(other);
     }
     HWY_UNROLL(4)
-    for (uint32_t j = begin; j < middle; ++j) {
+    for (; j < middle; ++j) {
       const auto other = hn::Set(d, ordered[j]);
-      a.meet_own(other, j - begin);
-      b.meet_earlier(other);
+      a.meet_own(other, j - begin), b.meet_earlier(other);
     }
     HWY_UNROLL(4)
-    for (uint32_t j = middle; j < end; ++j) {
+    for (; j < end; ++j) {
       const auto other = hn::Set(d, ordered[j]);
-      a.meet_later(other);
-      b.meet_own(other, j - middle);
+      a.meet_later(other), b.meet_own(other, j - middle);
     }
     HWY_UNROLL(4)
-    for (uint32_t j = end; j < n; ++j) {
+    for (; j < n; ++j) {
       const auto other = hn::Set(d, ordered[j]);
-      a.meet_later(other);
-      b.meet_later(other);
+      a.meet_later(other), b.meet_later(other);
     }
     a.store(begin, ranks);
     if (middle < end) b.store(begin + wide, ranks);
