@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Sorts of keys with something that goes with them: values, or the keys' own indices.
 #include <cstdint>
+#include <type_traits>
 
 #include "cpu/few_values.h"
 #include "cpu/operations.h"
@@ -236,9 +237,10 @@ bool values_aligned(uint32_t value_bytes, const void *values, const void *values
 }
 
 // The kernels that sort so few records in registers; NULL where there are none.
-const PairKernels *register_kernels(const KeyOrder &order, uint64_t n) {
-  const PairKernels *const kernels = pair_kernels();
-  return n > kPairItemsMax || order.nan_last || kernels == nullptr || kernels->sort == nullptr ? nullptr : kernels;
+template <class K>
+const PairKernels<K> *register_kernels(const KeyOrder &order, uint64_t n) {
+  const PairKernels<K> *const kernels = pair_kernels(K{});
+  return kernels == nullptr || n > kernels->items_max || order.nan_last ? nullptr : kernels;
 }
 
 constexpr uint32_t kArgsortItemsMax = 16;  // of more keys, ranks tell the places sooner
@@ -254,7 +256,7 @@ constexpr FirstPlaces kFirstPlaces;
 // As pairs whose values are the keys' places. On its own, so that the keys are no part of another frame.
 __attribute__((noinline)) bool argsort_in_registers(const KeyOrder &order, const uint32_t *keys, uint64_t n,
                                                     uint32_t *out) {
-  const PairKernels *const kernels = register_kernels(order, n);
+  const PairKernels<uint32_t> *const kernels = register_kernels<uint32_t>(order, n);
   if (kernels == nullptr) return false;
   uint32_t sorted[kArgsortItemsMax];
   kernels->sort(order_number(order), keys, kFirstPlaces.places, static_cast<uint32_t>(n), sorted, out);
@@ -313,12 +315,12 @@ __attribute__((noinline)) bool sort_few_short_pairs_of(const FewPairs &p) {
   return true;
 }
 
+template <class K>
 bool sort_pairs_in_registers(const FewPairs &p) {
-  const PairKernels *const kernels = register_kernels(p.order, p.n);
-  if (kernels == nullptr) return false;
-  kernels->sort(order_number(p.order), static_cast<const uint32_t *>(p.keys), static_cast<const uint32_t *>(p.values),
-                static_cast<uint32_t>(p.n), static_cast<uint32_t *>(p.keys_out), static_cast<uint32_t *>(p.values_out));
-  return true;
+  const PairKernels<K> *const kernels = register_kernels<K>(p.order, p.n);
+  return kernels != nullptr &&
+         kernels->sort(order_number(p.order), static_cast<const K *>(p.keys), static_cast<const K *>(p.values),
+                       static_cast<uint32_t>(p.n), static_cast<K *>(p.keys_out), static_cast<K *>(p.values_out));
 }
 
 template <class K, class V>
@@ -326,8 +328,8 @@ bool sort_few_pairs_of(const FewPairs &p) {
   if constexpr (sizeof(K) < 4) {
     return sort_few_short_pairs_of<K, V>(p);
   } else {
-    if constexpr (sizeof(K) == 4 && sizeof(V) == 4)
-      if (sort_pairs_in_registers(p)) return true;
+    if constexpr (std::is_same_v<K, V>)
+      if ((sizeof(K) == 4 || p.n <= kLongPairItemsMax) && sort_pairs_in_registers<K>(p)) return true;
     if (sort_pairs_by_rank<K, V>(p)) return true;
     if (!are_few<K, V>(p.n)) return false;
     sort_pairs_by_words<K, V>(p);

@@ -72,6 +72,30 @@ TEST_P(EachTargetStaysInside, TouchesNothingBesideTheArrays) {
   }
 }
 
+TEST_P(EachTargetStaysInside, TouchesNothingBesideFewPairs) {
+  for (const gsort_dtype t : {GSORT_U32, GSORT_F32, GSORT_U64, GSORT_F64}) {
+    with_width(dtype_bytes(t), [&](auto tag) {
+      using U = typename decltype(tag)::type;
+      for (uint64_t n = 1; n <= 260; n += n < 70 ? 1 : 5) {
+        for (const bool behind : {false, true}) {
+          const KeyOrder order{t, n % 2 == 0, false};
+          const std::vector<U> keys = make_keys<U>(static_cast<uint32_t>(random_() % kShapes), n, random_);
+          const auto wanted = order_of<U>(order, keys);
+          std::vector<U> places(n);
+          std::iota(places.begin(), places.end(), U{0});
+          const FencedArray<U> in(keys, behind), out(keys, behind), from(places, behind), to(places, behind);
+          for (const bool in_place : {false, true}) {
+            U *const sorted = (in_place ? in : out).data(), *const values = (in_place ? from : to).data();
+            if (!one_.engine->sort_few_pairs({order, sizeof(U), n, in.data(), from.data(), sorted, values})) continue;
+            ASSERT_TRUE(std::equal(wanted.begin(), wanted.end(), values)) << "t " << t << " n " << n;
+            for (uint64_t i = 0; i < n; ++i) ASSERT_EQ(sorted[i], keys[wanted[i]]) << "t " << t << " n " << n;
+          }
+        }
+      }
+    });
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Targets, EachTargetStaysInside, testing::ValuesIn(kEveryTarget), target_test_name);
 
 }  // namespace

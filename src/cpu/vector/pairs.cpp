@@ -7,16 +7,17 @@
 #if GSORT_HIGHWAY
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/vector/pairs.cpp"
+// Others have no permutations of words by a vector.
+#undef GSORT_VECTOR_PAIRS
+#define GSORT_VECTOR_PAIRS (HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3)
 // clang-format off
 #include "cpu/vector/highway.h"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 #include "cpu/vector/network-inl.h"
+#include "cpu/vector/pair_ranks-inl.h"
+#include "cpu/vector/pair_words-inl.h"
 // clang-format on
-
-// Others have no permutations of words by a vector.
-#undef GSORT_VECTOR_PAIRS
-#define GSORT_VECTOR_PAIRS (HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3)
 
 HWY_BEFORE_NAMESPACE();
 namespace gsort_internal {
@@ -28,11 +29,13 @@ namespace {
 using Key = KeyVec<uint32_t>;
 constexpr size_t kWide = kLanes<uint32_t>;
 
-constexpr SortCoder<uint32_t> coder_of(uint32_t order) {
-  return {kNumberedCodecs<uint32_t>[order], kNumberedCodecs<uint32_t>[order]};
+template <class K>
+constexpr SortCoder<K> coder_of(uint32_t order) {
+  return {kNumberedCodecs<K>[order], kNumberedCodecs<K>[order]};
 }
-constexpr SortCoder<uint32_t> kCoders[kNumberedOrders] = {coder_of(0), coder_of(1), coder_of(2),
-                                                          coder_of(3), coder_of(4), coder_of(5)};
+template <class K>
+constexpr SortCoder<K> kCoders[kNumberedOrders] = {coder_of<K>(0), coder_of<K>(1), coder_of<K>(2),
+                                                   coder_of<K>(3), coder_of<K>(4), coder_of<K>(5)};
 
 // What is added to 32 * key for a word: the record's place, in the middle of the numbers from 1 to 2. Words so have the
 // order of numbers, of which a minimum is one instruction.
@@ -51,7 +54,8 @@ static_assert(kPairItemsMax == 1 << kPlaceBits, "places lie below the key");
 template <size_t kRows>
 class PairSort {
  public:
-  static HWY_NOINLINE void run(const SortCoder<uint32_t> &coder, const uint32_t *keys, const uint32_t *values,
+  // True, for a tail call.
+  static HWY_NOINLINE bool run(const SortCoder<uint32_t> &coder, const uint32_t *keys, const uint32_t *values,
                                uint32_t n, uint32_t *keys_out, uint32_t *values_out) {
     Key key[kGroups], value[kGroups];
     KeyVec<KeyAsNumber> words[2 * kRows];
@@ -60,6 +64,7 @@ class PairSort {
     merge_columns<KeyAsNumber, kRows, 2>(words);
     Transpose<KeyAsNumber, kRows>::run(words);
     store<0>(words, n, key, value, keys_out, values_out);
+    return true;
   }
 
  private:
@@ -100,20 +105,6 @@ class PairSort {
     words[2 * kGroup + 1] = lanes_of<KeyAsNumber>(hn::Add(upper, hn::Load(d, places + kWide / 2)));
   }
 
-  // What lies at the places of kCount vectors, `lanes` those within each.
-  template <size_t kCount, class Lanes>
-  static HWY_INLINE Key fetch(const Key *from, Key places, const Lanes &lanes) {
-    if constexpr (kCount == 1) {
-      return hn::TableLookupLanes(from[0], lanes);
-    } else {
-      constexpr int32_t kUpper = kCount / 2 * kWide;  // the bit of places in the upper half
-      const KeyTag<uint32_t> d;
-      const auto is_upper = hn::Gt(hn::And(places, hn::Set(d, kUpper)), hn::Zero(d));
-      return hn::IfThenElse(is_upper, fetch<kCount / 2>(from + kCount / 2, places, lanes),
-                            fetch<kCount / 2>(from, places, lanes));
-    }
-  }
-
   template <size_t kGroup>
   static HWY_INLINE void store(const KeyVec<KeyAsNumber> *words, uint32_t n, const Key *key, const Key *value,
                                uint32_t *keys_out, uint32_t *values_out) {
@@ -123,34 +114,70 @@ class PairSort {
       const auto low = hn::BitCast(d, words[2 * kGroup]), high = hn::BitCast(d, words[2 * kGroup + 1]);
       if (kBegin > 0 && n <= kBegin) return;
       const auto places = hn::ConcatEven(d, high, low);
-      const auto lanes = hn::IndicesFromVec(d, hn::And(places, hn::Set(d, static_cast<int32_t>(kWide - 1))));
-      put(fetch<kGroups>(key, places, lanes), keys_out + kBegin, n - kBegin);
-      put(fetch<kGroups>(value, places, lanes), values_out + kBegin, n - kBegin);
+      const auto lanes = lanes_of_places<uint32_t>(places);
+      store_up_to<uint32_t>(fetch_lanes<uint32_t, kGroups>(key, places, lanes), keys_out + kBegin, n - kBegin);
+      store_up_to<uint32_t>(fetch_lanes<uint32_t, kGroups>(value, places, lanes), values_out + kBegin, n - kBegin);
       store<kGroup + 1>(words, n, key, value, keys_out, values_out);
     }
   }
-  static HWY_INLINE void put(Key v, uint32_t *to, size_t count) {
-    auto *const lanes = reinterpret_cast<int32_t *>(to);
-    if (count >= kWide) return hn::StoreU(v, KeyTag<uint32_t>(), lanes);
-    store_some<uint32_t>(v, lanes, count);
-  }
 };
 
-void sort_pairs(uint32_t order, const uint32_t *keys, const uint32_t *values, uint32_t n, uint32_t *keys_out,
+// Ranks are quickest where keys fill the vectors, and processors with wide ones have narrow ones, too.
+#undef GSORT_NARROW_PAIRS
+#if HWY_TARGET == HWY_AVX3 && (HWY_TARGETS & HWY_AVX2) != 0
+#define GSORT_NARROW_PAIRS 1
+#else
+#define GSORT_NARROW_PAIRS 0
+#endif
+
+bool sort_pairs(uint32_t order, const uint32_t *keys, const uint32_t *values, uint32_t n, uint32_t *keys_out,
                 uint32_t *values_out) {
-  if (n <= kWide) return PairSort<2>::run(kCoders[order], keys, values, n, keys_out, values_out);
-  if constexpr (kPairItemsMax > 2 * kWide)
-    if (n > 2 * kWide) return PairSort<8>::run(kCoders[order], keys, values, n, keys_out, values_out);
-  PairSort<4>::run(kCoders[order], keys, values, n, keys_out, values_out);
+  const SortCoder<uint32_t> &coder = kCoders<uint32_t>[order];
+#if GSORT_NARROW_PAIRS
+  if (n <= kWide / 2) return N_AVX2::kPairs32.sort(order, keys, values, n, keys_out, values_out);
+#endif
+#if HWY_TARGET == HWY_AVX2
+  if (n <= kWide) return RankSort<uint32_t, 1>::run(coder, keys, values, n, keys_out, values_out);
+#else
+  if (n <= kWide) return PairSort<2>::run(coder, keys, values, n, keys_out, values_out);
+#endif
+  if (n <= 2 * kWide) return PairSort<4>::run(coder, keys, values, n, keys_out, values_out);
+#if HWY_TARGET == HWY_AVX2
+  if (n <= 4 * kWide) return PairSort<8>::run(coder, keys, values, n, keys_out, values_out);
+#else
+  if (n <= 4 * kWide) return ShortWordSort<4>::run(coder, keys, values, n, keys_out, values_out);
+#endif
+  if (n <= 8 * kWide) return ShortWordSort<8>::run(coder, keys, values, n, keys_out, values_out);
+  return ShortWordSort<16>::run(coder, keys, values, n, keys_out, values_out);
+}
+
+bool sort_long_pairs(uint32_t order, const uint64_t *keys, const uint64_t *values, uint32_t n, uint64_t *keys_out,
+                     uint64_t *values_out) {
+  const SortCoder<uint64_t> &coder = kCoders<uint64_t>[order];
+  constexpr uint32_t kLongWide = kLanes<uint64_t>;
+#if GSORT_NARROW_PAIRS
+  if (n <= kLongWide / 2) return N_AVX2::kPairs64.sort(order, keys, values, n, keys_out, values_out);
+#endif
+  if (n <= kLongWide) return RankSort<uint64_t, 1>::run(coder, keys, values, n, keys_out, values_out);
+#if HWY_TARGET == HWY_AVX2
+  if (n > 3 * kLongWide) return RankSort<uint64_t, 4>::run(coder, keys, values, n, keys_out, values_out);
+  if (n > 2 * kLongWide) return RankSort<uint64_t, 3>::run(coder, keys, values, n, keys_out, values_out);
+#endif
+  return RankSort<uint64_t, 2>::run(coder, keys, values, n, keys_out, values_out);
 }
 
 }  // namespace
 
-extern const PairKernels kPairs;
-const PairKernels kPairs = {sort_pairs};
+extern const PairKernels<uint32_t> kPairs32;
+extern const PairKernels<uint64_t> kPairs64;
+const PairKernels<uint32_t> kPairs32 = {sort_pairs, 16 * kWide};
+const PairKernels<uint64_t> kPairs64 = {sort_long_pairs, kLongPairItemsMax};
+static_assert(kLongPairItemsMax * sizeof(uint64_t) == (HWY_TARGET == HWY_AVX2 ? 4 : 2) * HWY_MAX_BYTES);
 #else
-extern const PairKernels kPairs;
-const PairKernels kPairs = {nullptr};
+extern const PairKernels<uint32_t> kPairs32;
+extern const PairKernels<uint64_t> kPairs64;
+const PairKernels<uint32_t> kPairs32 = {nullptr, 0};
+const PairKernels<uint64_t> kPairs64 = {nullptr, 0};
 #endif
 #endif  // GSORT_VECTOR_TARGET
 }  // namespace HWY_NAMESPACE
@@ -161,13 +188,7 @@ HWY_AFTER_NAMESPACE();
 
 #if !GSORT_HIGHWAY || HWY_ONCE
 namespace gsort_internal {
-#if GSORT_HIGHWAY
-const PairKernels *pair_kernels() {
-  static const PairKernels *const table[] = GSORT_VECTOR_TABLE(kPairs);
-  return pick_kernels(table);
-}
-#else
-const PairKernels *pair_kernels() { return nullptr; }
-#endif
+GSORT_DEFINE_KERNELS_OF(PairKernels<uint32_t>, pair_kernels, uint32_t, kPairs32)
+GSORT_DEFINE_KERNELS_OF(PairKernels<uint64_t>, pair_kernels, uint64_t, kPairs64)
 }  // namespace gsort_internal
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Vector kernels that sort very few records of 4-byte keys and 4-byte values without leaving the registers.
+// Vector kernels that sort few records, whose values are as long as their keys, without leaving the registers.
 #ifndef GSORT_CPU_VECTOR_PAIRS_H_
 #define GSORT_CPU_VECTOR_PAIRS_H_
 
@@ -7,17 +7,21 @@
 
 namespace gsort_internal {
 
+// So many 4-byte keys are sorted whatever they are; of more 8-byte keys none has a kernel.
 constexpr uint32_t kPairItemsMax = 32;
+constexpr uint32_t kLongPairItemsMax = 16;
 
+template <class K>
 struct PairKernels {
-  // Sorts n records stably by an order's number (vector/sort.h), 0 < n <= kPairItemsMax. Outputs may be their inputs.
-  // NULL where the target has no such kernel.
-  void (*sort)(uint32_t order, const uint32_t *keys, const uint32_t *values, uint32_t n, uint32_t *keys_out,
-               uint32_t *values_out);
+  // Sorts n records stably by an order's number (vector/sort.h), 0 < n <= items_max, which is 0 where the target has no
+  // such kernel. Outputs may be their inputs. False, and nothing is written, if the kernel does not serve these keys.
+  bool (*sort)(uint32_t order, const K *keys, const K *values, uint32_t n, K *keys_out, K *values_out);
+  uint32_t items_max;
 };
 
 // NULL if there are no vectors.
-const PairKernels *pair_kernels();
+const PairKernels<uint32_t> *pair_kernels(uint32_t);
+const PairKernels<uint64_t> *pair_kernels(uint64_t);
 
 }  // namespace gsort_internal
 
