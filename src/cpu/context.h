@@ -136,16 +136,15 @@ class Context {
   void run_items(uint64_t items, uint32_t workers, bool breakable, F &f) {
     if (items == 0) return;
     Run<F> run{this, &f, items, breakable, {}};
-    const auto task = [](void *user, uint32_t worker) {
+    const auto step = [](void *user, uint32_t worker) {
       Run<F> &r = *static_cast<Run<F> *>(user);
-      for (;;) {
-        const uint64_t item = r.next.fetch_add(1, std::memory_order_relaxed);
-        if (item >= r.items) return;
-        r.context->guarded([&] { (*r.f)(item, worker); });
-        if (worker == 0 && r.breakable) r.context->poll();
-      }
+      const uint64_t item = r.next.fetch_add(1, std::memory_order_relaxed);
+      if (item >= r.items) return false;
+      r.context->guarded([&] { (*r.f)(item, worker); });
+      if (worker == 0 && r.breakable) r.context->poll();
+      return true;
     };
-    pool.run(static_cast<uint32_t>(items < workers ? items : workers), task, &run);
+    pool.run(static_cast<uint32_t>(items < workers ? items : workers), step, &run);
   }
 
   // No exception leaves a worker, and none leaves the pool while workers run. The first one is kept.

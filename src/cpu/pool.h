@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A handle's own threads: started when first needed, asleep between calls.
-//
-// Nobody waits for a thread to wake up: a run begins with the caller alone, threads join it as they come, and what has
-// not come when the caller's part is done is left out. The caller wakes a few threads, which wake the next ones. A
-// thread that has just worked looks for more for a moment before it sleeps, so that the steps of a call follow each
-// other without a wake-up.
+// What a handle has of the library's threads.
 #ifndef GSORT_CPU_POOL_H_
 #define GSORT_CPU_POOL_H_
 
 #include <cstdint>
 
+#include "cpu/shared_threads.h"
+
 namespace gsort_internal {
 
+// One thread at a time calls its functions.
 class Pool {
  public:
-  // `threads` counts the caller's; 0: one a processor that this process may use.
+  // `threads` bounds those of a run, the caller's included; 0: one a processor that this process may use.
   explicit Pool(uint32_t threads);
   ~Pool();
   Pool(const Pool &) = delete;
@@ -22,26 +20,20 @@ class Pool {
 
   uint32_t threads() const { return threads_; }
 
-  // Calls task(user, 0) on the caller's thread and task(user, worker) for workers from 1 to workers - 1, each on a
-  // thread of its own, and waits for those that have begun. Threads that come when the caller's task has returned find
-  // nothing to do, so tasks take their work from a common counter. A task must not throw on another thread than the
-  // caller's.
-  using Task = void (*)(void *user, uint32_t worker);
-  void run(uint32_t workers, Task task, void *user);
+  // Calls step(user, 0) on the caller's thread until it returns false, which says that no work is left, and
+  // step(user, worker) for workers from 1 to workers - 1 on as many threads as come, and waits for those that have
+  // begun. Nobody waits for a thread to come, and threads may go to the run of another handle between two steps, so
+  // steps take their work from a common counter. A step must not throw on another thread than the caller's.
+  using Step = SharedThreads::Step;
+  void run(uint32_t workers, Step step, void *user);
 
   // In a child of fork(): forgets the threads, which are not there.
-  void abandon() noexcept { state_ = nullptr; }
+  void abandon() noexcept { shared_ = nullptr; }
 
  private:
-  struct State;
-  void start();
-
-  uint32_t threads_;
-  State *state_ = nullptr;  // NULL until the first run on more than one thread
+  uint32_t threads_, asked_ = 0;     // asked_: threads that the library was asked to have for this one
+  SharedThreads *shared_ = nullptr;  // NULL until the first run on more than one thread
 };
-
-// Processors that this process may use, by its affinity and its control groups, at least 1.
-uint32_t allowed_processors();
 
 }  // namespace gsort_internal
 

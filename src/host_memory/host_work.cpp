@@ -21,13 +21,12 @@ struct Shared {
   std::atomic<uint64_t> next{0};
 };
 
-void take_parts(void *user, uint32_t) {
+bool take_part(void *user, uint32_t) {
   Shared &shared = *static_cast<Shared *>(user);
-  for (;;) {
-    const uint64_t begin = shared.next.fetch_add(shared.part, std::memory_order_relaxed);
-    if (begin >= shared.n) return;
-    shared.work(shared.user, begin, shared.n - begin < shared.part ? shared.n : begin + shared.part);
-  }
+  const uint64_t begin = shared.next.fetch_add(shared.part, std::memory_order_relaxed);
+  if (begin >= shared.n) return false;
+  shared.work(shared.user, begin, shared.n - begin < shared.part ? shared.n : begin + shared.part);
+  return true;
 }
 
 // Of a function object that stays with the caller.
@@ -47,7 +46,7 @@ void with_index_bytes(uint32_t bytes, F &&f) {
 void on_all_threads(Pool &pool, uint64_t n, void (*work)(void *, uint64_t, uint64_t), void *user) {
   Shared shared{work, user, n, kPartItems};
   const uint64_t parts = (n + kPartItems - 1) / kPartItems;
-  pool.run(static_cast<uint32_t>(parts < pool.threads() ? parts : pool.threads()), take_parts, &shared);
+  pool.run(static_cast<uint32_t>(parts < pool.threads() ? parts : pool.threads()), take_part, &shared);
 }
 
 HostBuffer<char> large_scratch(HostMemory &memory, uint64_t bytes) {
@@ -83,7 +82,7 @@ void copy_each_on_host(Pool &pool, const std::vector<HostCopy> &copies) {
     std::memcpy(each.to, each.from, each.bytes);
   };
   Shared shared{copy, const_cast<HostCopy *>(copies.data()), copies.size(), 1};
-  pool.run(static_cast<uint32_t>(copies.size() < pool.threads() ? copies.size() : pool.threads()), take_parts, &shared);
+  pool.run(static_cast<uint32_t>(copies.size() < pool.threads() ? copies.size() : pool.threads()), take_part, &shared);
 }
 
 void invert_on_host(Pool &pool, void *to, const void *places, uint64_t n, uint32_t index_bytes) {

@@ -109,7 +109,9 @@ class SharedCall {
         sharing_.workers,
         [](void *user, uint32_t worker) {
           auto &call = *static_cast<SharedCall *>(user);
-          worker == 0 ? call.lead() : call.help(worker);
+          if (worker != 0) return call.help(worker);
+          call.lead();
+          return false;
         },
         this);
     context_.control.checkpoint(progress_.total, progress_.total);
@@ -177,10 +179,7 @@ class SharedCall {
     }
   }
 
-  void help(uint32_t worker) {
-    while (worker < working_.load(std::memory_order_relaxed) && do_part(worker)) {
-    }
-  }
+  bool help(uint32_t worker) { return worker < working_.load(std::memory_order_relaxed) && do_part(worker); }
 
   bool do_part(uint32_t worker) {
     const Untaken::Range range = untaken_.take_part(sharing_.part_items);

@@ -176,21 +176,23 @@ std::vector<PieceCopy> PinnedRing::cut(const std::vector<PieceCopy> &copies, uin
   return pieces;
 }
 
-// Half of the threads begin with either direction, and help the others then.
-void PinnedRing::work(void *user, uint32_t worker) {
+// Half of the threads begin with either direction, and help the others then. All of a worker's is one step: slots are
+// under way in it.
+bool PinnedRing::work(void *user, uint32_t worker) {
   Exchange &exchange = *static_cast<Exchange *>(user);
   if (worker == 0) {
     exchange.do_meanwhile();
   } else {
-    // The pool's own threads: nothing has to be put back.
+    // The library's own threads: nothing has to be put back.
     cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
     if (!exchange.good(cudaSetDevice(exchange.ring.device_)) ||
         !exchange.good(cudaThreadExchangeStreamCaptureMode(&mode)))
-      return;
+      return false;
   }
   if (worker % 2 == 1) empty_slots(exchange, worker);
   fill_slots(exchange, worker);
   if (worker % 2 == 0) empty_slots(exchange, worker);
+  return false;
 }
 
 bool PinnedRing::exchange(const Traffic &in, const Traffic &out, PieceProgress &progress,

@@ -59,7 +59,7 @@ class PinnedRing {
   bool make();
   static uint64_t bytes_of(const std::vector<PieceCopy> &copies);
   static std::vector<PieceCopy> cut(const std::vector<PieceCopy> &copies, uint32_t workers);
-  static void work(void *exchange, uint32_t worker);
+  static bool work(void *exchange, uint32_t worker);
   char *slot(uint32_t worker, uint32_t turn) const { return memory_.data() + (worker * kSlots + turn) * kSlotBytes; }
   static void fill_slots(Exchange &exchange, uint32_t worker);
   static void empty_slots(Exchange &exchange, uint32_t worker);

@@ -2,6 +2,9 @@
 // One handle in many threads, many handles in many threads, messages that stay with their thread.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -123,6 +126,41 @@ TEST_P(ConcurrencyTest, HandleAThread) {
   }
   for (std::thread &thread : threads) thread.join();
   EXPECT_EQ(0, wrong.load());
+}
+
+uint32_t threads_of_process() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return static_cast<uint32_t>(std::distance(begin(tasks), end(tasks)));
+}
+
+TEST_P(ConcurrencyTest, HandlesShareThreads) {
+  if (backend() == GSORT_BACKEND_CUDA) GTEST_SKIP() << "the CPU's threads are counted";
+  std::thread([] {}).join();  // with the first one ThreadSanitizer starts one of its own
+  const uint32_t before = threads_of_process();
+  std::atomic<int> wrong{0}, at_work{kThreads};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; t++) {
+    threads.emplace_back([&, t] {
+      const Handle own(backend(), 4);
+      const Array keys = generate(Distribution::kUniform, GSORT_U64, 300000, static_cast<uint64_t>(t));
+      const Array sorted = reference_sort(keys, 0);
+      for (int round = 0; round < 8; round++) {
+        Array in_place = keys;
+        auto *data = reinterpret_cast<uint64_t *>(in_place.bytes().data());
+        if (gsort_sort_u64(own.get(), data, keys.size(), 0) != GSORT_OK || in_place.bytes() != sorted.bytes()) wrong++;
+      }
+      at_work--;
+    });
+  }
+  uint32_t most = 0;
+  while (at_work != 0) {
+    most = std::max(most, threads_of_process());
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  for (std::thread &thread : threads) thread.join();
+  EXPECT_EQ(0, wrong.load());
+  EXPECT_GT(most, before + kThreads);
+  EXPECT_LE(most, before + kThreads + 3) << "each handle had threads of its own";
 }
 
 TEST_P(ConcurrencyTest, ManyHandlesAtOnce) {

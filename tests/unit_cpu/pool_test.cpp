@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The threads of a handle: every worker works, a run ends after all of them whatever happens, signals go where they
-// belong.
+// The threads of handles: every worker works, a run ends after all of them whatever happens, signals go where they
+// belong, and runs that go on at the same time share what threads there are.
 #include "cpu/pool.h"
 
 #include <gtest/gtest.h>
@@ -48,12 +48,13 @@ struct Seen {
   std::set<uint32_t> workers;
 };
 
-void note(void *user, uint32_t worker) {
+bool note(void *user, uint32_t worker) {
   auto *seen = static_cast<Seen *>(user);
   seen->meeting.wait();
   const std::lock_guard<std::mutex> lock(seen->mutex);
   seen->threads.insert(std::this_thread::get_id());
   seen->workers.insert(worker);
+  return false;
 }
 
 TEST(Pool, ThreadsAreBounded) {
@@ -86,11 +87,13 @@ TEST(Pool, DoesEveryItemOnceInEveryRound) {
   Pool pool(4);
   for (uint32_t round = 0; round < 2000; ++round) {
     Round items;
-    const auto task = [](void *user, uint32_t) {
+    const auto step = [](void *user, uint32_t) {
       Round &r = *static_cast<Round *>(user);
-      for (uint32_t item; (item = r.next.fetch_add(1)) < 64;) r.done[item].fetch_add(1, std::memory_order_relaxed);
+      const uint32_t item = r.next.fetch_add(1);
+      if (item < 64) r.done[item].fetch_add(1, std::memory_order_relaxed);
+      return item < 64;
     };
-    pool.run(2 + round % 3, task, &items);
+    pool.run(2 + round % 3, step, &items);
     for (const std::atomic<uint32_t> &done : items.done) ASSERT_EQ(1u, done.load(std::memory_order_relaxed));
     if (round % 100 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
@@ -106,13 +109,14 @@ TEST(Pool, WaitsForItsWorkersWhenTheCallerThrows) {
   Pool pool(4);
   for (int round = 0; round < 5; ++round) {
     Slow slow;
-    const auto task = [](void *user, uint32_t worker) {
+    const auto step = [](void *user, uint32_t worker) {
       static_cast<Slow *>(user)->meeting.wait();
       if (worker == 0) throw 1;
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
       ++static_cast<Slow *>(user)->ended;
+      return false;
     };
-    EXPECT_THROW(pool.run(4, task, &slow), int);
+    EXPECT_THROW(pool.run(4, step, &slow), int);
     EXPECT_EQ(3, slow.ended.load());
   }
 }
@@ -130,11 +134,12 @@ TEST(Pool, WorkersLetSignalsOfTheirOwnDoingThroughAndNoOthers) {
       [](void *user, uint32_t worker) {
         auto *all = static_cast<Masks *>(user);
         all->meeting.wait();
-        if (worker == 0) return;
+        if (worker == 0) return false;
         sigset_t blocked;
         pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
         const std::lock_guard<std::mutex> lock(all->mutex);
         all->of_workers.push_back(blocked);
+        return false;
       },
       &masks);
   ASSERT_EQ(2u, masks.of_workers.size());
