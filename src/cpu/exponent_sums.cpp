@@ -10,7 +10,7 @@ namespace {
 
 __extension__ typedef unsigned __int128 UInt128;
 
-constexpr uint64_t kFloatOne = uint64_t{1} << 40, kFractionsMask = kFloatOne - 1;
+constexpr uint64_t kFloatOne = uint64_t{1} << 43;
 constexpr uint64_t kDoubleUnit = uint64_t{1} << 52;
 constexpr uint32_t kDoubleExponents = 1 << 11, kFloatExponents = 1 << 8;
 
@@ -203,7 +203,7 @@ void ExponentSums::add(const float *x, uint32_t count) {
     uint32_t bits;
     std::memcpy(&bits, from, sizeof bits);
     const uint64_t bin = bits >> 23;
-    (bins + copy * kFloatBins)[bin] += (bits & 0x7fffff) + kFloatOne;
+    (bins + copy * kFloatBins)[bin] += bits + kFloatOne;
   };
   uint64_t i = 0;
   for (; i + kFloatCopies <= count; i += kFloatCopies) {
@@ -268,16 +268,17 @@ void ExponentSums::move_doubles(WideLimbs &limbs) const {
 
 void ExponentSums::move_floats(WideLimbs &limbs) const {
   constexpr uint32_t least = kSumOneBit - 149;  // the position of the least float
+  static_assert((uint64_t{kFloatItemsMax} << 23) <= kFloatOne, "all fractions are less than one element's part");
+  static_assert((kFloatOne + (uint64_t{kFloatBins} << 23)) <= UINT64_MAX / kFloatItemsMax, "sums fit 64 bits");
   for (const bool negative : {false, true}) {
     LimbSum sum(limbs, negative);
-    const uint64_t *const bins = sums_ + (negative ? kFloatExponents : 0);
+    const uint32_t first = negative ? kFloatExponents : 0;
     for (uint32_t exponent = 0; exponent < kFloatExponents; ++exponent) {
-      uint64_t fractions = 0, count = 0;
-      for (uint32_t copy = 0; copy < kFloatCopies; ++copy) {
-        fractions += bins[copy * kFloatBins + exponent] & kFractionsMask;
-        count += bins[copy * kFloatBins + exponent] >> 40;
-      }
-      if (count == 0) continue;
+      const uint32_t bin = first + exponent;
+      uint64_t total = 0;
+      for (uint32_t copy = 0; copy < kFloatCopies; ++copy) total += sums_[copy * kFloatBins + bin];
+      if (total == 0) continue;
+      const uint64_t each = kFloatOne + (uint64_t{bin} << 23), count = total / each, fractions = total % each;
       if (exponent == kFloatExponents - 1) {
         limbs.add(special_of(negative, fractions != 0));
       } else if (exponent == 0) {

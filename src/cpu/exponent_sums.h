@@ -49,21 +49,24 @@ class ExponentSums {
   // The same to fewer sums, each of 32 exponents, which are sooner cleared and read; up to kFewItems between two
   // resets.
   void add_few(const double *x, uint32_t count, WideLimbs &limbs);
-  bool is_full() const { return kind_ == Kind::kFloats && items_ >= kFloatItemsMax / 4; }  // 2^18 more may come
-  void move_to(WideLimbs &limbs);                                                          // and reset
+  // Whether there is no room for 2^18 elements and a block more.
+  bool is_full() const { return kind_ == Kind::kFloats && items_ >= kFloatItemsMax / 2; }
+  void move_to(WideLimbs &limbs);  // and reset
 
  private:
   enum class Kind : uint32_t { kNone, kDoubles, kFloats, kFewDoubles };
   static constexpr uint32_t kDoubleBins = 1 << 12, kFloatBins = 1 << 9, kFewBins = 1 << 7;
   static constexpr uint32_t kFloatCopies = 4;  // by turns, so that elements of one exponent wait less for each other
-  static constexpr uint32_t kFloatItemsMax = 1 << 19;  // a copy's 2^17 fractions of 23 bits fill 40 bits
+  static constexpr uint32_t kFloatItemsMax = 1 << 20;
   static_assert(kFloatCopies * kFloatBins <= kDoubleBins && 2 * kFewBins <= kDoubleBins, "room for all kinds");
   void begin(Kind kind, uint32_t words);
   void move_doubles(WideLimbs &limbs) const;
   void move_floats(WideLimbs &limbs) const;
   void move_few(WideLimbs &limbs) const;
 
-  // Of doubles of mantissas; of floats of fractions, in 40 bits below 24 bits of counts.
+  // Of doubles of mantissas; of floats of their bits as they are and of 2^43 for each: sign and exponent, which are a
+  // bin's, and 2^43 are a number that the sum of the fractions is less than, so that a division tells how many there
+  // were.
   alignas(64) uint64_t sums_[kDoubleBins];
   uint32_t items_;
   Kind kind_;

@@ -148,7 +148,7 @@ template <class F>
 void check_full_bins(F element) {
   const auto limbs = std::make_unique<WideLimbs>();
   const auto sums = std::make_unique<ExponentSums>();
-  constexpr uint32_t blocks = 385, items = 1024;
+  constexpr uint32_t items = 1024, blocks = sizeof(F) == 4 ? 1024 : 385;  // of floats as many as there is room for
   const std::vector<F> block(items, element);
   limbs->reset(), sums->reset();
   for (uint32_t b = 0; b < blocks; ++b) {
@@ -172,6 +172,8 @@ TEST(CpuSum, BinsThatAreFull) {
     check_full_bins(sign * 0x1.fffffffffffffp-1022);
     check_full_bins(sign * 0x0.fffffffffffffp-1022);
     check_full_bins(static_cast<float>(sign * 0x1.fffffep5));
+    check_full_bins(static_cast<float>(sign * 0x1.fffffep127));
+    check_full_bins(static_cast<float>(sign * 0x1p-126));
     check_full_bins(static_cast<float>(sign * 0x0.fffffep-126));
   }
 }
