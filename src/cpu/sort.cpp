@@ -17,6 +17,7 @@ namespace {
 constexpr uint64_t kStackItems = 256;        // fewer keys than this need no memory but the stack
 constexpr uint64_t kFewBytes = 1 << 12;      // what a call takes shows in sorts of fewer bytes
 constexpr uint64_t kFewShortKeys = 1 << 10;  // keys of 1 and 2 bytes, on some KiB of stack
+constexpr uint64_t kCountFewBytes = 320;     // keys of 1 byte that are counted: 256 counters are walked in 0.3 us
 constexpr uint64_t kCountChunkItems = 1 << 20;
 // From here on clearing and walking 65,536 counters costs less than a second pass over 2-byte keys.
 constexpr uint64_t kCountItemsOf2Bytes = 1 << 17;
@@ -140,6 +141,29 @@ bool sort_few_keys(const KeyOrder &order, const void *in, void *out, uint64_t n)
   return true;
 }
 
+// Counts up to kFewShortKeys keys of 1 byte and writes them anew, 16 at a time, over what comes next.
+__attribute__((noinline)) void count_few_keys(const KeyCodec<uint8_t> &codec, const uint8_t *in, uint8_t *out,
+                                              uint64_t n) {
+  constexpr uint32_t kTables = 4, kAtOnce = 16;  // tables as in count_keys()
+  uint16_t counts[kTables][kKeyValues<uint8_t>] = {};
+  uint64_t i = 0;
+  for (; i + kTables <= n; i += kTables)
+    for (uint32_t t = 0; t < kTables; ++t) ++counts[t][in[i + t]];
+  for (; i < n; ++i) ++counts[0][in[i]];
+  for (uint32_t t = 1; t < kTables; ++t)
+    for (uint32_t v = 0; v < kKeyValues<uint8_t>; ++v)
+      counts[0][v] = static_cast<uint16_t>(counts[0][v] + counts[t][v]);
+  uint8_t keys[kFewShortKeys + kAtOnce], *to = keys;
+  for (uint32_t v = 0; v < kKeyValues<uint8_t>; ++v) {
+    const uint8_t key = codec.decode(static_cast<uint8_t>(v));
+    const uint32_t count = counts[0][key];
+    std::memset(to, key, kAtOnce);
+    if (__builtin_expect(count > kAtOnce, 0)) std::memset(to + kAtOnce, key, count - kAtOnce);
+    to += count;
+  }
+  std::memcpy(out, keys, n);
+}
+
 // Shorter keys have no vectors of their own; as words of 4 bytes so few are sorted sooner than by digits or by
 // counting. On its own, so that the words are no part of another frame.
 template <class K>
@@ -164,6 +188,10 @@ __attribute__((noinline)) bool sort_few_short_keys(const KeyOrder &order, const 
 bool sort_few_keys(const KeyOrder &order, const void *in, void *out, uint64_t n) noexcept {
   switch (dtype_bytes(order.dtype)) {
     case 1:
+      if (n >= kCountFewBytes && n <= kFewShortKeys) {
+        count_few_keys(make_codec<uint8_t>(order), static_cast<const uint8_t *>(in), static_cast<uint8_t *>(out), n);
+        return true;
+      }
       return sort_few_short_keys<uint8_t>(order, in, out, n);
     case 2:
       return sort_few_short_keys<uint16_t>(order, in, out, n);
