@@ -38,8 +38,14 @@
  * A handle may be used from any thread; calls on one handle take turns. Different handles are independent. Threads of
  * the library block all signals but those that a thread causes itself (such as SIGSEGV and SIGBUS), whose handlers run
  * on them. A deferred pthread_cancel() of a thread inside a call takes effect after the call; cancellation of the kind
- * PTHREAD_CANCEL_ASYNCHRONOUS is not supported there. With gsort_options.threads = 0 a handle has as many threads as
- * the process's affinity and its control groups (the CPU quota of a container) allow when it is made.
+ * PTHREAD_CANCEL_ASYNCHRONOUS is not supported there. With gsort_options.threads = 0 a call works on as many threads as
+ * the process's affinity and its control groups (the CPU quota of a container) allowed when its handle was made.
+ *
+ * All handles share the library's threads, which start when a call wants them, sleep between calls and end with the
+ * last handle that used them. Calls that run at the same time on several handles have no more threads in all, their
+ * callers among them, than the processors or than the largest gsort_options.threads of these handles, but for the
+ * callers themselves, each of which works on its own call. Handles that are first used by threads with another affinity
+ * share other threads.
  *
  * ### Functions of the caller's
  * An exception that leaves one of them ends inside the library: out of a progress or log function it cancels the call
@@ -195,7 +201,7 @@ typedef struct gsort_options {
   uint32_t struct_size;                /**< sizeof(gsort_options). */
   uint32_t backend;                    /**< GSORT_BACKEND_*. */
   int32_t device;                      /**< CUDA device ordinal, 0 if not set; -1: the calling thread's current one. */
-  uint32_t threads;                    /**< CPU threads, the caller's included; 0: one a processor allowed. */
+  uint32_t threads;                    /**< CPU threads of a call, the caller's included; 0: one a processor allowed. */
   uint64_t device_memory_limit_bytes;  /**< Most device memory the handle may hold; 0: no limit. */
   uint64_t host_memory_limit_bytes;    /**< Most host scratch memory the handle may hold; 0: no limit. */
   gsort_allocate_fn host_allocate;     /**< Host scratch memory; NULL: the library's own. Set both or none. */
