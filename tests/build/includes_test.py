@@ -13,8 +13,9 @@ FAMILIES = ("sort", "segments", "topk", "sum", "scan", "merge")
 LAUNCHING = {"cuda/engine/" + name for name in ("check.h", "device_facts.h", "launch.h", "launch_chain.h", "launcher.h",
                                                 "shared_bytes.h")}
 FACTS = {"cuda/engine/device_facts.h"}
-# A top-k of large k ends with a sort; long segments are sorted by the tile step of the LSD sort.
-ACROSS = {"topk": ("cuda/sort/launch.h", "cuda/sort/plan.h"),
+# A top-k of large k ends with a sort, in one launch where it fits a grid; long segments are sorted by the tile step of
+# the LSD sort.
+ACROSS = {"topk": ("cuda/sort/launch.h", "cuda/sort/plan.h", "cuda/sort/small/"),
           "segments": ("cuda/sort/lsd/",)}
 # A plan is a header or a source by these names: no CUDA, and nothing but arithmetic.
 PLAN = re.compile(r"(^|_)(plan|layout|shape|tables|workspace_bytes)$")

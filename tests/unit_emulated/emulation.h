@@ -201,6 +201,12 @@ inline int __clzll(long long value) {
 inline int __popc(uint32_t value) { return __builtin_popcount(value); }
 inline int __ffs(int value) { return __builtin_ffs(value); }
 inline uint32_t __umulhi(uint32_t a, uint32_t b) { return static_cast<uint32_t>(uint64_t{a} * b >> 32); }
+inline uint64_t __umul64hi(uint64_t a, uint64_t b) {
+  __extension__ typedef unsigned __int128 Wide;
+  return static_cast<uint64_t>(static_cast<Wide>(a) * b >> 64);
+}
+inline float __fdividef(float a, float b) { return a / b; }
+inline uint32_t __float2uint_rz(float value) { return static_cast<uint32_t>(value); }
 inline uint32_t __byte_perm(uint32_t a, uint32_t b, uint32_t selector) {
   const uint64_t both = uint64_t{b} << 32 | a;
   uint32_t result = 0;

@@ -98,6 +98,9 @@ class Digest {
     add_fields<gsort_internal::topk::TeamLayout>(l.samples, l.least, l.regions, l.candidate_counts, l.counts, l.list_a,
                                                  l.list_b, l.list_a_items, l.bytes);
   }
+  void add(const gsort_internal::topk::BucketsPlan &p) {
+    add_fields<gsort_internal::topk::BucketsPlan>(p.blocks, p.share, p.samples, p.rank, p.starts, p.bytes);
+  }
   void add(const gsort_internal::topk::SelectStep &s) {
     add_fields<gsort_internal::topk::SelectStep>(s.items, s.sorted, s.rest, s.bytes);
   }
@@ -106,8 +109,8 @@ class Digest {
   }
   void add(const gsort_internal::topk::Plan &p) {
     add_fields<gsort_internal::topk::Plan>(p.shape, p.algorithm, p.index_bits, p.composite_bytes, p.lanes.lanes,
-                                           p.lanes.registers, p.stream.threads, p.rows, p.team, p.team_layout, p.select,
-                                           p.sort, p.workspace_bytes);
+                                           p.lanes.registers, p.stream.threads, p.rows, p.team, p.team_layout,
+                                           p.buckets, p.select, p.sort, p.workspace_bytes);
   }
   void add(const gsort_internal::topk::RaggedLayout &l) {
     add_fields<gsort_internal::topk::RaggedLayout>(l.lists, l.capacity, l.team, l.bytes);

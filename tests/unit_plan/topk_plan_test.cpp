@@ -102,10 +102,14 @@ bool rows_are_better(const Shape &s, const DeviceFacts &d) {
 }
 
 TEST(TopkPlan, PathsAreLegal) {
-  bool seen[7] = {};
+  bool seen[8] = {};
   for (const Case &c : cases()) {
     const Plan plan = choose(c.shape, c.device, {});
     seen[static_cast<int>(plan.algorithm)] = true;
+    if (plan.algorithm == Algorithm::kBuckets) {
+      EXPECT_TRUE(wants_buckets(c.shape, {}) && buckets_fit(c.device));
+      continue;
+    }
     const bool by_lanes = plan_lanes(c.shape).lanes != 0;
     EXPECT_EQ(by_lanes, plan.algorithm == Algorithm::kLanes);
     if (by_lanes) continue;
@@ -259,6 +263,10 @@ TEST(TopkPlan, WaysAreForcedWhereTheyCanDoTheCall) {
     force = {};
     force.sort = true;
     EXPECT_EQ(Algorithm::kSort, choose(c.shape, c.device, force).algorithm);
+    force = {};
+    force.buckets = true;
+    const bool buckets = buckets_fit(c.shape) && buckets_fit(c.device);
+    EXPECT_EQ(buckets ? Algorithm::kBuckets : own, choose(c.shape, c.device, force).algorithm);
   }
 }
 

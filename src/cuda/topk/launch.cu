@@ -162,6 +162,9 @@ void launch_as(const LaunchContext &context, const Request &request, const Plan 
       return launch_warp<U>(chain, problem, static_cast<uint32_t>(problem.columns));
     case Algorithm::kRows:
       return launch_rows<U>(chain, problem, plan.rows, plan.composite_bytes);
+    case Algorithm::kBuckets:
+      if constexpr (sizeof(U) >= 4) return launch_buckets<U>(context, problem, plan.buckets, workspace);
+      break;
     case Algorithm::kSelect:
       return select_and_sort<U>(context, problem, plan, workspace);
     case Algorithm::kSort:

@@ -101,6 +101,7 @@ void place(const Request &request, const Options &options, Plan &plan) {
   } else {
     plan.workspace_bytes = plan.team_layout.bytes * teams_max(s);
   }
+  if (wants_buckets(s, options)) plan.workspace_bytes = max_of(plan.workspace_bytes, plan_buckets(s).bytes);
   // A reservation knows rows * columns and k, and says so as one row: then every split into rows must have room.
   if (request.operation != Operation::kTopkRows || s.rows != 1) return;
   const uint64_t split = s.k > kTeamItemsMax ? sorts_bytes_max(s, request.order) : teams_bytes_max(s);
@@ -158,6 +159,10 @@ void describe(const Request &, const Plan &p, char *text, size_t text_bytes) {
     std::snprintf(text, text_bytes, "%s: %u teams of %u blocks%s, sample of %llu, bound at its rank %llu", call,
                   p.team.teams, p.team.blocks, p.team.cluster ? " (clusters)" : "",
                   static_cast<ull>(p.team.sample.items), static_cast<ull>(p.team.sample.rank));
+  else if (p.algorithm == Algorithm::kBuckets)
+    std::snprintf(text, text_bytes,
+                  "%s: buckets by the blocks of a grid, %u blocks, bound at rank %u of a sample of %u", call,
+                  p.buckets.blocks, p.buckets.rank, p.buckets.samples);
   else if (p.algorithm == Algorithm::kSelect)
     std::snprintf(text, text_bytes, "%s: %llu listed by %u blocks, sample of %llu, then a sort of u64", call,
                   static_cast<ull>(p.select.items), p.team.blocks, static_cast<ull>(p.team.sample.items));

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "core/request.h"
+#include "cuda/topk/buckets_plan.h"
 #include "cuda/topk/shape.h"
 #include "cuda/topk/team_plan.h"
 
@@ -29,7 +30,7 @@ constexpr uint32_t kWarpItemsMax = 1024;
 constexpr uint32_t kWarpSortMax = 256;
 constexpr uint32_t kWarpThreads = 128;
 
-enum class Algorithm : uint32_t { kLanes, kWarp, kStream, kRows, kTeam, kSelect, kSort };
+enum class Algorithm : uint32_t { kLanes, kWarp, kStream, kRows, kTeam, kBuckets, kSelect, kSort };
 
 // A row in the registers of some lanes of a warp, 32 / lanes rows a warp; lanes = 0: it does not fit.
 struct LanesPlan {
@@ -76,6 +77,7 @@ struct Plan {
   RowsPlan rows;
   TeamPlan team;
   TeamLayout team_layout;
+  BucketsPlan buckets;
   SelectStep select;
   SortStep sort;
   uint64_t workspace_bytes;  // whatever the device
@@ -84,7 +86,7 @@ struct Plan {
 // For tests: make a call take the way it would not take by itself.
 struct Options {
   // A way that cannot do the call is not taken.
-  bool warp = false, stream = false, rows = false, team = false, select = false, sort = false;
+  bool warp = false, stream = false, rows = false, team = false, buckets = false, select = false, sort = false;
   uint32_t stream_threads = 0;  // not 0: in place of the planned ones
   bool no_sample = false;
   bool no_cluster = false;
@@ -213,6 +215,16 @@ constexpr Algorithm large_k_algorithm(const Shape &s, const Options &force) {
   return s.k > kTeamItemsMax ? Algorithm::kSort : Algorithm::kTeam;
 }
 
+// From here on a grid's buckets are quicker than a team, or a team and a sort; than one with the row in its registers,
+// from the other k on (H200, 2026-11-24, 2^20 f32, k = 1,100: 17.7 us by a team, 20.1 by buckets; 1,500: 22.8
+// and 20.3).
+constexpr uint64_t kBucketsKMin = 1025, kBucketsKMinResident = 1313;
+constexpr bool wants_buckets(const Shape &s, const Options &force) {
+  if (!buckets_fit(s) || force.buckets) return buckets_fit(s);
+  const bool other = force.team || force.sort || force.no_sample || force.random_sample || force.count_items != 0;
+  return !other && s.columns > kSortWholeItemsMax && s.k >= kBucketsKMin;
+}
+
 // Few long rows need more blocks than there are rows: up to 16 a cluster each.
 constexpr uint64_t kStreamRowsMin = kSeveralRows + 1;
 constexpr bool stream_better(const Shape &s, const DeviceFacts &d, const StreamPlan &plan) {
@@ -232,6 +244,16 @@ constexpr void force_samples(const Shape &s, const Options &force, Plan &plan) {
   if (force.count_items != 0) plan.team.count_items = force.count_items;
   if (force.sample_rank != 0 && plan.rows.sample.items != 0)
     plan.rows.sample.rank = min_of(force.sample_rank, plan.rows.sample.items);
+}
+
+// Where a team, or a team and a sort, would do the row of themselves.
+constexpr void choose_buckets(const DeviceFacts &d, const Options &force, Plan &plan) {
+  plan.buckets = plan_buckets(plan.shape);
+  if (force.sample_rank != 0)
+    plan.buckets.rank = static_cast<uint32_t>(min_of(force.sample_rank, plan.buckets.samples));
+  const bool by_team = plan.algorithm == Algorithm::kTeam || (plan.algorithm == Algorithm::kSelect && !force.select);
+  const bool better = by_team && (plan.team.resident.need == 0 || plan.shape.k >= kBucketsKMinResident);
+  if (buckets_fit(d) && (force.buckets || better)) plan.algorithm = Algorithm::kBuckets;
 }
 
 // All of a plan but its workspace.
@@ -269,6 +291,7 @@ constexpr Plan choose(const Shape &s, const DeviceFacts &d, const Options &force
     plan.team.slot_bits = plan_few_slots(s, plan.team);
   }
   plan.team.tiles_ahead = plan_tiles_ahead(s, plan.team);
+  if (wants_buckets(s, force)) choose_buckets(d, force, plan);
   return plan;
 }
 
