@@ -2,8 +2,8 @@
 // Host arrays that are worked in pieces because the device may hold less: what calls take beside the copies of their
 // bytes, both ways at once, from and to the same arrays. Results are compared with a handle's that may hold them.
 //
-// usage: gsort_bench_pieces [ELEMENTS_LOG2 [LIMIT_MIB [log]]]      (default: 28 512; log: what the library tells of its
-// trips)
+// usage: gsort_bench_pieces [ELEMENTS_LOG2 [LIMIT_MIB [log [WORK]]]]      (default: 28 512; log: what the library tells
+// of its trips, "" otherwise; WORK: a part of the names of what is done)
 #include <cuda_runtime_api.h>
 #include <sys/mman.h>
 
@@ -177,12 +177,14 @@ uint64_t fingerprint(const char *array, uint64_t bytes) {
   return mixed;
 }
 
-void compare(const char *kind, const Arrays &a, uint64_t n, uint64_t limit_bytes, bool logs, int &wrong) {
+void compare(const char *kind, const Arrays &a, uint64_t n, uint64_t limit_bytes, bool logs, const char *wanted,
+             int &wrong) {
   gsort *const whole = make(0, false), *const pieces = make(limit_bytes, logs);
   const double trip = trip_ms(a, 4 * n, 4 * n), one_way = trip_ms(a, 4 * n, 0);
   std::printf("%s, %llu x 4 bytes: a trip both ways %.1f ms, one way %.1f ms\n", kind,
               static_cast<unsigned long long>(n), trip, one_way);
   for (const Work &work : all_work()) {
+    if (std::strstr(work.name, wanted) == nullptr) continue;
     const auto run = [&](gsort *g) {
       if (work.run(g, a, n) != GSORT_OK) give_up(work.name, gsort_error_message(g));
     };
@@ -210,9 +212,10 @@ void compare(const char *kind, const Arrays &a, uint64_t n, uint64_t limit_bytes
 
 int main(int count, char **arguments) {
   const int log2 = count > 1 ? std::atoi(arguments[1]) : 28, limit_mib = count > 2 ? std::atoi(arguments[2]) : 512;
-  const bool logs = count == 4 && std::strcmp(arguments[3], "log") == 0;
-  if (count > 4 || (count == 4 && !logs) || log2 < 20 || log2 > 34 || limit_mib < 2)
-    give_up("usage", "gsort_bench_pieces [20 to 34 [LIMIT_MIB [log]]]");
+  const bool logs = count > 3 && std::strcmp(arguments[3], "log") == 0;
+  const char *const wanted = count > 4 ? arguments[4] : "";
+  if (count > 5 || (count > 3 && !logs && arguments[3][0] != '\0') || log2 < 20 || log2 > 34 || limit_mib < 2)
+    give_up("usage", "gsort_bench_pieces [20 to 34 [LIMIT_MIB [log [WORK]]]]");
   const uint64_t n = uint64_t{1} << log2;
   std::vector<char *> memory;
   for (int i = 0; i < 4; ++i) {
@@ -231,9 +234,9 @@ int main(int count, char **arguments) {
   tell_fresh_pages(4 * n);
   const Arrays arrays = {memory[0], memory[1], memory[2], memory[3]};
   int wrong = 0;
-  compare("pageable", arrays, n, static_cast<uint64_t>(limit_mib) << 20, logs, wrong);
+  compare("pageable", arrays, n, static_cast<uint64_t>(limit_mib) << 20, logs, wanted, wrong);
   for (char *const array : memory) must(cudaHostRegister(array, 4 * n, cudaHostRegisterDefault), "cudaHostRegister");
-  compare("registered", arrays, n, static_cast<uint64_t>(limit_mib) << 20, logs, wrong);
+  compare("registered", arrays, n, static_cast<uint64_t>(limit_mib) << 20, logs, wanted, wrong);
   std::printf("%d results differ\n", wrong);
   for (char *const array : memory) {
     must(cudaHostUnregister(array), "cudaHostUnregister");
