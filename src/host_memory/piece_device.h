@@ -11,6 +11,7 @@
 #include "core/control.h"
 #include "core/request.h"
 #include "host_memory/piece_deal.h"
+#include "host_memory/piece_plan.h"
 
 namespace gsort_internal {
 
@@ -82,6 +83,8 @@ class PieceDevice {
   // Memory for one piece after the other, instead of what was taken before; NULL if there is not enough.
   virtual char *take(uint64_t bytes) = 0;
   virtual uint64_t workspace_bytes(const Request &shape) = 0;
+  // In how many pieces arrays that travel both ways should go, if the memory allows.
+  virtual uint64_t pieces_wanted() const { return kPiecesWanted; }
 
   // All at once: `in` arrives, `work` (NULL: none) is done with what came before, `out` leaves. Ends when all has
   // ended. Calls progress.tell() on the way; when that throws, what leaves is written whole or not at all, which

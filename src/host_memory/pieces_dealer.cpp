@@ -117,7 +117,9 @@ bool Dealer::find_room_and_buckets() {
                                 most = std::max(most, workspace((items * share + kShares - 1) / kShares));
                               return most;
                             }};
-  room_ = find_room(context_.device, needs, std::min(n, with_slack(piece_items_max(n, job_.record_bytes()))), 1);
+  room_ =
+      find_room(context_.device, needs,
+                std::min(n, with_slack(piece_items_max(n, job_.record_bytes(), context_.device.pieces_wanted()))), 1);
   if (room_.items == 0) return false;
   const uint64_t of_bucket = std::max<uint64_t>(room_.items / 5 * 4, 1), count = (n + of_bucket - 1) / of_bucket;
   if (count == 1 || count > kBucketsMax || count >= room_.items) return false;

@@ -72,7 +72,7 @@ void scan_in_pieces(const PieceContext &context, const Request &request) {
   const PieceNeeds needs = {
       floats ? kSliceAlignment : 0, [&](uint64_t items) { return job.front_bytes() + slice_bytes(items * element); },
       [&](uint64_t items) { return slice_bytes(context.device.workspace_bytes(shape_of(job, items + 1))); }};
-  const PieceRoom room = find_room(context.device, needs, piece_items_max(n, element),
+  const PieceRoom room = find_room(context.device, needs, piece_items_max(n, element, context.device.pieces_wanted()),
                                    floats ? uint64_t{kScanGroupTiles} * kScanTileItems : 1);
   if (room.items == 0) throw_no_room(context.device);
   PieceProgress progress{context.control, 0, 2 * n * element};

@@ -34,11 +34,12 @@ class RunMaker {
     const PieceNeeds needs = {
         0, [&](uint64_t items) { return slot_bytes(items); },
         [&](uint64_t items) { return std::max(workspace_bytes(items), workspace_bytes(last_piece(job.n, items))); }};
-    const uint64_t pieces = job.selects ? kPiecesReadWanted : kPiecesWanted;
+    const uint64_t pieces = job.selects ? kPiecesReadWanted : context.device.pieces_wanted();
     room_ = find_room(context.device, needs, piece_items_max(job.n, job.record_bytes(), pieces), 1);
     if (may_select_ && room_.items < std::min(kSelectItemsMin, job.n)) {
       may_select_ = false;
-      room_ = find_room(context.device, needs, piece_items_max(job.n, job.record_bytes()), 1);
+      room_ = find_room(context.device, needs,
+                        piece_items_max(job.n, job.record_bytes(), context.device.pieces_wanted()), 1);
     }
     if (room_.items == 0) throw_no_room(context.device);
     count_ = (job.n + room_.items - 1) / room_.items;
@@ -133,7 +134,7 @@ class RunMerger {
     uint64_t items_max = 0;
     for (const Run &run : runs_) items_max += run.count;
     // Few samples are enough where a part holds many elements of every run.
-    const uint64_t most = piece_items_max(items_max, job.record_bytes());
+    const uint64_t most = piece_items_max(items_max, job.record_bytes(), context.device.pieces_wanted());
     if (most > 64 * runs.size()) items_max = most;
     // Cut into shorter parts until the one that needs the most workspace has it.
     for (;; items_max = room_.items / 8 * 7) {

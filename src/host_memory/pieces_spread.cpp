@@ -110,8 +110,9 @@ class Spreader {
         kSharedBytes, [&](uint64_t items) { return sort_slot_bytes(job_, items); },
         [&](uint64_t items) { return std::max(workspace(items), workspace(last_piece(n, items))); }};
     // Shorter pieces, until the one that needs the most workspace has it.
-    for (uint64_t items_max = std::min(n, with_slack(piece_items_max(n, job_.record_bytes())));;
-         items_max = room_.items / 8 * 7) {
+    for (uint64_t items_max =
+             std::min(n, with_slack(piece_items_max(n, job_.record_bytes(), context_.device.pieces_wanted())));
+         ; items_max = room_.items / 8 * 7) {
       room_ = items_max != 0 ? find_room(context_.device, needs, items_max, 1) : PieceRoom{};
       if (room_.items == 0) return false;
       const uint64_t of_bucket = std::max<uint64_t>(room_.items / 5 * 4, 1);

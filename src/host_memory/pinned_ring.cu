@@ -7,8 +7,15 @@
 
 #include "core/error.h"
 #include "cuda/engine/check.h"
+#include "host_memory/streaming_copy.h"
 
 namespace gsort_internal {
+
+namespace {
+
+void copy_bytes(void *to, const void *from, uint64_t bytes) noexcept { std::memcpy(to, from, bytes); }
+
+}  // namespace
 
 // One direction, worked on by several threads: each takes the next copy, none of which is above a slot's size.
 struct PinnedRing::Lane {
@@ -29,6 +36,7 @@ struct PinnedRing::Exchange {
   Lane in, out;
   PieceProgress &progress;
   const std::function<void()> &meanwhile;
+  const bool past_caches;  // results are longer than what caches should hold
   std::atomic<uint64_t> done{0};
   std::atomic<cudaError_t> error{cudaSuccess};  // the first
   std::exception_ptr cancelled{};               // what the caller's thread was told, if anything
@@ -87,10 +95,13 @@ bool PinnedRing::make() {
   if (failed_) return false;
   if (made_) return true;
   failed_ = true;
-  try {
-    memory_ = HostBuffer<char>(host_memory_, workers_ * kSlots * kSlotBytes);
-  } catch (const Error &) {
-    return false;
+  while (memory_.data() == nullptr) {
+    try {
+      memory_ = HostBuffer<char>(host_memory_, workers_ * kSlots * kSlotBytes);
+    } catch (const Error &) {  // a limit may leave room for fewer threads' slots
+      if (workers_ <= kThreadsShort) return false;
+      workers_ = workers_ / 2;
+    }
   }
   if (cudaHostRegister(memory_.data(), memory_.count(), cudaHostRegisterPortable) != cudaSuccess) {
     (void)cudaGetLastError();
@@ -111,13 +122,14 @@ bool PinnedRing::make() {
 // Fills slots from host arrays and has them copied. A slot is filled anew when its copy before has ended, also one of
 // an earlier call.
 void PinnedRing::fill_slots(Exchange &exchange, uint32_t worker) {
+  const cudaStream_t stream = exchange.in.stream;
   for (uint32_t turn = 0; const PieceCopy *const copy = exchange.in.take(); turn ^= 1) {
     char *const slot = exchange.ring.slot(worker, turn);
     cudaEvent_t copied = exchange.ring.copied_[worker * kSlots + turn];
     if (!exchange.good(cudaEventSynchronize(copied))) return;
     std::memcpy(slot, copy->host, copy->bytes);
-    if (!exchange.good(cudaMemcpyAsync(copy->device, slot, copy->bytes, cudaMemcpyHostToDevice, exchange.in.stream)) ||
-        !exchange.good(cudaEventRecord(copied, exchange.in.stream)))
+    if (!exchange.good(cudaMemcpyAsync(copy->device, slot, copy->bytes, cudaMemcpyHostToDevice, stream)) ||
+        !exchange.good(cudaEventRecord(copied, stream)))
       return;
     exchange.count(worker, copy->bytes);
   }
@@ -125,6 +137,7 @@ void PinnedRing::fill_slots(Exchange &exchange, uint32_t worker) {
 
 // Has slots filled by the device, one ahead, and empties them into host arrays.
 void PinnedRing::empty_slots(Exchange &exchange, uint32_t worker) {
+  const cudaStream_t stream = exchange.out.stream;
   const PieceCopy *held[kSlots] = {};
   bool more = true;
   for (uint32_t turn = 0;; turn ^= 1) {
@@ -132,7 +145,7 @@ void PinnedRing::empty_slots(Exchange &exchange, uint32_t worker) {
     cudaEvent_t copied = exchange.ring.copied_[worker * kSlots + turn];
     if (!exchange.good(cudaEventSynchronize(copied))) return;
     if (held[turn] != nullptr) {
-      std::memcpy(held[turn]->host, slot, held[turn]->bytes);
+      (exchange.past_caches ? copy_past_caches : copy_bytes)(held[turn]->host, slot, held[turn]->bytes);
       exchange.count(worker, held[turn]->bytes);
     }
     held[turn] = more ? exchange.out.take() : nullptr;
@@ -141,9 +154,8 @@ void PinnedRing::empty_slots(Exchange &exchange, uint32_t worker) {
       if (held[turn ^ 1] == nullptr) return;
       continue;
     }
-    if (!exchange.good(cudaMemcpyAsync(slot, held[turn]->device, held[turn]->bytes, cudaMemcpyDeviceToHost,
-                                       exchange.out.stream)) ||
-        !exchange.good(cudaEventRecord(copied, exchange.out.stream)))
+    if (!exchange.good(cudaMemcpyAsync(slot, held[turn]->device, held[turn]->bytes, cudaMemcpyDeviceToHost, stream)) ||
+        !exchange.good(cudaEventRecord(copied, stream)))
       return;
   }
 }
@@ -156,8 +168,8 @@ uint64_t PinnedRing::bytes_of(const std::vector<PieceCopy> &copies) {
 
 // Short copies go in smaller pieces, so that all threads have some and the first is soon on the bus. Each copy in equal
 // ones: what is a little longer than a piece makes no second one, which would cost as many calls as the first.
-std::vector<PieceCopy> PinnedRing::cut(const std::vector<PieceCopy> &copies, uint32_t workers) {
-  uint64_t piece_bytes = bytes_of(copies) / (kPiecesMin * workers) / kPieceBytesMin * kPieceBytesMin;
+std::vector<PieceCopy> PinnedRing::cut(const std::vector<PieceCopy> &copies, uint64_t wanted) {
+  uint64_t piece_bytes = bytes_of(copies) / wanted / kPieceBytesMin * kPieceBytesMin;
   if (piece_bytes < kPieceBytesMin) piece_bytes = kPieceBytesMin;
   if (piece_bytes > kSlotBytes) piece_bytes = kSlotBytes;
   std::vector<PieceCopy> pieces;
@@ -198,11 +210,16 @@ bool PinnedRing::work(void *user, uint32_t worker) {
 bool PinnedRing::exchange(const Traffic &in, const Traffic &out, PieceProgress &progress,
                           const std::function<void()> &meanwhile, uint32_t threads_max) {
   if (!make()) return false;
-  const bool many = bytes_of(in.copies) + bytes_of(out.copies) >= kLongBytesMin;
-  const uint32_t usual = many ? kThreadsMax : kThreadsShort, most = usual < threads_max ? usual : threads_max,
-                 workers = workers_ < most ? workers_ : most;
-  Exchange exchange{
-      *this, {in.stream, cut(in.copies, workers)}, {out.stream, cut(out.copies, workers)}, progress, meanwhile};
+  const uint64_t in_bytes = bytes_of(in.copies), out_bytes = bytes_of(out.copies);
+  const bool is_long = in_bytes + out_bytes >= kLongBytesMin,
+             both_ways = is_long && (in_bytes < out_bytes ? in_bytes : out_bytes) >= kLongBytesMin / 4;
+  const uint32_t usual = !is_long    ? kThreadsShort
+                         : both_ways ? kThreadsMax
+                                     : kThreadsOneWay,
+                 most = usual < threads_max ? usual : threads_max, workers = workers_ < most ? workers_ : most;
+  const uint64_t wanted = both_ways ? kPiecesBothWays * ((workers + 1) / 2) : kPiecesMin * workers;
+  Exchange exchange{*this,     {in.stream, cut(in.copies, wanted)}, {out.stream, cut(out.copies, wanted)}, progress,
+                    meanwhile, out_bytes >= kLongBytesMin};
   const uint64_t pieces = exchange.in.copies.size() + exchange.out.copies.size();
   progress.writes = true;  // behind all that may want memory
   pool_.run(static_cast<uint32_t>(pieces < workers ? pieces : workers), work, &exchange);

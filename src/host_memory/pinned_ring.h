@@ -45,20 +45,21 @@ class PinnedRing {
  private:
   struct Lane;
   struct Exchange;
-  // 4 threads bring 44 GB/s one way (H200's host, 2026-11-20); both ways take as many each, and so do long copies,
-  // which may be to fresh pages. A slot of 2 MB takes the bus 40 us, which hides what enqueueing costs, and a cancel is
-  // heard in time.
-  static constexpr uint32_t kThreadsShort = 4, kThreadsMax = 8, kSlots = 2;
+  // 8 threads bring 49 GB/s one way, and both ways 25 each, 16 bring 39 each, and 44 with stores past the caches
+  // (an H200's host, 2026-11-24). A slot of 2 MB takes the bus 40 us, which hides what enqueueing costs (of 512 KB the
+  // same threads bring half as much), and a cancel is heard in time.
+  static constexpr uint32_t kThreadsShort = 4, kThreadsOneWay = 8, kThreadsMax = 16, kSlots = 2;
   static constexpr uint64_t kLongBytesMin = uint64_t{16} << 20;
   static constexpr uint64_t kSlotBytes = uint64_t{2} << 20;
-  // What a piece has at least: a copy of it hides its own launch. And into how many each thread's part is cut.
-  static constexpr uint64_t kPieceBytesMin = uint64_t{128} << 10, kPiecesMin = 4;
+  // What a piece has at least: a copy of it hides its own launch. And into how many each thread's part is cut: both
+  // ways at once pieces of 2 MB go best.
+  static constexpr uint64_t kPieceBytesMin = uint64_t{128} << 10, kPiecesMin = 4, kPiecesBothWays = 2;
   // Pieces begin and end where pages and lines of caches do, if the copy does.
   static constexpr uint64_t kCutAlignment = 4096;
 
   bool make();
   static uint64_t bytes_of(const std::vector<PieceCopy> &copies);
-  static std::vector<PieceCopy> cut(const std::vector<PieceCopy> &copies, uint32_t workers);
+  static std::vector<PieceCopy> cut(const std::vector<PieceCopy> &copies, uint64_t wanted);
   static bool work(void *exchange, uint32_t worker);
   char *slot(uint32_t worker, uint32_t turn) const { return memory_.data() + (worker * kSlots + turn) * kSlotBytes; }
   static void fill_slots(Exchange &exchange, uint32_t worker);

@@ -15,7 +15,9 @@ constexpr double kDeviceCallUs = 26, kDeviceSortUs = 8;  // 2^14 keys and more a
 constexpr double kDriverInNs = 1.0 / 10, kDriverOutNs = 1.0 / 19;  // a byte
 // The ring: what waking its threads and filling it for the first time takes, and a byte, in either direction; a sum of
 // 2^20, 2^24 and 2^28 floats took 255, 1,742 and 24,829 us, a scan 457, 3,486 and 50,067 (2026-11-23).
-constexpr double kRingUs = 150, kRingNs = 1.0 / 43;
+// Both ways at once 16 threads bring 57 GB/s in all (37.3 ms, 2026-11-24), and as many are no fewer than a ring uses.
+constexpr double kRingUs = 150, kRingNs = 1.0 / 43, kRingBothWaysNs = 1.0 / 57;
+constexpr uint32_t kRingBothWaysThreads = 16;
 constexpr uint64_t kRingBytesMin = uint64_t{1} << 20;
 
 constexpr uint64_t kGridKeysMin = uint64_t{1} << 14;
@@ -135,9 +137,10 @@ void plan_both(const Request &request, double items, const HostCall &call, Place
 double trip_us(const HostCall &call) {
   const double in_us = copy_us(call.bytes_in, call.registered_in, kDriverInNs),
                out_us = copy_us(call.bytes_out, call.registered_out, kDriverOutNs),
-               ring_us = copy_us(call.bytes_in - call.registered_in, 0, kDriverInNs) +
-                         copy_us(call.bytes_out - call.registered_out, 0, kDriverOutNs);
-  return std::max(ring_us, std::max(in_us, out_us));
+               ring_ns = call.threads < kRingBothWaysThreads ? kRingNs : kRingBothWaysNs,
+               pageable = static_cast<double>(call.bytes_in - call.registered_in) +
+                          static_cast<double>(call.bytes_out - call.registered_out);
+  return std::max(kRingUs + pageable * ring_ns / 1000, std::max(in_us, out_us));
 }
 
 // How often a call in pieces goes over the bus.

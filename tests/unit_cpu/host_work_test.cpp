@@ -8,6 +8,8 @@
 #include <numeric>
 #include <vector>
 
+#include "host_memory/streaming_copy.h"
+
 namespace gsort_internal {
 namespace {
 
@@ -119,6 +121,21 @@ TEST(HostWork, PartsCoverEverythingOnce) {
     EXPECT_EQ(0, times[n]);
     for (uint64_t i = 0; i < n; ++i) ASSERT_EQ(1, times[i]) << i;
   }
+}
+
+// Every byte and none beside them, wherever either array begins in a line of a cache.
+TEST(StreamingCopy, EveryLengthAndPlace) {
+  constexpr uint64_t kPlaces = 70, kMost = 300;
+  std::vector<uint8_t> from(kPlaces + kMost);
+  std::iota(from.begin(), from.end(), uint8_t{1});
+  for (uint64_t source = 0; source < kPlaces; source += 3)
+    for (uint64_t place = 0; place < kPlaces; ++place)
+      for (uint64_t bytes = 0; bytes <= kMost; bytes += bytes < 70 ? 1 : 23) {
+        std::vector<uint8_t> to(kPlaces + kMost + 1, 0xee), want = to;
+        for (uint64_t i = 0; i < bytes; ++i) want[place + i] = from[source + i];
+        copy_past_caches(to.data() + place, from.data() + source, bytes);
+        ASSERT_TRUE(want == to) << bytes << " bytes from " << source << " to " << place;
+      }
 }
 
 }  // namespace

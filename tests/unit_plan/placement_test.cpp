@@ -40,12 +40,14 @@ TEST(Placement, AsMeasured) {
   EXPECT_TRUE(placement(Operation::kSum, 1000, 1, false).on_cpu);
   EXPECT_TRUE(placement(Operation::kScan, 1 << 20, 16, true).on_cpu);
   EXPECT_TRUE(placement(Operation::kScan, 1 << 18, 16, true).on_cpu);
-  // Long scans go by pieces: 50.1 ms of pageable floats, 42.7 by the CPU, 23.0 of registered ones.
+  // Long scans go by pieces: 37.3 ms of pageable floats by 16 threads' ring and 50.1 by eight, 23.0 of registered ones;
+  // by the CPU 42.7 with 16 threads.
   Request scan{};
   scan.operation = Operation::kScan;
   scan.order.dtype = GSORT_F32;
   scan.n = large;
-  EXPECT_TRUE(plan_placement(scan, {large * 4, large * 4, 16, true}).on_cpu);
+  EXPECT_FALSE(plan_placement(scan, {large * 4, large * 4, 16, true}).on_cpu);
+  EXPECT_TRUE(plan_placement(scan, {large * 4, large * 4, 15, true}).on_cpu);
   EXPECT_FALSE(plan_placement(scan, {large * 4, large * 4, 16, true, large * 4, large * 4}).on_cpu);
 }
 
@@ -168,8 +170,9 @@ TEST(Placement, InPieces) {
     const double whole = plan_placement(r, {n * 4, n * 4, 16, false}).device_us,
                  pieces = plan_placement(r, {n * 4, n * 4, 16, true}).device_us;
     const double trips = operation == Operation::kSort ? 2 : operation == Operation::kRank ? 3 : 1;
-    EXPECT_NEAR(pieces, trips * 50000, trips * 1500) << "the ring's threads do one copy or the other";
-    EXPECT_GT(pieces, whole * trips * 0.8);
+    EXPECT_NEAR(pieces, trips * 37500, trips * 1000) << "the ring's threads do one copy or the other";
+    EXPECT_NEAR(plan_placement(r, {n * 4, n * 4, 8, true}).device_us, trips * 50000, trips * 1500) << "eight of them";
+    EXPECT_GT(pieces, whole * trips * 0.6);
     const double registered = plan_placement(r, {n * 4, n * 4, 16, true, n * 4, n * 4}).device_us;
     EXPECT_NEAR(registered, trips * 20000, trips * 1000) << "the bus goes both ways at once";
     // One of the two arrays is registered: the bus goes on while the ring's threads copy the other.

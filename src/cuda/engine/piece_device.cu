@@ -126,6 +126,11 @@ void CopyStreams::close() noexcept {
 
 uint64_t CudaPieceDevice::workspace_bytes(const Request &shape) { return cuda_workspace_bytes(shape); }
 
+uint64_t CudaPieceDevice::pieces_wanted() const {
+  const uint64_t registered = staging_.registered_in() + staging_.registered_out();
+  return registered < (staging_.bytes_in() + staging_.bytes_out()) / 2 ? kPageablePiecesWanted : kPiecesWanted;
+}
+
 void CudaPieceDevice::begin(const PieceWork &work) {
   if (work.move_bytes != 0)
     cuda_check(cudaMemcpyAsync(work.move_to, work.move_from, work.move_bytes, cudaMemcpyDeviceToDevice, stream_),

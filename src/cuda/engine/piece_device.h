@@ -56,6 +56,7 @@ class CudaPieceDevice final : public PieceDevice {
   uint64_t budget_bytes() override { return services_.budget_bytes(); }
   char *take(uint64_t bytes) override { return services_.take(bytes); }
   uint64_t workspace_bytes(const Request &shape) override;
+  uint64_t pieces_wanted() const override;
   void step(const std::vector<PieceCopy> &in, const PieceWork *work, const std::vector<PieceCopy> &out,
             PieceProgress &progress) override;
 
