@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// Letters and shortened names mean what the command takes: -k is a column, or the k of topk. That, and sentences that
+// name what was meant, is why getopt_long() does not read them.
 #include "options.h"
 
 #include <stddef.h>

@@ -134,21 +134,6 @@ bool Dealer::find_room_and_buckets() {
   return count <= kRegionsMax && pieces() * count <= kStripesMax && most <= room_.workspace_bytes;
 }
 
-// Brings the piece's elements.
-void Dealer::bring(uint64_t i, Piece &piece) const {
-  const SortSlot slot(job_, room_, i);
-  uint64_t at = 0;
-  for (const Stripe &stripe : order_.stripes(i)) {
-    if (stripe.count == 0) continue;
-    piece.in.push_back({slot.keys + at * job_.key_bytes, element_at(job_.keys_in, stripe.begin, job_.key_bytes),
-                        stripe.count * job_.key_bytes});
-    if (job_.carry_in != nullptr)
-      piece.in.push_back({slot.carry + at * job_.carry_bytes, element_at(job_.carry_in, stripe.begin, job_.carry_bytes),
-                          stripe.count * job_.carry_bytes});
-    at += stripe.count;
-  }
-}
-
 // Brings what all pieces share.
 void Dealer::bring_shared(Piece &piece) {
   const Shared shared(job_);
@@ -177,7 +162,7 @@ PieceDeal Dealer::deal_of(uint64_t i) const {
 }
 
 void Dealer::make(uint64_t i, Piece &piece) {
-  bring(i, piece);
+  bring_stripes(job_, order_, room_, i, piece);
   if (i == 0) bring_shared(piece);
   const PieceDeal deal = piece.work.deal = deal_of(i);
   // The numbers are sorted to behind the workspace.

@@ -53,7 +53,6 @@ class Dealer {
   PieceStripes stripes_from(uint64_t first, uint64_t count) const;
   void make_stripes();
   bool find_room_and_buckets();
-  void bring(uint64_t i, Piece &piece) const;
   void bring_shared(Piece &piece);
   PieceDeal deal_of(uint64_t i) const;
   void make(uint64_t i, Piece &piece);

@@ -129,17 +129,7 @@ class Spreader {
 
   void make(uint64_t i, Piece &piece) {
     const SortSlot slot(job_, room_, i);
-    uint64_t items = 0;
-    for (const Stripe &stripe : order_.stripes(i)) {
-      if (stripe.count == 0) continue;
-      piece.in.push_back({slot.keys + items * job_.key_bytes, element_at(job_.keys_in, stripe.begin, job_.key_bytes),
-                          stripe.count * job_.key_bytes});
-      if (job_.carry_in != nullptr)
-        piece.in.push_back({slot.carry + items * job_.carry_bytes,
-                            element_at(job_.carry_in, stripe.begin, job_.carry_bytes),
-                            stripe.count * job_.carry_bytes});
-      items += stripe.count;
-    }
+    const uint64_t items = bring_stripes(job_, order_, room_, i, piece);
     if (i == 0) piece.in.push_back({room_.shared(), bounds_.keys.data(), bounds_.keys.size()});
     piece.work.request = sort_request(job_, items, slot.keys, slot.carry, job_.carries_index);
     if (job_.carries_index) piece.work.index_base = order_.begin(i);
@@ -255,6 +245,21 @@ bool is_for_this_way(const SortJob &job) {
 Bounds sample_bounds(const SortJob &job, const ReadOrder &order, uint64_t buckets, BoundPlaces counted) {
   return with_width(dtype_bytes(job.order.dtype),
                     [&](auto tag) { return sample_of<typename decltype(tag)::type>(job, order, buckets, counted); });
+}
+
+uint64_t bring_stripes(const SortJob &job, const ReadOrder &order, const PieceRoom &room, uint64_t i, Piece &piece) {
+  const SortSlot slot(job, room, i);
+  uint64_t items = 0;
+  for (const Stripe &stripe : order.stripes(i)) {
+    if (stripe.count == 0) continue;
+    piece.in.push_back({slot.keys + items * job.key_bytes, element_at(job.keys_in, stripe.begin, job.key_bytes),
+                        stripe.count * job.key_bytes});
+    if (job.carry_in != nullptr)
+      piece.in.push_back({slot.carry + items * job.carry_bytes, element_at(job.carry_in, stripe.begin, job.carry_bytes),
+                          stripe.count * job.carry_bytes});
+    items += stripe.count;
+  }
+  return items;
 }
 
 bool spread_sort_job(const PieceContext &context, const SortJob &job, PieceProgress &progress) {

@@ -15,11 +15,12 @@ struct Bounds {
   std::vector<char> keys;  // as arrays hold them
   std::vector<uint64_t> places;
 };
-enum class BoundPlaces {
-  kAsRead,
-  kInArray
-};  // places are counted in the order in which the input is read, or as it lies
+// Their places are counted in the order in which the input is read, or as it lies.
+enum class BoundPlaces { kAsRead, kInArray };
 Bounds sample_bounds(const SortJob &job, const ReadOrder &order, uint64_t buckets, BoundPlaces counted);
+
+// Brings piece i of the input, stripe by stripe, and returns its elements.
+uint64_t bring_stripes(const SortJob &job, const ReadOrder &order, const PieceRoom &room, uint64_t i, Piece &piece);
 
 // A bucket takes four fifths of a piece's room, so that hardly any is too long.
 constexpr uint64_t with_slack(uint64_t items) { return items + items / 4; }

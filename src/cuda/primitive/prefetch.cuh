@@ -7,6 +7,11 @@
 
 namespace gsort_internal {
 
+// The line of the address.
+__device__ __forceinline__ void prefetch_line(const void *address) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
+}
+
 // One thread asks for array[first .. first + count), as far as it lies below `end`, by one bulk prefetch (compute
 // capability 9.0; elsewhere it does nothing). Only whole pieces of 16 bytes are fetched.
 template <class T>

@@ -8,6 +8,7 @@
 #ifndef GSORT_CUDA_TOPK_STREAM_CUH_
 #define GSORT_CUDA_TOPK_STREAM_CUH_
 
+#include "cuda/primitive/prefetch.cuh"
 #include "cuda/topk/filter.cuh"
 #include "cuda/topk/warp.cuh"
 
@@ -226,7 +227,7 @@ __device__ __forceinline__ void stream_prefetch(const Row<U> &row, uint32_t tile
 #pragma unroll
   for (uint32_t j = 0; j < kStreamVectors; ++j) {
     const uint32_t at = stream_vector<kThreads>(j, tiles, tile);
-    if (at < row.vectors) asm volatile("prefetch.global.L2 [%0];" ::"l"(row.data + row.vector_begin(at)));
+    if (at < row.vectors) prefetch_line(row.data + row.vector_begin(at));
   }
 }
 

@@ -11,6 +11,7 @@
 #include "core/key_bits.h"
 #include "cuda/primitive/copy_async.cuh"
 #include "cuda/primitive/dependent_launch.cuh"
+#include "cuda/primitive/prefetch.cuh"
 #include "cuda/sort/msd/names.h"
 #include "cuda/sort/msd/stable_order.cuh"
 #include "cuda/sort/msd/stable_state.cuh"
@@ -62,10 +63,6 @@ __device__ __forceinline__ void copy_element_async(V *shared, const V *global) {
 #else
   *shared = *global;
 #endif
-}
-
-__device__ __forceinline__ void prefetch_line(const void *address) {
-  asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
 }
 
 // Byte offset of a word's counter; words have no bits above their digit, and digit_shift is at least 12.
