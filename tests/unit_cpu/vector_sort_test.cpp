@@ -24,7 +24,8 @@ class EachTargetSorts : public EachTarget {
     const bool is_few = n > 0 && one_.engine->sort_few(order, few.data(), few.data(), n);
     ASSERT_EQ(few, is_few ? wanted : keys) << "n " << n;
     const bool has_short_way = n > 0 && n <= (sizeof(U) <= 2 ? 1024u : 512u) && (sizeof(U) <= 2 || !order.nan_last);
-    ASSERT_TRUE(!has_short_way || is_few == (GetParam() != VectorTarget::kNone)) << "n " << n;
+    const bool is_counted = sizeof(U) == 1 && n >= 320;  // which takes no vectors
+    ASSERT_TRUE(!has_short_way || is_few == (is_counted || GetParam() != VectorTarget::kNone)) << "n " << n;
     r.in = keys.data(), r.out = out.data() + 1;
     three_.engine->execute(r);
     ASSERT_TRUE(std::equal(wanted.begin(), wanted.end(), out.begin() + 1)) << "n " << n;

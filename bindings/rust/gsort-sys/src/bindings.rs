@@ -102,7 +102,7 @@ pub struct gsort_options {
     pub backend: u32,
     /// CUDA device ordinal, 0 if not set; -1: the calling thread's current one.
     pub device: i32,
-    /// CPU threads, the caller's included; 0: one a processor allowed.
+    /// CPU threads of a call, the caller's included; 0: one a processor allowed.
     pub threads: u32,
     /// Most device memory the handle may hold; 0: no limit.
     pub device_memory_limit_bytes: u64,
