@@ -3,7 +3,7 @@
 
 namespace gsort_internal {
 
-Pool::Pool(uint32_t threads) : threads_(threads != 0 ? threads : allowed_processors()) {
+Pool::Pool(uint32_t threads) : processors_(allowed_processors()), threads_(threads != 0 ? threads : processors_) {
   if (threads_ > kThreadsMax) threads_ = kThreadsMax;
 }
 
@@ -13,7 +13,7 @@ Pool::~Pool() {
 
 void Pool::run(uint32_t workers, Step step, void *user) {
   if (workers > threads_) workers = threads_;
-  if (workers > 1 && shared_ == nullptr) shared_ = SharedThreads::join();
+  if (workers > 1 && shared_ == nullptr) shared_ = SharedThreads::join(processors_);
   if (workers <= 1 || shared_ == nullptr) {
     while (step(user, 0)) {
     }

@@ -31,6 +31,7 @@ class Pool {
   void abandon() noexcept { shared_ = nullptr; }
 
  private:
+  uint32_t processors_;              // read here, for that takes more stack than a call may have
   uint32_t threads_, asked_ = 0;     // asked_: threads that the library was asked to have for this one
   SharedThreads *shared_ = nullptr;  // NULL until the first run on more than one thread
 };

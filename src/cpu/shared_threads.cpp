@@ -132,11 +132,10 @@ bool watch_forks() {
 
 }  // namespace
 
-SharedThreads *SharedThreads::join() {
+SharedThreads *SharedThreads::join(uint32_t processors) {
   cpu_set_t allowed[kSets];
   std::memset(allowed, 0, sizeof allowed);
   if (sched_getaffinity(0, sizeof allowed, allowed) != 0) std::memset(allowed, 0, sizeof allowed);
-  const uint32_t processors = allowed_processors();
   if (!watch_forks()) return nullptr;
   const std::lock_guard<std::mutex> lock(list.lock);
   SharedThreads *threads = list.find(allowed);

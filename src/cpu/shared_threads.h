@@ -59,9 +59,9 @@ class SharedThreads {
   using Step = bool (*)(void *user, uint32_t worker);
 
   // The threads that run on the processors that the calling thread may use: threads that are kept to some processors
-  // share theirs among each other. NULL: there is no memory. Each join is followed by one leave, the last of which
-  // waits for the threads to end.
-  static SharedThreads *join();
+  // share theirs among each other. `processors`: how many may be used. NULL: there is no memory. Each join is followed
+  // by one leave, the last of which waits for the threads to end.
+  static SharedThreads *join(uint32_t processors);
   static void leave(SharedThreads *threads);
 
   // Has at least as many threads, if they can be had; kThreadsMax - 1 at most.
