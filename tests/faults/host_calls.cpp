@@ -86,12 +86,6 @@ void *__wrap__ZnwmRKSt9nothrow_t(size_t bytes, const std::nothrow_t &tag) {
   return refuses("_ZnwmRKSt9nothrow_t") ? nullptr : __real__ZnwmRKSt9nothrow_t(bytes, tag);
 }
 
-void *__real__ZnamRKSt9nothrow_t(size_t bytes, const std::nothrow_t &tag);
-void *__wrap__ZnamRKSt9nothrow_t(size_t bytes, const std::nothrow_t &tag);
-void *__wrap__ZnamRKSt9nothrow_t(size_t bytes, const std::nothrow_t &tag) {
-  return refuses("_ZnamRKSt9nothrow_t") ? nullptr : __real__ZnamRKSt9nothrow_t(bytes, tag);
-}
-
 // std::thread's start: the state it takes is passed by address.
 #define GSORT_START_THREAD _ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE
 #define GSORT_JOIN(a, b) a##b
