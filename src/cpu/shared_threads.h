@@ -9,7 +9,7 @@
 //
 // Runs that go on at the same time have as many threads in all as there are processors, their callers included, or as
 // the one that wants the most asks for. Each has an equal share of them, and more while others want less. Between two
-// steps a thread looks whether its run has more than that while another has less, and goes there.
+// steps a thread checks whether its run has more than that while another has less, and goes there.
 #ifndef GSORT_CPU_SHARED_THREADS_H_
 #define GSORT_CPU_SHARED_THREADS_H_
 
@@ -26,7 +26,7 @@ constexpr uint32_t kThreadsMax = 1024;  // more than any machine this runs on; b
 // Processors that this process may use, by its affinity and its control groups, at least 1.
 uint32_t allowed_processors();
 
-// A thread's way to sleep until another wakes it. The sleeper announces its sleep and then looks whether what it waits
+// A thread's way to sleep until another wakes it. The sleeper announces its sleep and then checks whether what it waits
 // for has come; the waker makes it come and then looks for sleepers. All of that is sequentially consistent, so one of
 // them sees the other.
 class Sleeper {

@@ -2,7 +2,6 @@
 """What happens around a call: progress, Ctrl-C, threads, fork, pickle, streams of handles, the time of an import."""
 
 import array
-import gc
 import os
 import pickle
 import signal
