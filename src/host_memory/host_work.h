@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/host_memory.h"
-#include "cpu/pool.h"
+#include "cpu/engine/pool.h"
 
 namespace gsort_internal {
 

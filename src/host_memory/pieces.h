@@ -6,7 +6,7 @@
 #include "core/error.h"
 #include "core/host_memory.h"
 #include "core/request.h"
-#include "cpu/pool.h"
+#include "cpu/engine/pool.h"
 #include "host_memory/piece_device.h"
 #include "host_memory/piece_plan.h"
 

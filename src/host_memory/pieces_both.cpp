@@ -10,7 +10,8 @@
 #include <mutex>
 
 #include "core/dtype.h"
-#include "cpu/share.h"
+#include "cpu/sum/share.h"
+#include "cpu/topk/share.h"
 #include "host_memory/pieces_reduce.h"
 
 namespace gsort_internal {

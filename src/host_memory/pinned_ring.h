@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/host_memory.h"
-#include "cpu/pool.h"
+#include "cpu/engine/pool.h"
 #include "host_memory/piece_device.h"
 
 namespace gsort_internal {

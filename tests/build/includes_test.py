@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Includes of src go one way: engine -> family -> primitive -> core (CONTRIBUTING.md, "Where things live").
+"""Includes of src go one way: engine -> family -> primitive -> core, in each engine (CONTRIBUTING.md, "Where things
+live").
 
 usage: includes_test.py SOURCE_FOLDER
 """
@@ -17,6 +18,13 @@ FACTS = {"cuda/engine/device_facts.h"}
 # the LSD sort.
 ACROSS = {"topk": ("cuda/sort/launch.h", "cuda/sort/plan.h", "cuda/sort/small/"),
           "segments": ("cuda/sort/lsd/",)}
+# What the operations of the CPU's engine work with, and of those of other families what is said in src/cpu/README.md.
+WORKING = {"cpu/engine/" + name for name in ("context.h", "float_environment.h", "operations.h")}
+CPU_ACROSS = {"topk": {"cpu/sort/record_sort.h", "cpu/sort/vector_sort.h"},
+              "segments": {"cpu/sort/record_sort.h", "cpu/sort/vector_sort.h"},
+              "sort": {"cpu/merge/merge.h"}}
+# What calls on host arrays take of either engine.
+OF_ENGINES = {"cuda/engine/check.h", "cpu/engine/pool.h", "cpu/sum/share.h", "cpu/topk/share.h"}
 # A plan is a header or a source by these names: no CUDA, and nothing but arithmetic.
 PLAN = re.compile(r"(^|_)(plan|layout|shape|tables|workspace_bytes)$")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -24,10 +32,13 @@ SUFFIXES = (".h", ".cuh", ".cpp", ".cu")
 
 
 def part_of(path):
-    """core, api, cpu, engine, primitive, the name of a family, or the name of the file itself."""
+    """core, api, engine, primitive, the name of a family, the same of the CPU's as in cpu/sort, or the name of the file
+    itself."""
     parts = path.split("/")
     if parts[0] == "cuda" and len(parts) > 2:
         return parts[1]
+    if parts[0] == "cpu":
+        return "/".join(parts[:2])
     return parts[0] if len(parts) > 1 else path
 
 
@@ -60,10 +71,22 @@ def allowed(path, target):
         return (to in ("core", "primitive", "engine", "engine.h", "host_memory") or
                 (to in FAMILIES and is_plain(target)))
     if part == "host_memory":
-        return to in ("core", "host_memory") or target in ("cuda/engine/check.h", "cpu/pool.h", "cpu/share.h")
-    if part in ("api", "cpu"):
+        return to in ("core", "host_memory") or target in OF_ENGINES
+    if part.startswith("cpu/"):
+        return allowed_of_cpu(part.partition("/")[2], to, target)
+    if part == "api":
         return not target.startswith("cuda/")
     return to == "core"  # engine.h
+
+
+def allowed_of_cpu(room, to, target):
+    """The same of a file in a room of the CPU's engine."""
+    if to == "core" or to == "cpu/" + room:
+        return True
+    if room in FAMILIES:
+        return (to == "cpu/primitive" or target in WORKING or target in CPU_ACROSS.get(room, ()) or
+                (to == "cpu/vector" and not target.endswith("-inl.h")))
+    return room == "engine" and to in ("cpu/primitive", "engine.h")
 
 
 def includes_of(text):
@@ -95,7 +118,13 @@ class Judge(unittest.TestCase):
                              ("cuda/segments/plan.h", "cuda/primitive/tile_shape.h"),
                              ("cuda/scan/launch.cu", "cuda/engine/launcher.h"),
                              ("cuda/topk/launch.cu", "cuda/sort/launch.h"),
-                             ("cuda/engine/cuda_engine.cu", "cuda/scan/launch.h"), ("api/handle.h", "engine.h")):
+                             ("cuda/engine/cuda_engine.cu", "cuda/scan/launch.h"), ("api/handle.h", "engine.h"),
+                             ("cpu/engine/cpu_engine.cpp", "engine.h"),
+                             ("cpu/engine/context.h", "cpu/primitive/range.h"),
+                             ("cpu/sort/sort.cpp", "cpu/engine/operations.h"), ("cpu/sum/sum.cpp", "cpu/vector/fold.h"),
+                             ("cpu/topk/sampled.h", "cpu/sort/vector_sort.h"),
+                             ("cpu/vector/scan.h", "core/scan_order.h"),
+                             ("host_memory/pieces_both.cpp", "cpu/sum/share.h")):
             self.assertEqual(self.judged(path, f'#include "{target}"'), [], path)
 
     def test_arrows_against_the_rule(self):
@@ -104,9 +133,20 @@ class Judge(unittest.TestCase):
                              ("cuda/primitive/tile_shape.h", "cuda/primitive/warp.cuh"),
                              ("cuda/scan/plan.h", "cuda/engine/launch.h"), ("cuda/scan/plan.h", "cuda/scan/scan.cuh"),
                              ("cuda/scan/scan.cuh", "cuda/engine/workspace.h"),
-                             ("cuda/scan/scan.cuh", "cuda/merge/plan.h"), ("cuda/topk/team.cuh", "cuda/sort/gather.cuh"),
+                             ("cuda/scan/scan.cuh", "cuda/merge/plan.h"),
+                             ("cuda/topk/team.cuh", "cuda/sort/gather.cuh"),
                              ("cuda/topk/plan.cpp", "cuda/sort/launch.h"),
-                             ("cuda/engine/cuda_engine.cu", "cuda/scan/scan.cuh"), ("cpu/sort.cpp", "cuda/sort/plan.h"),
+                             ("cuda/engine/cuda_engine.cu", "cuda/scan/scan.cuh"),
+                             ("cpu/sort/sort.cpp", "cuda/sort/plan.h"),
+                             ("cpu/sort/sort.cpp", "cpu/engine/shared_threads.h"),
+                             ("cpu/sort/sort.cpp", "cpu/vector/keys-inl.h"),
+                             ("cpu/sum/sum.cpp", "cpu/sort/word_sort.h"), ("cpu/topk/topk.cpp", "cpu/sort/pairs.cpp"),
+                             ("cpu/merge/merge.h", "cpu/sort/sorted_runs.h"),
+                             ("cpu/primitive/scatter.h", "cpu/engine/context.h"),
+                             ("cpu/primitive/range.h", "cpu/vector/sort.h"),
+                             ("cpu/engine/cpu_engine.cpp", "cpu/sort/record_sort.h"),
+                             ("cpu/vector/sort.h", "cpu/sort/vector_sort.h"), ("cpu/stray.h", "cpu/engine/context.h"),
+                             ("host_memory/pieces_both.cpp", "cpu/engine/context.h"),
                              ("api/reserve.cpp", "cuda/topk/plan.h"), ("engine.h", "cuda/engine/launch.h")):
             self.assertEqual(len(self.judged(path, f'#include "{target}"')), 1, (path, target))
 
@@ -127,6 +167,12 @@ class Sources(unittest.TestCase):
         for family in FAMILIES + ("engine", "primitive", "sort/lsd", "sort/small", "sort/fast_path",
                                   "sort/in_place"):
             self.assertTrue((SOURCES / "cuda" / family / "README.md").is_file(), family)
+        for room in ("cpu", "cpu/sort", "host_memory"):
+            self.assertTrue((SOURCES / room / "README.md").is_file(), room)
+
+    def test_every_file_of_the_cpu_has_a_room(self):
+        rooms = set(FAMILIES) | {"engine", "primitive", "vector"}
+        self.assertEqual({path.name for path in (SOURCES / "cpu").iterdir()} - rooms, {"README.md"})
 
 
 if __name__ == "__main__":

@@ -110,7 +110,7 @@ TEST(Progress, OfLongRows) {
   }
 }
 
-// The best of all lie where a selection draws its sample (cpu/topk_sampled.h), which so misleads it: what it goes on
+// The best of all lie where a selection draws its sample (cpu/topk/sampled.h), which so misleads it: what it goes on
 // with is the rest of the work, not a new one.
 TEST(Progress, OfASelectionThatASampleMisleads) {
   constexpr uint64_t n = 1 << 20, k = 10000;
@@ -137,7 +137,7 @@ TEST(Progress, OfASelectionThatASampleMisleads) {
   expect_growing(told);
 }
 
-// Records with keys of few values, which are counted (cpu/few_values.h), each value the place of its key before.
+// Records with keys of few values, which are counted (cpu/sort/few_values.h), each value the place of its key before.
 struct Counted {
   static constexpr uint64_t kItems = uint64_t{1} << 21;
   enum class Call { kPairs, kPairsInPlace, kArgsort };

@@ -8,9 +8,9 @@
 
 #include "core/half.h"
 #include "core/scan_order.h"
-#include "cpu/exponent_sums.h"
-#include "cpu/float_environment.h"
-#include "cpu/scan_threads.h"
+#include "cpu/engine/float_environment.h"
+#include "cpu/scan/threads.h"
+#include "cpu/sum/exponent_sums.h"
 #include "engine_fixture.h"
 
 namespace gsort_test {

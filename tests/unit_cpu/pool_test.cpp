@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The threads of handles: every worker works, a run ends after all of them whatever happens, signals go where they
 // belong, and runs that go on at the same time share what threads there are.
-#include "cpu/pool.h"
+#include "cpu/engine/pool.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -17,7 +17,7 @@
 
 #include "core/control.h"
 #include "core/host_memory.h"
-#include "cpu/context.h"
+#include "cpu/engine/context.h"
 
 using namespace gsort_internal;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // How many threads a container's limits leave: made-up control groups in a folder, and the process's own affinity.
-#include "cpu/quota.h"
+#include "cpu/engine/quota.h"
 
 #include <dirent.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "cpu/pool.h"
+#include "cpu/engine/pool.h"
 #include "gsort.h"
 
 using namespace gsort_internal;

@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "cpu/pool.h"
+#include "cpu/engine/pool.h"
 
 using namespace gsort_internal;
 

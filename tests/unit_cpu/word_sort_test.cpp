@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The stable sort of a block of records by words: whatever the keys' bits, also where words leave out those that
 // differ.
-#include "cpu/word_sort.h"
+#include "cpu/sort/word_sort.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Keys that are in order already, or in the reverse order: one read finds out, and keys alone need no sort then.
+#ifndef GSORT_CPU_SORT_ORDERED_KEYS_H_
+#define GSORT_CPU_SORT_ORDERED_KEYS_H_
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+
+#include "cpu/engine/context.h"
+#include "cpu/primitive/scatter.h"
+#include "cpu/vector/select.h"
+
+namespace gsort_internal {
+
+constexpr uint64_t kOrderChunkItems = 1 << 18;  // shared among threads, and cancelled between
+constexpr uint64_t kOrderLookItems = 1 << 10;   // compared before the next look whether it goes on
+
+// Whether every key of the range comes no later than the one behind it, which must be there. `reversed`: no earlier.
+template <class K>
+bool range_is_ordered(const KeyCodec<K> &codec, const K *keys, Range range, bool reversed) {
+  if (const SelectKernels<K> *const kernels = select_kernels(K{}))
+    return kernels->ordered(codec, keys + range.begin, range.size(), reversed) == range.size();
+  bool ordered = true;
+  with_encoder(codec, [&](auto encode) {
+    for (uint64_t begin = range.begin; begin < range.end && ordered; begin += kOrderLookItems) {
+      const uint64_t end = min_u64(range.end, begin + kOrderLookItems);
+      uint32_t wrong = 0;
+      if (reversed) {
+        for (uint64_t i = begin; i < end; ++i) wrong |= encode(keys[i]) < encode(keys[i + 1]) ? 1u : 0u;
+      } else {
+        for (uint64_t i = begin; i < end; ++i) wrong |= encode(keys[i]) > encode(keys[i + 1]) ? 1u : 0u;
+      }
+      ordered = wrong == 0;
+    }
+  });
+  return ordered;
+}
+
+// Whether n keys are in the order wanted, or `reversed`, as all threads see it; false where the context is stopped.
+template <class K>
+bool keys_are_ordered(Context &context, const KeyCodec<K> &codec, const K *keys, uint64_t n, bool reversed) {
+  // Most keys are not, and say so at once.
+  const uint64_t few = min_u64(n - 1, kOrderLookItems / 16);
+  if (!range_is_ordered(codec, keys, {0, few}, reversed)) return false;
+  // If the last is the first, they are in order if all are.
+  const SelectKernels<K> *const kernels = select_kernels(K{});
+  const bool one_value = kernels != nullptr && keys[0] == keys[n - 1];
+  const uint64_t chunks = divide_up(n, kOrderChunkItems);
+  std::atomic<bool> ordered{true};
+  context.for_each(chunks, [&](uint64_t c, uint32_t) {
+    if (context.stopped() || !ordered.load(std::memory_order_relaxed)) return;
+    Range range = part_of(n, c, chunks, kLineBytes);
+    if (range.end == n) --range.end;  // the last key has none behind it
+    if (one_value ? !kernels->all_are(keys + range.begin, range.size(), keys[0])
+                  : !range_is_ordered(codec, keys, range, reversed))
+      ordered.store(false, std::memory_order_relaxed);
+  });
+  return !context.stopped() && ordered.load(std::memory_order_relaxed);
+}
+
+// Sorts keys that are in the order wanted, or in its reverse (equal keys are the same bits, so that none is told from
+// another), and returns true; returns false and writes nothing where they are in neither, or the context is stopped.
+// `out` may be `in`. n > 1.
+template <class K>
+bool sort_ordered_keys(Context &context, const KeyCodec<K> &codec, const K *in, K *out, uint64_t n) {
+  const bool reversed = codec.encode(in[0]) > codec.encode(in[n - 1]);
+  if (!keys_are_ordered(context, codec, in, n, reversed)) return false;
+  const uint64_t chunks = divide_up(n, kOrderChunkItems);
+  context.control.log("cpu sort: the keys are in %s order", reversed ? "the reverse" : "this");
+  if (!reversed && in == out) return true;
+  // In place each key of the first half changes places with one of the second.
+  context.for_each_unbroken(chunks, [&](uint64_t c, uint32_t) {
+    const Range range = part_of(in == out ? n / 2 : n, c, chunks, kLineBytes);
+    if (!reversed) {
+      std::memcpy(out + range.begin, in + range.begin, range.size() * sizeof(K));
+    } else if (in == out) {
+      for (uint64_t i = range.begin; i < range.end; ++i) std::swap(out[i], out[n - 1 - i]);
+    } else {
+      for (uint64_t i = range.begin; i < range.end; ++i) out[i] = in[n - 1 - i];
+    }
+  });
+  return true;
+}
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CPU_SORT_ORDERED_KEYS_H_

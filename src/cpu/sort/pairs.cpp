@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Sorts of keys with something that goes with them: values, or the keys' own indices.
+#include <cstdint>
+#include <type_traits>
+
+#include "cpu/engine/operations.h"
+#include "cpu/sort/few_values.h"
+#include "cpu/sort/ordered_keys.h"
+#include "cpu/sort/record_sort.h"
+#include "cpu/sort/vector_sort.h"
+#include "cpu/vector/pairs.h"
+#include "cpu/vector/rank.h"
+#include "cpu/vector/sort.h"
+
+namespace gsort_internal {
+
+namespace {
+
+constexpr uint64_t kFewValuesItemsMin = 1 << 8;  // fewer are sorted before the values are known
+constexpr uint64_t kGatherChunkBytes = 1 << 20;
+// No more records than this need no memory but some KiB of stack, of which radix passes may take more.
+template <class K>
+constexpr uint64_t kFewItems = sizeof(K) == 4 ? 192 : 128;
+template <class K, class V>
+constexpr uint64_t kFewItemsWith = sizeof(V) <= 8 ? kFewItems<K> : kFewItems<K> * 8 / sizeof(V);
+
+// Values of sizes that radix passes move along with the keys.
+struct alignas(1) Bytes16 {
+  unsigned char bytes[16];
+};
+
+// Where a sort of keys with values puts its records, and its scratch.
+template <class K, class V>
+struct PairBuffers {
+  PairBuffers(HostMemory &memory, uint64_t n) : keys(memory, n), values(memory, n) {}
+  Records<K, V> records() const { return {keys.data(), values.data()}; }
+  HostBuffer<K> keys;
+  HostBuffer<V> values;
+};
+
+// Few records with keys of 4 or 8 bytes are sorted on the calling thread's stack. Leaves the ordered keys in
+// `keys_out`, which may be the keys' own array, and the values in that order in `values_out`, which is another array.
+template <class K, class V>
+void sort_few(const KeyCodec<K> &codec, const K *keys, V *values, uint64_t n, K *keys_out, V *values_out) {
+  K ordered[kFewItems<K>];
+  uint64_t words[kFewItems<K> / 2];  // of 4 bytes
+  encode_keys(codec, keys, ordered, n);
+  sort_block_by_words(Records<K, V>{ordered, values}, Records<K, V>{keys_out, values_out}, static_cast<uint32_t>(n),
+                      sizeof(K) * 8, true, words);
+}
+
+// On its own, as what follows, so that the arrays are no part of the frames of sorts of many.
+template <class K, class V>
+__attribute__((noinline)) void sort_pairs_by_words(const FewPairs &p) {
+  const KeyCodec<K> codec = make_codec<K>(p.order);
+  V values[kFewItemsWith<K, V>];  // the output may be the input
+  std::memcpy(values, p.values, p.n * sizeof(V));
+  K *const keys = static_cast<K *>(p.keys_out);
+  sort_few(codec, static_cast<const K *>(p.keys), values, p.n, keys, static_cast<V *>(p.values_out));
+  decode_keys(codec, keys, p.n);
+}
+
+template <class K, class I>
+__attribute__((noinline)) void argsort_few_records(const KeyCodec<K> &codec, const K *keys, uint64_t n, I *indices) {
+  K ordered[kFewItems<K>];
+  uint32_t places[kFewItems<K>];
+  for (uint32_t i = 0; i < n; ++i) places[i] = i;
+  if constexpr (sizeof(I) == sizeof(uint32_t)) {
+    sort_few(codec, keys, places, n, ordered, indices);
+  } else {
+    uint32_t sorted[kFewItems<K>];
+    sort_few(codec, keys, places, n, ordered, sorted);
+    for (uint64_t i = 0; i < n; ++i) indices[i] = sorted[i];
+  }
+}
+
+// Whether few keys' indices were found by words.
+template <class K, class I>
+__attribute__((noinline)) bool argsort_few(const KeyCodec<K> &codec, const K *keys, uint64_t n, I *indices) {
+  if (n < kWordItemsMin) return false;
+  K ordered[kFewItems<K>];
+  uint32_t words[kFewItems<K>];
+  encode_keys(codec, keys, ordered, n);
+  return place_few_by_words(ordered, static_cast<uint32_t>(n), words, indices);
+}
+
+// Finds the ranks of keys so few that comparing each with all others is the quickest way, or returns false.
+template <class K>
+bool rank_few(const KeyOrder &order, const void *keys, uint64_t n, K *ranks) {
+  const RankKernels<K> *const kernels = rank_kernels(K{});
+  if (kernels == nullptr || n > kernels->items_max) return false;
+  kernels->ranks(make_codec<K>(order), static_cast<const K *>(keys), static_cast<uint32_t>(n), ranks);
+  return true;
+}
+
+// The items, or a copy of them where they lie in the way of what is written.
+template <class T>
+const T *out_of_way(const void *items, const void *out, uint64_t n, T *copy) {
+  if (items != out) return static_cast<const T *>(items);
+  std::memcpy(copy, items, n * sizeof(T));
+  return copy;
+}
+
+template <class K, class V>
+__attribute__((noinline)) bool sort_pairs_by_rank(const FewPairs &p) {
+  K ranks[kRankItemsMax], key_copy[kRankItemsMax];
+  V value_copy[kRankItemsMax];
+  if (!rank_few(p.order, p.keys, p.n, ranks)) return false;
+  const K *const keys = out_of_way(p.keys, p.keys_out, p.n, key_copy);
+  const V *const values = out_of_way(p.values, p.values_out, p.n, value_copy);
+  K *const keys_out = static_cast<K *>(p.keys_out);
+  V *const values_out = static_cast<V *>(p.values_out);
+  for (uint64_t i = 0; i < p.n; ++i) {
+    const K rank = ranks[i];
+    keys_out[rank] = keys[i];
+    values_out[rank] = values[i];
+  }
+  return true;
+}
+
+template <class K, class I>
+bool index_by_rank(const KeyOrder &order, bool wants_ranks, const void *keys, uint64_t n, I *out) {
+  K ranks[kRankItemsMax];
+  if (!rank_few(order, keys, n, ranks)) return false;
+  if (wants_ranks) {
+    for (uint64_t i = 0; i < n; ++i) out[i] = static_cast<I>(ranks[i]);
+  } else {
+    for (uint64_t i = 0; i < n; ++i) out[ranks[i]] = static_cast<I>(i);
+  }
+  return true;
+}
+
+// Whether such few are sorted so, by vectors.
+template <class K, class V>
+bool are_few(uint64_t n) {
+  return sizeof(K) >= 4 && n <= kFewItemsWith<K, V> && sort_kernels(uint32_t{}) != nullptr;
+}
+
+// Others with keys of 4 bytes are sorted by no more threads than have enough to do.
+template <class K>
+void limit_pair_threads(Context &context, uint64_t n) {
+  if (sizeof(K) == 4) limit_vector_threads<uint64_t>(context, n);
+}
+
+// Whether keys that are in order already were copied, with their values: a stable sort leaves them so.
+template <class K>
+bool copy_ordered_pairs(Context &context, const Request &r) {
+  const K *const keys = static_cast<const K *>(r.in);
+  if (!keys_are_ordered(context, make_codec<K>(r.order), keys, r.n, false)) return false;
+  context.control.log("cpu sort_pairs: the keys are in this order");
+  if (r.in != r.out) std::memcpy(r.out, r.in, r.n * sizeof(K));
+  if (r.values_in != r.values_out) std::memcpy(r.values_out, r.values_in, r.n * r.value_bytes);
+  return true;
+}
+
+template <class K, class V>
+void sort_moving_values(Context &context, const Request &r) {
+  if constexpr (sizeof(K) >= 4) {
+    if (are_few<K, V>(r.n)) {
+      sort_pairs_by_words<K, V>({r.order, r.value_bytes, r.n, r.in, r.values_in, r.out, r.values_out});
+      return context.advance(2 * r.n);
+    }
+  }
+  if (r.n > 1 && copy_ordered_pairs<K>(context, r)) return context.throw_if_stopped();
+  limit_pair_threads<K>(context, r.n);
+  const KeyCodec<K> codec = make_codec<K>(r.order);
+  const RecordSource<K, V> source{static_cast<const K *>(r.in), static_cast<const V *>(r.values_in)};
+  const Records<K, V> out{static_cast<K *>(r.out), static_cast<V *>(r.values_out)};
+  if (r.n >= kFewValuesItemsMin && sort_few_values(context, codec, source, out, r.n)) return;
+  const PairBuffers<K, V> scratch(context.memory, r.n);
+  RecordSort<K, V> sort(context, codec, scratch.records(), r.n);
+  sort.log_plan("sort_pairs");
+  sort.run(source, out, r.n);
+  context.throw_if_stopped();
+}
+
+// to[i] = from[indices[i]], for values of any size.
+template <class I>
+void gather_values(Context &context, const I *indices, uint64_t n, const void *from, void *to, uint32_t value_bytes) {
+  const uint64_t parts = max_u64(1, min_u64(n, n * value_bytes / kGatherChunkBytes));
+  context.for_each_unbroken(parts, [&](uint64_t part, uint32_t) {
+    const Range range = part_of(n, part, parts, 1);
+    const auto *const source = static_cast<const unsigned char *>(from);
+    auto *const target = static_cast<unsigned char *>(to);
+    for (uint64_t i = range.begin; i < range.end; ++i)
+      std::memcpy(target + i * value_bytes, source + uint64_t{indices[i]} * value_bytes, value_bytes);
+  });
+}
+
+// Moves values[indices[i]] to values[i] along the permutation's cycles; spoils the indices.
+template <class I>
+void permute_values(I *indices, uint64_t n, void *values, uint32_t value_bytes, void *one_value) {
+  auto *const bytes = static_cast<unsigned char *>(values);
+  const auto value = [&](uint64_t i) { return bytes + i * value_bytes; };
+  for (uint64_t first = 0; first < n; ++first) {
+    if (indices[first] == first) continue;
+    std::memcpy(one_value, value(first), value_bytes);
+    uint64_t to = first;
+    while (indices[to] != first) {
+      const uint64_t from = indices[to];
+      std::memcpy(value(to), value(from), value_bytes);
+      indices[to] = static_cast<I>(to);
+      to = from;
+    }
+    std::memcpy(value(to), one_value, value_bytes);
+    indices[to] = static_cast<I>(to);
+  }
+}
+
+// Any other size: sort keys with indices, then move every value once.
+template <class K, class I>
+void sort_gathering_values(Context &context, const Request &r) {
+  // In place, small values are gathered into scratch on all threads; large ones follow cycles and need room for one.
+  constexpr uint32_t scratch_value_bytes_max = 64;
+  if (r.n > 1 && copy_ordered_pairs<K>(context, r)) return context.throw_if_stopped();
+  const bool in_place = r.values_in == r.values_out,
+             through_scratch = in_place && r.value_bytes <= scratch_value_bytes_max;
+  const PairBuffers<K, I> sorted(context.memory, r.n), scratch(context.memory, r.n);
+  const HostBuffer<unsigned char> room(context.memory, through_scratch ? r.n * r.value_bytes : r.value_bytes);
+  RecordSort<K, I> sort(context, make_codec<K>(r.order), scratch.records(), r.n);
+  sort.log_plan("sort_pairs by index");
+  sort.run({static_cast<const K *>(r.in), nullptr}, sorted.records(), r.n);
+  context.throw_if_stopped();
+  std::memcpy(r.out, sorted.keys.data(), r.n * sizeof(K));
+  if (in_place && !through_scratch)
+    return permute_values(sorted.values.data(), r.n, r.values_out, r.value_bytes, room.data());
+  void *const to = in_place ? room.data() : r.values_out;
+  gather_values(context, sorted.values.data(), r.n, r.values_in, to, r.value_bytes);
+  if (in_place) std::memcpy(r.values_out, to, r.n * r.value_bytes);
+}
+
+// Whether values of a size that passes can move lie as such a type needs; host arrays of values may lie anywhere. Of
+// other sizes it says nothing of use.
+bool values_aligned(uint32_t value_bytes, const void *values, const void *values_out) {
+  const uintptr_t both = reinterpret_cast<uintptr_t>(values) | reinterpret_cast<uintptr_t>(values_out);
+  return value_bytes >= 16 || (both & (value_bytes - 1)) == 0;
+}
+
+// The kernels that sort so few records in registers; NULL where there are none.
+template <class K>
+const PairKernels<K> *register_kernels(const KeyOrder &order, uint64_t n) {
+  const PairKernels<K> *const kernels = pair_kernels(K{});
+  return kernels == nullptr || n > kernels->items_max || order.nan_last ? nullptr : kernels;
+}
+
+constexpr uint32_t kArgsortItemsMax = 16;  // of more keys, ranks tell the places sooner
+static_assert(kArgsortItemsMax <= kPairItemsMax);
+struct FirstPlaces {
+  uint32_t places[kArgsortItemsMax] = {};
+  constexpr FirstPlaces() {
+    for (uint32_t i = 0; i < kArgsortItemsMax; ++i) places[i] = i;
+  }
+};
+constexpr FirstPlaces kFirstPlaces;
+
+// As pairs whose values are the keys' places. On its own, so that the keys are no part of another frame.
+__attribute__((noinline)) bool argsort_in_registers(const KeyOrder &order, const uint32_t *keys, uint64_t n,
+                                                    uint32_t *out) {
+  const PairKernels<uint32_t> *const kernels = register_kernels<uint32_t>(order, n);
+  if (kernels == nullptr) return false;
+  uint32_t sorted[kArgsortItemsMax];
+  kernels->sort(order_number(order), keys, kFirstPlaces.places, static_cast<uint32_t>(n), sorted, out);
+  return true;
+}
+
+template <class K, class I>
+bool index_few_of(const KeyOrder &order, bool ranks, const void *keys, uint64_t n, I *out) {
+  if constexpr (sizeof(K) == 4 && sizeof(I) == 4)
+    if (!ranks && n <= kArgsortItemsMax && argsort_in_registers(order, static_cast<const uint32_t *>(keys), n, out))
+      return true;
+  if (index_by_rank<K, I>(order, ranks, keys, n, out)) return true;
+  if (ranks || !are_few<K, I>(n)) return false;
+  const KeyCodec<K> codec = make_codec<K>(order);
+  const K *const typed = static_cast<const K *>(keys);
+  if (!argsort_few(codec, typed, n, out)) argsort_few_records(codec, typed, n, out);
+  return true;
+}
+
+template <class K>
+bool index_few_of(const KeyOrder &order, bool ranks, const void *keys, uint64_t n, uint32_t index_bytes, void *out) {
+  return index_bytes == 4 ? index_few_of<K>(order, ranks, keys, n, static_cast<uint32_t *>(out))
+                          : index_few_of<K>(order, ranks, keys, n, static_cast<uint64_t *>(out));
+}
+
+// Few keys of 1 or 2 bytes are sorted as words of 4 bytes, whose vectors the ways above have. On its own, so that the
+// words are no part of another frame.
+template <class K>
+__attribute__((noinline)) bool index_few_short_keys(const KeyOrder &order, bool ranks, const void *keys, uint64_t n,
+                                                    uint32_t index_bytes, void *out) {
+  uint32_t words[kFewItems<uint32_t>];
+  if (n > kFewItems<uint32_t>) return false;
+  const K *const from = static_cast<const K *>(keys);
+  with_encoder(make_codec<K>(order), [&](auto encode) {
+    for (uint64_t i = 0; i < n; ++i) words[i] = encode(from[i]);
+  });
+  return index_few_of<uint32_t>({GSORT_U32, false, false}, ranks, words, n, index_bytes, out);
+}
+
+template <class K, class V>
+__attribute__((noinline)) bool sort_few_short_pairs_of(const FewPairs &p) {
+  constexpr uint64_t most = kFewItemsWith<uint32_t, V>;
+  uint32_t places[most];
+  if (p.n > most || !index_few_short_keys<K>(p.order, false, p.keys, p.n, sizeof places[0], places)) return false;
+  K key_copy[most];
+  V value_copy[most];
+  const K *const keys = out_of_way(p.keys, p.keys_out, p.n, key_copy);
+  const V *const values = out_of_way(p.values, p.values_out, p.n, value_copy);
+  K *const keys_out = static_cast<K *>(p.keys_out);
+  V *const values_out = static_cast<V *>(p.values_out);
+  for (uint64_t i = 0; i < p.n; ++i) {
+    const uint32_t from = places[i];
+    keys_out[i] = keys[from];
+    values_out[i] = values[from];
+  }
+  return true;
+}
+
+template <class K>
+bool sort_pairs_in_registers(const FewPairs &p) {
+  const PairKernels<K> *const kernels = register_kernels<K>(p.order, p.n);
+  return kernels != nullptr &&
+         kernels->sort(order_number(p.order), static_cast<const K *>(p.keys), static_cast<const K *>(p.values),
+                       static_cast<uint32_t>(p.n), static_cast<K *>(p.keys_out), static_cast<K *>(p.values_out));
+}
+
+template <class K, class V>
+bool sort_few_pairs_of(const FewPairs &p) {
+  if constexpr (sizeof(K) < 4) {
+    return sort_few_short_pairs_of<K, V>(p);
+  } else {
+    if constexpr (std::is_same_v<K, V>)
+      if ((sizeof(K) == 4 || p.n <= kLongPairItemsMax) && sort_pairs_in_registers<K>(p)) return true;
+    if (sort_pairs_by_rank<K, V>(p)) return true;
+    if (!are_few<K, V>(p.n)) return false;
+    sort_pairs_by_words<K, V>(p);
+    return true;
+  }
+}
+
+template <class K>
+bool sort_few_pairs_of(const FewPairs &p) {
+  switch (values_aligned(p.value_bytes, p.values, p.values_out) ? p.value_bytes : 0) {
+    case 1:
+      return sort_few_pairs_of<K, uint8_t>(p);
+    case 2:
+      return sort_few_pairs_of<K, uint16_t>(p);
+    case 4:
+      return sort_few_pairs_of<K, uint32_t>(p);
+    case 8:
+      return sort_few_pairs_of<K, uint64_t>(p);
+    case 16:
+      return sort_few_pairs_of<K, Bytes16>(p);
+    default:
+      return false;
+  }
+}
+
+template <class K>
+void sort_pairs(Context &context, const Request &r) {
+  switch (values_aligned(r.value_bytes, r.values_in, r.values_out) ? r.value_bytes : 0) {
+    case 1:
+      return sort_moving_values<K, uint8_t>(context, r);
+    case 2:
+      return sort_moving_values<K, uint16_t>(context, r);
+    case 4:
+      return sort_moving_values<K, uint32_t>(context, r);
+    case 8:
+      return sort_moving_values<K, uint64_t>(context, r);
+    case 16:
+      return sort_moving_values<K, Bytes16>(context, r);
+    default:
+      return r.n <= UINT32_MAX ? sort_gathering_values<K, uint32_t>(context, r)
+                               : sort_gathering_values<K, uint64_t>(context, r);
+  }
+}
+
+// indices[i] = i, on all threads, some at a time: a count that the compiler knows makes it use vectors.
+template <class I>
+void write_indices(Context &context, I *indices, uint64_t n) {
+  constexpr uint64_t kStep = 64;
+  const uint64_t parts = min_u64(divide_up(n, kSplitChunkItems), kSplitChunksMax);
+  context.for_each_unbroken(parts, [&](uint64_t part, uint32_t) {
+    const Range range = part_of(n, part, parts, kLineBytes);
+    uint64_t i = range.begin;
+    for (; i + kStep <= range.end; i += kStep)
+      for (uint64_t j = 0; j < kStep; ++j) indices[i + j] = static_cast<I>(i + j);
+    for (; i < range.end; ++i) indices[i] = static_cast<I>(i);
+  });
+}
+
+// Leaves the stable order of the request's keys in `indices`.
+template <class K, class I>
+void argsort(Context &context, const Request &r, I *indices, const char *name) {
+  const KeyCodec<K> codec = make_codec<K>(r.order);
+  context.begin(2 * r.n);
+  if constexpr (sizeof(K) >= 4) {
+    if (are_few<K, I>(r.n)) {
+      const K *const keys = static_cast<const K *>(r.in);
+      if (!argsort_few(codec, keys, r.n, indices)) argsort_few_records(codec, keys, r.n, indices);
+      return context.advance(2 * r.n);
+    }
+  }
+  if (r.n > 1 && keys_are_ordered(context, codec, static_cast<const K *>(r.in), r.n, false)) {
+    context.control.log("cpu %s: the keys are in this order", name);
+    return write_indices(context, indices, r.n);
+  }
+  limit_pair_threads<K>(context, r.n);
+  if (r.n >= kFewValuesItemsMin &&
+      sort_few_values<K, I>(context, codec, {static_cast<const K *>(r.in), nullptr}, {nullptr, indices}, r.n))
+    return;
+  const HostBuffer<K> sorted_keys(context.memory, r.n);
+  const PairBuffers<K, I> scratch(context.memory, r.n);
+  RecordSort<K, I> sort(context, codec, scratch.records(), r.n);
+  sort.log_plan(name);
+  sort.run({static_cast<const K *>(r.in), nullptr}, {sorted_keys.data(), indices}, r.n);
+  context.throw_if_stopped();
+}
+
+template <class K, class I>
+void rank(Context &context, const Request &r, I *ranks) {
+  const HostBuffer<I> indices(context.memory, r.n);
+  argsort<K, I>(context, r, indices.data(), "rank");
+  const uint64_t parts = min_u64(divide_up(r.n, kSplitChunkItems), kSplitChunksMax);
+  context.for_each(parts, [&](uint64_t part, uint32_t) {
+    const Range range = part_of(r.n, part, parts, kLineBytes);
+    for (uint64_t i = range.begin; i < range.end; ++i) ranks[indices[i]] = static_cast<I>(i);
+  });
+  context.throw_if_stopped();
+}
+
+template <class F>
+void with_key_and_index(const Request &r, F &&f) {
+  with_width(dtype_bytes(r.order.dtype),
+             [&](auto key_tag) { with_index(r.index_t, [&](auto index_tag) { f(key_tag, index_tag); }); });
+}
+
+}  // namespace
+
+bool sort_few_pairs(const FewPairs &p) noexcept {
+  switch (dtype_bytes(p.order.dtype)) {
+    case 1:
+      return sort_few_pairs_of<uint8_t>(p);
+    case 2:
+      return sort_few_pairs_of<uint16_t>(p);
+    case 4:
+      return sort_few_pairs_of<uint32_t>(p);
+    default:
+      return sort_few_pairs_of<uint64_t>(p);
+  }
+}
+
+bool index_few_keys(const KeyOrder &order, bool ranks, const void *keys, uint64_t n, uint32_t index_bytes,
+                    void *out) noexcept {
+  switch (dtype_bytes(order.dtype)) {
+    case 1:
+      return index_few_short_keys<uint8_t>(order, ranks, keys, n, index_bytes, out);
+    case 2:
+      return index_few_short_keys<uint16_t>(order, ranks, keys, n, index_bytes, out);
+    case 4:
+      return index_few_of<uint32_t>(order, ranks, keys, n, index_bytes, out);
+    default:
+      return index_few_of<uint64_t>(order, ranks, keys, n, index_bytes, out);
+  }
+}
+
+void cpu_sort_pairs(Context &context, const Request &request) {
+  if (request.n == 0) return;
+  context.begin(2 * request.n);
+  with_width(dtype_bytes(request.order.dtype),
+             [&](auto tag) { sort_pairs<typename decltype(tag)::type>(context, request); });
+}
+
+void cpu_argsort(Context &context, const Request &request) {
+  if (request.n == 0) return;
+  with_key_and_index(request, [&](auto key_tag, auto index_tag) {
+    using I = typename decltype(index_tag)::type;
+    argsort<typename decltype(key_tag)::type, I>(context, request, static_cast<I *>(request.out), "argsort");
+  });
+}
+
+void cpu_rank(Context &context, const Request &request) {
+  if (request.n == 0) return;
+  with_key_and_index(request, [&](auto key_tag, auto index_tag) {
+    using I = typename decltype(index_tag)::type;
+    rank<typename decltype(key_tag)::type, I>(context, request, static_cast<I *>(request.out));
+  });
+}
+
+}  // namespace gsort_internal

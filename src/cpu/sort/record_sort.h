@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The stable sort of any number of records on all threads: split on the first digits that differ until the parts fit a
+// thread's cache, then sort the parts there. Parts that are still too large are split again, each by one thread where
+// there are enough of them, otherwise by all threads together.
+#ifndef GSORT_CPU_SORT_RECORD_SORT_H_
+#define GSORT_CPU_SORT_RECORD_SORT_H_
+
+#include <cstdint>
+
+#include "cpu/engine/context.h"
+#include "cpu/primitive/block_sort.h"
+#include "cpu/primitive/scatter.h"
+#include "cpu/sort/word_sort.h"
+
+namespace gsort_internal {
+
+// A block and its scratch together fill about half a megabyte of second-level cache.
+constexpr uint64_t kBlockBytes = 256 * 1024;
+template <class K, class V>
+constexpr uint64_t kBlockItems = kBlockBytes / (sizeof(K) + kValueBytes<V>);
+
+// Records with 4-byte keys are split to as few as this, which words of 4 bytes sort: in more of them too many words
+// would agree. A run of more is not worth a split of its own while words have room for 17 bits of the key.
+constexpr uint64_t kShortBlockItems = 1 << 12;
+constexpr uint64_t kShortRunItems = 5 << 12;
+
+constexpr uint32_t kSplitDigitBits = 8;
+constexpr uint32_t kSplitValues = 1u << kSplitDigitBits;
+// Splits for words need not be as fine: they make runs of about as many records as a network sorts. The runs are
+// neighbouring values of a finer digit, as a sample of the keys evens them out: floats crowd in few of those.
+constexpr uint32_t kSplitDigitBitsMin = 4;
+constexpr uint32_t kSplitRunBits = 9;
+constexpr uint32_t kMappedFinerBits = kMappedDigitBits - kSplitDigitBits;
+constexpr uint32_t kDrawsOfRun = 8;
+constexpr uint32_t kMappedLevels = 2;  // then digits as they are, so that whatever the sample, bits become fewer
+constexpr uint64_t kSplitChunkItems = 1 << 18;     // fine enough to share among threads and to cancel between
+constexpr uint64_t kSplitChunkItemsMin = 1 << 13;  // for 256 runs: enough that walking its counters does not show
+constexpr uint64_t kSplitChunksMax = 512;
+// A run of up to this part of a thread's share is sorted by one thread: the threads end at about the same time, and
+// need not wait for each other at every step of every run.
+constexpr uint64_t kRunsOfShare = 4;
+
+template <class K, class V>
+class RecordSort {
+ public:
+  // For sorts of up to n_max records, as many as `scratch` holds. Allocates all it needs, writes nothing.
+  RecordSort(Context &context, const KeyCodec<K> &codec, Records<K, V> scratch, uint64_t n_max)
+      : context_(context), codec_(codec), scratch_(scratch), n_max_(n_max) {
+    if constexpr (kSortsByWords<K, V>) {
+      if (sort_kernels(uint64_t{}) != nullptr) {
+        if (sizeof(K) == 4) block_items_ = kShortBlockItems, run_items_ = kShortRunItems;
+        words_of_thread_ = is_large(n_max) ? min_u64(run_items_, n_max) : n_max;
+        words_ = HostBuffer<uint64_t>(context.memory, words_of_thread_ * (is_large(n_max) ? context.threads() : 1));
+      }
+    }
+    if (!is_large(n_max)) return;
+    context.prefer_large_pages(scratch.keys, n_max * sizeof(K));
+    if constexpr (kHasValue<V>) context.prefer_large_pages(scratch.values, n_max * sizeof(V));
+    counts_ = HostBuffer<uint64_t>(context.memory, chunks_max(n_max) * kSplitValues);
+    bounds_ = HostBuffer<uint64_t>(context.memory, kLevelsMax * kBoundsOfLevel);
+    differing_ = HostBuffer<K>(context.memory, kSplitChunksMax);
+    alone_ = HostBuffer<uint64_t>(context.memory, context.threads() * kWordsAlone);
+    if (streams(n_max)) lines_ = HostBuffer<unsigned char>(context.memory, context.threads() * kLines);
+  }
+
+  void log_plan(const char *operation) const {
+    if (!context_.control.has_log()) return;
+    context_.control.log("cpu %s: n = %llu, %u-byte keys, %u-byte values, %s, %u threads", operation,
+                         static_cast<unsigned long long>(n_max_), static_cast<uint32_t>(sizeof(K)),
+                         static_cast<uint32_t>(kValueBytes<V>),
+                         is_large(n_max_) ? "radix split, then sorts in cache" : "one sort in cache",
+                         is_large(n_max_) ? context_.threads() : 1);
+  }
+
+  // Sorts the n records of `source`, which may be `out`, into `out` and decodes the keys. When the context is stopped,
+  // it ends early and leaves a permutation of the source in `out`, if it was the source.
+  void run(const RecordSource<K, V> &source, Records<K, V> out, uint64_t n) {
+    if (n == 0) return;
+    if (!is_large(n)) return sort_whole_block(source, out, n);
+    split(source, n, Split{scratch_, out, false, kWidth, 0}, all_threads());
+  }
+
+ private:
+  static constexpr uint32_t kWidth = sizeof(K) * 8;
+  static constexpr bool kMapsDigits = kSortsByWords<K, V> && sizeof(K) == 4;
+  // Each level takes a digit, except that the last takes what is left.
+  static constexpr uint32_t kLevelsMax = kWidth / kSplitDigitBitsMin + kMappedLevels;
+  static constexpr uint64_t kBoundsOfLevel = kSplitValues + 1;
+
+  // Where a split's runs go and how their sort goes on: runs are made in `to`, and end, sorted, in `to` if final_is_to,
+  // otherwise in `other`. Keys differ in no bit at or above `bits`.
+  struct Split {
+    Records<K, V> to, other;
+    bool final_is_to;
+    uint32_t bits;
+    uint32_t level;
+
+    Records<K, V> final_records() const { return final_is_to ? to : other; }
+  };
+
+  // Who does a split, and with which memory: all threads together, or one of them alone.
+  struct Crew {
+    uint64_t *counts, *bounds;  // see counts_ and bounds_
+    bool alone;
+    uint32_t worker;  // the one that is alone
+
+    template <class F>
+    void for_each(Context &context, uint64_t items, F &&f) const {
+      if (!alone) return context.for_each(items, f);
+      for (uint64_t i = 0; i < items; ++i) f(i, worker);
+    }
+  };
+  static constexpr uint64_t kWordsAlone = kSplitValues + kLevelsMax * kBoundsOfLevel;
+
+  static constexpr uint64_t kLines = kLinesBytes<kSplitValues, K, V>;
+  static bool streams(uint64_t n) { return n * (sizeof(K) + kValueBytes<V>) >= kStreamBytes; }
+
+  Crew all_threads() { return {&counts_[0], &bounds_[0], false, 0}; }
+  Crew one_thread(uint32_t worker) {
+    uint64_t *const own = &alone_[worker * kWordsAlone];
+    return {own, own + kSplitValues, true, worker};
+  }
+
+  bool is_large(uint64_t n) const { return n > block_items_; }
+  bool blocks_are_short() const { return run_items_ != kBlockItems<K, V>; }
+  uint32_t split_digit_bits(uint64_t n) const {
+    if (!blocks_are_short()) return kSplitDigitBits;
+    const uint32_t wanted = bit_width_of(n - 1);
+    if (wanted < kSplitRunBits + kSplitDigitBitsMin) return kSplitDigitBitsMin;
+    return wanted < kSplitRunBits + kSplitDigitBits ? wanted - kSplitRunBits : kSplitDigitBits;
+  }
+  uint64_t split_chunks(uint64_t n, const Crew &crew) const {
+    if (crew.alone) return 1;
+    const uint64_t for_threads = min_u64(uint64_t{context_.threads()} * 2, divide_up(n, kSplitChunkItemsMin));
+    return min_u64(max_u64(divide_up(n, kSplitChunkItems), for_threads), kSplitChunksMax);
+  }
+
+  // At least split_chunks() of any n up to n_max, which does not quite rise with n.
+  uint64_t chunks_max(uint64_t n_max) const {
+    return min_u64(divide_up(n_max, kSplitChunkItems) + uint64_t{context_.threads()} * 2, kSplitChunksMax);
+  }
+
+  void sort_whole_block(const RecordSource<K, V> &source, Records<K, V> out, uint64_t n) {
+    load_records(codec_, source.keys, source.values, 0, n, scratch_);
+    sort_part(scratch_, out, n, kWidth, true, 0);
+    decode_keys(codec_, out.keys, n);
+    context_.advance(n);
+  }
+
+  void sort_part(Records<K, V> from, Records<K, V> other, uint64_t n, uint32_t bits, bool to_other, uint32_t worker) {
+    uint64_t *const words = words_.count() == 0 ? nullptr : &words_[is_large(n_max_) ? worker * words_of_thread_ : 0];
+    sort_block_by_words(from, other, static_cast<uint32_t>(n), bits, to_other, words);
+  }
+
+  // What a split left: runs of keys that differ in no bit at or above `bits`, and in none at all if that is 0.
+  struct Runs {
+    uint32_t count, bits;
+  };
+
+  // Level 0 reads raw keys, the others ordered ones.
+  void split(const RecordSource<K, V> &source, uint64_t n, const Split &s, const Crew &crew) {
+    const KeyCodec<K> codec = s.level == 0 ? codec_ : KeyCodec<K>{0, 0, 0};
+    const uint32_t differing = bit_width_of(all_differing_bits(codec, source.keys, n, crew));
+    const uint32_t bits = differing < s.bits ? differing : s.bits;
+    if (bits == 0 && s.level > 0) {  // what is split is in `other`
+      if (s.final_is_to) s.to.copy(s.other, n);
+      decode_keys(codec_, s.final_records().keys, n);
+      return context_.advance(n);
+    }
+    const uint32_t digit_bits = split_digit_bits(n), shift = bits > digit_bits ? bits - digit_bits : 0;
+    uint64_t *const bounds = crew.bounds + s.level * kBoundsOfLevel;
+    Runs runs{1u << (bits - shift), shift};
+    if constexpr (kMapsDigits) {
+      const bool even_out = blocks_are_short() && s.level < kMappedLevels && shift != 0;
+      if (even_out) runs.bits = bits;
+      make_mapped_runs(codec, source, n, bits, even_out, runs.count, s, bounds, crew);
+    } else {
+      make_runs(codec, source, n, Digit{shift, runs.count - 1}, s, bounds, crew);
+    }
+    if (s.level == 0 && context_.stopped()) return;  // the source still holds everything
+    sort_runs(bounds, n, runs, s, crew);
+  }
+
+  // Runs of about as many records each, as a sample tells, or the digit's values. On its own, so that the table is gone
+  // when runs are split.
+  __attribute__((noinline)) void make_mapped_runs(const KeyCodec<K> &codec, const RecordSource<K, V> &source,
+                                                  uint64_t n, uint32_t bits, bool even_out, uint32_t runs,
+                                                  const Split &s, uint64_t *bounds, const Crew &crew) {
+    const uint32_t digit_bits = bit_width_of(runs - 1) + (even_out ? kMappedFinerBits : 0);
+    const uint32_t fine_bits = digit_bits < bits ? digit_bits : bits;
+    const Digit fine{bits - fine_bits, (1u << fine_bits) - 1};
+    uint8_t run_of[1u << kMappedDigitBits];
+    if (even_out) {
+      even_out_runs(codec, source.keys, n, fine, runs, run_of);
+    } else {
+      for (uint32_t v = 0; v <= fine.mask; ++v) run_of[v] = static_cast<uint8_t>(v);
+    }
+    make_runs(codec, source, n, MappedDigit{fine.shift, runs - 1, fine.mask, run_of}, s, bounds, crew);
+  }
+
+  // Which of `runs` a value of the digit belongs to.
+  __attribute__((noinline)) void even_out_runs(const KeyCodec<K> &codec, const K *keys, uint64_t n, const Digit &fine,
+                                               uint32_t runs, uint8_t *run_of) const {
+    __extension__ typedef unsigned __int128 Product;
+    uint16_t drawn[1u << kMappedDigitBits] = {};
+    uint64_t state = n;
+    for (uint32_t i = 0; i < runs * kDrawsOfRun; ++i) {
+      state = state * 0xd1342543de82ef95u + 0x9e3779b97f4a7c15u;
+      ++drawn[fine.of(codec.encode(keys[static_cast<uint64_t>(static_cast<Product>(state) * n >> 64)]))];
+    }
+    uint32_t before = 0;  // draws of lesser values
+    for (uint32_t v = 0; v <= fine.mask; ++v) {
+      run_of[v] = static_cast<uint8_t>(min_u64((before + drawn[v] / 2u) / kDrawsOfRun, runs - 1));
+      before += drawn[v];
+    }
+  }
+
+  K all_differing_bits(const KeyCodec<K> &codec, const K *keys, uint64_t n, const Crew &crew) {
+    const K first = codec.encode(keys[0]);
+    if (crew.alone) return differing_bits_of(codec, keys, Range{0, n}, first);
+    const uint64_t chunks = split_chunks(n, crew);
+    context_.for_each(chunks, [&](uint64_t c, uint32_t) {
+      differing_[c] = differing_bits_of(codec, keys, part_of(n, c, chunks, kLineBytes), first);
+    });
+    K differing = 0;
+    for (uint64_t c = 0; c < chunks; ++c) differing = static_cast<K>(differing | differing_[c]);
+    return differing;
+  }
+
+  // Counts, finds where every chunk's part of every run begins, scatters.
+  template <class D>
+  void make_runs(const KeyCodec<K> &codec, const RecordSource<K, V> &source, uint64_t n, const D &digit, const Split &s,
+                 uint64_t *bounds, const Crew &crew) {
+    const uint64_t chunks = split_chunks(n, crew);
+    uint64_t *const counts = crew.counts;
+    crew.for_each(context_, chunks, [&](uint64_t c, uint32_t) {
+      count_digits(codec, source.keys, part_of(n, c, chunks, kLineBytes), digit, counts + c * kSplitValues);
+    });
+    uint64_t start = 0;
+    for (uint32_t v = 0; v <= digit.mask; ++v) {
+      bounds[v] = start;
+      for (uint64_t c = 0; c < chunks; ++c) {
+        const uint64_t count = counts[c * kSplitValues + v];
+        counts[c * kSplitValues + v] = start;
+        start += count;
+      }
+    }
+    bounds[digit.mask + 1] = start;
+    const bool stream = streams(n);
+    crew.for_each(context_, chunks, [&](uint64_t c, uint32_t worker) {
+      if (s.level == 0 && context_.stopped()) return;
+      const Range range = part_of(n, c, chunks, kLineBytes);
+      const ScatterJob<K, V, D> job{
+          source, range, digit, counts + c * kSplitValues, s.to, stream, stream ? &lines_[worker * kLines] : nullptr};
+      scatter_records<kSplitValues>(codec, job);
+      if (s.level == 0) context_.advance(range.size());
+    });
+  }
+
+  // Runs one a thread, but large ones, if there are other threads, one after the other on all of them.
+  void sort_runs(const uint64_t *bounds, uint64_t n, const Runs &runs, const Split &s, const Crew &crew) {
+    const auto must_split = [&](uint64_t size) { return size > run_items_ && runs.bits != 0; };
+    const uint64_t size_alone = crew.alone ? n : n / (context_.threads() * kRunsOfShare);
+    const auto is_for_all = [&](uint64_t size) { return must_split(size) && size > size_alone; };
+    const auto split_run = [&](uint64_t begin, uint64_t size, const Crew &run_crew) {
+      const Records<K, V> run = s.to.at(begin);
+      split({run.keys, run.values}, size, Split{s.other.at(begin), run, !s.final_is_to, runs.bits, s.level + 1},
+            run_crew);
+    };
+    crew.for_each(context_, runs.count, [&](uint64_t v, uint32_t worker) {
+      const uint64_t begin = bounds[v], size = bounds[v + 1] - begin;
+      if (size == 0 || is_for_all(size)) return;
+      if (runs.bits == 0 || context_.stopped()) return leave(s, begin, size);
+      if (must_split(size)) return split_run(begin, size, one_thread(worker));
+      sort_part(s.to.at(begin), s.other.at(begin), size, runs.bits, !s.final_is_to, worker);
+      decode_keys(codec_, s.final_records().keys + begin, size);
+      context_.advance(size);
+    });
+    for (uint32_t v = 0; v < runs.count; ++v) {
+      const uint64_t begin = bounds[v], size = bounds[v + 1] - begin;
+      if (!is_for_all(size)) continue;
+      if (context_.stopped()) {
+        leave(s, begin, size);
+      } else {
+        split_run(begin, size, all_threads());
+      }
+    }
+  }
+
+  // Brings a run to where the result belongs as it is: its order is right already, or does not matter any more.
+  void leave(const Split &s, uint64_t begin, uint64_t size) {
+    const Records<K, V> result = s.final_records().at(begin);
+    if (!s.final_is_to) result.copy(s.to.at(begin), size);
+    decode_keys(codec_, result.keys, size);
+    context_.advance(size);
+  }
+
+  Context &context_;
+  KeyCodec<K> codec_;
+  Records<K, V> scratch_;
+  uint64_t n_max_;
+  uint64_t block_items_ = kBlockItems<K, V>;  // more are split
+  uint64_t run_items_ = kBlockItems<K, V>;    // runs of more are split again
+  HostBuffer<uint64_t> counts_;               // of every chunk, then where its part of every run begins
+  HostBuffer<uint64_t> bounds_;               // of the runs of every level
+  HostBuffer<K> differing_;                   // of every chunk
+  HostBuffer<unsigned char> lines_;           // kLines for every thread, if lines are streamed
+  uint64_t words_of_thread_ = 0;
+  HostBuffer<uint64_t> words_;  // for every thread, if parts are sorted by words
+  HostBuffer<uint64_t> alone_;  // kWordsAlone for every thread: counts and bounds of what it splits alone
+};
+
+}  // namespace gsort_internal
+
+#endif  // GSORT_CPU_SORT_RECORD_SORT_H_

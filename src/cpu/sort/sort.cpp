@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Sorts of keys alone.
+#include <cstdint>
+
+#include "cpu/engine/float_environment.h"
+#include "cpu/engine/operations.h"
+#include "cpu/sort/ordered_keys.h"
+#include "cpu/sort/record_sort.h"
+#include "cpu/sort/sorted_runs.h"
+#include "cpu/sort/vector_sort.h"
+#include "cpu/vector/target.h"
+
+namespace gsort_internal {
+
+namespace {
+
+constexpr uint64_t kStackItems = 256;        // fewer keys than this need no memory but the stack
+constexpr uint64_t kFewBytes = 1 << 12;      // what a call takes shows in sorts of fewer bytes
+constexpr uint64_t kFewShortKeys = 1 << 10;  // keys of 1 and 2 bytes, on some KiB of stack
+constexpr uint64_t kCountFewBytes = 320;     // keys of 1 byte that are counted: 256 counters are walked in 0.3 us
+constexpr uint64_t kCountChunkItems = 1 << 20;
+// From here on clearing and walking 65,536 counters costs less than a second pass over 2-byte keys.
+constexpr uint64_t kCountItemsOf2Bytes = 1 << 17;
+
+template <class K>
+constexpr uint32_t kKeyValues = 1u << (sizeof(K) * 8);
+
+// Adds up how often every raw key occurs.
+template <class K>
+void count_keys(Context &context, const K *keys, uint64_t n, uint64_t *totals, uint32_t *counters, uint64_t parts) {
+  constexpr uint32_t tables = sizeof(K) == 1 ? 4 : 1;  // more hide the wait of equal neighbours, if they stay small
+  context.for_each(parts, [&](uint64_t part, uint32_t) {
+    const Range range = part_of(n, part, parts, kLineBytes);
+    uint32_t *const mine = counters + part * tables * kKeyValues<K>;
+    uint64_t *const total = totals + part * kKeyValues<K>;
+    for (uint32_t v = 0; v < kKeyValues<K>; ++v) total[v] = 0;
+    for (uint64_t begin = range.begin; begin < range.end && !context.stopped();) {
+      const uint64_t end = min_u64(range.end, begin + (uint64_t{1} << 31));  // a counter holds that many
+      std::memset(mine, 0, tables * kKeyValues<K> * sizeof *mine);
+      uint64_t i = begin;
+      for (; i + tables <= end; i += tables)
+        for (uint32_t t = 0; t < tables; ++t) ++mine[t * kKeyValues<K> + keys[i + t]];
+      for (; i < end; ++i) ++mine[keys[i]];
+      for (uint32_t t = 0; t < tables; ++t)
+        for (uint32_t v = 0; v < kKeyValues<K>; ++v) total[v] += mine[t * kKeyValues<K> + v];
+      begin = end;
+    }
+    context.advance(range.size());
+  });
+  for (uint64_t part = 1; part < parts; ++part)
+    for (uint32_t v = 0; v < kKeyValues<K>; ++v) totals[v] += totals[part * kKeyValues<K> + v];
+}
+
+template <class K>
+void fill_run(K *out, K key, uint64_t begin, uint64_t end) {
+  if constexpr (sizeof(K) == 1) {
+    if (end > begin) std::memset(out + begin, key, end - begin);
+  } else {
+    for (uint64_t i = begin; i < end; ++i) out[i] = key;
+  }
+}
+
+// Writes the keys in order: `starts` (one more than there are keys) tells where each run begins.
+template <class K>
+void fill_keys(Context &context, const KeyCodec<K> &codec, const uint64_t *starts, K *out, uint64_t n) {
+  const uint64_t parts = min_u64(divide_up(n, kCountChunkItems), context.threads());
+  context.for_each_unbroken(parts, [&](uint64_t part, uint32_t) {
+    const Range range = part_of(n, part, parts, kLineBytes);
+    uint32_t low = 0, high = kKeyValues<K>;  // the last run that begins at or before the range
+    while (high - low > 1) {
+      const uint32_t middle = (low + high) / 2;
+      (starts[middle] <= range.begin ? low : high) = middle;
+    }
+    for (uint32_t v = low; v < kKeyValues<K> && starts[v] < range.end; ++v)
+      fill_run(out, codec.decode(static_cast<K>(v)), max_u64(starts[v], range.begin),
+               min_u64(starts[v + 1], range.end));
+  });
+}
+
+// Keys of so few values are counted and written anew.
+template <class K>
+void counting_sort(Context &context, const KeyCodec<K> &codec, const K *in, K *out, uint64_t n) {
+  const uint64_t parts = min_u64(divide_up(n, kCountChunkItems), sizeof(K) == 1 ? 64 : context.threads());
+  constexpr uint32_t tables = sizeof(K) == 1 ? 4 : 1;
+  const HostBuffer<uint64_t> totals(context.memory, parts * kKeyValues<K>);
+  const HostBuffer<uint32_t> counters(context.memory, parts * tables * kKeyValues<K>);
+  const HostBuffer<uint64_t> starts(context.memory, kKeyValues<K> + 1);
+  context.begin(n);
+  count_keys(context, in, n, totals.data(), counters.data(), parts);
+  context.throw_if_stopped();
+  uint64_t start = 0;
+  for (uint32_t v = 0; v < kKeyValues<K>; ++v) {
+    starts[v] = start;
+    start += totals[codec.decode(static_cast<K>(v))];
+  }
+  starts[kKeyValues<K>] = start;
+  fill_keys(context, codec, starts.data(), out, n);
+}
+
+template <class K>
+void sort_keys(Context &context, const KeyCodec<K> &codec, const K *in, K *out, uint64_t n) {
+  if (const SortKernels<K> *const kernels = sort_kernels(K{})) {
+    limit_vector_threads<K>(context, n);
+    VectorSort<K> sort(context, *kernels, codec, n);
+    context.begin(context.threads() > 1 ? 2 * n : n);
+    if (n < kOrderLookItems ||
+        (!sort_ordered_keys(context, codec, in, out, n) && !SortedRuns<K>::sort(context, codec, in, out, n))) {
+      if (context.control.has_log())
+        context.control.log("cpu sort: n = %llu, %u-byte keys, %s vectors, %u threads",
+                            static_cast<unsigned long long>(n), static_cast<uint32_t>(sizeof(K)),
+                            vector_target_name(vector_target()), context.threads());
+      sort.run(in, out, n);
+    }
+    return context.throw_if_stopped();
+  }
+  if (n <= kStackItems) {
+    K scratch[kStackItems];
+    context.begin(n);
+    return RecordSort<K, NoValue>(context, codec, {scratch, nullptr}, n).run({in, nullptr}, {out, nullptr}, n);
+  }
+  if constexpr (sizeof(K) <= 2) {
+    if (sizeof(K) == 1 || n >= kCountItemsOf2Bytes) {
+      context.control.log("cpu sort: n = %llu, %u-byte keys counted, %u threads", static_cast<unsigned long long>(n),
+                          static_cast<uint32_t>(sizeof(K)), context.threads());
+      return counting_sort(context, codec, in, out, n);
+    }
+  }
+  const HostBuffer<K> scratch(context.memory, n);
+  RecordSort<K, NoValue> sort(context, codec, {scratch.data(), nullptr}, n);
+  sort.log_plan("sort");
+  context.begin(2 * n);
+  if (!sort_ordered_keys(context, codec, in, out, n)) sort.run({in, nullptr}, {out, nullptr}, n);
+  context.throw_if_stopped();
+}
+
+template <class K>
+bool sort_few_keys(const KeyOrder &order, const void *in, void *out, uint64_t n) {
+  const SortKernels<K> *const kernels = sort_kernels(K{});
+  if (n >= kOrderLookItems || n > kFewBytes / sizeof(K) || kernels == nullptr || order.nan_last) return false;
+  kernels->sort_few(order_number(order), static_cast<const K *>(in), static_cast<K *>(out), n);
+  return true;
+}
+
+// Counts up to kFewShortKeys keys of 1 byte and writes them anew, 16 at a time, over what comes next.
+__attribute__((noinline)) void count_few_keys(const KeyCodec<uint8_t> &codec, const uint8_t *in, uint8_t *out,
+                                              uint64_t n) {
+  constexpr uint32_t kTables = 4, kAtOnce = 16;  // tables as in count_keys()
+  uint16_t counts[kTables][kKeyValues<uint8_t>] = {};
+  uint64_t i = 0;
+  for (; i + kTables <= n; i += kTables)
+    for (uint32_t t = 0; t < kTables; ++t) ++counts[t][in[i + t]];
+  for (; i < n; ++i) ++counts[0][in[i]];
+  for (uint32_t t = 1; t < kTables; ++t)
+    for (uint32_t v = 0; v < kKeyValues<uint8_t>; ++v)
+      counts[0][v] = static_cast<uint16_t>(counts[0][v] + counts[t][v]);
+  uint8_t keys[kFewShortKeys + kAtOnce], *to = keys;
+  for (uint32_t v = 0; v < kKeyValues<uint8_t>; ++v) {
+    const uint8_t key = codec.decode(static_cast<uint8_t>(v));
+    const uint32_t count = counts[0][key];
+    std::memset(to, key, kAtOnce);
+    if (__builtin_expect(count > kAtOnce, 0)) std::memset(to + kAtOnce, key, count - kAtOnce);
+    to += count;
+  }
+  std::memcpy(out, keys, n);
+}
+
+// Shorter keys have no vectors of their own; as words of 4 bytes so few are sorted sooner than by digits or by
+// counting. On its own, so that the words are no part of another frame.
+template <class K>
+__attribute__((noinline)) bool sort_few_short_keys(const KeyOrder &order, const void *in, void *out, uint64_t n) {
+  const SortKernels<uint32_t> *const kernels = sort_kernels(uint32_t{});
+  if (n > kFewShortKeys || kernels == nullptr) return false;
+  uint32_t words[kFewShortKeys];
+  const KeyCodec<K> codec = make_codec<K>(order);
+  const K *const from = static_cast<const K *>(in);
+  with_encoder(codec, [&](auto encode) {
+    for (uint64_t i = 0; i < n; ++i) words[i] = encode(from[i]);
+  });
+  kernels->sort_few(kSignedOrder, words, words, n);
+  K *const to = static_cast<K *>(out);
+  for (uint64_t i = 0; i < n; ++i) to[i] = static_cast<K>(words[i]);
+  decode_keys(codec, to, n);
+  return true;
+}
+
+}  // namespace
+
+bool sort_few_keys(const KeyOrder &order, const void *in, void *out, uint64_t n) noexcept {
+  switch (dtype_bytes(order.dtype)) {
+    case 1:
+      if (n >= kCountFewBytes && n <= kFewShortKeys) {
+        count_few_keys(make_codec<uint8_t>(order), static_cast<const uint8_t *>(in), static_cast<uint8_t *>(out), n);
+        return true;
+      }
+      return sort_few_short_keys<uint8_t>(order, in, out, n);
+    case 2:
+      return sort_few_short_keys<uint16_t>(order, in, out, n);
+    case 4:
+      return sort_few_keys<uint32_t>(order, in, out, n);
+    default:
+      break;
+  }
+  const FloatEnvironment float_environment;  // floats of 8 bytes are compared as such
+  return sort_few_keys<uint64_t>(order, in, out, n);
+}
+
+void cpu_sort(Context &context, const Request &request) {
+  if (request.n == 0) return;
+  with_width(dtype_bytes(request.order.dtype), [&](auto tag) {
+    using K = typename decltype(tag)::type;
+    sort_keys(context, make_codec<K>(request.order), static_cast<const K *>(request.in), static_cast<K *>(request.out),
+              request.n);
+  });
+}
+
+}  // namespace gsort_internal

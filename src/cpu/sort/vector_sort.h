@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The sort of keys alone by vector kernels. One thread sorts in place. Several first cut the array into chunks that fit
+// a cache, split each at the same bounds into parts, and then bring each part together and sort it: samplesort whose
+// classification is a vector partition (Sanders, Winkel, Super Scalar Sample Sort, 2004; here the tree of bounds is
+// walked by partitions, which vectors do faster than a search for each key).
+#ifndef GSORT_CPU_SORT_VECTOR_SORT_H_
+#define GSORT_CPU_SORT_VECTOR_SORT_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "cpu/engine/context.h"
+#include "cpu/primitive/scatter.h"
+#include "cpu/vector/sort.h"
+
+namespace gsort_internal {
+
+// What each thread has to sort at least, some ten microseconds of work, and how much it takes for more than one: below
+// that, threads that sleep come too late to help.
+constexpr uint64_t kVectorBytesOfThread = 1 << 14;
+constexpr uint64_t kVectorBytesOfThreads = 1 << 16;
+
+template <class K>
+void limit_vector_threads(Context &context, uint64_t n) {
+  context.limit_threads(n < kVectorBytesOfThreads / sizeof(K) ? 0 : n, kVectorBytesOfThread / sizeof(K));
+}
+
+template <class K>
+class VectorSort {
+ public:
+  // For sorts of up to n_max keys, by as many threads as the context has now. Allocates all it needs, which for one
+  // thread is nothing, and writes nothing.
+  VectorSort(Context &context, const SortKernels<K> &kernels, const KeyCodec<K> &codec, uint64_t n_max)
+      : context_(context),
+        kernels_(kernels),
+        codec_(codec),
+        encode_(codec.nan_count == 0 ? codec : KeyCodec<K>{0, 0, 0}) {
+    if (context.threads() == 1 || n_max == 0) return;
+    const Cuts cuts = cuts_for(n_max);  // neither number falls with n
+    split_ = HostBuffer<K>(context.memory, n_max);
+    from_ = HostBuffer<uint64_t>(context.memory, cuts.chunks * cuts.parts);
+    to_ = HostBuffer<uint64_t>(context.memory, cuts.chunks * cuts.parts);
+    drawn_ = HostBuffer<K>(context.memory, cuts.parts * kDrawsOfPart);
+    bounds_ = HostBuffer<Inner>(context.memory, cuts.parts);
+    begins_ = HostBuffer<uint64_t>(context.memory, cuts.parts + 1);
+    context.prefer_large_pages(split_.data(), n_max * sizeof(K));
+  }
+
+  // Sorts n keys of `in` into `out`, which may be `in`. Once the context is stopped it leaves a permutation in an `out`
+  // that was `in`.
+  void run(const K *in, K *out, uint64_t n) {
+    if (context_.threads() > 1) return sort_on_threads(in, out, n);
+    if (n <= kPartItems) return sort_whole(in, out, n);
+    sort_alone(in, out, n);
+  }
+
+ private:
+  using Inner = InnerKey<K>;
+  static constexpr Inner kLeast = std::numeric_limits<Inner>::min(), kGreatest = std::numeric_limits<Inner>::max();
+  static constexpr uint32_t kWidth = sizeof(K) * 8;
+  static constexpr uint32_t kDraws = 256;          // for one pivot
+  static constexpr uint64_t kPartItems = 1 << 20;  // one thread's work between chances to cancel: some milliseconds
+
+  // NaNs last are no order of the kernels: such keys are encoded beforehand and decoded afterwards.
+  bool nans_last() const { return codec_.nan_count != 0; }
+
+  void sort_whole(const K *in, K *out, uint64_t n) {
+    if (nans_last()) encode_keys(codec_, in, out, n);
+    kernels_.sort(encode_, encode_, nans_last() ? out : in, out, n);
+    if (nans_last()) decode_keys(codec_, out, n);
+    context_.advance(n);
+  }
+
+  uint64_t split(const K *in, K *out, uint64_t n, Inner pivot) {
+    if (nans_last()) encode_keys(codec_, in, out, n);
+    return kernels_.split(encode_, nans_last() ? out : in, out, n, pivot);
+  }
+
+  void decode(const K *in, K *out, uint64_t n) {
+    kernels_.decode(encode_, in, out, n);
+    if (nans_last()) decode_keys(codec_, out, n);
+  }
+
+  // The keys of a part of the result, from `least` to `greatest`, in the kernels' own order.
+  struct Part {
+    K *keys;
+    uint64_t n;
+    Inner least, greatest;
+  };
+
+  void sort_part(const Part &part) {
+    kernels_.sort_part(encode_, part.keys, part.n, part.least, part.greatest);
+    if (nans_last()) decode_keys(codec_, part.keys, part.n);
+    context_.advance(part.n);
+  }
+
+  // Draws `count` keys of n at random and leaves them in the kernels' own order, sorted.
+  void draw(const K *keys, uint64_t n, const KeyCodec<K> &codec, K *drawn, uint32_t count) const {
+    __extension__ typedef unsigned __int128 Product;
+    uint64_t state = n;
+    for (uint32_t i = 0; i < count; ++i) {
+      state = state * 0xd1342543de82ef95u + 0x9e3779b97f4a7c15u;
+      const K key = keys[static_cast<uint64_t>(static_cast<Product>(state) * n >> 64)];
+      drawn[i] = static_cast<K>(codec.encode(key) ^ KeyCodec<K>::kTop);
+    }
+    kernels_.sort(kInnerOrder<K>, kInnerOrder<K>, drawn, drawn, count);
+  }
+
+  // One thread, in place: split until parts are small enough to be sorted without a chance to cancel.
+  void sort_alone(const K *in, K *out, uint64_t n) {
+    K drawn[kDraws];
+    draw(in, n, codec_, drawn, kDraws);
+    const Inner pivot = below(static_cast<Inner>(drawn[kDraws / 2]), kGreatest);
+    const uint64_t lower = split(in, out, n, pivot);
+    context_.poll();
+    sort_or_split({out, lower, kLeast, pivot}, 2 * kWidth);
+    sort_or_split({out + lower, n - lower, static_cast<Inner>(pivot + 1), kGreatest}, 2 * kWidth);
+  }
+
+  // As the kernels' own quicksort does it.
+  void sort_or_split(Part part, uint32_t draws_left) {
+    for (;;) {
+      if (context_.stopped()) return decode(part.keys, part.keys, part.n);
+      if (part.n <= kPartItems || part.least == part.greatest) {
+        sort_part(part);
+        return context_.poll();
+      }
+      Inner pivot = static_cast<Inner>((part.least >> 1) + (part.greatest >> 1) + (part.least & part.greatest & 1));
+      if (draws_left > 0) {
+        --draws_left;
+        K drawn[kDraws];
+        draw(part.keys, part.n, kInnerOrder<K>, drawn, kDraws);
+        pivot = below(static_cast<Inner>(drawn[kDraws / 2]), part.greatest);
+      }
+      const uint64_t lower = kernels_.split(kInnerOrder<K>, part.keys, part.keys, part.n, pivot);
+      Part small{part.keys, lower, part.least, pivot};
+      Part large{part.keys + lower, part.n - lower, static_cast<Inner>(pivot + 1), part.greatest};
+      if (small.n > large.n) std::swap(small, large);
+      sort_or_split(small, draws_left);
+      part = large;
+    }
+  }
+
+  static Inner below(Inner pivot, Inner greatest) {
+    return pivot < greatest ? pivot : static_cast<Inner>(greatest - 1);
+  }
+
+  // How the threads cut the work. Chunk c's keys of part p begin at from_[c * parts + p] when it is split, and at
+  // to_[c * parts + p] in the result.
+  struct Cuts {
+    uint64_t n, chunks;
+    uint32_t parts;  // a power of two
+  };
+  static constexpr uint64_t kChunkItems = 1 << 17;  // split over and over within a second-level cache
+  static constexpr uint64_t kChunkItemsMin = kVectorBytesOfThread / sizeof(K);
+  static constexpr uint64_t kChunksMax = 1024;
+  static constexpr uint32_t kPartsMax = 256;
+  // Parts of a thread: more even out better where threads have much to do, fewer cost less where they have little.
+  static constexpr uint64_t kPartsOfThread = 4, kPartsOfThreadFew = 2;
+  static constexpr uint64_t kBytesOfThreadFew = 1 << 18;  // less is little
+  static constexpr uint32_t kDrawsOfPart = 16;
+
+  Cuts cuts_for(uint64_t n) const {
+    const uint64_t threads = context_.threads();
+    const bool few = n * sizeof(K) < threads * kBytesOfThreadFew;
+    const uint64_t parts_wanted = (few ? kPartsOfThreadFew : kPartsOfThread) * threads;
+    const uint64_t chunks = max_u64(min_u64(parts_wanted, n / kChunkItemsMin), min_u64(n / kChunkItems, kChunksMax));
+    uint32_t parts = 2;
+    while (parts < kPartsMax && (parts < parts_wanted || parts < n / kChunkItems)) parts *= 2;
+    return {n, max_u64(chunks, 1), parts};
+  }
+
+  void sort_on_threads(const K *in, K *out, uint64_t n) {
+    const Cuts cuts = cuts_for(n);
+    Inner *const bounds = bounds_.data();
+    uint64_t *const begins = begins_.data();
+    choose_bounds(in, n, cuts.parts, bounds);
+    context_.for_each(cuts.chunks, [&](uint64_t c, uint32_t) {
+      if (context_.stopped()) return;
+      const Range chunk = part_of(n, c, cuts.chunks, kLineBytes);
+      split_chunk(in, split_.data(), chunk, bounds, cuts.parts, &from_[c * cuts.parts]);
+      context_.advance(chunk.size());
+    });
+    if (context_.stopped()) return;  // `in` still holds everything
+    find_places(cuts, begins);
+    const uint64_t size_alone = n / context_.threads();  // larger parts are brought together by all threads
+    for (uint32_t p = 0; p < cuts.parts; ++p)
+      if (begins[p + 1] - begins[p] > size_alone)
+        context_.for_each_unbroken(cuts.chunks, [&](uint64_t c, uint32_t) { gather(cuts, c, p, out); });
+    context_.for_each(cuts.parts, [&](uint64_t part, uint32_t) {
+      const uint32_t p = static_cast<uint32_t>(part);
+      const uint64_t size = begins[p + 1] - begins[p];
+      for (uint64_t c = 0; size <= size_alone && c < cuts.chunks; ++c) gather(cuts, c, p, out);
+      if (context_.stopped()) return decode(out + begins[p], out + begins[p], size);
+      // Behind a bound at the greatest key there is nothing, and nothing above that key to begin with.
+      if (size == 0) return;
+      const Inner least = p == 0 ? kLeast : static_cast<Inner>(bounds[p - 1] + 1);
+      sort_part({out + begins[p], size, least, bounds[p]});
+    });
+  }
+
+  // Bounds at equal distances in a sample. A key that is drawn so often that two bounds fall on it gets a part of its
+  // own, which needs no sort.
+  void choose_bounds(const K *in, uint64_t n, uint32_t parts, Inner *bounds) const {
+    draw(in, n, codec_, drawn_.data(), parts * kDrawsOfPart);
+    for (uint32_t p = 0; p + 1 < parts; ++p) bounds[p] = static_cast<Inner>(drawn_[(p + 1) * kDrawsOfPart - 1]);
+    for (uint32_t p = 0; p + 2 < parts; ++p)
+      if (bounds[p] == bounds[p + 1] && (p == 0 || bounds[p - 1] < bounds[p]) && bounds[p] > kLeast) --bounds[p];
+    bounds[parts - 1] = kGreatest;
+  }
+
+  // Splits a chunk at all bounds, the middle one first, and tells where its parts begin.
+  void split_chunk(const K *in, K *out, Range chunk, const Inner *bounds, uint32_t parts, uint64_t *from) {
+    const uint64_t lower = split(in + chunk.begin, out + chunk.begin, chunk.size(), bounds[parts / 2 - 1]);
+    const Range lower_keys{chunk.begin, chunk.begin + lower}, upper_keys{chunk.begin + lower, chunk.end};
+    split_further(out, lower_keys, bounds, parts / 2, from);
+    split_further(out, upper_keys, bounds + parts / 2, parts / 2, from + parts / 2);
+  }
+  void split_further(K *keys, Range range, const Inner *bounds, uint32_t parts, uint64_t *from) {
+    if (parts == 1) {
+      *from = range.begin;
+      return;
+    }
+    K *const begin = keys + range.begin;
+    const uint64_t lower = kernels_.split(kInnerOrder<K>, begin, begin, range.size(), bounds[parts / 2 - 1]);
+    split_further(keys, {range.begin, range.begin + lower}, bounds, parts / 2, from);
+    split_further(keys, {range.begin + lower, range.end}, bounds + parts / 2, parts / 2, from + parts / 2);
+  }
+
+  // Where in the result the keys of each chunk and part belong; begins[p] is where part p begins.
+  void find_places(const Cuts &cuts, uint64_t *begins) {
+    uint64_t next = 0;
+    for (uint32_t p = 0; p < cuts.parts; ++p) {
+      begins[p] = next;
+      for (uint64_t c = 0; c < cuts.chunks; ++c) {
+        to_[c * cuts.parts + p] = next;
+        next += count_of(cuts, c, p);
+      }
+    }
+    begins[cuts.parts] = next;
+  }
+
+  // Parts follow each other within a chunk, and chunks follow each other.
+  uint64_t count_of(const Cuts &cuts, uint64_t c, uint32_t p) const {
+    const uint64_t place = c * cuts.parts + p;
+    return (place + 1 < cuts.chunks * cuts.parts ? from_[place + 1] : cuts.n) - from_[place];
+  }
+
+  // Brings a chunk's keys of a part to their place.
+  void gather(const Cuts &cuts, uint64_t c, uint32_t p, K *out) const {
+    const uint64_t place = c * cuts.parts + p;
+    std::memcpy(out + to_[place], split_.data() + from_[place], count_of(cuts, c, p) * sizeof(K));
+  }
+
+  Context &context_;
+  const SortKernels<K> &kernels_;
+  KeyCodec<K> codec_, encode_;
+  HostBuffer<K> split_, drawn_;
+  HostBuffer<Inner> bounds_;  // the greatest key that a part may have
+  HostBuffer<uint64_t> from_, to_, begins_;
+};
+
+}  // namespace gsort_internal
+
+#endif

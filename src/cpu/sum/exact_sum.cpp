@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cpu/sum/exact_sum.h"
+
+#include <cstring>
+#include <type_traits>
+
+#include "core/half.h"
+#include "cpu/engine/float_environment.h"
+#include "cpu/vector/fold.h"
+
+namespace gsort_internal {
+
+namespace {
+
+// Elements that are near each other, as they mostly are, are added up plainly, many lanes at a time and doubles in two
+// parts: a double holds such sums, and the processor tells of every addition that had to round. What the lanes of many
+// blocks hold is then a block itself.
+//
+// Other blocks are folded into windows of 52 bits from the greatest magnitude down: adding to a number so large that
+// every addition rounds to the same multiple splits each element without error (Rump, Ogita, Oishi, Accurate
+// floating-point summation, 2008). The least magnitude tells how many windows it takes until what is below them can be
+// added plainly. Blocks that it takes too many for go to sums by exponent.
+
+double power_of_two(int32_t exponent) { return double_of_bits(static_cast<uint64_t>(exponent + 1023) << 52); }
+
+// The kernels where there are no vectors.
+Magnitudes plain_magnitudes(const void *array, uint32_t items) {
+  const double *const x = static_cast<const double *>(array);
+  Magnitudes m = {0, ~uint64_t{0}};
+  for (uint32_t i = 0; i < items; ++i) {
+    const uint64_t magnitude = bits_of_double(x[i]) & ~kDoubleSign;
+    m.greatest = magnitude > m.greatest ? magnitude : m.greatest;
+    m.least = magnitude - 1 < m.least - 1 ? magnitude : m.least;
+  }
+  return m;
+}
+
+void plain_fold(const void *array, uint32_t items, const double *windows, uint32_t count, Folded *folded) {
+  constexpr uint32_t kLanes = kFoldItems >> kFoldLaneBits;
+  const double *const x = static_cast<const double *>(array);
+  double sums[kLanes][kWindowsMax + 1] = {};
+  for (auto &lane : sums)
+    for (uint32_t w = 0; w < count; ++w) lane[w] = windows[w];
+  for (uint32_t i = 0; i < items; ++i) {
+    double *const lane = sums[i % kLanes], rest = x[i];
+    for (uint32_t w = 0; w < count; ++w) {
+      const double next = lane[w] + rest;
+      rest -= next - lane[w];
+      lane[w] = next;
+    }
+    lane[count] += rest;
+  }
+  *folded = {};
+  for (const auto &lane : sums) {
+    for (uint32_t w = 0; w < count; ++w)
+      folded->units[w] += static_cast<int64_t>(bits_of_double(lane[w]) - bits_of_double(windows[w]));
+    folded->below += lane[count];
+  }
+}
+
+constexpr FoldKernels kPlainFold = {plain_magnitudes, plain_fold, nullptr, nullptr};
+
+// How elements are widened, exactly, what the kernels call their type, and the exponent of the least magnitude.
+struct HalfFloats {
+  using Bits = uint16_t;
+  static constexpr FoldType kType = FoldType::kHalf;
+  static constexpr int32_t kFractionBits = 10, kLeastExponent = -24;
+  static double widen(uint16_t bits) { return Half::to_double(bits); }
+  static double magnitude(uint64_t bits) { return widen(static_cast<uint16_t>(bits)); }
+};
+struct BFloat16Floats {
+  using Bits = uint16_t;
+  static constexpr FoldType kType = FoldType::kBFloat16;
+  static constexpr int32_t kFractionBits = 7, kLeastExponent = -133;
+  static double widen(uint16_t bits) {
+    const uint32_t wide = static_cast<uint32_t>(bits) << 16;
+    float value;
+    std::memcpy(&value, &wide, sizeof value);
+    return static_cast<double>(value);
+  }
+  static double magnitude(uint64_t bits) { return widen(static_cast<uint16_t>(bits)); }
+};
+struct SingleFloats {
+  using Bits = float;
+  static constexpr FoldType kType = FoldType::kFloat;
+  static constexpr int32_t kFractionBits = 23, kLeastExponent = -149;
+  static double widen(float x) { return static_cast<double>(x); }
+  static double magnitude(uint64_t bits) {
+    const uint32_t narrow = static_cast<uint32_t>(bits);
+    float value;
+    std::memcpy(&value, &narrow, sizeof value);
+    return widen(value);
+  }
+};
+struct DoubleFloats {
+  using Bits = double;
+  static constexpr FoldType kType = FoldType::kDouble;
+  static constexpr int32_t kFractionBits = 52, kLeastExponent = -1074;
+  static double widen(double x) { return x; }
+  static double magnitude(uint64_t bits) { return double_of_bits(bits); }
+};
+
+// Whether what failed for a block is tried for the next one: not for some, and for more if it fails again.
+class Trial {
+ public:
+  bool is_due() {
+    if (wait_ == 0) return true;
+    --wait_;
+    return false;
+  }
+  void worked() { next_ = kWaitMin; }
+  void failed() {
+    wait_ = next_;
+    if (next_ < kWaitMax) next_ *= 4;
+  }
+  void give_up() { wait_ = UINT64_MAX; }
+
+ private:
+  static constexpr uint64_t kWaitMin = 4, kWaitMax = 64;
+  uint64_t wait_ = 0, next_ = kWaitMin;
+};
+
+template <class F>
+class RangeSum {
+ public:
+  explicit RangeSum(SumScratch &scratch) : scratch_(scratch) {}
+
+  // Up to 2^18 elements and a block. Short and long ones may come in any order.
+  void add(const typename F::Bits *x, uint64_t count) {
+    if (kernels_ == nullptr || !watch_.works()) plainly_.give_up();
+    takes_bins_ = count >= kBinItemsMin;
+    // Those of few elements are others than those of many.
+    if (!takes_bins_) scratch_.by_exponent.move_to(scratch_.limbs);
+    for (uint64_t i = 0; i < count;) {
+      const uint32_t items = count - i < kFoldItems ? static_cast<uint32_t>(count - i) : kFoldItems;
+      add_block(x + i, items);
+      i += items;
+    }
+    if (lanes_ > 0) move_lanes();
+    if (!takes_bins_ || scratch_.by_exponent.is_full()) scratch_.by_exponent.move_to(scratch_.limbs);
+  }
+
+ private:
+  static constexpr int32_t kExponentMin = -900, kExponentMax = 1000;  // windows stay among normal numbers
+  // For fewer, clearing and reading a sum for each exponent take longer than adding elements to fewer sums.
+  static constexpr uint64_t kBinItemsMin = ExponentSums::kFewItems;
+
+  // Adds up to kFoldItems elements.
+  void add_block(const typename F::Bits *x, uint32_t count) {
+    if (plainly_.is_due() && add_plainly(x, count)) return;
+    if (folded_.is_due() && fold_block(x, count)) return;
+    scratch_.is_plain = false;
+    if (!takes_bins_) return add_few(x, count);
+    if constexpr (std::is_same<F, SingleFloats>::value) {
+      scratch_.by_exponent.add(x, count);
+    } else if constexpr (std::is_same<F, DoubleFloats>::value) {
+      scratch_.by_exponent.add(x, count, scratch_.limbs);
+    } else {
+      widen(x, count);
+      scratch_.by_exponent.add(scratch_.block, count, scratch_.limbs);
+    }
+  }
+
+  // Whether a block was added plainly: whether that is exact.
+  bool add_plainly(const typename F::Bits *x, uint32_t count) {
+    double *const high = scratch_.high + lanes_, *const low = scratch_.low + lanes_;
+    uint32_t lanes = 1;
+    if (rounded_) watch_.begin();
+    if (count == kFoldItems) {
+      lanes = kernels_->lane_sums(x, count, high, low);
+    } else {
+      kernels_->two_sums(x, count, high, low);
+    }
+    rounded_ = !watch_.was_exact();
+    if (rounded_) {
+      plainly_.failed();
+      return false;
+    }
+    plainly_.worked();
+    lanes_ += lanes;
+    if (lanes_ + kLaneSumsMax > SumScratch::kLanes) move_lanes();
+    return true;
+  }
+
+  // Adds what the lanes hold to the scratch.
+  void move_lanes() {
+    move(scratch_.high, scratch_.plain.high);
+    move(scratch_.low, scratch_.plain.low);
+    lanes_ = 0;
+  }
+  void move(double *sums, double &total) {
+    uint32_t items = lanes_;
+    for (sums[items++] = total; items % kFoldGrain != 0; ++items) sums[items] = 0;
+    if (rounded_) watch_.begin();
+    total = plain_sum_kernel()(sums, items);
+    rounded_ = !watch_.was_exact();
+    if (!rounded_) return;
+    total = 0;
+    if (fold<DoubleFloats>(*doubles_, sums, items)) return;
+    scratch_.is_plain = false;
+    for (uint32_t i = 0; i < items; ++i) scratch_.limbs.add(sums[i]);
+  }
+
+  void widen(const typename F::Bits *x, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) scratch_.block[i] = F::widen(x[i]);
+  }
+
+  // Whether a block could be folded. As a rule the next one can if this one could.
+  bool fold_block(const typename F::Bits *x, uint32_t count) {
+    bool done = false;
+    if (kernels_ != nullptr && count % kFoldGrain == 0) {
+      done = fold<F>(*kernels_, x, count);
+    } else {
+      widen(x, count);
+      for (; count % kFoldGrain != 0; ++count) scratch_.block[count] = 0;
+      done = fold<F>(*doubles_, scratch_.block, count);
+    }
+    done ? folded_.worked() : folded_.failed();
+    return done;
+  }
+
+  // Floats of 4 bytes go to bins about as quickly as through four windows, others as through six.
+  static constexpr uint32_t kWindowsBesideBins = sizeof(typename F::Bits) == 4 ? 3 : 5;
+  // Where windows begin. The elements of a lane add up to less than 2^(exponent + 1 + kFoldLaneBits), half of the first
+  // window's leading bit; what they leave, at most half a unit each, to half of the second's at most.
+  static constexpr int32_t kFirstAbove = kFoldLaneBits + 2, kWindowBits = 52 - kFoldLaneBits;
+
+  // Adds whole grains, or nothing: numbers past the windows, or bits too far apart. `Facts` are those that all elements
+  // keep to, whatever they are widened to.
+  template <class Facts, class T>
+  bool fold(const FoldKernels &kernels, const T *x, uint32_t items) {
+    using Read = std::conditional_t<std::is_same<T, double>::value, DoubleFloats, F>;
+    rounded_ = true;
+    const Magnitudes magnitudes = kernels.magnitudes(x, items);
+    if (magnitudes.greatest == 0) return true;
+    const int32_t greatest = exponent_of(Read::magnitude(magnitudes.greatest)),
+                  least = exponent_of(Read::magnitude(magnitudes.least)) - Facts::kFractionBits,
+                  last_bit = least < Facts::kLeastExponent ? Facts::kLeastExponent : least;
+    if (greatest > kExponentMax) return false;
+    // What is below the last window, all of it together, is no more than 2^53 times the last bit.
+    const int32_t last_window = last_bit + 106 - kFoldItemBits;
+    const int32_t first_window = (greatest < kExponentMin ? kExponentMin : greatest) + kFirstAbove;
+    const uint32_t windows_max = takes_bins_ ? kWindowsBesideBins : kWindowsMax;
+    double windows[kWindowsMax];
+    uint32_t count = 0;
+    for (int32_t exponent = first_window;; exponent -= kWindowBits) {
+      if (count == windows_max) return false;
+      windows[count++] = 1.5 * power_of_two(exponent);
+      if (exponent <= last_window) break;
+    }
+    Folded folded;
+    kernels.fold(x, items, windows, count, &folded);
+    scratch_.is_plain = false;
+    for (uint32_t i = 0; i < count; ++i)
+      scratch_.limbs.add_part(folded.units[i], position_of(first_window - 52 - static_cast<int32_t>(i) * kWindowBits));
+    scratch_.limbs.add(folded.below);
+    return true;
+  }
+  static int32_t exponent_of(double x) { return static_cast<int32_t>(bits_of_double(x) >> 52 & 0x7ff) - 1023; }
+  static uint32_t position_of(int32_t exponent) {
+    return static_cast<uint32_t>(exponent + static_cast<int32_t>(kSumOneBit));
+  }
+
+  void add_few(const typename F::Bits *x, uint32_t count) {
+    if constexpr (std::is_same<F, DoubleFloats>::value) {
+      scratch_.by_exponent.add_few(x, count, scratch_.limbs);
+    } else {
+      for (uint32_t i = 0; i < count; ++i) scratch_.limbs.add(F::widen(x[i]));
+    }
+  }
+
+  SumScratch &scratch_;
+  Trial plainly_, folded_;
+  bool takes_bins_ = false;
+  RoundingWatch watch_;
+  bool rounded_ = true;  // whether the watch may have seen that something was rounded
+  uint32_t lanes_ = 0;   // in the scratch
+  const FoldKernels *kernels_ = fold_kernels(F::kType);
+  const FoldKernels *doubles_ =
+      fold_kernels(FoldType::kDouble) != nullptr ? fold_kernels(FoldType::kDouble) : &kPlainFold;
+};
+
+}  // namespace
+
+bool PlainSums::add_exactly(double &sum, double x) {
+  const double before = sum;
+  sum += x;
+  const double of_x = sum - before;
+  return (before - (sum - of_x)) + (x - of_x) == 0;
+}
+
+bool PlainSums::finish(uint64_t n, bool mean, double &result) const {
+  double sum = high;
+  if (add_exactly(sum, low)) {
+    result = mean ? sum / static_cast<double>(n) : sum;
+  } else {
+    result = sum;
+    if (mean) return false;
+  }
+  return result - result == 0 && sum != 0;
+}
+
+namespace {
+
+template <class F>
+void with_floats(gsort_dtype t, F &&f) {
+  switch (t) {
+    case GSORT_F16:
+      return f(TypeTag<HalfFloats>());
+    case GSORT_BF16:
+      return f(TypeTag<BFloat16Floats>());
+    case GSORT_F32:
+      return f(TypeTag<SingleFloats>());
+    default:
+      return f(TypeTag<DoubleFloats>());
+  }
+}
+
+}  // namespace
+
+void add_floats(gsort_dtype t, const void *in, Range range, SumScratch &scratch) {
+  with_floats(t, [&](auto tag) {
+    using F = typename decltype(tag)::type;
+    RangeSum<F>(scratch).add(static_cast<const typename F::Bits *>(in) + range.begin, range.size());
+  });
+}
+
+bool add_few_floats(gsort_dtype t, const void *in, uint64_t n, PlainSums &sums) {
+  const FoldKernels *kernels = nullptr;
+  with_floats(t, [&](auto tag) { kernels = fold_kernels(decltype(tag)::type::kType); });
+  RoundingWatch watch;
+  if (kernels == nullptr || !watch.works()) return false;
+  watch.begin();
+  kernels->two_sums(in, static_cast<uint32_t>(n), &sums.high, &sums.low);
+  return watch.was_exact();
+}
+
+bool all_minus_zero(gsort_dtype t, const void *in, uint64_t n) {
+  return with_width(dtype_bytes(t), [&](auto tag) {
+    using K = typename decltype(tag)::type;
+    const K *const bits = static_cast<const K *>(in);
+    for (uint64_t i = 0; i < n; ++i)
+      if (bits[i] != KeyCodec<K>::kTop) return false;
+    return true;
+  });
+}
+
+}  // namespace gsort_internal
