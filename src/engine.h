@@ -71,6 +71,7 @@ struct EngineOptions {
   HostMemory *host_memory;
   Control *control;
   bool may_use_cpu = false;  // an engine on a device may let calls on host arrays run on the CPU's threads
+  uint32_t processors = 0;   // that this process may use; 0: the engine counts them
 };
 
 std::unique_ptr<Engine> make_cpu_engine(const EngineOptions &options);

@@ -73,8 +73,8 @@ struct PinnedRing::Exchange {
   }
 };
 
-PinnedRing::PinnedRing(HostMemory &memory, int device, uint32_t threads)
-    : host_memory_(memory), device_(device), pool_(threads == 0 || threads > kThreadsMax ? 0 : threads) {
+PinnedRing::PinnedRing(HostMemory &memory, int device, uint32_t threads, uint32_t processors)
+    : host_memory_(memory), device_(device), pool_(threads > kThreadsMax ? 0 : threads, processors) {
   workers_ = pool_.threads() < kThreadsMax ? pool_.threads() : kThreadsMax;
 }
 

@@ -18,8 +18,9 @@ namespace gsort_internal {
 
 class PinnedRing {
  public:
-  // threads: as in gsort_options. The ring itself is made when it is first needed, and stays.
-  PinnedRing(HostMemory &memory, int device, uint32_t threads);
+  // threads: as in gsort_options; processors: as a Pool takes them. The ring itself is made when it is first needed,
+  // and stays.
+  PinnedRing(HostMemory &memory, int device, uint32_t threads, uint32_t processors = 0);
   // No copy may be under way, and the device must be current.
   ~PinnedRing();
   PinnedRing(const PinnedRing &) = delete;

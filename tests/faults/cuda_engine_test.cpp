@@ -1,15 +1,35 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The CUDA engine's host code on the stand-in, by what it says and asks of the runtime: devices and contexts, streams
 // and captures, and what it answers where the runtime fails.
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
 
 #include "faults/engine_fixture.h"
+
+namespace gsort_test {
+namespace {
+
+std::atomic<uint32_t> affinity_reads{0};
+
+}  // namespace
+}  // namespace gsort_test
+
+// The linker puts it in front of the system's (CMakeLists.txt).
+extern "C" {
+int __real_sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *set);
+int __wrap_sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *set);
+int __wrap_sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *set) {
+  ++gsort_test::affinity_reads;
+  return __real_sched_getaffinity(pid, bytes, set);
+}
+}
 
 namespace gsort_test {
 namespace {
@@ -32,6 +52,20 @@ TEST_F(EngineTest, InfoTellsOfTheDevice) {
   ASSERT_TRUE(succeeded(handle.get(), sort(handle.get(), 100000)));
   EXPECT_GT(held_bytes(handle.get()), 400000u);
   EXPECT_EQ(live_device_bytes(), held_bytes(handle.get()));
+}
+
+// A handle reads its affinity and its control groups when it is made, for all that has threads, and not again for the
+// CPU's engine that a later call needs: reading takes more stack than calls may have.
+TEST_F(EngineTest, ProcessorsAreCountedOnce) {
+  use_stand_in(ArrayPlace::kHost);
+  gsort_options o = options();
+  o.backend = GSORT_BACKEND_AUTO;
+  const uint32_t before = affinity_reads;
+  const Handle handle(o);
+  EXPECT_EQ(before + 1, affinity_reads);
+  ASSERT_TRUE(succeeded(handle.get(), sort(handle.get(), 1000)));
+  EXPECT_TRUE(said("cpu sort"));
+  EXPECT_EQ(before + 1, affinity_reads);
 }
 
 TEST_F(EngineTest, DevicesThatCannotBeUsedAreNamedWithTheReason) {

@@ -61,7 +61,7 @@ class CpuEngine final : public Engine {
   explicit CpuEngine(const EngineOptions &options)
       : memory_(*options.host_memory),
         control_(*options.control),
-        pool_(options.options.threads),
+        pool_(options.options.threads, options.processors),
         own_memory_(options.options.host_allocate == nullptr) {}
 
   void describe(gsort_info &info) const override {

@@ -3,7 +3,8 @@
 
 namespace gsort_internal {
 
-Pool::Pool(uint32_t threads) : processors_(allowed_processors()), threads_(threads != 0 ? threads : processors_) {
+Pool::Pool(uint32_t threads, uint32_t processors)
+    : processors_(processors != 0 ? processors : allowed_processors()), threads_(threads != 0 ? threads : processors_) {
   if (threads_ > kThreadsMax) threads_ = kThreadsMax;
 }
 

@@ -12,13 +12,15 @@ namespace gsort_internal {
 // One thread at a time calls its functions.
 class Pool {
  public:
-  // `threads` bounds those of a run, the caller's included; 0: one a processor that this process may use.
-  explicit Pool(uint32_t threads);
+  // `threads` bounds those of a run, the caller's included; 0: one a processor that this process may use. `processors`:
+  // how many it may use; 0: they are counted here, which takes some system calls.
+  explicit Pool(uint32_t threads, uint32_t processors = 0);
   ~Pool();
   Pool(const Pool &) = delete;
   Pool &operator=(const Pool &) = delete;
 
   uint32_t threads() const { return threads_; }
+  uint32_t processors() const { return processors_; }
 
   // Calls step(user, 0) on the caller's thread until it returns false, which says that no work is left, and
   // step(user, worker) for workers from 1 to workers - 1 on as many threads as come, and waits for those that have
@@ -31,7 +33,7 @@ class Pool {
   void abandon() noexcept { shared_ = nullptr; }
 
  private:
-  uint32_t processors_;              // read here, for that takes more stack than a call may have
+  uint32_t processors_;              // known before the first run: counting takes more stack than a call may have
   uint32_t threads_, asked_ = 0;     // asked_: threads that the library was asked to have for this one
   SharedThreads *shared_ = nullptr;  // NULL until the first run on more than one thread
 };

@@ -81,8 +81,8 @@ CudaEngine::CudaEngine(const EngineOptions &options)
       control_(*options.control),
       device_(open_device(options.options.device)),
       workspace_(options.options),
-      ring_(new PinnedRing(*options.host_memory, device_.ordinal, options.options.threads)),
-      pool_(options.options.threads) {
+      pool_(options.options.threads, options.processors),
+      ring_(new PinnedRing(*options.host_memory, device_.ordinal, options.options.threads, pool_.processors())) {
   const CallScope scope(device_);
   stream_id_ = stream_id(stream_);
 }

@@ -106,9 +106,9 @@ class CudaEngine final : public Engine {
   std::optional<CallScope> scope_;
   MemoryPlaces places_;
   Workspace workspace_;
+  Pool pool_;  // for what the host does in calls that are worked in pieces
   std::unique_ptr<PinnedRing> ring_;
   CopyStreams copy_streams_;     // of calls that are worked in pieces
-  Pool pool_;                    // likewise, for what the host does in them
   std::unique_ptr<Engine> cpu_;  // where calls on host arrays may run, made when the first does
   cudaStream_t stream_ = nullptr;
   uint64_t stream_id_ = kIdUnknown;

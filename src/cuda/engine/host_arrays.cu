@@ -190,7 +190,11 @@ Placement CudaEngine::place(const Request &request, const Staging &staging, bool
 
 void CudaEngine::execute_on_cpu(const Request &request) {
   wait_for_earlier_work();  // which may write these arrays
-  if (cpu_ == nullptr) cpu_ = make_cpu_engine(options_);
+  if (cpu_ == nullptr) {
+    EngineOptions options = options_;
+    options.processors = pool_.processors();
+    cpu_ = make_cpu_engine(options);
+  }
   cpu_->execute(request);
 }
 
