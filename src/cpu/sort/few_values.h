@@ -14,6 +14,8 @@
 namespace gsort_internal {
 
 // The values, and a table that tells a key's: a multiplier was looked for that leaves each value a place of its own.
+// What looks at keys alone is called, so that it stands in the library once for a width of keys, not for each of
+// values.
 template <class K>
 class FewValues {
  public:
@@ -24,7 +26,7 @@ class FewValues {
   K value(uint32_t v) const { return values_[v]; }
 
   // Whether some keys drawn at random are of few values, which it then knows; most keys say at once that they are not.
-  bool draw(const K *keys, uint64_t n) {
+  __attribute__((noinline)) bool draw(const K *keys, uint64_t n) {
     constexpr uint64_t kFirst = 8, kDrawsOfTwo = 24, kDraws = 64;
     K first[kFirst];
     uint64_t state = n;
@@ -47,7 +49,7 @@ class FewValues {
   }
 
   // Takes keys of the range that it did not know yet for values; false if there are too many. Of two values it knows.
-  bool learn(const K *keys, Range range) {
+  __attribute__((noinline)) bool learn(const K *keys, Range range) {
     if (count_ == 2) return true;
     for (uint64_t i = range.begin; i < range.end; ++i)
       if (keys_[slot_of(keys[i])] != keys[i] && !(note(keys[i]) && make_table())) return false;
@@ -55,7 +57,7 @@ class FewValues {
   }
 
   // The values' places in the order that the codec makes of them.
-  void order(const KeyCodec<K> &codec, uint8_t *values) const {
+  __attribute__((noinline)) void order(const KeyCodec<K> &codec, uint8_t *values) const {
     for (uint32_t v = 0; v < count_; ++v) {
       uint32_t at = v;
       for (; at > 0 && codec.encode(values_[values[at - 1]]) > codec.encode(values_[v]); --at)
@@ -150,7 +152,7 @@ class FewValues {
     return wrong == 0;
   }
 
-  bool count_block(const K *keys, Range block, uint64_t *counts) const {
+  __attribute__((noinline)) bool count_block(const K *keys, Range block, uint64_t *counts) const {
     constexpr uint32_t kTables = 4;  // equal neighbours need not wait for each other's counter
     uint32_t tables[kTables][kMost] = {};
     K wrong = 0;
