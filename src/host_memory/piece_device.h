@@ -30,21 +30,37 @@ struct PieceSearch {
   uint64_t *told = nullptr;   // the same in host memory, when the step has ended
 };
 
+// Where sorted runs in the device's memory, one behind the other, are cut so that so many elements come before each cut
+// in the stable order, in which equal keys of earlier runs come first.
+struct PieceCuts {
+  KeyOrder order{};
+  const void *keys = nullptr;
+  uint32_t runs = 0, cuts = 0;  // no cuts: nothing is asked for
+  uint64_t ends[kCutRunsMax] = {}, ranks[kCutRunsMax] = {};
+  uint64_t *found = nullptr;  // in the device's memory: of each cut how many elements of each run come before it
+  uint64_t *told = nullptr;   // the same in host memory, when the step has ended
+};
+
+// Bytes that are moved within the device's memory.
+struct PieceMove {
+  char *to;
+  const char *from;
+  uint64_t bytes;
+};
+
 // What is done with a piece on the device.
 struct PieceWork {
   Request request;          // with pointers into the device's memory
   void *workspace;          // of the bytes that workspace_bytes() says
   uint64_t index_base = 0;  // added to each index that a selection, or a sort of pairs without values_in, has made
-  // A few bytes that are moved within the device's memory before the request; 0: none.
-  char *move_to = nullptr;
-  const char *move_from = nullptr;
-  uint64_t move_bytes = 0;
+  std::vector<PieceMove> moves{};  // before the request
   // Before the request, too.
   PieceDeal deal{};
   PiecePlaces places{};
   std::vector<Request> before{};  // then these
   PieceScatter scatter{};
   PieceSearch search{};  // after a sort; of no bounds: none
+  PieceCuts cuts{};      // last
 };
 
 // What a cancel does to copies that are under way.
@@ -85,6 +101,11 @@ class PieceDevice {
   virtual uint64_t workspace_bytes(const Request &shape) = 0;
   // In how many pieces arrays that travel both ways should go, if the memory allows.
   virtual uint64_t pieces_wanted() const { return kPiecesWanted; }
+  // From which number of bytes on sorts are done as their arrays arrive, and in pieces of how many at least.
+  struct ArrivingSizes {
+    uint64_t bytes_min, piece_bytes_min;
+  };
+  virtual ArrivingSizes arriving_sizes() const { return {kArrivingBytesMin, kArrivingPieceBytesMin}; }
 
   // All at once: `in` arrives, `work` (NULL: none) is done with what came before, `out` leaves. Ends when all has
   // ended. Calls progress.tell() on the way; when that throws, what leaves is written whole or not at all, which

@@ -87,6 +87,22 @@ class RunSplitter {
 
 }  // namespace
 
+std::vector<uint64_t> arriving_ends(uint64_t n, uint64_t record_bytes, uint64_t piece_bytes_min) {
+  // Pieces begin where kernels may load vectors.
+  constexpr uint64_t kGrain = 256, kLongMax = kCutRunsMax * 3 / 4;
+  const auto rounded = [](uint64_t items) { return (items + kGrain - 1) / kGrain * kGrain; };
+  const uint64_t least = rounded(std::max<uint64_t>(piece_bytes_min / record_bytes, 1)),
+                 wanted = std::min(n / kArrivingShare, kPieceBytesMax / record_bytes),
+                 most = std::max(least, rounded(std::max(wanted, n / kLongMax)));
+  std::vector<uint64_t> ends;
+  for (uint64_t end = 0; end < n; ends.push_back(end)) {
+    const uint64_t rest = n - end;
+    end += rest < 2 * least ? rest : std::max(least, std::min(most, rounded(rest / 2)));
+  }
+  if (ends.size() > kCutRunsMax) ends.clear();
+  return ends;
+}
+
 uint64_t most_items(uint64_t budget_bytes, uint64_t items_max, uint64_t grain,
                     const std::function<uint64_t(uint64_t)> &bytes_of) {
   uint64_t low = items_max / grain, high = low;

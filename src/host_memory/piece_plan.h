@@ -27,6 +27,24 @@ constexpr uint64_t kPageablePiecesWanted = 16;
 // (two libraries, H200's host, 2026-11-22).
 constexpr uint64_t kPiecesReadWanted = 8;
 
+// A sort of arrays that the device holds is done as they arrive (pieces_arriving.h). A piece takes no more than a
+// fourth of the elements, so that two of them and the workspace of one are less than the workspace of all. From there
+// on each is half as long as the one before, which the bus brings in the time that the device sorts the one before in:
+// of pairs and argsorts it needs a third to a half of what the bus needs for their keys. The last piece is sorted when
+// the bus has nothing more to bring, and the first part before it has anything to take away: 2^22 keys take 0.06 ms,
+// and shorter pieces hardly less, but each one more has a step's launches and waits.
+constexpr uint64_t kArrivingShare = 4, kArrivingPieceBytesMin = uint64_t{16} << 20;
+// Of pageable memory each step begins with empty slots of the ring, which takes some 0.15 ms.
+constexpr uint64_t kPageableArrivingPieceBytesMin = uint64_t{64} << 20;
+// What the steps and the cuts take, 0.4 ms in all, is a third of what a sort of as many bytes takes, of pairs and
+// argsorts a sixth.
+constexpr uint64_t kArrivingBytesMin = uint64_t{256} << 20;
+// So many runs are cut at most.
+constexpr uint32_t kCutRunsMax = 64;
+
+// Where pieces of n elements that are sorted as they arrive end; empty: they would be too many.
+std::vector<uint64_t> arriving_ends(uint64_t n, uint64_t record_bytes, uint64_t piece_bytes_min);
+
 // How many of n items of so many bytes a piece should have at most, where so many pieces are wanted.
 constexpr uint64_t piece_items_max(uint64_t n, uint64_t item_bytes, uint64_t pieces = kPiecesWanted) {
   const uint64_t least = kPieceBytesMin / item_bytes + 1, wanted = n / pieces + 1;

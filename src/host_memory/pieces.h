@@ -17,7 +17,13 @@ struct PieceContext {
   HostMemory &memory;
   Control &control;
   Pool &pool;  // for what the host does itself
+  // The device may hold all of a sort's arrays: if they cannot be sorted as they arrive, OUT_OF_MEMORY says so, and
+  // nothing was done.
+  bool else_at_once = false;
 };
+
+// Whether a call is rather sorted as its arrays arrive, where the device holds them.
+bool rather_sorted_as_it_arrives(const Request &request);
 
 // Of a call in place whose arrays are another permutation of their input by now, in which equal keys may have changed
 // their order: no other way of doing it would be stable.

@@ -52,9 +52,8 @@ void make_piece(const ScanJob &job, const PieceRoom &room, const double &nothing
   } else if (i != 0) {
     first -= job.element;
     piece.work.request.n = items + 1;
-    piece.work.move_to = first;
-    piece.work.move_from = room.slot(i - 1) + job.front_bytes() + (room.items - 1) * job.element;
-    piece.work.move_bytes = job.element;
+    const char *const last = room.slot(i - 1) + job.front_bytes() + (room.items - 1) * job.element;
+    piece.work.moves = {{first, last, job.element}};
   }
   piece.work.request.in = piece.work.request.out = first;
 }

@@ -7,6 +7,7 @@
 #include "core/dtype.h"
 #include "core/error.h"
 #include "host_memory/host_work.h"
+#include "host_memory/pieces_arriving.h"
 #include "host_memory/pieces_dealer.h"
 #include "host_memory/pieces_spread.h"
 
@@ -210,9 +211,6 @@ void run_alone(const PieceContext &context, const SortJob &job) {
   context.control.report(progress.total, progress.total);
 }
 
-// Values of more bytes stay where they are until the order of the keys is known.
-constexpr uint32_t kTravellingBytesMax = 64;
-
 // An output, or scratch memory in its stead where it is the input too.
 class Aside {
  public:
@@ -350,6 +348,9 @@ uint64_t SortJob::bus_bytes() const {
 
 void run_sort_job(const PieceContext &context, const SortJob &job, PieceProgress &progress) {
   if (job.keys_in == nullptr) return RunMerger(context, job, job.sorted).run(progress);
+  if (sort_as_it_arrives(context, job, progress)) return;
+  if (context.else_at_once)
+    throw Error(GSORT_ERROR_OUT_OF_MEMORY, "there is no device memory to sort arrays in as they arrive");
   if (deal_sort_job(context, job, progress) || deal_pairs_in_place(context, job, progress)) return;
   if (spread_sort_job(context, job, progress)) return;
   Stopwatch watch;

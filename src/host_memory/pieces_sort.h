@@ -9,6 +9,9 @@
 
 namespace gsort_internal {
 
+// Values of more bytes stay where they are until the order of the keys is known.
+constexpr uint32_t kTravellingBytesMax = 64;
+
 struct SortJob {
   KeyOrder order;
   uint64_t key_bytes;

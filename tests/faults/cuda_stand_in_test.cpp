@@ -117,6 +117,85 @@ TEST_F(MemoryRefused, CallsAreDoneInPiecesWhereThereIsNoRoomForAll) {
   EXPECT_TRUE(refusals.said("in pieces")) << refusals.log;
 }
 
+// Sorts that are done as their arrays arrive, whose keys the stand-in's kernels leave as they are.
+class Arriving : public ::testing::Test {
+ protected:
+  static constexpr uint64_t kElements = (uint64_t{1} << 26) + 1, kBytes = kElements * 4;
+
+  void SetUp() override {
+    use_stand_in(ArrayPlace::kRegistered);
+    std::iota(keys_.begin(), keys_.end(), 7u);
+  }
+  void TearDown() override { use_real_device(); }
+  gsort_status sort(gsort *g) { return gsort_sort(g, GSORT_U32, keys_.data(), keys_.data(), kElements, 0); }
+  // Each key is there as often as before, as far as two sums tell.
+  bool no_key_lost() const {
+    uint64_t sum = 0, squares = 0;
+    for (uint64_t i = 0; i < kElements; ++i) {
+      const uint64_t key = keys_[i], was = i + 7;
+      sum += key - was, squares += key * key - was * was;
+    }
+    return sum == 0 && squares == 0;
+  }
+
+  std::vector<uint32_t> keys_ = std::vector<uint32_t>(kElements);
+};
+
+TEST_F(Arriving, InPlaceOfASortAtOnce) {
+  for (const ArrayPlace place : {ArrayPlace::kHost, ArrayPlace::kRegistered}) {
+    use_stand_in(place);
+    Refusals none{0, 0, {}};
+    const Handle handle(none.options());
+    EXPECT_TRUE(succeeded(handle.get(), sort(handle.get())));
+    EXPECT_TRUE(none.said("sorted as it arrived") && !none.said("at once instead")) << none.log;
+    EXPECT_TRUE(no_key_lost());
+  }
+}
+
+TEST_F(Arriving, AtOnceWhereThereIsNoRoom) {
+  Refusals refusals{kBytes + kBytes / 4, 2 * kBytes, {}};
+  const Handle handle(refusals.options());
+  EXPECT_TRUE(succeeded(handle.get(), sort(handle.get())));
+  EXPECT_TRUE(refusals.said("at once instead") && !refusals.said("sorted as it arrived")) << refusals.log;
+  EXPECT_TRUE(no_key_lost());
+}
+
+// A limit that forbids a sort at once, but not this way; and one that forbids both.
+TEST_F(Arriving, WithinALimit) {
+  for (const bool arrives : {true, false}) {
+    Refusals none{0, 0, {}};
+    gsort_options o = none.options();
+    o.device_memory_limit_bytes = arrives ? kBytes * 19 / 10 : kBytes * 3 / 2;
+    const Handle handle(o);
+    EXPECT_TRUE(succeeded(handle.get(), sort(handle.get())));
+    EXPECT_EQ(arrives, none.said("sorted as it arrived")) << none.log;
+    EXPECT_EQ(!arrives, none.said("spread over the output")) << none.log;
+    EXPECT_TRUE(no_key_lost());
+  }
+}
+
+// Some of its calls of the CUDA runtime fail in turn, and the handle sorts afterwards.
+TEST_F(Arriving, FailingCallsLoseNothing) {
+  const int device = current_device();
+  for (const cudaError_t error : {cudaErrorNotPermitted, cudaErrorMemoryAllocation}) {
+    Refusals none{0, 0, {}};
+    const Handle handle(none.options());
+    uint32_t failed = 0;
+    for (uint64_t at = error == cudaErrorMemoryAllocation ? 20 : 12;; at += 29) {
+      arm({at, false, error});
+      const gsort_status status = sort(handle.get());
+      const CallReport report = disarm();
+      EXPECT_EQ(cudaSuccess, take_last_error());
+      restore_thread(device);
+      ASSERT_TRUE(no_key_lost()) << report.failed;
+      if (report.failed.empty()) break;
+      failed += status != GSORT_OK;
+      EXPECT_TRUE(status == GSORT_OK || status == GSORT_ERROR_INTERNAL || status == GSORT_ERROR_OUT_OF_MEMORY);
+    }
+    EXPECT_GT(failed, 3u);
+  }
+}
+
 TEST_F(MemoryRefused, CallsThatMustBeDoneInPiecesAreRefused) {
   for (const int call : {0, 1, 2, 3}) {
     Refusals refusals{0, UINT64_MAX, {}};

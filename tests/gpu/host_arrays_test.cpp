@@ -112,6 +112,48 @@ TEST_F(cuda_HostArrays, OnBothSides) {
   }
 }
 
+// Sorts that are done as their arrays arrive: the bits of the CPU's engine, of every width and direction, of keys alone
+// and of stable pairs and argsorts, in place and not, from every kind of memory.
+TEST_F(cuda_HostArrays, SortedAsTheyArrive) {
+  static std::string told;
+  gsort_options o = default_options(GSORT_BACKEND_CUDA);
+  o.log = [](void *, const char *line) { told += std::string(line) + "\n"; };
+  const Handle handle(o);
+  gsort *const cpu = shared_handle(GSORT_BACKEND_CPU);
+  const auto expect_arrived = [&](const char *what) {
+    EXPECT_NE(std::string::npos, told.find("sorted as it arrived")) << what;
+    told.clear();
+  };
+  constexpr uint64_t kBytes = uint64_t{256} << 20;
+  constexpr Distribution kDistributions[] = {Distribution::kUniform, Distribution::kSmallRange,
+                                             Distribution::kSorted,  Distribution::kReverse,
+                                             Distribution::kZipf,    Distribution::kAllEqual};
+  uint32_t turn = 0;
+  for (const gsort_dtype t : {GSORT_U32, GSORT_F32, GSORT_I64, GSORT_F64, GSORT_U8, GSORT_F16}) {
+    const Distribution distribution = kDistributions[turn % 6];
+    const Place place = turn % 2 == 0 ? Place::kPinned : Place::kHost;
+    const uint32_t flags = turn % 3 == 1 ? GSORT_DESCENDING : 0;
+    SCOPED_TRACE(std::string(element_type(t).name) + ", " + distribution_name(distribution));
+    const Array in = generate(distribution, t, kBytes / element_type(t).bytes + 12345, turn + 1);
+    const Where where = {handle.get(), place, place, 0, turn % 4 >= 2};
+    ASSERT_TRUE(same_elements(run_sort({cpu}, in, flags), run_sort(where, in, flags)));
+    expect_arrived("keys");
+    const uint32_t value_bytes = turn % 2 == 0 ? 4 : 12;
+    const Array keys = generate(distribution, t, kBytes / (element_type(t).bytes + value_bytes) + 777, turn + 1);
+    const Pairs pairs = {keys, generate_values(keys.size(), value_bytes, turn)};
+    const Pairs want = run_sort_pairs({cpu}, pairs, value_bytes, flags),
+                got = run_sort_pairs(where, pairs, value_bytes, flags);
+    ASSERT_TRUE(same_elements(want.keys, got.keys));
+    ASSERT_TRUE(same_bytes(want.values, got.values));
+    expect_arrived("pairs");
+    const gsort_dtype index_t = turn % 2 == 0 ? GSORT_U32 : GSORT_I64;
+    const Where apart = {handle.get(), place};
+    ASSERT_TRUE(same_elements(run_argsort({cpu}, in, index_t, flags), run_argsort(apart, in, index_t, flags)));
+    expect_arrived("argsort");
+    ++turn;
+  }
+}
+
 // A cancel is heard while both work, at every time, and the handle goes on.
 TEST_F(cuda_HostArrays, CancelledOnBothSides) {
   using Clock = std::chrono::steady_clock;

@@ -68,6 +68,9 @@ class PieceDeviceOnCpu : public PieceDevice {
   // Changes which bucket of so many a key goes to; buckets stay in the order of their keys.
   std::function<uint64_t(uint64_t bucket, uint64_t buckets)> misdeal;
   uint64_t dealt = 0;  // keys that were dealt out
+  ArrivingSizes arriving = {UINT64_MAX, 4096};
+  std::function<void(uint64_t *told, uint64_t count)> tamper_cuts;
+  uint64_t cuts = 0;  // that were asked for
 
   uint64_t budget_bytes() override { return budget_bytes_; }
   char *take(uint64_t bytes) override {
@@ -80,6 +83,8 @@ class PieceDeviceOnCpu : public PieceDevice {
   uint64_t workspace_bytes(const Request &shape) override {
     return cuda_workspace_bytes(shape) + (by_length ? shape.n * 2654435761u % 8 * 8192 : 0);
   }
+
+  ArrivingSizes arriving_sizes() const override { return arriving; }
 
   void step(const std::vector<PieceCopy> &in, const PieceWork *work, const std::vector<PieceCopy> &out,
             PieceProgress &progress) override {
@@ -135,7 +140,11 @@ class PieceDeviceOnCpu : public PieceDevice {
   }
 
   void run(const PieceWork &work) {
-    if (work.move_bytes != 0) std::memcpy(work.move_to, work.move_from, work.move_bytes);
+    for (const PieceMove &move : work.moves) {
+      expect_inside(move.to, move.bytes);
+      expect_inside(move.from, move.bytes);
+      std::memcpy(move.to, move.from, move.bytes);
+    }
     if (work.deal.buckets != nullptr) deal(work.deal);
     if (work.places.places != nullptr) list_places(work.places);
     for (const Request &before : work.before) {
@@ -155,6 +164,30 @@ class PieceDeviceOnCpu : public PieceDevice {
     if (work.index_base != 0) raise_indices(work);
     if (work.scatter.to != nullptr) scatter(work.scatter);
     if (work.search.count != 0) search(work);
+    if (work.cuts.cuts != 0) cut(work.cuts);
+  }
+
+  // By a stable sort of all elements' keys.
+  void cut(const PieceCuts &asked) {
+    cuts += asked.cuts;
+    const uint64_t n = asked.ends[asked.runs - 1], told = uint64_t{asked.cuts} * asked.runs;
+    expect_inside(asked.keys, n * dtype_bytes(asked.order.dtype));
+    expect_inside(asked.found, told * sizeof(uint64_t));
+    with_width(dtype_bytes(asked.order.dtype), [&](auto tag) {
+      using U = typename decltype(tag)::type;
+      const auto codec = make_codec<U>(asked.order);
+      std::vector<std::pair<U, uint64_t>> elements;
+      for (uint64_t i = 0; i < n; ++i) elements.push_back({codec.encode(static_cast<const U *>(asked.keys)[i]), i});
+      std::sort(elements.begin(), elements.end());
+      for (uint64_t c = 0; c < asked.cuts; ++c) {
+        uint64_t *const found = asked.found + c * asked.runs;
+        std::fill(found, found + asked.runs, 0);
+        for (uint64_t i = 0; i < asked.ranks[c]; ++i)
+          ++found[std::upper_bound(asked.ends, asked.ends + asked.runs, elements[i].second) - asked.ends];
+      }
+    });
+    std::memcpy(asked.told, asked.found, told * sizeof(uint64_t));
+    if (tamper_cuts) tamper_cuts(asked.told, told);
   }
 
   void deal(const PieceDeal &deal) {

@@ -42,7 +42,7 @@ struct Pieces {
   gsort_status run(const Request &request) {
     try {
       control.begin_call();
-      execute_in_pieces({device, memory, control, pool}, request);
+      execute_in_pieces({device, memory, control, pool, else_at_once}, request);
       return GSORT_OK;
     } catch (const LostOrder &error) {
       lost_order = true;
@@ -53,7 +53,7 @@ struct Pieces {
       return error.status();
     }
   }
-  bool lost_order = false;
+  bool lost_order = false, else_at_once = false;
   PieceDeviceOnCpu device;
   HostMemory memory;
   Control control;

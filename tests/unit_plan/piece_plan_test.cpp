@@ -28,6 +28,34 @@ TEST(PiecePlan, TheMostItemsThatFit) {
     }
 }
 
+// Pieces that are sorted as they arrive: no more than a fourth each, halves of what is left towards the end.
+TEST(PiecePlan, PiecesThatArrive) {
+  constexpr uint64_t kMegabyte = uint64_t{1} << 20;
+  std::vector<uint64_t> megabytes;
+  for (const uint64_t end : arriving_ends(uint64_t{1} << 28, 4, 16 * kMegabyte))
+    megabytes.push_back(end * 4 / kMegabyte);
+  EXPECT_EQ((std::vector<uint64_t>{256, 512, 768, 896, 960, 992, 1008, 1024}), megabytes);
+  for (const uint64_t record : {1, 2, 3, 8, 12, 72})
+    for (const uint64_t least : {uint64_t{4096}, kArrivingPieceBytesMin, kPageableArrivingPieceBytesMin})
+      for (const uint64_t bytes : {uint64_t{100}, 8 * least, 100 * least + 77, uint64_t{1} << 34, uint64_t{1} << 40}) {
+        const uint64_t n = bytes / record;
+        const std::vector<uint64_t> ends = arriving_ends(n, record, least);
+        if (ends.empty()) {
+          EXPECT_GT(bytes / least, uint64_t{1} << 20);
+          continue;
+        }
+        EXPECT_EQ(n, ends.back());
+        EXPECT_LE(ends.size(), kCutRunsMax);
+        for (uint64_t i = 0, begin = 0; i < ends.size(); begin = ends[i++]) {
+          EXPECT_EQ(0u, begin % 256);
+          const uint64_t items = ends[i] - begin;
+          EXPECT_TRUE(i + 1 == ends.size() || items * record + record > least);
+          EXPECT_TRUE(n < 8 * least || items <= n / 4 + 256);
+          EXPECT_TRUE(bytes > (uint64_t{1} << 33) || items * record <= kPieceBytesMax + 256 * record);
+        }
+      }
+}
+
 constexpr KeyOrder kOrder = {GSORT_U32, false, false};
 
 struct Runs {

@@ -80,9 +80,9 @@ class CudaEngine final : public Engine {
   WorkMemory room_or_less(const Request &request, const WorkQueue &queue, sort::in_place::Plan &in_place);
   void execute_staged(const Request &request, const Staging &staging, const WorkQueue &queue);
   void execute_at_once(const Request &request, const Staging &staging, const WorkMemory &work);
-  // `placement` says how many threads of the CPU take a part in it.
+  // `placement` says how many threads of the CPU take a part in it; else_at_once as in PieceContext.
   void execute_pieces(const Request &request, const Staging &staging, const WorkQueue &queue,
-                      const Placement &placement);
+                      const Placement &placement, bool else_at_once);
   template <class F>
   void with_copies(F &&copies);
   void wait_and_tell(const PieceProgress &progress);

@@ -46,9 +46,10 @@ void CudaEngine::execute_staged(const Request &request, const Staging &staging, 
   const bool may_use_cpu = options_.may_use_cpu && staging.all();
   const bool may_be_pieces = staging.all() && !workspace_.is_lent();
   const bool must_be_pieces = may_be_pieces && bytes > piece_budget();
-  const bool rather_pieces = may_be_pieces && !must_be_pieces && streams_better(request, staging);
+  const bool arrives = may_be_pieces && !must_be_pieces && rather_sorted_as_it_arrives(request);
+  const bool rather_pieces = arrives || (may_be_pieces && !must_be_pieces && streams_better(request, staging));
   Placement placement{};
-  if (may_use_cpu) placement = place(request, staging, must_be_pieces || rather_pieces);
+  if (may_use_cpu) placement = place(request, staging, must_be_pieces || (rather_pieces && !arrives));
   if (placement.shared_by == 0 && placement.on_cpu) return execute_on_cpu(request);
   WorkMemory work;
   if (!must_be_pieces && !rather_pieces) {
@@ -57,7 +58,7 @@ void CudaEngine::execute_staged(const Request &request, const Staging &staging, 
     if (!may_be_pieces) return execute_at_once(request, staging, room(bytes, queue));
   }
   try {
-    execute_pieces(request, staging, queue, placement);
+    execute_pieces(request, staging, queue, placement, arrives);
   } catch (const LostOrder &) {
     throw;
   } catch (const Error &error) {
@@ -149,7 +150,7 @@ uint64_t CudaEngine::piece_budget() const {
 
 // Arrays that the device cannot hold at once.
 void CudaEngine::execute_pieces(const Request &request, const Staging &staging, const WorkQueue &queue,
-                                const Placement &placement) {
+                                const Placement &placement, bool else_at_once) {
   control_.log("host arrays: in pieces, within %llu bytes of device memory",
                static_cast<unsigned long long>(piece_budget()));
   wait_for_earlier_work();  // which may write these arrays
@@ -166,7 +167,7 @@ void CudaEngine::execute_pieces(const Request &request, const Staging &staging, 
   };
   CudaPieceDevice device(std::move(services), staging, *ring_, copy_streams_, stream_,
                          placement.shared_by == 0 ? UINT32_MAX : kSharedRingThreads);
-  const PieceContext context = {device, *options_.host_memory, control_, pool_};
+  const PieceContext context = {device, *options_.host_memory, control_, pool_, else_at_once};
   if (placement.shared_by == 0) return execute_in_pieces(context, request);
   Sharing sharing = {placement.shared_by};
   sharing.alone_above = placement.alone_above, sharing.workers_beside = placement.shared_beside;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cuda/engine/piece_device.h"
 
+#include <cstring>
 #include <new>
 
 #include "core/dtype.h"
 #include "core/error.h"
 #include "cuda/engine/check.h"
+#include "cuda/engine/piece_cuts.cuh"
 #include "cuda/engine/piece_deal.cuh"
 #include "engine.h"
 
@@ -99,6 +101,15 @@ void launch_scatter(cudaStream_t stream, const PieceScatter &scatter) {
   check_launch("scatter_kernel");
 }
 
+template <class U>
+void launch_cuts(cudaStream_t stream, const PieceCuts &cuts) {
+  CutParams<U> params = {static_cast<const U *>(cuts.keys), make_codec<U>(cuts.order), cuts.runs, {}, {}, cuts.found};
+  std::memcpy(params.ends, cuts.ends, sizeof params.ends);
+  std::memcpy(params.ranks, cuts.ranks, sizeof params.ranks);
+  cut_kernel<<<cuts.cuts, kCutThreads, 0, stream>>>(params);
+  check_launch("cut_kernel");
+}
+
 uint64_t bytes_of(const std::vector<PieceCopy> &copies) {
   uint64_t bytes = 0;
   for (const PieceCopy &copy : copies) bytes += copy.bytes;
@@ -126,14 +137,21 @@ void CopyStreams::close() noexcept {
 
 uint64_t CudaPieceDevice::workspace_bytes(const Request &shape) { return cuda_workspace_bytes(shape); }
 
-uint64_t CudaPieceDevice::pieces_wanted() const {
+// Most of what travels.
+bool CudaPieceDevice::is_pageable() const {
   const uint64_t registered = staging_.registered_in() + staging_.registered_out();
-  return registered < (staging_.bytes_in() + staging_.bytes_out()) / 2 ? kPageablePiecesWanted : kPiecesWanted;
+  return registered < (staging_.bytes_in() + staging_.bytes_out()) / 2;
+}
+
+uint64_t CudaPieceDevice::pieces_wanted() const { return is_pageable() ? kPageablePiecesWanted : kPiecesWanted; }
+
+PieceDevice::ArrivingSizes CudaPieceDevice::arriving_sizes() const {
+  return {kArrivingBytesMin, is_pageable() ? kPageableArrivingPieceBytesMin : kArrivingPieceBytesMin};
 }
 
 void CudaPieceDevice::begin(const PieceWork &work) {
-  if (work.move_bytes != 0)
-    cuda_check(cudaMemcpyAsync(work.move_to, work.move_from, work.move_bytes, cudaMemcpyDeviceToDevice, stream_),
+  for (const PieceMove &move : work.moves)
+    cuda_check(cudaMemcpyAsync(move.to, move.from, move.bytes, cudaMemcpyDeviceToDevice, stream_),
                "copying between pieces");
   if (work.deal.buckets != nullptr)
     with_width(dtype_bytes(work.deal.order.dtype),
@@ -144,9 +162,12 @@ void CudaPieceDevice::begin(const PieceWork &work) {
   services_.launch(work.request, work.workspace);
   if (work.index_base != 0) raise_indices(work);
   if (work.scatter.to != nullptr) launch_scatter(stream_, work.scatter);
-  if (work.search.count == 0) return;
-  with_width(dtype_bytes(work.request.order.dtype),
-             [&](auto tag) { launch_search<typename decltype(tag)::type>(stream_, work.request, work.search); });
+  if (work.search.count != 0)
+    with_width(dtype_bytes(work.request.order.dtype),
+               [&](auto tag) { launch_search<typename decltype(tag)::type>(stream_, work.request, work.search); });
+  if (work.cuts.cuts != 0)
+    with_width(dtype_bytes(work.cuts.order.dtype),
+               [&](auto tag) { launch_cuts<typename decltype(tag)::type>(stream_, work.cuts); });
 }
 
 void CudaPieceDevice::raise_indices(const PieceWork &work) {
@@ -238,11 +259,14 @@ void CudaPieceDevice::run(const Copies &in, const Copies &out, const PieceWork *
 }
 
 // Enqueued last: a copy to ordinary memory may keep the host until it has ended.
-void CudaPieceDevice::tell(const PieceSearch &search) {
-  if (search.count == 0) return;
-  cuda_check(
-      cudaMemcpyAsync(search.told, search.found, 2 * search.count * sizeof(uint64_t), cudaMemcpyDeviceToHost, stream_),
-      "copying what was found");
+void CudaPieceDevice::tell(const PieceWork &work) {
+  const auto copy = [&](uint64_t *told, const uint64_t *found, uint64_t count) {
+    if (count != 0)
+      cuda_check(cudaMemcpyAsync(told, found, count * sizeof(uint64_t), cudaMemcpyDeviceToHost, stream_),
+                 "copying what was found");
+  };
+  copy(work.search.told, work.search.found, 2 * work.search.count);
+  copy(work.cuts.told, work.cuts.found, uint64_t{work.cuts.cuts} * work.cuts.runs);
 }
 
 void CudaPieceDevice::wait() {
@@ -254,10 +278,11 @@ void CudaPieceDevice::wait() {
 void CudaPieceDevice::step(const std::vector<PieceCopy> &in, const PieceWork *work, const std::vector<PieceCopy> &out,
                            PieceProgress &progress) {
   progress.tell();
+  if (in.empty() && work == nullptr && out.empty()) return;
   try {
     const Copies in_apart = tell_apart(in), out_apart = tell_apart(out);
     run(in_apart, out_apart, work, progress);
-    if (work != nullptr) tell(work->search);
+    if (work != nullptr) tell(*work);
     progress.done = progress.reached(bytes_of(in_apart.registered) + bytes_of(out_apart.registered));
   } catch (...) {
     for (cudaStream_t stream : {streams_.in(), streams_.out(), streams_.ring_in(), streams_.ring_out(), stream_})

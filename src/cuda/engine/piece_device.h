@@ -57,6 +57,7 @@ class CudaPieceDevice final : public PieceDevice {
   char *take(uint64_t bytes) override { return services_.take(bytes); }
   uint64_t workspace_bytes(const Request &shape) override;
   uint64_t pieces_wanted() const override;
+  ArrivingSizes arriving_sizes() const override;
   void step(const std::vector<PieceCopy> &in, const PieceWork *work, const std::vector<PieceCopy> &out,
             PieceProgress &progress) override;
 
@@ -66,12 +67,13 @@ class CudaPieceDevice final : public PieceDevice {
     std::vector<PieceCopy> registered, pageable;
   };
 
+  bool is_pageable() const;
   void begin(const PieceWork &work);
   void raise_indices(const PieceWork &work);
   Copies tell_apart(const std::vector<PieceCopy> &copies) const;
   void enqueue(const std::vector<PieceCopy> &in, const std::vector<PieceCopy> &out, const PieceWork *work);
   void run(const Copies &in, const Copies &out, const PieceWork *work, PieceProgress &progress);
-  void tell(const PieceSearch &search);
+  void tell(const PieceWork &work);
   void wait();
 
   const PieceServices services_;
