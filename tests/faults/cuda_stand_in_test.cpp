@@ -141,13 +141,16 @@ class Arriving : public ::testing::Test {
   std::vector<uint32_t> keys_ = std::vector<uint32_t>(kElements);
 };
 
+// Registered ones, and such of which an eighth is not.
 TEST_F(Arriving, InPlaceOfASortAtOnce) {
-  for (const ArrayPlace place : {ArrayPlace::kHost, ArrayPlace::kRegistered}) {
-    use_stand_in(place);
+  for (const uint64_t sixteenths : {0, 13, 15, 16}) {
+    use_stand_in(ArrayPlace::kHost);
+    if (sixteenths != 0) place_array(keys_.data(), kBytes / 16 * sixteenths, ArrayPlace::kRegistered);
     Refusals none{0, 0, {}};
     const Handle handle(none.options());
     EXPECT_TRUE(succeeded(handle.get(), sort(handle.get())));
-    EXPECT_TRUE(none.said("sorted as it arrived") && !none.said("at once instead")) << none.log;
+    EXPECT_EQ(sixteenths > 14, none.said("sorted as it arrived")) << none.log;
+    EXPECT_FALSE(none.said("at once instead")) << none.log;
     EXPECT_TRUE(no_key_lost());
   }
 }
@@ -162,16 +165,18 @@ TEST_F(Arriving, AtOnceWhereThereIsNoRoom) {
 
 // A limit that forbids a sort at once, but not this way; and one that forbids both.
 TEST_F(Arriving, WithinALimit) {
-  for (const bool arrives : {true, false}) {
-    Refusals none{0, 0, {}};
-    gsort_options o = none.options();
-    o.device_memory_limit_bytes = arrives ? kBytes * 19 / 10 : kBytes * 3 / 2;
-    const Handle handle(o);
-    EXPECT_TRUE(succeeded(handle.get(), sort(handle.get())));
-    EXPECT_EQ(arrives, none.said("sorted as it arrived")) << none.log;
-    EXPECT_EQ(!arrives, none.said("spread over the output")) << none.log;
-    EXPECT_TRUE(no_key_lost());
-  }
+  for (const ArrayPlace place : {ArrayPlace::kRegistered, ArrayPlace::kHost})
+    for (const bool arrives : {true, false}) {
+      use_stand_in(place);
+      Refusals none{0, 0, {}};
+      gsort_options o = none.options();
+      o.device_memory_limit_bytes = arrives ? kBytes * 19 / 10 : kBytes * 3 / 2;
+      const Handle handle(o);
+      EXPECT_TRUE(succeeded(handle.get(), sort(handle.get())));
+      EXPECT_EQ(arrives, none.said("sorted as it arrived")) << none.log;
+      EXPECT_EQ(!arrives, none.said("spread over the output")) << none.log;
+      EXPECT_TRUE(no_key_lost());
+    }
 }
 
 // Some of its calls of the CUDA runtime fail in turn, and the handle sorts afterwards.
@@ -181,7 +186,7 @@ TEST_F(Arriving, FailingCallsLoseNothing) {
     Refusals none{0, 0, {}};
     const Handle handle(none.options());
     uint32_t failed = 0;
-    for (uint64_t at = error == cudaErrorMemoryAllocation ? 20 : 12;; at += 29) {
+    for (uint64_t at = error == cudaErrorMemoryAllocation ? 20 : 12;; at += 97) {
       arm({at, false, error});
       const gsort_status status = sort(handle.get());
       const CallReport report = disarm();
@@ -192,7 +197,7 @@ TEST_F(Arriving, FailingCallsLoseNothing) {
       failed += status != GSORT_OK;
       EXPECT_TRUE(status == GSORT_OK || status == GSORT_ERROR_INTERNAL || status == GSORT_ERROR_OUT_OF_MEMORY);
     }
-    EXPECT_GT(failed, 3u);
+    EXPECT_GT(failed, 1u);
   }
 }
 

@@ -112,45 +112,70 @@ TEST_F(cuda_HostArrays, OnBothSides) {
   }
 }
 
-// Sorts that are done as their arrays arrive: the bits of the CPU's engine, of every width and direction, of keys alone
-// and of stable pairs and argsorts, in place and not, from every kind of memory.
-TEST_F(cuda_HostArrays, SortedAsTheyArrive) {
-  static std::string told;
-  gsort_options o = default_options(GSORT_BACKEND_CUDA);
-  o.log = [](void *, const char *line) { told += std::string(line) + "\n"; };
-  const Handle handle(o);
-  gsort *const cpu = shared_handle(GSORT_BACKEND_CPU);
-  const auto expect_arrived = [&](const char *what) {
-    EXPECT_NE(std::string::npos, told.find("sorted as it arrived")) << what;
+// Sorts of registered arrays that are done as these arrive: the bits of the CPU's engine, of keys alone, stable pairs
+// and argsorts, in place and not. Pageable ones are sorted so where a limit forbids a sort at once.
+class cuda_Arriving : public GpuTest {
+ protected:
+  static constexpr uint64_t kBytes = uint64_t{256} << 20;
+
+  static Handle handle_within(uint64_t bytes) {
+    gsort_options o = default_options(GSORT_BACKEND_CUDA);
+    o.device_memory_limit_bytes = bytes;
+    o.log = [](void *, const char *line) { told += std::string(line) + "\n"; };
+    return Handle(o);
+  }
+  static void expect_arrived(bool arrived) {
+    EXPECT_EQ(arrived, told.find("sorted as it arrived") != std::string::npos) << told;
     told.clear();
-  };
-  constexpr uint64_t kBytes = uint64_t{256} << 20;
-  constexpr Distribution kDistributions[] = {Distribution::kUniform, Distribution::kSmallRange,
-                                             Distribution::kSorted,  Distribution::kReverse,
-                                             Distribution::kZipf,    Distribution::kAllEqual};
-  uint32_t turn = 0;
-  for (const gsort_dtype t : {GSORT_U32, GSORT_F32, GSORT_I64, GSORT_F64, GSORT_U8, GSORT_F16}) {
-    const Distribution distribution = kDistributions[turn % 6];
-    const Place place = turn % 2 == 0 ? Place::kPinned : Place::kHost;
-    const uint32_t flags = turn % 3 == 1 ? GSORT_DESCENDING : 0;
+  }
+  static void expect_sorted(const Where &where, Distribution distribution, gsort_dtype t, uint32_t flags,
+                            bool arrives = true) {
     SCOPED_TRACE(std::string(element_type(t).name) + ", " + distribution_name(distribution));
-    const Array in = generate(distribution, t, kBytes / element_type(t).bytes + 12345, turn + 1);
-    const Where where = {handle.get(), place, place, 0, turn % 4 >= 2};
-    ASSERT_TRUE(same_elements(run_sort({cpu}, in, flags), run_sort(where, in, flags)));
-    expect_arrived("keys");
-    const uint32_t value_bytes = turn % 2 == 0 ? 4 : 12;
-    const Array keys = generate(distribution, t, kBytes / (element_type(t).bytes + value_bytes) + 777, turn + 1);
-    const Pairs pairs = {keys, generate_values(keys.size(), value_bytes, turn)};
+    const Array in = generate(distribution, t, kBytes / element_type(t).bytes + 12345, 1);
+    ASSERT_TRUE(same_elements(run_sort({shared_handle(GSORT_BACKEND_CPU)}, in, flags), run_sort(where, in, flags)));
+    expect_arrived(arrives);
+  }
+  static inline std::string told;
+};
+
+TEST_F(cuda_Arriving, Keys) {
+  const Handle handle = handle_within(0);
+  expect_sorted({handle.get(), Place::kPinned, Place::kPinned, 1, false}, Distribution::kUniform, GSORT_U32, 0);
+  expect_sorted({handle.get(), Place::kPinned, Place::kPinned, 0, true}, Distribution::kSorted, GSORT_I64,
+                GSORT_DESCENDING);
+  expect_sorted({handle.get(), Place::kPinned, Place::kPinned, 0, true}, Distribution::kUniform, GSORT_F32,
+                GSORT_NAN_LAST);
+  expect_sorted({handle.get(), Place::kPinned, Place::kPinned}, Distribution::kAllEqual, GSORT_F64, 0);
+}
+
+TEST_F(cuda_Arriving, PageableKeysWithinALimit) {
+  for (const bool in_place : {false, true}) {
+    const Handle limited = handle_within(kBytes * 19 / 10), handle = handle_within(0);
+    expect_sorted({limited.get(), Place::kHost, Place::kHost, 0, in_place}, Distribution::kUniform, GSORT_U32, 0);
+    expect_sorted({handle.get(), Place::kHost, Place::kHost, 0, in_place}, Distribution::kUniform, GSORT_U32, 0, false);
+  }
+}
+
+TEST_F(cuda_Arriving, PairsAndArgsortsAreStable) {
+  const Handle handle = handle_within(0);
+  gsort *const cpu = shared_handle(GSORT_BACKEND_CPU);
+  for (const uint32_t value_bytes : {4u, 12u}) {
+    const bool in_place = value_bytes == 12;
+    const uint32_t flags = in_place ? GSORT_DESCENDING : 0;
+    const Array keys = generate(Distribution::kSmallRange, GSORT_U32, kBytes / (4 + value_bytes) + 777, value_bytes);
+    const Pairs pairs = {keys, generate_values(keys.size(), value_bytes, 1)};
     const Pairs want = run_sort_pairs({cpu}, pairs, value_bytes, flags),
-                got = run_sort_pairs(where, pairs, value_bytes, flags);
+                got = run_sort_pairs({handle.get(), Place::kPinned, Place::kPinned, 0, in_place}, pairs, value_bytes,
+                                     flags);
     ASSERT_TRUE(same_elements(want.keys, got.keys));
     ASSERT_TRUE(same_bytes(want.values, got.values));
-    expect_arrived("pairs");
-    const gsort_dtype index_t = turn % 2 == 0 ? GSORT_U32 : GSORT_I64;
-    const Where apart = {handle.get(), place};
-    ASSERT_TRUE(same_elements(run_argsort({cpu}, in, index_t, flags), run_argsort(apart, in, index_t, flags)));
-    expect_arrived("argsort");
-    ++turn;
+    expect_arrived(true);
+  }
+  for (const gsort_dtype index_t : {GSORT_U32, GSORT_I64}) {
+    const Array keys = generate(Distribution::kTwoValues, GSORT_F32, kBytes / 8 + 777, 3);
+    ASSERT_TRUE(same_elements(run_argsort({cpu}, keys, index_t, 0),
+                              run_argsort({handle.get(), Place::kPinned}, keys, index_t, 0)));
+    expect_arrived(true);
   }
 }
 
