@@ -62,6 +62,10 @@ std::vector<Work> all_work() {
   const auto segments = [](gsort *g, const Arrays &a, uint64_t n) {
     return gsort_sort_segments(g, GSORT_U32, a.in, a.out, n, offsets.data(), offsets.size() - 1, 0);
   };
+  // Of the two halves of `values_in`.
+  const auto merge = [](gsort *g, const Arrays &a, uint64_t n) {
+    return gsort_merge(g, GSORT_U32, a.values_in, n / 2, a.values_in + n / 2 * 4, n / 2, a.out, 0);
+  };
   return {{"sort u32", 24, 1, false, 4, 4, sort},
           {"sort u32", 26, 0, false, 4, 4, sort},
           {"sort u32", 28, 0, false, 4, 4, sort},
@@ -71,6 +75,7 @@ std::vector<Work> all_work() {
           {"argsort u32", 28, 0, false, 4, 4, argsort},
           {"top-k f32 256", 28, 0, false, 4, 0, topk},
           {"segments of 1,000", 28, 0, false, 4, 4, segments},
+          {"merge u32", 28, 0, false, 4, 4, merge},
           {"sort u32", 24, 0, true, 4, 4, sort},
           {"sort u32", 26, 0, true, 4, 4, sort},
           {"sort u32", 28, 0, true, 4, 4, sort},
@@ -80,7 +85,8 @@ std::vector<Work> all_work() {
           {"pairs u64 + u64", 27, 0, true, 8, 8, pairs_u64},
           {"argsort u32", 28, 0, true, 4, 4, argsort},
           {"top-k f32 256", 28, 0, true, 4, 0, topk},
-          {"segments of 1,000", 28, 0, true, 4, 4, segments}};
+          {"segments of 1,000", 28, 0, true, 4, 4, segments},
+          {"merge u32", 28, 0, true, 4, 4, merge}};
 }
 
 gsort *make(uint32_t backend, bool logs) {
@@ -205,6 +211,12 @@ int main(int count, char **arguments) {
   for (uint64_t at = 0; at < kFew; at += 1000) offsets.push_back(at);
   offsets.push_back(kFew);
   const Arrays arrays = {memory[0], memory[1], memory[2], memory[3]};
+  gsort *const cpu = make(GSORT_BACKEND_CPU, false);
+  for (const uint64_t half : {uint64_t{0}, kFew / 2}) {
+    auto *const keys = reinterpret_cast<uint32_t *>(arrays.values_in) + half;
+    if (gsort_sort_u32(cpu, keys, kFew / 2, 0) != GSORT_OK) return 1;
+  }
+  gsort_destroy(cpu);
   const std::vector<Work> all = all_work();
   int wrong = 0;
   compare(all, false, arrays, logs, wrong);

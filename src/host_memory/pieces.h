@@ -17,8 +17,8 @@ struct PieceContext {
   HostMemory &memory;
   Control &control;
   Pool &pool;  // for what the host does itself
-  // The device may hold all of a sort's arrays: if they cannot be sorted as they arrive, OUT_OF_MEMORY says so, and
-  // nothing was done.
+  // The device may hold all: where sorts cannot be done as their arrays arrive, or a segment does not fit a piece,
+  // OUT_OF_MEMORY says so, and nothing was done.
   bool else_at_once = false;
 };
 

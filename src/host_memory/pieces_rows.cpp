@@ -66,6 +66,8 @@ class Segments {
     const uint64_t bytes = (offsets_[request_.segments] - offsets_[0]) * element_;
     PieceProgress progress{context_.control, 0, sorts_ ? 2 * bytes : bytes};
     plan();
+    if (context_.else_at_once && std::any_of(groups_.begin(), groups_.end(), [](const Group &g) { return g.alone; }))
+      throw Error(GSORT_ERROR_OUT_OF_MEMORY, "a segment does not fit a piece");
     copy_what_is_outside();
     for (uint64_t g = 0; g < groups_.size();) {
       if (groups_[g].alone) {
@@ -116,7 +118,10 @@ class Segments {
 
   // Groups are cut for shorter pieces until the one that needs the most workspace has it.
   void plan() {
-    for (uint64_t items_max = std::max<uint64_t>(request_.n, 1);; items_max = room_.items / 8 * 7) {
+    // Where all could be done at once, both directions are to be in use most of the time.
+    const uint64_t most =
+        context_.else_at_once ? piece_items_max(request_.n, element_, context_.device.pieces_wanted()) : request_.n;
+    for (uint64_t items_max = std::max<uint64_t>(most, 1);; items_max = room_.items / 8 * 7) {
       room_ = items_max != 0 ? find(items_max) : PieceRoom{};
       group();
       uint64_t workspace = 0;

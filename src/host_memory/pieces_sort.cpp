@@ -349,7 +349,7 @@ uint64_t SortJob::bus_bytes() const {
 void run_sort_job(const PieceContext &context, const SortJob &job, PieceProgress &progress) {
   if (job.keys_in == nullptr) return RunMerger(context, job, job.sorted).run(progress);
   if (sort_as_it_arrives(context, job, progress)) return;
-  if (context.else_at_once)
+  if (context.else_at_once && !job.selects)
     throw Error(GSORT_ERROR_OUT_OF_MEMORY, "there is no device memory to sort arrays in as they arrive");
   if (deal_sort_job(context, job, progress) || deal_pairs_in_place(context, job, progress)) return;
   if (spread_sort_job(context, job, progress)) return;

@@ -110,6 +110,37 @@ TEST_F(MemoryRefused, CallsThatRatherStreamAreDoneAtOnceWherePiecesFindNoRoom) {
   EXPECT_TRUE(none.said("host_memory_limit_bytes") && none.said("at once instead")) << none.log;
 }
 
+// So are merges and sorts of segments, of which one that is longer than a piece is done at once, too.
+TEST_F(MemoryRefused, MergesAndSegmentsThatRatherStream) {
+  const std::vector<uint64_t> few = {0, kElements / 3, kElements}, many = [] {
+    std::vector<uint64_t> offsets;
+    for (uint64_t at = 0; at <= kElements; at += kElements / 1024) offsets.push_back(at);
+    return offsets;
+  }();
+  const auto merge = [&](gsort *g) {
+    return gsort_merge(g, GSORT_F32, in_.data(), 100, in_.data() + 100, kElements - 100, out_.data(), 0);
+  };
+  const auto segments = [&](const std::vector<uint64_t> &offsets) {
+    return [&](gsort *g) {
+      return gsort_sort_segments(g, GSORT_F32, in_.data(), out_.data(), kElements, offsets.data(), offsets.size() - 1,
+                                 0);
+    };
+  };
+  const auto expect_streamed = [&](bool streams, bool refused, auto &&call) {
+    Refusals refusals{0, refused ? 2 * kBytes : 0, {}};
+    const Handle handle(refusals.options());
+    EXPECT_TRUE(succeeded(handle.get(), call(handle.get())));
+    EXPECT_TRUE(refusals.said("in pieces")) << refusals.log;
+    EXPECT_EQ(!streams, refusals.said("at once instead")) << refusals.log;
+    EXPECT_TRUE(input_intact());
+  };
+  for (const bool refused : {false, true}) {
+    expect_streamed(!refused, refused, merge);
+    expect_streamed(!refused, refused, segments(many));
+    expect_streamed(false, refused, segments(few));
+  }
+}
+
 TEST_F(MemoryRefused, CallsAreDoneInPiecesWhereThereIsNoRoomForAll) {
   Refusals refusals{kBytes, UINT64_MAX, {}};
   const Handle handle(refusals.options());
@@ -186,7 +217,7 @@ TEST_F(Arriving, FailingCallsLoseNothing) {
     Refusals none{0, 0, {}};
     const Handle handle(none.options());
     uint32_t failed = 0;
-    for (uint64_t at = error == cudaErrorMemoryAllocation ? 20 : 12;; at += 97) {
+    for (uint64_t at = error == cudaErrorMemoryAllocation ? 20 : 12;; at += 43) {
       arm({at, false, error});
       const gsort_status status = sort(handle.get());
       const CallReport report = disarm();

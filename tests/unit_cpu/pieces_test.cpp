@@ -141,6 +141,24 @@ TEST(Pieces, SegmentsOfWhichShorterOnesNeedMoreWorkspace) {
     }
 }
 
+// Segments that the device could hold at once are not worked in pieces where one of them does not fit.
+TEST(Pieces, SegmentsThatCouldBeDoneAtOnce) {
+  for (const uint64_t longest : {1000u, 100000u}) {
+    Call call = make_call(Operation::kSortSegments, GSORT_U32, 0, 300000);
+    for (uint64_t at = 0; at < call.request.n; at += longest) call.offsets.push_back(at);
+    call.request.segments = call.offsets.size();
+    call.offsets.push_back(call.request.n);
+    const Call expected = done_whole(call, false);
+    Call now = call;
+    Pieces work(kMegabyte);
+    work.else_at_once = true;
+    const gsort_status status = work.run(now.bound(false));
+    ASSERT_EQ(longest == 1000 ? GSORT_OK : GSORT_ERROR_OUT_OF_MEMORY, status) << work.said;
+    EXPECT_TRUE((status == GSORT_OK ? expected.out : call.out) == now.out);
+    EXPECT_TRUE(call.in == now.in);
+  }
+}
+
 // Two trips for sorts, one for what is written once or not at all.
 TEST(Pieces, TripsOverTheBus) {
   const uint64_t n = 204800, bytes = n * 4;

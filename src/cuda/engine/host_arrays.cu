@@ -15,10 +15,13 @@ namespace gsort_internal {
 namespace {
 
 // Whether pieces are quicker though the device may hold all: what is read once is worked on while it arrives, and a
-// scan goes both ways at once. None of them writes over its input.
+// scan, a merge and a sort of segments go both ways at once. None of them writes over its input.
 bool streams_better(const Request &request, const Staging &staging) {
   constexpr uint64_t kBytesMin = uint64_t{128} << 20;
   constexpr uint64_t kFewMax = 4096;  // a selection of more is sorted
+  // The host reads and writes each offset three times in all, some 5 ns, in the time that the bus needs for so many
+  // keys.
+  constexpr uint64_t kSegmentItemsMin = 256;
   if (staging.bytes_in() < kBytesMin) return false;
   switch (request.operation) {
     case Operation::kSum:
@@ -28,6 +31,10 @@ bool streams_better(const Request &request, const Staging &staging) {
       return request.k <= kFewMax;
     case Operation::kScan:
       return request.in != request.out;
+    case Operation::kMerge:
+      return true;
+    case Operation::kSortSegments:
+      return request.in != request.out && request.segments <= request.n / kSegmentItemsMin;
     default:
       return false;
   }
@@ -67,7 +74,7 @@ void CudaEngine::execute_staged(const Request &request, const Staging &staging, 
     if (!may_be_pieces) return execute_at_once(request, staging, room(bytes, queue));
   }
   try {
-    execute_pieces(request, staging, queue, placement, arrives);
+    execute_pieces(request, staging, queue, placement, rather_pieces);
   } catch (const LostOrder &) {
     throw;
   } catch (const Error &error) {
