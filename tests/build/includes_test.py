@@ -12,7 +12,7 @@ import unittest
 FAMILIES = ("sort", "segments", "topk", "sum", "scan", "merge")
 # What a launch file stands on, and what plans may know of the engine.
 LAUNCHING = {"cuda/engine/" + name for name in ("check.h", "device_facts.h", "launch.h", "launch_chain.h", "launcher.h",
-                                                "shared_bytes.h")}
+                                                "notice.h", "shared_bytes.h")}
 FACTS = {"cuda/engine/device_facts.h"}
 # A top-k of large k ends with a sort, in one launch where it fits a grid; long segments are sorted by the tile step of
 # the LSD sort.

@@ -99,6 +99,8 @@ cudaError_t attribute(int *value, cudaDeviceAttr which) {
       return give(value, state().like.multiprocessors);
     case cudaDevAttrMaxSharedMemoryPerBlockOptin:
       return give(value, state().like.shared_bytes);
+    case cudaDevAttrCanUseHostPointerForRegisteredMem:
+      return give(value, 1);
     default:
       return give(value, 0);
   }

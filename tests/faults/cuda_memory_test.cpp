@@ -466,6 +466,38 @@ TEST_F(EngineTest, ARingThatWasRefusedIsNotAskedForAgain) {
   EXPECT_GT(calls["cudaEventRecord"], 0u);
 }
 
+// ---- the notice ----
+
+// A call on short segments hears of its offsets from the kernel that checks them, and does not wait for the stream;
+// where the host cannot hear, or segments are long, it does.
+TEST_F(EngineTest, CallsOnShortSegmentsWaitForTheCheckAlone) {
+  std::vector<uint32_t> keys(40000), best(20);
+  const auto topk = [&](gsort *g, uint64_t n) {
+    const uint64_t offsets[] = {0, n / 2, n};
+    return gsort_topk_segments(g, GSORT_U32, keys.data(), n, offsets, 2, 10, best.data(), GSORT_U32, nullptr, 0);
+  };
+  const Handle handle(options());
+  gsort *const g = handle.get();
+  auto calls = counted(g, [&] { return topk(g, 40000); });
+  EXPECT_EQ(1u, calls["cudaHostRegister"]);
+  for (const uint64_t n : {0, 1000, 2048, 2050, 40000}) {
+    calls = counted(g, [&] { return topk(g, n); });
+    EXPECT_EQ(0u, calls["cudaHostRegister"]);
+    EXPECT_EQ(n <= 2048 ? 0u : 1u, calls["cudaStreamSynchronize"]) << n;
+  }
+  EXPECT_EQ(GSORT_ERROR_DEVICE_LOST,
+            failing("cudaStreamQuery", cudaErrorIllegalAddress, [&] { return topk(g, 1000); }));
+  EXPECT_TRUE(says(g, "waiting for the check of offsets"));
+
+  const Handle refused(options());
+  gsort *const r = refused.get();
+  EXPECT_EQ(GSORT_OK, failing("cudaHostRegister", cudaErrorNotPermitted, [&] { return topk(r, 1000); }));
+  EXPECT_EQ("cudaHostRegister", failed_);
+  calls = counted(r, [&] { return topk(r, 1000); });
+  EXPECT_EQ(0u, calls["cudaHostRegister"]) << "what was refused once is not asked for again";
+  EXPECT_EQ(1u, calls["cudaStreamSynchronize"]);
+}
+
 // Shorter arrays, and those that are registered, are left to the driver, each way.
 TEST_F(EngineTest, LongPageableArraysGoThroughTheRing) {
   std::vector<uint32_t> out(1 << 18);

@@ -54,9 +54,25 @@ void check_ragged(const RaggedCase &c, const std::vector<U> &data, const std::ve
   }
 }
 
-// Runs on `offsets`, which may be wrong: then nothing may be written.
+// Where the kernel that checks offsets tells the host.
+class Noticed {
+ public:
+  Noticed() {
+    EXPECT_EQ(cudaMallocHost(&words_, 64), cudaSuccess);
+    std::fill_n(words_, 8, 0);
+  }
+  ~Noticed() { cudaFreeHost(words_); }
+  Noticed(const Noticed &) = delete;
+  Noticed &operator=(const Noticed &) = delete;
+  gsort_internal::Notice notice() const { return {words_, 7}; }
+
+ private:
+  uint64_t *words_ = nullptr;
+};
+
+// Runs on `offsets`, which may be wrong: then nothing may be written. The host hears of the check where it may, or not.
 template <class U>
-void run_ragged_as(const RaggedCase &c, const std::vector<uint64_t> &offsets, uint64_t n, bool wrong) {
+void run_ragged_once(const RaggedCase &c, const std::vector<uint64_t> &offsets, uint64_t n, bool wrong, bool hears) {
   SCOPED_TRACE(describe(c));
   const uint64_t results = c.lengths.size() * c.k, head = c.offset * sizeof(U);
   const std::vector<U> data = make_values<U>(c.values, c.t, n, c.seed);
@@ -72,8 +88,13 @@ void run_ragged_as(const RaggedCase &c, const std::vector<uint64_t> &offsets, ui
   request.indices_out = c.want_indices ? indices.data() : nullptr;
   request.index_t = c.index_t;
   const DeviceArray workspace(topk::make_ragged_plan(request, device_facts()).workspace_bytes, 0);
-  topk::launch_segments({nullptr, &device_facts(), &quiet()}, request, workspace.data(), error.as<uint32_t>());
+  const Noticed noticed;
+  const gsort_internal::Notice notice = noticed.notice();
+  const bool told = topk::launch_segments({nullptr, &device_facts(), &quiet()}, request, workspace.data(),
+                                          error.as<uint32_t>(), hears ? &notice : nullptr);
+  if (told) ASSERT_EQ(notice.word(1), wrong ? 1u : 0u) << "when the call returns";
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  ASSERT_EQ(notice.word(0), told ? 7u : 0u);
   ASSERT_EQ(error.read_as<uint32_t>()[0], wrong ? 1u : 0u);
   const std::vector<U> values_after = values.read_as<U>();
   const Bytes indices_after = indices.read();
@@ -83,6 +104,13 @@ void run_ragged_as(const RaggedCase &c, const std::vector<uint64_t> &offsets, ui
   ASSERT_TRUE(in.read_as<U>() == data) << "input changed";
   ASSERT_TRUE(places.read_as<uint64_t>() == offsets) << "offsets changed";
   if (!wrong) check_ragged<U>(c, data, values_after, indices_after);
+}
+
+template <class U>
+void run_ragged_as(const RaggedCase &c, const std::vector<uint64_t> &offsets, uint64_t n, bool wrong) {
+  run_ragged_once<U>(c, offsets, n, wrong, true);
+  if (::testing::Test::HasFatalFailure()) return;
+  run_ragged_once<U>(c, offsets, n, wrong, false);
 }
 
 void run_ragged(const RaggedCase &c) {
@@ -158,6 +186,37 @@ TEST_F(Topk, RaggedManyShortRows) {
   }
   c.lengths.assign(1000, 0);
   run_ragged(c);
+}
+
+// Few enough elements a row on the average that the host waits to hear who has rows: blocks, a team, or both.
+TEST_F(Topk, RaggedLongRowsAmongMany) {
+  uint64_t seed = 2700;
+  for (const uint64_t longer : {uint64_t{0}, uint64_t{5}, uint64_t{70}, uint64_t{1500}})
+    for (const bool team : {false, true})
+      for (const uint64_t k : {1, 40, 256}) {
+        RaggedCase c;
+        c.k = k, c.values = kAllValues[seed % std::size(kAllValues)], c.t = seed % 2 ? GSORT_F32 : GSORT_U64;
+        vary(c, ++seed);
+        c.lengths.assign(3000, 90);
+        for (uint64_t i = 0; i < longer; ++i) c.lengths[2 * i + 1] = topk::kWarpItemsMax + 1 + i % 500;
+        if (team) c.lengths[2] = topk::kRaggedLong + 1, c.lengths[2999] = topk::kRaggedLong + 3;
+        run_ragged(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
+TEST_F(Topk, RaggedWrongOffsetsAmongMany) {
+  RaggedCase c;
+  c.lengths.assign(5000, 100);
+  const uint64_t n = 500000;
+  for (const uint64_t at : {0, 1, 31, 1024, 4095, 4096, 4999, 5000})
+    for (const uint64_t value : {uint64_t{7}, n + 1, ~uint64_t{0}}) {
+      std::vector<uint64_t> offsets = offsets_of(c);
+      if (value == 7 && at < 2) continue;  // right
+      offsets[at] = value;
+      run_ragged_as<uint32_t>(c, offsets, n, true);
+      if (HasFatalFailure()) return;
+    }
 }
 
 TEST_F(Topk, RaggedWrongOffsets) {

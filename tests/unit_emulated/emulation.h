@@ -215,6 +215,7 @@ inline uint32_t __byte_perm(uint32_t a, uint32_t b, uint32_t selector) {
 }
 inline uint4 make_uint4(uint32_t x, uint32_t y, uint32_t z, uint32_t w) { return {x, y, z, w}; }
 inline void __threadfence() {}
+inline void __threadfence_system() {}
 inline void __nanosleep(uint32_t) {}
 template <class T>
 T __ldcg(const T *word) {

@@ -116,7 +116,7 @@ class Digest {
     add_fields<gsort_internal::topk::RaggedLayout>(l.lists, l.capacity, l.team, l.bytes);
   }
   void add(const gsort_internal::topk::RaggedPlan &p) {
-    add_fields<gsort_internal::topk::RaggedPlan>(p.whole, p.layout, p.list_blocks, p.lanes, p.rows,
+    add_fields<gsort_internal::topk::RaggedPlan>(p.whole, p.layout, p.list_blocks, p.tells_host, p.lanes, p.rows,
                                                  p.rows_composite_bytes, p.team, p.team_layout, p.team_composite_bytes,
                                                  p.rows_may_be_for_blocks, p.rows_may_be_for_team, p.workspace_bytes);
   }

@@ -111,5 +111,19 @@ TEST(TopkRagged, BlocksHoldWhatTheirRowsNeed) {
         }
 }
 
+// Only where warps are likely to do all: other calls are launched as before, without a wait.
+TEST(TopkRagged, TheHostHearsOfFewShortRows) {
+  const auto tells = [](uint64_t rows, uint64_t columns, uint64_t k) {
+    Request r = make(Operation::kTopkSegments, GSORT_F32, rows * columns, 0);
+    r.segments = rows, r.k = k;
+    return make_ragged_plan(r, kDevices[0]).tells_host;
+  };
+  EXPECT_TRUE(tells(1, 1, 1));
+  EXPECT_TRUE(tells(kListAloneMax, kWarpItemsMax, kWarpSortMax));
+  EXPECT_FALSE(tells(kListAloneMax + 1, kWarpItemsMax, kWarpSortMax));
+  EXPECT_FALSE(tells(kListAloneMax, kWarpItemsMax + 1, kWarpSortMax));
+  EXPECT_FALSE(tells(kListAloneMax, kWarpItemsMax, kWarpSortMax + 1));
+}
+
 }  // namespace
 }  // namespace gsort_test

@@ -12,6 +12,7 @@
 #include "cuda/engine/check.h"
 #include "cuda/engine/device.h"
 #include "cuda/engine/launch.h"
+#include "cuda/engine/notice.h"
 #include "cuda/engine/piece_device.h"
 #include "cuda/engine/staging.h"
 #include "cuda/engine/workspace.h"
@@ -60,6 +61,7 @@ class CudaEngine final : public Engine {
     abandoned_ = true;
     workspace_.abandon();
     ring_->abandon();
+    notice_board_.abandon();
     copy_streams_.abandon();
     pool_.abandon();
     if (cpu_ != nullptr) cpu_->abandon();
@@ -108,6 +110,7 @@ class CudaEngine final : public Engine {
   Workspace workspace_;
   Pool pool_;  // for what the host does in calls that are worked in pieces
   std::unique_ptr<PinnedRing> ring_;
+  NoticeBoard notice_board_;
   CopyStreams copy_streams_;     // of calls that are worked in pieces
   std::unique_ptr<Engine> cpu_;  // where calls on host arrays may run, made when the first does
   cudaStream_t stream_ = nullptr;

@@ -5,6 +5,7 @@
 
 #include "core/request.h"
 #include "cuda/engine/launch.h"
+#include "cuda/engine/notice.h"
 #include "cuda/topk/plan.h"
 
 namespace gsort_internal::topk {
@@ -14,8 +15,10 @@ void launch(const LaunchContext &context, const Request &request, void *workspac
 
 // offsets are in device memory and may be wrong; then nothing is written but *error_out (device, never NULL): 1,
 // otherwise 0. A row's places behind its last element get values of all zero bits and indices of all one bits. n may
-// be 0.
-void launch_segments(const LaunchContext &context, const Request &request, void *workspace, uint32_t *error_out);
+// be 0. notice: NULL in captures; with one, the host may wait for the check of offsets. True: it did, and word 1 of
+// the notice is what *error_out will be.
+bool launch_segments(const LaunchContext &context, const Request &request, void *workspace, uint32_t *error_out,
+                     const Notice *notice);
 
 }  // namespace gsort_internal::topk
 

@@ -18,17 +18,6 @@ struct Output {
   uint32_t index_bytes;
 };
 
-// Rows of different lengths: row s is [offsets[s], offsets[s + 1]). Who does it is found on the device.
-struct Ragged {
-  const uint64_t *offsets;       // NULL: the rows have one length
-  uint32_t *error;               // set where the offsets are wrong; then nothing else is done
-  uint64_t elements;             // the offsets' limit
-  uint64_t block_k_max;          // most results of a row that one block does
-  unsigned long long *counters;  // rows in each list, then the ticket
-  uint64_t *lists[3];            // rows for blocks, long rows, rows for all blocks together
-  uint64_t capacity[3];
-};
-
 template <class U>
 struct Problem {
   const U *in;

@@ -18,6 +18,8 @@ RaggedPlan make_ragged_plan(const Request &request, const DeviceFacts &device) {
   plan.workspace_bytes = request.n == 0 ? slice_bytes(kRaggedCounters * 8) : plan.layout.bytes;
   plan.list_blocks = static_cast<uint32_t>(
       min_of((request.segments + kListThreads - 1) / kListThreads, uint64_t{device.multiprocessors} * 16));
+  plan.tells_host =
+      request.segments <= kListAloneMax && request.k <= kWarpSortMax && request.n / request.segments <= kWarpItemsMax;
   plan.lanes = plan.whole.key_bytes <= 4 && request.k <= kRaggedLanesMax;
   plan.rows = plan_ragged_rows(plan.whole, device);
   plan.rows_composite_bytes = plan.whole.key_bytes == 8 ? 16 : 8;

@@ -50,6 +50,17 @@ constexpr RaggedLayout ragged_layout(const Shape &whole, uint64_t segments) {
   return l;
 }
 
+// Rows of different lengths: row s is [offsets[s], offsets[s + 1]). Who does it is found on the device.
+struct Ragged {
+  const uint64_t *offsets;       // NULL: the rows have one length
+  uint32_t *error;               // set where the offsets are wrong; then nothing else is done
+  uint64_t elements;             // the offsets' limit
+  uint64_t block_k_max;          // most results of a row that one block does
+  unsigned long long *counters;  // rows in each list, then the ticket
+  uint64_t *lists[3];            // rows for blocks, long rows, rows for all blocks together
+  uint64_t capacity[3];
+};
+
 // The plan of blocks that do one row each, whatever its length: the sample is found for each row.
 constexpr RowsPlan plan_ragged_rows(const Shape &whole, const DeviceFacts &d) {
   RowsPlan plan{};
@@ -83,11 +94,17 @@ constexpr TeamPlan plan_ragged_team(const Shape &whole, const DeviceFacts &devic
 }
 
 constexpr uint32_t kListThreads = 256;
+// Up to so many rows one block lists as quickly as more would.
+constexpr uint64_t kListAloneMax = 16384;
+constexpr uint32_t kListAloneThreads = 1024;
 
 struct RaggedPlan {
   Shape whole;  // all elements as one row: what bounds the workspace
   RaggedLayout layout;
   uint32_t list_blocks;
+  // Warps are likely to do all rows: one block lists the others, and tells the host whether there are any, which
+  // launches the kernels of blocks and teams only then, and waits for no more. Outside of captures.
+  bool tells_host;
   bool lanes;  // warps do their rows in registers
   RowsPlan rows;
   uint32_t rows_composite_bytes;  // of rows that blocks do: shorter than 2^31

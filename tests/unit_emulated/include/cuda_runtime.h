@@ -5,4 +5,6 @@
 
 #include "emulation.h"
 
+using cudaStream_t = void *;
+
 #endif  // GSORT_TESTS_UNIT_EMULATED_CUDA_RUNTIME_H_
