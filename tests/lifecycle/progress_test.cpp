@@ -214,7 +214,8 @@ TEST(Progress, OfCountedPairs) {
           counted = false;
           ASSERT_TRUE(succeeded(handle.get(), gsort_set_progress(handle.get(), remember, &told)));
           ASSERT_TRUE(succeeded(handle.get(), arrays.run(handle.get(), call)));
-          EXPECT_TRUE(counted);
+          // On one thread, keys and values of 4 bytes may be parted by vectors instead.
+          EXPECT_TRUE(counted || (threads == 1 && t == GSORT_U32));
           expect_growing(told);
           const uint64_t total = told.total[0];
           if (threads > 1) continue;

@@ -96,6 +96,26 @@ TEST_P(EachTargetStaysInside, TouchesNothingBesideFewPairs) {
   }
 }
 
+TEST_P(EachTargetStaysInside, TouchesNothingBesidePairs) {
+  for (uint64_t n = 193; n < 7000; n += n < 300 ? 1 : n < 2100 ? 37 : 611) {
+    for (const bool behind : {false, true}) {
+      const KeyOrder order{n % 3 == 0 ? GSORT_F32 : GSORT_U32, n % 2 == 0, false};
+      const auto keys = make_keys<uint32_t>(n % 5 == 0 ? static_cast<uint32_t>(random_() % kShapes) : 0, n, random_);
+      const auto wanted = order_of<uint32_t>(order, keys);
+      std::vector<uint32_t> places(n);
+      std::iota(places.begin(), places.end(), 0u);
+      const FencedArray<uint32_t> in(keys, behind), out(keys, behind), from(places, behind), to(places, behind);
+      for (const bool in_place : {false, true}) {
+        Request r{Operation::kSortPairs, order};
+        r.n = n, r.in = in.data(), r.values_in = from.data(), r.value_bytes = sizeof(uint32_t);
+        r.out = (in_place ? in : out).data(), r.values_out = (in_place ? from : to).data();
+        one_.engine->execute(r);
+        ASSERT_TRUE(std::equal(wanted.begin(), wanted.end(), static_cast<const uint32_t *>(r.values_out))) << n;
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Targets, EachTargetStaysInside, testing::ValuesIn(kEveryTarget), target_test_name);
 
 }  // namespace

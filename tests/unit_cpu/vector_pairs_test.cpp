@@ -129,6 +129,53 @@ TEST_P(EachTargetSortsPairs, OfFewValuesStably) {
   });
 }
 
+// Keys and values in place or not, each by itself; what is read only stays.
+TEST_P(EachTargetSortsPairs, IntoAnyArrays) {
+  const KeyOrder order{GSORT_I32, true, false};
+  for (const uint64_t n : {193, 511, 512, 513, 1024, 1025, 2049, 30011}) {
+    const std::vector<uint32_t> keys = make_keys<uint32_t>(0, n, random_);
+    const auto wanted = order_of<uint32_t>(order, keys);
+    for (uint32_t in_place = 0; in_place < 4; ++in_place) {
+      std::vector<uint32_t> keys_in = keys, values_in(n), keys_out(n), values_out(n);
+      std::iota(values_in.begin(), values_in.end(), 7u);
+      Request r{Operation::kSortPairs, order};
+      r.n = n, r.in = keys_in.data(), r.values_in = values_in.data(), r.value_bytes = sizeof(uint32_t);
+      std::vector<uint32_t> &sorted = in_place % 2 == 1 ? keys_in : keys_out;
+      std::vector<uint32_t> &values = in_place / 2 == 1 ? values_in : values_out;
+      r.out = sorted.data(), r.values_out = values.data();
+      one_.engine->execute(r);
+      for (uint64_t i = 0; i < n; ++i) {
+        ASSERT_EQ(sorted[i], keys[wanted[i]]) << "n " << n << " i " << i;
+        ASSERT_EQ(values[i], wanted[i] + 7) << "n " << n << " i " << i;
+        ASSERT_TRUE(in_place % 2 == 1 || keys_in[i] == keys[i]) << "n " << n << " i " << i;
+        ASSERT_TRUE(in_place / 2 == 1 || values_in[i] == i + 7) << "n " << n << " i " << i;
+      }
+    }
+  }
+}
+
+// Blocks in which words of 4 bytes leave out the bits that tell keys apart: few keys that agree in the others, many,
+// and all but one.
+TEST_P(EachTargetSortsPairs, WhoseKeysCrowdInBlocks) {
+  for (const gsort_dtype t : {GSORT_U32, GSORT_F32}) {
+    for (const uint64_t n : {193, 300, 512, 513, 1000, 1024, 1025, 2048, 2049, 20011}) {
+      for (const uint32_t run : {2u, 20u, 32u, 33u, 500u}) {
+        std::vector<uint32_t> keys(n);
+        for (uint64_t i = 0; i < n; ++i)
+          keys[i] = static_cast<uint32_t>(i / run) << 18 | static_cast<uint32_t>(random_() & 0x3f);
+        std::shuffle(keys.begin(), keys.end(), random_);
+        check_pairs(KeyOrder{t, run == 20, false}, keys);
+        keys[random_() % n] = 0x7f7fffff;
+        check_pairs(KeyOrder{t, run == 33, false}, keys);
+      }
+      std::vector<uint32_t> keys(n);
+      for (uint32_t &key : keys) key = static_cast<uint32_t>(random_() & 0x1f);
+      keys[random_() % n] = 0xffffffff;
+      check_pairs(KeyOrder{t, false, false}, keys);
+    }
+  }
+}
+
 // Few records have a way of their own, which must take them at these lengths and leave others alone.
 TEST_P(EachTargetSortsPairs, FewRecordsByTheShortWay) {
   for_each_order([&](auto tag, const KeyOrder &order) {

@@ -6,11 +6,13 @@
 #include "cpu/engine/operations.h"
 #include "cpu/sort/few_values.h"
 #include "cpu/sort/ordered_keys.h"
+#include "cpu/sort/pair_quicksort.h"
 #include "cpu/sort/record_sort.h"
 #include "cpu/sort/vector_sort.h"
 #include "cpu/vector/pairs.h"
 #include "cpu/vector/rank.h"
 #include "cpu/vector/sort.h"
+#include "cpu/vector/target.h"
 
 namespace gsort_internal {
 
@@ -153,6 +155,37 @@ bool copy_ordered_pairs(Context &context, const Request &r) {
   return true;
 }
 
+// The kernels that sort records with keys and values of 4 bytes on one thread; NULL for others, or without vectors.
+template <class K, class V>
+const PairQuicksortKernels *quicksort_kernels(const Context &context, const KeyCodec<K> &codec) {
+  if constexpr (sizeof(K) == 4 && sizeof(V) == 4) {
+    const PairQuicksortKernels *const kernels = pair_quicksort_kernels(K{});
+    if (context.threads() == 1 && codec.nan_count == 0 && kernels != nullptr && kernels->block_items != 0)
+      return kernels;
+  }
+  return nullptr;
+}
+
+// Sorts records by the way that is best for them, keys of few values before all; returns false for those that are left.
+template <class K, class V>
+bool sort_by_counts_or_partitions(Context &context, const KeyCodec<K> &codec, const RecordSource<K, V> &source,
+                                  Records<K, V> out, uint64_t n, bool wants_keys) {
+  const PairQuicksortKernels *const kernels = quicksort_kernels<K, V>(context, codec);
+  const bool parts_few_values = kernels != nullptr && n > kernels->block_items;  // as soon as they are counted
+  const Records<K, V> counted{wants_keys ? out.keys : nullptr, out.values};
+  if (n >= kFewValuesItemsMin && !parts_few_values && sort_few_values(context, codec, source, counted, n)) return true;
+  if constexpr (sizeof(K) == 4 && sizeof(V) == 4) {
+    if (kernels == nullptr) return false;
+    if (context.control.has_log())
+      context.control.log("cpu: n = %llu, keys and values of 4 bytes, by partitions, %s vectors",
+                          static_cast<unsigned long long>(n), vector_target_name(vector_target()));
+    PairQuicksort(context, *kernels, codec, n).run(source.keys, source.values, n, {out.keys, out.values});
+    context.throw_if_stopped();
+    return true;
+  }
+  return false;
+}
+
 template <class K, class V>
 void sort_moving_values(Context &context, const Request &r) {
   if constexpr (sizeof(K) >= 4) {
@@ -166,7 +199,7 @@ void sort_moving_values(Context &context, const Request &r) {
   const KeyCodec<K> codec = make_codec<K>(r.order);
   const RecordSource<K, V> source{static_cast<const K *>(r.in), static_cast<const V *>(r.values_in)};
   const Records<K, V> out{static_cast<K *>(r.out), static_cast<V *>(r.values_out)};
-  if (r.n >= kFewValuesItemsMin && sort_few_values(context, codec, source, out, r.n)) return;
+  if (sort_by_counts_or_partitions(context, codec, source, out, r.n, true)) return;
   const PairBuffers<K, V> scratch(context.memory, r.n);
   RecordSort<K, V> sort(context, codec, scratch.records(), r.n);
   sort.log_plan("sort_pairs");
@@ -405,10 +438,10 @@ void argsort(Context &context, const Request &r, I *indices, const char *name) {
     return write_indices(context, indices, r.n);
   }
   limit_pair_threads<K>(context, r.n);
-  if (r.n >= kFewValuesItemsMin &&
-      sort_few_values<K, I>(context, codec, {static_cast<const K *>(r.in), nullptr}, {nullptr, indices}, r.n))
-    return;
   const HostBuffer<K> sorted_keys(context.memory, r.n);
+  if (sort_by_counts_or_partitions<K, I>(context, codec, {static_cast<const K *>(r.in), nullptr},
+                                         {sorted_keys.data(), indices}, r.n, false))
+    return;
   const PairBuffers<K, I> scratch(context.memory, r.n);
   RecordSort<K, I> sort(context, codec, scratch.records(), r.n);
   sort.log_plan(name);
