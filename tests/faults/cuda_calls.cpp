@@ -28,6 +28,7 @@ struct State {
   ArrayPlace arrays = ArrayPlace::kDevice;
   StandInDevice like;
   std::vector<PlacedArray> placed;
+  std::function<void(const std::string &kernel)> kernels_act;
   bool recording = false;
   std::vector<Work> work;
   std::mutex work_mutex;  // the ring's threads copy
@@ -47,6 +48,7 @@ struct State {
   bool capturing = false;
   std::vector<UserObject *> retained;  // by the graph of that capture
   bool invalidated = false;
+  uint64_t unsafe_allocations = 0;
   int device_of_streams = -1;
   bool tells_contexts = false;
   void *own_context = nullptr;
@@ -137,7 +139,7 @@ bool is_mixed(const void *memory, size_t bytes) {
 
 cudaError_t pointer(cudaPointerAttributes *out, const void *memory) {
   *out = {};
-  PlacedArray array = {nullptr, nullptr, state().arrays, -1};
+  PlacedArray array = {nullptr, nullptr, memory == nullptr ? ArrayPlace::kHost : state().arrays, -1};
   for (const PlacedArray &each : state().placed)
     if (memory >= each.begin && memory < each.end) array = each;
   constexpr cudaMemoryType kTypes[] = {cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice,
@@ -157,6 +159,7 @@ cudaError_t exchange_mode(cudaStreamCaptureMode *mode) {
 constexpr size_t kPoisonedBytesMax = size_t{64} << 20;
 
 cudaError_t allocate(void **memory, size_t bytes) {
+  if (state().capturing && state().capture_mode != cudaStreamCaptureModeRelaxed) state().unsafe_allocations++;
   *memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
   if (*memory == nullptr) return cudaErrorMemoryAllocation;
   std::memset(*memory, 0xEE, bytes < kPoisonedBytesMax ? bytes : kPoisonedBytesMax);
@@ -168,9 +171,10 @@ cudaError_t give_back(void *memory) {
   return cudaSuccess;
 }
 
+// Each another one.
 cudaError_t make_stream(cudaStream_t *stream) {
-  static int something = 0;
-  return give(stream, reinterpret_cast<cudaStream_t>(&something));
+  static uintptr_t last = 4096;
+  return give(stream, reinterpret_cast<cudaStream_t>(last += 16));
 }
 
 cudaError_t make_event(cudaEvent_t *event) {
@@ -258,6 +262,13 @@ cudaError_t copy(void *to, const void *from, size_t bytes, cudaStream_t stream) 
   return cudaSuccess;
 }
 
+// Of the copies from number `first` on; the library has one kind for all. Another error than that of memory which is
+// registered in part.
+cudaError_t look_at(const cudaMemcpyAttributes *attributes, const size_t *first, size_t count) {
+  const bool right = count == 1 && first[0] == 0 && attributes[0].srcAccessOrder == cudaMemcpySrcAccessOrderStream;
+  return right ? cudaSuccess : state().last_error = cudaErrorInvalidMemcpyDirection;
+}
+
 cudaError_t copy_batch(void *const *to, const void *const *from, const size_t *bytes, size_t count,
                        cudaStream_t stream) {
   for (size_t i = 0; i < count; ++i)
@@ -284,14 +295,24 @@ std::map<const void *, std::string> &kernel_names() {
   return names;
 }
 
+// A kernel without blocks, or one whose blocks are too large, is refused.
+cudaError_t launch(const Work &work) {
+  if (work.blocks == 0 || work.threads == 0 || work.threads > 1024)
+    return state().last_error = cudaErrorInvalidConfiguration;
+  if (work.shared_bytes > static_cast<uint32_t>(state().like.shared_bytes))
+    return state().last_error = cudaErrorInvalidValue;
+  note(work);
+  if (state().kernels_act) state().kernels_act(work.kernel);
+  return cudaSuccess;
+}
+
 cudaError_t note_launch(const char *function, const void *kernel, dim3 grid, dim3 block, size_t shared,
                         cudaStream_t stream) {
   Work work = work_of(function, nullptr, nullptr, 0, 0, stream);
   work.kernel = kernel_names()[kernel];
   work.blocks = grid.x * grid.y * grid.z, work.threads = block.x * block.y * block.z;
   work.shared_bytes = static_cast<uint32_t>(shared);
-  note(work);
-  return cudaSuccess;
+  return launch(work);
 }
 
 cudaError_t note_launch(const cudaLaunchConfig_t &config, const void *kernel) {
@@ -306,7 +327,12 @@ cudaError_t note_launch(const cudaLaunchConfig_t &config, const void *kernel) {
     if (attribute.id == cudaLaunchAttributeProgrammaticStreamSerialization)
       work.dependent = attribute.val.programmaticStreamSerializationAllowed != 0;
   }
-  note(work);
+  return launch(work);
+}
+
+cudaError_t raise_attribute(cudaFuncAttribute which, int value) {
+  if (which == cudaFuncAttributeMaxDynamicSharedMemorySize && value > state().like.shared_bytes)
+    return state().last_error = cudaErrorInvalidValue;
   return cudaSuccess;
 }
 
@@ -357,7 +383,7 @@ extern "C" cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *conf
       [&] { return note_launch(*config, kernel); }, is_together(*config));
 }
 GSORT_CALL(cudaFuncSetAttribute, (const void *kernel, cudaFuncAttribute which, int value), (kernel, which, value),
-           nothing())
+           raise_attribute(which, value))
 GSORT_CALL(cudaFuncGetAttributes, (cudaFuncAttributes * out, const void *kernel), (out, kernel), attributes(out))
 GSORT_CALL(cudaMemcpyAsync, (void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream),
            (to, from, bytes, kind, stream), copy(to, from, bytes, stream))
@@ -365,7 +391,8 @@ GSORT_CALL(cudaMemcpyBatchAsync,
            (void *const *to, const void *const *from, const size_t *bytes, size_t count,
             cudaMemcpyAttributes *attributes, size_t *first, size_t attributes_count, cudaStream_t stream),
            (to, from, bytes, count, attributes, first, attributes_count, stream),
-           copy_batch(to, from, bytes, count, stream))
+           look_at(attributes, first, attributes_count) == cudaSuccess ? copy_batch(to, from, bytes, count, stream)
+                                                                       : state().last_error)
 GSORT_CALL(cudaMemsetAsync, (void *to, int value, size_t bytes, cudaStream_t stream), (to, value, bytes, stream),
            clear(to, value, bytes, stream))
 GSORT_CALL(cudaMemGetInfo, (size_t * free_bytes, size_t *total_bytes), (free_bytes, total_bytes),
@@ -613,6 +640,7 @@ void use_stand_in(ArrayPlace arrays, const StandInDevice &device) {
   state().arrays = arrays;
   state().like = device;
   state().placed.clear();
+  state().kernels_act = nullptr;
   state().tells_contexts = false;
   state().own_context = nullptr;
 }
@@ -621,6 +649,8 @@ void place_array(const void *begin, uint64_t bytes, ArrayPlace place, int device
   const char *const first = static_cast<const char *>(begin);
   state().placed.push_back({first, first + bytes, place, device});
 }
+
+void play_kernels(std::function<void(const std::string &kernel)> act) { state().kernels_act = std::move(act); }
 
 void set_own_context(void *context) {
   state().tells_contexts = true;
@@ -644,6 +674,7 @@ void begin_stand_in_capture() {
   state().captures++;
   state().capturing = true;
 }
+uint64_t unsafe_allocations() { return state().unsafe_allocations; }
 void invalidate_stand_in_capture() { state().invalidated = true; }
 void set_device_of_streams(int device) { state().device_of_streams = device; }
 void end_stand_in_capture() {

@@ -7,6 +7,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -72,6 +73,9 @@ void reset_stand_in_devices();
 // A driver that does not have the function of this name, from the first handle of the process on.
 void remove_from_driver(const char *name);
 
+// Instead of nothing kernels do this, which is told their mangled names, until use_stand_in() is called again.
+void play_kernels(std::function<void(const std::string &kernel)> act);
+
 // What the stand-in was asked to do, in order.
 struct Work {
   std::string function;  // of the runtime
@@ -91,6 +95,9 @@ std::vector<Work> recorded_work();
 // Until the end every stream of the stand-in is captured into a graph, which is destroyed then.
 void begin_stand_in_capture();
 void end_stand_in_capture();
+// Since the program began, while a stream was captured, by a thread that had not said that it captures nothing thereby.
+// A device refuses those.
+uint64_t unsafe_allocations();
 // In between: something that may not be captured has been done.
 void invalidate_stand_in_capture();
 // Every stream's; -1: the current one.

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <optional>
 
 #include "faults/engine_fixture.h"
@@ -38,6 +39,7 @@ namespace {
 
 TEST_F(EngineTest, InfoTellsOfTheDevice) {
   use_stand_in(ArrayPlace::kDevice, {8, 6, 84, 99 << 10});
+  const uint64_t bytes_before = live_device_bytes();
   const Handle handle(options());
   gsort_info info = {};
   info.struct_size = sizeof info;
@@ -51,7 +53,7 @@ TEST_F(EngineTest, InfoTellsOfTheDevice) {
   EXPECT_STREQ("stand-in", info.device_name);
   ASSERT_TRUE(succeeded(handle.get(), sort(handle.get(), 100000)));
   EXPECT_GT(held_bytes(handle.get()), 400000u);
-  EXPECT_EQ(live_device_bytes(), held_bytes(handle.get()));
+  EXPECT_EQ(live_device_bytes() - bytes_before, held_bytes(handle.get()));
 }
 
 // A handle reads its affinity and its control groups when it is made, for all that has threads, and not again for the
@@ -118,6 +120,32 @@ TEST_F(EngineTest, KernelsAreLaunchedAsOnTheDeviceTheyWereCompiledFor) {
     bool newer = false;
     for (const Work &work : recorded_work()) newer |= work.dependent || work.cluster_blocks != 0;
     EXPECT_EQ(compiled_for != 80, newer) << compiled_for;
+  }
+}
+
+// Code for 8.0 runs on 8.6, too, whose blocks can have less: what asks for more than its device has is refused.
+TEST_F(EngineTest, KernelsTakeNoMoreSharedMemoryThanDeviceAndCodeHave) {
+  constexpr uint64_t n = 400000;
+  const std::vector<uint64_t> offsets = {0, n / 2, n};
+  for (const int compiled_for : {80, 86}) {
+    use_stand_in(ArrayPlace::kDevice, {8, 6, 84, 99 << 10, compiled_for});
+    const Handle handle(options());
+    gsort *const g = handle.get();
+    std::vector<uint64_t> in(n), out(n), values(n), values_out(n);
+    record_work();
+    for (const uint64_t count : {uint64_t{3000}, uint64_t{20000}, n}) {
+      EXPECT_TRUE(succeeded(g, gsort_sort(g, GSORT_U64, in.data(), out.data(), count, 0)));
+      EXPECT_TRUE(succeeded(
+          g, gsort_sort_pairs(g, GSORT_U32, in.data(), out.data(), 8, values.data(), values_out.data(), count, 0)));
+      for (const uint64_t k : {uint64_t{100}, uint64_t{2000}, count / 3})
+        EXPECT_TRUE(
+            succeeded(g, gsort_topk(g, GSORT_U32, in.data(), count, k, out.data(), GSORT_U32, values.data(), 0)));
+      EXPECT_TRUE(succeeded(g, gsort_scan(g, GSORT_F32, in.data(), out.data(), count, 0)));
+    }
+    EXPECT_TRUE(succeeded(g, gsort_sort_segments(g, GSORT_U32, in.data(), out.data(), n, offsets.data(), 2, 0)));
+    uint32_t most = 0;
+    for (const Work &work : recorded_work()) most = std::max(most, work.shared_bytes);
+    EXPECT_GT(most, 48u << 10) << "no kernel asks for more than it has anyway";
   }
 }
 
@@ -303,8 +331,10 @@ TEST_F(EngineTest, TheStreamOfEachThreadIsAskedForInEachCall) {
     EXPECT_EQ(0u, asked(sorts));
   }
   // Set while it is captured, it is asked afterwards, once.
+  ASSERT_TRUE(succeeded(g, gsort_reserve(g, GSORT_OP_SORT, GSORT_U32, 20000, 0)));
   begin_stand_in_capture();
   EXPECT_EQ(0u, asked([&] { return gsort_set_stream(g, &a); }));
+  EXPECT_EQ(0u, asked(sorts)) << "which would invalidate the capture";
   end_stand_in_capture();
   EXPECT_EQ(1u, asked(sorts));
   EXPECT_EQ(0u, asked(sorts));
@@ -354,6 +384,22 @@ TEST_F(EngineTest, WhatCannotBeCapturedIsRefused) {
   EXPECT_TRUE(succeeded(g, sort(g, 20000)));
 }
 
+// In captures, too, memory is had, by threads that say for that time that they capture nothing by asking for it.
+TEST_F(EngineTest, MemoryIsAskedForAsCapturesAllow) {
+  const Handle handle(options());
+  gsort *const g = handle.get();
+  ASSERT_TRUE(succeeded(g, gsort_reserve(g, GSORT_OP_SORT, GSORT_U32, 20000, 0)));
+  int other = 0;
+  const uint64_t before = unsafe_allocations();
+  begin_stand_in_capture();
+  EXPECT_EQ(0u, counted(g, [&] { return sort(g, 20000); })["cudaMalloc"]);
+  EXPECT_TRUE(succeeded(g, gsort_set_stream(g, &other)));
+  EXPECT_EQ(1u, counted(g, [&] { return sort(g, 20000); })["cudaMalloc"]);
+  end_stand_in_capture();
+  EXPECT_EQ(before, unsafe_allocations());
+  EXPECT_EQ(cudaStreamCaptureModeGlobal, current_capture_mode());
+}
+
 // The verdict on offsets is read after the call, but in a capture nobody can wait for it.
 TEST_F(EngineTest, OffsetsAreJudgedAfterTheCallButNotInCaptures) {
   const Handle handle(options());
@@ -369,6 +415,43 @@ TEST_F(EngineTest, OffsetsAreJudgedAfterTheCallButNotInCaptures) {
   begin_stand_in_capture();
   EXPECT_EQ(0u, counted(g, call)["cudaStreamSynchronize"]);
   end_stand_in_capture();
+}
+
+// Those in host memory are judged before anything is done, all others by a kernel.
+TEST_F(EngineTest, OffsetsAreJudgedWhereTheyLie) {
+  const Handle handle(options());
+  gsort *const g = handle.get();
+  const std::vector<uint32_t> in(3000);
+  std::vector<uint32_t> out(3000), indices(3000);
+  std::vector<uint64_t> offsets = {0, 2000, 1000};
+  std::vector<uint32_t> lent(uint64_t{1} << 20);
+  auto *const verdict =
+      reinterpret_cast<uint32_t *>((reinterpret_cast<uintptr_t>(lent.data()) + 255) / 256 * 256);  // comes first
+  ASSERT_TRUE(succeeded(g, gsort_set_workspace(g, verdict, 4 * lent.size() - 256)));
+  const std::pair<const char *, std::function<gsort_status()>> calls[] = {
+      {"check_segments_kernel",
+       [&] { return gsort_sort_segments(g, GSORT_U32, in.data(), out.data(), in.size(), offsets.data(), 2, 0); }},
+      {"kernel", [&] {
+         return gsort_topk_segments(g, GSORT_U32, in.data(), in.size(), offsets.data(), 2, 3, out.data(), GSORT_U32,
+                                    indices.data(), 0);
+       }}};
+  for (const auto &[judge, call] : calls)
+    for (const ArrayPlace place : {ArrayPlace::kHost, ArrayPlace::kDevice})
+      for (const bool wrong : {false, true}) {
+        use_stand_in(ArrayPlace::kDevice);
+        place_array(offsets.data(), 24, place);
+        offsets[1] = wrong ? 2000 : 500;
+        if (wrong)
+          play_kernels([&, name = judge](const std::string &kernel) {
+            if (kernel.find(name) != std::string::npos) *verdict = 1;
+          });
+        record_work();
+        EXPECT_EQ(wrong ? GSORT_ERROR_INVALID_ARGUMENT : GSORT_OK, call()) << judge;
+        EXPECT_EQ(wrong && place == ArrayPlace::kHost, recorded_work().empty()) << judge;
+        EXPECT_TRUE(!wrong || says(g, "offsets"));
+      }
+  use_stand_in(ArrayPlace::kDevice);  // whose kernels do nothing: nobody else has read them
+  EXPECT_TRUE(succeeded(g, calls[0].second()));
 }
 
 // The result of nothing, which no kernel writes: the same as the CPU engine's.

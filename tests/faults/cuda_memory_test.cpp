@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The CUDA engine's host code on the stand-in, by the memory it takes and the copies it makes: device memory that is
 // short, lent or reserved, where arrays lie, and the ring of pinned memory.
+#include <malloc.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
@@ -72,6 +74,34 @@ TEST_F(LittleMemory, WhereNeitherFitsTheUsualOneIsNamed) {
     EXPECT_GE(std::strtoull(said.c_str(), nullptr, 10), usual_bytes()) << said;
     EXPECT_EQ(GSORT_ERROR_OUT_OF_MEMORY, gsort_reserve(handle.get(), GSORT_OP_SORT, GSORT_U32, kKeys, 0));
   }
+}
+
+// The usual sort is taken where the limit is just enough for it. Where it is not, nothing is given up for it in vain:
+// neither the blocks of other streams nor the time to wait for their work.
+TEST_F(LittleMemory, TheLimitIsReachedButNothingIsGivenUpForMore) {
+  uint64_t usual = 0;
+  {
+    const Handle handle(options());
+    EXPECT_TRUE(succeeded(handle.get(), sort(handle.get(), kKeys)));
+    usual = held_bytes(handle.get());
+  }
+  for (const uint64_t limit : {usual, usual - 1}) {
+    const Handle handle(limited(limit));
+    EXPECT_TRUE(succeeded(handle.get(), sort(handle.get(), kKeys)));
+    EXPECT_EQ(limit < usual, in_place());
+  }
+  int other = 0;
+  const Handle handle(limited(kBytes / 2));
+  gsort *const g = handle.get();
+  EXPECT_TRUE(succeeded(g, sort(g, 20000)));
+  ASSERT_TRUE(succeeded(g, gsort_set_stream(g, &other)));
+  const std::function<gsort_status()> calls[] = {[&] { return gsort_reserve(g, GSORT_OP_SORT, GSORT_U32, kKeys, 0); },
+                                                 [&] { return sort(g, kKeys); }};
+  for (const auto &call : calls) {
+    auto done = counted(g, call);
+    EXPECT_EQ(0u, done["cudaDeviceSynchronize"] + done["cudaFree"]);
+  }
+  EXPECT_TRUE(in_place());
 }
 
 // Values that are not at multiples of their size cannot be moved in place.
@@ -158,6 +188,69 @@ TEST_F(EngineTest, ReservesOnceAndNothingForNothing) {
   EXPECT_LT(held_bytes(g), 6 * held) << "a free block that is too small is given back";
 }
 
+// What is reserved is cleared on a stream of its own, since none is known yet, and that has been waited for.
+TEST_F(EngineTest, WhatIsReservedHasBeenCleared) {
+  const Handle handle(options());
+  gsort *const g = handle.get();
+  const auto reserve = [&] { return gsort_reserve(g, GSORT_OP_SORT, GSORT_U32, 300000, 0); };
+  const int streams = live_streams();
+  EXPECT_EQ(GSORT_ERROR_INTERNAL, failing("cudaMemsetAsync", cudaErrorNotPermitted, reserve));
+  EXPECT_EQ(0u, held_bytes(g));
+  EXPECT_EQ(GSORT_ERROR_INTERNAL, failing("cudaStreamSynchronize", cudaErrorNotPermitted, reserve));
+  EXPECT_EQ(0u, held_bytes(g));
+  record_work();
+  EXPECT_TRUE(succeeded(g, reserve()));
+  const std::vector<Work> work = recorded_work();
+  ASSERT_EQ(2u, work.size());
+  EXPECT_EQ("cudaMemsetAsync", work[0].function);
+  EXPECT_EQ("cudaStreamSynchronize", work[1].function);
+  EXPECT_EQ(work[0].stream, work[1].stream);
+  EXPECT_NE(nullptr, work[0].stream);
+  EXPECT_EQ(streams, live_streams());
+}
+
+// A block that CUDA does not take back is not the application's error.
+TEST_F(EngineTest, BlocksThatCannotBeGivenBackLeaveNoError) {
+  const Handle handle(options());
+  gsort *const g = handle.get();
+  EXPECT_TRUE(succeeded(g, sort(g, 20000)));
+  EXPECT_EQ(GSORT_OK, failing("cudaFree", cudaErrorNotPermitted, [&] { return sort(g, 300000); }));
+  EXPECT_EQ("cudaFree", failed_);
+}
+
+// By the C library; 0 where it does not tell.
+uint64_t allocated_bytes() {
+#ifdef __GLIBC__
+#if __GLIBC_PREREQ(2, 33)
+  return mallinfo2().uordblks;
+#endif
+#endif
+  return 0;
+}
+
+// Of a graph that outlives its handle, and of one that does not, nothing stays.
+TEST_F(EngineTest, GraphsAndHandlesLeaveNothingBehind) {
+  if (allocated_bytes() == 0) GTEST_SKIP() << "the C library does not tell what is allocated";
+  const auto capture = [&](bool handle_first) {
+    const gsort_options o = options();
+    gsort *g = nullptr;
+    ASSERT_EQ(GSORT_OK, gsort_create(&o, &g));
+    ASSERT_TRUE(succeeded(g, gsort_reserve(g, GSORT_OP_SORT, GSORT_U32, 20000, 0)));
+    begin_stand_in_capture();
+    EXPECT_TRUE(succeeded(g, sort(g, 20000)));
+    if (handle_first) gsort_destroy(g);
+    end_stand_in_capture();
+    if (!handle_first) gsort_destroy(g);
+    log_.clear();
+  };
+  for (const bool handle_first : {false, true}) {
+    capture(handle_first);
+    const uint64_t before = allocated_bytes();
+    for (int round = 0; round < 500; ++round) capture(handle_first);
+    EXPECT_GT(before + 8000, allocated_bytes()) << handle_first;
+  }
+}
+
 // A block a stream, of eight streams; the one that was used longest ago makes room.
 TEST_F(EngineTest, StreamsBlocksAreKeptByTheirLastUse) {
   int streams[9];
@@ -214,6 +307,22 @@ TEST_F(EngineTest, TheLimitHoldsForAllBlocks) {
   EXPECT_EQ(one, held_bytes(g));
 }
 
+// What is reserved, and too small for a call, makes room for it.
+TEST_F(EngineTest, FreeBlocksMakeRoom) {
+  uint64_t one = 0;
+  {
+    const Handle handle(options());
+    EXPECT_TRUE(succeeded(handle.get(), sort(handle.get(), 300000)));
+    one = held_bytes(handle.get());
+  }
+  gsort_options o = options();
+  o.device_memory_limit_bytes = one;
+  const Handle handle(o);
+  ASSERT_TRUE(succeeded(handle.get(), gsort_reserve(handle.get(), GSORT_OP_SORT, GSORT_U32, 200000, 0)));
+  EXPECT_TRUE(succeeded(handle.get(), sort(handle.get(), 300000)));
+  EXPECT_EQ(one, held_bytes(handle.get()));
+}
+
 // The least free block that is large enough is taken.
 TEST_F(EngineTest, TheLeastFreeBlockIsTaken) {
   int a = 0;
@@ -268,6 +377,29 @@ TEST_F(EngineTest, ArraysOfOtherDevicesAreRefusedByName) {
   use_stand_in(ArrayPlace::kDevice);
   place_array(out.data(), 4000, ArrayPlace::kManaged, 1);
   EXPECT_TRUE(succeeded(g, call())) << "managed memory is every device's";
+}
+
+// What is not there lies nowhere, and keeps no call of device arrays from being enqueued.
+TEST_F(EngineTest, ArraysThatAreNotThereAreNotCopied) {
+  constexpr uint64_t n = 3000;
+  keys_.resize(n);
+  std::vector<uint32_t> out(n), indices(n);
+  uint32_t on_host = 0;
+  place_array(&on_host, sizeof on_host, ArrayPlace::kHost);
+  const std::function<gsort_status(gsort *)> calls[] = {
+      [&](gsort *g) { return gsort_topk(g, GSORT_U32, keys_.data(), n, 50, out.data(), GSORT_U32, nullptr, 0); },
+      [&](gsort *g) { return gsort_topk(g, GSORT_U32, keys_.data(), n, 50, nullptr, GSORT_U32, indices.data(), 0); },
+      [&](gsort *g) { return gsort_merge(g, GSORT_U32, keys_.data(), n, nullptr, 0, out.data(), 0); },
+      [&](gsort *g) { return gsort_merge(g, GSORT_U32, nullptr, 0, keys_.data(), n, out.data(), 0); },
+      [&](gsort *g) { return gsort_merge(g, GSORT_U32, keys_.data(), n, &on_host, 0, out.data(), 0); }};
+  for (const auto &call : calls) {
+    const Handle handle(options());
+    record_work();
+    EXPECT_TRUE(succeeded(handle.get(), call(handle.get())));
+    for (const Work &work : recorded_work())
+      EXPECT_TRUE(!work.kernel.empty() || work.function == "cudaMemsetAsync")
+          << work.function << " in call " << &call - calls;
+  }
 }
 
 // Of one array once, and all others of the call, too.
@@ -391,6 +523,36 @@ TEST_F(EngineTest, RequestsAreBoundToTheCopiesOfHostArrays) {
       // Sorted pairs lie where they were read from.
       for (const auto &[copy, times] : copies) EXPECT_LE(times, each.operation == Operation::kSortPairs ? 2u : 1u);
     }
+}
+
+// What is registered of the arrays that are read, and of those that are written.
+TEST_F(EngineTest, RegisteredBytesAreToldByTheirWay) {
+  using namespace gsort_internal;
+  constexpr uint64_t n = 1000;
+  std::vector<uint32_t> in(n), values(n), out(n);
+  std::vector<uint64_t> indices(n);
+  Request topk{};
+  topk.operation = Operation::kTopk;
+  topk.order.dtype = GSORT_U32, topk.index_t = GSORT_U64;
+  topk.n = topk.columns = topk.row_stride = n, topk.rows = 1, topk.k = 30;
+  topk.in = in.data(), topk.out = out.data(), topk.indices_out = indices.data();
+  for (uint32_t registered = 0; registered < 8; ++registered) {
+    use_stand_in(ArrayPlace::kHost);
+    const auto is_registered = [&](uint32_t bit, const void *array, uint64_t bytes) {
+      if ((registered >> bit & 1) == 0) return uint64_t{0};
+      place_array(array, bytes, ArrayPlace::kRegistered);
+      return bytes;
+    };
+    const uint64_t read = is_registered(0, in.data(), 4 * n),
+                   written = is_registered(1, out.data(), 4 * 30) + is_registered(2, indices.data(), 8 * 30);
+    MemoryPlaces places;
+    Staging staging;
+    staging.collect(topk, places, 0);
+    EXPECT_EQ(read, staging.registered_in());
+    EXPECT_EQ(written, staging.registered_out());
+    EXPECT_EQ(4 * n, staging.bytes_in());
+    EXPECT_EQ(12u * 30, staging.bytes_out());
+  }
 }
 
 // Keys, sorted, take the device's memory once, and so do those that are scanned, and values.

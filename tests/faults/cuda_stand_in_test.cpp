@@ -355,26 +355,33 @@ TEST(DeviceAllocator, GetsEveryBlockBack) {
   use_real_device();
 }
 
-// Values in device memory, which kernels move as words: the input and the output are each looked at.
+// Values in device memory, which kernels move as words if there are 2, 4, 8 or 16 bytes of each: the input and the
+// output are each looked at.
 TEST(DeviceValues, MisalignedOnesAreRefusedByName) {
   use_stand_in(ArrayPlace::kDevice);
   {
     const Handle handle(default_options(GSORT_BACKEND_CUDA));
     ASSERT_EQ(GSORT_OK, handle.status()) << gsort_error_message(nullptr);
-    constexpr uint64_t kPairs = 5000;
+    constexpr uint64_t kPairs = 500, kBytesMax = 72;
     std::vector<uint32_t> keys(kPairs, 3);
-    std::vector<uint64_t> values(kPairs + 1, 7), out(kPairs + 1, 9);
-    const auto sort = [&](const void *from, void *to) {
-      return gsort_sort_pairs(handle.get(), GSORT_U32, keys.data(), keys.data(), sizeof(uint64_t), from, to, kPairs, 0);
-    };
-    char *const odd_values = reinterpret_cast<char *>(values.data()) + 4;
-    char *const odd_out = reinterpret_cast<char *>(out.data()) + 4;
-    EXPECT_EQ(GSORT_ERROR_INVALID_ARGUMENT, sort(odd_values, out.data()));
-    EXPECT_NE(nullptr, std::strstr(gsort_error_message(handle.get()), "values_in"));
-    EXPECT_EQ(GSORT_ERROR_INVALID_ARGUMENT, sort(values.data(), odd_out));
-    EXPECT_NE(nullptr, std::strstr(gsort_error_message(handle.get()), "values_out"));
-    EXPECT_EQ(kPairs + 1, static_cast<uint64_t>(std::count(out.begin(), out.end(), 9u))) << "something was written";
-    EXPECT_TRUE(succeeded(handle.get(), sort(values.data(), out.data())));
+    std::vector<uint64_t> values(kPairs * kBytesMax / 8 + 2, 7), out(values.size(), 9);
+    for (const uint32_t bytes : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 17, 18, 20, 24, 32, 64, 72}) {
+      const bool is_word = bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16;
+      const uint32_t alignment = !is_word ? 1 : std::min(bytes, 8u);
+      for (uint32_t skew = 0; skew <= 8; ++skew)
+        for (const bool in : {true, false}) {
+          const gsort_status status =
+              gsort_sort_pairs(handle.get(), GSORT_U32, keys.data(), keys.data(), bytes,
+                               reinterpret_cast<char *>(values.data()) + (in ? skew : 0),
+                               reinterpret_cast<char *>(out.data()) + (in ? 0 : skew), kPairs, 0);
+          EXPECT_EQ(skew % alignment == 0 ? GSORT_OK : GSORT_ERROR_INVALID_ARGUMENT, status) << bytes << " at " << skew;
+          if (status == GSORT_OK) continue;
+          EXPECT_NE(nullptr, std::strstr(gsort_error_message(handle.get()), in ? "values_in" : "values_out"));
+          EXPECT_NE(nullptr, std::strstr(gsort_error_message(handle.get()),
+                                         ("aligned to " + std::to_string(alignment) + " bytes").c_str()));
+        }
+    }
+    EXPECT_EQ(out.size(), static_cast<uint64_t>(std::count(out.begin(), out.end(), 9u))) << "something was written";
   }
   use_real_device();
 }
@@ -517,6 +524,37 @@ TEST(Ring, DoesTheRestMeanwhile) {
     EXPECT_EQ(1u, calls);
     EXPECT_TRUE(to[1] == fetched);
     EXPECT_TRUE(to[0] == sent || fails);
+  }
+  ring.reset();
+  use_real_device();
+}
+
+// A cancel ends what may end: nothing more goes to the device, and what leaves it is written whole, unless it may stop.
+TEST(Ring, ACancelEndsWhatMayEnd) {
+  using namespace gsort_internal;
+  use_stand_in(ArrayPlace::kHost);
+  HostMemory memory(nullptr, nullptr, nullptr, 0);
+  Control control;
+  uint32_t calls = 0;
+  control.set_progress(
+      [](void *user, uint64_t, uint64_t) -> int32_t { return ++*static_cast<uint32_t *>(user) == 3 ? 1 : 0; }, &calls);
+  std::optional<PinnedRing> ring(std::in_place, memory, 0, 1);  // calls come in one order
+  constexpr uint64_t kBytes = uint64_t{30} << 20;
+  const std::vector<char> sent(kBytes, 'a'), fetched(kBytes, 'b');
+  for (const OnCancel on_cancel : {OnCancel::kFinishOut, OnCancel::kStop, OnCancel::kGoOn}) {
+    std::vector<char> to[2] = {std::vector<char>(kBytes), std::vector<char>(kBytes)};
+    const std::vector<PieceCopy> in = {{to[0].data(), const_cast<char *>(sent.data()), kBytes}},
+                                 out = {{const_cast<char *>(fetched.data()), to[1].data(), kBytes}};
+    control.begin_call();
+    calls = 0;
+    PieceProgress progress{control, 0, 2 * kBytes, on_cancel};
+    const auto exchange = [&] { return ring->exchange({nullptr, in}, {nullptr, out}, progress); };
+    if (on_cancel == OnCancel::kGoOn)
+      EXPECT_TRUE(exchange());
+    else
+      EXPECT_THROW((void)exchange(), Error);
+    EXPECT_EQ(on_cancel == OnCancel::kGoOn, to[0] == sent);
+    EXPECT_EQ(on_cancel != OnCancel::kStop, to[1] == fetched);
   }
   ring.reset();
   use_real_device();

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The device that works on pieces of host arrays, by itself on the stand-in: what it launches for a piece, in which
+// order, what a launch that fails is called, and what a cancel leaves whole.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "core/control.h"
+#include "cuda/engine/piece_device.h"
+#include "faults/cuda_calls.h"
+#include "support/backend.h"
+
+namespace gsort_test {
+namespace {
+
+using namespace gsort_internal;
+
+class PieceOnTheDevice : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    use_stand_in(ArrayPlace::kHost);
+    streams_.open();
+  }
+  void TearDown() override {
+    streams_.close();
+    use_real_device();
+  }
+
+  CudaPieceDevice device() {
+    PieceServices services;
+    services.launch = [this](const Request &request, void *) { requests_.push_back(request.n); };
+    return {services, staging_, ring_, streams_, nullptr};
+  }
+  // The kernels, without what comes before and behind their names, of a step that does this and copies nothing.
+  std::vector<std::string> kernels_of(const PieceWork &work) {
+    const std::vector<PieceCopy> none;
+    PieceProgress progress{control_, 0, 1};
+    requests_.clear();
+    record_work();
+    device().step(none, &work, none, progress);
+    std::vector<std::string> kernels;
+    for (const Work &each : recorded_work())
+      for (const char *name : {"deal_kernel", "count_places_kernel", "sum_places_kernel", "list_turns_kernel",
+                               "list_places_kernel", "scatter_kernel", "raise_indices_kernel", "search_kernel"})
+        if (each.kernel.find(name) != std::string::npos) kernels.push_back(name);
+    return kernels;
+  }
+
+  HostMemory memory_{nullptr, nullptr, nullptr, 0};
+  Control control_;
+  PinnedRing ring_{memory_, 0, 1};
+  CopyStreams streams_;
+  Staging staging_;
+  std::vector<uint64_t> requests_;  // their lengths
+};
+
+struct Case {
+  const char *name;
+  PieceWork work;
+  std::vector<std::string> kernels;
+  std::vector<uint64_t> requests;
+};
+
+// Each with a length of its own. Nothing reads or writes the memory.
+std::vector<Case> cases() {
+  static uint64_t somewhere[8];
+  Request sort{};
+  sort.operation = Operation::kSort;
+  sort.order.dtype = GSORT_U32;
+  sort.out = somewhere, sort.n = 5;
+  Request before = sort;
+  before.n = 7;
+  PieceWork deal{};
+  deal.deal.order.dtype = GSORT_U32;
+  deal.deal.items = 10, deal.deal.count = 1, deal.deal.buckets = reinterpret_cast<uint8_t *>(somewhere);
+  PieceWork places{};
+  places.places.n = 10, places.places.items = 3, places.places.places = somewhere;
+  PieceWork turns = places, wide = places;
+  turns.places.index_bytes = 1, places.places.index_bytes = 4, wide.places.index_bytes = 8;
+  PieceWork scatter{};
+  scatter.request = sort;
+  scatter.scatter.to = somewhere, scatter.scatter.items = 10, scatter.scatter.item_bytes = 4;
+  PieceWork raise{};
+  raise.request = sort;
+  raise.request.operation = Operation::kTopk;
+  raise.request.k = 3, raise.request.index_t = GSORT_U32, raise.index_base = 100;
+  PieceWork search{};
+  search.request = sort;
+  search.search.count = 2;
+  search.search.found = somewhere, search.search.told = somewhere + 4;
+  PieceWork nothing = scatter;  // for a request of no elements leaves no places to move anything to
+  nothing.request.n = 0;
+  PieceWork all = search;
+  all.deal = deal.deal, all.places = wide.places, all.scatter = scatter.scatter, all.scatter.item_bytes = 8;
+  all.before = {before}, all.index_base = 100;
+  all.request.operation = Operation::kSortPairs, all.request.value_bytes = 8;
+  return {{"deal", deal, {"deal_kernel"}, {}},
+          {"turns", turns, {"count_places_kernel", "sum_places_kernel", "list_turns_kernel"}, {}},
+          {"places", places, {"count_places_kernel", "sum_places_kernel", "list_places_kernel"}, {}},
+          {"wide places", wide, {"count_places_kernel", "sum_places_kernel", "list_places_kernel"}, {}},
+          {"scatter", scatter, {"scatter_kernel"}, {5}},
+          {"raise", raise, {"raise_indices_kernel"}, {5}},
+          {"search", search, {"search_kernel"}, {5}},
+          {"nothing", nothing, {}, {}},
+          {"all",
+           all,
+           {"deal_kernel", "count_places_kernel", "sum_places_kernel", "list_places_kernel", "raise_indices_kernel",
+            "scatter_kernel", "search_kernel"},
+           {7, 5}}};
+}
+
+TEST_F(PieceOnTheDevice, LaunchesWhatIsWantedInItsOrder) {
+  for (const Case &each : cases()) {
+    SCOPED_TRACE(each.name);
+    EXPECT_EQ(each.kernels, kernels_of(each.work));
+    EXPECT_EQ(each.requests, requests_);
+  }
+}
+
+TEST_F(PieceOnTheDevice, LaunchesThatFailAreNamed) {
+  for (const Case &each : cases())
+    for (size_t nth = 0; nth < each.kernels.size(); ++nth) {
+      SCOPED_TRACE(std::string(each.name) + ", " + each.kernels[nth]);
+      // Both ways of listing the places of a bucket's keys have one name.
+      const std::string name = each.kernels[nth] == "list_turns_kernel" ? "list_places_kernel" : each.kernels[nth];
+      std::string said;
+      arm({nth, false, cudaErrorNotPermitted, "__cudaLaunchKernel"});
+      try {
+        (void)kernels_of(each.work);
+      } catch (const Error &error) {
+        said = error.text();
+        EXPECT_EQ(GSORT_ERROR_INTERNAL, error.status());
+      }
+      disarm();
+      EXPECT_EQ(0u, said.find(name + ": ")) << said;
+      EXPECT_EQ(cudaSuccess, take_last_error());
+    }
+}
+
+// Copies too short for the ring: what leaves has left whole when a cancel is heard, and nothing arrives then.
+TEST_F(PieceOnTheDevice, WhatLeavesIsWrittenWhole) {
+  struct Listener {
+    uint32_t calls, stop_at;
+  } listener = {};
+  control_.set_progress(
+      [](void *user, uint64_t, uint64_t) -> int32_t {
+        auto *const self = static_cast<Listener *>(user);
+        return ++self->calls == self->stop_at ? 1 : 0;
+      },
+      &listener);
+  const std::string sent = "sent", fetched = "fetched";
+  for (uint32_t stop_at = 1; stop_at <= 5; ++stop_at) {
+    std::string arrived[2] = {"----", "----"}, left[2] = {"-------", "-------"};
+    const auto from = [](const std::string &text) { return const_cast<char *>(text.data()); };
+    const std::vector<PieceCopy> in = {{arrived[0].data(), from(sent), 4}, {arrived[1].data(), from(sent), 4}},
+                                 out = {{from(fetched), left[0].data(), 7}, {from(fetched), left[1].data(), 7}};
+    control_.begin_call();
+    listener = {0, stop_at};
+    PieceProgress progress{control_, 0, 22};
+    EXPECT_THROW(device().step(in, nullptr, out, progress), Error) << stop_at;
+    EXPECT_EQ(stop_at > 1, progress.writes) << stop_at;
+    for (const std::string &each : left) EXPECT_EQ(stop_at > 1, each == fetched) << stop_at;
+    EXPECT_EQ(stop_at > 4, arrived[0] == sent) << stop_at;
+    EXPECT_NE(sent, arrived[1]) << stop_at;
+    EXPECT_EQ(OnCancel::kFinishOut, progress.on_cancel);
+  }
+}
+
+}  // namespace
+}  // namespace gsort_test
