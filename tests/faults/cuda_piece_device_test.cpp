@@ -137,6 +137,42 @@ TEST_F(PieceOnTheDevice, LaunchesThatFailAreNamed) {
     }
 }
 
+// Copies of registered arrays that go one way are handed over together, once, unless there is one alone.
+TEST_F(PieceOnTheDevice, RegisteredCopiesTravelTogether) {
+  const std::vector<uint32_t> keys(100, 3), values(100, 4);
+  std::vector<uint32_t> out(100), values_out(100), there(200);
+  use_stand_in(ArrayPlace::kRegistered);
+  Request pairs{};
+  pairs.operation = Operation::kSortPairs;
+  pairs.order.dtype = GSORT_U32, pairs.value_bytes = 4, pairs.n = 100;
+  pairs.in = keys.data(), pairs.values_in = values.data();
+  pairs.out = out.data(), pairs.values_out = values_out.data();
+  MemoryPlaces places;
+  staging_.collect(pairs, places, 0);
+  char *const device_keys = reinterpret_cast<char *>(there.data()), *const device_values = device_keys + 400;
+  const auto copy = [](char *on_device, const std::vector<uint32_t> &array) {
+    return PieceCopy{on_device, reinterpret_cast<char *>(const_cast<uint32_t *>(array.data())), 400};
+  };
+  const std::vector<PieceCopy> none;
+  for (const size_t count : {1, 2}) {
+    std::vector<PieceCopy> in = {copy(device_keys, keys), copy(device_values, values)},
+                           back = {copy(device_keys, out), copy(device_values, values_out)};
+    in.resize(count), back.resize(count);
+    for (const bool arrives : {true, false}) {
+      PieceProgress progress{control_, 0, 400 * count};
+      record_work();
+      device().step(arrives ? in : none, nullptr, arrives ? none : back, progress);
+      std::vector<std::string> calls;
+      for (const Work &work : recorded_work())
+        if (work.bytes != 0) calls.push_back(work.function);
+      EXPECT_EQ(std::vector<std::string>(count, count == 1 ? "cudaMemcpyAsync" : "cudaMemcpyBatchAsync"), calls);
+      EXPECT_EQ(400 * count, progress.done);
+    }
+  }
+  EXPECT_EQ(keys, out);
+  EXPECT_EQ(values, values_out);
+}
+
 // Copies too short for the ring: what leaves has left whole when a cancel is heard, and nothing arrives then.
 TEST_F(PieceOnTheDevice, WhatLeavesIsWrittenWhole) {
   struct Listener {

@@ -242,6 +242,16 @@ class External(tool_case.ToolCase):
     self.bad(1, "cannot write .npy", "sort", "-u", "-S", "5K", path, "-f", "npy")
     self.bad(1, "not a whole number", "sort", "-S", "1K", "--type", "i16", self.file("e.raw", bytes(4001)))
 
+  def test_checks_sort_nothing(self):
+    """Whether an array is in order is asked of one that is longer than the memory, too."""
+    numbers = [i * 7919 % 10007 - 5000 for i in range(10007)]
+    for content, code in ((numbers, 1), (sorted(numbers), 0)):
+      raw = struct.pack(f"<{len(content)}h", *content)
+      path = self.file("in.npy", ref.npy(raw, "i16"))
+      for words, stdin in (([path], b""), (["-f", "raw", "--type", "i16"], raw)):
+        done = self.run_tool("sort", "-C", "-S", "5K", *words, stdin=stdin)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (code, b"", b""), words)
+
   def test_arrays_past_the_page_cache(self):
     """Elements behind headers and files of odd lengths lie otherwise in memory than in their files."""
     block, times = random.Random(10).randbytes(65537), 1300

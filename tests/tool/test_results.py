@@ -217,6 +217,14 @@ class Npy(tool_case.ToolCase):
                  b"\x93NUMPY\x01\x00\x36\x00{\"shape\":(4,),\"fortran_order\":False,\"descr\":\"<f8\"}".ljust(64) + raw):
       self.assertEqual(self.good("sort", "-f", "npy", "--output-format", "text", stdin=data), sorted_text)
 
+  def test_headers_of_every_length(self):
+    """Of many dimensions, so that a header ends anywhere before a multiple of 64, where the data begin."""
+    for dimensions in range(1, 33):
+      for first in (1, 10, 100):
+        raw, shape = bytes(range(first)), (first,) + (1,) * (dimensions - 1)
+        path = self.file("in.npy", ref.npy(raw, "u8", shape=str(shape)))
+        self.assertEqual(ref.read_npy(self.good("sort", path, "-f", "npy")), ("|u1", shape, raw))
+
   def test_argsort_writes_u64(self):
     path = self.file("in.npy", ref.npy(struct.pack("<3h", 5, -5, 0), "i16"))
     out = self.good("argsort", path, "--output-format", "npy")
