@@ -16,6 +16,7 @@
 
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "cpu/vector/keys-inl.h"
 
@@ -160,9 +161,10 @@ HWY_INLINE KeyVec<K> reverse_lanes(KeyVec<K> v) {
 
 #if HWY_TARGET == HWY_AVX3
 // Of two keys, the one that is not `lower`. Minima have one port of Intel's processors to themselves, and those of 8
-// bytes need it twice; this runs on another one as well.
+// bytes need it twice; this runs on another one as well. Numbers have a maximum that waits for no minimum.
 template <class K>
 HWY_INLINE KeyVec<K> not_lower(KeyVec<K> lower, KeyVec<K> a, KeyVec<K> b) {
+  if constexpr (std::is_floating_point_v<LaneOf<K>>) return hn::Max(a, b);
   return lanes_of<K>(hn::Vec<BitsTag<K>>{
       _mm512_ternarylogic_epi64(bits_of<K>(lower).raw, bits_of<K>(a).raw, bits_of<K>(b).raw, 0x96)});
 }
@@ -171,11 +173,15 @@ template <class K, size_t kDistance, bool kSet>
 HWY_INLINE KeyVec<K> some_not_lower(KeyVec<K> lower, KeyVec<K> a, KeyVec<K> b) {
   constexpr uint16_t kBits = kDistance == 1 ? 0xaaaa : kDistance == 2 ? 0xcccc : kDistance == 4 ? 0xf0f0 : 0xff00;
   constexpr uint16_t kMask = kSet ? kBits : static_cast<uint16_t>(~kBits);
-  using V = hn::Vec<BitsTag<K>>;
-  const V from = bits_of<K>(lower), x = bits_of<K>(a), y = bits_of<K>(b);
-  if constexpr (sizeof(K) == 8)
-    return lanes_of<K>(V{_mm512_mask_ternarylogic_epi64(from.raw, static_cast<__mmask8>(kMask), x.raw, y.raw, 0x96)});
-  return lanes_of<K>(V{_mm512_mask_ternarylogic_epi32(from.raw, kMask, x.raw, y.raw, 0x96)});
+  if constexpr (std::is_floating_point_v<LaneOf<K>>) {
+    return KeyVec<K>{_mm512_mask_blend_pd(static_cast<__mmask8>(kMask), lower.raw, hn::Max(a, b).raw)};
+  } else {
+    using V = hn::Vec<BitsTag<K>>;
+    const V from = bits_of<K>(lower), x = bits_of<K>(a), y = bits_of<K>(b);
+    if constexpr (sizeof(K) == 8)
+      return lanes_of<K>(V{_mm512_mask_ternarylogic_epi64(from.raw, static_cast<__mmask8>(kMask), x.raw, y.raw, 0x96)});
+    return lanes_of<K>(V{_mm512_mask_ternarylogic_epi32(from.raw, kMask, x.raw, y.raw, 0x96)});
+  }
 }
 #else
 template <class K>
