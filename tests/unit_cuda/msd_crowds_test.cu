@@ -198,11 +198,15 @@ TEST_F(MsdCrowds, ManyKeys) {
     EXPECT_TRUE(run<uint32_t>(make_keys<uint32_t>(n, [&](uint64_t i) { return words[word](i) >> 32; }), how_)) << word;
 }
 
-// Lumps of a dozen cells' worth of keys; many keys of so few values that a cell has two.
+// Lumps of a dozen cells' worth of keys; many keys of so few values that a cell has two; values of some cells' worth;
+// one entry of the map that is uneven inside.
 TEST_F(MsdCrowds, KindsThatPassesSortQuickerAreLeftToThem) {
   how_ = How();
   const auto lumps = [](uint64_t i) { return mixed(i) % 60 * 70000001 + mixed(~i) % 1024; };
   EXPECT_FALSE(run<uint32_t>(make_keys<uint32_t>(kKeys, lumps), how_));
+  EXPECT_FALSE(run<uint32_t>(make_keys<uint32_t>(kKeys, [](uint64_t i) { return mixed(zipf_rank(i)) >> 32; }), how_));
+  const auto sizes = [](uint64_t i) { return static_cast<uint64_t>(std::exp(9 + 2.5 * normal(i))); };
+  EXPECT_FALSE(run<uint32_t>(make_keys<uint32_t>(kKeys, sizes), how_));
   const auto few = [](uint64_t values) { return [=](uint64_t i) { return mixed(mixed(i) % values) >> 32; }; };
   EXPECT_TRUE(run<uint32_t>(make_keys<uint32_t>(kKeys, few(65536)), how_));
   EXPECT_FALSE(run<uint32_t>(make_keys<uint32_t>((uint64_t{kCellKeysMean} << 14) / 5 * 6, few(65536)), how_));

@@ -4,6 +4,7 @@
 // Behind it, for they are written for CUDA's compiler:
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 
 #include "cuda/sort/msd/map.cuh"
@@ -11,7 +12,7 @@
 namespace gsort_internal::sort::msd {
 
 // The kernel's dynamic shared memory, by the name that it gives it.
-thread_local uint32_t pairs[sizeof(MapStorage) / 4];
+alignas(16) thread_local uint32_t pairs[sizeof(MapStorage) / 4];
 
 namespace {
 
@@ -82,6 +83,28 @@ TEST(MsdMap, KeysWithoutLumpsAreKept) {
   EXPECT_TRUE(Map(keys_of(hashed), GSORT_F32).keeps());
   // Seven in eight zeros.
   EXPECT_TRUE(Map(keys_of([](auto &random) { return random() % 8 != 0 ? 0 : unit(random()); }), GSORT_F32).keeps());
+}
+
+// Of a range that one entry of the map holds, cells are equal parts: they serve an even range, or one value.
+TEST(MsdMap, OneUnevenEntryIsLeftToTheRadixSort) {
+  std::normal_distribution<float> normal;
+  const auto sizes = [&](auto &random) { return static_cast<uint32_t>(std::exp(9 + 2.5f * normal(random))); };
+  EXPECT_FALSE(Map(keys_of(sizes), GSORT_U32).keeps());
+  const auto range = [](auto &random) { return static_cast<uint32_t>(random() & 0x7ffff) + (5u << kMapShift); };
+  EXPECT_TRUE(Map(keys_of(range), GSORT_U32).keeps());
+  const auto value = [](auto &random) { return random() % 8 != 0 ? 12345u : static_cast<uint32_t>(random()); };
+  EXPECT_TRUE(Map(keys_of(value), GSORT_U32).keeps());
+}
+
+// The slope from few keys to very many would lead past the words' bits for keys.
+TEST(MsdMap, NeedsStayBelowTheFlags) {
+  for (const uint32_t many : {1u, 1000u, 471954u, 1u << 20, 1u << 21})
+    for (const uint32_t few : {0u, 1u, 3u, 1000u})
+      for (const bool first : {false, true}) {
+        const uint4 parts = first ? make_uint4(many, few, 0, 1) : make_uint4(1, 0, few, many);
+        EXPECT_GT(kTailed, needed_weight(parts)) << many << ' ' << few;
+        EXPECT_LE(many + few + 1, needed_weight(parts)) << many << ' ' << few;
+      }
 }
 
 TEST(MsdMap, LumpsAreLeftToTheRadixSort) {

@@ -10,6 +10,7 @@
 #include "cuda/primitive/architecture.h"
 #include "cuda/primitive/exclusive_scan.cuh"
 #include "cuda/primitive/last_block.cuh"
+#include "cuda/sort/msd/lumps.cuh"
 #include "cuda/sort/msd/map.cuh"
 #include "cuda/sort/msd/sample.cuh"
 #include "cuda/sort/msd/state.cuh"
@@ -75,8 +76,15 @@ __global__ void __launch_bounds__(kSampleThreads)
   }
   if (blockIdx.x != 0) return clear_counters(arguments);
   const SampleView<U> view = look_at_sample<Sample, kSampleThreads, true>(keys_in, n, codec, seen);
+  State<U> state = decide(view, arguments.plan, splitters_only);
+  if constexpr (sizeof(U) == 4 && std::is_same<Sample, SmallSample>::value) {
+    const bool looks = state.mapped != 0 && state.many_equal != 0 && arguments.plan.map_shares <= kHeavyCellsMax;
+    if (state.go != 0 && looks &&
+        has_heavy_values<Sample, kSampleThreads>(keys_in, n, codec, arguments.plan.map_shares, seen))
+      state.go = state.sorted = 0;
+  }
   if (threadIdx.x != 0) return;
-  *arguments.state = decide(view, arguments.plan, splitters_only);
+  *arguments.state = state;
   if (split_tickets != nullptr) *split_tickets = 0;
 }
 

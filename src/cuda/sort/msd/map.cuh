@@ -13,6 +13,7 @@
 #include "cuda/primitive/last_block.cuh"
 #include "cuda/primitive/search.cuh"
 #include "cuda/sort/msd/frequent.cuh"
+#include "cuda/sort/msd/map_rules.cuh"
 #include "cuda/sort/msd/state.cuh"
 
 namespace gsort_internal::sort::msd {
@@ -24,19 +25,20 @@ struct MapStorage {
 };
 static_assert(sizeof(MapStorage) == kMapWeights * sizeof(uint16_t), "in place of the counters of weights");
 
-// With needed_weight: the entry begins or ends with nothing; one of its parts has more than half of its keys.
-constexpr uint32_t kOpenEnd = 1u << 31, kLumpy = 1u << 30;
-
 // Sampled keys that an entry's cells, which are equally wide, have to be enough for: as if the densest place of the
 // entry was everywhere in it. That is one of its four parts, or an end of it, where the slope from one part to the next
-// leads. Less what chance adds to the largest of some numbers.
+// leads. Less what chance adds to the largest of some numbers. One value beside few others would lead anywhere: no more
+// than twice what any sample has, by which all entries are known to be too uneven.
+constexpr uint32_t kNeededMost = 1u << 22;
+static_assert(kNeededMost >= 2 * 256 * kMapThreads * kMapItems && kNeededMost < kTailed, "below the flags");
 __device__ __forceinline__ uint32_t needed_weight(uint4 parts) {
   const auto end_of = [](float last, float before) {
     return last > before && before > 0 ? last * sqrtf(last / before) : last;
   };
   const float a = static_cast<float>(parts.x), b = static_cast<float>(parts.y), c = static_cast<float>(parts.z),
               d = static_cast<float>(parts.w), most = fmaxf(fmaxf(end_of(a, b), end_of(d, c)), fmaxf(b, c));
-  return max(parts.x + parts.y + parts.z + parts.w, static_cast<uint32_t>(4 * fmaxf(most - 1.5f * sqrtf(most), 0.0f)));
+  const float needed = fminf(4 * fmaxf(most - 1.5f * sqrtf(most), 0.0f), static_cast<float>(kNeededMost));
+  return max(parts.x + parts.y + parts.z + parts.w, static_cast<uint32_t>(needed));
 }
 
 // Keys to find room for in an entry. A small sample may have missed some, where the neighbours have more; and an entry
@@ -47,7 +49,7 @@ __device__ __forceinline__ uint32_t entry_weight(const MapStorage &storage, uint
   const uint32_t left = entry != 0 ? storage.sums[entry - 1] : 0;
   const uint32_t right = entry + 1 < kMapEntries ? storage.sums[entry + 1] : 0;
   const uint32_t needs = storage.needs[entry], chance = static_cast<uint32_t>(sqrtf(static_cast<float>(own)));
-  uint32_t most = max(needs & (kLumpy - 1), min((left + own + right) / 3, own + 3 * chance));
+  uint32_t most = max(needs & (kTailed - 1), min((left + own + right) / 3, own + 3 * chance));
   if ((needs & kOpenEnd) != 0) most = max(most, max(left, right));
   return most + chance;
 }
@@ -59,17 +61,27 @@ __device__ __forceinline__ uint32_t needed_cells(uint32_t sampled, float cell_ro
   return sampled == 0 ? 0 : static_cast<uint32_t>((keys + 3.5f * sqrtf(keys) + 6) / cell_room) + 1;
 }
 
+constexpr uint32_t kOwnEntries = kMapEntries / kMapThreads;  // of a thread
+
 // Adds the weights up by entry. By one block of kMapThreads.
 template <class U>
 __device__ __forceinline__ void weigh_entries(const Arguments<U> &arguments, MapStorage &storage) {
+  static_assert(kMapWeights == 4 * kMapEntries, "an entry has four parts");
+  uint4 parts[kOwnEntries];  // all under way at once
+#pragma unroll
+  for (uint32_t i = 0; i < kOwnEntries; ++i)
+    parts[i] = __ldcg(reinterpret_cast<const uint4 *>(arguments.weights) + i * kMapThreads + threadIdx.x);
   __syncthreads();
-  for (uint32_t entry = threadIdx.x; entry < kMapEntries; entry += kMapThreads) {
-    static_assert(kMapWeights == 4 * kMapEntries, "an entry has four parts");
-    const uint4 parts = __ldcg(reinterpret_cast<const uint4 *>(arguments.weights) + entry);
-    storage.sums[entry] = parts.x + parts.y + parts.z + parts.w;
-    const uint32_t most = max(max(parts.x, parts.y), max(parts.z, parts.w));
-    storage.needs[entry] = needed_weight(parts) | (parts.x == 0 || parts.w == 0 ? kOpenEnd : 0) |
-                           (2 * most > storage.sums[entry] ? kLumpy : 0);
+#pragma unroll
+  for (uint32_t i = 0; i < kOwnEntries; ++i) {
+    const uint4 part = parts[i];
+    const uint32_t entry = i * kMapThreads + threadIdx.x, keys = part.x + part.y + part.z + part.w;
+    const uint32_t most = max(max(part.x, part.y), max(part.z, part.w));
+    uint32_t needs = 0;
+    if (keys != 0) needs = needed_weight(part) | (part.x == 0 || part.w == 0 ? kOpenEnd : 0);
+    if (2 * most > keys) needs |= kLumpy | (keys - most >= keys / 50 ? kTailed : 0);
+    storage.sums[entry] = keys;
+    storage.needs[entry] = needs;
   }
   __syncthreads();
 }
@@ -82,68 +94,26 @@ __device__ __forceinline__ bool begins_cell(uint32_t before, uint32_t weight, fl
   return static_cast<float>(more) >= kApart * cell_weight && more > 4 * less;
 }
 
-// Lumpy entries with some cells' worth of keys make cells that take a block long. The LSD sort is quicker where more
-// than a kLumpShare-th of the keys is in those with kLumpLeast to kLumpMost cells' worth, and cells are few; or more
-// than a kLargeLumpShare-th in those with up to kLargeLumpMost (H200, 2026-11-23: text, 2^24 0.440 ms; ANDs of two
-// words, 2^28 5.85).
-constexpr float kLumpLeast = 1.4f, kLumpMost = 9.0f, kLargeLumpMost = 36.0f;
-constexpr uint32_t kLumpShare = 10, kLargeLumpShare = 5;
-
-// Entries of floats are the wider the greater these are: lumps lie so close together in large ones that these look
-// even, and small ones show them. Likewise, where cells are few, if more than a kHiddenShare-th of the keys is in even
-// entries with more than kLargeLumpMost cells' worth, and more than a kShownShare-th in lumpy ones with less. (Of f32
-// 2^24: clusters 0.59 and 0.106 of the keys, zipf of hashed rank 0.46 and 0.094, hashed words 0.40 and 0.094.)
-constexpr uint32_t kHiddenShare = 4, kShownShare = 12;
-
-// Likewise where values are few, and more than a kFewValuesShare-th of the keys is in entries with kFewValuesLeast to
-// kLumpMost cells' worth: cells have a few values each (2^16 values, 2^28 keys 5.14 ms).
-constexpr float kFewValuesLeast = 2.8f;
-constexpr uint32_t kFewValuesShare = 2;
-
-constexpr uint32_t kOwnEntries = kMapEntries / kMapThreads;  // of a thread
-
-// How many of the sampled keys lie in entries with between `least` and `most` of them that are lumpy, or are not. By
-// one block of kMapThreads.
-__device__ __forceinline__ uint32_t sampled_in(const MapStorage &storage, float least, float most, bool lumpy,
-                                               uint32_t *warp_totals) {
-  const uint32_t first_entry = threadIdx.x * kOwnEntries;
-  uint32_t sum = 0, total;
-  for (uint32_t i = 0; i < kOwnEntries; ++i) {
-    const uint32_t keys = storage.sums[first_entry + i];
-    const bool between = keys > least && keys < most;
-    if (between && ((storage.needs[first_entry + i] & kLumpy) != 0) == lumpy) sum += keys;
-  }
-  block_exclusive_sum<kMapThreads>(sum, warp_totals, total);
-  return total;
+// Neighbouring words of shared memory, of each thread as many as it has entries.
+__device__ __forceinline__ void load_own(const uint32_t *words, uint32_t (&own)[kOwnEntries]) {
+  static_assert(kOwnEntries == 8, "two vectors");
+  const uint4 *const from = reinterpret_cast<const uint4 *>(words) + 2 * threadIdx.x;
+  const uint4 a = from[0], b = from[1];
+  own[0] = a.x, own[1] = a.y, own[2] = a.z, own[3] = a.w;
+  own[4] = b.x, own[5] = b.y, own[6] = b.z, own[7] = b.w;
+}
+__device__ __forceinline__ void store_own(uint32_t *words, const uint32_t (&own)[kOwnEntries]) {
+  uint4 *const to = reinterpret_cast<uint4 *>(words) + 2 * threadIdx.x;
+  to[0] = make_uint4(own[0], own[1], own[2], own[3]);
+  to[1] = make_uint4(own[4], own[5], own[6], own[7]);
 }
 
-// Whether the sampled keys are of a kind that the LSD sort is quicker with. Among many keys, those of listed values
-// (frequent.cuh) are not, for they are not moved. By one block of kMapThreads.
-__device__ __forceinline__ bool is_for_passes(const Arguments<uint32_t> &arguments, const MapStorage &storage,
-                                              uint32_t total_sampled, uint32_t *warp_totals) {
-  const uint32_t cells = arguments.plan.map_shares;
-  const float share = static_cast<float>(total_sampled) / static_cast<float>(cells);
-  const auto more_than = [&](uint32_t part, float least, float most, bool lumpy) {
-    return sampled_in(storage, least * share, most * share, lumpy, warp_totals) > total_sampled / part;
-  };
-  const bool few = cells <= kFewShares;
-  const bool many = arguments.plan.takes_frequent && __ldcg(&arguments.state->listed) == 0;
-  if (few && more_than(kLumpShare, kLumpLeast, kLumpMost, true)) return true;
-  if (few && more_than(kShownShare, kLumpLeast, kLargeLumpMost, true) &&
-      more_than(kHiddenShare, kLargeLumpMost, static_cast<float>(cells), false))
-    return true;
-  if ((few || many) && more_than(kLargeLumpShare, kLumpMost, kLargeLumpMost, true)) return true;
-  return many && arguments.state->few_values != 0 && more_than(kFewValuesShare, kFewValuesLeast, kLumpMost, false);
-}
-
-// Which of the thread's entries begin a cell, a bit each; loads their weights from `words`.
-__device__ __forceinline__ uint32_t entries_apart(const uint32_t *words, float cell_weight,
-                                                  uint32_t (&weights)[kOwnEntries]) {
-  const uint32_t first_entry = threadIdx.x * kOwnEntries;
-  uint32_t apart = 0, left = first_entry == 0 ? words[0] : words[first_entry - 1];
+// Which of the thread's entries begin a cell, a bit each. left: the weight before them.
+__device__ __forceinline__ uint32_t entries_apart(const uint32_t (&weights)[kOwnEntries], uint32_t left,
+                                                  float cell_weight) {
+  uint32_t apart = 0;
 #pragma unroll
   for (uint32_t i = 0; i < kOwnEntries; ++i) {
-    weights[i] = words[first_entry + i];
     if (begins_cell(left, weights[i], cell_weight)) apart |= 1u << i;
     left = weights[i];
   }
@@ -160,32 +130,41 @@ __device__ __forceinline__ void write_shares(const Arguments<uint32_t> &argument
 }
 
 // Makes the map of 4-byte keys: see shares.h. Where many entries are uneven inside, more cells for those would be taken
-// from where keys are: all then have what was sampled. By one block of kMapThreads.
-__device__ __forceinline__ void make_shares(const Arguments<uint32_t> &arguments, MapStorage &storage,
+// from where keys are: all then have what was sampled. sampled: keys. By one block of kMapThreads.
+__device__ __forceinline__ void make_shares(const Arguments<uint32_t> &arguments, uint32_t sampled, MapStorage &storage,
                                             uint32_t *warp_totals) {
   constexpr uint32_t kOwn = kOwnEntries;
-  const uint32_t cells = arguments.plan.map_shares, first_entry = threadIdx.x * kOwn;
+  __shared__ uint32_t sums[kEntryTotals];
+  const uint32_t cells = arguments.plan.map_shares;
+  if (threadIdx.x < kEntryTotals) sums[threadIdx.x] = 0;
   weigh_entries(arguments, storage);
-  uint32_t weights[kOwn], sampled = 0, sum = 0, total_sampled, total;
+  EntryTotals mine{};
+  const float cell = static_cast<float>(sampled) / static_cast<float>(cells);
 #pragma unroll
   for (uint32_t i = 0; i < kOwn; ++i) {
-    weights[i] = entry_weight(storage, first_entry + i);
-    sampled += storage.sums[first_entry + i];
-    sum += weights[i];
+    const uint32_t entry = i * kMapThreads + threadIdx.x, weight = entry_weight(storage, entry);
+    mine.weight += weight;
+    add_entry(mine, storage.sums[entry], storage.needs[entry], cell, sampled);
+    storage.needs[entry] = weight;  // nobody else reads it before the barrier
   }
-  const uint32_t sampled_before = block_exclusive_sum<kMapThreads>(sampled, warp_totals, total_sampled);
-  if (is_for_passes(arguments, storage, total_sampled, warp_totals)) {
+  const EntryTotals totals = sum_totals(mine, sums);
+  if (is_for_passes(arguments, totals, sampled)) {
     if (threadIdx.x == 0) turn_away(arguments.state);
     return;
   }
-  uint32_t before = block_exclusive_sum<kMapThreads>(sum, warp_totals, total);
-  const bool plain = uint64_t{total} * 2 > uint64_t{total_sampled} * 3;
-  if (plain) before = sampled_before, total = total_sampled;
-  uint32_t *const words = storage.needs;  // weights, then words; every thread has read its neighbours' needs
-  for (uint32_t i = 0; i < kOwn; ++i) words[first_entry + i] = plain ? storage.sums[first_entry + i] : weights[i];
-  __syncthreads();
+  const bool plain = uint64_t{totals.weight} * 2 > uint64_t{sampled} * 3;
+  const uint32_t total = plain ? sampled : totals.weight;
+  uint32_t *const words = storage.needs;
+  const uint32_t *const shared_out = plain ? storage.sums : words;
+  uint32_t weights[kOwn], sum = 0, all;
+  load_own(shared_out, weights);
+#pragma unroll
+  for (uint32_t i = 0; i < kOwn; ++i) sum += weights[i];
+  uint32_t left = __shfl_up_sync(kFullWarp, weights[kOwn - 1], 1);
+  if (lane_id() == 0) left = shared_out[max(threadIdx.x * kOwn, 1u) - 1];
+  uint32_t before = block_exclusive_sum<kMapThreads>(sum, warp_totals, all);
   const float cell_weight = static_cast<float>(total) / static_cast<float>(cells);
-  const uint32_t apart = entries_apart(words, cell_weight, weights);
+  const uint32_t apart = entries_apart(weights, left, cell_weight);
   uint32_t total_apart, apart_before = block_exclusive_sum<kMapThreads>(__popc(apart), warp_totals, total_apart);
   const uint32_t last = cells * kShareUnit - 1;
   const double eighths = static_cast<double>((cells - total_apart) * kShareUnit) / total;  // of one sampled key
@@ -194,9 +173,10 @@ __device__ __forceinline__ void make_shares(const Arguments<uint32_t> &arguments
     const bool begins = (apart >> i & 1) != 0;
     apart_before += begins;
     const uint32_t place = static_cast<uint32_t>(before * eighths) + apart_before * kShareUnit;
-    words[first_entry + i] = min(begins ? place / kShareUnit * kShareUnit : place, last);
     before += weights[i];
+    weights[i] = min(begins ? place / kShareUnit * kShareUnit : place, last);
   }
+  store_own(words, weights);
   __syncthreads();
   write_shares(arguments, words, last);
 }
@@ -322,7 +302,7 @@ __global__ void __launch_bounds__(kMapThreads)
   if (!is_last_block(&arguments.state->map_tickets, gridDim.x)) return;
   MapStorage &storage = *reinterpret_cast<MapStorage *>(pairs);
   if constexpr (sizeof(U) == 4) {
-    make_shares(arguments, storage, warp_totals);
+    make_shares(arguments, (gridDim.x - (frequent ? 1 : 0)) * kMapThreads * kMapItems, storage, warp_totals);
     __syncthreads();
     if (arguments.state->go != 0) choose_frequent(arguments, *reinterpret_cast<ChoiceStorage *>(pairs), warp_totals);
   } else {

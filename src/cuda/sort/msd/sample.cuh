@@ -57,6 +57,21 @@ __device__ __forceinline__ void collect_bits(uint64_t both, uint64_t any, unsign
   }
 }
 
+// So many of a thread's sampled keys are under way at once.
+constexpr uint32_t kSampleAhead = 8;
+
+// Loads a thread's sampled keys from number `first` on.
+template <class Sample, uint32_t kThreads, class U>
+__device__ __forceinline__ void load_sampled(const U *keys_in, uint64_t n, const KeyCodec<U> &codec, uint32_t first,
+                                             U (&keys)[kSampleAhead]) {
+  static_assert(Sample::kItems % kSampleAhead == 0, "whole rounds");
+#pragma unroll
+  for (uint32_t i = 0; i < kSampleAhead; ++i)
+    keys[i] = keys_in[sample_place<Sample::kKeys / 4>((first + i) * kThreads + threadIdx.x, n)];
+#pragma unroll
+  for (uint32_t i = 0; i < kSampleAhead; ++i) keys[i] = codec.encode(keys[i]);
+}
+
 // A block of kThreads looks at a sample; every thread learns the same. kRuns: runs of equal keys are no sign that there
 // are few values. seen: a bit table of 2^Sample::kMeetingBits bits in shared memory.
 template <class Sample, uint32_t kThreads, bool kRuns, class U>
@@ -65,26 +80,27 @@ __device__ __forceinline__ SampleView<U> look_at_sample(const U *keys_in, uint64
   __shared__ uint32_t coarse[kCoarseBins];
   __shared__ uint32_t meetings;
   __shared__ unsigned long long all_and, all_or;
-  // Loaded anew in each loop, from the cache the second time: held, they would not fit the registers.
-  const auto sampled = [&](uint32_t i) {
-    return codec.encode(keys_in[sample_place<Sample::kKeys / 4>(i * kThreads + threadIdx.x, n)]);
-  };
   for (uint32_t i = threadIdx.x; i < (1u << Sample::kMeetingBits) / 128; i += kThreads)
     reinterpret_cast<uint4 *>(seen)[i] = make_uint4(0, 0, 0, 0);
   if (threadIdx.x < kCoarseBins) coarse[threadIdx.x] = 0;
   if (threadIdx.x == 0) meetings = 0, all_and = ~0ull, all_or = 0;
   __syncthreads();
   uint64_t both = ~0ull, any = 0;
-#pragma unroll 8
-  for (uint32_t i = 0; i < Sample::kItems; ++i) {
-    const uint64_t key = sampled(i);
-    both &= key;
-    any |= key;
-    if constexpr (kRuns) {
-      const U before = static_cast<U>(__shfl_up_sync(kFullWarp, static_cast<U>(key), 1));
-      if (threadIdx.x % 4 != 0 && before == static_cast<U>(key)) continue;
+  U keys[kSampleAhead];
+#pragma unroll 1
+  for (uint32_t first = 0; first < Sample::kItems; first += kSampleAhead) {
+    load_sampled<Sample, kThreads>(keys_in, n, codec, first, keys);
+#pragma unroll
+    for (uint32_t i = 0; i < kSampleAhead; ++i) {
+      const U key = keys[i];
+      both &= key;
+      any |= key;
+      if constexpr (kRuns) {
+        const U before = __shfl_up_sync(kFullWarp, key, 1);
+        if (threadIdx.x % 4 != 0 && before == key) continue;
+      }
+      if (meets_another<Sample>(key, seen)) atomicAdd(&meetings, 1);
     }
-    if (meets_another<Sample>(key, seen)) atomicAdd(&meetings, 1);
   }
   collect_bits(both, any, all_and, all_or);
   __syncthreads();
@@ -92,9 +108,14 @@ __device__ __forceinline__ SampleView<U> look_at_sample(const U *keys_in, uint64
   view.bits = static_cast<U>(all_and), view.differ = static_cast<U>(all_and ^ all_or);
   view.range_bits = bit_width(view.differ);
   const uint32_t coarse_shift = view.range_bits > 8 ? view.range_bits - 8 : 0;
-#pragma unroll 8
-  for (uint32_t i = 0; i < Sample::kItems; ++i)
-    atomicAdd(&coarse[static_cast<uint32_t>(sampled(i) >> coarse_shift) & (kCoarseBins - 1)], 1);
+#pragma unroll 1
+  for (uint32_t first = 0; first < Sample::kItems; first += kSampleAhead) {
+    // From the cache, if all do not fit the registers.
+    if (Sample::kItems != kSampleAhead) load_sampled<Sample, kThreads>(keys_in, n, codec, first, keys);
+#pragma unroll
+    for (uint32_t i = 0; i < kSampleAhead; ++i)
+      atomicAdd(&coarse[static_cast<uint32_t>(keys[i] >> coarse_shift) & (kCoarseBins - 1)], 1);
+  }
   __syncthreads();
   const bool crowded = threadIdx.x < kCoarseBins && coarse[threadIdx.x] > Sample::kCoarseCountMax;
   view.crowded = __syncthreads_or(crowded);

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What the partition sort's first sample of 4-byte keys makes of values that many have: it leaves some kinds of keys to
+// the LSD sort at once.
+#include "emulation.h"
+// Behind it, for they are written for CUDA's compiler:
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "cuda/sort/msd/count.cuh"
+
+namespace gsort_internal::sort::msd {
+
+// The kernel's dynamic shared memory, by the name that it gives it.
+alignas(16) thread_local uint32_t seen[(1u << SmallSample::kMeetingBits) / 32];
+
+namespace {
+
+using Keys = std::vector<uint32_t>;
+
+// Few and many that have a map of those cells.
+constexpr uint64_t kItems[] = {4500000, 9000000};
+
+template <class Make>
+Keys keys_of(uint64_t n, const Make &make) {
+  std::mt19937_64 random(n);
+  Keys keys(n);
+  for (uint32_t &key : keys) {
+    const auto made = make(random);
+    static_assert(sizeof made == sizeof key, "");
+    std::memcpy(&key, &made, sizeof key);
+  }
+  return keys;
+}
+
+double unit(uint64_t word) { return static_cast<double>(word >> 11) * 0x1p-53; }
+
+// Whether the partition sort goes on with keys like these, by the map.
+bool goes_on(const Keys &keys, gsort_dtype dtype) {
+  const Plan plan = make_plan(keys.size());
+  EXPECT_GE(kHeavyCellsMax, plan.map_shares);
+  std::vector<uint64_t> tables;
+  TableSlices counted(nullptr);
+  make_arguments<uint32_t>(plan, 0, counted);
+  tables.resize(counted.bytes() / 8);
+  TableSlices slices(tables.data());
+  const Arguments<uint32_t> arguments = make_arguments<uint32_t>(plan, 0, slices);
+  const KeyCodec<uint32_t> codec = make_codec<uint32_t>({dtype, false, false});
+  emulation::launch(2, kSampleThreads, 0, [&] {
+    msd_sample_kernel<uint32_t, SmallSample>(keys.data(), keys.size(), codec, nullptr, false, nullptr, arguments);
+  });
+  EXPECT_EQ(arguments.state->go, arguments.state->sorted);
+  EXPECT_EQ(1u, arguments.state->mapped);
+  return arguments.state->go != 0;
+}
+
+TEST(MsdLumps, ValuesOfSomeCellsWorthAreLeftToTheRadixSort) {
+  for (const uint64_t n : kItems) {
+    SCOPED_TRACE(std::to_string(n) + " keys");
+    const auto rank = [](auto &random) { return static_cast<uint32_t>(std::exp2(20 * unit(random()))); };
+    EXPECT_FALSE(goes_on(keys_of(n, [&](auto &random) { return mix_bits(rank(random)); }), GSORT_U32));
+    EXPECT_FALSE(
+        goes_on(keys_of(n, [&](auto &random) { return static_cast<float>(mix_bits(rank(random))); }), GSORT_F32));
+    const auto anded = [](auto &random) { return static_cast<uint32_t>(random() & random() & random() & random()); };
+    EXPECT_FALSE(goes_on(keys_of(n, anded), GSORT_U32));
+  }
+}
+
+TEST(MsdLumps, SmoothKeysFewHeavyOnesAndManyLightOnesAreForTheMap) {
+  std::normal_distribution<float> normal;
+  for (const uint64_t n : kItems) {
+    SCOPED_TRACE(std::to_string(n) + " keys");
+    EXPECT_TRUE(goes_on(keys_of(n, [&](auto &random) { return normal(random); }), GSORT_F32));
+    EXPECT_TRUE(goes_on(keys_of(n, [](auto &random) { return static_cast<float>(unit(random())); }), GSORT_F32));
+    EXPECT_TRUE(
+        goes_on(keys_of(n, [&](auto &random) { return static_cast<int32_t>(normal(random) * 0x1p28f); }), GSORT_I32));
+    const auto zeros = [](auto &random) { return random() % 8 != 0 ? 0 : static_cast<uint32_t>(random()); };
+    EXPECT_TRUE(goes_on(keys_of(n, zeros), GSORT_U32));
+    const auto values = [](auto &random) { return mix_bits(static_cast<uint32_t>(random() & 0xffff)); };
+    EXPECT_TRUE(goes_on(keys_of(n, values), GSORT_U32));
+  }
+}
+
+}  // namespace
+}  // namespace gsort_internal::sort::msd
