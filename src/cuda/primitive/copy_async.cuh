@@ -32,6 +32,12 @@ __device__ __forceinline__ void copy_async(uint32_t shared, const T *global) {
 #endif
 }
 
+// The same to a pointer into shared memory.
+template <class T>
+__device__ __forceinline__ void copy_async(T *shared, const T *global) {
+  copy_async(shared_address(shared), global);
+}
+
 // Closes the group of the thread's copies so far.
 __device__ __forceinline__ void copy_async_close() {
 #if __CUDA_ARCH__ >= 800

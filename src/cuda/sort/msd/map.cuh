@@ -193,6 +193,24 @@ __device__ __forceinline__ uint32_t missing_cells(const MapStorage &storage, flo
   return missing;
 }
 
+// Gives this thread's entries, which have `sum` cells together, what they need beyond those, if enough are left.
+// Returns how many they have then.
+template <class U>
+__device__ __forceinline__ uint32_t add_missing_cells(const Arguments<U> &arguments, float cell_room,
+                                                      const MapStorage &storage, uint32_t *warp_totals, uint32_t sum,
+                                                      uint32_t (&cells)[kOwnEntries]) {
+  uint32_t total, total_missing;
+  const uint32_t missing = missing_cells(storage, cell_room, cells);
+  block_exclusive_sum<kMapThreads>(sum, warp_totals, total);
+  const uint32_t before = block_exclusive_sum<kMapThreads>(missing, warp_totals, total_missing);
+  const uint32_t spare = arguments.plan.mapped_cells - 1 - total;
+  if (missing == 0 || before + missing > spare) return sum;
+#pragma unroll
+  for (uint32_t i = 0; i < kOwnEntries; ++i)
+    cells[i] = max(cells[i], needed_cells(storage.sums[threadIdx.x * kOwnEntries + i], cell_room));
+  return sum + missing;
+}
+
 // Writes this thread's entries, which have so many cells each from `first` on.
 template <class U>
 __device__ __forceinline__ void write_cells(const Arguments<U> &arguments, const uint32_t (&cells)[kOwnEntries],
@@ -212,7 +230,7 @@ __device__ __forceinline__ void make_map(const Arguments<U> &arguments, float ce
   constexpr uint32_t kOwn = kOwnEntries;
   weigh_entries(arguments, storage);
   uint32_t weights[kOwn], used = 0, sampled = 0, sum = 0, cells = 0;
-  uint32_t total_sampled, entries_used, total_weight, total_cells, total_missing;
+  uint32_t total_sampled, entries_used, total_weight, total_cells;
 #pragma unroll
   for (uint32_t i = 0; i < kOwn; ++i) {
     const uint32_t entry = threadIdx.x * kOwn + i;
@@ -237,16 +255,7 @@ __device__ __forceinline__ void make_map(const Arguments<U> &arguments, float ce
     weights[i] = weights[i] == 0 ? 0 : static_cast<uint32_t>(weights[i] * shared_out / total_weight) + 1;
     cells += weights[i];
   }
-  const uint32_t missing = missing_cells(storage, cell_room, weights);
-  block_exclusive_sum<kMapThreads>(cells, warp_totals, total_cells);
-  const uint32_t before = block_exclusive_sum<kMapThreads>(missing, warp_totals, total_missing);
-  const uint32_t spare = arguments.plan.mapped_cells - 1 - total_cells;
-  if (missing != 0 && before + missing <= spare) {
-#pragma unroll
-    for (uint32_t i = 0; i < kOwn; ++i)
-      weights[i] = max(weights[i], needed_cells(storage.sums[threadIdx.x * kOwn + i], cell_room));
-    cells += missing;
-  }
+  cells = add_missing_cells(arguments, cell_room, storage, warp_totals, cells, weights);
   write_cells(arguments, weights, block_exclusive_sum<kMapThreads>(cells, warp_totals, total_cells));
 }
 

@@ -51,20 +51,6 @@ struct StableFinishStorage {
   uint32_t cell_first, cell_items, digit_shift;
 };
 
-// One element, to where other threads may read after copy_async_close(), copy_async_wait<0>() and a barrier.
-template <class V>
-__device__ __forceinline__ void copy_element_async(V *shared, const V *global) {
-#if __CUDA_ARCH__ >= 800
-  const uint32_t address = static_cast<uint32_t>(__cvta_generic_to_shared(shared));
-  if (sizeof(V) == 8)
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(address), "l"(global) : "memory");
-  else
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(address), "l"(global) : "memory");
-#else
-  *shared = *global;
-#endif
-}
-
 // Byte offset of a word's counter; words have no bits above their digit, and digit_shift is at least 12.
 template <class U>
 __device__ __forceinline__ uint32_t stable_counter_offset(U word, uint32_t digit_shift) {
@@ -98,7 +84,7 @@ __device__ __forceinline__ void load_words(const StableFinishParams<U> &params, 
 #pragma unroll
     for (int i = 0; i < kItems; ++i)
       if (i < kSure || i * kThreads + threadIdx.x < count)
-        copy_element_async(storage.early_values + i * kThreads + threadIdx.x, values + i * kThreads + threadIdx.x);
+        copy_async(storage.early_values + i * kThreads + threadIdx.x, values + i * kThreads + threadIdx.x);
     copy_async_close();
   } else {
     for (uint32_t i = threadIdx.x * (128 / sizeof(V)); i < count; i += kThreads * (128 / sizeof(V)))
@@ -208,8 +194,7 @@ __device__ __forceinline__ void store_sorted(const StableFinishParams<U> &params
     __syncthreads();  // the words are read: values take their room
     const V *const values = static_cast<const V *>(params.values_in) + first;
 #pragma unroll 3
-    for (uint32_t at = threadIdx.x; at < count; at += kThreads)
-      copy_element_async(storage.late_values + at, values + at);
+    for (uint32_t at = threadIdx.x; at < count; at += kThreads) copy_async(storage.late_values + at, values + at);
     copy_async_close();
     copy_async_wait<0>();
     __syncthreads();
