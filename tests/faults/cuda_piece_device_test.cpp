@@ -2,6 +2,7 @@
 // The device that works on pieces of host arrays, by itself on the stand-in: what it launches for a piece, in which
 // order, what a launch that fails is called, and what a cancel leaves whole.
 #include <algorithm>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -31,18 +32,20 @@ class PieceOnTheDevice : public ::testing::Test {
     services.launch = [this](const Request &request, void *) { requests_.push_back(request.n); };
     return {services, staging_, ring_, streams_, nullptr};
   }
-  // The kernels, without what comes before and behind their names, of a step that does this and copies nothing.
-  std::vector<std::string> kernels_of(const PieceWork &work) {
-    const std::vector<PieceCopy> none;
+  // The kernels, by their names and the types of what they move, of a step that does this, and brings some bytes.
+  std::vector<std::string> kernels_of(const PieceWork &work, const std::vector<PieceCopy> &in = {}) {
     PieceProgress progress{control_, 0, 1};
     requests_.clear();
     record_work();
-    device().step(none, &work, none, progress);
+    device().step(in, &work, {}, progress);
     std::vector<std::string> kernels;
-    for (const Work &each : recorded_work())
-      for (const char *name : {"deal_kernel", "count_places_kernel", "sum_places_kernel", "list_turns_kernel",
-                               "list_places_kernel", "scatter_kernel", "raise_indices_kernel", "search_kernel"})
-        if (each.kernel.find(name) != std::string::npos) kernels.push_back(name);
+    static const std::regex name(
+        "[0-9]((deal|count_places|sum_places|list_turns|list_places|scatter|raise_indices|"
+        "search)_kernel)(I[a-z]E)?");
+    for (const Work &each : recorded_work()) {
+      std::smatch match;
+      if (std::regex_search(each.kernel, match, name)) kernels.push_back(match[1].str() + match[3].str());
+    }
     return kernels;
   }
 
@@ -94,25 +97,34 @@ std::vector<Case> cases() {
   all.deal = deal.deal, all.places = wide.places, all.scatter = scatter.scatter, all.scatter.item_bytes = 8;
   all.before = {before}, all.index_base = 100;
   all.request.operation = Operation::kSortPairs, all.request.value_bytes = 8;
-  return {{"deal", deal, {"deal_kernel"}, {}},
+  PieceWork wide_scatter = scatter, wide_raise = raise;
+  wide_scatter.scatter.item_bytes = 8;
+  wide_raise.request.index_t = GSORT_U64;
+  return {{"deal", deal, {"deal_kernelIjE"}, {}},
           {"turns", turns, {"count_places_kernel", "sum_places_kernel", "list_turns_kernel"}, {}},
-          {"places", places, {"count_places_kernel", "sum_places_kernel", "list_places_kernel"}, {}},
-          {"wide places", wide, {"count_places_kernel", "sum_places_kernel", "list_places_kernel"}, {}},
-          {"scatter", scatter, {"scatter_kernel"}, {5}},
-          {"raise", raise, {"raise_indices_kernel"}, {5}},
-          {"search", search, {"search_kernel"}, {5}},
+          {"places", places, {"count_places_kernel", "sum_places_kernel", "list_places_kernelIjE"}, {}},
+          {"wide places", wide, {"count_places_kernel", "sum_places_kernel", "list_places_kernelIyE"}, {}},
+          {"scatter", scatter, {"scatter_kernelIjE"}, {5}},
+          {"wide scatter", wide_scatter, {"scatter_kernelImE"}, {5}},
+          {"raise", raise, {"raise_indices_kernelIjE"}, {5}},
+          {"wide raise", wide_raise, {"raise_indices_kernelIyE"}, {5}},
+          {"search", search, {"search_kernelIjE"}, {5}},
           {"nothing", nothing, {}, {}},
           {"all",
            all,
-           {"deal_kernel", "count_places_kernel", "sum_places_kernel", "list_places_kernel", "raise_indices_kernel",
-            "scatter_kernel", "search_kernel"},
+           {"deal_kernelIjE", "count_places_kernel", "sum_places_kernel", "list_places_kernelIyE",
+            "raise_indices_kernelIyE", "scatter_kernelImE", "search_kernelIjE"},
            {7, 5}}};
 }
 
 TEST_F(PieceOnTheDevice, LaunchesWhatIsWantedInItsOrder) {
+  std::vector<char> here(uint64_t{2} << 20), there(here.size());
   for (const Case &each : cases()) {
     SCOPED_TRACE(each.name);
     EXPECT_EQ(each.kernels, kernels_of(each.work));
+    EXPECT_EQ(each.requests, requests_);
+    // Likewise while the ring brings what comes next.
+    EXPECT_EQ(each.kernels, kernels_of(each.work, {{there.data(), here.data(), here.size()}}));
     EXPECT_EQ(each.requests, requests_);
   }
 }
@@ -122,7 +134,8 @@ TEST_F(PieceOnTheDevice, LaunchesThatFailAreNamed) {
     for (size_t nth = 0; nth < each.kernels.size(); ++nth) {
       SCOPED_TRACE(std::string(each.name) + ", " + each.kernels[nth]);
       // Both ways of listing the places of a bucket's keys have one name.
-      const std::string name = each.kernels[nth] == "list_turns_kernel" ? "list_places_kernel" : each.kernels[nth];
+      const std::string kernel = each.kernels[nth].substr(0, each.kernels[nth].find("kernel") + 6),
+                        name = kernel == "list_turns_kernel" ? "list_places_kernel" : kernel;
       std::string said;
       arm({nth, false, cudaErrorNotPermitted, "__cudaLaunchKernel"});
       try {
