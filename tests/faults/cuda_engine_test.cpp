@@ -460,7 +460,8 @@ TEST_F(EngineTest, ReductionsOfNothing) {
   const Handle handle(options());
   for (const gsort_dtype t : {GSORT_U8, GSORT_I16, GSORT_F32, GSORT_U64, GSORT_F64})
     for (const uint32_t op : {0u, GSORT_MIN, GSORT_MAX, GSORT_ARGMIN, GSORT_ARGMAX, GSORT_MEAN}) {
-      uint64_t result[2] = {7, 7}, expected[2] = {7, 7};
+      constexpr uint64_t kNotWritten = 0x0707070707070707;
+      uint64_t result[2] = {kNotWritten, kNotWritten}, expected[2] = {kNotWritten, kNotWritten};
       const auto reduce = [&](gsort *g, void *out) {
         return op == 0 ? gsort_sum(g, t, nullptr, 0, out, 0) : gsort_reduce(g, op, t, nullptr, 0, out, 0);
       };

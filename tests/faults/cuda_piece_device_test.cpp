@@ -42,7 +42,8 @@ class PieceOnTheDevice : public ::testing::Test {
     static const std::regex name(
         "[0-9]((deal|count_places|sum_places|list_turns|list_places|scatter|raise_indices|"
         "search)_kernel)(I[a-z]E)?");
-    for (const Work &each : recorded_work()) {
+    all_ = recorded_work();
+    for (const Work &each : all_) {
       std::smatch match;
       if (std::regex_search(each.kernel, match, name)) kernels.push_back(match[1].str() + match[3].str());
     }
@@ -55,6 +56,7 @@ class PieceOnTheDevice : public ::testing::Test {
   CopyStreams streams_;
   Staging staging_;
   std::vector<uint64_t> requests_;  // their lengths
+  std::vector<Work> all_;           // that the last step asked for
 };
 
 struct Case {
@@ -127,6 +129,31 @@ TEST_F(PieceOnTheDevice, LaunchesWhatIsWantedInItsOrder) {
     EXPECT_EQ(each.kernels, kernels_of(each.work, {{there.data(), here.data(), here.size()}}));
     EXPECT_EQ(each.requests, requests_);
   }
+}
+
+// A few bytes are moved before all kernels, and what was found of bounds is told behind them.
+TEST_F(PieceOnTheDevice, MovesBeforeAndTellsAfterwards) {
+  char memory[64] = {};
+  uint64_t found[4] = {1, 2, 3, 4}, told[4] = {};
+  for (const bool moves : {false, true})
+    for (const uint64_t bounds : {0, 2}) {
+      PieceWork work = cases()[4].work;  // a request, and a kernel behind it
+      if (moves) work.move_to = memory, work.move_from = memory + 32, work.move_bytes = 24;
+      work.search = {memory, bounds, found, told};
+      const std::vector<std::string> kernels = kernels_of(work);
+      EXPECT_EQ(bounds != 0, std::find(kernels.begin(), kernels.end(), "search_kernelIjE") != kernels.end());
+      std::vector<std::pair<const void *, uint64_t>> copies;
+      for (const Work &each : all_)
+        if (each.function == "cudaMemcpyAsync") copies.push_back({each.to, each.bytes});
+      std::vector<std::pair<const void *, uint64_t>> expected;
+      if (moves) expected.push_back({memory, 24});
+      if (bounds != 0) expected.push_back({told, 32});
+      EXPECT_EQ(expected, copies);
+      if (moves) {
+        EXPECT_EQ("cudaMemcpyAsync", all_[0].function);
+      }
+    }
+  EXPECT_EQ(4u, told[3]);
 }
 
 TEST_F(PieceOnTheDevice, LaunchesThatFailAreNamed) {
