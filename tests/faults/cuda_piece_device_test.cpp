@@ -66,7 +66,7 @@ struct Case {
   std::vector<uint64_t> requests;
 };
 
-// Each with a length of its own. Nothing reads or writes the memory.
+// Of as few items as there can be. Nothing reads or writes the memory.
 std::vector<Case> cases() {
   static uint64_t somewhere[8];
   Request sort{};
@@ -77,18 +77,18 @@ std::vector<Case> cases() {
   before.n = 7;
   PieceWork deal{};
   deal.deal.order.dtype = GSORT_U32;
-  deal.deal.items = 10, deal.deal.count = 1, deal.deal.buckets = reinterpret_cast<uint8_t *>(somewhere);
+  deal.deal.items = 1, deal.deal.count = 1, deal.deal.buckets = reinterpret_cast<uint8_t *>(somewhere);
   PieceWork places{};
   places.places.n = 10, places.places.items = 3, places.places.places = somewhere;
   PieceWork turns = places, wide = places;
   turns.places.index_bytes = 1, places.places.index_bytes = 4, wide.places.index_bytes = 8;
   PieceWork scatter{};
   scatter.request = sort;
-  scatter.scatter.to = somewhere, scatter.scatter.items = 10, scatter.scatter.item_bytes = 4;
+  scatter.scatter.to = somewhere, scatter.scatter.items = 1, scatter.scatter.item_bytes = 4;
   PieceWork raise{};
   raise.request = sort;
   raise.request.operation = Operation::kTopk;
-  raise.request.k = 3, raise.request.index_t = GSORT_U32, raise.index_base = 100;
+  raise.request.k = 1, raise.request.index_t = GSORT_U32, raise.index_base = 100;
   PieceWork search{};
   search.request = sort;
   search.search.count = 2;
@@ -124,6 +124,8 @@ TEST_F(PieceOnTheDevice, LaunchesWhatIsWantedInItsOrder) {
   for (const Case &each : cases()) {
     SCOPED_TRACE(each.name);
     EXPECT_EQ(each.kernels, kernels_of(each.work));
+    for (const Work &launch : all_)  // one block adds up all
+      EXPECT_TRUE(launch.kernel.find("sum_places_kernel") == std::string::npos || launch.blocks == 1);
     EXPECT_EQ(each.requests, requests_);
     // Likewise while the ring brings what comes next.
     EXPECT_EQ(each.kernels, kernels_of(each.work, {{there.data(), here.data(), here.size()}}));
