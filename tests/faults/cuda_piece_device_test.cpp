@@ -140,7 +140,7 @@ TEST_F(PieceOnTheDevice, MovesBeforeAndTellsAfterwards) {
   for (const bool moves : {false, true})
     for (const uint64_t bounds : {0, 2}) {
       PieceWork work = cases()[4].work;  // a request, and a kernel behind it
-      if (moves) work.move_to = memory, work.move_from = memory + 32, work.move_bytes = 24;
+      if (moves) work.moves = {{memory, memory + 32, 24}};
       work.search = {memory, bounds, found, told};
       const std::vector<std::string> kernels = kernels_of(work);
       EXPECT_EQ(bounds != 0, std::find(kernels.begin(), kernels.end(), "search_kernelIjE") != kernels.end());
