@@ -2,6 +2,8 @@
 // What a progress function is told on the CPU by every operation and width of keys: work that grows from 0 to its
 // whole.
 #include <algorithm>
+#include <cstring>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <utility>
@@ -224,6 +226,59 @@ TEST(Progress, OfCountedPairs) {
             EXPECT_GE(total / 16, told.done[i] - told.done[i - 1]) << "call " << i;
         }
       }
+  }
+}
+
+// Pairs that one thread parts again and again before the first of them is in order.
+class PartedPairs {
+ public:
+  static constexpr uint64_t n = 1 << 21;
+  PartedPairs() : before_(n), keys_(n), places_(n) {
+    const Array input = generate(Distribution::kUniform, GSORT_U32, n, 1);
+    std::memcpy(before_.data(), input.bytes().data(), n * sizeof(uint32_t));
+  }
+  gsort_status sort(gsort *g) {
+    keys_ = before_;
+    std::iota(places_.begin(), places_.end(), 0u);
+    return gsort_sort_pairs(g, GSORT_U32, keys_.data(), keys_.data(), sizeof(uint32_t), places_.data(), places_.data(),
+                            n, 0);
+  }
+  void expect_all_there() const {
+    std::vector<bool> seen(n);
+    for (uint64_t i = 0; i < n; ++i) {
+      ASSERT_TRUE(places_[i] < n && !seen[places_[i]]) << i;
+      ASSERT_EQ(before_[places_[i]], keys_[i]) << i;
+      seen[places_[i]] = true;
+    }
+  }
+
+ private:
+  std::vector<uint32_t> before_, keys_, places_;
+};
+
+// There are chances to cancel while parts of a half, a quarter, ... of the array are parted.
+TEST(Progress, OfPartedPairs) {
+  bool parted = false;
+  gsort_options options = counting_options(1, &parted);
+  options.log = [](void *user, const char *line) {
+    if (std::string(line).find("by partitions") != std::string::npos) *static_cast<bool *>(user) = true;
+  };
+  const Handle handle(options);
+  ASSERT_EQ(GSORT_OK, handle.status());
+  PartedPairs pairs;
+  Told told;
+  ASSERT_TRUE(succeeded(handle.get(), gsort_set_progress(handle.get(), remember, &told)));
+  ASSERT_TRUE(succeeded(handle.get(), pairs.sort(handle.get())));
+  if (!parted) GTEST_SKIP() << "no vectors that part pairs";
+  expect_growing(told);
+  EXPECT_LE(10, std::count(told.done.begin(), told.done.end(), PartedPairs::n));
+  for (uint64_t at = 16; at < 30; at += 3) {
+    SCOPED_TRACE(testing::Message() << "cancelled at " << at);
+    uint64_t left = at;
+    const auto cancel = [](void *user, uint64_t, uint64_t) { return (*static_cast<uint64_t *>(user))-- == 0 ? 1 : 0; };
+    ASSERT_TRUE(succeeded(handle.get(), gsort_set_progress(handle.get(), cancel, &left)));
+    ASSERT_EQ(GSORT_ERROR_CANCELLED, pairs.sort(handle.get()));
+    pairs.expect_all_there();
   }
 }
 

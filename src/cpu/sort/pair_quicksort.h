@@ -109,12 +109,23 @@ class PairQuicksort {
         if (drawn.is_only && kernels_.is_one_key(from.keys, part.n)) return leave(part);
         pivot = below(drawn.key, part.greatest);
       }
-      const uint64_t lowers = kernels_.split(from, part.n, pivot, out_.at(part.out_begin), scratch(part.scratch_begin));
+      const uint64_t lowers = split(part, pivot);
       Part small = lower_part(part, lowers, pivot), large = upper_part(part, lowers, pivot);
       if (small.n > large.n) std::swap(small, large);
       sort(small);  // at most half, so as deep as n has bits
       part = large;
     }
+  }
+
+  // Returns how many records are lower ones. On its own, so that it is no part of the frames of the recursion.
+  __attribute__((noinline)) uint64_t split(const Part &part, Inner pivot) {
+    const ShortPairs from = place_of(part);
+    uint64_t lowers = 0;
+    in_pieces(part.n, [&](uint64_t begin, uint64_t count) {
+      lowers += kernels_.split(from.at(begin), count, pivot, out_.at(part.out_begin + lowers),
+                               scratch(part.scratch_begin + begin - lowers));
+    });
+    return lowers;
   }
 
   ShortPairs place_of(const Part &part) const {
