@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Calls on host arrays on the stand-in: which way they go, what they wait for, what a cancel leaves whole, and what
-// failures leave behind.
+// failures leave behind; the ring of pinned memory, and what a kernel tells the host.
 #include <algorithm>
 #include <functional>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "faults/engine_fixture.h"
@@ -266,6 +267,112 @@ TEST_F(HostArrays, LaunchesOfPiecesThatFailAreNoticed) {
       const gsort_status status = failing("__cudaLaunchKernel", kNotPermitted, call, nth);
       EXPECT_EQ(failed_.empty() ? GSORT_OK : GSORT_ERROR_INTERNAL, status) << &call - calls.data() << ", " << nth;
     }
+}
+
+// ---- the ring ----
+
+TEST_F(EngineTest, ARingThatWasRefusedIsNotAskedForAgain) {
+  use_stand_in(ArrayPlace::kHost);
+  const char *const kFails[] = {"cudaHostRegister", "cudaEventCreateWithFlags"};
+  for (const char *const function : kFails) {
+    const Handle handle(options());
+    gsort *const g = handle.get();
+    EXPECT_EQ(GSORT_OK, failing(function, cudaErrorNotPermitted, [&] { return sort(g, 400000); }));
+    EXPECT_EQ(function, failed_);
+    auto calls = counted(g, [&] { return sort(g, 400000); });
+    EXPECT_EQ(0u, calls["cudaHostRegister"]);
+    EXPECT_EQ(0u, calls["cudaEventRecord"]) << "a ring without its events";
+  }
+  const Handle handle(options());
+  gsort *const g = handle.get();
+  auto calls = counted(g, [&] { return sort(g, 400000); });
+  EXPECT_EQ(1u, calls["cudaHostRegister"]);
+  EXPECT_GT(calls["cudaEventRecord"], 0u);
+  calls = counted(g, [&] { return sort(g, 400000); });
+  EXPECT_EQ(0u, calls["cudaHostRegister"]);
+  EXPECT_GT(calls["cudaEventRecord"], 0u);
+}
+
+// ---- the notice ----
+
+// A call on short segments hears of its offsets from the kernel that checks them, and does not wait for the stream;
+// where the host cannot hear, or segments are long, it does.
+TEST_F(EngineTest, CallsOnShortSegmentsWaitForTheCheckAlone) {
+  std::vector<uint32_t> keys(40000), best(20);
+  const auto topk = [&](gsort *g, uint64_t n) {
+    const uint64_t offsets[] = {0, n / 2, n};
+    return gsort_topk_segments(g, GSORT_U32, keys.data(), n, offsets, 2, 10, best.data(), GSORT_U32, nullptr, 0);
+  };
+  const Handle handle(options());
+  gsort *const g = handle.get();
+  auto calls = counted(g, [&] { return topk(g, 40000); });
+  EXPECT_EQ(1u, calls["cudaHostRegister"]);
+  for (const uint64_t n : {0, 1000, 2048, 2050, 40000}) {
+    calls = counted(g, [&] { return topk(g, n); });
+    EXPECT_EQ(0u, calls["cudaHostRegister"]);
+    EXPECT_EQ(n <= 2048 ? 0u : 1u, calls["cudaStreamSynchronize"]) << n;
+  }
+  EXPECT_EQ(GSORT_ERROR_DEVICE_LOST,
+            failing("cudaStreamQuery", cudaErrorIllegalAddress, [&] { return topk(g, 1000); }));
+  EXPECT_TRUE(says(g, "waiting for the check of offsets"));
+
+  const Handle refused(options());
+  gsort *const r = refused.get();
+  EXPECT_EQ(GSORT_OK, failing("cudaHostRegister", cudaErrorNotPermitted, [&] { return topk(r, 1000); }));
+  EXPECT_EQ("cudaHostRegister", failed_);
+  calls = counted(r, [&] { return topk(r, 1000); });
+  EXPECT_EQ(0u, calls["cudaHostRegister"]) << "what was refused once is not asked for again";
+  EXPECT_EQ(1u, calls["cudaStreamSynchronize"]);
+}
+
+// Shorter arrays, and those that are registered, are left to the driver, each way.
+TEST_F(EngineTest, LongPageableArraysGoThroughTheRing) {
+  std::vector<uint32_t> out(1 << 18);
+  keys_.resize(1 << 18);
+  for (const uint64_t bytes : {(uint64_t{1} << 20) - 4, uint64_t{1} << 20})
+    for (const ArrayPlace in_place : {ArrayPlace::kHost, ArrayPlace::kRegistered})
+      for (const ArrayPlace out_place : {ArrayPlace::kHost, ArrayPlace::kRegistered}) {
+        use_stand_in(ArrayPlace::kHost);
+        place_array(keys_.data(), bytes, in_place);
+        place_array(out.data(), bytes, out_place);
+        const Handle handle(options());
+        gsort *const g = handle.get();
+        const bool is_long = bytes == uint64_t{1} << 20;
+        record_work();
+        EXPECT_TRUE(succeeded(g, gsort_sort(g, GSORT_U32, keys_.data(), out.data(), bytes / 4, 0)));
+        bool read = false, written = false;  // directly
+        for (const Work &work : recorded_work()) read |= work.from == keys_.data(), written |= work.to == out.data();
+        EXPECT_EQ(!is_long || in_place == ArrayPlace::kRegistered, read) << bytes;
+        EXPECT_EQ(!is_long || out_place == ArrayPlace::kRegistered, written) << bytes;
+      }
+}
+
+// Whatever thread copies, the caller's alone hears how far it is, piece by piece, and may end the call.
+TEST_F(EngineTest, TheRingTellsItsCallerAlone) {
+  struct Watcher {
+    std::thread::id thread;
+    uint32_t calls, others, stop_at;
+  };
+  constexpr uint64_t n = uint64_t{16} << 20;
+  keys_.assign(n, 1);
+  for (const uint32_t stop_at : {UINT32_MAX, 3u}) {
+    use_stand_in(ArrayPlace::kHost);
+    gsort_options o = options();
+    o.threads = 4;
+    const Handle handle(o);
+    gsort *const g = handle.get();
+    Watcher listener = {std::this_thread::get_id(), 0, 0, stop_at};
+    const auto listen = [](void *user, uint64_t, uint64_t) -> int32_t {
+      auto *const self = static_cast<Watcher *>(user);
+      if (std::this_thread::get_id() != self->thread) self->others++;
+      return ++self->calls >= self->stop_at ? 1 : 0;
+    };
+    ASSERT_TRUE(succeeded(g, gsort_set_progress(g, listen, &listener)));
+    uint64_t sum = 7;
+    EXPECT_EQ(stop_at == 3 ? GSORT_ERROR_CANCELLED : GSORT_OK, gsort_sum(g, GSORT_U32, keys_.data(), n, &sum, 0));
+    EXPECT_EQ(0u, listener.others);
+    EXPECT_EQ(stop_at == 3, listener.calls < 6) << listener.calls;
+  }
 }
 
 }  // namespace

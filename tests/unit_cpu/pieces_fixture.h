@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -155,6 +156,55 @@ inline void mislead_searches(bool in_place) {
     ASSERT_EQ(GSORT_OK, work.run(call.bound(in_place))) << work.said;
     EXPECT_TRUE(in_place || before == call.in);
     EXPECT_TRUE(sorted_u32(before) == sorted_u32(in_place ? call.in : call.out)) << round;
+  }
+}
+
+// How a stable sort of pairs is stopped: by steps of the device that fail with a status, or by cancels.
+struct Stops {
+  uint64_t budget_bytes;
+  bool arrives;  // the pairs are sorted as they arrive, so that the device holds them
+  bool in_place, cancels;
+  gsort_status fails_with;
+};
+
+// Every step fails in turn, or every chance to cancel is taken: inputs that are not written over are intact, and
+// in-place pairs a permutation. Adds up how many calls were stopped.
+inline void stop_everywhere(const Stops &how, uint64_t &stopped) {
+  Call call = make_call(Operation::kSortPairs, GSORT_U32, 7, 60000);
+  call.request.value_bytes = 4;
+  std::vector<uint32_t> numbers(call.request.n);
+  std::iota(numbers.begin(), numbers.end(), 0u);
+  call.values = call.values_out = bytes_of(numbers);
+  for (uint64_t at = 0;; ++at) {
+    Call now = call;
+    Pieces work(how.budget_bytes);
+    if (how.arrives) work.device.arriving.bytes_min = 0;
+    Countdown countdown{how.cancels ? at : UINT64_MAX};
+    work.control.set_progress(&Countdown::call, &countdown);
+    if (!how.cancels) work.device.fail_step = at, work.device.fail_status = how.fails_with;
+    const gsort_status status = work.run(now.bound(how.in_place));
+    ASSERT_FALSE(countdown.fell);
+    const auto *const before = reinterpret_cast<const uint32_t *>(call.in.data());
+    const auto *const keys = reinterpret_cast<const uint32_t *>(how.in_place ? now.in.data() : now.out.data());
+    const auto *const places =
+        reinterpret_cast<const uint32_t *>(how.in_place ? now.values.data() : now.values_out.data());
+    if (status == GSORT_OK || how.in_place) {
+      std::vector<bool> seen(numbers.size());
+      for (uint64_t i = 0; i < numbers.size(); ++i) {
+        ASSERT_TRUE(keys[i] == before[places[i]] && !seen[places[i]]) << at;
+        seen[places[i]] = true;
+      }
+    }
+    if (!how.in_place || (how.arrives && status != GSORT_OK && !work.lost_order)) {
+      ASSERT_TRUE(now.in == call.in && now.values == call.values) << at;
+    }
+    if (status == GSORT_OK) {
+      EXPECT_TRUE(std::is_sorted(keys, keys + numbers.size()));
+      if (countdown.calls_left > 1) break;
+      continue;
+    }
+    ++stopped;
+    ASSERT_EQ(how.cancels ? GSORT_ERROR_CANCELLED : how.fails_with, status);
   }
 }
 
