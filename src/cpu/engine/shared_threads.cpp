@@ -368,8 +368,11 @@ void SharedThreads::sleep(uint32_t thread, uint32_t seen) {
   std::atomic<uint32_t> &woken = workers_[thread]->woken;
   woken.store(0);
   asleep.fetch_or(bit);
-  if (opened_.load() != seen && (asleep.fetch_and(~bit) & bit) != 0) return;
+  const bool comes_anyway = opened_.load() != seen;
+  if (comes_anyway && (asleep.fetch_and(~bit) & bit) != 0) return;
   while (woken.load() == 0) futex(woken, FUTEX_WAIT, 0);
+  // The run counts on it without a wake-up, so the one that it got belongs to another thread.
+  if (comes_anyway) wake_one();
 }
 
 uint32_t SharedThreads::count_asleep() const {
