@@ -304,7 +304,11 @@ HWY_NOINLINE uint64_t integer_sum(const void *array, uint64_t items) {
     c = hn::Add(c, load_integers(x + i + 2 * kWide));
     e = hn::Add(e, load_integers(x + i + 3 * kWide));
   }
-  uint64_t sum = static_cast<uint64_t>(hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(a, b), hn::Add(c, e)))));
+  // Added as unsigned numbers, which wrap: the compilers' own sum of the lanes of AVX-512 is one of signed numbers.
+  const hn::ScalableTag<uint64_t> u;
+  uint64_t lanes[kWide], sum = 0;
+  hn::StoreU(hn::BitCast(u, hn::Add(hn::Add(a, b), hn::Add(c, e))), u, lanes);
+  for (const uint64_t lane : lanes) sum += lane;
   for (; i < items; ++i) sum += static_cast<uint64_t>(x[i]);
   return sum;
 }
