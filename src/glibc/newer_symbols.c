@@ -71,8 +71,30 @@ static int visit(struct dl_phdr_info *object, size_t size, void *user) {
   return 1;
 }
 
+/* The library's own headers, where the linker puts them. */
+extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
+
+/* What the library throws passes through it alone, so that it is found here without a lock as a rule: in a child of
+   fork() the lock of dl_iterate_phdr may be held for ever. (A compiler's runtime of before GCC 12 asks dl_iterate_phdr
+   itself: there a child's failing call may hang.) */
+static int find_here(ElfW(Addr) address, struct dl_find_object *found) {
+  struct dl_phdr_info here = {0};
+  int i;
+  here.dlpi_phdr = (const ElfW(Phdr) *)((const char *)&__ehdr_start + __ehdr_start.e_phoff);
+  here.dlpi_phnum = __ehdr_start.e_phnum;
+  here.dlpi_addr = (ElfW(Addr)) & __ehdr_start;
+  for (i = 0; i < here.dlpi_phnum; i++) {
+    const ElfW(Phdr) *part = &here.dlpi_phdr[i];
+    if (part->p_type == PT_LOAD && part->p_offset == 0) here.dlpi_addr -= part->p_vaddr;
+  }
+  if (!holds(&here, address)) return 0;
+  describe(&here, found);
+  return found->dlfo_eh_frame != NULL;
+}
+
 GSORT_INSIDE int _dl_find_object(void *address, struct dl_find_object *found) {
   struct search search;
+  if (find_here((ElfW(Addr))address, found)) return 0;
   search.address = (ElfW(Addr))address;
   search.found = found;
   return dl_iterate_phdr(visit, &search) == 1 && found->dlfo_eh_frame != NULL ? 0 : -1;
