@@ -189,6 +189,7 @@ class Segments {
       return selected_.fill(entry + wanted, request_.k - wanted);
     }
     SortJob job = sort_job(request_.order, first, element_at(request_.out, offsets_[s], element_), items);
+    job.is_part = true;
     if (items != 0) run_sort_job(context_, job, progress);
   }
 

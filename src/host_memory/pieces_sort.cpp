@@ -152,6 +152,12 @@ class RunMerger {
     PiecePipeline pipeline(context_.device, room_, progress);
     try {
       pipeline.run(parts_.count(), [&](uint64_t i, Piece &piece) { make(i, piece); });
+    } catch (const Error &error) {
+      if (pipeline.has_written()) restore(pipeline.written());
+      // Where the other array was not written over, keys have lost their values, so that nobody may begin again.
+      if (pipeline.has_written() && job_.carry_in != nullptr && keys_over_input() != carry_over_input())
+        throw LostOrder(error);
+      throw;
     } catch (...) {
       if (pipeline.has_written()) restore(pipeline.written());
       throw;
@@ -159,6 +165,8 @@ class RunMerger {
   }
 
  private:
+  bool keys_over_input() const { return job_.keys_out != nullptr && job_.keys_out == job_.keys_in; }
+  bool carry_over_input() const { return job_.carry_out != nullptr && job_.carry_out == job_.carry_in; }
   uint64_t workspace_bytes(uint64_t items) const { return sort_workspace(context_, job_, items, false); }
 
   void make(uint64_t part, Piece &piece) const {
@@ -172,8 +180,7 @@ class RunMerger {
 
   // In place: behind the parts that are written goes what is left of the runs, so that nothing is lost.
   void restore(uint64_t written) const noexcept {
-    const bool keys = job_.keys_out != nullptr && job_.keys_out == job_.keys_in,
-               carry = job_.carry_out != nullptr && job_.carry_out == job_.carry_in;
+    const bool keys = keys_over_input(), carry = carry_over_input();
     uint64_t rank = parts_.first_rank(written);
     for (uint64_t r = 0; r < runs_.size(); ++r) {
       const uint64_t begin = parts_.at(written, r), count = runs_[r].count - begin;

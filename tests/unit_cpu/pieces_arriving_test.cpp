@@ -138,6 +138,23 @@ TEST(Arriving, CancelledCallsLoseNothing) {
   stop_arriving(false, true, GSORT_OK);
 }
 
+// A segment that does not fit a piece may be sorted so, and is a part of what the call has told.
+TEST(Arriving, SegmentsAreOfOneTotal) {
+  Call call = make_call(Operation::kSortSegments, GSORT_U32, 0, 400000);
+  call.offsets = {0, 120000, 300000, 400000};
+  call.request.segments = 3;
+  const Call expected = done_whole(call, false);
+  Pieces work(kMegabyte);
+  work.device.arriving.bytes_min = 0;
+  Countdown countdown{UINT64_MAX};
+  work.control.set_progress(&Countdown::call, &countdown);
+  ASSERT_EQ(GSORT_OK, work.run(call.bound(false))) << work.said;
+  EXPECT_GE(work.device.cuts, 3u);  // of the first
+  EXPECT_TRUE(expected.out == call.out);
+  EXPECT_FALSE(countdown.fell);
+  EXPECT_EQ(2 * 400000 * sizeof(uint32_t), countdown.total);
+}
+
 TEST(Arriving, WhichCallsAre) {
   Request request{};
   const auto is = [&](Operation operation, gsort_dtype t, uint64_t n, uint32_t value_bytes = 0) {

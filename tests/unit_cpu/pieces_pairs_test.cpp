@@ -170,5 +170,44 @@ TEST(Pieces, PairsInPlaceWithoutMemoryAreStableOrSayThatTheyAreNot) {
   }
 }
 
+// Keys alone in place, or values alone: once they are in another order, those of the other array are not theirs.
+TEST(Pieces, PairsHalfInPlaceWithoutMemoryAreRightOrLost) {
+  for (const bool keys_in_place : {true, false}) {
+    const Call before = make_pairs(GSORT_U32, 0, 200000, 4);
+    const auto bound = [&](Call &call) {
+      Request request = call.bound(false);
+      if (keys_in_place) request.out = call.in.data();
+      if (!keys_in_place) request.values_out = call.values.data();
+      return request;
+    };
+    const auto whole = [&](const Call &call) {
+      Call sorted = call;
+      EngineUnderTest engine(2);
+      engine.engine->execute(bound(sorted));
+      return sorted;
+    };
+    Call start = before;
+    start.values_out.assign(start.values.size(), 1);
+    const Call expected = whole(start);
+    uint64_t lost = 0;
+    for (uint64_t at = 0;; ++at) {
+      Call now = start;
+      Pieces work(kMegabyte);
+      work.device.fail_step = at;
+      work.device.fail_status = GSORT_ERROR_OUT_OF_MEMORY;
+      const gsort_status status = work.run(bound(now));
+      if (status == GSORT_OK) break;
+      ASSERT_EQ(GSORT_ERROR_OUT_OF_MEMORY, status);
+      lost += work.lost_order;
+      if (work.lost_order) continue;
+      const Call again = whole(now);
+      ASSERT_TRUE(again.in == expected.in && again.values == expected.values) << at;
+      ASSERT_TRUE(again.out == expected.out || keys_in_place) << at;
+      ASSERT_TRUE(again.values_out == expected.values_out || !keys_in_place) << at;
+    }
+    EXPECT_GT(lost, 2u);
+  }
+}
+
 }  // namespace
 }  // namespace gsort_test
