@@ -194,6 +194,16 @@ TEST_F(Arriving, AtOnceWhereThereIsNoRoom) {
   EXPECT_TRUE(no_key_lost());
 }
 
+// Others may have taken so much of the device's memory that it holds neither all nor the runs.
+TEST_F(Arriving, InPiecesThatNeedLessWhereThereIsRoomForNeither) {
+  Refusals refusals{kBytes, UINT64_MAX, {}};
+  const Handle handle(refusals.options());
+  EXPECT_TRUE(succeeded(handle.get(), sort(handle.get())));
+  EXPECT_TRUE(refusals.said("in pieces that need less")) << refusals.log;
+  EXPECT_FALSE(refusals.said("at once instead") || refusals.said("sorted as it arrived")) << refusals.log;
+  EXPECT_TRUE(no_key_lost());
+}
+
 // A limit that forbids a sort at once, but not this way; and one that forbids both.
 TEST_F(Arriving, WithinALimit) {
   for (const ArrayPlace place : {ArrayPlace::kRegistered, ArrayPlace::kHost})

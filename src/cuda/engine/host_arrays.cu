@@ -73,20 +73,27 @@ void CudaEngine::execute_staged(const Request &request, const Staging &staging, 
     // Says how much is missing.
     if (!may_be_pieces) return execute_at_once(request, staging, room(bytes, queue));
   }
-  try {
-    execute_pieces(request, staging, queue, placement, rather_pieces);
-  } catch (const LostOrder &) {
-    throw;
-  } catch (const Error &error) {
-    if (error.status() != GSORT_ERROR_OUT_OF_MEMORY) throw;
-    // What is rather done in pieces has written over no input.
-    if (rather_pieces && room_for(bytes, queue, work)) {
-      control_.log("%s; at once instead", error.text());
-      return execute_at_once(request, staging, work);
+  // The pieces of some calls need less memory where they need not be quicker than all at once.
+  const bool may_need_less = arrives || request.operation == Operation::kSortSegments;
+  for (bool else_at_once = rather_pieces;; else_at_once = false) {
+    try {
+      return execute_pieces(request, staging, queue, placement, else_at_once);
+    } catch (const LostOrder &) {
+      throw;
+    } catch (const Error &error) {
+      if (error.status() != GSORT_ERROR_OUT_OF_MEMORY) throw;
+      // What is rather done in pieces has written over no input.
+      if (else_at_once && room_for(bytes, queue, work)) {
+        control_.log("%s; at once instead", error.text());
+        return execute_at_once(request, staging, work);
+      }
+      if (!else_at_once || !may_need_less) {
+        if (!may_use_cpu) throw;
+        control_.log("%s; on the CPU instead", error.text());
+        return execute_on_cpu(request);
+      }
+      control_.log("%s; in pieces that need less", error.text());
     }
-    if (!may_use_cpu) throw;
-    control_.log("%s; on the CPU instead", error.text());
-    execute_on_cpu(request);
   }
 }
 
