@@ -238,6 +238,49 @@ TEST_F(StackTest, PairsOfEverySizeOfValues) {
   }
 }
 
+// One thread parts long arrays again and again: no deeper than short ones.
+TEST_F(StackTest, LongKeysAndPairsOnOneThread) {
+  for (const gsort_dtype t : {GSORT_U32, GSORT_F32, GSORT_U64, GSORT_F64}) {
+    const uint64_t n = 9000000;
+    const Array keys = generate(Distribution::kUniform, t, n, 1);
+    Array out = keys;
+    std::vector<uint64_t> values(n);
+    measure(std::string("a long sort of ") + element_type(t).name, 1, [&](gsort *g) {
+      if (gsort_sort(g, t, keys.bytes().data(), out.bytes().data(), n, 0) != GSORT_OK) std::abort();
+    });
+    measure(std::string("long pairs of ") + element_type(t).name, 1, [&](gsort *g) {
+      if (gsort_sort_pairs(g, t, keys.bytes().data(), out.bytes().data(), element_type(t).bits() / 8, values.data(),
+                           values.data(), n, 0) != GSORT_OK)
+        std::abort();
+    });
+    if (HasFailure()) return;
+  }
+}
+
+// Partitions of unevenly spread keys go deep.
+TEST_F(StackTest, LongPairsOfUnevenKeys) {
+  for (const gsort_dtype t : {GSORT_U32, GSORT_F32, GSORT_U64, GSORT_F64}) {
+    for (const Distribution distribution : {Distribution::kAnd1, Distribution::kAnd3, Distribution::kZipf}) {
+      const uint64_t n = 2500000;
+      const Array keys = generate(distribution, t, n, 1);
+      Array keys_out = keys;
+      std::vector<uint64_t> values(n), values_out(n);
+      for (const uint32_t threads : {1u, 2u}) {
+        measure(std::string("long pairs of ") + element_type(t).name + " " + distribution_name(distribution), threads,
+                [&](gsort *g) {
+                  const void *const in = keys.bytes().data();
+                  const uint32_t value_bytes = element_type(t).bits() / 8;
+                  if (gsort_sort_pairs(g, t, in, keys_out.bytes().data(), value_bytes, values.data(), values_out.data(),
+                                       n, 0) != GSORT_OK ||
+                      gsort_argsort(g, t, in, n, GSORT_U32, values_out.data(), GSORT_NAN_LAST) != GSORT_OK)
+                    std::abort();
+                });
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
 // A wrong argument: an exception inside, and its sentence.
 TEST_F(StackTest, Messages) {
   measure("a wrong argument", 1, [](gsort *g) {

@@ -112,8 +112,9 @@ class Context {
     madvise(static_cast<char *>(scratch) + before, (bytes - before) / page_bytes * page_bytes, MADV_HUGEPAGE);
   }
 
-  // The calling thread's, between items: tells of progress, and sees requests to stop.
-  void poll() {
+  // The calling thread's, between items: tells of progress, and sees requests to stop. On its own, as what follows a
+  // failure, so that messages are no part of the frames of those that call it.
+  __attribute__((noinline)) void poll() {
     if (stopped()) return;
     guarded([this] { control.checkpoint(told(), total_); });
   }
@@ -156,10 +157,13 @@ class Context {
     } catch (const Error &error) {
       stop(error);
     } catch (...) {
-      stop(Error(GSORT_ERROR_INTERNAL, "an unexpected exception in a part of the work; please report it"));
+      stop_for_unknown();
     }
   }
-  void stop(const Error &error) {
+  __attribute__((noinline)) void stop_for_unknown() {
+    stop(Error(GSORT_ERROR_INTERNAL, "an unexpected exception in a part of the work; please report it"));
+  }
+  __attribute__((noinline)) void stop(const Error &error) {
     const std::lock_guard<std::mutex> lock(error_mutex_);
     if (!error_) error_.emplace(error);
     stopped_.store(true, std::memory_order_release);

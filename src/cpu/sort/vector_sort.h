@@ -107,11 +107,17 @@ class VectorSort {
     kernels_.sort(kInnerOrder<K>, kInnerOrder<K>, drawn, drawn, count);
   }
 
+  // On its own, so that the keys drawn are no part of the frames of the recursion.
+  __attribute__((noinline)) Inner draw_pivot(const K *keys, uint64_t n, const KeyCodec<K> &codec,
+                                             Inner greatest) const {
+    K drawn[kDraws];
+    draw(keys, n, codec, drawn, kDraws);
+    return below(static_cast<Inner>(drawn[kDraws / 2]), greatest);
+  }
+
   // One thread, in place: split until parts are small enough to be sorted without a chance to cancel.
   void sort_alone(const K *in, K *out, uint64_t n) {
-    K drawn[kDraws];
-    draw(in, n, codec_, drawn, kDraws);
-    const Inner pivot = below(static_cast<Inner>(drawn[kDraws / 2]), kGreatest);
+    const Inner pivot = draw_pivot(in, n, codec_, kGreatest);
     const uint64_t lower = split(in, out, n, pivot);
     context_.poll();
     sort_or_split({out, lower, kLeast, pivot}, 2 * kWidth);
@@ -129,9 +135,7 @@ class VectorSort {
       Inner pivot = static_cast<Inner>((part.least >> 1) + (part.greatest >> 1) + (part.least & part.greatest & 1));
       if (draws_left > 0) {
         --draws_left;
-        K drawn[kDraws];
-        draw(part.keys, part.n, kInnerOrder<K>, drawn, kDraws);
-        pivot = below(static_cast<Inner>(drawn[kDraws / 2]), part.greatest);
+        pivot = draw_pivot(part.keys, part.n, kInnerOrder<K>, part.greatest);
       }
       const uint64_t lower = kernels_.split(kInnerOrder<K>, part.keys, part.keys, part.n, pivot);
       Part small{part.keys, lower, part.least, pivot};

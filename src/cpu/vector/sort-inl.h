@@ -316,29 +316,47 @@ HWY_INLINE bool sort_two_values(const SortCoder<K> &coder, const LaneOf<K> *in, 
   return true;
 }
 
+// Sorts a part, or splits it into two, of which `small` is at most half, and returns whether it did that.
+template <class K>
+HWY_INLINE bool sort_or_split(const SortCoder<K> &coder, Part<K> part, Part<K> &small, Part<K> &large) {
+  if (part.n <= kNetworkKeys<K>) {
+    if (part.n > 0) sort_in_network<K, false>(coder, part.keys, part.keys, part.n);
+    return false;
+  }
+  if (part.least == part.greatest) {
+    fill<K>(coder, part.keys, part.n, part.least);
+    return false;
+  }
+  OrderedOf<K> pivot =
+      static_cast<OrderedOf<K>>((part.least >> 1) + (part.greatest >> 1) + (part.least & part.greatest & 1));
+  if (part.draws_left > 0) {
+    --part.draws_left;
+    const Pivot<K> drawn = choose_pivot<K, false>(coder, part.keys, part.n);
+    if (sort_two_values<K, false>(coder, part.keys, part.keys, part.n, drawn)) return false;
+    pivot = below_greatest<K>(ordered_of(drawn.key), part.greatest);
+  }
+  const size_t lower = partition<K, false>(coder, part.keys, part.n, pivot_lane<K>(pivot)).lower;
+  small = {part.keys, lower, part.least, pivot, part.draws_left};
+  large = {part.keys + lower, part.n - lower, static_cast<OrderedOf<K>>(pivot + 1), part.greatest, part.draws_left};
+  if (small.n > large.n) std::swap(small, large);
+  return true;
+}
+
+// The larger halves wait in an array: frames of a recursion, of which there are as many, are forty times as large.
 template <class K>
 void quick_sort(const SortCoder<K> &coder, Part<K> part) {
+  constexpr size_t kWaitingMax = 48;  // each is at most half of the one before, and no memory holds 2^48 keys
+  Part<K> waiting[kWaitingMax];
+  size_t count = 0;
   for (;;) {
-    if (part.n <= kNetworkKeys<K>) {
-      if (part.n > 0) sort_in_network<K, false>(coder, part.keys, part.keys, part.n);
-      return;
+    Part<K> small, large;
+    if (sort_or_split<K>(coder, part, small, large)) {
+      waiting[count++] = large;
+      part = small;
+    } else {
+      if (count == 0) return;
+      part = waiting[--count];
     }
-    if (part.least == part.greatest) return fill<K>(coder, part.keys, part.n, part.least);
-    OrderedOf<K> pivot =
-        static_cast<OrderedOf<K>>((part.least >> 1) + (part.greatest >> 1) + (part.least & part.greatest & 1));
-    if (part.draws_left > 0) {
-      --part.draws_left;
-      const Pivot<K> drawn = choose_pivot<K, false>(coder, part.keys, part.n);
-      if (sort_two_values<K, false>(coder, part.keys, part.keys, part.n, drawn)) return;
-      pivot = below_greatest<K>(ordered_of(drawn.key), part.greatest);
-    }
-    const size_t lower = partition<K, false>(coder, part.keys, part.n, pivot_lane<K>(pivot)).lower;
-    Part<K> small{part.keys, lower, part.least, pivot, part.draws_left};
-    Part<K> large{part.keys + lower, part.n - lower, static_cast<OrderedOf<K>>(pivot + 1), part.greatest,
-                  part.draws_left};
-    if (small.n > large.n) std::swap(small, large);
-    quick_sort<K>(coder, small);  // at most half, so as deep as n has bits
-    part = large;
   }
 }
 
