@@ -216,8 +216,8 @@ TEST(Progress, OfCountedPairs) {
           counted = false;
           ASSERT_TRUE(succeeded(handle.get(), gsort_set_progress(handle.get(), remember, &told)));
           ASSERT_TRUE(succeeded(handle.get(), arrays.run(handle.get(), call)));
-          // On one thread, keys and values of 4 bytes may be parted by vectors instead.
-          EXPECT_TRUE(counted || (threads == 1 && t == GSORT_U32));
+          // On one thread, keys of 4 and 8 bytes may be parted by vectors instead.
+          EXPECT_TRUE(counted || (threads == 1 && t != GSORT_U16));
           expect_growing(told);
           const uint64_t total = told.total[0];
           if (threads > 1) continue;
@@ -230,18 +230,18 @@ TEST(Progress, OfCountedPairs) {
 }
 
 // Pairs that one thread parts again and again before the first of them is in order.
+template <class K>
 class PartedPairs {
  public:
   static constexpr uint64_t n = 1 << 21;
-  PartedPairs() : before_(n), keys_(n), places_(n) {
-    const Array input = generate(Distribution::kUniform, GSORT_U32, n, 1);
-    std::memcpy(before_.data(), input.bytes().data(), n * sizeof(uint32_t));
+  explicit PartedPairs(gsort_dtype t) : t_(t), before_(n), keys_(n), places_(n) {
+    const Array input = generate(Distribution::kUniform, t, n, 1);
+    std::memcpy(before_.data(), input.bytes().data(), n * sizeof(K));
   }
-  gsort_status sort(gsort *g) {
+  gsort_status sort(gsort *g, uint32_t flags) {
     keys_ = before_;
-    std::iota(places_.begin(), places_.end(), 0u);
-    return gsort_sort_pairs(g, GSORT_U32, keys_.data(), keys_.data(), sizeof(uint32_t), places_.data(), places_.data(),
-                            n, 0);
+    std::iota(places_.begin(), places_.end(), K{0});
+    return gsort_sort_pairs(g, t_, keys_.data(), keys_.data(), sizeof(K), places_.data(), places_.data(), n, flags);
   }
   void expect_all_there() const {
     std::vector<bool> seen(n);
@@ -253,33 +253,42 @@ class PartedPairs {
   }
 
  private:
-  std::vector<uint32_t> before_, keys_, places_;
+  gsort_dtype t_;
+  std::vector<K> before_, keys_, places_;
 };
 
 // There are chances to cancel while parts of a half, a quarter, ... of the array are parted.
-TEST(Progress, OfPartedPairs) {
-  bool parted = false;
-  gsort_options options = counting_options(1, &parted);
+template <class K>
+void check_parted_pairs(gsort_dtype t, uint32_t flags, bool *parted) {
+  gsort_options options = counting_options(1, parted);
   options.log = [](void *user, const char *line) {
     if (std::string(line).find("by partitions") != std::string::npos) *static_cast<bool *>(user) = true;
   };
   const Handle handle(options);
   ASSERT_EQ(GSORT_OK, handle.status());
-  PartedPairs pairs;
+  PartedPairs<K> pairs(t);
   Told told;
   ASSERT_TRUE(succeeded(handle.get(), gsort_set_progress(handle.get(), remember, &told)));
-  ASSERT_TRUE(succeeded(handle.get(), pairs.sort(handle.get())));
-  if (!parted) GTEST_SKIP() << "no vectors that part pairs";
+  ASSERT_TRUE(succeeded(handle.get(), pairs.sort(handle.get(), flags)));
+  if (!*parted) return;
   expect_growing(told);
-  EXPECT_LE(10, std::count(told.done.begin(), told.done.end(), PartedPairs::n));
-  for (uint64_t at = 16; at < 30; at += 3) {
+  EXPECT_LE(10, std::count(told.done.begin(), told.done.end(), PartedPairs<K>::n));
+  for (uint64_t at = 1; at < 30; at += at < 16 ? 5 : 3) {
     SCOPED_TRACE(testing::Message() << "cancelled at " << at);
     uint64_t left = at;
     const auto cancel = [](void *user, uint64_t, uint64_t) { return (*static_cast<uint64_t *>(user))-- == 0 ? 1 : 0; };
     ASSERT_TRUE(succeeded(handle.get(), gsort_set_progress(handle.get(), cancel, &left)));
-    ASSERT_EQ(GSORT_ERROR_CANCELLED, pairs.sort(handle.get()));
+    ASSERT_EQ(GSORT_ERROR_CANCELLED, pairs.sort(handle.get(), flags));
     pairs.expect_all_there();
   }
+}
+
+TEST(Progress, OfPartedPairs) {
+  bool parted = false;
+  check_parted_pairs<uint32_t>(GSORT_U32, 0, &parted);
+  if (!parted) GTEST_SKIP() << "no vectors that part pairs";
+  check_parted_pairs<uint32_t>(GSORT_F32, GSORT_NAN_LAST, &parted);  // encoded before and decoded after
+  check_parted_pairs<uint64_t>(GSORT_U64, GSORT_DESCENDING, &parted);
 }
 
 // What lies where it goes is a permutation of what it was whenever a cancel is heard, keys and values together.

@@ -27,6 +27,24 @@ class EachTargetSortsPairs : public EachTarget {
       a.n = n, a.in = keys.data(), a.out = indices.data(), a.index_t = GSORT_U32;
       engine->engine->execute(a);
       ASSERT_EQ(indices, wanted) << "n " << n;
+      if (sizeof(U) == 8) check_long_values(*engine, order, keys, wanted);
+    }
+  }
+  // Into other arrays.
+  template <class U>
+  void check_long_values(EngineUnderTest &engine, const KeyOrder &order, const std::vector<U> &keys,
+                         const std::vector<uint32_t> &wanted) {
+    const uint64_t n = keys.size();
+    std::vector<U> sorted(n);
+    std::vector<uint64_t> values(n), values_out(n);
+    for (uint64_t i = 0; i < n; ++i) values[i] = ~i;
+    Request r{Operation::kSortPairs, order};
+    r.n = n, r.in = keys.data(), r.out = sorted.data();
+    r.values_in = values.data(), r.values_out = values_out.data(), r.value_bytes = sizeof(uint64_t);
+    engine.engine->execute(r);
+    for (uint64_t i = 0; i < n; ++i) {
+      ASSERT_EQ(sorted[i], keys[wanted[i]]) << "n " << n << " i " << i;
+      ASSERT_EQ(values_out[i], ~uint64_t{wanted[i]}) << "n " << n << " i " << i;
     }
   }
 
@@ -174,6 +192,43 @@ TEST_P(EachTargetSortsPairs, WhoseKeysCrowdInBlocks) {
       check_pairs(KeyOrder{t, false, false}, keys);
     }
   }
+}
+
+// The same of 8 bytes: what words of 4 bytes leave out, those of 8 hold but for the last bits of keys far apart.
+TEST_P(EachTargetSortsPairs, WhoseLongKeysCrowdInBlocks) {
+  for (const gsort_dtype t : {GSORT_U64, GSORT_F64}) {
+    for (const uint64_t n : {1025, 2049, 4097, 16384, 16385, 40011}) {
+      for (const uint32_t run : {2u, 32u, 33u, 500u, 5000u}) {
+        for (const uint32_t shift : {12u, 40u}) {
+          std::vector<uint64_t> keys(n);
+          for (uint64_t i = 0; i < n; ++i) keys[i] = (i / run) << shift | (random_() & 0xfff);
+          std::shuffle(keys.begin(), keys.end(), random_);
+          check_pairs(KeyOrder{t, run == 33, false}, keys);
+          keys[random_() % n] = 0x7fefffffffffffff;
+          check_pairs(KeyOrder{t, run == 32, t == GSORT_F64}, keys);
+        }
+      }
+      std::vector<uint64_t> keys(n);
+      for (uint64_t &key : keys) key = random_() & 0x3ff;
+      keys[random_() % n] = ~uint64_t{0};
+      check_pairs(KeyOrder{t, false, false}, keys);
+    }
+  }
+}
+
+// Runs that a digit does not split are parted, and so are arrays of the lengths that lines to memory would split: of
+// one thread's, the keys are then encoded before where NaNs are last.
+TEST_P(EachTargetSortsPairs, LongKeysOfEveryShape) {
+  for (const gsort_dtype t : {GSORT_U64, GSORT_F64}) {
+    for (uint32_t shape = 0; shape < kShapes; ++shape) {
+      for (const uint64_t n : {uint64_t{16385}, uint64_t{70001}, shape % 3 == 0 ? uint64_t{700001} : uint64_t{22000}})
+        check_pairs(KeyOrder{t, shape % 2 == 1, t == GSORT_F64 && shape % 3 != 1},
+                    make_keys<uint64_t>(shape, n, random_));
+    }
+  }
+  for (uint32_t shape = 0; shape < kShapes; ++shape)
+    for (const uint64_t n : {193, 1025, 5000, 70001})
+      check_pairs(KeyOrder{GSORT_F32, shape % 2 == 1, true}, make_keys<uint32_t>(shape, n, random_));
 }
 
 // Few records have a way of their own, which must take them at these lengths and leave others alone.

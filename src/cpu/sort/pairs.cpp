@@ -155,32 +155,62 @@ bool copy_ordered_pairs(Context &context, const Request &r) {
   return true;
 }
 
-// The kernels that sort records with keys and values of 4 bytes on one thread; NULL for others, or without vectors.
+// The kernels that sort so many records on one thread by partitions; NULL where another way is quicker, or without
+// vectors. Those with keys of 8 bytes are split by digits sooner, but where that goes through lines to memory.
 template <class K, class V>
-const PairQuicksortKernels *quicksort_kernels(const Context &context, const KeyCodec<K> &codec) {
-  if constexpr (sizeof(K) == 4 && sizeof(V) == 4) {
-    const PairQuicksortKernels *const kernels = pair_quicksort_kernels(K{});
-    if (context.threads() == 1 && codec.nan_count == 0 && kernels != nullptr && kernels->block_items != 0)
-      return kernels;
+const PairQuicksortKernels<K, V> *quicksort_kernels(const Context &context, uint64_t n) {
+  if (context.threads() != 1) return nullptr;
+  if (sizeof(K) == 8 && (n * (sizeof(K) + sizeof(V)) < kStreamBytes || n > kPartedItemsMax)) return nullptr;
+  return find_pair_quicksort_kernels<K, V>();
+}
+
+// Calls f(begin, count) for pieces of n items, with a chance to cancel after each, of which it makes no use itself.
+template <class F>
+void in_pieces(Context &context, uint64_t n, F &&f) {
+  constexpr uint64_t piece = 1 << 19;
+  for (uint64_t begin = 0; begin < n; begin += piece) {
+    f(begin, min_u64(piece, n - begin));
+    context.poll();
   }
-  return nullptr;
+}
+
+template <class K, class V>
+void sort_by_partitions(Context &context, const PairQuicksortKernels<K, V> &kernels, const KeyCodec<K> &codec,
+                        const RecordSource<K, V> &source, Records<K, V> out, uint64_t n) {
+  if (context.control.has_log())
+    context.control.log("cpu: n = %llu, keys of %u and values of %u bytes, by partitions, %s vectors",
+                        static_cast<unsigned long long>(n), static_cast<uint32_t>(sizeof(K)),
+                        static_cast<uint32_t>(sizeof(V)), vector_target_name(vector_target()));
+  const PairBuffers<K, V> scratch(context.memory, n);
+  const HostBuffer<uint64_t> words(context.memory, PairQuicksort<K, V>::words_for(kernels));
+  context.prefer_large_pages(scratch.keys.data(), n * sizeof(K));
+  context.prefer_large_pages(scratch.values.data(), n * sizeof(V));
+  const auto sort = [&](const KeyCodec<K> &order, const K *keys) {
+    PairQuicksort<K, V>(context, kernels, order, {scratch.keys.data(), scratch.values.data()}, words.data(), true)
+        .run(keys, source.values, n, {out.keys, out.values}, true);
+  };
+  if (codec.nan_count == 0) {
+    sort(codec, source.keys);
+  } else {  // the kernels know no such order: it is that of the encoded keys
+    in_pieces(context, n,
+              [&](uint64_t i, uint64_t count) { encode_keys(codec, source.keys + i, out.keys + i, count); });
+    sort(KeyCodec<K>{0, 0, 0}, out.keys);
+    in_pieces(context, n, [&](uint64_t i, uint64_t count) { decode_keys(codec, out.keys + i, count); });
+  }
+  context.throw_if_stopped();
 }
 
 // Sorts records by the way that is best for them, keys of few values before all; returns false for those that are left.
 template <class K, class V>
 bool sort_by_counts_or_partitions(Context &context, const KeyCodec<K> &codec, const RecordSource<K, V> &source,
                                   Records<K, V> out, uint64_t n, bool wants_keys) {
-  const PairQuicksortKernels *const kernels = quicksort_kernels<K, V>(context, codec);
+  const PairQuicksortKernels<K, V> *const kernels = quicksort_kernels<K, V>(context, n);
   const bool parts_few_values = kernels != nullptr && n > kernels->block_items;  // as soon as they are counted
   const Records<K, V> counted{wants_keys ? out.keys : nullptr, out.values};
   if (n >= kFewValuesItemsMin && !parts_few_values && sort_few_values(context, codec, source, counted, n)) return true;
-  if constexpr (sizeof(K) == 4 && sizeof(V) == 4) {
+  if constexpr (kHasPairQuicksort<K, V>) {
     if (kernels == nullptr) return false;
-    if (context.control.has_log())
-      context.control.log("cpu: n = %llu, keys and values of 4 bytes, by partitions, %s vectors",
-                          static_cast<unsigned long long>(n), vector_target_name(vector_target()));
-    PairQuicksort(context, *kernels, codec, n).run(source.keys, source.values, n, {out.keys, out.values});
-    context.throw_if_stopped();
+    sort_by_partitions(context, *kernels, codec, source, out, n);
     return true;
   }
   return false;

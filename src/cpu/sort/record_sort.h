@@ -10,6 +10,7 @@
 #include "cpu/engine/context.h"
 #include "cpu/primitive/block_sort.h"
 #include "cpu/primitive/scatter.h"
+#include "cpu/sort/pair_quicksort.h"
 #include "cpu/sort/word_sort.h"
 
 namespace gsort_internal {
@@ -39,6 +40,14 @@ constexpr uint64_t kSplitChunksMax = 512;
 // A run of up to this part of a thread's share is sorted by one thread: the threads end at about the same time, and
 // need not wait for each other at every step of every run.
 constexpr uint64_t kRunsOfShare = 4;
+// Runs of more splits than this are parted by one thread: most keys of a run that are alike in so many digits are but a
+// small part of all, and each split more takes more stack.
+constexpr uint32_t kLevelsOfAll = 3;
+// Keys of a run that is so many times as long as others agree in more bits than words leave out.
+constexpr uint64_t kRunsOfCrowd = 4;
+constexpr uint32_t kDraws = 128;
+constexpr uint64_t kWordsTellMin = 1 << 12;    // for fewer the draws take longer than they save
+constexpr uint64_t kPartedItemsMax = 1 << 21;  // of runs that are split quickly, too
 
 template <class K, class V>
 class RecordSort {
@@ -48,8 +57,9 @@ class RecordSort {
       : context_(context), codec_(codec), scratch_(scratch), n_max_(n_max) {
     if constexpr (kSortsByWords<K, V>) {
       if (sort_kernels(uint64_t{}) != nullptr) {
+        if (sizeof(K) == 8) quicksort_kernels_ = find_pair_quicksort_kernels<K, V>();
         if (sizeof(K) == 4) block_items_ = kShortBlockItems, run_items_ = kShortRunItems;
-        words_of_thread_ = is_large(n_max) ? min_u64(run_items_, n_max) : n_max;
+        words_of_thread_ = max_u64(is_large(n_max) ? min_u64(run_items_, n_max) : n_max, words_of_partitions());
         words_ = HostBuffer<uint64_t>(context.memory, words_of_thread_ * (is_large(n_max) ? context.threads() : 1));
       }
     }
@@ -144,12 +154,97 @@ class RecordSort {
     load_records(codec_, source.keys, source.values, 0, n, scratch_);
     sort_part(scratch_, out, n, kWidth, true, 0);
     decode_keys(codec_, out.keys, n);
-    context_.advance(n);
   }
 
+  uint64_t *words_of(uint32_t worker) const {
+    return words_.count() == 0 ? nullptr : &words_[is_large(n_max_) ? worker * words_of_thread_ : 0];
+  }
+
+  uint64_t words_of_partitions() const {
+    if constexpr (kHasPairQuicksort<K, V>)
+      if (can_part(n_max_)) return PairQuicksort<K, V>::words_for(*quicksort_kernels_);
+    return 0;
+  }
+
+  // Whether so many records can be parted by what their keys are, however those crowd.
+  bool can_part(uint64_t n) const { return quicksort_kernels_ != nullptr && n > quicksort_kernels_->block_items; }
+
+  // Keys drawn at random, and the width of what differs in them.
+  struct Draws {
+    K keys[kDraws];
+    uint32_t bits;
+
+    Draws(const K *from, uint64_t n) {
+      __extension__ typedef unsigned __int128 Product;
+      K differing = 0;
+      uint64_t state = n;
+      for (K &key : keys) {
+        state = state * 0xd1342543de82ef95u + 0x9e3779b97f4a7c15u;
+        key = from[static_cast<uint64_t>(static_cast<Product>(state) * n >> 64)];
+        differing = static_cast<K>(differing | (key ^ keys[0]));
+      }
+      bits = bit_width_of(differing);
+    }
+  };
+
+  // Whether another split by a digit makes many runs of keys, as drawn ones say.
+  __attribute__((noinline)) static bool spreads(const K *keys, uint64_t n) {
+    const Draws drawn(keys, n);
+    const uint32_t shift = drawn.bits > kSplitDigitBits ? drawn.bits - kSplitDigitBits : 0;
+    uint8_t counts[kSplitValues] = {};
+    uint32_t most = 0;
+    for (const K key : drawn.keys) {
+      const uint32_t count = ++counts[static_cast<uint32_t>(key >> shift) & (kSplitValues - 1)];
+      if (count > most) most = count;
+    }
+    return most <= kDraws / 4;
+  }
+
+  // Whether words of 4 bytes, which sort so many records, leave no long runs of different keys alike: draws from a 32nd
+  // as many values as there are records would agree about as often as sixteen times at least, even ones twice by
+  // chance.
+  __attribute__((noinline)) static bool words_tell(const K *keys, uint64_t n) {
+    const Draws drawn(keys, n);
+    const uint32_t key_bits = 32 - bit_width_of(n - 1), shift = drawn.bits > key_bits ? drawn.bits - key_bits : 0;
+    constexpr uint32_t hash_bits = 12, word_bits = 64, agreeing_max = 8;
+    uint64_t seen[(1u << hash_bits) / word_bits] = {};
+    uint32_t agreeing = 0;
+    for (const K key : drawn.keys) {
+      const uint64_t hash = static_cast<uint64_t>(key >> shift) * 0x9e3779b97f4a7c15u >> (word_bits - hash_bits);
+      uint64_t &word = seen[hash / word_bits];
+      const uint64_t bit = uint64_t{1} << hash % word_bits;
+      agreeing += (word & bit) != 0 ? 1 : 0;
+      word |= bit;
+    }
+    return agreeing <= agreeing_max;
+  }
+
+  // Whether a run is parted; others of its length are split by a digit. Splits of some lengths go through lines to
+  // memory, which takes longer than partitions do in the caches.
+  bool parts_run(const K *keys, uint64_t n) const {
+    return can_part(n) && ((streams(n) && n <= kPartedItemsMax) || !spreads(keys, n));
+  }
+
+  // Sorts records of `from` into `other` or, if not to_other, into `from`. On its own, as the next one, so that it is
+  // no part of the frames of splits.
+  __attribute__((noinline)) void sort_by_partitions(Records<K, V> from, Records<K, V> other, uint64_t n, bool to_other,
+                                                    uint32_t worker) {
+    if constexpr (kHasPairQuicksort<K, V>) {
+      const Records<K, V> result = to_other ? other : from, scratch = to_other ? from : other;
+      PairQuicksort<K, V>(context_, *quicksort_kernels_, KeyCodec<K>{0, 0, 0}, {scratch.keys, scratch.values},
+                          words_of(worker), worker == 0)
+          .run(from.keys, from.values, n, {result.keys, result.values}, false);
+    }
+  }
+
+  // The same, of records that fit a thread's cache.
   void sort_part(Records<K, V> from, Records<K, V> other, uint64_t n, uint32_t bits, bool to_other, uint32_t worker) {
-    uint64_t *const words = words_.count() == 0 ? nullptr : &words_[is_large(n_max_) ? worker * words_of_thread_ : 0];
-    sort_block_by_words(from, other, static_cast<uint32_t>(n), bits, to_other, words);
+    const bool is_parted = can_part(n) && n >= kWordsTellMin && !words_tell(from.keys, n);
+    if (is_parted || !sort_by_words(from, other, static_cast<uint32_t>(n), bits, to_other, words_of(worker))) {
+      if (can_part(n)) return sort_by_partitions(from, other, n, to_other, worker);
+      sort_block(from, other, static_cast<uint32_t>(n), bits, to_other);
+    }
+    context_.advance(n);
   }
 
   // What a split left: runs of keys that differ in no bit at or above `bits`, and in none at all if that is 0.
@@ -260,8 +355,11 @@ class RecordSort {
   // Runs one a thread, but large ones, if there are other threads, one after the other on all of them.
   void sort_runs(const uint64_t *bounds, uint64_t n, const Runs &runs, const Split &s, const Crew &crew) {
     const auto must_split = [&](uint64_t size) { return size > run_items_ && runs.bits != 0; };
-    const uint64_t size_alone = crew.alone ? n : n / (context_.threads() * kRunsOfShare);
-    const auto is_for_all = [&](uint64_t size) { return must_split(size) && size > size_alone; };
+    const bool is_alone = crew.alone || (context_.threads() == 1 && quicksort_kernels_ != nullptr);
+    const uint64_t size_alone = is_alone ? n : n / (context_.threads() * kRunsOfShare);
+    const uint64_t size_crowded = n / runs.count * kRunsOfCrowd;
+    const bool all_go_on = quicksort_kernels_ == nullptr || s.level < kLevelsOfAll;
+    const auto is_for_all = [&](uint64_t size) { return must_split(size) && size > size_alone && all_go_on; };
     const auto split_run = [&](uint64_t begin, uint64_t size, const Crew &run_crew) {
       const Records<K, V> run = s.to.at(begin);
       split({run.keys, run.values}, size, Split{s.other.at(begin), run, !s.final_is_to, runs.bits, s.level + 1},
@@ -271,10 +369,16 @@ class RecordSort {
       const uint64_t begin = bounds[v], size = bounds[v + 1] - begin;
       if (size == 0 || is_for_all(size)) return;
       if (runs.bits == 0 || context_.stopped()) return leave(s, begin, size);
-      if (must_split(size)) return split_run(begin, size, one_thread(worker));
-      sort_part(s.to.at(begin), s.other.at(begin), size, runs.bits, !s.final_is_to, worker);
+      const bool is_parted =
+          must_split(size) ? parts_run(s.to.keys + begin, size) : can_part(size) && size > size_crowded;
+      if (is_parted) {
+        sort_by_partitions(s.to.at(begin), s.other.at(begin), size, !s.final_is_to, worker);
+      } else if (must_split(size)) {
+        return split_run(begin, size, one_thread(worker));
+      } else {
+        sort_part(s.to.at(begin), s.other.at(begin), size, runs.bits, !s.final_is_to, worker);
+      }
       decode_keys(codec_, s.final_records().keys + begin, size);
-      context_.advance(size);
     });
     for (uint32_t v = 0; v < runs.count; ++v) {
       const uint64_t begin = bounds[v], size = bounds[v + 1] - begin;
@@ -301,10 +405,11 @@ class RecordSort {
   uint64_t n_max_;
   uint64_t block_items_ = kBlockItems<K, V>;  // more are split
   uint64_t run_items_ = kBlockItems<K, V>;    // runs of more are split again
-  HostBuffer<uint64_t> counts_;               // of every chunk, then where its part of every run begins
-  HostBuffer<uint64_t> bounds_;               // of the runs of every level
-  HostBuffer<K> differing_;                   // of every chunk
-  HostBuffer<unsigned char> lines_;           // kLines for every thread, if lines are streamed
+  const PairQuicksortKernels<K, V> *quicksort_kernels_ = nullptr;
+  HostBuffer<uint64_t> counts_;      // of every chunk, then where its part of every run begins
+  HostBuffer<uint64_t> bounds_;      // of the runs of every level
+  HostBuffer<K> differing_;          // of every chunk
+  HostBuffer<unsigned char> lines_;  // kLines for every thread, if lines are streamed
   uint64_t words_of_thread_ = 0;
   HostBuffer<uint64_t> words_;  // for every thread, if parts are sorted by words
   HostBuffer<uint64_t> alone_;  // kWordsAlone for every thread: counts and bounds of what it splits alone

@@ -122,25 +122,30 @@ bool place_few_by_words(const K *keys, uint32_t count, uint32_t *words, I *place
   return wrong == 0;
 }
 
-// As sort_block(), which it calls where words do not serve. `words` has room for `count`, or is NULL without vectors.
+// Leaves the records of `a` in order there, or in `b` if to_b; false, with `a` as it was and nothing of use in `b`, if
+// words do not tell the order. `words` has room for `count`, or is NULL without vectors.
+template <class K, class V>
+bool sort_by_words(Records<K, V> a, Records<K, V> b, uint32_t count, uint32_t bits, bool to_b, uint64_t *words) {
+  if constexpr (kSortsByWords<K, V>) {
+    if (words == nullptr || count < kWordItemsMin) return false;
+    const uint32_t differing = bit_width_of(differing_bits(a.keys, count));
+    bits = differing < bits ? differing : bits;
+    if (bits == 0) return false;
+    const uint32_t index_bits = bit_width_of(count - 1);
+    const bool is_short = index_bits <= kShortIndexBits<K> || bits + index_bits <= 32;
+    if (!(is_short ? WordSort<uint32_t, K, V>(a, count, bits, reinterpret_cast<uint32_t *>(words)).run(b)
+                   : WordSort<uint64_t, K, V>(a, count, bits, words).run(b)))
+      return false;
+    if (!to_b) a.copy(b, count);
+    return true;
+  }
+  return false;
+}
+
+// As sort_block(), which it calls where words do not serve.
 template <class K, class V>
 void sort_block_by_words(Records<K, V> a, Records<K, V> b, uint32_t count, uint32_t bits, bool to_b, uint64_t *words) {
-  if constexpr (kSortsByWords<K, V>) {
-    if (words != nullptr && count >= kWordItemsMin) {
-      const uint32_t differing = bit_width_of(differing_bits(a.keys, count));
-      bits = differing < bits ? differing : bits;
-      const uint32_t index_bits = bit_width_of(count - 1);
-      const bool is_short = index_bits <= kShortIndexBits<K> || bits + index_bits <= 32;
-      const bool done =
-          bits > 0 && (is_short ? WordSort<uint32_t, K, V>(a, count, bits, reinterpret_cast<uint32_t *>(words)).run(b)
-                                : WordSort<uint64_t, K, V>(a, count, bits, words).run(b));
-      if (done) {
-        if (!to_b) a.copy(b, count);
-        return;
-      }
-    }
-  }
-  sort_block(a, b, count, bits, to_b);
+  if (!sort_by_words(a, b, count, bits, to_b, words)) sort_block(a, b, count, bits, to_b);
 }
 
 }  // namespace gsort_internal

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Vector kernels of a stable quicksort of records whose keys and values are of 4 bytes (cpu/sort/pair_quicksort.h).
+// Vector kernels of a stable quicksort of records whose keys and values are of 4 or 8 bytes
+// (cpu/sort/pair_quicksort.h).
 #ifndef GSORT_CPU_VECTOR_PAIR_QUICKSORT_H_
 #define GSORT_CPU_VECTOR_PAIR_QUICKSORT_H_
 
@@ -11,43 +12,59 @@
 namespace gsort_internal {
 
 // Keys, in the kernels' own order unless said otherwise, and the values beside them.
-struct ShortPairs {
-  uint32_t *keys, *values;
-  ShortPairs at(uint64_t i) const { return {keys + i, values + i}; }
+template <class K, class V>
+struct PairArrays {
+  K *keys;
+  V *values;
+  PairArrays at(uint64_t i) const { return {keys + i, values + i}; }
 };
 
 // Keys as a caller has them, and values, or NULL where those are the records' indices, of which `first` is the first.
+template <class K, class V>
 struct RawPairs {
-  const uint32_t *keys, *values;
+  const K *keys;
+  const V *values;
   uint64_t first;
 };
 
 // More are no block.
 constexpr uint32_t kPairBlockItemsMax = 1 << 11;
 
+template <class K, class V>
 struct PairQuicksortKernels {
+  using Arrays = PairArrays<K, V>;
+
   // Writes the records up to the pivot to `lower` and the others to `upper`, each in the order that they have, and
   // returns how many are lower. Either may be where the records lie, and both have room for all n.
-  uint64_t (*split)(const ShortPairs &from, uint64_t n, InnerKey<uint32_t> pivot, const ShortPairs &lower,
-                    const ShortPairs &upper);
+  uint64_t (*split)(const Arrays &from, uint64_t n, InnerKey<K> pivot, const Arrays &lower, const Arrays &upper);
 
   // The same of keys as the codec finds them.
-  uint64_t (*split_first)(const KeyCodec<uint32_t> &encode, const RawPairs &from, uint64_t n, InnerKey<uint32_t> pivot,
-                          const ShortPairs &lower, const ShortPairs &upper);
+  uint64_t (*split_first)(const KeyCodec<K> &encode, const RawPairs<K, V> &from, uint64_t n, InnerKey<K> pivot,
+                          const Arrays &lower, const Arrays &upper);
 
   // Whether all of n keys are the same.
-  bool (*is_one_key)(const uint32_t *keys, uint64_t n);
+  bool (*is_one_key)(const K *keys, uint64_t n);
 
   // Writes up to kPairBlockItemsMax records in order to `out`, which is elsewhere, with what decode.decode() makes of
-  // their keys. `words` has room for n. False, and nothing of use in `out`, if words of 4 bytes do not tell the order.
-  bool (*sort_block)(const KeyCodec<uint32_t> &decode, const ShortPairs &from, uint32_t n, uint32_t *words,
-                     const ShortPairs &out);
+  // their keys. `words` has room for n. False, and nothing of use in `out`, if words of 4 bytes, or of 8, do not tell
+  // the order, which they do of up to 32 records.
+  bool (*sort_block)(const KeyCodec<K> &decode, const Arrays &from, uint32_t n, bool long_words, uint64_t *words,
+                     const Arrays &out);
 
   uint32_t block_items;  // that are best sorted as one; 0 where the target has no such kernels
 };
 
+using Pairs32 = PairArrays<uint32_t, uint32_t>;
+using Pairs64With32 = PairArrays<uint64_t, uint32_t>;
+using Pairs64 = PairArrays<uint64_t, uint64_t>;
+using PairQuicksort32 = PairQuicksortKernels<uint32_t, uint32_t>;
+using PairQuicksort64With32 = PairQuicksortKernels<uint64_t, uint32_t>;
+using PairQuicksort64 = PairQuicksortKernels<uint64_t, uint64_t>;
+
 // NULL if there are no vectors.
-const PairQuicksortKernels *pair_quicksort_kernels(uint32_t);
+const PairQuicksort32 *pair_quicksort_kernels(Pairs32);
+const PairQuicksort64With32 *pair_quicksort_kernels(Pairs64With32);
+const PairQuicksort64 *pair_quicksort_kernels(Pairs64);
 
 }  // namespace gsort_internal
 
