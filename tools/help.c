@@ -54,7 +54,7 @@ const char *const help_texts[] = {
     "Resources\n"
     "  -o, --output FILE                written whole or not at all; without it, or with -, standard output\n"
     "  -S, --memory SIZE, --buffer-size sort, merge, count, median, percentile: more than this, such as 512M,\n"
-    "                                   is sorted by way of files; default: half the memory of the machine\n"
+    "                                   is sorted by way of files; default: half of what the process may have\n"
     "  -T, --temporary-directory DIR    for these, which take as much as the input; default: beside the output file,\n"
     "                                   otherwise $TMPDIR or /tmp\n"
     "      --threads N, --parallel N    0, the default: one a processor\n"

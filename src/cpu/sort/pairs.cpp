@@ -156,12 +156,16 @@ bool copy_ordered_pairs(Context &context, const Request &r) {
 }
 
 // The kernels that sort so many records on one thread by partitions; NULL where another way is quicker, or without
-// vectors. Those with keys of 8 bytes are split by digits sooner, but where that goes through lines to memory.
+// vectors. Those with keys of 8 bytes are parted at once where lines to memory are the other way, and run by run else.
 template <class K, class V>
-const PairQuicksortKernels<K, V> *quicksort_kernels(const Context &context, uint64_t n) {
-  if (context.threads() != 1) return nullptr;
-  if (sizeof(K) == 8 && (n * (sizeof(K) + sizeof(V)) < kStreamBytes || n > kPartedItemsMax)) return nullptr;
-  return find_pair_quicksort_kernels<K, V>();
+const PairQuicksortKernels<K, V> *quicksort_kernels(const Context &context, const K *keys, uint64_t n) {
+  if constexpr (kHasPairQuicksort<K, V>) {
+    if (context.threads() != 1) return nullptr;
+    const bool goes_through_lines = n * (sizeof(K) + sizeof(V)) >= kStreamBytes && n <= kPartedItemsMax;
+    if (sizeof(K) == 4 || (goes_through_lines && parts_long_keys<K, V>(keys, n)))
+      return find_pair_quicksort_kernels<K, V>();
+  }
+  return nullptr;
 }
 
 // Calls f(begin, count) for pieces of n items, with a chance to cancel after each, of which it makes no use itself.
@@ -204,7 +208,7 @@ void sort_by_partitions(Context &context, const PairQuicksortKernels<K, V> &kern
 template <class K, class V>
 bool sort_by_counts_or_partitions(Context &context, const KeyCodec<K> &codec, const RecordSource<K, V> &source,
                                   Records<K, V> out, uint64_t n, bool wants_keys) {
-  const PairQuicksortKernels<K, V> *const kernels = quicksort_kernels<K, V>(context, n);
+  const PairQuicksortKernels<K, V> *const kernels = quicksort_kernels<K, V>(context, source.keys, n);
   const bool parts_few_values = kernels != nullptr && n > kernels->block_items;  // as soon as they are counted
   const Records<K, V> counted{wants_keys ? out.keys : nullptr, out.values};
   if (n >= kFewValuesItemsMin && !parts_few_values && sort_few_values(context, codec, source, counted, n)) return true;

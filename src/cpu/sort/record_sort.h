@@ -12,6 +12,7 @@
 #include "cpu/primitive/scatter.h"
 #include "cpu/sort/pair_quicksort.h"
 #include "cpu/sort/word_sort.h"
+#include "cpu/vector/target.h"
 
 namespace gsort_internal {
 
@@ -40,14 +41,53 @@ constexpr uint64_t kSplitChunksMax = 512;
 // A run of up to this part of a thread's share is sorted by one thread: the threads end at about the same time, and
 // need not wait for each other at every step of every run.
 constexpr uint64_t kRunsOfShare = 4;
-// Runs of more splits than this are parted by one thread: most keys of a run that are alike in so many digits are but a
-// small part of all, and each split more takes more stack.
-constexpr uint32_t kLevelsOfAll = 3;
-// Keys of a run that is so many times as long as others agree in more bits than words leave out.
-constexpr uint64_t kRunsOfCrowd = 4;
-constexpr uint32_t kDraws = 128;
+// What is left of more splits than this is parted by one thread, if it can be: keys that are alike in so many digits
+// are but a small part of all, and each split more takes more stack.
+constexpr uint32_t kLevelsOfDigits = 3;
+constexpr uint32_t kRecordDraws = 128;
 constexpr uint64_t kWordsTellMin = 1 << 12;    // for fewer the draws take longer than they save
 constexpr uint64_t kPartedItemsMax = 1 << 21;  // of runs that are split quickly, too
+
+// Keys drawn at random, and the width of what differs in them.
+template <class K>
+struct KeyDraws {
+  K keys[kRecordDraws];
+  uint32_t bits;
+
+  KeyDraws(const K *from, uint64_t n) {
+    __extension__ typedef unsigned __int128 Product;
+    K differing = 0;
+    uint64_t state = n;
+    for (K &key : keys) {
+      state = state * 0xd1342543de82ef95u + 0x9e3779b97f4a7c15u;
+      key = from[static_cast<uint64_t>(static_cast<Product>(state) * n >> 64)];
+      differing = static_cast<K>(differing | (key ^ keys[0]));
+    }
+    bits = bit_width_of(differing);
+  }
+};
+
+// Whether another split by a digit makes many runs of keys, as drawn ones say.
+template <class K>
+__attribute__((noinline)) bool digit_spreads(const K *keys, uint64_t n) {
+  const KeyDraws<K> drawn(keys, n);
+  const uint32_t shift = drawn.bits > kSplitDigitBits ? drawn.bits - kSplitDigitBits : 0;
+  uint8_t counts[kSplitValues] = {};
+  uint32_t most = 0;
+  for (const K key : drawn.keys) {
+    const uint32_t count = ++counts[static_cast<uint32_t>(key >> shift) & (kSplitValues - 1)];
+    if (count > most) most = count;
+  }
+  return most <= kRecordDraws / 4;
+}
+
+// Whether so many records with keys of 8 bytes are parted by what the keys are, on one thread; others are split by a
+// digit. Splits of some lengths go through lines to memory, which takes longer than partitions do with AVX-512.
+template <class K, class V>
+bool parts_long_keys(const K *keys, uint64_t n) {
+  const bool streams = n * (sizeof(K) + kValueBytes<V>) >= kStreamBytes;
+  return (streams && n <= kPartedItemsMax && vector_target() == VectorTarget::kAvx512) || !digit_spreads(keys, n);
+}
 
 template <class K, class V>
 class RecordSort {
@@ -169,42 +209,11 @@ class RecordSort {
   // Whether so many records can be parted by what their keys are, however those crowd.
   bool can_part(uint64_t n) const { return quicksort_kernels_ != nullptr && n > quicksort_kernels_->block_items; }
 
-  // Keys drawn at random, and the width of what differs in them.
-  struct Draws {
-    K keys[kDraws];
-    uint32_t bits;
-
-    Draws(const K *from, uint64_t n) {
-      __extension__ typedef unsigned __int128 Product;
-      K differing = 0;
-      uint64_t state = n;
-      for (K &key : keys) {
-        state = state * 0xd1342543de82ef95u + 0x9e3779b97f4a7c15u;
-        key = from[static_cast<uint64_t>(static_cast<Product>(state) * n >> 64)];
-        differing = static_cast<K>(differing | (key ^ keys[0]));
-      }
-      bits = bit_width_of(differing);
-    }
-  };
-
-  // Whether another split by a digit makes many runs of keys, as drawn ones say.
-  __attribute__((noinline)) static bool spreads(const K *keys, uint64_t n) {
-    const Draws drawn(keys, n);
-    const uint32_t shift = drawn.bits > kSplitDigitBits ? drawn.bits - kSplitDigitBits : 0;
-    uint8_t counts[kSplitValues] = {};
-    uint32_t most = 0;
-    for (const K key : drawn.keys) {
-      const uint32_t count = ++counts[static_cast<uint32_t>(key >> shift) & (kSplitValues - 1)];
-      if (count > most) most = count;
-    }
-    return most <= kDraws / 4;
-  }
-
   // Whether words of 4 bytes, which sort so many records, leave no long runs of different keys alike: draws from a 32nd
   // as many values as there are records would agree about as often as sixteen times at least, even ones twice by
   // chance.
   __attribute__((noinline)) static bool words_tell(const K *keys, uint64_t n) {
-    const Draws drawn(keys, n);
+    const KeyDraws<K> drawn(keys, n);
     const uint32_t key_bits = 32 - bit_width_of(n - 1), shift = drawn.bits > key_bits ? drawn.bits - key_bits : 0;
     constexpr uint32_t hash_bits = 12, word_bits = 64, agreeing_max = 8;
     uint64_t seen[(1u << hash_bits) / word_bits] = {};
@@ -219,10 +228,8 @@ class RecordSort {
     return agreeing <= agreeing_max;
   }
 
-  // Whether a run is parted; others of its length are split by a digit. Splits of some lengths go through lines to
-  // memory, which takes longer than partitions do in the caches.
-  bool parts_run(const K *keys, uint64_t n) const {
-    return can_part(n) && ((streams(n) && n <= kPartedItemsMax) || !spreads(keys, n));
+  bool parts_run(const K *keys, uint64_t n, uint32_t level) const {
+    return can_part(n) && (level >= kLevelsOfDigits || parts_long_keys<K, V>(keys, n));
   }
 
   // Sorts records of `from` into `other` or, if not to_other, into `from`. On its own, as the next one, so that it is
@@ -357,8 +364,7 @@ class RecordSort {
     const auto must_split = [&](uint64_t size) { return size > run_items_ && runs.bits != 0; };
     const bool is_alone = crew.alone || (context_.threads() == 1 && quicksort_kernels_ != nullptr);
     const uint64_t size_alone = is_alone ? n : n / (context_.threads() * kRunsOfShare);
-    const uint64_t size_crowded = n / runs.count * kRunsOfCrowd;
-    const bool all_go_on = quicksort_kernels_ == nullptr || s.level < kLevelsOfAll;
+    const bool all_go_on = quicksort_kernels_ == nullptr || s.level < kLevelsOfDigits;
     const auto is_for_all = [&](uint64_t size) { return must_split(size) && size > size_alone && all_go_on; };
     const auto split_run = [&](uint64_t begin, uint64_t size, const Crew &run_crew) {
       const Records<K, V> run = s.to.at(begin);
@@ -369,9 +375,7 @@ class RecordSort {
       const uint64_t begin = bounds[v], size = bounds[v + 1] - begin;
       if (size == 0 || is_for_all(size)) return;
       if (runs.bits == 0 || context_.stopped()) return leave(s, begin, size);
-      const bool is_parted =
-          must_split(size) ? parts_run(s.to.keys + begin, size) : can_part(size) && size > size_crowded;
-      if (is_parted) {
+      if (must_split(size) && parts_run(s.to.keys + begin, size, s.level)) {
         sort_by_partitions(s.to.at(begin), s.other.at(begin), size, !s.final_is_to, worker);
       } else if (must_split(size)) {
         return split_run(begin, size, one_thread(worker));
