@@ -34,6 +34,10 @@
  * returns; the work ends in stream order, and gsort_synchronize() waits for it. If any argument lies in host memory
  * the call waits for its result. A CPU handle always waits.
  *
+ * A process or a stream may have a part of the device alone (a MIG instance, MPS limits, a green context). Where
+ * kernels whose blocks wait for each other do not fit there, a call takes others that need less, and fails with
+ * #GSORT_ERROR_NOT_SUPPORTED if none fits.
+ *
  * ### Threads
  * A handle may be used from any thread; calls on one handle take turns. Different handles are independent. Threads of
  * the library block all signals but those that a thread causes itself (such as SIGSEGV and SIGBUS), whose handlers run
@@ -42,10 +46,9 @@
  * the process's affinity and its control groups (the CPU quota of a container) allowed when its handle was made.
  *
  * All handles share the library's threads, which start when a call wants them, sleep between calls and end with the
- * last handle that used them. Calls that run at the same time on several handles have no more threads in all, their
- * callers among them, than the processors or than the largest gsort_options.threads of these handles, but for the
- * callers themselves, each of which works on its own call. Handles that are first used by threads with another affinity
- * share other threads.
+ * last handle that used them. Calls that run at the same time on several handles share as many threads in all as there
+ * are processors, or as the largest gsort_options.threads of these handles if that is more. Every caller works on its
+ * own call, even if that makes more. Handles that are first used by threads with another affinity share other threads.
  *
  * ### Functions of the caller's
  * An exception that leaves one of them ends inside the library: out of a progress or log function it cancels the call
@@ -581,7 +584,8 @@ GSORT_API gsort_status gsort_scan_f64(gsort *g, const double *in, double *out, u
  * @{ */
 /**
  * Allocates now what a later call of this shape with device arrays needs, so that the call can be captured into a
- * graph; of a sort that cannot have that the eighth that it can do with. On a CPU handle it does nothing.
+ * graph. For a sort for which there is not so much memory, it allocates the eighth of the input's bytes that is enough.
+ * On a CPU handle it does nothing.
  *
  * A captured call works in memory of its own, which no other call and no other graph uses: replays may run beside
  * direct calls and beside replays of other graphs. The first capture takes what was reserved; later ones, up to the

@@ -2,8 +2,10 @@
 // Launches that the device refuses because they do not fit.
 #include <cstring>
 #include <iterator>
+#include <string>
 #include <vector>
 
+#include "cuda/engine/check.h"
 #include "faults/cuda_faults_fixture.h"
 #include "reference/sorting.h"
 
@@ -43,6 +45,20 @@ TEST_P(FaultTest, LaunchesThatDoNotFit) {
     }
   EXPECT_GE(together, std::size(kDoNotFit) * 4);  // of segments alone there are two, of top-k and scans one each
   EXPECT_GE(others, std::size(kDoNotFit) * all_operations().size());
+}
+
+// What no plan is left for is told as that, not as a fault of the library.
+TEST(LaunchDoesNotFit, IsAPartOfTheDeviceThatIsTooSmall) {
+  for (const cudaError_t error : kDoNotFit) {
+    try {
+      gsort_internal::check_launch_together(error, "a_kernel");
+      ADD_FAILURE() << error;
+    } catch (const gsort_internal::LaunchDoesNotFit &thrown) {
+      EXPECT_EQ(GSORT_ERROR_NOT_SUPPORTED, thrown.status());
+      EXPECT_NE(std::string::npos, std::string(thrown.text()).find("a_kernel")) << thrown.text();
+      EXPECT_NE(std::string::npos, std::string(thrown.text()).find("too small")) << thrown.text();
+    }
+  }
 }
 
 struct InPlaceCase {

@@ -14,7 +14,11 @@ namespace gsort_internal {
 // multiprocessors or of what a block takes. Nothing of it has run.
 class LaunchDoesNotFit : public Error {
  public:
-  LaunchDoesNotFit(const char *what, const char *why) : Error(GSORT_ERROR_INTERNAL, "%s: %s", what, why) {}
+  LaunchDoesNotFit(const char *what, const char *why)
+      : Error(GSORT_ERROR_NOT_SUPPORTED,
+              "%s: %s; the part of the device that this process or stream may use (MIG, MPS, a green context) is too "
+              "small",
+              what, why) {}
 };
 
 // Throws Error(OUT_OF_MEMORY | DEVICE_LOST | INTERNAL) if `result` is a failure. `what` names the call.

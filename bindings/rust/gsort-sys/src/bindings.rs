@@ -1031,7 +1031,8 @@ rounded once to the type, and a NaN is written as the type's quiet NaN without s
         flags: u32,
     ) -> gsort_status;
     /** Allocates now what a later call of this shape with device arrays needs, so that the call can be captured into a
-graph; of a sort that cannot have that the eighth that it can do with. On a CPU handle it does nothing.
+graph. For a sort for which there is not so much memory, it allocates the eighth of the input's bytes that is enough.
+On a CPU handle it does nothing.
 
 A captured call works in memory of its own, which no other call and no other graph uses: replays may run beside
 direct calls and beside replays of other graphs. The first capture takes what was reserved; later ones, up to the
