@@ -43,7 +43,7 @@ constexpr uint64_t kSplitChunksMax = 512;
 constexpr uint64_t kRunsOfShare = 4;
 // What is left of more splits than this is parted by one thread, if it can be: keys that are alike in so many digits
 // are but a small part of all, and each split more takes more stack.
-constexpr uint32_t kLevelsOfDigits = 3;
+constexpr uint32_t kLevelsOfDigits = 2;
 constexpr uint32_t kRecordDraws = 128;
 constexpr uint64_t kWordsTellMin = 1 << 12;    // for fewer the draws take longer than they save
 constexpr uint64_t kPartedItemsMax = 1 << 21;  // of runs that are split quickly, too
@@ -259,28 +259,50 @@ class RecordSort {
     uint32_t count, bits;
   };
 
-  // Level 0 reads raw keys, the others ordered ones.
-  void split(const RecordSource<K, V> &source, uint64_t n, const Split &s, const Crew &crew) {
+  // Level 0 reads raw keys, the others ordered ones. Goes on with the longest of the runs that all threads split, in
+  // place of a call of its own: whatever the keys, few calls lie inside each other.
+  void split(RecordSource<K, V> source, uint64_t n, Split s, const Crew &crew) {
+    for (;;) {
+      Runs runs{0, 0};
+      if (!split_once(source, n, s, crew, runs)) return;
+      uint64_t *const bounds = bounds_of(s, crew);
+      const uint32_t next = sort_runs(bounds, n, runs, s, crew);
+      if (next == runs.count) return;
+      n = bounds[next + 1] - bounds[next];
+      const Records<K, V> run = s.to.at(bounds[next]);
+      source = {run.keys, run.values};
+      s = further(s, bounds[next], runs.bits);
+    }
+  }
+
+  static uint64_t *bounds_of(const Split &s, const Crew &crew) { return crew.bounds + s.level * kBoundsOfLevel; }
+  static Split further(const Split &s, uint64_t begin, uint32_t bits) {
+    return {s.other.at(begin), s.to.at(begin), !s.final_is_to, bits, s.level + 1};
+  }
+
+  // Makes runs and returns whether they are still to be sorted. On its own, so that it is no part of the frames of
+  // splits.
+  __attribute__((noinline)) bool split_once(const RecordSource<K, V> &source, uint64_t n, const Split &s,
+                                            const Crew &crew, Runs &runs) {
     const KeyCodec<K> codec = s.level == 0 ? codec_ : KeyCodec<K>{0, 0, 0};
     const uint32_t differing = bit_width_of(all_differing_bits(codec, source.keys, n, crew));
     const uint32_t bits = differing < s.bits ? differing : s.bits;
     if (bits == 0 && s.level > 0) {  // what is split is in `other`
       if (s.final_is_to) s.to.copy(s.other, n);
       decode_keys(codec_, s.final_records().keys, n);
-      return context_.advance(n);
+      context_.advance(n);
+      return false;
     }
     const uint32_t digit_bits = split_digit_bits(n), shift = bits > digit_bits ? bits - digit_bits : 0;
-    uint64_t *const bounds = crew.bounds + s.level * kBoundsOfLevel;
-    Runs runs{1u << (bits - shift), shift};
+    runs = {1u << (bits - shift), shift};
     if constexpr (kMapsDigits) {
       const bool even_out = blocks_are_short() && s.level < kMappedLevels && shift != 0;
       if (even_out) runs.bits = bits;
-      make_mapped_runs(codec, source, n, bits, even_out, runs.count, s, bounds, crew);
+      make_mapped_runs(codec, source, n, bits, even_out, runs.count, s, bounds_of(s, crew), crew);
     } else {
-      make_runs(codec, source, n, Digit{shift, runs.count - 1}, s, bounds, crew);
+      make_runs(codec, source, n, Digit{shift, runs.count - 1}, s, bounds_of(s, crew), crew);
     }
-    if (s.level == 0 && context_.stopped()) return;  // the source still holds everything
-    sort_runs(bounds, n, runs, s, crew);
+    return s.level > 0 || !context_.stopped();  // else the source still holds everything
   }
 
   // Runs of about as many records each, as a sample tells, or the digit's values. On its own, so that the table is gone
@@ -359,40 +381,55 @@ class RecordSort {
     });
   }
 
-  // Runs one a thread, but large ones, if there are other threads, one after the other on all of them.
-  void sort_runs(const uint64_t *bounds, uint64_t n, const Runs &runs, const Split &s, const Crew &crew) {
+  // Runs one a thread, but large ones one after the other on all of them, and the longest of those not at all: returns
+  // which it is, or how many runs there are.
+  uint32_t sort_runs(const uint64_t *bounds, uint64_t n, const Runs &runs, const Split &s, const Crew &crew) {
     const auto must_split = [&](uint64_t size) { return size > run_items_ && runs.bits != 0; };
-    const bool is_alone = crew.alone || (context_.threads() == 1 && quicksort_kernels_ != nullptr);
-    const uint64_t size_alone = is_alone ? n : n / (context_.threads() * kRunsOfShare);
-    const bool all_go_on = quicksort_kernels_ == nullptr || s.level < kLevelsOfDigits;
-    const auto is_for_all = [&](uint64_t size) { return must_split(size) && size > size_alone && all_go_on; };
+    const uint64_t size_alone = crew.alone ? n : n / (context_.threads() * kRunsOfShare);
+    const auto is_for_all = [&](uint64_t size) { return must_split(size) && size > size_alone; };
     const auto split_run = [&](uint64_t begin, uint64_t size, const Crew &run_crew) {
       const Records<K, V> run = s.to.at(begin);
-      split({run.keys, run.values}, size, Split{s.other.at(begin), run, !s.final_is_to, runs.bits, s.level + 1},
-            run_crew);
+      split({run.keys, run.values}, size, further(s, begin, runs.bits), run_crew);
+    };
+    const auto part_run = [&](uint64_t begin, uint64_t size, uint32_t worker) {
+      sort_by_partitions(s.to.at(begin), s.other.at(begin), size, !s.final_is_to, worker);
+      decode_keys(codec_, s.final_records().keys + begin, size);
     };
     crew.for_each(context_, runs.count, [&](uint64_t v, uint32_t worker) {
       const uint64_t begin = bounds[v], size = bounds[v + 1] - begin;
       if (size == 0 || is_for_all(size)) return;
       if (runs.bits == 0 || context_.stopped()) return leave(s, begin, size);
-      if (must_split(size) && parts_run(s.to.keys + begin, size, s.level)) {
-        sort_by_partitions(s.to.at(begin), s.other.at(begin), size, !s.final_is_to, worker);
-      } else if (must_split(size)) {
+      if (must_split(size)) {
+        if (parts_run(s.to.keys + begin, size, s.level)) return part_run(begin, size, worker);
         return split_run(begin, size, one_thread(worker));
-      } else {
-        sort_part(s.to.at(begin), s.other.at(begin), size, runs.bits, !s.final_is_to, worker);
       }
+      sort_part(s.to.at(begin), s.other.at(begin), size, runs.bits, !s.final_is_to, worker);
       decode_keys(codec_, s.final_records().keys + begin, size);
     });
+    uint32_t longest = runs.count;
+    uint64_t longest_size = 0;
+    for (uint32_t v = 0; v < runs.count; ++v) {
+      const uint64_t size = bounds[v + 1] - bounds[v];
+      if (is_for_all(size) && size > longest_size) longest = v, longest_size = size;
+    }
+    const auto is_parted = [&](uint64_t begin, uint64_t size) {
+      return context_.threads() == 1 && parts_run(s.to.keys + begin, size, s.level);
+    };
     for (uint32_t v = 0; v < runs.count; ++v) {
       const uint64_t begin = bounds[v], size = bounds[v + 1] - begin;
       if (!is_for_all(size)) continue;
       if (context_.stopped()) {
         leave(s, begin, size);
-      } else {
+      } else if (is_parted(begin, size)) {
+        part_run(begin, size, 0);
+      } else if (v != longest) {
         split_run(begin, size, all_threads());
+      } else {
+        continue;
       }
+      if (v == longest) longest = runs.count;
     }
+    return longest;
   }
 
   // Brings a run to where the result belongs as it is: its order is right already, or does not matter any more.
