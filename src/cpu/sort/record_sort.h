@@ -41,8 +41,7 @@ constexpr uint64_t kSplitChunksMax = 512;
 // A run of up to this part of a thread's share is sorted by one thread: the threads end at about the same time, and
 // need not wait for each other at every step of every run.
 constexpr uint64_t kRunsOfShare = 4;
-// What is left of more splits than this is parted by one thread, if it can be: keys that are alike in so many digits
-// are but a small part of all, and each split more takes more stack.
+// What one thread has left of more splits than this is parted, if it can be: each split more takes more stack.
 constexpr uint32_t kLevelsOfDigits = 2;
 constexpr uint32_t kRecordDraws = 128;
 constexpr uint64_t kWordsTellMin = 1 << 12;    // for fewer the draws take longer than they save
