@@ -140,36 +140,60 @@ TEST_P(EachTargetSorts, TheGreatestAndLeastKeys) {
   });
 }
 
-// Floats without NaNs and -0, which are sorted as numbers, and with one such among them, which sees to it that none
+// Whether floats are sorted as numbers with AVX-512 goes by the processor: tests see to both.
+class PrefersNumbers {
+ public:
+  explicit PrefersNumbers(bool prefers) { avx512_prefers_numbers = prefers; }
+  ~PrefersNumbers() { avx512_prefers_numbers = before_; }
+
+ private:
+  const bool before_ = avx512_prefers_numbers;
+};
+
+double make_float(uint32_t kind, uint64_t bits) {
+  const double x = static_cast<double>(bits >> 11) * 0x1p-52 - 1;
+  if (kind == 0) return x;
+  if (kind == 1) return static_cast<double>(bits % 7) - 3;
+  if (kind == 2) return x * 0x1p-1022;
+  return bits % 4 == 0 ? (x < 0 ? -1 : 1) * std::numeric_limits<double>::infinity() : x * 0x1.8p1023;
+}
+
+// Floats without NaNs and -0, which may be sorted as numbers, and with one such among them, which sees to it that none
 // are.
-TEST_P(EachTargetSorts, FloatsWithAndWithoutOddOnes) {
-  constexpr uint64_t kOdd[] = {0x8000000000000000, 0, 0x7ff8000000000000, 0xfff0000000000001};
-  const auto float_of = [this](uint32_t kind) -> double {
-    const double x = static_cast<double>(random_() >> 11) * 0x1p-52 - 1;
-    if (kind == 0) return x;
-    if (kind == 1) return static_cast<double>(random_() % 7) - 3;
-    if (kind == 2) return x * 0x1p-1022;
-    return random_() % 4 == 0 ? (x < 0 ? -1 : 1) * std::numeric_limits<double>::infinity() : x * 0x1.8p1023;
-  };
-  for (const bool descending : {false, true}) {
+class FloatsAreSorted : public EachTargetSorts {
+ protected:
+  void check_floats(bool descending, uint64_t n, uint32_t kind) {
+    constexpr uint64_t kOdd[] = {0x8000000000000000, 0, 0x7ff8000000000000, 0xfff0000000000001};
     const KeyOrder order{GSORT_F64, descending, false};
-    for (const uint64_t n : {1, 5, 8, 17, 64, 100, 129, 256, 257, 513, 1000, 4099, 70001, 1100003}) {
-      for (uint32_t kind = 0; kind < (n > 100000 ? 2 : 4); ++kind) {
-        std::vector<uint64_t> keys(n);
-        for (uint64_t &key : keys) {
-          const double number = float_of(kind);
-          std::memcpy(&key, &number, sizeof key);
-        }
-        check_sort(order, keys);
-        if (n > 100000) continue;
-        for (const uint64_t odd : kOdd) {
-          std::vector<uint64_t> spoilt = keys;
-          spoilt[random_() % n] = odd;
-          check_sort(order, spoilt);
-        }
-      }
+    std::vector<uint64_t> keys(n);
+    for (uint64_t &key : keys) {
+      const double number = make_float(kind, random_());
+      std::memcpy(&key, &number, sizeof key);
+    }
+    check_sort(order, keys);
+    if (n > 100000) return;
+    for (const uint64_t odd : kOdd) {
+      std::vector<uint64_t> spoilt = keys;
+      spoilt[random_() % n] = odd;
+      check_sort(order, spoilt);
     }
   }
+  void check_all() {
+    for (const bool descending : {false, true})
+      for (const uint64_t n : {1, 5, 8, 17, 64, 100, 128, 129, 256, 257, 513, 1000, 4099, 70001, 1100003})
+        for (uint32_t kind = 0; kind < (n > 100000 ? 2 : 4); ++kind) check_floats(descending, n, kind);
+  }
+};
+
+TEST_P(FloatsAreSorted, AsNumbers) {
+  const PrefersNumbers prefers(true);
+  check_all();
+}
+
+TEST_P(FloatsAreSorted, AsIntegersWithAvx512) {
+  if (GetParam() != VectorTarget::kAvx512) GTEST_SKIP() << "the same as above";
+  const PrefersNumbers prefers(false);
+  check_all();
 }
 
 // The least and the greatest keys, and those about the bits of an infinity of either sign.
@@ -227,6 +251,7 @@ TEST_P(EachTargetSorts, IntegersThatAreNumbersAndOthers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, EachTargetSorts, testing::ValuesIn(kEveryTarget), target_test_name);
+INSTANTIATE_TEST_SUITE_P(Targets, FloatsAreSorted, testing::ValuesIn(kEveryTarget), target_test_name);
 
 }  // namespace
 }  // namespace gsort_test

@@ -174,7 +174,7 @@ HWY_INLINE KeyVec<K> some_not_lower(KeyVec<K> lower, KeyVec<K> a, KeyVec<K> b) {
   constexpr uint16_t kBits = kDistance == 1 ? 0xaaaa : kDistance == 2 ? 0xcccc : kDistance == 4 ? 0xf0f0 : 0xff00;
   constexpr uint16_t kMask = kSet ? kBits : static_cast<uint16_t>(~kBits);
   if constexpr (std::is_floating_point_v<LaneOf<K>>) {
-    return KeyVec<K>{_mm512_mask_blend_pd(static_cast<__mmask8>(kMask), lower.raw, hn::Max(a, b).raw)};
+    return KeyVec<K>{_mm512_mask_max_pd(lower.raw, static_cast<__mmask8>(kMask), a.raw, b.raw)};
   } else {
     using V = hn::Vec<BitsTag<K>>;
     const V from = bits_of<K>(lower), x = bits_of<K>(a), y = bits_of<K>(b);

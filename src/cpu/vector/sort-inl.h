@@ -16,6 +16,7 @@
 #include <type_traits>
 
 #include "cpu/vector/blocks-inl.h"
+#include "cpu/vector/target.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace gsort_internal {
@@ -88,21 +89,29 @@ class OddKeys {
   HWY_INLINE bool found() const { return false; }
 };
 #if GSORT_VECTOR_NUMBERS
+// Of encoded keys.
+HWY_INLINE hn::Mask<KeyTag<double>> is_odd(KeyVec<double> key) {
+#if HWY_TARGET == HWY_AVX3
+  constexpr int kNansAndMinusZero = 0x85;
+  return {_mm512_fpclass_pd_mask(key.raw, kNansAndMinusZero)};
+#else
+  const KeyTag<double> d;
+  const auto bits = bits_of<double>(key), minus_zero = hn::Set(BitsTag<double>(), INT64_MIN);
+  return hn::Or(hn::IsNaN(key), hn::RebindMask(d, hn::Eq(bits, minus_zero)));
+#endif
+}
 template <>
 class OddKeys<double, true> {
  public:
-  HWY_INLINE OddKeys() : found_(hn::Gt(top(), top())) {}
+  HWY_INLINE OddKeys() : found_(hn::FirstN(KeyTag<double>(), 0)) {}
   HWY_INLINE KeyVec<double> look(KeyVec<double> key) {
-    const auto bits = bits_of<double>(key), infinity = hn::Set(Tag(), 0x7ff0000000000000);
-    found_ = hn::Or(found_, hn::Or(hn::Gt(hn::AndNot(top(), bits), infinity), hn::Eq(bits, top())));
+    found_ = hn::Or(found_, is_odd(key));
     return key;
   }
-  HWY_INLINE bool found() const { return !hn::AllFalse(Tag(), found_); }
+  HWY_INLINE bool found() const { return !hn::AllFalse(KeyTag<double>(), found_); }
 
  private:
-  using Tag = BitsTag<double>;
-  static HWY_INLINE hn::Vec<Tag> top() { return hn::Set(Tag(), INT64_MIN); }
-  hn::Mask<Tag> found_;
+  hn::Mask<KeyTag<double>> found_;
 };
 #endif
 
@@ -387,6 +396,14 @@ class NumberSort {
         coder_(Masks{!encoded && is_descending(codec) ? kTop : 0, encoded ? ~kTop : 0},
                Masks{is_descending(codec) ? kTop : 0, 0}) {}
 
+  // Whether so many are sorted sooner so than as integers.
+  static bool pays(size_t n) {
+#if HWY_TARGET == HWY_AVX3
+    return n > 16 * kLanes<double> && avx512_prefers_numbers.load(std::memory_order_relaxed);
+#else
+    return n > 0;
+#endif
+  }
   static bool serves(const Codec &encode, const Codec &decode) {
     return encode.mask_positive != encode.mask_negative && encode.mask_positive == decode.mask_positive;
   }
@@ -427,12 +444,16 @@ class NumberSort {
       keys_at.some(in, n);
       return !keys_at.found_odd();
     }
+#if HWY_TARGET == HWY_AVX3
+    return no_key<double>(in, n, [&](KeyVec<double> key) HWY_ATTR { return is_odd(coder_.encode(key)); });
+#else
     const hn::Vec<BitsTag<double>> zero =
         hn::Set(BitsTag<double>(), static_cast<int64_t>(coder_.encoding().mask ^ kTop));
     return no_key<double>(in, n, [&](KeyVec<double> key) HWY_ATTR {
       const auto is_zero = hn::RebindMask(KeyTag<double>(), hn::Eq(bits_of<double>(key), zero));
       return hn::Or(hn::IsNaN(key), is_zero);
     });
+#endif
   }
 
   // The partition met an odd key: the keys are in some order, as numbers whose ascending order is the one wanted.
@@ -494,7 +515,7 @@ void sort_keys(const KeyCodec<K> &encode, const KeyCodec<K> &decode, const K *in
   if (n <= kNetworkKeys<K>) {
 #if GSORT_VECTOR_NUMBERS
     if constexpr (sizeof(K) == 8)
-      if (NumberSort::serves(encode, decode) &&
+      if (NumberSort::pays(n) && NumberSort::serves(encode, decode) &&
           NumberSort(encode, false).sort_few(numbers(in_bits), numbers(out_bits), n))
         return;
 #endif
@@ -504,7 +525,7 @@ void sort_keys(const KeyCodec<K> &encode, const KeyCodec<K> &decode, const K *in
   if (sort_two_values<K, true>(coder, in, out, n, drawn)) return;
 #if GSORT_VECTOR_NUMBERS
   if constexpr (sizeof(K) == 8)
-    if (NumberSort::serves(encode, decode) &&
+    if (NumberSort::pays(n) && NumberSort::serves(encode, decode) &&
         NumberSort(encode, false).sort_many(numbers(in_bits), numbers(out_bits), n, drawn.key))
       return;
 #endif
@@ -533,7 +554,9 @@ void sort_few(uint32_t order, const K *in_bits, K *out_bits, uint64_t n) {
     constexpr uint32_t kFloats = static_cast<uint32_t>(Kind::kFloat) * 2;
     static constexpr NumberSort kSorts[] = {{kNumberedCodecs<K>[kFloats], false},
                                             {kNumberedCodecs<K>[kFloats + 1], false}};
-    if (order >= kFloats && kSorts[order - kFloats].sort_few(numbers(in_bits), numbers(out_bits), n)) return;
+    if (order >= kFloats && NumberSort::pays(n) &&
+        kSorts[order - kFloats].sort_few(numbers(in_bits), numbers(out_bits), n))
+      return;
   }
 #endif
   sort_in_network<K, true>(kNumberedCoders<K>[order], reinterpret_cast<const LaneOf<K> *>(in_bits),
@@ -547,7 +570,7 @@ void sort_part(const KeyCodec<K> &decode, K *keys, uint64_t n, InnerKey<K> least
   LaneOf<K> *const lanes = reinterpret_cast<LaneOf<K> *>(keys);
 #if GSORT_VECTOR_NUMBERS
   if constexpr (sizeof(K) == 8) {
-    if (n > kNetworkKeys<K> && least != greatest && NumberSort::serves(decode)) {
+    if (n > kNetworkKeys<K> && least != greatest && NumberSort::pays(n) && NumberSort::serves(decode)) {
       const Pivot<K> drawn = choose_pivot<K, false>(coder, lanes, n);
       if (sort_two_values<K, false>(coder, lanes, lanes, n, drawn)) return;
       if (NumberSort(decode, true).sort_many(numbers(keys), numbers(keys), n, drawn.key)) return;

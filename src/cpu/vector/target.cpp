@@ -58,6 +58,12 @@ struct Features {
   }
 };
 
+bool is_of_amd() {
+  uint32_t a = 0, b = 0, c = 0, d = 0;
+  constexpr uint32_t auth = 0x68747541;  // the first letters of the vendor's name
+  return __get_cpuid(0, &a, &b, &c, &d) != 0 && b == auth;
+}
+
 bool supported(VectorTarget target) {
   const Features features;
   switch (target) {
@@ -72,11 +78,13 @@ bool supported(VectorTarget target) {
   }
 }
 #elif defined(__aarch64__)
+bool is_of_amd() { return false; }
 bool supported(VectorTarget target) {
   constexpr unsigned long aes = 1ul << 3;  // of HWCAP; Highway compiles NEON with the cryptographic instructions
   return target == VectorTarget::kNeon && (getauxval(AT_HWCAP) & aes) != 0;
 }
 #else
+bool is_of_amd() { return false; }
 bool supported(VectorTarget) { return false; }
 #endif
 
@@ -90,6 +98,7 @@ VectorTarget best_target() {
 }  // namespace
 
 std::atomic<uint32_t> vector_target_in_use{kVectorTargetUnknown};
+std::atomic<bool> avx512_prefers_numbers{true};
 
 const char *vector_target_name(VectorTarget target) {
   constexpr const char *names[] = {"SSE4", "AVX2", "AVX-512", "NEON", "no"};
@@ -100,6 +109,7 @@ bool vector_target_usable(VectorTarget target) { return compiled(target) && supp
 
 VectorTarget find_vector_target() {
   const VectorTarget target = best_target();
+  avx512_prefers_numbers.store(!is_of_amd(), std::memory_order_relaxed);
   vector_target_in_use.store(static_cast<uint32_t>(target), std::memory_order_relaxed);
   return target;
 }

@@ -27,6 +27,11 @@ inline VectorTarget vector_target() {
   return target == kVectorTargetUnknown ? find_vector_target() : static_cast<VectorTarget>(target);
 }
 
+// Whether more than a few floats of 8 bytes are sorted as numbers with AVX-512, or as integers: Intel's processors have
+// one port for minima of such integers, which need it twice, and two for those of numbers; AMD's (Zen 4) have two for
+// numbers and four for integers. Known with the target.
+extern std::atomic<bool> avx512_prefers_numbers;
+
 // For tests, while no call runs: the kernels use this target, which must be usable or kNone.
 void force_vector_target(VectorTarget target);
 
