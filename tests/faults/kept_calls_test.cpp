@@ -278,6 +278,11 @@ void add_host_arrays(std::vector<Kind> &kinds) {
       kinds.push_back({kind.name + from + " in pieces", {sizes.back()}, kind.call, place, uint64_t{3} << 20});
     }
   }
+  // Of floats pieces are whole groups, of which one hands its sum on to the next.
+  const Call scan = [](gsort *g, const Arrays &a, uint64_t n) {
+    return gsort_scan(g, GSORT_F16, a.in(), a.out(), n, 0);
+  };
+  kinds.push_back({"scan of f16, host arrays in pieces", {9000000}, scan, ArrayPlace::kHost, uint64_t{20} << 20});
 }
 
 std::vector<Kind> all_kinds() {

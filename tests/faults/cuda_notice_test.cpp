@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// What a top-k of segments launches by what its first kernel tells the host: on the stand-in, whose kernel writes the
+// notice as the test says.
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "faults/engine_fixture.h"
+
+namespace gsort_test {
+namespace {
+
+struct Told {
+  uint64_t wrong, for_blocks, longer, for_team;  // rows, but for the first
+  bool blocks, team;                             // launched
+};
+
+class NoticeTest : public EngineTest {
+ protected:
+  static constexpr uint64_t kRows = 100, kColumns = 900, kBest = 20, kPage = 4096;
+
+  void SetUp() override {
+    EngineTest::SetUp();
+    for (uint64_t row = 0; row <= kRows; ++row) offsets_.push_back(row * kColumns);
+  }
+
+  // The words lie on a page of their own in a block of two.
+  gsort_options options_with_words() {
+    gsort_options o = options();
+    o.allocator_user = this;
+    o.host_allocate = [](void *user, uint64_t bytes, uint64_t alignment) -> void * {
+      void *const memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+      if (bytes == 2 * kPage)
+        static_cast<NoticeTest *>(user)->words_ =
+            reinterpret_cast<uint64_t *>((reinterpret_cast<uintptr_t>(memory) + kPage - 1) / kPage * kPage);
+      return memory;
+    };
+    o.host_deallocate = [](void *, void *memory, uint64_t) { std::free(memory); };
+    return o;
+  }
+
+  gsort_status select(gsort *g, const Told &told) {
+    use_stand_in(ArrayPlace::kDevice);
+    play_kernels([&](const std::string &kernel) {
+      if (kernel.find("topk_list_few_rows_kernel") == std::string::npos || words_ == nullptr) return;
+      words_[1] = told.wrong, words_[2] = told.for_blocks, words_[3] = told.longer, words_[4] = told.for_team;
+      ++words_[0];
+    });
+    record_work();
+    const gsort_status status = gsort_topk_segments(g, GSORT_U32, in_.data(), in_.size(), offsets_.data(), kRows, kBest,
+                                                    best_.data(), GSORT_U32, indices_.data(), 0);
+    launched_.clear();
+    for (const Work &work : recorded_work()) launched_ += work.kernel + "\n";
+    return status;
+  }
+  bool launched(const char *kernel) const { return launched_.find(kernel) != std::string::npos; }
+
+  uint64_t *words_ = nullptr;
+  std::string launched_;
+  std::vector<uint64_t> offsets_;
+  std::vector<uint32_t> in_ = std::vector<uint32_t>(kRows * kColumns);
+  std::vector<uint32_t> best_ = std::vector<uint32_t>(kRows * kBest), indices_ = best_;
+};
+
+TEST_F(NoticeTest, KernelsOfTheRowsThatThereAreAreLaunched) {
+  constexpr Told kCases[] = {{0, 0, 0, 0, false, false}, {0, 3, 0, 0, true, false},  {0, 0, 0, 2, false, true},
+                             {0, 0, 1, 0, false, true},  {0, 0, 63, 0, false, true},  // long rows by all blocks
+                             {0, 0, 64, 0, true, false}, {0, 0, 64, 2, true, true},   // many of them by a block each
+                             {0, 1, 1, 0, true, true},   {0, 2, 0, 1, true, true},   {1, 3, 3, 3, false, false}};
+  const Handle handle(options_with_words());
+  for (const Told &told : kCases) {
+    SCOPED_TRACE(std::to_string(told.for_blocks) + " rows for blocks, " + std::to_string(told.longer) + " longer, " +
+                 std::to_string(told.for_team) + " for teams");
+    EXPECT_EQ(told.wrong == 0 ? GSORT_OK : GSORT_ERROR_INVALID_ARGUMENT, select(handle.get(), told));
+    ASSERT_NE(nullptr, words_);
+    EXPECT_TRUE(launched("topk_list_few_rows_kernel"));
+    EXPECT_EQ(told.blocks, launched("topk_rows_kernel")) << launched_;
+    EXPECT_EQ(told.team, launched("topk_team_kernel")) << launched_;
+  }
+}
+
+}  // namespace
+}  // namespace gsort_test
