@@ -147,7 +147,7 @@ void add_sorts(std::vector<Kind> &kinds) {
 void add_pairs(std::vector<Kind> &kinds) {
   const std::vector<uint64_t> sizes = {1, 65, 1000, 8193, 40000, 300001, 1500000};
   for (const auto &type : kTypes)
-    for (const uint32_t value_bytes : {1, 2, 3, 4, 8, 12, 16, 20, 72}) {
+    for (const uint32_t value_bytes : {1, 2, 3, 4, 8, 12, 16, 20, 72, 600}) {
       const gsort_dtype t = type.type;
       const std::string of = " with " + std::to_string(value_bytes) + " bytes of " + type.name;
       kinds.push_back({"pairs" + of, sizes, [t, value_bytes](gsort *g, const Arrays &a, uint64_t n) {
@@ -282,7 +282,7 @@ void add_host_arrays(std::vector<Kind> &kinds) {
   const Call scan = [](gsort *g, const Arrays &a, uint64_t n) {
     return gsort_scan(g, GSORT_F16, a.in(), a.out(), n, 0);
   };
-  kinds.push_back({"scan of f16, host arrays in pieces", {9000000}, scan, ArrayPlace::kHost, uint64_t{20} << 20});
+  kinds.push_back({"scan of f16, host arrays in pieces", {20000000}, scan, ArrayPlace::kHost, uint64_t{24} << 20});
 }
 
 std::vector<Kind> all_kinds() {
