@@ -42,6 +42,20 @@ __device__ __forceinline__ uint64_t candidate_bits(uint64_t low, uint64_t high, 
   return offset > span || span - offset < width - 1 ? high : low + offset + (width - 1);
 }
 
+// One thread writes how many keys of each run the cut leaves before it. Of equal keys those of earlier runs come first.
+template <class U>
+__device__ __forceinline__ void write_cut(const CutParams<U> &p, const uint64_t *begins, const uint64_t *ends,
+                                          uint64_t rank, uint64_t before_runs) {
+  uint64_t less = 0;
+  for (uint32_t r = 0; r < p.runs; ++r) less += begins[r];
+  uint64_t rest = rank - (less - before_runs);
+  for (uint32_t r = 0; r < p.runs; ++r) {
+    const uint64_t equal = ends[r] - begins[r], taken = equal < rest ? equal : rest;
+    p.found[uint64_t{blockIdx.x} * p.runs + r] = begins[r] + taken - (r == 0 ? 0 : p.ends[r - 1]);
+    rest -= taken;
+  }
+}
+
 // A block for each cut.
 template <class U>
 __global__ void __launch_bounds__(kCutThreads) cut_kernel(const __grid_constant__ CutParams<U> p) {
@@ -79,15 +93,7 @@ __global__ void __launch_bounds__(kCutThreads) cut_kernel(const __grid_constant_
     __syncthreads();
   }
   if (threadIdx.x != 0) return;
-  // Of equal keys those of earlier runs come first.
-  uint64_t less = 0;
-  for (uint32_t r = 0; r < p.runs; ++r) less += begins[r];
-  uint64_t rest = rank - (less - before_runs);
-  for (uint32_t r = 0; r < p.runs; ++r) {
-    const uint64_t equal = ends[r] - begins[r], taken = equal < rest ? equal : rest;
-    p.found[uint64_t{blockIdx.x} * p.runs + r] = begins[r] + taken - (r == 0 ? 0 : p.ends[r - 1]);
-    rest -= taken;
-  }
+  write_cut(p, begins, ends, rank, before_runs);
 }
 
 }  // namespace gsort_internal
