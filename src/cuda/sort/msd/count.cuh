@@ -215,6 +215,14 @@ __device__ __forceinline__ void open_counts(const Arguments<U> &arguments, uint3
   if constexpr (kMapped) describe_mapped_cells(arguments, map);
 }
 
+// Adds the block's counts to the grid's. Begins with a barrier.
+template <class U>
+__device__ __forceinline__ void close_counts(const Arguments<U> &arguments, uint32_t cells, const uint32_t *counts) {
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < cells; i += kHistogramThreads)
+    if (counts[i] != 0) atomicAdd(&arguments.cells[i], counts[i]);
+}
+
 // Counts keys by cell, or by bin if cells are counted late, in `counts`. kItems: loads in flight a thread.
 template <class U, uint32_t kItems, bool kMapped>
 __device__ __forceinline__ void count_keys(const U *keys_in, uint64_t n, const KeyCodec<U> &codec,
@@ -255,9 +263,7 @@ __device__ __forceinline__ void count_keys(const U *keys_in, uint64_t n, const K
       count_tile(std::false_type(), base);
   }
   if (foreign) arguments.state->foreign = 1;
-  __syncthreads();
-  for (uint32_t i = threadIdx.x; i < cells; i += kHistogramThreads)
-    if (counts[i] != 0) atomicAdd(&arguments.cells[i], counts[i]);
+  close_counts(arguments, cells, counts);
 }
 
 // Counts all keys in shared memory (dynamic, histogram_bytes()), then adds to `cells`, which is zero. A key with

@@ -129,6 +129,33 @@ __device__ __forceinline__ void write_shares(const Arguments<uint32_t> &argument
   }
 }
 
+// The totals of this thread's entries, whose weights take the place of what they need.
+__device__ __forceinline__ EntryTotals weigh_own(MapStorage &storage, float cell, uint32_t sampled) {
+  EntryTotals mine{};
+#pragma unroll
+  for (uint32_t i = 0; i < kOwnEntries; ++i) {
+    const uint32_t entry = i * kMapThreads + threadIdx.x, weight = entry_weight(storage, entry);
+    mine.weight += weight;
+    add_entry(mine, storage.sums[entry], storage.needs[entry], cell, sampled);
+    storage.needs[entry] = weight;  // nobody else reads it before the barrier
+  }
+  return mine;
+}
+
+// Places of this thread's entries in place of their weights. before, apart_before: the weights, and the entries that
+// begin a cell of their own, before them; eighths: of a cell, of one sampled key.
+__device__ __forceinline__ void place_own(uint32_t (&weights)[kOwnEntries], uint32_t before, uint32_t apart,
+                                          uint32_t apart_before, double eighths, uint32_t last) {
+#pragma unroll
+  for (uint32_t i = 0; i < kOwnEntries; ++i) {
+    const bool begins = (apart >> i & 1) != 0;
+    apart_before += begins;
+    const uint32_t place = static_cast<uint32_t>(before * eighths) + apart_before * kShareUnit;
+    before += weights[i];
+    weights[i] = min(begins ? place / kShareUnit * kShareUnit : place, last);
+  }
+}
+
 // Makes the map of 4-byte keys: see shares.h. Where many entries are uneven inside, more cells for those would be taken
 // from where keys are: all then have what was sampled. sampled: keys. By one block of kMapThreads.
 __device__ __forceinline__ void make_shares(const Arguments<uint32_t> &arguments, uint32_t sampled, MapStorage &storage,
@@ -138,16 +165,8 @@ __device__ __forceinline__ void make_shares(const Arguments<uint32_t> &arguments
   const uint32_t cells = arguments.plan.map_shares;
   if (threadIdx.x < kEntryTotals) sums[threadIdx.x] = 0;
   weigh_entries(arguments, storage);
-  EntryTotals mine{};
   const float cell = static_cast<float>(sampled) / static_cast<float>(cells);
-#pragma unroll
-  for (uint32_t i = 0; i < kOwn; ++i) {
-    const uint32_t entry = i * kMapThreads + threadIdx.x, weight = entry_weight(storage, entry);
-    mine.weight += weight;
-    add_entry(mine, storage.sums[entry], storage.needs[entry], cell, sampled);
-    storage.needs[entry] = weight;  // nobody else reads it before the barrier
-  }
-  const EntryTotals totals = sum_totals(mine, sums);
+  const EntryTotals totals = sum_totals(weigh_own(storage, cell, sampled), sums);
   if (is_for_passes(arguments, totals, sampled)) {
     if (threadIdx.x == 0) turn_away(arguments.state);
     return;
@@ -162,20 +181,14 @@ __device__ __forceinline__ void make_shares(const Arguments<uint32_t> &arguments
   for (uint32_t i = 0; i < kOwn; ++i) sum += weights[i];
   uint32_t left = __shfl_up_sync(kFullWarp, weights[kOwn - 1], 1);
   if (lane_id() == 0) left = shared_out[max(threadIdx.x * kOwn, 1u) - 1];
-  uint32_t before = block_exclusive_sum<kMapThreads>(sum, warp_totals, all);
+  const uint32_t before = block_exclusive_sum<kMapThreads>(sum, warp_totals, all);
   const float cell_weight = static_cast<float>(total) / static_cast<float>(cells);
   const uint32_t apart = entries_apart(weights, left, cell_weight);
-  uint32_t total_apart, apart_before = block_exclusive_sum<kMapThreads>(__popc(apart), warp_totals, total_apart);
+  uint32_t total_apart;
+  const uint32_t apart_before = block_exclusive_sum<kMapThreads>(__popc(apart), warp_totals, total_apart);
   const uint32_t last = cells * kShareUnit - 1;
-  const double eighths = static_cast<double>((cells - total_apart) * kShareUnit) / total;  // of one sampled key
-#pragma unroll
-  for (uint32_t i = 0; i < kOwn; ++i) {
-    const bool begins = (apart >> i & 1) != 0;
-    apart_before += begins;
-    const uint32_t place = static_cast<uint32_t>(before * eighths) + apart_before * kShareUnit;
-    before += weights[i];
-    weights[i] = min(begins ? place / kShareUnit * kShareUnit : place, last);
-  }
+  const double eighths = static_cast<double>((cells - total_apart) * kShareUnit) / total;
+  place_own(weights, before, apart, apart_before, eighths, last);
   store_own(words, weights);
   __syncthreads();
   write_shares(arguments, words, last);

@@ -72,6 +72,20 @@ __device__ __forceinline__ void load_sampled(const U *keys_in, uint64_t n, const
   for (uint32_t i = 0; i < kSampleAhead; ++i) keys[i] = codec.encode(keys[i]);
 }
 
+// Counts a thread's sampled keys by coarse bin. keys: the last of them that were loaded.
+template <class Sample, uint32_t kThreads, class U>
+__device__ __forceinline__ void count_coarse(const U *keys_in, uint64_t n, const KeyCodec<U> &codec, uint32_t shift,
+                                             U (&keys)[kSampleAhead], uint32_t *coarse) {
+#pragma unroll 1
+  for (uint32_t first = 0; first < Sample::kItems; first += kSampleAhead) {
+    // From the cache, if all do not fit the registers.
+    if (Sample::kItems != kSampleAhead) load_sampled<Sample, kThreads>(keys_in, n, codec, first, keys);
+#pragma unroll
+    for (uint32_t i = 0; i < kSampleAhead; ++i)
+      atomicAdd(&coarse[static_cast<uint32_t>(keys[i] >> shift) & (kCoarseBins - 1)], 1);
+  }
+}
+
 // A block of kThreads looks at a sample; every thread learns the same. kRuns: runs of equal keys are no sign that there
 // are few values. seen: a bit table of 2^Sample::kMeetingBits bits in shared memory.
 template <class Sample, uint32_t kThreads, bool kRuns, class U>
@@ -108,14 +122,7 @@ __device__ __forceinline__ SampleView<U> look_at_sample(const U *keys_in, uint64
   view.bits = static_cast<U>(all_and), view.differ = static_cast<U>(all_and ^ all_or);
   view.range_bits = bit_width(view.differ);
   const uint32_t coarse_shift = view.range_bits > 8 ? view.range_bits - 8 : 0;
-#pragma unroll 1
-  for (uint32_t first = 0; first < Sample::kItems; first += kSampleAhead) {
-    // From the cache, if all do not fit the registers.
-    if (Sample::kItems != kSampleAhead) load_sampled<Sample, kThreads>(keys_in, n, codec, first, keys);
-#pragma unroll
-    for (uint32_t i = 0; i < kSampleAhead; ++i)
-      atomicAdd(&coarse[static_cast<uint32_t>(keys[i] >> coarse_shift) & (kCoarseBins - 1)], 1);
-  }
+  count_coarse<Sample, kThreads>(keys_in, n, codec, coarse_shift, keys, coarse);
   __syncthreads();
   const bool crowded = threadIdx.x < kCoarseBins && coarse[threadIdx.x] > Sample::kCoarseCountMax;
   view.crowded = __syncthreads_or(crowded);
