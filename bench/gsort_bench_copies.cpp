@@ -42,30 +42,29 @@ struct Work {
 
 std::vector<uint64_t> offsets;  // of segments of 1,000
 
+gsort_status sort(gsort *g, const Arrays &a, uint64_t n) { return gsort_sort(g, GSORT_U32, a.in, a.out, n, 0); }
+gsort_status sort_u64(gsort *g, const Arrays &a, uint64_t n) { return gsort_sort(g, GSORT_U64, a.in, a.out, n / 2, 0); }
+gsort_status pairs(gsort *g, const Arrays &a, uint64_t n) {
+  return gsort_sort_pairs(g, GSORT_U32, a.in, a.out, 4, a.values_in, a.values_out, n, 0);
+}
+gsort_status pairs_u64(gsort *g, const Arrays &a, uint64_t n) {
+  return gsort_sort_pairs(g, GSORT_U64, a.in, a.out, 8, a.values_in, a.values_out, n / 2, 0);
+}
+gsort_status argsort(gsort *g, const Arrays &a, uint64_t n) {
+  return gsort_argsort(g, GSORT_U32, a.in, n, GSORT_U32, a.out, 0);
+}
+gsort_status topk(gsort *g, const Arrays &a, uint64_t n) {
+  return gsort_topk(g, GSORT_F32, a.in, n, 256, a.out, GSORT_U32, a.values_out, 0);
+}
+gsort_status segments(gsort *g, const Arrays &a, uint64_t n) {
+  return gsort_sort_segments(g, GSORT_U32, a.in, a.out, n, offsets.data(), offsets.size() - 1, 0);
+}
+// Of the two halves of `values_in`.
+gsort_status merge(gsort *g, const Arrays &a, uint64_t n) {
+  return gsort_merge(g, GSORT_U32, a.values_in, n / 2, a.values_in + n / 2 * 4, n / 2, a.out, 0);
+}
+
 std::vector<Work> all_work() {
-  const auto sort = [](gsort *g, const Arrays &a, uint64_t n) { return gsort_sort(g, GSORT_U32, a.in, a.out, n, 0); };
-  const auto sort_u64 = [](gsort *g, const Arrays &a, uint64_t n) {
-    return gsort_sort(g, GSORT_U64, a.in, a.out, n / 2, 0);
-  };
-  const auto pairs = [](gsort *g, const Arrays &a, uint64_t n) {
-    return gsort_sort_pairs(g, GSORT_U32, a.in, a.out, 4, a.values_in, a.values_out, n, 0);
-  };
-  const auto pairs_u64 = [](gsort *g, const Arrays &a, uint64_t n) {
-    return gsort_sort_pairs(g, GSORT_U64, a.in, a.out, 8, a.values_in, a.values_out, n / 2, 0);
-  };
-  const auto argsort = [](gsort *g, const Arrays &a, uint64_t n) {
-    return gsort_argsort(g, GSORT_U32, a.in, n, GSORT_U32, a.out, 0);
-  };
-  const auto topk = [](gsort *g, const Arrays &a, uint64_t n) {
-    return gsort_topk(g, GSORT_F32, a.in, n, 256, a.out, GSORT_U32, a.values_out, 0);
-  };
-  const auto segments = [](gsort *g, const Arrays &a, uint64_t n) {
-    return gsort_sort_segments(g, GSORT_U32, a.in, a.out, n, offsets.data(), offsets.size() - 1, 0);
-  };
-  // Of the two halves of `values_in`.
-  const auto merge = [](gsort *g, const Arrays &a, uint64_t n) {
-    return gsort_merge(g, GSORT_U32, a.values_in, n / 2, a.values_in + n / 2 * 4, n / 2, a.out, 0);
-  };
   return {{"sort u32", 24, 1, false, 4, 4, sort},
           {"sort u32", 26, 0, false, 4, 4, sort},
           {"sort u32", 28, 0, false, 4, 4, sort},
