@@ -5,15 +5,16 @@
 #define GSORT_CUDA_PRIMITIVE_BULK_COPY_CUH_
 
 #include <cstdint>
+#include <cuda/ptx>
 
-#include "cuda/primitive/ptx.cuh"
+#include "cuda/primitive/arrival_count.cuh"
 
 namespace gsort_internal {
 
 // What the thread has written to shared memory comes before what its bulk copies write there later.
 __device__ __forceinline__ void order_bulk_copies() {
 #if __CUDA_ARCH__ >= 900
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
 #endif
 }
 
@@ -26,32 +27,22 @@ __device__ __forceinline__ void order_bulk_copies() {
 class BulkCount {
  public:
   // One thread; a barrier of the block follows.
-  __device__ __forceinline__ void open(uint32_t arrivals) { open_count(address(), arrivals); }
-  __device__ __forceinline__ void arrive() {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address()) : "memory");
-#endif
-  }
+  __device__ __forceinline__ void open(uint32_t arrivals) { open_count(&count_, arrivals); }
+  __device__ __forceinline__ void arrive() { gsort_internal::arrive(&count_); }
   // Arrives, and says how many bytes come in this round; some may have come.
-  __device__ __forceinline__ void arrive_expecting(uint32_t bytes) {
-    gsort_internal::arrive_expecting(address(), bytes);
-  }
-  __device__ __forceinline__ void wait(uint32_t round) { wait_for_count(address(), round); }
+  __device__ __forceinline__ void arrive_expecting(uint32_t bytes) { gsort_internal::arrive_expecting(&count_, bytes); }
+  __device__ __forceinline__ void wait(uint32_t round) { wait_for_count(&count_, round); }
   // Asks for bytes to be copied, which this round counts. Both addresses and the number are multiples of 16.
   __device__ __forceinline__ void copy(uint32_t shared, uint64_t global, uint32_t bytes) {
 #if __CUDA_ARCH__ >= 900
-    asm volatile(
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(shared),
-        "l"(global), "r"(bytes), "r"(address())
-        : "memory");
+    cuda::ptx::cp_async_bulk(cuda::ptx::space_cluster, cuda::ptx::space_global, __cvta_shared_to_generic(shared),
+                             __cvta_global_to_generic(global), bytes, &count_);
 #else
     (void)shared, (void)global, (void)bytes;
 #endif
   }
 
  private:
-  __device__ __forceinline__ uint32_t address() const { return shared_address(&count_); }
-
   uint64_t count_;
 };
 

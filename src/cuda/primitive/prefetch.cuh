@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Brings memory into the L2 cache ahead of its use.
+// Brings memory into the L2 cache ahead of its use. Written out: CUDA 13.0 has no call for either instruction (that of
+// cuda::apply_access_property() is another, which also says how long to keep the line).
 #ifndef GSORT_CUDA_PRIMITIVE_PREFETCH_CUH_
 #define GSORT_CUDA_PRIMITIVE_PREFETCH_CUH_
 

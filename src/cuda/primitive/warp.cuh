@@ -11,7 +11,7 @@ constexpr uint32_t kFullWarp = 0xffffffffu;
 
 __device__ __forceinline__ uint32_t lane_id() { return threadIdx.x & 31u; }
 
-// (cuda::ptx has it too; see cluster.cuh.)
+// (cuda::ptx has the same; see arrival_count.cuh.)
 __device__ __forceinline__ uint32_t lanes_below() {
 #ifdef __CUDA_ARCH__
   uint32_t mask;

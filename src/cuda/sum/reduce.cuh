@@ -85,7 +85,8 @@ class TileMinimum {
     return static_cast<U>(min(min(odd >> 24, (odd >> 8) & 0xff), min(even >> 24, (even >> 8) & 0xff)));
   }
 
-  // Each half's top bit, spread over the half: what the mode of PRMT with bit 3 of a nibble set does.
+  // Each half's top bit, spread over the half: what the mode of PRMT with bit 3 of a nibble set does, which
+  // __byte_perm() does not reach. (cuda::ptx has the same; see arrival_count.cuh.)
   __device__ static __forceinline__ uint32_t spread_tops(uint32_t word) {
     uint32_t spread;
     asm("prmt.b32 %0, %1, 0, 0xbb99;" : "=r"(spread) : "r"(word));
