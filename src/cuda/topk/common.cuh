@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "core/key_bits.h"
+#include "cuda/primitive/exclusive_scan.cuh"
 #include "cuda/primitive/ptx.cuh"
 #include "cuda/primitive/staged_vector.cuh"
 #include "cuda/primitive/warp.cuh"
@@ -113,14 +114,7 @@ struct Scratch {
 // used again.
 template <class T, class C>
 __device__ T block_scan_open(T value, T &total, Scratch<C> &scratch) {
-  const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
-  const T inclusive = warp_inclusive_sum(value);
-  if (lane == 31) scratch.warp_totals[warp] = inclusive;
-  __syncthreads();
-  const T warp_total = warp_inclusive_sum(lane < warps ? static_cast<T>(scratch.warp_totals[lane]) : T{0});
-  total = __shfl_sync(kFullWarp, warp_total, 31);
-  const T before_warp = __shfl_sync(kFullWarp, warp_total, warp == 0 ? 0 : warp - 1);
-  return (warp == 0 ? T{0} : before_warp) + inclusive - value;
+  return block_inclusive_sum(warp_inclusive_sum(value), blockDim.x / 32, scratch.warp_totals, total) - value;
 }
 
 template <class T, class C>
