@@ -21,9 +21,15 @@ struct LaneKey<uint64_t> {
 
 template <class Key>
 __device__ __forceinline__ void order_two(Key &low, Key &high) {
-  const Key least = min(low, high);
-  high = max(low, high);
-  low = least;
+  if constexpr (sizeof(Key) <= 8) {
+    const Key least = min(low, high);
+    high = max(low, high);
+    low = least;
+  } else {
+    const Key least = low < high ? low : high;
+    high = low < high ? high : low;
+    low = least;
+  }
 }
 
 // Batcher's merge exchange, which takes any number of keys: 19 comparisons of 8 keys, 42 of 12, 63 of 16.
@@ -47,13 +53,13 @@ __device__ __forceinline__ void exchange_lanes(Key (&keys)[kKeys], uint32_t mask
   // A comparison and a selection: minimum and maximum with a selection behind them would be three instructions.
   const auto keep = [&](Key &mine, Key other) { mine = (mine < other) == keep_low ? mine : other; };
   if constexpr (kKeys == 1) {
-    keep(keys[0], __shfl_xor_sync(kFullWarp, keys[0], mask));
+    keep(keys[0], shuffle_xor(keys[0], mask));
   } else {
 #pragma unroll
     for (uint32_t i = 0; i < kKeys / 2; ++i) {
       const uint32_t j = kMirror ? kKeys - 1 - i : i + kKeys / 2;
-      const Key other_i = __shfl_xor_sync(kFullWarp, keys[kMirror ? j : i], mask);
-      const Key other_j = __shfl_xor_sync(kFullWarp, keys[kMirror ? i : j], mask);
+      const Key other_i = shuffle_xor(keys[kMirror ? j : i], mask);
+      const Key other_j = shuffle_xor(keys[kMirror ? i : j], mask);
       keep(keys[i], other_i);
       keep(keys[j], other_j);
     }

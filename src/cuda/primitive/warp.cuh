@@ -62,6 +62,17 @@ __device__ __forceinline__ uint32_t match_digit(uint32_t digit, uint32_t minus_o
   return third & lanes_agreeing<7>(digit, m);
 }
 
+template <class C>
+__device__ __forceinline__ C shuffle_xor(C v, uint32_t mask) {
+  if constexpr (sizeof(C) == 16) {
+    const uint64_t low = __shfl_xor_sync(kFullWarp, static_cast<uint64_t>(v), mask);
+    const uint64_t high = __shfl_xor_sync(kFullWarp, static_cast<uint64_t>(v >> 64), mask);
+    return (static_cast<C>(high) << 64) | low;
+  } else {
+    return __shfl_xor_sync(kFullWarp, v, mask);
+  }
+}
+
 template <class T>
 __device__ __forceinline__ T warp_inclusive_sum(T value) {
 #pragma unroll

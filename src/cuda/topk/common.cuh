@@ -22,17 +22,6 @@ namespace gsort_internal::topk {
 
 __extension__ typedef unsigned __int128 Wide;  // composite of keys whose bits and index do not fit 64
 
-template <class C>
-__device__ __forceinline__ C shuffle_xor(C v, uint32_t mask) {
-  if constexpr (sizeof(C) == 16) {
-    const uint64_t low = __shfl_xor_sync(kFullWarp, static_cast<uint64_t>(v), mask);
-    const uint64_t high = __shfl_xor_sync(kFullWarp, static_cast<uint64_t>(v >> 64), mask);
-    return (static_cast<C>(high) << 64) | low;
-  } else {
-    return __shfl_xor_sync(kFullWarp, v, mask);
-  }
-}
-
 // A load that goes past L1, for what other blocks of the launch wrote.
 template <class C>
 __device__ __forceinline__ C load_uncached(const C *p) {

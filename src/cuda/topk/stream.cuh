@@ -138,7 +138,7 @@ __device__ __forceinline__ uint32_t stream_rank(StreamBlock<U, kThreads> &block,
   const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
   if (warp < lists) {
     S mine[1] = {item};
-    warp_sort_items<1>(mine, lane);
+    warp_sort_items(mine);
     item = mine[0];
     block.sorted[threadIdx.x] = item;
   }

@@ -7,6 +7,7 @@
 #define GSORT_CUDA_TOPK_WARP_CUH_
 
 #include "cuda/primitive/dependent_launch.cuh"
+#include "cuda/primitive/lane_sort.cuh"
 #include "cuda/topk/common.cuh"
 #include "cuda/topk/problem.h"
 
@@ -129,51 +130,11 @@ __device__ __forceinline__ WarpBound<typename WarpTypes<U>::K> warp_choose(const
   }
 }
 
-template <class S>
-__device__ __forceinline__ void order_composites(S &a, S &b) {
-  const S low = a < b ? a : b, high = a < b ? b : a;
-  a = low, b = high;
-}
-
-// Sorts 32 N composites, number lane * N + i in mine[i] afterwards. Every merge first compares with its mirror image,
-// so that all comparisons go one way.
+// Sorts 32 N composites, number lane * N + i in mine[i] afterwards.
 template <uint32_t N, class S>
-__device__ __forceinline__ void warp_sort_items(S (&mine)[N], uint32_t lane) {
-#pragma unroll
-  for (uint32_t span = 2; span <= N; span *= 2) {
-#pragma unroll
-    for (uint32_t i = 0; i < N; ++i)
-      if ((i & (span / 2)) == 0) order_composites(mine[i], mine[i ^ (span - 1)]);
-#pragma unroll
-    for (uint32_t stride = span / 4; stride > 0; stride /= 2)
-#pragma unroll
-      for (uint32_t i = 0; i < N; ++i)
-        if ((i & stride) == 0) order_composites(mine[i], mine[i | stride]);
-  }
-#pragma unroll 1
-  for (uint32_t lanes = 2; lanes <= 32; lanes *= 2) {
-    const bool low_half = (lane & (lanes / 2)) == 0;
-    S other[N];
-#pragma unroll
-    for (uint32_t i = 0; i < N; ++i) other[i] = shuffle_xor(mine[N - 1 - i], lanes - 1);
-#pragma unroll
-    for (uint32_t i = 0; i < N; ++i)
-      if ((other[i] < mine[i]) == low_half) mine[i] = other[i];
-#pragma unroll 1
-    for (uint32_t stride = lanes / 4; stride > 0; stride /= 2) {
-      const bool low = (lane & stride) == 0;
-#pragma unroll
-      for (uint32_t i = 0; i < N; ++i) {
-        const S o = shuffle_xor(mine[i], stride);
-        if ((o < mine[i]) == low) mine[i] = o;
-      }
-    }
-#pragma unroll
-    for (uint32_t stride = N / 2; stride > 0; stride /= 2)
-#pragma unroll
-      for (uint32_t i = 0; i < N; ++i)
-        if ((i & stride) == 0) order_composites(mine[i], mine[i | stride]);
-  }
+__device__ __forceinline__ void warp_sort_items(S (&mine)[N]) {
+  sort_in_lane(mine);
+  merge_lanes<false>(mine, 32);
 }
 
 // Gathers what is taken, in the order of the indices, and returns how many.
@@ -199,7 +160,7 @@ __device__ __forceinline__ uint32_t warp_gather(const WarpRow<U> &row,
   __syncwarp();
   if (bound.sift == 0) return taken;
   S few[1] = {row.lane < ties ? row.chosen[kWarpSortMax + row.lane] : ~S{0}};
-  warp_sort_items<1>(few, row.lane);
+  warp_sort_items(few);
   if (row.lane < bound.sift) row.chosen[taken + row.lane] = few[0];
   __syncwarp();
   return taken + bound.sift;
@@ -213,7 +174,7 @@ __device__ __forceinline__ void warp_sort(S *chosen, uint32_t count, uint32_t la
 #pragma unroll
   for (uint32_t i = 0; i < N; ++i) mine[i] = i * 32 + lane < count ? chosen[i * 32 + lane] : ~S{0};
   __syncwarp();
-  warp_sort_items<N>(mine, lane);
+  warp_sort_items(mine);
 #pragma unroll
   for (uint32_t i = 0; i < N; ++i) chosen[lane * (N + 1) + i] = mine[i];
   __syncwarp();
@@ -237,7 +198,7 @@ __device__ __forceinline__ bool warp_sort_places(const WarpRow<U> &row, uint32_t
     mine[i] = (static_cast<uint32_t>(static_cast<K>(key - least) >> shift) << 8) | place;
   }
   __syncwarp();
-  warp_sort_items<N>(mine, row.lane);
+  warp_sort_items(mine);
 #pragma unroll
   for (uint32_t i = 0; i < N; ++i) places[row.lane * (N + 1) + i] = mine[i];
   __syncwarp();
