@@ -61,7 +61,9 @@ struct BlockTeam {
 };
 
 // Sorts keys[0 .. count) ascending with Batcher's bitonic network in the form whose comparators all point one way, so
-// that the missing keys of a count that is no power of two need no padding. 105 steps for 9,216 keys.
+// that the missing keys of a count that is no power of two need no padding. 105 steps for 9,216 keys. Not the network
+// of sort/small/tile_network.cuh, which keeps chunks in registers: for sm_90 and keys of 4 bytes this one takes 103
+// instructions and 19 registers, that one 561 and 31.
 template <class Team, class U>
 __device__ __forceinline__ void network_sort(U *keys, uint32_t count) {
   const auto exchange = [&](uint32_t low, uint32_t high) {

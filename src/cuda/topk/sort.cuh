@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Sorting composites in shared memory.
+// Sorting composites in shared memory, by the whole block. Not by sort/small/tile_network.cuh: for sm_90 and composites
+// of 64 bits that takes 824 instructions and 31 registers, this 456 and 35, since it has no counts but powers of two.
 #ifndef GSORT_CUDA_TOPK_SORT_CUH_
 #define GSORT_CUDA_TOPK_SORT_CUH_
 
