@@ -26,7 +26,8 @@ int axis_choose(const options *opt, bool whole, array *a, axis_view *view) {
   const int64_t dimensions = a->dimensions;
   const int64_t axis = opt->axis_is == axis_unset ? dimensions - 1 : opt->axis < 0 ? opt->axis + dimensions : opt->axis;
   if (axis < 0 || axis >= dimensions) {
-    return report_failure("--axis %" PRId64 ": the array has %" PRIu32 " dimensions", opt->axis, a->dimensions);
+    return report_failure("--axis %" PRId64 ": the array has %" PRIu32 " dimension%s", opt->axis, a->dimensions,
+                          a->dimensions == 1 ? "" : "s");
   }
   *view = (axis_view){1, a->extents[axis], 1, 0, (uint32_t)axis};
   for (int64_t i = 0; i < dimensions; i++) {

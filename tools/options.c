@@ -52,8 +52,15 @@ static int rule_by_name(const char *name, size_t length, const options *out, con
 
 static int apply_rule(const option_rule *rule, const char *command_name, const char *value, parse_state *state) {
   if (!goes_with(rule, state->out)) {
+    if (state->out->command == command_merge) command_name = "merge";
     return report_usage("%s does not take the option --%s", command_name, rule->name);
   }
+  const char **before = &state->values[rule - option_rules];
+  if (rule->value == value_once && *before != NULL && strcmp(*before, value) != 0) {
+    return report_usage("--%s is given twice, as \"%s\" and as \"%s\"", rule->name, *before, value);
+  }
+  *before = value;
+  state->out->given |= UINT64_C(1) << (rule - option_rules);
   return rule->apply(state, value);
 }
 
@@ -64,8 +71,8 @@ static int parse_long(int argc, char **argv, int *at, parse_state *state) {
   const int code = rule_by_name(name, equals != NULL ? (size_t)(equals - name) : strlen(name), state->out, &rule);
   if (code != exit_ok) return code;
   const char *value = equals != NULL ? equals + 1 : NULL;
-  if (!rule->takes_value && value != NULL) return report_usage("--%s takes no value", rule->name);
-  if (rule->takes_value && value == NULL) {
+  if (rule->value == value_none && value != NULL) return report_usage("--%s takes no value", rule->name);
+  if (rule->value != value_none && value == NULL) {
     if (*at + 1 == argc) return report_usage("--%s needs a value", rule->name);
     value = argv[++*at];
   }
@@ -78,13 +85,13 @@ static int parse_letters(int argc, char **argv, int *at, parse_state *state) {
     const option_rule *rule = rule_by_letter(*letter, state->out);
     if (rule == NULL) return report_usage("there is no option -%c", *letter);
     const char *value = NULL;
-    if (rule->takes_value) {
+    if (rule->value != value_none) {
       value = letter[1] != '\0' ? letter + 1 : NULL;
       if (value == NULL && *at + 1 < argc) value = argv[++*at];
       if (value == NULL) return report_usage("-%c, --%s needs a value", *letter, rule->name);
     }
     const int code = apply_rule(rule, argv[1], value, state);
-    if (code != exit_ok || rule->takes_value) return code;
+    if (code != exit_ok || rule->value != value_none) return code;
   }
   return exit_ok;
 }
@@ -156,7 +163,7 @@ static int settle_formats(parse_state *state) {
   if (out->input_format == format_guess) out->input_format = state->both_formats;
   const int code = out->input_format == format_guess ? settle_input_format(out) : exit_ok;
   if (code != exit_ok) return code;
-  if (out->output_format == format_guess && !(writes_text && out->axis_is == axis_unset)) {
+  if (out->output_format == format_guess && !(writes_text && out->axis_is != axis_number)) {
     out->output_format = state->both_formats;
   }
   if (out->output_format == format_guess) out->output_format = format_of_path(out->output_path);
@@ -167,27 +174,14 @@ static int settle_formats(parse_state *state) {
   return exit_ok;
 }
 
-static int check_together(parse_state *state) {
-  options *out = state->out;
-  if (out->command == command_topk && !state->has_k) return report_usage("topk needs --k, how many numbers to give");
-  if (out->command == command_percentile && out->percentile_count == 0) {
-    return report_usage("percentile needs --percentiles, such as 50,90,99");
-  }
-  if (out->check != check_off && out->output_path != NULL) return report_usage("--check writes nothing: no --output");
-  if (out->lines.separator != 0 && out->lines.column == 0) {
-    return report_usage("--field-separator needs --key, the number of a column");
-  }
-  return exit_ok;
-}
-
 int options_parse(int argc, char **argv, options *out) {
   memset(out, 0, sizeof *out);
-  parse_state state = {out, false, format_guess};
+  parse_state state = {out, false, format_guess, {NULL}};
   int code = parse_command(argc, argv, out);
   if (code != exit_ok || asks_for_text(out)) return code;
   code = parse_words(argc, argv, &state);
   if (code != exit_ok || asks_for_text(out)) return code;
   out->lines.threads = parallel_threads(out->threads);
-  code = check_together(&state);
+  code = options_check_together(&state, argv[1]);
   return code == exit_ok ? settle_formats(&state) : code;
 }

@@ -55,11 +55,16 @@ typedef struct options {
   uint32_t backend;
   uint32_t threads;
   progress_mode progress;
+  uint64_t given;  // a bit for each of option_rules[]
 } options;
 
 // Sorts argv's words, so that paths lie together. Formats are guessed here, so that none is format_guess afterwards
 // but that of input which is told by its first bytes. Returns an exit code.
 int options_parse(int argc, char **argv, options *out);
+
+// Once the input's format is known: whether all options have a meaning with it, so that none is passed over in silence.
+// format_guess: nothing is read. Returns an exit code.
+int options_check_input(const options *opt, file_format format);
 
 extern const char *const help_texts[];  // one after another; NULL ends them
 
@@ -68,6 +73,7 @@ typedef struct parse_state {
   options *out;
   bool has_k;
   file_format both_formats;
+  const char *values[64];  // of the options that were given, by their rules
 } parse_state;
 
 enum {
@@ -78,16 +84,27 @@ enum {
   ordering_commands = line_commands & ~(command_topk | command_min | command_max | command_median | command_percentile)
 };
 
+// What an option may be given with. Most that take a value take one, since a second would make nothing of the first;
+// the rest says how work is done, where the last one counts, or looks after itself.
+typedef enum value_rule { value_none, value_once, value_repeated } value_rule;
+
+// What is read.
+enum { input_text = 1 << 0, input_npy = 1 << 1, input_raw = 1 << 2, input_none = 1 << 3 };
+
 typedef struct option_rule {
   const char *name;
   char letter;  // 0: none
-  bool takes_value;
+  value_rule value;
   uint32_t commands;  // command bits that it goes with
+  uint32_t inputs;    // bits of the inputs with which it has a meaning
   int (*apply)(parse_state *state, const char *value);
 } option_rule;
 
 extern const option_rule option_rules[];
 extern const int option_rule_count;
+
+// What several options say together, once all are read. Returns an exit code.
+int options_check_together(const parse_state *state, const char *command_name);
 
 // Words and numbers of option values.
 int parse_count(const char *option, const char *value, uint64_t max, uint64_t *count);

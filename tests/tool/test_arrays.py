@@ -79,6 +79,9 @@ class Axis(tool_case.ToolCase):
     self.assertEqual(self.good("mean", path, "--axis=1"), b"2\n8\n")
     self.assertEqual(self.good("min", path, "--axis=-1"), b"1\n7\n")
     self.assertEqual(self.good("median", path), b"5\n")
+    self.bad(1, "--axis 1: the array has 1 dimension\n", "sort", "--axis", "1",
+             self.file("one.npy", ref.npy(struct.pack("<2h", 1, 2), "i16")))
+    self.assertEqual(self.good("sum", path, "-f", "npy", "--axis", "none"), b"30\n")
     self.bad(1, "--axis 2: the array has 2 dimensions", "sort", path, "--axis", "2")
     self.bad(1, "--axis -3: the array has 2 dimensions", "sort", path, "--axis=-3")
 

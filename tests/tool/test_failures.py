@@ -81,6 +81,52 @@ class Usage(tool_case.ToolCase):
     self.bad(2, "this command writes text, not npy", "sum", "-o", self.folder / "x.npy")
     self.bad(2, "this command writes text, not raw", "info", "--output-format", "raw")
 
+  def test_options_and_inputs(self):
+    """What has no meaning with the input is refused, for every command that takes it, not passed over."""
+    files = {"npy": [self.file("x.npy", ref.npy(struct.pack("<3h", 1, 2, 3), "i16"))],
+             "raw": [self.file("x.raw", struct.pack("<3h", 1, 2, 3)), "--type", "i16"],
+             "text": [self.file("x", b"1\n2\n3\n")]}
+    ways = {"argsort": [], "count": [], "max": [], "mean": [], "median": [], "merge": [], "min": [], "rank": [],
+            "percentile": ["-p", "50"], "scan": [], "sort": [], "sum": [], "topk": ["-k1"], "info": []}
+    of_text = [["--key", "1"], ["--key", "1", "-t,"], ["-B"], ["-#", "%"], ["-x"]]
+    with_axis = set(ways) - {"count", "median", "merge", "percentile", "info"}
+    for command, way in ways.items():
+      for words in of_text:
+        self.good(command, *way, *words, *files["text"])
+        for kind in ("npy", "raw"):
+          self.bad(2, f"goes with text, and the input is {kind}", command, *way, *words, *files[kind])
+      for axis in ("0", "-1", "none"):
+        if command in with_axis:
+          self.good(command, *way, "--axis", axis, *files["npy"])
+          self.good(command, *way, "--axis", axis, *files["raw"])
+          self.bad(2, "--axis goes with .npy and raw files, and the input is text", command, *way, "--axis", axis,
+                   *files["text"])
+        else:
+          self.bad(2, f"{command} does not take the option --axis", command, *way, "--axis", axis, *files["npy"])
+    self.bad(2, "--key goes with text, and the input is npy", "sort", "-k1", stdin=files["npy"][0].read_bytes())
+    self.bad(2, "--axis goes with .npy", "sort", "--axis", "0", stdin=b"1\n")
+    for words in (["--type", "u8"], ["-k1"], ["--nan-last"], ["-f", "npy"], ["--input-format", "npy"], ["-x"]):
+      self.bad(2, "goes with a file, or - for standard input", "info", *words)
+    self.good("info", "--threads", "1", "--progress", "off", "--output-format", "text")
+
+  def test_options_and_each_other(self):
+    self.bad(2, "merge does not take the option --check", "sort", "-c", "-m")
+    self.bad(2, "merge does not take the option --check", "sort", "-m", "-c")
+    self.bad(2, "merge does not take the option --axis", "sort", "--axis", "0", "-m", "x.npy")
+    for check in ("--check", "--check-quiet"):
+      self.bad(2, f"{check} writes nothing: no --output", "sort", check, "-o", "x")
+      self.bad(2, f"{check} writes nothing: no --output-format", "sort", check, "--output-format", "npy")
+    self.bad(2, "no --axis but none", "sort", "-u", "--axis", "0", "x.npy")
+    self.bad(2, "--format says nothing", "sort", "-f", "npy", "--input-format", "npy", "--output-format", "raw")
+    for words in (["-o", "x", "-o", "y"], ["--type", "u8", "--type", "f32"], ["-k1", "-t,", "-t;"], ["-f", "npy", "-f", "raw"],
+                  ["--axis", "0", "--axis", "1"], ["-#", "#", "-#", "%"]):
+      self.bad(2, "is given twice", "sort", *words)
+    self.bad(2, '--k is given twice, as "1" and as "2"', "topk", "-k1", "-k2")
+    self.assertEqual(self.good("topk", "-k1", "-k1", "--threads", "1", "--threads", "2", "-", stdin=b"7\n"), b"0\t7\n")
+    for words in (["sum"], ["mean"], ["merge"], ["sort", "-c"]):
+      self.bad(2, "are the CPU's in any case", *words, "--backend", "cuda", stdin=b"1\n")
+      self.good(*words, "--backend", "cpu", stdin=b"1\n")
+
 
 class Files(tool_case.ToolCase):
 
