@@ -73,20 +73,6 @@ int array_check_order(const job *j, const char *name, const array *a, uint64_t f
   return exit_ok;
 }
 
-// Whether the elements are in order as they stand.
-static int run_check(const job *j, const array *in) {
-  for (uint64_t i = 1; i < in->count; i++) {
-    const uint64_t before = order_key(in->type, j->opt->lines.flags, array_at(in, i - 1));
-    const uint64_t here = order_key(in->type, j->opt->lines.flags, array_at(in, i));
-    if (before < here || (before == here && !j->opt->unique)) continue;
-    if (j->opt->check == check_quiet) return exit_failed;
-    return report_failure("%s: element %" PRIu64 ", counted from 0, is not in order: %s",
-                          j->opt->path_count > 0 ? j->opt->paths[0] : "standard input", i,
-                          before == here ? "it was there before" : "it belongs before the one ahead of it");
-  }
-  return exit_ok;
-}
-
 static int run(job *j, array *in) {
   switch (j->opt->command) {
     case command_count:
@@ -102,7 +88,6 @@ static int run(job *j, array *in) {
 }
 
 int array_command_run(job *j, array *in) {
-  if (j->opt->check != check_off) return run_check(j, in);
   int code = job_open_output(j);
   if (code == exit_ok) code = job_start(j, in->count);
   return code == exit_ok ? run(j, in) : code;

@@ -9,7 +9,7 @@
 
 static int make_whole(const options *opt, array *a, axis_view *view) {
   const uint32_t ordered = command_argsort | command_rank | command_topk | command_scan;
-  if (a->fortran_order && (opt->command & ordered) != 0) {
+  if (a->fortran_order && ((opt->command & ordered) != 0 || opt->check != check_off)) {
     return report_failure("an array in Fortran order has no order of all its elements here: give --axis a number");
   }
   a->dimensions = 1;

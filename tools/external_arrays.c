@@ -54,8 +54,7 @@ static bool has_one_dimension(const char *path, const type_info *type) {
 
 bool external_arrays_wanted(const options *opt, file_format format) {
   const bool sorts = (opt->command & external_commands) != 0;
-  if (opt->check != check_off || format == format_text || (format == format_raw && opt->lines.type == NULL))
-    return false;
+  if (format == format_text || (format == format_raw && opt->lines.type == NULL)) return false;
   if (opt->path_count == 0) return sorts;
   uint64_t bytes = 0;
   for (int i = 0; i < opt->path_count; i++) {

@@ -97,20 +97,6 @@ static int run_median(job *j, lines *l) {
   return line_write_mean(j, l, middle - 1, middle);
 }
 
-// Whether the lines are in order as they stand; with --unique also that no two numbers are equal.
-static int run_check(const job *j, const source *s, const lines *l) {
-  for (uint64_t i = 1; i < l->count; i++) {
-    const int order = lines_compare(l, i - 1, l, i);
-    if (order < 0 || (order == 0 && !j->opt->unique)) continue;
-    if (j->opt->check == check_quiet) return exit_failed;
-    uint64_t line;
-    const char *name = source_place(s, lines_at(l, i), &line);
-    return report_failure("%s: line %" PRIu64 ": is not in order: %s", name, line,
-                          order == 0 ? "its number was there before" : "it belongs before the line above it");
-  }
-  return exit_ok;
-}
-
 static int run(job *j, lines *l) {
   switch (j->opt->command) {
     case command_argsort:
@@ -140,16 +126,12 @@ int line_command_run(job *j, source *s) {
       opt->command == command_max || (opt->command == command_topk && !(rules.flags & GSORT_SMALLEST));
   if ((opt->command & (command_topk | command_min | command_max)) != 0) rules.flags &= GSORT_NAN_LAST;
   if (greatest) rules.flags |= GSORT_DESCENDING;
-  if ((opt->command & external_commands) != 0 && opt->check == check_off) return external_lines_run(j, s, &rules, run);
+  if ((opt->command & external_commands) != 0) return external_lines_run(j, s, &rules, run);
   lines l = {0};
   int code = source_fill(s, UINT64_MAX, 0);
   if (code == exit_ok) code = lines_parse(s, &rules, keys_signed, &l);
-  if (code == exit_ok && opt->check != check_off) {
-    code = run_check(j, s, &l);
-  } else if (code == exit_ok) {
-    code = job_open_output(j);
-    if (code == exit_ok) code = run(j, &l);
-  }
+  if (code == exit_ok) code = job_open_output(j);
+  if (code == exit_ok) code = run(j, &l);
   lines_free(&l);
   return code;
 }

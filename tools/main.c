@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "array_commands.h"
+#include "check_command.h"
 #include "cleanup.h"
 #include "describe.h"
 #include "element_sum.h"
@@ -54,7 +55,9 @@ static bool works_on_lines(const options *opt) {
 static int run_text(job *j) {
   source s;
   int code = source_open(&s, j->opt->paths, j->opt->path_count);
-  if (code == exit_ok && works_on_lines(j->opt)) {
+  if (code == exit_ok && j->opt->check != check_off) {
+    code = check_lines_run(j, &s);
+  } else if (code == exit_ok && works_on_lines(j->opt)) {
     code = line_command_run(j, &s);
   } else if (code == exit_ok && (j->opt->command & (command_sum | command_mean)) != 0) {
     code = text_sum_run(j, &s);
@@ -81,6 +84,7 @@ static int run_command(job *j) {
   if (!reads) return run_info(j, &in);
   if (opt->command == command_merge) return merge_command_run(j, format);
   if (format == format_text) return run_text(j);
+  if (opt->check != check_off) return check_elements_run(j, format);
   if (element_sum_wanted(opt)) return element_sum_run(j, format);
   if (external_arrays_wanted(opt, format)) return external_arrays_sort(j, format);
   code = input_load_all(opt->paths, opt->path_count, format, opt->lines.type, &in);

@@ -229,6 +229,46 @@ class Kinds(tool_case.ToolCase):
           swapped = out[len(out) // 2:] + out[:len(out) // 2]
           self.assertEqual(self.run_tool("sort", "-C", "--type", name, "-f", "raw", *words, stdin=swapped).returncode, 1)
 
+  def test_check_along_an_axis(self):
+    for shape in ((2, 3), (3, 2), (1, 4), (4, 1), (2, 3, 4), (0, 3)):
+      count = math.prod(shape)
+      for axis in (None, *range(-1, len(shape))):
+        for fortran in (False, True):
+          words = [] if axis is None else ["--axis", axis]
+          numbers = [i * 7919 % 10007 for i in range(count, 0, -1)]
+          data = ref.npy(struct.pack(f"<{count}h", *numbers), "i16", shape=shape, fortran=fortran)
+          path = self.file("x.npy", data)
+          out = self.folder / "sorted.npy"
+          self.good("sort", *words, path, "-o", out)
+          self.good("sort", "-c", *words, out)
+          self.good("sort", "-c", *words, stdin=out.read_bytes())
+          is_sorted = out.read_bytes()[-2 * count:] == data[-2 * count:]
+          self.assertEqual(self.run_tool("sort", "-C", *words, path).returncode, 0 if is_sorted else 1)
+    rows = self.file("rows.npy", ref.npy(struct.pack("<6h", 7, 8, 9, 1, 3, 2), "i16", shape=(2, 3)))
+    self.bad(1, "element 2 of row 1, counted from 0, is not in order: it belongs", "sort", "-c", rows)
+    self.bad(1, "element 1 of row 0, counted from 0, is not in order", "sort", "-c", "--axis", "0", rows)
+    self.bad(1, "element 3, counted from 0, is not in order", "sort", "-c", "--axis", "none", rows)
+    self.bad(1, "element 3, counted from 0, is not in order", "sort", "-c", "-u", rows)
+    self.bad(1, "--axis 2: the array has 2 dimensions", "sort", "-c", "--axis", "2", rows)
+    fortran = self.file("f.npy", ref.npy(bytes(12), "i16", shape=(2, 3), fortran=True))
+    self.bad(1, "has no order of all its elements", "sort", "-c", "--axis", "none", fortran)
+
+  def test_check_in_pieces(self):
+    """What is out of order is found within a piece, between two and between two files."""
+    numbers = list(range(1, 40001))
+    for at in (0, 1, 5, 19999, 38000, 39998):
+      wrong = numbers[:at] + [numbers[at + 1], numbers[at]] + numbers[at + 2:]
+      raw = struct.pack("<40000H", *wrong)
+      for limit in ("1b", "10K", "1G"):
+        words = ["sort", "-c", "-S", limit, "-f", "raw", "--type", "u16"]
+        self.bad(1, f"standard input: element {at + 1}, counted from 0, is not in order", *words, stdin=raw)
+        self.good(*words, stdin=struct.pack("<40000H", *numbers))
+        self.bad(1, f"element {at + 1}, counted from 0, is not in order: it was there before", *words, "-u",
+                 stdin=struct.pack("<40001H", *numbers[:at + 1], *numbers[at:]))
+    first, second = self.file("1.raw", struct.pack("<2H", 1, 2)), self.file("2.raw", struct.pack("<2H", 1, 3))
+    self.bad(1, "all files: element 2, counted from 0, is not in order", "sort", "-c", "--type", "u16", first, second)
+    self.good("sort", "-c", "--type", "u16", "-f", "raw")
+
   def test_check_of_infinities_beside_nans(self):
     for name, mantissa_bits in ref.MANTISSA_BITS.items():
       top = 1 << (8 * ref.SIZES[name] - 1)

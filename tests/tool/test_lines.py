@@ -209,6 +209,23 @@ class Sort(tool_case.ToolCase):
     done = self.run_tool("sort", "-C", stdin=b"3\n1\n")
     self.assertEqual((done.returncode, done.stdout, done.stderr), (1, b"", b""))
 
+  def test_check_in_pieces(self):
+    """What is out of order is found within a piece and between two, whatever kind of number it is there."""
+    for form in ("%d", "%.2f"):
+      lines = [form % i for i in range(1, 5001)]
+      for at in (0, 1, 2500, 4998):
+        wrong = lines[:at] + [lines[at + 1], "%d.00" % (at + 1)] + lines[at + 2:]
+        twice = lines[:at + 1] + ["%d.0" % (at + 1)] + lines[at + 1:]
+        for limit in ("1b", "5K", "1G"):
+          self.bad(1, f"standard input: line {at + 2}: is not in order: it belongs", "sort", "-c", "-S", limit,
+                   stdin="\n".join(wrong).encode())
+          self.bad(1, f"line {at + 2}: is not in order: its number was", "sort", "-cu", "-S", limit,
+                   stdin="\n".join(twice).encode())
+          self.good("sort", "-c", "-S", limit, stdin="\n".join(twice).encode())
+          self.good("sort", "-cr", "-S", limit, stdin="\n".join(reversed(twice)).encode())
+    first, second = self.file("1.txt", b"1\n3\n"), self.file("2.txt", b"\n2\n")
+    self.bad(1, "2.txt: line 2: is not in order", "sort", "-cB", first, second)
+
   def test_lines_left_out(self):
     lines = b"# a comment\n3\n\n  # another\n1\n \t\n"
     self.assertEqual(self.good("sort", "--comments", "#", "--skip-blank", stdin=lines), b"1\n3\n")
