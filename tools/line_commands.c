@@ -41,10 +41,12 @@ static int run_indices(job *j, lines *l) {
   if (code != exit_ok) return code;
   array indices = array_make(type_by_dtype(GSORT_U64), l->count, job_allocate(l->count, sizeof(uint64_t), "indices"));
   if (indices.memory == NULL) return exit_failed;
-  const gsort_dtype t = l->wide ? GSORT_U64 : GSORT_U32;
+  const bool packed = l->place_bits != 0;
+  for (uint64_t i = 0; packed && i < l->count; i++) l->keys[i] &= (UINT64_C(1) << l->place_bits) - 1;
+  const gsort_dtype t = packed || l->wide ? GSORT_U64 : GSORT_U32;
   gsort_status (*const order)(gsort *, gsort_dtype, const void *, uint64_t, gsort_dtype, void *, uint32_t) =
       j->opt->command == command_rank ? gsort_argsort : gsort_rank;
-  code = job_check(j, order(j->g, t, l->begins, l->count, GSORT_U64, indices.data, 0));
+  code = job_check(j, order(j->g, t, packed ? l->keys : l->begins, l->count, GSORT_U64, indices.data, 0));
   if (code == exit_ok) code = results_write_array(&j->out, j->opt->output_format, &indices);
   array_free(&indices);
   return code;

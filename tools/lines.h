@@ -35,6 +35,7 @@ typedef struct lines {
   uint64_t *keys;  // ascend in the order wanted
   void *begins;    // where in `text` each line begins: uint64_t if `wide`, otherwise uint32_t
   bool wide;
+  unsigned place_bits;  // not 0: the lines are sorted, `begins` is gone, and the last bits of each key are its place
   key_mode mode;
   const line_rules *rules;
 } lines;
@@ -44,11 +45,13 @@ typedef struct lines {
 int lines_parse(const source *s, const line_rules *rules, key_mode mode, lines *out);
 void lines_free(lines *l);
 
-// Stable, and exact where keys are cut numbers.
+// Stable, and exact where keys are cut numbers. Keys and places that have 64 bits together become one number, which is
+// sorted in less time and memory than two.
 int lines_sort(gsort *g, lines *l);
 
 // `text` may be NULL, and the begins are then addresses: lines of several texts.
 static inline const char *lines_at(const lines *l, uint64_t i) {
+  if (l->place_bits != 0) return l->text + (l->keys[i] & ((UINT64_C(1) << l->place_bits) - 1));
   if (l->wide) return (const char *)((uintptr_t)l->text + ((const uint64_t *)l->begins)[i]);
   return l->text + ((const uint32_t *)l->begins)[i];
 }

@@ -5,6 +5,7 @@
 #include "element.h"
 #include "lines.h"
 #include "order.h"
+#include "parallel.h"
 #include "progress.h"
 #include "report.h"
 
@@ -45,8 +46,9 @@ int lines_compare_text(const lines *l, const char *a, const char *b) {
 }
 
 int lines_compare(const lines *a, uint64_t i, const lines *b, uint64_t j) {
-  if (a->keys[i] != b->keys[j]) return a->keys[i] < b->keys[j] ? -1 : 1;
-  return key_is_cut(a, a->keys[i]) ? lines_compare_text(a, lines_at(a, i), lines_at(b, j)) : 0;
+  const uint64_t x = a->keys[i] >> a->place_bits, y = b->keys[j] >> b->place_bits;
+  if (x != y) return x < y ? -1 : 1;
+  return key_is_cut(a, x) ? lines_compare_text(a, lines_at(a, i), lines_at(b, j)) : 0;
 }
 
 // Merges the sorted halves a[0..middle) and a[middle..n) by way of `scratch`.
@@ -104,11 +106,68 @@ static int sort_cut_runs(lines *l) {
   return code;
 }
 
+// Parts of the keys, each looked at and packed by a thread.
+typedef struct packing {
+  lines *l;
+  unsigned parts;
+  uint64_t least[parallel_parts_max], most[parallel_parts_max];
+} packing;
+
+static uint64_t part_begin(const packing *p, unsigned part) {
+  return part == p->parts ? p->l->count : p->l->count / p->parts * part;
+}
+
+static void find_range(void *context, unsigned part) {
+  packing *p = context;
+  const uint64_t *keys = p->l->keys;
+  uint64_t least = UINT64_MAX, most = 0;
+  for (uint64_t i = part_begin(p, part); i < part_begin(p, part + 1); i++) {
+    if (keys[i] < least) least = keys[i];
+    if (keys[i] > most) most = keys[i];
+  }
+  p->least[part] = least;
+  p->most[part] = most;
+}
+
+static void pack_part(void *context, unsigned part) {
+  const packing *p = context;
+  lines *l = p->l;
+  for (uint64_t i = part_begin(p, part); i < part_begin(p, part + 1); i++) {
+    const uint64_t place = l->wide ? ((const uint64_t *)l->begins)[i] : ((const uint32_t *)l->begins)[i];
+    l->keys[i] = (l->keys[i] - p->least[0]) << l->place_bits | place;
+  }
+}
+
+static unsigned bits_of(uint64_t value) { return value == 0 ? 0 : 64 - (unsigned)__builtin_clzll(value); }
+
+// Puts each line's place behind its key, counted from the least one, if there is room.
+static bool pack(lines *l) {
+  enum { part_lines_min = 1 << 16 };
+  packing p = {.l = l, .parts = (unsigned)(l->count / part_lines_min) + 1};
+  // Cut keys are compared as they are.
+  if (l->mode == keys_decimal || l->count < 2 || l->text_bytes == 0) return false;
+  if (l->count / part_lines_min >= l->rules->threads) p.parts = l->rules->threads;
+  parallel_run(p.parts, find_range, &p);
+  for (unsigned i = 1; i < p.parts; i++) {
+    if (p.least[i] < p.least[0]) p.least[0] = p.least[i];
+    if (p.most[i] > p.most[0]) p.most[0] = p.most[i];
+  }
+  const unsigned place_bits = bits_of(l->text_bytes);
+  if (bits_of(p.most[0] - p.least[0]) + place_bits > 64) return false;
+  l->place_bits = place_bits;
+  parallel_run(p.parts, pack_part, &p);
+  free(l->begins);
+  l->begins = NULL;
+  return true;
+}
+
 int lines_sort(gsort *g, lines *l) {
   l->adjacent = false;
+  const bool packed = pack(l);
   const uint32_t begin_bytes = l->wide ? sizeof(uint64_t) : sizeof(uint32_t);
   const gsort_status status =
-      gsort_sort_pairs(g, GSORT_U64, l->keys, l->keys, begin_bytes, l->begins, l->begins, l->count, 0);
+      packed ? gsort_sort(g, GSORT_U64, l->keys, l->keys, l->count, 0)
+             : gsort_sort_pairs(g, GSORT_U64, l->keys, l->keys, begin_bytes, l->begins, l->begins, l->count, 0);
   progress_clear();
   if (status != GSORT_OK) return report_failure("%s", gsort_error_message(g));
   return l->mode == keys_decimal ? sort_cut_runs(l) : exit_ok;

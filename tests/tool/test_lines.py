@@ -201,6 +201,28 @@ class Sort(tool_case.ToolCase):
     long = [b"1234567890123456789012.%d" % i for i in (2, 1, 2, 20, 1)]
     self.assertEqual(self.good("sort", "-u", stdin=text(long)), text([long[1], long[0]]))
 
+  def test_ranges_of_integers(self):
+    """Keys and places that have 64 bits together are sorted as one number, others as two."""
+    for bits, count in ((1, 9000), (30, 200000), (45, 9000), (46, 9000), (47, 9000), (48, 9000), (49, 9000), (63, 9000)):
+      for low in (0, -(1 << bits - 1), (1 << 63) - (1 << bits)):
+        generator = random.Random(bits)
+        numbers = [low, low + (1 << bits) - 1]
+        numbers += [generator.choice((low, low + 1, low + generator.getrandbits(bits))) for _ in range(count)]
+        lines = [b"%d" % n if i % 3 else b" %d" % n for i, n in enumerate(numbers)]
+        data = text(lines)
+        order = sorted(range(len(numbers)), key=lambda i: numbers[i])
+        down = sorted(range(len(numbers)), key=lambda i: -numbers[i])
+        for threads in ("1", "3"):
+          self.assertEqual(self.good("sort", "--threads", threads, stdin=data), text([lines[i] for i in order]))
+          self.assertEqual(self.good("sort", "-r", "--threads", threads, stdin=data), text([lines[i] for i in down]))
+        self.assertEqual(self.good("argsort", stdin=data).split(), [b"%d" % i for i in order])
+        ranks = [0] * len(order)
+        for place, i in enumerate(order):
+          ranks[i] = place
+        self.assertEqual(self.good("rank", stdin=data).split(), [b"%d" % i for i in ranks])
+        first = [i for at, i in enumerate(order) if at == 0 or numbers[order[at - 1]] != numbers[i]]
+        self.assertEqual(self.good("sort", "-u", stdin=data), text([lines[i] for i in first]))
+
   def test_check(self):
     self.assertEqual(self.good("sort", "-c", stdin=b"1\n1.0\n2\n"), b"")
     self.bad(1, "line 3: is not in order: it belongs before", "sort", "-c", stdin=b"1\n3\n2\n")
