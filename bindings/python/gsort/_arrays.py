@@ -6,7 +6,7 @@ import importlib
 import sys
 
 from ._dtypes import FLOATS, FORMATS, I64, U64
-from ._errors import InvalidArgumentError, UnsupportedTypeError, named_type
+from ._errors import Error, InvalidArgumentError, UnsupportedTypeError, named_type
 from ._host_kinds import ArrowKind, BufferKind, NumpyKind, PandasKind, PolarsKind
 
 _HOST_MODULES = {"numpy": NumpyKind, "pyarrow": ArrowKind, "polars": PolarsKind, "pandas": PandasKind}
@@ -54,7 +54,12 @@ def _kind_of(source):
 def device_of(source):
     """The CUDA device on which an array lies; None for host memory and for what is not an array."""
     kind = _kind_of(source)
-    return None if kind is None or kind.always_host else kind.view(source, "the first argument").device
+    if kind is None or kind.always_host:
+        return None
+    try:
+        return kind.values_view(source, "the first argument").device
+    except Error:  # The function that is called says it of its own argument.
+        return None
 
 
 def view_of(source, what, any_type=False):

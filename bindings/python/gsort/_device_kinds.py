@@ -5,8 +5,8 @@ enqueued on the current stream of the library that the array comes from."""
 import sys
 
 from . import _dlpack
-from ._dtypes import BY_FORMAT, I32, I64, NAMES, U64, code_of
-from ._errors import InvalidArgumentError, UnsupportedTypeError
+from ._dtypes import BY_FORMAT, F64, I32, I64, NAMES, U64, code_of
+from ._errors import InvalidArgumentError, UnsupportedTypeError, named_type
 from ._host_kinds import BufferKind, HostKind, NumpyKind
 from ._view import View, element_strides
 
@@ -103,50 +103,103 @@ class CupyKind(HostKind):
 
 
 class JaxKind(HostKind):
-    """jax.Array, which cannot be written: results are new arrays, complete when they are returned."""
+    """jax.Array, which cannot be written: results are new arrays on the same device, complete when they are returned."""
 
     always_host = False
     waits = True
+    readonly_hint = ", as all arrays of JAX are; take the array that is returned, or pass a NumPy array"
 
     @classmethod
     def view(cls, source, what):
-        if isinstance(source, sys.modules["jax"].core.Tracer):
+        cls._check(source, what)
+        return cls._view(source, what, code_of(source.dtype, what))
+
+    @classmethod
+    def values_view(cls, source, what):
+        cls._check(source, what)
+        dtypes = sys.modules["jax"].dtypes
+        if dtypes.issubdtype(source.dtype, dtypes.extended):  # such as the keys of random numbers
+            raise UnsupportedTypeError(f"{what} has elements of type {source.dtype}; pass their indices")
+        (device,) = source.devices()
+        # On a GPU elements of less than a byte lie closer to each other than their type says.
+        plain = device.platform == "cpu" or source.dtype.kind == "c"
+        return cls._view(source, what, None) if plain else cls.view(source, what)
+
+    @staticmethod
+    def _check(source, what):
+        jax = sys.modules["jax"]
+        if isinstance(source, jax.core.Tracer):
             raise UnsupportedTypeError(f"{what} is a tracer of JAX; gsort works on arrays, outside jit and grad")
-        (device, *others) = source.devices()
-        if others:
-            raise UnsupportedTypeError(f"{what} is sharded over {1 + len(others)} devices; pass an array of one device")
+        if not isinstance(source, jax.Array):
+            raise UnsupportedTypeError(f"{what} is {named_type(source)}, not an array of JAX")
+        if source.is_deleted():
+            raise InvalidArgumentError(f"{what} was deleted, or donated to a function of JAX; pass a copy made before")
+        devices = len(source.devices())
+        if devices != 1:
+            raise UnsupportedTypeError(f"{what} is sharded over {devices} devices; pass an array of one device")
+
+    @classmethod
+    def _view(cls, source, what, code):
+        (device,) = source.devices()
         if device.platform == "cpu":
-            result = NumpyKind.view(sys.modules["numpy"].asarray(source), what)
-            result.kind, result.origin = cls, source
+            host = sys.modules["numpy"].asarray(source)
+            result = NumpyKind.view(host, what) if code else NumpyKind.values_view(host, what)
+            if not result.contiguous:
+                result = NumpyKind.compact(result)
+            result.kind, result.origin, result.readonly = cls, source, True
             return result
+        order = getattr(getattr(getattr(source, "format", None), "layout", None), "major_to_minor", None)
+        if order is not None and tuple(order) != tuple(range(len(order))):
+            raise InvalidArgumentError(
+                f"{what} lies in memory with its axes in the order {tuple(order)}; pass a copy in the default layout"
+            )
         source.block_until_ready()
-        result = View(cls, source, source.unsafe_buffer_pointer(), code_of(source.dtype, what), source.dtype,
-                      source.shape, None, True, device.local_hardware_id)  # fmt: skip
+        result = View(cls, source, source.unsafe_buffer_pointer(), code, source.dtype, source.shape, None, True,
+                      device.local_hardware_id, source.dtype.itemsize)  # fmt: skip
         result.stream = 0
         return result
 
     @classmethod
     def empty(cls, like, shape, code):
         jax = sys.modules["jax"]
-        if like.device is None:
+        # What JAX cannot hold is made in host memory, to which the library copies, and cut down by finish().
+        if like.device is None or not cls._holds(code):
             return NumpyKind.empty(like, shape, code)
-        (device,) = like.source.devices()
         # A new buffer that nothing else knows of yet, so that writing into it breaks no promise of JAX.
-        source = jax.device_put(jax.numpy.zeros(tuple(shape), like.native if code is None else NAMES[code]), device)
-        result = cls.view(source, "result")
+        source = jax.device_put(
+            jax.numpy.zeros(tuple(shape), like.native if code is None else NAMES[code]), cls._device(like)
+        )
+        result = cls._view(source, "result", code or like.code)
         result.readonly = False
         return result
 
     @staticmethod
-    def finish(view, like):
-        return view.source if view.kind is JaxKind else sys.modules["jax"].numpy.asarray(view.source)
+    def _holds(code):
+        """Without jax_enable_x64 JAX has no types of 64 bits."""
+        return code not in (I64, U64, F64) or bool(sys.modules["jax"].config.jax_enable_x64)
 
     @staticmethod
-    def default_index_code():
-        """Without jax_enable_x64 JAX has no 64-bit integers."""
-        return I64 if sys.modules["jax"].config.jax_enable_x64 else I32
+    def _device(view):
+        (device,) = view.origin.devices()
+        return device
 
-    compact = NumpyKind.compact
+    @classmethod
+    def finish(cls, view, like):
+        if view.kind is cls:
+            return view.source
+        result = view.source
+        if not cls._holds(view.code):
+            result = result.astype({I64: "int32", U64: "uint32", F64: "float32"}[view.code])
+            if view.code != F64 and (result != view.source).any():
+                raise InvalidArgumentError(
+                    "a result has more than 32 bits, which is all that JAX has without jax_enable_x64; set that, or "
+                    f"pass a NumPy array of type {NAMES[view.code]} as out"
+                )
+        return sys.modules["jax"].device_put(result, cls._device(like))
+
+    @classmethod
+    def default_index_code(cls):
+        return I64 if cls._holds(I64) else I32
 
     @staticmethod
     def scalar(like, code):

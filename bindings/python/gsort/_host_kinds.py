@@ -8,7 +8,7 @@ import sys
 
 from . import _dtypes
 from ._dtypes import BY_FORMAT, BY_NAME, FORMATS, I64, NAMES, SIZES, code_of
-from ._errors import InvalidArgumentError, UnsupportedTypeError
+from ._errors import InvalidArgumentError, UnsupportedTypeError, named_type
 from ._view import View, buffer_address, count, element_strides
 
 
@@ -22,6 +22,8 @@ class HostKind:
     """
 
     always_host = True
+    # How the sentence goes on that refuses an output because it cannot be written.
+    readonly_hint = "; pass an array that can be written"
 
     @staticmethod
     def takes(source):
@@ -192,7 +194,7 @@ class ArrowKind(HostKind):
     @classmethod
     def view(cls, source, what):
         if hasattr(source, "columns"):
-            raise UnsupportedTypeError(f"{what} is a {type(source).__name__}; pass one of its columns")
+            raise UnsupportedTypeError(f"{what} is {named_type(source)}; pass one of its columns")
         if hasattr(source, "num_chunks"):
             source = source.chunk(0) if source.num_chunks == 1 else source.combine_chunks()
         name = str(source.type)
@@ -245,10 +247,10 @@ class PolarsKind(ColumnKind):
     @classmethod
     def view(cls, source, what):
         if not hasattr(source, "rechunk") or hasattr(source, "columns"):
-            raise UnsupportedTypeError(f"{what} is a {type(source).__name__}; pass one of its columns")
+            raise UnsupportedTypeError(f"{what} is {named_type(source)}; pass one of its columns")
         name = str(source.dtype)
         if name.lower() not in BY_NAME:
-            raise UnsupportedTypeError(f"{what} has elements of Polars type {name}; gsort takes numbers")
+            raise UnsupportedTypeError(f"{what} has elements of Polars type {name}; gsort takes numbers of 8 to 64 bits")
         if source.null_count():
             raise InvalidArgumentError(
                 f"{what} has {source.null_count()} nulls; pass .drop_nulls() or .fill_null(value) of it"

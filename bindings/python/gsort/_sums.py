@@ -31,8 +31,8 @@ class Sums:
             progress: as in sort().
 
         Returns:
-            A NumPy scalar, a Python number where x is no NumPy array, or a tensor or CuPy array without axes, on the
-            device and not waited for. With axis=-1, and two axes or more, an array without the last axis.
+            A NumPy scalar (of a JAX array, too), a Python number where x is no such array, or a tensor or CuPy array
+            without axes, on the device and not waited for. With axis=-1, and two axes or more, an array without the last axis.
 
         Raises:
             InvalidArgumentError: an argument is wrong.

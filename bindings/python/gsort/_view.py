@@ -97,7 +97,7 @@ def check_output(view, name, shape, codes, like):
     if view.shape != tuple(shape):
         raise InvalidArgumentError(f"{name} has the shape {view.shape}; the result has {tuple(shape)}")
     if view.readonly:
-        raise InvalidArgumentError(f"{name} is read-only; pass an array that can be written")
+        raise InvalidArgumentError(f"{name} is read-only{view.kind.readonly_hint}")
     if view.kind.is_copy(view):
         raise InvalidArgumentError(f"{name} can only be read by way of a copy, in which the result would be lost; pass "
                                    "an array of aligned elements without gaps")  # fmt: skip

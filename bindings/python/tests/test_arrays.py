@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Each kind of array gives results of its own kind. Tests of packages that are not installed are skipped by name."""
 
+import os
 import sys
 import unittest
 
@@ -313,23 +314,172 @@ class Cupy(unittest.TestCase):
 class Jax(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
+        os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # It would take most of a GPU's memory.
         cls.jax = package("jax")
+        cls.devices = [cls.jax.devices("cpu")[0]]
+        try:
+            cls.devices.append(cls.jax.devices("gpu")[0])
+        except RuntimeError:
+            pass
 
-    def test_arrays_give_arrays(self):
-        values = self.jax.numpy.asarray(VALUES)
-        got = gsort.sort(values)
+    def setUp(self):
+        before = self.jax.config.jax_enable_x64
+        self.addCleanup(lambda: self.jax.config.update("jax_enable_x64", before))
+
+    def cases(self):
+        """Each device, without types of 64 bits and with them."""
+        for device in self.devices:
+            for wide in (False, True):
+                self.jax.config.update("jax_enable_x64", wide)
+                yield device, wide
+
+    def same(self, got, wanted, device):
+        """An array of JAX on the device, with the bits of a NumPy array."""
         self.assertIsInstance(got, self.jax.Array)
-        self.assertEqual((got.dtype, got.tolist()), (values.dtype, sorted(VALUES)))
-        self.assertEqual(gsort.argsort(values).tolist(), self.jax.numpy.argsort(values).tolist())
-        self.assertEqual(gsort.topk(values.reshape(1, 5), 2).values.tolist(), [[9.0, 4.25]])
-        self.assertEqual(gsort.sum(values), sum(VALUES))
-        self.assertEqual(gsort.max(values), 9.0)
+        self.assertEqual(got.devices(), {device})
+        same_bits(self, numpy.asarray(got), wanted)
+
+    def test_every_function(self):
+        cpu = gsort.Sorter("cpu")
+        for device, wide in self.cases():
+            names = ("uint8", "int16", "int32", "uint32", "float16", "bfloat16", "float32")
+            for name in names + (("int64", "uint64", "float64") if wide else ()):
+                kind = self.jax.numpy.dtype(name)
+                values = samples("float32" if name == "bfloat16" else name, (6, 50)).astype(kind)
+                given, index = self.jax.device_put(values, device), "int64" if wide else "int32"
+                for axis in (-1, None):
+                    self.same(gsort.sort(given, axis=axis), cpu.sort(values, axis=axis), device)
+                    self.same(gsort.cumsum(given, axis=axis), cpu.cumsum(values, axis=axis), device)
+                    for function in ("argsort", "rank"):
+                        wanted = getattr(cpu, function)(values, axis=axis).astype(index)
+                        self.same(getattr(gsort, function)(given, axis=axis), wanted, device)
+                for function in ("min", "max", "argmin", "argmax"):
+                    wanted = getattr(cpu, function)(values, axis=-1)
+                    wanted = wanted.astype(index) if function.startswith("arg") else wanted
+                    self.same(getattr(gsort, function)(given, axis=-1), wanted, device)
+                    self.assertEqual(getattr(gsort, function)(given), getattr(cpu, function)(values))
+                flat, offsets = given.reshape(-1), [0, 2, 2, 300]
+                self.same(gsort.sort_segments(flat, offsets), cpu.sort_segments(values.reshape(-1), offsets), device)
+                for got, wanted in zip(
+                    (*gsort.topk_rows(given, 3), *gsort.topk_segments(flat, offsets, 3), *gsort.topk(flat, 3)),
+                    (*cpu.topk_rows(values, 3), *cpu.topk_segments(values.reshape(-1), offsets, 3),
+                     *cpu.topk(values.reshape(-1), 3)),
+                ):  # fmt: skip
+                    self.same(got, wanted.astype(index) if wanted.dtype == "int64" != kind else wanted, device)
+                merged = gsort.merge(gsort.sort(flat), gsort.sort(given[0]))
+                self.same(merged, cpu.merge(cpu.sort(values.reshape(-1)), cpu.sort(values[0])), device)
+
+    def test_sums(self):
+        for device, wide in self.cases():
+            for name in ("uint8", "int32", "float32", "float16") + (("int64", "float64") if wide else ()):
+                values = numpy.nan_to_num(samples(name, (6, 50)), posinf=1, neginf=1) % 100
+                given = self.jax.device_put(values, device)
+                wanted = values.sum(axis=-1, dtype="float64")
+                for function, divisor in ((gsort.sum, 1), (gsort.mean, 50)):
+                    got = function(given, axis=-1)
+                    self.assertEqual((got.devices(), got.shape), ({device}, (6,)))
+                    self.assertEqual(got.dtype.itemsize, 8 if wide else 4)
+                    numpy.testing.assert_allclose(numpy.asarray(got), wanted / divisor, rtol=1e-5)
+                total = gsort.sum(given)
+                self.assertIsInstance(total, numpy.generic)
+                self.assertEqual(total.dtype.itemsize, 8)
+
+    def test_results_that_need_64_bits(self):
+        for device, wide in self.cases():
+            for name, value in (("int32", 2**30), ("int32", -(2**31)), ("uint32", 2**31)):
+                given = self.jax.device_put(numpy.full((2, 3), value, name), device)
+                if wide:
+                    self.assertEqual(gsort.sum(given, axis=-1).tolist(), [3 * value] * 2)
+                else:
+                    with self.assertRaisesRegex(gsort.InvalidArgumentError, "without jax_enable_x64; set that, or"):
+                        gsort.sum(given, axis=-1)
+                out = numpy.zeros(2, "int64" if value < 2**31 and name == "int32" else "uint64")
+                self.assertIs(gsort.sum(given, axis=-1, out=out), out)
+                self.assertEqual(out.tolist(), [3 * value] * 2)
+                self.assertEqual(gsort.sum(given), 6 * value)
+            given = self.jax.device_put(numpy.array([3, 1, 2], "int32"), device)
+            got = gsort.argsort(given, dtype="int64")
+            self.same(got, numpy.array([1, 2, 0], "int64" if wide else "int32"), device)
+
+    def test_values_of_any_type(self):
+        for device, _ in self.cases():
+            keys = self.jax.device_put(numpy.array([2.5, -1.0, 9.0], "float32"), device)
+            for values in (numpy.arange(3) * 1j, numpy.arange(12).reshape(3, 2, 2), numpy.arange(3).astype("float16")):
+                values = self.jax.device_put(values, device)
+                moved = gsort.sort_pairs(keys, values)[1]
+                self.same(moved, numpy.asarray(values)[[1, 0, 2]], device)
+            self.assertIsInstance(gsort.sort_pairs(numpy.arange(3), keys)[1], self.jax.Array)
+            self.assertIsInstance(gsort.sort_pairs(keys, numpy.arange(3))[1], numpy.ndarray)
+            with self.assertRaisesRegex(gsort.UnsupportedTypeError, "elements of type key"):
+                gsort.sort_pairs(keys, self.jax.random.split(self.jax.random.key(0), 3))
+
+    def test_shapes(self):
+        numbers = self.jax.numpy
+        for device, _ in self.cases():
+            empty = self.jax.device_put(numpy.zeros((3, 0), "float32"), device)
+            self.same(gsort.sort(empty), numpy.zeros((3, 0), "float32"), device)
+            self.assertEqual(gsort.argsort(empty).shape, (3, 0))
+            self.assertEqual(gsort.sum(empty), 0)
+            matrix = self.jax.device_put(numpy.array([[3, 1, 2], [9, 7, 8]], "int32"), device)
+            self.same(gsort.sort(matrix.T), numpy.array([[3, 9], [1, 7], [2, 8]], "int32"), device)
+            self.same(gsort.sort(matrix[:, ::2]), numpy.array([[2, 3], [8, 9]], "int32"), device)
+            self.assertEqual(gsort.sort_segments(matrix[0], numbers.asarray([0, 2, 3])).tolist(), [1, 3, 2])
+            with self.assertRaisesRegex(gsort.InvalidArgumentError, "keys has no axis"):
+                gsort.sort(matrix[0, 0])
+            with self.assertRaisesRegex(gsort.InvalidArgumentError, "x has no elements"):
+                gsort.max(empty)
+
+    def test_arrays_in_another_layout(self):
+        try:
+            from jax.experimental.layout import Format, Layout
+        except ImportError:
+            self.skipTest("this JAX has no layouts")
+        for device, _ in self.cases():
+            matrix = self.jax.device_put(numpy.arange(12, dtype="int32").reshape(3, 4), device)
+            turned = self.jax.device_put(matrix, Format(Layout(major_to_minor=(1, 0)), matrix.sharding))
+            if device.platform == "cpu":
+                self.same(gsort.sort(turned, descending=True), numpy.asarray(matrix)[:, ::-1], device)
+            else:
+                with self.assertRaisesRegex(gsort.InvalidArgumentError, "pass a copy in the default layout"):
+                    gsort.sort(turned)
+
+    def test_nothing_is_written_into_arrays_of_jax(self):
+        for device, _ in self.cases():
+            given = self.jax.device_put(numpy.array([3.0, 1.0, 2.0], "float32"), device)
+            places = self.jax.device_put(numpy.zeros(3, "int32"), device)
+            sentence = "out is read-only, as all arrays of JAX are; take the array that is returned, or pass a NumPy"
+            for call in (
+                lambda: gsort.sort(given, out=given),
+                lambda: gsort.sort(numpy.asarray(given), out=given),
+                lambda: gsort.argsort(given, out=places),
+            ):
+                with self.assertRaisesRegex(gsort.InvalidArgumentError, sentence):
+                    call()
+            with self.assertRaisesRegex(gsort.InvalidArgumentError, r"out\[0\] is read-only, as all arrays of JAX"):
+                gsort.topk(given, 2, out=(given[:2], places[:2]))
+            gsort.sort(given)
+            self.assertEqual((given.tolist(), places.tolist()), ([3.0, 1.0, 2.0], [0, 0, 0]))
+            out = numpy.zeros(3, "float32")
+            self.assertIs(gsort.sort(given, out=out), out)
+            self.assertEqual(out.tolist(), [1.0, 2.0, 3.0])
+
+    def refused(self, sentence, source, function=gsort.sort):
+        with self.assertRaisesRegex(gsort.UnsupportedTypeError, sentence):
+            function(source)
 
     def test_refusals(self):
-        with self.assertRaisesRegex(gsort.UnsupportedTypeError, "tracer"):
-            self.jax.jit(gsort.sort)(self.jax.numpy.asarray(VALUES))
-        with self.assertRaisesRegex(gsort.InvalidArgumentError, "read-only"):
-            gsort.sort(numpy.array(VALUES, "float32"), out=self.jax.numpy.zeros(5))
+        values = self.jax.numpy.asarray(VALUES)
+        for transform in (self.jax.jit, self.jax.vmap, self.jax.grad):
+            argument = values[None] if transform is self.jax.vmap else values
+            self.refused("x is a tracer", argument, transform(gsort.sum))
+        self.refused("keys is a ShapeDtypeStruct, not an array", self.jax.ShapeDtypeStruct((3,), "float32"))
+        self.refused("keys is a PjitFunction, not an array", self.jax.numpy.sort)
+        self.refused("keys has elements of type key", self.jax.random.split(self.jax.random.key(0), 3))
+        for name in ("complex64", "float8_e4m3fn", "int4"):
+            self.refused(f"keys has elements of type {name}; gsort takes", values.astype(name))
+        with self.assertRaisesRegex(gsort.InvalidArgumentError, "keys was deleted, or donated"):
+            values.delete()
+            gsort.sort(values)
 
 
 class Arrow(unittest.TestCase):
