@@ -90,11 +90,9 @@ class _Job:
         return 0
 
     def wait(self, report):
-        if report is None:
-            self.finished.acquire()
-            return
+        # Some libraries' handlers of signals, such as Polars', let a wait go on that Ctrl-C would end; none is endless.
         while not self.finished.acquire(timeout=_REPORT_SECONDS):
-            if self.state is not None:
+            if report is not None and self.state is not None:
                 report(*self.state)
 
     def abandon(self):

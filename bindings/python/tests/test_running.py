@@ -85,7 +85,7 @@ class Progress(unittest.TestCase):
 
 
 class Interruptions(unittest.TestCase):
-    def test_ctrl_c_ends_a_long_call(self):
+    def interrupt_an_endless_call(self):
         # A library that never ends unless it is cancelled, so that the test does not race with a real sort.
         ended = threading.Event()
 
@@ -98,7 +98,7 @@ class Interruptions(unittest.TestCase):
         library = Endless()
 
         def work():
-            library.cancelled.wait()
+            library.cancelled.wait(20)
             ended.set()
             return 5, "cancelled"
 
@@ -110,6 +110,15 @@ class Interruptions(unittest.TestCase):
         self.assertTrue(ended.is_set(), "the arrays were given back while the call still ran")
         self.assertLess(time.monotonic() - begin, 5)
         timer.join()
+
+    def test_ctrl_c_ends_a_long_call(self):
+        self.interrupt_an_endless_call()
+
+    def test_ctrl_c_ends_a_long_call_where_signals_end_no_wait(self):
+        # As a handler such as that of Polars leaves it, with which the system takes up a wait again.
+        signal.siginterrupt(signal.SIGINT, False)
+        self.addCleanup(signal.siginterrupt, signal.SIGINT, True)
+        self.interrupt_an_endless_call()
 
     def test_ctrl_c_ends_a_sort(self):
         program = (
