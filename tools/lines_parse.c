@@ -241,6 +241,11 @@ static int report_line(const source *s, const part *p, const line_rules *rules) 
     default:
       break;
   }
+  if (rules->column == 0 && strpbrk(text, ",; ") != NULL) {
+    return report_failure("%s: line %" PRIu64
+                          ": \"%s\" is not a number: give --key, and --field-separator, to take that of a column",
+                          name, line, text);
+  }
   const bool typed = rules->type != NULL && rules->type->kind != kind_float;
   return report_failure("%s: line %" PRIu64 ": \"%s\" is not a number%s%s", name, line, text, typed ? " of type " : "",
                         typed ? rules->type->name : "");

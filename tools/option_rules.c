@@ -201,6 +201,9 @@ static int apply_axis(parse_state *state, const char *value) {
   }
   uint64_t count = 0;
   const bool negative = value[0] == '-';
+  if (!isdigit((unsigned char)value[negative])) {
+    return report_usage("--axis: \"%s\" is not the number of an axis, such as 0 or -1 for the last, nor none", value);
+  }
   const int code = parse_count("--axis", value + negative, 31, &count);
   state->out->axis_is = axis_number;
   state->out->axis = negative ? -(int64_t)count : (int64_t)count;
@@ -220,7 +223,9 @@ static int apply_percentage(parse_state *state, const char *digits) {
 static int apply_memory(parse_state *state, const char *value) {
   static const char units[] = "%bKMGT";
   const size_t length = strlen(value);
-  const char *unit = length > 1 ? strchr(units, value[length - 1]) : NULL;
+  // As sort(1) has it, k, m, g and t are the same.
+  const char last = length > 1 ? value[length - 1] : '\0';
+  const char *unit = last == '\0' ? NULL : strchr(units, last == 'b' ? last : toupper((unsigned char)last));
   char digits[24];
   if (unit == NULL || length > sizeof digits) {
     return report_usage("--memory: \"%s\" is not a number and a unit %%, b, K, M, G or T, such as 512M", value);

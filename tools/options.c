@@ -79,6 +79,10 @@ static int parse_long(int argc, char **argv, int *at, parse_state *state) {
   return apply_rule(rule, argv[1], value, state);
 }
 
+static bool asks_for_text(const options *out) {
+  return out->command == command_help || out->command == command_version;
+}
+
 // -a, -abc, -kVALUE, -abk VALUE.
 static int parse_letters(int argc, char **argv, int *at, parse_state *state) {
   for (const char *letter = argv[*at] + 1; *letter != '\0'; letter++) {
@@ -91,13 +95,13 @@ static int parse_letters(int argc, char **argv, int *at, parse_state *state) {
       if (value == NULL) return report_usage("-%c, --%s needs a value", *letter, rule->name);
     }
     const int code = apply_rule(rule, argv[1], value, state);
+    // To sort(1) they are orders, whose users would find a text that they did not ask for in the place of a result.
+    if (code == exit_ok && asks_for_text(state->out) && argc > 3) {
+      return report_usage("-%c is --%s here and stands alone; there is no such order", *letter, rule->name);
+    }
     if (code != exit_ok || rule->value != value_none) return code;
   }
   return exit_ok;
-}
-
-static bool asks_for_text(const options *out) {
-  return out->command == command_help || out->command == command_version;
 }
 
 // Options are taken; the other words move to the front of argv[2...], in their order.

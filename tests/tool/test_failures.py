@@ -62,8 +62,18 @@ class Usage(tool_case.ToolCase):
     self.bad(2, "more than 64", "percentile", "-p", ",".join(["1"] * 65))
     for size in ("5", "M", "5X", "x5M", "99999999999999999999G", "0K", "", "%", "0%", "101%", "5b%"):
       self.bad(2, "--memory: ", "sort", "-S", size)
-    self.bad(2, "--axis: ", "sort", "--axis", "first")
+    for axis in ("first", "", "-", "--1", "+1", "None"):
+      self.bad(2, "is not the number of an axis, such as 0 or -1 for the last, nor none", "sort", f"--axis={axis}")
+    for size in ("1k", "1K", "1m", "1g", "1t"):
+      self.good("sort", "-S", size, stdin=b"1\n")
     self.bad(2, "--axis: 32 is too great", "sort", "--axis", "32")
+
+  def test_letters_that_are_orders_of_sort(self):
+    for letter, name in (("h", "help"), ("V", "version")):
+      self.assertEqual(self.good("sort", f"-{letter}"), self.good(f"--{name}"))
+      for words in ([f"-{letter}", "x"], ["x", f"-{letter}"], [f"-r{letter}", "x"], [f"-{letter}", "-r"]):
+        self.bad(2, f"-{letter} is --{name} here and stands alone", "sort", *words)
+      self.assertEqual(self.good("sort", f"--{name}", "x"), self.good(f"--{name}"))
 
   def test_combinations(self):
     self.bad(2, "topk needs --k", "topk")
@@ -173,6 +183,13 @@ class Files(tool_case.ToolCase):
 
 
 class Text(tool_case.ToolCase):
+
+  def test_columns_without_a_key(self):
+    for line in ("3,a", "1 2", "1;2", "x y"):
+      self.bad(1, f'line 1: "{line}" is not a number: give --key, and --field-separator, to take that of a column',
+               "sort", stdin=line.encode())
+    self.bad(1, 'line 1: "3,a" is not a number\n', "sort", "-k1", stdin=b"3,a\n")
+    self.bad(1, 'line 1: "3a" is not a number\n', "sort", stdin=b"3a\n")
 
   def test_not_a_number(self):
     self.bad(1, 'line 3: "frob" is not a number', "sort", stdin=b"1\n2\nfrob\n4\n")
