@@ -319,6 +319,7 @@ const option_rule option_rules[] = {
     {"numeric-sort", 'n', value_none, line_commands, files, apply_nothing},
     {"general-numeric-sort", 'g', value_none, line_commands, files, apply_nothing},
     {"stable", 's', value_none, line_commands, files, apply_nothing},
+    {"ignore-leading-blanks", 'b', value_none, line_commands, files, apply_nothing},
     {"nan-last", 0, value_none, nan_commands, files, apply_nan_last},
     {"k", 'k', value_once, command_topk, files, apply_k},
     {"key", 'k', value_repeated, reading_commands & ~command_topk, input_text, apply_key},

@@ -198,6 +198,7 @@ class Sort(tool_case.ToolCase):
     lines = [b"5", b"3", b"3.0", b"03", b"5e0", b"1"]
     self.assertEqual(self.good("sort", "-u", stdin=text(lines)), b"1\n3\n5\n")
     self.assertEqual(self.good("sort", "-nru", stdin=text(lines)), b"5\n3\n1\n")
+    self.assertEqual(self.good("sort", "-bgsn", stdin=b"  3\n 1\n"), b" 1\n  3\n")
     long = [b"1234567890123456789012.%d" % i for i in (2, 1, 2, 20, 1)]
     self.assertEqual(self.good("sort", "-u", stdin=text(long)), text([long[1], long[0]]))
 

@@ -4,8 +4,8 @@ _gsort() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
   local commands="sort merge count argsort rank topk min max median percentile sum mean scan info help version"
   local options="--reverse --descending --unique --check --check-quiet --merge --nan-last --k --smallest --percentiles
-    --numeric-sort --general-numeric-sort --stable --key --field-separator --skip-blank --comments --hex --type
-    --format --input-format --output-format --axis --output --memory --buffer-size --temporary-directory --threads
+    --numeric-sort --general-numeric-sort --stable --ignore-leading-blanks --key --field-separator --skip-blank --comments
+    --hex --type --format --input-format --output-format --axis --output --memory --buffer-size --temporary-directory --threads
     --parallel --backend --progress --help --version"
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
