@@ -13,8 +13,8 @@ namespace {
 
 class cuda_LowMemory : public GpuTest {};
 
-// Little more than the least that is sorted so; odd, so that nothing divides it.
-constexpr uint64_t kLength = 4200001;
+// Little more than the least that is sorted so. One more than whole bricks, so that the last of them holds one item.
+constexpr uint64_t kLength = 4100 * 1024 + 1;
 
 struct Limited {
   static void log(void *user, const char *message) { *static_cast<std::string *>(user) += std::string(message) + "\n"; }
@@ -91,7 +91,7 @@ TEST_F(cuda_LowMemory, SortsPairsWithAnEighth) {
       if (!applies(distribution, t) || number++ % 4 >= rounds()) continue;
       ++turn;
       const uint32_t value_bytes = turn % 3 == 0 ? 16 : turn % 3 == 1 ? 4 : 8, key_bytes = element_type(t).bytes;
-      const uint64_t n = value_bytes == 16 ? 6800001 : 3400001;
+      const uint64_t n = (value_bytes == 16 ? 6641 : 3321) * 1024 + 1;
       const Array input = generate(distribution, t, n, turn);
       const uint32_t flags = kSortFlags[turn % kSortFlags.size()] & (element_type(t).is_float ? ~0u : GSORT_DESCENDING);
       SCOPED_TRACE(std::string(element_type(t).name) + ", " + distribution_name(distribution) + describe_flags(flags) +

@@ -102,13 +102,13 @@ void add_long_pairs(Calls &calls) {
   add(calls, {Called::kRank, GSORT_F32, kStable4, stable, 0, 1, D::kSmallRange}, false, GSORT_DESCENDING);
 }
 
-// With an eighth of the bytes.
+// With an eighth of the bytes; of keys alone one more than whole bricks.
 void add_little_memory(Calls &calls) {
   const char *const buckets = " in place, with ", *const pairs = " with their values in place, with ";
   const WayCall some[] = {{Called::kSort, GSORT_U16, 8400001, "of scratch memory, by counting"},
-                          {Called::kSort, GSORT_U32, 4200001, buckets},
-                          {Called::kSort, GSORT_F32, 4200001, buckets, 0, 1, D::kAnd3},
-                          {Called::kSort, GSORT_I64, 2200001, buckets, 0, 1, D::kZipf},
+                          {Called::kSort, GSORT_U32, 4100 * 1024 + 1, buckets},
+                          {Called::kSort, GSORT_F32, 4100 * 1024 + 1, buckets, 0, 1, D::kAnd3},
+                          {Called::kSort, GSORT_I64, 2200 * 1024 + 1, buckets, 0, 1, D::kZipf},
                           {Called::kPairs, GSORT_I32, 16800001, pairs, 4},
                           {Called::kPairs, GSORT_F64, 8400001, pairs, 8, 1, D::kSmallRange},
                           {Called::kPairs, GSORT_U32, 6800001, pairs, 16, 1, D::kStaggered}};
