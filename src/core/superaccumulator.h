@@ -45,15 +45,15 @@ GSORT_HOST_DEVICE double double_of_bits(uint64_t bits) {
 #endif
 }
 
-// What adding one finite double does: digit[j], each below 2^32, goes to limb[limb + j], negated if `negative`.
-struct SumDigits {
+// What adding one finite double does: word[j], each below 2^32, goes to limb[limb + j], negated if `negative`.
+struct SumWords {
   uint32_t limb;
-  uint32_t digit[3];
+  uint32_t word[3];
   bool negative;
 };
 
 // `bits` are those of a finite double.
-GSORT_HOST_DEVICE SumDigits sum_digits(uint64_t bits) {
+GSORT_HOST_DEVICE SumWords sum_words(uint64_t bits) {
   const uint32_t exponent = static_cast<uint32_t>(bits >> 52) & 0x7ff;
   const uint64_t fraction = bits & ((uint64_t{1} << 52) - 1);
   const uint64_t mantissa = exponent == 0 ? fraction : fraction | (uint64_t{1} << 52);
@@ -115,18 +115,18 @@ class Superaccumulator {
       magnitude_low = ~low + 1;
       magnitude_high = ~magnitude_high + (magnitude_low == 0 ? 1 : 0);
     }
-    add_digit(static_cast<uint32_t>(magnitude_low), kSumOneBit, negative);
-    add_digit(static_cast<uint32_t>(magnitude_low >> 32), kSumOneBit + 32, negative);
-    add_digit(static_cast<uint32_t>(magnitude_high), kSumOneBit + 64, negative);
-    add_digit(static_cast<uint32_t>(magnitude_high >> 32), kSumOneBit + 96, negative);
+    add_word(static_cast<uint32_t>(magnitude_low), kSumOneBit, negative);
+    add_word(static_cast<uint32_t>(magnitude_low >> 32), kSumOneBit + 32, negative);
+    add_word(static_cast<uint32_t>(magnitude_high), kSumOneBit + 64, negative);
+    add_word(static_cast<uint32_t>(magnitude_high >> 32), kSumOneBit + 96, negative);
   }
 
   // Adds value * 2^(position - 1074), as a part. position: up to that of the greatest double's last bit.
   GSORT_HOST_DEVICE void add_integer(int64_t value, uint32_t position) {
     const bool negative = value < 0;
     const uint64_t magnitude = negative ? ~static_cast<uint64_t>(value) + 1 : static_cast<uint64_t>(value);
-    add_digit(static_cast<uint32_t>(magnitude), position, negative);
-    add_digit(static_cast<uint32_t>(magnitude >> 32), position + 32, negative);
+    add_word(static_cast<uint32_t>(magnitude), position, negative);
+    add_word(static_cast<uint32_t>(magnitude >> 32), position + 32, negative);
   }
 
   // Says that `elements` more elements with these flags are in the sum.
@@ -135,7 +135,7 @@ class Superaccumulator {
     count_ += elements;
   }
 
-  // Makes limbs 0 to kSumLimbs - 2 digits from 0 to 2^32 - 1; the top limb keeps the sign.
+  // Makes every limb but the top one, which keeps the sign, a word from 0 to 2^32 - 1.
   GSORT_HOST_DEVICE void normalise() {
     int64_t carry = 0;
     for (uint32_t i = 0; i < kSumLimbs; ++i) limb_[i] = carried(limb_[i] + carry, i, carry);
@@ -177,14 +177,14 @@ class Superaccumulator {
 
   GSORT_HOST_DEVICE void add_finite(uint64_t bits) {
     make_room();
-    const SumDigits d = sum_digits(bits);
+    const SumWords d = sum_words(bits);
     const int64_t sign = d.negative ? -1 : 0;
-    for (uint32_t j = 0; j < 3; ++j) limb_[d.limb + j] += (static_cast<int64_t>(d.digit[j]) ^ sign) - sign;
+    for (uint32_t j = 0; j < 3; ++j) limb_[d.limb + j] += (static_cast<int64_t>(d.word[j]) ^ sign) - sign;
   }
 
-  GSORT_HOST_DEVICE void add_digit(uint32_t digit, uint32_t position, bool negative) {
+  GSORT_HOST_DEVICE void add_word(uint32_t word, uint32_t position, bool negative) {
     make_room();
-    const uint64_t shifted = static_cast<uint64_t>(digit) << (position & 31);
+    const uint64_t shifted = static_cast<uint64_t>(word) << (position & 31);
     const int64_t low = static_cast<int64_t>(shifted & 0xffffffffu), high = static_cast<int64_t>(shifted >> 32);
     limb_[position >> 5] += negative ? -low : low;
     limb_[(position >> 5) + 1] += negative ? -high : high;

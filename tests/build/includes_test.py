@@ -79,14 +79,14 @@ def allowed(path, target):
     return to == "core"  # engine.h
 
 
-def allowed_of_cpu(room, to, target):
-    """The same of a file in a room of the CPU's engine."""
-    if to == "core" or to == "cpu/" + room:
+def allowed_of_cpu(folder, to, target):
+    """The same of a file in a folder of the CPU's engine."""
+    if to == "core" or to == "cpu/" + folder:
         return True
-    if room in FAMILIES:
-        return (to == "cpu/primitive" or target in WORKING or target in CPU_ACROSS.get(room, ()) or
+    if folder in FAMILIES:
+        return (to == "cpu/primitive" or target in WORKING or target in CPU_ACROSS.get(folder, ()) or
                 (to == "cpu/vector" and not target.endswith("-inl.h")))
-    return room == "engine" and to in ("cpu/primitive", "engine.h")
+    return folder == "engine" and to in ("cpu/primitive", "engine.h")
 
 
 def includes_of(text):
@@ -167,12 +167,12 @@ class Sources(unittest.TestCase):
         for family in FAMILIES + ("engine", "primitive", "sort/lsd", "sort/small", "sort/fast_path",
                                   "sort/in_place"):
             self.assertTrue((SOURCES / "cuda" / family / "README.md").is_file(), family)
-        for room in ("cpu", "cpu/sort", "host_memory"):
-            self.assertTrue((SOURCES / room / "README.md").is_file(), room)
+        for folder in ("cpu", "cpu/sort", "host_memory"):
+            self.assertTrue((SOURCES / folder / "README.md").is_file(), folder)
 
     def test_every_file_of_the_cpu_has_a_room(self):
-        rooms = set(FAMILIES) | {"engine", "primitive", "vector"}
-        self.assertEqual({path.name for path in (SOURCES / "cpu").iterdir()} - rooms, {"README.md"})
+        folders = set(FAMILIES) | {"engine", "primitive", "vector"}
+        self.assertEqual({path.name for path in (SOURCES / "cpu").iterdir()} - folders, {"README.md"})
 
 
 if __name__ == "__main__":

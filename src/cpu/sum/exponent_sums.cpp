@@ -121,32 +121,32 @@ void WideLimbs::move_to(Superaccumulator &sum) {
 
 bool WideLimbs::finish(uint64_t n, bool mean, double &result) const {
   if (!used_ || flags_ != 0) return false;
-  uint32_t digit[kSumLimbs];
+  uint32_t word[kSumLimbs];
   Int128 carry = 0;
   uint32_t end = first_;
   for (; end < kSumLimbs && (end <= last_ || (carry != 0 && carry != -1)); ++end) {
     const Int128 whole = limb_[end] + carry;
-    digit[end] = static_cast<uint32_t>(whole);
+    word[end] = static_cast<uint32_t>(whole);
     carry = whole >> 32;
   }
   if (carry != 0 && carry != -1) return false;
   if (carry == -1) {
     uint64_t one = 1;
     for (uint32_t i = first_; i < end; ++i) {
-      one += ~digit[i];
-      digit[i] = static_cast<uint32_t>(one);
+      one += ~word[i];
+      word[i] = static_cast<uint32_t>(one);
       one >>= 32;
     }
   }
   uint32_t top = end;
-  while (top > first_ && digit[top - 1] == 0) --top;
+  while (top > first_ && word[top - 1] == 0) --top;
   if (top == first_ || top-- < 3) return false;
-  const auto digit_at = [&](uint32_t i) { return i >= first_ ? uint64_t{digit[i]} : 0; };
-  const uint32_t zeros = static_cast<uint32_t>(__builtin_clz(digit[top]));
-  const uint64_t next = digit_at(top - 2) << zeros,
-                 leading = (digit_at(top) << 32 | digit_at(top - 1)) << zeros | next >> 32;
+  const auto word_at = [&](uint32_t i) { return i >= first_ ? uint64_t{word[i]} : 0; };
+  const uint32_t zeros = static_cast<uint32_t>(__builtin_clz(word[top]));
+  const uint64_t next = word_at(top - 2) << zeros,
+                 leading = (word_at(top) << 32 | word_at(top - 1)) << zeros | next >> 32;
   bool sticky = (next & 0xffffffffu) != 0;
-  for (uint32_t i = first_; i + 2 < top && !sticky; ++i) sticky = digit[i] != 0;
+  for (uint32_t i = first_; i + 2 < top && !sticky; ++i) sticky = word[i] != 0;
   // The leading bits without the last 11 are the double's; below them is nothing, less than half of its unit, or more.
   const uint64_t mantissa = leading >> 11, rest = leading & 0x7ff, half = 0x400;
   const uint32_t shift = top * 32 + 31 - zeros - 52;

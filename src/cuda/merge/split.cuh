@@ -106,8 +106,8 @@ struct Stretch {
 template <uint32_t kLanes, class U>
 __device__ __forceinline__ uint64_t split_by_lanes(const Parts<U, uint64_t> &parts, uint64_t diagonal,
                                                    const Stretch &stretch, const KeyCodec<U> &codec) {
-  constexpr uint32_t kTeam = kFullWarp >> (32 - kLanes);
-  const uint32_t lane = lane_id() % kLanes, team_begin = lane_id() - lane;
+  constexpr uint32_t kGroup = kFullWarp >> (32 - kLanes);
+  const uint32_t lane = lane_id() % kLanes, group_begin = lane_id() - lane;
   uint64_t low = stretch.low(diagonal), high = stretch.high(diagonal);
   const uint64_t guess = stretch.guess(diagonal), reach = stretch.reach(diagonal);
   uint64_t step = 2 * reach / kLanes + 1;
@@ -116,7 +116,7 @@ __device__ __forceinline__ uint64_t split_by_lanes(const Parts<U, uint64_t> &par
     const uint64_t probe = first + lane * step;
     bool is_past = false;
     if (probe < high) is_past = codec.encode(parts.a[probe]) <= codec.encode(parts.b[diagonal - 1 - probe]);
-    const uint32_t past = __popc(__ballot_sync(kTeam << team_begin, is_past) >> team_begin & kTeam);
+    const uint32_t past = __popc(__ballot_sync(kGroup << group_begin, is_past) >> group_begin & kGroup);
     if (past < kLanes) high = min(first + past * step, high);
     if (past > 0) low = min(first + (past - 1) * step + 1, high);
     step = (high - low) / (kLanes + 1) + 1;

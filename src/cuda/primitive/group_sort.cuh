@@ -48,13 +48,13 @@ __device__ __forceinline__ void sort_in_windows(U *words, uint32_t count) {
 }
 
 // The threads that sort a group together.
-struct WarpTeam {
+struct ByWarp {
   static __device__ __forceinline__ uint32_t rank() { return lane_id(); }
   static __device__ __forceinline__ uint32_t threads() { return 32; }
   static __device__ __forceinline__ void sync() { __syncwarp(); }
 };
 
-struct BlockTeam {
+struct ByBlock {
   static __device__ __forceinline__ uint32_t rank() { return threadIdx.x; }
   static __device__ __forceinline__ uint32_t threads() { return blockDim.x; }
   static __device__ __forceinline__ void sync() { __syncthreads(); }
@@ -64,7 +64,7 @@ struct BlockTeam {
 // that the missing keys of a count that is no power of two need no padding. 105 steps for 9,216 keys. Not the network
 // of sort/small/tile_network.cuh, which keeps chunks in registers: for sm_90 and keys of 4 bytes this one takes 103
 // instructions and 19 registers, that one 561 and 31.
-template <class Team, class U>
+template <class By, class U>
 __device__ __forceinline__ void network_sort(U *keys, uint32_t count) {
   const auto exchange = [&](uint32_t low, uint32_t high) {
     if (high >= count) return;
@@ -73,19 +73,19 @@ __device__ __forceinline__ void network_sort(U *keys, uint32_t count) {
   };
   for (uint32_t bits = 1; 1u << (bits - 1) < count; ++bits) {
     // Pairs of runs of 2^(bits - 1) keys: the upper run is taken backwards.
-    for (uint32_t i = Team::rank();; i += Team::threads()) {
+    for (uint32_t i = By::rank();; i += By::threads()) {
       const uint32_t within = i & ((1u << (bits - 1)) - 1), low = (i - within) * 2 + within;
       if (low >= count) break;
       exchange(low, low ^ ((1u << bits) - 1));
     }
-    Team::sync();
+    By::sync();
     for (uint32_t half = 1u << (bits - 1) >> 1; half != 0; half >>= 1) {
-      for (uint32_t i = Team::rank();; i += Team::threads()) {
+      for (uint32_t i = By::rank();; i += By::threads()) {
         const uint32_t within = i & (half - 1), low = (i - within) * 2 + within;
         if (low >= count) break;
         exchange(low, low + half);
       }
-      Team::sync();
+      By::sync();
     }
   }
 }

@@ -75,7 +75,7 @@ __device__ __forceinline__ void sample_part(const Params<U> &params, uint64_t li
   if (in_bins)
     sort_in_windows<kBinRun<Shape>, kBinWindow - 1>(sorted, count);
   else
-    network_sort<BlockTeam>(sorted, count);
+    network_sort<ByBlock>(sorted, count);
   const Part to = own;
   for (uint32_t b = threadIdx.x; b < buckets; b += Shape::kThreads) {
     const U key = sorted[b * share];

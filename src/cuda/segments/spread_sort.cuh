@@ -210,7 +210,7 @@ __device__ __noinline__ bool sort_crowds(SpreadStorage<U, Shape> &storage, uint3
     } else if (crowd <= 32) {
       sort_few(keys, crowd);
     } else {
-      network_sort<WarpTeam>(keys, crowd);
+      network_sort<ByWarp>(keys, crowd);
     }
   }
   return !__syncthreads_or(too_many);

@@ -81,7 +81,7 @@ __device__ __forceinline__ bool combine_in_cluster(BlockSums &block) {
   return false;
 }
 
-// One thread: makes all limbs but the last digits from 0 to 2^32 - 1.
+// One thread: makes all limbs but the last words from 0 to 2^32 - 1.
 __device__ inline void carry_limbs(int64_t *limbs, uint32_t count) {
   int64_t carry = 0;
 #pragma unroll 1

@@ -18,8 +18,8 @@ struct Total {
   uint32_t flags;
 };
 
-// Makes every limb a digit from 0 to 2^32 - 1 of the sum's magnitude; true if the sum is negative.
-__device__ inline bool make_digits(Total &total) {
+// Makes every limb a word from 0 to 2^32 - 1 of the sum's magnitude; true if the sum is negative.
+__device__ inline bool make_words(Total &total) {
   int64_t carry = 0;
   int32_t i = total.begin;
   for (; i < total.end || (carry != 0 && carry != -1 && i < static_cast<int32_t>(kSumLimbs)); ++i) {
@@ -29,7 +29,7 @@ __device__ inline bool make_digits(Total &total) {
   }
   total.end = i;
   if (carry == 0) return false;
-  // The digits stand for the sum + 2^(32 * count): the complement is the magnitude.
+  // The words stand for the sum + 2^(32 * count): the complement is the magnitude.
   uint64_t add = 1;
   for (i = total.begin; i < total.end; ++i) {
     add += static_cast<uint32_t>(~static_cast<uint64_t>(total.limb[i]));
@@ -41,10 +41,10 @@ __device__ inline bool make_digits(Total &total) {
   return true;
 }
 
-// One digit of a long division: remainder and digit become quotient digit and remainder.
-__device__ inline uint32_t divide_digit(uint64_t &remainder, uint32_t digit, uint64_t divisor) {
+// One word of a long division: remainder and word become quotient word and remainder.
+__device__ inline uint32_t divide_word(uint64_t &remainder, uint32_t word, uint64_t divisor) {
   if (divisor >> 32 == 0) {
-    const uint64_t value = remainder << 32 | digit;  // remainder < divisor < 2^32
+    const uint64_t value = remainder << 32 | word;  // remainder < divisor < 2^32
     const uint64_t quotient = value / divisor;
     remainder = value - quotient * divisor;
     return static_cast<uint32_t>(quotient);
@@ -52,7 +52,7 @@ __device__ inline uint32_t divide_digit(uint64_t &remainder, uint32_t digit, uin
   uint32_t quotient = 0;
   for (uint32_t bit = 32; bit-- > 0;) {
     const bool overflow = (remainder >> 63) != 0;
-    remainder = remainder << 1 | ((digit >> bit) & 1);
+    remainder = remainder << 1 | ((word >> bit) & 1);
     const bool fits = overflow || remainder >= divisor;
     if (fits) remainder -= divisor;
     quotient = quotient << 1 | (fits ? 1 : 0);
@@ -60,16 +60,16 @@ __device__ inline uint32_t divide_digit(uint64_t &remainder, uint32_t digit, uin
   return quotient;
 }
 
-// Rounds (digits * 2^(32 * low - 1074) + something below the last digit's unit, if `more`) to the nearest double, ties
-// to even. The three digits are first[0] (the greatest, not 0), first[1], first[2]; `low` is first[2]'s place.
-__device__ inline uint64_t round_digits(const uint32_t (&first)[3], int32_t low, bool more) {
+// Rounds (words * 2^(32 * low - 1074) + something below the last word's unit, if `more`) to the nearest double, ties
+// to even. The three words are first[0] (the greatest, not 0), first[1], first[2]; `low` is first[2]'s place.
+__device__ inline uint64_t round_words(const uint32_t (&first)[3], int32_t low, bool more) {
   const int32_t top = 95 - __clz(static_cast<int>(first[0]));  // place of the highest bit above 2^(32 * low - 1074)
   const int32_t unit_place = -32 * low;                        // of 2^-1074, the finest that a double has
   const int32_t cut = max(top - 52, unit_place);               // bits below this place are rounded away
   if (cut > top + 1) return 0;
   const unsigned __int128 value =
       static_cast<unsigned __int128>(first[0]) << 64 | static_cast<uint64_t>(first[1]) << 32 | first[2];
-  // cut is at least 12: 24 bits or more of three digits lie below any double's mantissa, and with fewer digits above
+  // cut is at least 12: 24 bits or more of three words lie below any double's mantissa, and with fewer words above
   // the unit the unit's place is at least 32.
   const uint64_t kept = static_cast<uint64_t>(value >> cut);
   const bool half = static_cast<uint64_t>(value >> (cut - 1)) & 1;
@@ -82,42 +82,42 @@ __device__ inline uint64_t round_digits(const uint32_t (&first)[3], int32_t low,
   return bits < kDoubleInf ? bits : kDoubleInf;
 }
 
-// The sum of a few limbs rounded, its digits in registers all the time.
+// The sum of a few limbs rounded, its words in registers all the time.
 __device__ inline uint64_t round_few(const Total &total) {
-  constexpr int32_t kDigits = kFewLimbs + 2;
+  constexpr int32_t kWords = kFewLimbs + 2;
   int64_t limb[kFewLimbs];
 #pragma unroll
   for (int32_t i = 0; i < kFewLimbs; ++i) limb[i] = total.begin + i < total.end ? total.limb[total.begin + i] : 0;
-  uint32_t digit[kDigits];
+  uint32_t word[kWords];
   int64_t carry = 0;
 #pragma unroll
   for (int32_t i = 0; i < kFewLimbs; ++i) {
     const int64_t value = limb[i] + carry;
-    digit[i] = static_cast<uint32_t>(value);
+    word[i] = static_cast<uint32_t>(value);
     carry = value >> 32;
   }
-  digit[kFewLimbs] = static_cast<uint32_t>(carry);
-  digit[kFewLimbs + 1] = static_cast<uint32_t>(carry >> 32);
+  word[kFewLimbs] = static_cast<uint32_t>(carry);
+  word[kFewLimbs + 1] = static_cast<uint32_t>(carry >> 32);
   const uint32_t flip = carry < 0 ? 0xffffffffu : 0;
   uint64_t add = flip & 1;
   int32_t top = -1;
 #pragma unroll
-  for (int32_t i = 0; i < kDigits; ++i) {
-    add += digit[i] ^ flip;
-    digit[i] = static_cast<uint32_t>(add);
+  for (int32_t i = 0; i < kWords; ++i) {
+    add += word[i] ^ flip;
+    word[i] = static_cast<uint32_t>(add);
     add >>= 32;
-    if (digit[i] != 0) top = i;
+    if (word[i] != 0) top = i;
   }
   if (top < 0) return (total.flags & kSumNotMinus0) ? 0 : kDoubleSign;
   uint32_t first[3] = {0, 0, 0}, below = 0;
 #pragma unroll
-  for (int32_t i = 0; i < kDigits; ++i) {
+  for (int32_t i = 0; i < kWords; ++i) {
     // Masks instead of choices: of these the compiler would make an array in local memory.
 #pragma unroll
-    for (int32_t j = 0; j < 3; ++j) first[j] |= digit[i] & (i == top - j ? 0xffffffffu : 0);
-    below |= digit[i] & (i < top - 2 ? 0xffffffffu : 0);
+    for (int32_t j = 0; j < 3; ++j) first[j] |= word[i] & (i == top - j ? 0xffffffffu : 0);
+    below |= word[i] & (i < top - 2 ? 0xffffffffu : 0);
   }
-  return round_digits(first, total.begin + top - 2, below != 0) | (flip ? kDoubleSign : 0);
+  return round_words(first, total.begin + top - 2, below != 0) | (flip ? kDoubleSign : 0);
 }
 
 // The sum divided by `divisor` (1 for the sum itself), rounded once to a double.
@@ -126,7 +126,7 @@ __device__ inline uint64_t round_total(Total total, uint64_t divisor) {
   if ((total.flags & kSumNan) || (total.flags & both) == both) return kDoubleQuietNan;
   if (total.flags & both) return kDoubleInf | ((total.flags & kSumNegInf) ? kDoubleSign : 0);
   if (divisor == 1 && total.end - total.begin <= kFewLimbs) return round_few(total);
-  const bool negative = make_digits(total);
+  const bool negative = make_words(total);
   int32_t place = total.end - 1;
   while (place >= total.begin && total.limb[place] == 0) --place;
   if (place < total.begin) return (total.flags & kSumNotMinus0) ? 0 : kDoubleSign;
@@ -134,8 +134,8 @@ __device__ inline uint64_t round_total(Total total, uint64_t divisor) {
   uint64_t remainder = 0;
   uint32_t first[3] = {0, 0, 0};
   for (uint32_t found = 0; found < 3; --place) {
-    const uint32_t digit = place >= total.begin ? static_cast<uint32_t>(total.limb[place]) : 0;
-    const uint32_t quotient = divisor == 1 ? digit : divide_digit(remainder, digit, divisor);
+    const uint32_t word = place >= total.begin ? static_cast<uint32_t>(total.limb[place]) : 0;
+    const uint32_t quotient = divisor == 1 ? word : divide_word(remainder, word, divisor);
     if (found == 0 && quotient == 0) continue;
     if (found == 0) first[0] = quotient;
     if (found == 1) first[1] = quotient;
@@ -144,7 +144,7 @@ __device__ inline uint64_t round_total(Total total, uint64_t divisor) {
   }
   bool more = remainder != 0;
   for (int32_t i = total.begin; i <= place && !more; ++i) more = total.limb[i] != 0;
-  return round_digits(first, place + 1, more) | (negative ? kDoubleSign : 0);
+  return round_words(first, place + 1, more) | (negative ? kDoubleSign : 0);
 }
 
 // The sum of integers, of which n times 2^(width - 1) too much was added if `excess_shift` >= 0.

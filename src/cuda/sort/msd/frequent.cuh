@@ -113,7 +113,7 @@ __device__ __forceinline__ void sample_frequent(const uint32_t *keys_in, uint64_
   __syncthreads();
   list_frequent(storage);
   const uint32_t number = min(storage.number, kFrequentMax);
-  network_sort<BlockTeam>(storage.listed, number);
+  network_sort<ByBlock>(storage.listed, number);
   if (threadIdx.x < number) arguments.listed[threadIdx.x] = storage.listed[threadIdx.x];
   for (uint32_t place = threadIdx.x; place < kFrequentPlaces; place += kMapThreads)
     arguments.frequent_table[place] = storage.table[place];

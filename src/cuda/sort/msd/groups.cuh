@@ -111,7 +111,7 @@ __device__ __forceinline__ bool sort_group_by_warp(uint32_t *keys, uint32_t size
   else if (count_few_values(keys, size))
     return false;
   else if (size <= kWarpGroup)
-    network_sort<WarpTeam>(keys, size);
+    network_sort<ByWarp>(keys, size);
   else
     return true;
   return false;
@@ -124,7 +124,7 @@ __device__ __forceinline__ bool sort_group_by_warp(uint64_t *keys, uint32_t size
   }
   if (count_few_values(keys, size)) return false;
   if (size > kWarpGroup) return true;
-  network_sort<WarpTeam>(keys, size);
+  network_sort<ByWarp>(keys, size);
   return false;
 }
 
@@ -134,7 +134,7 @@ __device__ __forceinline__ void sort_group_by_block(U *keys, uint32_t count) {
   const U first = keys[0];
   bool differ = false;
   for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) differ |= keys[i] != first;
-  if (__syncthreads_or(differ)) network_sort<BlockTeam>(keys, count);
+  if (__syncthreads_or(differ)) network_sort<ByBlock>(keys, count);
 }
 
 // Puts the keys of the groups that are listed, behind a barrier, in order where they are not all equal: most of them by

@@ -15,7 +15,7 @@ namespace gsort_internal::sort::msd {
 // Sorts the words by the block, in a time that no input changes.
 template <class U>
 __device__ __noinline__ void sort_crowded_words(U *words, uint32_t count) {
-  network_sort<BlockTeam>(words, count);
+  network_sort<ByBlock>(words, count);
 }
 
 // Place of words[i] among its neighbours of the same digit: those before it that are greater go behind it, those behind
