@@ -96,7 +96,12 @@ __device__ __forceinline__ T warp_inclusive_max(T value) {
 // Number of bits up to the highest one set; 0 for 0.
 template <class U>
 __device__ __forceinline__ uint32_t bit_width(U value) {
-  return sizeof(U) == 8 ? 64 - __clzll(static_cast<long long>(value)) : 32 - __clz(static_cast<int>(value));
+  if constexpr (sizeof(U) == 16) {
+    const uint64_t high = static_cast<uint64_t>(value >> 64), low = static_cast<uint64_t>(value);
+    return high != 0 ? 128 - __clzll(static_cast<long long>(high)) : 64 - __clzll(static_cast<long long>(low));
+  } else {
+    return sizeof(U) == 8 ? 64 - __clzll(static_cast<long long>(value)) : 32 - __clz(static_cast<int>(value));
+  }
 }
 
 // The sum over the warp, in every lane.

@@ -33,17 +33,6 @@ __device__ __forceinline__ C load_uncached(const C *p) {
   }
 }
 
-template <class C>
-__device__ __forceinline__ uint32_t composite_bit_width(C v) {
-  if constexpr (sizeof(C) == 16) {
-    const uint64_t high = static_cast<uint64_t>(v >> 64);
-    return high != 0 ? 128u - static_cast<uint32_t>(__clzll(static_cast<long long>(high)))
-                     : 64u - static_cast<uint32_t>(__clzll(static_cast<long long>(static_cast<uint64_t>(v))));
-  } else {
-    return 64u - static_cast<uint32_t>(__clzll(static_cast<long long>(v)));
-  }
-}
-
 // One row and how to read it: `head` elements up to the first 16-byte boundary, then whole vectors, then the tail.
 template <class U>
 struct Row {
@@ -184,7 +173,7 @@ __device__ __noinline__ C block_select(Source source, uint64_t count, uint64_t k
   block_range(least, most, scratch);
   if (count <= k + slack) return most;
   if (k == 1) return least;
-  const uint32_t range_bits = composite_bit_width(static_cast<C>(most - least));
+  const uint32_t range_bits = bit_width(static_cast<C>(most - least));
   uint32_t shift = range_bits > bin_bits ? range_bits - bin_bits : 0;
   const uint32_t bins = 1u << bin_bits;
   uint64_t need = k;

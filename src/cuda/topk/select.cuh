@@ -82,7 +82,7 @@ __device__ __noinline__ void team_select(TeamView<C> &team, uint64_t k) {
   const Found &candidates = team.found;
   const C most = team.bound;
   C least = team_least(team, candidates);
-  const uint32_t range_bits = composite_bit_width(static_cast<C>(most - least));
+  const uint32_t range_bits = bit_width(static_cast<C>(most - least));
   uint32_t shift = range_bits > kBinBits ? range_bits - kBinBits : 0;
   uint64_t need = k;
   for (;;) {

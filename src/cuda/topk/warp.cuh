@@ -104,7 +104,7 @@ __device__ __forceinline__ WarpBound<typename WarpTypes<U>::K> warp_choose(const
                                                                            typename WarpTypes<U>::K least,
                                                                            typename WarpTypes<U>::K most) {
   using K = typename WarpTypes<U>::K;
-  const uint32_t range_bits = composite_bit_width(static_cast<uint64_t>(most - least));
+  const uint32_t range_bits = bit_width(static_cast<uint64_t>(most - least));
   uint32_t shift = range_bits > 8 ? range_bits - 8 : 0, need = k;
   K low = least;
   for (;;) {
@@ -222,7 +222,7 @@ __device__ __forceinline__ void warp_finish(const WarpRow<U> &row, uint32_t coun
                                             const Problem<U> &problem, uint64_t begin) {
   if constexpr (N > 1) {
     uint32_t *const places = reinterpret_cast<uint32_t *>(row.keys);
-    const uint32_t bits = composite_bit_width(static_cast<uint64_t>(high - least));
+    const uint32_t bits = bit_width(static_cast<uint64_t>(high - least));
     if (warp_sort_places<N>(row, count, least, bits > 24 ? bits - 24 : 0, places)) {
       for (uint32_t r = row.lane; r < k; r += 32) warp_put(problem, begin + r, row.chosen[places[r + r / N] & 255]);
       return;
