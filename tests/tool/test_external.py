@@ -383,7 +383,7 @@ class External(tool_case.ToolCase):
     for words in (["--type", "u32", raw], [text]):
       peaks = [self.peak_bytes("-S", limit, *words) for limit in ("16M", "1T")]
       self.assertLess(peaks[0], 32 << 20, (words, peaks))
-      self.assertGreater(peaks[1], 48 << 20, (words, peaks))
+      self.assertGreater(peaks[1], 40 << 20, (words, peaks))
     for words, path in ((["--type", "u32", "-f", "raw"], raw), ([], text)):
       with subprocess.Popen(["cat", str(path)], stdout=subprocess.PIPE) as pipe:
         self.assertLess(self.peak_bytes("-S", "16M", *words, stdin=pipe.stdout), 32 << 20, words)
