@@ -101,9 +101,10 @@ def offsets_view_of(source):
         plain = memoryview(view.source.tobytes()).cast(FORMATS[view.code])
         return view_of(array.array("q", plain.tolist()), "offsets")
     # NumPy and its kin, PyTorch, Arrow.
+    source = view.source if view.kind.holds(I64) else sys.modules["numpy"].asarray(view.source)
     names = ("astype", "to", "cast")
-    convert = next((getattr(view.source, name) for name in names if hasattr(view.source, name)), None)
+    convert = next((getattr(source, name) for name in names if hasattr(source, name)), None)
     if convert is None:
         raise InvalidArgumentError("offsets must be of type uint64 or int64")
-    wide = sys.modules["torch"].int64 if hasattr(view.source, "data_ptr") else "int64"
+    wide = sys.modules["torch"].int64 if hasattr(source, "data_ptr") else "int64"
     return view_of(convert(wide), "offsets")

@@ -163,7 +163,7 @@ class JaxKind(HostKind):
     def empty(cls, like, shape, code):
         jax = sys.modules["jax"]
         # What JAX cannot hold is made in host memory, to which the library copies, and cut down by finish().
-        if like.device is None or not cls._holds(code):
+        if like.device is None or not cls.holds(code):
             return NumpyKind.empty(like, shape, code)
         # A new buffer that nothing else knows of yet, so that writing into it breaks no promise of JAX.
         source = jax.device_put(
@@ -174,7 +174,7 @@ class JaxKind(HostKind):
         return result
 
     @staticmethod
-    def _holds(code):
+    def holds(code):
         """Without jax_enable_x64 JAX has no types of 64 bits."""
         return code not in (I64, U64, F64) or bool(sys.modules["jax"].config.jax_enable_x64)
 
@@ -188,7 +188,7 @@ class JaxKind(HostKind):
         if view.kind is cls:
             return view.source
         result = view.source
-        if not cls._holds(view.code):
+        if not cls.holds(view.code):
             result = result.astype({I64: "int32", U64: "uint32", F64: "float32"}[view.code])
             if view.code != F64 and (result != view.source).any():
                 raise InvalidArgumentError(
@@ -199,7 +199,7 @@ class JaxKind(HostKind):
 
     @classmethod
     def default_index_code(cls):
-        return I64 if cls._holds(I64) else I32
+        return I64 if cls.holds(I64) else I32
 
     @staticmethod
     def scalar(like, code):

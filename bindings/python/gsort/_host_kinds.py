@@ -43,6 +43,11 @@ class HostKind:
         return cls.view(source, what)
 
     @staticmethod
+    def holds(code):
+        """Whether the library that the array comes from has arrays of this type."""
+        return True
+
+    @staticmethod
     def default_index_code():
         """The type of indices where the caller names none."""
         return I64
