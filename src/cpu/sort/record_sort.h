@@ -38,9 +38,10 @@ constexpr uint32_t kMappedLevels = 2;  // then digits as they are, so that whate
 constexpr uint64_t kSplitChunkItems = 1 << 18;     // fine enough to share among threads and to cancel between
 constexpr uint64_t kSplitChunkItemsMin = 1 << 13;  // for 256 runs: enough that walking its counters does not show
 constexpr uint64_t kSplitChunksMax = 512;
-// A run of up to this part of a thread's share is sorted by one thread: the threads end at about the same time, and
-// need not wait for each other at every step of every run.
-constexpr uint64_t kRunsOfShare = 4;
+// A run of up to a thread's share and a quarter, and of no more than this, is sorted by one thread, the longest runs
+// first: the threads end at about the same time, need not wait for each other at every step of every run, and hear of
+// a cancel soon.
+constexpr uint64_t kAloneItemsMax = 1 << 20;
 // What one thread has left of more splits than this is parted, if it can be: each split more takes more stack.
 constexpr uint32_t kLevelsOfDigits = 2;
 constexpr uint32_t kRecordDraws = 128;
@@ -109,6 +110,7 @@ class RecordSort {
     bounds_ = HostBuffer<uint64_t>(context.memory, kLevelsMax * kBoundsOfLevel);
     differing_ = HostBuffer<K>(context.memory, kSplitChunksMax);
     alone_ = HostBuffer<uint64_t>(context.memory, context.threads() * kWordsAlone);
+    order_ = HostBuffer<uint8_t>(context.memory, kSplitValues);
     if (streams(n_max)) lines_ = HostBuffer<unsigned char>(context.memory, context.threads() * kLines);
   }
 
@@ -384,7 +386,8 @@ class RecordSort {
   // which it is, or how many runs there are.
   uint32_t sort_runs(const uint64_t *bounds, uint64_t n, const Runs &runs, const Split &s, const Crew &crew) {
     const auto must_split = [&](uint64_t size) { return size > run_items_ && runs.bits != 0; };
-    const uint64_t size_alone = crew.alone ? n : n / (context_.threads() * kRunsOfShare);
+    const uint64_t share = n / context_.threads(),
+                   size_alone = crew.alone ? n : min_u64(share + share / 4, kAloneItemsMax);
     const auto is_for_all = [&](uint64_t size) { return must_split(size) && size > size_alone; };
     const auto split_run = [&](uint64_t begin, uint64_t size, const Crew &run_crew) {
       const Records<K, V> run = s.to.at(begin);
@@ -394,8 +397,9 @@ class RecordSort {
       sort_by_partitions(s.to.at(begin), s.other.at(begin), size, !s.final_is_to, worker);
       decode_keys(codec_, s.final_records().keys + begin, size);
     };
-    crew.for_each(context_, runs.count, [&](uint64_t v, uint32_t worker) {
-      const uint64_t begin = bounds[v], size = bounds[v + 1] - begin;
+    const uint8_t *const order = crew.alone ? nullptr : longest_first(bounds, runs.count);
+    crew.for_each(context_, runs.count, [&](uint64_t i, uint32_t worker) {
+      const uint64_t v = order == nullptr ? i : order[i], begin = bounds[v], size = bounds[v + 1] - begin;
       if (size == 0 || is_for_all(size)) return;
       if (runs.bits == 0 || context_.stopped()) return leave(s, begin, size);
       if (must_split(size)) {
@@ -431,6 +435,23 @@ class RecordSort {
     return longest;
   }
 
+  // The runs in the order in which threads take them: those that are still to be split by their length, then the others
+  // as they lie.
+  const uint8_t *longest_first(const uint64_t *bounds, uint32_t count) {
+    uint8_t *const order = &order_[0];
+    const auto size_of = [&](uint32_t v) { return bounds[v + 1] - bounds[v]; };
+    uint32_t placed = 0;
+    for (uint32_t v = 0; v < count; ++v) {
+      if (size_of(v) <= run_items_) continue;
+      uint32_t at = placed++;
+      for (; at > 0 && size_of(order[at - 1]) < size_of(v); --at) order[at] = order[at - 1];
+      order[at] = static_cast<uint8_t>(v);
+    }
+    for (uint32_t v = 0; v < count; ++v)
+      if (size_of(v) <= run_items_) order[placed++] = static_cast<uint8_t>(v);
+    return order;
+  }
+
   // Brings a run to where the result belongs as it is: its order is right already, or does not matter any more.
   void leave(const Split &s, uint64_t begin, uint64_t size) {
     const Records<K, V> result = s.final_records().at(begin);
@@ -452,6 +473,7 @@ class RecordSort {
   HostBuffer<unsigned char> lines_;  // kLines for every thread, if lines are streamed
   uint64_t words_of_thread_ = 0;
   HostBuffer<uint64_t> words_;  // for every thread, if parts are sorted by words
+  HostBuffer<uint8_t> order_;   // in which runs are taken
   HostBuffer<uint64_t> alone_;  // kWordsAlone for every thread: counts and bounds of what it splits alone
 };
 
