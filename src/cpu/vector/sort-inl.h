@@ -447,6 +447,7 @@ class NumberSort {
 #if HWY_TARGET == HWY_AVX3
     return no_key<double>(in, n, [&](KeyVec<double> key) HWY_ATTR { return is_odd(coder_.encode(key)); });
 #else
+    // In keys as they are, which spares encoding them: which zero is -0 then goes by the order.
     const hn::Vec<BitsTag<double>> zero =
         hn::Set(BitsTag<double>(), static_cast<int64_t>(coder_.encoding().mask ^ kTop));
     return no_key<double>(in, n, [&](KeyVec<double> key) HWY_ATTR {
