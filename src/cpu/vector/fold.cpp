@@ -126,16 +126,14 @@ HWY_INLINE uint64_t units_of(DoubleVec sum, double window) {
   return units;
 }
 
-// A window's sums and those of what is below. Multipliers are free where adders are busy.
+// A window's sums and those of what is below. Multipliers are free where adders are busy. The constructors are written
+// out: GCC would compile those that it makes itself without the target's instructions.
 template <uint32_t Windows>
 struct Chain {
   DoubleVec sum;
   Chain<Windows - 1> below;
 
-  HWY_INLINE void begin(const double *windows) {
-    sum = hn::Set(DoubleTag(), windows[0]);
-    below.begin(windows + 1);
-  }
+  HWY_INLINE explicit Chain(const double *windows) : sum(hn::Set(DoubleTag(), windows[0])), below(windows + 1) {}
   HWY_INLINE void add(DoubleVec x) {
 #if HWY_TARGET == HWY_SSE4
     const auto next = hn::Add(sum, x);
@@ -157,16 +155,14 @@ template <>
 struct Chain<0> {
   DoubleVec sum;
 
-  HWY_INLINE void begin(const double *) { sum = hn::Zero(DoubleTag()); }
+  HWY_INLINE explicit Chain(const double *) : sum(hn::Zero(DoubleTag())) {}
   HWY_INLINE void add(DoubleVec x) { sum = hn::Add(sum, x); }
   HWY_INLINE void end(const double *, int64_t *, DoubleVec &rest) const { rest = hn::Add(rest, sum); }
 };
 
 template <class F, uint32_t Windows>
 HWY_NOINLINE void fold_block(const F *x, uint32_t items, const double *windows, Folded *folded) {
-  Chain<Windows> a, b;
-  a.begin(windows);
-  b.begin(windows);
+  Chain<Windows> a(windows), b(windows);
   for (size_t i = 0; i < items; i += kChains * kWide) {
     a.add(load_widened(x + i));
     b.add(load_widened(x + i + kWide));
