@@ -7,12 +7,23 @@
 # system's own stand in their place, whole with an old glibc and empty with a new one, whose libc.so.6 keeps the old
 # versions. src/glibc/newer_symbols.c says what is still missing then.
 include(CheckCSourceCompiles)
-check_c_source_compiles("#include <features.h>
-#if !defined __GLIBC__ || !defined __x86_64__
-#error another system
-#endif
-int main(void) { return 0; }" GSORT_ON_GLIBC_X86_64)
 set(gsort_glibc_folder ${PROJECT_SOURCE_DIR}/src/glibc)
+foreach(processor x86_64 aarch64)
+  check_c_source_compiles("#include <features.h>
+  #if !defined __GLIBC__ || !defined __${processor}__ || !defined __LP64__
+  #error another system
+  #endif
+  int main(void) { return 0; }" GSORT_ON_GLIBC_${processor})
+endforeach()
+set(GSORT_LOWERS_GLIBC OFF)
+if(GSORT_ON_GLIBC_x86_64 OR GSORT_ON_GLIBC_aarch64)
+  set(GSORT_LOWERS_GLIBC ON)
+endif()
+# The version of the first glibc of the processor, which names all that other processors had earlier.
+set(gsort_first_glibc 2.2.5)
+if(GSORT_ON_GLIBC_aarch64)
+  set(gsort_first_glibc 2.17)
+endif()
 
 # Writes the C source and the version script of one old library.
 function(gsort_write_old_library library folder)
@@ -23,6 +34,10 @@ function(gsort_write_old_library library folder)
     string(REPLACE " " ";" words "${line}")
     list(GET words 1 version)
     list(GET words 2 symbol)
+    string(REPLACE "GLIBC_" "" number ${version})
+    if(number VERSION_LESS gsort_first_glibc)
+      set(version GLIBC_${gsort_first_glibc})
+    endif()
     string(APPEND source "__asm__(\".globl ${symbol}\\n.type ${symbol}, @function\\n${symbol}:\\n\");\n")
     list(APPEND versions ${version})
     string(APPEND symbols_${version} " ${symbol};")
