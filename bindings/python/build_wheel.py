@@ -14,8 +14,8 @@ import zipfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 NAME = "libgsort"
-# glibc 2.28 and later, which tests/abi/library_test.py holds the library to. No part depends on Python's version.
-TAG = "py3-none-manylinux_2_28_x86_64"
+# What a library's header calls its processor, and what pip calls it.
+PROCESSORS = {62: "x86_64", 183: "aarch64"}
 # The first moment that a zip file can hold: equal contents make equal wheels.
 MOMENT = (1980, 1, 1, 0, 0, 0)
 
@@ -55,6 +55,19 @@ def library_path():
     return path
 
 
+def tag():
+    """glibc 2.28 and later, which tests/abi/library_test.py holds the library to, on the processor that the library
+    itself names. No part depends on Python's version."""
+    with open(library_path(), "rb") as library:
+        header = library.read(20)
+    # An ELF file of 64 bits, the least byte first; its processor is the tenth pair of bytes.
+    processor = int.from_bytes(header[18:20], "little") if header[:6] == b"\x7fELF\x02\x01" else None
+    if processor not in PROCESSORS:
+        raise SystemExit(f"build_wheel: {library_path()} is no library for 64-bit Linux on one of the processors that "
+                         f"there are wheels for, which are {' and '.join(PROCESSORS.values())}")  # fmt: skip
+    return f"py3-none-manylinux_2_28_{PROCESSORS[processor]}"
+
+
 def read(path):
     with open(path, "rb") as file:
         return file.read()
@@ -69,7 +82,7 @@ def contents():
     yield "gsort/libgsort.so", read(library_path()), True
     info = f"{NAME}-{version()}.dist-info"
     yield f"{info}/METADATA", metadata().encode(), False
-    wheel = f"Wheel-Version: 1.0\nGenerator: gsort\nRoot-Is-Purelib: false\nTag: {TAG}\n"
+    wheel = f"Wheel-Version: 1.0\nGenerator: gsort\nRoot-Is-Purelib: false\nTag: {tag()}\n"
     yield f"{info}/WHEEL", wheel.encode(), False
     for name in ("LICENSE-MIT", "LICENSE-APACHE"):
         yield f"{info}/licenses/{name}", read(os.path.join(ROOT, name)), False
@@ -82,7 +95,7 @@ def _line(name, content):
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """Writes the wheel into the directory and returns its file name."""
-    file_name = f"{NAME}-{version()}-{TAG}.whl"
+    file_name = f"{NAME}-{version()}-{tag()}.whl"
     record_name = f"{NAME}-{version()}.dist-info/RECORD"
     record = ""
     os.makedirs(wheel_directory, exist_ok=True)

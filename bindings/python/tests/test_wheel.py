@@ -6,6 +6,7 @@ import csv
 import hashlib
 import os
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,15 @@ import zipfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(HERE))
 import build_wheel  # noqa: E402
+
+# EM_X86_64 and EM_AARCH64 of the ELF format, beside the names that pip has for these processors.
+ELF_MACHINES = {"x86_64": 62, "aarch64": 183}
+
+
+def elf_header(machine, bits=64, order="<"):
+    """The beginning of a shared library for the machine, as far as it says what it is for."""
+    identity = b"\x7fELF" + bytes([bits // 32, 1 if order == "<" else 2, 1]) + bytes(9)
+    return identity + struct.pack(f"{order}HHI", 3, machine, 1)
 
 
 class Wheel(unittest.TestCase):
@@ -40,9 +50,37 @@ class Wheel(unittest.TestCase):
         return subprocess.run([sys.executable, "-c", program], env=plain, capture_output=True, text=True)
 
     def test_name(self):
-        self.assertRegex(
-            os.path.basename(self.path), r"^libgsort-\d+\.\d+\.\d+\w*-py3-none-manylinux_2_28_x86_64\.whl$"
-        )
+        name = r"^libgsort-\d+\.\d+\.\d+\w*-(py3-none-manylinux_2_28_(\w+))\.whl$"
+        self.assertRegex(os.path.basename(self.path), name)
+        tag, processor = re.match(name, os.path.basename(self.path)).groups()
+        self.assertIn(f"\nTag: {tag}\n", self.read(self.info, "WHEEL"))
+        with open(os.path.join(self.installed, "gsort", "libgsort.so"), "rb") as library:
+            self.assertTrue(library.read().startswith(elf_header(ELF_MACHINES[processor])), processor)
+
+    def wheel_around(self, folder, library):
+        """Makes a wheel with these bytes as its library; returns its file's name."""
+        path = os.path.join(folder, "libgsort.so.1")
+        with open(path, "wb") as file:
+            file.write(library)
+        with unittest.mock.patch.dict(os.environ, GSORT_LIBRARY=path):
+            return build_wheel.build_wheel(folder)
+
+    def test_the_platform_is_that_of_the_library(self):
+        for processor, machine in ELF_MACHINES.items():
+            with self.subTest(processor), tempfile.TemporaryDirectory() as folder:
+                name = self.wheel_around(folder, elf_header(machine))
+                self.assertTrue(name.endswith(f"-py3-none-manylinux_2_28_{processor}.whl"), name)
+                with zipfile.ZipFile(os.path.join(folder, name)) as wheel:
+                    said = wheel.read(f"{os.path.basename(self.info)}/WHEEL").decode()
+                self.assertEqual(re.findall("Tag: (.*)", said), [f"py3-none-manylinux_2_28_{processor}"])
+
+    def test_no_wheel_for_another_platform(self):
+        others = [elf_header(243), elf_header(40, 32), elf_header(62, 32), elf_header(183, 64, ">"), b"", b"\x7fELF"]
+        for library in others + [b"no ELF file" + bytes(100)]:
+            with self.subTest(library), tempfile.TemporaryDirectory() as folder:
+                with self.assertRaisesRegex(SystemExit, "is no library for 64-bit Linux"):
+                    self.wheel_around(folder, library)
+                self.assertEqual(os.listdir(folder), ["libgsort.so.1"])
 
     def test_record_lists_every_file_with_its_hash(self):
         rows = list(csv.reader(self.read(self.info, "RECORD").splitlines()))
@@ -98,17 +136,31 @@ class Wheel(unittest.TestCase):
         except ImportError:
             self.skipTest("auditwheel is not installed for this Python")
         said = subprocess.run([sys.executable, "-m", "auditwheel", "show", self.path], capture_output=True, text=True)
-        tag = re.search(r'platform\s+tag:\s+"manylinux_2_(\d+)_x86_64"', said.stdout)
+        tag = re.search(r'platform\s+tag:\s+"manylinux_2_(\d+)_(?:x86_64|aarch64)"', said.stdout)
         self.assertTrue(tag, said.stdout + said.stderr)
         self.assertLessEqual(int(tag[1]), 28)
 
-    def test_pip_installs_it(self):
+    def install_by_pip(self, target, *arguments):
         if subprocess.run([sys.executable, "-m", "pip", "--version"], capture_output=True).returncode:
             self.skipTest("pip is not installed for this Python")
-        target = os.path.join(self.folder.name, "by-pip")
-        install = [sys.executable, "-m", "pip", "install", "--no-index", "--no-deps", "--target", target, self.path]
+        install = [sys.executable, "-m", "pip", "install", "--no-index", "--no-deps", "--target", target, *arguments]
         done = subprocess.run(install, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_pip_takes_the_wheel_of_its_platform_out_of_several(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for machine in ELF_MACHINES.values():
+                self.wheel_around(folder, elf_header(machine))
+            for processor, machine in ELF_MACHINES.items():
+                target = os.path.join(folder, processor)
+                platform = ["--platform", f"manylinux_2_28_{processor}", "--only-binary=:all:"]
+                self.install_by_pip(target, "--find-links", folder, *platform, build_wheel.NAME)
+                with open(os.path.join(target, "gsort", "libgsort.so"), "rb") as library:
+                    self.assertEqual(library.read(), elf_header(machine))
+
+    def test_pip_installs_it(self):
+        target = os.path.join(self.folder.name, "by-pip")
+        self.install_by_pip(target, self.path)
         done = self.run_python("import gsort; print(gsort.sort(b'ba').tobytes())", target)
         self.assertEqual(done.stdout, "b'ab'\n", done.stderr)
 
