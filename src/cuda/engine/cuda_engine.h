@@ -80,7 +80,10 @@ class CudaEngine final : public Engine {
   WorkMemory room(uint64_t bytes, const WorkQueue &queue);
   sort::in_place::Plan in_place_plan(const Request &request) const;
   WorkMemory room_or_less(const Request &request, const WorkQueue &queue, sort::in_place::Plan &in_place);
+  struct StagedCall;
+  StagedCall look_at_staged(const Request &request, const Staging &staging, const WorkQueue &queue) const;
   void execute_staged(const Request &request, const Staging &staging, const WorkQueue &queue);
+  void execute_pieces_or_else(const StagedCall &call);
   void execute_at_once(const Request &request, const Staging &staging, const WorkMemory &work);
   // `placement` says how many threads of the CPU take a part in it; else_at_once as in PieceContext.
   void execute_pieces(const Request &request, const Staging &staging, const WorkQueue &queue,

@@ -54,43 +54,68 @@ constexpr uint64_t kLongBytesMin = uint64_t{1} << 30;
 
 }  // namespace
 
+// What a call whose arrays lie in host memory needs, and the ways in which it may be done.
+struct CudaEngine::StagedCall {
+  const Request &request;
+  const Staging &staging;
+  const WorkQueue &queue;
+  uint64_t bytes;  // of the arrays and the workspace, all at once
+  bool may_use_cpu = false, may_be_pieces = false, must_be_pieces = false;
+  bool rather_pieces = false;  // they are quicker, or it is a sort that is done as its arrays arrive
+  bool arrives = false;        // it is such a sort
+  Placement placement{};
+};
+
+CudaEngine::StagedCall CudaEngine::look_at_staged(const Request &request, const Staging &staging,
+                                                  const WorkQueue &queue) const {
+  StagedCall call{request, staging, queue, staging.bytes() + cuda_workspace_bytes(request)};
+  call.may_use_cpu = options_.may_use_cpu && staging.all();
+  call.may_be_pieces = staging.all() && !workspace_.is_lent();
+  call.must_be_pieces = call.may_be_pieces && call.bytes > piece_budget();
+  const bool may_choose = call.may_be_pieces && !call.must_be_pieces;
+  call.arrives = may_choose && arrives_better(request, staging);
+  const bool streams = may_choose && !call.arrives && streams_better(request, staging);
+  call.rather_pieces = call.arrives || streams;
+  if (call.may_use_cpu) call.placement = place(request, staging, call.must_be_pieces || streams);
+  return call;
+}
+
 void CudaEngine::execute_staged(const Request &request, const Staging &staging, const WorkQueue &queue) {
   if (queue.capture_id != 0)
     throw Error(GSORT_ERROR_NOT_SUPPORTED,
                 "the handle's stream is being captured, and an array lies in host memory; pass device memory");
-  const uint64_t bytes = staging.bytes() + cuda_workspace_bytes(request);
-  const bool may_use_cpu = options_.may_use_cpu && staging.all();
-  const bool may_be_pieces = staging.all() && !workspace_.is_lent();
-  const bool must_be_pieces = may_be_pieces && bytes > piece_budget();
-  const bool arrives = may_be_pieces && !must_be_pieces && arrives_better(request, staging);
-  const bool rather_pieces = arrives || (may_be_pieces && !must_be_pieces && streams_better(request, staging));
-  Placement placement{};
-  if (may_use_cpu) placement = place(request, staging, must_be_pieces || (rather_pieces && !arrives));
-  if (placement.shared_by == 0 && placement.on_cpu) return execute_on_cpu(request);
-  WorkMemory work;
-  if (!must_be_pieces && !rather_pieces) {
-    if (room_for(bytes, queue, work)) return execute_at_once(request, staging, work);
+  const StagedCall call = look_at_staged(request, staging, queue);
+  if (call.placement.shared_by == 0 && call.placement.on_cpu) return execute_on_cpu(request);
+  if (!call.must_be_pieces && !call.rather_pieces) {
+    WorkMemory work;
+    if (room_for(call.bytes, queue, work)) return execute_at_once(request, staging, work);
     // Says how much is missing.
-    if (!may_be_pieces) return execute_at_once(request, staging, room(bytes, queue));
+    if (!call.may_be_pieces) return execute_at_once(request, staging, room(call.bytes, queue));
   }
+  execute_pieces_or_else(call);
+}
+
+// In pieces, or where memory gives out in another way that needs less of it.
+void CudaEngine::execute_pieces_or_else(const StagedCall &call) {
   // The pieces of some calls need less memory where they need not be quicker than all at once.
-  const bool may_need_less = arrives || request.operation == Operation::kSortSegments;
-  for (bool else_at_once = rather_pieces;; else_at_once = false) {
+  const bool may_need_less = call.arrives || call.request.operation == Operation::kSortSegments;
+  for (bool else_at_once = call.rather_pieces;; else_at_once = false) {
     try {
-      return execute_pieces(request, staging, queue, placement, else_at_once);
+      return execute_pieces(call.request, call.staging, call.queue, call.placement, else_at_once);
     } catch (const LostOrder &) {
       throw;
     } catch (const Error &error) {
       if (error.status() != GSORT_ERROR_OUT_OF_MEMORY) throw;
+      WorkMemory work;
       // What is rather done in pieces has written over no input.
-      if (else_at_once && room_for(bytes, queue, work)) {
+      if (else_at_once && room_for(call.bytes, call.queue, work)) {
         control_.log("%s; at once instead", error.text());
-        return execute_at_once(request, staging, work);
+        return execute_at_once(call.request, call.staging, work);
       }
       if (!else_at_once || !may_need_less) {
-        if (!may_use_cpu) throw;
+        if (!call.may_use_cpu) throw;
         control_.log("%s; on the CPU instead", error.text());
-        return execute_on_cpu(request);
+        return execute_on_cpu(call.request);
       }
       control_.log("%s; in pieces that need less", error.text());
     }
