@@ -282,6 +282,26 @@ __device__ __forceinline__ bool skips_digits(const GridParams<U> &params, GridSt
   return true;
 }
 
+// Behind the barrier at which all blocks have told their counts: writes the share to where it belongs. True: another
+// pass comes after this one, and `pass` is that.
+template <class U, class V>
+__device__ __forceinline__ bool move_share(const GridParams<U> &params, GridStorage<U, V> &storage, const Share &share,
+                                           GridPass<U> &pass, const uint32_t *group_counts, uint32_t round) {
+  pass.left &= ~(uint64_t{kDigitBins - 1} << pass.shift);
+  add_up_counts(params, storage, group_counts);
+  find_first_places(storage);
+  // Those of the round after the next: all blocks have read them, in the round before.
+  clear_group_counts(params, (round == 0 ? kGridRounds : round) * kGridGroupWords - kGridGroupWords, kGridGroupWords);
+  const uint32_t target = digits_of_bits(pass.left) % 2;
+  store_share(params, storage, share, pass.shift, target, pass.left == 0);
+  if (pass.left == 0) return false;
+  pass.first = false;
+  pass.shift = lowest_bit(pass.left);
+  pass.source = params.keys[1 + target];
+  pass.values = params.values[1 + target];
+  return true;
+}
+
 // A cooperative launch: the barriers need all blocks at once. The input may be an output: it is read by all before the
 // first barrier, and written behind it.
 template <class U, class V>
@@ -311,18 +331,7 @@ __global__ void __launch_bounds__(kGridThreads, 1)
     if (!pass.known) {
       if (skips_digits(params, storage, pass)) continue;
     }
-    pass.left &= ~(uint64_t{kDigitBins - 1} << pass.shift);
-    add_up_counts(params, storage, group_counts);
-    find_first_places(storage);
-    // Those of the round after the next: all blocks have read them, in the round before.
-    clear_group_counts(params, (round == 0 ? kGridRounds : round) * kGridGroupWords - kGridGroupWords, kGridGroupWords);
-    const uint32_t target = digits_of_bits(pass.left) % 2;
-    store_share(params, storage, share, pass.shift, target, pass.left == 0);
-    if (pass.left == 0) return;
-    pass.first = false;
-    pass.shift = lowest_bit(pass.left);
-    pass.source = params.keys[1 + target];
-    pass.values = params.values[1 + target];
+    if (!move_share(params, storage, share, pass, group_counts, round)) return;
     grid.sync();
   }
 }
