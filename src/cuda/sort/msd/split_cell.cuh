@@ -311,6 +311,25 @@ __device__ __forceinline__ void order_split_digits(U *sorted, uint32_t count, bo
   }
 }
 
+template <class U>
+__device__ __forceinline__ void load_split_cell(const U *from, uint32_t count, U (&keys)[kSplitFinishItems]) {
+#pragma unroll
+  for (uint32_t i = 0; i < kSplitFinishItems; ++i)
+    keys[i] = i * kSplitFinishThreads + threadIdx.x < count ? __ldcs(from + i * kSplitFinishThreads + threadIdx.x) : 0;
+}
+
+// Writes the cell's keys as they lie in shared memory.
+template <class U>
+__device__ __forceinline__ void store_split_cell(const U *sorted, U *to, const KeyCodec<U> &codec,
+                                                 const SplitFinishStorage<U> &storage) {
+  const uint32_t count = count_again(storage);
+#pragma unroll
+  for (uint32_t i = 0; i < kSplitFinishItems; ++i) {
+    const uint32_t at = i * kSplitFinishThreads + threadIdx.x;
+    if (at < count) to[at] = codec.decode(sorted[at]);
+  }
+}
+
 // Sorts a cell of at most kSplitFinishKeysMax keys. `to` may be `from`. Begins with a barrier.
 template <class U>
 __device__ __noinline__ void finish_split_cell(const U *from, U *to, uint32_t count, const KeyCodec<U> &codec,
@@ -318,9 +337,7 @@ __device__ __noinline__ void finish_split_cell(const U *from, U *to, uint32_t co
   U *const sorted = storage.padded_keys + kWindowGroup;
   __syncthreads();
   U keys[kSplitFinishItems];
-#pragma unroll
-  for (uint32_t i = 0; i < kSplitFinishItems; ++i)
-    keys[i] = i * kSplitFinishThreads + threadIdx.x < count ? __ldcs(from + i * kSplitFinishThreads + threadIdx.x) : 0;
+  load_split_cell(from, count, keys);
   open_split_cell(count, storage);
   bool exact;
   {
@@ -346,12 +363,7 @@ __device__ __noinline__ void finish_split_cell(const U *from, U *to, uint32_t co
   place_split_keys(keys, count, places, sorted, storage);
   __syncthreads();
   if (!exact) order_split_digits(sorted, count, few, above, storage);
-  const uint32_t stored = count_again(storage);
-#pragma unroll
-  for (uint32_t i = 0; i < kSplitFinishItems; ++i) {
-    const uint32_t at = i * kSplitFinishThreads + threadIdx.x;
-    if (at < stored) to[at] = codec.decode(sorted[at]);
-  }
+  store_split_cell(sorted, to, codec, storage);
 }
 
 }  // namespace gsort_internal::sort::msd
