@@ -102,13 +102,40 @@ __device__ __forceinline__ void load_words(const StableFinishParams<U> &params, 
     words[i] = static_cast<U>((words[i] & rest_mask) << place_bits) | (i * kThreads + threadIdx.x);
 }
 
+// Reads the cell's digit_shift or cell_items anew in each phase: kept in registers they would spill, and offsets of
+// counters with them.
+__device__ __forceinline__ uint32_t read_anew(const uint32_t &word) {
+  return *static_cast<const volatile uint32_t *>(&word);
+}
+
+// Counts the words' digits and numbers the words of each, two numbers a register. Returns whether one of this thread's
+// words has a number of kWindowGroup or more: the last of a digit's words has the largest.
+template <class U, class V, bool kFull, int kItems>
+__device__ __forceinline__ bool number_words(const U (&words)[kItems], StableFinishStorage<U, V> &storage,
+                                             uint32_t (&numbers)[(kItems + 1) / 2]) {
+  constexpr uint32_t kThreads = StableFinishShape<sizeof(U)>::kThreads;
+  constexpr int kSure = stable_sure_rows<U, kFull>();
+  const uint32_t digit_shift = read_anew(storage.digit_shift), items = read_anew(storage.cell_items);
+#pragma unroll
+  for (int i = 0; i < kItems; ++i) {
+    uint32_t number = 0;
+    if (i < kSure || i * kThreads + threadIdx.x < items)
+      number = atomicAdd(stable_counter_at(storage.counters, stable_counter_offset(words[i], digit_shift)), 1u);
+    numbers[i / 2] = i % 2 == 0 ? number : __byte_perm(numbers[i / 2], number, 0x5410);
+  }
+  // This also has the numbers packed before the scan needs registers.
+  static_assert(kWindowGroup == 8, "numbers from 8 on have a bit above the lowest three");
+  uint32_t all = 0;
+#pragma unroll
+  for (int i = 0; i < (kItems + 1) / 2; ++i) all |= numbers[i];
+  return (all & 0xfff8fff8u) != 0;
+}
+
 // Sorts the cell's words by digit into storage. Ends with a barrier. Returns whether some digit has more than
 // kWindowGroup words.
 template <class U, class V, bool kFull>
 __device__ __forceinline__ bool rank_words(const StableFinishParams<U> &params, uint32_t first, uint32_t count,
                                            StableFinishStorage<U, V> &storage) {
-  // Read anew in each phase: held, they would spill, and offsets of counters with them.
-  const auto anew = [](const uint32_t &word) { return *static_cast<const volatile uint32_t *>(&word); };
   constexpr uint32_t kThreads = StableFinishShape<sizeof(U)>::kThreads;
   constexpr int kItems = StableFinishShape<sizeof(U)>::kItems;
   constexpr int kSure = stable_sure_rows<U, kFull>();
@@ -117,25 +144,9 @@ __device__ __forceinline__ bool rank_words(const StableFinishParams<U> &params, 
   load_words<U, V, kFull>(params, first, count, storage, words);
   __syncthreads();
   uint32_t numbers[(kItems + 1) / 2];
-  {
-    const uint32_t digit_shift = anew(storage.digit_shift), items = anew(storage.cell_items);
-#pragma unroll
-    for (int i = 0; i < kItems; ++i) {
-      uint32_t number = 0;
-      if (i < kSure || i * kThreads + threadIdx.x < items)
-        number = atomicAdd(stable_counter_at(storage.counters, stable_counter_offset(words[i], digit_shift)), 1u);
-      numbers[i / 2] = i % 2 == 0 ? number : __byte_perm(numbers[i / 2], number, 0x5410);
-    }
-  }
-  // The last of a digit's words has the largest number. This also has the numbers packed before the scan needs
-  // registers.
-  static_assert(kWindowGroup == 8, "numbers from 8 on have a bit above the lowest three");
-  uint32_t all = 0;
-#pragma unroll
-  for (int i = 0; i < (kItems + 1) / 2; ++i) all |= numbers[i];
-  const bool many = __syncthreads_or((all & 0xfff8fff8u) != 0);
+  const bool many = __syncthreads_or(number_words<U, V, kFull>(words, storage, numbers));
   scan_finish_counters<kThreads>(storage.counters, storage.warp_totals);
-  const uint32_t digit_shift = anew(storage.digit_shift), items = anew(storage.cell_items);
+  const uint32_t digit_shift = read_anew(storage.digit_shift), items = read_anew(storage.cell_items);
 #pragma unroll
   for (int i = 0; i < kItems; ++i) {
     if (i >= kSure && i * kThreads + threadIdx.x >= items) continue;
