@@ -223,6 +223,16 @@ __device__ __forceinline__ void close_counts(const Arguments<U> &arguments, uint
     if (counts[i] != 0) atomicAdd(&arguments.cells[i], counts[i]);
 }
 
+// This thread's keys of the tile that begins at `base`. kWhole: all of the tile lies before n.
+template <uint32_t kItems, bool kWhole, class U>
+__device__ __forceinline__ void load_counted_keys(const U *keys_in, uint64_t n, uint64_t base, U (&keys)[kItems]) {
+#pragma unroll
+  for (uint32_t i = 0; i < kItems; ++i) {
+    const uint64_t place = base + i * kHistogramThreads + threadIdx.x;
+    if (kWhole || place < n) keys[i] = keys_in[place];
+  }
+}
+
 // Counts keys by cell, or by bin if cells are counted late, in `counts`. kItems: loads in flight a thread.
 template <class U, uint32_t kItems, bool kMapped>
 __device__ __forceinline__ void count_keys(const U *keys_in, uint64_t n, const KeyCodec<U> &codec,
@@ -240,16 +250,12 @@ __device__ __forceinline__ void count_keys(const U *keys_in, uint64_t n, const K
   // Two bodies, named: left to the compiler, whole tiles were tested key by key (H200: 0.52 ms in place of 0.36).
   const auto count_tile = [&](auto whole, uint64_t base) {
     constexpr bool kWhole = decltype(whole)::value;
-    U key[kItems];
-#pragma unroll
-    for (uint32_t i = 0; i < kItems; ++i) {
-      const uint64_t place = base + i * kHistogramThreads + threadIdx.x;
-      if (kWhole || place < n) key[i] = keys_in[place];
-    }
+    U keys[kItems];
+    load_counted_keys<kItems, kWhole>(keys_in, n, base, keys);
 #pragma unroll
     for (uint32_t i = 0; i < kItems; ++i) {
       if (!kWhole && base + i * kHistogramThreads + threadIdx.x >= n) continue;
-      const U ordered = codec.encode(key[i]);
+      const U ordered = codec.encode(keys[i]);
       foreign |= ((ordered ^ prefix) & prefix_mask) != 0;
       const uint32_t cell = kMapped ? mapped_cell<U>(map, leading_bits(ordered, align))
                                     : static_cast<uint32_t>(ordered >> shift) & (cells - 1);

@@ -86,6 +86,16 @@ __device__ __forceinline__ void count_coarse(const U *keys_in, uint64_t n, const
   }
 }
 
+// Clears what a look at a sample counts.
+template <class Sample, uint32_t kThreads>
+__device__ __forceinline__ void open_sample(uint32_t *seen, uint32_t *coarse, uint32_t &meetings,
+                                            unsigned long long &all_and, unsigned long long &all_or) {
+  for (uint32_t i = threadIdx.x; i < (1u << Sample::kMeetingBits) / 128; i += kThreads)
+    reinterpret_cast<uint4 *>(seen)[i] = make_uint4(0, 0, 0, 0);
+  if (threadIdx.x < kCoarseBins) coarse[threadIdx.x] = 0;
+  if (threadIdx.x == 0) meetings = 0, all_and = ~0ull, all_or = 0;
+}
+
 // A block of kThreads looks at a sample; every thread learns the same. kRuns: runs of equal keys are no sign that there
 // are few values. seen: a bit table of 2^Sample::kMeetingBits bits in shared memory.
 template <class Sample, uint32_t kThreads, bool kRuns, class U>
@@ -94,10 +104,7 @@ __device__ __forceinline__ SampleView<U> look_at_sample(const U *keys_in, uint64
   __shared__ uint32_t coarse[kCoarseBins];
   __shared__ uint32_t meetings;
   __shared__ unsigned long long all_and, all_or;
-  for (uint32_t i = threadIdx.x; i < (1u << Sample::kMeetingBits) / 128; i += kThreads)
-    reinterpret_cast<uint4 *>(seen)[i] = make_uint4(0, 0, 0, 0);
-  if (threadIdx.x < kCoarseBins) coarse[threadIdx.x] = 0;
-  if (threadIdx.x == 0) meetings = 0, all_and = ~0ull, all_or = 0;
+  open_sample<Sample, kThreads>(seen, coarse, meetings, all_and, all_or);
   __syncthreads();
   uint64_t both = ~0ull, any = 0;
   U keys[kSampleAhead];
