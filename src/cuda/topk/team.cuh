@@ -231,6 +231,16 @@ __device__ __forceinline__ uint64_t team_ragged_row(const Ragged &ragged, uint64
   return i < first ? ragged.lists[2][i] : ragged.lists[1][i - first];
 }
 
+// Makes the team of the block's blocks, before the first row that it does as one.
+template <class U, class C>
+__device__ __forceinline__ void team_open(const TeamArgs<U> &args, unsigned char *dynamic, Scratch<C> &scratch,
+                                          TeamView<C> &team) {
+  if (threadIdx.x == 0) team_make<U, C>(args, dynamic, &scratch, team);
+  __syncthreads();
+  team.clear_control();
+  if (args.plan.sample.items == 0) team.first_barrier();
+}
+
 // kResident: rows in registers are tried first. That is a kernel of its own: with its code in the same one the other
 // way takes 1 to 8 us more.
 template <class U, class C, bool kResident>
@@ -256,10 +266,7 @@ __global__ __launch_bounds__(kTeamThreads, 1) void topk_team_kernel(const __grid
         continue;
     }
     if (!made) {
-      if (threadIdx.x == 0) team_make<U, C>(args, dynamic, &scratch, team);
-      __syncthreads();
-      team.clear_control();
-      if (args.plan.sample.items == 0) team.first_barrier();
+      team_open(args, dynamic, scratch, team);
       made = true;
     }
     if (threadIdx.x == 0) {
