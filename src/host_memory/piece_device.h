@@ -77,7 +77,12 @@ struct PieceProgress {
   OnCancel on_cancel = OnCancel::kFinishOut;
   bool writes = false;                               // a step has begun to write what leaves
   const std::atomic<uint64_t> *elsewhere = nullptr;  // bytes that others have done
+  bool is_of_many = false;                           // sorts, of which `total` has all: none of them changes it
 
+  // The way that a sort takes moves so many bytes.
+  void expect(uint64_t bytes) {
+    if (!is_of_many) total = bytes;
+  }
   uint64_t reached(uint64_t more) const { return done + more < total ? done + more : total; }
   // Tells how far it is with so many bytes more; throws if the call is to stop.
   void tell(uint64_t more = 0) const {

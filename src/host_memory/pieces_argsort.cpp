@@ -70,7 +70,7 @@ bool deal_sort_job(const PieceContext &context, const SortJob &job, PieceProgres
   Dealer dealer(context, job, needs_of(context, job));
   if (!dealer.serves()) return false;
   // Of keys four times at most, of indices once.
-  progress.total = job.n * ((job.keys_out != nullptr ? 4 : 3) * job.key_bytes + job.carry_bytes);
+  progress.expect(job.n * ((job.keys_out != nullptr ? 4 : 3) * job.key_bytes + job.carry_bytes));
   const SortJob keys = keys_of(job);
   Buckets buckets(context, keys, dealer.buckets());
   const double sample_ms = watch.lap_ms();

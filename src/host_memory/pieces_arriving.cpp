@@ -191,10 +191,8 @@ bool sort_as_it_arrives(const PieceContext &context, const SortJob &job, PiecePr
   if (!is_for_this_way(context, job, progress)) return false;
   ArrivingSort sort(context, job);
   if (sort.count() < 2 || !sort.take_room()) return false;
-  if (!job.is_part)
-    progress.total =
-        job.n * (job.key_bytes * (job.keys_out != nullptr ? 2 : 1) +
-                 job.carry_bytes * ((job.carry_in != nullptr ? 1 : 0) + (job.carry_out != nullptr ? 1 : 0)));
+  progress.expect(job.n * (job.key_bytes * (job.keys_out != nullptr ? 2 : 1) +
+                           job.carry_bytes * ((job.carry_in != nullptr ? 1 : 0) + (job.carry_out != nullptr ? 1 : 0))));
   Stopwatch watch;
   sort.bring(progress);
   const double in_ms = watch.lap_ms();

@@ -119,7 +119,7 @@ bool deal_rank(const PieceContext &context, const SortJob &job, PieceProgress &p
   Stopwatch watch;
   Ranker ranker(context, job);
   if (!ranker.serves()) return false;
-  progress.total = 3 * job.n * job.record_bytes();
+  progress.expect(3 * job.n * job.record_bytes());
   const double sample_ms = watch.lap_ms();
   ranker.deal(progress);
   if (!ranker.dealer().all_fit()) {

@@ -65,6 +65,7 @@ class Segments {
   void run() {
     const uint64_t bytes = (offsets_[request_.segments] - offsets_[0]) * element_;
     PieceProgress progress{context_.control, 0, sorts_ ? 2 * bytes : bytes};
+    progress.is_of_many = true;
     plan();
     if (context_.else_at_once && std::any_of(groups_.begin(), groups_.end(), [](const Group &g) { return g.alone; }))
       throw Error(GSORT_ERROR_OUT_OF_MEMORY, "a segment does not fit a piece");
@@ -188,8 +189,7 @@ class Segments {
             progress);
       return selected_.fill(entry + wanted, request_.k - wanted);
     }
-    SortJob job = sort_job(request_.order, first, element_at(request_.out, offsets_[s], element_), items);
-    job.is_part = true;
+    const SortJob job = sort_job(request_.order, first, element_at(request_.out, offsets_[s], element_), items);
     if (items != 0) run_sort_job(context_, job, progress);
   }
 

@@ -24,7 +24,6 @@ struct SortJob {
   char *keys_out;           // NULL: not wanted
   char *carry_out;          // NULL: not wanted
   std::vector<Run> sorted;  // of a merge
-  bool is_part = false;     // of a call, which has told how much work that is
 
   uint64_t record_bytes() const { return key_bytes + carry_bytes; }
   // What travels, for the progress.
