@@ -110,7 +110,7 @@ class RecordSort {
     bounds_ = HostBuffer<uint64_t>(context.memory, kLevelsMax * kBoundsOfLevel);
     differing_ = HostBuffer<K>(context.memory, kSplitChunksMax);
     alone_ = HostBuffer<uint64_t>(context.memory, context.threads() * kWordsAlone);
-    order_ = HostBuffer<uint8_t>(context.memory, kSplitValues);
+    if (context.threads() > 1) order_ = HostBuffer<uint8_t>(context.memory, kSplitValues);
     if (streams(n_max)) lines_ = HostBuffer<unsigned char>(context.memory, context.threads() * kLines);
   }
 
@@ -382,57 +382,61 @@ class RecordSort {
     });
   }
 
-  // Runs one a thread, but large ones one after the other on all of them, and the longest of those not at all: returns
-  // which it is, or how many runs there are.
+  // Sorts runs, one a thread, but large ones one after the other on all of them, and the longest of those not at all:
+  // returns which it is, or how many runs there are.
   uint32_t sort_runs(const uint64_t *bounds, uint64_t n, const Runs &runs, const Split &s, const Crew &crew) {
-    const auto must_split = [&](uint64_t size) { return size > run_items_ && runs.bits != 0; };
     const uint64_t share = n / context_.threads(),
                    size_alone = crew.alone ? n : min_u64(share + share / 4, kAloneItemsMax);
-    const auto is_for_all = [&](uint64_t size) { return must_split(size) && size > size_alone; };
-    const auto split_run = [&](uint64_t begin, uint64_t size, const Crew &run_crew) {
-      const Records<K, V> run = s.to.at(begin);
-      split({run.keys, run.values}, size, further(s, begin, runs.bits), run_crew);
+    const auto size_of = [&](uint64_t v) { return bounds[v + 1] - bounds[v]; };
+    const auto is_for_all = [&](uint64_t v) {
+      return runs.bits != 0 && size_of(v) > run_items_ && size_of(v) > size_alone;
     };
-    const auto part_run = [&](uint64_t begin, uint64_t size, uint32_t worker) {
-      sort_by_partitions(s.to.at(begin), s.other.at(begin), size, !s.final_is_to, worker);
-      decode_keys(codec_, s.final_records().keys + begin, size);
-    };
-    const uint8_t *const order = crew.alone ? nullptr : longest_first(bounds, runs.count);
+    const uint8_t *const order = crew.alone || order_.count() == 0 ? nullptr : longest_first(bounds, runs.count);
     crew.for_each(context_, runs.count, [&](uint64_t i, uint32_t worker) {
-      const uint64_t v = order == nullptr ? i : order[i], begin = bounds[v], size = bounds[v + 1] - begin;
-      if (size == 0 || is_for_all(size)) return;
-      if (runs.bits == 0 || context_.stopped()) return leave(s, begin, size);
-      if (must_split(size)) {
-        if (parts_run(s.to.keys + begin, size, s.level)) return part_run(begin, size, worker);
-        return split_run(begin, size, one_thread(worker));
-      }
-      sort_part(s.to.at(begin), s.other.at(begin), size, runs.bits, !s.final_is_to, worker);
-      decode_keys(codec_, s.final_records().keys + begin, size);
+      const uint64_t v = order == nullptr ? i : order[i];
+      if (size_of(v) != 0 && !is_for_all(v)) sort_run(bounds[v], size_of(v), runs.bits, s, worker);
     });
     uint32_t longest = runs.count;
-    uint64_t longest_size = 0;
-    for (uint32_t v = 0; v < runs.count; ++v) {
-      const uint64_t size = bounds[v + 1] - bounds[v];
-      if (is_for_all(size) && size > longest_size) longest = v, longest_size = size;
-    }
-    const auto is_parted = [&](uint64_t begin, uint64_t size) {
-      return context_.threads() == 1 && parts_run(s.to.keys + begin, size, s.level);
-    };
-    for (uint32_t v = 0; v < runs.count; ++v) {
-      const uint64_t begin = bounds[v], size = bounds[v + 1] - begin;
-      if (!is_for_all(size)) continue;
-      if (context_.stopped()) {
-        leave(s, begin, size);
-      } else if (is_parted(begin, size)) {
-        part_run(begin, size, 0);
-      } else if (v != longest) {
-        split_run(begin, size, all_threads());
-      } else {
-        continue;
-      }
-      if (v == longest) longest = runs.count;
-    }
+    for (uint32_t v = 0; v < runs.count; ++v)
+      if (is_for_all(v) && (longest == runs.count || size_of(v) > size_of(longest))) longest = v;
+    for (uint32_t v = 0; v < runs.count; ++v)
+      if (is_for_all(v) && v != longest && !ends_unsplit(bounds[v], size_of(v), s))
+        split_run(bounds[v], size_of(v), runs.bits, s, all_threads());
+    if (longest != runs.count && ends_unsplit(bounds[longest], size_of(longest), s)) return runs.count;
     return longest;
+  }
+
+  // A run that one thread sorts.
+  void sort_run(uint64_t begin, uint64_t size, uint32_t bits, const Split &s, uint32_t worker) {
+    if (bits == 0 || context_.stopped()) return leave(s, begin, size);
+    if (size > run_items_) {
+      if (parts_run(s.to.keys + begin, size, s.level)) return part_run(begin, size, s, worker);
+      return split_run(begin, size, bits, s, one_thread(worker));
+    }
+    sort_part(s.to.at(begin), s.other.at(begin), size, bits, !s.final_is_to, worker);
+    decode_keys(codec_, s.final_records().keys + begin, size);
+  }
+
+  // Whether a run that all threads would split came to its end in another way.
+  bool ends_unsplit(uint64_t begin, uint64_t size, const Split &s) {
+    if (context_.stopped()) {
+      leave(s, begin, size);
+    } else if (context_.threads() == 1 && parts_run(s.to.keys + begin, size, s.level)) {
+      part_run(begin, size, s, 0);
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  void split_run(uint64_t begin, uint64_t size, uint32_t bits, const Split &s, const Crew &crew) {
+    const Records<K, V> run = s.to.at(begin);
+    split({run.keys, run.values}, size, further(s, begin, bits), crew);
+  }
+
+  void part_run(uint64_t begin, uint64_t size, const Split &s, uint32_t worker) {
+    sort_by_partitions(s.to.at(begin), s.other.at(begin), size, !s.final_is_to, worker);
+    decode_keys(codec_, s.final_records().keys + begin, size);
   }
 
   // The runs in the order in which threads take them: those that are still to be split by their length, then the others
@@ -473,7 +477,7 @@ class RecordSort {
   HostBuffer<unsigned char> lines_;  // kLines for every thread, if lines are streamed
   uint64_t words_of_thread_ = 0;
   HostBuffer<uint64_t> words_;  // for every thread, if parts are sorted by words
-  HostBuffer<uint8_t> order_;   // in which runs are taken
+  HostBuffer<uint8_t> order_;   // in which several threads take runs
   HostBuffer<uint64_t> alone_;  // kWordsAlone for every thread: counts and bounds of what it splits alone
 };
 
