@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/random_draws.h"
 #include "cpu/engine/context.h"
 #include "cpu/primitive/block_sort.h"
 
@@ -29,12 +30,8 @@ class FewValues {
   __attribute__((noinline)) bool draw(const K *keys, uint64_t n) {
     constexpr uint64_t kFirst = 8, kDrawsOfTwo = 24, kDraws = 64;
     K first[kFirst];
-    uint64_t state = n;
-    const auto next = [&] {
-      __extension__ typedef unsigned __int128 Product;
-      state = state * 0xd1342543de82ef95u + 0x9e3779b97f4a7c15u;
-      return keys[static_cast<uint64_t>(static_cast<Product>(state) * n >> 64)];
-    };
+    RandomDraws draws(n);
+    const auto next = [&] { return keys[draws.below(n)]; };
     uint32_t alike = 0;
     for (uint64_t i = 0; i < kFirst; ++i) {
       first[i] = next();
@@ -119,7 +116,7 @@ class FewValues {
   bool make_table() {
     constexpr uint32_t kTries = 64;
     for (uint32_t t = 0; t < kTries; ++t) {
-      multiplier_ = multiplier_ * 0xd1342543de82ef95u + 0x9e3779b97f4a7c15u;
+      multiplier_ = next_random(multiplier_);
       uint64_t taken[kSlots / 64] = {};
       uint32_t v = 0;
       for (; v < count_; ++v) {

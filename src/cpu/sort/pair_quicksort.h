@@ -13,6 +13,7 @@
 #include <new>
 #include <utility>
 
+#include "core/random_draws.h"
 #include "cpu/engine/context.h"
 #include "cpu/primitive/block_sort.h"
 #include "cpu/vector/pair_quicksort.h"
@@ -173,15 +174,10 @@ class PairQuicksort {
 
   // On its own, so that the keys are no part of the frame of sorts.
   __attribute__((noinline)) Pivot draw_pivot(const K *keys, uint64_t n, const Codec &codec) const {
-    __extension__ typedef unsigned __int128 Product;
     K drawn[kDrawsMax];
     const uint32_t draws = n < (1 << 13) ? 32 : n < (1 << 16) ? 64 : kDrawsMax;
-    uint64_t state = n;
-    for (uint32_t i = 0; i < draws; ++i) {
-      state = state * 0xd1342543de82ef95u + 0x9e3779b97f4a7c15u;
-      const K key = keys[static_cast<uint64_t>(static_cast<Product>(state) * n >> 64)];
-      drawn[i] = codec.encode(key) ^ Codec::kTop;
-    }
+    RandomDraws random(n);
+    for (uint32_t i = 0; i < draws; ++i) drawn[i] = codec.encode(keys[random.below(n)]) ^ Codec::kTop;
     sort_kernels(K{})->sort_few(kSignedOrder, drawn, drawn, draws);
     return {static_cast<Inner>(drawn[draws / 2 - 1]), drawn[0] == drawn[draws - 1]};
   }

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "core/random_draws.h"
 #include "cpu/engine/context.h"
 #include "cpu/primitive/block_sort.h"
 #include "cpu/primitive/scatter.h"
@@ -55,12 +56,10 @@ struct KeyDraws {
   uint32_t bits;
 
   KeyDraws(const K *from, uint64_t n) {
-    __extension__ typedef unsigned __int128 Product;
     K differing = 0;
-    uint64_t state = n;
+    RandomDraws draws(n);
     for (K &key : keys) {
-      state = state * 0xd1342543de82ef95u + 0x9e3779b97f4a7c15u;
-      key = from[static_cast<uint64_t>(static_cast<Product>(state) * n >> 64)];
+      key = from[draws.below(n)];
       differing = static_cast<K>(differing | (key ^ keys[0]));
     }
     bits = bit_width_of(differing);
@@ -326,13 +325,9 @@ class RecordSort {
   // Which of `runs` a value of the digit belongs to.
   __attribute__((noinline)) void even_out_runs(const KeyCodec<K> &codec, const K *keys, uint64_t n, const Digit &fine,
                                                uint32_t runs, uint8_t *run_of) const {
-    __extension__ typedef unsigned __int128 Product;
     uint16_t drawn[1u << kMappedDigitBits] = {};
-    uint64_t state = n;
-    for (uint32_t i = 0; i < runs * kDrawsOfRun; ++i) {
-      state = state * 0xd1342543de82ef95u + 0x9e3779b97f4a7c15u;
-      ++drawn[fine.of(codec.encode(keys[static_cast<uint64_t>(static_cast<Product>(state) * n >> 64)]))];
-    }
+    RandomDraws draws(n);
+    for (uint32_t i = 0; i < runs * kDrawsOfRun; ++i) ++drawn[fine.of(codec.encode(keys[draws.below(n)]))];
     uint32_t before = 0;  // draws of lesser values
     for (uint32_t v = 0; v <= fine.mask; ++v) {
       run_of[v] = static_cast<uint8_t>(min_u64((before + drawn[v] / 2u) / kDrawsOfRun, runs - 1));

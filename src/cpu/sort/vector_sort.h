@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "core/random_draws.h"
 #include "cpu/engine/context.h"
 #include "cpu/primitive/scatter.h"
 #include "cpu/vector/sort.h"
@@ -97,13 +98,9 @@ class VectorSort {
 
   // Draws `count` keys of n at random and leaves them in the kernels' own order, sorted.
   void draw(const K *keys, uint64_t n, const KeyCodec<K> &codec, K *drawn, uint32_t count) const {
-    __extension__ typedef unsigned __int128 Product;
-    uint64_t state = n;
-    for (uint32_t i = 0; i < count; ++i) {
-      state = state * 0xd1342543de82ef95u + 0x9e3779b97f4a7c15u;
-      const K key = keys[static_cast<uint64_t>(static_cast<Product>(state) * n >> 64)];
-      drawn[i] = static_cast<K>(codec.encode(key) ^ KeyCodec<K>::kTop);
-    }
+    RandomDraws draws(n);
+    for (uint32_t i = 0; i < count; ++i)
+      drawn[i] = static_cast<K>(codec.encode(keys[draws.below(n)]) ^ KeyCodec<K>::kTop);
     kernels_.sort(kInnerOrder<K>, kInnerOrder<K>, drawn, drawn, count);
   }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/random_draws.h"
 #include "cpu/sort/record_sort.h"
 #include "cpu/sort/vector_sort.h"
 #include "cpu/topk/filter.h"
@@ -97,7 +98,6 @@ class SampledTopk {
   static constexpr uint64_t kSetsOfK = 3;
   static constexpr uint64_t kMinimaDraws = 16;  // times the root of n
   static constexpr uint64_t kBlocksMax = 1 << 10;
-  static constexpr uint64_t kMultiplier = 0xd1342543de82ef95u, kIncrement = 0x9e3779b97f4a7c15u;
   static constexpr uint64_t kItemsOfThread = 1 << 16;  // read in some microseconds
 
   // Places of keys before the bound, within each part.
@@ -132,11 +132,8 @@ class SampledTopk {
   }
 
   K bound_by_draws(K *drawn, const Sample &sample) const {
-    uint64_t state = n_;
-    for (uint64_t i = 0; i < sample.draws; ++i) {
-      state = state * kMultiplier + kIncrement;
-      drawn[i] = codec_.encode(in_[(state >> 32) * n_ >> 32]);
-    }
+    RandomDraws draws(n_);
+    for (uint64_t i = 0; i < sample.draws; ++i) drawn[i] = codec_.encode(in_[draws.below_short(n_)]);
     return key_of_rank(drawn, sample.draws, sample.rank);
   }
 
@@ -144,11 +141,9 @@ class SampledTopk {
   K bound_by_minima(const SelectKernels<K> &kernels, K *least, uint64_t draws) const {
     const uint64_t sets = kernels.minima_sets, blocks = draws / sets, part = n_ / blocks;
     uint32_t starts[kBlocksMax];
-    uint64_t state = n_;
-    for (uint64_t b = 0; b < blocks; ++b) {
-      state = state * kMultiplier + kIncrement;
-      starts[b] = static_cast<uint32_t>(b * part + ((state >> 32) * (part - sets + 1) >> 32));
-    }
+    RandomDraws shifts(n_);
+    for (uint64_t b = 0; b < blocks; ++b)
+      starts[b] = static_cast<uint32_t>(b * part + shifts.below_short(part - sets + 1));
     kernels.minima(codec_, in_, starts, static_cast<uint32_t>(blocks), least);
     return key_of_rank(least, sets, k_ - 1);
   }

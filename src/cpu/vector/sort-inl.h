@@ -15,6 +15,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "core/random_draws.h"
 #include "cpu/vector/blocks-inl.h"
 #include "cpu/vector/target.h"
 
@@ -229,11 +230,8 @@ template <class K, size_t kRows, bool kEncode>
 HWY_NOINLINE Pivot<K> median_of_draws(const SortCoder<K> &coder, const LaneOf<K> *keys, size_t n) {
   constexpr size_t kDraws = kRows * kLanes<K>;
   HWY_ALIGN LaneOf<K> drawn[kDraws];
-  uint64_t state = n;
-  for (LaneOf<K> &draw : drawn) {
-    state = state * 0xd1342543de82ef95u + 0x9e3779b97f4a7c15u;  // full period; its upper half is even enough
-    draw = keys[static_cast<size_t>((state >> 32) * n >> 32)];
-  }
+  RandomDraws draws(n);
+  for (LaneOf<K> &draw : drawn) draw = keys[static_cast<size_t>(draws.below_short(n))];
   RowSort<K, kRows, kEncode>::run(coder.encoding_only(), drawn, drawn, kDraws);
   const LaneOf<K> least = drawn[0], greatest = drawn[kDraws - 1], median = drawn[kDraws / 2 - 1];
   bool two = median == least || median == greatest;
