@@ -27,8 +27,9 @@ void check(const std::vector<K> &keys, uint32_t bits) {
     std::vector<uint64_t> words(n);
     std::vector<uint32_t> a_values(n), b_values(n, 0xa5);
     std::iota(a_values.begin(), a_values.end(), 0u);
-    sort_block_by_words(Pairs{a_keys.data(), a_values.data()}, Pairs{b_keys.data(), b_values.data()}, n, bits, to_b,
-                        sort_kernels(uint64_t{}) != nullptr ? words.data() : nullptr);
+    const Pairs a{a_keys.data(), a_values.data()}, b{b_keys.data(), b_values.data()};
+    const bool has_vectors = sort_kernels(uint64_t{}) != nullptr;
+    if (!has_vectors || !sort_by_words(a, b, n, bits, to_b, words.data())) sort_block(a, b, n, bits, to_b);
     const std::vector<K> &got_keys = to_b ? b_keys : a_keys;
     ASSERT_EQ(wanted, to_b ? b_values : a_values) << "n " << n;
     for (uint32_t i = 0; i < n; ++i) ASSERT_EQ(keys[wanted[i]], got_keys[i]) << "n " << n << " i " << i;

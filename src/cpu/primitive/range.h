@@ -27,6 +27,12 @@ inline uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
 inline uint64_t max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 inline uint64_t divide_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
 
+// Calls f(begin, count) for all of n items, `piece` of them at a time; the last piece may have fewer.
+template <class F>
+void for_each_piece(uint64_t n, uint64_t piece, F &&f) {
+  for (uint64_t begin = 0; begin < n; begin += piece) f(begin, min_u64(piece, n - begin));
+}
+
 }  // namespace gsort_internal
 
 #endif  // GSORT_CPU_PRIMITIVE_RANGE_H_

@@ -109,11 +109,10 @@ class PairQuicksort {
   // what is half split is neither here nor there.
   template <class F>
   void in_pieces(uint64_t n, F &&piece) {
-    for (uint64_t begin = 0; begin < n; begin += kItemsUnheard) {
-      const uint64_t count = min_u64(kItemsUnheard, n - begin);
+    for_each_piece(n, kItemsUnheard, [&](uint64_t begin, uint64_t count) {
       piece(begin, count);
       if (count == kItemsUnheard) poll();
-    }
+    });
   }
 
   void sort(Part part) {

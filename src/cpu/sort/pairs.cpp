@@ -47,8 +47,10 @@ void sort_few(const KeyCodec<K> &codec, const K *keys, V *values, uint64_t n, K 
   K ordered[kFewItems<K>];
   uint64_t words[kFewItems<K> / 2];  // of 4 bytes
   encode_keys(codec, keys, ordered, n);
-  sort_block_by_words(Records<K, V>{ordered, values}, Records<K, V>{keys_out, values_out}, static_cast<uint32_t>(n),
-                      sizeof(K) * 8, true, words);
+  const Records<K, V> from{ordered, values}, to{keys_out, values_out};
+  const uint32_t count = static_cast<uint32_t>(n);
+  constexpr uint32_t bits = sizeof(K) * 8;
+  if (!sort_by_words(from, to, count, bits, true, words)) sort_block(from, to, count, bits, true);
 }
 
 // On its own, as what follows, so that the arrays are no part of the frames of sorts of many.
@@ -168,16 +170,6 @@ const PairQuicksortKernels<K, V> *quicksort_kernels(const Context &context, cons
   return nullptr;
 }
 
-// Calls f(begin, count) for pieces of n items, with a chance to cancel after each, of which it makes no use itself.
-template <class F>
-void in_pieces(Context &context, uint64_t n, F &&f) {
-  constexpr uint64_t piece = 1 << 19;
-  for (uint64_t begin = 0; begin < n; begin += piece) {
-    f(begin, min_u64(piece, n - begin));
-    context.poll();
-  }
-}
-
 template <class K, class V>
 void sort_by_partitions(Context &context, const PairQuicksortKernels<K, V> &kernels, const KeyCodec<K> &codec,
                         const RecordSource<K, V> &source, Records<K, V> out, uint64_t n) {
@@ -195,11 +187,17 @@ void sort_by_partitions(Context &context, const PairQuicksortKernels<K, V> &kern
   };
   if (codec.nan_count == 0) {
     sort(codec, source.keys);
-  } else {  // the kernels know no such order: it is that of the encoded keys
-    in_pieces(context, n,
-              [&](uint64_t i, uint64_t count) { encode_keys(codec, source.keys + i, out.keys + i, count); });
+  } else {                                       // the kernels know no such order: it is that of the encoded keys
+    constexpr uint64_t kItemsUnheard = 1 << 19;  // between chances to cancel, of which these steps make no use
+    for_each_piece(n, kItemsUnheard, [&](uint64_t begin, uint64_t count) {
+      encode_keys(codec, source.keys + begin, out.keys + begin, count);
+      context.poll();
+    });
     sort(KeyCodec<K>{0, 0, 0}, out.keys);
-    in_pieces(context, n, [&](uint64_t i, uint64_t count) { decode_keys(codec, out.keys + i, count); });
+    for_each_piece(n, kItemsUnheard, [&](uint64_t begin, uint64_t count) {
+      decode_keys(codec, out.keys + begin, count);
+      context.poll();
+    });
   }
   context.throw_if_stopped();
 }

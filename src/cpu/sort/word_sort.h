@@ -142,12 +142,6 @@ bool sort_by_words(Records<K, V> a, Records<K, V> b, uint32_t count, uint32_t bi
   return false;
 }
 
-// As sort_block(), which it calls where words do not serve.
-template <class K, class V>
-void sort_block_by_words(Records<K, V> a, Records<K, V> b, uint32_t count, uint32_t bits, bool to_b, uint64_t *words) {
-  if (!sort_by_words(a, b, count, bits, to_b, words)) sort_block(a, b, count, bits, to_b);
-}
-
 }  // namespace gsort_internal
 
 #endif  // GSORT_CPU_SORT_WORD_SORT_H_
