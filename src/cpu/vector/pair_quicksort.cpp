@@ -61,74 +61,51 @@ HWY_INLINE void store_some_values(ValueVec<K, V> v, V *to, size_t count) {
   }
 }
 
-// Which lanes of a vector are lower ones and which are upper ones, and how either come to be side by side.
+// Some lanes of a vector of keys, which are brought to its front, and so are those of the values beside it.
+template <class K>
+class LaneSet {
+ public:
 #if HWY_TARGET == HWY_AVX3
-template <class K>
-class LaneSplit {
- public:
-  HWY_INLINE LaneSplit(KeyMask<K> lower, KeyMask<K> upper) : lower_(lower), upper_(upper) {}
-  HWY_INLINE size_t lower_count() const { return hn::CountTrue(KeyTag<K>(), lower_); }
+  HWY_INLINE explicit LaneSet(KeyMask<K> lanes) : lanes_(lanes) {}
+  HWY_INLINE size_t count() const { return hn::CountTrue(KeyTag<K>(), lanes_); }
   template <class Vec>
-  HWY_INLINE Vec lower(Vec v) const {
-    return first_lanes(lower_, v);
-  }
-  template <class Vec>
-  HWY_INLINE Vec upper(Vec v) const {
-    return first_lanes(upper_, v);
-  }
-
- private:
-  template <class Vec>
-  static HWY_INLINE Vec first_lanes(KeyMask<K> mask, Vec v) {
+  HWY_INLINE Vec to_front(Vec v) const {
     if constexpr (sizeof(v.raw) == sizeof(KeyVec<K>().raw))
-      return compress_lanes<K>(mask, v);
+      return compress_lanes<K>(lanes_, v);
     else
-      return Vec{_mm256_maskz_compress_epi32(mask.raw, v.raw)};
-  }
-  KeyMask<K> lower_, upper_;
-};
-#else
-template <class K>
-class LaneSplit {
- public:
-  HWY_INLINE LaneSplit(KeyMask<K> lower, KeyMask<K> upper) : lower_(bits_of_mask(lower)), upper_(bits_of_mask(upper)) {}
-  HWY_INLINE size_t lower_count() const { return static_cast<size_t>(__builtin_popcount(lower_)); }
-  template <class Vec>
-  HWY_INLINE Vec lower(Vec v) const {
-    return first_lanes(lower_, v);
-  }
-  template <class Vec>
-  HWY_INLINE Vec upper(Vec v) const {
-    return first_lanes(upper_, v);
+      return Vec{_mm256_maskz_compress_epi32(lanes_.raw, v.raw)};
   }
 
  private:
-  static constexpr uint32_t kAll = (1u << kLanes<K>)-1;
-
-  static HWY_INLINE uint32_t bits_of_mask(KeyMask<K> mask) {
+  KeyMask<K> lanes_;
+#else
+  HWY_INLINE explicit LaneSet(KeyMask<K> lanes) {
     uint8_t bytes[8] = {};
-    hn::StoreMaskBits(KeyTag<K>(), mask, bytes);
-    return bytes[0];
+    hn::StoreMaskBits(KeyTag<K>(), lanes, bytes);
+    bits_ = bytes[0];
   }
-  // Those whose bit is set first; the tables have them behind the others.
+  HWY_INLINE size_t count() const { return static_cast<size_t>(__builtin_popcount(bits_)); }
   template <class Vec>
-  static HWY_INLINE Vec first_lanes(uint32_t bits, Vec v) {
+  HWY_INLINE Vec to_front(Vec v) const {
+    constexpr uint32_t kAll = (1u << kLanes<K>)-1;  // the tables have lanes whose bit is set behind the others
     if constexpr (sizeof(v.raw) == sizeof(KeyVec<K>().raw)) {
       const hn::Repartition<int32_t, KeyTag<K>> d;
       const hn::Rebind<uint8_t, decltype(d)> d_places;
-      const auto places = hn::Load(d_places, kCompressTable<kLanes<K>, 8>.places[bits ^ kAll]);
+      const auto places = hn::Load(d_places, kCompressTable<kLanes<K>, 8>.places[bits_ ^ kAll]);
       const auto words = hn::BitCast(d, v);
       return hn::BitCast(hn::DFromV<Vec>(),
                          hn::TableLookupLanes(words, hn::IndicesFromVec(d, hn::PromoteTo(d, places))));
     } else {
       const hn::Full128<uint8_t> d;
-      const auto places = hn::Load(d, kCompressTable<kLanes<K>, 16>.places[bits ^ kAll]);
+      const auto places = hn::Load(d, kCompressTable<kLanes<K>, 16>.places[bits_ ^ kAll]);
       return hn::BitCast(hn::DFromV<Vec>(), hn::TableLookupBytes(hn::BitCast(d, v), places));
     }
   }
-  uint32_t lower_, upper_;
-};
+
+ private:
+  uint32_t bits_;
 #endif
+};
 
 // The next records of a split: encoded, if they are seen for the first time, and numbered if they have no values.
 template <class K, class V, bool kEncode, bool kNumber>
@@ -178,12 +155,12 @@ class PairSides {
 
   HWY_INLINE void put(KeyVec<K> key, ValueVec<K, V> value) {
     const auto above = hn::Gt(key, pivot_);
-    const LaneSplit<K> split(hn::Not(above), above);
-    store_keys<K>(split.lower(key), lower_.keys + lowers_);
-    store_values<K>(split.lower(value), lower_.values + lowers_);
-    store_keys<K>(split.upper(key), upper_.keys + uppers_);
-    store_values<K>(split.upper(value), upper_.values + uppers_);
-    const size_t count = split.lower_count();
+    const LaneSet<K> lower(hn::Not(above)), upper(above);
+    store_keys<K>(lower.to_front(key), lower_.keys + lowers_);
+    store_values<K>(lower.to_front(value), lower_.values + lowers_);
+    store_keys<K>(upper.to_front(key), upper_.keys + uppers_);
+    store_values<K>(upper.to_front(value), upper_.values + uppers_);
+    const size_t count = lower.count();
     lowers_ += count;
     uppers_ += kLanes<K> - count;
   }
@@ -191,12 +168,12 @@ class PairSides {
   HWY_INLINE void put_some(KeyVec<K> key, ValueVec<K, V> value, size_t all) {
     const auto there = hn::FirstN(KeyTag<K>(), all);
     const auto above = hn::And(hn::Gt(key, pivot_), there);
-    const LaneSplit<K> split(hn::AndNot(above, there), above);
-    const size_t count = split.lower_count(), rest = all - count;
-    store_some_keys<K>(split.lower(key), lower_.keys + lowers_, count);
-    store_some_values<K>(split.lower(value), lower_.values + lowers_, count);
-    store_some_keys<K>(split.upper(key), upper_.keys + uppers_, rest);
-    store_some_values<K>(split.upper(value), upper_.values + uppers_, rest);
+    const LaneSet<K> lower(hn::AndNot(above, there)), upper(above);
+    const size_t count = lower.count(), rest = all - count;
+    store_some_keys<K>(lower.to_front(key), lower_.keys + lowers_, count);
+    store_some_values<K>(lower.to_front(value), lower_.values + lowers_, count);
+    store_some_keys<K>(upper.to_front(key), upper_.keys + uppers_, rest);
+    store_some_values<K>(upper.to_front(value), upper_.values + uppers_, rest);
     lowers_ += count;
   }
   HWY_INLINE size_t lowers() const { return lowers_; }
