@@ -443,9 +443,10 @@ class NumberSort {
       return !keys_at.found_odd();
     }
 #if HWY_TARGET == HWY_AVX3
+    // Of encoded keys, in which -0 is the odd zero whatever the order: one instruction tells it and NaNs.
     return no_key<double>(in, n, [&](KeyVec<double> key) HWY_ATTR { return is_odd(coder_.encode(key)); });
 #else
-    // In keys as they are, which spares encoding them: which zero is -0 then goes by the order.
+    // Of keys as they are, which spares encoding them: which zero is -0 then goes by the order.
     const hn::Vec<BitsTag<double>> zero =
         hn::Set(BitsTag<double>(), static_cast<int64_t>(coder_.encoding().mask ^ kTop));
     return no_key<double>(in, n, [&](KeyVec<double> key) HWY_ATTR {
