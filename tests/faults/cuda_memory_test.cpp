@@ -497,9 +497,9 @@ TEST_F(EngineTest, RequestsAreBoundToTheCopiesOfHostArrays) {
       use_stand_in(ArrayPlace::kDevice);
       for (uint32_t i = 0; i < 8; ++i)
         if ((on_host >> i & 1) != 0) place_array(arrays[i].data(), 16 * n, ArrayPlace::kHost);
-      MemoryPlaces places;
+      MemoryKinds kinds;
       Staging staging;
-      staging.collect(each, places, 0);
+      staging.collect(each, kinds, 0);
       std::vector<char> memory(staging.bytes() + 1);
       const Request bound = staging.bind(each, memory.data());
       std::map<const void *, uint32_t> copies;
@@ -544,9 +544,9 @@ TEST_F(EngineTest, RegisteredBytesAreToldByTheirWay) {
     };
     const uint64_t read = is_registered(0, in.data(), 4 * n),
                    written = is_registered(1, out.data(), 4 * 30) + is_registered(2, indices.data(), 8 * 30);
-    MemoryPlaces places;
+    MemoryKinds kinds;
     Staging staging;
-    staging.collect(topk, places, 0);
+    staging.collect(topk, kinds, 0);
     EXPECT_EQ(read, staging.registered_in());
     EXPECT_EQ(written, staging.registered_out());
     EXPECT_EQ(4 * n, staging.bytes_in());

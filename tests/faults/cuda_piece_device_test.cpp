@@ -189,8 +189,8 @@ TEST_F(PieceOnTheDevice, RegisteredCopiesTravelTogether) {
   pairs.order.dtype = GSORT_U32, pairs.value_bytes = 4, pairs.n = 100;
   pairs.in = keys.data(), pairs.values_in = values.data();
   pairs.out = out.data(), pairs.values_out = values_out.data();
-  MemoryPlaces places;
-  staging_.collect(pairs, places, 0);
+  MemoryKinds kinds;
+  staging_.collect(pairs, kinds, 0);
   char *const device_keys = reinterpret_cast<char *>(there.data()), *const device_values = device_keys + 400;
   const auto copy = [](char *on_device, const std::vector<uint32_t> &array) {
     return PieceCopy{on_device, reinterpret_cast<char *>(const_cast<uint32_t *>(array.data())), 400};

@@ -123,9 +123,9 @@ void CudaEngine::describe(gsort_info &info) const {
   std::snprintf(info.device_name, sizeof info.device_name, "%s", device_.name);
 }
 
-void CudaEngine::check_array(const char *argument, const void *array, uint64_t) { (void)place_of(argument, array); }
+void CudaEngine::check_array(const char *argument, const void *array, uint64_t) { (void)kind_of(argument, array); }
 
-bool CudaEngine::host_readable(const void *array) { return place_of("offsets", array) != MemoryPlace::kDevice; }
+bool CudaEngine::host_readable(const void *array) { return kind_of("offsets", array) != MemoryKind::kDevice; }
 
 void CudaEngine::set_stream(void *stream) {
   enter_call();
@@ -241,7 +241,7 @@ void CudaEngine::reserve(const Request &shape) {
 
 void CudaEngine::set_workspace(void *memory, uint64_t bytes) {
   enter_call();
-  if (memory != nullptr && place_of("device_memory", memory) != MemoryPlace::kDevice)
+  if (memory != nullptr && kind_of("device_memory", memory) != MemoryKind::kDevice)
     throw Error(GSORT_ERROR_INVALID_ARGUMENT, "device_memory = %p is host memory; pass memory of device %d", memory,
                 device_.ordinal);
   workspace_.lend(memory, bytes);
@@ -252,7 +252,7 @@ void CudaEngine::execute(const Request &request) {
   const WorkQueue here = queue();
   if (has_no_elements(request)) return write_empty_result(request);
   Staging staging;
-  staging.collect(request, places_, device_.ordinal);
+  staging.collect(request, kinds_, device_.ordinal);
   if (staging.any()) return execute_staged(request, staging, here);
   sort::in_place::Plan in_place;
   const WorkMemory work = room_or_less(request, here, in_place);
@@ -262,7 +262,7 @@ void CudaEngine::execute(const Request &request) {
 void CudaEngine::write_empty_result(const Request &request) {
   if (request.operation != Operation::kSum && request.operation != Operation::kReduce) return;
   const uint64_t bits = empty_result(request), bytes = request_bytes(request).out;
-  if (place_of("out", request.out) != MemoryPlace::kDevice) {
+  if (kind_of("out", request.out) != MemoryKind::kDevice) {
     std::memcpy(request.out, &bits, bytes);  // little-endian, as every host of an NVIDIA GPU is
     return;
   }

@@ -54,7 +54,7 @@ class CudaEngine final : public Engine {
   void reserve(const Request &shape) override;
   void set_workspace(void *memory, uint64_t bytes) override;
   void end_call() noexcept override {
-    places_.forget();
+    kinds_.forget();
     scope_.reset();
   }
   void abandon() noexcept override {
@@ -72,9 +72,9 @@ class CudaEngine final : public Engine {
   void enter_call() {
     if (!scope_.has_value()) scope_.emplace(device_);
   }
-  MemoryPlace place_of(const char *argument, const void *array) {
+  MemoryKind kind_of(const char *argument, const void *array) {
     enter_call();
-    return places_.of(argument, array, device_.ordinal);
+    return kinds_.of(argument, array, device_.ordinal);
   }
   WorkQueue queue();
   WorkMemory room(uint64_t bytes, const WorkQueue &queue);
@@ -102,14 +102,14 @@ class CudaEngine final : public Engine {
                       const sort::in_place::Plan &in_place);
   void launch_segments_checked(const LaunchContext &context, const Request &request, void *workspace, bool capturing);
 
-  Placement place(const Request &request, const Staging &staging, bool in_pieces) const;
+  Placement choose_placement(const Request &request, const Staging &staging, bool in_pieces) const;
   void execute_on_cpu(const Request &request);
 
   const EngineOptions options_;
   Control &control_;
   OpenedDevice device_;
   std::optional<CallScope> scope_;
-  MemoryPlaces places_;
+  MemoryKinds kinds_;
   Workspace workspace_;
   Pool pool_;  // for what the host does in calls that are worked in pieces
   std::unique_ptr<PinnedRing> ring_;

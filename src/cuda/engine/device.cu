@@ -168,47 +168,47 @@ void require_same_context(const OpenedDevice &device) {
 
 namespace {
 
-MemoryPlace ask_place(const char *argument, const void *array, int ordinal) {
+MemoryKind ask_kind(const char *argument, const void *array, int ordinal) {
   cudaPointerAttributes attributes;
   const cudaError_t result = cudaPointerGetAttributes(&attributes, array);
   if (result == cudaErrorInvalidValue) {
     // Memory that CUDA does not know at all.
     (void)cudaGetLastError();
-    return MemoryPlace::kHost;
+    return MemoryKind::kHost;
   }
   cuda_check(result, "cudaPointerGetAttributes");
   switch (attributes.type) {
     case cudaMemoryTypeManaged:
-      return MemoryPlace::kDevice;
+      return MemoryKind::kDevice;
     case cudaMemoryTypeDevice:
       if (attributes.device != ordinal)
         throw Error(GSORT_ERROR_INVALID_ARGUMENT,
                     "%s = %p lies on device %d, and the handle is bound to device %d; make a handle for that device",
                     argument, array, attributes.device, ordinal);
-      return MemoryPlace::kDevice;
+      return MemoryKind::kDevice;
     case cudaMemoryTypeHost:
-      return MemoryPlace::kPinned;
+      return MemoryKind::kPinned;
     default:
-      return MemoryPlace::kHost;
+      return MemoryKind::kHost;
   }
 }
 
 }  // namespace
 
-MemoryPlace MemoryPlaces::of(const char *argument, const void *array, int ordinal) {
+MemoryKind MemoryKinds::of(const char *argument, const void *array, int ordinal) {
   for (int i = 0; i < count_; ++i)
-    if (known_[i].array == array) return known_[i].place;
-  const MemoryPlace place = ask_place(argument, array, ordinal);
-  if (count_ < kMost) known_[count_++] = {array, place};
-  return place;
+    if (known_[i].array == array) return known_[i].kind;
+  const MemoryKind kind = ask_kind(argument, array, ordinal);
+  if (count_ < kMost) known_[count_++] = {array, kind};
+  return kind;
 }
 
-ByteRange MemoryPlaces::registered_part(const char *argument, const void *array, uint64_t bytes, int ordinal) {
+ByteRange MemoryKinds::registered_part(const char *argument, const void *array, uint64_t bytes, int ordinal) {
   constexpr uint64_t kBytesMin = uint64_t{1} << 20;  // the ring's copies: shorter ones are the driver's in any case
   const auto is_registered = [&](uint64_t at) {
-    return ask_place(argument, static_cast<const char *>(array) + at, ordinal) == MemoryPlace::kPinned;
+    return ask_kind(argument, static_cast<const char *>(array) + at, ordinal) == MemoryKind::kPinned;
   };
-  const bool first = of(argument, array, ordinal) == MemoryPlace::kPinned;
+  const bool first = of(argument, array, ordinal) == MemoryKind::kPinned;
   if (bytes < kBytesMin || is_registered(bytes - 1) == first) return {0, first ? bytes : 0};
   uint64_t like_first = 0, like_last = bytes - 1;
   while (like_last - like_first > 1) {

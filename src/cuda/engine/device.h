@@ -68,7 +68,7 @@ class DeviceScope {
 void require_same_context(const OpenedDevice &device);
 
 // kHost is pageable, kPinned registered with CUDA; kDevice: kernels may use it, managed memory included.
-enum class MemoryPlace { kHost, kPinned, kDevice };
+enum class MemoryKind { kHost, kPinned, kDevice };
 
 // Bytes of an array.
 struct ByteRange {
@@ -76,11 +76,11 @@ struct ByteRange {
   uint64_t bytes() const { return end - begin; }
 };
 
-// Where arrays of one call lie. Whoever asks first asks CUDA.
-class MemoryPlaces {
+// In what memory the arrays of one call lie. Whoever asks first asks CUDA.
+class MemoryKinds {
  public:
   // Throws Error(INVALID_ARGUMENT) naming `argument` for memory of another device than `ordinal`.
-  MemoryPlace of(const char *argument, const void *array, int ordinal);
+  MemoryKind of(const char *argument, const void *array, int ordinal);
   // Of an array that begins in host memory, the part that is registered with CUDA, if that is one that reaches from one
   // of its ends, or all of it. Short ones are taken for what they begin as.
   ByteRange registered_part(const char *argument, const void *array, uint64_t bytes, int ordinal);
@@ -89,7 +89,7 @@ class MemoryPlaces {
  private:
   struct Known {
     const void *array;
-    MemoryPlace place;
+    MemoryKind kind;
   };
   static constexpr int kMost = 8;  // no call has more arrays
   Known known_[kMost];

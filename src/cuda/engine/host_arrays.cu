@@ -40,7 +40,7 @@ bool streams_better(const Request &request, const Staging &staging) {
   }
 }
 
-// Whether a sort is rather done as its arrays arrive. Of pageable ones, but for an eighth, it is not: each piece begins
+// Whether a sort is rather done as its arrays arrive. Not if more than an eighth of them is pageable: each piece begins
 // with empty slots of the ring, which took 2^28 keys, and pairs and argsorts of as many bytes, 48.4, 49.0 and 52.2 ms
 // in place of 47.8, 45.6 and 48.9 (H200's host, 2026-11-24).
 bool arrives_better(const Request &request, const Staging &staging) {
@@ -76,7 +76,7 @@ CudaEngine::StagedCall CudaEngine::look_at_staged(const Request &request, const 
   call.arrives = may_choose && arrives_better(request, staging);
   const bool streams = may_choose && !call.arrives && streams_better(request, staging);
   call.rather_pieces = call.arrives || streams;
-  if (call.may_use_cpu) call.placement = place(request, staging, call.must_be_pieces || streams);
+  if (call.may_use_cpu) call.placement = choose_placement(request, staging, call.must_be_pieces || streams);
   return call;
 }
 
@@ -89,7 +89,7 @@ void CudaEngine::execute_staged(const Request &request, const Staging &staging, 
   if (!call.must_be_pieces && !call.rather_pieces) {
     WorkMemory work;
     if (room_for(call.bytes, queue, work)) return execute_at_once(request, staging, work);
-    // Says how much is missing.
+    // Throws, and says how much is missing.
     if (!call.may_be_pieces) return execute_at_once(request, staging, room(call.bytes, queue));
   }
   execute_pieces_or_else(call);
@@ -122,7 +122,7 @@ void CudaEngine::execute_pieces_or_else(const StagedCall &call) {
   }
 }
 
-// Does what uses the caller's arrays, until it ends also where it fails.
+// Does what uses the caller's arrays. Where that fails, nothing uses them any more when this ends.
 template <class F>
 void CudaEngine::with_copies(F &&copies) {
   try {
@@ -223,7 +223,7 @@ void CudaEngine::execute_pieces(const Request &request, const Staging &staging, 
 }
 
 // Both engines give the same bits, so a call whose arrays all lie on the host may run where it ends first.
-Placement CudaEngine::place(const Request &request, const Staging &staging, bool in_pieces) const {
+Placement CudaEngine::choose_placement(const Request &request, const Staging &staging, bool in_pieces) const {
   const Placement placement = plan_placement(request, {staging.bytes_in(), staging.bytes_out(), pool_.threads(),
                                                        in_pieces, staging.registered_in(), staging.registered_out()});
   if (!control_.has_log()) return placement;

@@ -117,8 +117,8 @@ int Staging::add(const void *from_host, void *to_host, uint64_t bytes, const Byt
 int Staging::add_if_host(const char *name, const void *from, void *to, uint64_t bytes) {
   const void *const array = from != nullptr ? from : to;
   if (array == nullptr || bytes == 0) return kNone;
-  if (place(name, array) != MemoryPlace::kDevice)
-    return add(from, to, bytes, places_->registered_part(name, array, bytes, device_));
+  if (kind(name, array) != MemoryKind::kDevice)
+    return add(from, to, bytes, kinds_->registered_part(name, array, bytes, device_));
   all_ = false;
   return kNone;
 }
@@ -130,18 +130,18 @@ void Staging::add_in_out(const char *in_name, const void *in, int &in_copy, cons
     out_copy = add_if_host(out_name, nullptr, out, bytes);
     return;
   }
-  if (place(out_name, out) == MemoryPlace::kDevice) {
+  if (kind(out_name, out) == MemoryKind::kDevice) {
     all_ = false;
     return;
   }
   copies_[in_copy].to_host = out;
   copies_[in_copy].to_registered =
-      out == in ? copies_[in_copy].from_registered : places_->registered_part(out_name, out, bytes, device_);
+      out == in ? copies_[in_copy].from_registered : kinds_->registered_part(out_name, out, bytes, device_);
   out_copy = in_copy;
 }
 
-void Staging::collect(const Request &request, MemoryPlaces &places, int device) {
-  places_ = &places, device_ = device;
+void Staging::collect(const Request &request, MemoryKinds &kinds, int device) {
+  kinds_ = &kinds, device_ = device;
   const RequestBytes bytes = request_bytes(request);
   if (writes_whole_keys(request)) {
     add_in_out("keys_in", request.in, in_, "keys_out", request.out, out_, bytes.in);

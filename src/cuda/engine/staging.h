@@ -20,7 +20,7 @@ class Staging {
  public:
   // Finds the request's host arrays. Arrays that may be the same (in == out) share one copy. Throws
   // Error(INVALID_ARGUMENT) for memory of another device and for device values that kernels cannot load.
-  void collect(const Request &request, MemoryPlaces &places, int device);
+  void collect(const Request &request, MemoryKinds &kinds, int device);
 
   bool any() const { return count_ != 0; }
   uint64_t bytes() const { return bytes_; }
@@ -65,9 +65,9 @@ class Staging {
   // An input and an output of the same size; one copy serves both where both are on the host.
   void add_in_out(const char *in_name, const void *in, int &in_copy, const char *out_name, void *out, int &out_copy,
                   uint64_t bytes);
-  MemoryPlace place(const char *name, const void *array) { return places_->of(name, array, device_); }
+  MemoryKind kind(const char *name, const void *array) { return kinds_->of(name, array, device_); }
 
-  MemoryPlaces *places_ = nullptr;
+  MemoryKinds *kinds_ = nullptr;
   int device_ = 0;
 
   Copy copies_[kMost];
