@@ -26,7 +26,7 @@ struct SmallFloat {
     if (exponent == kExponentMax) return double_of_bits(sign | kDoubleInf | fraction << (52 - MantissaBits));
     if (exponent == 0 && fraction == 0) return double_of_bits(sign);
     uint32_t lowered = 0;
-    if (exponent == 0) {  // subnormal here, normal as a double: bring the top bit to its place
+    if (exponent == 0) {  // subnormal here, normal as a double: bring the top bit to its position
       exponent = 1;
       while (!(fraction >> MantissaBits)) fraction <<= 1, ++lowered;
       fraction &= (1u << MantissaBits) - 1;

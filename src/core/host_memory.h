@@ -36,8 +36,8 @@ class HostMemory {
                   ull(bytes));
     const uint64_t rounded = round_up(bytes);
     if (void *const kept = take_kept(rounded)) return kept;
-    const uint64_t held = held_bytes_.fetch_add(rounded) + rounded;
-    if (limit_bytes_ != 0 && held > limit_bytes_) {
+    const uint64_t all = held_bytes_.fetch_add(rounded) + rounded;
+    if (limit_bytes_ != 0 && all > limit_bytes_) {
       held_bytes_.fetch_sub(rounded);
       throw Error(GSORT_ERROR_OUT_OF_MEMORY,
                   "%llu bytes of host scratch memory go past host_memory_limit_bytes = %llu; raise the limit",
@@ -62,7 +62,7 @@ class HostMemory {
     held_bytes_.fetch_sub(rounded);
   }
   bool is_callers() const { return allocate_ != nullptr; }
-  // Whether nobody counts what is held: blocks of some size stay for the next call.
+  // Whether nobody counts what is allocated: blocks of some size stay for the next call.
   bool keeps_blocks() const { return allocate_ == nullptr && limit_bytes_ == 0; }
   // In use and kept.
   uint64_t held_bytes() const { return held_bytes_.load(); }

@@ -43,7 +43,7 @@ struct PieceNeeds {
 // Room for the longest pieces that fit, of a multiple of `grain` items, items_max at most. items = 0: there is none.
 PieceRoom find_room(PieceDevice &device, const PieceNeeds &needs, uint64_t items_max, uint64_t grain);
 
-// Gives the room a larger workspace. False: there is no memory for it, and none is held now.
+// Gives the room a larger workspace. False: there is no memory for it, and it has none now.
 bool widen(PieceDevice &device, PieceRoom &room, uint64_t workspace_bytes);
 
 // Why a call cannot be done in pieces either.

@@ -37,10 +37,10 @@ void leave_in_buckets(const SortJob &job, const char *keys, const std::vector<ui
                       Piece &piece) {
   for (uint64_t b = 0, at = 0; b < ends.size(); ++b)
     while (at < ends[b]) {
-      const Run place = buckets.take(b, ends[b] - at);
+      const Run slice = buckets.take(b, ends[b] - at);
       piece.out.push_back(
-          {const_cast<char *>(keys) + at * job.key_bytes, const_cast<char *>(place.keys), place.count * job.key_bytes});
-      at += place.count;
+          {const_cast<char *>(keys) + at * job.key_bytes, const_cast<char *>(slice.keys), slice.count * job.key_bytes});
+      at += slice.count;
     }
 }
 

@@ -221,7 +221,7 @@ void sum_on_both(const PieceContext &context, const Sharing &sharing, const Requ
 
 void reduce_on_both(const PieceContext &context, const Sharing &sharing, const Request &request) {
   const Request part = part_request(request);
-  // A part's best takes the place of the one that its thread had, if that does not come before it: parts are taken from
+  // A part's best replaces the one that its thread had, if that does not come before it: parts are taken from
   // the back.
   std::vector<uint64_t> bests(sharing.workers, UINT64_MAX);
   const auto find = [&](uint64_t begin, uint64_t end, uint32_t worker) {

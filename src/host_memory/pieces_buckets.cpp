@@ -43,10 +43,10 @@ Buckets::Buckets(const PieceContext &context, const SortJob &job, uint64_t count
 
 Run Buckets::take(uint64_t bucket, uint64_t items) {
   const uint64_t begin = expected_rank(bucket) + filled_[bucket], room = expected_rank(bucket + 1) - begin;
-  const Run place = room == 0 ? take_aside(items) : at(begin, std::min(items, room));
-  if (room != 0) filled_[bucket] += place.count;
-  slices_[bucket].push_back(place);
-  return place;
+  const Run slice = room == 0 ? take_aside(items) : at(begin, std::min(items, room));
+  if (room != 0) filled_[bucket] += slice.count;
+  slices_[bucket].push_back(slice);
+  return slice;
 }
 
 Run Buckets::put(uint64_t bucket, uint64_t rank, uint64_t items) {
@@ -113,9 +113,9 @@ Run Buckets::take_aside(uint64_t items) {
   }
   Aside &last = aside_.back();
   const Run all = {last.keys.data(), last.carry.data(), last.items};
-  const Run place = slice_of(job_, all, last.taken, last.taken + std::min(items, last.items - last.taken));
-  last.taken += place.count, aside_items_ += place.count;
-  return place;
+  const Run slice = slice_of(job_, all, last.taken, last.taken + std::min(items, last.items - last.taken));
+  last.taken += slice.count, aside_items_ += slice.count;
+  return slice;
 }
 
 void Buckets::add_aside(uint64_t items) {

@@ -26,7 +26,7 @@ class Buckets {
 
   void take_own_pages(const PieceProgress &progress) const { take_pages(context_, own_keys_, progress); }
 
-  // A place for a slice of the bucket, or for the first of it.
+  // Room for a slice of the bucket, or for the first of it.
   Run take(uint64_t bucket, uint64_t items);
   // A slice of the bucket that is put there.
   Run put(uint64_t bucket, uint64_t rank, uint64_t items);

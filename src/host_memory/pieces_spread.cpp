@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The first trip sorts pieces and cuts each of them at bounds that a sample of the input gave. What lies between two
 // bounds is a bucket; the slices of a bucket are put one behind the other to where the sample expects them in the end,
-// and aside, in scratch memory, when that place is full. The second trip brings the buckets, sorts them and writes them
+// and aside, in scratch memory, when that is full. The second trip brings the buckets, sorts them and writes them
 // over what has been brought before.
 //
 // Bounds are elements of the input, key and place, and equal keys are told apart by their place. So buckets are parts
@@ -167,19 +167,19 @@ class Spreader {
     }
     for (uint64_t b = 0, at = 0; b < buckets_; ++b)
       while (at < ends[b]) {
-        const Run place = buckets.take(b, ends[b] - at);
-        leave_slice(i, at, place, piece);
-        at += place.count;
+        const Run slice = buckets.take(b, ends[b] - at);
+        leave_slice(i, at, slice, piece);
+        at += slice.count;
       }
   }
 
-  void leave_slice(uint64_t i, uint64_t from, const Run &place, Piece &piece) const {
+  void leave_slice(uint64_t i, uint64_t from, const Run &slice, Piece &piece) const {
     const SortSlot slot(job_, room_, i);
     piece.out.push_back(
-        {slot.keys + from * job_.key_bytes, const_cast<char *>(place.keys), place.count * job_.key_bytes});
-    if (place.carry != nullptr)
+        {slot.keys + from * job_.key_bytes, const_cast<char *>(slice.keys), slice.count * job_.key_bytes});
+    if (slice.carry != nullptr)
       piece.out.push_back(
-          {slot.carry + from * job_.carry_bytes, const_cast<char *>(place.carry), place.count * job_.carry_bytes});
+          {slot.carry + from * job_.carry_bytes, const_cast<char *>(slice.carry), slice.count * job_.carry_bytes});
   }
 
   const PieceContext &context_;

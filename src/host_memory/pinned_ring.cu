@@ -138,23 +138,24 @@ void PinnedRing::fill_slots(Exchange &exchange, uint32_t worker) {
 // Has slots filled by the device, one ahead, and empties them into host arrays.
 void PinnedRing::empty_slots(Exchange &exchange, uint32_t worker) {
   const cudaStream_t stream = exchange.out.stream;
-  const PieceCopy *held[kSlots] = {};
+  const PieceCopy *in_slot[kSlots] = {};
   bool more = true;
   for (uint32_t turn = 0;; turn ^= 1) {
     char *const slot = exchange.ring.slot(worker, turn);
     cudaEvent_t copied = exchange.ring.copied_[worker * kSlots + turn];
     if (!exchange.good(cudaEventSynchronize(copied))) return;
-    if (held[turn] != nullptr) {
-      (exchange.past_caches ? copy_past_caches : copy_bytes)(held[turn]->host, slot, held[turn]->bytes);
-      exchange.count(worker, held[turn]->bytes);
+    if (in_slot[turn] != nullptr) {
+      (exchange.past_caches ? copy_past_caches : copy_bytes)(in_slot[turn]->host, slot, in_slot[turn]->bytes);
+      exchange.count(worker, in_slot[turn]->bytes);
     }
-    held[turn] = more ? exchange.out.take() : nullptr;
-    more = held[turn] != nullptr;
-    if (held[turn] == nullptr) {
-      if (held[turn ^ 1] == nullptr) return;
+    in_slot[turn] = more ? exchange.out.take() : nullptr;
+    more = in_slot[turn] != nullptr;
+    if (in_slot[turn] == nullptr) {
+      if (in_slot[turn ^ 1] == nullptr) return;
       continue;
     }
-    if (!exchange.good(cudaMemcpyAsync(slot, held[turn]->device, held[turn]->bytes, cudaMemcpyDeviceToHost, stream)) ||
+    if (!exchange.good(
+            cudaMemcpyAsync(slot, in_slot[turn]->device, in_slot[turn]->bytes, cudaMemcpyDeviceToHost, stream)) ||
         !exchange.good(cudaEventRecord(copied, stream)))
       return;
   }

@@ -114,8 +114,8 @@ class Partitioned {
     launch(1, kStartThreads, 0, [&] { starts_kernel(keys); });
     std::fill(job_.source, job_.source + slots_, kNone);
     std::fill(job_.target, job_.target + slots_, kNone);
-    const uint32_t held = held_items(Job<U, V>::kItemBytes, job_.buckets) * Job<U, V>::kItemBytes;
-    launch(job_.stripes, kPartitionThreads, held, [&] {
+    const uint32_t bytes = block_items(Job<U, V>::kItemBytes, job_.buckets) * Job<U, V>::kItemBytes;
+    launch(job_.stripes, kPartitionThreads, bytes, [&] {
       static PartitionStorage<U, V> storage;
       Partition<U, V>(job_, storage, reinterpret_cast<unsigned char *>(emulation::dynamic_shared.data())).run();
     });

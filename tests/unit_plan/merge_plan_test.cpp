@@ -81,7 +81,7 @@ TEST(MergePlan, ManyTilesStayInARingWhereItFits) {
       if (!ring) continue;
       EXPECT_EQ(device.multiprocessors, plan.blocks);
       EXPECT_EQ(Tuning::kRingWarps, plan.warps);
-      EXPECT_GE(plan.shared_bytes, Tuning::kRingPlaces * Tuning::kRingTiles * tile_keys(key_bytes) * key_bytes);
+      EXPECT_GE(plan.shared_bytes, Tuning::kRingSlots * Tuning::kRingTiles * tile_keys(key_bytes) * key_bytes);
       EXPECT_LT(plan.shared_bytes, device.shared_bytes_block_max);
     }
   }

@@ -196,15 +196,15 @@ SharedThreads::View SharedThreads::view(uint64_t open) const {
     const uint64_t gate = runs_[__builtin_ctzll(open)].gate.load();
     ++now.runs;
     now.inside += inside(gate);
-    if (places(gate) + 1 > now.budget) now.budget = places(gate) + 1;
+    if (capacity(gate) + 1 > now.budget) now.budget = capacity(gate) + 1;
   }
   now.busy = now.runs + now.inside;
   if (now.runs == 0) now.runs = 1;
   return now;
 }
 
-// The lowest place, so that few are looked at; kRunsMax if all are taken.
-uint32_t SharedThreads::take_place() {
+// The lowest slot, so that few are looked at; kRunsMax if all are taken.
+uint32_t SharedThreads::take_slot() {
   uint64_t open = open_.load(std::memory_order_relaxed);
   do {
     if (~open == 0) return kRunsMax;
@@ -215,8 +215,8 @@ uint32_t SharedThreads::take_place() {
 
 void SharedThreads::run(uint32_t workers, Step step, void *user) {
   const uint32_t wanted = least(workers - 1, size_.load(std::memory_order_relaxed));
-  const uint32_t place = wanted == 0 ? kRunsMax : take_place();
-  if (place == kRunsMax) {
+  const uint32_t slot = wanted == 0 ? kRunsMax : take_slot();
+  if (slot == kRunsMax) {
     while (step(user, 0)) {
     }
     return;
@@ -224,14 +224,14 @@ void SharedThreads::run(uint32_t workers, Step step, void *user) {
   // Also if a step throws: workers use what lies on this stack.
   struct Close {
     SharedThreads *threads;
-    uint32_t place;
+    uint32_t slot;
     ~Close() {
-      threads->close(threads->runs_[place]);
-      threads->open_.fetch_and(~(uint64_t{1} << place));
+      threads->close(threads->runs_[slot]);
+      threads->open_.fetch_and(~(uint64_t{1} << slot));
     }
   };
-  const Close close_at_end{this, place};
-  open(runs_[place], wanted, step, user);
+  const Close close_at_end{this, slot};
+  open(runs_[slot], wanted, step, user);
   while (step(user, 0)) {
   }
 }
@@ -254,7 +254,7 @@ void SharedThreads::open(Run &run, uint32_t workers, Step step, void *user) {
 }
 
 void SharedThreads::close(Run &run) {
-  const uint64_t gate = run.gate.fetch_and(~kPlaces);
+  const uint64_t gate = run.gate.fetch_and(~kCapacity);
   if (inside(gate) == 0) return;
   const auto all_left = [&] { return inside(run.gate.load()) == 0; };
   const auto may_spin = [&] {
@@ -268,7 +268,7 @@ void SharedThreads::close(Run &run) {
 uint32_t SharedThreads::enter(Run &run, uint32_t workers_max) {
   uint64_t gate = run.gate.load();
   do {
-    if (inside(gate) >= least(places(gate), workers_max)) return 0;
+    if (inside(gate) >= least(capacity(gate), workers_max)) return 0;
     // Acquires what the caller wrote for the run, and what the worker before with this number wrote.
   } while (!run.gate.compare_exchange_weak(gate, gate + 1));
   return inside(gate) + 1;
@@ -276,19 +276,19 @@ uint32_t SharedThreads::enter(Run &run, uint32_t workers_max) {
 
 // Enters a run that has less than its share, or else one that wants more while there are threads left. The worker's
 // number, or 0 for none.
-uint32_t SharedThreads::enter_one(uint32_t &place) {
+uint32_t SharedThreads::enter_one(uint32_t &slot) {
   const uint64_t open = open_.load();
   if (open == 0) return 0;
   const View now = view(open);
   for (uint64_t rest = open; rest != 0; rest &= rest - 1) {
-    place = static_cast<uint32_t>(__builtin_ctzll(rest));
-    const uint32_t worker = enter(runs_[place], now.runs == 1 ? kThreadsMax : now.share() - 1);
+    slot = static_cast<uint32_t>(__builtin_ctzll(rest));
+    const uint32_t worker = enter(runs_[slot], now.runs == 1 ? kThreadsMax : now.share() - 1);
     if (worker != 0) return worker;
   }
   if (now.runs == 1 || now.busy >= now.budget) return 0;
   for (uint64_t rest = open; rest != 0; rest &= rest - 1) {
-    place = static_cast<uint32_t>(__builtin_ctzll(rest));
-    const uint32_t worker = enter(runs_[place], kThreadsMax);
+    slot = static_cast<uint32_t>(__builtin_ctzll(rest));
+    const uint32_t worker = enter(runs_[slot], kThreadsMax);
     if (worker != 0) return worker;
   }
   return 0;
@@ -298,7 +298,7 @@ uint32_t SharedThreads::enter_one(uint32_t &place) {
 bool SharedThreads::wants_more(uint64_t open, uint32_t share) const {
   for (; open != 0; open &= open - 1) {
     const uint64_t gate = runs_[__builtin_ctzll(open)].gate.load();
-    if (inside(gate) + 1 < share && inside(gate) < places(gate)) return true;
+    if (inside(gate) + 1 < share && inside(gate) < capacity(gate)) return true;
   }
   return false;
 }
@@ -315,7 +315,7 @@ bool SharedThreads::should_leave(const Run &run) const {
 bool SharedThreads::leave_run(Run &run, uint32_t worker) {
   uint64_t gate = run.gate.load();
   do {
-    if (places(gate) == 0 || inside(gate) != worker) return false;
+    if (capacity(gate) == 0 || inside(gate) != worker) return false;
     // Releases what its steps wrote.
   } while (!run.gate.compare_exchange_weak(gate, gate - 1));
   return true;
@@ -323,17 +323,17 @@ bool SharedThreads::leave_run(Run &run, uint32_t worker) {
 
 // A worker found nothing left.
 void SharedThreads::end_run(Run &run) {
-  if (places(run.gate.load(std::memory_order_relaxed)) != 0) run.gate.fetch_and(~kPlaces);
+  if (capacity(run.gate.load(std::memory_order_relaxed)) != 0) run.gate.fetch_and(~kCapacity);
   // Releases what its steps wrote.
   if (inside(run.gate.fetch_sub(1)) == 1) run.caller.wake();
 }
 
 // Works for a run; false if there is none.
 bool SharedThreads::take_part() {
-  uint32_t place = 0;
-  const uint32_t worker = enter_one(place);
+  uint32_t slot = 0;
+  const uint32_t worker = enter_one(slot);
   if (worker == 0) return false;
-  Run &run = runs_[place];
+  Run &run = runs_[slot];
   wake_some(run);
   while (run.step(run.user, worker))
     if (should_leave(run) && leave_run(run, worker)) return true;

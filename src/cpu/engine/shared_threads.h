@@ -87,7 +87,7 @@ class SharedThreads {
     Apart apart;
   };
 
-  // The number of the run in this place in the upper half of the gate; below it how many workers may be inside, the
+  // The number of the run in this slot in the upper half of the gate; below it how many workers may be inside, the
   // caller aside, which is 0 as soon as one of them found that nothing is left, and how many are. Those inside have the
   // numbers from 1 on: who comes gets the next one, and while others may come only the last can go.
   struct Run {
@@ -99,8 +99,8 @@ class SharedThreads {
     Sleeper caller;
     Apart apart_too;
   };
-  static constexpr uint64_t kNumber = uint64_t{1} << 32, kPlaces = 0xffff0000, kInside = 0xffff;
-  static uint32_t places(uint64_t gate) { return static_cast<uint32_t>((gate & kPlaces) >> 16); }
+  static constexpr uint64_t kNumber = uint64_t{1} << 32, kCapacity = 0xffff0000, kInside = 0xffff;
+  static uint32_t capacity(uint64_t gate) { return static_cast<uint32_t>((gate & kCapacity) >> 16); }
   static uint32_t inside(uint64_t gate) { return static_cast<uint32_t>(gate & kInside); }
 
   // What goes on at a moment, or nearly so: it is read while it changes.
@@ -113,13 +113,13 @@ class SharedThreads {
   SharedThreads() = default;
   ~SharedThreads() = default;
 
-  // Runs are given by their places, each a bit.
+  // Runs are given by their slots, each a bit.
   View view(uint64_t open) const;
   bool wants_more(uint64_t open, uint32_t share) const;
-  uint32_t take_place();
+  uint32_t take_slot();
   void open(Run &run, uint32_t workers, Step step, void *user);
   void close(Run &run);
-  uint32_t enter_one(uint32_t &place);
+  uint32_t enter_one(uint32_t &slot);
   static uint32_t enter(Run &run, uint32_t workers_max);
   bool should_leave(const Run &run) const;
   static bool leave_run(Run &run, uint32_t worker);
@@ -133,7 +133,7 @@ class SharedThreads {
   bool wake_one();
   void stop();
 
-  std::atomic<uint64_t> open_{0};    // the places of runs that are taken, a bit each
+  std::atomic<uint64_t> open_{0};    // the slots of runs that are taken, a bit each
   std::atomic<uint32_t> opened_{0};  // counts runs that begin: what threads without work look at
   Apart apart_;
   std::atomic<uint64_t> asleep_[kThreadsMax / kWordBits] = {};  // threads, a bit each

@@ -156,8 +156,8 @@ class LineBuffers {
 
   // Writes what is left of run `v`, which ends before `end`.
   void finish(uint32_t v, uint64_t end, uint64_t start) {
-    const uint32_t held = static_cast<uint32_t>(end + phase_) % kItems;
-    if (held != 0 && end > start) write_part(v, end, held, start);
+    const uint32_t buffered = static_cast<uint32_t>(end + phase_) % kItems;
+    if (buffered != 0 && end > start) write_part(v, end, buffered, start);
   }
 
  private:
@@ -175,10 +175,10 @@ class LineBuffers {
     std::memcpy(line, lines_[v], kLineBytes);
   }
 
-  // The last `held` slots before `end` of the line, less those of before `start`.
-  void write_part(uint32_t v, uint64_t end, uint32_t held, uint64_t start) {
-    const uint32_t count = static_cast<uint32_t>(min_u64(held, end - start));
-    std::memcpy(out_ + (end - count), &lines_[v][held - count], count * sizeof(T));
+  // The last `buffered` slots before `end` of the line, less those of before `start`.
+  void write_part(uint32_t v, uint64_t end, uint32_t buffered, uint64_t start) {
+    const uint32_t count = static_cast<uint32_t>(min_u64(buffered, end - start));
+    std::memcpy(out_ + (end - count), &lines_[v][buffered - count], count * sizeof(T));
   }
 
   alignas(kLineBytes) T lines_[Values][kItems];

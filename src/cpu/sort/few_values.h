@@ -14,7 +14,7 @@
 
 namespace gsort_internal {
 
-// The values, and a table that tells a key's: a multiplier was looked for that leaves each value a place of its own.
+// The values, and a table that tells which of them a key is, by a multiplier that leaves each value a slot of its own.
 // What looks at keys alone is called, so that it stands in the library once for a width of keys, not for each of
 // values.
 template <class K>
@@ -112,7 +112,7 @@ class FewValues {
     return true;
   }
 
-  // Of sixteen values two meet in a place under two multipliers in five.
+  // Of sixteen values two meet in a slot under two multipliers in five.
   bool make_table() {
     constexpr uint32_t kTries = 64;
     for (uint32_t t = 0; t < kTries; ++t) {
@@ -125,7 +125,7 @@ class FewValues {
         taken[slot / 64] |= uint64_t{1} << slot % 64;
       }
       if (v < count_) continue;
-      // In a place that is no value's stands one that would be elsewhere.
+      // In a slot that is no value's stands one that would be elsewhere.
       for (uint32_t s = 0; s < kSlots; ++s) keys_[s] = values_[0], numbers_[s] = 0;
       for (v = 0; v < count_; ++v) {
         const uint32_t slot = slot_of(values_[v]);

@@ -43,7 +43,7 @@ constexpr uint64_t kSplitChunksMax = 512;
 // first: the threads end at about the same time, need not wait for each other at every step of every run, and hear of
 // a cancel soon.
 constexpr uint64_t kAloneItemsMax = 1 << 20;
-// What one thread has left of more splits than this is parted, if it can be: each split more takes more stack.
+// After so many splits a thread parts what is left of a run, if it can: each further split takes more stack.
 constexpr uint32_t kLevelsOfDigits = 2;
 constexpr uint32_t kRecordDraws = 128;
 constexpr uint64_t kWordsTellMin = 1 << 12;    // for fewer the draws take longer than they save
@@ -395,9 +395,9 @@ class RecordSort {
     for (uint32_t v = 0; v < runs.count; ++v)
       if (is_for_all(v) && (longest == runs.count || size_of(v) > size_of(longest))) longest = v;
     for (uint32_t v = 0; v < runs.count; ++v)
-      if (is_for_all(v) && v != longest && !ends_unsplit(bounds[v], size_of(v), s))
+      if (is_for_all(v) && v != longest && !ends_otherwise(bounds[v], size_of(v), s))
         split_run(bounds[v], size_of(v), runs.bits, s, all_threads());
-    if (longest != runs.count && ends_unsplit(bounds[longest], size_of(longest), s)) return runs.count;
+    if (longest != runs.count && ends_otherwise(bounds[longest], size_of(longest), s)) return runs.count;
     return longest;
   }
 
@@ -412,8 +412,9 @@ class RecordSort {
     decode_keys(codec_, s.final_records().keys + begin, size);
   }
 
-  // Whether a run that all threads would split came to its end in another way.
-  bool ends_unsplit(uint64_t begin, uint64_t size, const Split &s) {
+  // Brings a run that all threads would split to its end in another way, if there is one, and returns whether there
+  // was.
+  bool ends_otherwise(uint64_t begin, uint64_t size, const Split &s) {
     if (context_.stopped()) {
       leave(s, begin, size);
     } else if (context_.threads() == 1 && parts_run(s.to.keys + begin, size, s.level)) {

@@ -244,14 +244,14 @@ class VectorSort {
 
   // Parts follow each other within a chunk, and chunks follow each other.
   uint64_t count_of(const Cuts &cuts, uint64_t c, uint32_t p) const {
-    const uint64_t place = c * cuts.parts + p;
-    return (place + 1 < cuts.chunks * cuts.parts ? from_[place + 1] : cuts.n) - from_[place];
+    const uint64_t cut = c * cuts.parts + p;
+    return (cut + 1 < cuts.chunks * cuts.parts ? from_[cut + 1] : cuts.n) - from_[cut];
   }
 
   // Brings a chunk's keys of a part to their place.
   void gather(const Cuts &cuts, uint64_t c, uint32_t p, K *out) const {
-    const uint64_t place = c * cuts.parts + p;
-    std::memcpy(out + to_[place], split_.data() + from_[place], count_of(cuts, c, p) * sizeof(K));
+    const uint64_t cut = c * cuts.parts + p;
+    std::memcpy(out + to_[cut], split_.data() + from_[cut], count_of(cuts, c, p) * sizeof(K));
   }
 
   Context &context_;

@@ -34,10 +34,10 @@ class TopkFilter {
 
   TopkFilter(Candidate<K, I> *candidates, uint64_t k) : candidates_(candidates), k_(k) {}
 
-  // Before the first offer: keys after `last` are none of the best, nor need k others be held to know that.
+  // Before the first offer: keys after `last` are none of the best, nor need k others be kept to know that.
   void leave_out_after(K last) { leave_out(last, false); }
 
-  // What is offered from here on lies before index `end`, and what is held does not: of equal keys those are wanted
+  // What is offered from here on lies before index `end`, and what is kept does not: of equal keys those are wanted
   // first that come now.
   void go_before(uint64_t end) {
     behind_ = static_cast<I>(end);
@@ -119,7 +119,7 @@ class TopkFilter {
     count_ = k_;
     last_ = candidates_[k_ - 1].key;
     was_cut_ = true;
-    // An equal key comes after the k that are held, unless it lies before one of them.
+    // An equal key comes after the k that are kept, unless it lies before one of them.
     leave_out(last_, candidates_[k_ - 1].index < behind_);
   }
 
@@ -129,7 +129,7 @@ class TopkFilter {
   K threshold_ = 0;  // if bounded_: this key and those after it are left out
   bool bounded_ = false;
   I behind_ = static_cast<I>(~I{0});  // what is offered has lower indices
-  K last_ = 0;                        // of the k that were held after the last cut
+  K last_ = 0;                        // of the k that were kept after the last cut
   bool was_cut_ = false;
 };
 

@@ -286,8 +286,8 @@ class TopkRows {
         if (filters(range.size())) {
           filter_row(row, candidates.data() + worker * filter_room_);
         } else {
-          const uint64_t place = worker * sort_room_;
-          sort_row(row, {keys.data() + place, indices.data() + place});
+          const uint64_t begin = worker * sort_room_;
+          sort_row(row, {keys.data() + begin, indices.data() + begin});
         }
         fill(row);
         context_.advance(range.size());

@@ -55,7 +55,7 @@ HWY_INLINE void put(KeyVec<K> v, KeyVec<K> pivot, Sides<K> &sides) {
 
 // A few vectors' keys, parted in two buffers, until there is a gap for them.
 template <class K, size_t kVectors>
-class Held {
+class Buffered {
  public:
   HWY_INLINE void add(KeyVec<K> v, KeyVec<K> pivot) { put<K>(v, pivot, sides_); }
 
@@ -158,12 +158,12 @@ HWY_NOINLINE Parted partition_copy(const SortCoder<K> coder, const LaneOf<K> *in
     put<K>(c, pivot, sides);
     put<K>(e, pivot, sides);
   }
-  Held<K, kStepVectors + 1> held;
+  Buffered<K, kStepVectors + 1> buffered;
   const size_t left_over = (n - i) % kWide;
-  if (left_over > 0) held.add(keys_at.some(in + (n - left_over), left_over), pivot);
-  for (; n - i >= kWide; i += kWide) held.add(keys_at.all(in + i), pivot);
+  if (left_over > 0) buffered.add(keys_at.some(in + (n - left_over), left_over), pivot);
+  for (; n - i >= kWide; i += kWide) buffered.add(keys_at.all(in + i), pivot);
   const size_t lower = static_cast<size_t>(sides.front - out);
-  return {lower + held.write(sides.front, static_cast<size_t>(sides.back - sides.front)), keys_at.found_odd()};
+  return {lower + buffered.write(sides.front, static_cast<size_t>(sides.back - sides.front)), keys_at.found_odd()};
 }
 
 // The same in place, for at least 2 * kStepVectors vectors of keys.
@@ -174,11 +174,11 @@ HWY_NOINLINE Parted partition(const SortCoder<K> coder, LaneOf<K> *keys, size_t 
   KeyLoader<K, kEncode> keys_at(coder);
   Sides<K> sides{keys, keys + n};
   LaneOf<K> *begin = keys + kStep, *end = keys + n - n % kWide - kStep;  // of what is not read yet
-  Held<K, 2 * kStepVectors + 1> held;
-  if (n % kWide != 0) held.add(keys_at.some(keys + (n - n % kWide), n % kWide), pivot);
+  Buffered<K, 2 * kStepVectors + 1> buffered;
+  if (n % kWide != 0) buffered.add(keys_at.some(keys + (n - n % kWide), n % kWide), pivot);
   for (size_t i = 0; i < kStep; i += kWide) {
-    held.add(keys_at.all(keys + i), pivot);
-    held.add(keys_at.all(end + i), pivot);
+    buffered.add(keys_at.all(keys + i), pivot);
+    buffered.add(keys_at.all(end + i), pivot);
   }
   // Whichever end has less room gets more by being read, so each has room for a step.
   while (static_cast<size_t>(end - begin) % kStep != 0) {
@@ -201,7 +201,7 @@ HWY_NOINLINE Parted partition(const SortCoder<K> coder, LaneOf<K> *keys, size_t 
     put<K>(e, pivot, sides);
   }
   const size_t lower = static_cast<size_t>(sides.front - keys);
-  return {lower + held.write(sides.front, static_cast<size_t>(sides.back - sides.front)), keys_at.found_odd()};
+  return {lower + buffered.write(sides.front, static_cast<size_t>(sides.back - sides.front)), keys_at.found_odd()};
 }
 
 // The same, in place or not, for fewer than 2 * kStepVectors vectors of keys.
@@ -211,11 +211,11 @@ HWY_NOINLINE size_t partition_few(const SortCoder<K> coder, const LaneOf<K> *in,
   constexpr size_t kWide = kLanes<K>;
   const auto pivot = hn::Set(KeyTag<K>(), pivot_key);
   KeyLoader<K, true> keys_at(coder);
-  Held<K, 2 * kStepVectors> held;
+  Buffered<K, 2 * kStepVectors> buffered;
   const size_t whole = n - n % kWide;
-  if (n != whole) held.add(keys_at.some(in + whole, n - whole), pivot);
-  for (size_t i = 0; i < whole; i += kWide) held.add(keys_at.all(in + i), pivot);
-  return held.write(out, n);
+  if (n != whole) buffered.add(keys_at.some(in + whole, n - whole), pivot);
+  for (size_t i = 0; i < whole; i += kWide) buffered.add(keys_at.all(in + i), pivot);
+  return buffered.write(out, n);
 }
 
 // The median of keys drawn at random, and whether all of them were `least` or `greatest`.

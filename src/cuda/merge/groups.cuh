@@ -75,7 +75,7 @@ __device__ __forceinline__ Parts<U, uint32_t> group_parts(const Arguments<U> &ar
   return {args.a + a_begin, args.b + (begin - a_begin), from_a, count - from_a};
 }
 
-// A part on its way to shared memory so that its place within 16 bytes stays: whole vectors, and a few keys at either
+// A part on its way to shared memory so that its offset within 16 bytes stays: whole vectors, and a few keys at either
 // end that share a vector with what is not of the part, and must not be read.
 template <class U>
 struct Fetch {
@@ -177,7 +177,7 @@ __global__ void __launch_bounds__(Tuning::kThreads, blocks_here(Tuning::kThreads
     copy_tile(from_b == 0 ? own.a : own.b, out + share.begin, share.count);
   else
     load_tile(keys, own, from_a, from_b, args.codec);
-  __syncthreads();  // the warps' rooms take the parts' place
+  __syncthreads();  // the warps' rooms lie where the parts did
   if (one_run) return;
   const Room<U> room = {reinterpret_cast<char *>(shared) + threadIdx.x / 32 * Tile<sizeof(U)>::kRoomBytes};
   merge_tile(keys, room, args.codec, out + share.begin, share.count);

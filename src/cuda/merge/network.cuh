@@ -16,7 +16,7 @@ namespace gsort_internal::merge {
 
 // What a key is in a register.
 template <class U>
-using Held = std::conditional_t<sizeof(U) == 8, uint64_t, uint32_t>;
+using RegisterKey = std::conditional_t<sizeof(U) == 8, uint64_t, uint32_t>;
 
 template <class V>
 __device__ __forceinline__ void put_in_order(V &first, V &second) {
@@ -55,7 +55,7 @@ __device__ __forceinline__ void exchange_lanes(V (&keys)[kRows]) {
 template <class U>
 struct Room {
   static constexpr uint32_t kRows = Tile<sizeof(U)>::kRows;
-  static constexpr uint32_t kLaneBytes = kRows * sizeof(Held<U>) + 16;
+  static constexpr uint32_t kLaneBytes = kRows * sizeof(RegisterKey<U>) + 16;
   static constexpr uint32_t kOutVectors = kRows * sizeof(U) / 16;  // of a lane's merged keys
   static constexpr uint32_t kOutBytes = kOutVectors * 16 + 16;
   static_assert(32 * kLaneBytes == Tile<sizeof(U)>::kRoomBytes && kOutBytes <= kLaneBytes, "the plan's room");
@@ -63,8 +63,8 @@ struct Room {
   char *begin;
 
   // Key `place` of the tile, while it is merged.
-  __device__ __forceinline__ Held<U> &key(uint32_t place) const {
-    return reinterpret_cast<Held<U> *>(begin + place / kRows * kLaneBytes)[place % kRows];
+  __device__ __forceinline__ RegisterKey<U> &key(uint32_t place) const {
+    return reinterpret_cast<RegisterKey<U> *>(begin + place / kRows * kLaneBytes)[place % kRows];
   }
   __device__ __forceinline__ const uint4 &keys_of_lane(uint32_t v) const {
     return reinterpret_cast<const uint4 *>(begin + lane_id() * kLaneBytes)[v];
@@ -81,8 +81,9 @@ struct Room {
 // `keys` of a tile are those at places 32 * r + lane, encoded. Leaves them merged in registers: places kRows * lane +
 // r.
 template <class U>
-__device__ __forceinline__ void merge_in_registers(Held<U> (&keys)[Tile<sizeof(U)>::kRows], const Room<U> &room) {
-  constexpr uint32_t kRows = Room<U>::kRows, kVectorKeys = 16 / sizeof(Held<U>);
+__device__ __forceinline__ void merge_in_registers(RegisterKey<U> (&keys)[Tile<sizeof(U)>::kRows],
+                                                   const Room<U> &room) {
+  constexpr uint32_t kRows = Room<U>::kRows, kVectorKeys = 16 / sizeof(RegisterKey<U>);
   exchange_registers<kRows / 2>(keys);
   exchange_lanes(keys);
   __syncwarp();  // the tile before has left the room
@@ -93,15 +94,15 @@ __device__ __forceinline__ void merge_in_registers(Held<U> (&keys)[Tile<sizeof(U
   for (uint32_t v = 0; v < kRows / kVectorKeys; ++v) {
     const uint4 vector = room.keys_of_lane(v);
 #pragma unroll
-    for (uint32_t e = 0; e < kVectorKeys; ++e) keys[v * kVectorKeys + e] = vector_element<Held<U>>(vector, e);
+    for (uint32_t e = 0; e < kVectorKeys; ++e) keys[v * kVectorKeys + e] = vector_element<RegisterKey<U>>(vector, e);
   }
   exchange_registers<kRows / 2>(keys);
 }
 
 // Writes the first `count` of the merged tile's keys in full lines.
 template <class U>
-__device__ __forceinline__ void store_merged(const Held<U> (&keys)[Tile<sizeof(U)>::kRows], const Room<U> &room, U *out,
-                                             uint32_t count) {
+__device__ __forceinline__ void store_merged(const RegisterKey<U> (&keys)[Tile<sizeof(U)>::kRows], const Room<U> &room,
+                                             U *out, uint32_t count) {
   constexpr uint32_t kVectorKeys = 16 / sizeof(U), kVectors = Room<U>::kOutVectors;
   if (Room<U>::kOutBytes != Room<U>::kLaneBytes) __syncwarp();  // all lanes have read what lies there
 #pragma unroll

@@ -26,10 +26,10 @@ struct Tuning {
   static constexpr uint32_t kRingWarps = 16;
   static constexpr uint32_t kRingThreads = (kRingWarps + 1) * 32;
   static constexpr uint32_t kRingTiles = 8;
-  static constexpr uint32_t kRingPlaces = 4;
+  static constexpr uint32_t kRingSlots = 4;
   static constexpr uint32_t kRingKeyBytes = 4;  // narrower keys are merged in small groups everywhere
   // Few tiles: warps find their parts themselves, in one launch. More tiles a warp than this, and the searches, and the
-  // places in memory where all warps are at a time, cost more than a launch.
+  // addresses where all warps are at a time, cost more than a launch.
   static constexpr uint32_t kFewWarps = 8;  // of a block, at most
   static constexpr uint32_t kFewBlocksPerMultiprocessor = 2;
   static constexpr uint32_t kFewTilesEach = 4;
@@ -43,16 +43,16 @@ struct Tile {
   static constexpr uint32_t kKeys = 32 * kRows;
   // Of shared memory, for a warp: every lane's keys in 4 or 8 bytes each, and a vector more.
   static constexpr uint32_t kRoomBytes = 32 * (kRows * (KeyBytes == 8 ? 8 : 4) + 16);
-  // A block's group: its parts of both inputs keep their place within 16 bytes, hence up to a vector at either end of
+  // A block's group: its parts of both inputs keep their offset within 16 bytes, hence up to a vector at either end of
   // each; later the warps' rooms.
   static constexpr uint32_t kGroupKeys = Tuning::kWarps * kKeys;
   static constexpr uint32_t kGroupBytes = Tuning::kWarps * kRoomBytes;
   static_assert(kGroupKeys * KeyBytes + 64 <= kGroupBytes && Tuning::kFewWarps * kRoomBytes <= 48 * 1024,
                 "a group, and the rooms of few tiles, fit every device");
-  // In a ring parts keep their place within 128 bytes, and come with the whole of the vectors that they lie in.
+  // In a ring parts keep their offset within 128 bytes, and come with the whole of the vectors that they lie in.
   static constexpr uint32_t kRingKeys = Tuning::kRingTiles * kKeys;
-  static constexpr uint32_t kRingPlaceBytes = kRingKeys * KeyBytes + 4 * 128;
-  static constexpr uint32_t kRingBytes = Tuning::kRingPlaces * kRingPlaceBytes + Tuning::kRingWarps * kRoomBytes;
+  static constexpr uint32_t kRingSlotBytes = kRingKeys * KeyBytes + 4 * 128;
+  static constexpr uint32_t kRingBytes = Tuning::kRingSlots * kRingSlotBytes + Tuning::kRingWarps * kRoomBytes;
 };
 
 constexpr uint32_t tile_keys(uint32_t key_bytes) { return key_bytes == 8 ? Tile<8>::kKeys : Tile<4>::kKeys; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // gsort_merge of many tiles by blocks that stay, one a multiprocessor (compute capability 9.0). A warp of each brings
-// one group after the other to shared memory by bulk copies, into a ring of places, while the others merge. A group
-// leaves its place as soon as its keys are in registers.
+// one group after the other to shared memory by bulk copies, into a ring of slots, while the others merge. A group
+// leaves its slot as soon as its keys are in registers.
 #ifndef GSORT_CUDA_MERGE_RING_CUH_
 #define GSORT_CUDA_MERGE_RING_CUH_
 
@@ -20,18 +20,18 @@
 
 namespace gsort_internal::merge {
 
-// What lies in a place of the ring; a group without keys comes behind the last one.
-struct Placed {
+// What lies in a slot of the ring; a group without keys comes behind the last one.
+struct SlotContent {
   uint32_t a, b;      // where the parts begin: bytes of dynamic shared memory
   uint32_t a_n, b_n;  // keys
   uint64_t begin;     // of the group, in the output
 };
 
-// Group `i` of the block lies in place i % kRingPlaces.
+// Group `i` of the block lies in slot i % kRingSlots.
 struct Ring {
-  BulkCount full[Tuning::kRingPlaces];   // the fetching thread arrives, and the group's bytes
-  BulkCount empty[Tuning::kRingPlaces];  // a warp for each tile arrives, once it has read it
-  Placed placed[Tuning::kRingPlaces];
+  BulkCount full[Tuning::kRingSlots];   // the fetching thread arrives, and the group's bytes
+  BulkCount empty[Tuning::kRingSlots];  // a warp for each tile arrives, once it has read it
+  SlotContent contents[Tuning::kRingSlots];
   bool unsorted;  // some tile's ends did not fit together
 
   __device__ __forceinline__ void open() {
@@ -39,18 +39,18 @@ struct Ring {
     for (BulkCount &count : empty) count.open(Tuning::kRingTiles);
     unsorted = false;
   }
-  // Ends since the warps that have tiles of the group before in this place wait for nothing but that group.
-  __device__ __forceinline__ void wait_for_place(uint32_t i) {
-    constexpr uint32_t kPlaces = Tuning::kRingPlaces;
-    if (i >= kPlaces) empty[i % kPlaces].wait(i / kPlaces - 1);
+  // Ends since the warps that have tiles of the group before in this slot wait for nothing but that group.
+  __device__ __forceinline__ void wait_for_slot(uint32_t i) {
+    constexpr uint32_t kSlots = Tuning::kRingSlots;
+    if (i >= kSlots) empty[i % kSlots].wait(i / kSlots - 1);
   }
 };
-// Each warp reads a tile of every group that comes to a place that it looks at, so that no round passes it unseen.
+// Each warp reads a tile of every group that comes to a slot that it looks at, so that no round passes it unseen.
 static_assert(Tuning::kRingWarps % Tuning::kRingTiles == 0 &&
-                  Tuning::kRingPlaces % (Tuning::kRingWarps / Tuning::kRingTiles) == 0,
+                  Tuning::kRingSlots % (Tuning::kRingWarps / Tuning::kRingTiles) == 0,
               "see BulkCount");
 
-// A part on its way to shared memory, where it keeps its place within 128 bytes. What the array's own whole vectors
+// A part on its way to shared memory, where it keeps its offset within 128 bytes. What the array's own whole vectors
 // hold of it comes by a bulk copy, with keys beside the part; the array may begin and end within a vector.
 template <class U>
 struct BulkFetch {
@@ -73,21 +73,21 @@ struct BulkFetch {
   __device__ __forceinline__ uint32_t next_room() const {
     return (target + static_cast<uint32_t>(end - begin) + 15 + 127) & ~127u;
   }
-  __device__ __forceinline__ uint32_t place(uint64_t address) const {
+  __device__ __forceinline__ uint32_t shared_at(uint64_t address) const {
     return target + static_cast<uint32_t>(address - begin);
   }
   __device__ __forceinline__ void start(BulkCount &count) const {
-    if (last != first) count.copy(place(first), first, bulk_bytes());
+    if (last != first) count.copy(shared_at(first), first, bulk_bytes());
     if (begin < first || last < end) edges();
   }
   __device__ __forceinline__ void edges() const {
     copy_keys(begin, min(first, end));
     copy_keys(max(last, begin), end);
-    order_bulk_copies();  // of a later group to the same place
+    order_bulk_copies();  // of a later group to the same slot
   }
   __device__ __forceinline__ void copy_keys(uint64_t from, uint64_t to) const {
     using Word = std::conditional_t<sizeof(U) == 8, unsigned long long, uint32_t>;
-    for (; from < to; from += sizeof(U)) store_shared(place(from), *reinterpret_cast<const Word *>(from));
+    for (; from < to; from += sizeof(U)) store_shared(shared_at(from), *reinterpret_cast<const Word *>(from));
   }
 };
 
@@ -109,10 +109,10 @@ class Fetcher {
       group = next, next = after, borders = coming;
     }
     for (uint32_t set = 0; set < Tuning::kRingWarps / Tuning::kRingTiles; ++set) {
-      ring_.wait_for_place(fetched_);
-      const uint32_t place = fetched_++ % Tuning::kRingPlaces;
-      ring_.placed[place] = {0, 0, 0, 0, 0};
-      ring_.full[place].arrive();
+      ring_.wait_for_slot(fetched_);
+      const uint32_t slot = fetched_++ % Tuning::kRingSlots;
+      ring_.contents[slot] = {0, 0, 0, 0, 0};
+      ring_.full[slot].arrive();
     }
   }
 
@@ -130,15 +130,15 @@ class Fetcher {
     const uint64_t begin = group * kGroup;
     const uint32_t all = static_cast<uint32_t>(min(kGroup, args_.total() - begin));
     const uint32_t a_n = static_cast<uint32_t>(borders.end - borders.begin), b_n = all - a_n;
-    ring_.wait_for_place(fetched_);
-    const uint32_t place = fetched_++ % Tuning::kRingPlaces;
-    const uint32_t room = shared_ + place * Tile<sizeof(U)>::kRingPlaceBytes;
+    ring_.wait_for_slot(fetched_);
+    const uint32_t slot = fetched_++ % Tuning::kRingSlots;
+    const uint32_t room = shared_ + slot * Tile<sizeof(U)>::kRingSlotBytes;
     const BulkFetch<U> a(args_.a, args_.a_n, borders.begin, a_n, room);
     const BulkFetch<U> b(args_.b, args_.b_n, begin - borders.begin, b_n, a.next_room());
-    ring_.placed[place] = {a.target - shared_, b.target - shared_, a_n, b_n, begin};
-    a.start(ring_.full[place]);
-    b.start(ring_.full[place]);
-    ring_.full[place].arrive_expecting(a.bulk_bytes() + b.bulk_bytes());
+    ring_.contents[slot] = {a.target - shared_, b.target - shared_, a_n, b_n, begin};
+    a.start(ring_.full[slot]);
+    b.start(ring_.full[slot]);
+    ring_.full[slot].arrive_expecting(a.bulk_bytes() + b.bulk_bytes());
   }
 
   const Arguments<U> &args_;
@@ -150,11 +150,11 @@ class Fetcher {
 // Merges the warp's tile of a group, and lets go of the group by `leave` as soon as it can. False if the tile's ends
 // do not fit together.
 template <class U, class Leave>
-__device__ __forceinline__ bool merge_own_tile(const Arguments<U> &args, const Placed &placed, const char *shared,
+__device__ __forceinline__ bool merge_own_tile(const Arguments<U> &args, const SlotContent &content, const char *shared,
                                                const Room<U> &room, const Leave &leave) {
   constexpr uint32_t kTile = Tile<sizeof(U)>::kKeys;
-  const Parts<U, uint32_t> parts = {reinterpret_cast<const U *>(shared + placed.a),
-                                    reinterpret_cast<const U *>(shared + placed.b), placed.a_n, placed.b_n};
+  const Parts<U, uint32_t> parts = {reinterpret_cast<const U *>(shared + content.a),
+                                    reinterpret_cast<const U *>(shared + content.b), content.a_n, content.b_n};
   const uint32_t all = parts.a_n + parts.b_n, begin = min(threadIdx.x / 32 % Tuning::kRingTiles * kTile, all);
   const uint32_t count = min(kTile, all - begin);
   const TileEnds ends = split_by_halves(parts, begin, begin + count, args.codec);
@@ -165,7 +165,7 @@ __device__ __forceinline__ bool merge_own_tile(const Arguments<U> &args, const P
     return fits;
   }
   const Parts<U, uint32_t> own = {parts.a + ends.begin, parts.b + (begin - ends.begin), from_a, from_b};
-  U *const out = args.out + placed.begin + begin;
+  U *const out = args.out + content.begin + begin;
   if (from_a == 0 || from_b == 0) {
     copy_vectors(from_b == 0 ? own.a : own.b, out, count);
     leave();
@@ -178,22 +178,22 @@ __device__ __forceinline__ bool merge_own_tile(const Arguments<U> &args, const P
   return true;
 }
 
-// By a warp: its tiles of every group that comes to its places.
+// By a warp: its tiles of every group that comes to its slots.
 template <class U>
 __device__ __forceinline__ void merge_own_tiles(const Arguments<U> &args, char *shared, Ring &ring) {
-  constexpr uint32_t kPlaces = Tuning::kRingPlaces, kSets = Tuning::kRingWarps / Tuning::kRingTiles;
+  constexpr uint32_t kSlots = Tuning::kRingSlots, kSets = Tuning::kRingWarps / Tuning::kRingTiles;
   const uint32_t warp = threadIdx.x / 32;
-  const Room<U> room = {shared + kPlaces * Tile<sizeof(U)>::kRingPlaceBytes + warp * Tile<sizeof(U)>::kRoomBytes};
+  const Room<U> room = {shared + kSlots * Tile<sizeof(U)>::kRingSlotBytes + warp * Tile<sizeof(U)>::kRoomBytes};
   for (uint32_t i = warp / Tuning::kRingTiles;; i += kSets) {
-    const uint32_t place = i % kPlaces;
-    ring.full[place].wait(i / kPlaces);  // ends: the fetching thread waits for nothing but tiles that lie before
-    const Placed placed = ring.placed[place];
-    if (placed.a_n + placed.b_n == 0) return;
+    const uint32_t slot = i % kSlots;
+    ring.full[slot].wait(i / kSlots);  // ends: the fetching thread waits for nothing but tiles that lie before
+    const SlotContent content = ring.contents[slot];
+    if (content.a_n + content.b_n == 0) return;
     const auto leave = [&] {
       __syncwarp();
-      if (lane_id() == 0) ring.empty[place].arrive();
+      if (lane_id() == 0) ring.empty[slot].arrive();
     };
-    if (!merge_own_tile(args, placed, shared, room, leave)) ring.unsorted = true;
+    if (!merge_own_tile(args, content, shared, room, leave)) ring.unsorted = true;
   }
 }
 

@@ -16,7 +16,7 @@ namespace gsort_internal::merge {
 
 // Keys of a tile: place 32 * r + lane in register r.
 template <class U>
-using TileKeys = Held<U>[Tile<sizeof(U)>::kRows];
+using TileKeys = RegisterKey<U>[Tile<sizeof(U)>::kRows];
 
 // Loads so that the first from_a keys of parts.a ascend, then the first from_b of parts.b descend; between them, in a
 // tile that is not full, lies what no key comes after.
@@ -69,7 +69,7 @@ __device__ __forceinline__ void copy_tile(const U *keys, U *out, uint32_t count)
   for (uint32_t i = lane_id(); i < count; i += 32) out[i] = keys[i];
 }
 
-// The same in vectors, where they go to a place for them.
+// The same, in vectors where the tile is whole and `out` is aligned to them.
 template <class U>
 __device__ __forceinline__ void copy_vectors(const U *keys, U *out, uint32_t count) {
   static_assert(sizeof(U) >= 4, "keys are whole words");
@@ -99,18 +99,18 @@ __device__ __forceinline__ void merge_tile(TileKeys<U> &keys, const Room<U> &roo
   const KeyCodec<U> no_nans = {codec.mask_positive, codec.mask_negative, 0};
   if (codec.nan_count != 0) {
 #pragma unroll
-    for (Held<U> &key : keys) key = codec.encode(static_cast<U>(key));
+    for (RegisterKey<U> &key : keys) key = codec.encode(static_cast<U>(key));
   } else if (!plain) {
 #pragma unroll
-    for (Held<U> &key : keys) key = no_nans.encode(static_cast<U>(key));
+    for (RegisterKey<U> &key : keys) key = no_nans.encode(static_cast<U>(key));
   }
   merge_in_registers(keys, room);
   if (codec.nan_count != 0) {
 #pragma unroll
-    for (Held<U> &key : keys) key = codec.decode(static_cast<U>(key));
+    for (RegisterKey<U> &key : keys) key = codec.decode(static_cast<U>(key));
   } else if (!plain) {
 #pragma unroll
-    for (Held<U> &key : keys) key = no_nans.decode(static_cast<U>(key));
+    for (RegisterKey<U> &key : keys) key = no_nans.decode(static_cast<U>(key));
   }
   store_merged(keys, room, out, count);
 }

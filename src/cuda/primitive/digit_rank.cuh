@@ -74,7 +74,7 @@ __device__ __forceinline__ void rank_rows(const U (&keys)[kRows], uint32_t rows,
 // Turns the warps' counts into places in the sorted tile and fills run_begin. 128 threads take two digits each;
 // count_known(digit pair, low count, high count) is called by each of them as soon as the tile's counts are known. All
 // threads call this, after a barrier behind rank_rows; it ends with a barrier. kReadAgain: the counters are read a
-// second time rather than held, where registers are short.
+// second time rather than kept, where registers are short.
 template <bool kReadAgain, uint32_t kWarps, class CountKnown>
 __device__ __forceinline__ void scan_counters(DigitRankStorage<kWarps> &storage, CountKnown count_known) {
   const uint32_t pair = threadIdx.x;

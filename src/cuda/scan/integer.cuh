@@ -62,44 +62,44 @@ class IntegerScan {
   __device__ __forceinline__ void run() {
     if (!scans()) open();
     __syncthreads();
-    uint32_t tile = shared_.first_ticket, held = kNone;
+    uint32_t tile = shared_.first_ticket, waiting = kNone;
     Vectors even, odd;
-    // A block that starts when the others have drawn all tiles, as blocks do whose multiprocessors other kernels held,
+    // A block that starts when the others have drawn all tiles, as blocks do whose multiprocessors other kernels had,
     // has none.
     if (tile >= args_.tiles) return;
     if (scans())
       load(tile, even);
     else
       hand_out(draw_next(), 0);
-    while (step<0>(tile, held, even, odd) && step<1>(tile, held, odd, even)) continue;
+    while (step<0>(tile, waiting, even, odd) && step<1>(tile, waiting, odd, even)) continue;
   }
 
  private:
   __device__ __forceinline__ bool scans() const { return warp_ < kWarps; }
 
-  // Sums up `tile`, which is on its way to `arriving`, and stores `held`, whose running sums are in `running`. Then it
-  // is `tile` that is held, and another one on its way to `running`. False: there is none.
+  // Sums up `tile`, which is on its way to `arriving`, and stores `waiting`, whose running sums are in `running`. Then
+  // it is `tile` that waits, and another one on its way to `running`. False: there is none.
   //
-  // At the barrier the total of `tile` is there for look_back(), and the prefix of `held` and a new ticket come from
+  // At the barrier the total of `tile` is there for look_back(), and the prefix of `waiting` and a new ticket come from
   // it. Both kinds of warps meet at the same barriers, which tools that check them ask for.
   template <uint32_t kTurn>
-  __device__ __forceinline__ bool step(uint32_t &tile, uint32_t &held, Vectors &arriving, Vectors &running) {
+  __device__ __forceinline__ bool step(uint32_t &tile, uint32_t &waiting, Vectors &arriving, Vectors &running) {
     if (scans()) {
       Sum total = 0;
       if (tile < args_.tiles) total = sum_up(arriving);
       if (lane_ == 0) shared_.warp_totals[kTurn][warp_] = total;
-      if (held != kNone && warp_ == 0) tell_arrival();
+      if (waiting != kNone && warp_ == 0) tell_arrival();
       if (tile < args_.tiles) publish_total(tile, kTurn);
     }
     __syncthreads();
-    if (scans() && held != kNone) store(held, running, shared_.warp_prefixes[kTurn][warp_]);
+    if (scans() && waiting != kNone) store(waiting, running, shared_.warp_prefixes[kTurn][warp_]);
     if (tile >= args_.tiles) return false;
-    held = tile;
+    waiting = tile;
     tile = shared_.tickets[kTurn];
     if (scans()) {
       if (tile < args_.tiles) load(tile, running);
     } else {
-      look_back(held, kTurn);
+      look_back(waiting, kTurn);
       // The last warp holds no tile. Without this the compiler would keep the registers of two while it looks back.
 #pragma unroll
       for (uint32_t k = 0; k < kVectors; ++k) arriving[k] = running[k] = make_uint4(0, 0, 0, 0);
@@ -118,7 +118,7 @@ class IntegerScan {
     __syncwarp();
   }
 
-  // By the warps that hold the tile, before the barrier at which look_back() may still be at work for the tile before:
+  // By the warps that have the tile, before the barrier at which look_back() may still be at work for the tile before:
   // no block's total waits for another one's look-back.
   __device__ __forceinline__ void publish_total(uint32_t tile, uint32_t turn) {
     if (args_.tiles == 1) return;

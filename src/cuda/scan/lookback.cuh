@@ -24,7 +24,7 @@ struct Arguments {
   uint32_t *tickets;  // starts at 2^32 - 1, so that the first ticket is 0
   Mailbox<double> tile_totals;
   Mailbox<double> group_prefixes;  // of groups 1, 2, ..., and of group 0 if something comes before it
-  // Exclusive scans: what makes a tile's last result out of its prefix, three places a tile (TileEnd).
+  // Exclusive scans: what makes a tile's last result out of its prefix, three slots a tile (TileEnd).
   Mailbox<double> tile_ends;
   bool one_tile;
   bool cluster;  // all tiles are of one cluster, in order
@@ -40,7 +40,7 @@ struct TileEnd {
   double rows;    // the tile's scan at its last row but one
   double chunks;  // the last row's scan at its last chunk but one
   double chunk;   // the last chunk's total
-  static constexpr uint32_t kPlaces = kTileEndWords;
+  static constexpr uint32_t kSlots = kTileEndWords;
 };
 
 // What the warps of the rows leave in shared memory.
@@ -117,13 +117,13 @@ __device__ __forceinline__ double result_of_end(double prefix, const TileEnd &en
 __device__ __forceinline__ double result_before_tile(const Arguments &args, uint64_t tile, double prefix_before) {
   if (tile == 0) return 0.0;
   if (tile % kScanGroupTiles == 0) prefix_before = look_back(args, tile - 1, 0.0, false).own;
-  const uint64_t place = (tile - 1) * TileEnd::kPlaces;
+  const uint64_t slot = (tile - 1) * TileEnd::kSlots;
   TileEnd end;
-  while (!args.tile_ends.fetch(place, end.rows)) {
+  while (!args.tile_ends.fetch(slot, end.rows)) {
   }
-  while (!args.tile_ends.fetch(place + 1, end.chunks)) {
+  while (!args.tile_ends.fetch(slot + 1, end.chunks)) {
   }
-  while (!args.tile_ends.fetch(place + 2, end.chunk)) {
+  while (!args.tile_ends.fetch(slot + 2, end.chunk)) {
   }
   return result_of_end(prefix_before, end);
 }
@@ -149,10 +149,10 @@ __device__ __forceinline__ void publish_rows(const Arguments &args, uint64_t til
   if (args.one_tile || (threadIdx.x & 31) != kLast) return;
   args.tile_totals.publish(tile, rows.total);
   if (!exclusive) return;
-  const uint64_t place = tile * TileEnd::kPlaces;
-  args.tile_ends.publish(place, rows.before);
-  args.tile_ends.publish(place + 1, sums.chunks[kLast]);
-  args.tile_ends.publish(place + 2, sums.chunk[kLast]);
+  const uint64_t slot = tile * TileEnd::kSlots;
+  args.tile_ends.publish(slot, rows.before);
+  args.tile_ends.publish(slot + 1, sums.chunks[kLast]);
+  args.tile_ends.publish(slot + 2, sums.chunk[kLast]);
 }
 
 // The last result of a row, not yet rounded.

@@ -47,7 +47,7 @@ constexpr uint64_t kEmpty = UINT64_MAX;
 // Draws the next of the tickets 0, 1, ...; the counter began at 2^32 - 1.
 __device__ __forceinline__ uint32_t draw_ticket(uint32_t *tickets) { return fetch_increment_relaxed(tickets) + 1; }
 
-// Sums on their way between blocks, each word of which says itself whether it is there: place i's words lie at
+// Sums on their way between blocks. Each word tells by itself whether it has come: slot i's words lie at
 // words[i], words[i + stride], one a plane.
 template <class Sum>
 struct Mailbox {
@@ -55,35 +55,35 @@ struct Mailbox {
   uint64_t *words;
   uint64_t stride;
 
-  __device__ __forceinline__ void publish(uint64_t place, Sum sum) const {
+  __device__ __forceinline__ void publish(uint64_t slot, Sum sum) const {
     if constexpr (std::is_same<Sum, double>::value) {
-      store_volatile(words + place, sum == sum ? bits_of_double(sum) : kDoubleQuietNan);
+      store_volatile(words + slot, sum == sum ? bits_of_double(sum) : kDoubleQuietNan);
     } else if constexpr (kPlanes == 1) {
-      store_volatile(words + place, sum);
+      store_volatile(words + slot, sum);
     } else {
-      store_volatile(words + place, sum & 0xffffffffu);
-      store_volatile(words + place + stride, sum >> 32);
+      store_volatile(words + slot, sum & 0xffffffffu);
+      store_volatile(words + slot + stride, sum >> 32);
     }
   }
 
   // False if the sum is not there yet.
-  __device__ __forceinline__ bool fetch(uint64_t place, Sum &sum) const {
-    const uint64_t low = load_volatile(words + place);
-    const uint64_t high = kPlanes == 2 ? load_volatile(words + place + stride) : 0;
+  __device__ __forceinline__ bool fetch(uint64_t slot, Sum &sum) const {
+    const uint64_t low = load_volatile(words + slot);
+    const uint64_t high = kPlanes == 2 ? load_volatile(words + slot + stride) : 0;
     return unpack(low, high, sum);
   }
 
-  // `Count` sums from `place` on, which is a multiple of Count; true if the first `wanted` are there. All loads go out
+  // `Count` sums from `slot` on, which is a multiple of Count; true if the first `wanted` are there. All loads go out
   // before the first is looked at, so that they take one trip to the L2 cache together.
   template <uint32_t Count>
-  __device__ __forceinline__ bool fetch_run(uint64_t place, uint32_t wanted, Sum (&sums)[Count]) const {
+  __device__ __forceinline__ bool fetch_run(uint64_t slot, uint32_t wanted, Sum (&sums)[Count]) const {
     uint64_t low[Count], high[Count];
 #pragma unroll
-    for (uint32_t j = 0; j < Count; j += 2) load_relaxed_pair(words + place + j, low[j], low[j + 1]);
+    for (uint32_t j = 0; j < Count; j += 2) load_relaxed_pair(words + slot + j, low[j], low[j + 1]);
 #pragma unroll
     for (uint32_t j = 0; j < Count; j += 2) {
       high[j] = high[j + 1] = 0;
-      if constexpr (kPlanes == 2) load_relaxed_pair(words + stride + place + j, high[j], high[j + 1]);
+      if constexpr (kPlanes == 2) load_relaxed_pair(words + stride + slot + j, high[j], high[j + 1]);
     }
     bool there = true;
 #pragma unroll
@@ -91,17 +91,17 @@ struct Mailbox {
     return there;
   }
 
-  // Adds to `total` those of the sums at place, place + 32, ... whose bits in `missing` are set and that are there, and
+  // Adds to `total` those of the sums at slot, slot + 32, ... whose bits in `missing` are set and that are there, and
   // clears their bits. All loads go out before the first is looked at.
   template <uint32_t Count>
-  __device__ __forceinline__ void fetch_missing(uint64_t place, uint32_t &missing, Sum &total) const {
+  __device__ __forceinline__ void fetch_missing(uint64_t slot, uint32_t &missing, Sum &total) const {
     uint64_t low[Count], high[Count];
 #pragma unroll
     for (uint32_t j = 0; j < Count; ++j) {
       low[j] = high[j] = 0;
       if ((missing >> j & 1) == 0) continue;
-      low[j] = load_volatile(words + place + j * 32);
-      if constexpr (kPlanes == 2) high[j] = load_volatile(words + stride + place + j * 32);
+      low[j] = load_volatile(words + slot + j * 32);
+      if constexpr (kPlanes == 2) high[j] = load_volatile(words + stride + slot + j * 32);
     }
 #pragma unroll
     for (uint32_t j = 0; j < Count; ++j) {

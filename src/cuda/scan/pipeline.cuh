@@ -18,7 +18,7 @@
 
 namespace gsort_internal::scan {
 
-// Barriers of all warps of the pipeline. Its two kinds of warps reach them in different places of the code, as PTX
+// Barriers of all warps of the pipeline. Its two kinds of warps reach them at different points of the code, as PTX
 // allows: only the threads of one warp must be at the same instruction. compute-sanitizer's synccheck reports this
 // pattern all the same ("divergent threads in block").
 __device__ __forceinline__ void pipeline_sync() { sync_threads<2, FloatTuning::kPipelineThreads>(); }
@@ -81,7 +81,7 @@ class Pipeline {
     copy_async_wait<0>();
   }
 
-  // The last warp: looks back for the tile that the others finish next and draws a ticket. By turns in two places, so
+  // The last warp: looks back for the tile that the others finish next and draws a ticket. By turns in two slots, so
   // that it writes the one while the others still read the other.
   __device__ __forceinline__ void serve_prefixes(uint32_t tile, uint32_t next, uint32_t after, uint32_t tiles) {
     uint32_t turn = 0;

@@ -12,17 +12,17 @@ using ull = unsigned long long;
 
 uint32_t skew_of(const Request &request) { return static_cast<uint32_t>(reinterpret_cast<uint64_t>(request.in) % 16); }
 
-void place_floats(Plan &plan) {
+void lay_out_floats(Plan &plan) {
   const FloatPlan &floats = plan.floats;
   plan.tickets = 0;
   plan.tile_totals = 2;  // runs are read in pairs of words aligned to 16 bytes
-  // Places of tile totals: whole runs.
+  // Slots of tile totals: whole runs.
   plan.group_prefixes = plan.tile_totals + (floats.tiles + kScanRunTiles - 1) / kScanRunTiles * kScanRunTiles;
   plan.tile_ends = plan.inclusive_words = plan.group_prefixes + floats.groups + 1;
   plan.words = plan.tile_ends + floats.tiles * kTileEndWords;
 }
 
-void place_integers(Plan &plan) {
+void lay_out_integers(Plan &plan) {
   plan.tickets = 0;
   plan.tile_totals = 1;
   plan.words = plan.inclusive_words = plan.tile_totals + plan.integers.planes * plan.integers.tiles;
@@ -39,16 +39,16 @@ Plan make_plan(const Request &request, const DeviceFacts &device) {
   plan.floats = plan_floats(bytes, request.n, planned_for);
   if (is_float(request.order.dtype)) {
     plan.path = Path::kFloats;
-    place_floats(plan);
+    lay_out_floats(plan);
     plan.workspace_bytes = plan.words * sizeof(uint64_t);
     return plan;
   }
   // The array's address is not known before the run; the greatest skew takes the most tiles.
   plan.integers = plan_integers(bytes, request.n, 15, device.multiprocessors);
-  place_integers(plan);
+  lay_out_integers(plan);
   plan.workspace_bytes = plan.words * sizeof(uint64_t);
   plan.integers = plan_integers(bytes, request.n, skew_of(request), device.multiprocessors);
-  place_integers(plan);
+  lay_out_integers(plan);
   const bool few = scans_few_integers(bytes, request.n, plan.integers, device.clusters());
   plan.path = few ? Path::kFewIntegers : Path::kIntegers;
   return plan;

@@ -71,14 +71,14 @@ constexpr FloatPlan plan_floats(uint32_t element_bytes, uint64_t n, const Device
   }
   if (element_bytes > T::kPipelineElementBytesMax) return plan;
   // Fetching ahead pays once blocks take more than two tiles each.
-  const uint32_t held = T::kPipelineTiles * staging;
-  const uint32_t fitting = device.shared_bytes_block_max / (held + T::kOtherSharedBytes);
+  const uint32_t staged = T::kPipelineTiles * staging;
+  const uint32_t fitting = device.shared_bytes_block_max / (staged + T::kOtherSharedBytes);
   const uint64_t blocks =
       uint64_t{device.multiprocessors} * (fitting < T::kPipelineBlocks ? fitting : T::kPipelineBlocks);
   if (blocks == 0 || tiles < 3 * blocks) return plan;
   plan.way = Algorithm::kPipeline;
   plan.blocks = static_cast<uint32_t>(blocks);
-  plan.shared_bytes = held;
+  plan.shared_bytes = staged;
   return plan;
 }
 
@@ -146,7 +146,7 @@ struct Plan {
   FloatPlan floats;      // of kFloats and kFewIntegers
   IntegerPlan integers;  // of kIntegers
 
-  // Places in the workspace, in 64-bit words.
+  // Offsets in the workspace, in 64-bit words.
   uint64_t tickets;
   uint64_t tile_totals;
   uint64_t group_prefixes;

@@ -167,13 +167,13 @@ struct RowStarts {
 // What the tiles of a cluster send this one's block.
 struct Inbox {
   uint64_t totals[FloatTuning::kClusterTilesMax];  // of the tiles before
-  uint64_t end[TileEnd::kPlaces];                  // of the tile just before
+  uint64_t end[TileEnd::kSlots];                   // of the tile just before
   ClusterCount come;
 
   // Thread 0.
   __device__ __forceinline__ void open(uint32_t tile) {
     come.open();
-    come.expect(tile == 0 ? 0 : (tile + TileEnd::kPlaces) * sizeof(uint64_t));
+    come.expect(tile == 0 ? 0 : (tile + TileEnd::kSlots) * sizeof(uint64_t));
   }
 };
 

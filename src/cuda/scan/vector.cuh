@@ -20,7 +20,7 @@ __device__ __forceinline__ uint32_t add_packed(uint32_t a, uint32_t b) {
 }
 
 template <class U>
-__device__ __forceinline__ uint32_t in_all_places(uint32_t x) {
+__device__ __forceinline__ uint32_t in_all_elements(uint32_t x) {
   return sizeof(U) == 1 ? (x & 0xff) * 0x01010101u : sizeof(U) == 2 ? (x & 0xffff) * 0x00010001u : x;
 }
 
@@ -33,7 +33,7 @@ __device__ __forceinline__ IntegerSumOf<U> last_of(const uint4 &v) {
     return v.w >> (32 - sizeof(U) * 8);
 }
 
-// Moves all elements of `words` one place on; `first`, in an element's low bits, comes in, the last one falls out.
+// Moves all elements of `words` one element on; `first`, in an element's low bits, comes in, the last one falls out.
 template <class Bits, uint32_t kWords>
 __device__ __forceinline__ void shift_elements(uint32_t (&words)[kWords], Bits first) {
 #pragma unroll
@@ -62,13 +62,13 @@ __device__ __forceinline__ void make_running(uint4 &v) {
     for (uint32_t i = 0; i < 4; ++i) {
       if constexpr (sizeof(U) == 1) words[i] = add_packed<U>(words[i], words[i] << 8);
       words[i] = add_packed<U>(words[i], words[i] << 16);
-      if (i != 0) words[i] = add_packed<U>(words[i], in_all_places<U>(words[i - 1] >> (32 - sizeof(U) * 8)));
+      if (i != 0) words[i] = add_packed<U>(words[i], in_all_elements<U>(words[i - 1] >> (32 - sizeof(U) * 8)));
     }
     v = make_uint4(words[0], words[1], words[2], words[3]);
   }
 }
 
-// Moves the elements one place on; `first` comes in, the last one falls out.
+// Moves all elements one on; `first` comes in, the last one falls out.
 template <class U>
 __device__ __forceinline__ void shift_vector(uint4 &v, IntegerSumOf<U> first) {
   uint32_t words[4] = {v.x, v.y, v.z, v.w};
@@ -86,7 +86,7 @@ __device__ __forceinline__ void add_to_all(uint4 &v, IntegerSumOf<U> term) {
   } else if constexpr (sizeof(U) == 4) {
     v = make_uint4(v.x + term, v.y + term, v.z + term, v.w + term);
   } else {
-    const uint32_t terms = in_all_places<U>(term);
+    const uint32_t terms = in_all_elements<U>(term);
     v = make_uint4(add_packed<U>(v.x, terms), add_packed<U>(v.y, terms), add_packed<U>(v.z, terms),
                    add_packed<U>(v.w, terms));
   }

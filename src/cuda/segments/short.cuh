@@ -44,7 +44,7 @@ struct ShortTile {
   static constexpr uint32_t kReach = kItems + kShortSegmentItemsMax;  // the last segment's end
   static constexpr uint32_t kBoundWarps = kItems / (32 * 32);         // a thread reads one word of the bitmap
   static constexpr uint32_t kNoBound = 0xffff;
-  // Lanes that read 16 keys each would all meet in one bank; a place of padding a row of banks sends them apart.
+  // Lanes that read 16 keys each would all meet in one bank; a key of padding a row of banks sends them apart.
   static constexpr uint32_t kRowShift = sizeof(Key) == 8 ? 4 : 5;
   // A list holds as many segments as the tile has room for.
   static GSORT_HOST_DEVICE constexpr uint32_t list_begin(uint32_t of_class) {
@@ -60,7 +60,7 @@ struct ShortTile {
   uint32_t list_counts[ShortClass::kCount];
   uint32_t warp_sums[kBoundWarps];
 
-  static __device__ __forceinline__ uint32_t place(uint32_t at) { return at + (at >> kRowShift); }
+  static __device__ __forceinline__ uint32_t padded(uint32_t at) { return at + (at >> kRowShift); }
 };
 static_assert(sizeof(ShortTile<uint32_t>) <= 40960 && sizeof(ShortTile<uint64_t>) <= 40960,
               "more than the blocks wanted fit an SM of sm_90, one an SM of sm_75");
@@ -125,7 +125,7 @@ struct ShortRows {
     }
     for (uint32_t at = first + threadIdx.x; at < end; at += kUnroll * kBlockThreads) {
       const U *from = params.keys_in + begin + at;
-      auto *to = tile.keys + ShortTile<U>::place(at);
+      auto *to = tile.keys + ShortTile<U>::padded(at);
       U keys[kUnroll];
 #pragma unroll
       for (uint32_t i = 0; i < kUnroll; ++i)
@@ -140,7 +140,7 @@ struct ShortRows {
   static __device__ __forceinline__ void load_async(ShortTile<U> &tile, const U *keys_in, uint32_t first,
                                                     uint32_t end) {
     const U *from = keys_in + first + threadIdx.x;
-    uint32_t to = shared_address(tile.keys + ShortTile<U>::place(first + threadIdx.x));
+    uint32_t to = shared_address(tile.keys + ShortTile<U>::padded(first + threadIdx.x));
 #pragma unroll 4
     for (uint32_t at = first + threadIdx.x; at < end; at += kBlockThreads) {
       copy_async(to, from);
@@ -153,7 +153,7 @@ struct ShortRows {
                                                uint32_t first, uint32_t end) {
     const bool plain = params.codec.is_identity();
     for (uint32_t at = first + threadIdx.x; at < end; at += kUnroll * kBlockThreads) {
-      const auto *from = tile.keys + ShortTile<U>::place(at);
+      const auto *from = tile.keys + ShortTile<U>::padded(at);
       U *to = params.keys_out + begin + at;
       U keys[kUnroll];
 #pragma unroll
@@ -197,7 +197,7 @@ __device__ __forceinline__ void classify_segments(ShortTile<U> &tile, uint32_t c
   }
 }
 
-// Where a lane's keys lie in the tile: up to 16 in a row, so at most one place of padding in between.
+// Where a lane's keys lie in the tile: up to 16 in a row, so at most one key of padding in between.
 template <class U>
 struct LaneKeys {
   using Key = typename ShortTile<U>::Key;
@@ -206,11 +206,11 @@ struct LaneKeys {
 
   __device__ __forceinline__ LaneKeys(const ShortTile<U> &tile, uint32_t begin) {
     constexpr uint32_t kRow = 1u << ShortTile<U>::kRowShift;
-    static_assert(kShortLaneItems <= kRow, "one place of padding at most");
-    before = shared_address(tile.keys + ShortTile<U>::place(begin));
+    static_assert(kShortLaneItems <= kRow, "one key of padding at most");
+    before = shared_address(tile.keys + ShortTile<U>::padded(begin));
     behind = before + sizeof(Key);
     crossing = kRow - begin % kRow;
-    // Otherwise the compiler would work out every address from the place.
+    // Otherwise the compiler would work out every address from `begin`.
     asm volatile("" : "+r"(behind), "+r"(crossing));
   }
   // `i` is a constant after unrolling.

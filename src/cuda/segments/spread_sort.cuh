@@ -144,9 +144,9 @@ __device__ __forceinline__ void place_bins(SpreadStorage<U, Shape> &storage, uin
 
 template <class U, class Shape>
 __device__ __forceinline__ uint32_t bin_of(const SpreadStorage<U, Shape> &storage, const Spread<U> &spread, U key) {
-  const uint64_t place = spread.locate(key);
-  const uint32_t part = storage.parts[place >> 32];
-  return (part & 0xffffu) + __umulhi(static_cast<uint32_t>(place), part >> 16);
+  const uint64_t position = spread.locate(key);
+  const uint32_t part = storage.parts[position >> 32];
+  return (part & 0xffffu) + __umulhi(static_cast<uint32_t>(position), part >> 16);
 }
 
 // Puts the keys into the order of their bins. Returns whether a bin has more than kBinWindow. Ends with a barrier.
@@ -168,7 +168,7 @@ __device__ __forceinline__ bool scatter_by_bin(SpreadStorage<U, Shape> &storage,
   crowded = __syncthreads_or(crowded);
   place_bins<U, Shape>(storage, rounds);
   U *const sorted = storage.padded_keys + kBinWindow;
-  // Read anew, so that bins are computed again rather than held in registers that would spill.
+  // Read anew, so that bins are computed again rather than kept in registers that would spill.
   const Spread<U> same(storage.spread);
 #pragma unroll
   for (uint32_t row = 0; row < Shape::kRows; ++row) {
@@ -245,7 +245,7 @@ __device__ __forceinline__ void spread_listed(const Params<U> &params, const Lis
                                               SpreadStorage<U, Shape> &storage) {
   if (*params.error != 0) return;
   for (uint32_t i = blockIdx.x; i < *list.count; i += gridDim.x) {
-    // Bounds are read anew where they are needed: held, they would spill.
+    // Bounds are read anew where they are needed: kept, they would spill.
     const uint64_t listed = list.segments[i];
     const volatile uint64_t *const bounds = params.bounds_of(listed);
     const auto keys = [&] { return static_cast<uint32_t>(bounds[1] - bounds[0]); };

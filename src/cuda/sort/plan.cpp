@@ -86,7 +86,7 @@ uint64_t partition_tables_bytes(const Plan &plan) {
   return plan.algorithm == Algorithm::kStable ? msd::stable_tables(plan.stable).bytes : 0;
 }
 
-// Counting needs no place for keys, nor look-back. Of so few keys that a grid sorts them on another device it has both,
+// Counting needs no room for keys, nor look-back. Of so few keys that a grid sorts them on another device it has both,
 // as these sorts do.
 bool counts_alone(const Request &request, const Plan &plan) {
   return plan.algorithm == Algorithm::kCountFill && !lsd::grid_applies(request.n);

@@ -61,22 +61,22 @@ __device__ inline uint32_t divide_word(uint64_t &remainder, uint32_t word, uint6
 }
 
 // Rounds (words * 2^(32 * low - 1074) + something below the last word's unit, if `more`) to the nearest double, ties
-// to even. The three words are first[0] (the greatest, not 0), first[1], first[2]; `low` is first[2]'s place.
+// to even. The three words are first[0] (the greatest, not 0), first[1], first[2]; `low` is first[2]'s number.
 __device__ inline uint64_t round_words(const uint32_t (&first)[3], int32_t low, bool more) {
-  const int32_t top = 95 - __clz(static_cast<int>(first[0]));  // place of the highest bit above 2^(32 * low - 1074)
-  const int32_t unit_place = -32 * low;                        // of 2^-1074, the finest that a double has
-  const int32_t cut = max(top - 52, unit_place);               // bits below this place are rounded away
+  const int32_t top = 95 - __clz(static_cast<int>(first[0]));  // position of the highest bit above 2^(32 * low - 1074)
+  const int32_t unit_position = -32 * low;                     // of 2^-1074, the finest that a double has
+  const int32_t cut = max(top - 52, unit_position);            // bits below this position are rounded away
   if (cut > top + 1) return 0;
   const unsigned __int128 value =
       static_cast<unsigned __int128>(first[0]) << 64 | static_cast<uint64_t>(first[1]) << 32 | first[2];
   // cut is at least 12: 24 bits or more of three words lie below any double's mantissa, and with fewer words above
-  // the unit the unit's place is at least 32.
+  // the unit the unit's position is at least 32.
   const uint64_t kept = static_cast<uint64_t>(value >> cut);
   const bool half = static_cast<uint64_t>(value >> (cut - 1)) & 1;
   const bool below = more || (value & ((static_cast<unsigned __int128>(1) << (cut - 1)) - 1)) != 0;
   const uint64_t mantissa = kept + ((half && (below || (kept & 1))) ? 1 : 0);
   // A mantissa of 53 bits adds its own top bit to the exponent, and a carry out of it one more.
-  const int32_t exponent = cut - unit_place;
+  const int32_t exponent = cut - unit_position;
   if (exponent > 2045) return kDoubleInf;
   const uint64_t bits = (static_cast<uint64_t>(exponent) << 52) + mantissa;
   return bits < kDoubleInf ? bits : kDoubleInf;
@@ -127,14 +127,14 @@ __device__ inline uint64_t round_total(Total total, uint64_t divisor) {
   if (total.flags & both) return kDoubleInf | ((total.flags & kSumNegInf) ? kDoubleSign : 0);
   if (divisor == 1 && total.end - total.begin <= kFewLimbs) return round_few(total);
   const bool negative = make_words(total);
-  int32_t place = total.end - 1;
-  while (place >= total.begin && total.limb[place] == 0) --place;
-  if (place < total.begin) return (total.flags & kSumNotMinus0) ? 0 : kDoubleSign;
+  int32_t at = total.end - 1;
+  while (at >= total.begin && total.limb[at] == 0) --at;
+  if (at < total.begin) return (total.flags & kSumNotMinus0) ? 0 : kDoubleSign;
 
   uint64_t remainder = 0;
   uint32_t first[3] = {0, 0, 0};
-  for (uint32_t found = 0; found < 3; --place) {
-    const uint32_t word = place >= total.begin ? static_cast<uint32_t>(total.limb[place]) : 0;
+  for (uint32_t found = 0; found < 3; --at) {
+    const uint32_t word = at >= total.begin ? static_cast<uint32_t>(total.limb[at]) : 0;
     const uint32_t quotient = divisor == 1 ? word : divide_word(remainder, word, divisor);
     if (found == 0 && quotient == 0) continue;
     if (found == 0) first[0] = quotient;
@@ -143,8 +143,8 @@ __device__ inline uint64_t round_total(Total total, uint64_t divisor) {
     ++found;
   }
   bool more = remainder != 0;
-  for (int32_t i = total.begin; i <= place && !more; ++i) more = total.limb[i] != 0;
-  return round_words(first, place + 1, more) | (negative ? kDoubleSign : 0);
+  for (int32_t i = total.begin; i <= at && !more; ++i) more = total.limb[i] != 0;
+  return round_words(first, at + 1, more) | (negative ? kDoubleSign : 0);
 }
 
 // The sum of integers, of which n times 2^(width - 1) too much was added if `excess_shift` >= 0.

@@ -15,7 +15,7 @@ template <class U>
 class IntegerSum {
  public:
   using Bits = U;
-  // Limbs of 32 bits of an unsigned number, held in 64 so that many blocks can add to them.
+  // Limbs of 32 bits of an unsigned number, in 64 each so that many blocks can add to them.
   static constexpr uint32_t kLimbs = 4, kThreads = Tuning::kThreads;
   static constexpr uint32_t kWords = Tuning::kVectors * 4;
   struct Shared {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // A thread's own exact sum of any doubles in shared memory: levels as in levels.cuh for every exponent there is. An
-// element spans three of them at most, whose places its exponent says, so that it takes no branch and no atomic.
+// element spans three of them at most, which its exponent names, so that it takes no branch and no atomic.
 #ifndef GSORT_CUDA_SUM_RANGES_CUH_
 #define GSORT_CUDA_SUM_RANGES_CUH_
 
@@ -55,10 +55,10 @@ struct Ranges {
 #pragma unroll 1
     for (uint32_t i = 0; i < 2 * kLevelsHalf; ++i) {
       if (i % kLevelsHalf == kLevelsHalf - 1) continue;  // it has room for all there can be
-      const double above = at(i + 1), start = start_of(i), held = __dsub_rn(at(i), start);
-      const double sum = __dadd_rn(above, held);
+      const double above = at(i + 1), start = start_of(i), own = __dsub_rn(at(i), start);
+      const double sum = __dadd_rn(above, own);
       at(i + 1) = sum;
-      at(i) = __dadd_rn(start, __dsub_rn(held, __dsub_rn(sum, above)));
+      at(i) = __dadd_rn(start, __dsub_rn(own, __dsub_rn(sum, above)));
     }
   }
 

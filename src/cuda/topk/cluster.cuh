@@ -17,7 +17,7 @@
 
 namespace gsort_internal::topk {
 
-// What lies in the shared memory of a block, at the same place in each block of the cluster.
+// What lies in the shared memory of a block, at the same offset in each block of the cluster.
 template <class C>
 struct ClusterShared {
   // Each block's candidates, filled up with ~0 to kClusterSure or a multiple of 32.

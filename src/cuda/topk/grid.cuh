@@ -29,7 +29,7 @@ struct GridShared {
   uint32_t lower[kTeamBlocksMax];   // bounds below each
   ResidentOffers<C> offers;
   C bound;
-  uint32_t place;  // of the bound among the bounds
+  uint32_t rank;   // of the bound among the bounds, from 0
   uint32_t count;  // of this block's candidates, and more where there is no room
   uint32_t total;  // of all blocks' candidates
 };
@@ -46,13 +46,13 @@ struct GridLists {
 static_assert(kGridListItems <= kRegionItems, "a list has room in the workspace");
 
 // Number `rank`, counted from 1, of the blocks' bounds, among which may be equal ones. Each is loaded once a block:
-// what all blocks ask for at the same time waits in line at one place of L2. A warp has 32 of them, which it compares
+// what all blocks ask for at the same time waits in line at one address of L2. A warp has 32 of them, which it compares
 // with its share of all.
 template <class C>
 __device__ __forceinline__ C grid_bound(GridShared<C> &shared, const C *bounds, uint32_t blocks, uint32_t rank) {
   const uint32_t tid = threadIdx.x, warp = tid >> 5;
   if (tid < blocks) shared.bounds[tid] = load_uncached(bounds + tid), shared.lower[tid] = 0;
-  if (tid == 0) shared.place = 0;
+  if (tid == 0) shared.rank = 0;
   __syncthreads();
   const uint32_t groups = (blocks + 31) / 32, shares = kTeamThreads / 32 / groups;
   const uint32_t b = warp % groups * 32 + (tid & 31);
@@ -65,9 +65,9 @@ __device__ __forceinline__ C grid_bound(GridShared<C> &shared, const C *bounds, 
   }
   __syncthreads();
   const uint32_t lower = tid < blocks ? shared.lower[tid] : ~0u;
-  if (lower < rank) shared_max(&shared.place, lower);
+  if (lower < rank) shared_max(&shared.rank, lower);
   __syncthreads();
-  if (lower == shared.place) shared.bound = shared.bounds[tid];
+  if (lower == shared.rank) shared.bound = shared.bounds[tid];
   __syncthreads();
   return shared.bound;
 }

@@ -87,7 +87,7 @@ uint64_t sorts_bytes_max(const Shape &s, const KeyOrder &order) {
 }
 
 // Whether a block's shared memory holds a row is the device's matter; a team's workspace is counted always.
-void place(const Request &request, const Options &options, Plan &plan) {
+void lay_out(const Request &request, const Options &options, Plan &plan) {
   const Shape &s = plan.shape;
   const Algorithm large = large_k_algorithm(s, options);
   plan.team_layout = team_layout(s, large == Algorithm::kSort);
@@ -128,7 +128,7 @@ Plan make_plan(const Request &request, const DeviceFacts &device, const Options 
   plan.shape = shape;
   if (shape.k == 0 || shape.columns == 0 || shape.rows == 0) return plan;
   plan = choose(shape, device, options);
-  place(request, options, plan);
+  lay_out(request, options, plan);
   return plan;
 }
 
@@ -136,7 +136,7 @@ uint64_t workspace_bytes(const Request &shape) {
   Plan plan{};
   plan.shape = shape_of(shape);
   if (plan.shape.k == 0 || plan.shape.columns == 0 || plan.shape.rows == 0) return 0;
-  place(shape, {}, plan);
+  lay_out(shape, {}, plan);
   return plan.workspace_bytes;
 }
 

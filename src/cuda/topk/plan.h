@@ -90,7 +90,7 @@ struct Options {
   uint32_t stream_threads = 0;  // not 0: in place of the planned ones
   bool no_sample = false;
   bool no_cluster = false;
-  bool random_sample = false;  // also where the whole row would take the sample's place
+  bool random_sample = false;  // also where the whole row would be its own sample
   uint64_t sample_rank = 0;    // not 0: in place of the planned one (1: too few candidates; huge: too many)
   uint32_t count_items = 0;    // not 0: in place of the planned ones (small: candidates are thinned out first)
 };

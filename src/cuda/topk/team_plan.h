@@ -29,7 +29,7 @@ constexpr uint32_t kClusterListItems = 512;
 constexpr uint64_t kClusterRoomItems = (kClusterBlocks + 1) * kClusterListItems + 320;
 // Most elements that each of a block's 32 warps offers for the bound of a resident row.
 constexpr uint32_t kResidentOffersMax = 8;
-// If a row is resident in a grid: the most candidates that a block may have, and the most places of all blocks'
+// If a row is resident in a grid: the most candidates that a block may have, and the most slots of all blocks'
 // lists that are read before anyone knows how many candidates there are.
 constexpr uint32_t kGridListItems = 128;
 constexpr uint32_t kGridSlots = 132 * 16;
@@ -54,7 +54,7 @@ struct ResidentBound {
   uint32_t need;       // elements that each block's own bound has at or under it; 0: the row is not resident
   uint32_t each;       // of its best that each warp of a block offers
   uint32_t rank;       // of the bound among the blocks' bounds, from 1
-  uint32_t slot_bits;  // of a grid: the candidates of a block have 2^slot_bits places that are read unasked
+  uint32_t slot_bits;  // of a grid: the candidates of a block have 2^slot_bits slots that are read unasked
 };
 
 struct TeamPlan {
@@ -64,13 +64,13 @@ struct TeamPlan {
   uint32_t run_items;  // a power of two: what one block sorts
   Sample sample;
   uint32_t tile_vectors;   // 16-byte loads a thread has under way in the filter
-  uint32_t group_lanes;    // threads of a group when the whole row takes the sample's place; 0: a random sample
+  uint32_t group_lanes;    // threads of a group when the whole row is its own sample; 0: a random sample
   uint32_t groups;         // whose best elements the bound is chosen among
   uint32_t count_items;    // candidates whose places are found by counting; 0: never
   bool cluster;            // a team is a cluster
   ResidentBound resident;  // how a row is done in registers, which is tried first
   uint32_t drawn_rank;     // not 0: the bound of a random sample is the one of this rank among the blocks' best draws
-  uint32_t slot_bits;      // not 0: few candidates are likely, and each block has 2^slot_bits sure places for its own
+  uint32_t slot_bits;      // not 0: few candidates are likely, and each block has 2^slot_bits sure slots for its own
   uint32_t tiles_ahead;    // of each block, asked for before the bound is known
 };
 
@@ -145,7 +145,7 @@ constexpr uint64_t teams_bytes_max(const Shape &s) {
 
 // ---- plans ----
 
-// The whole row in the sample's place, if it is short enough: every thread is sure of a vector, and groups are as large
+// The whole row as its own sample, if it is short enough: every thread is sure of a vector, and groups are as large
 // as leaves four of them, or at least two, for each of the k.
 constexpr void plan_whole(const Shape &s, const DeviceFacts &d, TeamPlan &plan) {
   const uint64_t vectors_sure = s.columns * s.key_bytes / 16 - 1;
@@ -225,7 +225,7 @@ constexpr uint32_t counted_items_max(const TeamPlan &plan, uint64_t k) {
   return static_cast<uint32_t>(min_of(thins ? quick : 2 * quick, uint64_t{plan.buffer_items} + plan.run_items));
 }
 
-// may_read_twice: the whole row may take the sample's place.
+// may_read_twice: the whole row may be its own sample.
 constexpr TeamPlan plan_team(const Shape &s, const DeviceFacts &d, bool may_read_twice = true) {
   TeamPlan plan{};
   plan.teams = static_cast<uint32_t>(min_of(teams_max(s), d.multiprocessors));

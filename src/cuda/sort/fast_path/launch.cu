@@ -20,8 +20,8 @@ __global__ void __launch_bounds__(kClearThreads) clear_kernel(uint4 *memory, uin
     if (begin + i * kClearThreads < vectors) memory[begin + i * kClearThreads] = make_uint4(0, 0, 0, 0);
 }
 
-// Blocks that the device starts after others have finished the check sample what may be half written; see the places
-// where they leave. Work of another kind than the first block's they must not begin at all. All threads.
+// Blocks that the device starts after others have finished the check sample what may be half written; see where
+// they leave. Work of another kind than the first block's they must not begin at all. All threads.
 __device__ __forceinline__ bool claim_pattern(State *state, Pattern kind) {
   int agreed = 0;
   if (threadIdx.x == 0) {

@@ -15,7 +15,7 @@
 
 namespace gsort_internal::sort::in_place {
 
-// A stripe a block. Dynamic shared memory: held_items().
+// A stripe a block. Dynamic shared memory: block_items().
 template <class U, class V>
 __global__ void __launch_bounds__(kPartitionThreads, blocks_here(kPartitionThreads, kPartitionBlocksPerMultiprocessor))
     partition_kernel(const __grid_constant__ Job<U, V> job) {
@@ -113,7 +113,7 @@ void launch_partition(const LaunchContext &context, const Plan &plan, const Job<
   cuda_check(cudaMemsetAsync(job.source, 0xff, 4 * uint64_t{job.slots}, context.stream), "cudaMemsetAsync(source)");
   cuda_check(cudaMemsetAsync(job.target, 0xff, 4 * uint64_t{job.slots}, context.stream), "cudaMemsetAsync(target)");
   launch_kernel(context, "partition_kernel",
-                {job.stripes, kPartitionThreads, held_items(plan.item_bytes(), plan.buckets) * plan.item_bytes()},
+                {job.stripes, kPartitionThreads, block_items(plan.item_bytes(), plan.buckets) * plan.item_bytes()},
                 partition_kernel<U, V>, job);
   launch_kernel(context, "list_kernel", {blocks_for(job.slots, kMoveThreads), kMoveThreads}, list_kernel<U, V>, job);
   launch_kernel(context, "move_kernel", {kMoveBlocks * context.device->multiprocessors, kMoveThreads},

@@ -2,7 +2,7 @@
 // Bricks go to their slots. A move begins at a slot that holds nothing: the brick that belongs there is copied, then
 // the one that belongs into the slot that this one left, and so on, until a slot that is made of pieces. So that moves
 // are short and many, one of every kSlotsPerCut slots is emptied before, and the move that comes to it ends. Bricks
-// that go in a circle without such a slot are moved by one that holds its first brick meanwhile. A warp makes a move,
+// that go in a circle without such a slot are moved by one that keeps its first brick meanwhile. A warp makes a move,
 // and every lane has the same vectors of all its bricks, so that nothing waits for anything.
 #ifndef GSORT_CUDA_SORT_IN_PLACE_MOVES_CUH_
 #define GSORT_CUDA_SORT_IN_PLACE_MOVES_CUH_
@@ -22,35 +22,34 @@ constexpr uint32_t kRotates = 1u << 31;  // in the list of moves: a circle
 
 // Where a brick lies.
 template <class U, class V>
-struct Place {
+struct Brick {
   U *keys;
   V *values;
 };
 template <class U, class V>
-__device__ __forceinline__ Place<U, V> place_in(U *keys, V *values, uint32_t brick) {
+__device__ __forceinline__ Brick<U, V> brick_in(U *keys, V *values, uint32_t brick) {
   const uint64_t at = uint64_t{brick} * Job<U, V>::kBrick;
   return {keys + at, values + (kHasValues<V> ? at : 0)};
 }
 
-// A warp's copy of a brick of T: each lane has the same items of all bricks. `vectors`: both places are aligned to
-// them.
+// A warp's copy of a brick of T: each lane has the same items of all bricks. `vectors`: both are aligned to them.
 template <uint32_t kItems, class T>
 __device__ __forceinline__ void copy_items(const T *from, T *to, bool vectors) {
   constexpr uint32_t kVectors = kItems * sizeof(T) / (16 * 32);
   if (vectors) {
     const auto *const all = reinterpret_cast<const uint4 *>(from) + lane_id();
-    uint4 held[kVectors];
+    uint4 copied[kVectors];
 #pragma unroll
-    for (uint32_t i = 0; i < kVectors; ++i) held[i] = all[i * 32];
+    for (uint32_t i = 0; i < kVectors; ++i) copied[i] = all[i * 32];
 #pragma unroll
-    for (uint32_t i = 0; i < kVectors; ++i) reinterpret_cast<uint4 *>(to)[i * 32 + lane_id()] = held[i];
+    for (uint32_t i = 0; i < kVectors; ++i) reinterpret_cast<uint4 *>(to)[i * 32 + lane_id()] = copied[i];
     return;
   }
 #pragma unroll 4
   for (uint32_t i = lane_id(); i < kItems; i += 32) to[i] = from[i];
 }
 template <class U, class V>
-__device__ __forceinline__ void copy_brick(const Place<U, V> &from, const Place<U, V> &to, bool vectors) {
+__device__ __forceinline__ void copy_brick(const Brick<U, V> &from, const Brick<U, V> &to, bool vectors) {
   constexpr uint32_t kBrick = Job<U, V>::kBrick;
   copy_items<kBrick>(from.keys, to.keys, vectors);
   if constexpr (kHasValues<V>) copy_items<kBrick>(from.values, to.values, vectors);
@@ -88,20 +87,20 @@ __global__ void __launch_bounds__(kMoveThreads) list_kernel(const __grid_constan
   if (cuts == 0) return;
   const uint32_t group = slot / kSlotsPerCut,
                  own = group * kSlotsPerCut + static_cast<uint32_t>(__ffs(static_cast<int>(cuts))) - 1;
-  copy_brick(place_in(job.keys, job.values, own), place_in(job.cut_keys, job.cut_values, group), job.vectors);
+  copy_brick(brick_in(job.keys, job.values, own), brick_in(job.cut_keys, job.cut_values, group), job.vectors);
 }
 
-// `held`: room for a brick.
+// `kept`: room for a brick.
 template <class U, class V>
-__device__ __forceinline__ void make_move(const Job<U, V> &job, uint32_t begin, bool rotates, const Place<U, V> &held) {
-  if (rotates) copy_brick(place_in(job.keys, job.values, begin), held, job.vectors);
+__device__ __forceinline__ void make_move(const Job<U, V> &job, uint32_t begin, bool rotates, const Brick<U, V> &kept) {
+  if (rotates) copy_brick(brick_in(job.keys, job.values, begin), kept, job.vectors);
   uint32_t hole = begin, from = job.source[begin];
   while (from != kNone) {
     const uint32_t next = job.source[from];
     const bool last = rotates ? from == begin : may_be_cut(from) && next != kNone;
-    Place<U, V> brick = place_in(job.keys, job.values, from);
-    if (last) brick = rotates ? held : place_in(job.cut_keys, job.cut_values, from / kSlotsPerCut);
-    copy_brick(brick, place_in(job.keys, job.values, hole), job.vectors);
+    Brick<U, V> brick = brick_in(job.keys, job.values, from);
+    if (last) brick = rotates ? kept : brick_in(job.cut_keys, job.cut_values, from / kSlotsPerCut);
+    copy_brick(brick, brick_in(job.keys, job.values, hole), job.vectors);
     if (last) return;
     hole = from;
     from = next;
@@ -112,7 +111,7 @@ template <class U, class V>
 __global__ void __launch_bounds__(kMoveThreads) move_kernel(const __grid_constant__ Job<U, V> job) {
   constexpr uint32_t kBrick = Job<U, V>::kBrick, kWarps = kMoveThreads / 32;
   __shared__ __align__(16) unsigned char room[kWarps * kBrick * Job<U, V>::kItemBytes];
-  const Place<U, V> held = place_in(reinterpret_cast<U *>(room),
+  const Brick<U, V> kept = brick_in(reinterpret_cast<U *>(room),
                                     reinterpret_cast<V *>(room + kWarps * kBrick * sizeof(U)), threadIdx.x / 32);
   const uint32_t moves = job.state->moves;
   while (true) {
@@ -121,7 +120,7 @@ __global__ void __launch_bounds__(kMoveThreads) move_kernel(const __grid_constan
     move = __shfl_sync(kFullWarp, move, 0);
     if (move >= moves) return;
     const uint32_t begin = job.moves[move];
-    make_move(job, begin & ~kRotates, (begin & kRotates) != 0, held);
+    make_move(job, begin & ~kRotates, (begin & kRotates) != 0, kept);
   }
 }
 
@@ -133,7 +132,7 @@ __global__ void __launch_bounds__(kPieceThreads) pieces_kernel(const __grid_cons
   const uint64_t slot = job.starts[blockIdx.x] / kBrick;
   if (slot >= job.slots || job.source[slot] != kNone) return;
   const uint64_t begin = slot * kBrick, end = begin + kBrick < job.n ? begin + kBrick : job.n;
-  const auto piece = place_in(job.piece_keys, job.piece_values, blockIdx.x);
+  const auto piece = brick_in(job.piece_keys, job.piece_values, blockIdx.x);
   for (uint32_t i = threadIdx.x; i < end - begin; i += kPieceThreads) {
     job.keys[begin + i] = piece.keys[i];
     if constexpr (kHasValues<V>) job.values[begin + i] = piece.values[i];

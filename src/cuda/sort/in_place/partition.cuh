@@ -23,7 +23,7 @@ struct PartitionStorage {
   uint16_t warp_counts[kWarps][kBucketsMax];
   // Bricks that a tile fills:
   uint32_t from[kBricksMax];    // the first of their items in the block's memory
-  uint32_t refill[kBricksMax];  // the first of what takes their place there, or kNone
+  uint32_t refill[kBricksMax];  // the first of what moves there then, or kNone
   uint32_t slot[kBricksMax];    // where they are written, or kNone: the piece of a slot that others begin
   uint32_t target[kBricksMax];  // where they belong; of a piece, the bucket
 };
@@ -58,12 +58,12 @@ class Partition {
   static constexpr uint32_t kBrick = Job<U, V>::kBrick;
   static constexpr uint32_t kWriters = 128;  // threads that write a brick
 
-  // `items`: held_items() of the block's dynamic shared memory; `stripe` has any number.
+  // `items`: block_items() of the block's dynamic shared memory; `stripe` has any number.
   __device__ __forceinline__ Partition(const Job<U, V> &job, Storage &storage, unsigned char *items)
       : job_(job),
         storage_(storage),
         keys_(reinterpret_cast<U *>(items)),
-        values_(reinterpret_cast<V *>(items + held_items(kItemBytes, job.buckets) * sizeof(U))) {}
+        values_(reinterpret_cast<V *>(items + block_items(kItemBytes, job.buckets) * sizeof(U))) {}
 
   __device__ __forceinline__ void run() {
     storage_.splitters.load(*job_.state);
@@ -239,12 +239,12 @@ class Partition {
   }
 
   __device__ __forceinline__ void write_brick(uint32_t from, uint32_t refill, uint64_t to, uint32_t thread) {
-    const uint32_t held = held_items(kItemBytes, job_.buckets);
+    const uint32_t end = block_items(kItemBytes, job_.buckets);
     const bool refills = refill != kNone;
-    write_vectors<kWriters, kBrick>(keys_ + from, refills ? keys_ + refill : nullptr, keys_ + held, job_.keys + to,
+    write_vectors<kWriters, kBrick>(keys_ + from, refills ? keys_ + refill : nullptr, keys_ + end, job_.keys + to,
                                     thread);
     if constexpr (kHasValues<V>)
-      write_vectors<kWriters, kBrick>(values_ + from, refills ? values_ + refill : nullptr, values_ + held,
+      write_vectors<kWriters, kBrick>(values_ + from, refills ? values_ + refill : nullptr, values_ + end,
                                       job_.values + to, thread);
   }
 
@@ -252,13 +252,13 @@ class Partition {
   // refills it follows. As in write_vectors() a thread writes there what it has read itself.
   __device__ __forceinline__ void write_image(uint32_t from, uint32_t first, uint32_t refill, uint64_t to, U *keys,
                                               V *values, uint32_t thread) {
-    const uint32_t held = held_items(kItemBytes, job_.buckets);
+    const uint32_t end = block_items(kItemBytes, job_.buckets);
     for (uint32_t i = thread; i < kBrick; i += kWriters) {
       if (i >= first) {
         keys[to + i] = keys_[from + i];
         if constexpr (kHasValues<V>) values[to + i] = values_[from + i];
       }
-      if (refill == kNone || refill + i >= held) continue;
+      if (refill == kNone || refill + i >= end) continue;
       keys_[from + i] = keys_[refill + i];
       if constexpr (kHasValues<V>) values_[from + i] = values_[refill + i];
     }

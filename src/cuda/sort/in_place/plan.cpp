@@ -165,7 +165,7 @@ Plan make_plan(const Request &shape) {
 bool fits(const Plan &plan, const DeviceFacts &device) {
   if (plan.counts) return fast_path::kCountFillSharedBytes + 1024 <= device.shared_bytes_block_max;
   return plan.applies &&
-         held_items(plan.item_bytes(), plan.buckets) * plan.item_bytes() + kPartitionStaticBytes + 1024 <=
+         block_items(plan.item_bytes(), plan.buckets) * plan.item_bytes() + kPartitionStaticBytes + 1024 <=
              device.shared_bytes_block_max;
 }
 

@@ -39,14 +39,14 @@ constexpr uint32_t kPartitionBlocksPerMultiprocessor = 2;
 // Dynamic shared memory of such a block, in items: a brick of every bucket, and a tile, in which each bucket's part
 // begins at a multiple of kPartItems.
 constexpr uint32_t kPartItems = 4;
-constexpr GSORT_HOST_DEVICE uint32_t held_items(uint32_t item_bytes, uint32_t buckets) {
+constexpr GSORT_HOST_DEVICE uint32_t block_items(uint32_t item_bytes, uint32_t buckets) {
   return buckets * (brick_items(item_bytes) + kPartItems) + tile_items(item_bytes);
 }
 constexpr uint32_t kPartitionStaticBytes = 3072;  // at most, beside it
 template <uint32_t kItemBytes>
-constexpr uint32_t kPartitionBytesMin = held_items(kItemBytes, kBucketsMin) * kItemBytes;
+constexpr uint32_t kPartitionBytesMin = block_items(kItemBytes, kBucketsMin) * kItemBytes;
 
-// Where the array cannot be held by a few tiles a block, other sorts' workspace is nothing to save. Of pairs, sorts of
+// Of fewer bytes a block has but a few tiles, and other sorts' workspace is not worth saving. Of pairs, sorts of
 // up to 2^18 take more memory for each than longer ones, so that some arrays below 2^27 bytes cannot be had.
 constexpr uint64_t kBytesMin = uint64_t{1} << 24;
 

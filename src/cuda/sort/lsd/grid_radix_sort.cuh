@@ -64,7 +64,7 @@ __device__ __forceinline__ uint32_t digits_of_bits(uint64_t varying) {
   return digits;
 }
 
-// This block's place in the passes.
+// What this block has in every pass.
 struct Share {
   uint32_t begin, items, rows;
 

@@ -133,7 +133,7 @@ __device__ __forceinline__ void sort_tile_from(PassStorage<U, V, Shape> &storage
     store_relaxed(own_words + 2 * pair + 1, status | high);
   });
 
-  const uint32_t shift = shift_of(storage, job);  // so that digits are computed again: held, they would spill
+  const uint32_t shift = shift_of(storage, job);  // so that digits are computed again: kept, they would spill
 #pragma unroll
   for (uint32_t row = 0; row < Shape::kRows; ++row) {
     const uint32_t place = storage.rank.counters[warp][digit_of(keys[row], shift)] + places.get(row);

@@ -117,7 +117,7 @@ template <class U>
 __device__ __forceinline__ bool scan_cells(const Arguments<U> &arguments, uint32_t first_cell, uint32_t cells,
                                            uint32_t *staged, uint32_t *warp_totals, uint32_t &before) {
   constexpr uint32_t kThreads = kHistogramThreads;
-  // Every thread takes neighbouring cells, so that one scan over the block does. A place more after every 32 spreads
+  // Every thread takes neighbouring cells, so that one scan over the block does. A word more after every 32 spreads
   // the threads over the banks.
   const auto padded = [](uint32_t cell) { return cell + cell / 32; };
   __syncthreads();

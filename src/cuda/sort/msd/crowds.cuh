@@ -21,7 +21,7 @@ namespace gsort_internal::sort::msd {
 constexpr uint32_t kCrowdWindowItems = 6;
 constexpr uint32_t kCrowdPart = kCrowdThreads * kCrowdWindowItems;
 
-struct HeldStorage {
+struct RankedStorage {
   // Keys of no cell lie around the cell's, where windows end.
   uint32_t padded_keys[kWindowGroup + kCrowdKeysMax + kCrowdWindowItems + kWindowHalo];
   alignas(16) uint32_t counters[kCrowdDigits];  // counts, then places of digits
@@ -35,7 +35,7 @@ struct HeldStorage {
   uint32_t warp_totals[kCrowdThreads / 32];
 };
 union CrowdStorage {
-  HeldStorage held;
+  RankedStorage ranked;
   CountStorage counted;
 };
 static_assert(sizeof(CrowdStorage) <= kCrowdSharedBytes, "the plan counts with this size");
@@ -51,7 +51,7 @@ __device__ __forceinline__ uint32_t frequent_key(const uint32_t *keys, uint32_t 
 }
 
 // From the least to the most of the keys.
-__device__ __forceinline__ KeyRange range_of_keys(const uint32_t *keys, uint32_t count, HeldStorage &storage) {
+__device__ __forceinline__ KeyRange range_of_keys(const uint32_t *keys, uint32_t count, RankedStorage &storage) {
   uint32_t least = ~0u, most = 0;
   visit_keys(keys, count, [&](uint32_t key) { least = min(least, key), most = max(most, key); });
   least = warp_least(least), most = warp_greatest(most);
@@ -78,7 +78,7 @@ struct FrequentCounts {
 
 // Counts the digits of all keys but the frequent one.
 __device__ __forceinline__ FrequentCounts count_digits(const uint32_t *keys, uint32_t count, uint32_t frequent,
-                                                       const RangeDigits &digits, HeldStorage &storage) {
+                                                       const RangeDigits &digits, RankedStorage &storage) {
   for (uint32_t i = threadIdx.x; i < kCrowdDigits; i += kCrowdThreads) storage.counters[i] = 0;
   __syncthreads();
   uint32_t equal = 0, less = 0;
@@ -94,7 +94,7 @@ __device__ __forceinline__ FrequentCounts count_digits(const uint32_t *keys, uin
 }
 
 // Replaces counts of digits by places. Ends with a barrier.
-__device__ __forceinline__ void place_digits(HeldStorage &storage) {
+__device__ __forceinline__ void place_digits(RankedStorage &storage) {
   constexpr uint32_t kOwn = kCrowdDigits / 4 / kCrowdThreads;
   uint4 *const own = reinterpret_cast<uint4 *>(storage.counters) + kOwn * threadIdx.x;
   uint32_t sums[kOwn], sum = 0, all;
@@ -115,13 +115,14 @@ struct CrowdedCell {
   RangeDigits digits;
 };
 
-// Digits whose keys are held at a time, and the places of their first key and behind their last, among the others.
+// Digits whose keys are ranked at a time, and the places of their first key and behind their last, among the others.
 struct DigitSpan {
   uint32_t first, end, begin_place, end_place;
 };
 
 // As many digits from `first` on as there is room for; at least one. counters: places. Behind a barrier.
-__device__ __forceinline__ DigitSpan next_digits(const CrowdedCell &cell, uint32_t first, const HeldStorage &storage) {
+__device__ __forceinline__ DigitSpan next_digits(const CrowdedCell &cell, uint32_t first,
+                                                 const RankedStorage &storage) {
   const auto place_of = [&](uint32_t digit) { return digit < kCrowdDigits ? storage.counters[digit] : cell.others; };
   const uint32_t begin = place_of(first);
   uint32_t low = first, high = kCrowdDigits + 1;  // the last that fits
@@ -134,12 +135,12 @@ __device__ __forceinline__ DigitSpan next_digits(const CrowdedCell &cell, uint32
 }
 
 // Brings the keys of the span's digits into storage, by digit, and those of a digit in order where they are many.
-__device__ __forceinline__ void hold_digits(const CrowdedCell &cell, const DigitSpan &span, HeldStorage &storage) {
+__device__ __forceinline__ void rank_digits(const CrowdedCell &cell, const DigitSpan &span, RankedStorage &storage) {
   uint32_t *const sorted = storage.padded_keys + kWindowGroup;
-  const uint32_t held = span.end_place - span.begin_place;
+  const uint32_t ranked = span.end_place - span.begin_place;
   __syncthreads();
   if (threadIdx.x < kWindowGroup) storage.padded_keys[threadIdx.x] = 0;
-  if (threadIdx.x < kCrowdWindowItems + kWindowHalo) sorted[held + threadIdx.x] = ~0u;
+  if (threadIdx.x < kCrowdWindowItems + kWindowHalo) sorted[ranked + threadIdx.x] = ~0u;
   if (threadIdx.x == 0) storage.groups.listed = storage.groups.huge_listed = 0;
   visit_keys(cell.keys, cell.count, [&](uint32_t key) {
     const uint32_t digit = cell.digits(key);
@@ -176,15 +177,15 @@ __device__ __forceinline__ void count_digit(const CrowdedCell &cell, const Digit
       [&](uint32_t place, uint32_t key) { write(span.begin_place + place, key); }, storage);
 }
 
-// Writes what is held. write(place, key): the place among the others.
+// Writes what is ranked. write(place, key): the place among the others.
 template <class Write>
-__device__ __forceinline__ void write_held(const CrowdedCell &cell, const DigitSpan &span, const Write &write,
-                                           HeldStorage &storage) {
+__device__ __forceinline__ void write_ranked(const CrowdedCell &cell, const DigitSpan &span, const Write &write,
+                                             RankedStorage &storage) {
   const uint32_t *const sorted = storage.padded_keys + kWindowGroup;
-  const uint32_t held = span.end_place - span.begin_place;
+  const uint32_t ranked = span.end_place - span.begin_place;
   const bool exact = cell.digits.factor == 0;
-  for (uint32_t base = 0; base < held; base += kCrowdPart) {
-    const uint32_t part = min(kCrowdPart, held - base);
+  for (uint32_t base = 0; base < ranked; base += kCrowdPart) {
+    const uint32_t part = min(kCrowdPart, ranked - base);
     if (!exact) sort_in_windows<kCrowdWindowItems, kWindowHalo>(sorted + base, storage.staged, part);
     const uint32_t *const from = exact ? sorted + base : storage.staged;
     for (uint32_t i = threadIdx.x; i < part; i += kCrowdThreads) write(span.begin_place + base + i, from[i]);
@@ -195,9 +196,9 @@ __device__ __forceinline__ void write_held(const CrowdedCell &cell, const DigitS
 // A cell that one block sorts, by way of `spare` where it takes its keys more than once.
 __device__ __forceinline__ void sort_crowded_cell(uint32_t *keys, uint32_t *spare, uint32_t count,
                                                   const KeyCodec<uint32_t> &codec, CrowdStorage &storage) {
-  const KeyRange range = range_of_keys(keys, count, storage.held);
+  const KeyRange range = range_of_keys(keys, count, storage.ranked);
   CrowdedCell cell{keys, count, frequent_key(keys, count), 0, {}, range, {range.begin, range.factor(kCrowdDigits)}};
-  cell.counts = count_digits(cell.keys, count, cell.frequent, cell.digits, storage.held);
+  cell.counts = count_digits(cell.keys, count, cell.frequent, cell.digits, storage.ranked);
   cell.others = count - cell.counts.equal;
   uint32_t *const to = cell.others > kCrowdKeysMax ? spare : keys;
   const auto write = [&](uint32_t place, uint32_t key) {
@@ -205,14 +206,14 @@ __device__ __forceinline__ void sort_crowded_cell(uint32_t *keys, uint32_t *spar
   };
   bool counted = true;
   for (uint32_t digit = 0; cell.others != 0 && digit < kCrowdDigits;) {
-    if (!counted) count_digits(cell.keys, count, cell.frequent, cell.digits, storage.held);
+    if (!counted) count_digits(cell.keys, count, cell.frequent, cell.digits, storage.ranked);
     __syncthreads();
-    if (digit == 0 || !counted) place_digits(storage.held);
-    const DigitSpan span = next_digits(cell, digit, storage.held);
+    if (digit == 0 || !counted) place_digits(storage.ranked);
+    const DigitSpan span = next_digits(cell, digit, storage.ranked);
     counted = span.end_place - span.begin_place <= kCrowdKeysMax;
     if (counted) {
-      hold_digits(cell, span, storage.held);
-      write_held(cell, span, write, storage.held);
+      rank_digits(cell, span, storage.ranked);
+      write_ranked(cell, span, write, storage.ranked);
     } else {
       count_digit(cell, span, write, storage.counted);
     }

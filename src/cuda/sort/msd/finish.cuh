@@ -161,7 +161,7 @@ __device__ __forceinline__ Crowd rank_cell(const U *from, uint32_t count, const 
   // This also has the numbers packed before the scan needs registers.
   const Crowd crowd = crowd_of(places);
   scan_finish_counters<kThreads>(storage.counters, storage.warp_totals);
-  // Read anew, so that offsets are computed again rather than held in registers that would spill.
+  // Read anew, so that offsets are computed again rather than kept in registers that would spill.
   Digits same_digits;
   same_digits.get(storage.cell + 2);
 #pragma unroll
@@ -210,7 +210,7 @@ __device__ __forceinline__ void finish_cell(const U *from, U *to, uint32_t count
                                             const KeyCodec<U> &codec, FinishStorage<U> &storage) {
   U *const sorted = storage.padded_keys + kWindowGroup;
   const Crowd crowd = rank_cell<U, kSure>(from, count, digits, storage);
-  // Read anew where needed: held, they would spill.
+  // Read anew where needed: kept, they would spill.
   const volatile uint32_t *const cell = storage.cell;
   Digits same_digits;
   same_digits.get(cell + 2);

@@ -20,10 +20,10 @@ namespace gsort_internal::sort::msd {
 
 // The table of frequent values: buckets of two.
 __device__ __forceinline__ uint32_t frequent_bucket(uint32_t key) {
-  static_assert(kFrequentPlaces == 1u << 12, "11 bits name a bucket of two");
+  static_assert(kFrequentSlots == 1u << 12, "11 bits name a bucket of two");
   return (key * 0x9e3779b1u) >> 21;
 }
-// What an empty place of a bucket holds: a value of another bucket.
+// What an empty slot of a bucket holds: a value of another bucket.
 __device__ __forceinline__ uint32_t no_frequent_value(uint32_t bucket) { return bucket == 0 ? 1 : 0; }
 
 __device__ __forceinline__ bool is_frequent(const uint32_t *table, uint32_t key) {
@@ -33,18 +33,18 @@ __device__ __forceinline__ bool is_frequent(const uint32_t *table, uint32_t key)
 
 // Into shared memory, by all threads of a block, without a barrier.
 __device__ __forceinline__ void load_frequent_table(const Arguments<uint32_t> &arguments, uint32_t *table) {
-  for (uint32_t i = threadIdx.x; i < kFrequentPlaces / 4; i += blockDim.x)
+  for (uint32_t i = threadIdx.x; i < kFrequentSlots / 4; i += blockDim.x)
     reinterpret_cast<uint4 *>(table)[i] = reinterpret_cast<const uint4 *>(arguments.frequent_table)[i];
 }
 
 // Counts of sampled keys by value. kNoKey: an empty slot; keys that are it are not frequent.
 constexpr uint32_t kNoKey = ~0u;
 struct FrequentStorage {
-  alignas(16) uint32_t keys[kFrequentSlots];
-  alignas(16) uint32_t counts[kFrequentSlots / 2];  // two of 16 bits each
-  alignas(16) uint32_t table[kFrequentPlaces];
-  uint32_t taken[kFrequentPlaces / 2];  // places of a bucket
-  uint64_t listed[kFrequentMax];        // values, and how many of the sample have them in the lower half
+  alignas(16) uint32_t keys[kFrequentCountSlots];
+  alignas(16) uint32_t counts[kFrequentCountSlots / 2];  // two of 16 bits each
+  alignas(16) uint32_t table[kFrequentSlots];
+  uint32_t taken[kFrequentSlots / 2];  // slots of a bucket
+  uint64_t listed[kFrequentMax];       // values, and how many of the sample have them in the lower half
   uint32_t number;
 };
 static_assert(kFrequentSample < 65536 && kFrequentSample % (8 * kMapThreads) == 0,
@@ -56,9 +56,9 @@ __device__ __forceinline__ void count_sampled(uint32_t key, FrequentStorage &sto
   const uint32_t alike = __ballot_sync(kFullWarp, key == __shfl_sync(kFullWarp, key, 0));
   if (key == kNoKey || (lane_id() != 0 && (alike >> lane_id() & 1) != 0)) return;
   const uint32_t more = lane_id() == 0 ? __popc(alike) : 1;
-  uint32_t slot = mix_bits(key) / (0xffffffffu / kFrequentSlots + 1);
+  uint32_t slot = mix_bits(key) / (0xffffffffu / kFrequentCountSlots + 1);
   // Of rare values some find no slot. A frequent one comes early.
-  for (uint32_t tries = 0; tries < kFrequentTries; ++tries, slot = (slot + 1) % kFrequentSlots) {
+  for (uint32_t tries = 0; tries < kFrequentTries; ++tries, slot = (slot + 1) % kFrequentCountSlots) {
     uint32_t there = static_cast<volatile uint32_t &>(storage.keys[slot]);
     if (there == kNoKey) there = atomicCAS(&storage.keys[slot], kNoKey, key);
     if (there != kNoKey && there != key) continue;
@@ -67,19 +67,19 @@ __device__ __forceinline__ void count_sampled(uint32_t key, FrequentStorage &sto
   }
 }
 
-// Lists the values that the sample has often and that find a place in the table. Behind a barrier, and ends with one.
+// Lists the values that the sample has often and that find a slot in the table. Behind a barrier, and ends with one.
 __device__ __forceinline__ void list_frequent(FrequentStorage &storage) {
-  for (uint32_t pair = threadIdx.x; pair < kFrequentSlots / 2; pair += kMapThreads) {
+  for (uint32_t pair = threadIdx.x; pair < kFrequentCountSlots / 2; pair += kMapThreads) {
     const uint32_t counts = storage.counts[pair];
     for (uint32_t i = 0; i < 2; ++i) {
       const uint32_t count = counts >> (16 * i) & 0xffffu;
       if (count < kFrequentLeast) continue;
       const uint32_t key = storage.keys[2 * pair + i], bucket = frequent_bucket(key);
-      const uint32_t place = atomicAdd(&storage.taken[bucket], 1u);
-      if (place >= 2) continue;
+      const uint32_t slot = atomicAdd(&storage.taken[bucket], 1u);
+      if (slot >= 2) continue;
       const uint32_t number = atomicAdd(&storage.number, 1u);
       if (number >= kFrequentMax) continue;
-      storage.table[2 * bucket + place] = key;
+      storage.table[2 * bucket + slot] = key;
       storage.listed[number] = uint64_t{key} << 32 | count;
     }
   }
@@ -90,11 +90,11 @@ __device__ __forceinline__ void list_frequent(FrequentStorage &storage) {
 __device__ __forceinline__ void sample_frequent(const uint32_t *keys_in, uint64_t n, const KeyCodec<uint32_t> &codec,
                                                 const Arguments<uint32_t> &arguments, FrequentStorage &storage) {
   constexpr uint4 kNoKeys = {kNoKey, kNoKey, kNoKey, kNoKey}, kZeros = {0, 0, 0, 0};
-  for (uint32_t i = threadIdx.x; i < kFrequentSlots / 4; i += kMapThreads)
+  for (uint32_t i = threadIdx.x; i < kFrequentCountSlots / 4; i += kMapThreads)
     reinterpret_cast<uint4 *>(storage.keys)[i] = kNoKeys;
-  for (uint32_t i = threadIdx.x; i < kFrequentSlots / 8; i += kMapThreads)
+  for (uint32_t i = threadIdx.x; i < kFrequentCountSlots / 8; i += kMapThreads)
     reinterpret_cast<uint4 *>(storage.counts)[i] = kZeros;
-  for (uint32_t i = threadIdx.x; i < kFrequentPlaces; i += kMapThreads) {
+  for (uint32_t i = threadIdx.x; i < kFrequentSlots; i += kMapThreads) {
     storage.table[i] = no_frequent_value(i / 2);
     storage.taken[i / 2] = 0;
   }
@@ -115,8 +115,8 @@ __device__ __forceinline__ void sample_frequent(const uint32_t *keys_in, uint64_
   const uint32_t number = min(storage.number, kFrequentMax);
   network_sort<ByBlock>(storage.listed, number);
   if (threadIdx.x < number) arguments.listed[threadIdx.x] = storage.listed[threadIdx.x];
-  for (uint32_t place = threadIdx.x; place < kFrequentPlaces; place += kMapThreads)
-    arguments.frequent_table[place] = storage.table[place];
+  for (uint32_t slot = threadIdx.x; slot < kFrequentSlots; slot += kMapThreads)
+    arguments.frequent_table[slot] = storage.table[slot];
   if (threadIdx.x == 0) arguments.state->listed = number;
 }
 
@@ -149,8 +149,8 @@ __device__ __forceinline__ void choose_frequent(const Arguments<uint32_t> &argum
   const bool chosen = i < number && storage.most[first_of_cell()] == own;
   if (i < number && !chosen) {
     const uint32_t bucket = frequent_bucket(key);
-    uint32_t *const places = arguments.frequent_table + 2 * bucket;
-    places[__ldcg(places) == key ? 0 : 1] = no_frequent_value(bucket);
+    uint32_t *const slots = arguments.frequent_table + 2 * bucket;
+    slots[__ldcg(slots) == key ? 0 : 1] = no_frequent_value(bucket);
   }
   block_exclusive_sum<kMapThreads>(chosen ? own >> 16 : 0, warp_totals, covered);
   const uint32_t before = block_exclusive_sum<kMapThreads>(chosen ? 1 : 0, warp_totals, all);

@@ -25,7 +25,7 @@ struct MapStorage {
 };
 static_assert(sizeof(MapStorage) == kMapWeights * sizeof(uint16_t), "in place of the counters of weights");
 
-// Sampled keys that an entry's cells, which are equally wide, have to be enough for: as if the densest place of the
+// Sampled keys that an entry's cells, which are equally wide, have to be enough for: as if the densest part of the
 // entry was everywhere in it. That is one of its four parts, or an end of it, where the slope from one part to the next
 // leads. Less what chance adds to the largest of some numbers. One value beside few others would lead anywhere: no more
 // than twice what any sample has, by which all entries are known to be too uneven.
@@ -120,16 +120,16 @@ __device__ __forceinline__ uint32_t entries_apart(const uint32_t (&weights)[kOwn
   return apart;
 }
 
-// Makes the map out of the places where entries begin. By one block of kMapThreads.
-__device__ __forceinline__ void write_shares(const Arguments<uint32_t> &arguments, const uint32_t *places,
+// Makes the map out of where entries begin, in shares of cells. By one block of kMapThreads.
+__device__ __forceinline__ void write_shares(const Arguments<uint32_t> &arguments, const uint32_t *begins,
                                              uint32_t last) {
   for (uint32_t entry = threadIdx.x; entry < kMapEntries; entry += kMapThreads) {
-    const uint32_t place = places[entry], next = entry + 1 < kMapEntries ? places[entry + 1] : last + 1;
-    arguments.map[entry] = share_word(place, next - place);
+    const uint32_t begin = begins[entry], next = entry + 1 < kMapEntries ? begins[entry + 1] : last + 1;
+    arguments.map[entry] = share_word(begin, next - begin);
   }
 }
 
-// The totals of this thread's entries, whose weights take the place of what they need.
+// The totals of this thread's entries, whose weights replace what they need.
 __device__ __forceinline__ EntryTotals weigh_own(MapStorage &storage, float cell, uint32_t sampled) {
   EntryTotals mine{};
 #pragma unroll
@@ -142,17 +142,17 @@ __device__ __forceinline__ EntryTotals weigh_own(MapStorage &storage, float cell
   return mine;
 }
 
-// Places of this thread's entries in place of their weights. before, apart_before: the weights, and the entries that
-// begin a cell of their own, before them; eighths: of a cell, of one sampled key.
-__device__ __forceinline__ void place_own(uint32_t (&weights)[kOwnEntries], uint32_t before, uint32_t apart,
-                                          uint32_t apart_before, double eighths, uint32_t last) {
+// Where this thread's entries begin, in shares of cells, in place of their weights. before, apart_before: the weights,
+// and the entries that begin a cell of their own, before them; eighths: of a cell, of one sampled key.
+__device__ __forceinline__ void find_own_begins(uint32_t (&weights)[kOwnEntries], uint32_t before, uint32_t apart,
+                                                uint32_t apart_before, double eighths, uint32_t last) {
 #pragma unroll
   for (uint32_t i = 0; i < kOwnEntries; ++i) {
     const bool begins = (apart >> i & 1) != 0;
     apart_before += begins;
-    const uint32_t place = static_cast<uint32_t>(before * eighths) + apart_before * kShareUnit;
+    const uint32_t begin = static_cast<uint32_t>(before * eighths) + apart_before * kShareUnit;
     before += weights[i];
-    weights[i] = min(begins ? place / kShareUnit * kShareUnit : place, last);
+    weights[i] = min(begins ? begin / kShareUnit * kShareUnit : begin, last);
   }
 }
 
@@ -188,7 +188,7 @@ __device__ __forceinline__ void make_shares(const Arguments<uint32_t> &arguments
   const uint32_t apart_before = block_exclusive_sum<kMapThreads>(__popc(apart), warp_totals, total_apart);
   const uint32_t last = cells * kShareUnit - 1;
   const double eighths = static_cast<double>((cells - total_apart) * kShareUnit) / total;
-  place_own(weights, before, apart, apart_before, eighths, last);
+  find_own_begins(weights, before, apart, apart_before, eighths, last);
   store_own(words, weights);
   __syncthreads();
   write_shares(arguments, words, last);

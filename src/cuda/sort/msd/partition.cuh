@@ -24,7 +24,7 @@ struct TileStorage {
   union {
     struct {  // while bins are found
       uint32_t map[kMapEntries];
-      uint32_t frequent[kFrequentPlaces];  // of 4-byte keys; see frequent.cuh
+      uint32_t frequent[kFrequentSlots];  // of 4-byte keys; see frequent.cuh
     };
     U keys[BlockShape<sizeof(U)>::kPartitionTile];
   };

@@ -39,7 +39,7 @@ constexpr uint32_t kCoarseBins = 256;
 
 // kCoarseCountMax: so many sampled keys may fall into the fullest 256th of the range: 6 standard deviations above an
 // even spread, so that evenly spread keys are practically never turned away.
-// kMeetingsMax: sampled keys that meet an occupied place of a table of 2^kMeetingBits places. Distinct keys meet
+// kMeetingsMax: sampled keys that meet an occupied slot of a table of 2^kMeetingBits slots. Distinct keys meet
 // kKeys^2 / 2^(kMeetingBits + 1) by chance, 2^22 distinct values add kKeys^2 / 2^23. More than this and equal keys are
 // too many for the finish.
 struct LargeSample {
@@ -133,12 +133,12 @@ constexpr uint32_t share_blocks(uint64_t n) { return n > uint64_t{1} << 27 ? 256
 constexpr uint32_t kFrequentSample = 1u << 15;
 constexpr uint64_t kFrequentItemsMin = (uint64_t{1} << 26) + 1;
 constexpr uint32_t kFrequentLeast = 8;
-constexpr uint32_t kFrequentSlots = 1u << 15;  // of the table that counts the sample
+constexpr uint32_t kFrequentCountSlots = 1u << 15;  // of the table that counts the sample
 constexpr uint32_t kFrequentTries = 2;
 constexpr uint32_t kFrequentShare = 8;
-constexpr uint32_t kFrequentMax = 1024;         // values
-constexpr uint32_t kFrequentPlaces = 1u << 12;  // of the table that all keys are looked up in
-constexpr uint32_t kFrequentSharedBytes = 6 * kFrequentSlots + (33u << 10);
+constexpr uint32_t kFrequentMax = 1024;        // values
+constexpr uint32_t kFrequentSlots = 1u << 12;  // of the table that all keys are looked up in
+constexpr uint32_t kFrequentSharedBytes = 6 * kFrequentCountSlots + (33u << 10);
 static_assert(kFrequentMax <= kMapThreads, "a thread a value");
 constexpr uint32_t kRunThreads = 512;
 constexpr uint32_t kRunPiece = 1u << 14;   // keys of a run that a block writes at a time

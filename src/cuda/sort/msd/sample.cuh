@@ -27,9 +27,9 @@ __device__ __forceinline__ uint64_t sample_place(uint32_t j, uint64_t n) {
 template <class Sample>
 __device__ __forceinline__ bool meets_another(uint64_t key, uint32_t *seen) {
   const uint32_t folded = static_cast<uint32_t>(key) ^ static_cast<uint32_t>(key >> 32) * 0x9e3779b1u;
-  const uint32_t place = mix_bits(folded) >> (32 - Sample::kMeetingBits);
-  const uint32_t bit = 1u << (place & 31);
-  return (atomicOr(&seen[place >> 5], bit) & bit) != 0;
+  const uint32_t slot = mix_bits(folded) >> (32 - Sample::kMeetingBits);
+  const uint32_t bit = 1u << (slot & 31);
+  return (atomicOr(&seen[slot >> 5], bit) & bit) != 0;
 }
 
 // What a sample shows.

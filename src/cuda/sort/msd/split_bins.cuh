@@ -25,7 +25,7 @@ struct SplitStorage {
   uint16_t kept[kSplitBinsMax + 1];  // bins without those that no key has
   uint32_t sub[kSplitRoots / 2];     // of entries, two a word: number of its own table and one, or 0
   uint32_t table[kSplitSubWords];
-  uint32_t sub_place[kSplitSubsMax], sub_entry[kSplitSubsMax];
+  uint32_t sub_words[kSplitSubsMax], sub_entry[kSplitSubsMax];
   U sub_least[kSplitSubsMax];
   uint32_t subs, table_words;
   uint32_t warp_totals[kSplitThreads / 32];
@@ -200,7 +200,7 @@ class SplitMaker {
     return static_cast<U>(entry.own_least + part_begin<U>(number, entry.bins, shift_));
   }
 
-  // Of bins that are searched and begin at one place the last has all keys. Returns how many bins are left.
+  // Of bins that are searched and begin at the same key the last has all keys. Returns how many bins are left.
   __device__ __forceinline__ uint32_t drop_empty_bins(uint32_t bins) {
     static_assert(kSplitBinsMax <= kSplitThreads, "a thread a bin");
     const uint32_t bin = threadIdx.x;
@@ -306,7 +306,7 @@ class SplitMaker {
       if (sub >= kSplitSubsMax) continue;
       storage_.sub_entry[sub] = entry;
       storage_.sub_least[sub] = least;
-      storage_.sub_place[sub] = (words - 1) | (kSplitRoots + first) << 16;
+      storage_.sub_words[sub] = (words - 1) | (kSplitRoots + first) << 16;
       atomicOr(&storage_.sub[entry / 2], (sub + 1) << entry % 2 * 16);
     }
     __syncthreads();
@@ -327,8 +327,8 @@ class SplitMaker {
   }
 
   __device__ __forceinline__ void fill_sub_table(uint32_t entry, uint32_t sub) {
-    const uint32_t base = kept_base(entry), bins = kept_bins(entry), place = storage_.sub_place[sub];
-    const uint32_t last = place & 0xffffu;
+    const uint32_t base = kept_base(entry), bins = kept_bins(entry), words = storage_.sub_words[sub];
+    const uint32_t last = words & 0xffffu;
     const U least = storage_.sub_least[sub];
     for (uint32_t i = threadIdx.x; i <= last; i += kSplitThreads) {
       const U begin = static_cast<U>(least + sub_number_begin<U>(i));
@@ -336,7 +336,7 @@ class SplitMaker {
       const uint32_t low = i == 0 ? base : bin_of(begin, base, bins);
       const uint32_t high = i == last ? base + bins - 1 : bin_of(end, base, bins);
       // Searched even if it is one bin, for that may be of one value.
-      storage_.table[(place >> 16) - kSplitRoots + i] = low | (high - low + 1) << 10 | kSplitSearch;
+      storage_.table[(words >> 16) - kSplitRoots + i] = low | (high - low + 1) << 10 | kSplitSearch;
     }
   }
 
@@ -352,7 +352,7 @@ class SplitMaker {
       arguments_.root[kSplitRoots + i] = storage_.table[i];
     if (threadIdx.x < kSplitSubsMax) {
       arguments_.sub_least[threadIdx.x] = storage_.sub_least[threadIdx.x];
-      arguments_.sub_place[threadIdx.x] = storage_.sub_place[threadIdx.x];
+      arguments_.sub_words[threadIdx.x] = storage_.sub_words[threadIdx.x];
     }
   }
 

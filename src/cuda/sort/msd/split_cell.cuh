@@ -137,7 +137,7 @@ struct SplitPlaces {
 constexpr int kSplitCrowdedThreads = 48;   // with a key that has eight before it: by chance a few
 constexpr int kSplitDisorderThreads = 16;  // with neighbours out of order, of 900
 
-// The scale as it was put into shared memory, read anew rather than held in registers that would spill.
+// The scale as it was put into shared memory, read anew rather than kept in registers that would spill.
 template <class U>
 __device__ __forceinline__ SplitScale<U> scale_again(const SplitFinishStorage<U> &storage) {
   SplitScale<U> scale;

@@ -41,7 +41,7 @@ __device__ __forceinline__ SplitBins<U> load_split_bins(const SplitArguments<U> 
   for (uint32_t i = threadIdx.x; i <= state.bins; i += blockDim.x) tables.starts[i] = arguments.starts[i];
   if (threadIdx.x < kSplitSubsMax) {
     tables.sub_least[threadIdx.x] = arguments.sub_least[threadIdx.x];
-    tables.sub_place[threadIdx.x] = arguments.sub_place[threadIdx.x];
+    tables.sub_words[threadIdx.x] = arguments.sub_words[threadIdx.x];
   }
   return {state.least, state.most, state.shift, &tables};
 }

@@ -32,7 +32,7 @@ struct SplitTileStorage {
 };
 static_assert(kSplitCellsMax <= kSplitBinsMax, "both passes use the same counters");
 
-// The tables stay with the block: loaded for every tile into the place of its keys, which left the L1 cache more room,
+// The tables stay with the block: loaded for every tile into the room of its keys, which left the L1 cache more room,
 // the pass took 3% longer (H200, 2026-11-22).
 template <class U>
 struct SplitFirstStorage {

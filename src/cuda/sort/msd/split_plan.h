@@ -15,8 +15,8 @@ constexpr uint32_t kSplitRoots = 1u << kSplitRootBits;
 constexpr uint32_t kSplitSampleMax = 8192;
 constexpr uint32_t kSplitBinsMax = 1000;  // 10 bits, and some codes that are no bin
 constexpr uint32_t kSplitNoBin = 1023;
-// Where many bins lie in one entry of the root, it has a table of its own, by the place of a key's leading bit above
-// the least of its splitters and some bits behind it: dense places are often at one end.
+// Where many bins lie in one entry of the root, it has a table of its own, by the position of a key's leading bit above
+// the least of its splitters and some bits behind it: keys are often dense at one end.
 constexpr uint32_t kSplitSubsMax = 32;
 constexpr uint32_t kSplitSubBinsMin = 10;
 constexpr uint32_t kSplitSubBits = 4;

@@ -22,7 +22,7 @@ constexpr uint32_t kSplitSearch = 1u << 31, kSplitSub = 1u << 30, kSplitUneven =
 template <class U>
 struct SplitTables {
   alignas(16) uint32_t root[kSplitTableWords];
-  uint32_t sub_place[kSplitSubsMax];
+  uint32_t sub_words[kSplitSubsMax];
   U sub_least[kSplitSubsMax];
   U starts[kSplitBinsMax + 1];
 };
@@ -60,9 +60,9 @@ struct SplitBins {
   template <bool kNone>
   __device__ __forceinline__ uint32_t search(U key, uint32_t word) const {
     if ((word & kSplitSub) != 0) {
-      const uint32_t sub = word & 0x3ffu, place = tables->sub_place[sub];
+      const uint32_t sub = word & 0x3ffu, words = tables->sub_words[sub];
       const U from = tables->sub_least[sub];
-      word = tables->root[(place >> 16) + min(sub_number(static_cast<U>(max(key, from) - from)), place & 0xffffu)];
+      word = tables->root[(words >> 16) + min(sub_number(static_cast<U>(max(key, from) - from)), words & 0xffffu)];
     }
     uint32_t bin = word & 0x3ffu;
     for (uint32_t count = word >> 10 & 0x3ffu; count > 1;) {

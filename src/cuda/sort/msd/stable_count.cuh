@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(kStableCountThreads)
   *arguments.state = state;
 }
 
-// A place more after every 32 spreads the threads over the banks.
+// A word more after every 32 spreads the threads over the banks.
 __device__ __forceinline__ constexpr uint32_t padded_cell(uint32_t cell) { return cell + cell / 32; }
 
 // Makes the counts in `staged` first places. Returns whether one of this thread's cells has more pairs than the finish

@@ -82,7 +82,7 @@ static_assert(plan_stable(kStableItemsMax).cell_bits == kStableCellBitsMax, "");
 static_assert(1u << plan_stable(kStableItemsMax).first_bits == kStableBinsMax, "");
 static_assert(plan_stable(kStableItemsMax).second_bits <= 8 && plan_stable(1).cell_bits >= 8, "digits have 8 bits");
 
-// Places of the tables in their slice of the workspace.
+// Offsets of the tables in their slice of the workspace.
 struct StableTables {
   uint64_t state, cells, first_tile, bytes;
 };

@@ -83,7 +83,7 @@ __device__ __forceinline__ KeyRange range_of_cell(const Arguments<uint32_t> &arg
   return {arguments.state->prefix | cell << bits, (1u << bits) - 1};
 }
 
-// Whether the values of a cell of `count` keys are counted by many blocks: their table fits the place of its keys.
+// Whether the values of a cell of `count` keys are counted by many blocks: their table fits the room of its keys.
 __device__ __forceinline__ bool is_huge(uint32_t count, const KeyRange &range) {
   return count >= kHugeCellKeys && range.last < min(count, kHugeValuesMax);
 }

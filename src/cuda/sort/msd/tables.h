@@ -93,7 +93,7 @@ struct Arguments {
   TwoWords *ranges;         // mapped_cells: see MappedDigits
   uint64_t *listed;         // values in the upper half, and how many of the sample have them
   FrequentValue *frequent;  // in the order of their keys
-  uint32_t *frequent_table;  // kFrequentPlaces: see is_frequent()
+  uint32_t *frequent_table;  // kFrequentSlots: see is_frequent()
   Plan plan;
   uint32_t ahead;  // by how many tiles or cells keys are fetched into the L2 cache before their turn
 };
@@ -121,7 +121,7 @@ Arguments<U> make_arguments(const Plan &plan, uint32_t ahead, TableSlices &slice
   if (sizeof(U) == 4 && plan.takes_frequent) {
     slices.take(kFrequentMax, tables.listed);
     slices.take(kFrequentMax, tables.frequent);
-    slices.take(kFrequentPlaces, tables.frequent_table);
+    slices.take(kFrequentSlots, tables.frequent_table);
   }
   tables.plan = plan;
   tables.ahead = ahead;
@@ -159,7 +159,7 @@ struct SplitArguments {
   U *sample;                // sorted
   uint32_t *root;           // kSplitTableWords: bins of the keys with these leading bits, see SplitBins
   U *sub_least;             // kSplitSubsMax: the key where a table of its own begins
-  uint32_t *sub_place;      // kSplitSubsMax: last number, and the first word in the upper half
+  uint32_t *sub_words;      // kSplitSubsMax: last number, and the first word in the upper half
   U *starts;                // of bins, the least key each can hold; one more: 0
   U *digit_least;           // of bins, the key where digits begin
   uint32_t *digit_shift;    // of bins; kSplitUneven: digits are shared out between knots
@@ -193,7 +193,7 @@ SplitArguments<U> make_split_arguments(const SplitPlan &plan, const uint32_t *so
   slices.take(1, tables.state);
   slices.take(kSplitSampleMax, tables.sample);
   slices.take(kSplitTableWords, tables.root);
-  slices.take(kSplitSubsMax, tables.sub_least, tables.sub_place);
+  slices.take(kSplitSubsMax, tables.sub_least, tables.sub_words);
   slices.take(bins, tables.starts, tables.digit_least, tables.digit_shift);
   slices.take(bins * kSplitKnots, tables.knots, tables.knot_shift);
   slices.take(bins, tables.kinds, tables.bin_counts, tables.bin_done, tables.scratch_first, tables.out_first,

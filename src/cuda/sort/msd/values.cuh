@@ -125,13 +125,13 @@ template <class Visit>
 __device__ __forceinline__ void visit_keys(const uint32_t *keys, uint32_t count, const Visit &visit) {
   constexpr uint32_t kAtOnce = 8;
   for (uint32_t base = threadIdx.x; base < count; base += kAtOnce * kCrowdThreads) {
-    uint32_t held[kAtOnce];
+    uint32_t loaded[kAtOnce];
 #pragma unroll
     for (uint32_t i = 0; i < kAtOnce; ++i)
-      if (base + i * kCrowdThreads < count) held[i] = keys[base + i * kCrowdThreads];
+      if (base + i * kCrowdThreads < count) loaded[i] = keys[base + i * kCrowdThreads];
 #pragma unroll
     for (uint32_t i = 0; i < kAtOnce; ++i)
-      if (base + i * kCrowdThreads < count) visit(held[i]);
+      if (base + i * kCrowdThreads < count) visit(loaded[i]);
   }
 }
 

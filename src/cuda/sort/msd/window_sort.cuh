@@ -11,7 +11,7 @@
 
 namespace gsort_internal::sort::msd {
 
-// Replaces counts of digits by first places; see scan_counters. The counters are read again rather than held: with the
+// Replaces counts of digits by first places; see scan_counters. The counters are read again rather than kept: with the
 // keys they would not fit the registers.
 template <uint32_t kThreads>
 __device__ __forceinline__ void scan_finish_counters(uint32_t *counters, uint32_t *warp_totals) {
