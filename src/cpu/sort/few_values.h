@@ -45,7 +45,8 @@ class FewValues {
     return n >= kItemsOfMore && make_table();
   }
 
-  // Takes keys of the range that it did not know yet for values; false if there are too many. Of two values it knows.
+  // Learns the values of keys of the range that it does not know yet; false if there are too many. With two values it
+  // does not look: whoever counts them sees a third.
   __attribute__((noinline)) bool learn(const K *keys, Range range) {
     if (count_ == 2) return true;
     for (uint64_t i = range.begin; i < range.end; ++i)

@@ -20,7 +20,7 @@ namespace {
 
 constexpr uint64_t kFewValuesItemsMin = 1 << 8;  // fewer are sorted before the values are known
 constexpr uint64_t kGatherChunkBytes = 1 << 20;
-// No more records than this need no memory but some KiB of stack, of which radix passes may take more.
+// Up to so many records need no memory but some KiB of stack. Radix passes may take more of it.
 template <class K>
 constexpr uint64_t kFewItems = sizeof(K) == 4 ? 192 : 128;
 template <class K, class V>

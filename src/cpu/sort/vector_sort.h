@@ -194,7 +194,7 @@ class VectorSort {
       const uint64_t size = begins[p + 1] - begins[p];
       for (uint64_t c = 0; size <= size_alone && c < cuts.chunks; ++c) gather(cuts, c, p, out);
       if (context_.stopped()) return decode(out + begins[p], out + begins[p], size);
-      // Behind a bound at the greatest key there is nothing, and nothing above that key to begin with.
+      // Behind a bound at the greatest key there is nothing: no key is above that one.
       if (size == 0) return;
       const Inner least = p == 0 ? kLeast : static_cast<Inner>(bounds[p - 1] + 1);
       sort_part({out + begins[p], size, least, bounds[p]});

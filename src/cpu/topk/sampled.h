@@ -113,7 +113,7 @@ class SampledTopk {
     K bound;
   };
 
-  // Of how many keys which is the bound, as it is expected.
+  // How many keys are drawn, and which of them is expected to be the bound.
   struct Sample {
     uint64_t draws, rank;
     bool by_minima;

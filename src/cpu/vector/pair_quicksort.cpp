@@ -143,7 +143,7 @@ class PairLoader {
   Value number_;
 };
 
-// Where records go as they are read: lower ones are no more than were read, and so are upper ones. A whole vector is
+// Where records go as they are read: there are no more lower ones than were read, nor upper ones. A whole vector is
 // stored where only some of its lanes are of that side, in place of what was read or is written next: nothing beyond n
 // records is touched, and nothing that is still to be read.
 template <class K, class V>
