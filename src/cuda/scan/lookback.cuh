@@ -91,18 +91,18 @@ struct Prefixes {
 __device__ __forceinline__ Prefixes look_back(const Arguments &args, uint64_t tile, double tile_total, bool publishes) {
   const uint32_t lane = threadIdx.x & 31;
   const uint64_t group = tile / kScanGroupTiles;
-  const uint32_t place = static_cast<uint32_t>(tile % kScanGroupTiles), run = place / kScanRunTiles;
-  const uint32_t count = lane < run ? kScanRunTiles : lane == run ? place % kScanRunTiles : 0;
+  const uint32_t number = static_cast<uint32_t>(tile % kScanGroupTiles), run = number / kScanRunTiles;
+  const uint32_t count = lane < run ? kScanRunTiles : lane == run ? number % kScanRunTiles : 0;
   const Run own = wait_for_run(args, group, count);
   __syncwarp();
-  const bool last_of_group = publishes && place == kScanGroupTiles - 1;
+  const bool last_of_group = publishes && number == kScanGroupTiles - 1;
   const double run_total = last_of_group && lane == run ? scan_add(own.before, tile_total) : own.before;
   const double runs = scan_lanes(run_total, kScanGroupRuns, lane);
   if (last_of_group && lane == kScanGroupRuns - 1)
     args.group_prefixes.publish(group + 1, scan_add(own.group_prefix, runs));
   const double runs_before = lane_before(runs, lane);
   const int own_lane = static_cast<int>(run),
-            lane_of_before = static_cast<int>(place == 0 ? 0 : (place - 1) / kScanRunTiles);
+            lane_of_before = static_cast<int>(number == 0 ? 0 : (number - 1) / kScanRunTiles);
   const double prefix = scan_add(own.group_prefix, scan_add(runs_before, own.before));
   const double prefix_before = scan_add(own.group_prefix, scan_add(runs_before, own.before_last));
   return {__shfl_sync(kFullWarp, prefix, own_lane), __shfl_sync(kFullWarp, prefix_before, lane_of_before)};

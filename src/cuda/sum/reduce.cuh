@@ -135,8 +135,8 @@ struct TileBest {
 // Vector `i` of the thread's part of a tile. Past the end the last vector comes again, which changes no minimum.
 template <class U>
 __device__ __forceinline__ uint64_t tile_place(const VectorSpan<U> &span, uint64_t tile, uint32_t i) {
-  const uint64_t place = (tile * Tuning::kVectors + i) * Tuning::kThreads + threadIdx.x;
-  return place < span.vector_count ? place : span.vector_count - 1;
+  const uint64_t vector = (tile * Tuning::kVectors + i) * Tuning::kThreads + threadIdx.x;
+  return vector < span.vector_count ? vector : span.vector_count - 1;
 }
 
 template <class U>

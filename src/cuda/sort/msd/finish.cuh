@@ -48,14 +48,14 @@ struct ShiftDigits {
   __device__ __forceinline__ void get(const volatile uint32_t *words) { shift = words[0], mask = words[1]; }
 };
 
-// Digits of a cell of the map: of where a key lies above the cell's first place, by a factor of the cell's. 8-byte keys
-// below, from parts of the range where the sample had none, have digit 0.
+// Digits of a cell of the map: of how far a key lies above the cell's first value, by a factor of the cell's. 8-byte
+// keys below, from parts of the range where the sample had none, have digit 0.
 template <class U>
 struct MappedDigits;
 
 template <>
 struct MappedDigits<uint32_t> {
-  uint32_t below, factor;  // below: one less than the first place, or 0; factor ~0: every value has a digit
+  uint32_t below, factor;  // below: one less than the first value, or 0; factor ~0: every value has a digit
 
   MappedDigits() = default;
   __device__ __forceinline__ MappedDigits(uint32_t, TwoWords range) : below(range.x), factor(range.y) {}

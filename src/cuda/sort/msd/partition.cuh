@@ -74,7 +74,7 @@ template <class U, bool kMapped, bool kSkips>
 struct Bins {
   uint32_t shift, mask;
   uint32_t align;
-  const uint32_t *map;  // in shared memory, the place of entry 0
+  const uint32_t *map;  // in shared memory, the address of entry 0
   const uint32_t *frequent;
 
   __device__ __forceinline__ uint32_t operator()(U key) const {

@@ -74,7 +74,7 @@ struct State {
   uint32_t run_tickets;     // of what the kernel that writes their keys has to do
   uint32_t pieces_saved;    // by that kernel
   unsigned long long huge;  // see HugeCounts
-  U prefix;                 // the prefix in place, zeros below
+  U prefix;                 // the prefix in the upper bits, zeros below
 };
 
 template <class U>
