@@ -8,7 +8,7 @@
 
 #include "array_rows.h"
 #include "npy.h"
-#include "order.h"
+#include "order_check.h"
 #include "ordered_elements.h"
 #include "report.h"
 #include "results.h"
@@ -64,13 +64,11 @@ static int run_ordered(job *j, array *in) {
 }
 
 int array_check_order(const job *j, const char *name, const array *a, uint64_t first) {
-  const uint32_t flags = j->opt->lines.flags;
-  for (uint64_t i = 1; i < a->count; i++) {
-    if (order_key(a->type, flags, array_at(a, i - 1)) > order_key(a->type, flags, array_at(a, i))) {
-      return report_failure("%s: element %" PRIu64 ", counted from 0, is not in order", name, first + i);
-    }
-  }
-  return exit_ok;
+  if (a->count < 2) return exit_ok;
+  const uint64_t pairs = a->count - 1;
+  const uint64_t right = order_first_wrong(a->type, j->opt->lines.flags, false, a->data, array_at(a, 1), pairs);
+  if (right == pairs) return exit_ok;
+  return report_failure("%s: element %" PRIu64 ", counted from 0, is not in order", name, first + right + 1);
 }
 
 static int run(job *j, array *in) {

@@ -269,6 +269,76 @@ class Kinds(tool_case.ToolCase):
     self.bad(1, "all files: element 2, counted from 0, is not in order", "sort", "-c", "--type", "u16", first, second)
     self.good("sort", "-c", "--type", "u16", "-f", "raw")
 
+  def test_check_finds_the_first_place(self):
+    """For every type and order, wherever it is in the loops over blocks and beyond the last whole block."""
+    for name in ref.SIZES:
+      generator = random.Random(name)
+      bits = [generator.getrandbits(8 * ref.SIZES[name]) for _ in range(900)]
+      for words, order in (([], {}), (["-r"], {"descending": True}), (["--nan-last"], {"nan_last": True}),
+                           (["-r", "--nan-last"], {"nan_last": True, "descending": True})):
+        ordered = [bits[i] for i in ref.argsort(bits, name, **order)]
+        once = [bits for at, bits in enumerate(ordered) if at == 0 or ordered[at - 1] != bits]
+        check = ["sort", "-c", "--type", name, "-f", "raw", *words]
+        self.good(*check, stdin=ref.to_raw(ordered, name))
+        self.good(*check, "-u", stdin=ref.to_raw(once, name))
+        for at in (1, len(once) // 3, len(once) - 1):
+          wrong = once[:at - 1] + [once[at], once[at - 1]] + once[at + 1:]
+          wrong[-2:] = wrong[-2:] if at + 1 >= len(once) else wrong[-1:-3:-1]  # there is another one behind it
+          self.bad(1, f"element {at}, counted from 0, is not in order: it belongs", *check, stdin=ref.to_raw(wrong, name))
+          twice = once[:at] + once[at - 1:]
+          self.bad(1, f"element {at}, counted from 0, is not in order: it was there", *check, "-u",
+                   stdin=ref.to_raw(twice, name))
+          self.good(*check, stdin=ref.to_raw(twice, name))
+
+  def test_check_finds_the_first_row(self):
+    """Rows alternate in memory, which is read in pieces of any size: the first row counts, not the first place."""
+    generator = random.Random(11)
+    for shape in ((5, 7), (3, 4, 5), (2, 50, 3), (2, 3, 400), (700, 2)):
+      count = math.prod(shape)
+      for axis in range(len(shape)):
+        inner, columns = math.prod(shape[axis + 1:]), shape[axis]
+        for _ in range(4):
+          numbers = [i // inner % columns for i in range(count)]
+          for _ in range(generator.choice((0, 1, 1, 2, 30))):
+            numbers[generator.randrange(count)] = generator.randrange(columns)
+          rows = [numbers[outer * columns * inner + k::inner][:columns]
+                  for outer in range(count // (columns * inner)) for k in range(inner)]
+          wrong = [(r, i) for r, row in enumerate(rows) for i in range(1, columns) if row[i - 1] > row[i]]
+          path = self.file("x.npy", ref.npy(struct.pack(f"<{count}h", *numbers), "i16", shape=shape))
+          for limit in ("1b", "100b", "1G"):
+            words = ["sort", "-c", "--axis", axis, "-S", limit, path]
+            if wrong:
+              self.bad(1, f"element {wrong[0][1]} of row {wrong[0][0]}, counted from 0", *words)
+            else:
+              self.good(*words)
+
+  def test_check_of_odd_inputs(self):
+    words = ["sort", "-c", "--type", "u32", "-f", "raw"]
+    empty, one = self.file("empty.raw"), self.file("one.raw", struct.pack("<I", 7))
+    self.good(*words, empty)
+    self.good(*words, one)
+    self.good(*words, empty, one, empty, one)
+    self.bad(1, "all files: element 1, counted from 0, is not in order: it was", *words, "-u", empty, one, empty, one)
+    part = self.file("part.raw", bytes(4003))
+    self.bad(1, "part.raw: 4003 bytes are not a whole number of u32", *words, part)
+    self.bad(1, "part.raw: 4003 bytes are not a whole number of u32", *words, one, part)
+    self.bad(1, "standard input: 4003 bytes are not a whole number of u32", *words, stdin=bytes(4003))
+    self.bad(1, "no such file", *words, self.folder / "none.raw")
+    self.bad(1, "is a folder", *words, self.folder)
+    big = self.file("big.npy", ref.npy(struct.pack(">3h", -300, 1, 256), "i16", descr=">i2"))
+    self.good("sort", "-c", big)
+    self.bad(1, "element 1, counted", "sort", "-c", "-r", big)
+    bools = self.file("bools.npy", ref.npy(bytes([0, 0, 1, 0, 1]), "u8", descr="|b1"))
+    self.bad(1, "element 3, counted", "sort", "-c", bools)
+    zeros = self.file("zeros.npy", ref.npy(struct.pack("<3d", -0.0, 0.0, -0.0), "f64"))
+    self.bad(1, "element 2, counted", "sort", "-c", zeros)
+    self.bad(1, "element 1, counted", "sort", "-cr", zeros)
+    fortran = self.file("f.npy", ref.npy(struct.pack("<3h", 1, 3, 2), "i16", fortran=True))
+    self.bad(1, "element 2, counted", "sort", "-c", fortran)
+    npy = ref.npy(bytes(20000), "i16")
+    self.bad(1, "announces 10000 i16 elements of 2 bytes, but 19999", "sort", "-c", stdin=npy[:-1])
+    self.bad(1, "announces 10000 i16 elements of 2 bytes, but 19999", "sort", "-c", self.file("short.npy", npy[:-1]))
+
   def test_check_of_infinities_beside_nans(self):
     for name, mantissa_bits in ref.MANTISSA_BITS.items():
       top = 1 << (8 * ref.SIZES[name] - 1)

@@ -366,7 +366,8 @@ class External(tool_case.ToolCase):
   def peak_bytes(self, *words, command="sort", stdin=None):
     """The most memory that a command was seen with."""
     peak = 0
-    words = [tool_case.TOOL, command, "--threads", "2", "-o", self.folder / "out", *words]
+    target = [] if "-c" in words else ["-o", self.folder / "out"]
+    words = [tool_case.TOOL, command, "--threads", "2", *target, *words]
     with subprocess.Popen(list(map(str, words)), stdin=stdin) as run:
       while run.poll() is None:
         seen = re.search(r"VmHWM:\s+(\d+) kB", pathlib.Path(f"/proc/{run.pid}/status").read_text())
@@ -392,6 +393,15 @@ class External(tool_case.ToolCase):
       for command, more in (("count", ["-S", "16M"]), ("median", ["-S", "16M"]), ("sum", []), ("mean", [])):
         limit = (32 if more else 40) << 20
         self.assertLess(self.peak_bytes(*more, *words, command=command), limit, (command, words))
+
+  @unittest.skipUnless(os.environ.get("GSORT_TOOL_FAULTS"), "a sanitizer's own memory would be counted")
+  def test_checks_take_little_memory(self):
+    size = 1 << 26
+    raw, rows = self.file("x.raw", bytes(size)), self.file("x.npy", ref.npy(bytes(size), "u8", shape=(size >> 10, 1 << 10)))
+    for words in (["--type", "u32", raw], ["--axis", "0", rows], ["--axis", "1", rows]):
+      self.assertLess(self.peak_bytes("-c", *words), 16 << 20, words)
+    with subprocess.Popen(["cat", str(raw)], stdout=subprocess.PIPE) as pipe:
+      self.assertLess(self.peak_bytes("-c", "--type", "u32", "-f", "raw", stdin=pipe.stdout), 16 << 20)
 
   def test_folder_of_temporary_files(self):
     path = self.file("in.raw", bytes(100000))
