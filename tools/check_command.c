@@ -45,15 +45,15 @@ static int check_lines(const job *j, const source *s, const lines *l, const kept
 
 int check_lines_run(const job *j, source *s) {
   kept_line last = {NULL, 0};
+  lines l = {.goes_on = true};
   int code = exit_ok;
   for (bool more = true; code == exit_ok && more; more = !source_ended(s)) {
-    lines l = {0};
     code = source_fill(s, piece_bytes(j, piece_bytes_max), bytes_per_line);
     if (code == exit_ok) code = lines_parse(s, &j->opt->lines, keys_signed, &l);
     if (code == exit_ok) code = check_lines(j, s, &l, &last);
     if (code == exit_ok && l.count > 0) code = kept_line_set(&last, lines_at(&l, l.count - 1));
-    lines_free(&l);
   }
+  lines_free(&l);
   free(last.text);
   return code;
 }

@@ -7,21 +7,14 @@
 #include <sys/stat.h>
 
 #include "array_commands.h"
-#include "array_merge.h"
+#include "array_runs.h"
 #include "behind.h"
 #include "element_source.h"
 #include "memory_limit.h"
 #include "npy.h"
-#include "ordered_elements.h"
 #include "progress.h"
 #include "report.h"
 #include "results.h"
-#include "scratch.h"
-
-// Blocks below this are read with more seeking than reading; two runs are merged at a time at least.
-enum { block_bytes_min = 1 << 16, fan_in_min = 2, fan_in_max = 1024 };
-// Work in so much memory writes files as long as half of it at least, which the disk may as well have at once.
-enum { past_cache_bytes_min = 1 << 26 };
 
 typedef struct piece_memory {
   array piece;
@@ -31,12 +24,8 @@ typedef struct piece_memory {
 typedef struct external {
   job *j;
   element_source source;
-  scratch runs;
-  array_merge merge;
+  array_runs pieces;
   uint64_t limit_bytes;
-  uint64_t capacity;            // elements that the piece has memory for
-  char last[sizeof(uint64_t)];  // with --unique the last element that was written
-  bool any;
 } external;
 
 static bool has_one_dimension(const char *path, const type_info *type) {
@@ -73,31 +62,6 @@ bool external_arrays_wanted(const options *opt, file_format format) {
     if (!has_one_dimension(opt->paths[i], opt->lines.type)) return false;
   }
   return true;
-}
-
-static int write_piece(void *context, const array *piece) {
-  external *e = context;
-  const uint32_t size = piece->type->size_bytes;
-  array kept = *piece;
-  if (e->j->opt->unique) {
-    array_keep_first(&kept);
-    if (e->any && kept.count > 0 && memcmp(e->last, kept.data, size) == 0) {
-      kept.data = array_at(&kept, 1);
-      kept.count--;
-    }
-    if (kept.count > 0) memcpy(e->last, array_at(&kept, kept.count - 1), size);
-    e->any = e->any || kept.count > 0;
-  }
-  const file_format format = e->j->opt->output_format == format_text ? format_text : format_raw;
-  return results_write_array(&e->j->out, format, &kept);
-}
-
-static int spill_piece(void *context, const array *piece) { return results_write_array(context, format_raw, piece); }
-
-static int merge_to_scratch(void *context, uint64_t first, uint64_t count, output *to) {
-  external *e = context;
-  e->merge.target_bytes = to->written_bytes;
-  return array_merge_run(&e->merge, first, count, spill_piece, to);
 }
 
 // Memory for `most` elements at once, in whole pages, where files tell that they have as many.
@@ -152,14 +116,14 @@ static int write_and_read(void *context, const array *piece) {
   int code = exit_ok;
   for (uint64_t written = 0; code == exit_ok && written < count;) {
     const uint64_t bit = count - written < bit_bytes / size ? count - written : bit_bytes / size;
-    code = output_write(&e->runs.file, array_at(piece, written), (size_t)(bit * size));
+    code = output_write(&e->pieces.runs.file, array_at(piece, written), (size_t)(bit * size));
     written += bit;
     if (code == exit_ok && got > 0) {
       code = element_source_read(&e->source, array_at(piece, filled), written - filled, &got);
       filled += code == exit_ok ? got : 0;
     }
   }
-  if (code == exit_ok && count > 0) code = scratch_end_run(&e->runs);
+  if (code == exit_ok && count > 0) code = scratch_end_run(&e->pieces.runs);
   x->of->piece.count = x->of->piece.extents[0] = filled;
   return code == exit_ok && got > 0 ? read_piece(e, x->of, x->most) : code;
 }
@@ -186,74 +150,15 @@ static int make_runs(external *e, piece_memory pieces[2], uint64_t most) {
   return code == exit_ok ? write_and_read(&x, &x.of->piece) : code;
 }
 
-static int merge_into_result(external *e, uint64_t total) {
-  e->merge.target_bytes = e->j->out.written_bytes;
-  if ((e->j->opt->command & (command_sort | command_merge)) != 0) {
-    return array_merge_run(&e->merge, 0, e->runs.run_count, write_piece, e);
-  }
-  ordered_elements o;
-  ordered_elements_begin(&o, e->j, e->source.type, total);
-  const int code = array_merge_run(&e->merge, 0, e->runs.run_count, ordered_elements_take, &o);
-  return code == exit_ok ? ordered_elements_end(&o) : code;
-}
-
-static int merge_runs(external *e) {
-  const uint64_t bytes = e->runs.runs_bytes;
-  uint64_t fan_in = e->limit_bytes / 4 / block_bytes_min;
-  if (fan_in < fan_in_min) fan_in = fan_in_min;
-  if (fan_in > fan_in_max) fan_in = fan_in_max;
-  e->merge = (array_merge){.j = e->j, .type = e->source.type, .runs = &e->runs, .limit_bytes = e->limit_bytes};
-  e->merge.total_bytes = bytes * scratch_passes(e->runs.run_count, fan_in);
-  int code = job_start(e->j, bytes / e->source.type->size_bytes);
-  if (code == exit_ok) code = scratch_reduce(&e->runs, fan_in, merge_to_scratch, e);
-  if (code == exit_ok && e->j->opt->output_format == format_npy) {
-    const array all = array_make(e->source.type, bytes / e->source.type->size_bytes, NULL);
-    code = npy_write_header(&e->j->out, &all);
-  }
-  return code == exit_ok ? merge_into_result(e, bytes / e->source.type->size_bytes) : code;
-}
-
-// Says why the result of --unique, or of count, cannot be written piece by piece, if it cannot.
-static int check_output(const options *opt) {
-  const bool counts = opt->command == command_count;
-  if ((!opt->unique && !counts) || opt->output_format != format_npy) return exit_ok;
-  return report_failure(
-      "%s of more than memory holds cannot write .npy, whose first bytes say how many elements follow: use "
-      "--output-format raw",
-      counts ? "count" : "--unique");
-}
-
-// Begins work in pieces: memory that is given back counts no longer.
-static int begin_pieces(external *e, library_memory *memory) {
-  progress_in_pieces(true);
-  memory_return_promptly();
-  e->j->memory = memory;
-  int code = job_open_output(e->j);
-  if (code == exit_ok) code = scratch_open(&e->runs, e->j->opt);
-  // The page cache would hold what is written until it needs the room, and takes much of the processors' time for that.
-  if (code == exit_ok && e->limit_bytes >= past_cache_bytes_min) {
-    output_pass_cache(&e->j->out);
-    output_pass_cache(&e->runs.file);
-  }
-  return code;
-}
-
-static void end_pieces(external *e) {
-  job_stop(e->j);
-  library_memory_clear(e->j->memory);
-  e->j->memory = NULL;
-  scratch_close(&e->runs);
-}
-
 static int sort_in_pieces(external *e, piece_memory pieces[2], uint64_t most) {
-  library_memory memory = LIBRARY_MEMORY_INIT;
-  int code = begin_pieces(e, &memory);
+  e->pieces.type = e->source.type;
+  int code = array_runs_begin(&e->pieces);
   if (code == exit_ok) code = make_runs(e, pieces, most);
   array_free(&pieces[0].piece);
   array_free(&pieces[1].piece);
-  library_memory_clear(&memory);
-  if (code == exit_ok) code = merge_runs(e);
-  end_pieces(e);
+  library_memory_clear(&e->pieces.memory);
+  if (code == exit_ok) code = array_runs_merge(&e->pieces);
+  array_runs_end(&e->pieces);
   return code;
 }
 
@@ -282,7 +187,7 @@ static int sort_all(external *e) {
   if (code == exit_ok && pieces[0].piece.count < most) {
     code = array_command_run(e->j, &pieces[0].piece);
   } else {
-    if (code == exit_ok) code = check_output(e->j->opt);
+    if (code == exit_ok) code = array_runs_check_output(e->j->opt);
     if (code == exit_ok) code = sort_in_pieces(e, pieces, most);
   }
   array_free(&pieces[0].piece);
@@ -290,9 +195,14 @@ static int sort_all(external *e) {
   return code;
 }
 
+static external begin(job *j) {
+  const uint64_t limit = memory_limit(j->opt);
+  return (external){
+      .j = j, .pieces = {.j = j, .limit_bytes = limit, .runs = {.file = {.fd = -1}}}, .limit_bytes = limit};
+}
+
 int external_arrays_sort(job *j, file_format format) {
-  external e = {.j = j, .limit_bytes = memory_limit(j->opt)};
-  e.runs.file.fd = -1;
+  external e = begin(j);
   int code = element_source_open(&e.source, j->opt, format);
   if (e.limit_bytes >= past_cache_bytes_min) element_source_pass_cache(&e.source);
   if (code == exit_ok) code = sort_all(&e);
@@ -320,7 +230,7 @@ static int copy_in_order(external *e, char *buffer, uint64_t bytes) {
     piece.count += first > 0;
     code = array_check_order(e->j, e->source.name, &piece, first > 0 ? first - 1 : 0);
     memcpy(buffer, buffer + got * size, size);
-    if (code == exit_ok) code = output_write(&e->runs.file, buffer + size, (size_t)(got * size));
+    if (code == exit_ok) code = output_write(&e->pieces.runs.file, buffer + size, (size_t)(got * size));
     if (code != exit_ok) return code;
   }
 }
@@ -335,23 +245,23 @@ static int copy_run(external *e, const char *const *path, file_format format, ch
   if (code == exit_ok) code = check_same_type(e, type, *path);
   if (code == exit_ok) code = copy_in_order(e, buffer, bytes);
   element_source_close(&e->source);
-  return code == exit_ok ? scratch_end_run(&e->runs) : code;
+  return code == exit_ok ? scratch_end_run(&e->pieces.runs) : code;
 }
 
 int external_arrays_merge(job *j, file_format format) {
-  external e = {.j = j, .limit_bytes = memory_limit(j->opt)};
-  library_memory memory = LIBRARY_MEMORY_INIT;
-  e.runs.file.fd = -1;
-  int code = check_output(j->opt);
+  external e = begin(j);
+  int code = array_runs_check_output(j->opt);
   if (code != exit_ok) return code;
   const uint64_t bytes = e.limit_bytes / 2 + sizeof(uint64_t);
   char *buffer = job_allocate(bytes + sizeof(uint64_t), 1, "bytes");
-  code = buffer != NULL ? begin_pieces(&e, &memory) : exit_failed;
+  if (buffer == NULL) return exit_failed;
+  code = array_runs_begin(&e.pieces);
   for (int i = 0; code == exit_ok && i < j->opt->path_count; i++) {
     code = copy_run(&e, &j->opt->paths[i], format, buffer, bytes);
   }
   free(buffer);
-  if (code == exit_ok) code = merge_runs(&e);
-  end_pieces(&e);
+  e.pieces.type = e.source.type;
+  if (code == exit_ok) code = array_runs_merge(&e.pieces);
+  array_runs_end(&e.pieces);
   return code;
 }

@@ -56,7 +56,6 @@ static int sort_piece(external *e, lines *l) {
   int code = job_start(e->j, l->count);
   if (code == exit_ok) code = lines_sort(e->j->g, l);
   if (code == exit_ok) code = lines_write(&e->runs.file, l, e->j->opt->unique);
-  lines_free(l);
   return code == exit_ok ? scratch_end_run(&e->runs) : code;
 }
 
@@ -75,9 +74,9 @@ static int read_ahead(void *context, const array *none) {
 
 static int make_other_runs(external *e, reading *r) {
   behind reader = {.take = read_ahead, .context = r, .at_once = behind_at_once(e->limit_bytes, e->rules->threads)};
+  lines l = {.goes_on = true};
   int code = read_ahead(r, NULL);
   for (bool more = true; code == exit_ok && more;) {
-    lines l = {0};
     code = lines_parse(r->s, e->rules, keys_signed, &l);
     more = code == exit_ok && !source_ended(r->s);
     if (more) code = source_put_aside(r->s, &r->aside, r->s->capacity);
@@ -86,8 +85,8 @@ static int make_other_runs(external *e, reading *r) {
     if (code == exit_ok) code = sort_piece(e, &l);
     const int read = more ? behind_wait(&reader) : exit_ok;
     if (code == exit_ok) code = read;
-    lines_free(&l);
   }
+  lines_free(&l);
   return code;
 }
 
@@ -95,6 +94,7 @@ static int make_other_runs(external *e, reading *r) {
 static int make_runs(external *e, source *s, lines *first) {
   reading r = {.s = s, .limit_bytes = e->limit_bytes};
   int code = sort_piece(e, first);
+  lines_free(first);
   job_stop(e->j);  // The library keeps as much memory as this piece took, and the next ones take less.
   if (code == exit_ok) code = source_put_aside(s, &r.aside, s->capacity / 2);
   free(r.aside.memory);

@@ -38,7 +38,7 @@ static int check_run(line_run *run, const char *last_line) {
 }
 
 static int parse_block(line_merge *m, line_run *run) {
-  lines_free(&run->block);
+  run->block.goes_on = true;
   return lines_parse(&run->s, m->rules, m->mode, &run->block);
 }
 

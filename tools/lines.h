@@ -38,10 +38,13 @@ typedef struct lines {
   unsigned place_bits;  // not 0: the lines are sorted, `begins` is gone, and the last bits of each key are its place
   key_mode mode;
   const line_rules *rules;
+  uint64_t keys_room, begins_room_bytes;  // what there is memory for
+  bool goes_on;                           // the memory will be wanted for more lines
 } lines;
 
-// Makes keys of all lines that `s` gave last. `mode`: the least to try, keys_signed where nothing is known. Returns an
-// exit code; a line that is not a number is named in the sentence.
+// Makes keys of all lines that `s` gave last. `mode`: the least to try, keys_signed where nothing is known. `out` is
+// zeroed, or holds lines of before, whose memory it takes. Returns an exit code; a line that is not a number is named
+// in the sentence.
 int lines_parse(const source *s, const line_rules *rules, key_mode mode, lines *out);
 void lines_free(lines *l);
 

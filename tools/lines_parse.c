@@ -276,24 +276,38 @@ static key_mode greater_mode(key_mode mode, const part *parts, unsigned count) {
   return mode == keys_signed && great && !negative ? keys_unsigned : keys_decimal;
 }
 
+// New memory has to be cleared by the system, so that of lines of before is taken, if it is enough.
 static int allocate(const source *s, lines *out) {
-  out->text = s->memory;
-  out->text_bytes = s->lines_bytes;
-  out->wide = s->lines_bytes > UINT32_MAX;
   const size_t begin_bytes = out->wide ? sizeof(uint64_t) : sizeof(uint32_t);
-  // One more, since malloc(0) may return NULL.
-  out->keys = malloc(((size_t)s->line_ends + 1) * sizeof *out->keys);
-  out->begins = malloc(((size_t)s->line_ends + 1) * begin_bytes);
-  memory_use_large_pages(out->keys, s->line_ends * sizeof *out->keys);
-  memory_use_large_pages(out->begins, s->line_ends * begin_bytes);
+  // One more, since malloc(0) may return NULL, and somewhat more where another piece may have more lines.
+  const uint64_t room = s->line_ends + 1 + (out->goes_on ? s->line_ends / 16 : 0);
+  if (out->keys_room <= s->line_ends) {
+    free(out->keys);
+    out->keys = malloc((size_t)room * sizeof *out->keys);
+    out->keys_room = out->keys == NULL ? 0 : room;
+    memory_use_large_pages(out->keys, room * sizeof *out->keys);
+  }
+  if (out->begins_room_bytes <= s->line_ends * begin_bytes) {
+    free(out->begins);
+    out->begins = malloc((size_t)room * begin_bytes);
+    out->begins_room_bytes = out->begins == NULL ? 0 : room * begin_bytes;
+    memory_use_large_pages(out->begins, room * begin_bytes);
+  }
   if (out->keys != NULL && out->begins != NULL) return exit_ok;
   return report_failure("not enough memory for %" PRIu64 " lines", s->line_ends);
 }
 
 int lines_parse(const source *s, const line_rules *rules, key_mode mode, lines *out) {
-  memset(out, 0, sizeof *out);
-  out->rules = rules;
-  out->mode = rules->type != NULL ? keys_typed : mode;
+  *out = (lines){.text = s->memory,
+                 .text_bytes = s->lines_bytes,
+                 .wide = s->lines_bytes > UINT32_MAX,
+                 .rules = rules,
+                 .mode = rules->type != NULL ? keys_typed : mode,
+                 .keys = out->keys,
+                 .begins = out->begins,
+                 .keys_room = out->keys_room,
+                 .begins_room_bytes = out->begins_room_bytes,
+                 .goes_on = out->goes_on};
   int code = allocate(s, out);
   if (code != exit_ok) return code;
   parse all = {.rules = rules, .out = out};
@@ -321,4 +335,5 @@ void lines_free(lines *l) {
   free(l->begins);
   l->keys = NULL;
   l->begins = NULL;
+  l->keys_room = l->begins_room_bytes = 0;
 }

@@ -156,8 +156,11 @@ static bool pack(lines *l) {
   if (bits_of(p.most[0] - p.least[0]) + place_bits > 64) return false;
   l->place_bits = place_bits;
   parallel_run(p.parts, pack_part, &p);
-  free(l->begins);
-  l->begins = NULL;
+  if (!l->goes_on) {
+    free(l->begins);
+    l->begins = NULL;
+    l->begins_room_bytes = 0;
+  }
   return true;
 }
 

@@ -9,6 +9,7 @@
 #include "describe.h"
 #include "element_sum.h"
 #include "external_arrays.h"
+#include "external_text.h"
 #include "gsort.h"
 #include "job.h"
 #include "line_commands.h"
@@ -59,6 +60,8 @@ static int run_text(job *j) {
     code = check_lines_run(j, &s);
   } else if (code == exit_ok && works_on_lines(j->opt)) {
     code = line_command_run(j, &s);
+  } else if (code == exit_ok && (j->opt->command & external_commands) != 0) {
+    code = external_text_run(j, &s);
   } else if (code == exit_ok && (j->opt->command & (command_sum | command_mean)) != 0) {
     code = text_sum_run(j, &s);
   } else if (code == exit_ok) {

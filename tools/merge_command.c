@@ -31,13 +31,26 @@ static int merge_text(job *j) {
   return code;
 }
 
-static int load(job *j, const char *path, file_format format, array *out) {
+// Text that becomes an array, beside `held_bytes` of those before it.
+static int load_text(job *j, const char *path, uint64_t held_bytes, array *out) {
+  source s;
+  const uint64_t limit = memory_limit(j->opt);
+  int code = source_open(&s, &path, 1);
+  if (code == exit_ok) code = source_fill(&s, limit > held_bytes ? limit - held_bytes : 0, line_overhead_bytes);
+  if (code == exit_ok && !source_ended(&s)) {
+    code = report_failure(
+        "merge of more text than memory holds cannot write .npy or raw: use sort, whose result is "
+        "the same");
+  }
+  if (code == exit_ok) code = text_array_make(&s, &j->opt->lines, text_array_written, out);
+  source_close(&s);
+  return code;
+}
+
+static int load(job *j, const char *path, file_format format, uint64_t held_bytes, array *out) {
   int code = exit_ok;
   if (format == format_text) {
-    source s;
-    code = source_open(&s, &path, 1);
-    if (code == exit_ok) code = text_array_load(&s, &j->opt->lines, text_array_written, out);
-    source_close(&s);
+    code = load_text(j, path, held_bytes, out);
   } else {
     code = input_load(path, format, j->opt->lines.type, out);
   }
@@ -66,12 +79,12 @@ static int merge_two(job *j, array *a, array *b, const char *path) {
 static int merge_arrays(job *j, file_format format) {
   const int count = j->opt->path_count > 0 ? j->opt->path_count : 1;
   array all = {0};
-  int code = load(j, j->opt->path_count > 0 ? j->opt->paths[0] : "-", format, &all);
+  int code = load(j, j->opt->path_count > 0 ? j->opt->paths[0] : "-", format, 0, &all);
   if (code == exit_ok) code = job_open_output(j);
   if (code == exit_ok) code = job_start(j, all.count * (uint64_t)count);
   for (int i = 1; code == exit_ok && i < count; i++) {
     array next = {0};
-    code = load(j, j->opt->paths[i], format, &next);
+    code = load(j, j->opt->paths[i], format, all.count * all.type->size_bytes, &next);
     if (code == exit_ok) code = merge_two(j, &all, &next, j->opt->paths[i]);
     array_free(&next);
   }

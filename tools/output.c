@@ -198,6 +198,16 @@ static int write_all(output *out, const char *data, size_t bytes) {
   return exit_ok;
 }
 
+int output_rewrite(output *out, uint64_t offset, const void *data, size_t bytes) {
+  for (size_t done = 0; done < bytes;) {
+    const ssize_t written = pwrite(out->fd, (const char *)data + done, bytes - done, (off_t)(offset + done));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return report_unwritten(out);
+    done += (size_t)written;
+  }
+  return exit_ok;
+}
+
 void output_pass_cache(output *out) {
   const bool to_file = out->target != NULL || out->fd > STDERR_FILENO;
   if (to_file && out->take == NULL && out->written_bytes == 0) (void)past_cache_begin(&out->direct, out->fd);

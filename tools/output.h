@@ -38,6 +38,8 @@ int output_flush(output *out);
 // Of a file that nothing was written to: from here on it is written past the page cache, where that can be done.
 void output_pass_cache(output *out);
 int output_write(output *out, const void *data, size_t bytes);
+// In place of as many bytes that were written and flushed.
+int output_rewrite(output *out, uint64_t offset, const void *data, size_t bytes);
 int output_format(output *out, const char *format, ...) TOOL_PRINTF_LIKE(2, 3);
 
 // Makes the file appear. Does not free: output_close() always follows.

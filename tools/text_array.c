@@ -22,6 +22,33 @@ static const type_info *type_of_keys(const lines *l) {
   }
 }
 
+static void note_unkept(const source *s, const lines *l, uint64_t i, unkept_integer *out) {
+  const char *begin, *end;
+  out->name = source_place(s, lines_at(l, i), &out->line);
+  lines_token(l->rules, lines_at(l, i), &begin, &end);
+  const size_t length = end - begin < unkept_text_bytes ? (size_t)(end - begin) : unkept_text_bytes;
+  memcpy(out->text, begin, length);
+  out->text[length] = '\0';
+}
+
+int text_array_report_unkept(const unkept_integer *u) {
+  return report_failure("%s: line %" PRIu64
+                        ": f64, which the other lines ask for, does not hold \"%s\" exactly: "
+                        "give --type",
+                        u->name, u->line, u->text);
+}
+
+void text_array_find_unkept(const source *s, const lines *l, unkept_integer *out) {
+  enum { double_bits = 53 };
+  for (uint64_t i = 0; i < l->count; i++) {
+    const uint64_t bits = l->mode == keys_signed ? l->keys[i] ^ (UINT64_C(1) << 63) : l->keys[i];
+    const uint64_t magnitude = l->mode == keys_signed && bits >> 63 != 0 ? 0 - bits : bits;
+    if (magnitude >> double_bits == 0 || magnitude >> __builtin_ctzll(magnitude) >> double_bits == 0) continue;
+    note_unkept(s, l, i, out);
+    return;
+  }
+}
+
 // Doubles hold every integer up to 2^53. A greater one is compared with the text of the double that stands for it.
 static int check_kept(const source *s, const lines *l) {
   enum { digits_kept = 15 };
@@ -35,13 +62,9 @@ static int check_kept(const source *s, const lines *l) {
     const int length = snprintf(text, sizeof text, "%.0f", value);
     number_scan(text, text + length, false, &again);
     if (number_compare(&n, &again) == 0) continue;
-    uint64_t line;
-    const char *name = source_place(s, lines_at(l, i), &line), *begin, *end;
-    lines_token(l->rules, lines_at(l, i), &begin, &end);
-    return report_failure("%s: line %" PRIu64
-                          ": f64, which the other lines ask for, does not hold \"%.*s\" exactly: "
-                          "give --type",
-                          name, line, (int)(end - begin < 40 ? end - begin : 40), begin);
+    unkept_integer found;
+    note_unkept(s, l, i, &found);
+    return text_array_report_unkept(&found);
   }
   return exit_ok;
 }
@@ -52,6 +75,7 @@ static void adopt_keys(lines *l, array *out) {
   *out = array_make(type, l->count, l->keys);
   for (uint64_t i = 0; i < l->count; i++) order_element(type, l->keys[i], array_at(out, i));
   l->keys = NULL;
+  l->keys_room = 0;
 }
 
 int text_array_of_lines(const source *s, lines *l, bool keep, array *out) {
@@ -87,12 +111,17 @@ static int check_sums(const source *s, const lines *l, const array *a) {
 }
 
 int text_array_load(source *s, const line_rules *rules, text_array_use use, array *out) {
+  memset(out, 0, sizeof *out);
+  const int code = source_fill(s, UINT64_MAX, 0);
+  return code == exit_ok ? text_array_make(s, rules, use, out) : code;
+}
+
+int text_array_make(const source *s, const line_rules *rules, text_array_use use, array *out) {
   line_rules plain = *rules;
   plain.flags = 0;
   memset(out, 0, sizeof *out);
   lines l = {0};
-  int code = source_fill(s, UINT64_MAX, 0);
-  if (code == exit_ok) code = lines_parse(s, &plain, keys_signed, &l);
+  int code = lines_parse(s, &plain, keys_signed, &l);
   if (code == exit_ok) code = text_array_of_lines(s, &l, use != text_array_described, out);
   if (code == exit_ok && use == text_array_added && rules->type == NULL) code = check_sums(s, &l, out);
   lines_free(&l);

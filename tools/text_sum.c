@@ -190,7 +190,7 @@ static int write_total(job *j, text_total *t) {
 // The sentence about the first line that a double does not hold.
 static int report_range(const source *s, const line_rules *rules) {
   line_rules typed = *rules;
-  lines l;
+  lines l = {0};
   typed.type = type_by_dtype(GSORT_F64);
   const int code = lines_parse(s, &typed, keys_typed, &l);
   lines_free(&l);
@@ -214,15 +214,15 @@ int text_sum_run(job *j, source *s) {
   rules.flags = 0;
   clear(&total);
   element_sum_clear(&typed);
+  lines l = {.goes_on = true};
   while (code == exit_ok && !source_ended(s)) {
-    lines l = {0};
     code = source_fill(s, piece_bytes, bytes_per_line);
     if (code == exit_ok) code = lines_parse(s, &rules, keys_signed, &l);
     if (code == exit_ok && rules.type != NULL) code = add_typed(&typed, s, &l);
     if (code == exit_ok && rules.type == NULL) add_lines(&total, &l);
     if (code == exit_ok && total.unparsed) code = report_range(s, &rules);
-    lines_free(&l);
   }
+  lines_free(&l);
   if (code != exit_ok) return code;
   return rules.type != NULL ? element_sum_write(j, &typed, rules.type) : write_total(j, &total);
 }

@@ -207,6 +207,62 @@ class External(tool_case.ToolCase):
     self.assertEqual(self.good("median", "-S", "1b", rows), b"5\n")
     self.bad(1, "count of more than memory holds cannot write .npy", "count", "-S", "4b", "-f", "npy", rows)
 
+  def test_text_that_becomes_an_array(self):
+    """The type is that of all numbers, which may be known in the last piece alone."""
+    small = [i * 7919 % 2003 - 1000 for i in range(4000)]
+    integers, positive = [b"%d" % i for i in small], [b"%d" % abs(i) for i in small]
+    zeros = [b"-0", b"0", b" -0 ", b"+0"]
+    great, decimal = b"18446744073709549568", b"0.5"  # which f64 holds
+    kinds = {
+        "i64": integers, "u64": [*positive, great], "i64 to f64": [*integers, *zeros, *positive, decimal],
+        "u64 to f64": [great, *positive, *zeros, *positive, decimal, *positive],
+        "u64 to i64": [great, *positive, b"-1", *positive], "i64 to u64": [*integers, *positive, great, *positive],
+        "f64": [b"-nan", b"inf", b"-0.0", b"1e-400", b"-1e-400", *zeros, *integers, b"nan", *positive],
+        "zeros": [*zeros * 500, *integers, b"1e3", *zeros * 500],
+    }
+    for kind, lines in kinds.items():
+      path = self.file("in.txt", test_lines.text(lines))
+      for words in (["sort"], ["sort", "-r"], ["sort", "-r", "--nan-last"]):
+        for form in ("npy", "raw"):
+          want = self.good(*words, "-S", "1T", "--output-format", form, path)
+          for limit in ("2K", "70K"):
+            more = [*words, "-S", limit, "--output-format", form]
+            self.assertTrue(self.good(*more, path) == want, (kind, more))
+            self.assertTrue(self.good(*more, stdin=path.read_bytes()) == want, (kind, more))
+      for words in (["sort", "-u"], ["count"], ["count", "-r"]):
+        words = [*words, "--output-format", "raw", path]
+        self.assertTrue(self.good(*words, "-S", "2K") == self.good(*words, "-S", "1T"), (kind, words))
+
+  def test_text_of_a_type_that_becomes_an_array(self):
+    lines = test_lines.text(b"%d" % (i * 7919 % 251) for i in range(5000))
+    for name in ref.SIZES:
+      words = ["sort", "--type", "u8" if name == "i8" else name, "--output-format", "raw"]
+      for more in ([], ["-r"], ["-u"]):
+        self.assertTrue(self.good(*words, *more, "-S", "3K", stdin=lines) == self.good(*words, *more, stdin=lines))
+    self.bad(1, "line 4001: \"x\" is not a number", *words, "-S", "3K", stdin=b"7\n" * 4000 + b"x\n")
+    self.bad(1, "cannot write .npy", "sort", "-u", "-S", "3K", "--output-format", "npy", stdin=lines)
+    self.assertEqual(self.good("sort", "-B", "-S", "1K", "--output-format", "raw", stdin=b" \n" * 10000 + b" "), b"")
+
+  def test_integers_that_doubles_do_not_hold(self):
+    """They are named, also where a later piece asks for doubles."""
+    words = ["sort", "-S", "1K", "--output-format", "raw"]
+    for unkept in (b"9007199254740993", b"-9223372036854775807", b"18446744073709551615"):
+      other = [b"-7" if unkept[:1] != b"-" else b"7"] * 1000
+      before, after = [*other[:300], unkept, *other, unkept], [b"0.25", *other, unkept]
+      for lines, at in ((before + after, 301), (after, 1002), ([*before, *other, b"-1", b"1e5"], 301)):
+        with self.subTest(unkept=unkept, at=at):
+          self.bad(1, f"line {at}: f64, which the other lines ask for, does not hold \"{unkept.decode()}\" exactly",
+                   *words, stdin=test_lines.text(lines))
+    kept = test_lines.text([*[b"-9223372036854775808", b"9007199254740994", b"36893488147419103232"] * 900, b"0.5"])
+    self.assertTrue(self.good(*words, stdin=kept) == self.good("sort", "--output-format", "raw", stdin=kept))
+
+  def test_merge_of_text_into_an_array(self):
+    files = [self.file(f"m{k}", test_lines.text(b"%d" % i for i in range(k, 2000, 2))) for k in range(2)]
+    words = ["merge", "--output-format", "raw", *files]
+    self.assertEqual(self.good(*words), struct.pack("<2000q", *range(2000)))
+    for limit in ("3K", "40K"):
+      self.bad(1, "use sort, whose result is the same", *words, "-S", limit)
+
   def test_sums_of_many_pieces(self):
     block = b"".join(b"%d\n" % (i * 2654435761 % 10**9) for i in range(200000))
     total = sum(map(int, block.split()))
@@ -381,7 +437,8 @@ class External(tool_case.ToolCase):
     size = 1 << 26
     raw = self.file("x.raw", os.urandom(1 << 20) * (size >> 20))
     text = self.file("x.txt", b"".join(b"%d\n" % (i * 2654435761 % 2**32) for i in range(1500000)))
-    for words in (["--type", "u32", raw], [text]):
+    for words in (["--type", "u32", raw], [text], ["--output-format", "npy", text],
+                  ["--output-format", "raw", "--type", "f32", text]):
       peaks = [self.peak_bytes("-S", limit, *words) for limit in ("16M", "1T")]
       self.assertLess(peaks[0], 32 << 20, (words, peaks))
       self.assertGreater(peaks[1], 40 << 20, (words, peaks))
@@ -409,15 +466,15 @@ class External(tool_case.ToolCase):
     self.bad(1, "none: cannot write a temporary file", "sort", "-S", "1K", "--type", "u8", path,
              env=dict(os.environ, TMPDIR=str(self.folder / "none")))
 
-  def interrupted(self, number, wait_s, command="sort"):
-    raw = self.folder / "x.raw"
+  def interrupted(self, number, wait_s, command="sort", path="x.raw", form="raw"):
     out = self.file("old", b"old")
-    words = [tool_case.TOOL, command, "--type", "u64", "--input-format", "raw", "-S", "1M", str(raw), "-o", str(out)]
+    words = [tool_case.TOOL, command, "--type", "u64", "--input-format", form, "-S", "1M", str(self.folder / path), "-o",
+             str(out), *([] if form == "raw" else ["--output-format", "raw"])]
     with subprocess.Popen(words, stderr=subprocess.DEVNULL) as run:
       time.sleep(wait_s)
       run.send_signal(number)
       code = run.wait(timeout=60)
-    self.assertEqual(self.names(), ["old", "x.raw"])
+    self.assertEqual(self.names(), ["old", path])
     # A signal may come when the file is in its place already.
     self.assertIn(out.read_bytes(), (b"old", self.want) if code != 0 else (self.want,))
     return code
@@ -433,6 +490,12 @@ class External(tool_case.ToolCase):
     self.want = self.good("count", "--type", "u64", "-f", "raw", "--output-format", "text", raw)
     for step in range(8):
       self.interrupted((signal.SIGINT, signal.SIGTERM)[step % 2], 0.02 + 0.1 * step, "count")
+    raw.unlink()
+    text = self.file("x.txt", b"".join(b"%d\n" % (i * 2654435761 % 2**32) for i in range(400000)))
+    self.want = self.good("sort", "--type", "u64", "--output-format", "raw", text)
+    ended = sum(self.interrupted(signal.SIGINT, 0.01 + 0.02 * step, path="x.txt", form="text") == -signal.SIGINT
+                for step in range(8))
+    self.assertGreater(ended, 1)
 
   def test_full_disk(self):
     def limit():
@@ -443,6 +506,9 @@ class External(tool_case.ToolCase):
     for command in ("sort", "count"):
       self.bad(1, "File too large", command, "-S", "100K", "--type", "u8", raw, "-o", old, preexec_fn=limit)
       self.assertEqual((old.read_bytes(), self.names()), (b"old", ["old", "x.raw"]))
+    text = self.file("x.txt", b"7\n" * 100000)
+    self.bad(1, "File too large", "sort", "-S", "100K", "--output-format", "raw", text, "-o", old, preexec_fn=limit)
+    self.assertEqual((old.read_bytes(), self.names()), (b"old", ["old", "x.raw", "x.txt"]))
 
   def test_progress_covers_all(self):
     raw = self.file("x.raw", os.urandom(1 << 25))

@@ -80,6 +80,28 @@ class Faults(tool_case.ToolCase):
       for n in range(most + 1, most + 4):
         self.outcome(words, want, f"write:{n}:{errno.ENOSPC}")
 
+  def test_numbers_whose_type_changes_when_runs_are_written(self):
+    """Runs of integers that become doubles are read, and written over."""
+    numbers = [i * 7919 % 20011 - 10000 for i in range(20011)]
+    self.input.write_bytes(b"".join(b"%d\n" % i for i in numbers) + b"0.5\n")
+    want = struct.pack("<20012d", *sorted([*numbers, 0.5]))
+    out, codes = self.folder / "out.raw", set()
+    faults = [f"read:{n}:{fault}" for n in range(1, 70, 6) for fault in (errno.EIO, "end", errno.EINTR, "short")]
+    faults += [f"write:{n}:{fault}" for n in range(1, 70, 6) for fault in (errno.ENOSPC, errno.EINTR, "short")]
+    for fault in ["none:1:5", "read:1+:short", "write:1+:short", *faults, *(f"memory:{n}:12" for n in range(1, 70, 3))]:
+      out.write_bytes(b"old")
+      environment = dict(os.environ, LD_PRELOAD=FAULTS, GSORT_TEST_FAULT=fault)
+      done = self.run_tool("sort", "-S", "200K", self.input, "-o", out, env=environment)
+      # A file that ends early is one that has fewer numbers.
+      if not fault.endswith("end") or done.returncode != 0:
+        self.assertEqual(out.read_bytes(), want if done.returncode == 0 else b"old", (fault, done.stderr))
+      self.assertEqual(done.stderr.count(b"gsort: "), done.returncode, (fault, done.stderr))
+      self.assertEqual(self.names(), ["in.raw", "in.txt", "out.raw"], fault)
+      if fault.endswith(("short", f":{errno.EINTR}", "none:1:5")):
+        self.assertEqual(done.returncode, 0, (fault, done.stderr))
+      codes.add((fault.split(":")[0], done.returncode))
+    self.assertTrue({("read", 1), ("write", 1), ("memory", 1), ("memory", 0)} <= codes, codes)
+
   def test_each_close_fails(self):
     for words, want in self.jobs:
       codes = [self.outcome(words, want, f"close:{n}:{errno.EIO}") for n in range(1, 24)]
