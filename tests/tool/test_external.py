@@ -460,6 +460,18 @@ class External(tool_case.ToolCase):
     with subprocess.Popen(["cat", str(raw)], stdout=subprocess.PIPE) as pipe:
       self.assertLess(self.peak_bytes("-c", "--type", "u32", "-f", "raw", stdin=pipe.stdout), 16 << 20)
 
+  def test_pipes_of_text_take_less_memory_than_files(self):
+    lines = b"7\n" * (17 << 20)  # with what their sort needs, more than 512 MB
+    words = ["sort", "-u", "-T", self.folder / "none"]
+    path = self.file("in.txt", lines)
+    self.assertEqual(self.good(*words, path), b"7\n")
+    with path.open("rb") as file:  # which tells its length
+      done = subprocess.run([tool_case.TOOL, *map(str, words)], stdin=file, capture_output=True, check=True)
+      self.assertEqual(done.stdout, b"7\n")
+    self.bad(1, "none: cannot write a temporary file", *words, stdin=lines)
+    self.assertEqual(self.good(*words, "-S", "1G", stdin=lines), b"7\n")
+    self.assertEqual(self.good("sort", "-u", "-T", self.folder, stdin=lines), b"7\n")
+
   def test_folder_of_temporary_files(self):
     path = self.file("in.raw", bytes(100000))
     self.bad(1, "none: cannot write a temporary file", "sort", "-S", "1K", "--type", "u8", path, "-T", self.folder / "none")
