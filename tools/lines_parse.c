@@ -117,6 +117,30 @@ static bool magnitude_of(const number *n, uint64_t *magnitude) {
   return true;
 }
 
+// A sign, and up to 16 digits with or without a point. Returns what is behind them, or NULL if there are more.
+static const char *scan_short_decimal(const line_rules *rules, const char *at, uint64_t *key) {
+  const bool negative = *at == '-';
+  uint64_t whole, fraction = 0;
+  if (*at == '-' || *at == '+') at++;
+  unsigned digits = text_take_digits(&at, &whole), places = 0;
+  if (digits <= number_short_digits && *at == '.') {
+    at++;
+    places = text_take_digits(&at, &fraction);
+    digits += places;
+  }
+  if (digits == 0 || digits > number_short_digits) return NULL;
+  *key = directed(rules, number_short_key(negative, whole * number_powers[places] + fraction, places));
+  return at;
+}
+
+// Most lines of decimals are no more. Returns the newline, or NULL if the line is any other.
+static const char *scan_decimal_line(const line_rules *rules, const char *at, uint64_t *key) {
+  while (is_blank(*at)) at++;
+  at = scan_short_decimal(rules, at, key);
+  while (at != NULL && is_blank(*at)) at++;
+  return at != NULL && *at == '\n' ? at : NULL;
+}
+
 static line_fault number_key_of(const line_rules *rules, key_mode mode, part *p, const char *begin, const char *end,
                                 uint64_t *key) {
   if (mode == keys_typed) {
@@ -125,6 +149,7 @@ static line_fault number_key_of(const line_rules *rules, key_mode mode, part *p,
     *key = order_key(rules->type, rules->flags, &element);
     return p->why == scan_ok ? fault_none : fault_number;
   }
+  if (mode == keys_decimal && scan_short_decimal(rules, begin, key) == end) return fault_none;
   number n;
   p->why = number_scan(begin, end, rules->hexadecimal, &n);
   if (p->why != scan_ok) return fault_number;
@@ -175,13 +200,16 @@ static void parse_part(void *context, unsigned index) {
   const line_rules *rules = all->rules;
   const key_mode mode = all->out->mode;
   const bool integers = rules->column == 0 && (mode == keys_signed || mode == keys_unsigned);
+  const bool decimals = rules->column == 0 && mode == keys_decimal;
   part *p = &all->parts[index];
   const char *next = p->begin;
   for (const char *at = p->begin; at < p->end; at = next) {
     uint64_t key = 0, magnitude;
     bool negative, skipped = false;
     const char *end = integers ? scan_short_integer(at, &magnitude, &negative) : NULL;
-    if (end == NULL || !integer_key(rules, mode, p, magnitude, negative, &key)) {
+    if (end != NULL && !integer_key(rules, mode, p, magnitude, negative, &key)) end = NULL;
+    if (decimals) end = scan_decimal_line(rules, at, &key);
+    if (end == NULL) {
       end = text_line_end(at);
       p->fault = parse_line(rules, mode, p, at, end, &key, &skipped);
       if (p->fault != fault_none) {

@@ -10,7 +10,7 @@
 // an order, only makes numbers equal, and a cut number is greater than the same digits without a rest: so a rest of 1
 // bit keeps the order and tells which equal keys need to be compared in full.
 // 16 digits begin with one that is not 0, so they take 9 * 10^15 values; 511 exponents of them and a bit fit into 63.
-enum { key_digits = 16, exponent_slots = 512, exponent_bias = 256 };
+enum { key_digits = number_short_digits, exponent_slots = 512, exponent_bias = 256 };
 static const uint64_t least_mantissa = UINT64_C(1000000000000000);
 static const uint64_t slot_mantissas = UINT64_C(9000000000000000);
 static const uint64_t sign_bit = UINT64_C(1) << 63;
@@ -184,6 +184,38 @@ static uint64_t with_sign(bool negative, uint64_t magnitude) {
 }
 
 uint64_t number_nan_key(bool negative) { return with_sign(negative, nan_magnitude); }
+
+const uint64_t number_powers[] = {UINT64_C(1),
+                                  UINT64_C(10),
+                                  UINT64_C(100),
+                                  UINT64_C(1000),
+                                  UINT64_C(10000),
+                                  UINT64_C(100000),
+                                  UINT64_C(1000000),
+                                  UINT64_C(10000000),
+                                  UINT64_C(100000000),
+                                  UINT64_C(1000000000),
+                                  UINT64_C(10000000000),
+                                  UINT64_C(100000000000),
+                                  UINT64_C(1000000000000),
+                                  UINT64_C(10000000000000),
+                                  UINT64_C(100000000000000),
+                                  UINT64_C(1000000000000000),
+                                  UINT64_C(10000000000000000)};
+
+// Decimal digits of a number that is not 0: those of the power of 2 at or below it, or one more.
+static unsigned digits_of(uint64_t value) {
+  const unsigned least = (64 - (unsigned)__builtin_clzll(value)) * 1233 >> 12;
+  return least + (value >= number_powers[least]);
+}
+
+uint64_t number_short_key(bool negative, uint64_t digits, unsigned places) {
+  if (digits == 0) return with_sign(false, 0);
+  const unsigned count = digits_of(digits);
+  const uint64_t slot = count + exponent_bias - places;
+  const uint64_t mantissa = digits * number_powers[key_digits - count];
+  return with_sign(negative, (slot * slot_mantissas + (mantissa - least_mantissa)) * 2);
+}
 
 uint64_t number_key(const number *n) {
   if (n->kind == number_nan) return number_nan_key(n->negative);

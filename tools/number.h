@@ -40,6 +40,11 @@ int number_compare(const number *a, const number *b);
 uint64_t number_key(const number *n);
 bool number_key_is_exact(uint64_t key);
 
+// The same key of an integer of so many digits at most, divided by 10^places, of which there are no more either.
+enum { number_short_digits = 16 };
+extern const uint64_t number_powers[number_short_digits + 1];  // of 10
+uint64_t number_short_key(bool negative, uint64_t digits, unsigned places);
+
 // Keys of NaNs, for orders that put them last.
 uint64_t number_nan_key(bool negative);
 

@@ -232,6 +232,26 @@ class Sort(tool_case.ToolCase):
     done = self.run_tool("sort", "-C", stdin=b"3\n1\n")
     self.assertEqual((done.returncode, done.stdout, done.stderr), (1, b"", b""))
 
+  def test_short_decimals(self):
+    """Those of up to 16 digits are read in another way than longer ones: the same numbers in the same order."""
+    generator = random.Random(12)
+    short = [b"0.5", b".5", b"5.", b"-.0", b"+0.25", b"0", b"00000000.00000001", b"9999999999999999", b"0.9999999999999999"]
+    for _ in range(3000):
+      digits = b"%0*d" % (generator.randint(1, 18), generator.randrange(10 ** generator.randint(1, 18)))
+      point = generator.randint(0, len(digits))
+      sign, blank = generator.choice((b"", b"-", b"+")), generator.choice((b"", b" ", b"\t"))
+      short.append(blank + sign + generator.choice((digits[:point] + b"." + digits[point:], digits)) + blank)
+    long = [(line.strip() if b"." in line else line.strip() + b".") + b"0" * 20 for line in short]
+    lines = [line for pair in zip(short, long) for line in pair]
+    for column in ([], ["-k1"], ["-t,", "-k2"]):
+      rows = [b"x," + line for line in lines] if len(column) == 2 else lines
+      order = sorted(range(len(lines)), key=lambda i: fractions.Fraction(lines[i].decode()))
+      self.assertEqual(self.good("sort", *column, stdin=text(rows)), text([rows[i] for i in order]))
+      order = sorted(range(len(lines)), key=lambda i: -fractions.Fraction(lines[i].decode()))
+      self.assertEqual(self.good("sort", "-r", *column, stdin=text(rows)), text([rows[i] for i in order]))
+    for wrong in (b".", b"-", b"1..2", b"1.2.3", b"1.5x", b"1-", b"--1.5", b"1.5 2"):
+      self.bad(1, "line 2: ", "sort", stdin=b"0.5\n" + wrong + b"\n")
+
   def test_check_in_pieces(self):
     """What is out of order is found within a piece and between two, whatever kind of number it is there."""
     for form in ("%d", "%.2f"):
