@@ -44,12 +44,12 @@ __device__ __forceinline__ uint32_t digit_of(U key, uint32_t shift) {
   return static_cast<uint32_t>(key >> shift) & (kDigitBins - 1);
 }
 
-// Clears one warp's counters and ranks its rows. A row's keys see the counts of all rows before; equal digits within
-// the row go by lane, so the order is stable. The last lane of each digit writes the new count. `rows` <= kRows is the
-// same in every lane.
-template <uint32_t kRows, class U>
-__device__ __forceinline__ void rank_rows(const U (&keys)[kRows], uint32_t rows, uint32_t shift,
-                                          uint16_t *warp_counters, PackedPlaces<kRows> &places) {
+// Clears one warp's counters and ranks its rows, whose digits are digit_at(row). A row's keys see the counts of all
+// rows before; equal digits within the row go by lane, so the order is stable. The last lane of each digit writes the
+// new count. `rows` <= kRows is the same in every lane.
+template <uint32_t kRows, class DigitAt>
+__device__ __forceinline__ void rank_digits(uint32_t rows, DigitAt digit_at, uint16_t *warp_counters,
+                                            PackedPlaces<kRows> &places) {
 #pragma unroll
   for (uint32_t i = 0; i < kDigitBins / 2 / 32; ++i)
     reinterpret_cast<uint32_t *>(warp_counters)[i * 32 + lane_id()] = 0;
@@ -59,7 +59,7 @@ __device__ __forceinline__ void rank_rows(const U (&keys)[kRows], uint32_t rows,
 #pragma unroll
   for (uint32_t row = 0; row < kRows; ++row) {
     if (row < rows) {
-      const uint32_t digit = digit_of(keys[row], shift);
+      const uint32_t digit = digit_at(row);
       static_assert(kDigitBits == 8, "match_digit compares eight bits");
       const uint32_t peers = match_digit(digit, minus_one);
       const uint32_t place = warp_counters[digit] + __popc(peers & below);
@@ -69,6 +69,12 @@ __device__ __forceinline__ void rank_rows(const U (&keys)[kRows], uint32_t rows,
       places.set(row, place);
     }
   }
+}
+
+template <uint32_t kRows, class U>
+__device__ __forceinline__ void rank_rows(const U (&keys)[kRows], uint32_t rows, uint32_t shift,
+                                          uint16_t *warp_counters, PackedPlaces<kRows> &places) {
+  rank_digits<kRows>(rows, [&](uint32_t row) { return digit_of(keys[row], shift); }, warp_counters, places);
 }
 
 // Turns the warps' counts into places in the sorted tile and fills run_begin. 128 threads take two digits each;

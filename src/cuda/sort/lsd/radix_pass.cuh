@@ -113,16 +113,18 @@ __device__ __forceinline__ uint32_t shift_of(const PassStorage<U, V, Shape> &sto
 }
 
 // From keys in registers to sorted keys in shared memory with every run's destination known: first_place(digit) is
-// where the chain's keys of a digit begin in `target`. Leaves each item's place in the tile in `places`. Ends with a
-// barrier.
-template <class U, class V, class Shape, class Word, class FirstPlace>
-__device__ __forceinline__ void sort_tile_from(PassStorage<U, V, Shape> &storage, const TileJob<Word> &job,
-                                               const U (&keys)[Shape::kRows], const U *target,
-                                               PackedPlaces<Shape::kRows> &places, FirstPlace first_place) {
+// where the chain's keys of a digit begin in `target`. digit_at(row): the digit of this thread's item. again(): behind
+// the ranks; what it returns is asked for digits once more, and put(place, digit) hears where an item is. Leaves each
+// item's place in the tile in `places`. Ends with a barrier.
+template <class U, class V, class Shape, class Word, class DigitAt, class Again, class Put, class FirstPlace>
+__device__ __forceinline__ void sort_tile_by(PassStorage<U, V, Shape> &storage, const TileJob<Word> &job,
+                                             const U (&keys)[Shape::kRows], const U *target,
+                                             PackedPlaces<Shape::kRows> &places, DigitAt digit_at, Again again, Put put,
+                                             FirstPlace first_place) {
   using Status = LookBackWord<Word>;
   const uint32_t warp = threadIdx.x / 32;
   if (kPassMayStay<V> && threadIdx.x == 0) storage.shift = job.shift;
-  rank_rows<Shape::kRows>(keys, Shape::kRows, job.shift, storage.rank.counters[warp], places);
+  rank_digits<Shape::kRows>(Shape::kRows, digit_at, storage.rank.counters[warp], places);
   __syncthreads();
 
   const Word total_status = Status::total_status(job.sort_parity);
@@ -133,11 +135,12 @@ __device__ __forceinline__ void sort_tile_from(PassStorage<U, V, Shape> &storage
     store_relaxed(own_words + 2 * pair + 1, status | high);
   });
 
-  const uint32_t shift = shift_of(storage, job);  // so that digits are computed again: kept, they would spill
+  const auto digit_again = again();
 #pragma unroll
   for (uint32_t row = 0; row < Shape::kRows; ++row) {
-    const uint32_t place = storage.rank.counters[warp][digit_of(keys[row], shift)] + places.get(row);
+    const uint32_t digit = digit_again(row), place = storage.rank.counters[warp][digit] + places.get(row);
     storage.keys[place] = keys[row];
+    put(place, digit);
     places.reset(row, place);
   }
 
@@ -152,6 +155,20 @@ __device__ __forceinline__ void sort_tile_from(PassStorage<U, V, Shape> &storage
     if (job.bases_after != nullptr) job.bases_after[digit] = base + count;
   }
   __syncthreads();
+}
+
+// The same by the digit that the job names.
+template <class U, class V, class Shape, class Word, class FirstPlace>
+__device__ __forceinline__ void sort_tile_from(PassStorage<U, V, Shape> &storage, const TileJob<Word> &job,
+                                               const U (&keys)[Shape::kRows], const U *target,
+                                               PackedPlaces<Shape::kRows> &places, FirstPlace first_place) {
+  sort_tile_by(
+      storage, job, keys, target, places, [&](uint32_t row) { return digit_of(keys[row], job.shift); },
+      [&] {
+        // So that digits are computed again: kept, they would spill.
+        return [&keys, shift = shift_of(storage, job)](uint32_t row) { return digit_of(keys[row], shift); };
+      },
+      [](uint32_t, uint32_t) {}, first_place);
 }
 
 template <class U, class V, class Shape, class Word>
