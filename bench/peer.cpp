@@ -66,6 +66,7 @@ cudaError_t peer_sort_pairs(SortPeer peer, gsort_dtype t, uint32_t value_bytes, 
                             const PeerPairs &pairs, cudaStream_t s) {
   if (t == GSORT_U32 && value_bytes == 4) return sort_pairs<uint32_t, uint32_t>(peer, scratch, pairs, s);
   if (t == GSORT_F32 && value_bytes == 4) return sort_pairs<float, uint32_t>(peer, scratch, pairs, s);
+  if (t == GSORT_F64 && value_bytes == 4) return sort_pairs<double, uint32_t>(peer, scratch, pairs, s);
   if (t == GSORT_U64 && value_bytes == 4) return sort_pairs<uint64_t, uint32_t>(peer, scratch, pairs, s);
   if (t == GSORT_U64 && value_bytes == 8) return sort_pairs<uint64_t, uint64_t>(peer, scratch, pairs, s);
   return cudaErrorNotSupported;

@@ -29,6 +29,7 @@ template cudaError_t libcusort_keys<float>(PeerScratch &, const void *, void *, 
 template cudaError_t libcusort_keys<double>(PeerScratch &, const void *, void *, uint64_t, cudaStream_t);
 template cudaError_t libcusort_pairs<uint32_t, uint32_t>(PeerScratch &, const PeerPairs &, cudaStream_t);
 template cudaError_t libcusort_pairs<float, uint32_t>(PeerScratch &, const PeerPairs &, cudaStream_t);
+template cudaError_t libcusort_pairs<double, uint32_t>(PeerScratch &, const PeerPairs &, cudaStream_t);
 template cudaError_t libcusort_pairs<uint64_t, uint32_t>(PeerScratch &, const PeerPairs &, cudaStream_t);
 template cudaError_t libcusort_pairs<uint64_t, uint64_t>(PeerScratch &, const PeerPairs &, cudaStream_t);
 

@@ -84,6 +84,7 @@ void add_sort_rows(std::vector<Row> &rows) {
   rows.push_back(make_pairs(GSORT_U64, 4, power(28), {1.15, 0}));
   rows.push_back(make("sort", Work::kArgsort, GSORT_U32, power(28), {1.15, 0}));
   rows.push_back(make("sort", Work::kArgsort, GSORT_F32, power(28), {1.15, 0}));
+  rows.push_back(make("sort", Work::kArgsort, GSORT_F64, power(27), {1.15, 0}));
   rows.push_back(make("sort", Work::kSort, GSORT_U8, power(28), {4, 0}));
   rows.push_back(make("sort", Work::kSort, GSORT_U16, power(28), {4, 0}));
   for (const gsort_dtype t : {GSORT_U8, GSORT_U16, GSORT_F32, GSORT_U64}) {
@@ -130,7 +131,7 @@ void add_sort_distribution_rows(std::vector<Row> &rows) {
   }
 }
 
-// Every kind of data beside uniform, for keys, pairs and an argsort, at three sizes: does the speed hold?
+// Every kind of data beside uniform, for keys, pairs and argsorts, at three sizes: does the speed hold?
 void add_distribution_table_rows(std::vector<Row> &rows) {
   const Distribution kinds[] = {
       Distribution::kUniform,      Distribution::kNormal,         Distribution::kExponential,
@@ -154,7 +155,8 @@ void add_distribution_table_rows(std::vector<Row> &rows) {
       rows.push_back(make_pairs(GSORT_U32, 4, power(log2), pairs));
       rows.back().suite = "data";
       rows.back().distribution = d;
-      rows.push_back(make("data", Work::kArgsort, GSORT_F32, power(log2), pairs, d));
+      for (const gsort_dtype t : {GSORT_F32, GSORT_F64})
+        rows.push_back(make("data", Work::kArgsort, t, power(log2), pairs, d));
     }
   }
 }
