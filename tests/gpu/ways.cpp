@@ -99,6 +99,9 @@ void add_long_pairs(Calls &calls) {
   add(calls, {Called::kPairs, GSORT_U32, kStable4, "with 4 bytes each: stable MSD", 12}, true, GSORT_DESCENDING);
   add(calls, {Called::kArgsort, GSORT_I32, kStable4, stable}, false, 0);
   add(calls, {Called::kArgsort, GSORT_F64, kStable8, stable, 0, 1, D::kNans}, false, GSORT_NAN_LAST);
+  // Doubles in [0, 1), which are cut by a map.
+  add(calls, {Called::kArgsort, GSORT_F64, kStable8, stable, 0, 1, D::kSmallRange}, false, 0);
+  add(calls, {Called::kPairs, GSORT_F64, kStable8, stable, 8, 1, D::kSmallRange}, true, GSORT_DESCENDING);
   add(calls, {Called::kRank, GSORT_F32, kStable4, stable, 0, 1, D::kSmallRange}, false, GSORT_DESCENDING);
 }
 

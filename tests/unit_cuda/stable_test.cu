@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The stable MSD sort: pairs and indices in the stable order whatever the data, the method's own verdict, and every
 // path of its finish.
+#include <cmath>
 #include <functional>
 
 #include "cuda/sort/fast_path/fast_path.h"
 #include "cuda/sort/job.h"
 #include "cuda/sort/msd/stable.h"
+#include "cuda/sort/msd/stable_state.cuh"
 #include "sort_support.h"
 
 namespace gsort_internal {
@@ -38,13 +40,19 @@ class Stable : public SortFixture {
     EXPECT_EQ(plan.algorithm, sort::Algorithm::kStable);
     sort::launch(context(), request, workspace.data(), options_);
     EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-    uint32_t go = 2;
-    EXPECT_EQ(cudaMemcpy(&go, workspace.as<uint8_t>() + plan.slices.msd_tables, sizeof(go), cudaMemcpyDeviceToHost),
-              cudaSuccess);
+    sort::msd::StableState state = {};
+    state.go = 2;
+    EXPECT_EQ(
+        cudaMemcpy(&state, workspace.as<uint8_t>() + plan.slices.msd_tables, sizeof(state), cudaMemcpyDeviceToHost),
+        cudaSuccess);
     workspace.check_zones();
-    EXPECT_LE(go, 1u);
-    return go == 1;
+    EXPECT_LE(state.go, 1u);
+    mapped_ = state.go != 0 && state.mapped != 0;
+    return state.go == 1;
   }
+  bool has_map() const { return facts_.shared_bytes_block_max >= sort::msd::kStableMapSharedBytesMin; }
+
+  bool mapped_ = false;  // what was sorted last was cut by the map
 
   bool check(const KeyOrder &order, uint64_t n, const KeyOf &key, const How &how) {
     const uint32_t key_bytes = dtype_bytes(order.dtype), value_bytes = how.value_bytes;
@@ -192,16 +200,9 @@ TEST_F(Stable, NoBitsBelowTheCell) {
   check({GSORT_U64, true, false}, kSome, key, {Operation::kArgsort, 4});
 }
 
-TEST_F(Stable, UnevenDataFallsBackAndIsRight) {
-  const auto unit = [](uint64_t i) {
-    const float value = static_cast<float>(mixed(i) >> 40) * 0x1p-24f;
-    uint32_t bits;
-    std::memcpy(&bits, &value, sizeof(bits));
-    return uint64_t{bits};
-  };
-  const std::vector<KeyOf> data = {unit, [](uint64_t) { return 42; }, [](uint64_t i) { return i % 2; },
+TEST_F(Stable, LumpyDataFallsBackAndIsRight) {
+  const std::vector<KeyOf> data = {[](uint64_t) { return 42; }, [](uint64_t i) { return i % 2; },
                                    [](uint64_t i) { return mixed(i) % 1000; },
-                                   [](uint64_t i) { return i % 64 == 0 ? mixed(i) : mixed(i) & 0xffffff; },
                                    [](uint64_t i) { return mixed(i) & mixed(i + kSome) & mixed(i + 2 * kSome); },
                                    // A single key with another prefix.
                                    [](uint64_t i) { return i == 31337 ? ~uint64_t{0} : (mixed(i) & 0x7fffffff) >> 1; }};
@@ -211,6 +212,95 @@ TEST_F(Stable, UnevenDataFallsBackAndIsRight) {
       EXPECT_FALSE(check({dtype, false, false}, kSome, data[which], {Operation::kSortPairs, 4, true, true, 1}));
       EXPECT_FALSE(check({dtype, true, false}, kSome, data[which], {Operation::kSortPairs, 8, false, false, 1}));
       EXPECT_FALSE(check({dtype, false, false}, kSome, data[which], {Operation::kArgsort, 8}));
+    }
+}
+
+template <class F>
+uint64_t bits_of(F value) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(value));
+  return bits;
+}
+
+double unit(uint64_t i) { return static_cast<double>(mixed(i) >> 11) * 0x1p-53; }
+double normal(uint64_t i) {
+  return std::sqrt(-2 * std::log(1 - unit(2 * i))) * std::cos(6.283185307179586 * unit(2 * i + 1));
+}
+
+struct Smooth {
+  const char *name;
+  double (*value)(uint64_t i);
+};
+const Smooth kSmooth[] = {
+    {"unit", unit},
+    {"normal", normal},
+    {"normal far from 0", [](uint64_t i) { return 1e6 + normal(i); }},
+    {"log-normal", [](uint64_t i) { return std::exp(5 * normal(i)); }},
+    {"log-uniform", [](uint64_t i) { return std::exp2(60 * unit(i) - 30) * (i % 2 == 0 ? 1 : -1); }},
+    {"Cauchy", [](uint64_t i) { return normal(i) / normal(i + (uint64_t{1} << 40)); }}};
+
+// Doubles crowd. Floats of 4 bytes are left to passes.
+TEST_F(Stable, SmoothDoublesAreCutByTheMap) {
+  for (const Smooth &smooth : kSmooth)
+    for (const bool descending : {false, true}) {
+      SCOPED_TRACE(testing::Message() << smooth.name << ' ' << descending);
+      const auto key = [&](uint64_t i) { return bits_of(smooth.value(i)); };
+      for (const How &how :
+           {How{Operation::kSortPairs, 4, false, true, 1}, How{Operation::kSortPairs, 8, true, false, 3},
+            How{Operation::kArgsort, 8, false, false, 1}, How{Operation::kRank, 4}}) {
+        EXPECT_EQ(has_map(), check({GSORT_F64, descending, descending}, kMany, key, how));
+        EXPECT_EQ(has_map(), mapped_);
+      }
+      const auto narrow = [&](uint64_t i) { return bits_of(static_cast<float>(smooth.value(i))); };
+      EXPECT_FALSE(check({GSORT_F32, descending, false}, kMany, narrow, {}));
+    }
+}
+
+TEST_F(Stable, SmallMaps) {
+  const auto key = [](uint64_t i) { return bits_of(normal(i)); };
+  for (const uint64_t n : {sort::msd::kStableItemsForcedMin, kSome})
+    for (const uint32_t value_bytes : {4u, 8u})
+      EXPECT_EQ(has_map(), check({GSORT_F64, false, false}, n, key, {Operation::kSortPairs, value_bytes}));
+}
+
+// NaNs of both signs, infinities, zeros and denormals among normal floats: rare keys that the sample may have missed.
+TEST_F(Stable, RareKeysBesideTheMapAreRight) {
+  const double rare[] = {0.0, -0.0, 1e-42, -1e-42, HUGE_VAL, -HUGE_VAL, std::nan(""), -std::nan("")};
+  for (const uint64_t every : {uint64_t{1009}, kMany / 9})
+    for (const bool nan_last : {false, true}) {
+      const auto value = [&](uint64_t i) { return i % every == 7 ? rare[i / every % 8] : normal(i); };
+      SCOPED_TRACE(testing::Message() << every << nan_last);
+      check({GSORT_F32, nan_last, nan_last}, kMany, [&](uint64_t i) { return bits_of(static_cast<float>(value(i))); },
+            {Operation::kArgsort, 4});
+      check({GSORT_F64, false, nan_last}, kMany, [&](uint64_t i) { return bits_of(value(i)); }, {});
+    }
+}
+
+// Uneven integers of every range, up to a few bits, at either end of the word.
+TEST_F(Stable, UnevenRangesAnywhereInTheWord) {
+  for (const uint32_t bits : {14, 20, 24, 28, 32, 33, 47, 63})
+    for (const bool high : {false, true}) {
+      SCOPED_TRACE(testing::Message() << bits << high);
+      // Denser towards 0.
+      const auto key = [&](uint64_t i) {
+        const auto value = static_cast<uint64_t>(std::ldexp(unit(i) * unit(i + kMany), static_cast<int>(bits)));
+        return high ? ~(value << (64 - bits)) : value | uint64_t{5} << 63 >> 1;
+      };
+      check({GSORT_U64, false, false}, kMany, key, {Operation::kSortPairs, 8});
+      check({GSORT_U32, high, false}, kMany, [&](uint64_t i) { return key(i) >> 32 ^ key(i) << 7; }, {});
+    }
+}
+
+// Equal keys in smooth data, up to more than a cell of the map holds.
+TEST_F(Stable, EqualKeysInTheMap) {
+  for (const uint64_t equal : {2, 9, 49, 500, 4000, 9000, 9300, 20000})
+    for (const bool wide : {false, true}) {
+      const uint64_t step = kMany / equal;
+      const auto value = [&](uint64_t i) { return i % step == 0 ? 0.75 : normal(i); };
+      SCOPED_TRACE(testing::Message() << equal << wide);
+      check({wide ? GSORT_F64 : GSORT_F32, false, false}, kMany,
+            [&](uint64_t i) { return wide ? bits_of(value(i)) : bits_of(static_cast<float>(value(i))); },
+            {Operation::kSortPairs, wide ? 8u : 4u});
     }
 }
 

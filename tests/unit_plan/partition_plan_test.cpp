@@ -215,6 +215,31 @@ TEST(StablePlan, CellsHoldTheirPairsAndWordsTheirBits) {
   for (uint32_t bits = kStableCellBitsMin; bits <= kStableCellBitsMax; ++bits) EXPECT_TRUE(seen[bits]) << bits;
 }
 
+TEST(StablePlan, TheMapIsOfferedWhereItFits) {
+  for (const uint64_t n : sizes_with({kStableItemsForcedMin, stable_items_min(8), kStableItemsMax}, 1)) {
+    if (!stable_applies(n, 8, true)) continue;
+    EXPECT_EQ(0u, plan_stable_on(n, 8, kStableMapSharedBytesMin - 1).mapped_cells);
+    EXPECT_EQ(0u, plan_stable_on(n, 4, UINT32_MAX).mapped_cells);
+    const StablePlan plan = plan_stable_on(n, 8, kStableMapSharedBytesMin);
+    EXPECT_EQ(0u, plan.mapped_cells % kStableBinsMax) << "bins are whole";
+    EXPECT_LE(plan.mapped_cells / kStableBinsMax, kStableBinsMax);
+    EXPECT_LE(plan.mapped_cells, UINT16_MAX) << "a word of the map has 16 bits for a cell";
+    EXPECT_GE(plan.mapped_cells, kStableMapEntries + n / plan.mapped_items * 6 / 5);
+    EXPECT_LT(plan.mapped_items, kStableFinishItems * 4 / 5);
+    EXPECT_LE(stable_counts_bytes(plan) + 2048, kStableMapSharedBytesMin);
+    EXPECT_LE(4 * (plan.mapped_cells + plan.mapped_cells / 32), stable_counts_bytes(plan)) << "room for the scan";
+    const StableTables tables = stable_tables(plan);
+    const uint64_t cells = std::max(uint64_t{plan.mapped_cells}, uint64_t{1} << plan.cell_bits);
+    expect_apart({{"state", tables.state, kStableStateBytes},
+                  {"cells", tables.cells, (cells + 1) * 4},
+                  {"first_tile", tables.first_tile, (kStableBinsMax + 1) * 4},
+                  {"map", tables.map, kStableMapEntries * 4},
+                  {"weights", tables.weights, kMapWeights * 4},
+                  {"ranges", tables.ranges, uint64_t{plan.mapped_cells} * 8}},
+                 tables.bytes, 16);
+  }
+}
+
 TEST(StablePlan, BlocksHoldWholeRowsOfACell) {
   EXPECT_EQ(kStableFinishItems, StableFinishShape<4>::kThreads * StableFinishShape<4>::kItems);
   EXPECT_EQ(kStableFinishItems, StableFinishShape<8>::kThreads * StableFinishShape<8>::kItems);

@@ -164,7 +164,8 @@ Plan plan_for(const Request &request, const Abilities &abilities, const Options 
     plan.msd = msd::make_plan_on(request.n, abilities.partition_bytes);
     if (msd::uses_splitters(request.n, plan.key_bytes)) plan.split = msd::plan_split(request.n);
   }
-  if (plan.algorithm == Algorithm::kStable) plan.stable = msd::plan_stable(request.n);
+  if (plan.algorithm == Algorithm::kStable)
+    plan.stable = msd::plan_stable_on(request.n, plan.key_bytes, abilities.partition_bytes);
   if (plan.algorithm == Algorithm::kGridRadixSort || (plan.algorithm == Algorithm::kMsd && can.grid_radix))
     plan.grid_radix = lsd::plan_grid(request.n);
   if (plan.algorithm == Algorithm::kGridSampleSort) plan.grid = small::plan_grid(request.n);
@@ -258,6 +259,7 @@ void describe(const Request &request, const Plan &plan, char *text, size_t text_
   if (plan.algorithm == Algorithm::kStable)
     line.add(", %u cells, partition by %u + %u bits", 1u << plan.stable.cell_bits, plan.stable.first_bits,
              plan.stable.second_bits);
+  if (plan.stable.mapped_cells != 0) line.add(", or %u cells by a map of uneven keys", plan.stable.mapped_cells);
   if (plan.grid_radix.blocks != 0)
     line.add("%s, %u blocks, %u keys each", plan.algorithm == Algorithm::kGridRadixSort ? "" : " by a grid",
              plan.grid_radix.blocks, plan.grid_radix.rows * lsd::kGridThreads);

@@ -278,12 +278,11 @@ __device__ __forceinline__ uint64_t map_sample_place(uint32_t j, uint32_t part) 
   return uint64_t{group} * part + __umulhi(mix_bits(group), part - 7) + j % 8;
 }
 
-// Adds the share of a sample that block number `block` takes to `weights`. pairs: kMapWeights / 2 words of shared
-// memory.
-template <class U>
-__device__ __forceinline__ void weigh_sample(const U *keys_in, uint32_t block, uint32_t part, const KeyCodec<U> &codec,
-                                             const Arguments<U> &arguments, uint32_t *pairs) {
-  const uint32_t align = map_align(arguments);
+// Adds the share of a sample that block number `block` takes to `weights`. leading_of(key): its leading 32 bits. pairs:
+// kMapWeights / 2 words of shared memory.
+template <class U, class LeadingOf>
+__device__ __forceinline__ void weigh_sample(const U *keys_in, uint32_t block, uint32_t part, uint32_t *weights,
+                                             uint32_t *pairs, LeadingOf leading_of) {
   for (uint32_t i = threadIdx.x; i < kMapWeights / 2; i += kMapThreads) pairs[i] = 0;
   U keys[kMapItems];
 #pragma unroll
@@ -292,14 +291,14 @@ __device__ __forceinline__ void weigh_sample(const U *keys_in, uint32_t block, u
   __syncthreads();
 #pragma unroll
   for (uint32_t i = 0; i < kMapItems; ++i) {
-    const uint32_t weight = leading_bits(codec.encode(keys[i]), align) >> (32 - kMapWeightBits);
+    const uint32_t weight = leading_of(keys[i]) >> (32 - kMapWeightBits);
     atomicAdd(&pairs[weight / 2], weight % 2 == 0 ? 1u : 1u << 16);
   }
   __syncthreads();
   for (uint32_t i = threadIdx.x; i < kMapWeights / 2; i += kMapThreads) {
     const uint32_t pair = pairs[i];
-    if ((pair & 0xffffu) != 0) atomicAdd(&arguments.weights[2 * i], pair & 0xffffu);
-    if (pair >> 16 != 0) atomicAdd(&arguments.weights[2 * i + 1], pair >> 16);
+    if ((pair & 0xffffu) != 0) atomicAdd(&weights[2 * i], pair & 0xffffu);
+    if (pair >> 16 != 0) atomicAdd(&weights[2 * i + 1], pair >> 16);
   }
 }
 
@@ -316,7 +315,9 @@ __global__ void __launch_bounds__(kMapThreads)
   if (arguments.state->go == 0 || arguments.state->mapped == 0) return;
   const bool frequent = sizeof(U) == 4 && arguments.plan.takes_frequent;
   if (!frequent || blockIdx.x != 0) {
-    weigh_sample(keys_in, blockIdx.x - (frequent ? 1 : 0), part, codec, arguments, pairs);
+    const uint32_t align = map_align(arguments);
+    weigh_sample(keys_in, blockIdx.x - (frequent ? 1 : 0), part, arguments.weights, pairs,
+                 [&](U key) { return leading_bits(codec.encode(key), align); });
   } else if (arguments.state->many_equal != 0) {
     if constexpr (sizeof(U) == 4)
       sample_frequent(keys_in, n, codec, arguments, *reinterpret_cast<FrequentStorage *>(pairs));

@@ -10,13 +10,36 @@
 #include "cuda/primitive/exclusive_scan.cuh"
 #include "cuda/primitive/last_block.cuh"
 #include "cuda/sort/msd/sample.cuh"
+#include "cuda/sort/msd/stable_map.cuh"
 #include "cuda/sort/msd/stable_state.cuh"
 
 namespace gsort_internal::sort::msd {
 
-// One block. Decides whether the keys spread evenly enough below a common prefix, and differ enough, for cells; also
-// clears the counters of cells. done: see launch_stable(). Dynamic shared memory: a bit table of 2^Sample::kMeetingBits
-// bits.
+// Bits of an 8-byte key that the map is of. Uneven keys have rare ones that the sample misses: the smallest of floats
+// in [0, 1) have another prefix, and floats whose exponents differ may have a zero or a NaN among them.
+__device__ __forceinline__ uint32_t stable_range_bits(uint32_t sampled_bits, bool floats) {
+  constexpr uint32_t kMantissaBits = 52;
+  if (floats && sampled_bits > kMantissaBits) return 64;
+  return min(max(sampled_bits + 4, kStableRangeBitsMin), 64u);
+}
+
+// Whether the keys spread evenly enough below a common prefix, and differ enough, for equal cells or the map. Uneven
+// keys that differ in up to three bytes are sorted as quickly by as many passes.
+template <class U>
+__device__ __forceinline__ StableState decide_stable(const SampleView<U> &view, const StablePlan &plan, bool floats) {
+  StableState state = {};
+  uint32_t passes = 0;
+  for (uint64_t differ = view.differ; differ != 0; differ >>= 8) passes += (differ & 0xff) != 0;
+  state.mapped = kStableMapHasCode<U> && view.crowded && plan.mapped_cells != 0 && passes > 3;
+  state.range_bits = state.mapped != 0 ? stable_range_bits(view.range_bits, floats) : view.range_bits;
+  state.go = (!view.crowded || state.mapped != 0) && view.range_bits >= plan.cell_bits && !view.many_equal;
+  state.sorted = state.go;
+  state.prefix = common_prefix(view.bits, state.range_bits);
+  return state;
+}
+
+// One block. Decides, and clears the counters of cells and the map's weights. done: see launch_stable(). Dynamic shared
+// memory: a bit table of 2^Sample::kMeetingBits bits.
 template <class U, class Sample>
 __global__ void __launch_bounds__(kStableCountThreads)
     stable_sample_kernel(const U *keys_in, uint64_t n, KeyCodec<U> codec, const uint32_t *done,
@@ -33,46 +56,56 @@ __global__ void __launch_bounds__(kStableCountThreads)
     if (threadIdx.x == 0) arguments.state->go = 0, arguments.state->sorted = 1;
     return;
   }
-  for (uint32_t i = threadIdx.x; i < 1u << arguments.plan.cell_bits; i += kStableCountThreads) arguments.cells[i] = 0;
   const SampleView<U> view = look_at_sample<Sample, kStableCountThreads, false>(keys_in, n, codec, seen);
-  if (threadIdx.x != 0) return;
-  StableState state = {};
-  state.go = !view.crowded && view.range_bits >= arguments.plan.cell_bits && !view.many_equal;
-  state.sorted = state.go;
-  state.range_bits = view.range_bits;
-  state.prefix = common_prefix(view.bits, view.range_bits);
-  *arguments.state = state;
+  const StableState state = decide_stable(view, arguments.plan, codec.mask_positive != codec.mask_negative);
+  if (threadIdx.x == 0) *arguments.state = state;
+  if (state.go == 0) return;
+  const uint32_t cells = state.mapped != 0 ? arguments.plan.mapped_cells : 1u << arguments.plan.cell_bits;
+  for (uint32_t i = threadIdx.x; i < cells; i += kStableCountThreads) arguments.cells[i] = 0;
+  if (state.mapped == 0) return;
+  for (uint32_t i = threadIdx.x; i < kMapWeights; i += kStableCountThreads) arguments.weights[i] = 0;
 }
 
 // A word more after every 32 spreads the threads over the banks.
 __device__ __forceinline__ constexpr uint32_t padded_cell(uint32_t cell) { return cell + cell / 32; }
 
+// Pairs that the finish takes of a cell.
+template <class U>
+__device__ __forceinline__ uint32_t stable_items_max(const StableArguments &arguments, uint32_t cell) {
+  if (!kStableMapHasCode<U> || arguments.state->mapped == 0) return arguments.plan.cell_items_max;
+  // Written by this kernel's blocks.
+  const uint32_t rest_bits = stable_mapped_rest_bits(arguments.state->range_bits, __ldcg(&arguments.ranges[cell].y));
+  return min(kStableFinishItems, 1u << stable_mapped_place_bits<U>(rest_bits));
+}
+
 // Makes the counts in `staged` first places. Returns whether one of this thread's cells has more pairs than the finish
 // holds.
-__device__ __forceinline__ bool place_staged_cells(const StableArguments &arguments, uint32_t *staged,
+template <class U>
+__device__ __forceinline__ bool place_staged_cells(const StableArguments &arguments, uint32_t cells, uint32_t *staged,
                                                    uint32_t *warp_totals, uint32_t &total) {
   // Every thread takes neighbouring cells, so that one scan over the block does.
-  const uint32_t own = (1u << arguments.plan.cell_bits) / kStableCountThreads, own_first = threadIdx.x * own;
+  const uint32_t own = (cells + kStableCountThreads - 1) / kStableCountThreads, own_first = threadIdx.x * own;
+  const uint32_t own_end = min(own_first + own, cells);
   uint32_t sum = 0;
   bool overfull = false;
-  for (uint32_t i = 0; i < own; ++i) {
-    const uint32_t count = staged[padded_cell(own_first + i)];
-    overfull |= count > arguments.plan.cell_items_max;
+  for (uint32_t cell = own_first; cell < own_end; ++cell) {
+    const uint32_t count = staged[padded_cell(cell)];
+    overfull |= count > kStableCellItemsLeast && count > stable_items_max<U>(arguments, cell);
     sum += count;
   }
   uint32_t place = block_exclusive_sum<kStableCountThreads>(sum, warp_totals, total);
-  for (uint32_t i = 0; i < own; ++i) {
-    const uint32_t count = staged[padded_cell(own_first + i)];
-    staged[padded_cell(own_first + i)] = place;
+  for (uint32_t cell = own_first; cell < own_end; ++cell) {
+    const uint32_t count = staged[padded_cell(cell)];
+    staged[padded_cell(cell)] = place;
     place += count;
   }
   return overfull;
 }
 
 // Tiles of the second pass.
-__device__ __forceinline__ void place_stable_tiles(const StableArguments &arguments, const uint32_t *staged,
-                                                   uint32_t *warp_totals, uint32_t total) {
-  const uint32_t bins = 1u << arguments.plan.first_bits, second_bits = arguments.plan.second_bits;
+__device__ __forceinline__ void place_stable_tiles(const StableArguments &arguments, const StableCut &cut,
+                                                   const uint32_t *staged, uint32_t *warp_totals, uint32_t total) {
+  const uint32_t bins = cut.bins(), second_bits = cut.second_bits;
   uint32_t tiles = 0;
   if (threadIdx.x < bins) {
     const uint32_t first = staged[padded_cell(threadIdx.x << second_bits)];
@@ -87,38 +120,41 @@ __device__ __forceinline__ void place_stable_tiles(const StableArguments &argume
 
 // Places of cells and tiles of the second pass, by the last block of the histogram. A cell with more pairs than the
 // finish holds, or a foreign key, clears `go`. staged: room for the counts and a 32nd more.
-__device__ inline void place_stable_cells(const StableArguments &arguments, uint32_t *staged, uint32_t *warp_totals) {
-  const uint32_t cells = 1u << arguments.plan.cell_bits;
-  for (uint32_t i = threadIdx.x; i < cells; i += kStableCountThreads)
+template <class U>
+__device__ __forceinline__ void place_stable_cells(const StableArguments &arguments, uint32_t *staged,
+                                                   uint32_t *warp_totals) {
+  const bool mapped = kStableMapHasCode<U> && arguments.state->mapped != 0;
+  const StableCut cut = mapped ? stable_cut<true>(arguments) : stable_cut<false>(arguments);
+  for (uint32_t i = threadIdx.x; i < cut.cells; i += kStableCountThreads)
     staged[padded_cell(i)] = __ldcg(&arguments.cells[i]);
   __syncthreads();
   uint32_t total;
-  const bool overfull = place_staged_cells(arguments, staged, warp_totals, total);
+  const bool overfull = place_staged_cells<U>(arguments, cut.cells, staged, warp_totals, total);
   if (__syncthreads_or(overfull || *static_cast<volatile uint32_t *>(&arguments.state->foreign) != 0)) {
     if (threadIdx.x == 0) arguments.state->go = 0, arguments.state->sorted = 0;
     return;
   }
-  for (uint32_t i = threadIdx.x; i < cells; i += kStableCountThreads) arguments.cells[i] = staged[padded_cell(i)];
-  place_stable_tiles(arguments, staged, warp_totals, total);
-  if (threadIdx.x == 0) arguments.cells[cells] = total;
+  for (uint32_t i = threadIdx.x; i < cut.cells; i += kStableCountThreads) arguments.cells[i] = staged[padded_cell(i)];
+  place_stable_tiles(arguments, cut, staged, warp_totals, total);
+  if (threadIdx.x == 0) arguments.cells[cut.cells] = total;
 }
-static_assert((1u << kStableCellBitsMin) >= kStableCountThreads, "every thread takes cells");
 
-// Counts the keys of every cell: in shared memory (dynamic, stable_counts_bytes()), then added to `cells`, which is
-// zero. A key with another prefix than the sample's sets `foreign`. The last block makes places of the counts.
-template <class U>
-__global__ void __launch_bounds__(kStableCountThreads)
-    stable_histogram_kernel(const U *keys_in, uint64_t n, KeyCodec<U> codec, StableArguments arguments) {
-  extern __shared__ __align__(16) uint32_t counts[];
-  __shared__ uint32_t warp_totals[kStableCountThreads / 32];
-  wait_for_kernel_before();
-  if (!kStableHasCode || arguments.state->go == 0) return;
-  const uint32_t cells = 1u << arguments.plan.cell_bits, shift = stable_cell_shift(arguments);
+// Counts the block's share of the keys in `counts`, behind which the map has its place. Returns whether a key has
+// another prefix than the sample's.
+template <class U, bool kMapped>
+__device__ __forceinline__ bool count_stable_cells(const U *keys_in, uint64_t n, const KeyCodec<U> &codec,
+                                                   const StableArguments &arguments, uint32_t *counts) {
+  const uint32_t cells = kMapped ? arguments.plan.mapped_cells : 1u << arguments.plan.cell_bits;
+  const uint32_t shift = kMapped ? stable_map_align<U>(arguments) : stable_cell_shift(arguments);
   const uint32_t range_bits = arguments.state->range_bits;
   const U prefix = static_cast<U>(arguments.state->prefix);
   const U prefix_mask = range_bits >= sizeof(U) * 8 ? U{0} : static_cast<U>(~U{0} << range_bits);
+  uint32_t *const map = counts + cells;
   for (uint32_t i = threadIdx.x; i < cells; i += kStableCountThreads) counts[i] = 0;
+  if constexpr (kMapped)
+    for (uint32_t i = threadIdx.x; i < kStableMapEntries; i += kStableCountThreads) map[i] = arguments.map[i];
   __syncthreads();
+  if constexpr (kMapped) describe_stable_cells(arguments, map);
   bool foreign = false;
   const uint64_t tile = kStableCountThreads * kStableCountItems;
   for (uint64_t base = blockIdx.x * tile; base < n; base += gridDim.x * tile) {
@@ -134,14 +170,32 @@ __global__ void __launch_bounds__(kStableCountThreads)
       if (!whole && base + i * kStableCountThreads + threadIdx.x >= n) continue;
       const U ordered = codec.encode(key[i]);
       foreign |= ((ordered ^ prefix) & prefix_mask) != 0;
-      atomicAdd(&counts[static_cast<uint32_t>(ordered >> shift) & (cells - 1)], 1);
+      const uint32_t cell = kMapped ? stable_mapped_cell(map, stable_leading_bits(ordered, shift))
+                                    : static_cast<uint32_t>(ordered >> shift) & (cells - 1);
+      atomicAdd(&counts[cell], 1);
     }
   }
+  return foreign;
+}
+
+// Counts the keys of every cell: in shared memory (dynamic, stable_counts_bytes()), then added to `cells`, which is
+// zero. A key with another prefix than the sample's sets `foreign`. The last block makes places of the counts.
+template <class U>
+__global__ void __launch_bounds__(kStableCountThreads, stable_blocks_per_sm(kStableCountThreads))
+    stable_histogram_kernel(const U *keys_in, uint64_t n, KeyCodec<U> codec, StableArguments arguments) {
+  extern __shared__ __align__(16) uint32_t counts[];
+  __shared__ uint32_t warp_totals[kStableCountThreads / 32];
+  wait_for_kernel_before();
+  if (!kStableHasCode || arguments.state->go == 0) return;
+  const bool mapped = kStableMapHasCode<U> && arguments.state->mapped != 0;
+  const uint32_t cells = mapped ? arguments.plan.mapped_cells : 1u << arguments.plan.cell_bits;
+  const bool foreign = mapped ? count_stable_cells<U, kStableMapHasCode<U>>(keys_in, n, codec, arguments, counts)
+                              : count_stable_cells<U, false>(keys_in, n, codec, arguments, counts);
   if (foreign) arguments.state->foreign = 1;
   __syncthreads();
   for (uint32_t i = threadIdx.x; i < cells; i += kStableCountThreads)
     if (counts[i] != 0) atomicAdd(&arguments.cells[i], counts[i]);
-  if (is_last_block(&arguments.state->tickets, gridDim.x)) place_stable_cells(arguments, counts, warp_totals);
+  if (is_last_block(&arguments.state->tickets, gridDim.x)) place_stable_cells<U>(arguments, counts, warp_totals);
 }
 
 }  // namespace gsort_internal::sort::msd

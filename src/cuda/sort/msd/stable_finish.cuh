@@ -48,7 +48,8 @@ struct StableFinishStorage {
   };
   V early_values[kValuesEarly ? kStableFinishItems : 1];
   uint32_t warp_totals[32];
-  uint32_t cell_first, cell_items, digit_shift;
+  uint32_t cell_first, cell_items, digit_shift, place_bits;
+  U cell_least;
 };
 
 // Byte offset of a word's counter; words have no bits above their digit, and digit_shift is at least 12.
@@ -69,7 +70,7 @@ __device__ constexpr int stable_sure_rows() {
 
 // Loads the cell's words and sends for its values, clears the counters, and fills the places around the words. Without
 // a barrier. kFull: the first stable_sure_rows() rows are there.
-template <class U, class V, bool kFull, int kItems>
+template <class U, class V, bool kMapped, bool kFull, int kItems>
 __device__ __forceinline__ void load_words(const StableFinishParams<U> &params, uint32_t first, uint32_t count,
                                            StableFinishStorage<U, V> &storage, U (&words)[kItems]) {
   constexpr uint32_t kThreads = StableFinishShape<sizeof(U)>::kThreads;
@@ -95,11 +96,10 @@ __device__ __forceinline__ void load_words(const StableFinishParams<U> &params, 
     reinterpret_cast<uint4 *>(storage.counters)[i * kThreads + threadIdx.x] = make_uint4(0, 0, 0, 0);
   if (threadIdx.x < kWindowGroup) storage.padded_words[threadIdx.x] = 0;
   if (threadIdx.x < kItems + kWindowHalo) sorted[count + threadIdx.x] = static_cast<U>(~U{0});
-  const U rest_mask = static_cast<U>((U{1} << stable_cell_shift(params.arguments)) - 1);
-  const uint32_t place_bits = params.arguments.plan.place_bits;
+  const StableCell<U> cell = stable_cell<U, kMapped>(params.arguments, blockIdx.x);
 #pragma unroll
   for (int i = 0; i < kItems; ++i)
-    words[i] = static_cast<U>((words[i] & rest_mask) << place_bits) | (i * kThreads + threadIdx.x);
+    words[i] = static_cast<U>((words[i] - cell.least) << cell.place_bits) | (i * kThreads + threadIdx.x);
 }
 
 // Reads the cell's digit_shift or cell_items anew in each phase: kept in registers they would spill, and offsets of
@@ -133,7 +133,7 @@ __device__ __forceinline__ bool number_words(const U (&words)[kItems], StableFin
 
 // Sorts the cell's words by digit into storage. Ends with a barrier. Returns whether some digit has more than
 // kWindowGroup words.
-template <class U, class V, bool kFull>
+template <class U, class V, bool kMapped, bool kFull>
 __device__ __forceinline__ bool rank_words(const StableFinishParams<U> &params, uint32_t first, uint32_t count,
                                            StableFinishStorage<U, V> &storage) {
   constexpr uint32_t kThreads = StableFinishShape<sizeof(U)>::kThreads;
@@ -141,7 +141,7 @@ __device__ __forceinline__ bool rank_words(const StableFinishParams<U> &params, 
   constexpr int kSure = stable_sure_rows<U, kFull>();
   U *const sorted = storage.padded_words + kWindowGroup;
   U words[kItems];
-  load_words<U, V, kFull>(params, first, count, storage, words);
+  load_words<U, V, kMapped, kFull>(params, first, count, storage, words);
   __syncthreads();
   uint32_t numbers[(kItems + 1) / 2];
   const bool many = __syncthreads_or(number_words<U, V, kFull>(words, storage, numbers));
@@ -178,21 +178,22 @@ __device__ __forceinline__ void store_moved(FinalValues how, void *values_out, u
 
 // Stores the cell. kInOrder: the words are sorted; otherwise by digit only, and each looks at its neighbours, with a
 // word of another digit at either end.
-template <class U, class V, bool kInOrder>
+template <class U, class V, bool kMapped, bool kInOrder>
 __device__ __forceinline__ void store_sorted(const StableFinishParams<U> &params, StableFinishStorage<U, V> &storage) {
   [[maybe_unused]] constexpr uint32_t kThreads = StableFinishShape<sizeof(U)>::kThreads;
   const U *const sorted = storage.padded_words + kWindowGroup;
   const uint32_t first = storage.cell_first, count = storage.cell_items, digit_shift = storage.digit_shift;
-  const uint32_t place_bits = params.arguments.plan.place_bits, place_mask = (1u << place_bits) - 1;
-  const U high_bits =
-      static_cast<U>(params.arguments.state->prefix | uint64_t{blockIdx.x} << stable_cell_shift(params.arguments));
+  StableCell<U> cell = {storage.cell_least, 0, storage.place_bits};
+  if constexpr (!kMapped) cell = stable_cell<U, kMapped>(params.arguments, blockIdx.x);
+  const uint32_t place_bits = cell.place_bits, place_mask = (1u << place_bits) - 1;
+  const U least = cell.least;
   const bool identity = params.codec.is_identity();
   // Of the sorted word `at`: stores the key, returns where the value comes from and goes to.
   const auto store_key = [&](uint32_t at) {
     const U word = sorted[at];
     const uint32_t to = kInOrder ? at : place_among_equal_digits(sorted, at, digit_shift);
     if (params.keys_out != nullptr) {
-      const U key = static_cast<U>(high_bits | word >> place_bits);
+      const U key = static_cast<U>(least + (word >> place_bits));
       params.keys_out[first + to] = identity ? key : params.codec.decode(key);
     }
     return (static_cast<uint32_t>(word) & place_mask) << 16 | to;
@@ -215,49 +216,43 @@ __device__ __forceinline__ void store_sorted(const StableFinishParams<U> &params
 }
 
 // One thread notes what the cell is, and asks L2 for one that comes later.
-template <class U, class V>
+template <class U, class V, bool kMapped>
 __device__ __forceinline__ void begin_stable_cell(const StableFinishParams<U> &params, uint32_t first, uint32_t count,
                                                   StableFinishStorage<U, V> &storage) {
   const uint32_t later = blockIdx.x + params.ahead;
-  if (sizeof(V) == 4 && later < 1u << params.arguments.plan.cell_bits) {
+  if (sizeof(V) == 4 && later < stable_cut<kMapped>(params.arguments).cells) {
     const uint32_t begin = params.arguments.cells[later], end = params.arguments.cells[later + 1];
     prefetch_to_l2(params.keys_in, begin, end - begin, end);
     prefetch_to_l2(static_cast<const V *>(params.values_in), begin, end - begin, end);
   }
-  const uint32_t cell_shift = stable_cell_shift(params.arguments);
+  const StableCell<U> cell = stable_cell<U, kMapped>(params.arguments, blockIdx.x);
   storage.cell_first = first;
   storage.cell_items = count;
-  storage.digit_shift = params.arguments.plan.place_bits + (cell_shift > kFinishBits ? cell_shift - kFinishBits : 0);
+  storage.digit_shift = cell.place_bits + (cell.rest_bits > kFinishBits ? cell.rest_bits - kFinishBits : 0);
+  storage.place_bits = cell.place_bits;
+  storage.cell_least = cell.least;
 }
 
-// A block a cell. Outputs may be the inputs: a cell is loaded whole before any of it is stored.
-template <class U, class V>
-__global__ void __launch_bounds__(StableFinishShape<sizeof(U)>::kThreads,
-                                  stable_blocks_per_sm(StableFinishShape<sizeof(U)>::kThreads))
-    stable_finish_kernel(const __grid_constant__ StableFinishParams<U> params) {
+// Sorts the block's cell, which has `count` pairs from `first` on.
+template <class U, class V, bool kMapped>
+__device__ __forceinline__ void finish_stable_cell(const StableFinishParams<U> &params, uint32_t first, uint32_t count,
+                                                   StableFinishStorage<U, V> &storage) {
   constexpr uint32_t kThreads = StableFinishShape<sizeof(U)>::kThreads;
-  extern __shared__ __align__(16) unsigned char shared[];
-  auto &storage = *reinterpret_cast<StableFinishStorage<U, V> *>(shared);
   U *const sorted = storage.padded_words + kWindowGroup;
-  wait_for_kernel_before();
-  if (!kStableHasCode || params.arguments.state->go == 0) return;
-  const uint32_t first = params.arguments.cells[blockIdx.x];
-  const uint32_t count = params.arguments.cells[blockIdx.x + 1] - first;
-  if (count == 0) return;
-  if (threadIdx.x == 0) begin_stable_cell(params, first, count, storage);
+  if (threadIdx.x == 0) begin_stable_cell<U, V, kMapped>(params, first, count, storage);
   const bool many = count >= stable_sure_rows<U, true>() * kThreads
-                        ? rank_words<U, V, true>(params, first, count, storage)
-                        : rank_words<U, V, false>(params, first, count, storage);
+                        ? rank_words<U, V, kMapped, true>(params, first, count, storage)
+                        : rank_words<U, V, kMapped, false>(params, first, count, storage);
   copy_async_wait<0>();  // before the barriers below
   if (sizeof(U) == 4 && !many) {
     if constexpr (sizeof(U) == 4)
       sort_in_windows<StableFinishShape<sizeof(U)>::kItems, kWindowHalo>(sorted, storage.cell_items);
-    store_sorted<U, V, true>(params, storage);
+    store_sorted<U, V, kMapped, true>(params, storage);
     return;
   }
   if (many && any_crowded_digit(storage.counters, storage.cell_items)) {
     sort_crowded_words(sorted, storage.cell_items);
-    store_sorted<U, V, true>(params, storage);
+    store_sorted<U, V, kMapped, true>(params, storage);
     return;
   }
   if (threadIdx.x == 0) {
@@ -265,7 +260,29 @@ __global__ void __launch_bounds__(StableFinishShape<sizeof(U)>::kThreads,
     sorted[storage.cell_items] = static_cast<U>(~sorted[storage.cell_items - 1]);
   }
   __syncthreads();
-  store_sorted<U, V, false>(params, storage);
+  store_sorted<U, V, kMapped, false>(params, storage);
+}
+
+// A block a cell, with the map or without: shared memory is the same. Outputs may be the inputs: a cell is loaded whole
+// before any of it is stored.
+template <class U, class V>
+__global__ void __launch_bounds__(StableFinishShape<sizeof(U)>::kThreads,
+                                  stable_blocks_per_sm(StableFinishShape<sizeof(U)>::kThreads))
+    stable_finish_kernel(const __grid_constant__ StableFinishParams<U> params) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  auto &storage = *reinterpret_cast<StableFinishStorage<U, V> *>(shared);
+  wait_for_kernel_before();
+  if (!kStableHasCode || params.arguments.state->go == 0) return;
+  const bool mapped = kStableMapHasCode<U> && params.arguments.state->mapped != 0;
+  const StableCut cut = mapped ? stable_cut<true>(params.arguments) : stable_cut<false>(params.arguments);
+  if (blockIdx.x >= cut.cells) return;
+  const uint32_t first = params.arguments.cells[blockIdx.x];
+  const uint32_t count = params.arguments.cells[blockIdx.x + 1] - first;
+  if (count == 0) return;
+  if (mapped)
+    finish_stable_cell<U, V, kStableMapHasCode<U>>(params, first, count, storage);
+  else
+    finish_stable_cell<U, V, false>(params, first, count, storage);
 }
 
 }  // namespace gsort_internal::sort::msd

@@ -7,17 +7,20 @@
 
 #include "cuda/primitive/architecture.h"
 #include "cuda/sort/msd/stable_plan.h"
+#include "cuda/sort/msd/state.cuh"
 
 namespace gsort_internal::sort::msd {
 
 // On an architecture with too little shared memory for this sort code for it would never run: it is left out, and
 // should it be chosen all the same, the sample turns every input away.
 constexpr bool kStableHasCode = kFitsHere<kStableSharedBytesMin>;
+template <class U>
+constexpr bool kStableMapHasCode = stable_offers_map(sizeof(U)) && kFitsHere<kStableMapSharedBytesMin>;
 
 constexpr uint32_t stable_blocks_per_sm(uint32_t threads) { return blocks_here(threads, 2); }
 
-// Written by the sample kernel. The histogram may clear `go` and `sorted`; no pair is moved before it has run. With
-// go = 0 the kernels behind do nothing; with sorted = 0 the LSD sort behind them does the work.
+// Written by the sample kernel. The map and the histogram may clear `go` and `sorted`; no pair is moved before these
+// have run. With go = 0 the kernels behind do nothing; with sorted = 0 the LSD sort behind them does the work.
 struct StableState {
   uint32_t go;
   uint32_t sorted;        // as `go`, but set too where another method has done the work before
@@ -25,21 +28,94 @@ struct StableState {
   uint32_t tickets;       // of the histogram's blocks
   uint32_t range_bits;    // bits of a key below the common prefix; at least cell_bits
   uint32_t next_tile[2];  // of the two passes
+  uint32_t mapped;        // the keys spread unevenly: cells are found by the map
+  uint32_t map_tickets;   // of the blocks that make the map
   uint64_t prefix;        // in place, zeros below
 };
 
 struct StableArguments {
   StableState *state;
-  uint32_t *cells;       // 2^cell_bits + 1: pairs in a cell, after the scan the place of its first
-  uint32_t *first_tile;  // 2^first_bits + 1: number of the first tile of each bin of the first pass, in the second pass
+  uint32_t *cells;       // one more than there are cells: pairs in a cell, after the scan the place of its first
+  uint32_t *first_tile;  // one more than bins: number of the first tile of each bin of the first pass, in the second
+  uint32_t *map;         // kStableMapEntries: first cell of an entry, and number of cells in the upper half
+  uint32_t *weights;     // kMapWeights: sampled keys of each part of the range
+  TwoWords *ranges;      // of the map's cells: leading bits of the least key, and number of cells of the entry
   uint32_t *look_back;   // [tiles of the second pass][256]
   StablePlan plan;
   uint32_t tile_items;
 };
 
-// Bits of a key below those that tell its cell.
+// How the passes find the cells.
+struct StableCut {
+  uint32_t cells, second_bits;
+  __device__ __forceinline__ uint32_t bins() const { return cells >> second_bits; }  // of the first pass
+};
+template <bool kMapped>
+__device__ __forceinline__ StableCut stable_cut(const StableArguments &arguments) {
+  const StablePlan &plan = arguments.plan;
+  if constexpr (kMapped) return {plan.mapped_cells, kStableMappedSecondBits};
+  return {1u << plan.cell_bits, plan.second_bits};
+}
+
+// Without a map: bits of a key below those that tell its cell.
 __device__ __forceinline__ uint32_t stable_cell_shift(const StableArguments &arguments) {
   return arguments.state->range_bits - arguments.plan.cell_bits;
+}
+
+// With a map: how far up the common prefix is to be shifted out.
+template <class U>
+__device__ __forceinline__ uint32_t stable_map_align(const StableArguments &arguments) {
+  return 8 * sizeof(U) - arguments.state->range_bits;
+}
+
+// The leading 32 of a key's bits below the common prefix.
+template <class U>
+__device__ __forceinline__ uint32_t stable_leading_bits(U key, uint32_t align) {
+  return static_cast<uint32_t>(static_cast<U>(key << align) >> (8 * sizeof(U) - 32));
+}
+
+// Monotone in `leading`. Within an entry cells are of equal width.
+__device__ __forceinline__ uint32_t stable_mapped_cell(const uint32_t *map, uint32_t leading) {
+  const uint32_t entry = map[leading >> kStableMapShift];
+  return (entry & 0xffffu) + __umulhi(leading << kStableMapBits, entry >> 16);
+}
+
+// Bits of a key, below the least one, in a cell of an entry with so many cells.
+__device__ __forceinline__ uint32_t stable_mapped_rest_bits(uint32_t range_bits, uint32_t cells) {
+  return range_bits - kStableMapBits - (31 - static_cast<uint32_t>(__clz(static_cast<int>(cells))));
+}
+
+// Bits of a pair's place in such a cell.
+template <class U>
+__device__ __forceinline__ uint32_t stable_mapped_place_bits(uint32_t rest_bits) {
+  return min(kStablePlaceBits, 8 * uint32_t{sizeof(U)} - rest_bits);
+}
+
+// What the finish must know of a cell.
+template <class U>
+struct StableCell {
+  U least;  // that a key of it can be
+  uint32_t rest_bits, place_bits;
+};
+template <class U, bool kMapped>
+__device__ __forceinline__ StableCell<U> stable_cell(const StableArguments &arguments, uint32_t cell) {
+  const U prefix = static_cast<U>(arguments.state->prefix);
+  if constexpr (kMapped) {
+    const TwoWords range = arguments.ranges[cell];
+    const uint32_t rest_bits = stable_mapped_rest_bits(arguments.state->range_bits, range.y);
+    const uint64_t begin = uint64_t{range.x} << (32 - stable_map_align<U>(arguments));
+    return {static_cast<U>(prefix | begin), rest_bits, stable_mapped_place_bits<U>(rest_bits)};
+  } else {
+    const uint32_t shift = stable_cell_shift(arguments);
+    return {static_cast<U>(prefix | uint64_t{cell} << shift), shift, arguments.plan.place_bits};
+  }
+}
+
+// Whether the kernel that serves keys with the map, or the one that serves those without, has nothing to do.
+template <class U, bool kMapped>
+__device__ __forceinline__ bool is_for_other(const StableState &state) {
+  constexpr bool kHasCode = kMapped ? kStableMapHasCode<U> : kStableHasCode;
+  return !kHasCode || state.go == 0 || (state.mapped != 0) != kMapped;
 }
 
 }  // namespace gsort_internal::sort::msd

@@ -25,9 +25,22 @@ inline StableArguments stable_arguments(const Job &job, uint32_t tile_items) {
   return {job.slice<StableState>(begin + tables.state),
           job.slice<uint32_t>(begin + tables.cells),
           job.slice<uint32_t>(begin + tables.first_tile),
+          job.slice<uint32_t>(begin + tables.map),
+          job.slice<uint32_t>(begin + tables.weights),
+          job.slice<TwoWords>(begin + tables.ranges),
           job.slice<uint32_t>(job.plan.slices.look_back),
           plan,
           tile_items};
+}
+
+template <class U>
+void launch_stable_map(LaunchChain &launch, const Job &job, const StableArguments &arguments) {
+  if (arguments.plan.mapped_cells == 0) return;
+  constexpr uint64_t kKeys = uint64_t{kMapThreads} * kMapItems;
+  const uint64_t n = job.request->n, blocks = std::min(n / (kKeys * 8), uint64_t{share_blocks(n)});
+  launch(stable_map_kernel<U>, "stable_map_kernel", static_cast<uint32_t>(blocks), kMapThreads, kMapWeights / 2 * 4,
+         static_cast<const U *>(job.keys_in), n, static_cast<uint32_t>(n / (blocks * kKeys / 8)),
+         make_codec<U>(job.request->order), arguments);
 }
 
 template <class U>
@@ -44,6 +57,7 @@ void launch_stable_count(LaunchChain &launch, const Job &job, const uint32_t *do
     launch_sample(stable_sample_kernel<U, SmallSample>, SmallSample::kMeetingBits);
   else
     launch_sample(stable_sample_kernel<U, LargeSample>, LargeSample::kMeetingBits);
+  if constexpr (stable_offers_map(sizeof(U))) launch_stable_map<U>(launch, job, arguments);
   const uint32_t counts_bytes = stable_counts_bytes(arguments.plan);
   const uint64_t blocks = uint64_t{launch.context.device->multiprocessors} * (counts_bytes <= 96u << 10 ? 2 : 1);
   const uint64_t tiles = n / (kStableCountThreads * kStableCountItems) + 1;
@@ -53,8 +67,8 @@ void launch_stable_count(LaunchChain &launch, const Job &job, const uint32_t *do
 
 // Pairs go from the input to y and from there to x, their outputs, where cells are finished in place: an output that is
 // its input is not written before everything has been read from it. Indices go to x, y, and come back to x from the
-// finish, which may widen them or store ranks.
-template <class U, class V, class Shape>
+// finish, which may widen them or store ranks. kMapped: for keys that the map serves.
+template <class U, class V, class Shape, bool kMapped>
 void launch_stable_moves(LaunchChain &launch, const Job &job, const StableArguments &arguments) {
   const bool pairs = job.keys_wanted;
   U *const keys_x = static_cast<U *>(job.keys_x), *const keys_y = static_cast<U *>(job.keys_y);
@@ -67,35 +81,47 @@ void launch_stable_moves(LaunchChain &launch, const Job &job, const StableArgume
   pass.arguments = arguments;
   pass.n = static_cast<uint32_t>(job.request->n);
   pass.values_are_indices = job.values_are_indices;
-  constexpr uint32_t kPassBytes = sizeof(StablePassStorage<U, V, Shape>);
+  constexpr uint32_t kPassBytes = sizeof(StableStorage<U, V, Shape, kMapped>);
   const uint32_t tiles = (pass.n + Shape::kItems - 1) / Shape::kItems;
-  launch(stable_pass_kernel<U, V, Shape>, "stable_pass_kernel", tiles, Shape::kThreads, kPassBytes, pass);
+  launch(stable_pass_kernel<U, V, Shape, kMapped>, "stable_pass_kernel", tiles, Shape::kThreads, kPassBytes, pass);
   pass.second = true;
   pass.keys_in = pass.keys_out;
   pass.keys_out = pairs ? keys_x : keys_y;
   pass.values_in = pass.values_out;
   pass.values_out = pairs ? job.values_x : job.values_y;
   // Every bin of the first pass may end in a part of a tile.
-  launch(stable_pass_kernel<U, V, Shape>, "stable_pass_kernel", tiles + kStableBinsMax, Shape::kThreads, kPassBytes,
-         pass);
+  launch(stable_pass_kernel<U, V, Shape, kMapped>, "stable_pass_kernel", tiles + kStableBinsMax, Shape::kThreads,
+         kPassBytes, pass);
+}
+
+// Cells are finished where the passes have left them.
+template <class U, class V>
+void launch_stable_finish(LaunchChain &launch, const Job &job, const StableArguments &arguments) {
+  const bool pairs = job.keys_wanted;
   StableFinishParams<U> finish{};
-  finish.keys_in = pass.keys_out;
-  finish.values_in = pass.values_out;
-  finish.keys_out = pairs ? keys_x : nullptr;
+  finish.keys_in = static_cast<const U *>(pairs ? job.keys_x : job.keys_y);
+  finish.values_in = pairs ? job.values_x : job.values_y;
+  finish.keys_out = pairs ? static_cast<U *>(job.keys_x) : nullptr;
   finish.values_out = job.values_x;
-  finish.codec = pass.codec;
+  finish.codec = make_codec<U>(job.request->order);
   finish.final_values = job.final_values;
   finish.arguments = arguments;
   finish.ahead = launch.context.device->multiprocessors;
-  launch(stable_finish_kernel<U, V>, "stable_finish_kernel", 1u << arguments.plan.cell_bits,
-         StableFinishShape<sizeof(U)>::kThreads, static_cast<uint32_t>(sizeof(StableFinishStorage<U, V>)), finish);
+  const uint32_t cells = std::max(1u << arguments.plan.cell_bits, arguments.plan.mapped_cells);
+  launch(stable_finish_kernel<U, V>, "stable_finish_kernel", cells, StableFinishShape<sizeof(U)>::kThreads,
+         static_cast<uint32_t>(sizeof(StableFinishStorage<U, V>)), finish);
 }
 
 template <class U, class V>
 void launch_stable_values(LaunchChain &launch, const Job &job, const StableArguments &arguments) {
   constexpr uint32_t kWideBytes = wide_bytes(sizeof(U), sizeof(V));
   static_assert(sizeof(StableFinishStorage<U, V>) + 1024 <= kStableSharedBytesMin, "fits where the histogram fits");
-  launch_stable_moves<U, V, LargeTile<kWideBytes>>(launch, job, arguments);
+  // One of them finds nothing to do.
+  launch_stable_moves<U, V, LargeTile<kWideBytes>, false>(launch, job, arguments);
+  if constexpr (stable_offers_map(sizeof(U)))
+    if (arguments.plan.mapped_cells != 0)
+      launch_stable_moves<U, V, LargeTile<kWideBytes>, true>(launch, job, arguments);
+  launch_stable_finish<U, V>(launch, job, arguments);
 }
 
 template <class U>
@@ -104,10 +130,11 @@ const uint32_t *launch_stable(const LaunchContext &context, const Job &job, cons
   const StableArguments arguments = stable_arguments(job, large_tile_items(wide));
   if (context.control->has_log())
     context.control->log(
-        "stable MSD sort of %llu pairs if their keys spread evenly: %u cells, partition by %u + %u bits, "
-        "cells finished on chip",
+        "stable MSD sort of %llu pairs if their keys spread evenly: %u cells, partition by %u + %u bits, cells "
+        "finished on "
+        "chip; or smoothly: %u cells",
         static_cast<unsigned long long>(job.request->n), 1u << arguments.plan.cell_bits, arguments.plan.first_bits,
-        arguments.plan.second_bits);
+        arguments.plan.second_bits, arguments.plan.mapped_cells);
   LaunchChain launch = {context, false};
   launch_stable_count<U>(launch, job, done, arguments);
   if (sort::carry_bytes(job.plan.carry) == 4) {
