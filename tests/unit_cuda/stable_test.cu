@@ -263,6 +263,15 @@ TEST_F(Stable, SmallMaps) {
       EXPECT_EQ(has_map(), check({GSORT_F64, false, false}, n, key, {Operation::kSortPairs, value_bytes}));
 }
 
+// Small enough for compute-sanitizer's racecheck: see scripts/gpu-check.
+TEST_F(Stable, RacecheckEvenAndMapped) {
+  const uint64_t n = sort::msd::kStableItemsForcedMin + 77;
+  const auto doubles = [](uint64_t i) { return bits_of(normal(i)); };
+  EXPECT_EQ(has_map(), check({GSORT_F64, false, true}, n, doubles, {Operation::kSortPairs, 8}));
+  EXPECT_EQ(has_map(), check({GSORT_F64, true, false}, n, doubles, {Operation::kArgsort, 4}));
+  EXPECT_TRUE(check({GSORT_U32, false, false}, n, mixed, {Operation::kSortPairs, 4}));
+}
+
 // NaNs of both signs, infinities, zeros and denormals among normal floats: rare keys that the sample may have missed.
 TEST_F(Stable, RareKeysBesideTheMapAreRight) {
   const double rare[] = {0.0, -0.0, 1e-42, -1e-42, HUGE_VAL, -HUGE_VAL, std::nan(""), -std::nan("")};
