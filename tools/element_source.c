@@ -115,7 +115,7 @@ static int begin_file(element_source *s) {
   if (fstat(s->fd, &status) != 0) return report_read(s, -1);
   if (S_ISDIR(status.st_mode)) return report_failure("%s: is a folder, not a file", s->name);
   s->swapped = false;
-  s->header_bytes = s->file_bytes = 0;
+  s->header_bytes = s->file_bytes = s->expected_end = 0;
   s->is_stream = s->fd == STDIN_FILENO || !S_ISREG(status.st_mode);
   if (s->past_cache && !s->is_stream) direct_input_open(&s->direct, s->fd);
   return s->format == format_npy ? begin_npy(s, (uint64_t)status.st_size) : begin_raw(s, (uint64_t)status.st_size);
@@ -185,6 +185,20 @@ static int read_piece(element_source *s, char *to, uint64_t bytes, uint64_t *fil
   return have < bytes ? end_file(s) : exit_ok;
 }
 
+// The next pieces come while this one is worked on. Of small ones several are asked for at once, since every question
+// makes the system look for all that it has of them.
+static void expect_more(element_source *s, uint64_t wanted_bytes) {
+  enum { expected_bytes_min = 1 << 24 };
+  const off_t at = s->fd < 0 || s->is_stream || s->past_cache ? -1 : lseek(s->fd, 0, SEEK_CUR);
+  if (at < 0 || s->left == 0) return;
+  const uint64_t ahead = wanted_bytes > expected_bytes_min ? wanted_bytes : expected_bytes_min;
+  const uint64_t begin = (uint64_t)at, end = begin + (ahead < s->left ? ahead : s->left);
+  if (begin + ahead / 2 < s->expected_end || end <= s->expected_end) return;
+  const uint64_t from = begin > s->expected_end ? begin : s->expected_end;
+  input_expect(s->fd, from, end - from);
+  s->expected_end = end;
+}
+
 int element_source_read(element_source *s, void *to, uint64_t count, uint64_t *got) {
   enum { piece_bytes = 1 << 24 };
   const uint64_t wanted = count * s->type->size_bytes;
@@ -204,9 +218,7 @@ int element_source_read(element_source *s, void *to, uint64_t count, uint64_t *g
   }
   if (code != exit_ok) return code;
   *got = filled / s->type->size_bytes;
-  // The next piece comes while this one is sorted.
-  const off_t at = s->fd < 0 || s->is_stream || s->past_cache ? -1 : lseek(s->fd, 0, SEEK_CUR);
-  if (at >= 0 && s->left > 0) input_expect(s->fd, (uint64_t)at, wanted < s->left ? wanted : s->left);
+  expect_more(s, wanted);
   return exit_ok;
 }
 

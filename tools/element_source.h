@@ -22,6 +22,7 @@ typedef struct element_source {
   array shape;            // of a .npy file what its header says, without data
   uint64_t header_bytes;  // of the file that is read, before its elements
   uint64_t file_bytes;    // of its elements that were read
+  uint64_t expected_end;  // of the bytes that the system was told of
   uint64_t read_bytes, total_bytes;
   bool past_cache;  // regular files are read past the page cache, but for what it holds already
   direct_input direct;
