@@ -276,6 +276,8 @@ class Kinds(tool_case.ToolCase):
       bits = [generator.getrandbits(8 * ref.SIZES[name]) for _ in range(900)]
       for words, order in (([], {}), (["-r"], {"descending": True}), (["--nan-last"], {"nan_last": True}),
                            (["-r", "--nan-last"], {"nan_last": True, "descending": True})):
+        if name in ref.INTEGERS and "nan_last" in order:
+          continue
         ordered = [bits[i] for i in ref.argsort(bits, name, **order)]
         once = [bits for at, bits in enumerate(ordered) if at == 0 or ordered[at - 1] != bits]
         check = ["sort", "-c", "--type", name, "-f", "raw", *words]
