@@ -152,9 +152,11 @@ void add_distribution_table_rows(std::vector<Row> &rows) {
       for (const gsort_dtype t : {GSORT_U32, GSORT_F32, GSORT_U64}) {
         rows.push_back(make("data", Work::kSort, t, power(log2), keys, d));
       }
-      rows.push_back(make_pairs(GSORT_U32, 4, power(log2), pairs));
-      rows.back().suite = "data";
-      rows.back().distribution = d;
+      for (const gsort_dtype t : {GSORT_U32, GSORT_U64}) {
+        rows.push_back(make_pairs(t, dtype_bytes(t), power(log2), pairs));
+        rows.back().suite = "data";
+        rows.back().distribution = d;
+      }
       for (const gsort_dtype t : {GSORT_F32, GSORT_F64})
         rows.push_back(make("data", Work::kArgsort, t, power(log2), pairs, d));
     }
