@@ -26,6 +26,9 @@
 struct alignas(16) uint4 {
   uint32_t x, y, z, w;
 };
+struct uint2 {
+  uint32_t x, y;
+};
 struct Index {
   uint32_t x;
 };
@@ -164,6 +167,14 @@ inline int __syncthreads_or(int value) {
   __syncthreads();
   return emulation::any_before;
 }
+inline int __syncthreads_count(int value) {
+  emulation::exchanged[emulation::current] = value != 0 ? 1 : 0;
+  __syncthreads();
+  int count = 0;
+  for (uint32_t thread = 0; thread < blockDim.x; ++thread) count += static_cast<int>(emulation::exchanged[thread]);
+  __syncthreads();
+  return count;
+}
 inline void __syncwarp(uint32_t = ~0u) { emulation::wait(emulation::Waits::kForWarp); }
 template <class T>
 T __shfl_sync(uint32_t, T value, int lane) {
@@ -213,7 +224,10 @@ inline uint32_t __byte_perm(uint32_t a, uint32_t b, uint32_t selector) {
   for (uint32_t i = 0; i < 4; ++i) result |= static_cast<uint32_t>(both >> (selector >> 4 * i & 7) * 8 & 0xff) << 8 * i;
   return result;
 }
+inline uint2 make_uint2(uint32_t x, uint32_t y) { return {x, y}; }
 inline uint4 make_uint4(uint32_t x, uint32_t y, uint32_t z, uint32_t w) { return {x, y, z, w}; }
+inline bool __isShared(const void *) { return true; }
+inline void __builtin_assume(bool) {}
 inline void __threadfence() {}
 inline void __threadfence_system() {}
 inline void __nanosleep(uint32_t) {}

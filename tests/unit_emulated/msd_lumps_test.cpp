@@ -9,6 +9,7 @@
 #include <random>
 
 #include "cuda/sort/msd/count.cuh"
+#include "made_keys.h"
 
 namespace gsort_internal::sort::msd {
 
@@ -24,17 +25,8 @@ constexpr uint64_t kItems[] = {4500000, 9000000};
 
 template <class Make>
 Keys keys_of(uint64_t n, const Make &make) {
-  std::mt19937_64 random(n);
-  Keys keys(n);
-  for (uint32_t &key : keys) {
-    const auto made = make(random);
-    static_assert(sizeof made == sizeof key, "");
-    std::memcpy(&key, &made, sizeof key);
-  }
-  return keys;
+  return made_keys<uint32_t>(n, n, make);
 }
-
-double unit(uint64_t word) { return static_cast<double>(word >> 11) * 0x1p-53; }
 
 // Whether the partition sort goes on with keys like these, by the map.
 bool goes_on(const Keys &keys, gsort_dtype dtype) {

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "cuda/sort/msd/map.cuh"
+#include "made_keys.h"
 
 namespace gsort_internal::sort::msd {
 
@@ -24,17 +25,10 @@ constexpr uint32_t kCellBits = 11, kBlocks = 4;
 
 template <class Make>
 Keys keys_of(const Make &make) {
-  std::mt19937_64 random(1);
-  Keys keys(kItems);
-  for (uint32_t &key : keys) {
-    const auto made = make(random);
-    static_assert(sizeof made == sizeof key, "");
-    std::memcpy(&key, &made, sizeof key);
-  }
-  return keys;
+  return made_keys<uint32_t>(kItems, 1, make);
 }
 
-float unit(uint64_t word) { return static_cast<float>(static_cast<double>(word >> 11) * 0x1p-53); }
+float unit(uint64_t word) { return static_cast<float>(::unit(word)); }
 
 // What a call has in device memory.
 struct Map {

@@ -60,19 +60,14 @@ struct ByBlock {
   static __device__ __forceinline__ void sync() { __syncthreads(); }
 };
 
-// Sorts keys[0 .. count) ascending with Batcher's bitonic network in the form whose comparators all point one way, so
-// that the missing keys of a count that is no power of two need no padding. 105 steps for 9,216 keys. Not the network
-// of sort/small/tile_network.cuh, which keeps chunks in registers: for sm_90 and keys of 4 bytes this one takes 103
-// instructions and 19 registers, that one 561 and 31.
-template <class By, class U>
-__device__ __forceinline__ void network_sort(U *keys, uint32_t count) {
-  const auto exchange = [&](uint32_t low, uint32_t high) {
-    if (high >= count) return;
-    const U a = keys[low], b = keys[high];
-    if (a > b) keys[low] = b, keys[high] = a;
-  };
+// The comparators of Batcher's bitonic network for `count` items, in the form in which all point one way, so that the
+// missing items of a count that is no power of two need no padding: exchange(low, high) puts two items in order. 105
+// steps for 9,216 items. Not the network of sort/small/tile_network.cuh, which keeps chunks in registers: for sm_90 and
+// keys of 4 bytes this one takes 103 instructions and 19 registers, that one 561 and 31.
+template <class By, class Exchange>
+__device__ __forceinline__ void visit_network(uint32_t count, Exchange exchange) {
   for (uint32_t bits = 1; 1u << (bits - 1) < count; ++bits) {
-    // Pairs of runs of 2^(bits - 1) keys: the upper run is taken backwards.
+    // Pairs of runs of 2^(bits - 1) items: the upper run is taken backwards.
     for (uint32_t i = By::rank();; i += By::threads()) {
       const uint32_t within = i & ((1u << (bits - 1)) - 1), low = (i - within) * 2 + within;
       if (low >= count) break;
@@ -88,6 +83,27 @@ __device__ __forceinline__ void network_sort(U *keys, uint32_t count) {
       By::sync();
     }
   }
+}
+
+// Sorts keys[0 .. count) ascending.
+template <class By, class U>
+__device__ __forceinline__ void network_sort(U *keys, uint32_t count) {
+  visit_network<By>(count, [&](uint32_t low, uint32_t high) {
+    if (high >= count) return;
+    const U a = keys[low], b = keys[high];
+    if (a > b) keys[low] = b, keys[high] = a;
+  });
+}
+
+// The same with what goes with each key, by which equal keys are put in order.
+template <class By, class U, class With>
+__device__ __forceinline__ void network_sort_with(U *keys, With *with, uint32_t count) {
+  visit_network<By>(count, [&](uint32_t low, uint32_t high) {
+    if (high >= count) return;
+    const U a = keys[low], b = keys[high];
+    const With c = with[low], d = with[high];
+    if (a > b || (a == b && c > d)) keys[low] = b, keys[high] = a, with[low] = d, with[high] = c;
+  });
 }
 
 // Sorts up to 32 keys by one warp: each lane counts the keys that come before its own.

@@ -28,6 +28,7 @@ __device__ __forceinline__ uint32_t lanes_below() {
 // share the work with the logic units.
 template <uint32_t kBit>
 __device__ __forceinline__ uint32_t lanes_agreeing(uint32_t digit, uint32_t minus_one) {
+#ifdef __CUDA_ARCH__
   uint32_t lanes;
   asm("{\n"
       "  .reg .pred set;\n"
@@ -40,6 +41,10 @@ __device__ __forceinline__ uint32_t lanes_agreeing(uint32_t digit, uint32_t minu
       : "=r"(lanes)
       : "r"(digit), "r"(1u << kBit), "r"(minus_one));
   return lanes;
+#else
+  const uint32_t set = digit >> kBit & 1, lanes = __ballot_sync(kFullWarp, static_cast<int>(set));
+  return set != 0 ? lanes : lanes * minus_one + minus_one;
+#endif
 }
 
 // -1 in a register: all lanes of the warp are active.
@@ -47,9 +52,13 @@ __device__ __forceinline__ uint32_t opaque_minus_one() { return __activemask(); 
 
 // Written out: four digits' masks take 128 instructions so and 140 with the compiler's choice of three operands.
 __device__ __forceinline__ uint32_t and3(uint32_t a, uint32_t b, uint32_t c) {
+#ifdef __CUDA_ARCH__
   uint32_t result;
   asm("lop3.b32 %0, %1, %2, %3, 0x80;" : "=r"(result) : "r"(a), "r"(b), "r"(c));
   return result;
+#else
+  return a & b & c;
+#endif
 }
 
 // Mask of the lanes whose 8-bit digit is this lane's. All lanes of the warp take part. (Measured on an H200: the

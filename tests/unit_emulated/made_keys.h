@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Keys for kernels that run on the CPU. Behind emulation.h.
+#ifndef GSORT_TESTS_UNIT_EMULATED_MADE_KEYS_H_
+#define GSORT_TESTS_UNIT_EMULATED_MADE_KEYS_H_
+
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <vector>
+
+// As many keys as `count`, each the bits of what make(random) returns.
+template <class U, class Make>
+std::vector<U> made_keys(uint64_t count, uint64_t seed, const Make &make) {
+  std::mt19937_64 random(seed);
+  std::vector<U> keys(count);
+  for (U &key : keys) {
+    const auto made = make(random);
+    static_assert(sizeof made == sizeof key, "");
+    std::memcpy(&key, &made, sizeof key);
+  }
+  return keys;
+}
+
+// A number in [0, 1) of a random word.
+inline double unit(uint64_t word) { return static_cast<double>(word >> 11) * 0x1p-53; }
+
+#endif  // GSORT_TESTS_UNIT_EMULATED_MADE_KEYS_H_
