@@ -47,12 +47,14 @@ class Stable : public SortFixture {
         cudaSuccess);
     workspace.check_zones();
     EXPECT_LE(state.go, 1u);
-    mapped_ = state.go != 0 && state.mapped != 0;
+    state_ = state;
     return state.go == 1;
   }
+  bool taken_by(sort::msd::StableWay way) const { return state_.go == 1 && state_.way == way; }
+  // Where a device has the map, it has the splitters, too.
   bool has_map() const { return facts_.shared_bytes_block_max >= sort::msd::kStableMapSharedBytesMin; }
 
-  bool mapped_ = false;  // what was sorted last was cut by the map
+  sort::msd::StableState state_ = {};  // behind what was sorted last
 
   bool check(const KeyOrder &order, uint64_t n, const KeyOf &key, const How &how) {
     const uint32_t key_bytes = dtype_bytes(order.dtype), value_bytes = how.value_bytes;
@@ -163,7 +165,8 @@ TEST_F(Stable, CrowdedDigits) {
     }
 }
 
-// A cell of exactly as many pairs as fit, among others that are even; one more turns the sort away.
+// A cell of exactly as many pairs as fit, among others that are even; one more turns the keys away, to splitters if
+// they have 8 bytes.
 TEST_F(Stable, FullestCell) {
   const sort::msd::StablePlan plan = sort::msd::plan_stable(kMany);
   for (const gsort_dtype dtype : {GSORT_U32, GSORT_U64})
@@ -178,8 +181,10 @@ TEST_F(Stable, FullestCell) {
           keys[i % kMany] = cell << shift | (mixed(i + kMany) & ((uint64_t{1} << shift) - 1));
           ++there;
         }
-      EXPECT_EQ(check({dtype, false, false}, kMany, [&](uint64_t i) { return keys[i]; }, {}),
-                cell_items <= plan.cell_items_max);
+      const bool taken = check({dtype, false, false}, kMany, [&](uint64_t i) { return keys[i]; }, {});
+      const bool fits = cell_items <= plan.cell_items_max;
+      EXPECT_EQ(taken, fits || (dtype == GSORT_U64 && has_map()));
+      EXPECT_EQ(taken_by(sort::msd::StableWay::kEven), fits);
     }
 }
 
@@ -209,9 +214,11 @@ TEST_F(Stable, LumpyDataFallsBackAndIsRight) {
   for (uint64_t which = 0; which < data.size(); ++which)
     for (const gsort_dtype dtype : {GSORT_U32, GSORT_U64}) {
       SCOPED_TRACE(which);
-      EXPECT_FALSE(check({dtype, false, false}, kSome, data[which], {Operation::kSortPairs, 4, true, true, 1}));
-      EXPECT_FALSE(check({dtype, true, false}, kSome, data[which], {Operation::kSortPairs, 8, false, false, 1}));
-      EXPECT_FALSE(check({dtype, false, false}, kSome, data[which], {Operation::kArgsort, 8}));
+      // Bits of all 8 bytes differ.
+      const bool split = which == 3 && dtype == GSORT_U64 && has_map();
+      EXPECT_EQ(split, check({dtype, false, false}, kSome, data[which], {Operation::kSortPairs, 4, true, true, 1}));
+      EXPECT_EQ(split, check({dtype, true, false}, kSome, data[which], {Operation::kSortPairs, 8, false, false, 1}));
+      EXPECT_EQ(split, check({dtype, false, false}, kSome, data[which], {Operation::kArgsort, 8}));
     }
 }
 
@@ -249,7 +256,7 @@ TEST_F(Stable, SmoothDoublesAreCutByTheMap) {
            {How{Operation::kSortPairs, 4, false, true, 1}, How{Operation::kSortPairs, 8, true, false, 3},
             How{Operation::kArgsort, 8, false, false, 1}, How{Operation::kRank, 4}}) {
         EXPECT_EQ(has_map(), check({GSORT_F64, descending, descending}, kMany, key, how));
-        EXPECT_EQ(has_map(), mapped_);
+        EXPECT_EQ(has_map(), taken_by(sort::msd::StableWay::kMapped));
       }
       const auto narrow = [&](uint64_t i) { return bits_of(static_cast<float>(smooth.value(i))); };
       EXPECT_FALSE(check({GSORT_F32, descending, false}, kMany, narrow, {}));
@@ -263,13 +270,111 @@ TEST_F(Stable, SmallMaps) {
       EXPECT_EQ(has_map(), check({GSORT_F64, false, false}, n, key, {Operation::kSortPairs, value_bytes}));
 }
 
+// Lumps of every kind, which neither equal cells nor the map serve.
+struct Lumps {
+  const char *name;
+  KeyOf key;
+};
+const Lumps kLumps[] = {
+    {"300 values", [](uint64_t i) { return mixed(mixed(i) % 300); }},
+    {"2^16 values", [](uint64_t i) { return mixed(mixed(i) % 65536); }},
+    {"values in turn", [](uint64_t i) { return (i & 0xffff) * 0x1000100010001; }},
+    {"a few values often", [](uint64_t i) { return mixed(static_cast<uint64_t>(std::exp2(20 * unit(i)))); }},
+    {"9 of 10 are 0", [](uint64_t i) { return mixed(i) % 10 != 0 ? 0 : mixed(~i); }},
+    {"9 of 10 are the greatest", [](uint64_t i) { return mixed(i) % 10 != 0 ? ~uint64_t{0} : mixed(~i); }},
+    {"both ends and between", [](uint64_t i) { return mixed(i) % 3 == 0 ? mixed(~i) : 0 - mixed(i) % 2; }},
+    {"ANDs", [](uint64_t i) { return mixed(i) & mixed(~i); }},
+    {"clusters", [](uint64_t i) { return mixed(mixed(i) % 1000) + (mixed(~i) & 0xfffff); }},
+    // Cells over two of them are wider than words hold, and keys differ in the lowest bits alone.
+    {"narrow clusters", [](uint64_t i) { return mixed(mixed(i) % 100) + mixed(~i) % 700; }},
+    {"letters",
+     [](uint64_t i) {
+       uint64_t word = 0;
+       for (uint32_t place = 0; place < 8; ++place) {
+         const double drawn = 26 * unit(8 * i + place);
+         word = word << 8 | (97 + static_cast<uint64_t>(drawn * drawn / 26));
+       }
+       return word;
+     }},
+};
+
+// Whole numbers and doubles, the latter of both signs.
+TEST_F(Stable, LumpyKeysAreCutBySplitters) {
+  uint64_t n = kMany;
+  for (const Lumps &lumps : kLumps)
+    for (const gsort_dtype dtype : {GSORT_U64, GSORT_I64, GSORT_F64}) {
+      SCOPED_TRACE(testing::Message() << lumps.name << ' ' << dtype);
+      for (const How &how :
+           {How{Operation::kSortPairs, 4, false, true, 1}, How{Operation::kSortPairs, 8, true, true, 3},
+            How{Operation::kSortPairs, 12, false, false, 2}, How{Operation::kArgsort, 8, false, false, 1},
+            How{Operation::kRank, 4}}) {
+        EXPECT_EQ(has_map(), check({dtype, n % 2 != 0, n % 3 == 0}, n, lumps.key, how));
+        EXPECT_EQ(has_map(), taken_by(sort::msd::StableWay::kSplitters));
+        n = n > kMany + 8 ? kMany - 1000003 : n + 3;
+      }
+    }
+}
+
+// A value that comes so often among keys that are spread: cells of one value, that a block finishes, that take more,
+// and that are written piece by piece.
+TEST_F(Stable, RunsBetweenSplitters) {
+  for (const uint64_t equal : {100, 3000, 4608, 9215, 9216, 9217, 14000, 18432, 18433, 40000, 1000000})
+    for (const uint32_t value_bytes : {4u, 8u}) {
+      SCOPED_TRACE(testing::Message() << equal << ' ' << value_bytes);
+      // Other values come a hundred times, so that all goes to the splitters.
+      const auto key = [&](uint64_t i) {
+        return mixed(i * 0x9e3779b97f4a7c15) % kMany < equal ? mixed(77) : mixed(mixed(i) % (kMany / 100));
+      };
+      EXPECT_EQ(has_map(), check({GSORT_U64, false, false}, kMany, key, {Operation::kSortPairs, value_bytes}));
+      EXPECT_EQ(has_map(), taken_by(sort::msd::StableWay::kSplitters));
+    }
+}
+
+// What both samples miss: a cell with nearly all keys, of which no two in a thousand are equal. Behind the first pass
+// the keys are left to the LSD sort, which starts from the input and with the look-back words as they were.
+TEST_F(Stable, KeysThatSamplesMissAreRight) {
+  if (!has_map()) GTEST_SKIP() << "a chip without splitters";
+  const sort::msd::StablePlan plan = sort::msd::plan_stable_on(kMany, 8, facts_.shared_bytes_block_max);
+  const uint64_t dense = ~uint64_t{0} << 40;
+  std::vector<uint64_t> keys(kMany), sampled;
+  for (uint64_t i = 0; i < kMany; ++i) keys[i] = dense + mixed(i) % 30000;
+  const auto part = static_cast<uint32_t>(kMany / plan.split_sample);
+  const auto place = [](uint32_t i, uint32_t each) {  // as split_place()
+    uint32_t hash = (i ^ i >> 16) * 0x85ebca6bu;
+    hash = (hash ^ hash >> 13) * 0xc2b2ae35u;
+    return uint64_t{i} * each + (uint64_t{hash ^ hash >> 16} * each >> 32);
+  };
+  for (uint32_t i = 0; i < plan.split_sample; ++i) {
+    keys[place(i, part)] = mixed(i) >> 1;
+    sampled.push_back(mixed(i) >> 1);
+  }
+  std::sort(sampled.begin(), sampled.end());
+  const uint32_t share = plan.split_share;
+  const uint64_t last_bin = sampled[(plan.split_sample - 1) / share * share];
+  std::vector<uint64_t> there;
+  for (uint64_t i = 0; i < kMany; ++i)
+    if (keys[i] >= last_bin) there.push_back(i);
+  const auto each = static_cast<uint32_t>(there.size() / sort::msd::kStableSplitSampleMax);
+  for (uint32_t i = 0; i < sort::msd::kStableSplitSampleMax; ++i)
+    keys[there[place(i, each)]] = dense + (uint64_t{1} << 32) + (mixed(i) >> 26);
+  for (const How &how : {How{Operation::kSortPairs, 4, true, true}, How{Operation::kArgsort, 4}}) {
+    EXPECT_FALSE(check({GSORT_U64, false, false}, kMany, [&](uint64_t i) { return keys[i]; }, how));
+    EXPECT_EQ(1u, state_.dirty);
+  }
+}
+
 // Small enough for compute-sanitizer's racecheck: see scripts/gpu-check.
-TEST_F(Stable, RacecheckEvenAndMapped) {
+TEST_F(Stable, RacecheckEveryWay) {
   const uint64_t n = sort::msd::kStableItemsForcedMin + 77;
   const auto doubles = [](uint64_t i) { return bits_of(normal(i)); };
   EXPECT_EQ(has_map(), check({GSORT_F64, false, true}, n, doubles, {Operation::kSortPairs, 8}));
   EXPECT_EQ(has_map(), check({GSORT_F64, true, false}, n, doubles, {Operation::kArgsort, 4}));
   EXPECT_TRUE(check({GSORT_U32, false, false}, n, mixed, {Operation::kSortPairs, 4}));
+  for (const Lumps &lumps : {kLumps[0], kLumps[4], kLumps[9]}) {
+    EXPECT_EQ(has_map(), check({GSORT_I64, false, false}, n, lumps.key, {Operation::kSortPairs, 8, true, true}));
+    EXPECT_EQ(has_map(), taken_by(sort::msd::StableWay::kSplitters));
+  }
+  EXPECT_EQ(has_map(), check({GSORT_U64, true, false}, n, kLumps[10].key, {Operation::kArgsort, 4}));
 }
 
 // NaNs of both signs, infinities, zeros and denormals among normal floats: rare keys that the sample may have missed.
@@ -316,7 +421,7 @@ TEST_F(Stable, EqualKeysInTheMap) {
 // Few values that come again and again in one order, which a sample at regular distances would never meet twice: cells
 // of equal keys would all be sorted by networks.
 TEST_F(Stable, ValuesInTurnAreLeftToPasses) {
-  const auto key = [](uint64_t i) { return (i & 0xffff) * 0x1000100010001; };
+  const auto key = [](uint64_t i) { return (i & 0xffff) * 0x10001; };
   for (const gsort_dtype dtype : {GSORT_U32, GSORT_U64})
     EXPECT_FALSE(check({dtype, false, false}, uint64_t{1} << 22, key, {}));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The map of the stable MSD sort: what its cells hold, and which keys it leaves to the LSD sort.
+// The map of the stable MSD sort: what its cells hold, and which keys it leaves to other ways.
 #include "emulation.h"
 // Behind it, for they are written for CUDA's compiler:
 #include <gtest/gtest.h>
@@ -8,6 +8,7 @@
 #include <random>
 
 #include "cuda/sort/msd/stable_count.cuh"
+#include "made_keys.h"
 
 namespace gsort_internal::sort::msd {
 
@@ -30,7 +31,7 @@ struct StableMap {
     for (const U key : keys) all &= codec.encode(key), any |= codec.encode(key);
     SampleView<U> view = {};
     view.bits = all, view.differ = all ^ any, view.range_bits = bit_width(view.differ), view.crowded = true;
-    const StableTables tables = stable_tables(plan);
+    const StableTables tables = stable_tables(plan, keys.size());
     memory.resize(tables.bytes / 8 + 1);
     char *const begin = reinterpret_cast<char *>(memory.data());
     arguments.state = reinterpret_cast<StableState *>(begin + tables.state);
@@ -48,7 +49,7 @@ struct StableMap {
     is_kept_by_map = is_kept();
     if (is_kept_by_map) cut();
   }
-  bool is_kept() const { return arguments.state->go != 0; }
+  bool is_kept() const { return arguments.state->go != 0 && arguments.state->way == StableWay::kMapped; }
 
   // Every key must lie in its cell's range, and words of what is left of it and a place must be as wide as a key.
   void cut() {
@@ -59,18 +60,19 @@ struct StableMap {
     std::vector<uint32_t> full(plan.mapped_cells);
     for (const U key : keys) {
       const U ordered = codec.encode(key);
-      const uint32_t number = stable_mapped_cell(arguments.map, stable_leading_bits(ordered, align));
+      const uint32_t number = stable_mapped_cell(arguments.map, leading_bits(ordered, align));
       ASSERT_LT(number, plan.mapped_cells);
-      const StableCell<U> cell = stable_cell<U, true>(arguments, number);
+      const StableCell<U> cell = stable_cell<U, StableWay::kMapped>(arguments, number);
       ASSERT_LE(cell.least, ordered);
-      ASSERT_EQ(0u, static_cast<uint64_t>(ordered - cell.least) >> cell.rest_bits);
-      ASSERT_LE(cell.rest_bits + cell.place_bits, 8 * sizeof(U));
+      ASSERT_EQ(0u, static_cast<uint64_t>(ordered - cell.least) >> cell.word_bits);
+      ASSERT_LE(cell.word_bits + cell.place_bits, 8 * sizeof(U));
       ++full[number];
     }
     uint32_t place = 0;
     for (uint32_t number = 0; number < plan.mapped_cells; ++number) {
       ASSERT_EQ(place, arguments.cells[number]);
-      ASSERT_LE(full[number], std::min(kStableFinishItems, 1u << stable_cell<U, true>(arguments, number).place_bits));
+      ASSERT_LE(full[number],
+                std::min(kStableFinishItems, 1u << stable_cell<U, StableWay::kMapped>(arguments, number).place_bits));
       place += full[number];
     }
     EXPECT_EQ(place, arguments.cells[plan.mapped_cells]);
@@ -97,17 +99,8 @@ struct StableMap {
 
 template <class U, class Make>
 std::vector<U> keys_of(const Make &make) {
-  std::mt19937_64 random(1);
-  std::vector<U> keys(kItems);
-  for (U &key : keys) {
-    const auto made = make(random);
-    static_assert(sizeof made == sizeof key, "");
-    std::memcpy(&key, &made, sizeof key);
-  }
-  return keys;
+  return made_keys<U>(kItems, 1, make);
 }
-
-double unit(uint64_t word) { return static_cast<double>(word >> 11) * 0x1p-53; }
 
 template <class Make>
 void expect_kept_as_floats(const char *name, const Make &make) {
@@ -141,7 +134,7 @@ TEST(StableMap, IntegersOfAnyRange) {
   }
 }
 
-TEST(StableMap, LumpsAreLeftToTheRadixSort) {
+TEST(StableMap, LumpsAreLeftToOtherWays) {
   const auto anded =
       keys_of<uint64_t>([](auto &random) { return random() & random() & random() & random() & random(); });
   EXPECT_FALSE(StableMap<uint64_t>(anded, GSORT_U64).is_kept());
@@ -150,7 +143,7 @@ TEST(StableMap, LumpsAreLeftToTheRadixSort) {
 }
 
 // Clusters that the eight parts of a binade do not show.
-TEST(StableMap, FineLumpsAreLeftToTheRadixSort) {
+TEST(StableMap, FineLumpsAreLeftToOtherWays) {
   std::mt19937_64 random(3);
   std::vector<uint64_t> keys(kStableCheckedMin);
   for (const bool clusters : {false, true}) {

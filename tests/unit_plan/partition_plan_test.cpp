@@ -205,7 +205,7 @@ TEST(StablePlan, CellsHoldTheirPairsAndWordsTheirBits) {
     }
     EXPECT_LE(stable_counts_bytes(plan) + 2048, kStableSharedBytesMin);
     EXPECT_LE((4u << plan.cell_bits) / 32 * 33, stable_counts_bytes(plan));
-    const StableTables tables = stable_tables(plan);
+    const StableTables tables = stable_tables(plan, n);
     const uint64_t cells = uint64_t{1} << plan.cell_bits, bins = uint64_t{1} << plan.first_bits;
     expect_apart({{"state", tables.state, kStableStateBytes},
                   {"cells", tables.cells, (cells + 1) * 4},
@@ -228,7 +228,7 @@ TEST(StablePlan, TheMapIsOfferedWhereItFits) {
     EXPECT_LT(plan.mapped_items, kStableFinishItems * 4 / 5);
     EXPECT_LE(stable_counts_bytes(plan) + 2048, kStableMapSharedBytesMin);
     EXPECT_LE(4 * (plan.mapped_cells + plan.mapped_cells / 32), stable_counts_bytes(plan)) << "room for the scan";
-    const StableTables tables = stable_tables(plan);
+    const StableTables tables = stable_tables(plan, n);
     const uint64_t cells = std::max(uint64_t{plan.mapped_cells}, uint64_t{1} << plan.cell_bits);
     expect_apart({{"state", tables.state, kStableStateBytes},
                   {"cells", tables.cells, (cells + 1) * 4},
@@ -238,6 +238,42 @@ TEST(StablePlan, TheMapIsOfferedWhereItFits) {
                   {"ranges", tables.ranges, uint64_t{plan.mapped_cells} * 8}},
                  tables.bytes, 16);
   }
+}
+
+TEST(StablePlan, SplittersAreOfferedWithTheMap) {
+  bool seen_all_bins = false;
+  for (const uint64_t n :
+       sizes_with({kStableItemsForcedMin, stable_items_min(8), kStableManyPairs, kStableItemsMax}, 1)) {
+    if (!stable_applies(n, 8, true)) continue;
+    EXPECT_EQ(0u, plan_stable_on(n, 8, kStableMapSharedBytesMin - 1).split_bins);
+    EXPECT_EQ(0u, plan_stable_on(n, 4, UINT32_MAX).split_bins);
+    const StablePlan plan = plan_stable_on(n, 8, kStableMapSharedBytesMin);
+    EXPECT_LE(plan.split_bins, kStableBinsMax);
+    EXPECT_LE(plan.split_sample, n) << "sampled keys come from parts of their own";
+    EXPECT_LE(plan.split_sample * 8, kStableMapSharedBytesMin) << "the sample fits a block";
+    EXPECT_LE(kStableSplitSampleMax * 8 * 2, kStableMapSharedBytesMin) << "two blocks an SM cut bins";
+    // Bins as they are meant leave digits to values that have one each.
+    EXPECT_LT(plan.split_sample / plan.split_share, plan.split_bins);
+    // A bin of twice the usual size has digits for the cells that it is meant to have.
+    EXPECT_LE(2 * n * plan.split_share / plan.split_sample / kStableFinishItems, kStableBinsMax);
+    EXPECT_GE(plan.split_cells, std::min(n / kStableSplitItems, uint64_t{plan.split_bins} * kStableBinsMax));
+    seen_all_bins = seen_all_bins || plan.split_bins == kStableBinsMax;
+    const StableTables tables = stable_tables(plan, n);
+    const uint64_t cells = uint64_t{plan.split_bins} * kStableBinsMax;
+    expect_apart({{"state", tables.state, kStableStateBytes},
+                  {"cells", tables.cells, (cells + 1) * 4},
+                  {"first_tile", tables.first_tile, (plan.split_bins + 1) * 4},
+                  {"starts", tables.starts, (kStableBinsMax * kStableBinsMax + 1) * 8},
+                  {"bin_counts", tables.bin_counts, kStableBinsMax * 4},
+                  {"cell_counts", tables.cell_counts, cells * 4},
+                  {"first_chunk", tables.first_chunk, (plan.split_bins + 1) * 4},
+                  {"counted_chunks", tables.counted_chunks, plan.split_bins * 4},
+                  {"finished", tables.finished, plan.split_cells * 4},
+                  {"large", tables.large, n / kStableFinishItems * 4},
+                  {"pieces", tables.pieces, (n / kStablePieceItems + cells) * 8}},
+                 tables.bytes, 16);
+  }
+  EXPECT_TRUE(seen_all_bins);
 }
 
 TEST(StablePlan, BlocksHoldWholeRowsOfACell) {

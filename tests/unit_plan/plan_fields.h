@@ -57,7 +57,8 @@ class Digest {
   }
   void add(const gsort_internal::sort::msd::StablePlan &p) {
     add_fields<gsort_internal::sort::msd::StablePlan>(p.cell_bits, p.first_bits, p.second_bits, p.place_bits,
-                                                      p.cell_items_max);
+                                                      p.cell_items_max, p.mapped_cells, p.mapped_items, p.split_bins,
+                                                      p.split_sample, p.split_share, p.split_cells);
   }
   void add(const gsort_internal::sort::small::GridPlan &p) {
     add_fields<gsort_internal::sort::small::GridPlan>(p.blocks, p.share, p.samples, p.is_long);

@@ -251,9 +251,9 @@ TEST(SortPlan, CarryHoldsWhatTravels) {
   }
 }
 
-uint64_t tables_bytes(const Plan &plan) {
+uint64_t tables_bytes(const Request &r, const Plan &plan) {
   if (plan.algorithm == Algorithm::kMsd) return msd::tables_bytes(plan.msd, plan.split, plan.key_bytes);
-  return plan.algorithm == Algorithm::kStable ? msd::stable_tables(plan.stable).bytes : 0;
+  return plan.algorithm == Algorithm::kStable ? msd::stable_tables(plan.stable, r.n).bytes : 0;
 }
 
 // Look-back words of the passes behind: of the tiles of each, and of those of the stable sort's second pass.
@@ -300,7 +300,7 @@ void check_layout(const Request &r, const Plan &plan, const Slices &l) {
        {"fill_blocks_done", l.fill_blocks_done, count ? 4u : 0u},
        {"fill_bases", l.fill_bases, count ? uint64_t{65536} * 8 : 0},
        {"fast_path_bases", l.fast_path_bases, counted},
-       {"msd_tables", l.msd_tables, tables_bytes(plan)},
+       {"msd_tables", l.msd_tables, tables_bytes(r, plan)},
        {"grid_staged", alone ? l.grid_spare : l.grid_staged, items},
        {"grid_spare", l.grid_spare, items},
        {"grid_starts", l.grid_starts, grid ? small::kGridBlocksMax * small::kGridStartsStride * uint64_t{4} : 0},
@@ -322,7 +322,7 @@ void check_cleared_and_all(const Request &r, const Plan &plan, const Slices &l) 
   const bool may_be_grid = small::grid_applies(n, plan.key_bytes, !alone);
   const bool may_be_chip =
       pairs && (may_be_grid || small::block_applies(n, plan.key_bytes, !alone, small::kLongBlockSharedBytes));
-  const uint64_t fixed = l.bases + plan.lsd.slots * 2 * bins * 8 + tables_bytes(plan) + 27 * 256 + counted + filled +
+  const uint64_t fixed = l.bases + plan.lsd.slots * 2 * bins * 8 + tables_bytes(r, plan) + 27 * 256 + counted + filled +
                          (may_be_grid ? small::kGridStartsBytes : 0) +
                          (lsd::grid_applies(n) ? (lsd::kGridBlocksMax + lsd::kGridRounds * 16) * 520 : 0);
   const uint64_t arrays = 2 * keys + 2 * carried + (pairs ? n * (r.value_bytes + (may_be_chip ? 4 : 0)) : 0) +

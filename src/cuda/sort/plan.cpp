@@ -81,9 +81,9 @@ bool has_passes(Algorithm algorithm) {
   return algorithm == Algorithm::kLsd || algorithm == Algorithm::kMsd || algorithm == Algorithm::kStable;
 }
 
-uint64_t partition_tables_bytes(const Plan &plan) {
+uint64_t partition_tables_bytes(const Request &request, const Plan &plan) {
   if (plan.algorithm == Algorithm::kMsd) return msd::tables_bytes(plan.msd, plan.split, plan.key_bytes);
-  return plan.algorithm == Algorithm::kStable ? msd::stable_tables(plan.stable).bytes : 0;
+  return plan.algorithm == Algorithm::kStable ? msd::stable_tables(plan.stable, request.n).bytes : 0;
 }
 
 // Counting needs no room for keys, nor look-back. Of so few keys that a grid sorts them on another device it has both,
@@ -132,7 +132,7 @@ Slices lay_out(const Request &request, const Plan &plan) {
   slices.fill_blocks_done = counter.take(fill_bins != 0 ? 8 : 0);
   slices.fill_bases = counter.take(fill_bins * 8);
   slices.fast_path_bases = counter.take(slices.fast_path_zero_bytes - slices.fast_path_counts);
-  slices.msd_tables = counter.take(partition_tables_bytes(plan));
+  slices.msd_tables = counter.take(partition_tables_bytes(request, plan));
   // Keys alone are staged where passes would put them, and buckets that no block can hold are sorted in the output.
   const uint64_t staged_bytes = grid && sources ? request.n * small::bytes_of_item(plan.key_bytes, sources) : 0;
   slices.grid_staged = counter.take(staged_bytes);

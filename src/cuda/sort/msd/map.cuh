@@ -25,6 +25,11 @@ struct MapStorage {
 };
 static_assert(sizeof(MapStorage) == kMapWeights * sizeof(uint16_t), "in place of the counters of weights");
 
+// The keys that a part at an end would have if it was everywhere as dense as the slope from the part before leads to.
+__device__ __forceinline__ float steep_end(float last, float before) {
+  return last > before && before > 0 ? last * sqrtf(last / before) : last;
+}
+
 // Sampled keys that an entry's cells, which are equally wide, have to be enough for: as if the densest part of the
 // entry was everywhere in it. That is one of its four parts, or an end of it, where the slope from one part to the next
 // leads. Less what chance adds to the largest of some numbers. One value beside few others would lead anywhere: no more
@@ -32,11 +37,8 @@ static_assert(sizeof(MapStorage) == kMapWeights * sizeof(uint16_t), "in place of
 constexpr uint32_t kNeededMost = 1u << 22;
 static_assert(kNeededMost >= 2 * 256 * kMapThreads * kMapItems && kNeededMost < kTailed, "below the flags");
 __device__ __forceinline__ uint32_t needed_weight(uint4 parts) {
-  const auto end_of = [](float last, float before) {
-    return last > before && before > 0 ? last * sqrtf(last / before) : last;
-  };
   const float a = static_cast<float>(parts.x), b = static_cast<float>(parts.y), c = static_cast<float>(parts.z),
-              d = static_cast<float>(parts.w), most = fmaxf(fmaxf(end_of(a, b), end_of(d, c)), fmaxf(b, c));
+              d = static_cast<float>(parts.w), most = fmaxf(fmaxf(steep_end(a, b), steep_end(d, c)), fmaxf(b, c));
   const float needed = fminf(4 * fmaxf(most - 1.5f * sqrtf(most), 0.0f), static_cast<float>(kNeededMost));
   return max(parts.x + parts.y + parts.z + parts.w, static_cast<uint32_t>(needed));
 }

@@ -41,6 +41,7 @@ struct SampleView {
   bool crowded;         // some 256th of the range has far more keys than its share
   bool many_equal;      // more keys are equal than chance makes meet
   bool few_values;      // an eighth of the sample meets another: 2^17 values at random, or fewer
+  bool mostly_equal;    // three fourths of it do
 };
 
 // All bits that the block's keys have set in common, and all that one of them has. all_and, all_or: in shared memory.
@@ -135,6 +136,7 @@ __device__ __forceinline__ SampleView<U> look_at_sample(const U *keys_in, uint64
   view.crowded = __syncthreads_or(crowded);
   view.many_equal = meetings > Sample::kMeetingsMax;
   view.few_values = meetings > Sample::kKeys / 8;
+  view.mostly_equal = meetings > Sample::kKeys / 4 * 3;
   return view;
 }
 

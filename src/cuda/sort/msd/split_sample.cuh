@@ -24,10 +24,10 @@ __device__ __forceinline__ uint32_t sampled_rank(const U *sample, uint32_t count
   return warp_sum(before);
 }
 
-// Whether a sorted sample lies in clusters of clusters, by its distances: of smooth densities few differ much from the
-// next one, see kSplitCrowdedBits. Equal keys have none. By the whole block.
+// How many keys of a sorted sample lie in clusters of clusters, by its distances: of smooth densities few differ much
+// from the next one, see kSplitCrowdedBits. Equal keys have none. By a whole block of kSplitThreads.
 template <class U>
-__device__ __forceinline__ bool sample_is_crowded(const U *sample, uint32_t count) {
+__device__ __forceinline__ uint32_t crowded_keys(const U *sample, uint32_t count) {
   uint32_t crowded = 0;
   for (uint32_t first = 1; first + 1 < count; first += kSplitThreads) {
     const uint32_t i = first + threadIdx.x;
@@ -39,7 +39,7 @@ __device__ __forceinline__ bool sample_is_crowded(const U *sample, uint32_t coun
     }
     crowded += static_cast<uint32_t>(__syncthreads_count(differ));
   }
-  return crowded > count / kSplitCrowdedShare;
+  return crowded;
 }
 
 // A block for as many sampled keys as it has warps. The last one also decides whether the LSD sort is to do the work.
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(kSplitThreads)
   if (!is_last_block(&arguments.state->tickets, gridDim.x)) return;
   for (uint32_t i = threadIdx.x; i < count; i += kSplitThreads) storage.sample[i] = __ldcg(&arguments.sample[i]);
   __syncthreads();
-  const bool go = arguments.always || !sample_is_crowded(storage.sample, count);
+  const bool go = arguments.always || crowded_keys(storage.sample, count) <= count / kSplitCrowdedShare;
   if (threadIdx.x == 0) arguments.state->go = arguments.state->sorted = go;
   if (!go) return;
   SplitMaker<U>(arguments, storage).make();

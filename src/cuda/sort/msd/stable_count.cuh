@@ -23,17 +23,24 @@ __device__ __forceinline__ uint32_t stable_range_bits(uint32_t sampled_bits, boo
   return min(max(sampled_bits + 4, kStableRangeBitsMin), 64u);
 }
 
-// Whether the keys spread evenly enough below a common prefix, and differ enough, for equal cells or the map. Uneven
-// keys that differ in up to three bytes are sorted as quickly by as many passes.
+// Whether the keys spread evenly enough below a common prefix, and differ enough, for equal cells or the map; others
+// are for the splitters. Keys that differ in few bytes are sorted as quickly by as many passes.
 template <class U>
 __device__ __forceinline__ StableState decide_stable(const SampleView<U> &view, const StablePlan &plan, bool floats) {
   StableState state = {};
   uint32_t passes = 0;
   for (uint64_t differ = view.differ; differ != 0; differ >>= 8) passes += (differ & 0xff) != 0;
-  state.mapped = kStableMapHasCode<U> && view.crowded && plan.mapped_cells != 0 && passes > 3;
-  state.range_bits = state.mapped != 0 ? stable_range_bits(view.range_bits, floats) : view.range_bits;
-  state.go = (!view.crowded || state.mapped != 0) && view.range_bits >= plan.cell_bits && !view.many_equal;
+  const bool spread = view.range_bits >= plan.cell_bits && !view.many_equal;
+  const bool mapped = kStableMapHasCode<U> && view.crowded && plan.mapped_cells != 0 && passes > 3;
+  state.passes = passes;
+  state.has_splitters = kStableMapHasCode<U> && plan.split_bins != 0 &&
+                        passes >= (view.mostly_equal ? kStableEqualPasses : kStableSplitPasses);
+  state.way = !spread || (view.crowded && !mapped) ? StableWay::kSplitters
+              : mapped                             ? StableWay::kMapped
+                                                   : StableWay::kEven;
+  state.go = state.way != StableWay::kSplitters || state.has_splitters != 0;
   state.sorted = state.go;
+  state.range_bits = mapped ? stable_range_bits(view.range_bits, floats) : view.range_bits;
   state.prefix = common_prefix(view.bits, state.range_bits);
   return state;
 }
@@ -59,10 +66,11 @@ __global__ void __launch_bounds__(kStableCountThreads)
   const SampleView<U> view = look_at_sample<Sample, kStableCountThreads, false>(keys_in, n, codec, seen);
   const StableState state = decide_stable(view, arguments.plan, codec.mask_positive != codec.mask_negative);
   if (threadIdx.x == 0) *arguments.state = state;
-  if (state.go == 0) return;
-  const uint32_t cells = state.mapped != 0 ? arguments.plan.mapped_cells : 1u << arguments.plan.cell_bits;
+  if (state.go == 0 || state.way == StableWay::kSplitters) return;
+  const bool mapped = state.way == StableWay::kMapped;
+  const uint32_t cells = mapped ? arguments.plan.mapped_cells : 1u << arguments.plan.cell_bits;
   for (uint32_t i = threadIdx.x; i < cells; i += kStableCountThreads) arguments.cells[i] = 0;
-  if (state.mapped == 0) return;
+  if (!mapped) return;
   for (uint32_t i = threadIdx.x; i < kMapWeights; i += kStableCountThreads) arguments.weights[i] = 0;
 }
 
@@ -72,7 +80,7 @@ __device__ __forceinline__ constexpr uint32_t padded_cell(uint32_t cell) { retur
 // Pairs that the finish takes of a cell.
 template <class U>
 __device__ __forceinline__ uint32_t stable_items_max(const StableArguments &arguments, uint32_t cell) {
-  if (!kStableMapHasCode<U> || arguments.state->mapped == 0) return arguments.plan.cell_items_max;
+  if (!kStableMapHasCode<U> || arguments.state->way == StableWay::kEven) return arguments.plan.cell_items_max;
   // Written by this kernel's blocks.
   const uint32_t rest_bits = stable_mapped_rest_bits(arguments.state->range_bits, __ldcg(&arguments.ranges[cell].y));
   return min(kStableFinishItems, 1u << stable_mapped_place_bits<U>(rest_bits));
@@ -119,19 +127,19 @@ __device__ __forceinline__ void place_stable_tiles(const StableArguments &argume
 }
 
 // Places of cells and tiles of the second pass, by the last block of the histogram. A cell with more pairs than the
-// finish holds, or a foreign key, clears `go`. staged: room for the counts and a 32nd more.
+// finish holds, or a foreign key, turns all away. staged: room for the counts and a 32nd more.
 template <class U>
 __device__ __forceinline__ void place_stable_cells(const StableArguments &arguments, uint32_t *staged,
                                                    uint32_t *warp_totals) {
-  const bool mapped = kStableMapHasCode<U> && arguments.state->mapped != 0;
-  const StableCut cut = mapped ? stable_cut<true>(arguments) : stable_cut<false>(arguments);
+  const bool mapped = kStableMapHasCode<U> && arguments.state->way == StableWay::kMapped;
+  const StableCut cut = mapped ? stable_cut<StableWay::kMapped>(arguments) : stable_cut<StableWay::kEven>(arguments);
   for (uint32_t i = threadIdx.x; i < cut.cells; i += kStableCountThreads)
     staged[padded_cell(i)] = __ldcg(&arguments.cells[i]);
   __syncthreads();
   uint32_t total;
   const bool overfull = place_staged_cells<U>(arguments, cut.cells, staged, warp_totals, total);
   if (__syncthreads_or(overfull || *static_cast<volatile uint32_t *>(&arguments.state->foreign) != 0)) {
-    if (threadIdx.x == 0) arguments.state->go = 0, arguments.state->sorted = 0;
+    if (threadIdx.x == 0) turn_away(arguments.state);
     return;
   }
   for (uint32_t i = threadIdx.x; i < cut.cells; i += kStableCountThreads) arguments.cells[i] = staged[padded_cell(i)];
@@ -170,7 +178,7 @@ __device__ __forceinline__ bool count_stable_cells(const U *keys_in, uint64_t n,
       if (!whole && base + i * kStableCountThreads + threadIdx.x >= n) continue;
       const U ordered = codec.encode(key[i]);
       foreign |= ((ordered ^ prefix) & prefix_mask) != 0;
-      const uint32_t cell = kMapped ? stable_mapped_cell(map, stable_leading_bits(ordered, shift))
+      const uint32_t cell = kMapped ? stable_mapped_cell(map, leading_bits(ordered, shift))
                                     : static_cast<uint32_t>(ordered >> shift) & (cells - 1);
       atomicAdd(&counts[cell], 1);
     }
@@ -186,8 +194,8 @@ __global__ void __launch_bounds__(kStableCountThreads, stable_blocks_per_sm(kSta
   extern __shared__ __align__(16) uint32_t counts[];
   __shared__ uint32_t warp_totals[kStableCountThreads / 32];
   wait_for_kernel_before();
-  if (!kStableHasCode || arguments.state->go == 0) return;
-  const bool mapped = kStableMapHasCode<U> && arguments.state->mapped != 0;
+  if (!kStableHasCode || arguments.state->go == 0 || arguments.state->way == StableWay::kSplitters) return;
+  const bool mapped = kStableMapHasCode<U> && arguments.state->way == StableWay::kMapped;
   const uint32_t cells = mapped ? arguments.plan.mapped_cells : 1u << arguments.plan.cell_bits;
   const bool foreign = mapped ? count_stable_cells<U, kStableMapHasCode<U>>(keys_in, n, codec, arguments, counts)
                               : count_stable_cells<U, false>(keys_in, n, codec, arguments, counts);

@@ -13,6 +13,7 @@
 #include "cuda/primitive/dependent_launch.cuh"
 #include "cuda/primitive/prefetch.cuh"
 #include "cuda/sort/msd/names.h"
+#include "cuda/sort/msd/stable_crowds.cuh"
 #include "cuda/sort/msd/stable_order.cuh"
 #include "cuda/sort/msd/stable_state.cuh"
 #include "cuda/sort/msd/window_sort.cuh"
@@ -31,6 +32,8 @@ struct StableFinishParams {
   uint32_t ahead;  // by how many cells pairs with 4-byte values are fetched into the L2 cache before their turn
 };
 
+struct NoCrowds {};
+
 template <class U, class V>
 struct StableFinishStorage {
   // 4-byte values have room of their own and are on their way while the keys are ranked. Wider ones take the room of
@@ -48,8 +51,9 @@ struct StableFinishStorage {
   };
   V early_values[kValuesEarly ? kStableFinishItems : 1];
   uint32_t warp_totals[32];
-  uint32_t cell_first, cell_items, digit_shift, place_bits;
+  uint32_t cell_first, cell_items, digit_shift, place_bits, dropped;
   U cell_least;
+  std::conditional_t<stable_offers_map(sizeof(U)), StableCrowds, NoCrowds> crowds;
 };
 
 // Byte offset of a word's counter; words have no bits above their digit, and digit_shift is at least 12.
@@ -70,9 +74,9 @@ __device__ constexpr int stable_sure_rows() {
 
 // Loads the cell's words and sends for its values, clears the counters, and fills the places around the words. Without
 // a barrier. kFull: the first stable_sure_rows() rows are there.
-template <class U, class V, bool kMapped, bool kFull, int kItems>
-__device__ __forceinline__ void load_words(const StableFinishParams<U> &params, uint32_t first, uint32_t count,
-                                           StableFinishStorage<U, V> &storage, U (&words)[kItems]) {
+template <class U, class V, StableWay kWay, bool kFull, int kItems>
+__device__ __forceinline__ void load_words(const StableFinishParams<U> &params, uint32_t number, uint32_t first,
+                                           uint32_t count, StableFinishStorage<U, V> &storage, U (&words)[kItems]) {
   constexpr uint32_t kThreads = StableFinishShape<sizeof(U)>::kThreads;
   constexpr int kSure = stable_sure_rows<U, kFull>();
   U *const sorted = storage.padded_words + kWindowGroup;
@@ -96,10 +100,11 @@ __device__ __forceinline__ void load_words(const StableFinishParams<U> &params, 
     reinterpret_cast<uint4 *>(storage.counters)[i * kThreads + threadIdx.x] = make_uint4(0, 0, 0, 0);
   if (threadIdx.x < kWindowGroup) storage.padded_words[threadIdx.x] = 0;
   if (threadIdx.x < kItems + kWindowHalo) sorted[count + threadIdx.x] = static_cast<U>(~U{0});
-  const StableCell<U> cell = stable_cell<U, kMapped>(params.arguments, blockIdx.x);
+  const StableCell<U> cell = stable_cell<U, kWay>(params.arguments, number);
 #pragma unroll
   for (int i = 0; i < kItems; ++i)
-    words[i] = static_cast<U>((words[i] - cell.least) << cell.place_bits) | (i * kThreads + threadIdx.x);
+    words[i] = static_cast<U>(static_cast<U>(words[i] - cell.least) >> cell.dropped << cell.place_bits) |
+               (i * kThreads + threadIdx.x);
 }
 
 // Reads the cell's digit_shift or cell_items anew in each phase: kept in registers they would spill, and offsets of
@@ -133,15 +138,15 @@ __device__ __forceinline__ bool number_words(const U (&words)[kItems], StableFin
 
 // Sorts the cell's words by digit into storage. Ends with a barrier. Returns whether some digit has more than
 // kWindowGroup words.
-template <class U, class V, bool kMapped, bool kFull>
-__device__ __forceinline__ bool rank_words(const StableFinishParams<U> &params, uint32_t first, uint32_t count,
-                                           StableFinishStorage<U, V> &storage) {
+template <class U, class V, StableWay kWay, bool kFull>
+__device__ __forceinline__ bool rank_words(const StableFinishParams<U> &params, uint32_t number, uint32_t first,
+                                           uint32_t count, StableFinishStorage<U, V> &storage) {
   constexpr uint32_t kThreads = StableFinishShape<sizeof(U)>::kThreads;
   constexpr int kItems = StableFinishShape<sizeof(U)>::kItems;
   constexpr int kSure = stable_sure_rows<U, kFull>();
   U *const sorted = storage.padded_words + kWindowGroup;
   U words[kItems];
-  load_words<U, V, kMapped, kFull>(params, first, count, storage, words);
+  load_words<U, V, kWay, kFull>(params, number, first, count, storage, words);
   __syncthreads();
   uint32_t numbers[(kItems + 1) / 2];
   const bool many = __syncthreads_or(number_words<U, V, kFull>(words, storage, numbers));
@@ -176,22 +181,63 @@ __device__ __forceinline__ void store_moved(FinalValues how, void *values_out, u
   }
 }
 
+// Puts the words of crowded digits where they belong. Behind a barrier.
+template <class U, class V>
+__device__ __noinline__ void order_crowds(StableFinishStorage<U, V> &storage) {
+  using Sorter = StableCrowdSorter<U, StableFinishShape<sizeof(U)>::kThreads>;
+  static_assert(sizeof(storage.moves) - sizeof(storage.counters) >= Sorter::kSample * 8, "room for the tree");
+  const Sorter sorter = {storage.padded_words + kWindowGroup,
+                         storage.cell_items,
+                         storage.place_bits,
+                         storage.crowds,
+                         storage.counters,
+                         reinterpret_cast<uint64_t *>(storage.moves + kFinishDigits),
+                         storage.warp_totals};
+  if (sorter.list()) sorter.order();
+}
+
+// Where the word `at` of those that are sorted by digit alone belongs, behind order_crowds() where digits are crowded.
+template <StableWay kWay, class U, class V>
+__device__ __forceinline__ uint32_t final_place(const StableFinishStorage<U, V> &storage, uint32_t at,
+                                                uint32_t digit_shift) {
+  if constexpr (kWay == StableWay::kSplitters) {
+    const StableCrowds &crowds = storage.crowds;
+    if (crowds.listed != 0 && StableCrowds::bit(crowds.ordered, at)) return at;
+    if (crowds.respread)
+      return place_between_starts(storage.padded_words + kWindowGroup, at, storage.cell_items, crowds.starts);
+  }
+  return place_among_equal_digits(storage.padded_words + kWindowGroup, at, digit_shift);
+}
+
+// The cell's values come into the room of its words.
+template <class U, class V>
+__device__ __forceinline__ void load_late_values(const StableFinishParams<U> &params, uint32_t first, uint32_t count,
+                                                 V *room) {
+  const V *const values = static_cast<const V *>(params.values_in) + first;
+#pragma unroll 3
+  for (uint32_t at = threadIdx.x; at < count; at += blockDim.x) copy_async(room + at, values + at);
+  copy_async_close();
+  copy_async_wait<0>();
+  __syncthreads();
+}
+
 // Stores the cell. kInOrder: the words are sorted; otherwise by digit only, and each looks at its neighbours, with a
 // word of another digit at either end.
-template <class U, class V, bool kMapped, bool kInOrder>
-__device__ __forceinline__ void store_sorted(const StableFinishParams<U> &params, StableFinishStorage<U, V> &storage) {
+template <class U, class V, StableWay kWay, bool kInOrder>
+__device__ __forceinline__ void store_sorted(const StableFinishParams<U> &params, uint32_t number,
+                                             StableFinishStorage<U, V> &storage) {
   [[maybe_unused]] constexpr uint32_t kThreads = StableFinishShape<sizeof(U)>::kThreads;
   const U *const sorted = storage.padded_words + kWindowGroup;
   const uint32_t first = storage.cell_first, count = storage.cell_items, digit_shift = storage.digit_shift;
-  StableCell<U> cell = {storage.cell_least, 0, storage.place_bits};
-  if constexpr (!kMapped) cell = stable_cell<U, kMapped>(params.arguments, blockIdx.x);
+  StableCell<U> cell = {storage.cell_least, 0, storage.place_bits, 0};
+  if constexpr (kWay == StableWay::kEven) cell = stable_cell<U, kWay>(params.arguments, number);
   const uint32_t place_bits = cell.place_bits, place_mask = (1u << place_bits) - 1;
   const U least = cell.least;
   const bool identity = params.codec.is_identity();
   // Of the sorted word `at`: stores the key, returns where the value comes from and goes to.
   const auto store_key = [&](uint32_t at) {
     const U word = sorted[at];
-    const uint32_t to = kInOrder ? at : place_among_equal_digits(sorted, at, digit_shift);
+    const uint32_t to = kInOrder ? at : final_place<kWay>(storage, at, digit_shift);
     if (params.keys_out != nullptr) {
       const U key = static_cast<U>(least + (word >> place_bits));
       params.keys_out[first + to] = identity ? key : params.codec.decode(key);
@@ -204,55 +250,94 @@ __device__ __forceinline__ void store_sorted(const StableFinishParams<U> &params
 #pragma unroll 3
     for (uint32_t at = threadIdx.x; at < count; at += kThreads) storage.moves[at] = store_key(at);
     __syncthreads();  // the words are read: values take their room
-    const V *const values = static_cast<const V *>(params.values_in) + first;
-#pragma unroll 3
-    for (uint32_t at = threadIdx.x; at < count; at += kThreads) copy_async(storage.late_values + at, values + at);
-    copy_async_close();
-    copy_async_wait<0>();
-    __syncthreads();
+    load_late_values(params, first, count, storage.late_values);
     store_moved<V>(params.final_values, params.values_out, first, count, storage.late_values,
                    [&](uint32_t at) { return storage.moves[at]; });
   }
 }
 
+// Stores keys and values of a cell in an order that is known: order[i] is the place of the i-th. Both may lie where
+// they go to: all keys are in shared memory, and values take their room. keys_in_order: they have been moved.
+template <class U, class V, class Order>
+__device__ __forceinline__ void store_by_order(const StableFinishParams<U> &params, uint32_t first, uint32_t count,
+                                               const U *keys, bool keys_in_order, V *values, const Order *order) {
+  if (params.keys_out != nullptr)
+    for (uint32_t i = threadIdx.x; i < count; i += blockDim.x)
+      params.keys_out[first + i] = params.codec.decode(keys[keys_in_order ? i : order[i]]);
+  __syncthreads();
+  load_late_values(params, first, count, values);
+  store_moved<V>(params.final_values, params.values_out, first, count, values,
+                 [&](uint32_t i) { return uint32_t{order[i]} << 16 | i; });
+}
+
+// The same for a cell whose words lack their keys' lowest bits. Keys that differ in these alone are rare: then all are
+// sorted anew as they are.
+template <class U, class V>
+__device__ __noinline__ void store_wide(const StableFinishParams<U> &params, StableFinishStorage<U, V> &storage) {
+  U *const keys = storage.padded_words + kWindowGroup;
+  const uint32_t first = storage.cell_first, count = storage.cell_items, digit_shift = storage.digit_shift;
+  const uint32_t place_mask = (1u << storage.place_bits) - 1;
+  for (uint32_t at = threadIdx.x; at < count; at += blockDim.x)
+    storage.moves[final_place<StableWay::kSplitters>(storage, at, digit_shift)] =
+        static_cast<uint32_t>(keys[at]) & place_mask;
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) keys[i] = params.keys_in[first + i];
+  __syncthreads();
+  bool wrong = false;
+  for (uint32_t i = threadIdx.x; i + 1 < count; i += blockDim.x)
+    wrong |= keys[storage.moves[i]] > keys[storage.moves[i + 1]];
+  const bool sort_anew = __syncthreads_or(wrong);
+  if (sort_anew) {
+    for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) storage.moves[i] = i;
+    __syncthreads();
+    network_sort_with<ByBlock>(keys, storage.moves, count);
+  }
+  store_by_order(params, first, count, keys, sort_anew, storage.late_values, storage.moves);
+}
+
 // One thread notes what the cell is, and asks L2 for one that comes later.
-template <class U, class V, bool kMapped>
-__device__ __forceinline__ void begin_stable_cell(const StableFinishParams<U> &params, uint32_t first, uint32_t count,
-                                                  StableFinishStorage<U, V> &storage) {
+template <class U, class V, StableWay kWay>
+__device__ __forceinline__ void begin_stable_cell(const StableFinishParams<U> &params, uint32_t number, uint32_t first,
+                                                  uint32_t count, StableFinishStorage<U, V> &storage) {
   const uint32_t later = blockIdx.x + params.ahead;
-  if (sizeof(V) == 4 && later < stable_cut<kMapped>(params.arguments).cells) {
-    const uint32_t begin = params.arguments.cells[later], end = params.arguments.cells[later + 1];
+  if (sizeof(V) == 4 && later < finished_cells<kWay>(params.arguments)) {
+    const uint32_t cell = finished_cell<kWay>(params.arguments, later);
+    const uint32_t begin = params.arguments.cells[cell], end = params.arguments.cells[cell + 1];
     prefetch_to_l2(params.keys_in, begin, end - begin, end);
     prefetch_to_l2(static_cast<const V *>(params.values_in), begin, end - begin, end);
   }
-  const StableCell<U> cell = stable_cell<U, kMapped>(params.arguments, blockIdx.x);
+  const StableCell<U> cell = stable_cell<U, kWay>(params.arguments, number);
   storage.cell_first = first;
   storage.cell_items = count;
-  storage.digit_shift = cell.place_bits + (cell.rest_bits > kFinishBits ? cell.rest_bits - kFinishBits : 0);
+  storage.digit_shift = cell.place_bits + (cell.word_bits > kFinishBits ? cell.word_bits - kFinishBits : 0);
   storage.place_bits = cell.place_bits;
+  storage.dropped = cell.dropped;
   storage.cell_least = cell.least;
+  if constexpr (kWay == StableWay::kSplitters) storage.crowds.listed = 0, storage.crowds.respread = false;
 }
 
-// Sorts the block's cell, which has `count` pairs from `first` on.
-template <class U, class V, bool kMapped>
-__device__ __forceinline__ void finish_stable_cell(const StableFinishParams<U> &params, uint32_t first, uint32_t count,
-                                                   StableFinishStorage<U, V> &storage) {
+// Sorts the cell of this number, which has `count` pairs from `first` on.
+template <class U, class V, StableWay kWay>
+__device__ __forceinline__ void finish_stable_cell(const StableFinishParams<U> &params, uint32_t number, uint32_t first,
+                                                   uint32_t count, StableFinishStorage<U, V> &storage) {
   constexpr uint32_t kThreads = StableFinishShape<sizeof(U)>::kThreads;
   U *const sorted = storage.padded_words + kWindowGroup;
-  if (threadIdx.x == 0) begin_stable_cell<U, V, kMapped>(params, first, count, storage);
+  if (threadIdx.x == 0) begin_stable_cell<U, V, kWay>(params, number, first, count, storage);
   const bool many = count >= stable_sure_rows<U, true>() * kThreads
-                        ? rank_words<U, V, kMapped, true>(params, first, count, storage)
-                        : rank_words<U, V, kMapped, false>(params, first, count, storage);
+                        ? rank_words<U, V, kWay, true>(params, number, first, count, storage)
+                        : rank_words<U, V, kWay, false>(params, number, first, count, storage);
   copy_async_wait<0>();  // before the barriers below
   if (sizeof(U) == 4 && !many) {
     if constexpr (sizeof(U) == 4)
       sort_in_windows<StableFinishShape<sizeof(U)>::kItems, kWindowHalo>(sorted, storage.cell_items);
-    store_sorted<U, V, kMapped, true>(params, storage);
+    store_sorted<U, V, kWay, true>(params, number, storage);
     return;
   }
-  if (many && any_crowded_digit(storage.counters, storage.cell_items)) {
+  if constexpr (kWay == StableWay::kSplitters) {
+    if (many) order_crowds(storage);
+  } else if (many && any_crowded_digit(storage.counters, storage.cell_items)) {
     sort_crowded_words(sorted, storage.cell_items);
-    store_sorted<U, V, kMapped, true>(params, storage);
+    store_sorted<U, V, kWay, true>(params, number, storage);
     return;
   }
   if (threadIdx.x == 0) {
@@ -260,11 +345,26 @@ __device__ __forceinline__ void finish_stable_cell(const StableFinishParams<U> &
     sorted[storage.cell_items] = static_cast<U>(~sorted[storage.cell_items - 1]);
   }
   __syncthreads();
-  store_sorted<U, V, kMapped, false>(params, storage);
+  if constexpr (kWay == StableWay::kSplitters) {
+    if (storage.dropped != 0) {
+      store_wide(params, storage);
+      return;
+    }
+  }
+  store_sorted<U, V, kWay, false>(params, number, storage);
 }
 
-// A block a cell, with the map or without: shared memory is the same. Outputs may be the inputs: a cell is loaded whole
-// before any of it is stored.
+template <class U, class V, StableWay kWay>
+__device__ __forceinline__ void finish_stable_block(const StableFinishParams<U> &params,
+                                                    StableFinishStorage<U, V> &storage) {
+  if (blockIdx.x >= finished_cells<kWay>(params.arguments)) return;
+  const uint32_t number = finished_cell<kWay>(params.arguments, blockIdx.x);
+  const uint32_t first = params.arguments.cells[number], count = params.arguments.cells[number + 1] - first;
+  if (count != 0) finish_stable_cell<U, V, kWay>(params, number, first, count, storage);
+}
+
+// A block a cell, whatever the way: shared memory is the same. Outputs may be the inputs: a cell is loaded whole before
+// any of it is stored.
 template <class U, class V>
 __global__ void __launch_bounds__(StableFinishShape<sizeof(U)>::kThreads,
                                   stable_blocks_per_sm(StableFinishShape<sizeof(U)>::kThreads))
@@ -272,17 +372,13 @@ __global__ void __launch_bounds__(StableFinishShape<sizeof(U)>::kThreads,
   extern __shared__ __align__(16) unsigned char shared[];
   auto &storage = *reinterpret_cast<StableFinishStorage<U, V> *>(shared);
   wait_for_kernel_before();
-  if (!kStableHasCode || params.arguments.state->go == 0) return;
-  const bool mapped = kStableMapHasCode<U> && params.arguments.state->mapped != 0;
-  const StableCut cut = mapped ? stable_cut<true>(params.arguments) : stable_cut<false>(params.arguments);
-  if (blockIdx.x >= cut.cells) return;
-  const uint32_t first = params.arguments.cells[blockIdx.x];
-  const uint32_t count = params.arguments.cells[blockIdx.x + 1] - first;
-  if (count == 0) return;
-  if (mapped)
-    finish_stable_cell<U, V, kStableMapHasCode<U>>(params, first, count, storage);
-  else
-    finish_stable_cell<U, V, false>(params, first, count, storage);
+  const StableState &state = *params.arguments.state;
+  if (!kStableHasCode || state.go == 0) return;
+  if constexpr (kStableMapHasCode<U>) {
+    if (state.way == StableWay::kMapped) return finish_stable_block<U, V, StableWay::kMapped>(params, storage);
+    if (state.way == StableWay::kSplitters) return finish_stable_block<U, V, StableWay::kSplitters>(params, storage);
+  }
+  finish_stable_block<U, V, StableWay::kEven>(params, storage);
 }
 
 }  // namespace gsort_internal::sort::msd

@@ -40,13 +40,12 @@ struct StableEntry {
 __device__ __forceinline__ StableEntry weigh_stable_entry(const uint32_t *weights, uint32_t entry) {
   const uint4 *const parts = reinterpret_cast<const uint4 *>(weights) + 2 * entry;
   const uint4 a = __ldcg(parts), b = __ldcg(parts + 1);
-  const auto end_of = [](uint32_t last, uint32_t before) {
-    const float end = static_cast<float>(last);
-    return last > before && before > 0 ? end * sqrtf(end / static_cast<float>(before)) : end;
+  const auto end = [](uint32_t last, uint32_t before) {
+    return steep_end(static_cast<float>(last), static_cast<float>(before));
   };
   const uint32_t most = max(max(max(a.x, a.y), max(a.z, a.w)), max(max(b.x, b.y), max(b.z, b.w)));
   return {a.x + a.y + a.z + a.w + b.x + b.y + b.z + b.w, most,
-          fmaxf(static_cast<float>(most), fmaxf(end_of(a.x, a.y), end_of(b.w, b.z)))};
+          fmaxf(static_cast<float>(most), fmaxf(end(a.x, a.y), end(b.w, b.z)))};
 }
 
 // Cells for an entry: so many that its keys fill them as the plan means, and that 3.5 deviations more, everywhere as
@@ -134,7 +133,7 @@ __device__ __forceinline__ bool has_even_cells(const U *keys_in, uint64_t n, con
   __syncthreads();
 #pragma unroll
   for (uint32_t i = 0; i < kStableCheckItems; ++i) {
-    const uint32_t cell = stable_mapped_cell(arguments.map, stable_leading_bits(codec.encode(keys[i]), align));
+    const uint32_t cell = stable_mapped_cell(arguments.map, leading_bits(codec.encode(keys[i]), align));
     atomicAdd(&counters[cell / 4], 1u << cell % 4 * 8);
   }
   __syncthreads();
@@ -156,17 +155,17 @@ __global__ void __launch_bounds__(kMapThreads)
   static_assert(kStableMappedCellsMax / 4 <= kMapWeights / 2, "counters of cells take their place");
   __shared__ uint32_t warp_totals[kMapThreads / 32];
   wait_for_kernel_before();
-  if (arguments.state->go == 0 || arguments.state->mapped == 0) return;
+  if (arguments.state->go == 0 || arguments.state->way != StableWay::kMapped) return;
   const uint32_t align = stable_map_align<U>(arguments);
   weigh_sample(keys_in, blockIdx.x, part, arguments.weights, pairs,
-               [&](U key) { return stable_leading_bits(codec.encode(key), align); });
+               [&](U key) { return leading_bits(codec.encode(key), align); });
   if (!is_last_block(&arguments.state->map_tickets, gridDim.x)) return;
   const uint32_t sampled = gridDim.x * kMapThreads * kMapItems;
   uint64_t pairs_even;
   bool kept = make_stable_map(arguments, sampled, static_cast<float>(part) / 8, warp_totals, pairs_even);
   __syncthreads();
   if (kept && n >= kStableCheckedMin) kept = has_even_cells(keys_in, n, codec, arguments, sampled, pairs_even, pairs);
-  if (!kept && threadIdx.x == 0) arguments.state->go = 0, arguments.state->sorted = 0;
+  if (!kept && threadIdx.x == 0) turn_away(arguments.state);
 }
 
 // Writes what later kernels must know of the map's cells, by all blocks of the histogram together. map: in shared

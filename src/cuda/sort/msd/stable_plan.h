@@ -24,6 +24,12 @@ struct StablePlan {
   // it has keys for, at least one. So many cells, whole bins of the first pass; 0: not offered.
   uint32_t mapped_cells;
   uint32_t mapped_items;  // pairs that a cell of the map is meant to have
+  // For other keys: bins between splitters of a sample, each cut into cells by splitters of its own. So many bins at
+  // most; 0: not offered.
+  uint32_t split_bins;
+  uint32_t split_sample;  // keys that the bins' splitters are taken from
+  uint32_t split_share;   // of them, that a bin is meant to have
+  uint32_t split_cells;   // not empty and to be finished, at most
 };
 
 constexpr uint32_t kStableFinishItems = 9216;  // pairs that a block finishes
@@ -67,8 +73,31 @@ constexpr uint32_t kStableMapEntries = 1u << kStableMapBits;
 constexpr uint32_t kStableMapShift = 32 - kStableMapBits;  // of the leading 32 bits of a key's range
 constexpr uint32_t kStableMappedItems = 5500;
 constexpr uint32_t kStableMappedCellsMax = 208 * kStableBinsMax;
-constexpr uint32_t kStableMappedSecondBits = 8;
-static_assert(1u << kStableMappedSecondBits == kStableBinsMax, "a bin of the first pass has as many cells");
+constexpr uint32_t kStableUnevenSecondBits = 8;
+static_assert(1u << kStableUnevenSecondBits == kStableBinsMax, "a bin of the first pass has as many cells");
+
+// Splitters, for keys that neither equal cells nor the map serve (W. D. Frazer and A. C. McKellar, "Samplesort", 1970):
+// those of the bins of the first pass are taken from one sorted sample, and those of the cells in a bin from a sample
+// of the bin. A value that fills most of a bin or of a cell has one of its own, which is in order as it is. What the
+// others hold is then near what they are meant to hold, whatever the data (docs/engine-notes/msd.md).
+constexpr uint32_t kStableSplitItems = 4096;  // pairs that a cell is meant to have: few have more than a block finishes
+constexpr uint32_t kStableSplitSamples = 32;  // sampled keys of a cell
+constexpr uint32_t kStableSplitSampleMax = 8192;  // of a bin
+constexpr uint32_t kStableBinSamples = 32;        // sampled keys of a bin; twice as many where cells are all in use
+constexpr uint64_t kStableManyPairs = uint64_t{200} << 20;
+constexpr uint32_t kStableSplitBinsMin = 64;  // that are meant
+constexpr uint32_t kStableLargeItems =
+    2 * kStableFinishItems;                       // pairs of a cell that one block with all of an SM sorts
+constexpr uint32_t kStablePieceItems = 8192;      // of a run of equal keys, that a block writes at a time
+constexpr uint32_t kStableChunkItems = 1u << 15;  // of a bin, that a block counts at a time
+// Keys in clusters of clusters, as text, crowd in most cells: where more than so much of a sample lies so, by its
+// distances, splitters save time only if all bytes differ.
+constexpr uint32_t kStableCrowdedShare = 3;
+constexpr uint32_t kStableCrowdedPasses = 8;
+// The LSD sort takes less time for keys that differ in fewer bytes, or, where most of a sample are equal to others, in
+// fewer than the second (H100, 2026-11-25).
+constexpr uint32_t kStableSplitPasses = 7;
+constexpr uint32_t kStableEqualPasses = 5;
 
 // Bits of a key that the map is of, at least: the leading ones that tell the cell.
 constexpr uint32_t kStableRangeBitsMin = 32;
@@ -87,7 +116,7 @@ constexpr bool stable_applies(uint64_t n, uint32_t key_bytes, bool forced) {
 
 // n within the bounds above.
 constexpr StablePlan plan_stable(uint64_t n) {
-  StablePlan plan = {kStableCellBitsMin, 0, 0, 0, 0, 0, 0};
+  StablePlan plan = {kStableCellBitsMin, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   while (n > uint64_t{stable_cell_items_mean(plan.cell_bits)} << plan.cell_bits) ++plan.cell_bits;
   plan.first_bits = (plan.cell_bits + 1) / 2;
   plan.second_bits = plan.cell_bits - plan.first_bits;
@@ -104,6 +133,21 @@ constexpr uint32_t stable_counts_bytes(const StablePlan &plan) {
   return even > mapped ? even : mapped;
 }
 static_assert(kStableMappedCellsMax / 32 < kStableMapEntries, "the scan takes the map's place");
+
+// About as many bins as cells in a bin. There may be twice as many: half of a bin's sampled keys or more make a bin,
+// and so do the keys between two values that have one each.
+constexpr void plan_stable_splitters(StablePlan &plan, uint64_t n) {
+  const uint64_t cells = n / kStableSplitItems + 1;
+  uint32_t bins = kStableSplitBinsMin;
+  while (bins < kStableBinsMax && uint64_t{bins} * bins < cells) bins *= 2;
+  plan.split_bins = 2 * bins < kStableBinsMax ? 2 * bins : kStableBinsMax;
+  plan.split_sample = kStableBinSamples * bins * (n > kStableManyPairs ? 2 : 1);
+  // All digits but a few, for some values have one each.
+  constexpr uint32_t kMeant = kStableBinsMax - kStableBinsMax / 32;
+  plan.split_share = plan.split_sample / (bins < kMeant ? bins : kMeant);
+  const uint64_t most = 2 * cells + plan.split_bins, all = uint64_t{plan.split_bins} * kStableBinsMax;
+  plan.split_cells = static_cast<uint32_t>(most < all ? most : all);
+}
 
 // Keys of 8 bytes have a map: it saves five passes of eight. For those of 4 bytes it was tried and dropped (H100,
 // 2026-11-25: argsorts of smooth floats of 2^26 1.85 ms in place of 2.08, of 2^28 7.8 to 9.1 in place of 7.9, and
@@ -122,6 +166,7 @@ constexpr StablePlan plan_stable_on(uint64_t n, uint32_t key_bytes, uint32_t sha
   plan.mapped_items = least > kStableMappedItems ? static_cast<uint32_t>(least) : kStableMappedItems;
   const uint64_t shares = n / plan.mapped_items, cells = kStableMapEntries + shares + shares / 5 + kStableBinsMax - 1;
   plan.mapped_cells = static_cast<uint32_t>(cells / kStableBinsMax * kStableBinsMax);
+  plan_stable_splitters(plan, n);
   return plan;
 }
 static_assert(plan_stable_on(kStableItemsMax, 8, kStableMapSharedBytesMin).mapped_cells <= kStableMappedCellsMax, "");
@@ -132,19 +177,39 @@ static_assert(plan_stable(kStableItemsMax).second_bits <= 8 && plan_stable(1).ce
 
 // Offsets of the tables in their slice of the workspace.
 struct StableTables {
-  uint64_t state, cells, first_tile, map, weights, ranges, bytes;
+  uint64_t state, cells, first_tile, map, weights, ranges;
+  uint64_t starts, bin_counts, cell_counts, first_chunk, counted_chunks, finished, large, pieces;  // of splitters
+  uint64_t bytes;
 };
-constexpr uint64_t kStableStateBytes = 64;
+constexpr uint64_t kStableStateBytes = 128;
 
-constexpr StableTables stable_tables(const StablePlan &plan) {
-  const uint64_t even = uint64_t{1} << plan.cell_bits, cells = even > plan.mapped_cells ? even : plan.mapped_cells;
-  const bool mapped = plan.mapped_cells != 0;
-  StableTables tables = {0, kStableStateBytes, 0, 0, 0, 0, 0};
-  tables.first_tile = tables.cells + (cells + 4) * 4;
-  tables.map = tables.first_tile + (kStableBinsMax + 4) * 4;
-  tables.weights = tables.map + (mapped ? kStableMapEntries * 4 : 0);
-  tables.ranges = tables.weights + (mapped ? kMapWeights * 4 : 0);
-  tables.bytes = tables.ranges + uint64_t{plan.mapped_cells} * 8;
+// The map is made before it is known that splitters are wanted; its tables are left alone by them all the same.
+constexpr StableTables stable_tables(const StablePlan &plan, uint64_t n) {
+  const uint64_t even = uint64_t{1} << plan.cell_bits, split = uint64_t{plan.split_bins} * kStableBinsMax;
+  uint64_t cells = even > plan.mapped_cells ? even : plan.mapped_cells;
+  cells = cells > split ? cells : split;
+  const bool mapped = plan.mapped_cells != 0, by_splitters = plan.split_bins != 0;
+  StableTables tables{};
+  uint64_t at = kStableStateBytes;
+  const auto take = [&at](uint64_t bytes) {
+    const uint64_t begin = at;
+    at += (bytes + 15) / 16 * 16;
+    return begin;
+  };
+  tables.cells = take((cells + 4) * 4);
+  tables.first_tile = take((kStableBinsMax + 4) * 4);
+  tables.map = take(mapped ? kStableMapEntries * 4 : 0);
+  tables.weights = take(mapped ? kMapWeights * 4 : 0);
+  tables.ranges = take(uint64_t{plan.mapped_cells} * 8);
+  tables.starts = take(by_splitters ? (uint64_t{kStableBinsMax} * kStableBinsMax + 1) * 8 : 0);
+  tables.bin_counts = take(by_splitters ? kStableBinsMax * 4 : 0);
+  tables.cell_counts = take(split * 4);
+  tables.first_chunk = take(by_splitters ? (kStableBinsMax + 1) * 4 : 0);
+  tables.counted_chunks = take(by_splitters ? kStableBinsMax * 4 : 0);
+  tables.finished = take(uint64_t{plan.split_cells} * 4);
+  tables.large = take(by_splitters ? (n / kStableFinishItems + 1) * 4 : 0);
+  tables.pieces = take(by_splitters ? (n / kStablePieceItems + split + 1) * 8 : 0);
+  tables.bytes = at;
   return tables;
 }
 

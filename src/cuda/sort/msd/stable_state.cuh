@@ -19,19 +19,44 @@ constexpr bool kStableMapHasCode = stable_offers_map(sizeof(U)) && kFitsHere<kSt
 
 constexpr uint32_t stable_blocks_per_sm(uint32_t threads) { return blocks_here(threads, 2); }
 
-// Written by the sample kernel. The map and the histogram may clear `go` and `sorted`; no pair is moved before these
-// have run. With go = 0 the kernels behind do nothing; with sorted = 0 the LSD sort behind them does the work.
+// How a key's cell is found.
+enum class StableWay : uint32_t {
+  kEven,       // by its leading bits
+  kMapped,     // by the map
+  kSplitters,  // by two searches
+};
+
+// Written by the sample kernel. The map and the histogram may turn the keys away, to the splitters if these are
+// offered; no pair is moved before these have run. With go = 0 the kernels behind do nothing; with sorted = 0 the LSD
+// sort behind them does the work.
 struct StableState {
   uint32_t go;
-  uint32_t sorted;        // as `go`, but set too where another method has done the work before
-  uint32_t foreign;       // set by the histogram: a key has another prefix
-  uint32_t tickets;       // of the histogram's blocks
-  uint32_t range_bits;    // bits of a key below the common prefix; at least cell_bits
-  uint32_t next_tile[2];  // of the two passes
-  uint32_t mapped;        // the keys spread unevenly: cells are found by the map
-  uint32_t map_tickets;   // of the blocks that make the map
-  uint64_t prefix;        // in place, zeros below
+  uint32_t sorted;  // as `go`, but set too where another method has done the work before
+  StableWay way;
+  uint32_t passes;         // that the LSD sort would take, by the first sample
+  uint32_t has_splitters;  // where another way turns the keys away
+  uint32_t foreign;        // set by the histogram: a key has another prefix
+  uint32_t tickets;        // of the histogram's blocks
+  uint32_t range_bits;     // bits of a key below the common prefix; at least cell_bits
+  uint32_t next_tile[2];   // of the two passes
+  uint32_t map_tickets;    // of the blocks that make the map
+  uint64_t prefix;         // in place, zeros below
+  // Of splitters:
+  uint32_t bins;         // of the first pass
+  uint32_t bin_tickets;  // of the blocks that count them
+  uint32_t finished;     // listed cells that a block of the finish sorts
+  uint32_t large;        // listed cells that take more
+  uint32_t pieces;       // listed parts of runs of equal keys
+  uint32_t dirty;        // turned away behind the first pass: look-back words are to be cleared
 };
+
+// Leaves the keys to the splitters, or to the LSD sort. By one thread, before a pair is moved.
+__device__ __forceinline__ void turn_away(StableState *state) {
+  if (state->has_splitters != 0)
+    state->way = StableWay::kSplitters;
+  else
+    state->go = 0, state->sorted = 0;
+}
 
 struct StableArguments {
   StableState *state;
@@ -40,21 +65,30 @@ struct StableArguments {
   uint32_t *map;         // kStableMapEntries: first cell of an entry, and number of cells in the upper half
   uint32_t *weights;     // kMapWeights: sampled keys of each part of the range
   TwoWords *ranges;      // of the map's cells: leading bits of the least key, and number of cells of the entry
-  uint32_t *look_back;   // [tiles of the second pass][256]
+  // Of splitters, a row of kStableBinsMax for each bin. A cell has the keys from its start to the next one's; behind
+  // the last comes 0.
+  uint64_t *starts;
+  uint32_t *bin_counts, *cell_counts;  // pairs
+  uint32_t *first_chunk;               // one more than bins: number of the first chunk of each
+  uint32_t *counted_chunks;            // of each bin
+  uint32_t *finished, *large;          // listed cells
+  TwoWords *pieces;                    // first pair, and number of pairs
+  uint32_t *look_back;                 // [tiles of the second pass][256]
   StablePlan plan;
   uint32_t tile_items;
 };
 
-// How the passes find the cells.
+// How the passes number the cells.
 struct StableCut {
   uint32_t cells, second_bits;
   __device__ __forceinline__ uint32_t bins() const { return cells >> second_bits; }  // of the first pass
 };
-template <bool kMapped>
+template <StableWay kWay>
 __device__ __forceinline__ StableCut stable_cut(const StableArguments &arguments) {
   const StablePlan &plan = arguments.plan;
-  if constexpr (kMapped) return {plan.mapped_cells, kStableMappedSecondBits};
-  return {1u << plan.cell_bits, plan.second_bits};
+  if constexpr (kWay == StableWay::kEven) return {1u << plan.cell_bits, plan.second_bits};
+  if constexpr (kWay == StableWay::kMapped) return {plan.mapped_cells, kStableUnevenSecondBits};
+  return {plan.split_bins * kStableBinsMax, kStableUnevenSecondBits};
 }
 
 // Without a map: bits of a key below those that tell its cell.
@@ -66,12 +100,6 @@ __device__ __forceinline__ uint32_t stable_cell_shift(const StableArguments &arg
 template <class U>
 __device__ __forceinline__ uint32_t stable_map_align(const StableArguments &arguments) {
   return 8 * sizeof(U) - arguments.state->range_bits;
-}
-
-// The leading 32 of a key's bits below the common prefix.
-template <class U>
-__device__ __forceinline__ uint32_t stable_leading_bits(U key, uint32_t align) {
-  return static_cast<uint32_t>(static_cast<U>(key << align) >> (8 * sizeof(U) - 32));
 }
 
 // Monotone in `leading`. Within an entry cells are of equal width.
@@ -91,31 +119,52 @@ __device__ __forceinline__ uint32_t stable_mapped_place_bits(uint32_t rest_bits)
   return min(kStablePlaceBits, 8 * uint32_t{sizeof(U)} - rest_bits);
 }
 
-// What the finish must know of a cell.
+// What the finish must know of a cell. A word holds what is left of a key above the least one, without its `dropped`
+// lowest bits, and below that the pair's place.
 template <class U>
 struct StableCell {
-  U least;  // that a key of it can be
-  uint32_t rest_bits, place_bits;
+  U least;             // that a key of it can be
+  uint32_t word_bits;  // of what is left of a key in a word
+  uint32_t place_bits;
+  uint32_t dropped;  // of the bits of a key: only of cells between splitters, which may be as wide as they are
 };
-template <class U, bool kMapped>
+template <class U, StableWay kWay>
 __device__ __forceinline__ StableCell<U> stable_cell(const StableArguments &arguments, uint32_t cell) {
   const U prefix = static_cast<U>(arguments.state->prefix);
-  if constexpr (kMapped) {
+  if constexpr (kWay == StableWay::kEven) {
+    const uint32_t shift = stable_cell_shift(arguments);
+    return {static_cast<U>(prefix | uint64_t{cell} << shift), shift, arguments.plan.place_bits, 0};
+  } else if constexpr (kWay == StableWay::kMapped) {
     const TwoWords range = arguments.ranges[cell];
     const uint32_t rest_bits = stable_mapped_rest_bits(arguments.state->range_bits, range.y);
     const uint64_t begin = uint64_t{range.x} << (32 - stable_map_align<U>(arguments));
-    return {static_cast<U>(prefix | begin), rest_bits, stable_mapped_place_bits<U>(rest_bits)};
+    return {static_cast<U>(prefix | begin), rest_bits, stable_mapped_place_bits<U>(rest_bits), 0};
   } else {
-    const uint32_t shift = stable_cell_shift(arguments);
-    return {static_cast<U>(prefix | uint64_t{cell} << shift), shift, arguments.plan.place_bits};
+    constexpr uint32_t kRoom = 8 * sizeof(U) - kStablePlaceBits;
+    const U least = static_cast<U>(arguments.starts[cell]);
+    const uint32_t bits = bit_width(static_cast<U>(static_cast<U>(arguments.starts[cell + 1]) - least - 1));
+    const uint32_t dropped = bits > kRoom ? bits - kRoom : 0;
+    return {least, bits - dropped, kStablePlaceBits, dropped};
   }
 }
 
-// Whether the kernel that serves keys with the map, or the one that serves those without, has nothing to do.
-template <class U, bool kMapped>
+// Cells that blocks of the finish sort, and which of them the block of this number does.
+template <StableWay kWay>
+__device__ __forceinline__ uint32_t finished_cells(const StableArguments &arguments) {
+  if constexpr (kWay == StableWay::kSplitters) return arguments.state->finished;
+  return stable_cut<kWay>(arguments).cells;
+}
+template <StableWay kWay>
+__device__ __forceinline__ uint32_t finished_cell(const StableArguments &arguments, uint32_t block) {
+  if constexpr (kWay == StableWay::kSplitters) return arguments.finished[block];
+  return block;
+}
+
+// Whether a kernel that serves one way has nothing to do.
+template <class U, StableWay kWay>
 __device__ __forceinline__ bool is_for_other(const StableState &state) {
-  constexpr bool kHasCode = kMapped ? kStableMapHasCode<U> : kStableHasCode;
-  return !kHasCode || state.go == 0 || (state.mapped != 0) != kMapped;
+  constexpr bool kHasCode = kWay == StableWay::kEven ? kStableHasCode : kStableMapHasCode<U>;
+  return !kHasCode || state.go == 0 || state.way != kWay;
 }
 
 }  // namespace gsort_internal::sort::msd

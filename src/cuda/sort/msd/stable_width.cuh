@@ -13,6 +13,8 @@
 #include "cuda/sort/msd/stable_count.cuh"
 #include "cuda/sort/msd/stable_finish.cuh"
 #include "cuda/sort/msd/stable_pass.cuh"
+#include "cuda/sort/msd/stable_rest.cuh"
+#include "cuda/sort/msd/stable_split.cuh"
 
 namespace gsort_internal::sort::msd {
 
@@ -20,7 +22,7 @@ static_assert(sizeof(StableState) <= kStableStateBytes, "the tables count with t
 
 inline StableArguments stable_arguments(const Job &job, uint32_t tile_items) {
   const StablePlan &plan = job.plan.stable;
-  const StableTables tables = stable_tables(plan);
+  const StableTables tables = stable_tables(plan, job.request->n);
   const uint64_t begin = job.plan.slices.msd_tables;
   return {job.slice<StableState>(begin + tables.state),
           job.slice<uint32_t>(begin + tables.cells),
@@ -28,9 +30,23 @@ inline StableArguments stable_arguments(const Job &job, uint32_t tile_items) {
           job.slice<uint32_t>(begin + tables.map),
           job.slice<uint32_t>(begin + tables.weights),
           job.slice<TwoWords>(begin + tables.ranges),
+          job.slice<uint64_t>(begin + tables.starts),
+          job.slice<uint32_t>(begin + tables.bin_counts),
+          job.slice<uint32_t>(begin + tables.cell_counts),
+          job.slice<uint32_t>(begin + tables.first_chunk),
+          job.slice<uint32_t>(begin + tables.counted_chunks),
+          job.slice<uint32_t>(begin + tables.finished),
+          job.slice<uint32_t>(begin + tables.large),
+          job.slice<TwoWords>(begin + tables.pieces),
           job.slice<uint32_t>(job.plan.slices.look_back),
           plan,
           tile_items};
+}
+
+// Two blocks an SM, each with a chunk at least.
+inline uint32_t count_blocks(const LaunchChain &launch, uint64_t n) {
+  const uint64_t chunks = (n + kStableChunkItems - 1) / kStableChunkItems;
+  return static_cast<uint32_t>(std::min(chunks, uint64_t{launch.context.device->multiprocessors} * 2));
 }
 
 template <class U>
@@ -65,10 +81,32 @@ void launch_stable_count(LaunchChain &launch, const Job &job, const uint32_t *do
          kStableCountThreads, counts_bytes, keys, n, codec, arguments);
 }
 
+// Splitters of the bins of the first pass, and how many keys these have.
+template <class U>
+void launch_stable_split(LaunchChain &launch, const Job &job, const StableArguments &arguments) {
+  const U *const keys = static_cast<const U *>(job.keys_in);
+  const uint64_t n = job.request->n;
+  const KeyCodec<U> codec = make_codec<U>(job.request->order);
+  launch(stable_split_kernel<U>, "stable_split_kernel", 1, kStableCutThreads, arguments.plan.split_sample * 8, keys, n,
+         codec, arguments);
+  launch(stable_bins_kernel<U>, "stable_bins_kernel", count_blocks(launch, n), kStableCountThreads,
+         static_cast<uint32_t>(sizeof(SplitCountStorage)), keys, static_cast<uint32_t>(n), codec, arguments);
+}
+
+// Splitters of the cells in these bins, and how many keys these have. keys: behind the first pass.
+template <class U>
+void launch_stable_cuts(LaunchChain &launch, const U *keys, uint64_t n, const StableArguments &arguments) {
+  launch(stable_cuts_kernel<U>, "stable_cuts_kernel", arguments.plan.split_bins, kStableCutThreads,
+         kStableSplitSampleMax * 8, keys, arguments);
+  launch(stable_cells_kernel<U>, "stable_cells_kernel", count_blocks(launch, n), kStableCountThreads,
+         static_cast<uint32_t>(sizeof(SplitCountStorage)), keys, arguments);
+}
+
 // Pairs go from the input to y and from there to x, their outputs, where cells are finished in place: an output that is
 // its input is not written before everything has been read from it. Indices go to x, y, and come back to x from the
-// finish, which may widen them or store ranks. kMapped: for keys that the map serves.
-template <class U, class V, class Shape, bool kMapped>
+// finish, which may widen them or store ranks. kWay: of the keys that are
+// served.
+template <class U, class V, class Shape, StableWay kWay>
 void launch_stable_moves(LaunchChain &launch, const Job &job, const StableArguments &arguments) {
   const bool pairs = job.keys_wanted;
   U *const keys_x = static_cast<U *>(job.keys_x), *const keys_y = static_cast<U *>(job.keys_y);
@@ -81,16 +119,17 @@ void launch_stable_moves(LaunchChain &launch, const Job &job, const StableArgume
   pass.arguments = arguments;
   pass.n = static_cast<uint32_t>(job.request->n);
   pass.values_are_indices = job.values_are_indices;
-  constexpr uint32_t kPassBytes = sizeof(StableStorage<U, V, Shape, kMapped>);
+  constexpr uint32_t kPassBytes = sizeof(StableStorage<U, V, Shape, kWay>);
   const uint32_t tiles = (pass.n + Shape::kItems - 1) / Shape::kItems;
-  launch(stable_pass_kernel<U, V, Shape, kMapped>, "stable_pass_kernel", tiles, Shape::kThreads, kPassBytes, pass);
+  launch(stable_pass_kernel<U, V, Shape, kWay>, "stable_pass_kernel", tiles, Shape::kThreads, kPassBytes, pass);
+  if constexpr (kWay == StableWay::kSplitters) launch_stable_cuts(launch, pass.keys_out, pass.n, arguments);
   pass.second = true;
   pass.keys_in = pass.keys_out;
   pass.keys_out = pairs ? keys_x : keys_y;
   pass.values_in = pass.values_out;
   pass.values_out = pairs ? job.values_x : job.values_y;
   // Every bin of the first pass may end in a part of a tile.
-  launch(stable_pass_kernel<U, V, Shape, kMapped>, "stable_pass_kernel", tiles + kStableBinsMax, Shape::kThreads,
+  launch(stable_pass_kernel<U, V, Shape, kWay>, "stable_pass_kernel", tiles + kStableBinsMax, Shape::kThreads,
          kPassBytes, pass);
 }
 
@@ -107,20 +146,30 @@ void launch_stable_finish(LaunchChain &launch, const Job &job, const StableArgum
   finish.final_values = job.final_values;
   finish.arguments = arguments;
   finish.ahead = launch.context.device->multiprocessors;
-  const uint32_t cells = std::max(1u << arguments.plan.cell_bits, arguments.plan.mapped_cells);
+  const StablePlan &plan = arguments.plan;
+  const uint32_t cells = std::max({1u << plan.cell_bits, plan.mapped_cells, plan.split_cells});
   launch(stable_finish_kernel<U, V>, "stable_finish_kernel", cells, StableFinishShape<sizeof(U)>::kThreads,
          static_cast<uint32_t>(sizeof(StableFinishStorage<U, V>)), finish);
+  if constexpr (stable_offers_map(sizeof(U)))
+    if (plan.split_bins != 0)
+      launch(stable_rest_kernel<U, V>, "stable_rest_kernel", launch.context.device->multiprocessors,
+             kStableLargeThreads, static_cast<uint32_t>(sizeof(StableLargeStorage<U, V>)), finish);
 }
 
 template <class U, class V>
 void launch_stable_values(LaunchChain &launch, const Job &job, const StableArguments &arguments) {
   constexpr uint32_t kWideBytes = wide_bytes(sizeof(U), sizeof(V));
   static_assert(sizeof(StableFinishStorage<U, V>) + 1024 <= kStableSharedBytesMin, "fits where the histogram fits");
-  // One of them finds nothing to do.
-  launch_stable_moves<U, V, LargeTile<kWideBytes>, false>(launch, job, arguments);
-  if constexpr (stable_offers_map(sizeof(U)))
-    if (arguments.plan.mapped_cells != 0)
-      launch_stable_moves<U, V, LargeTile<kWideBytes>, true>(launch, job, arguments);
+  using Shape = LargeTile<kWideBytes>;
+  // All but one of them find nothing to do.
+  launch_stable_moves<U, V, Shape, StableWay::kEven>(launch, job, arguments);
+  if constexpr (stable_offers_map(sizeof(U))) {
+    if (arguments.plan.mapped_cells != 0) launch_stable_moves<U, V, Shape, StableWay::kMapped>(launch, job, arguments);
+    if (arguments.plan.split_bins != 0) {
+      launch_stable_split<U>(launch, job, arguments);
+      launch_stable_moves<U, V, Shape, StableWay::kSplitters>(launch, job, arguments);
+    }
+  }
   launch_stable_finish<U, V>(launch, job, arguments);
 }
 
@@ -130,11 +179,10 @@ const uint32_t *launch_stable(const LaunchContext &context, const Job &job, cons
   const StableArguments arguments = stable_arguments(job, large_tile_items(wide));
   if (context.control->has_log())
     context.control->log(
-        "stable MSD sort of %llu pairs if their keys spread evenly: %u cells, partition by %u + %u bits, cells "
-        "finished on "
-        "chip; or smoothly: %u cells",
+        "stable MSD sort of %llu pairs: %u cells if their keys spread evenly, by %u + %u bits; %u if they spread "
+        "smoothly, by a map; up to %u otherwise, by splitters (0: the LSD sort); cells finished on chip",
         static_cast<unsigned long long>(job.request->n), 1u << arguments.plan.cell_bits, arguments.plan.first_bits,
-        arguments.plan.second_bits, arguments.plan.mapped_cells);
+        arguments.plan.second_bits, arguments.plan.mapped_cells, arguments.plan.split_bins * kStableBinsMax);
   LaunchChain launch = {context, false};
   launch_stable_count<U>(launch, job, done, arguments);
   if (sort::carry_bytes(job.plan.carry) == 4) {
