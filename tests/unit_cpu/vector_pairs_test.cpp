@@ -253,6 +253,29 @@ TEST_P(EachTargetSortsPairs, FewRecordsByTheShortWay) {
   });
 }
 
+// Few records whose words leave out the last bits of their keys: where those tell keys apart, where they do not, and
+// where the keys' first bits are the same, so that words hold all the others; and keys of which nothing differs.
+TEST_P(EachTargetSortsPairs, FewLongKeysThatDifferInTheirLastBits) {
+  const auto check = [&](const std::vector<uint64_t> &keys) {
+    for (const gsort_dtype t : {GSORT_U64, GSORT_I64, GSORT_F64})
+      for (const bool descending : {false, true}) check_few_pairs<uint64_t, uint64_t>({t, descending, false}, keys);
+  };
+  for (uint64_t n = 2; n <= 70; ++n) {
+    std::vector<uint64_t> near(n), far(n), apart(n), last(n, 0x1234);
+    check(last);
+    for (uint64_t i = 0; i < n; ++i) last[i] ^= random_() & 1;
+    check(last);
+    for (uint64_t i = 0; i < n; ++i) near[i] = 0x3ff0000000000000 | (random_() & 0xff);
+    for (uint64_t i = 0; i < n; ++i) far[i] = (random_() & 1) << 62 | (random_() & 0x1f);
+    for (uint64_t i = 0; i < n; ++i) apart[i] = random_() << 8 | 0x5a;
+    check(near);
+    check(far);
+    check(apart);
+    apart[n / 2] = apart[0] ^ 1;
+    check(apart);
+  }
+}
+
 // Values that lie anywhere, or have a size that nothing moves at once, are left to the usual way.
 TEST_P(EachTargetSortsPairs, ShortWayLeavesOddValuesAlone) {
   std::vector<uint32_t> keys(16), keys_out(16);

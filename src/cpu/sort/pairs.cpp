@@ -308,7 +308,7 @@ const PairKernels<K> *register_kernels(const KeyOrder &order, uint64_t n) {
   return kernels == nullptr || n > kernels->items_max || order.nan_last ? nullptr : kernels;
 }
 
-constexpr uint32_t kArgsortItemsMax = 16;  // of more keys, ranks tell the places sooner
+constexpr uint32_t kArgsortItemsMax = 32;  // of more keys, words tell the places as soon
 static_assert(kArgsortItemsMax <= kPairItemsMax);
 struct FirstPlaces {
   uint32_t places[kArgsortItemsMax] = {};

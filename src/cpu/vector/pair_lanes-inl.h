@@ -24,6 +24,8 @@ HWY_INLINE KeyVec<K> fetch_lanes(const KeyVec<K> *from, KeyVec<K> places, const 
 #if HWY_TARGET == HWY_AVX3
   } else if constexpr (kCount == 2 && sizeof(K) == 4) {
     return KeyVec<K>{_mm512_permutex2var_epi32(from[0].raw, places.raw, from[1].raw)};
+  } else if constexpr (kCount == 2) {
+    return KeyVec<K>{_mm512_permutex2var_epi64(from[0].raw, places.raw, from[1].raw)};
 #endif
   } else {
     constexpr size_t kLower = kCount > 2 ? kCount - kCount / 2 : 1;  // vectors, a power of two
@@ -73,12 +75,14 @@ HWY_INLINE KeyVec<K> rotate_lanes(KeyVec<K> v) {
 }
 
 // In each lane the one before it, in the first the last one of `before`.
-HWY_INLINE KeyVec<uint32_t> one_further(KeyVec<uint32_t> before, KeyVec<uint32_t> v) {
+template <class K>
+HWY_INLINE KeyVec<K> one_further(KeyVec<K> before, KeyVec<K> v) {
 #if HWY_TARGET == HWY_AVX3
-  return KeyVec<uint32_t>{_mm512_alignr_epi32(v.raw, before.raw, 15)};
+  if constexpr (sizeof(K) == 8) return KeyVec<K>{_mm512_alignr_epi64(v.raw, before.raw, 7)};
+  return KeyVec<K>{_mm512_alignr_epi32(v.raw, before.raw, 15)};
 #else
-  const KeyTag<uint32_t> d;
-  return hn::CombineShiftRightBytes<12>(d, v, hn::ConcatLowerUpper(d, v, before));
+  const KeyTag<K> d;
+  return hn::CombineShiftRightBytes<16 - sizeof(K)>(d, v, hn::ConcatLowerUpper(d, v, before));
 #endif
 }
 

@@ -122,7 +122,8 @@ class PairSort {
   }
 };
 
-// Ranks are quickest where keys fill the vectors, and processors with wide ones have narrow ones, too.
+// Ranks are quickest where keys fill the vectors, networks where fewer of their steps cross lanes; and processors with
+// wide vectors have narrow ones, too.
 #undef GSORT_NARROW_PAIRS
 #if HWY_TARGET == HWY_AVX3 && (HWY_TARGETS & HWY_AVX2) != 0
 #define GSORT_NARROW_PAIRS 1
@@ -134,36 +135,45 @@ bool sort_pairs(uint32_t order, const uint32_t *keys, const uint32_t *values, ui
                 uint32_t *values_out) {
   const SortCoder<uint32_t> &coder = kCoders<uint32_t>[order];
 #if GSORT_NARROW_PAIRS
-  if (n <= kWide / 2) return N_AVX2::kPairs32.sort(order, keys, values, n, keys_out, values_out);
+  if (n <= kWide) return N_AVX2::kPairs32.sort(order, keys, values, n, keys_out, values_out);
 #endif
 #if HWY_TARGET == HWY_AVX2
   if (n <= kWide) return RankSort<uint32_t, 1>::run(coder, keys, values, n, keys_out, values_out);
-#else
+#elif !GSORT_NARROW_PAIRS
   if (n <= kWide) return PairSort<2>::run(coder, keys, values, n, keys_out, values_out);
 #endif
   if (n <= 2 * kWide) return PairSort<4>::run(coder, keys, values, n, keys_out, values_out);
 #if HWY_TARGET == HWY_AVX2
   if (n <= 4 * kWide) return PairSort<8>::run(coder, keys, values, n, keys_out, values_out);
 #else
-  if (n <= 4 * kWide) return ShortWordSort<4>::run(coder, keys, values, n, keys_out, values_out);
+  if (n <= 4 * kWide) return WordNetwork<uint32_t, 4>::run(coder, keys, values, n, keys_out, values_out);
 #endif
-  if (n <= 8 * kWide) return ShortWordSort<8>::run(coder, keys, values, n, keys_out, values_out);
-  return ShortWordSort<16>::run(coder, keys, values, n, keys_out, values_out);
+  if (n <= 8 * kWide) return WordNetwork<uint32_t, 8>::run(coder, keys, values, n, keys_out, values_out);
+  return WordNetwork<uint32_t, 16>::run(coder, keys, values, n, keys_out, values_out);
 }
 
 bool sort_long_pairs(uint32_t order, const uint64_t *keys, const uint64_t *values, uint32_t n, uint64_t *keys_out,
                      uint64_t *values_out) {
+#if HWY_TARGET == HWY_AVX3
+  constexpr uint32_t kLongRankItemsMax = 20;  // up to which ranks in memory are quicker than words
+  if (n > 2 * kLanes<uint64_t> && n <= kLongRankItemsMax) return false;
+  if (n > 4 * kLanes<uint64_t>)
+    return WordNetwork<uint64_t, 8>::run(kCoders<uint64_t>[order], keys, values, n, keys_out, values_out);
+  if (n > kLongRankItemsMax)
+    return WordNetwork<uint64_t, 4>::run(kCoders<uint64_t>[order], keys, values, n, keys_out, values_out);
+#endif
+#if GSORT_NARROW_PAIRS
+  return N_AVX2::kPairs64.sort(order, keys, values, n, keys_out, values_out);
+#else
   const SortCoder<uint64_t> &coder = kCoders<uint64_t>[order];
   constexpr uint32_t kLongWide = kLanes<uint64_t>;
-#if GSORT_NARROW_PAIRS
-  if (n <= kLongWide / 2) return N_AVX2::kPairs64.sort(order, keys, values, n, keys_out, values_out);
-#endif
   if (n <= kLongWide) return RankSort<uint64_t, 1>::run(coder, keys, values, n, keys_out, values_out);
 #if HWY_TARGET == HWY_AVX2
   if (n > 3 * kLongWide) return RankSort<uint64_t, 4>::run(coder, keys, values, n, keys_out, values_out);
   if (n > 2 * kLongWide) return RankSort<uint64_t, 3>::run(coder, keys, values, n, keys_out, values_out);
 #endif
   return RankSort<uint64_t, 2>::run(coder, keys, values, n, keys_out, values_out);
+#endif
 }
 
 }  // namespace
@@ -171,8 +181,8 @@ bool sort_long_pairs(uint32_t order, const uint64_t *keys, const uint64_t *value
 extern const PairKernels<uint32_t> kPairs32;
 extern const PairKernels<uint64_t> kPairs64;
 const PairKernels<uint32_t> kPairs32 = {sort_pairs, 16 * kWide};
-const PairKernels<uint64_t> kPairs64 = {sort_long_pairs, kLongPairItemsMax};
-static_assert(kLongPairItemsMax * sizeof(uint64_t) == (HWY_TARGET == HWY_AVX2 ? 4 : 2) * HWY_MAX_BYTES);
+const PairKernels<uint64_t> kPairs64 = {sort_long_pairs, (HWY_TARGET == HWY_AVX3 ? 8 : 4) * kLanes<uint64_t>};
+static_assert(8 * kLanes<uint64_t> <= kLongPairItemsMax);
 #else
 extern const PairKernels<uint32_t> kPairs32;
 extern const PairKernels<uint64_t> kPairs64;

@@ -7,9 +7,9 @@
 
 namespace gsort_internal {
 
-// So many 4-byte keys are sorted whatever they are; of more 8-byte keys none has a kernel.
+// So many 4-byte keys are sorted whatever they are; of more 8-byte keys no target has a kernel.
 constexpr uint32_t kPairItemsMax = 32;
-constexpr uint32_t kLongPairItemsMax = 16;
+constexpr uint32_t kLongPairItemsMax = 64;
 
 template <class K>
 struct PairKernels {

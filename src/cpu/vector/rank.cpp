@@ -131,8 +131,13 @@ constexpr uint32_t kItemsMax = (sizeof(K) == 4 ? 32 : 24) / (HWY_MAX_BYTES >= 32
 
 extern const RankKernels<uint32_t> kRank32;
 extern const RankKernels<uint64_t> kRank64;
+#if HWY_TARGET == HWY_AVX3 && (HWY_TARGETS & HWY_AVX2) != 0  // few keys leave fewer lanes of narrow vectors idle
+const RankKernels<uint32_t> kRank32 = {N_AVX2::ranks<uint32_t>, kItemsMax<uint32_t>};
+const RankKernels<uint64_t> kRank64 = {N_AVX2::ranks<uint64_t>, kItemsMax<uint64_t>};
+#else
 const RankKernels<uint32_t> kRank32 = {ranks<uint32_t>, kItemsMax<uint32_t>};
 const RankKernels<uint64_t> kRank64 = {ranks<uint64_t>, kItemsMax<uint64_t>};
+#endif
 #endif  // GSORT_VECTOR_TARGET
 }  // namespace HWY_NAMESPACE
 }  // namespace gsort_internal
