@@ -74,14 +74,14 @@ struct PartCounters {
 };
 
 // Dynamic shared memory of the kernels that count.
-struct SplitCountStorage {
+struct PartCountStorage {
   alignas(16) uint64_t tree[kStableBinsMax];
   PartCounters counters;
 };
 
 // Counts keys by part. to_key: encodes a key as it lies. By the whole block.
 template <class ToKey>
-__device__ __forceinline__ void count_parts(const uint64_t *keys, uint32_t items, SplitCountStorage &storage,
+__device__ __forceinline__ void count_parts(const uint64_t *keys, uint32_t items, PartCountStorage &storage,
                                             ToKey to_key) {
   constexpr uint32_t kRound = kStableCountThreads * kStableCountItems;
   for (uint32_t base = 0; base < items; base += kRound) {
@@ -130,7 +130,7 @@ template <class U>
 __global__ void __launch_bounds__(kStableCountThreads, stable_blocks_per_sm(kStableCountThreads))
     stable_bins_kernel(const U *keys_in, uint32_t n, KeyCodec<U> codec, StableArguments arguments) {
   extern __shared__ __align__(16) unsigned char shared[];
-  auto &storage = *reinterpret_cast<SplitCountStorage *>(shared);
+  auto &storage = *reinterpret_cast<PartCountStorage *>(shared);
   __shared__ uint32_t warp_totals[kStableCountThreads / 32];
   wait_for_kernel_before();
   if (is_not_split(*arguments.state)) return;
@@ -250,7 +250,7 @@ template <class U>
 __global__ void __launch_bounds__(kStableCountThreads, stable_blocks_per_sm(kStableCountThreads))
     stable_cells_kernel(const U *keys, StableArguments arguments) {
   extern __shared__ __align__(16) unsigned char shared[];
-  auto &storage = *reinterpret_cast<SplitCountStorage *>(shared);
+  auto &storage = *reinterpret_cast<PartCountStorage *>(shared);
   __shared__ uint32_t warp_totals[kStableCountThreads / 32];
   wait_for_kernel_before();
   if (is_not_split(*arguments.state)) return;

@@ -90,7 +90,7 @@ void launch_stable_split(LaunchChain &launch, const Job &job, const StableArgume
   launch(stable_split_kernel<U>, "stable_split_kernel", 1, kStableCutThreads, arguments.plan.split_sample * 8, keys, n,
          codec, arguments);
   launch(stable_bins_kernel<U>, "stable_bins_kernel", count_blocks(launch, n), kStableCountThreads,
-         static_cast<uint32_t>(sizeof(SplitCountStorage)), keys, static_cast<uint32_t>(n), codec, arguments);
+         static_cast<uint32_t>(sizeof(PartCountStorage)), keys, static_cast<uint32_t>(n), codec, arguments);
 }
 
 // Splitters of the cells in these bins, and how many keys these have. keys: behind the first pass.
@@ -99,7 +99,7 @@ void launch_stable_cuts(LaunchChain &launch, const U *keys, uint64_t n, const St
   launch(stable_cuts_kernel<U>, "stable_cuts_kernel", arguments.plan.split_bins, kStableCutThreads,
          kStableSplitSampleMax * 8, keys, arguments);
   launch(stable_cells_kernel<U>, "stable_cells_kernel", count_blocks(launch, n), kStableCountThreads,
-         static_cast<uint32_t>(sizeof(SplitCountStorage)), keys, arguments);
+         static_cast<uint32_t>(sizeof(PartCountStorage)), keys, arguments);
 }
 
 // Pairs go from the input to y and from there to x, their outputs, where cells are finished in place: an output that is
