@@ -240,6 +240,7 @@ TEST_P(EachTargetSortsPairs, FewRecordsByTheShortWay) {
         std::vector<U> keys = make_keys<U>(n < 40 ? shape : static_cast<uint32_t>(random_() % kShapes), n, random_);
         if (random_() % 2 == 0)
           for (U &key : keys) key = static_cast<U>(key & (KeyCodec<U>::kTop | 3));  // many ties, zeros of both signs
+        const ProcessorOfAmd processor(random_() % 2 != 0);
         const bool is_few = check_few<U, uint32_t>(order, keys);
         const uint64_t surely = GetParam() == VectorTarget::kNone ? 0 : sure<U>();
         const auto *const kernels = sizeof(U) == 4 ? pair_kernels(uint32_t{}) : nullptr;

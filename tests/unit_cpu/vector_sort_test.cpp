@@ -141,16 +141,6 @@ TEST_P(EachTargetSorts, TheGreatestAndLeastKeys) {
   });
 }
 
-// Whether floats are sorted as numbers with AVX-512 goes by the processor: tests see to both.
-class PrefersNumbers {
- public:
-  explicit PrefersNumbers(bool prefers) { avx512_prefers_numbers = prefers; }
-  ~PrefersNumbers() { avx512_prefers_numbers = before_; }
-
- private:
-  const bool before_ = avx512_prefers_numbers;
-};
-
 double make_float(uint32_t kind, uint64_t bits) {
   const double x = static_cast<double>(bits >> 11) * 0x1p-52 - 1;
   if (kind == 0) return x;
@@ -187,13 +177,13 @@ class FloatsAreSorted : public EachTargetSorts {
 };
 
 TEST_P(FloatsAreSorted, AsNumbers) {
-  const PrefersNumbers prefers(true);
+  const ProcessorOfAmd processor(false);
   check_all();
 }
 
 TEST_P(FloatsAreSorted, AsIntegersWithAvx512) {
   if (GetParam() != VectorTarget::kAvx512) GTEST_SKIP() << "the same as above";
-  const PrefersNumbers prefers(false);
+  const ProcessorOfAmd processor(true);
   check_all();
 }
 

@@ -54,6 +54,18 @@ class EachTarget : public testing::TestWithParam<VectorTarget> {
 constexpr VectorTarget kEveryTarget[] = {VectorTarget::kNone, VectorTarget::kSse4, VectorTarget::kAvx2,
                                          VectorTarget::kAvx512, VectorTarget::kNeon};
 
+// Some ways with AVX-512 go by whose the processor is: tests see to both.
+class ProcessorOfAmd {
+ public:
+  explicit ProcessorOfAmd(bool is) { processor_is_of_amd = is; }
+  ~ProcessorOfAmd() { processor_is_of_amd = before_; }
+  ProcessorOfAmd(const ProcessorOfAmd &) = delete;
+  ProcessorOfAmd &operator=(const ProcessorOfAmd &) = delete;
+
+ private:
+  const bool before_ = processor_is_of_amd;
+};
+
 inline std::string target_test_name(const testing::TestParamInfo<VectorTarget> &target) {
   const std::string name = vector_target_name(target.param);
   return name == "AVX-512" ? std::string("AVX512") : name == "no" ? "None" : name;

@@ -34,7 +34,7 @@
 #define GSORT_VECTOR_MASKED_MEMORY (HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3)
 
 // Whether floats of 8 bytes may be sorted as numbers: integers of that width have no minimum with AVX2, and a slow one
-// with AVX-512 of Intel's (see avx512_prefers_numbers).
+// with AVX-512 of Intel's (see processor_is_of_amd).
 #define GSORT_VECTOR_NUMBERS GSORT_VECTOR_MASKED_MEMORY
 
 // Whether integers of 8 bytes are sorted as numbers where they can be: without a minimum of theirs, AVX2 takes three

@@ -123,7 +123,7 @@ class PairSort {
 };
 
 // Ranks are quickest where keys fill the vectors, networks where fewer of their steps cross lanes; and processors with
-// wide vectors have narrow ones, too.
+// wide vectors have narrow ones, too. See processor_is_of_amd.
 #undef GSORT_NARROW_PAIRS
 #if HWY_TARGET == HWY_AVX3 && (HWY_TARGETS & HWY_AVX2) != 0
 #define GSORT_NARROW_PAIRS 1
@@ -135,11 +135,12 @@ bool sort_pairs(uint32_t order, const uint32_t *keys, const uint32_t *values, ui
                 uint32_t *values_out) {
   const SortCoder<uint32_t> &coder = kCoders<uint32_t>[order];
 #if GSORT_NARROW_PAIRS
-  if (n <= kWide) return N_AVX2::kPairs32.sort(order, keys, values, n, keys_out, values_out);
+  if (n <= kWide && (n <= kWide / 4 * 3 || processor_is_of_amd.load(std::memory_order_relaxed)))
+    return N_AVX2::kPairs32.sort(order, keys, values, n, keys_out, values_out);
 #endif
 #if HWY_TARGET == HWY_AVX2
   if (n <= kWide) return RankSort<uint32_t, 1>::run(coder, keys, values, n, keys_out, values_out);
-#elif !GSORT_NARROW_PAIRS
+#else
   if (n <= kWide) return PairSort<2>::run(coder, keys, values, n, keys_out, values_out);
 #endif
   if (n <= 2 * kWide) return PairSort<4>::run(coder, keys, values, n, keys_out, values_out);
@@ -162,18 +163,20 @@ bool sort_long_pairs(uint32_t order, const uint64_t *keys, const uint64_t *value
   if (n > kLongRankItemsMax)
     return WordNetwork<uint64_t, 4>::run(kCoders<uint64_t>[order], keys, values, n, keys_out, values_out);
 #endif
-#if GSORT_NARROW_PAIRS
-  return N_AVX2::kPairs64.sort(order, keys, values, n, keys_out, values_out);
-#else
   const SortCoder<uint64_t> &coder = kCoders<uint64_t>[order];
   constexpr uint32_t kLongWide = kLanes<uint64_t>;
+#if GSORT_NARROW_PAIRS
+  // So many leave wide vectors empty in part.
+  const bool is_part = n <= kLongWide / 2 || (n > kLongWide && n <= kLongWide / 2 * 3);
+  if (is_part || (n > kLongWide && processor_is_of_amd.load(std::memory_order_relaxed)))
+    return N_AVX2::kPairs64.sort(order, keys, values, n, keys_out, values_out);
+#endif
   if (n <= kLongWide) return RankSort<uint64_t, 1>::run(coder, keys, values, n, keys_out, values_out);
 #if HWY_TARGET == HWY_AVX2
   if (n > 3 * kLongWide) return RankSort<uint64_t, 4>::run(coder, keys, values, n, keys_out, values_out);
   if (n > 2 * kLongWide) return RankSort<uint64_t, 3>::run(coder, keys, values, n, keys_out, values_out);
 #endif
   return RankSort<uint64_t, 2>::run(coder, keys, values, n, keys_out, values_out);
-#endif
 }
 
 }  // namespace

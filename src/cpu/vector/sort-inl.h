@@ -397,7 +397,7 @@ class NumberSort {
   // Whether so many are sorted sooner so than as integers.
   static bool pays(size_t n) {
 #if HWY_TARGET == HWY_AVX3
-    return n > 16 * kLanes<double> && avx512_prefers_numbers.load(std::memory_order_relaxed);
+    return n > 16 * kLanes<double> && !processor_is_of_amd.load(std::memory_order_relaxed);
 #else
     return n > 0;
 #endif

@@ -98,7 +98,7 @@ VectorTarget best_target() {
 }  // namespace
 
 std::atomic<uint32_t> vector_target_in_use{kVectorTargetUnknown};
-std::atomic<bool> avx512_prefers_numbers{true};
+std::atomic<bool> processor_is_of_amd{false};
 
 const char *vector_target_name(VectorTarget target) {
   constexpr const char *names[] = {"SSE4", "AVX2", "AVX-512", "NEON", "no"};
@@ -109,7 +109,7 @@ bool vector_target_usable(VectorTarget target) { return compiled(target) && supp
 
 VectorTarget find_vector_target() {
   const VectorTarget target = best_target();
-  avx512_prefers_numbers.store(!is_of_amd(), std::memory_order_relaxed);
+  processor_is_of_amd.store(is_of_amd(), std::memory_order_relaxed);
   vector_target_in_use.store(static_cast<uint32_t>(target), std::memory_order_relaxed);
   return target;
 }

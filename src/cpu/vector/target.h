@@ -27,10 +27,11 @@ inline VectorTarget vector_target() {
   return target == kVectorTargetUnknown ? find_vector_target() : static_cast<VectorTarget>(target);
 }
 
-// Whether more than a few floats of 8 bytes are sorted as numbers with AVX-512, or as integers. On a Xeon numbers took
-// 0.83 to 0.97 of the time of integers from 256 keys on, on an EPYC (Zen 4) integers 0.73 to 0.90 of that of numbers.
-// Known with the target.
-extern std::atomic<bool> avx512_prefers_numbers;
+// Known with the target. With AVX-512 more than a few floats of 8 bytes are sorted as integers where it is, and as
+// numbers elsewhere: on a Xeon numbers took 0.83 to 0.97 of the time of integers from 256 keys on, on an EPYC (Zen 4)
+// integers 0.73 to 0.90 of that of numbers. And a few pairs that would fill a wide vector go to narrow ones: 16 pairs
+// of 4-byte (8-byte) keys took 0.79 (0.86) of the time so on the EPYC, 1.10 (1.41) on the Xeon.
+extern std::atomic<bool> processor_is_of_amd;
 
 // For tests, while no call runs: the kernels use this target, which must be usable or kNone.
 void force_vector_target(VectorTarget target);
