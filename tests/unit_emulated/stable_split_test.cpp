@@ -84,6 +84,8 @@ class SplitSort {
 
   // Cells lie one behind the other, those that are listed are as large as their list says, and no key is left out.
   void expect_cells() const {
+    EXPECT_GT(state().bins, 1u);
+    EXPECT_LE(state().bins, plan_.split_bins);
     uint64_t pairs = 0;
     const auto items_of = [&](uint32_t cell) { return arguments_.cells[cell + 1] - arguments_.cells[cell]; };
     for (uint32_t i = 0; i < state().finished; ++i) {
@@ -213,6 +215,15 @@ TEST(StableSplit, ValuesThatComeAgainAndAgain) {
       keys_of([](auto &random) { return hashed(static_cast<uint64_t>(std::exp2(18 * unit(random())))); });
   expect_sorted<uint64_t>(often, GSORT_I64, Work::kPairsInPlace);
   expect_sorted<uint32_t>(often, GSORT_F64, Work::kWideArgsort);
+}
+
+// Values that many pairs have, and the next one that a few have: the first have cells of their own all the same.
+TEST(StableSplit, RareValuesBehindFrequentOnes) {
+  const auto keys = keys_of([](auto &random) {
+    const uint64_t draw = random() % 1000;
+    return draw < 500 ? hashed(draw % 5) : draw < 505 ? hashed(draw % 5) + 1 : random();
+  });
+  expect_sorted<uint32_t>(keys, GSORT_U64, Work::kPairs);
 }
 
 // The least and the greatest key there can be, and runs of neighbouring values.
