@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "cuda/sort/msd/stable_count.cuh"
 #include "cuda/sort/msd/stable_finish.cuh"
 #include "cuda/sort/msd/stable_pass.cuh"
 #include "cuda/sort/msd/stable_rest.cuh"
@@ -15,7 +16,7 @@
 
 namespace gsort_internal::sort::msd {
 
-// The kernels' dynamic shared memory, by the names that they give it.
+// The kernels' dynamic shared memory, by the names that they give it; the sample's is in msd_lumps_test.cpp.
 alignas(16) thread_local unsigned char shared[227 << 10];
 alignas(16) thread_local uint64_t sampled[16384];
 
@@ -224,6 +225,23 @@ TEST(StableSplit, RareValuesBehindFrequentOnes) {
     return draw < 500 ? hashed(draw % 5) : draw < 505 ? hashed(draw % 5) + 1 : random();
   });
   expect_sorted<uint32_t>(keys, GSORT_U64, Work::kPairs);
+}
+
+// Behind a method that has done the work, later kernels must not take garbage in the workspace for a state.
+TEST(StableSplit, NothingIsLeftToDoBehindAnotherMethod) {
+  const uint32_t done = 1;
+  StableState state;
+  std::memset(&state, 0xa5, sizeof state);
+  StableArguments arguments = {};
+  arguments.state = &state;
+  emulation::launch(1, kStableCountThreads, 0, [&] {
+    stable_sample_kernel<uint64_t, SmallSample>(nullptr, kItems, make_codec<uint64_t>({GSORT_U64, false, false}), &done,
+                                                arguments);
+  });
+  EXPECT_EQ(0u, state.go);
+  EXPECT_EQ(1u, state.sorted);
+  EXPECT_EQ(0u, state.dirty);
+  EXPECT_EQ(0u, state.large + state.finished + state.pieces);
 }
 
 // The least and the greatest key there can be, and runs of neighbouring values.

@@ -45,6 +45,13 @@ __device__ __forceinline__ StableState decide_stable(const SampleView<U> &view, 
   return state;
 }
 
+// What later kernels read where there is nothing to do: all of it, for the workspace holds garbage. By one thread.
+__device__ __forceinline__ void leave_undone(StableState *state, bool sorted_before) {
+  StableState undone = {};
+  undone.sorted = sorted_before;
+  *state = undone;
+}
+
 // One block. Decides, and clears the counters of cells and the map's weights. done: see launch_stable(). Dynamic shared
 // memory: a bit table of 2^Sample::kMeetingBits bits.
 template <class U, class Sample>
@@ -53,14 +60,13 @@ __global__ void __launch_bounds__(kStableCountThreads)
                          StableArguments arguments) {
   if constexpr (!kStableHasCode) {
     wait_for_kernel_before();
-    if (blockIdx.x == 0 && threadIdx.x == 0)
-      arguments.state->go = 0, arguments.state->sorted = done != nullptr && *done != 0;
+    if (blockIdx.x == 0 && threadIdx.x == 0) leave_undone(arguments.state, done != nullptr && *done != 0);
     return;
   }
   extern __shared__ __align__(16) uint32_t seen[];
   wait_for_kernel_before();
   if (done != nullptr && *done != 0) {
-    if (threadIdx.x == 0) arguments.state->go = 0, arguments.state->sorted = 1;
+    if (threadIdx.x == 0) leave_undone(arguments.state, true);
     return;
   }
   const SampleView<U> view = look_at_sample<Sample, kStableCountThreads, false>(keys_in, n, codec, seen);

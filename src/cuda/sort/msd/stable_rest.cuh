@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(kStableLargeThreads)
   auto &storage = *reinterpret_cast<StableLargeStorage<U, V> *>(shared);
   wait_for_kernel_before();
   const StableState &state = *params.arguments.state;
-  if (is_not_split(state)) return;
+  if (is_for_other<U, StableWay::kSplitters>(state)) return;
   for (uint32_t i = blockIdx.x; i < state.large; i += gridDim.x)
     finish_large_cell(params, params.arguments.large[i], storage);
   for (uint32_t i = blockIdx.x; i < state.pieces; i += gridDim.x)

@@ -24,11 +24,6 @@ __device__ __forceinline__ uint64_t split_place(uint32_t i, uint32_t part) {
   return uint64_t{i} * part + __umulhi(mix_bits(i), part);
 }
 
-// Nothing to do here?
-__device__ __forceinline__ bool is_not_split(const StableState &state) {
-  return !kStableMapHasCode<uint64_t> || state.go == 0 || state.way != StableWay::kSplitters;
-}
-
 // One block. Dynamic shared memory: the sample.
 template <class U>
 __global__ void __launch_bounds__(kStableCutThreads)
@@ -36,7 +31,7 @@ __global__ void __launch_bounds__(kStableCutThreads)
   extern __shared__ __align__(16) uint64_t sampled[];
   __shared__ uint32_t warp_totals[kStableCutThreads / 32];
   wait_for_kernel_before();
-  if (is_not_split(*arguments.state)) return;
+  if (is_for_other<U, StableWay::kSplitters>(*arguments.state)) return;
   const uint32_t count = arguments.plan.split_sample, part = static_cast<uint32_t>(n / count);
   for (uint32_t i = threadIdx.x; i < count; i += kStableCutThreads)
     sampled[i] = codec.encode(keys_in[split_place(i, part)]);
@@ -133,7 +128,7 @@ __global__ void __launch_bounds__(kStableCountThreads, stable_blocks_per_sm(kSta
   auto &storage = *reinterpret_cast<PartCountStorage *>(shared);
   __shared__ uint32_t warp_totals[kStableCountThreads / 32];
   wait_for_kernel_before();
-  if (is_not_split(*arguments.state)) return;
+  if (is_for_other<U, StableWay::kSplitters>(*arguments.state)) return;
   load_part_tree(storage.tree, [&](uint32_t part) { return arguments.starts[part * kStableBinsMax]; });
   storage.counters.clear();
   __syncthreads();
@@ -159,7 +154,7 @@ __global__ void __launch_bounds__(kStableCutThreads, stable_blocks_per_sm(kStabl
   extern __shared__ __align__(16) uint64_t sampled[];
   __shared__ uint32_t warp_totals[kStableCutThreads / 32];
   wait_for_kernel_before();
-  if (is_not_split(*arguments.state)) return;
+  if (is_for_other<U, StableWay::kSplitters>(*arguments.state)) return;
   const uint32_t bin = blockIdx.x, row = bin * kStableBinsMax;
   uint64_t *const starts = arguments.starts + row;
   for (uint32_t i = threadIdx.x; i < kStableBinsMax; i += kStableCutThreads) arguments.cell_counts[row + i] = 0;
@@ -233,16 +228,8 @@ __device__ __forceinline__ void close_split_bin(const StableArguments &arguments
                                                 const PartCounters &counters, uint32_t *warp_totals) {
   __syncthreads();
   counters.add_to(arguments.cell_counts + bin * kStableBinsMax);
-  __threadfence();
-  __syncthreads();
-  int last = 0;
-  if (threadIdx.x == 0) {
-    const uint32_t all = arguments.first_chunk[bin + 1] - arguments.first_chunk[bin];
-    last = atomicAdd(&arguments.counted_chunks[bin], chunks) + chunks == all;
-  }
-  if (!__syncthreads_or(last)) return;
-  __threadfence();
-  place_split_cells(arguments, bin, warp_totals);
+  const uint32_t all = arguments.first_chunk[bin + 1] - arguments.first_chunk[bin];
+  if (is_last_block(&arguments.counted_chunks[bin], all, chunks)) place_split_cells(arguments, bin, warp_totals);
 }
 
 // Counts the keys of every bin by cell. A block has neighbouring chunks, so that it sees few bins.
@@ -253,7 +240,7 @@ __global__ void __launch_bounds__(kStableCountThreads, stable_blocks_per_sm(kSta
   auto &storage = *reinterpret_cast<PartCountStorage *>(shared);
   __shared__ uint32_t warp_totals[kStableCountThreads / 32];
   wait_for_kernel_before();
-  if (is_not_split(*arguments.state)) return;
+  if (is_for_other<U, StableWay::kSplitters>(*arguments.state)) return;
   const uint32_t bins = arguments.plan.split_bins, chunks = arguments.first_chunk[bins];
   const uint32_t end = static_cast<uint32_t>(uint64_t{chunks} * (blockIdx.x + 1) / gridDim.x);
   for (uint32_t chunk = static_cast<uint32_t>(uint64_t{chunks} * blockIdx.x / gridDim.x); chunk < end;) {
