@@ -40,9 +40,9 @@ void add_short_sorts(Calls &calls, gsort_dtype t) {
     add_both(calls, {Called::kSort, t, 200000, "sample sort by the blocks of a grid"});
   }
   if (wide(t)) add_both(calls, {Called::kSort, t, 500000, "sample sort by the blocks of a grid"});
-  const char *const many =
-      wide(t) ? "MSD partition sort, an LSD radix sort behind it, " : "LSD radix sort by the blocks";
-  add_both(calls, {Called::kSort, t, 600000, many});
+  const bool finds_cells = !narrow(t) && t != GSORT_F32;
+  add_both(calls, {Called::kSort, t, 600000,
+                   finds_cells ? "by the blocks of a grid, or one pass to 256 cells" : "by the blocks of a grid, "});
 }
 
 // The ways that begin at 2^20 keys, each on data that it is for and on data that it hands on.
@@ -53,10 +53,13 @@ void add_long_sorts(Calls &calls) {
     add_both(calls, {Called::kSort, t, 3000000, "count and fill"});
   }
   for (const D keys : kOfAnySort) {
-    add_both(calls, {Called::kSort, GSORT_I32, 1500001, "partition by 8 + 0 bits", 0, 1, keys});
+    add_both(calls, {Called::kSort, GSORT_I32, 1500001, "or one pass to 256 cells of even keys, ", 0, 1, keys});
+    add_both(calls, {Called::kSort, GSORT_F32, 1500001, "by the blocks of a grid, 123 blocks", 0, 1, keys});
+    add_both(calls, {Called::kSort, GSORT_F32, 2500001, ": LSD radix sort; LSD: 4 digits", 0, 1, keys});
+    add_both(calls, {Called::kSort, GSORT_I32, 2500001, "partition by 9 + 0 bits", 0, 1, keys});
     add_both(calls,
              {Called::kSort, GSORT_F32, 5000001, "for uneven keys by a map, partition by 5 + 5 bits", 0, 1, keys});
-    add_both(calls, {Called::kSort, GSORT_I64, 900001, "0 bits by a grid, ", 0, 1, keys});
+    add_both(calls, {Called::kSort, GSORT_I64, 900001, "or one pass to 256 cells of even keys, ", 0, 1, keys});
     add_both(calls, {Called::kSort, GSORT_F64, 3000001, "; LSD: 8 digits, tiles of", 0, 1, keys});
   }
   constexpr uint64_t kFastPath = (uint64_t{1} << 24) + 3;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The GPU sorts against the reference: every type, direction, operation, path and awkward pointer.
+#include <cstddef>
 #include <numeric>
 
 #include "cuda/sort/msd/split_plan.h"
+#include "cuda/sort/msd/tables.h"
 #include "sort_support.h"
 
 namespace gsort_internal {
@@ -45,7 +47,17 @@ class SortTest : public SortFixture {
     sort::launch(context(stream), request, workspace.data(), options_);
     ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
     workspace.check_zones();
+    const sort::Plan plan = sort::make_plan(request, facts_, options_);
+    found_cells_ = false, looked_for_cells_ = plan.grid_finds_cells;
+    if (!looked_for_cells_) return;
+    uint32_t go = 0;  // the first word of the state
+    static_assert(offsetof(sort::msd::State<uint64_t>, go) == 0 && offsetof(sort::msd::State<uint32_t>, go) == 0, "");
+    ASSERT_EQ(cudaMemcpy(&go, workspace.as<uint8_t>() + plan.slices.grid_cells, 4, cudaMemcpyDeviceToHost),
+              cudaSuccess);
+    found_cells_ = go != 0;
   }
+
+  bool found_cells_ = false, looked_for_cells_ = false;  // by what was sorted last
 
   void check_keys(const Input &input, bool in_place, uint64_t offset) {
     const uint64_t bytes = input.n * input.bytes(), shift = offset * input.bytes();
@@ -203,7 +215,7 @@ TEST_F(SortTest, EdgesOfTilesAndBlocks) {
     std::vector<uint64_t> edges = {sort::small::kRankSortItemsMax, sort::small::kGridShareAimed,
                                    sort::small::kGridHalfItemsMax, sort::small::kGridItemsMax,
                                    sort::small::grid_items_max(8, false)};
-    if (bytes >= 4) edges.push_back(sort::lsd::kGridItemsMax);
+    if (bytes >= 4) edges.push_back(sort::lsd::grid_items_max(bytes, true));
     for (const uint32_t item_bytes :
          {sort::small::bytes_of_item(bytes, false), sort::small::bytes_of_item(bytes, true)})
       for (const uint32_t times : {1u, 2u}) edges.push_back(times * sort::small::block_items(item_bytes));
@@ -236,11 +248,12 @@ TEST_F(SortTest, PassesByAGrid) {
   constexpr uint64_t kMasks[] = {0,           1,          uint64_t{1} << 63,     0x80,      0x1fe,
                                  0x100000001, 0xff00ff00, 0x0ff00ff00ff00ff0ull, 0x7800000, ~uint64_t{0}};
   uint32_t turn = 0;
-  for (uint64_t rows = 1; rows <= sort::lsd::kGridRows; ++rows) {
+  for (uint64_t rows = 1; rows <= sort::lsd::kLongGridRows; ++rows) {
     const uint64_t whole = rows * sort::lsd::kGridThreads * sort::lsd::kGridBlocksMax;
     for (const uint64_t n : {whole - 1, whole, whole - rows * sort::lsd::kGridThreads + 1}) {
       for (const gsort_dtype dtype : {GSORT_U8, GSORT_I16, GSORT_U32, GSORT_F64}) {
         const uint32_t bytes = dtype_bytes(dtype);
+        if (rows > sort::lsd::kGridRows && bytes != 4) continue;
         Bytes keys = make_keys(Pattern::kUniform, n, dtype, ++turn);
         const uint64_t mask = kMasks[turn % std::size(kMasks)];
         for (uint64_t i = 0; i < n * bytes; ++i) keys[i] &= static_cast<unsigned char>(mask >> (i % bytes * 8));
@@ -248,6 +261,8 @@ TEST_F(SortTest, PassesByAGrid) {
         SCOPED_TRACE(describe(order, n, Pattern::kUniform) + " mask " + std::to_string(mask));
         const Input input(order, std::move(keys), n);
         check_keys(input, turn % 2 == 0, turn % 16);
+        STOP_ON_FAILURE();
+        if (rows > sort::lsd::kGridRows) continue;
         check_pairs(input, turn % 2 == 0 ? 4 : 8, turn % 5 == 0, turn % 4 < 2, turn % 16);
         check_indices(input, turn % 2 == 0 ? Operation::kRank : Operation::kArgsort, GSORT_U64, turn % 7);
         STOP_ON_FAILURE();
@@ -256,13 +271,59 @@ TEST_F(SortTest, PassesByAGrid) {
   }
 }
 
+// Even keys are moved to cells; a cell with as many keys as a block finishes is one, with a key more it is not, nor are
+// keys of which one, that the sample misses, has a bit above the others.
+TEST_F(SortTest, CellsFoundByAGrid) {
+  options_.algorithm = sort::Algorithm::kGridRadixSort;
+  for (const gsort_dtype dtype : {GSORT_U32, GSORT_I32, GSORT_U64, GSORT_F64})
+    for (const uint32_t rows : {3u, 8u, 11u, 16u}) {
+      const uint32_t bytes = dtype_bytes(dtype), bits = 8 * bytes;
+      if (rows > sort::lsd::grid_rows_max(bytes, true)) continue;
+      const uint64_t n = uint64_t{rows} * sort::lsd::kGridThreads * sort::lsd::kGridBlocksMax - 700 * (rows % 2);
+      for (const uint64_t full : {0u, 9216u, 9217u}) {
+        for (const bool foreign : {false, true}) {
+          // The encoded keys are 25 bits wide, or two bits less than the type, and have another bit in common.
+          const uint32_t width = rows % 3 == 0 ? 25 : bits - 2;
+          std::vector<uint64_t> ordered(n);
+          uint64_t in_cell = 0;
+          for (uint64_t i = 0; i < n; ++i) {
+            const uint64_t word = mixed(i + n) >> (64 - width), cell = word >> (width - 8);
+            ordered[i] = word;
+            in_cell += cell == 77;
+          }
+          for (uint64_t i = 0; in_cell < full && i < n; ++i) {
+            if (ordered[i] >> (width - 8) == 77) continue;
+            ordered[i] = uint64_t{77} << (width - 8) | (ordered[i] & ((uint64_t{1} << (width - 8)) - 1));
+            ++in_cell;
+          }
+          if (foreign) ordered[1] |= uint64_t{1} << width;
+          const KeyOrder order{dtype, rows % 2 == 0, false};
+          Bytes keys(n * bytes);
+          for (uint64_t i = 0; i < n; ++i) {
+            const uint64_t word = ordered[i] | uint64_t{1} << (bits - 1);
+            const uint64_t key = bytes == 8 ? make_codec<uint64_t>(order).decode(word)
+                                            : make_codec<uint32_t>(order).decode(static_cast<uint32_t>(word));
+            std::memcpy(keys.data() + i * bytes, &key, bytes);
+          }
+          SCOPED_TRACE(describe(order, n, Pattern::kUniform) + " cell of " + std::to_string(in_cell));
+          const Input input(order, std::move(keys), n);
+          for (const bool in_place : {false, true}) {
+            check_keys(input, in_place, rows % 4);
+            STOP_ON_FAILURE();
+            EXPECT_EQ(looked_for_cells_ && in_cell <= 9216 && !foreign, found_cells_);
+          }
+        }
+      }
+    }
+}
+
 // Keys of 8 bytes that the partition sort turns away, or does not.
 TEST_F(SortTest, PassesByAGridBehindThePartitionSort) {
   options_.algorithm = sort::Algorithm::kMsd;
   uint32_t seed = 900;
   for (const gsort_dtype dtype : {GSORT_U64, GSORT_F64, GSORT_I32})
     for (const Pattern pattern : kPatterns)
-      for (const uint64_t n : {sort::msd::kItemsMin + 77, sort::lsd::kGridItemsMax}) {
+      for (const uint64_t n : {sort::msd::kItemsMin + 77, sort::lsd::grid_items_max(8, true)}) {
         const KeyOrder order{dtype, seed % 2 == 0, false};
         SCOPED_TRACE(describe(order, n, pattern));
         const Input input(order, pattern, n, ++seed);

@@ -334,7 +334,7 @@ TEST_F(Stable, RunsBetweenSplitters) {
 // the keys are left to the LSD sort, which starts from the input and with the look-back words as they were.
 TEST_F(Stable, KeysThatSamplesMissAreRight) {
   if (!has_map()) GTEST_SKIP() << "a chip without splitters";
-  const sort::msd::StablePlan plan = sort::msd::plan_stable_on(kMany, 8, facts_.shared_bytes_block_max);
+  const sort::msd::StablePlan plan = sort::msd::plan_stable_on(kMany, 8, 8, facts_.shared_bytes_block_max);
   const uint64_t dense = ~uint64_t{0} << 40;
   std::vector<uint64_t> keys(kMany), sampled;
   for (uint64_t i = 0; i < kMany; ++i) keys[i] = dense + mixed(i) % 30000;

@@ -26,7 +26,7 @@ struct StableMap {
   StableMap(const std::vector<U> &keys_in, gsort_dtype dtype)
       : keys(keys_in),
         codec(make_codec<U>({dtype, false, false})),
-        plan(plan_stable_on(keys.size(), sizeof(U), 227 << 10)) {
+        plan(plan_stable_on(keys.size(), sizeof(U), 8, 227 << 10)) {
     U all = static_cast<U>(~U{0}), any = 0;
     for (const U key : keys) all &= codec.encode(key), any |= codec.encode(key);
     SampleView<U> view = {};

@@ -36,7 +36,7 @@ class SplitSort {
         n_(static_cast<uint32_t>(keys.size())),
         work_(work),
         codec_(make_codec<uint64_t>({dtype, false, false})),
-        plan_(plan_stable_on(n_, 8, 227 << 10)),
+        plan_(plan_stable_on(n_, 8, 8, 227 << 10)),
         tiles_((n_ + Shape::kItems - 1) / Shape::kItems),
         look_back_((tiles_ + kStableBinsMax) * kDigitBins, 0),
         x_(n_, 0xabab),
@@ -275,7 +275,7 @@ TEST(StableSplit, ClustersOfClusters) {
 
 // What both samples miss: one cell has nearly all keys. The look-back words are left as the LSD sort wants them.
 TEST(StableSplit, AnOverfullCellTurnsTheKeysAway) {
-  const StablePlan plan = plan_stable_on(kItems, 8, 227 << 10);
+  const StablePlan plan = plan_stable_on(kItems, 8, 8, 227 << 10);
   const uint64_t dense = ~uint64_t{0} << 40;
   auto keys = keys_of([&](auto &random) { return dense + random() % 30000; });
   const auto part = static_cast<uint32_t>(kItems / plan.split_sample);

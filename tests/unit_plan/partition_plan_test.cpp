@@ -172,7 +172,7 @@ TEST(StablePlan, AppliesWithinItsLimits) {
       EXPECT_TRUE(stable_applies(kStableItemsMax, bytes, forced));
       EXPECT_FALSE(stable_applies(kStableItemsMax + 1, bytes, forced));
       EXPECT_LE(kStableItemsForcedMin, stable_items_min(bytes));
-      EXPECT_GT(stable_items_min(bytes), sort::lsd::kGridItemsMax)
+      EXPECT_GT(stable_items_min(bytes), sort::lsd::grid_items_max(bytes, false))
           << "the sorts of a grid and stable partitions vie for one input";
       for (const uint32_t narrow : {1u, 2u}) EXPECT_FALSE(stable_applies(kStableItemsMax, narrow, forced));
     }
@@ -218,9 +218,9 @@ TEST(StablePlan, CellsHoldTheirPairsAndWordsTheirBits) {
 TEST(StablePlan, TheMapIsOfferedWhereItFits) {
   for (const uint64_t n : sizes_with({kStableItemsForcedMin, stable_items_min(8), kStableItemsMax}, 1)) {
     if (!stable_applies(n, 8, true)) continue;
-    EXPECT_EQ(0u, plan_stable_on(n, 8, kStableMapSharedBytesMin - 1).mapped_cells);
-    EXPECT_EQ(0u, plan_stable_on(n, 4, UINT32_MAX).mapped_cells);
-    const StablePlan plan = plan_stable_on(n, 8, kStableMapSharedBytesMin);
+    EXPECT_EQ(0u, plan_stable_on(n, 8, 8, kStableMapSharedBytesMin - 1).mapped_cells);
+    EXPECT_EQ(0u, plan_stable_on(n, 4, 4, UINT32_MAX).mapped_cells);
+    const StablePlan plan = plan_stable_on(n, 8, 8, kStableMapSharedBytesMin);
     EXPECT_EQ(0u, plan.mapped_cells % kStableBinsMax) << "bins are whole";
     EXPECT_LE(plan.mapped_cells / kStableBinsMax, kStableBinsMax);
     EXPECT_LE(plan.mapped_cells, UINT16_MAX) << "a word of the map has 16 bits for a cell";
@@ -240,14 +240,29 @@ TEST(StablePlan, TheMapIsOfferedWhereItFits) {
   }
 }
 
+// Of few pairs with 4 bytes beside each key the LSD sort is quicker; tests that ask for fewer still get all ways.
+TEST(StablePlan, SplittersAreForEnoughPairs) {
+  const auto plan = [](uint64_t n, uint32_t value_bytes) {
+    return plan_stable_on(n, 8, value_bytes, kStableMapSharedBytesMin);
+  };
+  for (const uint64_t n : {kStableItemsForcedMin, stable_items_min(8) - 1, kStableSplitItemsMin4}) {
+    EXPECT_EQ(kStableSplitPasses, plan(n, 4).split_passes);
+    EXPECT_EQ(kStableSplitPasses, plan(n, 8).split_passes);
+  }
+  for (const uint64_t n : {stable_items_min(8), kStableSplitItemsMin4 - 1}) {
+    EXPECT_LT(8u, plan(n, 4).split_passes) << "keys of 8 bytes have no more";
+    EXPECT_EQ(kStableSplitPasses, plan(n, 8).split_passes);
+  }
+}
+
 TEST(StablePlan, SplittersAreOfferedWithTheMap) {
   bool seen_all_bins = false;
   for (const uint64_t n :
        sizes_with({kStableItemsForcedMin, stable_items_min(8), kStableManyPairs, kStableItemsMax}, 1)) {
     if (!stable_applies(n, 8, true)) continue;
-    EXPECT_EQ(0u, plan_stable_on(n, 8, kStableMapSharedBytesMin - 1).split_bins);
-    EXPECT_EQ(0u, plan_stable_on(n, 4, UINT32_MAX).split_bins);
-    const StablePlan plan = plan_stable_on(n, 8, kStableMapSharedBytesMin);
+    EXPECT_EQ(0u, plan_stable_on(n, 8, 8, kStableMapSharedBytesMin - 1).split_bins);
+    EXPECT_EQ(0u, plan_stable_on(n, 4, 4, UINT32_MAX).split_bins);
+    const StablePlan plan = plan_stable_on(n, 8, 8, kStableMapSharedBytesMin);
     EXPECT_LE(plan.split_bins, kStableBinsMax);
     EXPECT_LE(plan.split_sample, n) << "sampled keys come from parts of their own";
     EXPECT_LE(plan.split_sample * 8, kStableMapSharedBytesMin) << "the sample fits a block";
@@ -299,7 +314,7 @@ TEST(FastPathPlan, OnlySortsByPassesAndPartitionsTryIt) {
   const DeviceFacts device = {90, 132, 232448};
   for (const gsort_dtype t : kPlanTypes)
     for (const Operation operation : {Operation::kSort, Operation::kArgsort})
-      for (const uint64_t n : {uint64_t{1000}, sort::lsd::kGridItemsMax, sort::fast_path::kItemsMin - 1,
+      for (const uint64_t n : {uint64_t{1000}, sort::lsd::grid_items_max(4, true), sort::fast_path::kItemsMin - 1,
                                sort::fast_path::kItemsMin, kItemsMax + 1})
         for (const uint64_t least : {uint64_t{1}, sort::fast_path::kItemsMin}) {
           sort::Options options;

@@ -58,13 +58,15 @@ bool may_take(const Request &r, const Plan &plan, const DeviceFacts &device, boo
              small::grid_applies(r.n, plan.key_bytes, !keys_alone);
     case Algorithm::kGridRadixSort:
       return device.compute_capability >= 90 && device.compute_capability < 120 &&
-             device.multiprocessors >= lsd::kGridBlocksMax && shared >= lsd::kGridSharedBytes && lsd::grid_applies(r.n);
+             device.multiprocessors >= lsd::kGridBlocksMax && shared >= lsd::kGridSharedBytes &&
+             lsd::grid_applies(r.n, plan.key_bytes, keys_alone);
     case Algorithm::kStable:
       return !keys_alone && shared >= msd::kStableSharedBytesMin && msd::stable_applies(r.n, plan.key_bytes, asked);
     case Algorithm::kLsd:
       return !keys_alone || plan.key_bytes > 1;
     case Algorithm::kMsd:
-      return keys_alone && shared >= msd::kSharedBytesMin && msd::applies(r.n, plan.key_bytes);
+      return keys_alone && shared >= msd::kSharedBytesMin && msd::applies(r.n, plan.key_bytes) &&
+             (r.order.dtype != GSORT_F32 || !msd::has_one_pass(r.n));
     case Algorithm::kCountFill:
       return keys_alone && (plan.key_bytes == 1 || (plan.key_bytes == 2 && shared >= 129 * 1024));
     default:
@@ -112,7 +114,7 @@ TEST(SortPlan, SubPlansFitTheDevice) {
                     (plan.algorithm == Algorithm::kMsd && may_take(r, plan, device, true, Algorithm::kGridRadixSort)),
                 radix.blocks != 0);
       if (radix.blocks != 0) {
-        EXPECT_LE(radix.rows, lsd::kGridRows);
+        EXPECT_LE(radix.rows, lsd::grid_rows_max(plan.key_bytes, plan.carry == Carry::kNothing));
         EXPECT_LT(uint64_t{radix.blocks - 1} * radix.rows * lsd::kGridThreads, r.n) << "no block without keys";
         EXPECT_GE(uint64_t{radix.blocks} * radix.rows * lsd::kGridThreads, r.n);
       }
@@ -143,10 +145,10 @@ TEST(SortPlan, ShortInputsStayInOneBlock) {
 }
 
 TEST(SortPlan, LongNarrowKeysTakeTheGridsRadixSortOrAreCounted) {
-  const uint64_t most_radix = lsd::kGridItemsMax;
   for (const gsort_dtype t : kPlanTypes) {
     const uint32_t bytes = dtype_bytes(t);
     if (bytes > 2) continue;
+    const uint64_t most_radix = lsd::grid_items_max(bytes, true);
     EXPECT_EQ(Algorithm::kGridRadixSort, chosen(t, in_block(bytes) + 1));
     EXPECT_EQ(Algorithm::kGridRadixSort, chosen(t, most_radix));
     EXPECT_EQ(bytes == 1 ? Algorithm::kCountFill : Algorithm::kLsd, chosen(t, most_radix + 1));
@@ -157,28 +159,48 @@ TEST(SortPlan, LongNarrowKeysTakeTheGridsRadixSortOrAreCounted) {
   }
 }
 
-TEST(SortPlan, LongWideKeysTakeTheGridsSampleSortOrPartitions) {
-  const uint64_t most_radix = lsd::kGridItemsMax;
+TEST(SortPlan, LongWideKeysTakeASortByAGridOrPartitions) {
   for (const gsort_dtype t : kPlanTypes) {
     const uint32_t bytes = dtype_bytes(t);
     if (bytes < 4) continue;
     EXPECT_EQ(Algorithm::kGridSampleSort, chosen(t, small::single_block_items(bytes, false) + 1));
-    const uint64_t most_sample = small::grid_items_max(bytes, false);
+    const uint64_t most_sample = small::grid_items_max(bytes, false), most_radix = lsd::grid_items_max(bytes, true);
     EXPECT_EQ(bytes == 8 ? 2 * small::kGridItemsMax : small::kGridItemsMax, most_sample);
+    EXPECT_EQ(uint64_t{bytes == 4 ? 2u : 1u} << 20, most_radix);
     EXPECT_EQ(Algorithm::kGridSampleSort, chosen(t, most_sample));
-    EXPECT_GE(most_sample + 1, bytes == 8 ? msd::kItemsMin : 0) << "between a grid and partitions no way is left";
-    EXPECT_EQ(bytes == 8 ? Algorithm::kMsd : Algorithm::kGridRadixSort, chosen(t, most_sample + 1));
-    EXPECT_EQ(bytes == 8 ? Algorithm::kMsd : Algorithm::kGridRadixSort, chosen(t, most_radix));
-    EXPECT_NE(0u, make_plan(make(Operation::kSort, t, most_radix, 0), kHopper).grid_radix.blocks)
-        << "alone or behind a partition";
+    EXPECT_EQ(Algorithm::kGridRadixSort, chosen(t, most_sample + 1));
+    EXPECT_EQ(Algorithm::kGridRadixSort, chosen(t, most_radix));
     EXPECT_EQ(0u, make_plan(make(Operation::kSort, t, most_radix + 1, 0), kHopper).grid_radix.blocks);
-    EXPECT_EQ(Algorithm::kMsd, chosen(t, most_radix + 1));
+    const Algorithm partition = t == GSORT_F32 ? Algorithm::kLsd : Algorithm::kMsd;
+    EXPECT_EQ(partition, chosen(t, most_radix + 1));
     EXPECT_EQ(Algorithm::kLsd, chosen(t, msd::kItemsMin - 1, kFewMultiprocessors));
-    EXPECT_EQ(Algorithm::kMsd, chosen(t, msd::kItemsMin, kFewMultiprocessors));
+    EXPECT_EQ(partition, chosen(t, msd::kItemsMin, kFewMultiprocessors));
     EXPECT_EQ(Algorithm::kLsd, chosen(t, msd::kItemsMin, kLeastDevice));
     EXPECT_EQ(Algorithm::kMsd, chosen(t, msd::kItemsMax));
     EXPECT_EQ(Algorithm::kLsd, chosen(t, msd::kItemsMax + 1));
   }
+}
+
+TEST(SortPlan, FloatsThatNoMapServesArePassedOverByThePartitionSort) {
+  uint64_t n = msd::kItemsMin;
+  while (msd::has_one_pass(n)) ++n;
+  EXPECT_EQ(msd::make_plan(n).mapped_cells != 0, true) << "the first that have a second pass have a map";
+  EXPECT_EQ(Algorithm::kLsd, chosen(GSORT_F32, n - 1));
+  EXPECT_EQ(Algorithm::kMsd, chosen(GSORT_F32, n));
+  EXPECT_EQ(Algorithm::kMsd, chosen(GSORT_F64, n - 1)) << "eight passes are worth a look";
+  EXPECT_EQ(Algorithm::kMsd, chosen(GSORT_I32, n - 1));
+}
+
+TEST(SortPlan, AGridLooksForCellsOfKeysAlone) {
+  for (const gsort_dtype t : kPlanTypes)
+    for (const Operation operation : {Operation::kSort, Operation::kArgsort}) {
+      const uint32_t bytes = dtype_bytes(t);
+      const Request request = make(operation, t, lsd::grid_items_max(bytes, operation == Operation::kSort), 0);
+      const Plan plan = make_plan(request, kHopper);
+      EXPECT_EQ(operation == Operation::kSort && bytes >= 4 && t != GSORT_F32, plan.grid_finds_cells);
+      EXPECT_EQ(Algorithm::kGridRadixSort, plan.algorithm);
+      EXPECT_FALSE(make_plan(request, kFewMultiprocessors).grid_finds_cells);
+    }
 }
 
 TEST(SortPlan, IndicesTakeTheGridsRadixSortBeforeRadixPasses) {
@@ -186,8 +208,8 @@ TEST(SortPlan, IndicesTakeTheGridsRadixSortBeforeRadixPasses) {
     for (const Operation operation : {Operation::kArgsort, Operation::kRank}) {
       const auto with_places = [&](uint64_t n) { return make_plan(make(operation, t, n, 0), kHopper).algorithm; };
       EXPECT_EQ(Algorithm::kGridRadixSort, with_places(small::kGridItemsMax + 1));
-      EXPECT_EQ(Algorithm::kGridRadixSort, with_places(lsd::kGridItemsMax));
-      EXPECT_EQ(Algorithm::kLsd, with_places(lsd::kGridItemsMax + 1));
+      EXPECT_EQ(Algorithm::kGridRadixSort, with_places(lsd::grid_items_max(dtype_bytes(t), false)));
+      EXPECT_EQ(Algorithm::kLsd, with_places(lsd::grid_items_max(dtype_bytes(t), false) + 1));
     }
 }
 
@@ -306,7 +328,8 @@ void check_layout(const Request &r, const Plan &plan, const Slices &l) {
        {"grid_starts", l.grid_starts, grid ? small::kGridBlocksMax * small::kGridStartsStride * uint64_t{4} : 0},
        {"grid_counts", l.grid_counts, plan.grid_radix.blocks * bins * 2},
        {"grid_group_counts", l.grid_group_counts, radix ? uint64_t{3} * 8 * bins * 4 : 0},
-       {"grid_varying", l.grid_varying, plan.grid_radix.blocks * uint64_t{8}}},
+       {"grid_varying", l.grid_varying, plan.grid_radix.blocks * uint64_t{8}},
+       {"grid_cells", l.grid_cells, plan.grid_finds_cells ? msd::found_cells_bytes() : 0}},
       l.bytes, 256);
 }
 
@@ -324,7 +347,9 @@ void check_cleared_and_all(const Request &r, const Plan &plan, const Slices &l) 
       pairs && (may_be_grid || small::block_applies(n, plan.key_bytes, !alone, small::kLongBlockSharedBytes));
   const uint64_t fixed = l.bases + plan.lsd.slots * 2 * bins * 8 + tables_bytes(r, plan) + 27 * 256 + counted + filled +
                          (may_be_grid ? small::kGridStartsBytes : 0) +
-                         (lsd::grid_applies(n) ? (lsd::kGridBlocksMax + lsd::kGridRounds * 16) * 520 : 0);
+                         (lsd::grid_applies(n, plan.key_bytes, alone)
+                              ? msd::found_cells_bytes() + (lsd::kGridBlocksMax + lsd::kGridRounds * 16) * 520
+                              : 0);
   const uint64_t arrays = 2 * keys + 2 * carried + (pairs ? n * (r.value_bytes + (may_be_chip ? 4 : 0)) : 0) +
                           (may_be_grid && !alone ? 2 * n * small::bytes_of_item(plan.key_bytes, !alone) : 0);
   EXPECT_LE(l.bytes, fixed + arrays) << "more than is used";

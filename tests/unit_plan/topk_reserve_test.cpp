@@ -43,10 +43,11 @@ TEST(TopkReserve, HoldsRowsOfEveryLengthThatIsSortedWhole) {
 // Sizes that a plan of the sort knows, with their neighbours, and lengths at random.
 TEST(TopkReserve, HoldsRowsAroundTheSizesAtWhichTheSortChangesItsPlan) {
   for (const gsort_dtype t : {GSORT_U8, GSORT_I16, GSORT_F32, GSORT_U64})
-    for (const uint64_t edge : {sort::lsd::kSmallTilesItemsMax, sort::lsd::kGridItemsMax, sort::msd::kStableItemsMax,
-                                uint64_t{sort::lsd::kPortionItemsMax}, sort::msd::stable_items_min(4),
-                                sort::msd::stable_items_min(8), sort::fast_path::kCountFillItemsMin2, uint64_t{1} << 21,
-                                uint64_t{1} << 25, uint64_t{1} << 28, uint64_t{1} << 32})
+    for (const uint64_t edge :
+         {sort::lsd::kSmallTilesItemsMax, sort::lsd::grid_items_max(8, true), sort::msd::kStableItemsMax,
+          uint64_t{sort::lsd::kPortionItemsMax}, sort::msd::stable_items_min(4), sort::msd::stable_items_min(8),
+          sort::fast_path::kCountFillItemsMin2, uint64_t{1} << 21, uint64_t{1} << 25, uint64_t{1} << 28,
+          uint64_t{1} << 32})
       for (const uint64_t k : {edge - 1, edge, edge - edge / 5, edge - edge / 1000, edge / 4 * 3 + 2}) {
         if (k <= topk::kTeamItemsMax) continue;
         std::vector<uint64_t> columns = {k, k + 1, k + k / 3, k + k / 3 + 1, k + k / 3 + 2, 2 * k};

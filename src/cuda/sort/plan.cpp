@@ -19,7 +19,7 @@ bool wants_sources(const Request &request) { return request.operation != Operati
 
 // What a plan would choose, and what it may be asked to choose instead.
 struct Choice {
-  bool rank, block, grid_sample, grid_radix, msd, stable, count, passes;
+  bool rank, block, grid_sample, grid_radix, found_cells, msd, stable, count, passes;
 };
 
 Choice choices(const Request &request, const Plan &plan, const Abilities &abilities, Algorithm asked) {
@@ -31,9 +31,13 @@ Choice choices(const Request &request, const Plan &plan, const Abilities &abilit
   can.block = small::block_applies(request.n, plan.key_bytes, wants_sources(request), abilities.shared_bytes);
   can.grid_sample = abilities.cooperative_grids && abilities.shared_bytes >= small::grid_shared_bytes(request.n) &&
                     small::grid_applies(request.n, plan.key_bytes, wants_sources(request));
-  can.grid_radix =
-      abilities.cooperative_grids && abilities.shared_bytes >= lsd::kGridSharedBytes && lsd::grid_applies(request.n);
-  can.msd = alone && partition && msd::applies(request.n, plan.key_bytes);
+  can.grid_radix = abilities.cooperative_grids && abilities.shared_bytes >= lsd::kGridSharedBytes &&
+                   lsd::grid_applies(request.n, plan.key_bytes, alone);
+  // Floats, whose exponents differ, hardly ever spread evenly, and a look at them costs a part of what a sort by four
+  // passes takes. Of 8 bytes they have more passes to save.
+  can.found_cells = alone && partition && plan.key_bytes >= 4 && request.order.dtype != GSORT_F32;
+  can.msd = alone && partition && msd::applies(request.n, plan.key_bytes) &&
+            !(request.order.dtype == GSORT_F32 && msd::has_one_pass(request.n));
   can.stable =
       !alone && partition_stable && msd::stable_applies(request.n, plan.key_bytes, asked == Algorithm::kStable);
   // The counters of all values of 2 bytes must fit a block; those of 1 byte fit any.
@@ -70,8 +74,7 @@ Algorithm choose(const Request &request, const Plan &plan, const Choice &can) {
   if (can.grid_sample && request.n > small::single_block_items(plan.key_bytes, wants_sources(request)))
     return Algorithm::kGridSampleSort;
   if (can.block) return Algorithm::kSmallBlock;
-  // Eight passes take longer than a partition of keys that are for it.
-  if (can.grid_radix && !(can.msd && plan.key_bytes == 8)) return Algorithm::kGridRadixSort;
+  if (can.grid_radix) return Algorithm::kGridRadixSort;
   if (can.count && (plan.key_bytes == 1 || request.n >= fast_path::kCountFillItemsMin2)) return Algorithm::kCountFill;
   if (can.stable) return Algorithm::kStable;
   return can.msd ? Algorithm::kMsd : Algorithm::kLsd;
@@ -89,7 +92,7 @@ uint64_t partition_tables_bytes(const Request &request, const Plan &plan) {
 // Counting needs no room for keys, nor look-back. Of so few keys that a grid sorts them on another device it has both,
 // as these sorts do.
 bool counts_alone(const Request &request, const Plan &plan) {
-  return plan.algorithm == Algorithm::kCountFill && !lsd::grid_applies(request.n);
+  return plan.algorithm == Algorithm::kCountFill && !lsd::grid_applies(request.n, plan.key_bytes, true);
 }
 
 // The first slices, which are cleared, and the digits' first places.
@@ -139,10 +142,13 @@ Slices lay_out(const Request &request, const Plan &plan) {
   slices.grid_spare = counter.take(staged_bytes);
   if (grid && !sources) slices.grid_staged = slices.keys_y;
   slices.grid_starts = counter.take(grid ? small::kGridStartsBytes : 0);
-  const uint64_t radix_blocks = lsd::grid_applies(request.n) ? lsd::plan_grid(request.n).blocks : 0;
+  const bool alone = plan.carry == Carry::kNothing;
+  const bool radix = lsd::grid_applies(request.n, plan.key_bytes, alone);
+  const uint64_t radix_blocks = radix ? lsd::plan_grid(request.n).blocks : 0;
   slices.grid_counts = counter.take(radix_blocks * kDigitBins * 2);
   slices.grid_group_counts = counter.take(radix_blocks != 0 ? lsd::kGridRounds * lsd::kGridGroupWords * 4 : 0);
   slices.grid_varying = counter.take(radix_blocks * 8);
+  slices.grid_cells = counter.take(radix && alone && plan.key_bytes >= 4 ? msd::found_cells_bytes() : 0);
   slices.bytes = counter.bytes();
   return slices;
 }
@@ -165,9 +171,10 @@ Plan plan_for(const Request &request, const Abilities &abilities, const Options 
     if (msd::uses_splitters(request.n, plan.key_bytes)) plan.split = msd::plan_split(request.n);
   }
   if (plan.algorithm == Algorithm::kStable)
-    plan.stable = msd::plan_stable_on(request.n, plan.key_bytes, abilities.partition_bytes);
+    plan.stable = msd::plan_stable_on(request.n, plan.key_bytes, carry_bytes(plan.carry), abilities.partition_bytes);
   if (plan.algorithm == Algorithm::kGridRadixSort || (plan.algorithm == Algorithm::kMsd && can.grid_radix))
     plan.grid_radix = lsd::plan_grid(request.n);
+  plan.grid_finds_cells = plan.algorithm == Algorithm::kGridRadixSort && can.found_cells;
   if (plan.algorithm == Algorithm::kGridSampleSort) plan.grid = small::plan_grid(request.n);
   // The stable partition's second pass may end every bin of the first with a part of a tile.
   plan.look_back_tiles =
@@ -260,6 +267,7 @@ void describe(const Request &request, const Plan &plan, char *text, size_t text_
     line.add(", %u cells, partition by %u + %u bits", 1u << plan.stable.cell_bits, plan.stable.first_bits,
              plan.stable.second_bits);
   if (plan.stable.mapped_cells != 0) line.add(", or %u cells by a map of uneven keys", plan.stable.mapped_cells);
+  if (plan.grid_finds_cells) line.add(", or one pass to %u cells of even keys", 1u << msd::kFoundCellBits);
   if (plan.grid_radix.blocks != 0)
     line.add("%s, %u blocks, %u keys each", plan.algorithm == Algorithm::kGridRadixSort ? "" : " by a grid",
              plan.grid_radix.blocks, plan.grid_radix.rows * lsd::kGridThreads);

@@ -84,6 +84,7 @@ struct Slices {
   uint64_t msd_tables;                                    // partition sorts
   uint64_t grid_staged, grid_spare, grid_starts;          // the grid's sample sort
   uint64_t grid_counts, grid_group_counts, grid_varying;  // and radix sort
+  uint64_t grid_cells;                                    // which it finds
   uint64_t bytes;
 };
 
@@ -91,8 +92,9 @@ struct Plan {
   Algorithm algorithm;
   Carry carry;
   uint32_t key_bytes;
-  bool gathers_values;   // that do not travel: they are fetched by the sorted indices in the end
-  bool tries_fast_path;  // before a sort by passes or partitions, which may have nothing to do then
+  bool gathers_values;    // that do not travel: they are fetched by the sorted indices in the end
+  bool tries_fast_path;   // before a sort by passes or partitions, which may have nothing to do then
+  bool grid_finds_cells;  // of kGridRadixSort: keys that spread evenly are moved once and finished in cells
   uint32_t sampled_items;
 
   lsd::Plan lsd;              // also behind the partition sorts

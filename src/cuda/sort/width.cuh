@@ -119,9 +119,17 @@ void launch_passes(LaunchChain &chain, const Job &job) {
   }
 }
 
-template <class U, class V>
-void launch_grid_radix_carry(const LaunchContext &context, const Job &job, const uint32_t *sorted) {
-  constexpr uint32_t kSharedBytes = sizeof(lsd::GridStorage<U, V>);
+// Of a sort by passes of a grid that looks for cells first; no places: it does not.
+template <class U>
+msd::FoundCells<U> found_cells(const Job &job) {
+  if (!job.plan.grid_finds_cells) return {};
+  msd::TableSlices slices(job.slice<void>(job.plan.slices.grid_cells));
+  return msd::make_found_cells<U>(slices);
+}
+
+template <class U, class V, uint32_t kRows>
+void launch_grid_radix_rows(const LaunchContext &context, const Job &job, const uint32_t *sorted) {
+  constexpr uint32_t kSharedBytes = sizeof(lsd::GridStorage<U, V, kRows>);
   static_assert(kSharedBytes <= lsd::kGridSharedBytes, "the plan counts with this size");
   lsd::GridParams<U> params{};
   put_arrays<U>(job, params);
@@ -131,13 +139,23 @@ void launch_grid_radix_carry(const LaunchContext &context, const Job &job, const
   params.counts = job.slice<uint32_t>(job.plan.slices.grid_counts);
   params.group_counts = job.slice<uint32_t>(job.plan.slices.grid_group_counts);
   params.varying = job.slice<uint64_t>(job.plan.slices.grid_varying);
+  params.cells = found_cells<U>(job);
   params.sorted = sorted;
   params.values_are_indices = job.values_are_indices;
   params.keys_wanted = job.keys_wanted;
   params.final_values = job.final_values;
   Grid grid = {job.plan.grid_radix.blocks, lsd::kGridThreads, kSharedBytes};
   grid.together = Together::kGrid;
-  launch_kernel(context, "grid_radix_sort_kernel", grid, lsd::grid_radix_sort_kernel<U, V>, params);
+  launch_kernel(context, "grid_radix_sort_kernel", grid, lsd::grid_radix_sort_kernel<U, V, kRows>, params);
+}
+
+template <class U, class V>
+void launch_grid_radix_carry(const LaunchContext &context, const Job &job, const uint32_t *sorted) {
+  if constexpr (lsd::grid_rows_max(sizeof(U), std::is_same<V, lsd::NoValue>::value) > lsd::kGridRows) {
+    if (job.plan.grid_radix.rows > lsd::kGridRows)
+      return launch_grid_radix_rows<U, V, lsd::kLongGridRows>(context, job, sorted);
+  }
+  launch_grid_radix_rows<U, V, lsd::kGridRows>(context, job, sorted);
 }
 
 // sorted: as below.
@@ -297,7 +315,12 @@ void launch_width(const LaunchContext &context, const Job &job) {
     case Algorithm::kGridSampleSort:
       return small::launch_grid_sample_sort<U>(context, job);
     case Algorithm::kGridRadixSort:
-      return launch_grid_radix_sort<U>(context, job, nullptr);
+      launch_grid_radix_sort<U>(context, job, nullptr);
+      if constexpr (sizeof(U) >= 4)
+        if (job.plan.grid_finds_cells)
+          msd::launch_finish<U>(context, found_cells<U>(job), static_cast<U *>(job.keys_x),
+                                make_codec<U>(job.request->order));
+      return;
     case Algorithm::kCountFill:
       return launch_count_fill<U>(context, job);
     case Algorithm::kMsd: {

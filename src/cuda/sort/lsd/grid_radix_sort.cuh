@@ -4,7 +4,9 @@
 // every block adds up what lies before its own, and writes its share, digit by digit, to where it belongs; behind
 // another it reads its next share.
 //
-// How long that takes does not depend on the keys, but that bits in which no two of them differ have no pass.
+// How long that takes does not depend on the keys, but that bits in which no two of them differ have no pass, and that
+// keys alone that spread evenly need but one pass, by their leading bits: what has the same is a cell then, which a
+// block of another kernel finishes on chip (msd/finish.cuh).
 #ifndef GSORT_CUDA_SORT_LSD_GRID_RADIX_SORT_CUH_
 #define GSORT_CUDA_SORT_LSD_GRID_RADIX_SORT_CUH_
 
@@ -17,10 +19,12 @@
 #include "core/key_bits.h"
 #include "cuda/primitive/architecture.h"
 #include "cuda/primitive/digit_rank.cuh"
+#include "cuda/primitive/hash.cuh"
 #include "cuda/primitive/warp.cuh"
 #include "cuda/sort/job.h"
 #include "cuda/sort/lsd/plan.h"
 #include "cuda/sort/lsd/radix_pass.cuh"
+#include "cuda/sort/msd/state.cuh"
 
 namespace gsort_internal::sort::lsd {
 
@@ -28,29 +32,35 @@ template <class U>
 struct GridParams : Arrays<U> {
   KeyCodec<U> codec;
   uint32_t n;
-  uint32_t rows;           // of a share
-  uint32_t *counts;        // [block][kDigitBins / 2]: two digits' counts a word
-  uint32_t *group_counts;  // [kGridRounds][group][kDigitBins]: of a group's blocks
-  uint64_t *varying;       // [block]: bits in which its keys differ from the first of all
-  const uint32_t *sorted;  // device word, not 0: everything is sorted already; NULL: it is not
+  uint32_t rows;             // of a share
+  uint32_t *counts;          // [block][kDigitBins / 2]: two digits' counts a word
+  uint32_t *group_counts;    // [kGridRounds][group][kDigitBins]: of a group's blocks
+  uint64_t *varying;         // [block]: bits in which its keys differ from the first of all
+  msd::FoundCells<U> cells;  // of keys alone; no places: even keys are sorted like any others
+  const uint32_t *sorted;    // device word, not 0: everything is sorted already; NULL: it is not
   bool values_are_indices;
   bool keys_wanted;
   FinalValues final_values;
 };
 
 template <class U, class V>
+constexpr bool kGridFindsCells = std::is_same<V, NoValue>::value && sizeof(U) >= 4;
+
+template <class U, class V, uint32_t kRows>
 struct GridStorage {
+  static constexpr uint32_t kShareMax = kGridThreads * kRows;
   static constexpr bool kHasValues = !std::is_same<V, NoValue>::value;
   using Value = typename std::conditional<kHasValues, V, unsigned char>::type;
 
-  alignas(16) U keys[kGridShareMax];
-  Value values[kHasValues ? kGridShareMax : 16];
+  alignas(16) U keys[kShareMax];
+  Value values[kHasValues ? kShareMax : 16];
   DigitRankStorage<kGridThreads / 32> rank;
   uint32_t totals[kGridGroups][kDigitBins];  // of a digit in some blocks; `before`: in those before this one
   uint32_t before[kGridGroups][kDigitBins];
   uint32_t first_place[kDigitBins];  // in the output, of the digit's first key in this share, less its place there
   uint32_t digit_sums[kDigitBins / 32];
   uint64_t varying[kGridThreads / 32];
+  uint64_t zeros[kGridThreads / 32];  // bits that some sampled key has not set
 };
 
 __device__ __forceinline__ uint32_t lowest_bit(uint64_t bits) {
@@ -87,8 +97,8 @@ __device__ __forceinline__ void clear_group_counts(const GridParams<U> &params, 
 
 // How many keys of each digit lie in all blocks, and in those before this one: from the groups' counts and those of the
 // blocks of its own group.
-template <class U, class V>
-__device__ __forceinline__ void add_up_counts(const GridParams<U> &params, GridStorage<U, V> &storage,
+template <class U, class V, uint32_t kRows>
+__device__ __forceinline__ void add_up_counts(const GridParams<U> &params, GridStorage<U, V, kRows> &storage,
                                               const uint32_t *group_counts) {
   const uint32_t word = threadIdx.x % (kDigitBins / 2), group = threadIdx.x / (kDigitBins / 2);
   const uint32_t own_group = blockIdx.x / kGridGroupBlocks;
@@ -110,10 +120,11 @@ __device__ __forceinline__ void add_up_counts(const GridParams<U> &params, GridS
   __syncthreads();
 }
 
-template <class U, class V>
-__device__ __forceinline__ void find_first_places(GridStorage<U, V> &storage) {
+// Returns the place in the output of the first key of all of the thread's digit.
+template <class U, class V, uint32_t kRows>
+__device__ __forceinline__ uint32_t find_first_places(GridStorage<U, V, kRows> &storage) {
   const uint32_t digit = threadIdx.x;
-  uint32_t total = 0, before = 0, inclusive = 0;
+  uint32_t total = 0, before = 0, inclusive = 0, place = 0;
   if (digit < kDigitBins) {
 #pragma unroll
     for (uint32_t group = 0; group < kGridGroups; ++group) {
@@ -125,37 +136,38 @@ __device__ __forceinline__ void find_first_places(GridStorage<U, V> &storage) {
   }
   __syncthreads();
   if (digit < kDigitBins) {
-    uint32_t place = inclusive - total + before;
+    place = inclusive - total;
 #pragma unroll
     for (uint32_t warp = 0; warp < kDigitBins / 32; ++warp)
       if (warp < digit / 32) place += storage.digit_sums[warp];
-    storage.first_place[digit] = place - storage.rank.run_begin[digit];
+    storage.first_place[digit] = place + before - storage.rank.run_begin[digit];
   }
   __syncthreads();
+  return place;
 }
 
 // Bits in which the share's keys differ from the first key of all, for all blocks to read.
-template <class U, class V>
-__device__ __forceinline__ void note_varying(GridStorage<U, V> &storage, const Share &share, const U (&keys)[kGridRows],
-                                             U first_key) {
+template <class U, class V, uint32_t kRows>
+__device__ __forceinline__ void note_varying(GridStorage<U, V, kRows> &storage, const Share &share,
+                                             const U (&keys)[kRows], U first_key) {
   uint64_t varying = 0;
 #pragma unroll
-  for (uint32_t row = 0; row < kGridRows; ++row)
+  for (uint32_t row = 0; row < kRows; ++row)
     if (share.first_item() + row * 32 < share.items && row < share.rows) varying |= keys[row] ^ first_key;
   varying = warp_or(varying);
   if (lane_id() == 0) storage.varying[threadIdx.x / 32] = varying;
 }
 
-template <class U, class V>
-__device__ __forceinline__ void publish_varying(const GridParams<U> &params, const GridStorage<U, V> &storage) {
+template <class U, class V, uint32_t kRows>
+__device__ __forceinline__ void publish_varying(const GridParams<U> &params, const GridStorage<U, V, kRows> &storage) {
   if (threadIdx.x >= 32) return;
   const uint64_t varying = warp_or(storage.varying[threadIdx.x]);
   if (threadIdx.x == 0) params.varying[blockIdx.x] = varying;
 }
 
 // Behind a barrier of the grid. Ends with one of the block.
-template <class U, class V>
-__device__ __forceinline__ uint64_t gather_varying(const GridParams<U> &params, GridStorage<U, V> &storage) {
+template <class U, class V, uint32_t kRows>
+__device__ __forceinline__ uint64_t gather_varying(const GridParams<U> &params, GridStorage<U, V, kRows> &storage) {
   static_assert(kGridBlocksMax == 128, "four warps read them");
   if (threadIdx.x < kGridBlocksMax) {
     const uint64_t varying = warp_or(threadIdx.x < gridDim.x ? __ldcg(params.varying + threadIdx.x) : 0);
@@ -165,51 +177,79 @@ __device__ __forceinline__ uint64_t gather_varying(const GridParams<U> &params, 
   return storage.varying[0] | storage.varying[1] | storage.varying[2] | storage.varying[3];
 }
 
-template <class U, class V>
-__device__ __forceinline__ void place_values(const GridParams<U> &params, GridStorage<U, V> &storage,
+// Bits in which the block's sampled keys differ. Clears the marks. Ends with a barrier.
+template <class U, class V, uint32_t kRows>
+__device__ __forceinline__ uint64_t differing_bits(GridStorage<U, V, kRows> &storage, U sampled) {
+  static_assert(1u << kGridMarkBits <= kDigitBins * 32, "marks take the place of totals");
+  if (threadIdx.x < (1u << kGridMarkBits) / 32) storage.totals[0][threadIdx.x] = 0;
+  const uint64_t any = warp_or(uint64_t{sampled}), zero = warp_or(uint64_t{static_cast<U>(~sampled)});
+  if (lane_id() == 0) storage.varying[threadIdx.x / 32] = any, storage.zeros[threadIdx.x / 32] = zero;
+  __syncthreads();
+  return warp_or(storage.varying[lane_id()]) & warp_or(storage.zeros[lane_id()]);
+}
+
+// Whether a sample spreads evenly enough for cells, and would take more than a few passes. range_bits: bits of its keys
+// below what they have in common. Ends with a barrier.
+template <class U, class V, uint32_t kRows>
+__device__ __forceinline__ bool spread_evenly(const GridParams<U> &params, GridStorage<U, V, kRows> &storage,
+                                              uint32_t &range_bits) {
+  // One key of each of equal parts of the input.
+  const uint32_t part = params.n / kGridThreads;
+  const U sampled =
+      params.codec.encode(__ldcg(params.keys[0] + threadIdx.x * part + __umulhi(mix_bits(threadIdx.x), part)));
+  const uint64_t differ = differing_bits(storage, sampled);
+  range_bits = bit_width(static_cast<U>(differ));
+  const uint32_t shift = range_bits > kGridMarkBits ? range_bits - kGridMarkBits : 0;
+  const uint32_t mark = static_cast<uint32_t>(sampled >> shift) & ((1u << kGridMarkBits) - 1);
+  const bool met = (atomicOr(&storage.totals[0][mark / 32], 1u << mark % 32) >> mark % 32 & 1) != 0;
+  return static_cast<uint32_t>(__syncthreads_count(met)) <= kGridMeetingsMax && digits_of_bits(differ) > kGridFewPasses;
+}
+
+template <class U, class V, uint32_t kRows>
+__device__ __forceinline__ void place_values(const GridParams<U> &params, GridStorage<U, V, kRows> &storage,
                                              const Share &share, const void *source, bool made_up,
-                                             const PackedPlaces<kGridRows> &places) {
-  if constexpr (GridStorage<U, V>::kHasValues) {
-    V values[kGridRows];
+                                             const PackedPlaces<kRows> &places) {
+  if constexpr (GridStorage<U, V, kRows>::kHasValues) {
+    V values[kRows];
 #pragma unroll
-    for (uint32_t row = 0; row < kGridRows; ++row) {
+    for (uint32_t row = 0; row < kRows; ++row) {
       const uint32_t i = share.first_item() + row * 32;
       if (row < share.rows && i < share.items)
         values[row] =
             made_up ? static_cast<V>(share.begin + i) : __ldcg(static_cast<const V *>(source) + share.begin + i);
     }
 #pragma unroll
-    for (uint32_t row = 0; row < kGridRows; ++row)
+    for (uint32_t row = 0; row < kRows; ++row)
       if (row < share.rows && share.first_item() + row * 32 < share.items)
         storage.values[places.get(row)] = values[row];
   }
 }
 
 // The share in the order of digits, to where it belongs.
-template <class U, class V>
-__device__ __forceinline__ void store_share(const GridParams<U> &params, const GridStorage<U, V> &storage,
+template <class U, class V, uint32_t kRows>
+__device__ __forceinline__ void store_share(const GridParams<U> &params, const GridStorage<U, V, kRows> &storage,
                                             const Share &share, uint32_t shift, uint32_t target, bool last) {
   U *const keys = params.keys[1 + target];
   const bool store_keys = !last || params.keys_wanted, plain = !last || params.codec.is_identity();
 #pragma unroll
-  for (uint32_t row = 0; row < kGridRows; ++row) {
+  for (uint32_t row = 0; row < kRows; ++row) {
     const uint32_t place = row * kGridThreads + threadIdx.x;
     if (place < share.items) {
       const U key = storage.keys[place];
       const uint32_t to = storage.first_place[digit_of(key, shift)] + place;
       if (store_keys) keys[to] = plain ? key : params.codec.decode(key);
-      if constexpr (GridStorage<U, V>::kHasValues)
+      if constexpr (GridStorage<U, V, kRows>::kHasValues)
         store_final(last ? params.final_values : FinalValues::kStore, params.values[1 + target], to,
                     storage.values[place]);
     }
   }
 }
 
-template <class U>
+template <uint32_t kRows, class U>
 __device__ __forceinline__ void load_share(const GridParams<U> &params, const Share &share, const U *source, bool first,
-                                           U (&keys)[kGridRows]) {
+                                           U (&keys)[kRows]) {
 #pragma unroll
-  for (uint32_t row = 0; row < kGridRows; ++row) {
+  for (uint32_t row = 0; row < kRows; ++row) {
     const uint32_t i = share.first_item() + row * 32;
     keys[row] = static_cast<U>(~U{0});  // behind all others, and the last of the last share
     if (row < share.rows && i < share.items) {
@@ -221,12 +261,13 @@ __device__ __forceinline__ void load_share(const GridParams<U> &params, const Sh
 
 // The keys go to shared memory in the order of their digits, the digits' counts to all blocks. Behind a barrier of the
 // block, which before_adding() may make one of the grid.
-template <class U, class V, class BeforeAdding>
-__device__ __forceinline__ void sort_share(const GridParams<U> &params, GridStorage<U, V> &storage, const Share &share,
-                                           const U (&keys)[kGridRows], uint32_t shift, uint32_t *group_counts,
-                                           PackedPlaces<kGridRows> &places, BeforeAdding before_adding) {
+template <class U, class V, uint32_t kRows, class BeforeAdding>
+__device__ __forceinline__ void sort_share(const GridParams<U> &params, GridStorage<U, V, kRows> &storage,
+                                           const Share &share, const U (&keys)[kRows], uint32_t shift,
+                                           uint32_t *group_counts, PackedPlaces<kRows> &places,
+                                           BeforeAdding before_adding) {
   uint16_t *const counters = storage.rank.counters[threadIdx.x / 32];
-  rank_rows<kGridRows>(keys, share.rows, shift, counters, places);
+  rank_rows<kRows>(keys, share.rows, shift, counters, places);
   __syncthreads();
   before_adding();
   scan_counters<true>(storage.rank, [&](uint32_t pair, uint32_t low, uint32_t high) {
@@ -236,7 +277,7 @@ __device__ __forceinline__ void sort_share(const GridParams<U> &params, GridStor
     atomicAdd(group + 1, high);
   });
 #pragma unroll
-  for (uint32_t row = 0; row < kGridRows; ++row) {
+  for (uint32_t row = 0; row < kRows; ++row) {
     if (row < share.rows) {
       const uint32_t place = counters[digit_of(keys[row], shift)] + places.get(row);
       storage.keys[place] = keys[row];
@@ -250,19 +291,28 @@ template <class U>
 struct GridPass {
   const U *source;
   const void *values;
-  bool first, known;  // known: the bits that vary are
-  uint64_t left;      // of these, those that have had no pass
+  bool first, known;    // known: the bits that vary are
+  uint32_t range_bits;  // not 0: the pass moves keys to cells by the leading ones of so many bits, if none is too full
+  uint64_t left;        // of these, those that have had no pass
   uint32_t shift;
 };
 
 // Sorts the block's share by the pass's digit. Before the bits that vary are known the blocks tell each other theirs,
 // once the counts that `cleared` stands for are cleared.
-template <class U, class V, class Grid, class Cleared>
-__device__ __forceinline__ void sort_by_digit(const GridParams<U> &params, GridStorage<U, V> &storage,
-                                              const Share &share, const GridPass<U> &pass, uint32_t *group_counts,
-                                              PackedPlaces<kGridRows> &places, const Grid &grid, Cleared &cleared) {
-  U keys[kGridRows];
+template <class U, class V, uint32_t kRows, class Grid, class Cleared>
+__device__ __forceinline__ void sort_by_digit(const GridParams<U> &params, GridStorage<U, V, kRows> &storage,
+                                              const Share &share, GridPass<U> &pass, uint32_t *group_counts,
+                                              PackedPlaces<kRows> &places, const Grid &grid, Cleared &cleared) {
+  U keys[kRows];
   load_share(params, share, pass.source, pass.first, keys);
+  if constexpr (kGridFindsCells<U, V>) {
+    if (!pass.known && params.cells.places != nullptr) {
+      if (spread_evenly(params, storage, pass.range_bits))
+        pass.shift = pass.range_bits - msd::kFoundCellBits;
+      else
+        pass.range_bits = 0;
+    }
+  }
   if (!pass.known) note_varying(storage, share, keys, params.codec.encode(__ldcg(params.keys[0])));
   sort_share(params, storage, share, keys, pass.shift, group_counts, places, [&] {
     if (pass.known) return;
@@ -272,21 +322,56 @@ __device__ __forceinline__ void sort_by_digit(const GridParams<U> &params, GridS
 }
 
 // Learns the bits that vary. True: the lowest digit has none, and the first pass was for nothing.
-template <class U, class V>
-__device__ __forceinline__ bool skips_digits(const GridParams<U> &params, GridStorage<U, V> &storage,
+template <class U, class V, uint32_t kRows>
+__device__ __forceinline__ bool skips_digits(const GridParams<U> &params, GridStorage<U, V, kRows> &storage,
                                              GridPass<U> &pass) {
   pass.left = gather_varying(params, storage);
   pass.known = true;
-  if (pass.left == 0 || (pass.left & (kDigitBins - 1)) != 0) return false;
+  if (pass.range_bits != 0 || pass.left == 0 || (pass.left & (kDigitBins - 1)) != 0) return false;
   pass.shift = lowest_bit(pass.left);
+  return true;
+}
+
+// Whether all keys have what the sampled ones have in common, and no cell more than a block finishes. Told by the
+// counts of groups, which stay for a round: blocks that are ahead may write counts of their own.
+template <class U, class V, uint32_t kRows>
+__device__ __forceinline__ bool cells_are_good(const GridParams<U> &params, const GridStorage<U, V, kRows> &storage,
+                                               const Share &share, const GridPass<U> &pass) {
+  const uint32_t cell = threadIdx.x;
+  uint32_t count = 0;
+  if (cell < kDigitBins) {
+#pragma unroll
+    for (uint32_t group = 0; group < kGridGroups; ++group) count += storage.totals[group][cell];
+  }
+  // What stands for keys behind the last lies in the last cell.
+  if (cell == kDigitBins - 1) count -= gridDim.x * share.rows * kGridThreads - params.n;
+  return !__syncthreads_or(bit_width(static_cast<U>(pass.left)) != pass.range_bits ||
+                           count > msd::BlockShape<sizeof(U)>::kFinishKeysMax);
+}
+
+// Behind the barrier at which all blocks have told their counts of cells: writes the share to where it belongs. False:
+// passes are to begin, and `pass` is the first of them.
+template <class U, class V, uint32_t kRows>
+__device__ __forceinline__ bool fill_cells(const GridParams<U> &params, GridStorage<U, V, kRows> &storage,
+                                           const Share &share, GridPass<U> &pass, const uint32_t *group_counts) {
+  add_up_counts(params, storage, group_counts);
+  if (!cells_are_good(params, storage, share, pass)) {
+    pass.range_bits = 0;
+    pass.shift = lowest_bit(pass.left);
+    return false;
+  }
+  const uint32_t place = find_first_places(storage);
+  store_share(params, storage, share, pass.shift, 0, false);
+  if (blockIdx.x == 0) msd::tell_found_cells(params.cells, place, params.n, pass.range_bits);
   return true;
 }
 
 // Behind the barrier at which all blocks have told their counts: writes the share to where it belongs. True: another
 // pass comes after this one, and `pass` is that.
-template <class U, class V>
-__device__ __forceinline__ bool move_share(const GridParams<U> &params, GridStorage<U, V> &storage, const Share &share,
-                                           GridPass<U> &pass, const uint32_t *group_counts, uint32_t round) {
+template <class U, class V, uint32_t kRows>
+__device__ __forceinline__ bool move_share(const GridParams<U> &params, GridStorage<U, V, kRows> &storage,
+                                           const Share &share, GridPass<U> &pass, const uint32_t *group_counts,
+                                           uint32_t round) {
   pass.left &= ~(uint64_t{kDigitBins - 1} << pass.shift);
   add_up_counts(params, storage, group_counts);
   find_first_places(storage);
@@ -304,23 +389,25 @@ __device__ __forceinline__ bool move_share(const GridParams<U> &params, GridStor
 
 // A cooperative launch: the barriers need all blocks at once. The input may be an output: it is read by all before the
 // first barrier, and written behind it.
-template <class U, class V>
+template <class U, class V, uint32_t kRows>
 __global__ void __launch_bounds__(kGridThreads, 1)
     grid_radix_sort_kernel(const __grid_constant__ GridParams<U> params) {
-  if constexpr (!kFitsHere<sizeof(GridStorage<U, V>)> || !kClustersHere) return;
+  if constexpr (!kFitsHere<sizeof(GridStorage<U, V, kRows>)> || !kClustersHere) return;
   extern __shared__ __align__(16) unsigned char shared[];
-  auto &storage = *reinterpret_cast<GridStorage<U, V> *>(shared);
+  auto &storage = *reinterpret_cast<GridStorage<U, V, kRows> *>(shared);
   if (params.sorted != nullptr && *params.sorted != 0) return;
+  if (kGridFindsCells<U, V> && params.cells.places != nullptr && blockIdx.x == 0 && threadIdx.x == 0)
+    msd::tell_no_cells(params.cells);
   const auto grid = cooperative_groups::this_grid();
   const Share share = share_of(params);
   clear_group_counts(params, 0, kGridRounds * kGridGroupWords);
   auto cleared = grid.barrier_arrive();
 
-  GridPass<U> pass = {params.keys[0], params.values[0], true, false, 0, 0};
+  GridPass<U> pass = {params.keys[0], params.values[0], true, false, 0, 0, 0};
 #pragma unroll 1
   for (uint32_t round = 0;; round = round + 1 == kGridRounds ? 0 : round + 1) {
     uint32_t *const group_counts = params.group_counts + round * kGridGroupWords;
-    PackedPlaces<kGridRows> places;
+    PackedPlaces<kRows> places;
     sort_by_digit(params, storage, share, pass, group_counts, places, grid, cleared);
     // What the first pass reads others may write behind the barrier.
     if (pass.first) place_values(params, storage, share, pass.values, params.values_are_indices, places);
@@ -330,6 +417,12 @@ __global__ void __launch_bounds__(kGridThreads, 1)
 
     if (!pass.known) {
       if (skips_digits(params, storage, pass)) continue;
+    }
+    if constexpr (kGridFindsCells<U, V>) {
+      if (pass.range_bits != 0) {
+        if (fill_cells(params, storage, share, pass, group_counts)) return;
+        continue;
+      }
     }
     if (!move_share(params, storage, share, pass, group_counts, round)) return;
     grid.sync();

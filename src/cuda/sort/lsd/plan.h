@@ -80,21 +80,39 @@ constexpr Plan make_plan(uint64_t n, uint32_t key_bytes, uint32_t value_bytes, u
 // of a launch each about 75 and 135.)
 constexpr uint32_t kGridBlocksMax = 128;
 constexpr uint32_t kGridThreads = 1024;
-constexpr uint32_t kGridRows = 8;
-constexpr uint32_t kGridShareMax = kGridThreads * kGridRows;
-constexpr uint64_t kGridItemsMax = uint64_t{kGridBlocksMax} * kGridShareMax;
 constexpr uint32_t kGridSharedBytes = 168 * 1024;
+// Rows of a share at most. Keys of 4 bytes without values have kernels of their own for twice as many, which take
+// longer with few (H200, 2026-11-26: 2^20 keys 53 us in place of 47).
+constexpr uint32_t kGridRows = 8;
+constexpr uint32_t kLongGridRows = 16;
+constexpr uint32_t grid_rows_max(uint32_t key_bytes, bool alone) {
+  return key_bytes == 4 && alone ? kLongGridRows : kGridRows;
+}
+constexpr uint64_t grid_items_max(uint32_t key_bytes, bool alone) {
+  return uint64_t{kGridBlocksMax} * kGridThreads * grid_rows_max(key_bytes, alone);
+}
 // Counts of a group of blocks are added up as they come, for the rest to read.
 constexpr uint32_t kGridGroups = 8;
 constexpr uint32_t kGridGroupBlocks = kGridBlocksMax / kGridGroups;
 constexpr uint32_t kGridGroupWords = kGridGroups * kDigitBins;  // of one round
 constexpr uint32_t kGridRounds = 3;                             // one is read, one added to, one cleared
 
+// Keys alone that spread evenly are moved once, by their leading bits, and cells of them finished on chip (the msd
+// folder), if they would take more passes than this.
+constexpr uint32_t kGridFewPasses = 2;
+// All blocks look at the same sample, a key a thread, so that they come to the same decision. Keys are marked by their
+// leading bits below what they have in common; even ones meet a mark 128 times by chance, with a deviation of 11, keys
+// in lumps more often (those of a normal distribution twice as often).
+constexpr uint32_t kGridMarkBits = 12;
+constexpr uint32_t kGridMeetingsMax = 196;
+
 struct GridPlan {
   uint32_t blocks, rows;  // no blocks: not taken
 };
 
-constexpr bool grid_applies(uint64_t n) { return n != 0 && n <= kGridItemsMax; }
+constexpr bool grid_applies(uint64_t n, uint32_t key_bytes, bool alone) {
+  return n != 0 && n <= grid_items_max(key_bytes, alone);
+}
 constexpr GridPlan plan_grid(uint64_t n) {
   constexpr uint64_t kRowItems = uint64_t{kGridBlocksMax} * kGridThreads;
   GridPlan plan = {0, static_cast<uint32_t>((n + kRowItems - 1) / kRowItems)};

@@ -165,6 +165,22 @@ const uint32_t *launch(const LaunchContext &context, const Sort<U> &sort) {
   return &arguments.state->sorted;
 }
 
+template <class U>
+void launch_finish(const LaunchContext &context, const FoundCells<U> &cells, U *keys, const KeyCodec<U> &codec) {
+  Arguments<U> arguments{};
+  arguments.state = cells.state;
+  arguments.cells = cells.places;
+  arguments.plan.cell_bits = kFoundCellBits;
+  arguments.ahead = context.device->multiprocessors;
+  LaunchChain launcher = {context, false};
+  launcher(msd_finish_kernel<U>, "msd_finish_kernel", 1u << kFoundCellBits, BlockShape<sizeof(U)>::kFinishThreads,
+           static_cast<uint32_t>(sizeof(FinishStorage<U>)), keys, keys, keys, codec, arguments);
+}
+
+template void launch_finish<uint32_t>(const LaunchContext &, const FoundCells<uint32_t> &, uint32_t *,
+                                      const KeyCodec<uint32_t> &);
+template void launch_finish<uint64_t>(const LaunchContext &, const FoundCells<uint64_t> &, uint64_t *,
+                                      const KeyCodec<uint64_t> &);
 template const uint32_t *launch<uint32_t>(const LaunchContext &, const Sort<uint32_t> &);
 template const uint32_t *launch<uint64_t>(const LaunchContext &, const Sort<uint64_t> &);
 

@@ -35,6 +35,15 @@ struct Sort {
 template <class U>
 const uint32_t *launch(const LaunchContext &context, const Sort<U> &sort);
 
+// Finishes cells that another sort has found, of keys that lie in them (the state says whether it has), where they are.
+// Behind it in the stream, on the same device.
+template <class U>
+void launch_finish(const LaunchContext &context, const FoundCells<U> &cells, U *keys, const KeyCodec<U> &codec);
+
+extern template void launch_finish<uint32_t>(const LaunchContext &, const FoundCells<uint32_t> &, uint32_t *,
+                                             const KeyCodec<uint32_t> &);
+extern template void launch_finish<uint64_t>(const LaunchContext &, const FoundCells<uint64_t> &, uint64_t *,
+                                             const KeyCodec<uint64_t> &);
 extern template const uint32_t *launch<uint32_t>(const LaunchContext &, const Sort<uint32_t> &);
 extern template const uint32_t *launch<uint64_t>(const LaunchContext &, const Sort<uint64_t> &);
 

@@ -174,6 +174,9 @@ constexpr Plan make_plan(uint64_t n, uint32_t cell_bits = 0, uint64_t frequent_m
 static_assert(make_plan(kItemsMax).cell_bits == kCellBitsMax && make_plan(kItemsMax).second_bits == 9, "");
 static_assert(make_plan(uint64_t{1} << 28).cell_bits == 15 && make_plan(uint64_t{1} << 20).second_bits == 0, "");
 
+// One partition pass, for even keys alone: without a second one there is no map.
+constexpr bool has_one_pass(uint64_t n) { return make_plan(n).second_bits == 0; }
+
 constexpr uint32_t cells_max(const Plan &plan) {
   return plan.mapped_cells != 0 ? plan.mapped_cells : 1u << plan.cell_bits;
 }

@@ -34,7 +34,7 @@ __device__ __forceinline__ StableState decide_stable(const SampleView<U> &view, 
   const bool mapped = kStableMapHasCode<U> && view.crowded && plan.mapped_cells != 0 && passes > 3;
   state.passes = passes;
   state.has_splitters = kStableMapHasCode<U> && plan.split_bins != 0 &&
-                        passes >= (view.mostly_equal ? kStableEqualPasses : kStableSplitPasses);
+                        passes >= (view.mostly_equal ? kStableEqualPasses : plan.split_passes);
   state.way = !spread || (view.crowded && !mapped) ? StableWay::kSplitters
               : mapped                             ? StableWay::kMapped
                                                    : StableWay::kEven;

@@ -30,6 +30,7 @@ struct StablePlan {
   uint32_t split_sample;  // keys that the bins' splitters are taken from
   uint32_t split_share;   // of them, that a bin is meant to have
   uint32_t split_cells;   // not empty and to be finished, at most
+  uint32_t split_passes;  // that the LSD sort would take, at least, but where most keys are equal to others
 };
 
 constexpr uint32_t kStableFinishItems = 9216;  // pairs that a block finishes
@@ -95,9 +96,12 @@ constexpr uint32_t kStableChunkItems = 1u << 15;  // of a bin, that a block coun
 constexpr uint32_t kStableCrowdedShare = 3;
 constexpr uint32_t kStableCrowdedPasses = 8;
 // The LSD sort takes less time for keys that differ in fewer bytes, or, where most of a sample are equal to others, in
-// fewer than the second (H100, 2026-11-25).
+// fewer than the second (H100, 2026-11-25). With 4 bytes beside each key it saves less: of so few pairs it takes less
+// time whatever the bytes (H200, 2026-11-26: hashed words of 2^23 doubles with 4 bytes 0.91, of 12 million 1.01).
 constexpr uint32_t kStableSplitPasses = 7;
 constexpr uint32_t kStableEqualPasses = 5;
+constexpr uint64_t kStableSplitItemsMin4 = uint64_t{12} << 20;
+constexpr uint32_t kStableNoPasses = 9;  // more than keys have bytes
 
 // Bits of a key that the map is of, at least: the leading ones that tell the cell.
 constexpr uint32_t kStableRangeBitsMin = 32;
@@ -116,7 +120,7 @@ constexpr bool stable_applies(uint64_t n, uint32_t key_bytes, bool forced) {
 
 // n within the bounds above.
 constexpr StablePlan plan_stable(uint64_t n) {
-  StablePlan plan = {kStableCellBitsMin, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  StablePlan plan = {kStableCellBitsMin, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   while (n > uint64_t{stable_cell_items_mean(plan.cell_bits)} << plan.cell_bits) ++plan.cell_bits;
   plan.first_bits = (plan.cell_bits + 1) / 2;
   plan.second_bits = plan.cell_bits - plan.first_bits;
@@ -136,7 +140,7 @@ static_assert(kStableMappedCellsMax / 32 < kStableMapEntries, "the scan takes th
 
 // About as many bins as cells in a bin. There may be twice as many: half of a bin's sampled keys or more make a bin,
 // and so do the keys between two values that have one each.
-constexpr void plan_stable_splitters(StablePlan &plan, uint64_t n) {
+constexpr void plan_stable_splitters(StablePlan &plan, uint64_t n, uint32_t value_bytes) {
   const uint64_t cells = n / kStableSplitItems + 1;
   uint32_t bins = kStableSplitBinsMin;
   while (bins < kStableBinsMax && uint64_t{bins} * bins < cells) bins *= 2;
@@ -147,6 +151,9 @@ constexpr void plan_stable_splitters(StablePlan &plan, uint64_t n) {
   plan.split_share = plan.split_sample / (bins < kMeant ? bins : kMeant);
   const uint64_t most = 2 * cells + plan.split_bins, all = uint64_t{plan.split_bins} * kStableBinsMax;
   plan.split_cells = static_cast<uint32_t>(most < all ? most : all);
+  // Tests that force the method have few pairs, and want all of its ways.
+  const bool few = value_bytes == 4 && n < kStableSplitItemsMin4 && n >= stable_items_min(8);
+  plan.split_passes = few ? kStableNoPasses : kStableSplitPasses;
 }
 
 // Keys of 8 bytes have a map: it saves five passes of eight. For those of 4 bytes it was tried and dropped (H100,
@@ -157,7 +164,7 @@ constexpr bool stable_offers_map(uint32_t key_bytes) { return key_bytes == 8; }
 // The plan for a device whose blocks have so much shared memory. With less than Hopper's not every count would fit, and
 // two blocks of a pass with the map would not.
 constexpr uint32_t kStableMapSharedBytesMin = 4 * (kStableMappedCellsMax + kStableMapEntries) + 2048;
-constexpr StablePlan plan_stable_on(uint64_t n, uint32_t key_bytes, uint32_t shared_bytes) {
+constexpr StablePlan plan_stable_on(uint64_t n, uint32_t key_bytes, uint32_t value_bytes, uint32_t shared_bytes) {
   StablePlan plan = plan_stable(n);
   if (shared_bytes < kStableMapSharedBytesMin || !stable_offers_map(key_bytes)) return plan;
   // Entries have one cell more than their keys fill; a fifth is for those that are uneven inside.
@@ -166,10 +173,11 @@ constexpr StablePlan plan_stable_on(uint64_t n, uint32_t key_bytes, uint32_t sha
   plan.mapped_items = least > kStableMappedItems ? static_cast<uint32_t>(least) : kStableMappedItems;
   const uint64_t shares = n / plan.mapped_items, cells = kStableMapEntries + shares + shares / 5 + kStableBinsMax - 1;
   plan.mapped_cells = static_cast<uint32_t>(cells / kStableBinsMax * kStableBinsMax);
-  plan_stable_splitters(plan, n);
+  plan_stable_splitters(plan, n, value_bytes);
   return plan;
 }
-static_assert(plan_stable_on(kStableItemsMax, 8, kStableMapSharedBytesMin).mapped_cells <= kStableMappedCellsMax, "");
+static_assert(plan_stable_on(kStableItemsMax, 8, 8, kStableMapSharedBytesMin).mapped_cells <= kStableMappedCellsMax,
+              "");
 static_assert(kStableMapSharedBytesMin <= 227u << 10, "a block of Hopper has 227 KB");
 static_assert(plan_stable(kStableItemsMax).cell_bits == kStableCellBitsMax, "");
 static_assert(1u << plan_stable(kStableItemsMax).first_bits == kStableBinsMax, "");

@@ -65,6 +65,24 @@ __device__ __forceinline__ void turn_away(State<U> *state) {
   state->sorted = 0;
 }
 
+// By one thread.
+template <class U>
+__device__ __forceinline__ void tell_no_cells(const FoundCells<U> &cells) {
+  *cells.state = State<U>{};
+}
+// The finish may have the cells, whose keys are there. By a block; place: of the first key of the thread's cell.
+template <class U>
+__device__ __forceinline__ void tell_found_cells(const FoundCells<U> &cells, uint32_t place, uint32_t n,
+                                                 uint32_t range_bits) {
+  if (threadIdx.x < 1u << kFoundCellBits) cells.places[threadIdx.x] = place;
+  if (threadIdx.x != 0) return;
+  cells.places[1u << kFoundCellBits] = n;
+  State<U> state = {};
+  state.go = state.sorted = 1;
+  state.range_bits = range_bits;
+  *cells.state = state;
+}
+
 // Bits of a key below those that tell its cell. The sample kernel turns ranges of fewer bits than cell_bits away.
 template <class U>
 __device__ __forceinline__ uint32_t bits_below_cell(const Arguments<U> &arguments) {

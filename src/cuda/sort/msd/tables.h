@@ -98,6 +98,26 @@ struct Arguments {
   uint32_t ahead;  // by how many tiles or cells keys are fetched into the L2 cache before their turn
 };
 
+// Cells that another sort finds: 2^kFoundCellBits equal parts of the range below the keys' common prefix.
+constexpr uint32_t kFoundCellBits = 8;
+template <class U>
+struct FoundCells {
+  State<U> *state;
+  uint32_t *places;  // of the first key of each cell, and n
+};
+template <class U>
+FoundCells<U> make_found_cells(TableSlices &slices) {
+  FoundCells<U> cells{};
+  slices.take(1, cells.state);
+  slices.take((1u << kFoundCellBits) + 1, cells.places);
+  return cells;
+}
+inline uint64_t found_cells_bytes() {
+  TableSlices slices(nullptr);
+  make_found_cells<uint64_t>(slices);
+  return slices.bytes();
+}
+
 // ahead: see Arguments.
 template <class U>
 Arguments<U> make_arguments(const Plan &plan, uint32_t ahead, TableSlices &slices) {
