@@ -131,7 +131,7 @@ void add_sort_distribution_rows(std::vector<Row> &rows) {
   }
 }
 
-// Every kind of data beside uniform, for keys, pairs and argsorts, at three sizes: does the speed hold?
+// Every kind of data beside uniform, for keys, pairs and argsorts, at four sizes: does the speed hold?
 void add_distribution_table_rows(std::vector<Row> &rows) {
   const Distribution kinds[] = {
       Distribution::kUniform,      Distribution::kNormal,         Distribution::kExponential,
@@ -146,7 +146,7 @@ void add_distribution_table_rows(std::vector<Row> &rows) {
       Distribution::kHalfBucket,   Distribution::kHalvingBuckets, Distribution::kConstant,
       Distribution::kSorted,       Distribution::kReverse,
   };
-  for (const uint32_t log2 : {20u, 24u, 28u}) {
+  for (const uint32_t log2 : {20u, 22u, 24u, 28u}) {
     for (const Distribution d : kinds) {
       const Goal keys{1.3, 0}, pairs{1.2, 0};
       for (const gsort_dtype t : {GSORT_U32, GSORT_F32, GSORT_U64}) {
