@@ -41,7 +41,7 @@ class Digest {
 
   void add(const gsort_internal::sort::lsd::Plan &p) {
     add_fields<gsort_internal::sort::lsd::Plan>(p.digits, p.slots, p.small_tiles, p.tile_items, p.portion_items,
-                                                p.portions, p.histogram_copies);
+                                                p.portions, p.groups, p.histogram_copies);
   }
   void add(const gsort_internal::sort::lsd::GridPlan &p) {
     add_fields<gsort_internal::sort::lsd::GridPlan>(p.blocks, p.rows);
@@ -68,10 +68,11 @@ class Digest {
   }
   void add(const gsort_internal::sort::Slices &s) {
     add_fields<gsort_internal::sort::Slices>(
-        s.counts, s.blocks_done, s.tickets, s.look_back, s.actions, s.zero_bytes, s.fast_path_state, s.fast_path_counts,
-        s.fast_path_zero_bytes, s.bases, s.keys_x, s.keys_y, s.values_x, s.values_y, s.small_indices, s.gathered,
-        s.fill_counts, s.fill_blocks_done, s.fill_bases, s.fast_path_bases, s.msd_tables, s.grid_staged, s.grid_spare,
-        s.grid_starts, s.grid_counts, s.grid_group_counts, s.grid_varying, s.grid_cells, s.bytes);
+        s.counts, s.blocks_done, s.tickets, s.look_back, s.look_back_groups, s.actions, s.zero_bytes, s.fast_path_state,
+        s.fast_path_counts, s.fast_path_zero_bytes, s.bases, s.keys_x, s.keys_y, s.values_x, s.values_y,
+        s.small_indices, s.gathered, s.fill_counts, s.fill_blocks_done, s.fill_bases, s.fast_path_bases, s.msd_tables,
+        s.grid_staged, s.grid_spare, s.grid_starts, s.grid_counts, s.grid_group_counts, s.grid_varying, s.grid_cells,
+        s.bytes);
   }
   void add(const gsort_internal::sort::Plan &p) {
     add_fields<gsort_internal::sort::Plan>(p.algorithm, p.carry, p.key_bytes, p.gathers_values, p.tries_fast_path,

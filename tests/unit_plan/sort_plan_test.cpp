@@ -308,6 +308,7 @@ void check_layout(const Request &r, const Plan &plan, const Slices &l) {
        {"blocks_done", l.blocks_done, 4},
        {"tickets", l.tickets, plan.lsd.portions * slots * 4},
        {"look_back", l.look_back, plan.look_back_tiles * bins * 4},
+       {"look_back_groups", l.look_back_groups, plan.look_back_tiles == 0 ? 0 : plan.lsd.groups * slots * bins * 4},
        {"actions", l.actions, slots * uint64_t{lsd::kPassActionBytes}},
        {"fast_path_state", l.fast_path_state, plan.tries_fast_path ? fast_path::kStateBytes : 0u},
        {"fast_path_counts", l.fast_path_counts, counted},

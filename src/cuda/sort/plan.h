@@ -68,7 +68,7 @@ constexpr Abilities kMostWorkspace = {0, UINT32_MAX, false};
 // The workspace as named slices.
 struct Slices {
   // Cleared before every sort by passes; the first zero_bytes of the workspace.
-  uint64_t counts, blocks_done, tickets, look_back, actions, zero_bytes;
+  uint64_t counts, blocks_done, tickets, look_back, look_back_groups, actions, zero_bytes;
   // Sorts that try the fast path clear these as well, at the same time; counts only for keys alone.
   uint64_t fast_path_state, fast_path_counts, fast_path_zero_bytes;
 

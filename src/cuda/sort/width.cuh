@@ -101,6 +101,10 @@ void launch_passes_shape(LaunchChain &chain, const Job &job) {
       params.items = std::min(plan.portion_items, job.request->n - params.begin);
       params.base_parity = static_cast<uint32_t>(portion % 2);
       params.look_back = job.slice<uint32_t>(job.plan.slices.look_back) + params.begin / Shape::kItems * kDigitBins;
+      params.group_counts = nullptr;
+      if (plan.groups != 0)
+        params.group_counts =
+            job.slice<uint32_t>(job.plan.slices.look_back_groups) + uint64_t{slot} * plan.groups * kDigitBins;
       params.next_tile = job.slice<uint32_t>(job.plan.slices.tickets) + slot * plan.portions + portion;
       params.tiles = static_cast<uint32_t>((params.items + Shape::kItems - 1) / Shape::kItems);
       const uint32_t blocks = params.stays ? std::min(params.tiles, 2 * multiprocessors) : params.tiles;

@@ -32,6 +32,12 @@ constexpr uint32_t large_tile_items(uint32_t wide) { return wide == 8 ? LargeTil
 // A look-back word has 30 bits for a count; longer inputs are sorted in portions that carry the digits' ends along.
 constexpr uint32_t kPortionItemsMax = 1u << 29;
 
+// Tiles look back by way of groups of so many, whose counts are added up as they come, up to so many items: with a few
+// waves of blocks, tiles that begin together have many before them that are counted and few that know their places.
+// (H200, 2026-11-26: 3 million keys of 4 bytes 8% quicker, 2^22 4%, 2^24 and more as long.)
+constexpr uint32_t kGroupTiles = 16;
+constexpr uint64_t kGroupedItemsMax = uint64_t{1} << 24;
+
 // The histogram has copies of its counters, so that lanes do not wait for each other: as many as fit half the shared
 // memory of a large SM, or, for few keys, which are not worth the clearing, and on other SMs, as fit the 48 KB of any.
 constexpr uint32_t histogram_copies_many(uint32_t key_bytes) { return key_bytes == 8 ? 16 : 32; }
@@ -53,6 +59,7 @@ struct Plan {
   uint32_t tile_items;
   uint64_t portion_items;  // a multiple of tile_items
   uint64_t portions;
+  uint32_t groups;  // of tiles, that look-back goes by; 0: it goes by tiles alone
   uint32_t histogram_copies;
 };
 
@@ -68,6 +75,9 @@ constexpr Plan make_plan(uint64_t n, uint32_t key_bytes, uint32_t value_bytes, u
   plan.portion_items = uint64_t{portion_tiles != 0 ? portion_tiles : kPortionItemsMax / plan.tile_items};
   plan.portion_items *= plan.tile_items;
   plan.portions = n / plan.portion_items + (n % plan.portion_items != 0 ? 1 : 0);
+  const bool grouped = plan.portions == 1 && n <= kGroupedItemsMax;
+  plan.groups =
+      grouped ? static_cast<uint32_t>((n + plan.tile_items - 1) / plan.tile_items + kGroupTiles - 1) / kGroupTiles : 0;
   // 1 KB beside the counters is the kernel's own.
   const uint32_t many = histogram_copies_many(key_bytes);
   const bool fits = histogram_counters_bytes(key_bytes, many) + 1024 <= shared_bytes;

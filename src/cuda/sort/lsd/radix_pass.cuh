@@ -31,11 +31,12 @@ template <class U>
 struct PassParams : Arrays<U> {
   KeyCodec<U> codec;
   const PassAction *action;
-  uint64_t *bases;       // [2][256]: first places of the digits in this portion and in the next
-  uint32_t base_parity;  // which of them is this portion's
-  uint32_t *look_back;   // [tiles][256]
-  uint32_t *next_tile;   // ticket, 0 on entry
-  uint64_t begin;        // the portion
+  uint64_t *bases;         // [2][256]: first places of the digits in this portion and in the next
+  uint32_t base_parity;    // which of them is this portion's
+  uint32_t *look_back;     // [tiles][256]
+  uint32_t *group_counts;  // [groups][256], 0 on entry; NULL: tiles look back by tiles alone
+  uint32_t *next_tile;     // ticket, 0 on entry
+  uint64_t begin;          // the portion
   uint64_t items;
   uint32_t tiles;  // of the portion
   uint32_t ahead;  // by how many tiles keys alone are fetched into the L2 cache before their turn
@@ -52,6 +53,7 @@ struct TileJob {
   uint32_t items;  // below the shape's kItems in the last tile of an array
   uint32_t tile;   // number within the chain
   Word *look_back;
+  uint32_t *group_counts;  // or NULL
   const uint64_t *bases;
   uint64_t *bases_after;  // receives the ends of the chain's digits, or NULL
   uint32_t shift;
@@ -133,6 +135,11 @@ __device__ __forceinline__ void sort_tile_by(PassStorage<U, V, Shape> &storage, 
     const Word status = job.tile == 0 ? total_status : Status::kOwn;
     store_relaxed(own_words + 2 * pair, status | low);
     store_relaxed(own_words + 2 * pair + 1, status | high);
+    if constexpr (sizeof(Word) == 4) {
+      if (job.group_counts == nullptr) return;
+      add_to_group(job.group_counts + 2 * pair, job.tile, low);
+      add_to_group(job.group_counts + 2 * pair + 1, job.tile, high);
+    }
   });
 
   const auto digit_again = again();
@@ -148,7 +155,12 @@ __device__ __forceinline__ void sort_tile_by(PassStorage<U, V, Shape> &storage, 
     const uint32_t digit = threadIdx.x;
     const uint32_t begin = storage.rank.run_begin[digit];
     const uint32_t count = storage.rank.run_begin[digit + 1] - begin;
-    const Word before = look_back(job.look_back + digit, job.tile, job.sort_parity);
+    Word before;
+    if (sizeof(Word) == 4 && job.group_counts != nullptr)
+      before = look_back_by_groups(reinterpret_cast<const uint32_t *>(job.look_back) + digit, job.group_counts + digit,
+                                   job.tile, job.sort_parity);
+    else
+      before = look_back(job.look_back + digit, job.tile, job.sort_parity);
     if (job.tile != 0) store_relaxed(own_words + digit, total_status | (before + count));
     const uint64_t base = first_place(digit) + before;
     storage.runs[digit] = address_of_run(target, base - begin);
@@ -279,6 +291,7 @@ __device__ __forceinline__ void pass_tile(const PassParams<U> &params, const Pas
                                           PassStorage<U, V, Shape> &storage) {
   TileJob<uint32_t> job = take_tile<Shape>(storage.tile, params.begin, params.items);
   job.look_back = params.look_back;
+  job.group_counts = params.group_counts;
   job.bases = params.bases + params.base_parity * kDigitBins;
   job.bases_after = job.tile == params.tiles - 1 ? params.bases + (1 - params.base_parity) * kDigitBins : nullptr;
   job.shift = params.shift;
