@@ -25,6 +25,7 @@ struct FoldTable {
 #include "cpu/vector/highway.h"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+#include "cpu/vector/widen-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -32,7 +33,6 @@ namespace gsort_internal {
 namespace HWY_NAMESPACE {
 #if GSORT_VECTOR_TARGET
 namespace {
-namespace hn = hwy::HWY_NAMESPACE;
 
 using DoubleTag = hn::ScalableTag<double>;
 using DoubleVec = hn::Vec<DoubleTag>;
@@ -43,19 +43,6 @@ static_assert(kFoldGrain % (2 * kAccumulators * kWide) == 0, "grains are whole s
 static_assert(kLaneSumsMax >= kAccumulators * kWide, "room for all lanes");
 static_assert((kFoldItems / (kChains * kWide)) >> kFoldLaneBits <= 1, "a lane takes no more than it may");
 static_assert(kFoldItems >> kFoldItemBits == 1, "bits of a number of elements");
-
-// Exact, for every type.
-HWY_INLINE DoubleVec load_widened(const double *from) { return hn::LoadU(DoubleTag(), from); }
-HWY_INLINE DoubleVec load_widened(const float *from) {
-  return hn::PromoteTo(DoubleTag(), hn::LoadU(hn::Rebind<float, DoubleTag>(), from));
-}
-template <class Small>
-HWY_INLINE DoubleVec load_small(const Small *from) {
-  const hn::Rebind<float, DoubleTag> d_float;
-  return hn::PromoteTo(DoubleTag(), hn::PromoteTo(d_float, hn::LoadU(hn::Rebind<Small, DoubleTag>(), from)));
-}
-HWY_INLINE DoubleVec load_widened(const hwy::float16_t *from) { return load_small(from); }
-HWY_INLINE DoubleVec load_widened(const hwy::bfloat16_t *from) { return load_small(from); }
 
 template <class T, class D>
 HWY_INLINE Magnitudes magnitudes_of_lanes(D d, hn::Vec<D> greatest, hn::Vec<D> least_1) {
@@ -164,8 +151,8 @@ template <class F, uint32_t Windows>
 HWY_NOINLINE void fold_block(const F *x, uint32_t items, const double *windows, Folded *folded) {
   Chain<Windows> a(windows), b(windows);
   for (size_t i = 0; i < items; i += kChains * kWide) {
-    a.add(load_widened(x + i));
-    b.add(load_widened(x + i + kWide));
+    a.add(load_widened(DoubleTag(), x + i));
+    b.add(load_widened(DoubleTag(), x + i + kWide));
   }
   for (int64_t &units : folded->units) units = 0;
   auto rest = hn::Zero(DoubleTag());
@@ -196,8 +183,8 @@ void fold(const void *array, uint32_t items, const double *windows, uint32_t cou
 // Adds two vectors of elements to the two sums, of doubles one vector in two parts: 26 leading bits and 27.
 template <class F>
 HWY_INLINE void add_pair(const F *x, DoubleVec &sum_1, DoubleVec &sum_2) {
-  sum_1 = hn::Add(sum_1, load_widened(x));
-  sum_2 = hn::Add(sum_2, load_widened(x + kWide));
+  sum_1 = hn::Add(sum_1, load_widened(DoubleTag(), x));
+  sum_2 = hn::Add(sum_2, load_widened(DoubleTag(), x + kWide));
 }
 HWY_INLINE void add_pair(const double *from, DoubleVec &high, DoubleVec &low) {
   const DoubleTag d;
