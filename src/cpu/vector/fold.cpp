@@ -115,10 +115,10 @@ HWY_INLINE uint64_t units_of(DoubleVec sum, double window) {
 
 // A window's sums and those of what is below. Multipliers are free where adders are busy. The constructors are written
 // out: GCC would compile those that it makes itself without the target's instructions.
-template <uint32_t Windows>
+template <uint32_t Windows, uint32_t All = Windows>
 struct Chain {
   DoubleVec sum;
-  Chain<Windows - 1> below;
+  Chain<Windows - 1, All> below;
 
   HWY_INLINE explicit Chain(const double *windows) : sum(hn::Set(DoubleTag(), windows[0])), below(windows + 1) {}
   HWY_INLINE void add(DoubleVec x) {
@@ -138,32 +138,48 @@ struct Chain {
     below.end(windows + 1, units + 1, rest);
   }
 };
-template <>
-struct Chain<0> {
+template <uint32_t All>
+struct Chain<0, All> {
   DoubleVec sum;
 
   HWY_INLINE explicit Chain(const double *) : sum(hn::Zero(DoubleTag())) {}
-  HWY_INLINE void add(DoubleVec x) { sum = hn::Add(sum, x); }
+  HWY_INLINE void add(DoubleVec x) {
+#if HWY_TARGET == HWY_SSE4
+    sum = hn::Add(sum, x);
+#else
+    sum = All % 2 == 0 ? hn::Add(sum, x) : hn::MulAdd(x, hn::Set(DoubleTag(), 1.0), sum);
+#endif
+  }
   HWY_INLINE void end(const double *, int64_t *, DoubleVec &rest) const { rest = hn::Add(rest, sum); }
 };
 
 template <class F, uint32_t Windows>
 HWY_NOINLINE void fold_block(const F *x, uint32_t items, const double *windows, Folded *folded) {
-  Chain<Windows> a(windows), b(windows);
-  for (size_t i = 0; i < items; i += kChains * kWide) {
+  // A chain's additions wait for each other; of more windows two chains fill the registers.
+  constexpr size_t chains = Windows == 1 ? 2 * kChains : kChains;
+  Chain<Windows> a(windows), b(windows), c(windows), e(windows);
+  for (size_t i = 0; i < items; i += chains * kWide) {
     a.add(load_widened(DoubleTag(), x + i));
     b.add(load_widened(DoubleTag(), x + i + kWide));
+    if constexpr (chains > 2) {
+      c.add(load_widened(DoubleTag(), x + i + 2 * kWide));
+      e.add(load_widened(DoubleTag(), x + i + 3 * kWide));
+    }
   }
   for (int64_t &units : folded->units) units = 0;
   auto rest = hn::Zero(DoubleTag());
   a.end(windows, folded->units, rest);
   b.end(windows, folded->units, rest);
+  if constexpr (chains > 2) {
+    c.end(windows, folded->units, rest);
+    e.end(windows, folded->units, rest);
+  }
   folded->below = hn::GetLane(hn::SumOfLanes(DoubleTag(), rest));
 }
 template <class F>
 void fold(const void *array, uint32_t items, const double *windows, uint32_t count, Folded *folded) {
   const F *const x = static_cast<const F *>(array);
-  static_assert(kWindowsMax == 6, "a case for each number of windows");
+  static_assert(kWindowsMax == 5, "a case for each number of windows");
   switch (count) {
     case 1:
       return fold_block<F, 1>(x, items, windows, folded);
@@ -173,10 +189,8 @@ void fold(const void *array, uint32_t items, const double *windows, uint32_t cou
       return fold_block<F, 3>(x, items, windows, folded);
     case 4:
       return fold_block<F, 4>(x, items, windows, folded);
-    case 5:
-      return fold_block<F, 5>(x, items, windows, folded);
     default:
-      return fold_block<F, 6>(x, items, windows, folded);
+      return fold_block<F, 5>(x, items, windows, folded);
   }
 }
 
