@@ -102,6 +102,22 @@ TEST_P(EachTargetSorts, RunsThatAreThere) {
   });
 }
 
+// A few keys, with equal ones among them, in narrow vectors or in wide ones, which go by whose the processor is.
+TEST_P(EachTargetSorts, FewKeysOnEitherProcessor) {
+  for (const bool of_amd : {false, true}) {
+    const ProcessorOfAmd processor(of_amd);
+    for_each_order([&](auto tag, const KeyOrder &order) {
+      using U = typename decltype(tag)::type;
+      for (uint64_t n = 1; n <= 34; ++n)
+        for (const uint64_t kinds : {3, 40, 0}) {
+          std::vector<U> keys(n);
+          for (U &key : keys) key = static_cast<U>(kinds == 0 ? random_() : random_() % kinds * 0x9e3779b97f4a7c15);
+          check_sort(order, keys);
+        }
+    });
+  }
+}
+
 // Keys of one value but for one key, anywhere: what is looked at to tell must see it.
 TEST_P(EachTargetSorts, KeysOfOneValueButForOne) {
   for_each_order([&](auto tag, const KeyOrder &order) {

@@ -64,6 +64,27 @@ TEST_P(EachTargetAdds, SumsAreExact) {
   }
 }
 
+TEST_P(EachTargetAdds, HalvesThatAreInfinite) {
+  const auto sum_of = [this](const std::vector<uint16_t> &halves) {
+    double sum = 0;
+    Request r{Operation::kSum, {GSORT_F16, false, false}};
+    r.n = halves.size(), r.in = halves.data(), r.out = &sum;
+    one_.engine->execute(r);
+    return bits_of_double(sum);
+  };
+  for (const uint64_t n : {uint64_t{3}, uint64_t{70}, uint64_t{1024}, uint64_t{5000}}) {
+    std::vector<uint16_t> halves(n, 0x3c00);
+    halves[n / 2] = 0x7c00;
+    EXPECT_EQ(sum_of(halves), kDoubleInf) << n;
+    halves[n / 2] = 0xfc00;
+    EXPECT_EQ(sum_of(halves), kDoubleInf | kDoubleSign) << n;
+    halves[0] = 0x7c00;
+    EXPECT_EQ(sum_of(halves), kDoubleQuietNan) << n;
+    halves[0] = 0x7bff, halves[n / 2] = 0xfc01;
+    EXPECT_EQ(sum_of(halves), kDoubleQuietNan) << n;
+  }
+}
+
 // One element is far above all others, which are equal or have all bits: halves of windows' units, all of one sign.
 template <class F>
 void check_sums_below_one(Engine &engine, gsort_dtype t, int top, uint64_t n) {

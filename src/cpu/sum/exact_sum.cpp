@@ -60,18 +60,19 @@ void plain_fold(const void *array, uint32_t items, const double *windows, uint32
 
 constexpr FoldKernels kPlainFold = {plain_magnitudes, plain_fold, nullptr, nullptr};
 
-// How elements are widened, exactly, what the kernels call their type, and the exponent of the least magnitude.
+// How elements are widened, exactly, what the kernels call their type, and the exponents of the least magnitude and the
+// greatest.
 struct HalfFloats {
   using Bits = uint16_t;
   static constexpr FoldType kType = FoldType::kHalf;
-  static constexpr int32_t kFractionBits = 10, kLeastExponent = -24;
+  static constexpr int32_t kFractionBits = 10, kLeastExponent = -24, kGreatestExponent = 15;
   static double widen(uint16_t bits) { return Half::to_double(bits); }
   static double magnitude(uint64_t bits) { return widen(static_cast<uint16_t>(bits)); }
 };
 struct BFloat16Floats {
   using Bits = uint16_t;
   static constexpr FoldType kType = FoldType::kBFloat16;
-  static constexpr int32_t kFractionBits = 7, kLeastExponent = -133;
+  static constexpr int32_t kFractionBits = 7, kLeastExponent = -133, kGreatestExponent = 127;
   static double widen(uint16_t bits) {
     const uint32_t wide = static_cast<uint32_t>(bits) << 16;
     float value;
@@ -83,7 +84,7 @@ struct BFloat16Floats {
 struct SingleFloats {
   using Bits = float;
   static constexpr FoldType kType = FoldType::kFloat;
-  static constexpr int32_t kFractionBits = 23, kLeastExponent = -149;
+  static constexpr int32_t kFractionBits = 23, kLeastExponent = -149, kGreatestExponent = 127;
   static double widen(float x) { return static_cast<double>(x); }
   static double magnitude(uint64_t bits) {
     const uint32_t narrow = static_cast<uint32_t>(bits);
@@ -95,7 +96,7 @@ struct SingleFloats {
 struct DoubleFloats {
   using Bits = double;
   static constexpr FoldType kType = FoldType::kDouble;
-  static constexpr int32_t kFractionBits = 52, kLeastExponent = -1074;
+  static constexpr int32_t kFractionBits = 52, kLeastExponent = -1074, kGreatestExponent = 1023;
   static double widen(double x) { return x; }
   static double magnitude(uint64_t bits) { return double_of_bits(bits); }
 };
@@ -123,42 +124,36 @@ class Trial {
 template <class F>
 class RangeSum {
  public:
-  explicit RangeSum(SumScratch &scratch) : scratch_(scratch) {}
+  RangeSum(SumScratch &scratch, bool tries_plainly) : scratch_(scratch), tries_plainly_(tries_plainly) {}
 
   // Up to 2^18 elements and a block. Short and long ones may come in any order.
   void add(const typename F::Bits *x, uint64_t count) {
-    if (kernels_ == nullptr || !watch_.works()) plainly_.give_up();
-    takes_bins_ = count >= kBinItemsMin;
-    // Those of few elements are others than those of many.
-    if (!takes_bins_) scratch_.by_exponent.move_to(scratch_.limbs);
+    if (kernels_ == nullptr || !tries_plainly_ || !watch_.works()) plainly_.give_up();
+    if constexpr (std::is_same<F, SingleFloats>::value) takes_bins_ = count >= kBinItemsMin;
+    if constexpr (std::is_same<F, DoubleFloats>::value) takes_bins_ = count >= 2 * kBinItemsMin && !spans_are_wide();
     for (uint64_t i = 0; i < count;) {
       const uint32_t items = count - i < kFoldItems ? static_cast<uint32_t>(count - i) : kFoldItems;
       add_block(x + i, items);
       i += items;
     }
     if (lanes_ > 0) move_lanes();
-    if (!takes_bins_ || scratch_.by_exponent.is_full()) scratch_.by_exponent.move_to(scratch_.limbs);
+    if (scratch_.by_exponent.is_full()) scratch_.by_exponent.move_to(scratch_.limbs);
   }
 
  private:
   static constexpr int32_t kExponentMin = -900, kExponentMax = 1000;  // windows stay among normal numbers
-  // For fewer, clearing and reading a sum for each exponent take longer than adding elements to fewer sums.
-  static constexpr uint64_t kBinItemsMin = ExponentSums::kFewItems;
+  // For fewer, clearing and reading a sum for each exponent take longer than adding elements to spans does.
+  static constexpr uint64_t kBinItemsMin = 1 << 12;
 
   // Adds up to kFoldItems elements.
   void add_block(const typename F::Bits *x, uint32_t count) {
     if (plainly_.is_due() && add_plainly(x, count)) return;
+    if (!takes_bins_ && scratch_.limbs.has_special()) return scratch_.limbs.note(special_flags(x, count));
     if (folded_.is_due() && fold_block(x, count)) return;
     scratch_.is_plain = false;
-    if (!takes_bins_) return add_few(x, count);
-    if constexpr (std::is_same<F, SingleFloats>::value) {
-      scratch_.by_exponent.add(x, count);
-    } else if constexpr (std::is_same<F, DoubleFloats>::value) {
-      scratch_.by_exponent.add(x, count, scratch_.limbs);
-    } else {
-      widen(x, count);
-      scratch_.by_exponent.add(scratch_.block, count, scratch_.limbs);
-    }
+    if constexpr (std::is_same<F, SingleFloats>::value || std::is_same<F, DoubleFloats>::value)
+      if (takes_bins_) return scratch_.by_exponent.add(x, count, scratch_.limbs);
+    add_to_spans(x, count);
   }
 
   // Whether a block was added plainly: whether that is exact.
@@ -219,8 +214,8 @@ class RangeSum {
     return done;
   }
 
-  // Floats of 4 bytes go to bins about as quickly as through four windows, others as through six.
-  static constexpr uint32_t kWindowsBesideBins = sizeof(typename F::Bits) == 4 ? 3 : 5;
+  // Floats of 4 bytes go to bins about as quickly as through four windows.
+  static constexpr uint32_t kWindowsBesideBins = sizeof(typename F::Bits) == 4 ? 3 : kWindowsMax;
   // Where windows begin. The elements of a lane add up to less than 2^(exponent + 1 + kFoldLaneBits), half of the first
   // window's leading bit; what they leave, at most half a unit each, to half of the second's at most.
   static constexpr int32_t kFirstAbove = kFoldLaneBits + 2, kWindowBits = 52 - kFoldLaneBits;
@@ -253,7 +248,7 @@ class RangeSum {
     scratch_.is_plain = false;
     for (uint32_t i = 0; i < count; ++i)
       scratch_.limbs.add_part(folded.units[i], position_of(first_window - 52 - static_cast<int32_t>(i) * kWindowBits));
-    scratch_.limbs.add(folded.below);
+    if (folded.below != 0) scratch_.limbs.add(folded.below);
     return true;
   }
   static int32_t exponent_of(double x) { return static_cast<int32_t>(bits_of_double(x) >> 52 & 0x7ff) - 1023; }
@@ -261,21 +256,42 @@ class RangeSum {
     return static_cast<uint32_t>(exponent + static_cast<int32_t>(kSumOneBit));
   }
 
-  void add_few(const typename F::Bits *x, uint32_t count) {
-    if constexpr (std::is_same<F, DoubleFloats>::value) {
-      scratch_.by_exponent.add_few(x, count, scratch_.limbs);
-    } else {
-      for (uint32_t i = 0; i < count; ++i) scratch_.limbs.add(F::widen(x[i]));
+  static constexpr uint32_t span_of(int32_t exponent) {
+    return static_cast<uint32_t>(exponent < -1023 ? 0 : exponent + 1023) >> kSpanBits;
+  }
+  void add_to_spans(const typename F::Bits *x, uint32_t count) {
+    constexpr SpanRange range = {span_of(F::kLeastExponent), span_of(F::kGreatestExponent)};
+    ExponentSums &sums = scratch_.by_exponent;
+    sums.begin_spans(count, range, scratch_.limbs);
+    if (to_spans_ == nullptr) {
+      for (uint32_t i = 0; i < count; ++i) sums.add_to_span(F::widen(x[i]), i, scratch_.limbs);
+    } else if (to_spans_(x, count, sums.spans(), sums.copy_words()) == kSpecialExponent) {
+      scratch_.limbs.note(special_flags(x, count));
     }
+  }
+  // Of the infinities and NaNs among elements: in the first bits of words, by arithmetic that compilers make vectors
+  // of.
+  static uint32_t special_flags(const typename F::Bits *x, uint32_t count) {
+    uint64_t nans = 0, plus = 0, minus = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint64_t bits = bits_of_double(F::widen(x[i])), from_plus = bits ^ kDoubleInf,
+                     from_minus = from_plus ^ kDoubleSign;
+      nans |= kDoubleInf - (bits & ~kDoubleSign);
+      plus |= (from_plus - 1) & ~from_plus;
+      minus |= (from_minus - 1) & ~from_minus;
+    }
+    return (nans >> 63 != 0 ? kSumNan : 0) | (plus >> 63 != 0 ? kSumPosInf : 0) | (minus >> 63 != 0 ? kSumNegInf : 0);
   }
 
   SumScratch &scratch_;
+  const bool tries_plainly_;
   Trial plainly_, folded_;
   bool takes_bins_ = false;
   RoundingWatch watch_;
   bool rounded_ = true;  // whether the watch may have seen that something was rounded
   uint32_t lanes_ = 0;   // in the scratch
   const FoldKernels *kernels_ = fold_kernels(F::kType);
+  const AddToSpans to_spans_ = add_to_spans_kernel(F::kType);
   const FoldKernels *doubles_ =
       fold_kernels(FoldType::kDouble) != nullptr ? fold_kernels(FoldType::kDouble) : &kPlainFold;
 };
@@ -318,10 +334,10 @@ void with_floats(gsort_dtype t, F &&f) {
 
 }  // namespace
 
-void add_floats(gsort_dtype t, const void *in, Range range, SumScratch &scratch) {
+void add_floats(gsort_dtype t, const void *in, Range range, SumScratch &scratch, bool tries_plainly) {
   with_floats(t, [&](auto tag) {
     using F = typename decltype(tag)::type;
-    RangeSum<F>(scratch).add(static_cast<const typename F::Bits *>(in) + range.begin, range.size());
+    RangeSum<F>(scratch, tries_plainly).add(static_cast<const typename F::Bits *>(in) + range.begin, range.size());
   });
 }
 

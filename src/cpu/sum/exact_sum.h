@@ -43,13 +43,19 @@ struct SumScratch {
   void clear() {
     plain = {};
     is_plain = true;
-    sum.clear();
     limbs.reset();
     by_exponent.reset();
   }
+  // What the limbs hold, to which gather() has brought everything, as a sum. Once.
+  Superaccumulator &gathered() {
+    sum.clear();
+    limbs.move_to(sum);
+    return sum;
+  }
   // Everything into the limbs.
   void gather() {
-    for (const double part : {plain.high, plain.low}) limbs.add(part);
+    for (const double part : {plain.high, plain.low})
+      if (part != 0) limbs.add(part);
     by_exponent.move_to(limbs);
     plain = {};
   }
@@ -57,8 +63,8 @@ struct SumScratch {
 
 // Adds elements begin to end - 1 of an array of the float type `t` to `scratch`. The count of its `sum` is not kept,
 // and its flags tell of NaNs and infinities alone: whether all elements are -0 is all_minus_zero()'s to say, if it
-// matters.
-void add_floats(gsort_dtype t, const void *in, Range range, SumScratch &scratch);
+// matters. `tries_plainly`: whether plain additions may be exact.
+void add_floats(gsort_dtype t, const void *in, Range range, SumScratch &scratch, bool tries_plainly = true);
 
 // The sum of a short array of a float type; false if additions had to round.
 bool add_few_floats(gsort_dtype t, const void *in, uint64_t n, PlainSums &sums);

@@ -4,48 +4,35 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "cpu/engine/float_environment.h"
+
 namespace gsort_internal {
 
 namespace {
 
 __extension__ typedef unsigned __int128 UInt128;
 
-constexpr uint64_t kFloatOne = uint64_t{1} << 43;
-constexpr uint64_t kDoubleUnit = uint64_t{1} << 52;
-constexpr uint32_t kDoubleExponents = 1 << 11, kFloatExponents = 1 << 8;
+// value * 2^shift, of a shift from 1 to 63, in fewer instructions than compilers make of a shift of 128 bits.
+Int128 shifted(int64_t value, uint32_t shift) {
+  const uint64_t above = static_cast<uint64_t>(value >> (64 - shift));
+  return static_cast<Int128>(static_cast<UInt128>(above) << 64 | static_cast<uint64_t>(value) << shift);
+}
 
-// Adds up bins of one sign that go to the same limb, up to 32 of them: there they would wait for each other. No two
-// have the same position, so that the lower halves of what is shifted fit 64 bits together.
-class LimbSum {
- public:
-  LimbSum(WideLimbs &limbs, bool negative) : limbs_(limbs), negative_(negative) {}
-  ~LimbSum() { move(); }
-  LimbSum(const LimbSum &) = delete;
-  LimbSum &operator=(const LimbSum &) = delete;
-
-  // value * 2^(position - 1074)
-  void add(uint64_t value, uint32_t position) {
-    if ((position & ~31u) != position_) {
-      move();
-      position_ = position & ~31u;
-    }
-    const uint32_t shift = position & 31;
-    low_ += (value & 0xffffffffu) << shift;
-    high_ += (value >> 32) << shift;
-  }
-
- private:
-  void move() {
-    const Int128 sum = (static_cast<Int128>(high_) << 32) + low_;
-    if (sum != 0) limbs_.add_part(negative_ ? -sum : sum, position_);
-    low_ = high_ = 0;
-  }
-
-  WideLimbs &limbs_;
-  bool negative_;
-  uint64_t low_ = 0, high_ = 0;
-  uint32_t position_ = 0;  // of a limb
+// What an element adds to its span, and where that begins.
+struct SpanWords {
+  uint32_t at;
+  uint64_t low, high;
 };
+SpanWords span_words(uint64_t bits) {
+  const uint32_t exponent = static_cast<uint32_t>(bits >> 52) & kSpecialExponent,
+                 has_leading_bit = exponent != 0 ? 1 : 0, shift = (exponent | (1 - has_leading_bit)) % (1 << kSpanBits);
+  const uint64_t mantissa = (bits & ((uint64_t{1} << 52) - 1)) | static_cast<uint64_t>(has_leading_bit) << 52;
+  return {static_cast<uint32_t>(bits >> (52 + kSpanBits)) * 2,
+          (mantissa << shift) & ((uint64_t{1} << kSpanLowBits) - 1), mantissa >> (kSpanLowBits - shift)};
+}
+
+constexpr uint64_t kDoubleUnit = uint64_t{1} << 52;
+constexpr uint32_t kDoubleExponents = 1 << 11;
 
 // Adds what is no normal number to the limbs, but for zeros.
 void add_odd_ones(const double *x, uint32_t count, WideLimbs &limbs) {
@@ -60,6 +47,35 @@ void add_odd_ones(const double *x, uint32_t count, WideLimbs &limbs) {
 __attribute__((noinline, cold)) void add_carry(uint64_t bin, WideLimbs &limbs) {
   const Int128 carry = Int128{1} << 64;
   limbs.add_part(bin >= kDoubleExponents ? -carry : carry, static_cast<uint32_t>(bin % kDoubleExponents - 1));
+}
+
+constexpr uint32_t kLeastFloat = kSumOneBit - 149;  // its position
+
+uint64_t total_of_bin(const uint64_t *bins, uint32_t bin) {
+  uint64_t total = 0;
+  for (uint32_t copy = 0; copy < kBinCopies; ++copy) total += bins[copy * kBinCopyWords + bin];
+  return total;
+}
+// What an element adds, but for its fraction.
+constexpr uint64_t one_of_bin(uint32_t bin) { return kBinOne + (uint64_t{bin} << 23); }
+static_assert((uint64_t{kBinItemsMax} << 23) <= kBinOne, "all fractions are less than one element's part");
+static_assert(one_of_bin(kBins) <= UINT64_MAX / kBinItemsMax, "sums fit 64 bits");
+
+// The kernel where there are no vectors.
+void read_bins_one_by_one(const uint64_t *bins, uint64_t *words) {
+  for (uint32_t group = 0; group < kBinGroups; ++group) {
+    uint64_t low = 0, high = 0;
+    for (uint32_t i = 0; i < kBinGroup; ++i) {
+      const uint32_t bin = group * kBinGroup + i;
+      const uint64_t total = total_of_bin(bins, bin);
+      if (total == 0) continue;
+      const uint64_t mantissas = total % one_of_bin(bin) + (total / one_of_bin(bin) << 23);
+      low += (mantissas & 0xffffffffu) << i;
+      high += (mantissas >> 32) << i;
+    }
+    words[2 * group] = low;
+    words[2 * group + 1] = high;
+  }
 }
 
 // What a bin of infinities and NaNs tells, as one of them.
@@ -100,9 +116,37 @@ void WideLimbs::add(double x) {
   limb_at(position) += static_cast<Int128>(static_cast<UInt128>(above) << 64 | static_cast<uint64_t>(value) << shift);
 }
 
+void WideLimbs::note(uint32_t flags) {
+  if (flags == 0) return;
+  begin();
+  flags_ |= flags;
+}
+
 void WideLimbs::add_part(Int128 value, uint32_t position) {
   begin();
   limb_at(position) += static_cast<Int128>(static_cast<UInt128>(value) << (position & 31));
+}
+
+void WideLimbs::add_spans(const int64_t *words, SpanRange range) {
+  static_assert(kSpanBits == 5 && kSpanLowBits > 32 && kSpanLowBits <= 64, "spans are as long as limbs");
+  uint32_t first = range.first, last = range.last;
+  const auto is_zero = [words](uint32_t span) { return (words[2 * span] | words[2 * span + 1]) == 0; };
+  while (first < last && is_zero(first)) ++first;
+  while (first < last && is_zero(last)) --last;
+  begin();
+  const uint32_t lowest = first == 0 ? 0 : first - 1;
+  first_ = first_ < lowest ? first_ : lowest;
+  last_ = last_ > last + 1 ? last_ : last + 1;
+  // The exponent of a bit's position is one more. In the first span nothing has the exponent 0: its sum is even.
+  if (first == 0) {
+    limb_[0] += words[0] / 2;
+    limb_[1] += shifted(words[1], kSpanLowBits - 33);
+    first = 1;
+  }
+  for (uint32_t span = first; span <= last; ++span) {
+    limb_[span - 1] += shifted(words[2 * span], 31);
+    limb_[span + 1] += shifted(words[2 * span + 1], kSpanLowBits - 33);
+  }
 }
 
 void WideLimbs::move_to(Superaccumulator &sum) {
@@ -159,15 +203,21 @@ bool WideLimbs::finish(uint64_t n, bool mean, double &result) const {
   return true;
 }
 
-void ExponentSums::begin(Kind kind, uint32_t words) {
-  if (kind_ == kind) return;
+// Takes note of `count` elements more; whether the sums are to be cleared for them.
+bool ExponentSums::begins(Kind kind, uint32_t count, WideLimbs &limbs) {
+  if (kind_ == kind) {
+    items_ += count;
+    return false;
+  }
+  move_to(limbs);
   kind_ = kind;
-  std::memset(sums_, 0, words * sizeof sums_[0]);
+  items_ = count;
+  return true;
 }
 
 void ExponentSums::add(const double *x, uint32_t count, WideLimbs &limbs) {
   constexpr uint64_t kTurn = 4, kStep = 64;
-  begin(Kind::kDoubles, kDoubleBins);
+  if (begins(Kind::kByDoubleExponent, count, limbs)) std::memset(sums_, 0, sizeof sums_);
   uint64_t *const bins = sums_;
   const auto add_one = [bins, &limbs](double element) {
     const uint64_t bits = bits_of_double(element), bin = bits >> 52,
@@ -194,19 +244,17 @@ void ExponentSums::add(const double *x, uint32_t count, WideLimbs &limbs) {
   }
 }
 
-void ExponentSums::add(const float *x, uint32_t count) {
-  if (kind_ != Kind::kFloats) items_ = 0;
-  begin(Kind::kFloats, kFloatCopies * kFloatBins);
-  items_ += count;
+void ExponentSums::add(const float *x, uint32_t count, WideLimbs &limbs) {
+  if (begins(Kind::kByExponent, count, limbs)) std::memset(sums_, 0, kBinWords * sizeof sums_[0]);
   uint64_t *const bins = sums_;
   const auto add_one = [bins](const float *from, uint64_t copy) {
     uint32_t bits;
     std::memcpy(&bits, from, sizeof bits);
     const uint64_t bin = bits >> 23;
-    (bins + copy * kFloatBins)[bin] += bits + kFloatOne;
+    (bins + copy * kBinCopyWords)[bin] += bits + kBinOne;
   };
   uint64_t i = 0;
-  for (; i + kFloatCopies <= count; i += kFloatCopies) {
+  for (; i + kBinCopies <= count; i += kBinCopies) {
     add_one(x + i, 0);
     add_one(x + i + 1, 1);
     add_one(x + i + 2, 2);
@@ -215,37 +263,32 @@ void ExponentSums::add(const float *x, uint32_t count) {
   for (; i < count; ++i) add_one(x + i, 0);
 }
 
-// A bin's first word takes what a shifted mantissa has in the lower 32 bits of its limb, the second the 52 bits above.
-void ExponentSums::add_few(const double *x, uint32_t count, WideLimbs &limbs) {
-  begin(Kind::kFewDoubles, 2 * kFewBins);
-  for (uint32_t i = 0; i < count; ++i) {
-    const uint64_t bits = bits_of_double(x[i]), mantissa = (bits & (kDoubleUnit - 1)) | kDoubleUnit;
-    const uint32_t exponent = static_cast<uint32_t>(bits >> 52);
-    if ((exponent + 1) % kDoubleExponents < 2) {
-      limbs.add(x[i]);
-      continue;
+void ExponentSums::begin_spans(uint32_t count, SpanRange range, WideLimbs &limbs) {
+  if (kind_ == Kind::kBySpan && copy_words_ == 0 && items_ + count > kOneCopyItems) move_to(limbs);
+  if (!begins(Kind::kBySpan, count, limbs)) return;
+  range_ = range;
+  copy_words_ = count <= kOneCopyItems ? 0 : kSpanCopyWords;
+  for (uint32_t copy = 0; copy < (copy_words_ == 0 ? 1 : kSpanCopies); ++copy)
+    for (uint32_t sign = 0; sign < 2; ++sign) {
+      uint64_t *const sums = sums_ + copy * kSpanCopyWords + sign * 2 * kSpans;
+      std::memset(sums + 2 * range.first, 0, (range.last - range.first + 1) * 2 * sizeof sums[0]);
+      // Where kernels add zeros, infinities and NaNs.
+      for (const uint32_t i : {0u, 1u, 2 * kSpans - 2, 2 * kSpans - 1}) sums[i] = 0;
     }
-    const uint32_t position = exponent - 1, shift = position & 31;
-    uint64_t *const bin = sums_ + (position >> 5) * 2;
-    bin[0] += (mantissa << shift) & 0xffffffffu;
-    bin[1] += mantissa >> (32 - shift);
-  }
+}
+
+void ExponentSums::add_to_span(double x, uint32_t i, WideLimbs &limbs) {
+  if ((bits_of_double(x) & kDoubleInf) == kDoubleInf) return limbs.add(x);
+  const SpanWords words = span_words(bits_of_double(x));
+  uint64_t *const sum = sums_ + i % kSpanCopies * copy_words_ + words.at;
+  sum[0] += words.low;
+  sum[1] += words.high;
 }
 
 void ExponentSums::move_to(WideLimbs &limbs) {
-  switch (kind_) {
-    case Kind::kNone:
-      break;
-    case Kind::kDoubles:
-      move_doubles(limbs);
-      break;
-    case Kind::kFloats:
-      move_floats(limbs);
-      break;
-    case Kind::kFewDoubles:
-      move_few(limbs);
-      break;
-  }
+  if (kind_ == Kind::kBySpan) move_spans(limbs);
+  if (kind_ == Kind::kByExponent) move_bins(limbs);
+  if (kind_ == Kind::kByDoubleExponent) move_doubles(limbs);
   kind_ = Kind::kNone;
 }
 
@@ -266,34 +309,52 @@ void ExponentSums::move_doubles(WideLimbs &limbs) const {
     }
 }
 
-void ExponentSums::move_floats(WideLimbs &limbs) const {
-  constexpr uint32_t least = kSumOneBit - 149;  // the position of the least float
-  static_assert((uint64_t{kFloatItemsMax} << 23) <= kFloatOne, "all fractions are less than one element's part");
-  static_assert((kFloatOne + (uint64_t{kFloatBins} << 23)) <= UINT64_MAX / kFloatItemsMax, "sums fit 64 bits");
-  for (const bool negative : {false, true}) {
-    LimbSum sum(limbs, negative);
-    const uint32_t first = negative ? kFloatExponents : 0;
-    for (uint32_t exponent = 0; exponent < kFloatExponents; ++exponent) {
-      const uint32_t bin = first + exponent;
-      uint64_t total = 0;
-      for (uint32_t copy = 0; copy < kFloatCopies; ++copy) total += sums_[copy * kFloatBins + bin];
-      if (total == 0) continue;
-      const uint64_t each = kFloatOne + (uint64_t{bin} << 23), count = total / each, fractions = total % each;
-      if (exponent == kFloatExponents - 1) {
-        limbs.add(special_of(negative, fractions != 0));
-      } else if (exponent == 0) {
-        limbs.add_part(negative ? -static_cast<Int128>(fractions) : static_cast<Int128>(fractions), least);
-      } else {
-        sum.add(fractions + (count << 23), least + exponent - 1);
-      }
+void ExponentSums::move_spans(WideLimbs &limbs) const {
+  static_assert(uint64_t{kSpanItemsMax} << kSpanLowBits <= uint64_t{1} << 62, "words of both signs keep theirs");
+  int64_t words[2 * kSpans];
+  const auto difference = [this](uint32_t i, uint32_t copy) {
+    const uint64_t *const sums = sums_ + copy * kSpanCopyWords;
+    return sums[i] - sums[i + 2 * kSpans];
+  };
+  const uint32_t begin = 2 * range_.first, end = 2 * range_.last + 2;
+  if (copy_words_ == 0) {
+    for (uint32_t i = begin; i < end; ++i) words[i] = static_cast<int64_t>(difference(i, 0));
+  } else {
+    static_assert(kSpanCopies == 4, "written out for the compiler's vectors");
+    for (uint32_t i = begin; i < end; ++i)
+      words[i] = static_cast<int64_t>(difference(i, 0) + difference(i, 1) + difference(i, 2) + difference(i, 3));
+  }
+  limbs.add_spans(words, range_);
+}
+
+// Those of zeros and subnormal numbers, which have no leading bit, and of infinities and NaNs. They are cleared.
+void ExponentSums::move_odd_bins(bool negative, WideLimbs &limbs) {
+  const uint32_t first = negative ? kBins / 2 : 0, last = first + kBins / 2 - 1;
+  for (const uint32_t bin : {first, last}) {
+    const uint64_t total = total_of_bin(sums_, bin);
+    for (uint32_t copy = 0; copy < kBinCopies; ++copy) sums_[copy * kBinCopyWords + bin] = 0;
+    if (total == 0) continue;
+    const Int128 fractions = total % one_of_bin(bin);
+    if (bin == last) {
+      limbs.add(special_of(negative, fractions != 0));
+    } else {
+      limbs.add_part(negative ? -fractions : fractions, kLeastFloat);
     }
   }
 }
 
-void ExponentSums::move_few(WideLimbs &limbs) const {
-  for (uint32_t bin = 0; bin < kFewBins; ++bin) {
-    const Int128 sum = (static_cast<Int128>(sums_[2 * bin + 1]) << 32) + sums_[2 * bin];
-    if (sum != 0) limbs.add_part(bin >= kFewBins / 2 ? -sum : sum, bin % (kFewBins / 2) * 32);
+void ExponentSums::move_bins(WideLimbs &limbs) {
+  move_odd_bins(false, limbs);
+  move_odd_bins(true, limbs);
+  const RoundingWatch watch;  // a kernel divides
+  const ReadBins kernel = read_bins_kernel();
+  uint64_t words[2 * kBinGroups];
+  (kernel != nullptr ? kernel : read_bins_one_by_one)(sums_, words);
+  for (uint32_t group = 0; group < kBinGroups / 2; ++group) {
+    const uint64_t *const plus = words + 2 * group, *const minus = plus + kBinGroups;
+    const Int128 low = static_cast<Int128>(plus[0]) - minus[0], high = static_cast<Int128>(plus[1]) - minus[1];
+    // The exponent of a bit's position is one more.
+    if ((low | high) != 0) limbs.add_part(high * (int64_t{1} << 32) + low, kLeastFloat - 1 + group * kBinGroup);
   }
 }
 

@@ -6,10 +6,18 @@
 #include <cstdint>
 
 #include "core/superaccumulator.h"
+#include "cpu/vector/exponent_bins.h"
+#include "cpu/vector/spans.h"
 
 namespace gsort_internal {
 
 __extension__ typedef __int128 Int128;
+
+// The spans (cpu/vector/spans.h) that the finite elements of a type go to, but for zeros, which add nothing to the
+// first.
+struct SpanRange {
+  uint32_t first, last;
+};
 
 // A Superaccumulator's limbs with room above each: an addition changes one of them, and none carries until all are
 // read.
@@ -18,8 +26,15 @@ class WideLimbs {
   void reset() { used_ = false; }
   // Takes infinities and NaNs, too.
   void add(double x);
+  // Takes infinities and NaNs alone, by the flags that they give.
+  void note(uint32_t flags);
+  // Whether there are any. Then the sum is one, whatever the other elements are.
+  bool has_special() const { return used_ && flags_ != 0; }
   // Adds value * 2^(position - 1074), as a part; of magnitude up to 2^104, to which sums of bins add up.
   void add_part(Int128 value, uint32_t position);
+  // Adds the two words of each span from the first to the last one: words[2 * span] and words[2 * span + 1], below
+  // 2^62.
+  void add_spans(const int64_t *words, SpanRange range);
   void move_to(Superaccumulator &sum);  // and reset
   // The sum of n elements or their mean, rounded once, by a way that is shorter than that of a Superaccumulator, or
   // false: of zeros, infinities and NaNs, at either end of what a double holds, and of means of sums that none holds.
@@ -35,40 +50,47 @@ class WideLimbs {
   uint32_t flags_;
 };
 
-// Sums of mantissas, one for each sign and exponent: what elements of any exponents are added to at the same speed
-// (Neal, Fast exact summation using small and large superaccumulators, 2015). Of one type between two resets. Not
-// cleared before the first element comes. What has no such mantissa goes to the limbs: subnormal numbers, infinities
-// and NaNs, and what a sum has above 64 bits.
+// Sums of mantissas, for what elements of any exponents are added to at the same speed (Neal, Fast exact summation
+// using small and large superaccumulators, 2015): one for each span, or, of many elements of 4 bytes, and where vectors
+// are narrow of 8, one for each sign and exponent, which is sooner done for an element, but later cleared and read.
+// Elements of one type come between two resets. Not cleared before the first one comes.
 class ExponentSums {
  public:
-  static constexpr uint32_t kFewItems = 1 << 12;
-
   void reset() { kind_ = Kind::kNone; }
+  // Adds to sums by exponent, floats as in cpu/vector/exponent_bins.h. Of doubles what has no mantissa with a leading
+  // bit goes to the limbs, and what a sum has above 64 bits.
+  void add(const float *x, uint32_t count, WideLimbs &limbs);
   void add(const double *x, uint32_t count, WideLimbs &limbs);
-  void add(const float *x, uint32_t count);
-  // The same to fewer sums, each of 32 exponents, which are sooner cleared and read; up to kFewItems between two
-  // resets.
-  void add_few(const double *x, uint32_t count, WideLimbs &limbs);
+  // Makes room for `count` elements in sums by span.
+  void begin_spans(uint32_t count, SpanRange range, WideLimbs &limbs);
+  // Where a kernel adds them, all or some, and the words from one copy to the next. Infinities and NaNs it adds as if
+  // they were numbers, which does not show: where there are any, the result is one.
+  uint64_t *spans() { return sums_; }
+  uint32_t copy_words() const { return copy_words_; }
+  // Adds element number i instead. Infinities and NaNs go to the limbs.
+  void add_to_span(double x, uint32_t i, WideLimbs &limbs);
   // Whether there is no room for 2^18 elements and a block more.
-  bool is_full() const { return kind_ == Kind::kFloats && items_ >= kFloatItemsMax / 2; }
+  bool is_full() const { return kind_ != Kind::kNone && items_ >= kItemsMax / 2; }
   void move_to(WideLimbs &limbs);  // and reset
 
  private:
-  enum class Kind : uint32_t { kNone, kDoubles, kFloats, kFewDoubles };
-  static constexpr uint32_t kDoubleBins = 1 << 12, kFloatBins = 1 << 9, kFewBins = 1 << 7;
-  static constexpr uint32_t kFloatCopies = 4;  // by turns, so that elements of one exponent wait less for each other
-  static constexpr uint32_t kFloatItemsMax = 1 << 20;
-  static_assert(kFloatCopies * kFloatBins <= kDoubleBins && 2 * kFewBins <= kDoubleBins, "room for all kinds");
-  void begin(Kind kind, uint32_t words);
+  enum class Kind : uint32_t { kNone, kBySpan, kByExponent, kByDoubleExponent };
+  static constexpr uint32_t kDoubleBins = 1 << 12;
+  static constexpr uint32_t kItemsMax = 1 << 20;
+  static constexpr uint32_t kOneCopyItems = 512;  // up to which clearing and reading copies takes longer than waiting
+  static constexpr uint32_t kBinWords = kBinCopies * kBinCopyWords;
+  static_assert(kItemsMax <= kSpanItemsMax && kItemsMax <= kBinItemsMax, "room for all items");
+  static_assert(kBinWords <= kDoubleBins && kSpanWords <= kDoubleBins, "room for all kinds");
+  bool begins(Kind kind, uint32_t count, WideLimbs &limbs);
+  void move_spans(WideLimbs &limbs) const;
   void move_doubles(WideLimbs &limbs) const;
-  void move_floats(WideLimbs &limbs) const;
-  void move_few(WideLimbs &limbs) const;
+  void move_bins(WideLimbs &limbs);
+  void move_odd_bins(bool negative, WideLimbs &limbs);
 
-  // Of doubles of mantissas; of floats of their bits as they are and of 2^43 for each: sign and exponent, which are a
-  // bin's, and 2^43 are a number that the sum of the fractions is less than, so that a division tells how many there
-  // were.
   alignas(64) uint64_t sums_[kDoubleBins];
   uint32_t items_;
+  SpanRange range_;
+  uint32_t copy_words_;  // 0: there is one copy
   Kind kind_;
 };
 

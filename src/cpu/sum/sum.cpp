@@ -88,18 +88,19 @@ bool finish_plain(const HostBuffer<SumScratch> &scratch, uint64_t workers, uint6
   return total.finish(n, mean, result);
 }
 
-bool finish_few(Context &context, const Request &r, bool mean, double &result) {
-  context.begin(r.n);
-  PlainSums sums;
-  if (!add_few_floats(r.order.dtype, r.in, r.n, sums) || !sums.finish(r.n, mean, result)) return false;
-  context.advance(r.n);
-  return true;
-}
-
 // The sum or mean of floats.
 double finish_floats(Context &context, const Request &r, bool mean) {
   double result = 0;
-  if (r.n > 0 && r.n <= kSumFewFloats && finish_few(context, r, mean, result)) return result;
+  bool may_be_plain = true;
+  if (r.n > 0 && r.n <= kSumFewFloats) {
+    PlainSums sums;
+    may_be_plain = add_few_floats(r.order.dtype, r.in, r.n, sums);
+    if (may_be_plain && sums.finish(r.n, mean, result)) {
+      context.begin(r.n);
+      context.advance(r.n);
+      return result;
+    }
+  }
   context.limit_threads(r.n, kSumFloatsOfThread);
   const uint64_t chunks = context.parts_for(r.n, kSumFloatsOfThread, kSumChunkItems);
   const uint64_t workers = min_u64(chunks, uint64_t{context.threads()});
@@ -109,16 +110,15 @@ double finish_floats(Context &context, const Request &r, bool mean) {
   context.for_each(chunks, [&](uint64_t chunk, uint32_t worker) {
     if (context.stopped()) return;
     const Range range = part_of(r.n, chunk, chunks, kFoldItems);
-    add_floats(r.order.dtype, r.in, range, scratch[worker]);
+    add_floats(r.order.dtype, r.in, range, scratch[worker], may_be_plain);
     context.advance(range.size());
   });
   context.throw_if_stopped();
   if (finish_plain(scratch, workers, r.n, mean, result)) return result;
   for (uint64_t worker = 0; worker < workers; ++worker) scratch[worker].gather();
   if (workers == 1 && scratch[0].limbs.finish(r.n, mean, result)) return result;
-  for (uint64_t worker = 0; worker < workers; ++worker) scratch[worker].limbs.move_to(scratch[worker].sum);
-  Superaccumulator &total = scratch[0].sum;
-  for (uint64_t worker = 1; worker < workers; ++worker) total.add(scratch[worker].sum);
+  Superaccumulator &total = scratch[0].gathered();
+  for (uint64_t worker = 1; worker < workers; ++worker) total.add(scratch[worker].gathered());
   const bool no_special = (total.flags() & ~kSumNotMinus0) == 0;
   if (r.n > 0 && no_special && total.is_zero())
     return double_of_bits(all_minus_zero(r.order.dtype, r.in, r.n) ? kDoubleSign : 0);
@@ -180,12 +180,9 @@ PartialSum SumShare::sum(uint64_t begin, uint64_t end) noexcept {
     partial.limbs[0] = static_cast<int64_t>(total), partial.limbs[1] = static_cast<int64_t>(total >> 64);
     return partial;
   }
-  Superaccumulator &total = floats_[0].sum;
-  for (uint64_t worker = 0; worker < floats_.count(); ++worker) {
-    floats_[worker].gather();
-    floats_[worker].limbs.move_to(floats_[worker].sum);
-    if (worker != 0) total.add(floats_[worker].sum);
-  }
+  for (uint64_t worker = 0; worker < floats_.count(); ++worker) floats_[worker].gather();
+  Superaccumulator &total = floats_[0].gathered();
+  for (uint64_t worker = 1; worker < floats_.count(); ++worker) total.add(floats_[worker].gathered());
   // Of a sum that is no zero the flag decides nothing.
   const bool no_special = (total.flags() & ~kSumNotMinus0) == 0;
   const char *const first = static_cast<const char *>(request_.in) + begin * dtype_bytes(t);

@@ -11,7 +11,9 @@
 
 #include <type_traits>
 
+#include "cpu/vector/narrow-inl.h"
 #include "cpu/vector/network-inl.h"
+#include "cpu/vector/target.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace gsort_internal {
@@ -85,6 +87,11 @@ class TwoBlocks {
 template <class K, bool kEncode>
 HWY_INLINE void network_sort(const SortCoder<K> &coder, const LaneOf<K> *in, LaneOf<K> *out, size_t n) {
   if (n > kBlockKeys<K>) return TwoBlocks<K, kEncode>::run(coder, in, out, n);
+#if HWY_TARGET == HWY_AVX3
+  if constexpr (sizeof(K) == 8 && !std::is_floating_point_v<LaneOf<K>>)
+    if (n >= NarrowRows::kKeysMin && n <= NarrowRows::kKeysMax && processor_is_of_amd.load(std::memory_order_relaxed))
+      return NarrowRows::run<K, kEncode>(coder, in, out, n);
+#endif
   sort_block_of_rows<K, kEncode>(coder, in, out, n);
 }
 

@@ -25,6 +25,7 @@ struct FoldTable {
 #include "cpu/vector/highway.h"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+#include "cpu/vector/widen-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -32,7 +33,6 @@ namespace gsort_internal {
 namespace HWY_NAMESPACE {
 #if GSORT_VECTOR_TARGET
 namespace {
-namespace hn = hwy::HWY_NAMESPACE;
 
 using DoubleTag = hn::ScalableTag<double>;
 using DoubleVec = hn::Vec<DoubleTag>;
@@ -43,19 +43,6 @@ static_assert(kFoldGrain % (2 * kAccumulators * kWide) == 0, "grains are whole s
 static_assert(kLaneSumsMax >= kAccumulators * kWide, "room for all lanes");
 static_assert((kFoldItems / (kChains * kWide)) >> kFoldLaneBits <= 1, "a lane takes no more than it may");
 static_assert(kFoldItems >> kFoldItemBits == 1, "bits of a number of elements");
-
-// Exact, for every type.
-HWY_INLINE DoubleVec load_widened(const double *from) { return hn::LoadU(DoubleTag(), from); }
-HWY_INLINE DoubleVec load_widened(const float *from) {
-  return hn::PromoteTo(DoubleTag(), hn::LoadU(hn::Rebind<float, DoubleTag>(), from));
-}
-template <class Small>
-HWY_INLINE DoubleVec load_small(const Small *from) {
-  const hn::Rebind<float, DoubleTag> d_float;
-  return hn::PromoteTo(DoubleTag(), hn::PromoteTo(d_float, hn::LoadU(hn::Rebind<Small, DoubleTag>(), from)));
-}
-HWY_INLINE DoubleVec load_widened(const hwy::float16_t *from) { return load_small(from); }
-HWY_INLINE DoubleVec load_widened(const hwy::bfloat16_t *from) { return load_small(from); }
 
 template <class T, class D>
 HWY_INLINE Magnitudes magnitudes_of_lanes(D d, hn::Vec<D> greatest, hn::Vec<D> least_1) {
@@ -128,10 +115,10 @@ HWY_INLINE uint64_t units_of(DoubleVec sum, double window) {
 
 // A window's sums and those of what is below. Multipliers are free where adders are busy. The constructors are written
 // out: GCC would compile those that it makes itself without the target's instructions.
-template <uint32_t Windows>
+template <uint32_t Windows, uint32_t All = Windows>
 struct Chain {
   DoubleVec sum;
-  Chain<Windows - 1> below;
+  Chain<Windows - 1, All> below;
 
   HWY_INLINE explicit Chain(const double *windows) : sum(hn::Set(DoubleTag(), windows[0])), below(windows + 1) {}
   HWY_INLINE void add(DoubleVec x) {
@@ -151,32 +138,48 @@ struct Chain {
     below.end(windows + 1, units + 1, rest);
   }
 };
-template <>
-struct Chain<0> {
+template <uint32_t All>
+struct Chain<0, All> {
   DoubleVec sum;
 
   HWY_INLINE explicit Chain(const double *) : sum(hn::Zero(DoubleTag())) {}
-  HWY_INLINE void add(DoubleVec x) { sum = hn::Add(sum, x); }
+  HWY_INLINE void add(DoubleVec x) {
+#if HWY_TARGET == HWY_SSE4
+    sum = hn::Add(sum, x);
+#else
+    sum = All % 2 == 0 ? hn::Add(sum, x) : hn::MulAdd(x, hn::Set(DoubleTag(), 1.0), sum);
+#endif
+  }
   HWY_INLINE void end(const double *, int64_t *, DoubleVec &rest) const { rest = hn::Add(rest, sum); }
 };
 
 template <class F, uint32_t Windows>
 HWY_NOINLINE void fold_block(const F *x, uint32_t items, const double *windows, Folded *folded) {
-  Chain<Windows> a(windows), b(windows);
-  for (size_t i = 0; i < items; i += kChains * kWide) {
-    a.add(load_widened(x + i));
-    b.add(load_widened(x + i + kWide));
+  // A chain's additions wait for each other; of more windows two chains fill the registers.
+  constexpr size_t chains = Windows == 1 ? 2 * kChains : kChains;
+  Chain<Windows> a(windows), b(windows), c(windows), e(windows);
+  for (size_t i = 0; i < items; i += chains * kWide) {
+    a.add(load_widened(DoubleTag(), x + i));
+    b.add(load_widened(DoubleTag(), x + i + kWide));
+    if constexpr (chains > 2) {
+      c.add(load_widened(DoubleTag(), x + i + 2 * kWide));
+      e.add(load_widened(DoubleTag(), x + i + 3 * kWide));
+    }
   }
   for (int64_t &units : folded->units) units = 0;
   auto rest = hn::Zero(DoubleTag());
   a.end(windows, folded->units, rest);
   b.end(windows, folded->units, rest);
+  if constexpr (chains > 2) {
+    c.end(windows, folded->units, rest);
+    e.end(windows, folded->units, rest);
+  }
   folded->below = hn::GetLane(hn::SumOfLanes(DoubleTag(), rest));
 }
 template <class F>
 void fold(const void *array, uint32_t items, const double *windows, uint32_t count, Folded *folded) {
   const F *const x = static_cast<const F *>(array);
-  static_assert(kWindowsMax == 6, "a case for each number of windows");
+  static_assert(kWindowsMax == 5, "a case for each number of windows");
   switch (count) {
     case 1:
       return fold_block<F, 1>(x, items, windows, folded);
@@ -186,18 +189,16 @@ void fold(const void *array, uint32_t items, const double *windows, uint32_t cou
       return fold_block<F, 3>(x, items, windows, folded);
     case 4:
       return fold_block<F, 4>(x, items, windows, folded);
-    case 5:
-      return fold_block<F, 5>(x, items, windows, folded);
     default:
-      return fold_block<F, 6>(x, items, windows, folded);
+      return fold_block<F, 5>(x, items, windows, folded);
   }
 }
 
 // Adds two vectors of elements to the two sums, of doubles one vector in two parts: 26 leading bits and 27.
 template <class F>
 HWY_INLINE void add_pair(const F *x, DoubleVec &sum_1, DoubleVec &sum_2) {
-  sum_1 = hn::Add(sum_1, load_widened(x));
-  sum_2 = hn::Add(sum_2, load_widened(x + kWide));
+  sum_1 = hn::Add(sum_1, load_widened(DoubleTag(), x));
+  sum_2 = hn::Add(sum_2, load_widened(DoubleTag(), x + kWide));
 }
 HWY_INLINE void add_pair(const double *from, DoubleVec &high, DoubleVec &low) {
   const DoubleTag d;

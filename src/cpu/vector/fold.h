@@ -13,7 +13,7 @@ constexpr uint32_t kFoldItems = 1024;
 constexpr int32_t kFoldItemBits = 10;
 constexpr uint32_t kFoldGrain = 64;  // blocks may be shorter, by whole grains: the widest vectors have as many
 constexpr int32_t kFoldLaneBits = 8;
-constexpr uint32_t kWindowsMax = 6;
+constexpr uint32_t kWindowsMax = 5;    // with more, sums by span (spans.h) are quicker
 constexpr uint32_t kLaneSumsMax = 32;  // of each part, that a block leaves
 
 // Bits of the greatest magnitude and of the least one but zero. Of doubles the lower halves may be missing, if there
