@@ -105,7 +105,7 @@ void lay_out_passes(const Plan &plan, SliceCounter &counter, Slices &slices) {
   // As many for more items than go by groups, so that no workspace is smaller than one of fewer items.
   const uint64_t grouped_tiles = lsd::kGroupedItemsMax / lsd.tile_items + 1;
   const uint64_t tiles = plan.look_back_tiles < grouped_tiles ? plan.look_back_tiles : grouped_tiles;
-  const uint64_t groups = tiles == 0 ? 0 : tiles / lsd::kGroupTiles + 1;
+  const uint64_t groups = tiles == 0 || plan.carry != Carry::kNothing ? 0 : tiles / lsd::kGroupTiles + 1;
   slices.look_back_groups = counter.take(groups * lsd.slots * kDigitBins * 4);
   // All zeros is the action of doing nothing.
   slices.actions = counter.take(uint64_t{lsd.slots} * lsd::kPassActionBytes);
