@@ -16,77 +16,14 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/key_bits.h"
 #include "cuda/primitive/architecture.h"
 #include "cuda/primitive/digit_rank.cuh"
-#include "cuda/primitive/hash.cuh"
 #include "cuda/primitive/warp.cuh"
-#include "cuda/sort/job.h"
-#include "cuda/sort/lsd/plan.h"
-#include "cuda/sort/lsd/radix_pass.cuh"
+#include "cuda/sort/lsd/grid_cells.cuh"
+#include "cuda/sort/lsd/grid_share.cuh"
 #include "cuda/sort/msd/state.cuh"
 
 namespace gsort_internal::sort::lsd {
-
-template <class U>
-struct GridParams : Arrays<U> {
-  KeyCodec<U> codec;
-  uint32_t n;
-  uint32_t rows;             // of a share
-  uint32_t *counts;          // [block][kDigitBins / 2]: two digits' counts a word
-  uint32_t *group_counts;    // [kGridRounds][group][kDigitBins]: of a group's blocks
-  uint64_t *varying;         // [block]: bits in which its keys differ from the first of all
-  msd::FoundCells<U> cells;  // of keys alone; no places: even keys are sorted like any others
-  const uint32_t *sorted;    // device word, not 0: everything is sorted already; NULL: it is not
-  bool values_are_indices;
-  bool keys_wanted;
-  FinalValues final_values;
-};
-
-template <class U, class V>
-constexpr bool kGridFindsCells = std::is_same<V, NoValue>::value && sizeof(U) >= 4;
-
-template <class U, class V, uint32_t kRows>
-struct GridStorage {
-  static constexpr uint32_t kShareMax = kGridThreads * kRows;
-  static constexpr bool kHasValues = !std::is_same<V, NoValue>::value;
-  using Value = typename std::conditional<kHasValues, V, unsigned char>::type;
-
-  alignas(16) U keys[kShareMax];
-  Value values[kHasValues ? kShareMax : 16];
-  DigitRankStorage<kGridThreads / 32> rank;
-  uint32_t totals[kGridGroups][kDigitBins];  // of a digit in some blocks; `before`: in those before this one
-  uint32_t before[kGridGroups][kDigitBins];
-  uint32_t first_place[kDigitBins];  // in the output, of the digit's first key in this share, less its place there
-  uint32_t digit_sums[kDigitBins / 32];
-  uint64_t varying[kGridThreads / 32];
-  uint64_t zeros[kGridThreads / 32];  // bits that some sampled key has not set
-};
-
-__device__ __forceinline__ uint32_t lowest_bit(uint64_t bits) {
-  return static_cast<uint32_t>(__ffsll(static_cast<long long>(bits))) - 1;
-}
-
-// Each digit begins at the lowest bit that varies and that no digit before has.
-__device__ __forceinline__ uint32_t digits_of_bits(uint64_t varying) {
-  uint32_t digits = 0;
-  for (; varying != 0; ++digits) varying &= ~(uint64_t{kDigitBins - 1} << lowest_bit(varying));
-  return digits;
-}
-
-// What this block has in every pass.
-struct Share {
-  uint32_t begin, items, rows;
-
-  // Index within the share of this thread's item of row 0; the next row is 32 further.
-  __device__ __forceinline__ uint32_t first_item() const { return threadIdx.x / 32 * (32 * rows) + lane_id(); }
-};
-
-template <class U>
-__device__ __forceinline__ Share share_of(const GridParams<U> &params) {
-  const uint32_t items = params.rows * kGridThreads, begin = blockIdx.x * items;
-  return {begin, min(items, params.n - begin), params.rows};
-}
 
 // This thread's part of the words that all blocks add to in a pass, cleared.
 template <class U>
@@ -177,34 +114,6 @@ __device__ __forceinline__ uint64_t gather_varying(const GridParams<U> &params, 
   return storage.varying[0] | storage.varying[1] | storage.varying[2] | storage.varying[3];
 }
 
-// Bits in which the block's sampled keys differ. Clears the marks. Ends with a barrier.
-template <class U, class V, uint32_t kRows>
-__device__ __forceinline__ uint64_t differing_bits(GridStorage<U, V, kRows> &storage, U sampled) {
-  static_assert(1u << kGridMarkBits <= kDigitBins * 32, "marks take the place of totals");
-  if (threadIdx.x < (1u << kGridMarkBits) / 32) storage.totals[0][threadIdx.x] = 0;
-  const uint64_t any = warp_or(uint64_t{sampled}), zero = warp_or(uint64_t{static_cast<U>(~sampled)});
-  if (lane_id() == 0) storage.varying[threadIdx.x / 32] = any, storage.zeros[threadIdx.x / 32] = zero;
-  __syncthreads();
-  return warp_or(storage.varying[lane_id()]) & warp_or(storage.zeros[lane_id()]);
-}
-
-// Whether a sample spreads evenly enough for cells, and would take more than a few passes. range_bits: bits of its keys
-// below what they have in common. Ends with a barrier.
-template <class U, class V, uint32_t kRows>
-__device__ __forceinline__ bool spread_evenly(const GridParams<U> &params, GridStorage<U, V, kRows> &storage,
-                                              uint32_t &range_bits) {
-  // One key of each of equal parts of the input.
-  const uint32_t part = params.n / kGridThreads;
-  const U sampled =
-      params.codec.encode(__ldcg(params.keys[0] + threadIdx.x * part + __umulhi(mix_bits(threadIdx.x), part)));
-  const uint64_t differ = differing_bits(storage, sampled);
-  range_bits = bit_width(static_cast<U>(differ));
-  const uint32_t shift = range_bits > kGridMarkBits ? range_bits - kGridMarkBits : 0;
-  const uint32_t mark = static_cast<uint32_t>(sampled >> shift) & ((1u << kGridMarkBits) - 1);
-  const bool met = (atomicOr(&storage.totals[0][mark / 32], 1u << mark % 32) >> mark % 32 & 1) != 0;
-  return static_cast<uint32_t>(__syncthreads_count(met)) <= kGridMeetingsMax && digits_of_bits(differ) > kGridFewPasses;
-}
-
 template <class U, class V, uint32_t kRows>
 __device__ __forceinline__ void place_values(const GridParams<U> &params, GridStorage<U, V, kRows> &storage,
                                              const Share &share, const void *source, bool made_up,
@@ -286,17 +195,6 @@ __device__ __forceinline__ void sort_share(const GridParams<U> &params, GridStor
   }
 }
 
-// What passes come next.
-template <class U>
-struct GridPass {
-  const U *source;
-  const void *values;
-  bool first, known;    // known: the bits that vary are
-  uint32_t range_bits;  // not 0: the pass moves keys to cells by the leading ones of so many bits, if none is too full
-  uint64_t left;        // of these, those that have had no pass
-  uint32_t shift;
-};
-
 // Sorts the block's share by the pass's digit. Before the bits that vary are known the blocks tell each other theirs,
 // once the counts that `cleared` stands for are cleared.
 template <class U, class V, uint32_t kRows, class Grid, class Cleared>
@@ -330,23 +228,6 @@ __device__ __forceinline__ bool skips_digits(const GridParams<U> &params, GridSt
   if (pass.range_bits != 0 || pass.left == 0 || (pass.left & (kDigitBins - 1)) != 0) return false;
   pass.shift = lowest_bit(pass.left);
   return true;
-}
-
-// Whether all keys have what the sampled ones have in common, and no cell more than a block finishes. Told by the
-// counts of groups, which stay for a round: blocks that are ahead may write counts of their own.
-template <class U, class V, uint32_t kRows>
-__device__ __forceinline__ bool cells_are_good(const GridParams<U> &params, const GridStorage<U, V, kRows> &storage,
-                                               const Share &share, const GridPass<U> &pass) {
-  const uint32_t cell = threadIdx.x;
-  uint32_t count = 0;
-  if (cell < kDigitBins) {
-#pragma unroll
-    for (uint32_t group = 0; group < kGridGroups; ++group) count += storage.totals[group][cell];
-  }
-  // What stands for keys behind the last lies in the last cell.
-  if (cell == kDigitBins - 1) count -= gridDim.x * share.rows * kGridThreads - params.n;
-  return !__syncthreads_or(bit_width(static_cast<U>(pass.left)) != pass.range_bits ||
-                           count > msd::BlockShape<sizeof(U)>::kFinishKeysMax);
 }
 
 // Behind the barrier at which all blocks have told their counts of cells: writes the share to where it belongs. False:
