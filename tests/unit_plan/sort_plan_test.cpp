@@ -356,6 +356,15 @@ void check_cleared_and_all(const Request &r, const Plan &plan, const Slices &l) 
   EXPECT_LE(l.bytes, fixed + arrays) << "more than is used";
 }
 
+// Words of groups, which more items do without, are counted for these, too.
+TEST(SortSlices, AreNoSmallerForMoreItemsThanGoByGroups) {
+  for (const gsort_dtype t : {GSORT_U16, GSORT_F32, GSORT_U64}) {
+    const auto bytes = [&](uint64_t n) { return workspace_bytes(make(Operation::kSort, t, n, 0)); };
+    for (uint64_t n = lsd::kGroupedItemsMax - 3; n < lsd::kGroupedItemsMax + 5000; ++n)
+      ASSERT_LE(bytes(n), bytes(n + 1)) << "type " << t << " n " << n;
+  }
+}
+
 // The size is asked for without a device, and must do on every one of them.
 TEST(SortSlices, HoldWhatTheSortNeedsOnEveryDevice) {
   for (const Request &r : requests()) {
