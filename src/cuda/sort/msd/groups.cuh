@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "cuda/primitive/group_sort.cuh"
+#include "cuda/primitive/lane_sort.cuh"
 #include "cuda/primitive/warp.cuh"
 #include "cuda/sort/msd/plan.h"
 
@@ -115,6 +116,39 @@ __device__ __forceinline__ bool sort_group_by_warp(uint32_t *keys, uint32_t size
   else
     return true;
   return false;
+}
+
+// By one warp in registers, `kKeys` a lane.
+template <uint32_t kKeys, class U>
+__device__ __forceinline__ void sort_group_in_registers(U *keys, uint32_t size) {
+  using Key = typename LaneKey<U>::type;
+  Key own[kKeys];
+#pragma unroll
+  for (uint32_t i = 0; i < kKeys; ++i) {
+    const uint32_t place = i * 32 + lane_id();
+    own[i] = place < size ? static_cast<Key>(keys[place]) : static_cast<Key>(~Key{0});
+  }
+  sort_in_lane(own);
+  merge_lanes<false>(own, 32);
+  __syncwarp();
+#pragma unroll
+  for (uint32_t i = 0; i < kKeys; ++i)
+    if (lane_id() * kKeys + i < size) keys[lane_id() * kKeys + i] = static_cast<U>(own[i]);
+}
+
+constexpr uint32_t kRegisterGroup = 256;  // keys of the largest group that a warp sorts in registers
+
+// By one warp, of 2 to kRegisterGroup keys.
+template <class U>
+__device__ __forceinline__ void sort_group_in_registers(U *keys, uint32_t size) {
+  if (size <= 32)
+    sort_group_in_registers<1>(keys, size);
+  else if (size <= 64)
+    sort_group_in_registers<2>(keys, size);
+  else if (size <= 128)
+    sort_group_in_registers<4>(keys, size);
+  else
+    sort_group_in_registers<8>(keys, size);
 }
 
 __device__ __forceinline__ bool sort_group_by_warp(uint64_t *keys, uint32_t size, uint32_t *) {

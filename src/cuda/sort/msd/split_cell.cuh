@@ -7,7 +7,9 @@
 #include <cstdint>
 
 #include "core/key_bits.h"
+#include "cuda/primitive/digit_rank.cuh"
 #include "cuda/primitive/warp.cuh"
+#include "cuda/sort/msd/big_cell.cuh"
 #include "cuda/sort/msd/groups.cuh"
 #include "cuda/sort/msd/split_plan.h"
 #include "cuda/sort/msd/window_sort.cuh"
@@ -17,24 +19,19 @@ namespace gsort_internal::sort::msd {
 // Keys that a thread has of its own in a window: an odd number, so that neighbours meet no bank conflict.
 constexpr int kSplitWindowItems = 9;
 
-constexpr uint32_t kSplitSegmentsMax = 40;  // open at a time: the smaller part of two is cut first
-
-template <class U>
-struct SplitSegment {
-  U *from;
-  uint32_t first, count;
-};
-
 template <class U>
 struct SplitFinishStorage {
-  uint32_t counters[kFinishDigits + 4];  // one more, that has the number of keys
+  union {
+    uint32_t counters[kFinishDigits + 4];  // one more, that has the number of keys
+    DigitRankStorage<kSplitFinishThreads / 32> rank;
+  };
   U padded_keys[kWindowGroup + kSplitFinishKeysMax + kSplitWindowItems + kWindowHalo];
   uint32_t warp_totals[kSplitFinishThreads / 32];
   U warp_least[kSplitFinishThreads / 32], warp_most[kSplitFinishThreads / 32];
-  uint32_t next_item, below, above;
+  uint32_t next_item;
   U scale_least;
   uint32_t count, scale_shift, scale_factor;
-  SplitSegment<U> segments[kSplitSegmentsMax];
+  BigCell<U> big;
   Groups<BlockShape<8>::kFinishKeysMax> groups;
 };
 
@@ -47,7 +44,7 @@ struct SplitScale {
   SplitScale() = default;
   __device__ __forceinline__ SplitScale(U least_key, U most_key) : least(least_key) {
     const U width = static_cast<U>(most_key - least_key);
-    shift = 64 - bit_width(width);
+    shift = sizeof(U) * 8 - bit_width(width);
     const uint32_t lead = leading(width);
     // 2^45 / (lead + 1), or a little less: at most 13 bits of digit. Never below 2^13, with which each of 2^13 values
     // or fewer has a digit of its own.
@@ -55,7 +52,7 @@ struct SplitScale {
     factor = max(static_cast<uint32_t>(parts), kFinishDigits);
   }
   __device__ __forceinline__ uint32_t leading(U above) const {
-    return static_cast<uint32_t>(static_cast<U>(above << shift) >> 32);
+    return static_cast<uint32_t>(static_cast<U>(above << shift) >> (sizeof(U) * 8 - 32));
   }
   __device__ __forceinline__ uint32_t position(U key) const { return leading(static_cast<U>(key - least)); }
   __device__ __forceinline__ uint32_t digit(U key) const { return __umulhi(position(key), factor); }
@@ -210,9 +207,10 @@ __device__ __forceinline__ int disordered_threads(const U *sorted, uint32_t coun
   return __syncthreads_count(disorder);
 }
 
-// Sorts the digits that have neighbours out of order and more keys than the windows order.
+// Sorts the digits that have neighbours out of order and more keys than the windows order, if all have few enough keys
+// for a warp's registers. Returns whether they have; nothing is changed otherwise.
 template <class U>
-__device__ __forceinline__ void sort_disordered_digits(U *sorted, uint32_t count, const uint32_t *counters,
+__device__ __forceinline__ bool sort_disordered_digits(U *sorted, uint32_t count, const uint32_t *counters,
                                                        Groups<BlockShape<8>::kFinishKeysMax> &groups) {
   // Several threads may find one group: it has a slot of its own, for the groups begin more than kWindowGroup apart.
   constexpr uint32_t kSlots = sizeof(groups.large) / 4;
@@ -234,11 +232,56 @@ __device__ __forceinline__ void sort_disordered_digits(U *sorted, uint32_t count
   const uint32_t behind = threadIdx.x + kSplitFinishThreads;
   const uint32_t group = threadIdx.x < kSlots ? groups.large[threadIdx.x] : 0;
   const uint32_t other = behind < kSlots ? groups.large[behind] : 0;
-  __syncthreads();
+  if (__syncthreads_or(max(group >> 16, other >> 16) > kRegisterGroup)) return false;
   if (group != 0) groups.list(group & 0xffffu, group >> 16);
   if (other != 0) groups.list(other & 0xffffu, other >> 16);
   __syncthreads();
-  sort_listed_groups(sorted, groups, nullptr);
+  for (uint32_t i = threadIdx.x / 32; i < groups.listed; i += kSplitFinishThreads / 32)
+    sort_group_in_registers(sorted + (groups.large[i] & 0xffffu), groups.large[i] >> 16);
+  __syncthreads();
+  return true;
+}
+
+// Bits in which a cell's keys differ. Ends with a barrier before its last reads.
+template <class U>
+__device__ __forceinline__ uint64_t differing_bits(const U *sorted, uint32_t count, SplitFinishStorage<U> &storage) {
+  uint64_t any = 0;
+  const U first = sorted[0];
+  for (uint32_t i = threadIdx.x; i < count; i += kSplitFinishThreads) any |= sorted[i] ^ first;
+  any = warp_or(any);
+  if (lane_id() == 0) storage.warp_most[threadIdx.x / 32] = static_cast<U>(any);
+  __syncthreads();
+  return warp_or(uint64_t{storage.warp_most[lane_id()]});
+}
+
+// Puts all keys of a cell, behind a barrier, in order by a stable radix sort, in which only bits that differ take part.
+// In place of the counters. Ends with a barrier.
+template <class U>
+__device__ __noinline__ void sort_cell_by_passes(SplitFinishStorage<U> &storage) {
+  U *const sorted = storage.padded_keys + kWindowGroup;
+  const uint32_t count = count_again(storage), warp = threadIdx.x / 32;
+  const uint32_t rows = (count + kSplitFinishThreads - 1) / kSplitFinishThreads;
+  const uint32_t first = warp * rows * 32 + lane_id();
+  uint64_t left = differing_bits(sorted, count, storage);
+  while (left != 0) {
+    const uint32_t shift = static_cast<uint32_t>(__ffsll(static_cast<long long>(left))) - 1;
+    left &= ~(uint64_t{kDigitBins - 1} << shift);
+    U keys[kSplitFinishItems];
+#pragma unroll
+    for (uint32_t row = 0; row < kSplitFinishItems; ++row) {
+      keys[row] = static_cast<U>(~U{0});  // behind all others
+      if (row < rows && first + row * 32 < count) keys[row] = sorted[first + row * 32];
+    }
+    PackedPlaces<kSplitFinishItems> places;
+    rank_rows<kSplitFinishItems>(keys, rows, shift, storage.rank.counters[warp], places);
+    __syncthreads();
+    scan_counters<true>(storage.rank, [](uint32_t, uint32_t, uint32_t) {});
+#pragma unroll
+    for (uint32_t row = 0; row < kSplitFinishItems; ++row)
+      if (row < rows && first + row * 32 < count)
+        sorted[storage.rank.counters[warp][digit_of(keys[row], shift)] + places.get(row)] = keys[row];
+    __syncthreads();
+  }
 }
 
 // Puts keys that lie in order of digits, behind a barrier, in order where a digit has many of them. Returns whether
@@ -253,8 +296,9 @@ __device__ __noinline__ bool order_crowded_digits(bool crowded, SplitFinishStora
     disorder = disordered_threads(sorted, count_again(storage));
   }
   if (disorder == 0) return true;
-  sort_disordered_digits(sorted, count_again(storage), storage.counters, storage.groups);
-  return false;
+  if (sort_disordered_digits(sorted, count_again(storage), storage.counters, storage.groups)) return false;
+  sort_cell_by_passes(storage);
+  return true;
 }
 
 // Ranks a cell's keys by digits and moves them to their places in shared memory.
@@ -363,6 +407,24 @@ __device__ __noinline__ void finish_split_cell(const U *from, U *to, uint32_t co
   place_split_keys(keys, count, places, sorted, storage);
   __syncthreads();
   if (!exact) order_split_digits(sorted, count, few, above, storage);
+  store_split_cell(sorted, to, codec, storage);
+}
+
+// The same of keys that crowd however they are cut, in a time that does not depend on how.
+template <class U>
+__device__ __noinline__ void finish_cell_by_passes(const U *from, U *to, uint32_t count, const KeyCodec<U> &codec,
+                                                   SplitFinishStorage<U> &storage) {
+  U *const sorted = storage.padded_keys + kWindowGroup;
+  __syncthreads();
+  U keys[kSplitFinishItems];
+  load_split_cell(from, count, keys);
+#pragma unroll
+  for (uint32_t i = 0; i < kSplitFinishItems; ++i)
+    if (i * kSplitFinishThreads + threadIdx.x < count) sorted[i * kSplitFinishThreads + threadIdx.x] = keys[i];
+  if (threadIdx.x == 0) storage.count = count;
+  __syncthreads();
+  sort_cell_by_passes(storage);
+  __syncthreads();
   store_split_cell(sorted, to, codec, storage);
 }
 
