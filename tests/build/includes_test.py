@@ -165,7 +165,7 @@ class Sources(unittest.TestCase):
 
     def test_every_family_says_how_it_works(self):
         for family in FAMILIES + ("engine", "primitive", "sort/lsd", "sort/small", "sort/fast_path",
-                                  "sort/in_place"):
+                                  "sort/in_place", "sort/sample_sort", "sort/msd"):
             self.assertTrue((SOURCES / "cuda" / family / "README.md").is_file(), family)
         for folder in ("cpu", "cpu/sort", "host_memory"):
             self.assertTrue((SOURCES / folder / "README.md").is_file(), folder)

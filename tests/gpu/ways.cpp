@@ -40,9 +40,10 @@ void add_short_sorts(Calls &calls, gsort_dtype t) {
     add_both(calls, {Called::kSort, t, 200000, "sample sort by the blocks of a grid"});
   }
   if (wide(t)) add_both(calls, {Called::kSort, t, 500000, "sample sort by the blocks of a grid"});
-  const bool finds_cells = !narrow(t) && t != GSORT_F32;
-  add_both(calls, {Called::kSort, t, 600000,
-                   finds_cells ? "by the blocks of a grid, or one pass to 256 cells" : "by the blocks of a grid, "});
+  const char *long_way = narrow(t) || t == GSORT_F32 ? "LSD radix sort by the blocks of a grid, "
+                                                     : "by the blocks of a grid, or one pass to 256 cells";
+  if (wide(t)) long_way = t == GSORT_F64 ? ": sample sort, 1024 bins" : "256 cells of even keys by a grid, ";
+  add_both(calls, {Called::kSort, t, 600000, long_way});
 }
 
 // The ways that begin at 2^20 keys, each on data that it is for and on data that it hands on.
@@ -59,8 +60,10 @@ void add_long_sorts(Calls &calls) {
     add_both(calls, {Called::kSort, GSORT_I32, 2500001, "partition by 9 + 0 bits", 0, 1, keys});
     add_both(calls,
              {Called::kSort, GSORT_F32, 5000001, "for uneven keys by a map, partition by 5 + 5 bits", 0, 1, keys});
-    add_both(calls, {Called::kSort, GSORT_I64, 900001, "or one pass to 256 cells of even keys, ", 0, 1, keys});
-    add_both(calls, {Called::kSort, GSORT_F64, 3000001, "; LSD: 8 digits, tiles of", 0, 1, keys});
+    add_both(calls, {Called::kSort, GSORT_I64, 900001, ": sample sort, 1024 bins, or one pass to 256", 0, 1, keys});
+    add_both(calls, {Called::kSort, GSORT_U64, 3000001, "even keys before it by an MSD partition", 0, 1, keys});
+    add_both(calls, {Called::kSort, GSORT_F64, 3000001, ": sample sort, 1024 bins", 0, 1, keys});
+    add_both(calls, {Called::kSort, GSORT_F64, 5000001, "; LSD: 8 digits, tiles of", 0, 1, keys});
   }
   constexpr uint64_t kFastPath = (uint64_t{1} << 24) + 3;
   const char *const fast = "fast path for ordered keys and combinations of up to 16 bits";

@@ -317,21 +317,6 @@ TEST_F(SortTest, CellsFoundByAGrid) {
     }
 }
 
-// Keys of 8 bytes that the partition sort turns away, or does not.
-TEST_F(SortTest, PassesByAGridBehindThePartitionSort) {
-  options_.algorithm = sort::Algorithm::kMsd;
-  uint32_t seed = 900;
-  for (const gsort_dtype dtype : {GSORT_U64, GSORT_F64, GSORT_I32})
-    for (const Pattern pattern : kPatterns)
-      for (const uint64_t n : {sort::msd::kItemsMin + 77, sort::lsd::grid_items_max(8, true)}) {
-        const KeyOrder order{dtype, seed % 2 == 0, false};
-        SCOPED_TRACE(describe(order, n, pattern));
-        const Input input(order, pattern, n, ++seed);
-        check_keys(input, seed % 3 == 0, seed % 16);
-        STOP_ON_FAILURE();
-      }
-}
-
 TEST_F(SortTest, PortionsContinueEachOther) {
   for (const uint32_t portion_tiles : {1u, 2u, 5u}) {
     options_ = {sort::Algorithm::kLsd, portion_tiles};

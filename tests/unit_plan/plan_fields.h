@@ -71,14 +71,14 @@ class Digest {
         s.counts, s.blocks_done, s.tickets, s.look_back, s.look_back_groups, s.actions, s.zero_bytes, s.fast_path_state,
         s.fast_path_counts, s.fast_path_zero_bytes, s.bases, s.keys_x, s.keys_y, s.values_x, s.values_y,
         s.small_indices, s.gathered, s.fill_counts, s.fill_blocks_done, s.fill_bases, s.fast_path_bases, s.msd_tables,
-        s.grid_staged, s.grid_spare, s.grid_starts, s.grid_counts, s.grid_group_counts, s.grid_varying, s.grid_cells,
-        s.bytes);
+        s.sample_sort_tables, s.grid_staged, s.grid_spare, s.grid_starts, s.grid_counts, s.grid_group_counts,
+        s.grid_varying, s.grid_cells, s.bytes);
   }
   void add(const gsort_internal::sort::Plan &p) {
     add_fields<gsort_internal::sort::Plan>(p.algorithm, p.carry, p.key_bytes, p.gathers_values, p.tries_fast_path,
                                            p.grid_finds_cells, p.sampled_items, p.lsd, p.grid_radix, p.msd, p.split,
-                                           p.stable, p.grid, p.fast_path, p.look_back_tiles, p.workspace_bytes,
-                                           p.slices);
+                                           p.even_first, p.stable, p.grid, p.fast_path, p.look_back_tiles,
+                                           p.workspace_bytes, p.slices);
   }
 
   void add(const gsort_internal::topk::Shape &s) {

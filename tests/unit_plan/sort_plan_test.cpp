@@ -7,6 +7,7 @@
 #include "cuda/segments/plan.h"
 #include "cuda/sort/msd/tables.h"
 #include "cuda/sort/plan.h"
+#include "cuda/sort/sample_sort/tables.h"
 #include "plan_support.h"
 
 namespace gsort_test {
@@ -35,7 +36,7 @@ constexpr DeviceFacts kHopper = {90, 132, 227 * 1024};
 
 constexpr Algorithm kAlgorithms[] = {Algorithm::kRankSort,      Algorithm::kSmallBlock, Algorithm::kGridSampleSort,
                                      Algorithm::kGridRadixSort, Algorithm::kLsd,        Algorithm::kMsd,
-                                     Algorithm::kStable,        Algorithm::kCountFill};
+                                     Algorithm::kStable,        Algorithm::kSampleSort, Algorithm::kCountFill};
 
 Options asking_for(Algorithm algorithm, uint32_t portion_tiles = 0) {
   Options options;
@@ -67,6 +68,8 @@ bool may_take(const Request &r, const Plan &plan, const DeviceFacts &device, boo
     case Algorithm::kMsd:
       return keys_alone && shared >= msd::kSharedBytesMin && msd::applies(r.n, plan.key_bytes) &&
              (r.order.dtype != GSORT_F32 || !msd::has_one_pass(r.n));
+    case Algorithm::kSampleSort:
+      return keys_alone && shared >= msd::kSharedBytesMin && sample_sort::applies(r.n, plan.key_bytes);
     case Algorithm::kCountFill:
       return keys_alone && (plan.key_bytes == 1 || (plan.key_bytes == 2 && shared >= 129 * 1024));
     default:
@@ -103,22 +106,22 @@ TEST(SortPlan, SubPlansFitTheDevice) {
       const Plan plan = make_plan(r, device);
       const uint32_t shared = device.shared_bytes_block_max;
       EXPECT_LE(lsd::histogram_counters_bytes(plan.key_bytes, plan.lsd.histogram_copies) + 1024, shared);
-      EXPECT_EQ(plan.algorithm == Algorithm::kMsd, plan.msd.cell_bits != 0);
+      EXPECT_EQ(plan.algorithm == Algorithm::kMsd || plan.even_first == EvenFirst::kMsd, plan.msd.cell_bits != 0);
       EXPECT_EQ(plan.algorithm == Algorithm::kStable, plan.stable.cell_bits != 0);
       EXPECT_EQ(plan.algorithm == Algorithm::kGridSampleSort, plan.grid.blocks != 0);
       EXPECT_LE(plan.grid.blocks, device.multiprocessors) << "all blocks at once";
       const lsd::GridPlan &radix = plan.grid_radix;
       EXPECT_LE(radix.blocks, std::min(device.multiprocessors, lsd::kGridBlocksMax)) << "likewise";
       EXPECT_TRUE(radix.blocks == 0 || shared >= lsd::kGridSharedBytes);
-      EXPECT_EQ(plan.algorithm == Algorithm::kGridRadixSort ||
-                    (plan.algorithm == Algorithm::kMsd && may_take(r, plan, device, true, Algorithm::kGridRadixSort)),
-                radix.blocks != 0);
+      EXPECT_EQ(plan.algorithm == Algorithm::kGridRadixSort || plan.even_first == EvenFirst::kGrid, radix.blocks != 0);
+      EXPECT_TRUE(plan.even_first == EvenFirst::kNothing || plan.algorithm == Algorithm::kSampleSort);
+      EXPECT_TRUE(radix.blocks == 0 || may_take(r, plan, device, true, Algorithm::kGridRadixSort));
       if (radix.blocks != 0) {
         EXPECT_LE(radix.rows, lsd::grid_rows_max(plan.key_bytes, plan.carry == Carry::kNothing));
         EXPECT_LT(uint64_t{radix.blocks - 1} * radix.rows * lsd::kGridThreads, r.n) << "no block without keys";
         EXPECT_GE(uint64_t{radix.blocks} * radix.rows * lsd::kGridThreads, r.n);
       }
-      EXPECT_TRUE(plan.algorithm != Algorithm::kMsd || msd::histogram_bytes(plan.msd) <= shared);
+      EXPECT_TRUE(plan.msd.cell_bits == 0 || msd::histogram_bytes(plan.msd) <= shared);
       EXPECT_TRUE(plan.algorithm != Algorithm::kStable || msd::stable_counts_bytes(plan.stable) <= shared);
       EXPECT_LE((4u << plan.fast_path.counter_bits) + fast_path::kStaticBytes, shared);
     }
@@ -168,16 +171,38 @@ TEST(SortPlan, LongWideKeysTakeASortByAGridOrPartitions) {
     EXPECT_EQ(bytes == 8 ? 2 * small::kGridItemsMax : small::kGridItemsMax, most_sample);
     EXPECT_EQ(uint64_t{bytes == 4 ? 2u : 1u} << 20, most_radix);
     EXPECT_EQ(Algorithm::kGridSampleSort, chosen(t, most_sample));
-    EXPECT_EQ(Algorithm::kGridRadixSort, chosen(t, most_sample + 1));
-    EXPECT_EQ(Algorithm::kGridRadixSort, chosen(t, most_radix));
     EXPECT_EQ(0u, make_plan(make(Operation::kSort, t, most_radix + 1, 0), kHopper).grid_radix.blocks);
-    const Algorithm partition = t == GSORT_F32 ? Algorithm::kLsd : Algorithm::kMsd;
-    EXPECT_EQ(partition, chosen(t, most_radix + 1));
     EXPECT_EQ(Algorithm::kLsd, chosen(t, msd::kItemsMin - 1, kFewMultiprocessors));
-    EXPECT_EQ(partition, chosen(t, msd::kItemsMin, kFewMultiprocessors));
     EXPECT_EQ(Algorithm::kLsd, chosen(t, msd::kItemsMin, kLeastDevice));
+    if (bytes == 4) {
+      EXPECT_EQ(Algorithm::kGridRadixSort, chosen(t, most_sample + 1));
+      EXPECT_EQ(Algorithm::kGridRadixSort, chosen(t, most_radix));
+      const Algorithm partition = t == GSORT_F32 ? Algorithm::kLsd : Algorithm::kMsd;
+      EXPECT_EQ(partition, chosen(t, most_radix + 1));
+      EXPECT_EQ(partition, chosen(t, msd::kItemsMin, kFewMultiprocessors));
+    }
     EXPECT_EQ(Algorithm::kMsd, chosen(t, msd::kItemsMax));
     EXPECT_EQ(Algorithm::kLsd, chosen(t, msd::kItemsMax + 1));
+  }
+}
+
+// Up to where even keys take two passes of the partition sort.
+TEST(SortPlan, KeysOfEightBytesTakeTheSampleSort) {
+  const uint64_t most_grid = lsd::grid_items_max(8, true);
+  for (const gsort_dtype t : {GSORT_U64, GSORT_I64, GSORT_F64}) {
+    const auto plan = [&](uint64_t n, const DeviceFacts &device = kHopper) {
+      return make_plan(make(Operation::kSort, t, n, 0), device);
+    };
+    EXPECT_EQ(sample_sort::kItemsMin, 2 * small::kGridItemsMax + 1) << "behind the sample sort by a grid";
+    for (const uint64_t n : {sample_sort::kItemsMin, most_grid, most_grid + 1, sample_sort::kItemsMax})
+      EXPECT_EQ(Algorithm::kSampleSort, plan(n).algorithm);
+    EXPECT_EQ(Algorithm::kMsd, plan(sample_sort::kItemsMax + 1).algorithm);
+    EXPECT_EQ(Algorithm::kLsd, plan(sample_sort::kItemsMax, kLeastDevice).algorithm);
+    const bool floats = t == GSORT_F64;
+    EXPECT_EQ(floats ? EvenFirst::kNothing : EvenFirst::kGrid, plan(most_grid).even_first);
+    EXPECT_EQ(floats ? EvenFirst::kNothing : EvenFirst::kMsd, plan(most_grid + 1).even_first);
+    EXPECT_EQ(floats ? EvenFirst::kNothing : EvenFirst::kMsd, plan(most_grid, kFewMultiprocessors).even_first);
+    EXPECT_EQ(!floats, plan(most_grid).grid_finds_cells);
   }
 }
 
@@ -187,7 +212,6 @@ TEST(SortPlan, FloatsThatNoMapServesArePassedOverByThePartitionSort) {
   EXPECT_EQ(msd::make_plan(n).mapped_cells != 0, true) << "the first that have a second pass have a map";
   EXPECT_EQ(Algorithm::kLsd, chosen(GSORT_F32, n - 1));
   EXPECT_EQ(Algorithm::kMsd, chosen(GSORT_F32, n));
-  EXPECT_EQ(Algorithm::kMsd, chosen(GSORT_F64, n - 1)) << "eight passes are worth a look";
   EXPECT_EQ(Algorithm::kMsd, chosen(GSORT_I32, n - 1));
 }
 
@@ -197,8 +221,9 @@ TEST(SortPlan, AGridLooksForCellsOfKeysAlone) {
       const uint32_t bytes = dtype_bytes(t);
       const Request request = make(operation, t, lsd::grid_items_max(bytes, operation == Operation::kSort), 0);
       const Plan plan = make_plan(request, kHopper);
-      EXPECT_EQ(operation == Operation::kSort && bytes >= 4 && t != GSORT_F32, plan.grid_finds_cells);
-      EXPECT_EQ(Algorithm::kGridRadixSort, plan.algorithm);
+      const bool wide = bytes == 8 && operation == Operation::kSort;
+      EXPECT_EQ(operation == Operation::kSort && bytes >= 4 && !is_float(t), plan.grid_finds_cells);
+      EXPECT_EQ(wide ? Algorithm::kSampleSort : Algorithm::kGridRadixSort, plan.algorithm);
       EXPECT_FALSE(make_plan(request, kFewMultiprocessors).grid_finds_cells);
     }
 }
@@ -245,7 +270,8 @@ TEST(SortPlan, HostAndKernelsCountTheSameTiles) {
 TEST(SortPlan, SortsOnChipAreThoseOfOneLaunch) {
   for (const Algorithm algorithm : {Algorithm::kRankSort, Algorithm::kSmallBlock, Algorithm::kGridSampleSort})
     EXPECT_TRUE(is_on_chip(algorithm));
-  for (const Algorithm algorithm : {Algorithm::kGridRadixSort, Algorithm::kLsd, Algorithm::kMsd, Algorithm::kStable})
+  for (const Algorithm algorithm :
+       {Algorithm::kGridRadixSort, Algorithm::kLsd, Algorithm::kMsd, Algorithm::kStable, Algorithm::kSampleSort})
     EXPECT_FALSE(is_on_chip(algorithm));
 }
 
@@ -274,8 +300,12 @@ TEST(SortPlan, CarryHoldsWhatTravels) {
 }
 
 uint64_t tables_bytes(const Request &r, const Plan &plan) {
-  if (plan.algorithm == Algorithm::kMsd) return msd::tables_bytes(plan.msd, plan.split, plan.key_bytes);
+  if (plan.msd.cell_bits != 0) return msd::tables_bytes(plan.msd, plan.split, plan.key_bytes);
   return plan.algorithm == Algorithm::kStable ? msd::stable_tables(plan.stable, r.n).bytes : 0;
+}
+
+uint64_t sample_sort_bytes(const Request &r, const Plan &plan) {
+  return r.operation == Operation::kSort ? sample_sort::tables_bytes(r.n, plan.key_bytes) : 0;
 }
 
 // Look-back words of the passes behind: of the tiles of each, and of those of the stable sort's second pass.
@@ -324,6 +354,7 @@ void check_layout(const Request &r, const Plan &plan, const Slices &l) {
        {"fill_bases", l.fill_bases, count ? uint64_t{65536} * 8 : 0},
        {"fast_path_bases", l.fast_path_bases, counted},
        {"msd_tables", l.msd_tables, tables_bytes(r, plan)},
+       {"sample_sort_tables", l.sample_sort_tables, sample_sort_bytes(r, plan)},
        {"grid_staged", alone ? l.grid_spare : l.grid_staged, items},
        {"grid_spare", l.grid_spare, items},
        {"grid_starts", l.grid_starts, grid ? small::kGridBlocksMax * small::kGridStartsStride * uint64_t{4} : 0},
@@ -346,14 +377,24 @@ void check_cleared_and_all(const Request &r, const Plan &plan, const Slices &l) 
   const bool may_be_grid = small::grid_applies(n, plan.key_bytes, !alone);
   const bool may_be_chip =
       pairs && (may_be_grid || small::block_applies(n, plan.key_bytes, !alone, small::kLongBlockSharedBytes));
-  const uint64_t fixed = l.bases + plan.lsd.slots * 2 * bins * 8 + tables_bytes(r, plan) + 27 * 256 + counted + filled +
-                         (may_be_grid ? small::kGridStartsBytes : 0) +
+  const uint64_t fixed = l.bases + plan.lsd.slots * 2 * bins * 8 + tables_bytes(r, plan) + sample_sort_bytes(r, plan) +
+                         28 * 256 + counted + filled + (may_be_grid ? small::kGridStartsBytes : 0) +
                          (lsd::grid_applies(n, plan.key_bytes, alone)
                               ? msd::found_cells_bytes() + (lsd::kGridBlocksMax + lsd::kGridRounds * 16) * 520
                               : 0);
   const uint64_t arrays = 2 * keys + 2 * carried + (pairs ? n * (r.value_bytes + (may_be_chip ? 4 : 0)) : 0) +
                           (may_be_grid && !alone ? 2 * n * small::bytes_of_item(plan.key_bytes, !alone) : 0);
   EXPECT_LE(l.bytes, fixed + arrays) << "more than is used";
+}
+
+// Room for what a sample sort writes down of every key is counted for more keys, too.
+TEST(SortSlices, AreNoSmallerForMoreKeysThanTheSampleSortTakes) {
+  for (const gsort_dtype t : {GSORT_F64, GSORT_U64, GSORT_F32}) {
+    const auto bytes = [&](uint64_t n) { return workspace_bytes(make(Operation::kSort, t, n, 0)); };
+    const uint64_t most = sample_sort::kItemsMax;
+    for (uint64_t n = most - 3; n < most + 5000; ++n) ASSERT_LE(bytes(n), bytes(n + 1)) << "type " << t << " n " << n;
+    for (uint64_t n = most; n < 2 * most; n += 997) ASSERT_LE(bytes(n), bytes(n + 997)) << "type " << t << " n " << n;
+  }
 }
 
 // Words of groups, which more items do without, are counted for these, too.

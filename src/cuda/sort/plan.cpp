@@ -7,6 +7,7 @@
 #include "core/dtype.h"
 #include "core/slices.h"
 #include "cuda/sort/msd/tables.h"
+#include "cuda/sort/sample_sort/tables.h"
 
 namespace gsort_internal::sort {
 namespace {
@@ -19,7 +20,7 @@ bool wants_sources(const Request &request) { return request.operation != Operati
 
 // What a plan would choose, and what it may be asked to choose instead.
 struct Choice {
-  bool rank, block, grid_sample, grid_radix, found_cells, msd, stable, count, passes;
+  bool rank, block, grid_sample, grid_radix, found_cells, msd, stable, sample_sort, count, passes;
 };
 
 Choice choices(const Request &request, const Plan &plan, const Abilities &abilities, Algorithm asked) {
@@ -38,6 +39,7 @@ Choice choices(const Request &request, const Plan &plan, const Abilities &abilit
   can.found_cells = alone && partition && plan.key_bytes >= 4 && request.order.dtype != GSORT_F32;
   can.msd = alone && partition && msd::applies(request.n, plan.key_bytes) &&
             !(request.order.dtype == GSORT_F32 && msd::has_one_pass(request.n));
+  can.sample_sort = alone && partition && sample_sort::applies(request.n, plan.key_bytes);
   can.stable =
       !alone && partition_stable && msd::stable_applies(request.n, plan.key_bytes, asked == Algorithm::kStable);
   // The counters of all values of 2 bytes must fit a block; those of 1 byte fit any.
@@ -61,6 +63,8 @@ bool can_take(const Choice &can, Algorithm algorithm) {
       return can.msd;
     case Algorithm::kStable:
       return can.stable;
+    case Algorithm::kSampleSort:
+      return can.sample_sort;
     case Algorithm::kCountFill:
       return can.count;
     default:
@@ -74,10 +78,18 @@ Algorithm choose(const Request &request, const Plan &plan, const Choice &can) {
   if (can.grid_sample && request.n > small::single_block_items(plan.key_bytes, wants_sources(request)))
     return Algorithm::kGridSampleSort;
   if (can.block) return Algorithm::kSmallBlock;
+  if (can.sample_sort) return Algorithm::kSampleSort;
   if (can.grid_radix) return Algorithm::kGridRadixSort;
   if (can.count && (plan.key_bytes == 1 || request.n >= fast_path::kCountFillItemsMin2)) return Algorithm::kCountFill;
   if (can.stable) return Algorithm::kStable;
   return can.msd ? Algorithm::kMsd : Algorithm::kLsd;
+}
+
+// Floats hardly ever spread evenly, and a look at them costs a part of what the sort itself takes.
+EvenFirst even_first(const Request &request, const Choice &can) {
+  if (is_float(request.order.dtype)) return EvenFirst::kNothing;
+  if (can.grid_radix && can.found_cells) return EvenFirst::kGrid;
+  return can.msd ? EvenFirst::kMsd : EvenFirst::kNothing;
 }
 
 bool has_passes(Algorithm algorithm) {
@@ -85,7 +97,8 @@ bool has_passes(Algorithm algorithm) {
 }
 
 uint64_t partition_tables_bytes(const Request &request, const Plan &plan) {
-  if (plan.algorithm == Algorithm::kMsd) return msd::tables_bytes(plan.msd, plan.split, plan.key_bytes);
+  if (plan.algorithm == Algorithm::kMsd || plan.even_first == EvenFirst::kMsd)
+    return msd::tables_bytes(plan.msd, plan.split, plan.key_bytes);
   return plan.algorithm == Algorithm::kStable ? msd::stable_tables(plan.stable, request.n).bytes : 0;
 }
 
@@ -141,6 +154,9 @@ Slices lay_out(const Request &request, const Plan &plan) {
   slices.fill_bases = counter.take(fill_bins * 8);
   slices.fast_path_bases = counter.take(slices.fast_path_zero_bytes - slices.fast_path_counts);
   slices.msd_tables = counter.take(partition_tables_bytes(request, plan));
+  const uint64_t sample_sort_bytes =
+      plan.carry == Carry::kNothing ? sample_sort::tables_bytes(request.n, plan.key_bytes) : 0;
+  slices.sample_sort_tables = counter.take(sample_sort_bytes);
   // Keys alone are staged where passes would put them, and buckets that no block can hold are sorted in the output.
   const uint64_t staged_bytes = grid && sources ? request.n * small::bytes_of_item(plan.key_bytes, sources) : 0;
   slices.grid_staged = counter.take(staged_bytes);
@@ -177,9 +193,11 @@ Plan plan_for(const Request &request, const Abilities &abilities, const Options 
   }
   if (plan.algorithm == Algorithm::kStable)
     plan.stable = msd::plan_stable_on(request.n, plan.key_bytes, carry_bytes(plan.carry), abilities.partition_bytes);
-  if (plan.algorithm == Algorithm::kGridRadixSort || (plan.algorithm == Algorithm::kMsd && can.grid_radix))
-    plan.grid_radix = lsd::plan_grid(request.n);
-  plan.grid_finds_cells = plan.algorithm == Algorithm::kGridRadixSort && can.found_cells;
+  if (plan.algorithm == Algorithm::kSampleSort) plan.even_first = even_first(request, can);
+  if (plan.even_first == EvenFirst::kMsd) plan.msd = msd::make_plan_on(request.n, abilities.partition_bytes);
+  const bool grid = plan.algorithm == Algorithm::kGridRadixSort || plan.even_first == EvenFirst::kGrid;
+  if (grid) plan.grid_radix = lsd::plan_grid(request.n);
+  plan.grid_finds_cells = grid && can.found_cells;
   if (plan.algorithm == Algorithm::kGridSampleSort) plan.grid = small::plan_grid(request.n);
   // The stable partition's second pass may end every bin of the first with a part of a tile.
   plan.look_back_tiles =
@@ -222,6 +240,8 @@ const char *algorithm_name(Algorithm algorithm) {
       return "MSD partition sort, an LSD radix sort behind it";
     case Algorithm::kStable:
       return "stable MSD partition sort, an LSD radix sort behind it";
+    case Algorithm::kSampleSort:
+      return "sample sort";
     case Algorithm::kCountFill:
       return "count and fill";
     default:
@@ -255,7 +275,13 @@ Plan make_plan(const Request &request, const DeviceFacts &device, const Options 
 }
 
 uint64_t workspace_bytes(const Request &shape, const Options &options) {
-  return plan_for(shape, kMostWorkspace, options).workspace_bytes;
+  const uint64_t bytes = plan_for(shape, kMostWorkspace, options).workspace_bytes;
+  if (shape.n <= sample_sort::kItemsMax || shape.operation != Operation::kSort) return bytes;
+  // Whoever has room for many keys has it for fewer, of which a sample sort needs more.
+  Request fewer = shape;
+  fewer.n = sample_sort::kItemsMax;
+  const uint64_t bytes_fewer = plan_for(fewer, kMostWorkspace, options).workspace_bytes;
+  return bytes > bytes_fewer ? bytes : bytes_fewer;
 }
 
 void describe(const Request &request, const Plan &plan, char *text, size_t text_bytes) {
@@ -264,6 +290,9 @@ void describe(const Request &request, const Plan &plan, char *text, size_t text_
            carry_bytes(plan.carry), algorithm_name(plan.algorithm));
   if (plan.algorithm == Algorithm::kGridSampleSort)
     line.add(", %u blocks, %u keys each, a sample of %u", plan.grid.blocks, plan.grid.share, plan.grid.samples);
+  if (plan.algorithm == Algorithm::kSampleSort) line.add(", %u bins", sample_sort::kBins);
+  if (plan.even_first == EvenFirst::kMsd)
+    line.add(", even keys before it by an MSD partition sort, %u cells", 1u << plan.msd.cell_bits);
   if (plan.algorithm == Algorithm::kMsd)
     line.add(", %u cells%s, %u for uneven keys by a map, partition by %u + %u bits", 1u << plan.msd.cell_bits,
              plan.msd.counted_late ? " counted between the passes" : "", plan.msd.mapped_cells, plan.msd.first_bits,

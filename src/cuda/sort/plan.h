@@ -15,6 +15,7 @@
 #include "cuda/sort/msd/plan.h"
 #include "cuda/sort/msd/split_plan.h"
 #include "cuda/sort/msd/stable_plan.h"
+#include "cuda/sort/sample_sort/plan.h"
 #include "cuda/sort/small/plan.h"
 
 namespace gsort_internal::sort {
@@ -26,12 +27,17 @@ enum class Algorithm : uint32_t {
   kGridSampleSort,  // blocks of one cooperative launch: cut into buckets by a sample, buckets sorted on chip
   kGridRadixSort,   // blocks of one cooperative launch: all stable passes
   kLsd,             // stable passes over memory from the lowest digit
-  kMsd,        // keys alone: unstable partition by leading bits, finished on chip; LSD where the data is not for it
-  kStable,     // pairs and argsort: stable partition by leading bits, finished on chip; LSD behind it likewise
-  kCountFill,  // keys of 1 or 2 bytes alone: count every value, write them out
+  kMsd,         // keys alone: unstable partition by leading bits, finished on chip; LSD where the data is not for it
+  kStable,      // pairs and argsort: stable partition by leading bits, finished on chip; LSD behind it likewise
+  kSampleSort,  // keys alone: cells between splitters of a sorted sample, sorted on chip; before it a look for even
+                // keys
+  kCountFill,   // keys of 1 or 2 bytes alone: count every value, write them out
 };
 
 const char *algorithm_name(Algorithm algorithm);
+
+// What looks for keys that spread evenly before a sample sort, and sorts those.
+enum class EvenFirst : uint32_t { kNothing, kGrid, kMsd };
 
 // What travels with a key through the passes.
 enum class Carry : uint32_t { kNothing, kValue4, kValue8, kIndex4, kIndex8 };
@@ -81,7 +87,8 @@ struct Slices {
   uint64_t fill_blocks_done;
   uint64_t fill_bases;
   uint64_t fast_path_bases;
-  uint64_t msd_tables;                                    // partition sorts
+  uint64_t msd_tables;  // partition sorts
+  uint64_t sample_sort_tables;
   uint64_t grid_staged, grid_spare, grid_starts;          // the grid's sample sort
   uint64_t grid_counts, grid_group_counts, grid_varying;  // and radix sort
   uint64_t grid_cells;                                    // which it finds
@@ -94,13 +101,14 @@ struct Plan {
   uint32_t key_bytes;
   bool gathers_values;    // that do not travel: they are fetched by the sorted indices in the end
   bool tries_fast_path;   // before a sort by passes or partitions, which may have nothing to do then
-  bool grid_finds_cells;  // of kGridRadixSort: keys that spread evenly are moved once and finished in cells
+  bool grid_finds_cells;  // of a radix sort by a grid: keys that spread evenly are moved once and finished in cells
   uint32_t sampled_items;
 
   lsd::Plan lsd;              // also behind the partition sorts
-  lsd::GridPlan grid_radix;   // of kGridRadixSort, and behind kMsd in place of `lsd` where it has blocks
-  msd::Plan msd;              // of kMsd
+  lsd::GridPlan grid_radix;   // of kGridRadixSort, and before a sample sort
+  msd::Plan msd;              // of kMsd, and before a sample sort
   msd::SplitPlan split;       // of kMsd; no sample: splitters are not tried
+  EvenFirst even_first;       // of kSampleSort
   msd::StablePlan stable;     // of kStable
   small::GridPlan grid;       // of kGridSampleSort
   fast_path::Plan fast_path;  // where it is tried

@@ -18,6 +18,7 @@
 #include "cuda/sort/lsd/radix_pass.cuh"
 #include "cuda/sort/msd/msd.h"
 #include "cuda/sort/msd/stable.h"
+#include "cuda/sort/sample_sort/sample_sort.h"
 #include "cuda/sort/small/width.cuh"
 
 namespace gsort_internal::sort {
@@ -132,7 +133,7 @@ msd::FoundCells<U> found_cells(const Job &job) {
 }
 
 template <class U, class V, uint32_t kRows>
-void launch_grid_radix_rows(const LaunchContext &context, const Job &job, const uint32_t *sorted) {
+void launch_grid_radix_rows(const LaunchContext &context, const Job &job) {
   constexpr uint32_t kSharedBytes = sizeof(lsd::GridStorage<U, V, kRows>);
   static_assert(kSharedBytes <= lsd::kGridSharedBytes, "the plan counts with this size");
   lsd::GridParams<U> params{};
@@ -144,7 +145,7 @@ void launch_grid_radix_rows(const LaunchContext &context, const Job &job, const 
   params.group_counts = job.slice<uint32_t>(job.plan.slices.grid_group_counts);
   params.varying = job.slice<uint64_t>(job.plan.slices.grid_varying);
   params.cells = found_cells<U>(job);
-  params.sorted = sorted;
+  params.leaves_uneven = job.plan.algorithm == Algorithm::kSampleSort;
   params.values_are_indices = job.values_are_indices;
   params.keys_wanted = job.keys_wanted;
   params.final_values = job.final_values;
@@ -154,24 +155,23 @@ void launch_grid_radix_rows(const LaunchContext &context, const Job &job, const 
 }
 
 template <class U, class V>
-void launch_grid_radix_carry(const LaunchContext &context, const Job &job, const uint32_t *sorted) {
+void launch_grid_radix_carry(const LaunchContext &context, const Job &job) {
   if constexpr (lsd::grid_rows_max(sizeof(U), std::is_same<V, lsd::NoValue>::value) > lsd::kGridRows) {
     if (job.plan.grid_radix.rows > lsd::kGridRows)
-      return launch_grid_radix_rows<U, V, lsd::kLongGridRows>(context, job, sorted);
+      return launch_grid_radix_rows<U, V, lsd::kLongGridRows>(context, job);
   }
-  launch_grid_radix_rows<U, V, lsd::kGridRows>(context, job, sorted);
+  launch_grid_radix_rows<U, V, lsd::kGridRows>(context, job);
 }
 
-// sorted: as below.
 template <class U>
-void launch_grid_radix_sort(const LaunchContext &context, const Job &job, const uint32_t *sorted) {
+void launch_grid_radix_sort(const LaunchContext &context, const Job &job) {
   switch (carry_bytes(job.plan.carry)) {
     case 0:
-      return launch_grid_radix_carry<U, lsd::NoValue>(context, job, sorted);
+      return launch_grid_radix_carry<U, lsd::NoValue>(context, job);
     case 4:
-      return launch_grid_radix_carry<U, uint32_t>(context, job, sorted);
+      return launch_grid_radix_carry<U, uint32_t>(context, job);
     default:
-      return launch_grid_radix_carry<U, uint64_t>(context, job, sorted);
+      return launch_grid_radix_carry<U, uint64_t>(context, job);
   }
 }
 
@@ -303,6 +303,39 @@ const uint32_t *launch_stable_first(const LaunchContext &context, const Job &job
   }
 }
 
+// Enqueues a radix sort by a grid of keys that spread evenly, if they do. Returns the device word that says whether
+// they are sorted then.
+template <class U>
+const uint32_t *launch_even_by_grid(const LaunchContext &context, const Job &job) {
+  if constexpr (sizeof(U) >= 4) {
+    launch_grid_radix_sort<U>(context, job);
+    const msd::FoundCells<U> cells = found_cells<U>(job);
+    msd::launch_finish<U>(context, cells, static_cast<U *>(job.keys_x), make_codec<U>(job.request->order));
+    return &cells.state->sorted;
+  } else {
+    return nullptr;
+  }
+}
+
+template <class U>
+void launch_sample_sort(const LaunchContext &context, const Job &job) {
+  if constexpr (sample_sort::applies_to_keys(sizeof(U))) {
+    sample_sort::Sort<U> sort{};
+    sort.keys_in = static_cast<const U *>(job.keys_in);
+    sort.keys_out = static_cast<U *>(job.keys_x);
+    sort.scratch = job.slice<U>(job.plan.slices.keys_y);
+    sort.n = job.request->n;
+    sort.codec = make_codec<U>(job.request->order);
+    sort.tables = job.slice<void>(job.plan.slices.sample_sort_tables);
+    if (job.plan.even_first == EvenFirst::kGrid) sort.sorted = launch_even_by_grid<U>(context, job);
+    if (job.plan.even_first == EvenFirst::kMsd) {
+      sort.even = job.plan.msd;
+      sort.even_tables = job.slice<void>(job.plan.slices.msd_tables);
+    }
+    sample_sort::launch<U>(context, sort);
+  }
+}
+
 // Clears what the methods of the job count in, by a kernel, with which the next one may overlap.
 inline void launch_clear_counters(const LaunchContext &context, const Job &job) {
   fast_path::launch_clear(context, job.workspace,
@@ -319,18 +352,16 @@ void launch_width(const LaunchContext &context, const Job &job) {
     case Algorithm::kGridSampleSort:
       return small::launch_grid_sample_sort<U>(context, job);
     case Algorithm::kGridRadixSort:
-      launch_grid_radix_sort<U>(context, job, nullptr);
-      if constexpr (sizeof(U) >= 4)
-        if (job.plan.grid_finds_cells)
-          msd::launch_finish<U>(context, found_cells<U>(job), static_cast<U *>(job.keys_x),
-                                make_codec<U>(job.request->order));
+      if (!job.plan.grid_finds_cells) return launch_grid_radix_sort<U>(context, job);
+      launch_even_by_grid<U>(context, job);
       return;
+    case Algorithm::kSampleSort:
+      return launch_sample_sort<U>(context, job);
     case Algorithm::kCountFill:
       return launch_count_fill<U>(context, job);
     case Algorithm::kMsd: {
       launch_clear_counters(context, job);
       const uint32_t *const done = launch_msd_first<U>(context, job, launch_fast_path_first<U>(context, job));
-      if (job.plan.grid_radix.blocks != 0) return launch_grid_radix_sort<U>(context, job, done);
       return launch_lsd<U>(context, job, done);
     }
     case Algorithm::kStable: {

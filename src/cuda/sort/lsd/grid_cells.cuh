@@ -24,21 +24,26 @@ __device__ __forceinline__ uint64_t differing_bits(GridStorage<U, V, kRows> &sto
   return warp_or(storage.varying[lane_id()]) & warp_or(storage.zeros[lane_id()]);
 }
 
-// Whether a sample spreads evenly enough for cells, and would take more than a few passes. range_bits: bits of its keys
-// below what they have in common. Ends with a barrier.
+// What a sample shows. range_bits: bits of its keys below what they have in common.
+struct GridView {
+  uint32_t range_bits, passes;
+  bool even;
+};
+
+// Ends with a barrier.
 template <class U, class V, uint32_t kRows>
-__device__ __forceinline__ bool spread_evenly(const GridParams<U> &params, GridStorage<U, V, kRows> &storage,
-                                              uint32_t &range_bits) {
+__device__ __forceinline__ GridView look_at_sample(const GridParams<U> &params, GridStorage<U, V, kRows> &storage) {
   // One key of each of equal parts of the input.
   const uint32_t part = params.n / kGridThreads;
   const U sampled =
       params.codec.encode(__ldcg(params.keys[0] + threadIdx.x * part + __umulhi(mix_bits(threadIdx.x), part)));
   const uint64_t differ = differing_bits(storage, sampled);
-  range_bits = bit_width(static_cast<U>(differ));
+  const uint32_t range_bits = bit_width(static_cast<U>(differ));
   const uint32_t shift = range_bits > kGridMarkBits ? range_bits - kGridMarkBits : 0;
   const uint32_t mark = static_cast<uint32_t>(sampled >> shift) & ((1u << kGridMarkBits) - 1);
   const bool met = (atomicOr(&storage.totals[0][mark / 32], 1u << mark % 32) >> mark % 32 & 1) != 0;
-  return static_cast<uint32_t>(__syncthreads_count(met)) <= kGridMeetingsMax && digits_of_bits(differ) > kGridFewPasses;
+  const bool even = static_cast<uint32_t>(__syncthreads_count(met)) <= kGridMeetingsMax;
+  return {range_bits, digits_of_bits(differ), even};
 }
 
 // Whether all keys have what the sampled ones have in common, and no cell more than a block finishes. Told by the

@@ -195,21 +195,32 @@ __device__ __forceinline__ void sort_share(const GridParams<U> &params, GridStor
   }
 }
 
+// Chooses the first pass by a look at a sample. False: the keys are left to another sort.
+template <class U, class V, uint32_t kRows>
+__device__ __forceinline__ bool choose_first_pass(const GridParams<U> &params, GridStorage<U, V, kRows> &storage,
+                                                  GridPass<U> &pass) {
+  const GridView view = look_at_sample(params, storage);
+  if (view.even && view.passes > kGridFewPasses) {
+    pass.range_bits = view.range_bits;
+    pass.shift = pass.range_bits - msd::kFoundCellBits;
+    return true;
+  }
+  if (!params.leaves_uneven) return true;
+  if (view.passes > kGridSomePasses) return false;
+  if (blockIdx.x == 0 && threadIdx.x == 0) params.cells.state->sorted = 1;
+  return true;
+}
+
 // Sorts the block's share by the pass's digit. Before the bits that vary are known the blocks tell each other theirs,
-// once the counts that `cleared` stands for are cleared.
+// once the counts that `cleared` stands for are cleared. False: the keys are left to another sort.
 template <class U, class V, uint32_t kRows, class Grid, class Cleared>
-__device__ __forceinline__ void sort_by_digit(const GridParams<U> &params, GridStorage<U, V, kRows> &storage,
+__device__ __forceinline__ bool sort_by_digit(const GridParams<U> &params, GridStorage<U, V, kRows> &storage,
                                               const Share &share, GridPass<U> &pass, uint32_t *group_counts,
                                               PackedPlaces<kRows> &places, const Grid &grid, Cleared &cleared) {
   U keys[kRows];
   load_share(params, share, pass.source, pass.first, keys);
   if constexpr (kGridFindsCells<U, V>) {
-    if (!pass.known && params.cells.places != nullptr) {
-      if (spread_evenly(params, storage, pass.range_bits))
-        pass.shift = pass.range_bits - msd::kFoundCellBits;
-      else
-        pass.range_bits = 0;
-    }
+    if (!pass.known && params.cells.places != nullptr && !choose_first_pass(params, storage, pass)) return false;
   }
   if (!pass.known) note_varying(storage, share, keys, params.codec.encode(__ldcg(params.keys[0])));
   sort_share(params, storage, share, keys, pass.shift, group_counts, places, [&] {
@@ -217,6 +228,7 @@ __device__ __forceinline__ void sort_by_digit(const GridParams<U> &params, GridS
     publish_varying(params, storage);
     grid.barrier_wait(std::move(cleared));
   });
+  return true;
 }
 
 // Learns the bits that vary. True: the lowest digit has none, and the first pass was for nothing.
@@ -276,7 +288,6 @@ __global__ void __launch_bounds__(kGridThreads, 1)
   if constexpr (!kFitsHere<sizeof(GridStorage<U, V, kRows>)> || !kClustersHere) return;
   extern __shared__ __align__(16) unsigned char shared[];
   auto &storage = *reinterpret_cast<GridStorage<U, V, kRows> *>(shared);
-  if (params.sorted != nullptr && *params.sorted != 0) return;
   if (kGridFindsCells<U, V> && params.cells.places != nullptr && blockIdx.x == 0 && threadIdx.x == 0)
     msd::tell_no_cells(params.cells);
   const auto grid = cooperative_groups::this_grid();
@@ -289,7 +300,7 @@ __global__ void __launch_bounds__(kGridThreads, 1)
   for (uint32_t round = 0;; round = round + 1 == kGridRounds ? 0 : round + 1) {
     uint32_t *const group_counts = params.group_counts + round * kGridGroupWords;
     PackedPlaces<kRows> places;
-    sort_by_digit(params, storage, share, pass, group_counts, places, grid, cleared);
+    if (!sort_by_digit(params, storage, share, pass, group_counts, places, grid, cleared)) return;
     // What the first pass reads others may write behind the barrier.
     if (pass.first) place_values(params, storage, share, pass.values, params.values_are_indices, places);
     auto arrived = grid.barrier_arrive();
@@ -301,7 +312,7 @@ __global__ void __launch_bounds__(kGridThreads, 1)
     }
     if constexpr (kGridFindsCells<U, V>) {
       if (pass.range_bits != 0) {
-        if (fill_cells(params, storage, share, pass, group_counts)) return;
+        if (fill_cells(params, storage, share, pass, group_counts) || params.leaves_uneven) return;
         continue;
       }
     }

@@ -25,7 +25,7 @@ struct GridParams : Arrays<U> {
   uint32_t *group_counts;    // [kGridRounds][group][kDigitBins]: of a group's blocks
   uint64_t *varying;         // [block]: bits in which its keys differ from the first of all
   msd::FoundCells<U> cells;  // of keys alone; no places: even keys are sorted like any others
-  const uint32_t *sorted;    // device word, not 0: everything is sorted already; NULL: it is not
+  bool leaves_uneven;        // keys that have no cells are left to another sort
   bool values_are_indices;
   bool keys_wanted;
   FinalValues final_values;

@@ -110,6 +110,8 @@ constexpr uint32_t kGridRounds = 3;                             // one is read, 
 // Keys alone that spread evenly are moved once, by their leading bits, and cells of them finished on chip (the msd
 // folder), if they would take more passes than this.
 constexpr uint32_t kGridFewPasses = 2;
+// Uneven keys that take more are left to another sort, where one comes behind.
+constexpr uint32_t kGridSomePasses = 6;
 // All blocks look at the same sample, a key a thread, so that they come to the same decision. Keys are marked by their
 // leading bits below what they have in common; even ones meet a mark 128 times by chance, with a deviation of 11, keys
 // in lumps more often (those of a normal distribution twice as often).

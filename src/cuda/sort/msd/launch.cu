@@ -36,13 +36,16 @@ void launch_sample(LaunchChain &launcher, const Sort<U> &sort, const Arguments<U
 }
 
 template <class U>
-void launch_count(LaunchChain &launcher, const Sort<U> &sort, const Arguments<U> &arguments,
-                  const SplitArguments<U> &split) {
+void launch_look(LaunchChain &launcher, const Sort<U> &sort, const Arguments<U> &arguments,
+                 const SplitArguments<U> &split) {
   if (sort.n <= kSmallSampleItemsMax)
     launch_sample<U, SmallSample>(launcher, sort, arguments, split);
   else
     launch_sample<U, LargeSample>(launcher, sort, arguments, split);
+}
 
+template <class U>
+void launch_count(LaunchChain &launcher, const Sort<U> &sort, const Arguments<U> &arguments) {
   if (arguments.plan.mapped_cells != 0) {
     constexpr uint32_t kKeys = kMapThreads * kMapItems;
     const uint64_t by_keys = sort.n / (uint64_t{kKeys} * 8);
@@ -154,7 +157,8 @@ const uint32_t *launch(const LaunchContext &context, const Sort<U> &sort) {
   SplitArguments<U> split{};
   if (splits) split = make_split_arguments<U>(sort.split, &arguments.state->sorted, sort.splitters_only, slices);
   LaunchChain launcher = {context, !sort.chained};
-  launch_count(launcher, sort, arguments, split);
+  launch_look(launcher, sort, arguments, split);
+  launch_count(launcher, sort, arguments);
   launch_moves(launcher, sort, arguments);
   if constexpr (sizeof(U) == 8) {
     if (splits) {
@@ -163,6 +167,14 @@ const uint32_t *launch(const LaunchContext &context, const Sort<U> &sort) {
     }
   }
   return &arguments.state->sorted;
+}
+
+template <class U>
+void launch_behind_look(const LaunchContext &context, const Sort<U> &sort) {
+  const Arguments<U> arguments = arguments_of(context, sort);
+  LaunchChain launcher = {context, false};
+  launch_count(launcher, sort, arguments);
+  launch_moves(launcher, sort, arguments);
 }
 
 template <class U>
@@ -181,6 +193,8 @@ template void launch_finish<uint32_t>(const LaunchContext &, const FoundCells<ui
                                       const KeyCodec<uint32_t> &);
 template void launch_finish<uint64_t>(const LaunchContext &, const FoundCells<uint64_t> &, uint64_t *,
                                       const KeyCodec<uint64_t> &);
+template void launch_behind_look<uint32_t>(const LaunchContext &, const Sort<uint32_t> &);
+template void launch_behind_look<uint64_t>(const LaunchContext &, const Sort<uint64_t> &);
 template const uint32_t *launch<uint32_t>(const LaunchContext &, const Sort<uint32_t> &);
 template const uint32_t *launch<uint64_t>(const LaunchContext &, const Sort<uint64_t> &);
 

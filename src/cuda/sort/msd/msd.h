@@ -35,6 +35,15 @@ struct Sort {
 template <class U>
 const uint32_t *launch(const LaunchContext &context, const Sort<U> &sort);
 
+// The tables of a sort, and its kernels but the one that looks at the keys, which another kernel before them has done.
+template <class U>
+Arguments<U> arguments_of(const LaunchContext &context, const Sort<U> &sort) {
+  TableSlices slices(sort.tables);
+  return make_arguments<U>(sort.plan, context.device->multiprocessors, slices);
+}
+template <class U>
+void launch_behind_look(const LaunchContext &context, const Sort<U> &sort);
+
 // Finishes cells that another sort has found, of keys that lie in them (the state says whether it has), where they are.
 // Behind it in the stream, on the same device.
 template <class U>
@@ -44,6 +53,8 @@ extern template void launch_finish<uint32_t>(const LaunchContext &, const FoundC
                                              const KeyCodec<uint32_t> &);
 extern template void launch_finish<uint64_t>(const LaunchContext &, const FoundCells<uint64_t> &, uint64_t *,
                                              const KeyCodec<uint64_t> &);
+extern template void launch_behind_look<uint32_t>(const LaunchContext &, const Sort<uint32_t> &);
+extern template void launch_behind_look<uint64_t>(const LaunchContext &, const Sort<uint64_t> &);
 extern template const uint32_t *launch<uint32_t>(const LaunchContext &, const Sort<uint32_t> &);
 extern template const uint32_t *launch<uint64_t>(const LaunchContext &, const Sort<uint64_t> &);
 

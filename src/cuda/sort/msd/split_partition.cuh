@@ -135,10 +135,16 @@ __device__ __forceinline__ void rank_split_tile(const U (&keys)[kItems], uint32_
   }
 }
 
+// Room in bins, by cursors in memory.
+struct SplitRoom {
+  uint32_t *cursors;
+  __device__ __forceinline__ uint32_t take(uint32_t bin, uint32_t keys) const { return atomicAdd(&cursors[bin], keys); }
+};
+
 // Ranks the tile, takes room for it and moves its keys to storage. `first` of it is cleared, behind a barrier.
-template <class U, uint32_t kItems, class Bins>
+template <class U, uint32_t kItems, class Bins, class Room>
 __device__ __forceinline__ void sort_split_tile(const U (&keys)[kItems], uint32_t count, const Bins &bins,
-                                                uint32_t bin_count, uint32_t *room, SplitTileStorage<U> &storage) {
+                                                uint32_t bin_count, const Room &room, SplitTileStorage<U> &storage) {
   constexpr uint32_t kThreads = BlockShape<sizeof(U)>::kPartitionThreads;
   static_assert(kSplitBinsMax <= 2 * kThreads, "a thread owns two bins");
   Ranks<kItems> ranks;
@@ -150,8 +156,8 @@ __device__ __forceinline__ void sort_split_tile(const U (&keys)[kItems], uint32_
   const uint32_t own = 2 * threadIdx.x;
   const uint32_t keys0 = own < bin_count ? storage.first[own] : 0;
   const uint32_t keys1 = own + 1 < bin_count ? storage.first[own + 1] : 0;
-  const uint32_t taken0 = keys0 != 0 ? atomicAdd(&room[own], keys0) : 0;
-  const uint32_t taken1 = keys1 != 0 ? atomicAdd(&room[own + 1], keys1) : 0;
+  const uint32_t taken0 = keys0 != 0 ? room.take(own, keys0) : 0;
+  const uint32_t taken1 = keys1 != 0 ? room.take(own + 1, keys1) : 0;
   if (keys0 > kLongRun) storage.long_bins[atomicAdd(&storage.long_runs, 1)] = own;
   if (keys1 > kLongRun) storage.long_bins[atomicAdd(&storage.long_runs, 1)] = own + 1;
   uint32_t total;
@@ -216,7 +222,7 @@ __global__ void __launch_bounds__(BlockShape<sizeof(U)>::kPartitionThreads,
 #pragma unroll
     for (uint32_t i = 0; i < kItems; ++i) keys[i] = codec.encode(keys[i]);
     __syncthreads();
-    sort_split_tile(keys, count, bins, bin_count, arguments.first_room, tile);
+    sort_split_tile(keys, count, bins, bin_count, SplitRoom{arguments.first_room}, tile);
     store_bins(tile, bin_count, keys_out);
     __syncthreads();
   }
@@ -247,7 +253,7 @@ __device__ __forceinline__ void move_to_cells(const U *keys_in, U *keys_out, uin
   clear_split_counts(storage, cells.y);
   if (threadIdx.x == 0) prefetch_to_l2(keys_in, first + uint64_t{gridDim.x} * kTile, kTile, arguments.state->moved);
   __syncthreads();
-  uint32_t *const room = arguments.room + cells.x;
+  const SplitRoom room = {arguments.room + cells.x};
   if (shift == kSplitUneven) {
     const SplitCells<U, SplitUnevenDigits<U>> find = {{&storage.knots, digit_bits}, storage.digit_cell};
     sort_split_tile(keys, count, find, cells.y, room, storage);
