@@ -56,8 +56,10 @@ void add_long_sorts(Calls &calls) {
   for (const D keys : kOfAnySort) {
     add_both(calls, {Called::kSort, GSORT_I32, 1500001, "or one pass to 256 cells of even keys, ", 0, 1, keys});
     add_both(calls, {Called::kSort, GSORT_F32, 1500001, "by the blocks of a grid, 123 blocks", 0, 1, keys});
-    add_both(calls, {Called::kSort, GSORT_F32, 2500001, ": LSD radix sort; LSD: 4 digits", 0, 1, keys});
-    add_both(calls, {Called::kSort, GSORT_I32, 2500001, "partition by 9 + 0 bits", 0, 1, keys});
+    add_both(calls, {Called::kSort, GSORT_F32, 2500001, ": sample sort, 1024 bins, held by 123 blocks", 0, 1, keys});
+    add_both(calls, {Called::kSort, GSORT_U32, 2500001, "even keys before it by an MSD partition", 0, 1, keys});
+    add_both(calls, {Called::kSort, GSORT_F32, 4300001, ": LSD radix sort; LSD: 4 digits", 0, 1, keys});
+    add_both(calls, {Called::kSort, GSORT_I32, 4300001, "partition by 9 + 0 bits", 0, 1, keys});
     add_both(calls,
              {Called::kSort, GSORT_F32, 5000001, "for uneven keys by a map, partition by 5 + 5 bits", 0, 1, keys});
     add_both(calls, {Called::kSort, GSORT_I64, 900001, ": sample sort, 1024 bins, or one pass to 256", 0, 1, keys});

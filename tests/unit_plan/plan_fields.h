@@ -55,6 +55,9 @@ class Digest {
     add_fields<gsort_internal::sort::msd::SplitPlan>(p.sample, p.share, p.bins_max, p.copy_bits, p.digit_bits,
                                                      p.cells_max, p.fills_max);
   }
+  void add(const gsort_internal::sort::sample_sort::Plan &p) {
+    add_fields<gsort_internal::sort::sample_sort::Plan>(p.share_items);
+  }
   void add(const gsort_internal::sort::msd::StablePlan &p) {
     add_fields<gsort_internal::sort::msd::StablePlan>(p.cell_bits, p.first_bits, p.second_bits, p.place_bits,
                                                       p.cell_items_max, p.mapped_cells, p.mapped_items, p.split_bins,
@@ -77,8 +80,8 @@ class Digest {
   void add(const gsort_internal::sort::Plan &p) {
     add_fields<gsort_internal::sort::Plan>(p.algorithm, p.carry, p.key_bytes, p.gathers_values, p.tries_fast_path,
                                            p.grid_finds_cells, p.sampled_items, p.lsd, p.grid_radix, p.msd, p.split,
-                                           p.even_first, p.stable, p.grid, p.fast_path, p.look_back_tiles,
-                                           p.workspace_bytes, p.slices);
+                                           p.sample_sort, p.even_first, p.stable, p.grid, p.fast_path,
+                                           p.look_back_tiles, p.workspace_bytes, p.slices);
   }
 
   void add(const gsort_internal::topk::Shape &s) {

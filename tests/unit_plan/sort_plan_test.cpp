@@ -69,7 +69,10 @@ bool may_take(const Request &r, const Plan &plan, const DeviceFacts &device, boo
       return keys_alone && shared >= msd::kSharedBytesMin && msd::applies(r.n, plan.key_bytes) &&
              (r.order.dtype != GSORT_F32 || !msd::has_one_pass(r.n));
     case Algorithm::kSampleSort:
-      return keys_alone && shared >= msd::kSharedBytesMin && sample_sort::applies(r.n, plan.key_bytes);
+      return keys_alone && shared >= msd::kSharedBytesMin && sample_sort::applies(r.n, plan.key_bytes) &&
+             (plan.key_bytes == 8 ||
+              (device.compute_capability >= 90 && device.compute_capability < 120 &&
+               device.multiprocessors >= sample_sort::kShareBlocksMax && shared >= sample_sort::kShareSharedBytes));
     case Algorithm::kCountFill:
       return keys_alone && (plan.key_bytes == 1 || (plan.key_bytes == 2 && shared >= 129 * 1024));
     default:
@@ -178,8 +181,13 @@ TEST(SortPlan, LongWideKeysTakeASortByAGridOrPartitions) {
       EXPECT_EQ(Algorithm::kGridRadixSort, chosen(t, most_sample + 1));
       EXPECT_EQ(Algorithm::kGridRadixSort, chosen(t, most_radix));
       const Algorithm partition = t == GSORT_F32 ? Algorithm::kLsd : Algorithm::kMsd;
-      EXPECT_EQ(partition, chosen(t, most_radix + 1));
+      const uint64_t most_held = sample_sort::items_max(4);
+      EXPECT_EQ(most_radix + 1, sample_sort::items_min(4));
+      EXPECT_EQ(Algorithm::kSampleSort, chosen(t, most_radix + 1));
+      EXPECT_EQ(Algorithm::kSampleSort, chosen(t, most_held));
+      EXPECT_EQ(partition, chosen(t, most_held + 1));
       EXPECT_EQ(partition, chosen(t, msd::kItemsMin, kFewMultiprocessors));
+      EXPECT_EQ(partition, chosen(t, most_held, kFewMultiprocessors));
     }
     EXPECT_EQ(Algorithm::kMsd, chosen(t, msd::kItemsMax));
     EXPECT_EQ(Algorithm::kLsd, chosen(t, msd::kItemsMax + 1));
@@ -187,15 +195,22 @@ TEST(SortPlan, LongWideKeysTakeASortByAGridOrPartitions) {
 }
 
 // Up to where even keys take two passes of the partition sort.
-TEST(SortPlan, KeysOfEightBytesTakeTheSampleSort) {
+TEST(SortPlan, UnevenKeysOfEightBytesTakeTheSampleSort) {
   const uint64_t most_grid = lsd::grid_items_max(8, true);
   for (const gsort_dtype t : {GSORT_U64, GSORT_I64, GSORT_F64}) {
     const auto plan = [&](uint64_t n, const DeviceFacts &device = kHopper) {
       return make_plan(make(Operation::kSort, t, n, 0), device);
     };
-    EXPECT_EQ(sample_sort::kItemsMin, 2 * small::kGridItemsMax + 1) << "behind the sample sort by a grid";
-    for (const uint64_t n : {sample_sort::kItemsMin, most_grid, most_grid + 1, sample_sort::kItemsMax})
+    EXPECT_EQ(sample_sort::items_min(8), 2 * small::kGridItemsMax + 1) << "behind the sample sort by a grid";
+    for (const uint64_t n : {sample_sort::items_min(8), most_grid, most_grid + 1, sample_sort::kItemsMax})
       EXPECT_EQ(Algorithm::kSampleSort, plan(n).algorithm);
+    for (const uint64_t n : {most_grid, sample_sort::share_items_max(8), sample_sort::kItemsMax}) {
+      const uint64_t blocks = sample_sort::kShareBlocksMax, share = plan(n).sample_sort.share_items;
+      EXPECT_EQ(n > sample_sort::share_items_max(8), share == 0);
+      EXPECT_TRUE(share == 0 || (share * blocks >= n && (share - 1024) * blocks < n && share % 1024 == 0));
+      EXPECT_LE(share * 8, 128u * 1024);
+    }
+    EXPECT_EQ(0u, plan(most_grid, kFewMultiprocessors).sample_sort.share_items);
     EXPECT_EQ(Algorithm::kMsd, plan(sample_sort::kItemsMax + 1).algorithm);
     EXPECT_EQ(Algorithm::kLsd, plan(sample_sort::kItemsMax, kLeastDevice).algorithm);
     const bool floats = t == GSORT_F64;
@@ -207,7 +222,7 @@ TEST(SortPlan, KeysOfEightBytesTakeTheSampleSort) {
 }
 
 TEST(SortPlan, FloatsThatNoMapServesArePassedOverByThePartitionSort) {
-  uint64_t n = msd::kItemsMin;
+  uint64_t n = sample_sort::items_max(4) + 1;
   while (msd::has_one_pass(n)) ++n;
   EXPECT_EQ(msd::make_plan(n).mapped_cells != 0, true) << "the first that have a second pass have a map";
   EXPECT_EQ(Algorithm::kLsd, chosen(GSORT_F32, n - 1));
@@ -391,7 +406,7 @@ void check_cleared_and_all(const Request &r, const Plan &plan, const Slices &l) 
 TEST(SortSlices, AreNoSmallerForMoreKeysThanTheSampleSortTakes) {
   for (const gsort_dtype t : {GSORT_F64, GSORT_U64, GSORT_F32}) {
     const auto bytes = [&](uint64_t n) { return workspace_bytes(make(Operation::kSort, t, n, 0)); };
-    const uint64_t most = sample_sort::kItemsMax;
+    const uint64_t most = sample_sort::items_max(dtype_bytes(t));
     for (uint64_t n = most - 3; n < most + 5000; ++n) ASSERT_LE(bytes(n), bytes(n + 1)) << "type " << t << " n " << n;
     for (uint64_t n = most; n < 2 * most; n += 997) ASSERT_LE(bytes(n), bytes(n + 997)) << "type " << t << " n " << n;
   }

@@ -20,7 +20,7 @@ bool wants_sources(const Request &request) { return request.operation != Operati
 
 // What a plan would choose, and what it may be asked to choose instead.
 struct Choice {
-  bool rank, block, grid_sample, grid_radix, found_cells, msd, stable, sample_sort, count, passes;
+  bool rank, block, grid_sample, grid_radix, found_cells, msd, stable, sample_sort, share, count, passes;
 };
 
 Choice choices(const Request &request, const Plan &plan, const Abilities &abilities, Algorithm asked) {
@@ -39,7 +39,9 @@ Choice choices(const Request &request, const Plan &plan, const Abilities &abilit
   can.found_cells = alone && partition && plan.key_bytes >= 4 && request.order.dtype != GSORT_F32;
   can.msd = alone && partition && msd::applies(request.n, plan.key_bytes) &&
             !(request.order.dtype == GSORT_F32 && msd::has_one_pass(request.n));
-  can.sample_sort = alone && partition && sample_sort::applies(request.n, plan.key_bytes);
+  can.share = abilities.cooperative_grids && abilities.shared_bytes >= sample_sort::kShareSharedBytes;
+  can.sample_sort =
+      alone && partition && sample_sort::applies(request.n, plan.key_bytes) && (can.share || plan.key_bytes == 8);
   can.stable =
       !alone && partition_stable && msd::stable_applies(request.n, plan.key_bytes, asked == Algorithm::kStable);
   // The counters of all values of 2 bytes must fit a block; those of 1 byte fit any.
@@ -193,7 +195,10 @@ Plan plan_for(const Request &request, const Abilities &abilities, const Options 
   }
   if (plan.algorithm == Algorithm::kStable)
     plan.stable = msd::plan_stable_on(request.n, plan.key_bytes, carry_bytes(plan.carry), abilities.partition_bytes);
-  if (plan.algorithm == Algorithm::kSampleSort) plan.even_first = even_first(request, can);
+  if (plan.algorithm == Algorithm::kSampleSort) {
+    plan.even_first = even_first(request, can);
+    if (can.share) plan.sample_sort = sample_sort::make_plan(request.n, plan.key_bytes);
+  }
   if (plan.even_first == EvenFirst::kMsd) plan.msd = msd::make_plan_on(request.n, abilities.partition_bytes);
   const bool grid = plan.algorithm == Algorithm::kGridRadixSort || plan.even_first == EvenFirst::kGrid;
   if (grid) plan.grid_radix = lsd::plan_grid(request.n);
@@ -276,10 +281,10 @@ Plan make_plan(const Request &request, const DeviceFacts &device, const Options 
 
 uint64_t workspace_bytes(const Request &shape, const Options &options) {
   const uint64_t bytes = plan_for(shape, kMostWorkspace, options).workspace_bytes;
-  if (shape.n <= sample_sort::kItemsMax || shape.operation != Operation::kSort) return bytes;
   // Whoever has room for many keys has it for fewer, of which a sample sort needs more.
   Request fewer = shape;
-  fewer.n = sample_sort::kItemsMax;
+  fewer.n = sample_sort::items_max(dtype_bytes(shape.order.dtype));
+  if (shape.n <= fewer.n || shape.operation != Operation::kSort) return bytes;
   const uint64_t bytes_fewer = plan_for(fewer, kMostWorkspace, options).workspace_bytes;
   return bytes > bytes_fewer ? bytes : bytes_fewer;
 }
@@ -291,6 +296,8 @@ void describe(const Request &request, const Plan &plan, char *text, size_t text_
   if (plan.algorithm == Algorithm::kGridSampleSort)
     line.add(", %u blocks, %u keys each, a sample of %u", plan.grid.blocks, plan.grid.share, plan.grid.samples);
   if (plan.algorithm == Algorithm::kSampleSort) line.add(", %u bins", sample_sort::kBins);
+  if (plan.sample_sort.share_items != 0)
+    line.add(", held by %llu blocks", static_cast<ull>((request.n - 1) / plan.sample_sort.share_items + 1));
   if (plan.even_first == EvenFirst::kMsd)
     line.add(", even keys before it by an MSD partition sort, %u cells", 1u << plan.msd.cell_bits);
   if (plan.algorithm == Algorithm::kMsd)

@@ -104,14 +104,15 @@ struct Plan {
   bool grid_finds_cells;  // of a radix sort by a grid: keys that spread evenly are moved once and finished in cells
   uint32_t sampled_items;
 
-  lsd::Plan lsd;              // also behind the partition sorts
-  lsd::GridPlan grid_radix;   // of kGridRadixSort, and before a sample sort
-  msd::Plan msd;              // of kMsd, and before a sample sort
-  msd::SplitPlan split;       // of kMsd; no sample: splitters are not tried
-  EvenFirst even_first;       // of kSampleSort
-  msd::StablePlan stable;     // of kStable
-  small::GridPlan grid;       // of kGridSampleSort
-  fast_path::Plan fast_path;  // where it is tried
+  lsd::Plan lsd;                  // also behind the partition sorts
+  lsd::GridPlan grid_radix;       // of kGridRadixSort, and before a sample sort
+  msd::Plan msd;                  // of kMsd, and before a sample sort
+  msd::SplitPlan split;           // of kMsd; no sample: splitters are not tried
+  sample_sort::Plan sample_sort;  // of kSampleSort
+  EvenFirst even_first;           // of kSampleSort
+  msd::StablePlan stable;         // of kStable
+  small::GridPlan grid;           // of kGridSampleSort
+  fast_path::Plan fast_path;      // where it is tried
   uint64_t look_back_tiles;
 
   uint64_t workspace_bytes;

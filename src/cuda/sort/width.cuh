@@ -319,7 +319,7 @@ const uint32_t *launch_even_by_grid(const LaunchContext &context, const Job &job
 
 template <class U>
 void launch_sample_sort(const LaunchContext &context, const Job &job) {
-  if constexpr (sample_sort::applies_to_keys(sizeof(U))) {
+  if constexpr (sizeof(U) >= 4) {
     sample_sort::Sort<U> sort{};
     sort.keys_in = static_cast<const U *>(job.keys_in);
     sort.keys_out = static_cast<U *>(job.keys_x);
@@ -327,6 +327,7 @@ void launch_sample_sort(const LaunchContext &context, const Job &job) {
     sort.n = job.request->n;
     sort.codec = make_codec<U>(job.request->order);
     sort.tables = job.slice<void>(job.plan.slices.sample_sort_tables);
+    sort.plan = job.plan.sample_sort;
     if (job.plan.even_first == EvenFirst::kGrid) sort.sorted = launch_even_by_grid<U>(context, job);
     if (job.plan.even_first == EvenFirst::kMsd) {
       sort.even = job.plan.msd;

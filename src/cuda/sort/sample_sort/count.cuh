@@ -19,17 +19,17 @@ struct CountStorage {
   uint32_t counts[kBins];
 };
 
-// The search tree of all bins, and no counts. Ends with a barrier.
-template <class U>
-__device__ __forceinline__ void load_tree(const U *splitters, CountStorage<U> &storage) {
+// The search tree of all bins, and no counts, by kThreads threads. Ends with a barrier.
+template <uint32_t kThreads, class U, class Storage>
+__device__ __forceinline__ void load_tree(const U *splitters, Storage &storage) {
   // All blocks ask for the same at once: in rows, rather than in the order of nodes.
-  for (uint32_t i = threadIdx.x; i < kBins; i += kCountThreads) {
+  for (uint32_t i = threadIdx.x; i < kBins; i += kThreads) {
     storage.splitters[i] = __ldcg(splitters + i);
     storage.counts[i] = 0;
   }
   __syncthreads();
   const auto get = [&](uint32_t i) { return storage.splitters[i]; };
-  for (uint32_t node = threadIdx.x; node < kBins; node += kCountThreads)
+  for (uint32_t node = threadIdx.x; node < kBins; node += kThreads)
     if (node != 0) storage.tree[node] = part_start<kBins, U>(part_of_node<kBinBits>(node), get);
   __syncthreads();
 }
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(kCountThreads, blocks_here(kCountThreads, 3))
   __shared__ CountStorage<U> storage;
   wait_for_kernel_before();
   if (are_sorted(arguments)) return;
-  load_tree(arguments.splitters, storage);
+  load_tree<kCountThreads>(arguments.splitters, storage);
   constexpr uint32_t kTile = kCountThreads * kCountItems;
   for (uint32_t base = blockIdx.x * kTile; base < n; base += gridDim.x * kTile) {
     const uint32_t first = base + threadIdx.x;

@@ -10,7 +10,7 @@
 #include "cuda/primitive/prefetch.cuh"
 #include "cuda/sort/msd/big_cell.cuh"
 #include "cuda/sort/msd/split_cell.cuh"
-#include "cuda/sort/sample_sort/tables.h"
+#include "cuda/sort/sample_sort/sample.cuh"
 
 namespace gsort_internal::sort::sample_sort {
 
@@ -38,7 +38,7 @@ __device__ __forceinline__ void draw_item(const U *moved, const Arguments<U> &ar
 template <class U>
 __global__ void __launch_bounds__(kCellThreads, blocks_here(kCellThreads, 1))
     cells_kernel(U *keys_out, U *moved, KeyCodec<U> codec, Arguments<U> arguments) {
-  if constexpr (!kFitsHere<msd::kSharedBytesMin>) return;
+  if constexpr (!kSortsHere<U>) return;
   extern __shared__ __align__(16) unsigned char shared[];
   auto &storage = *reinterpret_cast<msd::SplitFinishStorage<U> *>(shared);
   wait_for_kernel_before();

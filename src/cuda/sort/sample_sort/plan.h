@@ -24,13 +24,31 @@ constexpr uint32_t kPartsMax = 880;
 
 constexpr uint32_t kFillKeys = 1u << 14;  // of one value, that a block writes at a time
 
-// Of 4-byte keys, which a radix sort has moved four times, this sort gains too little.
-constexpr bool applies_to_keys(uint32_t key_bytes) { return key_bytes == 8; }
-constexpr uint64_t kItemsMin = (uint64_t{1} << 19) + 1;
+// Keys that a block of a grid keeps between counting and moving, where a cooperative launch holds all: 128 KB.
+constexpr uint32_t kShareBlocksMax = 128;
+constexpr uint32_t share_rows(uint32_t key_bytes) { return 128 / key_bytes; }  // of 1,024 keys
+constexpr uint64_t share_items_max(uint32_t key_bytes) {
+  return uint64_t{kShareBlocksMax} * share_rows(key_bytes) << 10;
+}
+constexpr uint32_t kShareSharedBytes = 227 * 1024;
+
 constexpr uint64_t kItemsMax = uint64_t{msd::kCellKeysMean} << msd::kPassBitsMax;  // 4.4 million
 static_assert(msd::has_one_pass(kItemsMax) && !msd::has_one_pass(kItemsMax + 1), "even keys take one pass before it");
+// Fewer 8-byte keys are sorted by a grid's sample sort, fewer 4-byte keys by a grid's radix sort. Of 4-byte keys, which
+// a radix sort has moved four times, this sort gains nothing but where it holds them.
+constexpr uint64_t items_min(uint32_t key_bytes) { return (uint64_t{1} << (key_bytes == 8 ? 19 : 21)) + 1; }
+constexpr uint64_t items_max(uint32_t key_bytes) { return key_bytes == 8 ? kItemsMax : share_items_max(4); }
 constexpr bool applies(uint64_t n, uint32_t key_bytes) {
-  return applies_to_keys(key_bytes) && n >= kItemsMin && n <= kItemsMax;
+  return (key_bytes == 4 || key_bytes == 8) && n >= items_min(key_bytes) && n <= items_max(key_bytes);
+}
+
+// Of one block's share, a whole number of rows; 0: keys are not held.
+struct Plan {
+  uint32_t share_items;
+};
+constexpr Plan make_plan(uint64_t n, uint32_t key_bytes) {
+  if (n > share_items_max(key_bytes)) return {0};
+  return {static_cast<uint32_t>((n + kShareBlocksMax * 1024 - 1) / (kShareBlocksMax * 1024)) << 10};
 }
 
 }  // namespace gsort_internal::sort::sample_sort

@@ -19,6 +19,10 @@ constexpr uint32_t kSampleThreads = 1024;
 constexpr uint32_t kRanked = 32;  // sampled keys that a block finds the ranks of
 constexpr uint32_t kSampleBlocks = kSample / kRanked;
 
+// 4-byte keys are sorted where the blocks of a grid hold them, and nowhere else.
+template <class U>
+constexpr bool kSortsHere = kFitsHere<msd::kSharedBytesMin> && (sizeof(U) == 8 || kClustersHere);
+
 template <class U>
 struct SampleStorage {
   union {
@@ -64,7 +68,7 @@ __device__ __forceinline__ void look_for_even_keys(const U *keys_in, uint32_t n,
 template <class U>
 __global__ void __launch_bounds__(kSampleThreads)
     sample_kernel(const U *keys_in, uint32_t n, KeyCodec<U> codec, Arguments<U> arguments, msd::Arguments<U> even) {
-  if constexpr (!kFitsHere<msd::kSharedBytesMin>) return;
+  if constexpr (!kSortsHere<U>) return;
   __shared__ SampleStorage<U> storage;
   wait_for_kernel_before();
   if (!arguments.looks && are_sorted(arguments)) return;

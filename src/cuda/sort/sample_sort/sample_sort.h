@@ -20,6 +20,7 @@ struct Sort {
   uint64_t n;
   KeyCodec<U> codec;
   void *tables;  // tables_bytes()
+  Plan plan;
   // NULL, or a device word that the kernel before has written: not 0 = the keys are sorted already.
   const uint32_t *sorted;
   // Keys that spread evenly are sorted by this sort, of one pass, whose tables are not `tables`; no cells: they are not
@@ -28,10 +29,11 @@ struct Sort {
   void *even_tables;
 };
 
-// Enqueues the sort. U: uint64_t.
+// Enqueues the sort. U: uint32_t, with a plan that holds the keys, or uint64_t.
 template <class U>
 void launch(const LaunchContext &context, const Sort<U> &sort);
 
+extern template void launch<uint32_t>(const LaunchContext &, const Sort<uint32_t> &);
 extern template void launch<uint64_t>(const LaunchContext &, const Sort<uint64_t> &);
 
 }  // namespace gsort_internal::sort::sample_sort

@@ -33,7 +33,7 @@ struct Arguments {
   U *sample;             // kSample: sorted
   U *splitters;          // kBins: every fourth key of the sample
   uint32_t *bin_counts;  // kBins
-  uint16_t *bins;        // of every key
+  uint16_t *bins;        // of every key of 8 bytes, unless the blocks of a grid hold all
   uint32_t *room;        // of every cell: keys that lie there
   U *starts;             // kBins: the least key that each can hold
   TwoWords *cells;       // kBins: place in the output, number of keys that are moved
@@ -52,7 +52,7 @@ Arguments<U> make_arguments(const uint32_t *sorted, uint64_t n, msd::TableSlices
   slices.take(kBins, tables.bin_counts, tables.room, tables.big);
   slices.take(kBins, tables.cells);
   slices.take(n / kFillKeys + kBins, tables.fills);
-  slices.take(n, tables.bins);
+  slices.take(sizeof(U) == 8 ? n : 0, tables.bins);
   return tables;
 }
 
@@ -60,7 +60,8 @@ Arguments<U> make_arguments(const uint32_t *sorted, uint64_t n, msd::TableSlices
 inline uint64_t tables_bytes(uint64_t n, uint32_t key_bytes) {
   if (!applies(n, key_bytes)) return 0;
   msd::TableSlices slices(nullptr);
-  make_arguments<uint64_t>(nullptr, n, slices);
+  key_bytes == 8 ? void(make_arguments<uint64_t>(nullptr, n, slices))
+                 : void(make_arguments<uint32_t>(nullptr, n, slices));
   return slices.bytes();
 }
 
