@@ -18,6 +18,9 @@ HWY_BEFORE_NAMESPACE();
 namespace gsort_internal {
 namespace HWY_NAMESPACE {
 #if GSORT_VECTOR_TARGET
+// Wide vectors, and instructions of 64 bits that come with them.
+#undef GSORT_BINS_AND_WINDOWS
+#define GSORT_BINS_AND_WINDOWS (HWY_ARCH_X86_64 && (HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3))
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
@@ -30,7 +33,7 @@ static_assert(kBinGroup % kLanes == 0, "groups are whole vectors");
 
 HWY_INLINE Numbers number(double value) { return hn::Set(NumberTag(), value); }
 
-#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+#if GSORT_BINS_AND_WINDOWS
 // In each step window w takes what window w - 1 left in the step before, so that none waits for another.
 struct Windows {
   Numbers sum[kBinWindows + 1], rest[kBinWindows + 1];
@@ -200,7 +203,7 @@ HWY_NOINLINE void read_bins(const uint64_t *bins, uint64_t *words) {
 }  // namespace
 
 extern const BinKernels kBinKernels;
-#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+#if GSORT_BINS_AND_WINDOWS
 const BinKernels kBinKernels = {add_to_bins, read_bins};
 #else
 const BinKernels kBinKernels = {nullptr, read_bins};
