@@ -148,7 +148,7 @@ template <class F>
 void check_full_bins(F element) {
   const auto limbs = std::make_unique<WideLimbs>();
   const auto sums = std::make_unique<ExponentSums>();
-  constexpr uint32_t items = 1024, blocks = sizeof(F) == 4 ? 1024 : 385;  // of floats as many as there is room for
+  constexpr uint32_t items = 1024, blocks = sizeof(F) == 4 ? 512 : 385;  // of floats as many as there is room for
   const std::vector<F> block(items, element);
   limbs->reset(), sums->reset();
   for (uint32_t b = 0; b < blocks; ++b) sums->add(block.data(), items, *limbs);

@@ -160,6 +160,23 @@ TEST_P(EachTargetAddsFar, MillionsOfOneExponent) {
   }
 }
 
+// So many elements of the greatest magnitude that lanes of one window or of two take as much as they may, and few that
+// additions to the others would round.
+TEST_P(EachTargetAddsFar, WindowsThatAreFull) {
+  for (const gsort_dtype t : {GSORT_BF16, GSORT_F32, GSORT_F64}) {
+    const FloatBits f(t);
+    for (const uint64_t apart : {45, 70, 95})
+      for (const uint64_t n : {4096, 20000}) {
+        Elements elements;
+        for (uint64_t i = 0; i < n; ++i)
+          elements.push_back(
+              f, i % 100 == 7 ? f.make(1, f.exponents / 2 - apart, i) : f.make(0, f.exponents / 2, f.most_fraction()));
+        ASSERT_EQ(bits_of_double(engine_sum(one_, t, elements.bytes.data(), n)), bits_of_double(elements.sum->sum()))
+            << t << " " << apart << " " << n;
+      }
+  }
+}
+
 // As many elements as there is room for, all into one sum: mantissas of all bits, shifted by as much as any are.
 TEST_P(EachTargetAddsFar, SpansThatAreFull) {
   const auto limbs = std::make_unique<WideLimbs>();
@@ -208,8 +225,8 @@ TEST_P(EachTargetAddsFar, SpansTellOfTheGreatestExponent) {
 
 // Every bin with counts and fractions at both ends, beside integers of 128 bits.
 TEST_P(EachTargetAddsFar, BinsThatAreRead) {
-  const ReadBins kernel = read_bins_kernel();
-  if (kernel == nullptr) GTEST_SKIP() << "no vectors";
+  if (bin_kernels() == nullptr) GTEST_SKIP() << "no vectors";
+  const ReadBins kernel = bin_kernels()->read;
   std::vector<uint64_t> bins(kBinCopies * kBinCopyWords);
   for (int trial = 0; trial < 60; ++trial) {
     uint64_t wanted[2 * kBinGroups] = {}, words[2 * kBinGroups];
@@ -232,6 +249,59 @@ TEST_P(EachTargetAddsFar, BinsThatAreRead) {
     kernel(bins.data(), words);
     for (uint32_t i = 0; i < 2 * kBinGroups; ++i) ASSERT_EQ(words[i], wanted[i]) << "trial " << trial << " word " << i;
   }
+}
+
+// Any number of elements into bins and windows, as many as there is room for in the end, of the greatest magnitude and
+// of others.
+TEST_P(EachTargetAddsFar, BinsAndWindows) {
+  const auto limbs = std::make_unique<WideLimbs>();
+  const auto sums = std::make_unique<ExponentSums>();
+  const FloatBits f(GSORT_F32);
+  for (const Nature nature : kNatures)
+    for (const uint32_t n : {1, 3, 15, 16, 19, 20, 21, 39, 320, 4095, 4096, 4097, 9000}) {
+      const Elements elements = make_elements(f, nature, n, random_);
+      limbs->reset(), sums->reset();
+      Superaccumulator sum;
+      sum.clear();
+      EXPECT_TRUE(sums->add(reinterpret_cast<const float *>(elements.bytes.data()), n, *limbs));
+      sums->move_to(*limbs);
+      limbs->move_to(sum);
+      ASSERT_EQ(bits_of_double(sum.sum()), bits_of_double(elements.sum->sum())) << static_cast<int>(nature) << " " << n;
+    }
+  for (const float element : {FLT_MAX, -FLT_MAX, 0x1.fffffep-20f, -0x1.fffffep-82f, 0x1.fffffep-126f, -0x1p-149f}) {
+    const std::vector<float> block(kBinBlockItems, element);
+    limbs->reset(), sums->reset();
+    Superaccumulator sum;
+    sum.clear();
+    for (uint32_t i = 0; i < kBinItemsMax; i += kBinBlockItems)
+      EXPECT_TRUE(sums->add(block.data(), kBinBlockItems, *limbs));
+    sums->move_to(*limbs);
+    limbs->move_to(sum);
+    ASSERT_EQ(sum.sum(), static_cast<double>(element) * kBinItemsMax);
+  }
+}
+
+// Infinities and NaNs are told of, or come out of the bins, wherever they are.
+TEST_P(EachTargetAddsFar, BinsAndWindowsTellOfSpecials) {
+  const auto limbs = std::make_unique<WideLimbs>();
+  const auto sums = std::make_unique<ExponentSums>();
+  for (const float special : {HUGE_VALF, -HUGE_VALF, std::nanf("")})
+    for (uint32_t n = 1; n < 70; ++n)
+      for (uint32_t at = 0; at < n; ++at) {
+        std::vector<float> x(n, -1.5f);
+        x[at] = special;
+        if (at > 0) x[at - 1] = FLT_MAX;
+        limbs->reset(), sums->reset();
+        const bool tells_all = sums->add(x.data(), n, *limbs);
+        sums->move_to(*limbs);
+        ASSERT_NE(tells_all, !limbs->has_special()) << n << " " << at;
+        if (tells_all) {
+          Superaccumulator sum;
+          sum.clear();
+          limbs->move_to(sum);
+          ASSERT_EQ(bits_of_double(sum.sum()), bits_of_double(static_cast<double>(special) + 0)) << n << " " << at;
+        }
+      }
 }
 
 // Infinities and NaNs in one block or in several, of both signs or of one.

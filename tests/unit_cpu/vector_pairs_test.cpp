@@ -259,7 +259,10 @@ TEST_P(EachTargetSortsPairs, FewRecordsByTheShortWay) {
 TEST_P(EachTargetSortsPairs, FewLongKeysThatDifferInTheirLastBits) {
   const auto check = [&](const std::vector<uint64_t> &keys) {
     for (const gsort_dtype t : {GSORT_U64, GSORT_I64, GSORT_F64})
-      for (const bool descending : {false, true}) check_few_pairs<uint64_t, uint64_t>({t, descending, false}, keys);
+      for (const bool descending : {false, true}) {
+        const ProcessorOfAmd processor(random_() % 2 != 0);
+        check_few_pairs<uint64_t, uint64_t>({t, descending, false}, keys);
+      }
   };
   for (uint64_t n = 2; n <= 70; ++n) {
     std::vector<uint64_t> near(n), far(n), apart(n), last(n, 0x1234);
@@ -273,6 +276,12 @@ TEST_P(EachTargetSortsPairs, FewLongKeysThatDifferInTheirLastBits) {
     check(far);
     check(apart);
     apart[n / 2] = apart[0] ^ 1;
+    check(apart);
+    apart[n - 1] = apart[n / 2];
+    check(apart);
+    for (uint64_t i = 0; i < n; ++i) apart[i] = (i % 2 == 0 ? ~uint64_t{0} : 0) ^ (random_() & 3);  // the greatest, too
+    check(apart);
+    for (uint64_t i = 0; i < n; ++i) apart[i] = ~uint64_t{0} ^ (random_() & 3);
     check(apart);
   }
 }

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "core/rounding_record.h"
+
 #if defined(__x86_64__) || defined(__i386__)
 #include <xmmintrin.h>
 #endif
@@ -51,8 +53,8 @@ class FloatEnvironment {
 // compiler does not see into, so that it cannot move past the looks at the record.
 class RoundingWatch {
  public:
-  RoundingWatch() : before_(get()) {}
-  ~RoundingWatch() { set(before_); }
+  RoundingWatch() : before_(RoundingRecord::word()) {}
+  ~RoundingWatch() { RoundingRecord::set_word(before_); }
   RoundingWatch(const RoundingWatch &) = delete;
   RoundingWatch &operator=(const RoundingWatch &) = delete;
 
@@ -64,36 +66,11 @@ class RoundingWatch {
     (void)sum;
     return !was_exact();
   }
-  void begin() { set(before_ & ~kRecord); }
+  void begin() { RoundingRecord::set_word(before_ & ~RoundingRecord::kBits); }
   // Since begin() nothing was rounded, went past the greatest number or was no number's.
-  bool was_exact() const { return (get() & kRecord) == 0; }
+  bool was_exact() const { return RoundingRecord::get() == 0; }
 
  private:
-#if defined(__x86_64__) || defined(__i386__)
-  static constexpr uint64_t kRecord = 0x39;  // MXCSR: precision, underflow, overflow, invalid
-  static uint64_t get() {
-    uint32_t value;
-    __asm__ volatile("stmxcsr %0" : "=m"(value) : : "memory");
-    return value;
-  }
-  static void set(uint64_t value) {
-    const uint32_t word = static_cast<uint32_t>(value);
-    __asm__ volatile("ldmxcsr %0" : : "m"(word) : "memory");
-  }
-#elif defined(__aarch64__)
-  static constexpr uint64_t kRecord = 0x1d;  // FPSR: inexact, underflow, overflow, invalid
-  static uint64_t get() {
-    uint64_t value;
-    __asm__ volatile("mrs %0, fpsr" : "=r"(value) : : "memory");
-    return value;
-  }
-  static void set(uint64_t value) { __asm__ volatile("msr fpsr, %0" : : "r"(value) : "memory"); }
-#else
-  static constexpr uint64_t kRecord = 1;
-  static uint64_t get() { return 0; }
-  static void set(uint64_t) {}
-#endif
-
   uint64_t before_;
 };
 

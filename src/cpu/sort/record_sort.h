@@ -209,23 +209,26 @@ class RecordSort {
   // Whether so many records can be parted by what their keys are, however those crowd.
   bool can_part(uint64_t n) const { return quicksort_kernels_ != nullptr && n > quicksort_kernels_->block_items; }
 
-  // Whether words of 4 bytes, which sort so many records, leave no long runs of different keys alike: draws from a 32nd
-  // as many values as there are records would agree about as often as sixteen times at least, even ones twice by
-  // chance.
-  __attribute__((noinline)) static bool words_tell(const K *keys, uint64_t n) {
-    const KeyDraws<K> drawn(keys, n);
-    const uint32_t key_bits = 32 - bit_width_of(n - 1), shift = drawn.bits > key_bits ? drawn.bits - key_bits : 0;
-    constexpr uint32_t hash_bits = 12, word_bits = 64, agreeing_max = 8;
-    uint64_t seen[(1u << hash_bits) / word_bits] = {};
-    uint32_t agreeing = 0;
-    for (const K key : drawn.keys) {
-      const uint64_t hash = static_cast<uint64_t>(key >> shift) * 0x9e3779b97f4a7c15u >> (word_bits - hash_bits);
-      uint64_t &word = seen[hash / word_bits];
-      const uint64_t bit = uint64_t{1} << hash % word_bits;
-      agreeing += (word & bit) != 0 ? 1 : 0;
-      word |= bit;
-    }
-    return agreeing <= agreeing_max;
+  // Whether words of 4 bytes, which sort so many records, leave no long runs of different keys alike, by how many of
+  // some draws are. A few keys far from all others, which draws miss, leave fewer bits to the words of those, too: so
+  // what the draws say is asked of all the bits that keys differ in, which go to `bits`.
+  __attribute__((noinline)) static bool words_tell(const K *keys, uint64_t n, uint32_t &bits) {
+    KeyDraws<K> drawn(keys, n);
+    sort_kernels(K{})->sort_few(kUnsignedOrder, drawn.keys, drawn.keys, kRecordDraws);
+    const uint32_t key_bits = 32 - bit_width_of(n - 1);
+    const auto are_apart = [&](uint32_t differing_below) {
+      constexpr uint32_t agreeing_max = 5;
+      const uint32_t shift = differing_below > key_bits ? differing_below - key_bits : 0;
+      uint32_t agreeing = 0;
+      for (uint32_t i = 0; i + 1 < kRecordDraws; ++i) {
+        const K differing = static_cast<K>(drawn.keys[i] ^ drawn.keys[i + 1]);
+        agreeing += differing != 0 && differing >> shift == 0 ? 1 : 0;
+      }
+      return agreeing <= agreeing_max;
+    };
+    if (!are_apart(drawn.bits)) return false;
+    bits = bit_width_of(differing_bits(keys, n));
+    return bits == drawn.bits || are_apart(bits);
   }
 
   bool parts_run(const K *keys, uint64_t n, uint32_t level) const {
@@ -246,8 +249,15 @@ class RecordSort {
 
   // The same, of records that fit a thread's cache.
   void sort_part(Records<K, V> from, Records<K, V> other, uint64_t n, uint32_t bits, bool to_other, uint32_t worker) {
-    const bool is_parted = can_part(n) && n >= kWordsTellMin && !words_tell(from.keys, n);
-    if (is_parted || !sort_by_words(from, other, static_cast<uint32_t>(n), bits, to_other, words_of(worker))) {
+    const uint32_t count = static_cast<uint32_t>(n);
+    const bool asks = can_part(n) && n >= kWordsTellMin;
+    bool is_done = false;
+    if (!asks) {
+      is_done = sort_by_words(from, other, count, bits, to_other, words_of(worker));
+    } else if (words_tell(from.keys, n, bits)) {
+      is_done = sort_by_words_of(from, other, count, bits, to_other, words_of(worker));
+    }
+    if (!is_done) {
       if (can_part(n)) return sort_by_partitions(from, other, n, to_other, worker);
       sort_block(from, other, static_cast<uint32_t>(n), bits, to_other);
     }

@@ -8,6 +8,7 @@
 #include "cpu/sort/record_sort.h"
 #include "cpu/sort/sorted_runs.h"
 #include "cpu/sort/vector_sort.h"
+#include "cpu/vector/short_sort.h"
 #include "cpu/vector/target.h"
 
 namespace gsort_internal {
@@ -164,8 +165,43 @@ __attribute__((noinline)) void count_few_keys(const KeyCodec<uint8_t> &codec, co
   std::memcpy(out, keys, n);
 }
 
-// Shorter keys have no vectors of their own; as words of 4 bytes so few are sorted sooner than by digits or by
-// counting. On its own, so that the words are no part of another frame.
+// Whether there may be a kernel for so many keys of 2 bytes.
+constexpr bool are_short_vectors(uint64_t n) { return n >= kShortSortItemsMin && n <= kShortSortItemsMax; }
+
+// Keys of 2 bytes have vectors of their own where they are so few, and others are sooner sorted as words of 2 bytes,
+// too. False if there is no kernel, or not for so many.
+template <class K>
+__attribute__((noinline)) bool sort_as_short_words(const KeyOrder &order, const void *in, void *out, uint64_t n) {
+  const ShortSortKernels *const kernels = short_sort_kernels();
+  if (kernels == nullptr || n > kernels->items_max) return false;
+  uint16_t words[kShortSortItemsMax];
+  const KeyCodec<K> codec = make_codec<K>(order);
+  const K *const from = static_cast<const K *>(in);
+  with_encoder(codec, [&](auto encode) {
+    for (uint64_t i = 0; i < n; ++i) words[i] = encode(from[i]);
+  });
+  kernels->sort(kUnsignedOrder, words, words, static_cast<uint32_t>(n));
+  K *const to = static_cast<K *>(out);
+  for (uint64_t i = 0; i < n; ++i) to[i] = static_cast<K>(words[i]);
+  decode_keys(codec, to, n);
+  return true;
+}
+template <class K>
+bool sort_in_short_vectors(const KeyOrder &order, const void *in, void *out, uint64_t n) {
+  constexpr uint64_t kWordsMin = 40;  // fewer are sorted as soon by words of 4 bytes
+  if constexpr (sizeof(K) == 2)
+    if (!order.nan_last) {
+      const ShortSortKernels *const kernels = short_sort_kernels();
+      if (kernels == nullptr || n > kernels->items_max) return false;
+      kernels->sort(order_number(order), static_cast<const uint16_t *>(in), static_cast<uint16_t *>(out),
+                    static_cast<uint32_t>(n));
+      return true;
+    }
+  return n >= kWordsMin && sort_as_short_words<K>(order, in, out, n);
+}
+
+// As words of 4 bytes so few are sorted sooner than by digits or by counting. On its own, so that the words are no part
+// of another frame.
 template <class K>
 __attribute__((noinline)) bool sort_few_short_keys(const KeyOrder &order, const void *in, void *out, uint64_t n) {
   const SortKernels<uint32_t> *const kernels = sort_kernels(uint32_t{});
@@ -192,8 +228,10 @@ bool sort_few_keys(const KeyOrder &order, const void *in, void *out, uint64_t n)
         count_few_keys(make_codec<uint8_t>(order), static_cast<const uint8_t *>(in), static_cast<uint8_t *>(out), n);
         return true;
       }
+      if (are_short_vectors(n) && sort_in_short_vectors<uint8_t>(order, in, out, n)) return true;
       return sort_few_short_keys<uint8_t>(order, in, out, n);
     case 2:
+      if (are_short_vectors(n) && sort_in_short_vectors<uint16_t>(order, in, out, n)) return true;
       return sort_few_short_keys<uint16_t>(order, in, out, n);
     case 4:
       return sort_few_keys<uint32_t>(order, in, out, n);

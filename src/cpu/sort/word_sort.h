@@ -122,15 +122,13 @@ bool place_few_by_words(const K *keys, uint32_t count, uint32_t *words, I *place
   return wrong == 0;
 }
 
-// Leaves the records of `a` in order there, or in `b` if to_b; false, with `a` as it was and nothing of use in `b`, if
-// words do not tell the order. `words` has room for `count`, or is NULL without vectors.
+// Leaves the records of `a`, whose keys differ in the bit below `bits` and in none above, in order there, or in `b` if
+// to_b; false, with `a` as it was and nothing of use in `b`, if words do not tell the order. `words` has room for
+// `count`, or is NULL without vectors.
 template <class K, class V>
-bool sort_by_words(Records<K, V> a, Records<K, V> b, uint32_t count, uint32_t bits, bool to_b, uint64_t *words) {
+bool sort_by_words_of(Records<K, V> a, Records<K, V> b, uint32_t count, uint32_t bits, bool to_b, uint64_t *words) {
   if constexpr (kSortsByWords<K, V>) {
-    if (words == nullptr || count < kWordItemsMin) return false;
-    const uint32_t differing = bit_width_of(differing_bits(a.keys, count));
-    bits = differing < bits ? differing : bits;
-    if (bits == 0) return false;
+    if (words == nullptr || count < kWordItemsMin || bits == 0) return false;
     const uint32_t index_bits = bit_width_of(count - 1);
     const bool is_short = index_bits <= kShortIndexBits<K> || bits + index_bits <= 32;
     if (!(is_short ? WordSort<uint32_t, K, V>(a, count, bits, reinterpret_cast<uint32_t *>(words)).run(b)
@@ -140,6 +138,14 @@ bool sort_by_words(Records<K, V> a, Records<K, V> b, uint32_t count, uint32_t bi
     return true;
   }
   return false;
+}
+
+// The same of keys that differ in no bit at or above `bits`.
+template <class K, class V>
+bool sort_by_words(Records<K, V> a, Records<K, V> b, uint32_t count, uint32_t bits, bool to_b, uint64_t *words) {
+  if (!kSortsByWords<K, V> || words == nullptr || count < kWordItemsMin) return false;
+  const uint32_t differing = bit_width_of(differing_bits(a.keys, count));
+  return sort_by_words_of(a, b, count, differing < bits ? differing : bits, to_b, words);
 }
 
 }  // namespace gsort_internal

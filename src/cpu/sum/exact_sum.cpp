@@ -19,7 +19,7 @@ namespace {
 // Other blocks are folded into windows of 52 bits from the greatest magnitude down: adding to a number so large that
 // every addition rounds to the same multiple splits each element without error (Rump, Ogita, Oishi, Accurate
 // floating-point summation, 2008). The least magnitude tells how many windows it takes until what is below them can be
-// added plainly. Blocks that it takes too many for go to sums by exponent.
+// added plainly. Blocks that it takes too many for go to sums by exponent, or by span.
 
 double power_of_two(int32_t exponent) { return double_of_bits(static_cast<uint64_t>(exponent + 1023) << 52); }
 
@@ -58,7 +58,7 @@ void plain_fold(const void *array, uint32_t items, const double *windows, uint32
   }
 }
 
-constexpr FoldKernels kPlainFold = {plain_magnitudes, plain_fold, nullptr, nullptr};
+constexpr FoldKernels kPlainFold = {plain_magnitudes, plain_fold, nullptr, nullptr, kFoldItems};
 
 // How elements are widened, exactly, what the kernels call their type, and the exponents of the least magnitude and the
 // greatest.
@@ -109,6 +109,12 @@ class Trial {
     --wait_;
     return false;
   }
+  // How many blocks it is not due for, up to `most`; they are taken to come next.
+  uint32_t skip(uint32_t most) {
+    const uint32_t blocks = wait_ < most ? static_cast<uint32_t>(wait_) : most;
+    wait_ -= blocks;
+    return blocks;
+  }
   void worked() { next_ = kWaitMin; }
   void failed() {
     wait_ = next_;
@@ -129,30 +135,59 @@ class RangeSum {
   // Up to 2^18 elements and a block. Short and long ones may come in any order.
   void add(const typename F::Bits *x, uint64_t count) {
     if (kernels_ == nullptr || !tries_plainly_ || !watch_.works()) plainly_.give_up();
-    if constexpr (std::is_same<F, SingleFloats>::value) takes_bins_ = count >= kBinItemsMin;
-    if constexpr (std::is_same<F, DoubleFloats>::value) takes_bins_ = count >= 2 * kBinItemsMin && !spans_are_wide();
-    for (uint64_t i = 0; i < count;) {
-      const uint32_t items = count - i < kFoldItems ? static_cast<uint32_t>(count - i) : kFoldItems;
-      add_block(x + i, items);
-      i += items;
-    }
+    choose_sums(count);
+    for (uint64_t i = 0; i < count;) i += add_some(x + i, count - i);
     if (lanes_ > 0) move_lanes();
     if (scratch_.by_exponent.is_full()) scratch_.by_exponent.move_to(scratch_.limbs);
   }
 
  private:
   static constexpr int32_t kExponentMin = -900, kExponentMax = 1000;  // windows stay among normal numbers
-  // For fewer, clearing and reading a sum for each exponent take longer than adding elements to spans does.
-  static constexpr uint64_t kBinItemsMin = 1 << 12;
 
-  // Adds up to kFoldItems elements.
-  void add_block(const typename F::Bits *x, uint32_t count) {
-    if (plainly_.is_due() && add_plainly(x, count)) return;
-    if (!takes_bins_ && scratch_.limbs.has_special()) return scratch_.limbs.note(special_flags(x, count));
-    if (folded_.is_due() && fold_block(x, count)) return;
+  // Where elements go that are too far from each other for windows, and how many windows are as quick.
+  void choose_sums(uint64_t count) {
+    // For fewer, clearing and reading a sum for each exponent take longer than adding elements to spans does.
+    constexpr uint64_t kFloatsMin = 1 << 12, kFloatsMinBesideWindows = 7 << 8, kDoublesMin = 1 << 13;
+    if constexpr (std::is_same<F, SingleFloats>::value) {
+      const BinKernels *const kernels = count >= kFloatsMinBesideWindows ? bin_kernels() : nullptr;
+      const bool has_windows = kernels != nullptr && kernels->add != nullptr;
+      takes_bins_ = count >= kFloatsMin || has_windows;
+      windows_max_ = !takes_bins_ ? kWindowsMax : has_windows ? 2 : 3;
+    }
+    if constexpr (std::is_same<F, DoubleFloats>::value) takes_bins_ = count >= kDoublesMin && !spans_are_wide();
+  }
+
+  // Adds a block, or as many as are not tried plainly and go one way, which is shorter than that of each. Returns how
+  // many elements that were.
+  uint64_t add_some(const typename F::Bits *x, uint64_t count) {
+    const uint32_t first = count < kFoldItems ? static_cast<uint32_t>(count) : kFoldItems;
+    if (plainly_.is_due()) {
+      if (!add_plainly(x, first)) add_otherwise(x, first);
+      return first;
+    }
+    const uint64_t blocks = 1 + plainly_.skip(kFoldGroupItems / kFoldItems - 1), group = blocks * kFoldItems;
+    const uint32_t items = static_cast<uint32_t>(count < group ? count : group);
+    add_otherwise(x, items);
+    return items;
+  }
+  // Of elements that additions would round.
+  void add_otherwise(const typename F::Bits *x, uint32_t count) {
+    if (scratch_.limbs.has_special()) return scratch_.limbs.note(special_flags(x, count));
+    if (folded_.is_due()) {
+      const uint32_t done = fold_blocks(x, count);
+      if (done == count) return;
+      x += done;
+      count -= done;
+    } else {
+      folded_.skip((count - 1) / kFoldItems);
+    }
     scratch_.is_plain = false;
     if constexpr (std::is_same<F, SingleFloats>::value || std::is_same<F, DoubleFloats>::value)
-      if (takes_bins_) return scratch_.by_exponent.add(x, count, scratch_.limbs);
+      if (takes_bins_) {
+        rounded_ = true;  // by windows
+        if (!scratch_.by_exponent.add(x, count, scratch_.limbs)) scratch_.limbs.note(special_flags(x, count));
+        return;
+      }
     add_to_spans(x, count);
   }
 
@@ -163,8 +198,8 @@ class RangeSum {
     if (rounded_) watch_.begin();
     if (count == kFoldItems) {
       lanes = kernels_->lane_sums(x, count, high, low);
-    } else {
-      kernels_->two_sums(x, count, high, low);
+    } else if (!kernels_->two_sums(x, count, high, low)) {
+      *high = *low = 0;
     }
     rounded_ = !watch_.was_exact();
     if (rounded_) {
@@ -200,22 +235,33 @@ class RangeSum {
     for (uint32_t i = 0; i < count; ++i) scratch_.block[i] = F::widen(x[i]);
   }
 
-  // Whether a block could be folded. As a rule the next one can if this one could.
-  bool fold_block(const typename F::Bits *x, uint32_t count) {
-    bool done = false;
-    if (kernels_ != nullptr && count % kFoldGrain == 0) {
-      done = fold<F>(*kernels_, x, count);
-    } else {
-      widen(x, count);
-      for (; count % kFoldGrain != 0; ++count) scratch_.block[count] = 0;
-      done = fold<F>(*doubles_, scratch_.block, count);
+  // How many of the elements were folded: all of them, or those before what could not be. As a rule the next ones can
+  // be if these could. Of more windows than two a call is no shorter for more elements, which are farther from each
+  // other.
+  uint32_t fold_blocks(const typename F::Bits *x, uint32_t count) {
+    constexpr uint32_t kGrainsFrom = 4 * kFoldGrain;
+    const uint32_t most = kernels_ != nullptr && windows_ <= 2 ? kernels_->items_max : kFoldItems;
+    for (uint32_t done = 0; done < count;) {
+      // What is less than a grain is widened first, and all of few elements.
+      const uint32_t left = count - done, whole = left < kGrainsFrom ? left : left / kFoldGrain * kFoldGrain,
+                     items = whole < most ? whole : most;
+      if (!fold_block(x + done, items)) {
+        folded_.failed();
+        return done;
+      }
+      done += items;
     }
-    done ? folded_.worked() : folded_.failed();
-    return done;
+    folded_.worked();
+    return count;
+  }
+  // Whether whole grains, or a few elements, could be.
+  bool fold_block(const typename F::Bits *x, uint32_t count) {
+    if (kernels_ != nullptr && count % kFoldGrain == 0) return fold<F>(*kernels_, x, count);
+    widen(x, count);
+    for (; count % kFoldGrain != 0; ++count) scratch_.block[count] = 0;
+    return fold<F>(*doubles_, scratch_.block, count);
   }
 
-  // Floats of 4 bytes go to bins about as quickly as through four windows.
-  static constexpr uint32_t kWindowsBesideBins = sizeof(typename F::Bits) == 4 ? 3 : kWindowsMax;
   // Where windows begin. The elements of a lane add up to less than 2^(exponent + 1 + kFoldLaneBits), half of the first
   // window's leading bit; what they leave, at most half a unit each, to half of the second's at most.
   static constexpr int32_t kFirstAbove = kFoldLaneBits + 2, kWindowBits = 52 - kFoldLaneBits;
@@ -233,16 +279,17 @@ class RangeSum {
                   last_bit = least < Facts::kLeastExponent ? Facts::kLeastExponent : least;
     if (greatest > kExponentMax) return false;
     // What is below the last window, all of it together, is no more than 2^53 times the last bit.
-    const int32_t last_window = last_bit + 106 - kFoldItemBits;
+    const int32_t item_bits = items <= kFoldItems ? kFoldItemBits : kFoldGroupItemBits,
+                  last_window = last_bit + 106 - item_bits;
     const int32_t first_window = (greatest < kExponentMin ? kExponentMin : greatest) + kFirstAbove;
-    const uint32_t windows_max = takes_bins_ ? kWindowsBesideBins : kWindowsMax;
     double windows[kWindowsMax];
     uint32_t count = 0;
     for (int32_t exponent = first_window;; exponent -= kWindowBits) {
-      if (count == windows_max) return false;
+      if (count == windows_max_) return false;
       windows[count++] = 1.5 * power_of_two(exponent);
       if (exponent <= last_window) break;
     }
+    windows_ = count;
     Folded folded;
     kernels.fold(x, items, windows, count, &folded);
     scratch_.is_plain = false;
@@ -290,6 +337,7 @@ class RangeSum {
   RoundingWatch watch_;
   bool rounded_ = true;  // whether the watch may have seen that something was rounded
   uint32_t lanes_ = 0;   // in the scratch
+  uint32_t windows_max_ = kWindowsMax, windows_ = kWindowsMax;  // those that the last fold took
   const FoldKernels *kernels_ = fold_kernels(F::kType);
   const AddToSpans to_spans_ = add_to_spans_kernel(F::kType);
   const FoldKernels *doubles_ =
@@ -347,8 +395,7 @@ bool add_few_floats(gsort_dtype t, const void *in, uint64_t n, PlainSums &sums) 
   RoundingWatch watch;
   if (kernels == nullptr || !watch.works()) return false;
   watch.begin();
-  kernels->two_sums(in, static_cast<uint32_t>(n), &sums.high, &sums.low);
-  return watch.was_exact();
+  return kernels->two_sums(in, static_cast<uint32_t>(n), &sums.high, &sums.low) && watch.was_exact();
 }
 
 bool all_minus_zero(gsort_dtype t, const void *in, uint64_t n) {

@@ -61,7 +61,23 @@ constexpr uint64_t one_of_bin(uint32_t bin) { return kBinOne + (uint64_t{bin} <<
 static_assert((uint64_t{kBinItemsMax} << 23) <= kBinOne, "all fractions are less than one element's part");
 static_assert(one_of_bin(kBins) <= UINT64_MAX / kBinItemsMax, "sums fit 64 bits");
 
-// The kernel where there are no vectors.
+// The kernels where there are no vectors, or narrow ones.
+void add_to_bins(const float *x, uint32_t count, uint64_t *bins) {
+  const auto add_one = [bins](const float *from, uint64_t copy) {
+    uint32_t bits;
+    std::memcpy(&bits, from, sizeof bits);
+    const uint64_t bin = bits >> kBinFractionBits;
+    (bins + copy * kBinCopyWords)[bin] += bits + kBinOne;
+  };
+  uint64_t i = 0;
+  for (; i + kBinCopies <= count; i += kBinCopies) {
+    add_one(x + i, 0);
+    add_one(x + i + 1, 1);
+    add_one(x + i + 2, 2);
+    add_one(x + i + 3, 3);
+  }
+  for (; i < count; ++i) add_one(x + i, 0);
+}
 void read_bins_one_by_one(const uint64_t *bins, uint64_t *words) {
   for (uint32_t group = 0; group < kBinGroups; ++group) {
     uint64_t low = 0, high = 0;
@@ -215,7 +231,7 @@ bool ExponentSums::begins(Kind kind, uint32_t count, WideLimbs &limbs) {
   return true;
 }
 
-void ExponentSums::add(const double *x, uint32_t count, WideLimbs &limbs) {
+bool ExponentSums::add(const double *x, uint32_t count, WideLimbs &limbs) {
   constexpr uint64_t kTurn = 4, kStep = 64;
   if (begins(Kind::kByDoubleExponent, count, limbs)) std::memset(sums_, 0, sizeof sums_);
   uint64_t *const bins = sums_;
@@ -242,25 +258,25 @@ void ExponentSums::add(const double *x, uint32_t count, WideLimbs &limbs) {
     for (const uint32_t bin : kOddBins) bins[bin] = 0;
     add_odd_ones(x + step, static_cast<uint32_t>(end - step), limbs);
   }
+  return true;
 }
 
-void ExponentSums::add(const float *x, uint32_t count, WideLimbs &limbs) {
-  if (begins(Kind::kByExponent, count, limbs)) std::memset(sums_, 0, kBinWords * sizeof sums_[0]);
-  uint64_t *const bins = sums_;
-  const auto add_one = [bins](const float *from, uint64_t copy) {
-    uint32_t bits;
-    std::memcpy(&bits, from, sizeof bits);
-    const uint64_t bin = bits >> 23;
-    (bins + copy * kBinCopyWords)[bin] += bits + kBinOne;
-  };
-  uint64_t i = 0;
-  for (; i + kBinCopies <= count; i += kBinCopies) {
-    add_one(x + i, 0);
-    add_one(x + i + 1, 1);
-    add_one(x + i + 2, 2);
-    add_one(x + i + 3, 3);
+bool ExponentSums::add(const float *x, uint32_t count, WideLimbs &limbs) {
+  if (begins(Kind::kByExponent, count, limbs)) {
+    std::memset(sums_, 0, kBinWords * sizeof sums_[0]);
+    windows_ = {};
   }
-  for (; i < count; ++i) add_one(x + i, 0);
+  const BinKernels *const kernels = bin_kernels();
+  if (kernels == nullptr || kernels->add == nullptr) {
+    add_to_bins(x, count, sums_);
+    return true;
+  }
+  bool tells_all = true;
+  for (uint32_t i = 0; i < count; i += kBinBlockItems) {
+    const uint32_t items = count - i < kBinBlockItems ? count - i : kBinBlockItems;
+    if (!kernels->add(x + i, items, sums_, &windows_)) tells_all = false;
+  }
+  return tells_all;
 }
 
 void ExponentSums::begin_spans(uint32_t count, SpanRange range, WideLimbs &limbs) {
@@ -343,13 +359,24 @@ void ExponentSums::move_odd_bins(bool negative, WideLimbs &limbs) {
   }
 }
 
+// Parts of a double's precision at most: below the windows are multiples of 2^-149 up to 2^-117.
+void ExponentSums::move_windows(WideLimbs &limbs) const {
+  for (uint32_t w = 0; w < kBinWindows; ++w) {
+    const int32_t last_bit = kBinWindowFirst - 52 - static_cast<int32_t>(w) * kBinWindowBits;
+    if (windows_.units[w] != 0)
+      limbs.add_part(windows_.units[w], static_cast<uint32_t>(last_bit + static_cast<int32_t>(kSumOneBit)));
+  }
+  if (windows_.below != 0) limbs.add(windows_.below);
+}
+
 void ExponentSums::move_bins(WideLimbs &limbs) {
   move_odd_bins(false, limbs);
   move_odd_bins(true, limbs);
-  const RoundingWatch watch;  // a kernel divides
-  const ReadBins kernel = read_bins_kernel();
+  move_windows(limbs);
+  const RoundingWatch watch;  // a kernel rounds
+  const BinKernels *const kernels = bin_kernels();
   uint64_t words[2 * kBinGroups];
-  (kernel != nullptr ? kernel : read_bins_one_by_one)(sums_, words);
+  (kernels != nullptr ? kernels->read : read_bins_one_by_one)(sums_, words);
   for (uint32_t group = 0; group < kBinGroups / 2; ++group) {
     const uint64_t *const plus = words + 2 * group, *const minus = plus + kBinGroups;
     const Int128 low = static_cast<Int128>(plus[0]) - minus[0], high = static_cast<Int128>(plus[1]) - minus[1];

@@ -57,10 +57,11 @@ class WideLimbs {
 class ExponentSums {
  public:
   void reset() { kind_ = Kind::kNone; }
-  // Adds to sums by exponent, floats as in cpu/vector/exponent_bins.h. Of doubles what has no mantissa with a leading
-  // bit goes to the limbs, and what a sum has above 64 bits.
-  void add(const float *x, uint32_t count, WideLimbs &limbs);
-  void add(const double *x, uint32_t count, WideLimbs &limbs);
+  // Adds to sums by exponent, floats as in cpu/vector/exponent_bins.h, some of them to windows. Of doubles what has no
+  // mantissa with a leading bit goes to the limbs, and what a sum has above 64 bits. Whether there is nothing to tell:
+  // false if there may be infinities and NaNs that the sums tell nothing of.
+  bool add(const float *x, uint32_t count, WideLimbs &limbs);
+  bool add(const double *x, uint32_t count, WideLimbs &limbs);
   // Makes room for `count` elements in sums by span.
   void begin_spans(uint32_t count, SpanRange range, WideLimbs &limbs);
   // Where a kernel adds them, all or some, and the words from one copy to the next. Infinities and NaNs it adds as if
@@ -70,7 +71,9 @@ class ExponentSums {
   // Adds element number i instead. Infinities and NaNs go to the limbs.
   void add_to_span(double x, uint32_t i, WideLimbs &limbs);
   // Whether there is no room for 2^18 elements and a block more.
-  bool is_full() const { return kind_ != Kind::kNone && items_ >= kItemsMax / 2; }
+  bool is_full() const {
+    return kind_ != Kind::kNone && items_ >= (kind_ == Kind::kByExponent ? kBinItemsMax / 4 : kItemsMax / 2);
+  }
   void move_to(WideLimbs &limbs);  // and reset
 
  private:
@@ -79,15 +82,17 @@ class ExponentSums {
   static constexpr uint32_t kItemsMax = 1 << 20;
   static constexpr uint32_t kOneCopyItems = 512;  // up to which clearing and reading copies takes longer than waiting
   static constexpr uint32_t kBinWords = kBinCopies * kBinCopyWords;
-  static_assert(kItemsMax <= kSpanItemsMax && kItemsMax <= kBinItemsMax, "room for all items");
+  static_assert(kItemsMax <= kSpanItemsMax && (1 << 18) + kFoldItems <= kBinItemsMax / 4 * 3, "room for all items");
   static_assert(kBinWords <= kDoubleBins && kSpanWords <= kDoubleBins, "room for all kinds");
   bool begins(Kind kind, uint32_t count, WideLimbs &limbs);
   void move_spans(WideLimbs &limbs) const;
   void move_doubles(WideLimbs &limbs) const;
   void move_bins(WideLimbs &limbs);
   void move_odd_bins(bool negative, WideLimbs &limbs);
+  void move_windows(WideLimbs &limbs) const;
 
   alignas(64) uint64_t sums_[kDoubleBins];
+  BinWindows windows_;  // beside sums of floats by exponent
   uint32_t items_;
   SpanRange range_;
   uint32_t copy_words_;  // 0: there is one copy

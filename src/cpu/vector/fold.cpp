@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cpu/vector/fold.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <type_traits>
 
+#include "core/rounding_record.h"
 #include "cpu/vector/target.h"
 
 #if GSORT_HIGHWAY
@@ -41,8 +43,12 @@ constexpr size_t kAccumulators = 4;  // side by side, because an addition waits 
 constexpr size_t kChains = 2;        // of windows, which fill the registers
 static_assert(kFoldGrain % (2 * kAccumulators * kWide) == 0, "grains are whole steps");
 static_assert(kLaneSumsMax >= kAccumulators * kWide, "room for all lanes");
-static_assert((kFoldItems / (kChains * kWide)) >> kFoldLaneBits <= 1, "a lane takes no more than it may");
-static_assert(kFoldItems >> kFoldItemBits == 1, "bits of a number of elements");
+// A lane takes no more than it may, and what is read twice is not lost from the nearest cache meanwhile.
+constexpr size_t kLaneItems = kChains * kWide << kFoldLaneBits;
+template <class F>
+constexpr size_t kItemsMax = std::min(kLaneItems, std::min<size_t>(kFoldGroupItems, (16 << 10) / sizeof(F)));
+static_assert(kLaneItems >= kFoldItems, "groups are one block or more");
+static_assert(kFoldItems >> kFoldItemBits == 1 && kFoldGroupItems >> kFoldGroupItemBits == 1, "bits of numbers");
 
 template <class T, class D>
 HWY_INLINE Magnitudes magnitudes_of_lanes(D d, hn::Vec<D> greatest, hn::Vec<D> least_1) {
@@ -220,23 +226,20 @@ struct LaneSums {
 };
 
 template <class F>
-HWY_INLINE LaneSums add_lanes(const F *x, size_t items) {
+HWY_INLINE void add_step(const F *x, LaneSums &s) {
   constexpr size_t pair = kPairItems<F>;
-  const auto zero = hn::Zero(DoubleTag());
-  LaneSums s = {zero, zero, zero, zero, zero, zero, zero, zero};
-  for (size_t i = 0; i < items; i += 4 * pair) {
-    add_pair(x + i, s.a1, s.a2);
-    add_pair(x + i + pair, s.b1, s.b2);
-    add_pair(x + i + 2 * pair, s.c1, s.c2);
-    add_pair(x + i + 3 * pair, s.e1, s.e2);
-  }
-  return s;
+  add_pair(x, s.a1, s.a2);
+  add_pair(x + pair, s.b1, s.b2);
+  add_pair(x + 2 * pair, s.c1, s.c2);
+  add_pair(x + 3 * pair, s.e1, s.e2);
 }
 
 template <class F>
 HWY_NOINLINE uint32_t lane_sums(const void *x, uint32_t items, double *high, double *low) {
   const DoubleTag d;
-  const LaneSums s = add_lanes(static_cast<const F *>(x), items);
+  const auto zero = hn::Zero(d);
+  LaneSums s = {zero, zero, zero, zero, zero, zero, zero, zero};
+  for (size_t i = 0; i < items; i += 4 * kPairItems<F>) add_step(static_cast<const F *>(x) + i, s);
   hn::StoreU(s.a1, d, high);
   hn::StoreU(s.b1, d, high + kWide);
   hn::StoreU(s.c1, d, high + 2 * kWide);
@@ -250,12 +253,21 @@ HWY_NOINLINE uint32_t lane_sums(const void *x, uint32_t items, double *high, dou
 
 HWY_INLINE double sum_of_lanes(DoubleVec x) { return hn::GetLane(hn::SumOfLanes(DoubleTag(), x)); }
 
+// Of elements far from each other few tell that additions round. A look takes as long as some 50 elements.
+constexpr size_t kLookFrom = 512, kLookAfter = 128;
+
 template <class F>
-HWY_NOINLINE void two_sums(const void *array, uint32_t items, double *high, double *low) {
+HWY_NOINLINE bool two_sums(const void *array, uint32_t items, double *high, double *low) {
   constexpr size_t pair = kPairItems<F>, step = 4 * pair;
   const F *const x = static_cast<const F *>(array);
-  size_t i = items / step * step;
-  LaneSums s = add_lanes(x, i);
+  const auto zero = hn::Zero(DoubleTag());
+  LaneSums s = {zero, zero, zero, zero, zero, zero, zero, zero};
+  static_assert(kLookAfter % step == 0, "whole steps");
+  const size_t whole = items / step * step, first = items < kLookFrom ? whole : kLookAfter;
+  size_t i = 0;
+  for (; i < first; i += step) add_step(x + i, s);
+  if (first < whole && RoundingRecord::get() != 0) return false;
+  for (; i < whole; i += step) add_step(x + i, s);
   for (; i + pair <= items; i += pair) add_pair(x + i, s.a1, s.a2);
   if (i < items) {
     F last[pair] = {};
@@ -264,6 +276,7 @@ HWY_NOINLINE void two_sums(const void *array, uint32_t items, double *high, doub
   }
   *high = sum_of_lanes(hn::Add(hn::Add(s.a1, s.b1), hn::Add(s.c1, s.e1)));
   *low = sum_of_lanes(hn::Add(hn::Add(s.a2, s.b2), hn::Add(s.c2, s.e2)));
+  return true;
 }
 
 HWY_NOINLINE double plain_sum(const double *x, uint32_t items) {
@@ -314,7 +327,7 @@ template <class F>
 constexpr FoldKernels kKernels = {sizeof(F) == 2   ? magnitudes<uint16_t>
                                   : sizeof(F) == 4 ? magnitudes<uint32_t>
                                                    : magnitudes_of_doubles,
-                                  fold<F>, lane_sums<F>, two_sums<F>};
+                                  fold<F>, lane_sums<F>, two_sums<F>, kItemsMax<F>};
 
 }  // namespace
 

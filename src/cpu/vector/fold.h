@@ -11,6 +11,9 @@ namespace gsort_internal {
 // Elements of a block, of which every accumulator takes no more than 2^kFoldLaneBits: the narrowest vectors have 4.
 constexpr uint32_t kFoldItems = 1024;
 constexpr int32_t kFoldItemBits = 10;
+// Those of a group of blocks, which wide vectors fold at once.
+constexpr uint32_t kFoldGroupItems = 4096;
+constexpr int32_t kFoldGroupItemBits = 12;
 constexpr uint32_t kFoldGrain = 64;  // blocks may be shorter, by whole grains: the widest vectors have as many
 constexpr int32_t kFoldLaneBits = 8;
 constexpr uint32_t kWindowsMax = 5;    // with more, sums by span (spans.h) are quicker
@@ -38,8 +41,9 @@ struct FoldKernels {
   // are near each other. A RoundingWatch tells whether one did.
   // Lane by lane, of whole grains; returns how many lanes there are.
   uint32_t (*lane_sums)(const void *x, uint32_t items, double *high, double *low);
-  // Of any number of elements, to one sum of each part.
-  void (*two_sums)(const void *x, uint32_t items, double *high, double *low);
+  // Of any number of elements, to one sum of each part. False if some of them told that additions round.
+  bool (*two_sums)(const void *x, uint32_t items, double *high, double *low);
+  uint32_t items_max;  // of fold(), whole blocks
 };
 
 // The kernels' own numbers of types.

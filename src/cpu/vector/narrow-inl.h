@@ -19,6 +19,8 @@ namespace HWY_NAMESPACE {
 
 class NarrowRows {
  public:
+  using Tag = hn::FixedTag<int64_t, 4>;
+  using Vec = hn::Vec<Tag>;
   static constexpr size_t kKeysMin = 9, kKeysMax = 16;
 
   template <class K, bool kEncode>
@@ -47,10 +49,23 @@ class NarrowRows {
     store_some<K>(coder.decode(hn::Combine(d, v[3], v[2])), out + 8, n - 8);
   }
 
- private:
-  using Tag = hn::FixedTag<int64_t, 4>;
-  using Vec = hn::Vec<Tag>;
+  // Sorts 16 integers of 8 bytes: the first four come to the first lanes of the rows.
+  static HWY_INLINE void sort_columns(Vec *v) {
+    sort_two(v[0], v[1]);
+    sort_two(v[2], v[3]);
+    sort_two(v[0], v[2]);
+    sort_two(v[1], v[3]);
+    sort_two(v[1], v[2]);
+    mirror_columns(v[0], v[3]);
+    mirror_columns(v[1], v[2]);
+    merge_rows(v);
+    mirror_halves(v[0], v[3]);
+    mirror_halves(v[1], v[2]);
+    for (size_t row = 0; row < 4; ++row) compare_columns(v[row]);
+    merge_rows(v);
+  }
 
+ private:
   // As SortCoder does.
   template <class Masks>
   static HWY_INLINE Vec encoded(Vec key, const Masks &masks) {
@@ -91,6 +106,10 @@ class NarrowRows {
     const auto other = hn::Shuffle01(a);
     a = hn::OddEven(hn::Max(a, other), hn::Min(a, other));
   }
+  static HWY_INLINE void sort(Vec *v) {
+    sort_columns(v);
+    transpose(v);
+  }
   static HWY_INLINE void transpose(Vec *v) {
     const Tag d;
     const auto a = hn::InterleaveLower(d, v[0], v[1]), b = hn::InterleaveUpper(d, v[0], v[1]),
@@ -99,21 +118,6 @@ class NarrowRows {
     v[1] = hn::ConcatLowerLower(d, e, b);
     v[2] = hn::ConcatUpperUpper(d, c, a);
     v[3] = hn::ConcatUpperUpper(d, e, b);
-  }
-  static HWY_INLINE void sort(Vec *v) {
-    sort_two(v[0], v[1]);
-    sort_two(v[2], v[3]);
-    sort_two(v[0], v[2]);
-    sort_two(v[1], v[3]);
-    sort_two(v[1], v[2]);
-    mirror_columns(v[0], v[3]);
-    mirror_columns(v[1], v[2]);
-    merge_rows(v);
-    mirror_halves(v[0], v[3]);
-    mirror_halves(v[1], v[2]);
-    for (size_t row = 0; row < 4; ++row) compare_columns(v[row]);
-    merge_rows(v);
-    transpose(v);
   }
 };
 

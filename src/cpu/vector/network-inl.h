@@ -127,8 +127,9 @@ HWY_INLINE KeyVec<K> blend_lanes(KeyVec<K> lower, KeyVec<K> upper) {
   constexpr size_t kBytes = kDistance * sizeof(K);
   if constexpr (kBytes == 16) return hn::OddEvenBlocks(upper, lower);
   if constexpr (kDistance == 1) return hn::OddEven(upper, lower);
-  if constexpr (kDistance == 2 && sizeof(K) == 4) {
-    const hn::RepartitionToWide<KeyTag<K>> wide;
+  if constexpr (kDistance > 1 && kBytes < 16) {
+    using Wide = std::conditional_t<kBytes == 4, int32_t, int64_t>;
+    const hn::Repartition<Wide, KeyTag<K>> wide;
     return hn::BitCast(d, hn::OddEven(hn::BitCast(wide, upper), hn::BitCast(wide, lower)));
   }
 }
@@ -140,7 +141,12 @@ HWY_INLINE KeyVec<K> swap_lanes(KeyVec<K> v) {
   const KeyTag<K> d;
   constexpr size_t kBytes = kDistance * sizeof(K);
   if constexpr (kDistance == 1) return hn::Reverse2(d, v);
-  if constexpr (kDistance == 2 && sizeof(K) == 4) return hn::Shuffle1032(v);
+  if constexpr (kDistance > 1 && kBytes < 16) {
+    const hn::Repartition<int32_t, KeyTag<K>> words;
+    const auto both = hn::BitCast(words, v);
+    if constexpr (kBytes == 4) return hn::BitCast(d, hn::Shuffle2301(both));
+    return hn::BitCast(d, hn::Shuffle1032(both));
+  }
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
   if constexpr (kBytes == 16) return hn::SwapAdjacentBlocks(v);
   if constexpr (kBytes == 32) return hn::ConcatLowerUpper(d, v, v);
@@ -149,14 +155,29 @@ HWY_INLINE KeyVec<K> swap_lanes(KeyVec<K> v) {
 #endif
 }
 
+// The same of lanes of 2 bytes: within blocks of 16 bytes, then the blocks.
+template <size_t kGroup>
+HWY_INLINE KeyVec<uint16_t> reverse_short_lanes(KeyVec<uint16_t> v) {
+  const KeyTag<uint16_t> d;
+  const hn::Repartition<uint8_t, KeyTag<uint16_t>> bytes;
+  HWY_ALIGN static constexpr uint8_t kFours[16] = {6, 7, 4, 5, 2, 3, 0, 1, 14, 15, 12, 13, 10, 11, 8, 9},
+                                     kEights[16] = {14, 15, 12, 13, 10, 11, 8, 9, 6, 7, 4, 5, 2, 3, 0, 1};
+  const auto places = hn::LoadDup128(bytes, kGroup == 4 ? kFours : kEights);
+  const auto reversed = hn::BitCast(d, hn::TableLookupBytes(hn::BitCast(bytes, v), places));
+  if constexpr (kGroup == 16) return hn::SwapAdjacentBlocks(reversed);
+  if constexpr (kGroup == 32) return hn::ReverseBlocks(d, reversed);
+  return reversed;
+}
+
 // Each group of kGroup lanes reversed.
 template <class K, size_t kGroup>
 HWY_INLINE KeyVec<K> reverse_lanes(KeyVec<K> v) {
   const KeyTag<K> d;
+  if constexpr (sizeof(K) == 2 && kGroup > 2) return reverse_short_lanes<kGroup>(v);
   if constexpr (kGroup == 2) return hn::Reverse2(d, v);
-  if constexpr (kGroup == 4) return hn::Reverse4(d, v);
-  if constexpr (kGroup == 8) return hn::Reverse8(d, v);
-  if constexpr (kGroup == 16) return hn::Reverse(d, v);
+  if constexpr (sizeof(K) > 2 && kGroup == 4) return hn::Reverse4(d, v);
+  if constexpr (sizeof(K) > 2 && kGroup == 8) return hn::Reverse8(d, v);
+  if constexpr (sizeof(K) > 2 && kGroup == 16) return hn::Reverse(d, v);
 }
 
 #if HWY_TARGET == HWY_AVX3
@@ -171,9 +192,15 @@ HWY_INLINE KeyVec<K> not_lower(KeyVec<K> lower, KeyVec<K> a, KeyVec<K> b) {
 // The same for lanes whose number has the bit kDistance, or for those where it has not; others are `lower`.
 template <class K, size_t kDistance, bool kSet>
 HWY_INLINE KeyVec<K> some_not_lower(KeyVec<K> lower, KeyVec<K> a, KeyVec<K> b) {
-  constexpr uint16_t kBits = kDistance == 1 ? 0xaaaa : kDistance == 2 ? 0xcccc : kDistance == 4 ? 0xf0f0 : 0xff00;
-  constexpr uint16_t kMask = kSet ? kBits : static_cast<uint16_t>(~kBits);
-  if constexpr (std::is_floating_point_v<LaneOf<K>>) {
+  constexpr uint32_t kAllBits = kDistance == 1   ? 0xaaaaaaaa
+                                : kDistance == 2 ? 0xcccccccc
+                                : kDistance == 4 ? 0xf0f0f0f0
+                                : kDistance == 8 ? 0xff00ff00
+                                                 : 0xffff0000;
+  constexpr uint16_t kMask = static_cast<uint16_t>(kSet ? kAllBits : ~kAllBits);
+  if constexpr (sizeof(K) == 2)
+    return KeyVec<K>{_mm512_mask_max_epi16(lower.raw, kSet ? kAllBits : ~kAllBits, a.raw, b.raw)};
+  else if constexpr (std::is_floating_point_v<LaneOf<K>>) {
     return KeyVec<K>{_mm512_mask_max_pd(lower.raw, static_cast<__mmask8>(kMask), a.raw, b.raw)};
   } else {
     using V = hn::Vec<BitsTag<K>>;
@@ -305,6 +332,29 @@ HWY_INLINE void merge_columns(KeyVec<K> *v) {
   }
 }
 
+// transpose_in_blocks() of lanes of 2 bytes: pairs of rows, then of pairs, then of fours.
+template <size_t kStep>
+HWY_INLINE void transpose_short_in_blocks(const KeyVec<uint16_t> *v, KeyVec<uint16_t> *to) {
+  const KeyTag<uint16_t> d;
+  const hn::Repartition<int32_t, KeyTag<uint16_t>> words;
+  const hn::Repartition<int64_t, KeyTag<uint16_t>> wide;
+  hn::Vec<decltype(words)> pairs[8];
+  hn::Vec<decltype(wide)> fours[8];
+  for (size_t i = 0; i < 8; i += 2) {
+    pairs[i] = hn::BitCast(words, hn::InterleaveLower(d, v[i], v[i + 1]));
+    pairs[i + 1] = hn::BitCast(words, hn::InterleaveUpper(d, v[i], v[i + 1]));
+  }
+  for (size_t i = 0; i < 8; i += 4)
+    for (size_t upper = 0; upper < 2; ++upper) {
+      fours[i + 2 * upper] = hn::BitCast(wide, hn::InterleaveLower(words, pairs[i + upper], pairs[i + 2 + upper]));
+      fours[i + 2 * upper + 1] = hn::BitCast(wide, hn::InterleaveUpper(words, pairs[i + upper], pairs[i + 2 + upper]));
+    }
+  for (size_t i = 0; i < 4; ++i) {
+    to[2 * i * kStep] = hn::BitCast(d, hn::InterleaveLower(wide, fours[i], fours[i + 4]));
+    to[(2 * i + 1) * kStep] = hn::BitCast(d, hn::InterleaveUpper(wide, fours[i], fours[i + 4]));
+  }
+}
+
 // Transposes as many rows as a block of 16 bytes has lanes, within blocks: row g of block b comes to be column g of
 // that block. Row kRow is the first; they are left at `to` in steps of kStep.
 template <class K, size_t kStep>
@@ -313,6 +363,8 @@ HWY_INLINE void transpose_in_blocks(const KeyVec<K> *v, KeyVec<K> *to) {
   if constexpr (sizeof(K) == 8) {
     to[0] = hn::InterleaveLower(d, v[0], v[1]);
     to[kStep] = hn::InterleaveUpper(d, v[0], v[1]);
+  } else if constexpr (sizeof(K) == 2) {
+    transpose_short_in_blocks<kStep>(v, to);
   } else {
     const hn::RepartitionToWide<KeyTag<K>> wide;
     const auto a = hn::BitCast(wide, hn::InterleaveLower(d, v[0], v[1]));
@@ -383,11 +435,28 @@ struct Transpose {
 #endif
   }
 
+  // Four rows of lanes of 2 bytes are fewer than a block's lanes: two columns come to a block.
+  static HWY_INLINE void run_four(KeyVec<K> *v) {
+    const KeyTag<K> d;
+    const hn::RepartitionToWide<KeyTag<K>> wide;
+    for (size_t upper = 0; upper < 2; ++upper) {
+      const auto first =
+          hn::BitCast(wide, upper == 0 ? hn::InterleaveLower(d, v[0], v[1]) : hn::InterleaveUpper(d, v[0], v[1]));
+      const auto last =
+          hn::BitCast(wide, upper == 0 ? hn::InterleaveLower(d, v[2], v[3]) : hn::InterleaveUpper(d, v[2], v[3]));
+      v[4 + 2 * upper] = hn::BitCast(d, hn::InterleaveLower(wide, first, last));
+      v[5 + 2 * upper] = hn::BitCast(d, hn::InterleaveUpper(wide, first, last));
+    }
+    for_rows<0, kRows / kBlocks, OfBlocks>(v);
+  }
+
   // Keys that follow each other down the columns come to follow each other along the rows. `v` has room for as many
   // rows again.
   static HWY_INLINE void run(KeyVec<K> *v) {
     if constexpr (kRows == 2) {
       run_two(v);
+    } else if constexpr (kRows == 4 && sizeof(K) == 2) {
+      run_four(v);
     } else if constexpr (kRows > 2) {
       static_assert(kRows >= kBlockLanes && kRows >= kBlocks, "blocks are transposed whole");
       for_rows<0, kRows / kBlockLanes, InBlocks>(v);

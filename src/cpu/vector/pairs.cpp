@@ -15,6 +15,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 #include "cpu/vector/network-inl.h"
+#include "cpu/vector/pair_narrow-inl.h"
 #include "cpu/vector/pair_ranks-inl.h"
 #include "cpu/vector/pair_words-inl.h"
 // clang-format on
@@ -135,8 +136,9 @@ bool sort_pairs(uint32_t order, const uint32_t *keys, const uint32_t *values, ui
                 uint32_t *values_out) {
   const SortCoder<uint32_t> &coder = kCoders<uint32_t>[order];
 #if GSORT_NARROW_PAIRS
-  if (n <= kWide && (n <= kWide / 4 * 3 || processor_is_of_amd.load(std::memory_order_relaxed)))
-    return N_AVX2::kPairs32.sort(order, keys, values, n, keys_out, values_out);
+  if (n >= NarrowRows::kKeysMin && n <= NarrowRows::kKeysMax && processor_is_of_amd.load(std::memory_order_relaxed))
+    return NarrowPairs::run(coder, keys, values, n, keys_out, values_out);
+  if (n <= kWide / 4 * 3) return N_AVX2::kPairs32.sort(order, keys, values, n, keys_out, values_out);
 #endif
 #if HWY_TARGET == HWY_AVX2
   if (n <= kWide) return RankSort<uint32_t, 1>::run(coder, keys, values, n, keys_out, values_out);
@@ -153,6 +155,14 @@ bool sort_pairs(uint32_t order, const uint32_t *keys, const uint32_t *values, ui
   return WordNetwork<uint32_t, 16>::run(coder, keys, values, n, keys_out, values_out);
 }
 
+#if GSORT_NARROW_PAIRS
+HWY_NOINLINE bool sort_narrow_pairs(uint32_t order, const uint64_t *keys, const uint64_t *values, uint32_t n,
+                                    uint64_t *keys_out, uint64_t *values_out) {
+  return NarrowPairs::run(kCoders<uint64_t>[order], keys, values, n, keys_out, values_out) ||
+         N_AVX2::kPairs64.sort(order, keys, values, n, keys_out, values_out);
+}
+#endif
+
 bool sort_long_pairs(uint32_t order, const uint64_t *keys, const uint64_t *values, uint32_t n, uint64_t *keys_out,
                      uint64_t *values_out) {
 #if HWY_TARGET == HWY_AVX3
@@ -167,9 +177,10 @@ bool sort_long_pairs(uint32_t order, const uint64_t *keys, const uint64_t *value
   constexpr uint32_t kLongWide = kLanes<uint64_t>;
 #if GSORT_NARROW_PAIRS
   // So many leave wide vectors empty in part.
-  const bool is_part = n <= kLongWide / 2 || (n > kLongWide && n <= kLongWide / 2 * 3);
-  if (is_part || (n > kLongWide && processor_is_of_amd.load(std::memory_order_relaxed)))
+  if (n <= kLongWide / 2 || (n > kLongWide && n <= kLongWide / 2 * 3))
     return N_AVX2::kPairs64.sort(order, keys, values, n, keys_out, values_out);
+  if (n > kLongWide && processor_is_of_amd.load(std::memory_order_relaxed))
+    return sort_narrow_pairs(order, keys, values, n, keys_out, values_out);
 #endif
   if (n <= kLongWide) return RankSort<uint64_t, 1>::run(coder, keys, values, n, keys_out, values_out);
 #if HWY_TARGET == HWY_AVX2
