@@ -51,6 +51,8 @@ class Engine {
   }
   // A minimum or maximum, or its place.
   virtual bool reduce_few(uint32_t /*op*/, const KeyOrder &, const void *, uint64_t, void *) noexcept { return false; }
+  // A sum; `rounds` is set where it was found that additions of the floats as they come would round.
+  virtual bool sum_few(gsort_dtype, const void *, uint64_t, void *, bool & /*rounds*/) noexcept { return false; }
 
   virtual void set_stream(void *stream) = 0;
   virtual void synchronize() = 0;

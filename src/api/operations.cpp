@@ -87,6 +87,12 @@ bool reduce_at_once(gsort *g, uint32_t op, const KeyOrder &order, const void *in
   return done_at_once(g, [&](Engine &engine) { return engine.reduce_few(op, order, in, n, out); });
 }
 
+bool sum_at_once(gsort *g, gsort_dtype t, const void *in, uint64_t n, void *out, bool &rounds) {
+  const uint32_t bytes = dtype_bytes(t);
+  if (!is_array(in, bytes) || !is_array(out, 8) || !are_apart(in, n * bytes, out, 8)) return false;
+  return done_at_once(g, [&](Engine &engine) { return engine.sum_few(t, in, n, out, rounds); });
+}
+
 // On its own, so that short calls save no registers for it.
 __attribute__((noinline)) gsort_status sort_keys_in_turn(gsort *g, const char *in_name, gsort_dtype t, const void *in,
                                                          const char *out_name, void *out, uint64_t n, uint32_t flags) {
@@ -356,6 +362,8 @@ gsort_status gsort_topk_segments(gsort *g, gsort_dtype t, const void *in, uint64
 }
 
 gsort_status gsort_sum(gsort *g, gsort_dtype t, const void *in, uint64_t n, void *out, uint32_t flags) {
+  bool rounds = false;
+  if (n - 1 < kFewReduced && is_plain(t, flags, 0) && sum_at_once(g, t, in, n, out, rounds)) return GSORT_OK;
   return with_handle(g, [&](Handle &handle) {
     check_dtype(t);
     check_flags(flags, 0);
@@ -363,7 +371,7 @@ gsort_status gsort_sum(gsort *g, gsort_dtype t, const void *in, uint64_t n, void
     const ArrayUse in_use = check_elements(handle, "in", in, n, t);
     check_overlap(out_use, in_use, false);
     Request request = make_request(Operation::kSum, t, flags);
-    request.in = in, request.n = n, request.out = out;
+    request.in = in, request.n = n, request.out = out, request.rounds = rounds;
     handle.engine->execute(request);
   });
 }

@@ -54,6 +54,7 @@ struct Request {
 
   uint32_t reduce_op = 0;  // GSORT_MIN ... GSORT_MEAN
   bool exclusive = false;  // scan
+  bool rounds = false;     // sum of floats: Engine::sum_few() has found so
 
   // Within the CUDA engine, of pieces of a longer array:
   bool partial_sum = false;      // sum, mean: `out` receives a PartialSum

@@ -69,6 +69,33 @@ TEST_P(FloatEnvironmentTest, NeitherMattersNorChanges) {
   }
 }
 
+// Short sums have ways of their own. An addition of these that rounds upward, or takes a subnormal for zero, shows.
+TEST_P(FloatEnvironmentTest, NorInShortSums) {
+  for (const gsort_dtype t : {GSORT_F16, GSORT_F32, GSORT_F64}) {
+    for (const Distribution distribution : {Distribution::kSubnormals, Distribution::kWideExponents}) {
+      const Arrays arrays(place(), generate(distribution, t, 2048, 4));
+      const Handle own(backend(), 1);
+      for (const uint64_t n : {1, 2, 5, 16, 17, 40, 41, 200, 2048}) {
+        const auto sum = [&] {
+          Buffer out(place(), 8);
+          EXPECT_EQ(GSORT_OK, gsort_sum(own.get(), t, arrays.keys.data(), n, out.data(), 0));
+          EXPECT_EQ(GSORT_OK, gsort_synchronize(own.get()));
+          return out.read();
+        };
+        const Bytes expected = sum();
+        for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+          fesetround(mode);
+          if (mode != FE_UPWARD) set_control_word(control_word() | kFlushToZero | kSubnormalsAreZero);
+          const uint32_t before = control_word();
+          EXPECT_TRUE(expected == sum()) << element_type(t).name << " " << n << ", rounding mode " << mode;
+          EXPECT_EQ(before, control_word());
+          TearDown();
+        }
+      }
+    }
+  }
+}
+
 GSORT_INSTANTIATE_BACKENDS(FloatEnvironmentTest);
 
 }  // namespace

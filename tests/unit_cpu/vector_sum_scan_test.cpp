@@ -43,7 +43,7 @@ TEST_P(EachTargetAdds, SumsAreExact) {
   for (const gsort_dtype t : {GSORT_F16, GSORT_BF16, GSORT_F32, GSORT_F64}) {
     with_width(dtype_bytes(t), [&](auto tag) {
       using U = typename decltype(tag)::type;
-      for (const uint64_t n : {uint64_t{1}, uint64_t{31}, uint64_t{1024}, uint64_t{1500}, uint64_t{40000}}) {
+      for (const uint64_t n : {1, 2, 3, 7, 16, 17, 31, 40, 41, 64, 1024, 1500, 2048, 40000}) {
         for (const uint32_t spread : {0u, 1u, 20u, 70u, 150u}) {
           std::vector<U> floats = make_floats<U>(t, spread, n, random_);
           if (spread == 20 && n > 100) {  // what is near cancels, and tiny elements are left
@@ -56,6 +56,14 @@ TEST_P(EachTargetAdds, SumsAreExact) {
           double sum = 0;
           Request r{Operation::kSum, {t, false, false}};
           r.n = n, r.in = floats.data(), r.out = &sum;
+          three_.engine->execute(r);
+          ASSERT_EQ(bits_of_double(sum), bits_of_double(wanted.sum())) << "t " << t << " n " << n << " " << spread;
+          sum = -1;
+          const bool is_few = three_.engine->sum_few(t, r.in, n, &sum, r.rounds);
+          ASSERT_EQ(bits_of_double(sum), bits_of_double(is_few ? wanted.sum() : -1.0))
+              << "t " << t << " n " << n << " " << spread;
+          ASSERT_TRUE(is_few || n > 16 || spread != 1 || wanted.sum() == 0) << "t " << t << " n " << n;
+          ASSERT_TRUE(n <= 2048 || (!is_few && !r.rounds));
           three_.engine->execute(r);
           ASSERT_EQ(bits_of_double(sum), bits_of_double(wanted.sum())) << "t " << t << " n " << n << " " << spread;
         }
@@ -130,6 +138,11 @@ TEST_P(EachTargetAdds, SumsOfIntegersWrap) {
         r.n = n, r.in = keys.data(), r.out = &sum;
         one_.engine->execute(r);
         ASSERT_EQ(sum, wanted) << "t " << t << " n " << n;
+        sum = ~wanted;
+        if (n <= 1000) {
+          ASSERT_TRUE(one_.engine->sum_few(t, r.in, n, &sum, r.rounds));
+          ASSERT_EQ(sum, wanted) << "t " << t << " n " << n;
+        }
         three_.engine->execute(r);
         ASSERT_EQ(sum, wanted) << "t " << t << " n " << n;
       }

@@ -114,6 +114,10 @@ class CpuEngine final : public Engine {
     return !control_.has_listener() && are_readable(in, out) && gsort_internal::reduce_few(op, order, in, n, out);
   }
 
+  bool sum_few(gsort_dtype t, const void *in, uint64_t n, void *out, bool &rounds) noexcept override {
+    return !control_.has_listener() && are_readable(in, out) && gsort_internal::sum_few(t, in, n, out, rounds);
+  }
+
   void execute(const Request &request) override {
     const FloatEnvironment float_environment;
     Context context(memory_, control_, pool_, own_memory_);

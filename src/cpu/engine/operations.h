@@ -17,6 +17,8 @@ bool sort_few_keys(const KeyOrder &order, const void *in, void *out, uint64_t n)
 bool sort_few_pairs(const FewPairs &pairs) noexcept;
 bool index_few_keys(const KeyOrder &order, bool ranks, const void *keys, uint64_t n, uint32_t index_bytes,
                     void *out) noexcept;
+// A sum; Engine::sum_few().
+bool sum_few(gsort_dtype t, const void *in, uint64_t n, void *out, bool &rounds) noexcept;
 // A minimum or maximum, or its place, by vectors; false without any.
 bool reduce_few(uint32_t op, const KeyOrder &order, const void *in, uint64_t n, void *out) noexcept;
 void cpu_sort_pairs(Context &context, const Request &request);

@@ -346,12 +346,38 @@ class RangeSum {
 
 }  // namespace
 
-bool PlainSums::add_exactly(double &sum, double x) {
+namespace {
+
+// Adds x to the sum and returns what was rounded off, exactly (Knuth, The Art of Computer Programming, volume 2); a NaN
+// if something is infinite or none.
+double add_with_rest(double &sum, double x) {
   const double before = sum;
   sum += x;
   const double of_x = sum - before;
-  return (before - (sum - of_x)) + (x - of_x) == 0;
+  return (before - (sum - of_x)) + (x - of_x);
 }
+
+// The sum in two doubles, of which the second holds what is rounded off from the first; false if it were rounded, too.
+template <class F>
+bool add_to_pair(const void *in, uint64_t n, PlainSums &sums) {
+  constexpr uint64_t kLookEvery = 4;
+  const typename F::Bits *const x = static_cast<const typename F::Bits *>(in);
+  uint64_t lost = 0;
+  const auto add = [&](double number) {
+    const double rest = add_with_rest(sums.high, number);
+    lost |= bits_of_double(add_with_rest(sums.low, rest)) & ~kDoubleSign;
+  };
+  uint64_t i = 0;
+  for (; i + kLookEvery <= n && lost == 0; i += kLookEvery)
+    for (uint64_t k = 0; k < kLookEvery; ++k) add(F::widen(x[i + k]));
+  if (lost != 0) return false;
+  for (; i < n; ++i) add(F::widen(x[i]));
+  return lost == 0;
+}
+
+}  // namespace
+
+bool PlainSums::add_exactly(double &sum, double x) { return add_with_rest(sum, x) == 0; }
 
 bool PlainSums::finish(uint64_t n, bool mean, double &result) const {
   double sum = high;
@@ -380,6 +406,15 @@ void with_floats(gsort_dtype t, F &&f) {
   }
 }
 
+// By the processor's record, which takes longer to set and to read than a few additions.
+bool add_plainly(const FoldKernels *kernels, const void *in, uint64_t n, PlainSums &sums) {
+  static const bool is_recorded = RoundingWatch().works();
+  if (kernels == nullptr || !is_recorded) return false;
+  RoundingWatch watch;
+  watch.begin();
+  return kernels->two_sums(in, static_cast<uint32_t>(n), &sums.high, &sums.low) && watch.was_exact();
+}
+
 }  // namespace
 
 void add_floats(gsort_dtype t, const void *in, Range range, SumScratch &scratch, bool tries_plainly) {
@@ -390,12 +425,16 @@ void add_floats(gsort_dtype t, const void *in, Range range, SumScratch &scratch,
 }
 
 bool add_few_floats(gsort_dtype t, const void *in, uint64_t n, PlainSums &sums) {
-  const FoldKernels *kernels = nullptr;
-  with_floats(t, [&](auto tag) { kernels = fold_kernels(decltype(tag)::type::kType); });
-  RoundingWatch watch;
-  if (kernels == nullptr || !watch.works()) return false;
-  watch.begin();
-  return kernels->two_sums(in, static_cast<uint32_t>(n), &sums.high, &sums.low) && watch.was_exact();
+  constexpr uint64_t kPairOnly = 16, kPairMax = 40;
+  bool is_added = false;
+  with_floats(t, [&](auto tag) {
+    using F = typename decltype(tag)::type;
+    is_added = n > kPairOnly && add_plainly(fold_kernels(F::kType), in, n, sums);
+    if (is_added || n > kPairMax) return;
+    sums = {};
+    is_added = add_to_pair<F>(in, n, sums);
+  });
+  return is_added;
 }
 
 bool all_minus_zero(gsort_dtype t, const void *in, uint64_t n) {

@@ -91,8 +91,8 @@ bool finish_plain(const HostBuffer<SumScratch> &scratch, uint64_t workers, uint6
 // The sum or mean of floats.
 double finish_floats(Context &context, const Request &r, bool mean) {
   double result = 0;
-  bool may_be_plain = true;
-  if (r.n > 0 && r.n <= kSumFewFloats) {
+  bool may_be_plain = !r.rounds;
+  if (may_be_plain && r.n > 0 && r.n <= kSumFewFloats) {
     PlainSums sums;
     may_be_plain = add_few_floats(r.order.dtype, r.in, r.n, sums);
     if (may_be_plain && sums.finish(r.n, mean, result)) {
@@ -126,6 +126,24 @@ double finish_floats(Context &context, const Request &r, bool mean) {
 }
 
 }  // namespace
+
+bool sum_few(gsort_dtype t, const void *in, uint64_t n, void *out, bool &rounds) noexcept {
+  if (!is_float(t)) {
+    with_integer_type(t, [&](auto tag) {
+      const auto *const x = static_cast<const typename decltype(tag)::type *>(in);
+      *static_cast<uint64_t *>(out) = static_cast<uint64_t>(sum_integers(x, n, true));
+    });
+    return true;
+  }
+  if (n > kSumFewFloats) return false;
+  const FloatEnvironment float_environment;
+  PlainSums sums;
+  double sum = 0;
+  rounds = !add_few_floats(t, in, n, sums);
+  if (rounds || !sums.finish(n, false, sum)) return false;
+  *static_cast<double *>(out) = sum;
+  return true;
+}
 
 void cpu_sum(Context &context, const Request &request) {
   if (is_float(request.order.dtype)) {
