@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cpu/sum/exact_sum.h"
 
+#include <atomic>
 #include <cstring>
 #include <type_traits>
 
@@ -20,6 +21,19 @@ namespace {
 // every addition rounds to the same multiple splits each element without error (Rump, Ogita, Oishi, Accurate
 // floating-point summation, 2008). The least magnitude tells how many windows it takes until what is below them can be
 // added plainly. Blocks that it takes too many for go to sums by exponent, or by span.
+
+// Whether the processor keeps the record, found once. Threads that look at once find the same, and none waits for
+// another, which after a fork might not be there.
+bool rounding_is_recorded() {
+  enum : uint32_t { kUnknown, kNo, kYes };
+  static std::atomic<uint32_t> known{kUnknown};
+  uint32_t found = known.load(std::memory_order_relaxed);
+  if (found == kUnknown) {
+    found = RoundingWatch().works() ? kYes : kNo;
+    known.store(found, std::memory_order_relaxed);
+  }
+  return found == kYes;
+}
 
 double power_of_two(int32_t exponent) { return double_of_bits(static_cast<uint64_t>(exponent + 1023) << 52); }
 
@@ -134,7 +148,7 @@ class RangeSum {
 
   // Up to 2^18 elements and a block. Short and long ones may come in any order.
   void add(const typename F::Bits *x, uint64_t count) {
-    if (kernels_ == nullptr || !tries_plainly_ || !watch_.works()) plainly_.give_up();
+    if (kernels_ == nullptr || !tries_plainly_ || !rounding_is_recorded()) plainly_.give_up();
     choose_sums(count);
     for (uint64_t i = 0; i < count;) i += add_some(x + i, count - i);
     if (lanes_ > 0) move_lanes();
@@ -408,8 +422,7 @@ void with_floats(gsort_dtype t, F &&f) {
 
 // By the processor's record, which takes longer to set and to read than a few additions.
 bool add_plainly(const FoldKernels *kernels, const void *in, uint64_t n, PlainSums &sums) {
-  static const bool is_recorded = RoundingWatch().works();
-  if (kernels == nullptr || !is_recorded) return false;
+  if (kernels == nullptr || !rounding_is_recorded()) return false;
   RoundingWatch watch;
   watch.begin();
   return kernels->two_sums(in, static_cast<uint32_t>(n), &sums.high, &sums.low) && watch.was_exact();
