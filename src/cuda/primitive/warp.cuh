@@ -71,6 +71,21 @@ __device__ __forceinline__ uint32_t match_digit(uint32_t digit, uint32_t minus_o
   return third & lanes_agreeing<7>(digit, m);
 }
 
+// The same of digits of kBits bits, 8 and a few more.
+template <uint32_t kBits>
+__device__ __forceinline__ uint32_t match_bits(uint32_t digit, uint32_t minus_one) {
+  static_assert(kBits >= 8, "");
+  uint32_t peers = match_digit(digit, minus_one);
+#pragma unroll
+  for (uint32_t bit = 8; bit < kBits; ++bit) {
+    // As the compiler writes it: there are seven predicates, which those above take.
+    const bool set = (digit >> bit & 1) != 0;
+    const uint32_t lanes = __ballot_sync(kFullWarp, set);
+    peers &= set ? lanes : ~lanes;
+  }
+  return peers;
+}
+
 template <class C>
 __device__ __forceinline__ C shuffle_xor(C v, uint32_t mask) {
   if constexpr (sizeof(C) == 16) {

@@ -38,8 +38,9 @@ __device__ __forceinline__ void finish_large_cell(const StableFinishParams<U> &p
   __syncthreads();  // the room is free
 }
 
-// Equal keys are in order, and keys lie where they go to: they are decoded, and values brought to where and what they
-// are to be. All loads of a piece are under way at once: the compiler cannot know that what is stored is not loaded.
+// Equal keys are in order: keys are decoded, and brought to where they go to if they lie elsewhere, values to where and
+// what they are to be. All loads of a piece are under way at once: the compiler cannot know that what is stored is not
+// loaded.
 template <class T, class Store>
 __device__ __forceinline__ void move_piece(const T *from, const TwoWords &piece, Store store) {
   constexpr uint32_t kItems = kStablePieceItems / kStableLargeThreads;
@@ -58,7 +59,7 @@ __device__ __forceinline__ void move_piece(const T *from, const TwoWords &piece,
 
 template <class U, class V>
 __device__ __forceinline__ void finish_piece(const StableFinishParams<U> &params, const TwoWords &piece) {
-  if (params.keys_out != nullptr && !params.codec.is_identity())
+  if (params.keys_out != nullptr && (params.keys_in != params.keys_out || !params.codec.is_identity()))
     move_piece(params.keys_in, piece, [&](uint32_t at, U key) { params.keys_out[at] = params.codec.decode(key); });
   if (params.values_in != params.values_out || params.final_values != FinalValues::kStore)
     move_piece(static_cast<const V *>(params.values_in), piece,

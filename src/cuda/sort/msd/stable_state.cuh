@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "cuda/primitive/architecture.h"
+#include "cuda/primitive/warp.cuh"
 #include "cuda/sort/msd/stable_plan.h"
 #include "cuda/sort/msd/state.cuh"
 

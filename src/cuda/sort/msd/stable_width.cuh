@@ -133,27 +133,35 @@ void launch_stable_moves(LaunchChain &launch, const Job &job, const StableArgume
          kPassBytes, pass);
 }
 
-// Cells are finished where the passes have left them.
+// Cells of the pairs in keys_in and values_in are finished, so many at most. rest: they are between splitters.
 template <class U, class V>
-void launch_stable_finish(LaunchChain &launch, const Job &job, const StableArguments &arguments) {
-  const bool pairs = job.keys_wanted;
+void launch_finish_kernels(LaunchChain &launch, const Job &job, const StableArguments &arguments, const void *keys_in,
+                           const void *values_in, uint32_t cells, bool rest) {
   StableFinishParams<U> finish{};
-  finish.keys_in = static_cast<const U *>(pairs ? job.keys_x : job.keys_y);
-  finish.values_in = pairs ? job.values_x : job.values_y;
-  finish.keys_out = pairs ? static_cast<U *>(job.keys_x) : nullptr;
+  finish.keys_in = static_cast<const U *>(keys_in);
+  finish.values_in = values_in;
+  finish.keys_out = static_cast<U *>(job.keys_wanted ? job.keys_x : nullptr);
   finish.values_out = job.values_x;
   finish.codec = make_codec<U>(job.request->order);
   finish.final_values = job.final_values;
   finish.arguments = arguments;
   finish.ahead = launch.context.device->multiprocessors;
-  const StablePlan &plan = arguments.plan;
-  const uint32_t cells = std::max({1u << plan.cell_bits, plan.mapped_cells, plan.split_cells});
   launch(stable_finish_kernel<U, V>, "stable_finish_kernel", cells, StableFinishShape<sizeof(U)>::kThreads,
          static_cast<uint32_t>(sizeof(StableFinishStorage<U, V>)), finish);
   if constexpr (stable_offers_map(sizeof(U)))
-    if (plan.split_bins != 0)
+    if (rest)
       launch(stable_rest_kernel<U, V>, "stable_rest_kernel", launch.context.device->multiprocessors,
              kStableLargeThreads, static_cast<uint32_t>(sizeof(StableLargeStorage<U, V>)), finish);
+}
+
+// Cells are finished where the passes have left them.
+template <class U, class V>
+void launch_stable_finish(LaunchChain &launch, const Job &job, const StableArguments &arguments) {
+  const bool pairs = job.keys_wanted;
+  const StablePlan &plan = arguments.plan;
+  const uint32_t cells = std::max({1u << plan.cell_bits, plan.mapped_cells, plan.split_cells});
+  launch_finish_kernels<U, V>(launch, job, arguments, pairs ? job.keys_x : job.keys_y,
+                              pairs ? job.values_x : job.values_y, cells, plan.split_bins != 0);
 }
 
 template <class U, class V>
