@@ -99,9 +99,9 @@ std::vector<std::string> all_ways() {
                                    "top-k of segments: ",
                                    " tiles of 30720 bytes, "};
   using sort::Algorithm;
-  for (const Algorithm way :
-       {Algorithm::kRankSort, Algorithm::kSmallBlock, Algorithm::kGridSampleSort, Algorithm::kGridRadixSort,
-        Algorithm::kLsd, Algorithm::kMsd, Algorithm::kStable, Algorithm::kSampleSort, Algorithm::kCountFill})
+  for (const Algorithm way : {Algorithm::kRankSort, Algorithm::kSmallBlock, Algorithm::kGridSampleSort,
+                              Algorithm::kGridRadixSort, Algorithm::kLsd, Algorithm::kMsd, Algorithm::kStable,
+                              Algorithm::kSampleSort, Algorithm::kStableSampleSort, Algorithm::kCountFill})
     ways.push_back(sort::algorithm_name(way));
   for (const scan::Algorithm way : {scan::Algorithm::kPipeline, scan::Algorithm::kCluster, scan::Algorithm::kStaged})
     ways.push_back(scan::algorithm_name(way));

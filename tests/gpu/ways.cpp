@@ -93,10 +93,20 @@ void add_short_pairs(Calls &calls, gsort_dtype t) {
 void add_long_pairs(Calls &calls) {
   const char *const passes = ": LSD radix sort; LSD: ";
   for (const gsort_dtype t : {GSORT_I8, GSORT_F16, GSORT_F32, GSORT_U64})
-    for (const uint64_t value_bytes : {1, 4, 8, 20}) add_both(calls, {Called::kPairs, t, 1500001, passes, value_bytes});
+    for (const uint64_t value_bytes : {1, 4, 8, 20})
+      if (t != GSORT_U64 || value_bytes != 8) add_both(calls, {Called::kPairs, t, 1500001, passes, value_bytes});
   for (const Called called : {Called::kArgsort, Called::kRank})
     for (const gsort_dtype t : {GSORT_U8, GSORT_BF16, GSORT_I32, GSORT_F64})
       add_both(calls, {called, t, 1500001, passes});
+  // Of few values and of crowds the passes behind are taken.
+  const char *const few = "a radix sort behind it, 512 bins", *const many = "a radix sort behind it, 1024 bins";
+  for (const D keys : {D::kUniform, D::kZipf, D::kAnd3, D::kNearlySorted, D::kSmallRange}) {
+    add_both(calls, {Called::kPairs, GSORT_F64, 1500001, few, 8, 1, keys});
+    add_both(calls, {Called::kPairs, GSORT_U64, 2500001, many, 4, 1, keys});
+    add_both(calls, {Called::kArgsort, GSORT_F64, 2000001, few, 0, 1, keys});
+  }
+  add(calls, {Called::kPairs, GSORT_I64, 4100001, many, 20}, true, GSORT_DESCENDING);
+  add(calls, {Called::kRank, GSORT_F64, 3000001, many, 0, 1, D::kNans}, false, GSORT_NAN_LAST);
   constexpr uint64_t kStable4 = (uint64_t{1} << 24) + 3, kStable8 = (uint64_t{1} << 23) + 3;
   const char *const stable = ": stable MSD partition sort";
   for (const D keys : {D::kUniform, D::kZipf, D::kNearlySorted}) {

@@ -578,15 +578,15 @@ TEST_F(Stable, PlanChoosesIt) {
     request.n = n;
     return sort::make_plan(request, facts_).algorithm;
   };
-  EXPECT_EQ(chosen(sort::msd::stable_items_min(8) - 1), sort::Algorithm::kLsd);
-  EXPECT_EQ(chosen(sort::msd::stable_items_min(8)), sort::Algorithm::kStable);
+  EXPECT_NE(chosen(sort::msd::stable_items_min(8, 8) - 1), sort::Algorithm::kStable);
+  EXPECT_EQ(chosen(sort::msd::stable_items_min(8, 8)), sort::Algorithm::kStable);
   EXPECT_EQ(chosen(sort::msd::kStableItemsMax), sort::Algorithm::kStable);
   EXPECT_EQ(chosen(sort::msd::kStableItemsMax + 1), sort::Algorithm::kLsd);
   request.order.dtype = GSORT_F32;
-  EXPECT_EQ(chosen(sort::msd::stable_items_min(4) - 1), sort::Algorithm::kLsd);
-  EXPECT_EQ(chosen(sort::msd::stable_items_min(4)), sort::Algorithm::kStable);
+  EXPECT_EQ(chosen(sort::msd::stable_items_min(4, 4) - 1), sort::Algorithm::kLsd);
+  EXPECT_EQ(chosen(sort::msd::stable_items_min(4, 4)), sort::Algorithm::kStable);
   request.order.dtype = GSORT_U16;
-  EXPECT_EQ(chosen(sort::msd::stable_items_min(4)), sort::Algorithm::kLsd);
+  EXPECT_EQ(chosen(sort::msd::stable_items_min(4, 4)), sort::Algorithm::kLsd);
 }
 
 }  // namespace

@@ -165,29 +165,34 @@ TEST(CrowdsPlan, FitsTheKernelsAtEverySize) {
 
 TEST(StablePlan, AppliesWithinItsLimits) {
   for (const uint32_t bytes : {4u, 8u})
-    for (const bool forced : {false, true}) {
-      const uint64_t least = forced ? kStableItemsForcedMin : stable_items_min(bytes);
-      EXPECT_FALSE(stable_applies(least - 1, bytes, forced));
-      EXPECT_TRUE(stable_applies(least, bytes, forced));
-      EXPECT_TRUE(stable_applies(kStableItemsMax, bytes, forced));
-      EXPECT_FALSE(stable_applies(kStableItemsMax + 1, bytes, forced));
-      EXPECT_LE(kStableItemsForcedMin, stable_items_min(bytes));
-      EXPECT_GT(stable_items_min(bytes), sort::lsd::grid_items_max(bytes, false))
-          << "the sorts of a grid and stable partitions vie for one input";
-      for (const uint32_t narrow : {1u, 2u}) EXPECT_FALSE(stable_applies(kStableItemsMax, narrow, forced));
-    }
+    for (const uint32_t value_bytes : {4u, 8u})
+      for (const bool forced : {false, true}) {
+        const uint64_t least = forced ? kStableItemsForcedMin : stable_items_min(bytes, value_bytes);
+        const auto applies = [&](uint64_t n, uint32_t key_bytes) {
+          return stable_applies(n, key_bytes, value_bytes, forced);
+        };
+        EXPECT_FALSE(applies(least - 1, bytes));
+        EXPECT_TRUE(applies(least, bytes));
+        EXPECT_TRUE(applies(kStableItemsMax, bytes));
+        EXPECT_FALSE(applies(kStableItemsMax + 1, bytes));
+        EXPECT_LE(kStableItemsForcedMin, stable_items_min(bytes, value_bytes));
+        EXPECT_GT(stable_items_min(bytes, value_bytes), sort::lsd::grid_items_max(bytes, false))
+            << "the sorts of a grid and stable partitions vie for one input";
+        for (const uint32_t narrow : {1u, 2u}) EXPECT_FALSE(applies(kStableItemsMax, narrow));
+      }
+  EXPECT_EQ(sort::sample_sort::kStableItemsMax + 1, stable_items_min(8, 8)) << "behind the stable sample sort";
   EXPECT_LE(kStableItemsMax, UINT32_MAX) << "places of pairs have 32 bits, and so have indices that travel";
   EXPECT_GE(kStableItemsForcedMin, uint64_t{SmallSample::kKeys}) << "a sample of more than there is";
 }
 
 TEST(StablePlan, CellsHoldTheirPairsAndWordsTheirBits) {
   std::vector<uint64_t> sizes =
-      sizes_with({kStableItemsForcedMin, stable_items_min(4), stable_items_min(8), kStableItemsMax}, 1);
+      sizes_with({kStableItemsForcedMin, stable_items_min(4, 4), stable_items_min(8, 4), kStableItemsMax}, 1);
   for (uint32_t bits = kStableCellBitsMin; bits <= kStableCellBitsMax; ++bits)
     for (const uint64_t more : {0, 1}) sizes.push_back((uint64_t{stable_cell_items_mean(bits)} << bits) + more);
   bool seen[kStableCellBitsMax + 1] = {};
   for (const uint64_t n : sizes) {
-    if (!stable_applies(n, 4, true)) continue;
+    if (!stable_applies(n, 4, 4, true)) continue;
     const StablePlan plan = plan_stable(n);
     ASSERT_LE(plan.cell_bits, kStableCellBitsMax);
     ASSERT_GE(plan.cell_bits, kStableCellBitsMin);
@@ -215,9 +220,26 @@ TEST(StablePlan, CellsHoldTheirPairsAndWordsTheirBits) {
   for (uint32_t bits = kStableCellBitsMin; bits <= kStableCellBitsMax; ++bits) EXPECT_TRUE(seen[bits]) << bits;
 }
 
+// Few pairs in clusters of clusters are left to passes, but where a test forces the method.
+TEST(StablePlan, FewCrowdedPairsAreLeft) {
+  for (const uint32_t value_bytes : {4u, 8u}) {
+    const auto passes = [&](uint64_t n) {
+      return plan_stable_on(n, 8, value_bytes, kStableMapSharedBytesMin).crowded_passes;
+    };
+    const uint64_t least = stable_items_min(8, value_bytes);
+    if (least < kStableCrowdedItems) {
+      EXPECT_EQ(kStableNoPasses, passes(least));
+      EXPECT_EQ(kStableNoPasses, passes(kStableCrowdedItems - 1));
+    }
+    EXPECT_EQ(kStableCrowdedPasses, passes(least - 1));
+    EXPECT_EQ(kStableCrowdedPasses, passes(kStableCrowdedItems));
+    EXPECT_EQ(kStableCrowdedPasses, passes(kStableItemsMax));
+  }
+}
+
 TEST(StablePlan, TheMapIsOfferedWhereItFits) {
-  for (const uint64_t n : sizes_with({kStableItemsForcedMin, stable_items_min(8), kStableItemsMax}, 1)) {
-    if (!stable_applies(n, 8, true)) continue;
+  for (const uint64_t n : sizes_with({kStableItemsForcedMin, stable_items_min(8, 8), kStableItemsMax}, 1)) {
+    if (!stable_applies(n, 8, 8, true)) continue;
     EXPECT_EQ(0u, plan_stable_on(n, 8, 8, kStableMapSharedBytesMin - 1).mapped_cells);
     EXPECT_EQ(0u, plan_stable_on(n, 4, 4, UINT32_MAX).mapped_cells);
     const StablePlan plan = plan_stable_on(n, 8, 8, kStableMapSharedBytesMin);
@@ -245,11 +267,11 @@ TEST(StablePlan, SplittersAreForEnoughPairs) {
   const auto plan = [](uint64_t n, uint32_t value_bytes) {
     return plan_stable_on(n, 8, value_bytes, kStableMapSharedBytesMin);
   };
-  for (const uint64_t n : {kStableItemsForcedMin, stable_items_min(8) - 1, kStableSplitItemsMin4}) {
+  for (const uint64_t n : {kStableItemsForcedMin, stable_items_min(8, 4) - 1, kStableSplitItemsMin4}) {
     EXPECT_EQ(kStableSplitPasses, plan(n, 4).split_passes);
     EXPECT_EQ(kStableSplitPasses, plan(n, 8).split_passes);
   }
-  for (const uint64_t n : {stable_items_min(8), kStableSplitItemsMin4 - 1}) {
+  for (const uint64_t n : {stable_items_min(8, 4), kStableSplitItemsMin4 - 1}) {
     EXPECT_LT(8u, plan(n, 4).split_passes) << "keys of 8 bytes have no more";
     EXPECT_EQ(kStableSplitPasses, plan(n, 8).split_passes);
   }
@@ -258,8 +280,8 @@ TEST(StablePlan, SplittersAreForEnoughPairs) {
 TEST(StablePlan, SplittersAreOfferedWithTheMap) {
   bool seen_all_bins = false;
   for (const uint64_t n :
-       sizes_with({kStableItemsForcedMin, stable_items_min(8), kStableManyPairs, kStableItemsMax}, 1)) {
-    if (!stable_applies(n, 8, true)) continue;
+       sizes_with({kStableItemsForcedMin, stable_items_min(8, 4), kStableManyPairs, kStableItemsMax}, 1)) {
+    if (!stable_applies(n, 8, 8, true)) continue;
     EXPECT_EQ(0u, plan_stable_on(n, 8, 8, kStableMapSharedBytesMin - 1).split_bins);
     EXPECT_EQ(0u, plan_stable_on(n, 4, 4, UINT32_MAX).split_bins);
     const StablePlan plan = plan_stable_on(n, 8, 8, kStableMapSharedBytesMin);

@@ -59,9 +59,12 @@ class Digest {
     add_fields<gsort_internal::sort::sample_sort::Plan>(p.share_items);
   }
   void add(const gsort_internal::sort::msd::StablePlan &p) {
-    add_fields<gsort_internal::sort::msd::StablePlan>(p.cell_bits, p.first_bits, p.second_bits, p.place_bits,
-                                                      p.cell_items_max, p.mapped_cells, p.mapped_items, p.split_bins,
-                                                      p.split_sample, p.split_share, p.split_cells, p.split_passes);
+    add_fields<gsort_internal::sort::msd::StablePlan>(
+        p.cell_bits, p.first_bits, p.second_bits, p.place_bits, p.cell_items_max, p.mapped_cells, p.mapped_items,
+        p.split_bins, p.split_sample, p.split_share, p.split_cells, p.split_passes, p.crowded_passes);
+  }
+  void add(const gsort_internal::sort::sample_sort::StablePlan &p) {
+    add_fields<gsort_internal::sort::sample_sort::StablePlan>(p.blocks, p.share_items);
   }
   void add(const gsort_internal::sort::small::GridPlan &p) {
     add_fields<gsort_internal::sort::small::GridPlan>(p.blocks, p.share, p.samples, p.is_long);
@@ -80,7 +83,7 @@ class Digest {
   void add(const gsort_internal::sort::Plan &p) {
     add_fields<gsort_internal::sort::Plan>(p.algorithm, p.carry, p.key_bytes, p.gathers_values, p.tries_fast_path,
                                            p.grid_finds_cells, p.sampled_items, p.lsd, p.grid_radix, p.msd, p.split,
-                                           p.sample_sort, p.even_first, p.stable, p.grid, p.fast_path,
+                                           p.sample_sort, p.even_first, p.stable_sample, p.stable, p.grid, p.fast_path,
                                            p.look_back_tiles, p.workspace_bytes, p.slices);
   }
 

@@ -7,6 +7,7 @@
 #include "cuda/segments/plan.h"
 #include "cuda/sort/msd/tables.h"
 #include "cuda/sort/plan.h"
+#include "cuda/sort/sample_sort/stable_tables.h"
 #include "cuda/sort/sample_sort/tables.h"
 #include "plan_support.h"
 
@@ -36,7 +37,8 @@ constexpr DeviceFacts kHopper = {90, 132, 227 * 1024};
 
 constexpr Algorithm kAlgorithms[] = {Algorithm::kRankSort,      Algorithm::kSmallBlock, Algorithm::kGridSampleSort,
                                      Algorithm::kGridRadixSort, Algorithm::kLsd,        Algorithm::kMsd,
-                                     Algorithm::kStable,        Algorithm::kSampleSort, Algorithm::kCountFill};
+                                     Algorithm::kStable,        Algorithm::kSampleSort, Algorithm::kStableSampleSort,
+                                     Algorithm::kCountFill};
 
 Options asking_for(Algorithm algorithm, uint32_t portion_tiles = 0) {
   Options options;
@@ -62,7 +64,8 @@ bool may_take(const Request &r, const Plan &plan, const DeviceFacts &device, boo
              device.multiprocessors >= lsd::kGridBlocksMax && shared >= lsd::kGridSharedBytes &&
              lsd::grid_applies(r.n, plan.key_bytes, keys_alone);
     case Algorithm::kStable:
-      return !keys_alone && shared >= msd::kStableSharedBytesMin && msd::stable_applies(r.n, plan.key_bytes, asked);
+      return !keys_alone && shared >= msd::kStableSharedBytesMin &&
+             msd::stable_applies(r.n, plan.key_bytes, carry_bytes(plan.carry), asked);
     case Algorithm::kLsd:
       return !keys_alone || plan.key_bytes > 1;
     case Algorithm::kMsd:
@@ -73,6 +76,10 @@ bool may_take(const Request &r, const Plan &plan, const DeviceFacts &device, boo
              (plan.key_bytes == 8 ||
               (device.compute_capability >= 90 && device.compute_capability < 120 &&
                device.multiprocessors >= sample_sort::kShareBlocksMax && shared >= sample_sort::kShareSharedBytes));
+    case Algorithm::kStableSampleSort:
+      return !keys_alone && device.compute_capability >= 90 && device.compute_capability < 120 &&
+             device.multiprocessors >= sample_sort::kStableBlocksMax && shared >= msd::kStableMapSharedBytesMin &&
+             sample_sort::stable_applies(r.n, plan.key_bytes, carry_bytes(plan.carry), asked);
     case Algorithm::kCountFill:
       return keys_alone && (plan.key_bytes == 1 || (plan.key_bytes == 2 && shared >= 129 * 1024));
     default:
@@ -111,6 +118,8 @@ TEST(SortPlan, SubPlansFitTheDevice) {
       EXPECT_LE(lsd::histogram_counters_bytes(plan.key_bytes, plan.lsd.histogram_copies) + 1024, shared);
       EXPECT_EQ(plan.algorithm == Algorithm::kMsd || plan.even_first == EvenFirst::kMsd, plan.msd.cell_bits != 0);
       EXPECT_EQ(plan.algorithm == Algorithm::kStable, plan.stable.cell_bits != 0);
+      EXPECT_EQ(plan.algorithm == Algorithm::kStableSampleSort, plan.stable_sample.blocks != 0);
+      EXPECT_LE(plan.stable_sample.blocks, device.multiprocessors) << "all blocks at once";
       EXPECT_EQ(plan.algorithm == Algorithm::kGridSampleSort, plan.grid.blocks != 0);
       EXPECT_LE(plan.grid.blocks, device.multiprocessors) << "all blocks at once";
       const lsd::GridPlan &radix = plan.grid_radix;
@@ -253,6 +262,35 @@ TEST(SortPlan, IndicesTakeTheGridsRadixSortBeforeRadixPasses) {
     }
 }
 
+// Between the radix sort by a grid and stable partitions.
+TEST(SortPlan, PairsOfEightByteKeysTakeTheStableSampleSort) {
+  const uint64_t most = sample_sort::kStableItemsMax;
+  for (const gsort_dtype t : {GSORT_U64, GSORT_I64, GSORT_F64})
+    for (const uint32_t value_bytes : {4u, 8u, 16u}) {
+      const auto plan = [&](uint64_t n, const DeviceFacts &device = kHopper) {
+        return make_plan(make(Operation::kSortPairs, t, n, value_bytes), device);
+      };
+      const uint64_t least = sample_sort::stable_items_min(value_bytes);
+      EXPECT_GT(least, lsd::grid_items_max(8, false)) << "two sorts vie for one input";
+      EXPECT_EQ(Algorithm::kLsd, plan(sample_sort::stable_items_min(4) - 1, kFewMultiprocessors).algorithm);
+      for (const uint64_t n : {sample_sort::stable_items_min(4), uint64_t{3000001}, most}) {
+        const Plan taken = plan(n);
+        EXPECT_EQ(Algorithm::kStableSampleSort, taken.algorithm);
+        const uint64_t blocks = taken.stable_sample.blocks, share = taken.stable_sample.share_items;
+        EXPECT_LE(blocks, sample_sort::kStableBlocksMax);
+        EXPECT_TRUE(blocks * share >= n && (blocks - 1) * share < n) << "no block without pairs";
+        EXPECT_EQ(0u, share % sample_sort::kStableThreads);
+        EXPECT_LE(share, uint64_t{sample_sort::kStableTileItems} * sample_sort::kStableTilesMax);
+        EXPECT_EQ(Algorithm::kLsd, plan(n, kFewMultiprocessors).algorithm);
+        EXPECT_EQ(Algorithm::kLsd, plan(n, kLeastDevice).algorithm);
+      }
+      EXPECT_EQ(value_bytes == 8 ? Algorithm::kStable : Algorithm::kLsd, plan(most + 1).algorithm);
+    }
+  EXPECT_EQ(Algorithm::kStableSampleSort,
+            make_plan(make(Operation::kSortPairs, GSORT_U64, lsd::grid_items_max(8, false) + 1, 8), kHopper).algorithm);
+  EXPECT_EQ(Algorithm::kLsd, make_plan(make(Operation::kArgsort, GSORT_U32, most, 4), kHopper).algorithm);
+}
+
 TEST(SortPlan, TilesFitTheDevice) {
   for (const Request &r : requests()) {
     const Plan small = make_plan(r, {75, 40, lsd::kLargeTileSharedBytes - 1});
@@ -285,8 +323,8 @@ TEST(SortPlan, HostAndKernelsCountTheSameTiles) {
 TEST(SortPlan, SortsOnChipAreThoseOfOneLaunch) {
   for (const Algorithm algorithm : {Algorithm::kRankSort, Algorithm::kSmallBlock, Algorithm::kGridSampleSort})
     EXPECT_TRUE(is_on_chip(algorithm));
-  for (const Algorithm algorithm :
-       {Algorithm::kGridRadixSort, Algorithm::kLsd, Algorithm::kMsd, Algorithm::kStable, Algorithm::kSampleSort})
+  for (const Algorithm algorithm : {Algorithm::kGridRadixSort, Algorithm::kLsd, Algorithm::kMsd, Algorithm::kStable,
+                                    Algorithm::kSampleSort, Algorithm::kStableSampleSort})
     EXPECT_FALSE(is_on_chip(algorithm));
 }
 
@@ -320,7 +358,10 @@ uint64_t tables_bytes(const Request &r, const Plan &plan) {
 }
 
 uint64_t sample_sort_bytes(const Request &r, const Plan &plan) {
-  return r.operation == Operation::kSort ? sample_sort::tables_bytes(r.n, plan.key_bytes) : 0;
+  return r.operation == Operation::kSort
+             ? sample_sort::tables_bytes(r.n, plan.key_bytes)
+             : sample_sort::stable_tables_bytes(r.n, plan.key_bytes, carry_bytes(plan.carry),
+                                                plan.algorithm == Algorithm::kStableSampleSort);
 }
 
 // Look-back words of the passes behind: of the tiles of each, and of those of the stable sort's second pass.
@@ -412,6 +453,19 @@ TEST(SortSlices, AreNoSmallerForMoreKeysThanTheSampleSortTakes) {
   }
 }
 
+// The same of pairs and indices.
+TEST(SortSlices, AreNoSmallerForMorePairsThanTheStableSampleSortTakes) {
+  for (const auto &[operation, value_bytes] :
+       {std::pair{Operation::kSortPairs, 4u}, {Operation::kSortPairs, 8u}, {Operation::kArgsort, 0u}}) {
+    const auto bytes = [&, o = operation, v = value_bytes](uint64_t n) {
+      return workspace_bytes(make(o, GSORT_F64, n, v));
+    };
+    const uint64_t most = sample_sort::kStableItemsMax;
+    for (uint64_t n = most - 3; n < most + 5000; ++n) ASSERT_LE(bytes(n), bytes(n + 1)) << "n " << n;
+    for (uint64_t n = most / 4 + 1; n < 3 * most; n += 997) ASSERT_LE(bytes(n), bytes(n + 997)) << "n " << n;
+  }
+}
+
 // Words of groups, which more items do without, are counted for these, too.
 TEST(SortSlices, AreNoSmallerForMoreItemsThanGoByGroups) {
   for (const gsort_dtype t : {GSORT_U16, GSORT_F32, GSORT_U64}) {
@@ -425,7 +479,7 @@ TEST(SortSlices, AreNoSmallerForMoreItemsThanGoByGroups) {
 TEST(SortSlices, HoldWhatTheSortNeedsOnEveryDevice) {
   for (const Request &r : requests()) {
     for (const Algorithm asked : {Algorithm::kAuto, Algorithm::kLsd, Algorithm::kStable, Algorithm::kGridSampleSort,
-                                  Algorithm::kGridRadixSort}) {
+                                  Algorithm::kGridRadixSort, Algorithm::kStableSampleSort}) {
       const Options options = asking_for(asked);
       const uint64_t most = workspace_bytes(r, options);
       for (const DeviceFacts &device : kDevices) {

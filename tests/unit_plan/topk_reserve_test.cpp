@@ -45,7 +45,9 @@ TEST(TopkReserve, HoldsRowsAroundTheSizesAtWhichTheSortChangesItsPlan) {
   for (const gsort_dtype t : {GSORT_U8, GSORT_I16, GSORT_F32, GSORT_U64})
     for (const uint64_t edge :
          {sort::lsd::kSmallTilesItemsMax, sort::lsd::grid_items_max(8, true), sort::msd::kStableItemsMax,
-          uint64_t{sort::lsd::kPortionItemsMax}, sort::msd::stable_items_min(4), sort::msd::stable_items_min(8),
+          uint64_t{sort::lsd::kPortionItemsMax}, sort::msd::stable_items_min(4, 4), sort::msd::stable_items_min(8, 4),
+          sort::msd::stable_items_min(8, 8), sort::sample_sort::stable_items_min(4),
+          sort::sample_sort::stable_items_min(8), sort::sample_sort::kStableItemsMax,
           sort::fast_path::kCountFillItemsMin2, uint64_t{1} << 21, uint64_t{1} << 25, uint64_t{1} << 28,
           uint64_t{1} << 32})
       for (const uint64_t k : {edge - 1, edge, edge - edge / 5, edge - edge / 1000, edge / 4 * 3 + 2}) {

@@ -7,6 +7,7 @@
 #include "core/dtype.h"
 #include "core/slices.h"
 #include "cuda/sort/msd/tables.h"
+#include "cuda/sort/sample_sort/stable_tables.h"
 #include "cuda/sort/sample_sort/tables.h"
 
 namespace gsort_internal::sort {
@@ -20,7 +21,7 @@ bool wants_sources(const Request &request) { return request.operation != Operati
 
 // What a plan would choose, and what it may be asked to choose instead.
 struct Choice {
-  bool rank, block, grid_sample, grid_radix, found_cells, msd, stable, sample_sort, share, count, passes;
+  bool rank, block, grid_sample, grid_radix, found_cells, msd, stable, sample_sort, share, stable_sample, count, passes;
 };
 
 Choice choices(const Request &request, const Plan &plan, const Abilities &abilities, Algorithm asked) {
@@ -42,8 +43,12 @@ Choice choices(const Request &request, const Plan &plan, const Abilities &abilit
   can.share = abilities.cooperative_grids && abilities.shared_bytes >= sample_sort::kShareSharedBytes;
   can.sample_sort =
       alone && partition && sample_sort::applies(request.n, plan.key_bytes) && (can.share || plan.key_bytes == 8);
-  can.stable =
-      !alone && partition_stable && msd::stable_applies(request.n, plan.key_bytes, asked == Algorithm::kStable);
+  can.stable = !alone && partition_stable &&
+               msd::stable_applies(request.n, plan.key_bytes, carry_bytes(plan.carry), asked == Algorithm::kStable);
+  can.stable_sample = !alone && abilities.cooperative_grids &&
+                      abilities.partition_bytes >= msd::kStableMapSharedBytesMin &&
+                      sample_sort::stable_applies(request.n, plan.key_bytes, carry_bytes(plan.carry),
+                                                  asked == Algorithm::kStableSampleSort);
   // The counters of all values of 2 bytes must fit a block; those of 1 byte fit any.
   can.count = alone && (plan.key_bytes == 1 ||
                         (plan.key_bytes == 2 && fast_path::kCountFillSharedBytes + 1024 <= abilities.shared_bytes));
@@ -67,6 +72,8 @@ bool can_take(const Choice &can, Algorithm algorithm) {
       return can.stable;
     case Algorithm::kSampleSort:
       return can.sample_sort;
+    case Algorithm::kStableSampleSort:
+      return can.stable_sample;
     case Algorithm::kCountFill:
       return can.count;
     default:
@@ -83,6 +90,7 @@ Algorithm choose(const Request &request, const Plan &plan, const Choice &can) {
   if (can.sample_sort) return Algorithm::kSampleSort;
   if (can.grid_radix) return Algorithm::kGridRadixSort;
   if (can.count && (plan.key_bytes == 1 || request.n >= fast_path::kCountFillItemsMin2)) return Algorithm::kCountFill;
+  if (can.stable_sample) return Algorithm::kStableSampleSort;
   if (can.stable) return Algorithm::kStable;
   return can.msd ? Algorithm::kMsd : Algorithm::kLsd;
 }
@@ -95,7 +103,8 @@ EvenFirst even_first(const Request &request, const Choice &can) {
 }
 
 bool has_passes(Algorithm algorithm) {
-  return algorithm == Algorithm::kLsd || algorithm == Algorithm::kMsd || algorithm == Algorithm::kStable;
+  return algorithm == Algorithm::kLsd || algorithm == Algorithm::kMsd || algorithm == Algorithm::kStable ||
+         algorithm == Algorithm::kStableSampleSort;
 }
 
 uint64_t partition_tables_bytes(const Request &request, const Plan &plan) {
@@ -133,8 +142,9 @@ void lay_out_passes(const Plan &plan, SliceCounter &counter, Slices &slices) {
   slices.bases = counter.take(uint64_t{lsd.slots} * 2 * kDigitBins * 8);
 }
 
-// What sorts on chip need is counted whether this device takes them or not: another may.
-Slices lay_out(const Request &request, const Plan &plan) {
+// What sorts on chip and sample sorts need is counted whether this device takes them or not: another may. asked: by a
+// test.
+Slices lay_out(const Request &request, const Plan &plan, Algorithm asked) {
   Slices slices{};
   SliceCounter counter;
   lay_out_passes(plan, counter, slices);
@@ -157,7 +167,10 @@ Slices lay_out(const Request &request, const Plan &plan) {
   slices.fast_path_bases = counter.take(slices.fast_path_zero_bytes - slices.fast_path_counts);
   slices.msd_tables = counter.take(partition_tables_bytes(request, plan));
   const uint64_t sample_sort_bytes =
-      plan.carry == Carry::kNothing ? sample_sort::tables_bytes(request.n, plan.key_bytes) : 0;
+      plan.carry == Carry::kNothing
+          ? sample_sort::tables_bytes(request.n, plan.key_bytes)
+          : sample_sort::stable_tables_bytes(request.n, plan.key_bytes, carry_bytes(plan.carry),
+                                             asked == Algorithm::kStableSampleSort);
   slices.sample_sort_tables = counter.take(sample_sort_bytes);
   // Keys alone are staged where passes would put them, and buckets that no block can hold are sorted in the output.
   const uint64_t staged_bytes = grid && sources ? request.n * small::bytes_of_item(plan.key_bytes, sources) : 0;
@@ -187,8 +200,8 @@ Plan plan_for(const Request &request, const Abilities &abilities, const Options 
       lsd::make_plan(request.n, plan.key_bytes, carry_bytes(plan.carry), abilities.shared_bytes, options.portion_tiles);
   const Choice can = choices(request, plan, abilities, options.algorithm);
   plan.algorithm = can_take(can, options.algorithm) ? options.algorithm : choose(request, plan, can);
-  plan.tries_fast_path =
-      has_passes(plan.algorithm) && fast_path::applies(request.n, plan.key_bytes, options.fast_path_items_min);
+  plan.tries_fast_path = has_passes(plan.algorithm) && plan.algorithm != Algorithm::kStableSampleSort &&
+                         fast_path::applies(request.n, plan.key_bytes, options.fast_path_items_min);
   if (plan.algorithm == Algorithm::kMsd) {
     plan.msd = msd::make_plan_on(request.n, abilities.partition_bytes);
     if (msd::uses_splitters(request.n, plan.key_bytes)) plan.split = msd::plan_split(request.n);
@@ -203,12 +216,13 @@ Plan plan_for(const Request &request, const Abilities &abilities, const Options 
   const bool grid = plan.algorithm == Algorithm::kGridRadixSort || plan.even_first == EvenFirst::kGrid;
   if (grid) plan.grid_radix = lsd::plan_grid(request.n);
   plan.grid_finds_cells = grid && can.found_cells;
+  if (plan.algorithm == Algorithm::kStableSampleSort) plan.stable_sample = sample_sort::make_stable_plan(request.n);
   if (plan.algorithm == Algorithm::kGridSampleSort) plan.grid = small::plan_grid(request.n);
   // The stable partition's second pass may end every bin of the first with a part of a tile.
   plan.look_back_tiles =
       request.n / plan.lsd.tile_items + 1 + (plan.algorithm == Algorithm::kStable ? msd::kStableBinsMax : 0);
   if (counts_alone(request, plan)) plan.look_back_tiles = 0;
-  plan.slices = lay_out(request, plan);
+  plan.slices = lay_out(request, plan, options.algorithm);
   plan.workspace_bytes = plan.slices.bytes;
   return plan;
 }
@@ -247,6 +261,8 @@ const char *algorithm_name(Algorithm algorithm) {
       return "stable MSD partition sort, an LSD radix sort behind it";
     case Algorithm::kSampleSort:
       return "sample sort";
+    case Algorithm::kStableSampleSort:
+      return "stable sample sort, a radix sort behind it";
     case Algorithm::kCountFill:
       return "count and fill";
     default:
@@ -283,8 +299,9 @@ uint64_t workspace_bytes(const Request &shape, const Options &options) {
   const uint64_t bytes = plan_for(shape, kMostWorkspace, options).workspace_bytes;
   // Whoever has room for many keys has it for fewer, of which a sample sort needs more.
   Request fewer = shape;
-  fewer.n = sample_sort::items_max(dtype_bytes(shape.order.dtype));
-  if (shape.n <= fewer.n || shape.operation != Operation::kSort) return bytes;
+  fewer.n = shape.operation == Operation::kSort ? sample_sort::items_max(dtype_bytes(shape.order.dtype))
+                                                : sample_sort::kStableItemsMax;
+  if (shape.n <= fewer.n) return bytes;
   const uint64_t bytes_fewer = plan_for(fewer, kMostWorkspace, options).workspace_bytes;
   return bytes > bytes_fewer ? bytes : bytes_fewer;
 }
@@ -307,6 +324,9 @@ void describe(const Request &request, const Plan &plan, char *text, size_t text_
   if (plan.algorithm == Algorithm::kStable)
     line.add(", %u cells, partition by %u + %u bits", 1u << plan.stable.cell_bits, plan.stable.first_bits,
              plan.stable.second_bits);
+  if (plan.algorithm == Algorithm::kStableSampleSort)
+    line.add(", %u bins, shares of %u pairs", 1u << sample_sort::stable_bin_bits(request.n),
+             plan.stable_sample.share_items);
   if (plan.stable.mapped_cells != 0) line.add(", or %u cells by a map of uneven keys", plan.stable.mapped_cells);
   if (plan.grid_finds_cells) line.add(", or one pass to %u cells of even keys", 1u << msd::kFoundCellBits);
   if (plan.grid_radix.blocks != 0)

@@ -16,6 +16,7 @@
 #include "cuda/sort/msd/split_plan.h"
 #include "cuda/sort/msd/stable_plan.h"
 #include "cuda/sort/sample_sort/plan.h"
+#include "cuda/sort/sample_sort/stable_plan.h"
 #include "cuda/sort/small/plan.h"
 
 namespace gsort_internal::sort {
@@ -31,7 +32,9 @@ enum class Algorithm : uint32_t {
   kStable,      // pairs and argsort: stable partition by leading bits, finished on chip; LSD behind it likewise
   kSampleSort,  // keys alone: cells between splitters of a sorted sample, sorted on chip; before it a look for even
                 // keys
-  kCountFill,   // keys of 1 or 2 bytes alone: count every value, write them out
+  kStableSampleSort,  // pairs and argsort: bins between splitters of a sorted sample, finished on chip; a radix sort
+                      // behind it likewise
+  kCountFill,         // keys of 1 or 2 bytes alone: count every value, write them out
 };
 
 const char *algorithm_name(Algorithm algorithm);
@@ -87,8 +90,8 @@ struct Slices {
   uint64_t fill_blocks_done;
   uint64_t fill_bases;
   uint64_t fast_path_bases;
-  uint64_t msd_tables;  // partition sorts
-  uint64_t sample_sort_tables;
+  uint64_t msd_tables;                                    // partition sorts
+  uint64_t sample_sort_tables;                            // with values or without
   uint64_t grid_staged, grid_spare, grid_starts;          // the grid's sample sort
   uint64_t grid_counts, grid_group_counts, grid_varying;  // and radix sort
   uint64_t grid_cells;                                    // which it finds
@@ -104,15 +107,16 @@ struct Plan {
   bool grid_finds_cells;  // of a radix sort by a grid: keys that spread evenly are moved once and finished in cells
   uint32_t sampled_items;
 
-  lsd::Plan lsd;                  // also behind the partition sorts
-  lsd::GridPlan grid_radix;       // of kGridRadixSort, and before a sample sort
-  msd::Plan msd;                  // of kMsd, and before a sample sort
-  msd::SplitPlan split;           // of kMsd; no sample: splitters are not tried
-  sample_sort::Plan sample_sort;  // of kSampleSort
-  EvenFirst even_first;           // of kSampleSort
-  msd::StablePlan stable;         // of kStable
-  small::GridPlan grid;           // of kGridSampleSort
-  fast_path::Plan fast_path;      // where it is tried
+  lsd::Plan lsd;                          // also behind the partition sorts and the stable sample sort
+  lsd::GridPlan grid_radix;               // of kGridRadixSort, and before a sample sort
+  msd::Plan msd;                          // of kMsd, and before a sample sort
+  msd::SplitPlan split;                   // of kMsd; no sample: splitters are not tried
+  sample_sort::Plan sample_sort;          // of kSampleSort
+  EvenFirst even_first;                   // of kSampleSort
+  sample_sort::StablePlan stable_sample;  // of kStableSampleSort
+  msd::StablePlan stable;                 // of kStable
+  small::GridPlan grid;                   // of kGridSampleSort
+  fast_path::Plan fast_path;              // where it is tried
   uint64_t look_back_tiles;
 
   uint64_t workspace_bytes;

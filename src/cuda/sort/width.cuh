@@ -19,6 +19,7 @@
 #include "cuda/sort/msd/msd.h"
 #include "cuda/sort/msd/stable.h"
 #include "cuda/sort/sample_sort/sample_sort.h"
+#include "cuda/sort/sample_sort/stable_sample_sort.h"
 #include "cuda/sort/small/width.cuh"
 
 namespace gsort_internal::sort {
@@ -343,6 +344,16 @@ inline void launch_clear_counters(const LaunchContext &context, const Job &job) 
                           job.plan.tries_fast_path ? job.plan.slices.fast_path_zero_bytes : job.plan.slices.zero_bytes);
 }
 
+// The same for the stable sample sort.
+template <class U>
+const uint32_t *launch_stable_sample_first(const LaunchContext &context, const Job &job) {
+  if constexpr (sizeof(U) == 8) {
+    return sample_sort::launch_stable(context, job);
+  } else {
+    return nullptr;
+  }
+}
+
 template <class U>
 void launch_width(const LaunchContext &context, const Job &job) {
   switch (job.plan.algorithm) {
@@ -370,6 +381,9 @@ void launch_width(const LaunchContext &context, const Job &job) {
       const uint32_t *const done = launch_fast_path_first<U>(context, job);
       return launch_lsd<U>(context, job, launch_stable_first<U>(context, job, done));
     }
+    case Algorithm::kStableSampleSort:
+      launch_clear_counters(context, job);
+      return launch_lsd<U>(context, job, launch_stable_sample_first<U>(context, job));
     default:
       launch_clear_counters(context, job);
       return launch_lsd<U>(context, job, launch_fast_path_first<U>(context, job));

@@ -27,10 +27,11 @@ struct StablePlan {
   // For other keys: bins between splitters of a sample, each cut into cells by splitters of its own. So many bins at
   // most; 0: not offered.
   uint32_t split_bins;
-  uint32_t split_sample;  // keys that the bins' splitters are taken from
-  uint32_t split_share;   // of them, that a bin is meant to have
-  uint32_t split_cells;   // not empty and to be finished, at most
-  uint32_t split_passes;  // that the LSD sort would take, at least, but where most keys are equal to others
+  uint32_t split_sample;    // keys that the bins' splitters are taken from
+  uint32_t split_share;     // of them, that a bin is meant to have
+  uint32_t split_cells;     // not empty and to be finished, at most
+  uint32_t split_passes;    // that the LSD sort would take, at least, but where most keys are equal to others
+  uint32_t crowded_passes;  // the same of keys in clusters of clusters
 };
 
 constexpr uint32_t kStableFinishItems = 9216;  // pairs that a block finishes
@@ -62,7 +63,11 @@ constexpr uint32_t stable_cell_items_mean(uint32_t cell_bits) {
 
 // Below, the launches and the fixed work of each cell cost about what the passes saved do: 2^24 pairs of 4 + 4 bytes
 // take 0.498 ms and 0.505 ms by LSD passes alone (H200, 2026-11-21). 8-byte keys save five passes of eight.
-constexpr uint64_t stable_items_min(uint32_t key_bytes) { return uint64_t{1} << (key_bytes == 8 ? 23 : 24); }
+// With 8 bytes beside each they save more (H200, 2026-11-26: 4.5 million 0.87 of the time of passes, a geometric mean
+// of 43 kinds of data, 2^23 0.73; with 4 bytes, and argsorts, 5 million 0.89 and 0.99).
+constexpr uint64_t stable_items_min(uint32_t key_bytes, uint32_t value_bytes) {
+  return key_bytes != 8 ? uint64_t{1} << 24 : value_bytes == 8 ? (uint64_t{1} << 22) + 1 : uint64_t{1} << 23;
+}
 // Tests may force the method down to here: the sample's parts must hold a group.
 constexpr uint64_t kStableItemsForcedMin = uint64_t{1} << 16;
 constexpr uint64_t kStableItemsMax = uint64_t{stable_cell_items_mean(kStableCellBitsMax)} << kStableCellBitsMax;
@@ -95,6 +100,7 @@ constexpr uint32_t kStableChunkItems = 1u << 15;  // of a bin, that a block coun
 // distances, splitters save time only if all bytes differ.
 constexpr uint32_t kStableCrowdedShare = 3;
 constexpr uint32_t kStableCrowdedPasses = 8;
+constexpr uint64_t kStableCrowdedItems = uint64_t{1} << 23;  // fewer pairs never
 // The LSD sort takes less time for keys that differ in fewer bytes, or, where most of a sample are equal to others, in
 // fewer than the second (H100, 2026-11-25). With 4 bytes beside each key it saves less: of so few pairs it takes less
 // time whatever the bytes (H200, 2026-11-26: hashed words of 2^23 doubles with 4 bytes 0.91, of 12 million 1.01).
@@ -113,14 +119,14 @@ constexpr uint32_t kStableCellItemsLeast =
 // Shared memory of the histogram's counters with the padding of their scan. Chips with less sort otherwise.
 constexpr uint32_t kStableSharedBytesMin = (4u << kStableCellBitsMax) / 32 * 33 + 2048;
 
-constexpr bool stable_applies(uint64_t n, uint32_t key_bytes, bool forced) {
-  return (key_bytes == 4 || key_bytes == 8) && n >= (forced ? kStableItemsForcedMin : stable_items_min(key_bytes)) &&
-         n <= kStableItemsMax;
+constexpr bool stable_applies(uint64_t n, uint32_t key_bytes, uint32_t value_bytes, bool forced) {
+  return (key_bytes == 4 || key_bytes == 8) &&
+         n >= (forced ? kStableItemsForcedMin : stable_items_min(key_bytes, value_bytes)) && n <= kStableItemsMax;
 }
 
 // n within the bounds above.
 constexpr StablePlan plan_stable(uint64_t n) {
-  StablePlan plan = {kStableCellBitsMin, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  StablePlan plan = {kStableCellBitsMin, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   while (n > uint64_t{stable_cell_items_mean(plan.cell_bits)} << plan.cell_bits) ++plan.cell_bits;
   plan.first_bits = (plan.cell_bits + 1) / 2;
   plan.second_bits = plan.cell_bits - plan.first_bits;
@@ -152,8 +158,10 @@ constexpr void plan_stable_splitters(StablePlan &plan, uint64_t n, uint32_t valu
   const uint64_t most = 2 * cells + plan.split_bins, all = uint64_t{plan.split_bins} * kStableBinsMax;
   plan.split_cells = static_cast<uint32_t>(most < all ? most : all);
   // Tests that force the method have few pairs, and want all of its ways.
-  const bool few = value_bytes == 4 && n < kStableSplitItemsMin4 && n >= stable_items_min(8);
+  const bool few = value_bytes == 4 && n < kStableSplitItemsMin4 && n >= stable_items_min(8, value_bytes);
   plan.split_passes = few ? kStableNoPasses : kStableSplitPasses;
+  const bool not_crowded = n < kStableCrowdedItems && n >= stable_items_min(8, value_bytes);
+  plan.crowded_passes = not_crowded ? kStableNoPasses : kStableCrowdedPasses;
 }
 
 // Keys of 8 bytes have a map: it saves five passes of eight. For those of 4 bytes it was tried and dropped (H100,

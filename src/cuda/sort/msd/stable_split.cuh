@@ -39,7 +39,8 @@ __global__ void __launch_bounds__(kStableCutThreads)
   __syncthreads();
   network_sort<ByBlock>(sampled, count);
   static_assert(kStableCutThreads == kSplitThreads, "crowded_keys() is for so many");
-  if (arguments.state->passes < kStableCrowdedPasses && crowded_keys(sampled, count) > count / kStableCrowdedShare) {
+  if (arguments.state->passes < arguments.plan.crowded_passes &&
+      crowded_keys(sampled, count) > count / kStableCrowdedShare) {
     if (threadIdx.x == 0) arguments.state->go = 0, arguments.state->sorted = 0;
     return;
   }
