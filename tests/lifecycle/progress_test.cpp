@@ -260,6 +260,7 @@ class PartedPairs {
 // There are chances to cancel while parts of a half, a quarter, ... of the array are parted.
 template <class K>
 void check_parted_pairs(gsort_dtype t, uint32_t flags, bool *parted) {
+  *parted = false;  // of some types alone, with some vectors
   gsort_options options = counting_options(1, parted);
   options.log = [](void *user, const char *line) {
     if (std::string(line).find("by partitions") != std::string::npos) *static_cast<bool *>(user) = true;
