@@ -357,11 +357,12 @@ uint64_t tables_bytes(const Request &r, const Plan &plan) {
   return plan.algorithm == Algorithm::kStable ? msd::stable_tables(plan.stable, r.n).bytes : 0;
 }
 
-uint64_t sample_sort_bytes(const Request &r, const Plan &plan) {
+// asked: for a stable one, by a test.
+uint64_t sample_sort_bytes(const Request &r, const Plan &plan, Algorithm asked) {
   return r.operation == Operation::kSort
              ? sample_sort::tables_bytes(r.n, plan.key_bytes)
              : sample_sort::stable_tables_bytes(r.n, plan.key_bytes, carry_bytes(plan.carry),
-                                                plan.algorithm == Algorithm::kStableSampleSort);
+                                                asked == Algorithm::kStableSampleSort);
 }
 
 // Look-back words of the passes behind: of the tiles of each, and of those of the stable sort's second pass.
@@ -375,7 +376,7 @@ uint64_t look_back_tiles(const Request &r, const Plan &plan) {
 }
 
 // What the chosen algorithm uses, in the order of the slices.
-void check_layout(const Request &r, const Plan &plan, const Slices &l) {
+void check_layout(const Request &r, const Plan &plan, const Slices &l, Algorithm asked) {
   const uint64_t bins = kDigitBins, n = r.n, keys = n * plan.key_bytes, carried = n * carry_bytes(plan.carry);
   const bool pairs = r.operation == Operation::kSortPairs, alone = r.operation == Operation::kSort;
   const bool count = plan.key_bytes == 2 && alone, chip = is_on_chip(plan.algorithm);
@@ -410,7 +411,7 @@ void check_layout(const Request &r, const Plan &plan, const Slices &l) {
        {"fill_bases", l.fill_bases, count ? uint64_t{65536} * 8 : 0},
        {"fast_path_bases", l.fast_path_bases, counted},
        {"msd_tables", l.msd_tables, tables_bytes(r, plan)},
-       {"sample_sort_tables", l.sample_sort_tables, sample_sort_bytes(r, plan)},
+       {"sample_sort_tables", l.sample_sort_tables, sample_sort_bytes(r, plan, asked)},
        {"grid_staged", alone ? l.grid_spare : l.grid_staged, items},
        {"grid_spare", l.grid_spare, items},
        {"grid_starts", l.grid_starts, grid ? small::kGridBlocksMax * small::kGridStartsStride * uint64_t{4} : 0},
@@ -421,7 +422,7 @@ void check_layout(const Request &r, const Plan &plan, const Slices &l) {
       l.bytes, 256);
 }
 
-void check_cleared_and_all(const Request &r, const Plan &plan, const Slices &l) {
+void check_cleared_and_all(const Request &r, const Plan &plan, const Slices &l, Algorithm asked) {
   const uint64_t n = r.n, keys = n * plan.key_bytes, carried = n * carry_bytes(plan.carry), bins = kDigitBins;
   const bool pairs = r.operation == Operation::kSortPairs, alone = r.operation == Operation::kSort;
   const uint64_t filled = plan.key_bytes == 2 && alone ? uint64_t{65536} * 16 + 512 : 0;
@@ -433,8 +434,9 @@ void check_cleared_and_all(const Request &r, const Plan &plan, const Slices &l) 
   const bool may_be_grid = small::grid_applies(n, plan.key_bytes, !alone);
   const bool may_be_chip =
       pairs && (may_be_grid || small::block_applies(n, plan.key_bytes, !alone, small::kLongBlockSharedBytes));
-  const uint64_t fixed = l.bases + plan.lsd.slots * 2 * bins * 8 + tables_bytes(r, plan) + sample_sort_bytes(r, plan) +
-                         28 * 256 + counted + filled + (may_be_grid ? small::kGridStartsBytes : 0) +
+  const uint64_t fixed = l.bases + plan.lsd.slots * 2 * bins * 8 + tables_bytes(r, plan) +
+                         sample_sort_bytes(r, plan, asked) + 28 * 256 + counted + filled +
+                         (may_be_grid ? small::kGridStartsBytes : 0) +
                          (lsd::grid_applies(n, plan.key_bytes, alone)
                               ? msd::found_cells_bytes() + (lsd::kGridBlocksMax + lsd::kGridRounds * 16) * 520
                               : 0);
@@ -484,8 +486,8 @@ TEST(SortSlices, HoldWhatTheSortNeedsOnEveryDevice) {
       const uint64_t most = workspace_bytes(r, options);
       for (const DeviceFacts &device : kDevices) {
         const Plan plan = make_plan(r, device, options);
-        check_layout(r, plan, plan.slices);
-        check_cleared_and_all(r, plan, plan.slices);
+        check_layout(r, plan, plan.slices, asked);
+        check_cleared_and_all(r, plan, plan.slices, asked);
         EXPECT_EQ(plan.slices.bytes, plan.workspace_bytes);
         EXPECT_LE(plan.workspace_bytes, most) << algorithm_name(plan.algorithm) << ", n " << r.n << ", keys of "
                                               << plan.key_bytes << ", values of " << r.value_bytes;
