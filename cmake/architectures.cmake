@@ -6,10 +6,9 @@
 # choose there is bounded to more threads than a multiprocessor of theirs takes, so that code of their own would be a
 # copy with other schedules.
 set(gsort_release_architectures 75-real 80-real 90-real 100-real 120)
-# Most bytes of a release's library, stripped: those of the last one that was linked (16031280, docs/performance.md), the
-# 74400 that the map of stable sorts brought since, the 177400 of their splitters, the 275000 of the sample sort, and a
+# Most bytes of a release's library, stripped: those of the last one that was linked (16973408, docs/performance.md), and a
 # little more. The aim is 12000000; lower this with every release that is smaller.
-set(GSORT_RELEASE_BYTES_MAX 16585000)
+set(GSORT_RELEASE_BYTES_MAX 17000000)
 # What a quick build takes on a machine without a GPU.
 set(gsort_quick_architectures 90-real)
 
