@@ -344,7 +344,7 @@ inline void launch_clear_counters(const LaunchContext &context, const Job &job) 
                           job.plan.tries_fast_path ? job.plan.slices.fast_path_zero_bytes : job.plan.slices.zero_bytes);
 }
 
-// The same for the stable sample sort.
+// Enqueues the stable sample sort. Returns the device word that says whether all is sorted then.
 template <class U>
 const uint32_t *launch_stable_sample_first(const LaunchContext &context, const Job &job) {
   if constexpr (sizeof(U) == 8) {

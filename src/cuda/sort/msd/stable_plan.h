@@ -64,7 +64,7 @@ constexpr uint32_t stable_cell_items_mean(uint32_t cell_bits) {
 // Below, the launches and the fixed work of each cell cost about what the passes saved do: 2^24 pairs of 4 + 4 bytes
 // take 0.498 ms and 0.505 ms by LSD passes alone (H200, 2026-11-21). 8-byte keys save five passes of eight.
 // With 8 bytes beside each they save more (H200, 2026-11-26: 4.5 million 0.87 of the time of passes, a geometric mean
-// of 43 kinds of data, 2^23 0.73; with 4 bytes, and argsorts, 5 million 0.89 and 0.99).
+// of 43 kinds of data, 8 million 0.73; with 4 bytes, and argsorts, 5 million 0.89 and 0.99).
 constexpr uint64_t stable_items_min(uint32_t key_bytes, uint32_t value_bytes) {
   return key_bytes != 8 ? uint64_t{1} << 24 : value_bytes == 8 ? (uint64_t{1} << 22) + 1 : uint64_t{1} << 23;
 }
