@@ -135,20 +135,28 @@ uint32_t threads_of_process() {
 
 TEST_P(ConcurrencyTest, HandlesShareThreads) {
   if (backend() == GSORT_BACKEND_CUDA) GTEST_SKIP() << "the CPU's threads are counted";
+  constexpr uint32_t handle_threads = 4;
   std::thread([] {}).join();  // with the first one ThreadSanitizer starts one of its own
+  const auto sort = [](gsort *g, const Array &keys, const Array &sorted) {
+    Array in_place = keys;
+    auto *data = reinterpret_cast<uint64_t *>(in_place.bytes().data());
+    return gsort_sort_u64(g, data, keys.size(), 0) == GSORT_OK && in_place.bytes() == sorted.bytes();
+  };
+  const auto keys_of = [](int t) { return generate(Distribution::kUniform, GSORT_U64, 300000, static_cast<uint64_t>(t)); };
+  // While this handle has the library's threads they do not end with another's last call and start with the next one's:
+  // the system counts for a moment what has ended.
+  const Handle kept(backend(), handle_threads);
+  ASSERT_TRUE(sort(kept.get(), keys_of(kThreads), reference_sort(keys_of(kThreads), 0)));
   const uint32_t before = threads_of_process();
+  EXPECT_GE(before, handle_threads) << "the calling thread and those of the handle";
   std::atomic<int> wrong{0}, at_work{kThreads};
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; t++) {
     threads.emplace_back([&, t] {
-      const Handle own(backend(), 4);
-      const Array keys = generate(Distribution::kUniform, GSORT_U64, 300000, static_cast<uint64_t>(t));
+      const Handle own(backend(), handle_threads);
+      const Array keys = keys_of(t);
       const Array sorted = reference_sort(keys, 0);
-      for (int round = 0; round < 8; round++) {
-        Array in_place = keys;
-        auto *data = reinterpret_cast<uint64_t *>(in_place.bytes().data());
-        if (gsort_sort_u64(own.get(), data, keys.size(), 0) != GSORT_OK || in_place.bytes() != sorted.bytes()) wrong++;
-      }
+      for (int round = 0; round < 8; round++) wrong += sort(own.get(), keys, sorted) ? 0 : 1;
       at_work--;
     });
   }
@@ -159,8 +167,8 @@ TEST_P(ConcurrencyTest, HandlesShareThreads) {
   }
   for (std::thread &thread : threads) thread.join();
   EXPECT_EQ(0, wrong.load());
-  EXPECT_GT(most, before + kThreads);
-  EXPECT_LE(most, before + kThreads + 3) << "each handle had threads of its own";
+  EXPECT_GT(most, before) << "the threads of this test were not seen";
+  EXPECT_LE(most, before + kThreads) << "each handle had threads of its own";
 }
 
 TEST_P(ConcurrencyTest, ManyHandlesAtOnce) {
