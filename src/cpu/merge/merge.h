@@ -52,10 +52,27 @@ MergeInputs<K> inputs_of(const MergeInputs<K> &in, Range part, uint64_t cut, uin
   return {in.a + cut, next_cut - cut, in.b + (part.begin - cut), part.size() - (next_cut - cut)};
 }
 
+constexpr uint64_t kBothEndsItems = 8;  // of the shorter input; fewer are not worth the second end
+
 template <class K, class Encode>
 void merge_one_by_one(const MergeInputs<K> &in, K *out, Encode encode) {
   const K *a = in.a, *b = in.b;
-  const K *const a_end = a + in.a_n, *const b_end = b + in.b_n;
+  const K *a_end = a + in.a_n, *b_end = b + in.b_n;
+  // From both ends, which wait side by side, as many steps as neither input can run out in. What is merged last is the
+  // keys in the middle.
+  for (K *out_end = out + in.a_n + in.b_n;;) {
+    const uint64_t a_n = static_cast<uint64_t>(a_end - a), b_n = static_cast<uint64_t>(b_end - b);
+    const uint64_t shorter = min_u64(a_n, b_n);
+    if (shorter < kBothEndsItems) break;
+    for (uint64_t step = shorter / 2; step > 0; --step) {
+      const K a_first = *a, b_first = *b, a_last = a_end[-1], b_last = b_end[-1];
+      const bool take_a = encode(a_first) <= encode(b_first), take_a_last = encode(a_last) > encode(b_last);
+      *out++ = take_a ? a_first : b_first;
+      *--out_end = take_a_last ? a_last : b_last;
+      a += take_a, b += !take_a;
+      a_end -= take_a_last, b_end -= !take_a_last;
+    }
+  }
   while (a != a_end && b != b_end) {
     const K a_key = *a, b_key = *b;
     const bool take_a = encode(a_key) <= encode(b_key);
