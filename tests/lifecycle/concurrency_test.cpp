@@ -142,7 +142,9 @@ TEST_P(ConcurrencyTest, HandlesShareThreads) {
     auto *data = reinterpret_cast<uint64_t *>(in_place.bytes().data());
     return gsort_sort_u64(g, data, keys.size(), 0) == GSORT_OK && in_place.bytes() == sorted.bytes();
   };
-  const auto keys_of = [](int t) { return generate(Distribution::kUniform, GSORT_U64, 300000, static_cast<uint64_t>(t)); };
+  const auto keys_of = [](int t) {
+    return generate(Distribution::kUniform, GSORT_U64, 300000, static_cast<uint64_t>(t));
+  };
   // While this handle has the library's threads they do not end with another's last call and start with the next one's:
   // the system counts for a moment what has ended.
   const Handle kept(backend(), handle_threads);

@@ -40,17 +40,22 @@ struct PairBuffers {
   HostBuffer<V> values;
 };
 
+// On its own, so that the words are gone where digits sort, which take more of the stack.
+template <class K, class V>
+__attribute__((noinline)) bool sort_few_by_words(const Records<K, V> &from, const Records<K, V> &to, uint32_t count) {
+  uint64_t words[kFewItems<K> / 2];  // of 4 bytes
+  return sort_by_words(from, to, count, sizeof(K) * 8, true, words);
+}
+
 // Few records with keys of 4 or 8 bytes are sorted on the calling thread's stack. Leaves the ordered keys in
 // `keys_out`, which may be the keys' own array, and the values in that order in `values_out`, which is another array.
 template <class K, class V>
 void sort_few(const KeyCodec<K> &codec, const K *keys, V *values, uint64_t n, K *keys_out, V *values_out) {
   K ordered[kFewItems<K>];
-  uint64_t words[kFewItems<K> / 2];  // of 4 bytes
   encode_keys(codec, keys, ordered, n);
   const Records<K, V> from{ordered, values}, to{keys_out, values_out};
   const uint32_t count = static_cast<uint32_t>(n);
-  constexpr uint32_t bits = sizeof(K) * 8;
-  if (!sort_by_words(from, to, count, bits, true, words)) sort_block(from, to, count, bits, true);
+  if (!sort_few_by_words(from, to, count)) sort_block(from, to, count, sizeof(K) * 8, true);
 }
 
 // On its own, as what follows, so that the arrays are no part of the frames of sorts of many.
