@@ -22,6 +22,35 @@ struct FewPairs {
   void *keys_out, *values_out;
 };
 
+// Two sorted arrays that are to be one.
+struct FewMerge {
+  KeyOrder order;
+  const void *a;
+  uint64_t a_n;
+  const void *b;
+  uint64_t b_n;
+  void *out;
+};
+
+// A sort of segments, whose offsets nobody has looked at yet.
+struct FewSegments {
+  KeyOrder order;
+  const void *in;
+  void *out;
+  uint64_t n;
+  const uint64_t *offsets;
+  uint64_t segments;
+};
+
+// The first k of an array; either output may be NULL, but not both.
+struct FewTopk {
+  KeyOrder order;
+  const void *in;
+  uint64_t n, k;
+  void *values_out, *indices_out;
+  uint32_t index_bytes;
+};
+
 // Every function throws Error on failure, leaves inputs that the call does not own intact and stays usable, a lost
 // device excepted. Calls come one at a time; `control` is the handle's and outlives the engine.
 class Engine {
@@ -51,8 +80,14 @@ class Engine {
   }
   // A minimum or maximum, or its place.
   virtual bool reduce_few(uint32_t /*op*/, const KeyOrder &, const void *, uint64_t, void *) noexcept { return false; }
-  // A sum; `rounds` is set where it was found that additions of the floats as they come would round.
+  // A sum or a mean; `rounds` is set where it was found that additions of the floats as they come would round.
   virtual bool sum_few(gsort_dtype, const void *, uint64_t, void *, bool & /*rounds*/) noexcept { return false; }
+  virtual bool mean_few(gsort_dtype, const void *, uint64_t, void *, bool & /*rounds*/) noexcept { return false; }
+  // Running sums.
+  virtual bool scan_few(gsort_dtype, bool /*exclusive*/, const void *, void *, uint64_t) noexcept { return false; }
+  virtual bool merge_few(const FewMerge &) noexcept { return false; }
+  virtual bool sort_few_segments(const FewSegments &) noexcept { return false; }
+  virtual bool topk_few(const FewTopk &) noexcept { return false; }
 
   virtual void set_stream(void *stream) = 0;
   virtual void synchronize() = 0;

@@ -24,9 +24,14 @@ Request make_request(Operation operation, gsort_dtype t, uint32_t flags) {
 }
 
 // Top-k: the best are the first of the descending order, unless the smallest are wanted.
+KeyOrder topk_order_of(gsort_dtype t, uint32_t flags) {
+  KeyOrder order = order_of(t, flags);
+  order.descending = (flags & GSORT_SMALLEST) == 0;
+  return order;
+}
 Request make_topk_request(Operation operation, gsort_dtype t, uint32_t flags) {
   Request request = make_request(operation, t, flags);
-  request.order.descending = (flags & GSORT_SMALLEST) == 0;
+  request.order = topk_order_of(t, flags);
   return request;
 }
 
@@ -36,7 +41,8 @@ ArrayUse check_elements(Handle &handle, const char *name, const void *array, uin
 
 // Calls of no more elements, which take a few microseconds at most, may be done at once, if nothing is wrong with them.
 // What is, the checks of the usual way find again, and say.
-constexpr uint64_t kFewSorted = 1 << 10, kFewReduced = 1 << 13;
+constexpr uint64_t kFewSorted = 1 << 10, kFewMerged = 1 << 10, kFewSegments = 1 << 10, kFewSelected = 1 << 12,
+                   kFewReduced = 1 << 13, kFewScanned = 1 << 13;
 constexpr uint32_t kFewValueBytes = 16;
 
 bool is_plain(gsort_dtype t, uint32_t flags, uint32_t allowed) { return is_dtype(t) && (flags & ~allowed) == 0; }
@@ -87,10 +93,49 @@ bool reduce_at_once(gsort *g, uint32_t op, const KeyOrder &order, const void *in
   return done_at_once(g, [&](Engine &engine) { return engine.reduce_few(op, order, in, n, out); });
 }
 
-bool sum_at_once(gsort *g, gsort_dtype t, const void *in, uint64_t n, void *out, bool &rounds) {
+// A sum or a mean.
+template <class Add>
+bool sum_at_once(gsort *g, gsort_dtype t, const void *in, uint64_t n, void *out, bool &rounds, Add &&add) {
   const uint32_t bytes = dtype_bytes(t);
   if (!is_array(in, bytes) || !is_array(out, 8) || !are_apart(in, n * bytes, out, 8)) return false;
-  return done_at_once(g, [&](Engine &engine) { return engine.sum_few(t, in, n, out, rounds); });
+  return done_at_once(g, [&](Engine &engine) { return (engine.*add)(t, in, n, out, rounds); });
+}
+
+bool merge_at_once(gsort *g, const FewMerge &m) {
+  const uint32_t bytes = dtype_bytes(m.order.dtype);
+  const uint64_t out_bytes = (m.a_n + m.b_n) * bytes;
+  const auto is_input = [&](const void *array, uint64_t count) {
+    return count == 0 || (is_array(array, bytes) && are_apart(m.out, out_bytes, array, count * bytes));
+  };
+  if (!is_array(m.out, bytes) || !is_input(m.a, m.a_n) || !is_input(m.b, m.b_n)) return false;
+  return done_at_once(g, [&](Engine &engine) { return engine.merge_few(m); });
+}
+
+bool segments_at_once(gsort *g, const FewSegments &s) {
+  const uint32_t bytes = dtype_bytes(s.order.dtype);
+  const uint64_t out_bytes = s.n * bytes, offset_bytes = (s.segments + 1) * sizeof *s.offsets;
+  if (!is_array(s.in, bytes) || !is_array(s.out, bytes) || !are_same_or_apart(s.in, s.out, out_bytes) ||
+      !is_array(s.offsets, sizeof *s.offsets) || !are_apart(s.out, out_bytes, s.offsets, offset_bytes))
+    return false;
+  return done_at_once(g, [&](Engine &engine) { return engine.sort_few_segments(s); });
+}
+
+bool topk_at_once(gsort *g, const FewTopk &t) {
+  const uint32_t bytes = dtype_bytes(t.order.dtype);
+  const uint64_t in_bytes = t.n * bytes, values = t.k * bytes, indices = t.k * t.index_bytes;
+  const bool has_values = t.values_out != nullptr, has_indices = t.indices_out != nullptr;
+  if (!is_array(t.in, bytes) || !(has_values || has_indices)) return false;
+  if (has_values && !(is_array(t.values_out, bytes) && are_apart(t.values_out, values, t.in, in_bytes))) return false;
+  if (has_indices && !(is_array(t.indices_out, t.index_bytes) && are_apart(t.indices_out, indices, t.in, in_bytes)))
+    return false;
+  if (has_values && has_indices && !are_apart(t.values_out, values, t.indices_out, indices)) return false;
+  return done_at_once(g, [&](Engine &engine) { return engine.topk_few(t); });
+}
+
+bool scan_at_once(gsort *g, gsort_dtype t, const void *in, void *out, uint64_t n, bool exclusive) {
+  const uint32_t bytes = dtype_bytes(t);
+  if (!is_array(in, bytes) || !is_array(out, bytes) || !are_same_or_apart(in, out, n * bytes)) return false;
+  return done_at_once(g, [&](Engine &engine) { return engine.scan_few(t, exclusive, in, out, n); });
 }
 
 // On its own, so that short calls save no registers for it.
@@ -254,6 +299,10 @@ gsort_status gsort_rank(gsort *g, gsort_dtype t, const void *keys, uint64_t n, g
 
 gsort_status gsort_merge(gsort *g, gsort_dtype t, const void *a, uint64_t a_n, const void *b, uint64_t b_n, void *out,
                          uint32_t flags) {
+  // Counts that are 0 or past 2^64 together are the usual way's.
+  if (a_n <= kFewMerged && b_n <= kFewMerged && a_n + b_n - 1 < kFewMerged && is_plain(t, flags, kOrderFlags) &&
+      merge_at_once(g, {order_of(t, flags), a, a_n, b, b_n, out}))
+    return GSORT_OK;
   return with_handle(g, [&](Handle &handle) {
     check_dtype(t);
     check_flags(flags, kOrderFlags);
@@ -275,6 +324,9 @@ gsort_status gsort_merge(gsort *g, gsort_dtype t, const void *a, uint64_t a_n, c
 
 gsort_status gsort_sort_segments(gsort *g, gsort_dtype t, const void *keys_in, void *keys_out, uint64_t n,
                                  const uint64_t *offsets, uint64_t segments, uint32_t flags) {
+  if (is_short_sort(n, t, flags) && segments - 1 < kFewSegments &&
+      segments_at_once(g, {order_of(t, flags), keys_in, keys_out, n, offsets, segments}))
+    return GSORT_OK;
   return with_handle(g, [&](Handle &handle) {
     check_dtype(t);
     check_flags(flags, kOrderFlags);
@@ -293,6 +345,11 @@ gsort_status gsort_sort_segments(gsort *g, gsort_dtype t, const void *keys_in, v
 
 gsort_status gsort_topk(gsort *g, gsort_dtype t, const void *in, uint64_t n, uint64_t k, void *values_out,
                         gsort_dtype index_t, void *indices_out, uint32_t flags) {
+  if (n - 1 < kFewSelected && k - 1 < n && is_plain(t, flags, kTopkFlags) &&
+      (indices_out == nullptr || is_index_dtype(index_t)) &&
+      topk_at_once(g, {topk_order_of(t, flags), in, n, k, values_out, indices_out,
+                       indices_out == nullptr ? 8 : dtype_bytes(index_t)}))
+    return GSORT_OK;
   return with_handle(g, [&](Handle &handle) {
     check_dtype(t);
     check_flags(flags, kTopkFlags);
@@ -363,7 +420,8 @@ gsort_status gsort_topk_segments(gsort *g, gsort_dtype t, const void *in, uint64
 
 gsort_status gsort_sum(gsort *g, gsort_dtype t, const void *in, uint64_t n, void *out, uint32_t flags) {
   bool rounds = false;
-  if (n - 1 < kFewReduced && is_plain(t, flags, 0) && sum_at_once(g, t, in, n, out, rounds)) return GSORT_OK;
+  if (n - 1 < kFewReduced && is_plain(t, flags, 0) && sum_at_once(g, t, in, n, out, rounds, &Engine::sum_few))
+    return GSORT_OK;
   return with_handle(g, [&](Handle &handle) {
     check_dtype(t);
     check_flags(flags, 0);
@@ -380,6 +438,10 @@ gsort_status gsort_reduce(gsort *g, uint32_t op, gsort_dtype t, const void *in, 
   if (n - 1 < kFewReduced && op >= GSORT_MIN && op < GSORT_MEAN && is_plain(t, flags, GSORT_NAN_LAST) &&
       reduce_at_once(g, op, order_of(t, flags), in, n, out))
     return GSORT_OK;
+  bool rounds = false;
+  if (op == GSORT_MEAN && n - 1 < kFewReduced && is_plain(t, flags, 0) &&
+      sum_at_once(g, t, in, n, out, rounds, &Engine::mean_few))
+    return GSORT_OK;
   return with_handle(g, [&](Handle &handle) {
     if (op < GSORT_MIN || op > GSORT_MEAN)
       throw Error(GSORT_ERROR_INVALID_ARGUMENT,
@@ -391,12 +453,15 @@ gsort_status gsort_reduce(gsort *g, uint32_t op, gsort_dtype t, const void *in, 
     check_overlap(out_use, in_use, false);
     Request request = make_request(Operation::kReduce, t, flags);
     request.order.descending = op == GSORT_MAX || op == GSORT_ARGMAX;
-    request.in = in, request.n = n, request.out = out, request.reduce_op = op;
+    request.in = in, request.n = n, request.out = out, request.reduce_op = op, request.rounds = rounds;
     handle.engine->execute(request);
   });
 }
 
 gsort_status gsort_scan(gsort *g, gsort_dtype t, const void *in, void *out, uint64_t n, uint32_t flags) {
+  if (n - 1 < kFewScanned && is_plain(t, flags, GSORT_EXCLUSIVE) &&
+      scan_at_once(g, t, in, out, n, (flags & GSORT_EXCLUSIVE) != 0))
+    return GSORT_OK;
   return with_handle(g, [&](Handle &handle) {
     check_dtype(t);
     check_flags(flags, GSORT_EXCLUSIVE);

@@ -71,19 +71,19 @@ TEST_P(AllLengthsTest, SumAndReduce) {
   for (uint64_t n = 0; n < kLengths; n++) {
     const Array in = input(n);
     ASSERT_EQ(reference_sum(in), run_sum(where(n), in)) << "n " << n;
-    for (const uint32_t op : {GSORT_MIN, GSORT_ARGMAX}) {
+    for (const uint32_t op : {GSORT_MIN, GSORT_ARGMAX, GSORT_MEAN}) {
       ASSERT_EQ(reference_reduce(op, in, 0), run_reduce(where(n), op, in, 0)) << "op " << op << ", n " << n;
     }
     if (HasFailure()) return;
   }
 }
 
-TEST_P(AllLengthsTest, IntegerScan) {
-  if (element_type(type()).is_float) return;  // the differential test of scans has floats
+TEST_P(AllLengthsTest, Scan) {
+  const auto reference = element_type(type()).is_float ? reference_float_scan : reference_integer_scan;
   for (uint64_t n = 0; n < kLengths; n++) {
     const uint32_t flags = n % 2 == 0 ? 0 : GSORT_EXCLUSIVE;
     const Array in = input(n);
-    ASSERT_TRUE(same_elements(reference_integer_scan(in, flags), run_scan(where(n), in, flags))) << "n " << n;
+    ASSERT_TRUE(same_elements(reference(in, flags), run_scan(where(n), in, flags))) << "n " << n;
     if (HasFailure()) return;
   }
 }

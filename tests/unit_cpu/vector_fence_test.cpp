@@ -1,41 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // No vector target reads or writes beside the arrays of a call.
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <cstdlib>
-
 #include "cpu/engine/context.h"
 #include "cpu/sort/pair_quicksort.h"
+#include "fenced_array.h"
 #include "vector_target_fixture.h"
 
 namespace gsort_test {
 namespace {
-
-// An array that ends, or begins, where memory may not be touched.
-template <class U>
-class FencedArray {
- public:
-  FencedArray(const std::vector<U> &values, bool fence_behind) {
-    const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE)), bytes = values.size() * sizeof(U);
-    bytes_ = (bytes + page - 1) / page * page + 2 * page;
-    map_ = static_cast<char *>(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    if (map_ == MAP_FAILED) std::abort();
-    mprotect(map_, page, PROT_NONE);
-    mprotect(map_ + bytes_ - page, page, PROT_NONE);
-    data_ = reinterpret_cast<U *>(fence_behind ? map_ + bytes_ - page - bytes : map_ + page);
-    std::copy(values.begin(), values.end(), data_);
-  }
-  ~FencedArray() { munmap(map_, bytes_); }
-  FencedArray(const FencedArray &) = delete;
-  FencedArray &operator=(const FencedArray &) = delete;
-  U *data() const { return data_; }
-
- private:
-  char *map_;
-  size_t bytes_;
-  U *data_;
-};
 
 class EachTargetStaysInside : public EachTarget {
  protected:

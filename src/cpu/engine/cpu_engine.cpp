@@ -118,6 +118,34 @@ class CpuEngine final : public Engine {
     return !control_.has_listener() && are_readable(in, out) && gsort_internal::sum_few(t, in, n, out, rounds);
   }
 
+  bool mean_few(gsort_dtype t, const void *in, uint64_t n, void *out, bool &rounds) noexcept override {
+    return !control_.has_listener() && are_readable(in, out) && gsort_internal::mean_few(t, in, n, out, rounds);
+  }
+
+  bool scan_few(gsort_dtype t, bool exclusive, const void *in, void *out, uint64_t n) noexcept override {
+    return !control_.has_listener() && are_readable(in, out) && gsort_internal::scan_few(t, exclusive, in, out, n);
+  }
+
+  bool merge_few(const FewMerge &m) noexcept override {
+    if (control_.has_listener() || !readable_pages_.contains(m.out) ||
+        !((m.a_n == 0 || readable_pages_.contains(m.a)) && (m.b_n == 0 || readable_pages_.contains(m.b))))
+      return false;
+    gsort_internal::merge_few(m);
+    return true;
+  }
+
+  bool sort_few_segments(const FewSegments &s) noexcept override {
+    return !control_.has_listener() && are_readable(s.in, s.out) && readable_pages_.contains(s.offsets) &&
+           gsort_internal::sort_few_segments(s);
+  }
+
+  bool topk_few(const FewTopk &t) noexcept override {
+    return !control_.has_listener() && readable_pages_.contains(t.in) &&
+           (t.values_out == nullptr || readable_pages_.contains(t.values_out)) &&
+           (t.indices_out == nullptr || readable_pages_.contains(t.indices_out)) &&
+           gsort_internal::topk_few(t, {topk_places_, topk_memory_, kTopkRoom});
+  }
+
   void execute(const Request &request) override {
     const FloatEnvironment float_environment;
     Context context(memory_, control_, pool_, own_memory_);
@@ -152,6 +180,9 @@ class CpuEngine final : public Engine {
   Pool pool_;
   bool own_memory_;
   ReadablePages readable_pages_;
+  static constexpr uint64_t kTopkRoom = 768;  // enough for all short calls but those of some hundred of thousands
+  uint32_t topk_places_[2 * kTopkRoom];
+  alignas(8) unsigned char topk_memory_[24 * kTopkRoom];
 };
 
 }  // namespace

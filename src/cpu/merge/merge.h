@@ -52,7 +52,7 @@ MergeInputs<K> inputs_of(const MergeInputs<K> &in, Range part, uint64_t cut, uin
   return {in.a + cut, next_cut - cut, in.b + (part.begin - cut), part.size() - (next_cut - cut)};
 }
 
-constexpr uint64_t kBothEndsItems = 8;  // of the shorter input; fewer are not worth the second end
+constexpr uint64_t kBothEndsItems = 4;  // of the shorter input; fewer are not worth the second end
 
 template <class K, class Encode>
 void merge_one_by_one(const MergeInputs<K> &in, K *out, Encode encode) {

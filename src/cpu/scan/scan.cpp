@@ -6,6 +6,7 @@
 
 #include "core/half.h"
 #include "core/scan_order.h"
+#include "cpu/engine/float_environment.h"
 #include "cpu/engine/operations.h"
 #include "cpu/scan/threads.h"
 #include "cpu/vector/scan.h"
@@ -15,6 +16,7 @@ namespace gsort_internal {
 namespace {
 
 constexpr uint64_t kScanChunkOfIntegers = 1 << 16;
+constexpr uint64_t kScanBytesInMemory = 4 << 20;       // results take as much again
 constexpr uint64_t kScanChunkOfIntegersMin = 1 << 15;  // some ten microseconds of work
 
 template <class T>
@@ -129,7 +131,7 @@ double scan_before(const double *values, uint32_t count) {
 }
 
 // The kernels of rows of doubles where there are no vectors.
-double plain_scan_row(const double *in, double *out, double prefix) {
+double plain_scan_row(const double *in, double *out, double prefix, bool) {
   double running[kScanRowItems], chunks[kScanRowChunks];
   for (uint32_t c = 0; c < kScanRowChunks; ++c) {
     double sum = -0.0;  // the identity: the first element comes out as it is
@@ -149,15 +151,22 @@ double plain_scan_row(const double *in, double *out, double prefix) {
 }
 double plain_row_total(const double *in) {
   double unused[kScanRowItems];
-  return plain_scan_row(in, unused, -0.0);
+  return plain_scan_row(in, unused, -0.0, false);
 }
-constexpr ScanKernels<double> kPlainScan = {plain_row_total, plain_scan_row};
+void plain_scan_last_row(const double *in, double *out, uint32_t count, double prefix) {
+  double row[kScanRowItems];
+  for (uint32_t i = 0; i < kScanRowItems; ++i) row[i] = i < count ? in[i] : -0.0;
+  plain_scan_row(row, row, prefix, false);
+  std::memcpy(out, row, count * sizeof *out);
+}
+constexpr ScanKernels<double> kPlainScan = {plain_row_total, plain_scan_row, plain_scan_last_row};
 
 // Rows of elements, the last of which may be short: absent elements are -0.0.
 template <class E>
 class Rows {
  public:
   using Bits = typename E::Bits;
+  explicit Rows(bool in_memory) : in_memory_(in_memory) {}
 
   double total(const Bits *in, uint32_t count) const {
     if constexpr (kHasKernel)
@@ -165,18 +174,32 @@ class Rows {
         return kernels_->row_total(reinterpret_cast<const Kernel *>(in));
     double widened[kScanRowItems];
     widen(in, count, widened);
+    for (uint32_t i = count; i < kScanRowItems; ++i) widened[i] = -0.0;
     return doubles_->row_total(widened);
   }
 
-  double scan(const Bits *in, Bits *out, uint32_t count, double prefix) const {
+  double scan(const Bits *in, Bits *out, double prefix) const {
     if constexpr (kHasKernel)
-      if (kernels_ != nullptr && count == kScanRowItems)
-        return kernels_->scan_row(reinterpret_cast<const Kernel *>(in), reinterpret_cast<Kernel *>(out), prefix);
+      if (kernels_ != nullptr)
+        return kernels_->scan_row(reinterpret_cast<const Kernel *>(in), reinterpret_cast<Kernel *>(out), prefix,
+                                  in_memory_);
+    double results[kScanRowItems];
+    widen(in, kScanRowItems, results);
+    const double sum = doubles_->scan_row(results, results, prefix, false);
+    narrow(results, kScanRowItems, out);
+    return sum;
+  }
+
+  // Of the array's last row.
+  void scan_last(const Bits *in, Bits *out, uint32_t count, double prefix) const {
+    if constexpr (kHasKernel)
+      if (kernels_ != nullptr)
+        return kernels_->scan_last_row(reinterpret_cast<const Kernel *>(in), reinterpret_cast<Kernel *>(out), count,
+                                       prefix);
     double results[kScanRowItems];
     widen(in, count, results);
-    const double sum = doubles_->scan_row(results, results, prefix);
-    for (uint32_t i = 0; i < count; ++i) out[i] = E::store(results[i]);
-    return sum;
+    doubles_->scan_last_row(results, results, count, prefix);
+    narrow(results, count, out);
   }
 
  private:
@@ -184,11 +207,72 @@ class Rows {
   using Kernel = std::conditional_t<kHasKernel, typename E::Kernel, double>;
 
   static void widen(const Bits *in, uint32_t count, double *to) {
-    for (uint32_t i = 0; i < kScanRowItems; ++i) to[i] = i < count ? E::load(in[i]) : -0.0;
+    for (uint32_t i = 0; i < count; ++i) to[i] = E::load(in[i]);
+  }
+  static void narrow(const double *from, uint32_t count, Bits *out) {
+    for (uint32_t i = 0; i < count; ++i) out[i] = E::store(from[i]);
   }
 
+  bool in_memory_;
   const ScanKernels<Kernel> *kernels_ = scan_kernels(Kernel{});
   const ScanKernels<double> *doubles_ = scan_kernels(double{}) != nullptr ? scan_kernels(double{}) : &kPlainScan;
+};
+
+// Tiles of elements, the last of which may be short.
+template <class E>
+class Tiles {
+ public:
+  using Bits = typename E::Bits;
+  // `bytes`: of the whole array.
+  Tiles(bool exclusive, uint64_t bytes) : exclusive_(exclusive), rows_(bytes >= kScanBytesInMemory) {}
+
+  double total(const Bits *in, uint32_t count) const {
+    double rows[kScanTileRows];
+    uint32_t row = 0;
+    for (uint32_t begin = 0; begin < count; begin += kScanRowItems)
+      rows[row++] = rows_.total(in + begin, min_u32(kScanRowItems, count - begin));
+    return total_of(rows, row);
+  }
+
+  // Writes a tile's results and returns its total, unless it is short. An exclusive scan moves them by one: the first
+  // result is `last`, which becomes the last.
+  double scan(const Bits *in, Bits *out, uint32_t count, double prefix, Bits &last) const {
+    double rows[kScanTileRows];
+    uint32_t row = 0;
+    for (uint32_t begin = 0; begin < count; begin += kScanRowItems, ++row) {
+      const uint32_t row_count = min_u32(kScanRowItems, count - begin);
+      const double row_prefix = prefix + scan_before<kScanTileRows>(rows, row);
+      if (!exclusive_) {
+        rows[row] = scan_row(in + begin, out + begin, row_count, row_prefix);
+        continue;
+      }
+      Bits results[kScanRowItems];
+      rows[row] = scan_row(in + begin, results, row_count, row_prefix);
+      out[begin] = last;
+      std::memcpy(out + begin + 1, results, (row_count - 1) * sizeof(Bits));
+      last = results[row_count - 1];
+    }
+    return count < kScanTileItems ? -0.0 : total_of(rows, row);
+  }
+
+ private:
+  double scan_row(const Bits *in, Bits *out, uint32_t count, double prefix) const {
+    if (count == kScanRowItems) return rows_.scan(in, out, prefix);
+    rows_.scan_last(in, out, count, prefix);
+    return -0.0;  // nothing comes after it
+  }
+
+  static double total_of(const double *rows, uint32_t known) {
+    double scan[kScanTileRows];
+    for (uint32_t row = 0; row < kScanTileRows; ++row) scan[row] = row < known ? rows[row] : -0.0;
+    scan_in_steps(scan, kScanTileRows);
+    return scan[kScanTileRows - 1];
+  }
+
+  static uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+  bool exclusive_;
+  Rows<E> rows_;
 };
 
 // The prefixes of tiles, one after the other.
@@ -225,31 +309,32 @@ class FloatScan {
         out_(static_cast<Bits *>(r.out)),
         n_(r.n),
         exclusive_(r.exclusive),
-        tiles_(divide_up(r.n, kScanTileItems)) {}
+        count_(divide_up(r.n, kScanTileItems)),
+        tiles_(r.exclusive, r.n * sizeof(Bits)) {}
 
   void run() {
     context_.limit_threads(n_, kScanItemsOfThread);
     if (context_.threads() == 1) return run_alone();
-    const HostBuffer<double> prefixes(context_.memory, tiles_);
-    const HostBuffer<Bits> lasts(context_.memory, tiles_);
+    const HostBuffer<double> prefixes(context_.memory, count_);
+    const HostBuffer<Bits> lasts(context_.memory, count_);
     context_.begin(2 * n_);
-    context_.for_each(tiles_, [&](uint64_t tile, uint32_t) {
+    context_.for_each(count_, [&](uint64_t tile, uint32_t) {
       if (context_.stopped()) return;
-      prefixes[tile] = tile_total(tile);
+      prefixes[tile] = tiles_.total(in_ + tile * kScanTileItems, items_of(tile));
       context_.advance(kScanTileItems);
     });
     context_.throw_if_stopped();
     TilePrefixes next;
-    for (uint64_t tile = 0; tile < tiles_; ++tile) {
+    for (uint64_t tile = 0; tile < count_; ++tile) {
       const double total = prefixes[tile];
       prefixes[tile] = next.next();
       next.add(total);
     }
     // From here on results are written, perhaps over their input: there is no way back.
-    context_.for_each_unbroken(tiles_, [&](uint64_t tile, uint32_t) { scan_tile(tile, prefixes[tile], lasts[tile]); });
+    context_.for_each_unbroken(count_, [&](uint64_t tile, uint32_t) { scan_tile(tile, prefixes[tile], lasts[tile]); });
     if (!exclusive_) return;
     // The first result of a tile comes from the tile before, which may not have been read when the tile was written.
-    for (uint64_t tile = 0; tile < tiles_; ++tile) out_[tile * kScanTileItems] = tile == 0 ? Bits{0} : lasts[tile - 1];
+    for (uint64_t tile = 0; tile < count_; ++tile) out_[tile * kScanTileItems] = tile == 0 ? Bits{0} : lasts[tile - 1];
   }
 
  private:
@@ -261,7 +346,7 @@ class FloatScan {
     context_.begin(n_);
     TilePrefixes prefixes;
     Bits last = 0;
-    for (uint64_t tile = 0; tile < tiles_; ++tile) {
+    for (uint64_t tile = 0; tile < count_; ++tile) {
       prefixes.add(scan_tile(tile, prefixes.next(), last));
       // A half-written scan over its own input is no way back.
       if (in_ != out_ && tile % kTilesBetweenChecks == 0)
@@ -269,63 +354,91 @@ class FloatScan {
     }
   }
 
-  uint32_t count_of(uint64_t tile) const {
+  uint32_t items_of(uint64_t tile) const {
     return static_cast<uint32_t>(min_u64(kScanTileItems, n_ - tile * kScanTileItems));
   }
-
-  double tile_total(uint64_t tile) const {
-    const Bits *const in = in_ + tile * kScanTileItems;
-    const uint32_t count = count_of(tile);
-    double rows[kScanTileRows];
-    uint32_t row = 0;
-    for (uint32_t begin = 0; begin < count; begin += kScanRowItems)
-      rows[row++] = rows_.total(in + begin, min_u32(kScanRowItems, count - begin));
-    return total_of(rows, row);
-  }
-
-  static double total_of(const double *rows, uint32_t known) {
-    double scan[kScanTileRows];
-    for (uint32_t row = 0; row < kScanTileRows; ++row) scan[row] = row < known ? rows[row] : -0.0;
-    scan_in_steps(scan, kScanTileRows);
-    return scan[kScanTileRows - 1];
-  }
-
-  // Writes a tile's results and returns its total. An exclusive scan moves them by one: the first result is `last`,
-  // which becomes the last.
   double scan_tile(uint64_t tile, double prefix, Bits &last) const {
-    const Bits *const in = in_ + tile * kScanTileItems;
-    Bits *const out = out_ + tile * kScanTileItems;
-    const uint32_t count = count_of(tile);
-    double rows[kScanTileRows];
-    uint32_t row = 0;
-    for (uint32_t begin = 0; begin < count; begin += kScanRowItems, ++row) {
-      const uint32_t row_count = min_u32(kScanRowItems, count - begin);
-      const double row_prefix = prefix + scan_before<kScanTileRows>(rows, row);
-      if (!exclusive_) {
-        rows[row] = rows_.scan(in + begin, out + begin, row_count, row_prefix);
-        continue;
-      }
-      Bits results[kScanRowItems];
-      rows[row] = rows_.scan(in + begin, results, row_count, row_prefix);
-      out[begin] = last;
-      std::memcpy(out + begin + 1, results, (row_count - 1) * sizeof(Bits));
-      last = results[row_count - 1];
-    }
-    return total_of(rows, row);
+    const uint64_t begin = tile * kScanTileItems;
+    return tiles_.scan(in_ + begin, out_ + begin, items_of(tile), prefix, last);
   }
-
-  static uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
   Context &context_;
   const Bits *in_;
   Bits *out_;
   uint64_t n_;
   bool exclusive_;
-  uint64_t tiles_;
-  Rows<E> rows_;
+  uint64_t count_;  // of tiles
+  Tiles<E> tiles_;
 };
 
+constexpr uint32_t kScanFewChunks = 4;  // as long as rows of fewer chunks cost vectors more than they save
+
+// Element by element, which waits for no vector to be put together.
+template <class E>
+void scan_few_chunks(const typename E::Bits *in, typename E::Bits *out, uint32_t n, bool exclusive) {
+  typename E::Bits last = 0;
+  const auto write = [&](uint32_t i, double sum) {
+    const typename E::Bits result = E::store(sum);
+    out[i] = exclusive ? last : result;
+    last = result;
+  };
+  const auto end_of = [n](uint32_t begin) { return n - begin < kScanChunkItems ? n : begin + kScanChunkItems; };
+  double running[kScanFewChunks * kScanChunkItems], chunks[kScanFewChunks] = {-0.0};
+  for (uint32_t i = 0, end = end_of(0); i < end; ++i) write(i, chunks[0] = chunks[0] + E::load(in[i]));
+  uint32_t count = 1;
+  for (uint32_t i = kScanChunkItems; i < n; ++count) {
+    double sum = -0.0;
+    for (const uint32_t end = end_of(i); i < end; ++i) running[i] = sum = sum + E::load(in[i]);
+    chunks[count] = sum;
+  }
+  scan_in_steps(chunks, count);
+  for (uint32_t i = kScanChunkItems, c = 0; i < n; ++c)
+    for (const uint32_t end = end_of(i); i < end; ++i) write(i, chunks[c] + running[i]);
+}
+
+// Up to a tile.
+template <class E>
+__attribute__((noinline)) void scan_first_tile(const typename E::Bits *in, typename E::Bits *out, uint32_t n,
+                                               bool exclusive) {
+  typename E::Bits last = 0;
+  Tiles<E>(exclusive, n * sizeof *in).scan(in, out, n, -0.0, last);
+}
+
+template <class E>
+void scan_few_floats(const void *in_array, void *out_array, uint64_t items, bool exclusive) {
+  const auto *const in = static_cast<const typename E::Bits *>(in_array);
+  auto *const out = static_cast<typename E::Bits *>(out_array);
+  const uint32_t n = static_cast<uint32_t>(items);
+  const FloatEnvironment float_environment;
+  if (n <= kScanFewChunks * kScanChunkItems) return scan_few_chunks<E>(in, out, n, exclusive);
+  scan_first_tile<E>(in, out, n, exclusive);
+}
+
 }  // namespace
+
+bool scan_few(gsort_dtype t, bool exclusive, const void *in, void *out, uint64_t n) noexcept {
+  if (n > kScanTileItems) return false;
+  switch (t) {
+    case GSORT_F16:
+      scan_few_floats<F16Elements>(in, out, n, exclusive);
+      return true;
+    case GSORT_BF16:
+      scan_few_floats<BF16Elements>(in, out, n, exclusive);
+      return true;
+    case GSORT_F32:
+      scan_few_floats<F32Elements>(in, out, n, exclusive);
+      return true;
+    case GSORT_F64:
+      scan_few_floats<F64Elements>(in, out, n, exclusive);
+      return true;
+    default:
+      with_width(dtype_bytes(t), [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        scan_integer_chunk(static_cast<const T *>(in), static_cast<T *>(out), {0, n}, T{0}, exclusive);
+      });
+      return true;
+  }
+}
 
 void cpu_scan(Context &context, const Request &request) {
   switch (request.order.dtype) {

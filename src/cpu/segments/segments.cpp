@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "cpu/engine/float_environment.h"
 #include "cpu/engine/operations.h"
 #include "cpu/sort/record_sort.h"
 #include "cpu/sort/vector_sort.h"
@@ -150,7 +151,43 @@ class SegmentSort {
   uint64_t share_ = 0;  // longer segments are for all threads
 };
 
+bool are_right(const FewSegments &s) {
+  for (uint64_t i = 0; i < s.segments; ++i)
+    if (s.offsets[i] > s.offsets[i + 1]) return false;
+  return s.offsets[s.segments] <= s.n;
+}
+
+// Calls sort(in, out, keys) for each segment that has keys, and copies what is outside of all.
+template <class K, class Sort>
+void for_few_segments(const FewSegments &s, Sort &&sort) {
+  const K *const in = static_cast<const K *>(s.in);
+  K *const out = static_cast<K *>(s.out);
+  for (uint64_t i = 0; i < s.segments; ++i)
+    if (const uint64_t begin = s.offsets[i], size = s.offsets[i + 1] - begin; size > 0)
+      sort(in + begin, out + begin, size);
+  if (in == out) return;
+  const uint64_t last = s.offsets[s.segments];
+  std::memcpy(out, in, s.offsets[0] * sizeof(K));
+  std::memcpy(out + last, in + last, (s.n - last) * sizeof(K));
+}
+
 }  // namespace
+
+bool sort_few_segments(const FewSegments &s) noexcept {
+  if (!are_few_keys(s.order, s.n) || !are_right(s)) return false;
+  const FloatEnvironment float_environment;  // floats of 8 bytes are compared as such
+  with_width(dtype_bytes(s.order.dtype), [&](auto tag) {
+    using K = typename decltype(tag)::type;
+    if constexpr (sizeof(K) >= 4) {
+      const auto sort = sort_kernels(K{})->sort_few;
+      const uint32_t order = order_number(s.order);
+      for_few_segments<K>(s, [=](const K *in, K *out, uint64_t n) { sort(order, in, out, n); });
+    } else {
+      for_few_segments<K>(s, [&s](const K *in, K *out, uint64_t n) { sort_few_keys(s.order, in, out, n); });
+    }
+  });
+  return true;
+}
 
 void cpu_sort_segments(Context &context, const Request &request) {
   if (request.n == 0) return;

@@ -135,9 +135,14 @@ void sort_keys(Context &context, const KeyCodec<K> &codec, const K *in, K *out, 
 }
 
 template <class K>
+bool are_few_keys(const KeyOrder &order, uint64_t n) {
+  return n < kOrderLookItems && n <= kFewBytes / sizeof(K) && sort_kernels(K{}) != nullptr && !order.nan_last;
+}
+
+template <class K>
 bool sort_few_keys(const KeyOrder &order, const void *in, void *out, uint64_t n) {
   const SortKernels<K> *const kernels = sort_kernels(K{});
-  if (n >= kOrderLookItems || n > kFewBytes / sizeof(K) || kernels == nullptr || order.nan_last) return false;
+  if (!are_few_keys<K>(order, n)) return false;
   kernels->sort_few(order_number(order), static_cast<const K *>(in), static_cast<K *>(out), n);
   return true;
 }
@@ -240,6 +245,18 @@ bool sort_few_keys(const KeyOrder &order, const void *in, void *out, uint64_t n)
   }
   const FloatEnvironment float_environment;  // floats of 8 bytes are compared as such
   return sort_few_keys<uint64_t>(order, in, out, n);
+}
+
+bool are_few_keys(const KeyOrder &order, uint64_t n) noexcept {
+  switch (dtype_bytes(order.dtype)) {
+    case 1:
+    case 2:
+      return n <= kFewShortKeys && sort_kernels(uint32_t{}) != nullptr;
+    case 4:
+      return are_few_keys<uint32_t>(order, n);
+    default:
+      return are_few_keys<uint64_t>(order, n);
+  }
 }
 
 void cpu_sort(Context &context, const Request &request) {

@@ -393,13 +393,39 @@ bool add_to_pair(const void *in, uint64_t n, PlainSums &sums) {
 
 bool PlainSums::add_exactly(double &sum, double x) { return add_with_rest(sum, x) == 0; }
 
+namespace {
+
+// (sum + rest) / n rounded once, of a rest of at most half a last place of the sum; false where that is not known by
+// this: near a tie, or far from 1. The quotient's remainder is a double (Boldo, Daumas, Representable correcting terms
+// for possibly underflowing floating point operations, 2003), and tells together with the rest how far it lies off.
+bool divide_once(double sum, double rest, uint64_t n, double &result) {
+  constexpr uint64_t fraction_mask = (uint64_t{1} << 52) - 1, lower_half = (uint64_t{1} << 27) - 1;
+  constexpr uint64_t exponent_least = 123, exponents = 1800;  // 2^-900 to 2^900
+  const double divisor = static_cast<double>(n), quotient = sum / divisor;
+  result = quotient;
+  const uint64_t exponent = (bits_of_double(quotient) & kDoubleInf) >> 52;
+  if (n >= uint64_t{1} << 26 || exponent - exponent_least >= exponents) return false;
+  if ((n & (n - 1)) == 0) return true;  // the sum was rounded already
+  const double upper = double_of_bits(bits_of_double(quotient) & ~lower_half), lower = quotient - upper;
+  const double off = ((sum - upper * divisor) - lower * divisor + rest) / divisor;
+  double left = add_with_rest(result, off);
+  if (left < 0) left = -left;
+  const uint64_t bits = bits_of_double(result);
+  const double half_place = double_of_bits(bits & kDoubleInf) * 0x1p-53;
+  return (bits & fraction_mask) != 0 && left < half_place * (1 - 0x1p-40);
+}
+
+}  // namespace
+
 bool PlainSums::finish(uint64_t n, bool mean, double &result) const {
   double sum = high;
-  if (add_exactly(sum, low)) {
-    result = mean ? sum / static_cast<double>(n) : sum;
-  } else {
+  const double rest = add_with_rest(sum, low);
+  if (!mean) {
     result = sum;
-    if (mean) return false;
+  } else if (rest == 0) {
+    result = sum / static_cast<double>(n);
+  } else if (!divide_once(sum, rest, n, result)) {
+    return false;
   }
   return result - result == 0 && sum != 0;
 }

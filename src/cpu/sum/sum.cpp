@@ -125,23 +125,38 @@ double finish_floats(Context &context, const Request &r, bool mean) {
   return mean ? total.mean(r.n) : total.sum();
 }
 
-}  // namespace
-
-bool sum_few(gsort_dtype t, const void *in, uint64_t n, void *out, bool &rounds) noexcept {
-  if (!is_float(t)) {
-    with_integer_type(t, [&](auto tag) {
-      const auto *const x = static_cast<const typename decltype(tag)::type *>(in);
-      *static_cast<uint64_t *>(out) = static_cast<uint64_t>(sum_integers(x, n, true));
-    });
-    return true;
-  }
+template <bool kMean>
+bool sum_few_floats(gsort_dtype t, const void *in, uint64_t n, void *out, bool &rounds) {
   if (n > kSumFewFloats) return false;
   const FloatEnvironment float_environment;
   PlainSums sums;
-  double sum = 0;
+  double result = 0;
   rounds = !add_few_floats(t, in, n, sums);
-  if (rounds || !sums.finish(n, false, sum)) return false;
-  *static_cast<double *>(out) = sum;
+  if (rounds || !sums.finish(n, kMean, result)) return false;
+  *static_cast<double *>(out) = result;
+  return true;
+}
+
+}  // namespace
+
+bool sum_few(gsort_dtype t, const void *in, uint64_t n, void *out, bool &rounds) noexcept {
+  if (is_float(t)) return sum_few_floats<false>(t, in, n, out, rounds);
+  with_integer_type(t, [&](auto tag) {
+    const auto *const x = static_cast<const typename decltype(tag)::type *>(in);
+    *static_cast<uint64_t *>(out) = static_cast<uint64_t>(sum_integers(x, n, true));
+  });
+  return true;
+}
+
+bool mean_few(gsort_dtype t, const void *in, uint64_t n, void *out, bool &rounds) noexcept {
+  if (is_float(t)) return sum_few_floats<true>(t, in, n, out, rounds);
+  Int128 sum = 0;
+  with_integer_type(
+      t, [&](auto tag) { sum = sum_integers(static_cast<const typename decltype(tag)::type *>(in), n, false); });
+  constexpr Int128 exact = Int128{1} << 53;  // up to here integers are doubles, whose quotient is rounded once
+  if (sum < -exact || sum > exact) return false;
+  const FloatEnvironment float_environment;
+  *static_cast<double *>(out) = static_cast<double>(static_cast<int64_t>(sum)) / static_cast<double>(n);
   return true;
 }
 

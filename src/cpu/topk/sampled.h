@@ -13,35 +13,10 @@
 #include "cpu/sort/record_sort.h"
 #include "cpu/sort/vector_sort.h"
 #include "cpu/topk/filter.h"
+#include "cpu/topk/output.h"
 #include "cpu/vector/select.h"
 
 namespace gsort_internal {
-
-// Where results go: values and indices, either may be missing.
-template <class K>
-struct TopkOutput {
-  K *values;
-  void *indices;
-  uint32_t index_bytes;
-
-  void put(uint64_t place, K value, uint64_t index) const {
-    if (values != nullptr) values[place] = value;
-    if (indices == nullptr) return;
-    if (index_bytes == 4) {
-      static_cast<uint32_t *>(indices)[place] = static_cast<uint32_t>(index);
-    } else {
-      static_cast<uint64_t *>(indices)[place] = index;
-    }
-  }
-};
-
-// The least s for which s * s >= x.
-inline uint64_t root_of(uint64_t x) {
-  uint64_t s = 0;
-  for (uint64_t bit = uint64_t{1} << 31; bit != 0; bit >>= 1)
-    if ((s + bit) * (s + bit) <= x) s += bit;
-  return s * s < x ? s + 1 : s;
-}
 
 template <class K>
 class SampledTopk {
@@ -52,7 +27,7 @@ class SampledTopk {
   // Returns false if the call is not for this method, or the sample misled; nothing has been written then.
   bool run() {
     const SelectKernels<K> *const kernels = select_kernels(K{});
-    if (kernels == nullptr || n_ < kItemsMin || n_ >= kItemsMax || k_ > n_ / 2) return false;
+    if (kernels == nullptr || !are_enough() || n_ >= kItemsMax || k_ > n_ / 2) return false;
     Sample sample = sample_of(*kernels);
     if (sample.rank >= sample.draws) return false;
     context_.limit_threads(n_, kItemsOfThread);
@@ -90,7 +65,9 @@ class SampledTopk {
   }
 
  private:
-  static constexpr uint64_t kItemsMin = 1 << 12;
+  // Of fewer 8-byte keys with indices, heaps of the best so far are quicker as long as k is small.
+  static constexpr uint64_t kItemsMin = 1 << 10, kRecordItemsMin = 1 << 11, kRecordItemsOfAnyK = 1 << 12;
+  static constexpr uint64_t kRecordsOfK = 32;
   static constexpr uint64_t kItemsMax = uint64_t{1} << 32;  // indices have 32 bits
   static constexpr uint64_t kDrawsShare = 64;
   // Fewer draws than kDrawsMin leave so many keys before the bound that those cost more than the draws.
@@ -112,6 +89,11 @@ class SampledTopk {
     uint64_t count;
     K bound;
   };
+
+  bool are_enough() const {
+    if (sizeof(K) < 8 || out_.indices == nullptr) return n_ >= kItemsMin;
+    return n_ >= kRecordItemsOfAnyK || (n_ >= kRecordItemsMin && k_ > n_ / kRecordsOfK);
+  }
 
   // How many keys are drawn, and which of them is expected to be the bound.
   struct Sample {

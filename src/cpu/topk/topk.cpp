@@ -7,6 +7,7 @@
 
 #include "cpu/engine/operations.h"
 #include "cpu/sort/record_sort.h"
+#include "cpu/topk/few.h"
 #include "cpu/topk/filter.h"
 #include "cpu/topk/sampled.h"
 #include "cpu/topk/share.h"
@@ -257,7 +258,10 @@ class TopkRows {
       const uint64_t size = rows_.row(row).size();
       if (is_long(size)) {
         ++long_rows_;
-      } else if (filters(size)) {
+        continue;
+      }
+      scratch_room_ = max_u64(scratch_room_, topk_scratch_room(size, k_of(size)));
+      if (filters(size)) {
         filter_room_ = max_u64(filter_room_, TopkFilter<K, uint32_t>::room(k_of(size)));
       } else {
         sort_room_ = max_u64(sort_room_, 2 * size);
@@ -268,6 +272,8 @@ class TopkRows {
   void short_rows() {
     const uint64_t rows = rows_.rows(), tasks = min_u64(rows, max_u64(1, divide_up(rows_.elements(), kPartItemsMin)));
     const uint64_t workers = min_u64(tasks, uint64_t{context_.threads()});
+    const HostBuffer<uint32_t> places(context_.memory, workers * 2 * scratch_room_);
+    const HostBuffer<uint64_t> memory(context_.memory, workers * 3 * scratch_room_);
     const HostBuffer<Candidate<K, uint32_t>> candidates(context_.memory, workers * filter_room_);
     const HostBuffer<K> keys(context_.memory, workers * sort_room_);
     const HostBuffer<uint32_t> indices(context_.memory, workers * sort_room_);
@@ -283,9 +289,11 @@ class TopkRows {
       for (uint64_t row = mine.begin; row < mine.end && !context_.stopped(); ++row) {
         const Range range = rows_.row(row);
         if (is_long(range.size())) continue;
-        if (filters(range.size())) {
+        const uint64_t scratch = worker * scratch_room_;
+        const bool done = select_few(row, {places.data() + 2 * scratch, memory.data() + 3 * scratch, scratch_room_});
+        if (!done && filters(range.size())) {
           filter_row(row, candidates.data() + worker * filter_room_);
-        } else {
+        } else if (!done) {
           const uint64_t begin = worker * sort_room_;
           sort_row(row, {keys.data() + begin, indices.data() + begin});
         }
@@ -311,6 +319,14 @@ class TopkRows {
 
   const K *row_begin(uint64_t row) const { return static_cast<const K *>(r_.in) + rows_.row(row).begin; }
 
+  // Whether it was so short that this is the way.
+  bool select_few(uint64_t row, const TopkScratch &scratch) const {
+    const uint64_t size = rows_.row(row).size(), k = k_of(size);
+    if (k == 0) return true;
+    const TopkOutput<K> out = output_of<K>(r_, row * r_.k);
+    return topk_few({r_.order, row_begin(row), size, k, out.values, out.indices, out.index_bytes}, scratch);
+  }
+
   void filter_row(uint64_t row, Candidate<K, uint32_t> *candidates) const {
     const uint64_t size = rows_.row(row).size(), k = k_of(size);
     if (k == 0) return;
@@ -335,7 +351,7 @@ class TopkRows {
   const Request &r_;
   TopkRowSet rows_;
   KeyCodec<K> codec_;
-  uint64_t filter_room_ = 0, sort_room_ = 0, long_rows_ = 0;
+  uint64_t filter_room_ = 0, sort_room_ = 0, scratch_room_ = 0, long_rows_ = 0;
 };
 
 template <class K>

@@ -35,19 +35,21 @@ HWY_INLINE DoubleVec load_widened(const float *from) {
   return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, DoubleTag>(), from));
 }
 
+// The one NaN of results.
+template <class F>
+constexpr uint64_t kQuietNan = sizeof(F) == 8 ? uint64_t{0x7ff8} << 48 : 0x7fc00000u;
+
 // Rounded once; NaN becomes the one quiet NaN.
-HWY_INLINE void store_rounded(DoubleVec x, double *to) {
-  const DoubleTag d;
-  const hn::RebindToUnsigned<DoubleTag> bits;
-  const auto nan = hn::BitCast(d, hn::Set(bits, uint64_t{0x7ff8} << 48));
+template <class D, class V, class F>
+HWY_INLINE void store_result(D d, V x, F *to) {
+  const hn::RebindToUnsigned<D> bits;
+  const auto nan = hn::BitCast(d, hn::Set(bits, static_cast<hn::TFromD<decltype(bits)>>(kQuietNan<F>)));
   hn::StoreU(hn::IfThenElse(hn::IsNaN(x), nan, x), d, to);
 }
+HWY_INLINE void store_rounded(DoubleVec x, double *to) { store_result(DoubleTag(), x, to); }
 HWY_INLINE void store_rounded(DoubleVec x, float *to) {
   const hn::Rebind<float, DoubleTag> d;
-  const hn::RebindToUnsigned<decltype(d)> bits;
-  const auto rounded = hn::DemoteTo(d, x);
-  const auto nan = hn::BitCast(d, hn::Set(bits, 0x7fc00000u));
-  hn::StoreU(hn::IfThenElse(hn::IsNaN(rounded), nan, rounded), d, to);
+  store_result(d, hn::DemoteTo(d, x), to);
 }
 
 // A square matrix of doubles, one vector a row, transposed.
@@ -67,13 +69,12 @@ HWY_INLINE void load_square(const F *chunks, size_t square, DoubleVec *v) {
   transpose_square(v);
 }
 
-// Replaces each of kCount values by its scan by doubling distances. Before the first there are kCount values of -0.0,
-// which change nothing.
-template <size_t kCount>
-HWY_INLINE void scan_by_doubling(double *t) {
+// Replaces each of `count` values, whole vectors of them, by its scan by doubling distances. Before the first there are
+// as many values of -0.0, which change nothing.
+HWY_INLINE void scan_by_doubling(double *t, size_t count) {
   const DoubleTag d;
-  for (size_t distance = 1; distance < kCount; distance *= 2)
-    for (size_t i = kCount; i > 0; i -= kWide) {
+  for (size_t distance = 1; distance < count; distance *= 2)
+    for (size_t i = count; i > 0; i -= kWide) {
       double *const at = t + (i - kWide);
       hn::StoreU(hn::Add(hn::LoadU(d, at - distance), hn::LoadU(d, at)), d, at);
     }
@@ -102,62 +103,150 @@ HWY_NOINLINE double row_total(const F *in) {
     }
     hn::StoreU(sum, d, scan.of_chunks() + g * kWide);
   }
-  scan_by_doubling<kScanRowChunks>(scan.of_chunks());
+  scan_by_doubling(scan.of_chunks(), kScanRowChunks);
   return scan.of_chunks()[kScanRowChunks - 1];
+}
+
+// Adds up a group of kWide chunks, side by side: their first sums go to `running`, then their second ones, and so on.
+// Returns their totals.
+template <class F>
+HWY_INLINE DoubleVec add_group(const F *in, double *running) {
+  const DoubleTag d;
+  auto sum = hn::Set(d, -0.0);
+  for (size_t square = 0; square < kSquares; ++square) {
+    DoubleVec v[kWide];
+    load_square(in, square, v);
+    for (size_t i = 0; i < kWide; ++i) {
+      sum = hn::Add(sum, v[i]);
+      hn::Store(sum, d, running + (square * kWide + i) * kWide);
+    }
+  }
+  return sum;
+}
+
+// Writes a group's results; before[i] comes before its chunk i.
+template <class F>
+HWY_INLINE void write_group(const double *running, DoubleVec before, F *out) {
+  const DoubleTag d;
+  for (size_t square = 0; square < kSquares; ++square) {
+    DoubleVec v[kWide];
+    for (size_t i = 0; i < kWide; ++i) v[i] = hn::Add(before, hn::Load(d, running + (square * kWide + i) * kWide));
+    transpose_square(v);
+    for (size_t c = 0; c < kWide; ++c) store_rounded(v[c], out + c * kScanChunkItems + square * kWide);
+  }
+}
+
+// A row of doubles is a page, at whose end processors no longer look ahead, and its reads and writes come by turns.
+template <class F>
+HWY_INLINE void prefetch_group(const F *in, const F *out) {
+  constexpr size_t kLineItems = 64 / sizeof(F);
+  for (size_t i = 0; i < kGroupItems; i += kLineItems) {
+    __builtin_prefetch(in + i);
+    __builtin_prefetch(out + i, 1);
+  }
 }
 
 template <class F>
-HWY_NOINLINE double scan_row(const F *in, F *out, double prefix) {
+HWY_NOINLINE double scan_row(const F *in, F *out, double prefix, bool in_memory) {
   const DoubleTag d;
-  HWY_ALIGN double running[kScanRowItems];  // kWide chunks' first sums, their second ones, and so on
+  HWY_ALIGN double running[kScanRowItems];
   ChunkScan scan;
   for (size_t g = 0; g < kGroups; ++g) {
-    auto sum = hn::Set(d, -0.0);
-    for (size_t square = 0; square < kSquares; ++square) {
-      DoubleVec v[kWide];
-      load_square(in + g * kGroupItems, square, v);
-      for (size_t i = 0; i < kWide; ++i) {
-        sum = hn::Add(sum, v[i]);
-        hn::Store(sum, d, running + g * kGroupItems + (square * kWide + i) * kWide);
-      }
-    }
-    hn::StoreU(sum, d, scan.of_chunks() + g * kWide);
+    if (in_memory) prefetch_group(in + kScanRowItems + g * kGroupItems, out + kScanRowItems + g * kGroupItems);
+    hn::StoreU(add_group(in + g * kGroupItems, running + g * kGroupItems), d, scan.of_chunks() + g * kWide);
   }
-  scan_by_doubling<kScanRowChunks>(scan.of_chunks());
+  scan_by_doubling(scan.of_chunks(), kScanRowChunks);
   for (size_t g = 0; g < kGroups; ++g) {
     const auto before = hn::Add(hn::Set(d, prefix), hn::LoadU(d, scan.of_chunks() + g * kWide - 1));
-    for (size_t square = 0; square < kSquares; ++square) {
-      DoubleVec v[kWide];
-      for (size_t i = 0; i < kWide; ++i)
-        v[i] = hn::Add(before, hn::Load(d, running + g * kGroupItems + (square * kWide + i) * kWide));
-      transpose_square(v);
-      for (size_t c = 0; c < kWide; ++c)
-        store_rounded(v[c], out + g * kGroupItems + c * kScanChunkItems + square * kWide);
-    }
+    write_group(running + g * kGroupItems, before, out + g * kGroupItems);
   }
   return scan.of_chunks()[kScanRowChunks - 1];
 }
 
-// Sums within vectors of 16 bytes, wider ones being of no use: each vector waits for the last lane of the one before.
+// The results of `count` elements, up to a chunk, whose running sums are `running`.
+template <class F>
+HWY_INLINE void write_chunk(const double *running, double before, uint32_t count, F *out) {
+  const DoubleTag d;
+  const hn::CappedTag<double, 1> d_one;
+  const hn::Rebind<F, decltype(d_one)> d_result;
+  uint32_t i = 0;
+  for (; i + kWide <= count; i += kWide) store_rounded(hn::Add(hn::Set(d, before), hn::Load(d, running + i)), out + i);
+  for (; i < count; ++i) store_result(d_result, hn::Set(d_result, static_cast<F>(before + running[i])), out + i);
+}
+
+// Groups of chunks side by side as far as there are whole ones, and the chunks behind them one by one.
+template <class F>
+HWY_NOINLINE void scan_last_row(const F *in, F *out, uint32_t count, double prefix) {
+  const DoubleTag d;
+  HWY_ALIGN double running[kScanRowItems];
+  ChunkScan scan;
+  const uint32_t groups = count / kGroupItems, begin_of_rest = groups * kGroupItems;
+  for (uint32_t g = 0; g < groups; ++g)
+    hn::StoreU(add_group(in + g * kGroupItems, running + g * kGroupItems), d, scan.of_chunks() + g * kWide);
+  uint32_t chunks = groups * kWide;
+  hn::StoreU(hn::Set(d, -0.0), d, scan.of_chunks() + chunks);  // fewer are left than a vector has lanes
+  for (uint32_t begin = begin_of_rest; begin < count; begin += kScanChunkItems, ++chunks) {
+    const uint32_t end = count - begin < kScanChunkItems ? count : begin + kScanChunkItems;
+    double sum = -0.0;
+    for (uint32_t i = begin; i < end; ++i) running[i] = sum = sum + static_cast<double>(in[i]);
+    scan.of_chunks()[chunks] = sum;
+  }
+  if (chunks > 1) scan_by_doubling(scan.of_chunks(), (chunks + kWide - 1) / kWide * kWide);
+  for (uint32_t g = 0; g < groups; ++g) {
+    const auto before = hn::Add(hn::Set(d, prefix), hn::LoadU(d, scan.of_chunks() + g * kWide - 1));
+    write_group(running + g * kGroupItems, before, out + g * kGroupItems);
+  }
+  const double *before = scan.of_chunks() + groups * kWide - 1;
+  for (uint32_t begin = begin_of_rest; begin < count; begin += kScanChunkItems, ++before) {
+    const uint32_t items = count - begin < kScanChunkItems ? count - begin : kScanChunkItems;
+    write_chunk(running + begin, prefix + *before, items, out + begin);
+  }
+}
+
+// Blocks of 16 bytes side by side: each is added up in itself, and the totals of those before are added to it. More
+// than two would wait for as many totals.
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+constexpr size_t kScanBytes = 32;
+#else
+constexpr size_t kScanBytes = 16;
+#endif
+
+// For each block its last element, in all lanes.
+template <class D, class V>
+HWY_INLINE V last_of_blocks(D d, V v) {
+  constexpr uint8_t size = sizeof(hn::TFromD<D>);
+  const hn::Repartition<uint8_t, D> bytes;
+  const auto of_element = hn::And(hn::Iota(bytes, 0), hn::Set(bytes, static_cast<uint8_t>(size - 1)));
+  const auto places = hn::Add(of_element, hn::Set(bytes, static_cast<uint8_t>(16 - size)));
+  return hn::BitCast(d, hn::TableLookupBytes(hn::BitCast(bytes, v), places));
+}
+
 template <class T, bool kExclusive>
 T scan_each(const T *in, T *out, uint64_t n, T before) {
-  const hn::Full128<T> d;
-  constexpr size_t kItems = 16 / sizeof(T);
+  const hn::CappedTag<T, kScanBytes / sizeof(T)> d;
+  constexpr size_t kItems = kScanBytes / sizeof(T);
   auto carry = hn::Set(d, before);
   uint64_t i = 0;
   for (; i + kItems <= n; i += kItems) {
     const auto x = hn::LoadU(d, in + i);
     auto sums = hn::Add(x, hn::ShiftLeftLanes<1>(d, x));
-    if constexpr (kItems == 4) sums = hn::Add(sums, hn::ShiftLeftLanes<2>(d, sums));
+    if constexpr (sizeof(T) <= 4) sums = hn::Add(sums, hn::ShiftLeftLanes<2>(d, sums));
+    if constexpr (sizeof(T) <= 2) sums = hn::Add(sums, hn::ShiftLeftLanes<4>(d, sums));
+    if constexpr (sizeof(T) == 1) sums = hn::Add(sums, hn::ShiftLeftLanes<8>(d, sums));
+    auto totals = last_of_blocks(d, sums);
     sums = hn::Add(sums, carry);
+    if constexpr (kScanBytes == 32) {
+      sums = hn::Add(sums, hn::ConcatLowerLower(d, totals, hn::Zero(d)));
+      totals = hn::Add(totals, hn::ConcatLowerUpper(d, totals, totals));
+    }
     hn::StoreU(kExclusive ? hn::Sub(sums, x) : sums, d, out + i);
-    carry = hn::Broadcast<kItems - 1>(sums);
+    carry = hn::Add(carry, totals);  // the one step that waits for the vector before
   }
   T sum = hn::GetLane(carry);
   for (; i < n; ++i) {
-    const T x = in[i];
-    out[i] = static_cast<T>(kExclusive ? sum : sum + x);
-    sum = static_cast<T>(sum + x);
+    const T x = in[i], next = static_cast<T>(sum + x);
+    out[i] = kExclusive ? sum : next;
+    sum = next;
   }
   return sum;
 }
@@ -169,13 +258,19 @@ T scan_integers(const T *in, T *out, uint64_t n, T before, bool exclusive) {
 
 }  // namespace
 
+extern const IntegerScanKernels<uint8_t> kScan8;
+extern const IntegerScanKernels<uint16_t> kScan16;
 extern const IntegerScanKernels<uint32_t> kScan32;
+extern const IntegerScanKernels<uint64_t> kScan64;
+const IntegerScanKernels<uint8_t> kScan8 = {scan_integers<uint8_t>};
+const IntegerScanKernels<uint16_t> kScan16 = {scan_integers<uint16_t>};
 const IntegerScanKernels<uint32_t> kScan32 = {scan_integers<uint32_t>};
+const IntegerScanKernels<uint64_t> kScan64 = {scan_integers<uint64_t>};
 
 extern const ScanKernels<float> kScanFloats;
 extern const ScanKernels<double> kScanDoubles;
-const ScanKernels<float> kScanFloats = {row_total<float>, scan_row<float>};
-const ScanKernels<double> kScanDoubles = {row_total<double>, scan_row<double>};
+const ScanKernels<float> kScanFloats = {row_total<float>, scan_row<float>, scan_last_row<float>};
+const ScanKernels<double> kScanDoubles = {row_total<double>, scan_row<double>, scan_last_row<double>};
 #endif  // GSORT_VECTOR_TARGET
 }  // namespace HWY_NAMESPACE
 }  // namespace gsort_internal
@@ -185,7 +280,10 @@ HWY_AFTER_NAMESPACE();
 
 #if !GSORT_HIGHWAY || HWY_ONCE
 namespace gsort_internal {
+GSORT_DEFINE_KERNELS_OF(IntegerScanKernels<uint8_t>, integer_scan_kernels, uint8_t, kScan8)
+GSORT_DEFINE_KERNELS_OF(IntegerScanKernels<uint16_t>, integer_scan_kernels, uint16_t, kScan16)
 GSORT_DEFINE_KERNELS_OF(IntegerScanKernels<uint32_t>, integer_scan_kernels, uint32_t, kScan32)
+GSORT_DEFINE_KERNELS_OF(IntegerScanKernels<uint64_t>, integer_scan_kernels, uint64_t, kScan64)
 GSORT_DEFINE_KERNELS_OF(ScanKernels<float>, scan_kernels, float, kScanFloats)
 GSORT_DEFINE_KERNELS_OF(ScanKernels<double>, scan_kernels, double, kScanDoubles)
 }  // namespace gsort_internal

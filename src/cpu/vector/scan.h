@@ -15,10 +15,14 @@ struct ScanKernels {
   double (*row_total)(const F *in);
 
   // Writes the results of a row, which `prefix` comes before, and returns the row's total. `in` may be `out`.
-  double (*scan_row)(const F *in, F *out, double prefix);
+  // `in_memory`: the rows behind it are not in a cache, most likely, and worth asking for now.
+  double (*scan_row)(const F *in, F *out, double prefix, bool in_memory);
+
+  // The same of the array's last row, which has `count` elements, 1 to kScanRowItems; its total is nobody's prefix.
+  void (*scan_last_row)(const F *in, F *out, uint32_t count, double prefix);
 };
 
-// T: uint32_t, which wraps, so that signed integers are the same. Wider ones are as fast one by one.
+// T: unsigned, which wraps, so that signed integers are the same.
 template <class T>
 struct IntegerScanKernels {
   // Writes the running sums of n integers, which `before` comes before, and returns the last; exclusive: without each
@@ -27,10 +31,10 @@ struct IntegerScanKernels {
 };
 
 // NULL if there are no vectors.
+const IntegerScanKernels<uint8_t> *integer_scan_kernels(uint8_t);
+const IntegerScanKernels<uint16_t> *integer_scan_kernels(uint16_t);
 const IntegerScanKernels<uint32_t> *integer_scan_kernels(uint32_t);
-inline const IntegerScanKernels<uint64_t> *integer_scan_kernels(uint64_t) { return nullptr; }
-inline const IntegerScanKernels<uint8_t> *integer_scan_kernels(uint8_t) { return nullptr; }
-inline const IntegerScanKernels<uint16_t> *integer_scan_kernels(uint16_t) { return nullptr; }
+const IntegerScanKernels<uint64_t> *integer_scan_kernels(uint64_t);
 const ScanKernels<float> *scan_kernels(float);
 const ScanKernels<double> *scan_kernels(double);
 
