@@ -28,13 +28,8 @@ constexpr uint64_t kItemsMax = 1 << 16;                // of more, other ways ar
 constexpr uint64_t kFewRecords = 128;                  // 8-byte keys with places, which are no words
 static_assert(kDraws <= kMoreThanK + kSelectRoom, "the least room holds them");
 
-// Which of the drawn keys, in order, is the bound: as many should come before it as the k-th has, and four standard
-// deviations more.
-uint64_t rank_of_bound(uint64_t n, uint64_t k) {
-  const uint64_t mean = divide_up(k * kDraws, n);
-  return mean + 4 * root_of(mean) + 4;
-}
-uint64_t found_by_draws(uint64_t n, uint64_t k) { return rank_of_bound(n, k) * (n / kDraws + 1); }
+// How many come before a bound by draws.
+uint64_t found_by_draws(uint64_t n, uint64_t k) { return rank_of_bound(n, k, kDraws) * (n / kDraws + 1); }
 bool is_for_draws(uint64_t n, uint64_t k) { return n >= kDrawnItemsMin && k <= n / kDrawnMost && k >= n / kDrawnLeast; }
 
 template <class K>
@@ -104,7 +99,7 @@ class SelectFew {
     RandomDraws draws(n_);
     for (uint64_t i = 0; i < kDraws; ++i) keys_[i] = codec_.encode(in_[draws.below_short(n_)]);
     sort_ordered(keys_, kDraws);
-    return keys_[min_u64(rank_of_bound(n_, k_), kDraws - 1)];
+    return keys_[min_u64(rank_of_bound(n_, k_, kDraws), kDraws - 1)];
   }
 
   bool sort_before(const SelectKernels<K> &kernels, K bound) const {

@@ -69,7 +69,8 @@ class SampledTopk {
   static constexpr uint64_t kItemsMin = 1 << 10, kRecordItemsMin = 1 << 11, kRecordItemsOfAnyK = 1 << 12;
   static constexpr uint64_t kRecordsOfK = 32;
   static constexpr uint64_t kItemsMax = uint64_t{1} << 32;  // indices have 32 bits
-  static constexpr uint64_t kDrawsShare = 64;
+  // Of a large k what lies between it and the bound costs more than the draws that it takes to be nearer.
+  static constexpr uint64_t kDrawsShare = 64, kDrawsShareOfLargeK = 32, kLargeK = 16;
   // Fewer draws than kDrawsMin leave so many keys before the bound that those cost more than the draws.
   static constexpr uint64_t kDrawsMin = 1 << 8, kDrawsMax = 1 << 12;
   static constexpr uint64_t kSetsOfK = 3;
@@ -107,10 +108,9 @@ class SampledTopk {
       const uint64_t draws = blocks * kernels.minima_sets;
       if (draws > 0 && draws <= n_ / 2) return {draws, 2 * k_ + 8, true};
     }
-    const uint64_t draws = min_u64(max_u64(n_ / kDrawsShare, kDrawsMin), kDrawsMax);
-    // Draws before the bound: as many as the k-th key should have, and four standard deviations more.
-    const uint64_t mean = divide_up(k_ * draws, n_);
-    return {draws, mean + 4 * root_of(mean) + 4, false};
+    const uint64_t share = k_ > n_ / kLargeK ? kDrawsShareOfLargeK : kDrawsShare;
+    const uint64_t draws = min_u64(max_u64(n_ / share, kDrawsMin), kDrawsMax);
+    return {draws, rank_of_bound(n_, k_, draws), false};
   }
 
   K bound_by_draws(K *drawn, const Sample &sample) const {
