@@ -39,38 +39,48 @@ T sum_integer_chunk(const T *in, Range range) {
   return sum;
 }
 
+// A type's two steps, for what is the same for all; sums are in the lower bits.
+struct IntegerChunks {
+  uint64_t (*scan)(const void *in, void *out, Range range, uint64_t before, bool exclusive);
+  uint64_t (*sum)(const void *in, Range range);
+};
 template <class T>
-void scan_integers(Context &context, const Request &r) {
-  const T *const in = static_cast<const T *>(r.in);
-  T *const out = static_cast<T *>(r.out);
-  const uint32_t threads = integer_scan_threads(r.n * sizeof(T), context.threads());
+constexpr IntegerChunks kIntegerChunks = {
+    [](const void *in, void *out, Range range, uint64_t before, bool exclusive) -> uint64_t {
+      return scan_integer_chunk(static_cast<const T *>(in), static_cast<T *>(out), range, static_cast<T>(before),
+                                exclusive);
+    },
+    [](const void *in, Range range) -> uint64_t { return sum_integer_chunk(static_cast<const T *>(in), range); }};
+
+void scan_integers(Context &context, const Request &r, const IntegerChunks &of_type) {
+  const uint32_t threads = integer_scan_threads(r.n * dtype_bytes(r.order.dtype), context.threads());
   context.limit_threads(threads, 1);
   const uint64_t chunks = context.parts_for(r.n, kScanChunkOfIntegersMin, kScanChunkOfIntegers);
   const auto range_of = [&](uint64_t c) { return part_of(r.n, c, chunks, kLineBytes); };
   if (chunks <= 1 || context.threads() == 1) {
     context.begin(r.n);
-    T before = 0;
+    uint64_t before = 0;
     for (uint64_t c = 0; c < chunks; ++c) {
-      before = scan_integer_chunk(in, out, range_of(c), before, r.exclusive);
-      if (in != out) context.control.checkpoint(range_of(c).end, r.n);  // a half-written scan is no permutation
+      before = of_type.scan(r.in, r.out, range_of(c), before, r.exclusive);
+      if (r.in != r.out) context.control.checkpoint(range_of(c).end, r.n);  // a half-written scan is no permutation
     }
     return;
   }
-  const HostBuffer<T> sums(context.memory, chunks);
+  const HostBuffer<uint64_t> sums(context.memory, chunks);
   context.begin(2 * r.n);
   context.for_each(chunks, [&](uint64_t c, uint32_t) {
-    sums[c] = sum_integer_chunk(in, range_of(c));
+    sums[c] = of_type.sum(r.in, range_of(c));
     context.advance(range_of(c).size());
   });
   context.throw_if_stopped();
-  T before = 0;
+  uint64_t before = 0;
   for (uint64_t c = 0; c < chunks; ++c) {
-    const T sum = sums[c];
+    const uint64_t sum = sums[c];
     sums[c] = before;
-    before = static_cast<T>(before + sum);
+    before += sum;
   }
   context.for_each_unbroken(
-      chunks, [&](uint64_t c, uint32_t) { scan_integer_chunk(in, out, range_of(c), sums[c], r.exclusive); });
+      chunks, [&](uint64_t c, uint32_t) { of_type.scan(r.in, r.out, range_of(c), sums[c], r.exclusive); });
 }
 
 // How elements of the float types become doubles and running sums become elements. Kernel: the type whose rows vector
@@ -120,14 +130,23 @@ inline void scan_in_steps(double *t, uint32_t count) {
     for (uint32_t i = count; i-- > d;) t[i] = t[i - d] + t[i];
 }
 
-// What comes before value `count` of the scan of values of which `count` are known.
+// What comes before value `count` of the scan of values of which `count` are known. On its own, as what follows, for
+// size.
 template <uint32_t kCount>
-double scan_before(const double *values, uint32_t count) {
+__attribute__((noinline)) double scan_before(const double *values, uint32_t count) {
   if (count == 0) return -0.0;
   double scan[kCount];
   for (uint32_t i = 0; i < kCount; ++i) scan[i] = i < count ? values[i] : -0.0;
   scan_in_steps(scan, kCount);
   return scan[count - 1];
+}
+
+// The total of a tile of which `known` rows are there.
+__attribute__((noinline)) double total_of(const double *rows, uint32_t known) {
+  double scan[kScanTileRows];
+  for (uint32_t row = 0; row < kScanTileRows; ++row) scan[row] = row < known ? rows[row] : -0.0;
+  scan_in_steps(scan, kScanTileRows);
+  return scan[kScanTileRows - 1];
 }
 
 // The kernels of rows of doubles where there are no vectors.
@@ -218,15 +237,33 @@ class Rows {
   const ScanKernels<double> *doubles_ = scan_kernels(double{}) != nullptr ? scan_kernels(double{}) : &kPlainScan;
 };
 
-// Tiles of elements, the last of which may be short.
-template <class E>
+// What is done of an array's tiles, the last of which may be short, whatever its type.
 class Tiles {
  public:
-  using Bits = typename E::Bits;
-  // `bytes`: of the whole array.
-  Tiles(bool exclusive, uint64_t bytes) : exclusive_(exclusive), rows_(bytes >= kScanBytesInMemory) {}
+  virtual double total(uint64_t tile) const = 0;
+  // Writes a tile's results and returns its total, unless it is short. An exclusive scan moves them by one: the first
+  // result is `last`, which becomes the last.
+  virtual double scan(uint64_t tile, double prefix, uint64_t &last) const = 0;
+  virtual void put_first(uint64_t tile, uint64_t result) const = 0;
 
-  double total(const Bits *in, uint32_t count) const {
+ protected:
+  ~Tiles() = default;
+};
+
+template <class E>
+class TilesOf final : public Tiles {
+ public:
+  using Bits = typename E::Bits;
+  TilesOf(const void *in, void *out, uint64_t n, bool exclusive)
+      : in_(static_cast<const Bits *>(in)),
+        out_(static_cast<Bits *>(out)),
+        n_(n),
+        exclusive_(exclusive),
+        rows_(n * sizeof(Bits) >= kScanBytesInMemory) {}
+
+  double total(uint64_t tile) const override {
+    const Bits *const in = in_ + tile * kScanTileItems;
+    const uint32_t count = count_of(tile);
     double rows[kScanTileRows];
     uint32_t row = 0;
     for (uint32_t begin = 0; begin < count; begin += kScanRowItems)
@@ -234,9 +271,10 @@ class Tiles {
     return total_of(rows, row);
   }
 
-  // Writes a tile's results and returns its total, unless it is short. An exclusive scan moves them by one: the first
-  // result is `last`, which becomes the last.
-  double scan(const Bits *in, Bits *out, uint32_t count, double prefix, Bits &last) const {
+  double scan(uint64_t tile, double prefix, uint64_t &last) const override {
+    const Bits *const in = in_ + tile * kScanTileItems;
+    Bits *const out = out_ + tile * kScanTileItems;
+    const uint32_t count = count_of(tile);
     double rows[kScanTileRows];
     uint32_t row = 0;
     for (uint32_t begin = 0; begin < count; begin += kScanRowItems, ++row) {
@@ -248,29 +286,32 @@ class Tiles {
       }
       Bits results[kScanRowItems];
       rows[row] = scan_row(in + begin, results, row_count, row_prefix);
-      out[begin] = last;
+      out[begin] = static_cast<Bits>(last);
       std::memcpy(out + begin + 1, results, (row_count - 1) * sizeof(Bits));
       last = results[row_count - 1];
     }
     return count < kScanTileItems ? -0.0 : total_of(rows, row);
   }
 
+  void put_first(uint64_t tile, uint64_t result) const override {
+    out_[tile * kScanTileItems] = static_cast<Bits>(result);
+  }
+
  private:
+  uint32_t count_of(uint64_t tile) const {
+    return static_cast<uint32_t>(min_u64(kScanTileItems, n_ - tile * kScanTileItems));
+  }
   double scan_row(const Bits *in, Bits *out, uint32_t count, double prefix) const {
     if (count == kScanRowItems) return rows_.scan(in, out, prefix);
     rows_.scan_last(in, out, count, prefix);
     return -0.0;  // nothing comes after it
   }
 
-  static double total_of(const double *rows, uint32_t known) {
-    double scan[kScanTileRows];
-    for (uint32_t row = 0; row < kScanTileRows; ++row) scan[row] = row < known ? rows[row] : -0.0;
-    scan_in_steps(scan, kScanTileRows);
-    return scan[kScanTileRows - 1];
-  }
-
   static uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
+  const Bits *in_;
+  Bits *out_;
+  uint64_t n_;
   bool exclusive_;
   Rows<E> rows_;
 };
@@ -281,7 +322,7 @@ class TilePrefixes {
   double next() const { return group_prefix_ + (before_run_ + in_run_); }
 
   // Takes the total of the tile whose prefix was next().
-  void add(double total) {
+  __attribute__((noinline)) void add(double total) {
     in_run_ = in_run_ + total;
     if (++tile_ % kScanRunTiles != 0) return;
     runs_[tile_ / kScanRunTiles - 1] = in_run_;
@@ -299,28 +340,25 @@ class TilePrefixes {
   uint32_t tile_ = 0;  // of the group
 };
 
-template <class E>
 class FloatScan {
  public:
-  using Bits = typename E::Bits;
-  FloatScan(Context &context, const Request &r)
+  FloatScan(Context &context, const Request &r, const Tiles &tiles)
       : context_(context),
-        in_(static_cast<const Bits *>(r.in)),
-        out_(static_cast<Bits *>(r.out)),
         n_(r.n),
         exclusive_(r.exclusive),
+        in_place_(r.in == r.out),
         count_(divide_up(r.n, kScanTileItems)),
-        tiles_(r.exclusive, r.n * sizeof(Bits)) {}
+        tiles_(tiles) {}
 
   void run() {
     context_.limit_threads(n_, kScanItemsOfThread);
     if (context_.threads() == 1) return run_alone();
     const HostBuffer<double> prefixes(context_.memory, count_);
-    const HostBuffer<Bits> lasts(context_.memory, count_);
+    const HostBuffer<uint64_t> lasts(context_.memory, count_);
     context_.begin(2 * n_);
     context_.for_each(count_, [&](uint64_t tile, uint32_t) {
       if (context_.stopped()) return;
-      prefixes[tile] = tiles_.total(in_ + tile * kScanTileItems, items_of(tile));
+      prefixes[tile] = tiles_.total(tile);
       context_.advance(kScanTileItems);
     });
     context_.throw_if_stopped();
@@ -331,10 +369,11 @@ class FloatScan {
       next.add(total);
     }
     // From here on results are written, perhaps over their input: there is no way back.
-    context_.for_each_unbroken(count_, [&](uint64_t tile, uint32_t) { scan_tile(tile, prefixes[tile], lasts[tile]); });
+    context_.for_each_unbroken(count_,
+                               [&](uint64_t tile, uint32_t) { tiles_.scan(tile, prefixes[tile], lasts[tile]); });
     if (!exclusive_) return;
     // The first result of a tile comes from the tile before, which may not have been read when the tile was written.
-    for (uint64_t tile = 0; tile < count_; ++tile) out_[tile * kScanTileItems] = tile == 0 ? Bits{0} : lasts[tile - 1];
+    for (uint64_t tile = 0; tile < count_; ++tile) tiles_.put_first(tile, tile == 0 ? 0 : lasts[tile - 1]);
   }
 
  private:
@@ -345,31 +384,26 @@ class FloatScan {
   void run_alone() {
     context_.begin(n_);
     TilePrefixes prefixes;
-    Bits last = 0;
+    uint64_t last = 0;
     for (uint64_t tile = 0; tile < count_; ++tile) {
-      prefixes.add(scan_tile(tile, prefixes.next(), last));
+      prefixes.add(tiles_.scan(tile, prefixes.next(), last));
       // A half-written scan over its own input is no way back.
-      if (in_ != out_ && tile % kTilesBetweenChecks == 0)
+      if (!in_place_ && tile % kTilesBetweenChecks == 0)
         context_.control.checkpoint(min_u64(n_, (tile + 1) * kScanTileItems), n_);
     }
   }
 
-  uint32_t items_of(uint64_t tile) const {
-    return static_cast<uint32_t>(min_u64(kScanTileItems, n_ - tile * kScanTileItems));
-  }
-  double scan_tile(uint64_t tile, double prefix, Bits &last) const {
-    const uint64_t begin = tile * kScanTileItems;
-    return tiles_.scan(in_ + begin, out_ + begin, items_of(tile), prefix, last);
-  }
-
   Context &context_;
-  const Bits *in_;
-  Bits *out_;
   uint64_t n_;
-  bool exclusive_;
+  bool exclusive_, in_place_;
   uint64_t count_;  // of tiles
-  Tiles<E> tiles_;
+  const Tiles &tiles_;
 };
+
+template <class E>
+void scan_floats(Context &context, const Request &r) {
+  FloatScan(context, r, TilesOf<E>(r.in, r.out, r.n, r.exclusive)).run();
+}
 
 constexpr uint32_t kScanFewChunks = 4;  // as long as rows of fewer chunks cost vectors more than they save
 
@@ -400,8 +434,8 @@ void scan_few_chunks(const typename E::Bits *in, typename E::Bits *out, uint32_t
 template <class E>
 __attribute__((noinline)) void scan_first_tile(const typename E::Bits *in, typename E::Bits *out, uint32_t n,
                                                bool exclusive) {
-  typename E::Bits last = 0;
-  Tiles<E>(exclusive, n * sizeof *in).scan(in, out, n, -0.0, last);
+  uint64_t last = 0;
+  TilesOf<E>(in, out, n, exclusive).scan(0, -0.0, last);
 }
 
 template <class E>
@@ -443,16 +477,17 @@ bool scan_few(gsort_dtype t, bool exclusive, const void *in, void *out, uint64_t
 void cpu_scan(Context &context, const Request &request) {
   switch (request.order.dtype) {
     case GSORT_F16:
-      return FloatScan<F16Elements>(context, request).run();
+      return scan_floats<F16Elements>(context, request);
     case GSORT_BF16:
-      return FloatScan<BF16Elements>(context, request).run();
+      return scan_floats<BF16Elements>(context, request);
     case GSORT_F32:
-      return FloatScan<F32Elements>(context, request).run();
+      return scan_floats<F32Elements>(context, request);
     case GSORT_F64:
-      return FloatScan<F64Elements>(context, request).run();
+      return scan_floats<F64Elements>(context, request);
     default:
-      return with_width(dtype_bytes(request.order.dtype),
-                        [&](auto tag) { scan_integers<typename decltype(tag)::type>(context, request); });
+      return with_width(dtype_bytes(request.order.dtype), [&](auto tag) {
+        scan_integers(context, request, kIntegerChunks<typename decltype(tag)::type>);
+      });
   }
 }
 

@@ -15,6 +15,7 @@ namespace {
 
 constexpr uint64_t kItemsOfTask = 1 << 13;    // enough work that handing out a task does not show
 constexpr uint64_t kItemsOfThread = 1 << 13;  // enough that waking a thread does not
+constexpr uint64_t kFewKeysMin = 5;           // fewer are inserted
 constexpr uint64_t kItemsAlone = 1 << 17;     // a segment of fewer is never worth all threads
 
 template <class K>
@@ -125,6 +126,9 @@ class SegmentSort {
     const uint64_t size = range.size();
     if (size == 0) return;
     K *const keys = out_ + range.begin;
+    // Keys of 1 and 2 bytes, which have no kernels of their own: as short calls are done, but for the shortest.
+    if (size >= kFewKeysMin && sort_few_keys(r_.order, in_ + range.begin, keys, size))
+      return context_.advance(2 * size);
     encode_keys(codec_, in_ + range.begin, keys, size);
     sort_block<K, NoValue>({keys, nullptr}, {scratch, nullptr}, static_cast<uint32_t>(size), sizeof(K) * 8, false);
     decode_keys(codec_, keys, size);

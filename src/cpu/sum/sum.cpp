@@ -54,6 +54,15 @@ void with_integer_type(gsort_dtype t, F &&f) {
   });
 }
 
+// The same of integers of a type. On its own, for size.
+__attribute__((noinline)) Int128 sum_integers_of(gsort_dtype t, const void *in, Range range, bool wraps) {
+  Int128 sum = 0;
+  with_integer_type(t, [&](auto tag) {
+    sum = sum_integers(static_cast<const typename decltype(tag)::type *>(in) + range.begin, range.size(), wraps);
+  });
+  return sum;
+}
+
 // The exact sum of an array of integers, or its lower 64 bits.
 Int128 integer_sum(Context &context, const Request &r, bool wraps) {
   context.limit_threads(r.n, kSumIntegersOfThread);
@@ -65,14 +74,11 @@ Int128 integer_sum(Context &context, const Request &r, bool wraps) {
   Int128 *const totals = workers > 1 ? of_workers.data() : &alone;
   context.begin(r.n);
   for (uint64_t worker = 0; worker < workers; ++worker) totals[worker] = 0;
-  with_integer_type(r.order.dtype, [&](auto tag) {
-    const auto *const x = static_cast<const typename decltype(tag)::type *>(r.in);
-    context.for_each(chunks, [&](uint64_t chunk, uint32_t worker) {
-      if (context.stopped()) return;
-      const Range range = part_of(r.n, chunk, chunks, kLineBytes);
-      totals[worker] += sum_integers(x + range.begin, range.size(), wraps);
-      context.advance(range.size());
-    });
+  context.for_each(chunks, [&](uint64_t chunk, uint32_t worker) {
+    if (context.stopped()) return;
+    const Range range = part_of(r.n, chunk, chunks, kLineBytes);
+    totals[worker] += sum_integers_of(r.order.dtype, r.in, range, wraps);
+    context.advance(range.size());
   });
   context.throw_if_stopped();
   Int128 total = totals[0];
@@ -150,9 +156,7 @@ bool sum_few(gsort_dtype t, const void *in, uint64_t n, void *out, bool &rounds)
 
 bool mean_few(gsort_dtype t, const void *in, uint64_t n, void *out, bool &rounds) noexcept {
   if (is_float(t)) return sum_few_floats<true>(t, in, n, out, rounds);
-  Int128 sum = 0;
-  with_integer_type(
-      t, [&](auto tag) { sum = sum_integers(static_cast<const typename decltype(tag)::type *>(in), n, false); });
+  const Int128 sum = sum_integers_of(t, in, {0, n}, false);
   constexpr Int128 exact = Int128{1} << 53;  // up to here integers are doubles, whose quotient is rounded once
   if (sum < -exact || sum > exact) return false;
   const FloatEnvironment float_environment;
@@ -197,10 +201,7 @@ void SumShare::add(uint64_t begin, uint64_t end, uint32_t worker) noexcept {
   const gsort_dtype t = request_.order.dtype;
   if (is_float(t)) return add_floats(t, request_.in, {begin, end}, floats_[worker]);
   const bool wraps = request_.operation == Operation::kSum;
-  with_integer_type(t, [&](auto tag) {
-    const auto *const x = static_cast<const typename decltype(tag)::type *>(request_.in);
-    integers_[worker] += sum_integers(x + begin, end - begin, wraps);
-  });
+  integers_[worker] += sum_integers_of(t, request_.in, {begin, end}, wraps);
 }
 
 PartialSum SumShare::sum(uint64_t begin, uint64_t end) noexcept {
