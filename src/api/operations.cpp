@@ -93,9 +93,8 @@ bool reduce_at_once(gsort *g, uint32_t op, const KeyOrder &order, const void *in
   return done_at_once(g, [&](Engine &engine) { return engine.reduce_few(op, order, in, n, out); });
 }
 
-// A sum or a mean.
-template <class Add>
-bool sum_at_once(gsort *g, gsort_dtype t, const void *in, uint64_t n, void *out, bool &rounds, Add &&add) {
+using AddFew = bool (Engine::*)(gsort_dtype t, const void *in, uint64_t n, void *out, bool &rounds) noexcept;
+bool sum_at_once(gsort *g, gsort_dtype t, const void *in, uint64_t n, void *out, bool &rounds, AddFew add) {
   const uint32_t bytes = dtype_bytes(t);
   if (!is_array(in, bytes) || !is_array(out, 8) || !are_apart(in, n * bytes, out, 8)) return false;
   return done_at_once(g, [&](Engine &engine) { return (engine.*add)(t, in, n, out, rounds); });

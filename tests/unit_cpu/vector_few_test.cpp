@@ -198,8 +198,9 @@ TEST_P(EachTargetDoesFew, ScansAsTheUsualWayWithoutVectors) {
           force_vector_target(GetParam());
           const FencedArray<U> from(in, n % 3 != 0), to(in, n % 3 != 0);
           for (U *const out : {to.data(), from.data()}) {
-            ASSERT_EQ(n <= 8192, one_.engine->scan_few(t, exclusive, from.data(), out, n));
-            const std::vector<U> &result = n <= 8192 ? wanted : in;
+            const bool is_few = n <= (is_float(t) && sizeof(U) == 2 ? 1024 : 8192);
+            ASSERT_EQ(is_few, one_.engine->scan_few(t, exclusive, from.data(), out, n));
+            const std::vector<U> &result = is_few ? wanted : in;
             ASSERT_TRUE(std::equal(result.begin(), result.end(), out)) << "t " << t << " n " << n << " " << exclusive;
           }
         }
@@ -222,8 +223,10 @@ TEST_P(EachTargetDoesFew, MeansOfFloatsAreRoundedOnce) {
     const uint64_t n = 1 + below(turn % 8 == 0 ? 1100 : 12);
     std::vector<double> numbers(n);
     const int kind = turn % 5, scale = turn % 3 == 0 ? static_cast<int>(below(1900)) - 950 : 0;
+    uint64_t above = 0;  // of kind 2, what numbers have above 2^52, in units of their last place
     for (double &x : numbers) {
       const uint64_t bits = random_();
+      above += bits & 7;
       x = std::ldexp(static_cast<double>(kind < 2    ? bits >> 11
                                          : kind == 2 ? (uint64_t{1} << 52) + (bits & 7)
                                                      : bits & 15),
@@ -240,10 +243,10 @@ TEST_P(EachTargetDoesFew, MeansOfFloatsAreRoundedOnce) {
       continue;
     }
     ASSERT_EQ(bits_of_double(mean), bits_of_double(exact_mean(numbers))) << "turn " << turn << " n " << n;
-    ++done, ties += kind == 2 && n % 2 == 0 ? 1 : 0;
+    ++done, ties += kind == 2 && above % n != 0 && 2 * above % n == 0 ? 1 : 0;
   }
   EXPECT_GT(done, 10000u);
-  EXPECT_GT(ties, 1000u);
+  EXPECT_GT(ties, 100u);
 }
 
 TEST_P(EachTargetDoesFew, MeansOfIntegersAreRoundedOnce) {
@@ -267,8 +270,8 @@ TEST_P(EachTargetDoesFew, MeansOfIntegersAreRoundedOnce) {
         double mean = 0x55;
         bool rounds = false;
         const bool done = one_.engine->mean_few(t, keys.data(), n, &mean, rounds);
-        ASSERT_TRUE(done || sizeof(U) == 8) << "t " << t << " n " << n;
-        ASSERT_EQ(bits_of_double(mean), bits_of_double(done ? exact.mean(n) : 0x55)) << "t " << t << " n " << n;
+        ASSERT_TRUE(done) << "t " << t << " n " << n;
+        ASSERT_EQ(bits_of_double(mean), bits_of_double(exact.mean(n))) << "t " << t << " n " << n;
       }
     });
   }

@@ -180,7 +180,7 @@ class CpuEngine final : public Engine {
   Pool pool_;
   bool own_memory_;
   ReadablePages readable_pages_;
-  static constexpr uint64_t kTopkRoom = 768;  // enough for all short calls but those of some hundred of thousands
+  static constexpr uint64_t kTopkRoom = 768;  // enough but for a k of some hundred of some thousand elements
   uint32_t topk_places_[2 * kTopkRoom];
   alignas(8) unsigned char topk_memory_[24 * kTopkRoom];
 };

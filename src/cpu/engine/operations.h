@@ -22,7 +22,7 @@ bool index_few_keys(const KeyOrder &order, bool ranks, const void *keys, uint64_
 // A sum or a mean; Engine::sum_few(), Engine::mean_few().
 bool sum_few(gsort_dtype t, const void *in, uint64_t n, void *out, bool &rounds) noexcept;
 bool mean_few(gsort_dtype t, const void *in, uint64_t n, void *out, bool &rounds) noexcept;
-// Running sums of up to a tile; false, and nothing written, of more.
+// Running sums of up to a tile, 2-byte floats of an eighth of it; false, and nothing written, of more.
 bool scan_few(gsort_dtype t, bool exclusive, const void *in, void *out, uint64_t n) noexcept;
 // A merge on one thread.
 void merge_few(const FewMerge &merge) noexcept;

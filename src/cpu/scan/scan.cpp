@@ -407,6 +407,9 @@ void scan_floats(Context &context, const Request &r) {
 
 constexpr uint32_t kScanFewChunks = 4;  // as long as rows of fewer chunks cost vectors more than they save
 
+constexpr uint64_t kScanFewHalves =
+    1 << 10;  // are widened and rounded one by one: more take more than some microseconds
+
 // Element by element, which waits for no vector to be put together.
 template <class E>
 void scan_few_chunks(const typename E::Bits *in, typename E::Bits *out, uint32_t n, bool exclusive) {
@@ -451,7 +454,7 @@ void scan_few_floats(const void *in_array, void *out_array, uint64_t items, bool
 }  // namespace
 
 bool scan_few(gsort_dtype t, bool exclusive, const void *in, void *out, uint64_t n) noexcept {
-  if (n > kScanTileItems) return false;
+  if (n > kScanTileItems || (dtype_bytes(t) == 2 && is_float(t) && n > kScanFewHalves)) return false;
   switch (t) {
     case GSORT_F16:
       scan_few_floats<F16Elements>(in, out, n, exclusive);

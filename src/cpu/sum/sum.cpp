@@ -131,6 +131,17 @@ double finish_floats(Context &context, const Request &r, bool mean) {
   return mean ? total.mean(r.n) : total.sum();
 }
 
+double integer_mean(Int128 sum, uint64_t n) {
+  constexpr Int128 exact = Int128{1} << 53;  // up to here integers are doubles, whose quotient is rounded once
+  if (sum >= -exact && sum <= exact && n > 0 && n <= static_cast<uint64_t>(exact))
+    return static_cast<double>(static_cast<int64_t>(sum)) / static_cast<double>(n);
+  Superaccumulator total;
+  total.clear();
+  total.note(kSumNotMinus0, n);
+  total.add_int128(static_cast<int64_t>(sum >> 64), static_cast<uint64_t>(sum));
+  return total.mean(n);
+}
+
 template <bool kMean>
 bool sum_few_floats(gsort_dtype t, const void *in, uint64_t n, void *out, bool &rounds) {
   if (n > kSumFewFloats) return false;
@@ -156,11 +167,8 @@ bool sum_few(gsort_dtype t, const void *in, uint64_t n, void *out, bool &rounds)
 
 bool mean_few(gsort_dtype t, const void *in, uint64_t n, void *out, bool &rounds) noexcept {
   if (is_float(t)) return sum_few_floats<true>(t, in, n, out, rounds);
-  const Int128 sum = sum_integers_of(t, in, {0, n}, false);
-  constexpr Int128 exact = Int128{1} << 53;  // up to here integers are doubles, whose quotient is rounded once
-  if (sum < -exact || sum > exact) return false;
   const FloatEnvironment float_environment;
-  *static_cast<double *>(out) = static_cast<double>(static_cast<int64_t>(sum)) / static_cast<double>(n);
+  *static_cast<double *>(out) = integer_mean(sum_integers_of(t, in, {0, n}, false), n);
   return true;
 }
 
@@ -178,12 +186,7 @@ void cpu_mean(Context &context, const Request &request) {
     *out = finish_floats(context, request, true);
     return;
   }
-  const Int128 sum = integer_sum(context, request, false);
-  Superaccumulator total;
-  total.clear();
-  total.note(kSumNotMinus0, request.n);
-  total.add_int128(static_cast<int64_t>(sum >> 64), static_cast<uint64_t>(sum));
-  *out = total.mean(request.n);
+  *out = integer_mean(integer_sum(context, request, false), request.n);
 }
 
 SumShare::SumShare(HostMemory &memory, const Request &request, uint32_t workers) : request_(request) {

@@ -49,12 +49,13 @@ class SelectFew {
 
   bool run() const {
     const SelectKernels<K> *const kernels = select_kernels(K{});
-    if (kernels == nullptr || room_ < kMoreThanK + kSelectRoom) return false;
+    if (kernels == nullptr) return false;
     if (k_ == 1) {
       const FirstOfLeast<K> best = kernels->least(codec_, in_, n_);
       out_.put(0, codec_.decode(best.key), best.index);
       return true;
     }
+    if (room_ < kMoreThanK + kSelectRoom) return false;
     const uint64_t sets = kernels->minima_sets;
     if (k_ <= sets / kSetsOfK && n_ >= kSetsOfN * sets + (out_.indices == nullptr ? 1 : 0) &&
         has_room(2 * k_ * (n_ / (blocks_of(sets) * sets))))
@@ -108,15 +109,21 @@ class SelectFew {
     return sort_places_before(kernels, bound);
   }
 
+  // Finds the first of those that are the bound, until there are k with the `count` before it, and no further; false if
+  // there are not. Their places go behind those of the others.
+  bool find_bound(const SelectKernels<K> &kernels, K bound, uint64_t &count) const {
+    if (count >= k_) return true;
+    kernels.equal(codec_, in_, n_, bound, places_, k_ + kSelectRoom - 1, &count);
+    if (count < k_) return false;
+    count = k_;
+    return true;
+  }
+
   // Keys that are equal are the same bits: those that are the bound need not be fetched, but as many must be there.
   bool sort_keys_before(const SelectKernels<K> &kernels, K bound) const {
     uint64_t count = 0;
     if (room_ < k_ + kSelectRoom || kernels.keys_below(codec_, in_, n_, bound, keys_, room_, &count) < n_) return false;
-    if (count < k_) {
-      uint64_t equal = count;
-      kernels.equal(codec_, in_, n_, bound, places_, room_, &equal);
-      if (equal < k_) return false;
-    }
+    if (uint64_t all = count; !find_bound(kernels, bound, all)) return false;
     encode_keys(codec_, keys_, keys_, count);
     if (count > 1) sort_ordered(keys_, count);
     for (uint64_t i = count; i < k_; ++i) keys_[i] = bound;
@@ -128,11 +135,7 @@ class SelectFew {
   bool sort_places_before(const SelectKernels<K> &kernels, K bound) const {
     uint64_t count = 0;
     if (room_ < k_ + kSelectRoom || kernels.below(codec_, in_, n_, bound, places_, room_, &count) < n_) return false;
-    if (count < k_) {  // the first of those that are the bound, behind the others
-      kernels.equal(codec_, in_, n_, bound, places_, room_, &count);
-      if (count < k_) return false;
-      count = k_;
-    }
+    if (!find_bound(kernels, bound, count)) return false;
     if constexpr (sizeof(K) <= 4) {
       sort_words(count, [this](uint64_t i) { return places_[i]; });
     } else {

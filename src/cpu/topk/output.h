@@ -36,8 +36,8 @@ inline uint64_t root_of(uint64_t x) {
 }
 
 // Which of the drawn keys, in order, is a bound that most likely k of n keys do not come after: as many draws as the
-// k-th key should have before it, and three standard deviations more. Of some hundred bounds one is too low, and its
-// call is begun again.
+// k-th key should have before it, and three standard deviations more. Of a thousand bounds one or none is too low, and
+// its call is begun again.
 inline uint64_t rank_of_bound(uint64_t n, uint64_t k, uint64_t draws) {
   constexpr uint64_t deviations = 3;
   const uint64_t mean = divide_up(k * draws, n);

@@ -260,7 +260,8 @@ class TopkRows {
         ++long_rows_;
         continue;
       }
-      scratch_room_ = max_u64(scratch_room_, topk_scratch_room(size, k_of(size)));
+      // With a limit or functions of the caller's rows take no more memory than the ways that always work.
+      if (context_.memory.keeps_blocks()) scratch_room_ = max_u64(scratch_room_, topk_scratch_room(size, k_of(size)));
       if (filters(size)) {
         filter_room_ = max_u64(filter_room_, TopkFilter<K, uint32_t>::room(k_of(size)));
       } else {
