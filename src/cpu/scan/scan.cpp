@@ -447,7 +447,8 @@ void scan_few_floats(const void *in_array, void *out_array, uint64_t items, bool
   auto *const out = static_cast<typename E::Bits *>(out_array);
   const uint32_t n = static_cast<uint32_t>(items);
   const FloatEnvironment float_environment;
-  if (n <= kScanFewChunks * kScanChunkItems) return scan_few_chunks<E>(in, out, n, exclusive);
+  if constexpr (!std::is_void<typename E::Kernel>::value)  // for size: others wait for conversions in any case
+    if (n <= kScanFewChunks * kScanChunkItems) return scan_few_chunks<E>(in, out, n, exclusive);
   scan_first_tile<E>(in, out, n, exclusive);
 }
 
