@@ -197,6 +197,46 @@ TEST_F(SegmentsTest, KeysThatCrowd) {
   }
 }
 
+// About the most keys and segments of a call without a kernel of its own for the check, and about the ends of the tiles
+// of such a call; short segments and others whose keys crowd, beside one that no block holds and without it.
+TEST_F(SegmentsTest, FewKeysInFewSegments) {
+  std::mt19937_64 random(29);
+  const uint64_t most = segments::kWholeItemsMax, tile = segments::kWholeTileItems;
+  for (const gsort_dtype dtype : {GSORT_U16, GSORT_F32, GSORT_I64}) {
+    const KeyOrder order{dtype, dtype == GSORT_I64, is_float(dtype)};
+    const uint32_t bytes = dtype_bytes(dtype);
+    for (const uint64_t n : {uint64_t{1}, tile - 1, tile, tile + 1, uint64_t{2049}, uint64_t{20000}, most, most + 1}) {
+      for (const uint64_t length : {uint64_t{5}, uint64_t{16}, uint64_t{511}, uint64_t{513}, uint64_t{1500}, n}) {
+        // The last of all, where there is room: longer than a block holds.
+        const uint64_t segmented = n > 60000 ? n - 30000 : n;
+        std::vector<uint64_t> offsets = {n % 3};
+        while (offsets.back() + length <= segmented) offsets.push_back(offsets.back() + length);
+        offsets.push_back(n);
+        SCOPED_TRACE("type " + std::to_string(dtype) + ", " + std::to_string(offsets.size() - 1) + " segments of " +
+                     std::to_string(length) + ", n " + std::to_string(n));
+        Bytes keys(n * bytes);
+        for (uint64_t i = 0; i < n; ++i) {
+          const uint64_t word = random() & random() & random();  // crowds within crowds
+          std::memcpy(keys.data() + i * bytes, &word, bytes);
+        }
+        Bytes result;
+        ASSERT_EQ(run(order, keys, offsets, n % 2 == 0, n % 16, result), 0u);
+        ASSERT_TRUE(result == expected(order, keys, offsets));
+      }
+    }
+  }
+  for (const uint64_t count : {segments::kWholeSegmentsMax, segments::kWholeSegmentsMax + 1}) {
+    SCOPED_TRACE(std::to_string(count) + " segments");
+    std::vector<uint64_t> offsets = {0};
+    for (uint64_t s = 0; s < count; ++s) offsets.push_back(offsets.back() + s % 13);
+    const Bytes keys = make_keys(Pattern::kUniform, offsets.back() + 7, GSORT_U32, 6);
+    const KeyOrder order{GSORT_U32, false, false};
+    Bytes result;
+    ASSERT_EQ(run(order, keys, offsets, false, 1, result), 0u);
+    ASSERT_TRUE(result == expected(order, keys, offsets));
+  }
+}
+
 // Segments that no block holds, about the lengths from which on they have one bucket more.
 TEST_F(SegmentsTest, LongSegments) {
   const std::vector<std::vector<uint64_t>> mixes = {{6145, 12289, 7, 14400, 0, 14401, 7201},

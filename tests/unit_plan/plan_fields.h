@@ -137,7 +137,7 @@ class Digest {
         p.zero_bytes, p.look_back, p.large_counts, p.small_list, p.middle_list, p.medium_list, p.crowded_list,
         p.large_list, p.large_tile_begins, p.again_list, p.radix_list, p.parts, p.bucket_begins, p.bucket_counts,
         p.bucket_room, p.bucket_starts, p.keys_y, p.workspace_bytes, p.check_blocks, p.short_blocks, p.small_blocks,
-        p.middle_blocks, p.medium_blocks);
+        p.middle_blocks, p.medium_blocks, p.crowded_blocks, p.whole);
   }
   void add(const gsort_internal::merge::Plan &p) {
     add_fields<gsort_internal::merge::Plan>(p.way, p.tiles, p.groups, p.blocks, p.warps, p.shared_bytes, p.counters,

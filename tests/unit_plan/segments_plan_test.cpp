@@ -162,11 +162,32 @@ TEST(SegmentsPlan, WorkspaceDoesNotDependOnTheDevice) {
         const Request r = segments_of(t, n, segments);
         const Plan small = make_plan(r, kLeastDevice), large = make_plan(r, {100, 148, 232448});
         EXPECT_EQ(small.workspace_bytes, large.workspace_bytes);
-        for (const uint32_t blocks :
-             {small.check_blocks, small.short_blocks, small.small_blocks, small.middle_blocks, small.medium_blocks})
+        for (const uint32_t blocks : {small.check_blocks, small.short_blocks, small.small_blocks, small.middle_blocks,
+                                      small.medium_blocks, small.crowded_blocks})
           EXPECT_GE(blocks, 1u);
-        EXPECT_LE(large.short_blocks, std::max<uint64_t>(large.short_tiles, 1)) << "a block without a tile";
+        EXPECT_EQ(small.whole, large.whole);
+        if (!large.whole) {
+          EXPECT_LE(large.short_blocks, std::max<uint64_t>(large.short_tiles, 1)) << "a block without a tile";
+        }
         EXPECT_GE(uint64_t{large.check_blocks} * kCheckItems, std::min<uint64_t>(segments, 148 * 8 * kCheckItems));
+      }
+}
+
+// Each block of a whole call has a tile of keys, in which one segment that is not short can begin at most, and looks at
+// all offsets.
+TEST(SegmentsPlan, FewKeysInFewSegmentsAreAWholeCall) {
+  EXPECT_EQ(kShortSegmentItemsMax, kWholeTileItems);
+  for (const gsort_dtype t : kPlanTypes)
+    for (const uint64_t n : plan_sizes())
+      for (const uint64_t segments : segment_counts(n)) {
+        const Plan l = make_plan(segments_of(t, n, segments), {90, 132, 232448});
+        EXPECT_EQ(segments != 0 && segments <= kWholeSegmentsMax && n <= kWholeItemsMax, l.whole);
+        if (!l.whole) continue;
+        EXPECT_GE(uint64_t{l.short_blocks} * kWholeTileItems, n);
+        EXPECT_LT((uint64_t{l.short_blocks} - 1) * kWholeTileItems, std::max<uint64_t>(n, 1));
+        if (spreads(dtype_bytes(t))) {
+          EXPECT_LE(l.small_max, l.crowded_max) << "the list of crowded segments serves for small ones";
+        }
       }
 }
 

@@ -327,12 +327,12 @@ void CudaEngine::launch_segments_checked(const LaunchContext &context, const Req
                                          bool capturing) {
   auto *const verdict = static_cast<uint32_t *>(workspace);
   void *const rest = static_cast<char *>(workspace) + kSliceAlignment;
-  const Notice *notice = nullptr;
-  bool told = false;
+  const Notice *const notice = capturing ? nullptr : notice_board_.next(device_.ordinal);
+  bool told;
   if (request.operation == Operation::kSortSegments) {
-    segments::launch(context, request, rest, verdict);
+    told = segments::launch(context, request, rest, verdict, notice);
+    if (told) notice->wait(stream_);
   } else {
-    if (!capturing) notice = notice_board_.next(device_.ordinal);
     told = topk::launch_segments(context, request, rest, verdict, notice);
   }
   if (capturing) return;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // The first step of a sort of segments: checks the offsets, marks the bounds of segments in a bitmap of the keys, and
-// lists the segments that are not short. Every kernel behind it does nothing if the offsets were wrong.
+// lists the segments that are not short. Every kernel behind it does nothing if the offsets were wrong. Calls of few
+// segments have no kernel for it: each block of the kernel behind looks at all offsets itself.
 #ifndef GSORT_CUDA_SEGMENTS_CHECK_CUH_
 #define GSORT_CUDA_SEGMENTS_CHECK_CUH_
 
 #include <cstdint>
 
 #include "core/key_bits.h"
+#include "cuda/engine/notice.h"
+#include "cuda/primitive/dependent_launch.cuh"
 #include "cuda/segments/plan.h"
 
 namespace gsort_internal::segments {
@@ -37,10 +40,13 @@ struct Params {
   const uint64_t *offsets;
   uint64_t segments;
   KeyCodec<U> codec;
-  uint32_t *error;
+  uint32_t *error;    // what kernels behind the check look at
+  uint32_t *verdict;  // where the caller looks; `error` itself in whole calls
+  bool whole;         // each block of the kernel of short segments looks at all offsets
   // Bit i: a segment that is not empty begins or ends at key i. Empty segments leave no trace.
   uint32_t *bounds;
   uint32_t *any_short;
+  unsigned long long *list_counts;  // kListCountsBytes, of all lists
   List small, middle, medium, crowded, large;
   List again;                         // buckets for the second round of partitions
   List radix;                         // what goes through the passes; `large` itself where nothing is partitioned
@@ -118,6 +124,16 @@ __device__ __forceinline__ bool list_by_length(const Params<U> &params, uint64_t
   return false;
 }
 
+// One thread tells what the check has found.
+__device__ __forceinline__ void tell_verdict(uint32_t *verdict, const Notice &notice, uint32_t wrong) {
+  *verdict = wrong;
+  if (notice.words == nullptr) return;
+  volatile uint64_t *const words = notice.words;
+  words[1] = wrong;
+  __threadfence_system();  // pairs with the fence of Notice::wait(): who sees the turn sees the word
+  words[0] = notice.turn;
+}
+
 // A thread's segments of the kCheckItems from `base` on; rows past the last segment look at empty ones.
 template <class U>
 __device__ __forceinline__ void load_bounds(const Params<U> &params, uint64_t base, uint64_t (&begins)[kCheckRows],
@@ -142,6 +158,7 @@ __device__ __forceinline__ void load_bounds(const Params<U> &params, uint64_t ba
 template <class U>
 __global__ void __launch_bounds__(kBlockThreads) check_segments_kernel(const __grid_constant__ Params<U> params) {
   __shared__ BoundWindow window;
+  allow_next_kernel();
   window.clear();
   bool wrong = false, any_short = false;
   for (uint64_t base = uint64_t{blockIdx.x} * kCheckItems; base < params.segments;
@@ -170,6 +187,45 @@ __global__ void __launch_bounds__(kBlockThreads) check_segments_kernel(const __g
   // Any number of threads may write the same word.
   if (wrong) *params.error = 1;
   if (__syncthreads_or(any_short) && threadIdx.x == 0) *params.any_short = 1;
+}
+
+// The bounds of a block's tile in a whole call, and of the longest short segment behind it.
+constexpr uint32_t kWholeBoundWords = (kWholeTileItems + kShortSegmentItemsMax) / 32;
+
+// One block looks at all segments: marks the bounds near its tile, which begins at key `begin`, and lists those that
+// are not short if it is to. Returns whether offsets are wrong. Ends with a barrier, and begins with one.
+template <class U>
+__device__ __forceinline__ bool check_whole(const Params<U> &params, uint64_t begin, bool lists, uint32_t *bounds) {
+  if (threadIdx.x < kWholeBoundWords) bounds[threadIdx.x] = 0;
+  __syncthreads();
+  const auto mark = [&](uint64_t at) {
+    const uint64_t distance = at - begin;  // a key before wraps round to a large number
+    if (distance < kWholeBoundWords * 32)
+      atomicOr(&bounds[static_cast<uint32_t>(distance) / 32], 1u << (static_cast<uint32_t>(distance) % 32));
+  };
+  bool wrong = false;
+  for (uint64_t base = 0; base < params.segments; base += kCheckItems) {
+    uint64_t begins[kCheckRows], ends[kCheckRows];
+    load_bounds(params, base, begins, ends);
+    if (base + threadIdx.x == 0 && begins[0] <= params.n) mark(begins[0]);
+#pragma unroll
+    for (uint32_t row = 0; row < kCheckRows; ++row) {
+      if (begins[row] == ends[row] && ends[row] <= params.n) continue;
+      if (begins[row] > ends[row] || ends[row] > params.n) {
+        wrong = true;
+        continue;
+      }
+      mark(ends[row]);
+    }
+  }
+  if (lists) {
+#pragma unroll 1
+    for (uint64_t s = threadIdx.x; s < params.segments; s += kBlockThreads) {
+      const uint64_t begin_of_s = params.offsets[s], end = params.offsets[s + 1];
+      if (begin_of_s < end && end <= params.n) list_by_length(params, s, end - begin_of_s);
+    }
+  }
+  return __syncthreads_or(wrong);
 }
 
 }  // namespace gsort_internal::segments

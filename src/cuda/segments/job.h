@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "cuda/engine/launch.h"
+#include "cuda/engine/notice.h"
 #include "cuda/segments/plan.h"
 
 namespace gsort_internal::segments {
@@ -14,7 +15,8 @@ struct Job {
   const Request *request;
   Plan plan;
   void *workspace;
-  uint32_t *error;  // 0 when the kernels start
+  uint32_t *error;  // the verdict on the offsets, which the kernels write
+  Notice notice;    // with words, where the host waits for it
 
   template <class T>
   T *slice(uint64_t offset) const {

@@ -17,6 +17,8 @@ __global__ void __launch_bounds__(Shape::kThreads, blocks_here(Shape::kThreads, 
     spread_segments_kernel(const __grid_constant__ Params<U> params, const List list) {
   if constexpr (!kFitsHere<kSpreadSharedBytes>) return;
   extern __shared__ __align__(16) unsigned char shared[];
+  wait_for_kernel_before();
+  allow_next_kernel();
   spread_listed<U, Shape>(params, list, *reinterpret_cast<SpreadStorage<U, Shape> *>(shared));
 }
 

@@ -6,12 +6,14 @@
 
 namespace gsort_internal::segments {
 
-void launch(const LaunchContext &context, const Request &request, void *workspace, uint32_t *error_out) {
-  const Job job{&request, make_plan(request, *context.device), workspace, error_out};
+bool launch(const LaunchContext &context, const Request &request, void *workspace, uint32_t *error_out,
+            const Notice *notice) {
+  const Job job{&request, make_plan(request, *context.device), workspace, error_out,
+                notice != nullptr ? *notice : Notice{}};
   log_plan(context, request, job.plan);
-  cuda_check(cudaMemsetAsync(error_out, 0, sizeof *error_out, context.stream), "cudaMemsetAsync(error)");
   with_width(dtype_bytes(request.order.dtype),
              [&](auto tag) { launch_width<typename decltype(tag)::type>(context, job); });
+  return notice != nullptr && request.segments != 0;
 }
 
 }  // namespace gsort_internal::segments

@@ -5,12 +5,14 @@
 
 #include "core/request.h"
 #include "cuda/engine/launch.h"
+#include "cuda/engine/notice.h"
 
 namespace gsort_internal::segments {
 
 // offsets are in device memory and may be wrong; then nothing is written to out and *error_out (device, never NULL) is
-// set to 1, otherwise to 0.
-void launch(const LaunchContext &context, const Request &request, void *workspace, uint32_t *error_out);
+// set to 1, otherwise to 0. notice: may be NULL. True: word 1 of the notice will be what *error_out is.
+bool launch(const LaunchContext &context, const Request &request, void *workspace, uint32_t *error_out,
+            const Notice *notice = nullptr);
 
 }  // namespace gsort_internal::segments
 

@@ -70,7 +70,7 @@ __device__ __forceinline__ void sample_part(const Params<U> &params, uint64_t li
   }
   const uint64_t step = (length << 16) / count;
   const bool in_bins =
-      spread_sort(storage, count, [&](uint32_t i) { return params.codec.encode(from[sampled_place(step, i)]); });
+      spread_sort(storage, count, false, [&](uint32_t i) { return params.codec.encode(from[sampled_place(step, i)]); });
   U *const sorted = storage.padded_keys + kBinWindow;
   if (in_bins)
     sort_in_windows<kBinRun<Shape>, kBinWindow - 1>(sorted, count);
@@ -202,8 +202,9 @@ __device__ __forceinline__ void place_buckets(const Params<U> &params, const Rou
   constexpr uint32_t kSmall = SpreadSmall<sizeof(U)>::kItems, kMiddle = SpreadMiddle<sizeof(U)>::kItems,
                      kMedium = SpreadMedium<sizeof(U)>::kItems;
   list_by_warp(params.small, items != 0 && items <= kSmall, listed);
-  list_by_warp(params.middle, items > kSmall && items <= kMiddle, listed);
-  list_by_warp(params.medium, items > kMiddle && items <= kMedium, listed);
+  const uint64_t small_or_middle = params.middle.capacity != 0 ? kMiddle : kSmall;
+  list_by_warp(params.middle, items > kSmall && items <= small_or_middle, listed);
+  list_by_warp(params.medium, items > small_or_middle && items <= kMedium, listed);
   list_by_warp(round.first ? params.again : params.radix, items > kMedium, listed);
 }
 

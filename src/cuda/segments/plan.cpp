@@ -34,7 +34,7 @@ void count_entries(const Request &request, uint32_t key_bytes, Plan &plan) {
 void cut_workspace(const Request &request, uint32_t key_bytes, Plan &plan) {
   const uint32_t digits = digits_of(key_bytes);
   SliceCounter slices;
-  plan.list_counts = slices.take(96);
+  plan.list_counts = slices.take(kListCountsBytes);
   plan.tickets = slices.take(uint64_t{digits} * 4);
   plan.bounds = slices.take((plan.short_tiles * short_tile_items(key_bytes) + kShortSegmentItemsMax) / 8);
   plan.zero_bytes = slices.bytes();
@@ -71,16 +71,20 @@ Plan make_plan(const Request &request, const DeviceFacts &device) {
   cut_workspace(request, key_bytes, plan);
   plan.spread = spreads(key_bytes) && device.shared_bytes_block_max >= kSpreadSharedBytes;
   plan.partition = plan.spread && plan.buckets_max != 0;
+  plan.whole = request.segments != 0 && request.segments <= kWholeSegmentsMax && request.n <= kWholeItemsMax;
   const uint64_t multiprocessors = device.multiprocessors;
   plan.check_blocks = blocks_for(request.segments, kCheckItems, multiprocessors * 8);
   // Blocks stay for several tiles and even them out.
-  plan.short_blocks = blocks_for(plan.short_tiles, 1, multiprocessors * 30);
+  plan.short_blocks = plan.whole ? blocks_for(request.n, kWholeTileItems, UINT32_MAX)
+                                 : blocks_for(plan.short_tiles, 1, multiprocessors * 30);
   // Enough blocks to fill every multiprocessor twice: the second half evens out segments of different size.
   const uint64_t buckets = plan.partition ? plan.buckets_max : 0;
   plan.small_blocks = blocks_for(plan.small_max + buckets, 1, multiprocessors * (2048 / SpreadSmall<4>::kThreads));
   plan.middle_blocks = blocks_for(plan.middle_max + buckets, 1, multiprocessors * (2048 / SpreadMiddle<4>::kThreads));
   plan.medium_blocks =
       blocks_for(plan.medium_max + buckets, 1, multiprocessors * (2048 / MediumSegmentTile<4>::kThreads));
+  plan.crowded_blocks =
+      blocks_for(plan.crowded_max + buckets, 1, multiprocessors * (2048 / MediumSegmentTile<4>::kThreads));
   return plan;
 }
 

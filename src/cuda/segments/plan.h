@@ -81,9 +81,16 @@ constexpr uint32_t kPartitionRounds = 2;
 constexpr uint32_t kPartBytes = 16;  // of what is kept of a segment that is partitioned
 constexpr bool partitions(uint32_t key_bytes) { return spreads(key_bytes); }
 
+// Calls of few keys in few segments are checked by the kernel that sorts short ones, each block of which looks at all
+// offsets: in the time that two launches less take it sees about as many.
+constexpr uint64_t kWholeItemsMax = uint64_t{1} << 17;
+constexpr uint64_t kWholeSegmentsMax = uint64_t{1} << 13;
+constexpr uint32_t kWholeTileItems = kShortSegmentItemsMax;  // of such a block: the segments that begin there
+
 constexpr uint32_t kBlockThreads = 256;  // of the check, and of short segments
 constexpr uint32_t kCheckRows = 8;       // segments that a thread of the check looks at
 constexpr uint32_t kCheckItems = kBlockThreads * kCheckRows;
+constexpr uint32_t kListCountsBytes = 96;  // lengths of lists, and what else is counted beside them
 
 struct Plan {
   // Entries of the lists: a listed segment has more keys than the class below it takes.
@@ -98,6 +105,7 @@ struct Plan {
   uint64_t buckets_max;          // of all rounds, and one more a segment that is partitioned
   bool spread;                   // small, middle and medium segments are
   bool partition;                // large ones are
+  bool whole;                    // no kernel of its own checks the offsets
   uint64_t short_tiles;
 
   // Cleared before every sort; the first zero_bytes of the workspace.
@@ -110,7 +118,7 @@ struct Plan {
   uint64_t workspace_bytes;  // whatever the device
 
   // Of the kernels; of large segments as many as are resident, up to the tiles there can be.
-  uint32_t check_blocks, short_blocks, small_blocks, middle_blocks, medium_blocks;
+  uint32_t check_blocks, short_blocks, small_blocks, middle_blocks, medium_blocks, crowded_blocks;
 };
 
 Plan make_plan(const Request &request, const DeviceFacts &device);

@@ -49,6 +49,8 @@ template <class U, class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, Shape::kThreads <= 256 ? 4 : 2)
     block_segments_kernel(const __grid_constant__ Params<U> params, const List list) {
   extern __shared__ __align__(16) unsigned char shared[];
+  wait_for_kernel_before();
+  allow_next_kernel();
   if (*params.error == 0) sort_listed(*reinterpret_cast<BlockSortStorage<U, Shape> *>(shared), params, list);
 }
 
@@ -185,10 +187,7 @@ __device__ __forceinline__ void pass_large(PassStorage<U, NoValue, Shape> &stora
   }
 }
 
-template <class U>
-constexpr bool kPartitions = partitions(sizeof(U));
-
-// Segments whose keys crowd, and all large ones that no partition has cut. The grid's barriers order what its blocks
+// All large segments that no partition has cut. The grid's barriers order what its blocks
 // wrote to memory before what they read behind. Look-back waits only for tiles that were taken before, each by a block
 // that runs.
 template <class U, class Shape>
@@ -197,8 +196,6 @@ __global__ void __launch_bounds__(Shape::kThreads, 2) large_segments_kernel(cons
   __shared__ LargeJob<U> taken;
   auto &storage = *reinterpret_cast<PassStorage<U, NoValue, Shape> *>(shared);
   if (*params.error != 0) return;
-  if constexpr (kPartitions<U>)
-    sort_listed(*reinterpret_cast<BlockSortStorage<U, Shape> *>(shared), params, params.crowded);
   const uint64_t count = *params.radix.count;
   if (count == 0) return;  // the whole grid, so that nobody waits
   const auto grid = cooperative_groups::this_grid();

@@ -69,31 +69,31 @@ static_assert(ShortTile<uint32_t>::kReach < 0xffff, "places have 16 bits, and no
 
 // One warp: the end of the tile's last segment, kNoBound if it is not short.
 template <class U>
-__device__ __forceinline__ uint32_t find_last_end(const uint32_t *bounds) {
+__device__ __forceinline__ uint32_t find_last_end(const uint32_t *bounds, uint32_t tile_items) {
   using Tile = ShortTile<U>;
-  uint32_t beyond = lane_id() < kShortSegmentItemsMax / 32 ? bounds[Tile::kItems / 32 + lane_id()] : 0;
+  uint32_t beyond = lane_id() < kShortSegmentItemsMax / 32 ? bounds[tile_items / 32 + lane_id()] : 0;
   const uint32_t words = __ballot_sync(kFullWarp, beyond != 0);
   if (words == 0) return Tile::kNoBound;
   const int word = __ffs(static_cast<int>(words)) - 1;
   beyond = __shfl_sync(kFullWarp, beyond, word);
-  return Tile::kItems + word * 32 + __ffs(static_cast<int>(beyond)) - 1;
+  return tile_items + word * 32 + __ffs(static_cast<int>(beyond)) - 1;
 }
 
-// Fills begins[] and returns how many segments begin in the tile. The end of the last one is kNoBound where it is not
-// short. Ends with a barrier.
+// Fills begins[] and returns how many segments begin in the tile, of tile_items keys. The end of the last one is
+// kNoBound where it is not short. Ends with a barrier.
 template <class U>
-__device__ __forceinline__ uint32_t find_segments(ShortTile<U> &tile, const uint32_t *bounds) {
+__device__ __forceinline__ uint32_t find_segments(ShortTile<U> &tile, const uint32_t *bounds, uint32_t tile_items) {
   using Tile = ShortTile<U>;
   const uint32_t warp = threadIdx.x / 32;
   uint32_t bits = 0, before = 0, last_end = 0;
   if (warp < Tile::kBoundWarps) {
-    bits = bounds[threadIdx.x];
+    bits = threadIdx.x < tile_items / 32 ? bounds[threadIdx.x] : 0;
     const uint32_t own = __popc(bits);
     before = warp_inclusive_sum(own);
     if (lane_id() == 31) tile.warp_sums[warp] = before;
     before -= own;
   } else if (warp == Tile::kBoundWarps) {
-    last_end = find_last_end<U>(bounds);
+    last_end = find_last_end<U>(bounds, tile_items);
   }
   __syncthreads();
   uint32_t count = 0;
@@ -280,10 +280,9 @@ __device__ __forceinline__ void sort_classes(ShortTile<U> &tile) {
 }
 
 template <class U>
-__device__ __forceinline__ void sort_short_tile(ShortTile<U> &tile, const Params<U> &params, uint32_t number) {
-  using Tile = ShortTile<U>;
-  const uint64_t begin = uint64_t{number} * Tile::kItems;
-  const uint32_t count = find_segments(tile, params.bounds + begin / 32);
+__device__ __forceinline__ void sort_short_tile(ShortTile<U> &tile, const Params<U> &params, uint64_t begin,
+                                                const uint32_t *bounds, uint32_t tile_items) {
+  const uint32_t count = find_segments(tile, bounds, tile_items);
   if (count == 0) return;
   if (threadIdx.x < ShortClass::kCount) tile.list_counts[threadIdx.x] = 0;
   const uint32_t first = tile.begins[0];
@@ -320,17 +319,49 @@ __device__ __forceinline__ void copy_outside(const Params<U> &params) {
   }
 }
 
+// One block prepares for the kernels behind what others find cleared.
+template <class U>
+__device__ __forceinline__ void clear_for_whole(const Params<U> &params) {
+  if (threadIdx.x < kListCountsBytes / 8) params.list_counts[threadIdx.x] = 0;
+  if (threadIdx.x < sizeof(U)) params.tickets[threadIdx.x] = 0;
+  __syncthreads();
+}
+
+// Whether the offsets are wrong, which one thread tells. In a whole call each block finds out, with the bounds of its
+// tile. Every thread of a block returns the same.
+template <class U>
+__device__ __forceinline__ bool check_or_look(const Params<U> &params, const Notice &notice, uint32_t *own_bounds) {
+  bool wrong;
+  if (params.whole) {
+    if (blockIdx.x == 0) clear_for_whole(params);
+    wrong = check_whole(params, uint64_t{blockIdx.x} * kWholeTileItems, blockIdx.x == 0, own_bounds);
+  } else {
+    wrong = *params.error != 0;
+  }
+  if (blockIdx.x == 0 && threadIdx.x == 0) tell_verdict(params.verdict, notice, wrong ? 1 : 0);
+  return wrong;
+}
+
+// tiles: in a whole call as many as blocks.
 template <class U>
 __global__ void __launch_bounds__(kBlockThreads, ShortTile<U>::kBlocks)
-    short_segments_kernel(const __grid_constant__ Params<U> params, uint32_t tiles) {
+    short_segments_kernel(const __grid_constant__ Params<U> params, uint32_t tiles,
+                          const __grid_constant__ Notice notice) {
   __shared__ ShortTile<U> tile;
-  if (*params.error != 0) return;
+  __shared__ uint32_t own_bounds[kWholeBoundWords];
+  wait_for_kernel_before();
+  allow_next_kernel();
+  if (check_or_look(params, notice, own_bounds)) return;
   if (params.keys_in != params.keys_out) copy_outside(params);
-  if (*params.any_short == 0) return;
+  if (!params.whole && *params.any_short == 0) return;
 #pragma unroll
   for (uint32_t c = 0; c < ShortClass::kCount; ++c)
     if (threadIdx.x == c) tile.list_begins[c] = static_cast<uint16_t>(ShortTile<U>::list_begin(c));
-  for (uint32_t number = blockIdx.x; number < tiles; number += gridDim.x) sort_short_tile(tile, params, number);
+  const uint32_t tile_items = params.whole ? kWholeTileItems : ShortTile<U>::kItems;
+  for (uint32_t number = blockIdx.x; number < tiles; number += gridDim.x) {
+    const uint64_t begin = uint64_t{number} * tile_items;
+    sort_short_tile(tile, params, begin, params.whole ? own_bounds : params.bounds + begin / 32, tile_items);
+  }
 }
 
 }  // namespace gsort_internal::segments

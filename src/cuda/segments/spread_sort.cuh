@@ -30,6 +30,12 @@ constexpr int kBinRun = Shape::kRows | 1;
 // Crowds of more keys, or more crowds than can be listed, leave the segment to radix passes.
 constexpr uint32_t kCrowdKeysMax = 256;
 constexpr uint32_t kCrowdsMax = 128;
+// Where a list has no more segments than a device has room for blocks that make these passes, all of them follow at
+// once, and putting crowds in order is quicker up to here alone.
+constexpr uint32_t kFewSegments = 256;
+constexpr uint32_t kFewCrowdKeysMax = 64;
+template <class Shape>
+constexpr uint32_t kFewCrowdsMax = 8 * Shape::kWarps;
 
 template <class U, class Shape>
 struct SpreadStorage {
@@ -181,9 +187,13 @@ __device__ __forceinline__ bool scatter_by_bin(SpreadStorage<U, Shape> &storage,
 }
 
 // Sorts the bins of more than kBinWindow keys that are not all equal, a warp each. Returns false if there are too many
-// for that. Begins and ends with a barrier.
+// for that: `few` of them where the segment is one of few. Begins and ends with a barrier.
 template <class U, class Shape>
-__device__ __noinline__ bool sort_crowds(SpreadStorage<U, Shape> &storage, uint32_t count, const Spread<U> &spread) {
+__device__ __noinline__ bool sort_crowds(SpreadStorage<U, Shape> &storage, uint32_t count, bool few,
+                                         const Spread<U> &spread) {
+  static_assert(kFewCrowdsMax<Shape> <= kCrowdsMax, "they are listed");
+  const uint32_t crowds_max = few ? kFewCrowdsMax<Shape> : kCrowdsMax;
+  const uint32_t crowd_keys_max = few ? kFewCrowdKeysMax : kCrowdKeysMax;
   const uint32_t *const first_keys = reinterpret_cast<const uint32_t *>(storage.counters);
   U *const sorted = storage.padded_keys + kBinWindow;
   if (threadIdx.x == 0) storage.crowd_count = 0;
@@ -194,8 +204,8 @@ __device__ __noinline__ bool sort_crowds(SpreadStorage<U, Shape> &storage, uint3
     const uint32_t bin = bin_of(storage, spread, sorted[i]), first = first_keys[bin], keys = i + 1 - first;
     if (keys <= kBinWindow || (i + 1 < count && bin_of(storage, spread, sorted[i + 1]) == bin)) continue;
     const uint32_t at = atomicAdd(&storage.crowd_count, 1u);
-    if (at < kCrowdsMax) storage.crowds[at] = first | keys << 16;
-    too_many |= at >= kCrowdsMax;
+    if (at < crowds_max) storage.crowds[at] = first | keys << 16;
+    too_many |= at >= crowds_max;
   }
   if (__syncthreads_or(too_many)) return false;
   for (uint32_t c = threadIdx.x / 32; c < storage.crowd_count; c += Shape::kWarps) {
@@ -205,7 +215,7 @@ __device__ __noinline__ bool sort_crowds(SpreadStorage<U, Shape> &storage, uint3
     bool differ = false;
     for (uint32_t i = lane_id(); i < crowd; i += 32) differ |= keys[i] != one;
     if (!__any_sync(kFullWarp, differ)) continue;
-    if (crowd > kCrowdKeysMax) {
+    if (crowd > crowd_keys_max) {
       too_many = true;
     } else if (crowd <= 32) {
       sort_few(keys, crowd);
@@ -216,10 +226,11 @@ __device__ __noinline__ bool sort_crowds(SpreadStorage<U, Shape> &storage, uint3
   return !__syncthreads_or(too_many);
 }
 
-// Sorts `count` keys, key_at(i) each, into the storage. Returns false if they crowd too much: they are all there, but
-// not in order. Ends with a barrier.
+// Sorts `count` keys, key_at(i) each, into the storage. Returns false if they crowd too much, which for one of `few`
+// segments is less: they are all there, but not in order. Ends with a barrier.
 template <class U, class Shape, class KeyAt>
-__device__ __forceinline__ bool spread_sort(SpreadStorage<U, Shape> &storage, uint32_t count, const KeyAt &key_at) {
+__device__ __forceinline__ bool spread_sort(SpreadStorage<U, Shape> &storage, uint32_t count, bool few,
+                                            const KeyAt &key_at) {
   U *const sorted = storage.padded_keys + kBinWindow;
   const uint32_t rounds = (count + Shape::kThreads * 4 - 1) / (Shape::kThreads * 4);
   U keys[Shape::kRows];
@@ -233,10 +244,15 @@ __device__ __forceinline__ bool spread_sort(SpreadStorage<U, Shape> &storage, ui
   if (threadIdx.x < Shape::kRows + kBinWindow) sorted[count + threadIdx.x] = static_cast<U>(~U{0});
   U low, high;
   find_range(storage, count, keys, low, high);
+  if (low == high) {  // additions to one counter would wait for each other
+    for (uint32_t i = threadIdx.x; i < count; i += Shape::kThreads) sorted[i] = low;
+    __syncthreads();
+    return true;
+  }
   const Spread<U> spread(low, high, SpreadStorage<U, Shape>::kParts);
   cut_parts(storage, count, spread, keys);
   return !scatter_by_bin(storage, count, rounds, spread, keys) ||
-         sort_crowds(storage, count, Spread<U>(storage.spread));
+         sort_crowds(storage, count, few, Spread<U>(storage.spread));
 }
 
 // A block a listed segment, blocks take segments in turn; segments whose keys crowd are listed.
@@ -250,7 +266,8 @@ __device__ __forceinline__ void spread_listed(const Params<U> &params, const Lis
     const volatile uint64_t *const bounds = params.bounds_of(listed);
     const auto keys = [&] { return static_cast<uint32_t>(bounds[1] - bounds[0]); };
     const U *const from = params.source_of(listed) + bounds[0];
-    if (spread_sort(storage, keys(), [&](uint32_t at) { return params.codec.encode(from[at]); })) {
+    const bool few = *list.count <= kFewSegments;
+    if (spread_sort(storage, keys(), few, [&](uint32_t at) { return params.codec.encode(from[at]); })) {
       U *const sorted = storage.padded_keys + kBinWindow;
       const uint32_t count = keys();
       sort_in_windows<kBinRun<Shape>, kBinWindow - 1>(sorted, count);

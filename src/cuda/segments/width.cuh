@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "cuda/engine/check.h"
+#include "cuda/engine/launch_chain.h"
 #include "cuda/engine/launcher.h"
 #include "cuda/segments/job.h"
 #include "cuda/segments/kernels.cuh"
@@ -27,10 +28,13 @@ Params<U> make_params(const Job &job) {
   params.offsets = request.offsets;
   params.segments = request.segments;
   params.codec = make_codec<U>(request.order);
-  params.error = job.error;
+  params.verdict = job.error;
+  params.whole = plan.whole;
   params.bounds = job.slice<uint32_t>(plan.bounds);
   auto *counts = job.slice<unsigned long long>(plan.list_counts);
+  params.list_counts = counts;
   params.any_short = reinterpret_cast<uint32_t *>(counts + 3);
+  params.error = plan.whole ? job.error : reinterpret_cast<uint32_t *>(counts + 10);
   const uint64_t buckets = plan.buckets_max;
   params.small = {counts, job.slice<uint64_t>(plan.small_list), plan.small_max + buckets};
   params.middle = {counts + 5, job.slice<uint64_t>(plan.middle_list), plan.spread ? plan.middle_max + buckets : 0};
@@ -38,6 +42,11 @@ Params<U> make_params(const Job &job) {
   params.crowded = {counts + 4, job.slice<uint64_t>(plan.crowded_list), plan.crowded_max + buckets};
   params.large = {counts + 2, job.slice<uint64_t>(plan.large_list), plan.large_max};
   params.radix = params.large;
+  if (plan.whole && plan.spread && plan.medium_max != 0) {
+    // Few launches: short passes take no longer than to spread so few keys, and other segments share a kernel.
+    params.small = params.crowded;
+    params.middle.capacity = 0;
+  }
   if (partitions(sizeof(U)) && plan.partition) {
     params.again = {counts + 6, job.slice<uint64_t>(plan.again_list), plan.parts_max};
     params.radix = {counts + 7, job.slice<uint64_t>(plan.radix_list), plan.parts_max};
@@ -67,27 +76,26 @@ uint32_t resident_blocks(Kernel *kernel, uint32_t threads, uint32_t shared_bytes
 }
 
 template <class U>
-void launch_short_segments(const LaunchContext &context, const Job &job, const Params<U> &params) {
-  launch_kernel(context, "short_segments_kernel", {job.plan.short_blocks, kBlockThreads}, short_segments_kernel<U>,
-                params, static_cast<uint32_t>(job.plan.short_tiles));
+void launch_short_segments(LaunchChain &chain, const Job &job, const Params<U> &params) {
+  chain(short_segments_kernel<U>, "short_segments_kernel", job.plan.short_blocks, kBlockThreads, 0, params,
+        job.plan.whole ? job.plan.short_blocks : static_cast<uint32_t>(job.plan.short_tiles), job.notice);
 }
 
 template <class U, class Shape>
-void launch_block_segments(const LaunchContext &context, const Params<U> &params, const List &list, uint32_t blocks) {
+void launch_block_segments(LaunchChain &chain, const Params<U> &params, const List &list, uint32_t blocks) {
   if (list.capacity == 0) return;
   constexpr uint32_t kSharedBytes = sizeof(BlockSortStorage<U, Shape>);
   static_assert(kSharedBytes <= 65536, "a block must fit an SM of sm_75");
-  launch_kernel(context, "block_segments_kernel", {blocks, Shape::kThreads, kSharedBytes},
-                block_segments_kernel<U, Shape>, params, list);
+  chain(block_segments_kernel<U, Shape>, "block_segments_kernel", blocks, Shape::kThreads, kSharedBytes, params, list);
 }
 
 template <class U, class Shape, uint32_t kBlocks>
-void launch_spread_segments(const LaunchContext &context, const Params<U> &params, const List &list, uint32_t blocks) {
+void launch_spread_segments(LaunchChain &chain, const Params<U> &params, const List &list, uint32_t blocks) {
   if (list.capacity == 0) return;
   constexpr uint32_t kSharedBytes = sizeof(SpreadStorage<U, Shape>);
   static_assert(kSharedBytes <= kSpreadSharedBytes, "a plan spreads where so much fits");
-  launch_kernel(context, "spread_segments_kernel", {blocks, Shape::kThreads, kSharedBytes},
-                spread_segments_kernel<U, Shape, kBlocks>, params, list);
+  chain(spread_segments_kernel<U, Shape, kBlocks>, "spread_segments_kernel", blocks, Shape::kThreads, kSharedBytes,
+        params, list);
 }
 
 template <class U>
@@ -137,29 +145,31 @@ uint32_t launch_partition(const LaunchContext &context, const Job &job, const Pa
 
 // Small, middle and medium ones, each by a block.
 template <class U>
-void launch_middle_segments(const LaunchContext &context, const Job &job, const Params<U> &params) {
+void launch_middle_segments(LaunchChain &chain, const Job &job, const Params<U> &params) {
   const Plan &plan = job.plan;
   using Small = SmallSegmentTile<sizeof(U)>;
   using Medium = MediumSegmentTile<sizeof(U)>;
   if constexpr (spreads(sizeof(U))) {
-    if (plan.spread) {
-      launch_spread_segments<U, SpreadSmall<sizeof(U)>, 8>(context, params, params.small, plan.small_blocks);
-      launch_spread_segments<U, SpreadMiddle<sizeof(U)>, 4>(context, params, params.middle, plan.middle_blocks);
-      launch_spread_segments<U, SpreadMedium<sizeof(U)>, 2>(context, params, params.medium, plan.medium_blocks);
-      if (!plan.partition) launch_block_segments<U, Medium>(context, params, params.crowded, plan.medium_blocks);
+    // A whole call has all that a small block holds in one list: of small segments, or, if there can be longer ones, of
+    // those whose keys crowd.
+    if (plan.spread && (!plan.whole || plan.medium_max != 0)) {
+      if (!plan.whole)
+        launch_spread_segments<U, SpreadSmall<sizeof(U)>, 8>(chain, params, params.small, plan.small_blocks);
+      launch_spread_segments<U, SpreadMiddle<sizeof(U)>, 4>(chain, params, params.middle, plan.middle_blocks);
+      launch_spread_segments<U, SpreadMedium<sizeof(U)>, 2>(chain, params, params.medium, plan.medium_blocks);
+      launch_block_segments<U, Medium>(chain, params, params.crowded, plan.crowded_blocks);
       return;
     }
   }
-  launch_block_segments<U, Small>(context, params, params.small, plan.small_blocks);
-  launch_block_segments<U, Medium>(context, params, params.medium, plan.medium_blocks);
+  launch_block_segments<U, Small>(chain, params, params.small, plan.small_blocks);
+  launch_block_segments<U, Medium>(chain, params, params.medium, plan.medium_blocks);
 }
 
 template <class U>
 void launch_large_segments(const LaunchContext &context, const Job &job, const Params<U> &params,
                            uint32_t multiprocessors) {
   using Shape = SegmentPassTile<sizeof(U)>;
-  constexpr uint32_t kSharedBytes =
-      std::max(sizeof(PassStorage<U, NoValue, Shape>), partitions(sizeof(U)) ? sizeof(BlockSortStorage<U, Shape>) : 0);
+  constexpr uint32_t kSharedBytes = sizeof(PassStorage<U, NoValue, Shape>);
   static_assert(kSharedBytes >= digits_of(sizeof(U)) * kDigitBins * 4, "the counters of all digits lie there, too");
   if (job.plan.large_max == 0) return;
   launch_tiles(context, params, {0, Shape::kThreads, kSharedBytes},
@@ -170,6 +180,7 @@ template <class U>
 void launch_width(const LaunchContext &context, const Job &job) {
   const Request &request = *job.request;
   if (request.segments == 0) {
+    cuda_check(cudaMemsetAsync(job.error, 0, sizeof *job.error, context.stream), "cudaMemsetAsync(error)");
     if (request.in != request.out)
       cuda_check(
           cudaMemcpyAsync(request.out, request.in, request.n * sizeof(U), cudaMemcpyDeviceToDevice, context.stream),
@@ -177,12 +188,14 @@ void launch_width(const LaunchContext &context, const Job &job) {
     return;
   }
   const Params<U> params = make_params<U>(job);
-  cuda_check(cudaMemsetAsync(job.workspace, 0, job.plan.zero_bytes, context.stream), "cudaMemsetAsync(counters)");
-  launch_kernel(context, "check_segments_kernel", {job.plan.check_blocks, kBlockThreads}, check_segments_kernel<U>,
-                params);
-  launch_short_segments<U>(context, job, params);
+  LaunchChain chain = {context, true};
+  if (!job.plan.whole) {
+    cuda_check(cudaMemsetAsync(job.workspace, 0, job.plan.zero_bytes, context.stream), "cudaMemsetAsync(counters)");
+    chain(check_segments_kernel<U>, "check_segments_kernel", job.plan.check_blocks, kBlockThreads, 0, params);
+  }
+  launch_short_segments<U>(chain, job, params);
   const uint32_t multiprocessors = launch_partition<U>(context, job, params);
-  launch_middle_segments(context, job, params);
+  launch_middle_segments(chain, job, params);
   launch_large_segments<U>(context, job, params, multiprocessors);
 }
 
