@@ -61,6 +61,26 @@ TEST_P(TopkRowsTest, ManyShortRowsAndFewLongOnes) {
   check(in, {2, 30000, 30000}, {handle(), place()}, {500, GSORT_U64});
 }
 
+// Rows that a block holds whole, of all sizes of blocks, on data that spreads, crowds and has few values.
+TEST_P(TopkRowsTest, RowsOfABlockWithManyResults) {
+  constexpr Matrix kMatrices[] = {{3, 64, 64},     {3, 609, 613},   {2, 1024, 1024}, {3, 1025, 1025},
+                                  {2, 2049, 2050}, {2, 4096, 4096}, {2, 4097, 4097}, {2, 8192, 8192}};
+  uint64_t turn = 0;
+  for (const Distribution distribution : kAllDistributions) {
+    if (!applies(distribution, type())) continue;
+    for (const uint64_t part : {16, 3, 1}) {
+      const Matrix &matrix = kMatrices[turn % 8];
+      const uint64_t k = matrix.columns / part;
+      SCOPED_TRACE(testing::Message() << distribution_name(distribution) << ", " << matrix.rows << " x "
+                                      << matrix.columns << ", k " << k);
+      const Array in = generate(distribution, type(), (matrix.rows - 1) * matrix.row_stride + matrix.columns, turn);
+      check(in, matrix, {handle(), place()}, {k, kIndexTypes[turn % 4], Wanted::kBoth, kTopkFlags[turn % 4]});
+      if (HasFailure()) return;
+      turn++;
+    }
+  }
+}
+
 GSORT_INSTANTIATE_BACKENDS_TYPES(TopkRowsTest, kAllTypes);
 
 }  // namespace

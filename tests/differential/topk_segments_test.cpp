@@ -64,6 +64,28 @@ TEST_P(TopkSegmentsTest, UnevenSegments) {
     check(generate(Distribution::kUniform, type(), n, k), offsets, {handle(), place()}, {k, GSORT_U32});
 }
 
+// So many that a warp looks at several at once: most are tiny, of every length that a lane does and a few more.
+TEST_P(TopkSegmentsTest, VeryManyTinySegments) {
+  Indices offsets;
+  uint64_t begin = 0;
+  for (uint64_t i = 0; i < 70000; ++i) {
+    offsets.push_back(begin);
+    begin += i % 1000 == 999 ? 300 : i * 2654435761u % 20;
+  }
+  offsets.push_back(begin);
+  for (const uint64_t k : {uint64_t{1}, uint64_t{7}, uint64_t{70}}) {
+    const Indices few(offsets.begin(), offsets.begin() + static_cast<int64_t>(k < 10 ? offsets.size() : 6000));
+    check(generate(k == 7 ? Distribution::kTwoValues : Distribution::kUniform, type(), few.back(), k), few,
+          {handle(), place()}, {k, GSORT_U32, Wanted::kBoth, kTopkFlags[k % 4]});
+  }
+}
+
+// Long ones, which teams of blocks do side by side, and one that is longer than all others together.
+TEST_P(TopkSegmentsTest, LongSegments) {
+  for (const Indices &offsets : {Indices{0, 270000, 540000, 810000, 1080000}, Indices{0, 5, 1100000, 1370000}})
+    check(generate(Distribution::kUniform, type(), offsets.back(), 5), offsets, {handle(), place()}, {40, GSORT_U32});
+}
+
 GSORT_INSTANTIATE_BACKENDS_TYPES(TopkSegmentsTest, kAllTypes);
 
 }  // namespace

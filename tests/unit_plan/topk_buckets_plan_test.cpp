@@ -17,12 +17,13 @@ TEST(TopkBucketsPlan, IsForMiddlingRowsOnDevicesWithAsManyBlocks) {
   EXPECT_EQ(Algorithm::kSelect, choose(s, {90, 132, 227 * 1024, false}, {}).algorithm) << "its launch did not fit";
   EXPECT_EQ(Algorithm::kSelect, choose(s, {80, 132, 163 * 1024}, {}).algorithm);
   EXPECT_EQ(Algorithm::kSelect, choose({1, s.columns + 1, s.k, 4}, kServer, {}).algorithm);
-  EXPECT_EQ(Algorithm::kSelect, choose({1, s.columns, kBucketsKMax + 1, 4}, kServer, {}).algorithm);
-  EXPECT_EQ(Algorithm::kSelect, choose({1, s.columns, s.k, 2}, kServer, {}).algorithm);
-  EXPECT_EQ(Algorithm::kTeam, choose({1, s.columns, kBucketsKMinResident - 1, 4}, kServer, {}).algorithm);
-  EXPECT_EQ(Algorithm::kBuckets, choose({1, s.columns, kBucketsKMinResident, 4}, kServer, {}).algorithm);
-  EXPECT_EQ(Algorithm::kBuckets, choose({1, 270000, 1100, 4}, kServer, {}).algorithm) << "no team keeps that row";
-  EXPECT_EQ(Algorithm::kTeam, choose({1, 270000, kBucketsKMin - 1, 4}, kServer, {}).algorithm);
+  EXPECT_EQ(Algorithm::kSort, choose({1, s.columns, kBucketsKMax + 1, 4}, kServer, {}).algorithm);
+  EXPECT_EQ(Algorithm::kSort, choose({1, s.columns, s.k, 2}, kServer, {}).algorithm);
+  EXPECT_EQ(Algorithm::kTeam, choose({1, s.columns, kBucketsKMinResident - 1, 8}, kServer, {}).algorithm);
+  EXPECT_EQ(Algorithm::kBuckets, choose({1, s.columns, kBucketsKMinResident, 8}, kServer, {}).algorithm);
+  EXPECT_EQ(Algorithm::kTeam, choose({1, s.columns, kBucketsKMinNarrow - 1, 4}, kServer, {}).algorithm);
+  EXPECT_EQ(Algorithm::kBuckets, choose({1, s.columns, kBucketsKMinNarrow, 4}, kServer, {}).algorithm);
+  EXPECT_EQ(Algorithm::kTeam, choose({1, 270000, kBucketsKMinNarrow - 1, 4}, kServer, {}).algorithm);
   EXPECT_EQ(Algorithm::kSort, choose({1, kSortWholeItemsMax, s.k, 4}, kServer, {}).algorithm);
 }
 

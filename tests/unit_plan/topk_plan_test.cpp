@@ -102,7 +102,7 @@ bool rows_are_better(const Shape &s, const DeviceFacts &d) {
 }
 
 TEST(TopkPlan, PathsAreLegal) {
-  bool seen[8] = {};
+  bool seen[9] = {};
   for (const Case &c : cases()) {
     const Plan plan = choose(c.shape, c.device, {});
     seen[static_cast<int>(plan.algorithm)] = true;
@@ -120,6 +120,9 @@ TEST(TopkPlan, PathsAreLegal) {
     const bool many = c.shape.rows > 4 * uint64_t{c.device.multiprocessors};
     EXPECT_EQ(by_warps && many, plan.algorithm == Algorithm::kWarp);
     if (plan.algorithm == Algorithm::kWarp) continue;
+    const bool by_tile = tile_better(c.shape, c.device, plan_tile(c.shape, c.device));
+    EXPECT_EQ(by_tile, plan.algorithm == Algorithm::kTile);
+    if (by_tile) continue;
     const bool by_stream = stream_better(c.shape, c.device, plan_stream(c.shape, c.device));
     EXPECT_EQ(by_stream, plan.algorithm == Algorithm::kStream);
     if (by_stream) continue;
@@ -180,15 +183,44 @@ TEST(TopkPlan, LargeKOfOneRowIsListedAndSorted) {
   EXPECT_EQ(Algorithm::kSelect, way({1, 1 << 20, kCountedMax + 1, 4}));
   EXPECT_EQ(Algorithm::kSelect, way({1, 1 << 28, kSelectKMax, 4}));
   EXPECT_EQ(Algorithm::kSort, way({1, 1 << 28, kSelectKMax + 1, 4}));
-  EXPECT_EQ(Algorithm::kSelect, way({1, 1 << 20, kTeamItemsMax, 4})) << "without a sample";
-  EXPECT_EQ(Algorithm::kSort, way({1, 1 << 20, kTeamItemsMax + 1, 4})) << "without a sample";
+  EXPECT_EQ(Algorithm::kSort, way({1, 1 << 20, kTeamItemsMax, 4}));
   EXPECT_EQ(Algorithm::kTeam, way({1, 1 << 20, 5000, 8})) << "composites of 16 bytes";
   EXPECT_EQ(Algorithm::kSort, way({1, 1 << 28, 1 << 20, 8}));
   EXPECT_EQ(Algorithm::kTeam, way({2, 1 << 20, 5000, 4})) << "two rows";
 }
 
+// A block has a row's elements in its registers, and room for them on chip.
+TEST(TopkPlan, TilesHoldTheRow) {
+  uint32_t held = 0;
+  for (const Case &c : cases()) {
+    const uint32_t threads = plan_tile(c.shape, c.device);
+    if (threads == 0) continue;
+    ++held;
+    EXPECT_LE(c.shape.columns, threads * kTileEach);
+    EXPECT_LE(tile_bytes(threads, c.shape.key_bytes), c.device.shared_bytes_block_max);
+    EXPECT_TRUE(tile_serves(threads, c.shape.key_bytes));
+    EXPECT_LT(1u, c.shape.key_bytes);
+    if (c.shape.key_bytes == 2) {
+      EXPECT_LE(c.shape.columns, uint64_t{1} << 13) << "key and index share 32 bits";
+    }
+  }
+  EXPECT_LT(100u, held);
+  const DeviceFacts server = {90, 132, 232448};
+  const auto way = [&](const Shape &s) { return choose(s, server, {}).algorithm; };
+  EXPECT_EQ(Algorithm::kTile, way({100000, 609, 298, 4}));
+  EXPECT_EQ(Algorithm::kTile, way({1, 592, 287, 4})) << "one row";
+  EXPECT_EQ(Algorithm::kTile, way({1000, 4096, 129, 8}));
+  EXPECT_EQ(Algorithm::kTile, way({1000, 8192, 512, 2}));
+  EXPECT_EQ(Algorithm::kTile, way({1000, 8192, 1024, 4}));
+  EXPECT_EQ(Algorithm::kWarp, way({100000, 609, 256, 4})) << "warps are quicker";
+  EXPECT_EQ(Algorithm::kTile, way({100, 609, 256, 4})) << "for many rows";
+  EXPECT_EQ(Algorithm::kStream, way({1000, 4096, 128, 4}));
+  EXPECT_EQ(Algorithm::kRows, way({1000, 8192, 1023, 4}));
+  EXPECT_EQ(Algorithm::kRows, way({1000, 609, 298, 1})) << "no kernel for keys of 1 byte";
+}
+
 TEST(TopkPlan, ShortRowsAreSortedWholeForLargeK) {
-  for (const uint64_t columns : {uint64_t{1} << 10, uint64_t{1} << 13, uint64_t{1} << 17, kSortWholeItemsMax})
+  for (const uint64_t columns : {uint64_t{1} << 14, uint64_t{1} << 17, kSortWholeItemsMax})
     for (const uint32_t key_bytes : {1u, 4u, 8u}) {
       const uint64_t least = sort_whole_k_min(columns, key_bytes);
       if (least > columns) continue;
@@ -199,6 +231,25 @@ TEST(TopkPlan, ShortRowsAreSortedWholeForLargeK) {
       EXPECT_NE(Algorithm::kSort, choose({2, columns, least, key_bytes}, {90, 132, 232448}, {}).algorithm);
     }
   EXPECT_FALSE(sorts_whole({1, kSortWholeItemsMax + 1, 5000, 4}));
+}
+
+// And longer ones, where a sort of all of them is quicker than a selection.
+TEST(TopkPlan, LongRowsAreSortedWholeForLargerK) {
+  EXPECT_TRUE(sorts_whole({1, 1 << 19, (1 << 17) + 1, 4}));
+  EXPECT_FALSE(sorts_whole({1, 1 << 19, 1 << 17, 4})) << "buckets are quicker";
+  EXPECT_TRUE(sorts_whole({1, 1 << 21, 1 << 18, 8}));
+  EXPECT_FALSE(sorts_whole({1, 1 << 21, 1 << 17, 8}));
+  EXPECT_FALSE(sorts_whole({1, 1 << 28, 1 << 27, 4}));
+  EXPECT_FALSE(sorts_whole({2, 1 << 19, (1 << 17) + 1, 4})) << "two rows";
+  // More results never lead from a sort of all back to a selection.
+  for (const uint32_t key_bytes : {1u, 2u, 4u, 8u})
+    for (const uint64_t columns : plan_sizes()) {
+      bool whole = false;
+      for (uint64_t k = 1; k <= columns; k += k / 4 + 1) {
+        EXPECT_LE(whole, sorts_whole({1, columns, k, key_bytes})) << columns << " " << k;
+        whole = sorts_whole({1, columns, k, key_bytes});
+      }
+    }
 }
 
 // What a bound is likely to let through fits the list, or the list has the best k alone.

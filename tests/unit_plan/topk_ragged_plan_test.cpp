@@ -20,7 +20,8 @@ std::vector<uint64_t> ragged_ks() {
 
 TEST(TopkRagged, ClassesKeepTheLimitsOfTheirKernels) {
   std::vector<uint64_t> lengths = plan_sizes();
-  lengths.insert(lengths.end(), {0, kWarpSortMax, kWarpSortMax + 1, kRaggedLong, kRaggedLong + 1});
+  lengths.insert(lengths.end(),
+                 {0, kWarpSortMax, kWarpSortMax + 1, kRaggedLong, kRaggedLong + 1, kRaggedGiant, kRaggedGiant + 1});
   bool seen[4] = {};
   for (const uint64_t items : lengths)
     for (const uint64_t k : ragged_ks())
@@ -31,7 +32,7 @@ TEST(TopkRagged, ClassesKeepTheLimitsOfTheirKernels) {
         const bool warp = items <= kWarpItemsMax && found <= kWarpSortMax;
         EXPECT_EQ(warp, who == RaggedClass::kWarp);
         if (warp) continue;
-        const bool block = found <= block_k_max && items < uint64_t{1} << 31;
+        const bool block = found <= block_k_max && items <= kRaggedGiant;
         EXPECT_EQ(!block, who == RaggedClass::kTeam);
         if (block) {
           EXPECT_EQ(items > kRaggedLong, who == RaggedClass::kLong);
@@ -49,12 +50,12 @@ TEST(TopkRagged, ListsHoldTheRowsOfEveryClass) {
           const RaggedLayout l = ragged_layout(whole, segments);
           std::vector<Slice> slices = {{"counters", 0, kRaggedCounters * uint64_t{8}}};
           for (uint32_t i = 0; i < 3; ++i) slices.push_back({"a list", l.lists[i], l.capacity[i] * 8});
-          slices.push_back({"team", l.team, team_layout(whole, false).bytes});
+          slices.push_back({"teams", l.team, team_layout(whole, false).bytes * ragged_teams_max(whole)});
           expect_apart(slices, l.bytes, 256);
           for (uint32_t i = 0; i < 3; ++i) EXPECT_LE(l.capacity[i], segments);
           // As many rows of one length as n elements make must find a place in the list of their class.
           for (const uint64_t items : {uint64_t{kWarpSortMax}, uint64_t{kWarpSortMax} + 1, uint64_t{kWarpItemsMax} + 1,
-                                       kRaggedLong, kRaggedLong + 1}) {
+                                       kRaggedLong, kRaggedLong + 1, kRaggedGiant + 1}) {
             const RaggedClass who = ragged_class(items, k, kRowsSortMax);
             if (who == RaggedClass::kWarp) continue;
             const uint32_t list = static_cast<uint32_t>(who) - static_cast<uint32_t>(RaggedClass::kBlock);
@@ -80,6 +81,39 @@ TEST(TopkRagged, NoRowIsForTeamsWhereNoneIsLaunched) {
           EXPECT_FALSE(who != RaggedClass::kWarp && l.capacity[0] == 0) << "nor does a block look";
         }
       }
+}
+
+TEST(TopkRagged, WarpsLookAtSomeOfVeryManyRows) {
+  const DeviceFacts server = {90, 132, 232448};
+  const auto at_once = [&](uint64_t rows, uint64_t n, uint64_t k, uint32_t key_bytes) {
+    return ragged_rows_at_once(rows, {1, n, std::min(k, n), key_bytes}, k, server);
+  };
+  EXPECT_EQ(32u, at_once(3000000, 20000000, 8, 2));
+  EXPECT_EQ(8u, at_once(8 * 132 * 64, 2000000, 32, 4));
+  EXPECT_EQ(1u, at_once(8 * 132 * 64 - 1, 2000000, 32, 4)) << "few rows";
+  EXPECT_EQ(1u, at_once(100000, 10000000, 8, 4)) << "longer ones";
+  EXPECT_EQ(1u, at_once(3000000, 20000000, 33, 4)) << "many results";
+  EXPECT_EQ(32u, at_once(3000000, 20000000, 128, 8));
+}
+
+// Some teams where there is room for rows that are worth it; always so many that fewer teams have the same blocks.
+TEST(TopkRagged, LongRowsHaveSomeTeams) {
+  for (const uint32_t key_bytes : {1u, 2u, 4u, 8u})
+    for (const uint64_t n : plan_sizes())
+      for (const uint64_t k : ragged_ks())
+        for (const DeviceFacts &d : kDevices) {
+          const Shape whole = {1, n, std::min(k, n), key_bytes};
+          const TeamPlan p = plan_ragged_team(whole, d);
+          EXPECT_GE(p.teams, 1u);
+          EXPECT_LE(p.teams, ragged_teams_max(whole)) << "each has its workspace";
+          EXPECT_EQ(0u, p.teams & (p.teams - 1));
+          EXPECT_GE(p.blocks, 1u);
+          EXPECT_LE(p.teams * p.blocks, std::min(d.multiprocessors, kTeamBlocksMax));
+          EXPECT_FALSE(p.cluster);
+        }
+  EXPECT_EQ(8u, plan_ragged_team({1, 1 << 24, 100, 4}, {90, 132, 232448}).teams);
+  EXPECT_EQ(1u, plan_ragged_team({1, (1 << 20) - 1, 100, 4}, {90, 132, 232448}).teams);
+  EXPECT_EQ(1u, plan_ragged_team({1, 1 << 24, 100000, 4}, {90, 132, 232448}).teams);
 }
 
 TEST(TopkRagged, BlocksHoldWhatTheirRowsNeed) {

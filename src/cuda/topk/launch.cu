@@ -61,13 +61,17 @@ void select_for_sort(const LaunchContext &context, const Problem<U> &row, const 
   launch_team<U>(context, args, plan.composite_bytes);
 }
 
+constexpr uint64_t kCountedAlone = uint64_t{1} << 21;
+
 template <class U>
 void sort_row(const LaunchContext &context, const Problem<U> &row, const KeyOrder &order, const Plan &plan,
               unsigned char *workspace) {
   const SortStep &step = plan.sort;
   const Output<U> &output = row.output;
   const uint64_t k = plan.shape.k;
-  const bool pairs = output.indices != nullptr, exact = step.items == k;
+  // Many keys of 2 bytes alone are counted by value, which takes long where most are equal; with indices they are not.
+  const bool counted = sizeof(U) == 2 && step.all && step.items >= kCountedAlone;
+  const bool pairs = output.indices != nullptr || counted, exact = step.items == k;
   Request sort = sort_request(plan, order, pairs);
   U *const keys = reinterpret_cast<U *>(workspace + step.keys);
   void *const indices = workspace + step.indices;
@@ -79,10 +83,11 @@ void sort_row(const LaunchContext &context, const Problem<U> &row, const KeyOrde
     sort.values_in = pairs ? indices : nullptr;
   }
   sort.out = exact && output.values != nullptr ? output.values : keys;
-  if (pairs) sort.values_out = exact && output.index_bytes == step.index_bytes ? output.indices : indices;
+  const bool direct = exact && output.indices != nullptr && output.index_bytes == step.index_bytes;
+  if (pairs) sort.values_out = direct ? output.indices : indices;
   sort::launch(context, sort, workspace + step.rest);
   U *const values = sort.out != output.values ? output.values : nullptr;
-  void *const taken = pairs && sort.values_out != output.indices ? output.indices : nullptr;
+  void *const taken = pairs && !direct ? output.indices : nullptr;
   if (values == nullptr && taken == nullptr) return;
   take<U>(context, keys, values, indices, step.index_bytes, taken, output.index_bytes, k);
 }
@@ -162,6 +167,9 @@ void launch_as(const LaunchContext &context, const Request &request, const Plan 
       return launch_warp<U>(chain, problem, static_cast<uint32_t>(problem.columns));
     case Algorithm::kRows:
       return launch_rows<U>(chain, problem, plan.rows, plan.composite_bytes);
+    case Algorithm::kTile:
+      if constexpr (sizeof(U) >= 2) return launch_tile<U>(context, problem, plan.tile_threads);
+      break;
     case Algorithm::kBuckets:
       if constexpr (sizeof(U) >= 4) return launch_buckets<U>(context, problem, plan.buckets, workspace);
       break;

@@ -71,6 +71,7 @@ Problem<U> problem_of(const Request &request, const RaggedPlan &plan, unsigned c
   if (request.indices_out != nullptr) problem.output.index_bytes = dtype_bytes(request.index_t);
   problem.ragged = ragged_of(request, plan.layout, workspace, error);
   problem.ragged.block_k_max = plan.rows.sorted_items;
+  problem.ragged.rows_at_once = plan.rows_at_once;
   return problem;
 }
 

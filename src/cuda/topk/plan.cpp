@@ -70,13 +70,13 @@ uint64_t most_between(uint64_t from, uint64_t from_bytes, uint64_t to, uint64_t 
                 most_between(middle, middle_bytes, to, to_bytes, bytes));
 }
 
-// Of rows that are sorted whole and of those that are not, any number of which are cut from s.columns elements. In
-// parts, so that two bends that cancel each other out are not overlooked.
+// Of rows that are sorted whole and of those that are not, any number of which, but not one, are cut from s.columns
+// elements. In parts, so that two bends that cancel each other out are not overlooked.
 uint64_t sorts_bytes_max(const Shape &s, const KeyOrder &order) {
   constexpr uint64_t kParts = 64;
-  const auto bytes = [&](uint64_t columns) { return sort_step({1, columns, s.k, s.key_bytes}, order).bytes; };
+  const auto bytes = [&](uint64_t columns) { return sort_step({2, columns, s.k, s.key_bytes}, order).bytes; };
   uint64_t longest = min_of(s.columns, s.k + s.k / 3 + 2);  // row that is sorted whole
-  while (!sorts_all({1, longest, s.k, s.key_bytes})) --longest;
+  while (!sorts_all({2, longest, s.k, s.key_bytes})) --longest;
   uint64_t most = bytes(s.columns), from = s.k, from_bytes = bytes(from);
   for (uint64_t part = 1; part <= kParts; ++part) {
     const uint64_t to = s.k + (longest - s.k) * part / kParts, to_bytes = bytes(to);
@@ -152,6 +152,8 @@ void describe(const Request &, const Plan &p, char *text, size_t text_bytes) {
                   p.stream.threads);
   else if (p.algorithm == Algorithm::kWarp)
     std::snprintf(text, text_bytes, "%s: one warp a row", call);
+  else if (p.algorithm == Algorithm::kTile)
+    std::snprintf(text, text_bytes, "%s: one block of %u threads a row, which it holds", call, p.tile_threads);
   else if (p.algorithm == Algorithm::kRows)
     std::snprintf(text, text_bytes, "%s: one block of %u threads a row, sample of %llu", call, p.rows.threads,
                   static_cast<ull>(p.rows.sample.items));

@@ -11,6 +11,7 @@
 #include "cuda/topk/buckets_plan.h"
 #include "cuda/topk/shape.h"
 #include "cuda/topk/team_plan.h"
+#include "cuda/topk/tile_plan.h"
 
 namespace gsort_internal::topk {
 
@@ -30,7 +31,7 @@ constexpr uint32_t kWarpItemsMax = 1024;
 constexpr uint32_t kWarpSortMax = 256;
 constexpr uint32_t kWarpThreads = 128;
 
-enum class Algorithm : uint32_t { kLanes, kWarp, kStream, kRows, kTeam, kBuckets, kSelect, kSort };
+enum class Algorithm : uint32_t { kLanes, kWarp, kStream, kRows, kTile, kTeam, kBuckets, kSelect, kSort };
 
 // A row in the registers of some lanes of a warp, 32 / lanes rows a warp; lanes = 0: it does not fit.
 struct LanesPlan {
@@ -72,6 +73,7 @@ struct Plan {
   Algorithm algorithm;
   uint32_t index_bits;
   uint32_t composite_bytes;
+  uint32_t tile_threads;  // of a block that holds a row; 0: none does
   LanesPlan lanes;
   StreamPlan stream;
   RowsPlan rows;
@@ -86,7 +88,8 @@ struct Plan {
 // For tests: make a call take the way it would not take by itself.
 struct Options {
   // A way that cannot do the call is not taken.
-  bool warp = false, stream = false, rows = false, team = false, buckets = false, select = false, sort = false;
+  bool warp = false, stream = false, rows = false, tile = false, team = false, buckets = false, select = false,
+       sort = false;
   uint32_t stream_threads = 0;  // not 0: in place of the planned ones
   bool no_sample = false;
   bool no_cluster = false;
@@ -176,8 +179,47 @@ constexpr uint64_t sort_whole_k_min(uint64_t columns, uint32_t key_bytes) {
   if (key_bytes < 4 || columns > uint64_t{1} << 17) return 1025;
   return columns <= uint64_t{1} << 13 ? 129 : columns <= uint64_t{1} << 15 ? 257 : 513;
 }
+
+// The k from which on a sort of all of a longer row is quicker than a selection of so many and a sort of them; above
+// the columns: none. (H100, 2026-11-26, us by selection and by a sort: f32 2^19, k = 2^17 118 and 46; 2^21, k = 2^18
+// 137 and 96; 2^22, k = 2^19 164 and 158; 2^23, k = 2^21 295 and 283; 2^24, k = 2^23 708 and 516; f64 2^19, k = 2^17
+// 267 and 89; 1,400,000, k = 2^14 154 and 127; 2^21, k = 2^18 248 and 202; 2^22, k = 2^20 354 and 432; 2^24, k = 2^23
+// 1,218 and 1,050; u16 2^19, k = 2^12 63 and 33, u8 2^19, k = 2^12 64 and 20.)
+struct SortFrom {
+  uint64_t columns_max, k_min, share;  // of rows of so many columns: that k, or the columns over `share`, if more
+};
+constexpr SortFrom kSortFrom1[] = {{uint64_t{1} << 21, 1025, 0}, {uint64_t{1} << 25, 0, 16}};
+constexpr SortFrom kSortFrom2[] = {{uint64_t{1} << 19, 1025, 0},
+                                   {uint64_t{1} << 20, 2049, 0},
+                                   {1700000, 16384, 0},
+                                   {3000000, 0, 10},
+                                   {5000000, 0, 7},
+                                   {10000000, 0, 4},
+                                   {uint64_t{1} << 25, 0, 2}};
+constexpr SortFrom kSortFrom4[] = {{uint64_t{1} << 20, kBucketsKMax + 1, 0},
+                                   {1500000, 0, 16},
+                                   {3000000, 0, 10},
+                                   {5000000, 0, 7},
+                                   {10000000, 0, 4},
+                                   {uint64_t{1} << 25, 0, 2}};
+constexpr SortFrom kSortFrom8[] = {{uint64_t{1} << 20, kBucketsKMax + 1, 0},
+                                   {1700000, 0, 64},
+                                   {3400000, 0, 10},
+                                   {12000000, ~uint64_t{0}, 0},
+                                   {uint64_t{1} << 25, 0, 2}};
+template <uint32_t kCount>
+constexpr bool sorts_from(const Shape &s, const SortFrom (&table)[kCount]) {
+  for (const SortFrom &from : table)
+    if (s.columns <= from.columns_max) return s.k >= max_of(from.k_min, from.share == 0 ? 0 : s.columns / from.share);
+  return false;
+}
 constexpr bool sorts_whole(const Shape &s) {
-  return s.rows == 1 && s.columns <= kSortWholeItemsMax && s.k >= sort_whole_k_min(s.columns, s.key_bytes);
+  if (s.rows != 1) return false;
+  if (s.columns <= kSortWholeItemsMax) return s.k >= sort_whole_k_min(s.columns, s.key_bytes);
+  return s.key_bytes == 8   ? sorts_from(s, kSortFrom8)
+         : s.key_bytes == 4 ? sorts_from(s, kSortFrom4)
+         : s.key_bytes == 2 ? sorts_from(s, kSortFrom2)
+                            : sorts_from(s, kSortFrom1);
 }
 
 // Up to here a list of candidates is sorted as it is, in one launch; the best k of longer ones are selected first.
@@ -219,10 +261,15 @@ constexpr Algorithm large_k_algorithm(const Shape &s, const Options &force) {
 // from the other k on (H200, 2026-11-24, 2^20 f32, k = 1,100: 17.7 us by a team, 20.1 by buckets; 1,500: 22.8
 // and 20.3).
 constexpr uint64_t kBucketsKMin = 1025, kBucketsKMinResident = 1313;
+// Keys of 4 bytes: where the team's bound lets too many through, as of uneven data, it takes 50 to 160 us.
+constexpr uint64_t kBucketsKMinNarrow = 897;
+constexpr uint64_t buckets_k_min(uint32_t key_bytes, bool resident) {
+  return key_bytes == 4 ? kBucketsKMinNarrow : resident ? kBucketsKMinResident : kBucketsKMin;
+}
 constexpr bool wants_buckets(const Shape &s, const Options &force) {
   if (!buckets_fit(s) || force.buckets) return buckets_fit(s);
   const bool other = force.team || force.sort || force.no_sample || force.random_sample || force.count_items != 0;
-  return !other && s.columns > kSortWholeItemsMax && s.k >= kBucketsKMin;
+  return !other && s.columns > kSortWholeItemsMax && s.k >= buckets_k_min(s.key_bytes, false);
 }
 
 // Few long rows need more blocks than there are rows: up to 16 a cluster each.
@@ -231,6 +278,21 @@ constexpr bool stream_better(const Shape &s, const DeviceFacts &d, const StreamP
   if (plan.threads == 0 || s.columns < kStreamColumnsMin) return false;
   return s.columns <= kRowsColumnsSingle || s.rows >= d.multiprocessors / 2 ||
          (s.columns <= kRowsColumnsSeveral && s.rows >= kStreamRowsMin);
+}
+
+// A block that holds its row chooses and sorts at once. Of the longest rows there is but one on an SM, which waits at
+// its barriers, and half of a block has nothing of the shortest; of many short ones warps are quicker up to the k that
+// they can do.
+constexpr bool many_for_warps(const Shape &s, const DeviceFacts &d) {
+  return s.columns <= kWarpItemsMax && s.k <= kWarpSortMax && s.rows > 4 * uint64_t{d.multiprocessors};
+}
+constexpr uint64_t tile_k_min(const Shape &s) {
+  if (s.columns <= kWarpItemsMax) return 33;
+  if (s.columns <= 4096) return s.columns >= 2048 ? 129 : s.key_bytes == 8 ? 512 : 256;
+  return s.key_bytes == 2 ? 512 : 1024;
+}
+constexpr bool tile_better(const Shape &s, const DeviceFacts &d, uint32_t threads) {
+  return threads != 0 && !many_for_warps(s, d) && s.k >= tile_k_min(s);
 }
 
 // What tests change of a team and of the samples.
@@ -252,7 +314,7 @@ constexpr void choose_buckets(const DeviceFacts &d, const Options &force, Plan &
   if (force.sample_rank != 0)
     plan.buckets.rank = static_cast<uint32_t>(min_of(force.sample_rank, plan.buckets.samples));
   const bool by_team = plan.algorithm == Algorithm::kTeam || (plan.algorithm == Algorithm::kSelect && !force.select);
-  const bool better = by_team && (plan.team.resident.need == 0 || plan.shape.k >= kBucketsKMinResident);
+  const bool better = by_team && plan.shape.k >= buckets_k_min(plan.shape.key_bytes, plan.team.resident.need != 0);
   if (buckets_fit(d) && (force.buckets || better)) plan.algorithm = Algorithm::kBuckets;
 }
 
@@ -262,6 +324,7 @@ constexpr Plan choose(const Shape &s, const DeviceFacts &d, const Options &force
   plan.shape = s;
   plan.index_bits = index_bits_of(s);
   plan.composite_bytes = composite_bytes_of(s);
+  plan.tile_threads = plan_tile(s, d);
   plan.lanes = plan_lanes(s);
   plan.stream = plan_stream(s, d);
   if (force.stream_threads != 0 && s.k <= stream_k_max(force.stream_threads)) plan.stream = {force.stream_threads};
@@ -272,12 +335,14 @@ constexpr Plan choose(const Shape &s, const DeviceFacts &d, const Options &force
   plan.algorithm = rows_fit && rows_better && !sorts_whole(s) ? Algorithm::kRows : Algorithm::kTeam;
   if (plan.algorithm == Algorithm::kTeam) plan.algorithm = large;
   if (stream_better(s, d, plan.stream)) plan.algorithm = Algorithm::kStream;
+  if (tile_better(s, d, plan.tile_threads)) plan.algorithm = Algorithm::kTile;
   // A block is quicker with a row, but it takes a warp's rows at the speed of its barriers.
   const bool warp_fits = s.columns <= kWarpItemsMax && s.k <= kWarpSortMax;
-  if (warp_fits && (s.rows > 4 * uint64_t{d.multiprocessors} || force.warp)) plan.algorithm = Algorithm::kWarp;
+  if (many_for_warps(s, d) || (warp_fits && force.warp)) plan.algorithm = Algorithm::kWarp;
   if (plan.lanes.lanes != 0 && !force.warp) plan.algorithm = Algorithm::kLanes;
   if (force.stream && plan.stream.threads != 0) plan.algorithm = Algorithm::kStream;
   if (force.rows && rows_fit) plan.algorithm = Algorithm::kRows;
+  if (force.tile && plan.tile_threads != 0) plan.algorithm = Algorithm::kTile;
   const bool select = large == Algorithm::kSelect && (force.select || plan.algorithm == Algorithm::kSelect);
   if (force.team || force.sort || select) plan.algorithm = large;
   // Before a sort the rows are selected from one after the other, each by all blocks: a team for every row would wait

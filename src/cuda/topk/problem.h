@@ -53,6 +53,9 @@ template <class U>
 void launch_warp(LaunchChain &chain, const Problem<U> &problem, uint32_t items_max);
 template <class U>
 void launch_rows(LaunchChain &chain, const Problem<U> &problem, const RowsPlan &plan, uint32_t composite_bytes);
+// Keys of 2 bytes and more.
+template <class U>
+void launch_tile(const LaunchContext &context, const Problem<U> &problem, uint32_t threads);
 // Keys of 4 and 8 bytes.
 template <class U>
 void launch_buckets(const LaunchContext &context, const Problem<U> &problem, const BucketsPlan &plan,

@@ -16,7 +16,7 @@
 namespace gsort_internal::topk {
 
 // The list that a row comes onto; kNoList: a warp does it, or its offsets are wrong, which *error is told.
-constexpr uint32_t kLists = kRaggedCounters - 1, kNoList = kLists;
+constexpr uint32_t kNoList = kLists;
 
 __device__ __forceinline__ uint32_t list_of(const Ragged &ragged, uint64_t begin, uint64_t end, uint64_t k,
                                             uint32_t *error) {
@@ -39,8 +39,13 @@ __global__ void __launch_bounds__(kListThreads)
     topk_list_rows_kernel(const __grid_constant__ Ragged ragged, uint64_t rows, uint64_t k) {
   const uint64_t step = uint64_t{gridDim.x} * kListThreads;
   for (uint64_t r = uint64_t{blockIdx.x} * kListThreads + threadIdx.x; r < rows; r += step) {
-    const uint32_t list = list_of(ragged, ragged.offsets[r], ragged.offsets[r + 1], k, ragged.error);
-    if (list != kNoList) put_row(ragged, list, atomicAdd(ragged.counters + list, 1ull), r);
+    const uint64_t begin = ragged.offsets[r], end = ragged.offsets[r + 1];
+    const uint32_t list = list_of(ragged, begin, end, k, ragged.error);
+    if (list == kNoList) continue;
+    put_row(ragged, list, atomicAdd(ragged.counters + list, 1ull), r);
+    if (list == 0) continue;
+    atomicMax(ragged.counters + kLongest, static_cast<unsigned long long>(end - begin));
+    atomicAdd(ragged.counters + kLongAll, static_cast<unsigned long long>(end - begin));
   }
 }
 

@@ -21,6 +21,7 @@ RaggedPlan make_ragged_plan(const Request &request, const DeviceFacts &device) {
   plan.tells_host =
       request.segments <= kListAloneMax && request.k <= kWarpSortMax && request.n / request.segments <= kWarpItemsMax;
   plan.lanes = plan.whole.key_bytes <= 4 && request.k <= kRaggedLanesMax;
+  plan.rows_at_once = ragged_rows_at_once(request.segments, plan.whole, request.k, device);
   plan.rows = plan_ragged_rows(plan.whole, device);
   plan.rows_composite_bytes = plan.whole.key_bytes == 8 ? 16 : 8;
   plan.rows_may_be_for_blocks = plan.layout.capacity[0] != 0;

@@ -12,6 +12,11 @@ namespace gsort_internal::topk {
 // Rows longer than this are left to all blocks together, unless there are many of them.
 constexpr uint64_t kRaggedLong = uint64_t{1} << 18;
 constexpr uint64_t kRaggedLongMany = 64;
+// Longer ones are never one block's, which would take milliseconds to choose exactly.
+constexpr uint64_t kRaggedGiant = uint64_t{1} << 20;
+// Rows that all blocks do together they do in so many teams at most, side by side: a row takes some 20 us however few
+// its elements are.
+constexpr uint64_t kRaggedTeamsMax = 8;
 constexpr uint32_t kRaggedThreads = 512;
 constexpr uint32_t kRaggedLanesMax = 32;  // results of a row that the registers of a warp do
 
@@ -21,7 +26,7 @@ enum class RaggedClass : uint32_t { kWarp, kBlock, kLong, kTeam };
 GSORT_HOST_DEVICE constexpr RaggedClass ragged_class(uint64_t items, uint64_t k, uint64_t block_k_max) {
   const uint64_t found = min_of(items, k);
   if (items <= kWarpItemsMax && found <= kWarpSortMax) return RaggedClass::kWarp;
-  if (found > block_k_max || items >= uint64_t{1} << 31) return RaggedClass::kTeam;
+  if (found > block_k_max || items > kRaggedGiant) return RaggedClass::kTeam;
   return items <= kRaggedLong ? RaggedClass::kBlock : RaggedClass::kLong;
 }
 
@@ -34,7 +39,16 @@ struct RaggedLayout {
   uint64_t bytes;
 };
 
-constexpr uint32_t kRaggedCounters = 4;  // rows in each list, and the ticket of the list in work
+constexpr uint32_t kLists = 3;
+// Rows in each list, the ticket of the list in work, and, or 0, the elements of the longest of the long rows and of all
+// of them.
+constexpr uint32_t kRaggedCounters = 6, kTicket = 3, kLongest = 4, kLongAll = 5;
+
+// Each has a workspace of its own: only where there is room for rows that are worth it.
+constexpr uint32_t ragged_teams_max(const Shape &whole) {
+  if (whole.k > kRowsSortMax) return 1;
+  return static_cast<uint32_t>(power_down(max_of(1, min_of(whole.columns >> 19, kRaggedTeamsMax))));
+}
 
 constexpr RaggedLayout ragged_layout(const Shape &whole, uint64_t segments) {
   RaggedLayout l{};
@@ -46,7 +60,7 @@ constexpr RaggedLayout ragged_layout(const Shape &whole, uint64_t segments) {
     l.bytes += slice_bytes(l.capacity[i] * 8);
   }
   l.team = l.bytes;
-  l.bytes += team_layout(whole, false).bytes;
+  l.bytes += team_layout(whole, false).bytes * ragged_teams_max(whole);
   return l;
 }
 
@@ -56,6 +70,7 @@ struct Ragged {
   uint32_t *error;               // set where the offsets are wrong; then nothing else is done
   uint64_t elements;             // the offsets' limit
   uint64_t block_k_max;          // most results of a row that one block does
+  uint32_t rows_at_once;         // that a warp looks at, 32 at most; with more than one, lanes do tiny rows
   unsigned long long *counters;  // rows in each list, then the ticket
   uint64_t *lists[3];            // rows for blocks, long rows, rows for all blocks together
   uint64_t capacity[3];
@@ -80,17 +95,31 @@ constexpr RowsPlan plan_ragged_rows(const Shape &whole, const DeviceFacts &d) {
   return plan;
 }
 
-// The plan of the blocks that do one long row after the other; each row's sample is found when it is its turn.
+// The plan of the blocks that do one long row after the other, or in fewer teams than planned, of as many more blocks;
+// each row's sample is found when it is its turn.
 constexpr TeamPlan plan_ragged_team(const Shape &whole, const DeviceFacts &device) {
   TeamPlan plan = plan_team(whole, device);
-  plan.teams = 1;
-  plan.blocks = static_cast<uint32_t>(min_of(device.multiprocessors, kTeamBlocksMax));
+  const uint64_t blocks = min_of(device.multiprocessors, kTeamBlocksMax);
+  plan.teams = static_cast<uint32_t>(min_of(ragged_teams_max(whole), power_down(blocks)));
+  plan.blocks = static_cast<uint32_t>(blocks);
+  plan.count_items = counted_items_max(plan, whole.k);
+  plan.blocks /= plan.teams;
   plan.sample = {0, 0};
   plan.cluster = false;
   plan.group_lanes = 0, plan.groups = kSampleGroups;
   plan.tile_vectors = kVectorsThread;
-  plan.count_items = counted_items_max(plan, whole.k);
   return plan;
+}
+
+// Rows that a warp looks at: so many as leave some for every warp that the device has room for, or one. With few of
+// them, or long ones, more is not quicker, nor with a k whose results are most of the work. (H100, 2026-11-26: with 2
+// to 7 at once a tenth to a quarter slower; keys of 4 bytes with a k of 65 to 128 as quick, above a quarter slower.)
+constexpr uint32_t ragged_rows_at_once(uint64_t segments, const Shape &whole, uint64_t k, const DeviceFacts &device) {
+  constexpr uint64_t kWarpsEach = 64, kFew = 8, kMost = 32, kItemsMax = 64;
+  const uint64_t each = segments / (uint64_t{device.multiprocessors} * kWarpsEach);
+  const bool long_rows = whole.columns / segments > kItemsMax && each < kMost;
+  if (each < kFew || long_rows || k > (whole.key_bytes == 8 ? 128 : kRaggedLanesMax)) return 1;
+  return static_cast<uint32_t>(min_of(each, kMost));
 }
 
 constexpr uint32_t kListThreads = 256;
@@ -108,6 +137,7 @@ struct RaggedPlan {
   bool lanes;  // warps do their rows in registers
   RowsPlan rows;
   uint32_t rows_composite_bytes;  // of rows that blocks do: shorter than 2^31
+  uint32_t rows_at_once;          // that a warp looks at
   TeamPlan team;
   TeamLayout team_layout;
   uint32_t team_composite_bytes;

@@ -164,10 +164,11 @@ __device__ __noinline__ bool team_few(TeamView<C> &team, const Row<U> &row, uint
 
 // By one thread.
 template <class U, class C>
-__device__ void team_make(const TeamArgs<U> &args, unsigned char *dynamic, Scratch<C> *scratch, TeamView<C> &team) {
-  unsigned char *const base = args.workspace + blockIdx.x / args.plan.blocks * args.layout.bytes;
+__device__ void team_make(const TeamArgs<U> &args, uint32_t blocks, unsigned char *dynamic, Scratch<C> *scratch,
+                          TeamView<C> &team) {
+  unsigned char *const base = args.workspace + blockIdx.x / blocks * args.layout.bytes;
   team.plan = args.plan;
-  team.rank = blockIdx.x % args.plan.blocks, team.blocks = args.plan.blocks;
+  team.rank = blockIdx.x % blocks, team.blocks = blocks;
   team.barriers = 0, team.histograms = 0, team.begun = false, team.cleared = false;
   team.control = reinterpret_cast<TeamControl *>(base);
   team.histogram = reinterpret_cast<unsigned long long *>(base + kControlBytes);
@@ -231,11 +232,24 @@ __device__ __forceinline__ uint64_t team_ragged_row(const Ragged &ragged, uint64
   return i < first ? ragged.lists[2][i] : ragged.lists[1][i - first];
 }
 
+// How many teams the blocks make. Of ragged rows, a power of two: no more than rows, for all wait for each other once,
+// and so many that none is likely to have half of the work of all, or one.
+template <class U>
+__device__ __forceinline__ uint32_t team_count(const TeamArgs<U> &args, uint64_t rows) {
+  uint32_t teams = args.plan.teams;
+  const Ragged &ragged = args.problem.ragged;
+  if (ragged.offsets == nullptr) return teams;
+  const uint64_t longest = ragged.counters[kLongest], all = ragged.counters[kLongAll];
+  if (longest == 0) return 1;
+  while (teams > 1 && (teams > rows || longest * teams > all)) teams /= 2;
+  return teams;
+}
+
 // Makes the team of the block's blocks, before the first row that it does as one.
 template <class U, class C>
-__device__ __forceinline__ void team_open(const TeamArgs<U> &args, unsigned char *dynamic, Scratch<C> &scratch,
-                                          TeamView<C> &team) {
-  if (threadIdx.x == 0) team_make<U, C>(args, dynamic, &scratch, team);
+__device__ __forceinline__ void team_open(const TeamArgs<U> &args, uint32_t blocks, unsigned char *dynamic,
+                                          Scratch<C> &scratch, TeamView<C> &team) {
+  if (threadIdx.x == 0) team_make<U, C>(args, blocks, dynamic, &scratch, team);
   __syncthreads();
   team.clear_control();
   if (args.plan.sample.items == 0) team.first_barrier();
@@ -258,7 +272,8 @@ __global__ __launch_bounds__(kTeamThreads, 1) void topk_team_kernel(const __grid
   uint32_t round = 0, cluster_rounds = 0;
   bool made = false;
   const bool ragged = problem.ragged.offsets != nullptr;
-  for (uint64_t i = blockIdx.x / args.plan.blocks; i < rows; i += args.plan.teams) {
+  const uint32_t teams = team_count(args, rows), blocks = gridDim.x / teams;
+  for (uint64_t i = blockIdx.x / blocks; i < rows; i += teams) {
     const uint64_t r = ragged ? team_ragged_row(problem.ragged, i) : i;
     if constexpr (kResident) {
       if (kClustersHere && args.plan.cluster ? cluster_row<U, C>(args, r, dynamic, cluster_counts, cluster_rounds)
@@ -266,7 +281,7 @@ __global__ __launch_bounds__(kTeamThreads, 1) void topk_team_kernel(const __grid
         continue;
     }
     if (!made) {
-      team_open(args, dynamic, scratch, team);
+      team_open(args, blocks, dynamic, scratch, team);
       made = true;
     }
     if (threadIdx.x == 0) {
