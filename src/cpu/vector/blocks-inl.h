@@ -25,9 +25,11 @@ template <class K>
 constexpr size_t kNetworkKeys = 2 * kBlockKeys<K>;
 
 // Sorts more than kBlockKeys keys, up to kNetworkKeys: two blocks, and a bitonic merge of rows that follow each other.
-template <class K, bool kEncode>
+// The merge, the larger part, is there once for keys that are encoded before it and for others.
+template <class K>
 class TwoBlocks {
  public:
+  template <bool kEncode>
   static HWY_NOINLINE void run(const SortCoder<K> &coder, const LaneOf<K> *in, LaneOf<K> *out, size_t n) {
     const KeyTag<K> d;
     HWY_ALIGN LaneOf<K> second[kBlockKeys<K>];
@@ -37,6 +39,12 @@ class TwoBlocks {
       hn::Store(hn::Set(d, kGreatestLane<K>), d, second + i);
     sort_block_of_rows<K, kEncode>(to_inner, in + kBlockKeys<K>, second, rest);
     RowSort<K, kRowsMax<K>, kEncode>::run(to_inner, in, out, kBlockKeys<K>);
+    merge(coder, out, second, rest);
+  }
+
+ private:
+  // The block at `out` with the one in `second`, of which the first `rest` keys are written.
+  static HWY_NOINLINE void merge(const SortCoder<K> &coder, LaneOf<K> *out, LaneOf<K> *second, size_t rest) {
     KeyVec<K> v[kRowsMax<K>];
     part<0>(out, second, v);
     finish(v);
@@ -46,7 +54,6 @@ class TwoBlocks {
     store<0>(coder, v, out + kBlockKeys<K>, rest);
   }
 
- private:
   struct Lanes {
     template <size_t kRow>
     static HWY_INLINE void run(KeyVec<K> *v) {
@@ -79,14 +86,14 @@ class TwoBlocks {
   }
   template <size_t kRow>
   static HWY_INLINE void store(const SortCoder<K> &coder, const KeyVec<K> *v, LaneOf<K> *out, size_t n) {
-    RowSort<K, kRowsMax<K>, kEncode>::template store<kRow>(coder, v, out, n);
+    RowSort<K, kRowsMax<K>, true>::template store<kRow>(coder, v, out, n);
   }
 };
 
 // Sorts up to kNetworkKeys keys.
 template <class K, bool kEncode>
 HWY_INLINE void network_sort(const SortCoder<K> &coder, const LaneOf<K> *in, LaneOf<K> *out, size_t n) {
-  if (n > kBlockKeys<K>) return TwoBlocks<K, kEncode>::run(coder, in, out, n);
+  if (n > kBlockKeys<K>) return TwoBlocks<K>::template run<kEncode>(coder, in, out, n);
 #if HWY_TARGET == HWY_AVX3
   if constexpr (sizeof(K) == 8 && !std::is_floating_point_v<LaneOf<K>>)
     if (n >= NarrowRows::kKeysMin && n <= NarrowRows::kKeysMax && processor_is_of_amd.load(std::memory_order_relaxed))
