@@ -116,6 +116,107 @@ TEST_P(EachTargetAddsFar, NaturesAndLengths) {
       }
 }
 
+// Sums and means that a short call does, of elements at any address, where it does them: of any exponents if the sum is
+// not at either end of what a double holds.
+TEST_P(EachTargetAddsFar, FewOfEveryLength) {
+  uint64_t done = 0, calls = 0;
+  for (const gsort_dtype t : kFloatTypes)
+    for (const Nature nature : kNatures)
+      for (uint64_t n = 1; n <= 515; n += n < 300 ? 1 : 1 + random_() % 20) {
+        const FloatBits f(t);
+        const Elements elements = make_elements(f, nature, n, random_);
+        std::vector<unsigned char> moved(16 + elements.bytes.size());
+        const uint64_t offset = f.width / 8 * (n % 3);
+        std::copy(elements.bytes.begin(), elements.bytes.end(), moved.begin() + static_cast<std::ptrdiff_t>(offset));
+        const void *const in = moved.data() + offset;
+        const bool ordinary = nature == Nature::kAll || nature == Nature::kOneAndOutliers || nature == Nature::kTwoFar;
+        double sum = -1, mean = -1;
+        bool rounds = false;
+        const bool sum_done = one_.engine->sum_few(t, in, n, &sum, rounds),
+                   mean_done = one_.engine->mean_few(t, in, n, &mean, rounds);
+        const uint64_t wanted = bits_of_double(elements.sum->sum());
+        ASSERT_EQ(bits_of_double(sum), sum_done ? wanted : bits_of_double(-1.0))
+            << t << " nature " << static_cast<int>(nature) << " n " << n;
+        if (mean_done) {
+          ASSERT_EQ(bits_of_double(mean), bits_of_double(elements.sum->mean(n)))
+              << t << " nature " << static_cast<int>(nature) << " n " << n;
+        }
+        calls += ordinary && n <= 512 ? 1 : 0;
+        done += ordinary && n <= 512 && sum_done ? 1 : 0;
+      }
+  EXPECT_GT(done, calls / 100 * 90);
+}
+
+// Sums that lie near the middle of two doubles, or on it, by bits far below, and their means.
+TEST_P(EachTargetAddsFar, FewNearTies) {
+  Superaccumulator wanted;
+  for (int turn = 0; turn < 30000; ++turn) {
+    const int scale = static_cast<int>(random_() % 1700) - 800, below = 60 + static_cast<int>(random_() % 200);
+    std::vector<double> x = {std::ldexp(static_cast<double>((uint64_t{1} << 52) + random_() % 4), scale),
+                             std::ldexp(1.0, scale - 1), 0, 0};
+    if (turn % 4 != 0) x[2] = std::ldexp(turn % 4 == 1 ? 1.0 : -1.0, scale - below);
+    if (turn % 5 == 1) x[3] = std::ldexp(1.0, scale + 53 + turn % 7), x[1] *= 1 << (1 + turn % 7);
+    if (turn % 7 < 3) x.resize(x.size() + static_cast<size_t>(turn % 100), -0.0);
+    if (turn % 2 == 0)
+      for (double &one : x) one = -one;
+    std::shuffle(x.begin(), x.end(), random_);
+    wanted.clear();
+    for (const double one : x) wanted.add(one);
+    double sum = -1, mean = -1;
+    bool rounds = false;
+    ASSERT_TRUE(one_.engine->sum_few(GSORT_F64, x.data(), x.size(), &sum, rounds));
+    ASSERT_EQ(bits_of_double(sum), bits_of_double(wanted.sum())) << turn;
+    if (one_.engine->mean_few(GSORT_F64, x.data(), x.size(), &mean, rounds)) {
+      ASSERT_EQ(bits_of_double(mean), bits_of_double(wanted.mean(x.size()))) << turn;
+    }
+  }
+}
+
+// Means in the middle of two doubles, or beside it by bits far below.
+TEST_P(EachTargetAddsFar, FewMeansNearTies) {
+  Superaccumulator wanted;
+  uint64_t done = 0;
+  for (int turn = 0; turn < 30000; ++turn) {
+    const uint64_t n = 3 + random_() % (turn % 10 == 0 ? 500 : 60);
+    const uint64_t half_places = 2 * ((uint64_t{1} << 52) + (random_() >> 12)) + 1;
+    const Int128 sum = static_cast<Int128>(half_places) * n;
+    const int scale = static_cast<int>(random_() % 1700) - 800;
+    std::vector<double> x(n, -0.0);
+    x[0] = std::ldexp(static_cast<double>(static_cast<uint64_t>(sum >> 40)), scale + 40);
+    x[1] = std::ldexp(static_cast<double>(static_cast<uint64_t>(sum & ((uint64_t{1} << 40) - 1))), scale);
+    const double below = std::ldexp(1.0, scale - static_cast<int>(random_() % 200));
+    if (turn % 4 != 0) x[2] = turn % 4 == 1 ? below : -below;
+    if (turn % 2 == 0)
+      for (double &one : x) one = -one;
+    std::shuffle(x.begin(), x.end(), random_);
+    wanted.clear();
+    for (const double one : x) wanted.add(one);
+    double mean = -1;
+    bool rounds = false;
+    if (!one_.engine->mean_few(GSORT_F64, x.data(), n, &mean, rounds)) continue;
+    ++done;
+    ASSERT_EQ(bits_of_double(mean), bits_of_double(wanted.mean(n))) << turn << " " << n;
+  }
+  EXPECT_GT(done, 3000u);
+}
+
+// The greatest words that so few elements leave, of either sign.
+TEST_P(EachTargetAddsFar, FewSpansThatAreFull) {
+  for (const int exponent : {-900, -897, -866, -865, 0, 1, 30, 31, 990, 1013})
+    for (const double sign : {1.0, -1.0})
+      for (const uint64_t n : {511, 512}) {
+        std::vector<double> x(n, std::ldexp(sign * 0x1.fffffffffffffp0, exponent));
+        x[7] = std::ldexp(sign, exponent - 120);
+        Superaccumulator wanted;
+        wanted.clear();
+        for (const double one : x) wanted.add(one);
+        double sum = -1;
+        bool rounds = false;
+        ASSERT_TRUE(one_.engine->sum_few(GSORT_F64, x.data(), n, &sum, rounds));
+        ASSERT_EQ(sum, wanted.sum()) << exponent << " " << n;
+      }
+}
+
 // Short and long parts of one array into one thread's memory, in any order.
 TEST_P(EachTargetAddsFar, PartsOfAnyLengths) {
   const auto scratch = std::make_unique<SumScratch>();

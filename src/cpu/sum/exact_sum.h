@@ -13,7 +13,7 @@
 
 namespace gsort_internal {
 
-// Two sums that no addition rounded, of one number together.
+// Two sums that no addition rounded, of one number together; or a sum that was rounded once, and what is left of it.
 struct PlainSums {
   double high = 0, low = 0;
 
@@ -68,6 +68,9 @@ void add_floats(gsort_dtype t, const void *in, Range range, SumScratch &scratch,
 
 // The sum of a short array of a float type; false if additions had to round.
 bool add_few_floats(gsort_dtype t, const void *in, uint64_t n, PlainSums &sums);
+// The sum of a short array whose additions round, rounded once, and for a mean what is left of it; false of too many
+// elements, infinities or NaNs, or a sum that is zero or near either end of what a double holds.
+bool add_few_far_floats(gsort_dtype t, const void *in, uint64_t n, bool mean, PlainSums &sums);
 
 // Whether all of the n elements of a float type are -0.
 bool all_minus_zero(gsort_dtype t, const void *in, uint64_t n);

@@ -99,6 +99,44 @@ double special_of(bool negative, bool has_fraction) {
   return double_of_bits(has_fraction ? kDoubleQuietNan : kDoubleInf | (negative ? kDoubleSign : 0));
 }
 
+// A sum in words of 32 bits from `first` to `end` - 1, the lower ones being zero, and -1 or 0 above them as `carry`.
+// The first bit of word 0 is 2^(`position` - 1074). As WideLimbs::round().
+bool round_words(uint32_t *word, uint32_t first, uint32_t end, int64_t carry, int32_t position, double &sum,
+                 double &rest) {
+  constexpr uint32_t kWordsMin = 5;  // whose last place is no subnormal number
+  constexpr uint64_t kHalf = uint64_t{1} << 52;
+  if (carry == -1) {
+    uint64_t one = 1;
+    for (uint32_t i = first; i < end; ++i) {
+      one += ~word[i];
+      word[i] = static_cast<uint32_t>(one);
+      one >>= 32;
+    }
+  }
+  uint32_t top = end;
+  while (top > first && word[top - 1] == 0) --top;
+  if (top == first || top-- < kWordsMin) return false;
+  const auto word_at = [&](uint32_t i) { return i >= first ? uint64_t{word[i]} : 0; };
+  const uint32_t zeros = static_cast<uint32_t>(__builtin_clz(word[top]));
+  const uint64_t next = word_at(top - 2) << 32 | word_at(top - 3),
+                 leading = (word_at(top) << 32 | word_at(top - 1)) << zeros | next >> 32 >> (32 - zeros);
+  uint32_t sticky = 0;
+  for (uint32_t i = first; i + 3 < top && sticky == 0; ++i) sticky = word[i];
+  // The leading bits without the last 11 are the double's; of what is below them, 53 bits, the last of which is set if
+  // anything is below it, so that what is not half of the double's last place does not become it.
+  const uint64_t mantissa = leading >> 11, below = next << zeros,
+                 left = (leading & 0x7ff) << 42 | below >> 22 | ((below << 42 | sticky) != 0 ? 1 : 0);
+  const uint32_t shift = static_cast<uint32_t>(position + static_cast<int32_t>(top * 32 + 31 - zeros - 52));
+  if (shift >= 2045) return false;
+  const bool up = left > kHalf || (left == kHalf && (mantissa & 1) != 0);
+  const uint64_t sign = carry != 0 ? kDoubleSign : 0;
+  sum = double_of_bits(((static_cast<uint64_t>(shift) << 52) + mantissa + (up ? 1 : 0)) | sign);
+  const double last_place = double_of_bits(static_cast<uint64_t>(shift - 51) << 52 | sign);
+  rest = static_cast<double>(static_cast<int64_t>(left) - (up ? static_cast<int64_t>(2 * kHalf) : 0)) * 0x1p-53 *
+         last_place;
+  return true;
+}
+
 }  // namespace
 
 void WideLimbs::begin() {
@@ -179,7 +217,7 @@ void WideLimbs::move_to(Superaccumulator &sum) {
   }
 }
 
-bool WideLimbs::finish(uint64_t n, bool mean, double &result) const {
+bool WideLimbs::round(double &sum, double &rest) const {
   if (!used_ || flags_ != 0) return false;
   uint32_t word[kSumLimbs];
   Int128 carry = 0;
@@ -190,33 +228,44 @@ bool WideLimbs::finish(uint64_t n, bool mean, double &result) const {
     carry = whole >> 32;
   }
   if (carry != 0 && carry != -1) return false;
-  if (carry == -1) {
-    uint64_t one = 1;
-    for (uint32_t i = first_; i < end; ++i) {
-      one += ~word[i];
-      word[i] = static_cast<uint32_t>(one);
-      one >>= 32;
-    }
+  return round_words(word, first_, end, static_cast<int64_t>(carry), 0, sum, rest);
+}
+
+FewSpans::FewSpans(SpanRange range) : first_(range.first) {
+  for (uint64_t *sums : {words_, words_ + 2 * kSpans}) {
+    std::memset(sums + 2 * range.first, 0, (range.last - range.first + 1) * 2 * sizeof sums[0]);
+    // Where kernels add zeros, infinities and NaNs.
+    for (const uint32_t i : {0u, 1u, 2 * kSpans - 2, 2 * kSpans - 1}) sums[i] = 0;
   }
-  uint32_t top = end;
-  while (top > first_ && word[top - 1] == 0) --top;
-  if (top == first_ || top-- < 3) return false;
-  const auto word_at = [&](uint32_t i) { return i >= first_ ? uint64_t{word[i]} : 0; };
-  const uint32_t zeros = static_cast<uint32_t>(__builtin_clz(word[top]));
-  const uint64_t next = word_at(top - 2) << zeros,
-                 leading = (word_at(top) << 32 | word_at(top - 1)) << zeros | next >> 32;
-  bool sticky = (next & 0xffffffffu) != 0;
-  for (uint32_t i = first_; i + 2 < top && !sticky; ++i) sticky = word[i] != 0;
-  // The leading bits without the last 11 are the double's; below them is nothing, less than half of its unit, or more.
-  const uint64_t mantissa = leading >> 11, rest = leading & 0x7ff, half = 0x400;
-  const uint32_t shift = top * 32 + 31 - zeros - 52;
-  if (shift >= 2045) return false;
-  const bool up = rest > half || (rest == half && (sticky || (mantissa & 1) != 0)), exact = rest == 0 && !sticky;
-  if (mean && !exact) return false;
-  const uint64_t magnitude = (static_cast<uint64_t>(shift) << 52) + mantissa + (up ? 1 : 0);
-  result = double_of_bits(magnitude | (carry != 0 ? kDoubleSign : 0));
-  if (mean) result /= static_cast<double>(n);
-  return true;
+}
+
+uint32_t FewSpans::add(double x) {
+  const SpanWords words = span_words(bits_of_double(x));
+  words_[words.at] += words.low;
+  words_[words.at + 1] += words.high;
+  return static_cast<uint32_t>(bits_of_double(x) >> 52) & kSpecialExponent;
+}
+
+bool FewSpans::round(uint32_t greatest, double &sum, double &rest) const {
+  const auto difference = [this](uint32_t i) { return static_cast<int64_t>(words_[i] - words_[i + 2 * kSpans]); };
+  const uint32_t last = greatest >> kSpanBits;
+  if (last < first_) return false;  // zeros alone
+  uint32_t first = first_;
+  while (first < last && (difference(2 * first) | difference(2 * first + 1)) == 0) ++first;
+  uint32_t word[kSpans + 2];
+  int64_t carry = 0, above = 0;
+  for (uint32_t span = first; span <= last; ++span) {
+    const int64_t whole = carry + above + difference(2 * span);
+    word[span] = static_cast<uint32_t>(whole);
+    carry = whole >> 32;
+    above = difference(2 * span + 1) * (int64_t{1} << (kSpanLowBits - 32));
+  }
+  carry += above;
+  for (uint32_t span = last + 1; span <= last + 2; ++span) {
+    word[span] = static_cast<uint32_t>(carry);
+    carry >>= 32;
+  }
+  return round_words(word, first, last + 3, carry, -1, sum, rest);
 }
 
 // Takes note of `count` elements more; whether the sums are to be cleared for them.

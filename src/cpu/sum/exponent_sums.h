@@ -36,9 +36,10 @@ class WideLimbs {
   // 2^62.
   void add_spans(const int64_t *words, SpanRange range);
   void move_to(Superaccumulator &sum);  // and reset
-  // The sum of n elements or their mean, rounded once, by a way that is shorter than that of a Superaccumulator, or
-  // false: of zeros, infinities and NaNs, at either end of what a double holds, and of means of sums that none holds.
-  bool finish(uint64_t n, bool mean, double &result) const;
+  // The sum rounded once, and what is left of it then to some 2^-44 of the last place, which is zero only if nothing is
+  // left; by a way that is shorter than that of a Superaccumulator. False of zeros, infinities and NaNs, and at either
+  // end of what a double holds.
+  bool round(double &sum, double &rest) const;
 
  private:
   void begin();
@@ -97,6 +98,26 @@ class ExponentSums {
   SpanRange range_;
   uint32_t copy_words_;  // 0: there is one copy
   Kind kind_;
+};
+
+// One copy of the spans, for few elements: of those that no element went to none is read but to find the first.
+class FewSpans {
+ public:
+  static constexpr uint32_t kItemsMax = 512;  // the sums and what they carry are less than 2^62
+
+  explicit FewSpans(SpanRange range);
+  // Where a kernel adds elements.
+  uint64_t *words() { return words_; }
+  // Adds an element instead, and returns its exponent.
+  uint32_t add(double x);
+  // As WideLimbs::round(), of finite elements, the greatest of which has the exponent `greatest`.
+  bool round(uint32_t greatest, double &sum, double &rest) const;
+
+ private:
+  static_assert((uint64_t{kItemsMax} << 42) <= uint64_t{1} << 51 && kSpanLowBits == 42, "of either word");
+
+  alignas(64) uint64_t words_[2 * 2 * kSpans];
+  uint32_t first_;
 };
 
 }  // namespace gsort_internal

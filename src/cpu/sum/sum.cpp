@@ -122,7 +122,9 @@ double finish_floats(Context &context, const Request &r, bool mean) {
   context.throw_if_stopped();
   if (finish_plain(scratch, workers, r.n, mean, result)) return result;
   for (uint64_t worker = 0; worker < workers; ++worker) scratch[worker].gather();
-  if (workers == 1 && scratch[0].limbs.finish(r.n, mean, result)) return result;
+  PlainSums rounded;
+  if (workers == 1 && scratch[0].limbs.round(rounded.high, rounded.low) && rounded.finish(r.n, mean, result))
+    return result;
   Superaccumulator &total = scratch[0].gathered();
   for (uint64_t worker = 1; worker < workers; ++worker) total.add(scratch[worker].gathered());
   const bool no_special = (total.flags() & ~kSumNotMinus0) == 0;
@@ -149,7 +151,8 @@ bool sum_few_floats(gsort_dtype t, const void *in, uint64_t n, void *out, bool &
   PlainSums sums;
   double result = 0;
   rounds = !add_few_floats(t, in, n, sums);
-  if (rounds || !sums.finish(n, kMean, result)) return false;
+  if (rounds && !add_few_far_floats(t, in, n, kMean, sums)) return false;
+  if (!sums.finish(n, kMean, result)) return false;
   *static_cast<double *>(out) = result;
   return true;
 }
