@@ -13,6 +13,7 @@ namespace gsort_internal {
 template <uint32_t ExponentBits, uint32_t MantissaBits>
 struct SmallFloat {
   static_assert(1 + ExponentBits + MantissaBits == 16, "a small float has 16 bits");
+  static constexpr uint32_t kMantissaBits = MantissaBits;
   static constexpr uint32_t kExponentMax = (1u << ExponentBits) - 1;
   static constexpr int32_t kBias = (1 << (ExponentBits - 1)) - 1;
   static constexpr uint16_t kInfinity = static_cast<uint16_t>(kExponentMax << MantissaBits);

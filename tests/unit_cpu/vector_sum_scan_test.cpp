@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Sums and running sums: the same bits from every vector target and without vectors.
+#include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "core/half.h"
+#include "cpu/vector/scan.h"
+#include "cpu/vector/small_rounding.h"
 #include "vector_target_fixture.h"
 
 namespace gsort_test {
@@ -175,6 +178,87 @@ TEST_P(EachTargetAdds, ScansAsWithoutVectors) {
       }
     });
   }
+}
+
+// Of every length up to some hundred, at any address, also where a sum is a NaN or past the greatest number.
+TEST_P(EachTargetAdds, ScansOfSmallFloatsAsWithoutVectors) {
+  for (const gsort_dtype t : {GSORT_F16, GSORT_BF16})
+    for (uint64_t n = 1; n <= 2100; n += n <= 300 ? 1 : 1 + random_() % 300) {
+      std::vector<uint16_t> in = make_floats<uint16_t>(t, n % 3 == 0 ? 0 : n % 3 == 1 ? 3 : 12, n, random_);
+      if (n % 5 == 0) in[random_() % n] = static_cast<uint16_t>(t == GSORT_F16 ? 0x7c00 : 0xff80);
+      if (n % 7 == 0) in[n - 1 - random_() % n / 4] = 0xffff;
+      if (n % 11 == 0) std::fill(in.begin(), in.end(), uint16_t{0x8000});
+      for (const bool exclusive : {false, true}) {
+        std::vector<uint16_t> wanted(n), out(n + 4, 0x5555), few(n + 4, 0x5555);
+        Request r{Operation::kScan, {t, false, false}};
+        r.n = n, r.in = in.data(), r.out = wanted.data(), r.exclusive = exclusive;
+        force_vector_target(VectorTarget::kNone);
+        one_.engine->execute(r);
+        force_vector_target(GetParam());
+        const uint64_t offset = 1 + n % 3;
+        r.out = out.data() + offset;
+        one_.engine->execute(r);
+        const bool is_few = one_.engine->scan_few(t, exclusive, in.data(), few.data() + offset, n);
+        ASSERT_EQ(is_few, n <= 1024 || GetParam() != VectorTarget::kNone);
+        const std::vector<uint16_t> *const results[] = {&out, is_few ? &few : &out};
+        for (const std::vector<uint16_t> *const result : results) {
+          ASSERT_TRUE(std::equal(wanted.begin(), wanted.end(), result->begin() + static_cast<std::ptrdiff_t>(offset)))
+              << "t " << t << " n " << n << " exclusive " << exclusive;
+          ASSERT_EQ((*result)[offset - 1], 0x5555);
+          ASSERT_TRUE(offset == 4 || (*result)[offset + n] == 0x5555);
+        }
+      }
+    }
+}
+
+// A row of elements that change no sum, so that the results are what comes before it, rounded.
+template <class Small>
+void check_rounding(const SmallFloatScan *kernel, const std::vector<double> &sums) {
+  const std::vector<uint16_t> in(70, 0x8000);
+  for (const double sum : sums) {
+    ASSERT_EQ(SmallRounding<Small>::round(sum), Small::from_double(sum)) << sum;
+    if (kernel == nullptr) continue;
+    uint16_t out[70];
+    kernel->scan_row(in.data(), out, 1, sum);
+    ASSERT_EQ(out[0], Small::from_double(sum)) << sum;
+    if (sum != sum) {
+      kernel->scan_row(in.data(), out, 70, sum);
+      ASSERT_TRUE(std::count(out, out + 70, Small::kQuietNan) == 70);
+    }
+  }
+}
+
+// All numbers, the middles between them, and the doubles beside either; doubles of all kinds; and elements alone.
+template <class Small>
+void check_conversions(const SmallFloatScan *kernel, std::mt19937_64 &random) {
+  std::vector<double> sums = {0.0,    -0.0,    HUGE_VAL, -HUGE_VAL, std::nan(""), -std::nan("1"),
+                              5e-324, -5e-324, 1e-310,   1e308,     -1e308};
+  for (uint32_t i = 0; i < Small::kInfinity; ++i) {
+    const double low = Small::to_double(static_cast<uint16_t>(i)),
+                 high = i + 1 < Small::kInfinity ? Small::to_double(static_cast<uint16_t>(i + 1))
+                                                 : std::ldexp(1.0, Small::kBias + 1);
+    for (const double x : {low, (low + high) / 2})
+      for (const double y : {x, std::nextafter(x, 0.0), std::nextafter(x, HUGE_VAL)})
+        sums.push_back(i % 3 == 0 ? -y : y);
+  }
+  for (int i = 0; i < 100000; ++i) {
+    sums.push_back(double_of_bits(random()));
+    sums.push_back(std::ldexp(static_cast<double>(random()), static_cast<int>(random() % 320) - 230));
+  }
+  check_rounding<Small>(kernel, sums);
+  for (uint32_t i = 0; i < 65536; ++i) {
+    const uint16_t bits = static_cast<uint16_t>(i), wanted = Small::from_double(Small::to_double(bits));
+    ASSERT_EQ(SmallRounding<Small>::round(SmallRounding<Small>::widen(bits)), wanted) << i;
+    if (kernel == nullptr) continue;
+    uint16_t out = 0;
+    kernel->scan_row(&bits, &out, 1, -0.0);
+    ASSERT_EQ(out, wanted) << i;
+  }
+}
+
+TEST_P(EachTargetAdds, SmallFloatsAreRoundedOnce) {
+  check_conversions<Half>(half_scan(), random_);
+  check_conversions<BFloat16>(bfloat16_scan(), random_);
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, EachTargetAdds, testing::ValuesIn(kEveryTarget), target_test_name);

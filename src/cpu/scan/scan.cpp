@@ -4,12 +4,12 @@
 #include <cstring>
 #include <type_traits>
 
-#include "core/half.h"
 #include "core/scan_order.h"
 #include "cpu/engine/float_environment.h"
 #include "cpu/engine/operations.h"
 #include "cpu/scan/threads.h"
 #include "cpu/vector/scan.h"
+#include "cpu/vector/small_rounding.h"
 
 namespace gsort_internal {
 
@@ -84,24 +84,18 @@ void scan_integers(Context &context, const Request &r, const IntegerChunks &of_t
 }
 
 // How elements of the float types become doubles and running sums become elements. Kernel: the type whose rows vector
-// kernels read and write; others are widened and rounded here.
-struct F16Elements {
+// kernels read and write, if it has such; 2-byte floats have a kernel of their own, and are widened and rounded here
+// where there are no vectors.
+template <class Small>
+struct SmallElements {
   using Bits = uint16_t;
   using Kernel = void;
-  static double load(uint16_t bits) { return Half::to_double(bits); }
-  static uint16_t store(double x) { return Half::from_double(x); }
+  static const SmallFloatScan *kernel() { return std::is_same<Small, Half>::value ? half_scan() : bfloat16_scan(); }
+  static double load(uint16_t bits) { return SmallRounding<Small>::widen(bits); }
+  static uint16_t store(double x) { return SmallRounding<Small>::round(x); }
 };
-struct BF16Elements {
-  using Bits = uint16_t;
-  using Kernel = void;
-  static double load(uint16_t bits) {
-    const uint32_t wide = static_cast<uint32_t>(bits) << 16;
-    float x;
-    std::memcpy(&x, &wide, sizeof x);
-    return static_cast<double>(x);
-  }
-  static uint16_t store(double x) { return BFloat16::from_double(x); }
-};
+using F16Elements = SmallElements<Half>;
+using BF16Elements = SmallElements<BFloat16>;
 struct F32Elements {
   using Bits = uint32_t;
   using Kernel = float;
@@ -188,9 +182,12 @@ class Rows {
   explicit Rows(bool in_memory) : in_memory_(in_memory) {}
 
   double total(const Bits *in, uint32_t count) const {
-    if constexpr (kHasKernel)
+    if constexpr (kHasKernel) {
       if (kernels_ != nullptr && count == kScanRowItems)
         return kernels_->row_total(reinterpret_cast<const Kernel *>(in));
+    } else if (const SmallFloatScan *const kernel = E::kernel()) {
+      return kernel->scan_row(in, nullptr, count, -0.0);
+    }
     double widened[kScanRowItems];
     widen(in, count, widened);
     for (uint32_t i = count; i < kScanRowItems; ++i) widened[i] = -0.0;
@@ -198,10 +195,13 @@ class Rows {
   }
 
   double scan(const Bits *in, Bits *out, double prefix) const {
-    if constexpr (kHasKernel)
+    if constexpr (kHasKernel) {
       if (kernels_ != nullptr)
         return kernels_->scan_row(reinterpret_cast<const Kernel *>(in), reinterpret_cast<Kernel *>(out), prefix,
                                   in_memory_);
+    } else if (const SmallFloatScan *const kernel = E::kernel()) {
+      return kernel->scan_row(in, out, kScanRowItems, prefix);
+    }
     double results[kScanRowItems];
     widen(in, kScanRowItems, results);
     const double sum = doubles_->scan_row(results, results, prefix, false);
@@ -211,10 +211,14 @@ class Rows {
 
   // Of the array's last row.
   void scan_last(const Bits *in, Bits *out, uint32_t count, double prefix) const {
-    if constexpr (kHasKernel)
+    if constexpr (kHasKernel) {
       if (kernels_ != nullptr)
         return kernels_->scan_last_row(reinterpret_cast<const Kernel *>(in), reinterpret_cast<Kernel *>(out), count,
                                        prefix);
+    } else if (const SmallFloatScan *const kernel = E::kernel()) {
+      kernel->scan_row(in, out, count, prefix);
+      return;
+    }
     double results[kScanRowItems];
     widen(in, count, results);
     doubles_->scan_last_row(results, results, count, prefix);
@@ -405,10 +409,11 @@ void scan_floats(Context &context, const Request &r) {
   FloatScan(context, r, TilesOf<E>(r.in, r.out, r.n, r.exclusive)).run();
 }
 
-constexpr uint32_t kScanFewChunks = 4;  // as long as rows of fewer chunks cost vectors more than they save
+// As long as rows of fewer chunks cost vectors more than they save.
+constexpr uint32_t kScanFewChunks = 4, kScanFewSmallChunks = 2;
 
-constexpr uint64_t kScanFewHalves =
-    1 << 10;  // are widened and rounded one by one: more take more than some microseconds
+// As many are widened and rounded one by one in some microseconds, where there are no vectors.
+constexpr uint64_t kScanFewSmallFloats = 1 << 10;
 
 // Element by element, which waits for no vector to be put together.
 template <class E>
@@ -447,15 +452,16 @@ void scan_few_floats(const void *in_array, void *out_array, uint64_t items, bool
   auto *const out = static_cast<typename E::Bits *>(out_array);
   const uint32_t n = static_cast<uint32_t>(items);
   const FloatEnvironment float_environment;
-  if constexpr (!std::is_void<typename E::Kernel>::value)  // for size: others wait for conversions in any case
-    if (n <= kScanFewChunks * kScanChunkItems) return scan_few_chunks<E>(in, out, n, exclusive);
+  constexpr uint32_t few = std::is_void<typename E::Kernel>::value ? kScanFewSmallChunks : kScanFewChunks;
+  if (n <= few * kScanChunkItems) return scan_few_chunks<E>(in, out, n, exclusive);
   scan_first_tile<E>(in, out, n, exclusive);
 }
 
 }  // namespace
 
 bool scan_few(gsort_dtype t, bool exclusive, const void *in, void *out, uint64_t n) noexcept {
-  if (n > kScanTileItems || (dtype_bytes(t) == 2 && is_float(t) && n > kScanFewHalves)) return false;
+  if (n > kScanTileItems) return false;
+  if (n > kScanFewSmallFloats && dtype_bytes(t) == 2 && is_float(t) && half_scan() == nullptr) return false;
   switch (t) {
     case GSORT_F16:
       scan_few_floats<F16Elements>(in, out, n, exclusive);

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "core/scan_order.h"
+#include "cpu/vector/small_rounding.h"
 #include "cpu/vector/target.h"
 
 #if GSORT_HIGHWAY
@@ -14,6 +15,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 #include "cpu/vector/network-inl.h"
+#include "cpu/vector/widen-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -28,12 +30,6 @@ constexpr size_t kWide = HWY_MAX_BYTES / sizeof(double);  // chunks side by side
 constexpr size_t kGroups = kScanRowChunks / kWide, kGroupItems = kScanChunkItems * kWide;
 constexpr size_t kSquares = kScanChunkItems / kWide;  // of kWide elements of kWide chunks
 static_assert(kScanChunkItems % kWide == 0 && kScanRowChunks % kWide == 0, "chunks fill whole vectors");
-
-HWY_INLINE DoubleVec load_widened(const double *from) { return hn::LoadU(DoubleTag(), from); }
-HWY_INLINE DoubleVec load_widened(const float *from) {
-  const DoubleTag d;
-  return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, DoubleTag>(), from));
-}
 
 // The one NaN of results.
 template <class F>
@@ -65,7 +61,7 @@ HWY_INLINE void transpose_square(DoubleVec *v) {
 // The elements of kWide chunks from element `square` * kWide on; v[i] holds element i of each chunk.
 template <class F>
 HWY_INLINE void load_square(const F *chunks, size_t square, DoubleVec *v) {
-  for (size_t c = 0; c < kWide; ++c) v[c] = load_widened(chunks + c * kScanChunkItems + square * kWide);
+  for (size_t c = 0; c < kWide; ++c) v[c] = load_widened(DoubleTag(), chunks + c * kScanChunkItems + square * kWide);
   transpose_square(v);
 }
 
@@ -203,6 +199,160 @@ HWY_NOINLINE void scan_last_row(const F *in, F *out, uint32_t count, double pref
   }
 }
 
+using BitsTag = hn::RebindToUnsigned<DoubleTag>;
+using BitsVec = hn::Vec<BitsTag>;
+HWY_INLINE BitsVec constant(uint64_t value) { return hn::Set(BitsTag(), value); }
+HWY_INLINE BitsVec double_bits(DoubleVec x) { return hn::BitCast(BitsTag(), x); }
+HWY_INLINE DoubleVec doubles_of(BitsVec bits) { return hn::BitCast(DoubleTag(), bits); }
+
+// The first 16 bits of the lanes of `a`, the second ones of `b`, the third of `c`, the last of `e`.
+HWY_INLINE BitsVec columns(BitsVec a, BitsVec b, BitsVec c, BitsVec e) {
+  const hn::Repartition<uint16_t, BitsTag> d;
+  const hn::Repartition<uint32_t, BitsTag> d_halves;
+  const auto lower = hn::OddEven(hn::BitCast(d, b), hn::BitCast(d, a)),
+             upper = hn::OddEven(hn::BitCast(d, e), hn::BitCast(d, c));
+  return hn::BitCast(BitsTag(), hn::OddEven(hn::BitCast(d_halves, upper), hn::BitCast(d_halves, lower)));
+}
+
+// The steps and numbers of a type of 2-byte floats, so that the kernel is there once.
+struct SmallType {
+  // Adds up a group as add_group(), and writes the totals of its chunks.
+  void (*add)(const uint16_t *in, double *running, double *totals);
+  // Those of SmallRounding.
+  int shift;
+  uint64_t least_normal, bound, to_units;
+  uint16_t excess, quiet_nan;
+};
+template <class F>
+HWY_NOINLINE void add_small_group(const uint16_t *in, double *running, double *totals) {
+  hn::StoreU(add_group(reinterpret_cast<const F *>(in), running), DoubleTag(), totals);
+}
+template <class F, class Small, class To = SmallRounding<Small>>
+constexpr SmallType kSmallType = {add_small_group<F>, To::kShift,  To::kLeastNormal, To::kBound,
+                                  To::kToUnits,       To::kExcess, Small::kQuietNan};
+
+// SmallRounding in lanes, but that NaNs become something else.
+class LaneRounding {
+ public:
+  HWY_INLINE explicit LaneRounding(const SmallType &type)
+      : bound_(doubles_of(constant(type.bound))),
+        least_normal_(doubles_of(constant(type.least_normal))),
+        to_units_(constant(type.to_units)),
+        excess_(hn::Set(SmallTag(), type.excess)),
+        shift_(type.shift) {}
+
+  // Of the doubles of four vectors in the same lane, side by side.
+  HWY_INLINE BitsVec four(DoubleVec a, DoubleVec b, DoubleVec c, DoubleVec e) const {
+    const BitsTag d;
+    const auto magnitudes = columns(magnitude(a), hn::ShiftLeft<16>(magnitude(b)), hn::ShiftLeft<32>(magnitude(c)),
+                                    hn::ShiftLeft<48>(magnitude(e)));
+    const auto signs = columns(hn::ShiftRight<48>(double_bits(a)), hn::ShiftRight<32>(double_bits(b)),
+                               hn::ShiftRight<16>(double_bits(c)), double_bits(e));
+    const auto moved = hn::BitCast(d, hn::Sub(hn::BitCast(SmallTag(), magnitudes), excess_));
+    return hn::Or(moved, hn::And(signs, constant(0x8000800080008000u)));
+  }
+
+ private:
+  using SmallTag = hn::Repartition<uint16_t, BitsTag>;
+
+  // The result's magnitude plus the excess, in the first 16 bits of lanes.
+  HWY_INLINE BitsVec magnitude(DoubleVec x) const {
+    const DoubleVec bounded = hn::Min(hn::Abs(x), bound_);
+    const DoubleVec binade = hn::Max(doubles_of(hn::And(double_bits(bounded), constant(kDoubleInf))), least_normal_);
+    const DoubleVec units = hn::Add(bounded, doubles_of(hn::Add(double_bits(binade), to_units_)));
+    return hn::Add(hn::ShiftRightSame(double_bits(binade), shift_), hn::Sub(double_bits(units), double_bits(binade)));
+  }
+
+  DoubleVec bound_, least_normal_;
+  BitsVec to_units_;
+  hn::Vec<SmallTag> excess_;
+  int shift_;
+};
+
+// Writes blocks of 16 bytes to every second chunk.
+template <class D>
+HWY_INLINE void store_to_chunks(D d, hn::Vec<D> blocks, uint16_t *to) {
+  if constexpr (hn::MaxLanes(d) == 2) {
+    hn::StoreU(hn::BitCast(hn::Repartition<uint16_t, D>(), blocks), hn::Repartition<uint16_t, D>(), to);
+  } else {
+    const hn::Half<D> half;
+    store_to_chunks(half, hn::LowerHalf(half, blocks), to);
+    store_to_chunks(half, hn::UpperHalf(half, blocks), to + hn::MaxLanes(half) * kScanChunkItems);
+  }
+}
+
+// A row's running sums of chunks by groups, and what comes before them.
+struct SmallRow {
+  const SmallType &type;
+  const double *running;
+  const double *chunks;  // their scan; there is a value before it
+  double prefix;
+};
+
+// As write_group() for groups from `first` to `end` - 1: what stands in a lane is of one chunk, so that nothing is
+// transposed.
+HWY_NOINLINE void write_small_groups(const SmallRow &row, size_t first, size_t end, uint16_t *out) {
+  const DoubleTag d;
+  const BitsTag d_bits;
+  const LaneRounding rounding(row.type);
+  for (size_t g = first; g < end; ++g) {
+    const auto before = hn::Add(hn::Set(d, row.prefix), hn::LoadU(d, row.chunks + g * kWide - 1));
+    for (size_t i = 0; i < kScanChunkItems; i += 8) {
+      const double *const from = row.running + g * kGroupItems + i * kWide;
+      const auto sum = [=](size_t k) HWY_ATTR { return hn::Add(before, hn::Load(d, from + k * kWide)); };
+      const BitsVec a = rounding.four(sum(0), sum(1), sum(2), sum(3)),
+                    b = rounding.four(sum(4), sum(5), sum(6), sum(7));
+      uint16_t *const to = out + (g - first) * kGroupItems + i;
+      store_to_chunks(d_bits, hn::InterleaveLower(d_bits, a, b), to);
+      store_to_chunks(d_bits, hn::InterleaveUpper(d_bits, a, b), to + kScanChunkItems);
+    }
+  }
+}
+
+// Writes the one NaN of results where those of the groups are NaNs.
+HWY_NOINLINE void write_small_nans(const SmallRow &row, size_t first, size_t end, uint16_t *out) {
+  for (size_t i = first * kGroupItems; i < end * kGroupItems; ++i) {
+    const size_t chunk = i / kScanChunkItems,
+                 at = chunk / kWide * kGroupItems + i % kScanChunkItems * kWide + chunk % kWide;
+    const double result = (row.prefix + row.chunks[static_cast<std::ptrdiff_t>(chunk) - 1]) + row.running[at];
+    if (result != result) out[i - first * kGroupItems] = row.type.quiet_nan;
+  }
+}
+
+// A row that is no whole groups is filled up with -0.0.
+HWY_NOINLINE double scan_small_row_of(const SmallType &type, const uint16_t *in, uint16_t *out, uint32_t count,
+                                      double prefix) {
+  HWY_ALIGN double running[kScanRowItems];
+  HWY_ALIGN uint16_t last[kGroupItems];
+  ChunkScan scan;
+  const size_t whole = count / kGroupItems, rest = count % kGroupItems, groups = whole + (rest != 0 ? 1 : 0);
+  if (rest != 0) {
+    for (uint16_t &x : last) x = 0x8000;
+    __builtin_memcpy(last, in + whole * kGroupItems, rest * sizeof *last);
+  }
+  double *const chunks = scan.of_chunks();
+  for (size_t g = 0; g < groups; ++g)
+    type.add(g < whole ? in + g * kGroupItems : last, running + g * kGroupItems, chunks + g * kWide);
+  scan_by_doubling(chunks, groups * kWide);
+  const double total = chunks[groups * kWide - 1];
+  if (out == nullptr) return total;
+  const SmallRow row = {type, running, chunks, prefix};
+  write_small_groups(row, 0, whole, out);
+  if (rest != 0) write_small_groups(row, whole, groups, last);
+  // A NaN stays one in all sums that it is a part of, and so do infinities of both signs: the last result tells.
+  const double last_result = (prefix + chunks[groups * kWide - 2]) + running[groups * kGroupItems - 1];
+  if (HWY_UNLIKELY(last_result != last_result)) {
+    write_small_nans(row, 0, whole, out);
+    write_small_nans(row, whole, groups, last);
+  }
+  if (rest != 0) __builtin_memcpy(out + whole * kGroupItems, last, rest * sizeof *last);
+  return total;
+}
+template <class F, class Small>
+double scan_small_row(const uint16_t *in, uint16_t *out, uint32_t count, double prefix) {
+  return scan_small_row_of(kSmallType<F, Small>, in, out, count, prefix);
+}
+
 // Blocks of 16 bytes side by side: each is added up in itself, and the totals of those before are added to it. More
 // than two would wait for as many totals.
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
@@ -271,6 +421,11 @@ extern const ScanKernels<float> kScanFloats;
 extern const ScanKernels<double> kScanDoubles;
 const ScanKernels<float> kScanFloats = {row_total<float>, scan_row<float>, scan_last_row<float>};
 const ScanKernels<double> kScanDoubles = {row_total<double>, scan_row<double>, scan_last_row<double>};
+
+extern const SmallFloatScan kScanHalves;
+extern const SmallFloatScan kScanBFloat16s;
+const SmallFloatScan kScanHalves = {scan_small_row<hwy::float16_t, Half>};
+const SmallFloatScan kScanBFloat16s = {scan_small_row<hwy::bfloat16_t, BFloat16>};
 #endif  // GSORT_VECTOR_TARGET
 }  // namespace HWY_NAMESPACE
 }  // namespace gsort_internal
@@ -286,5 +441,7 @@ GSORT_DEFINE_KERNELS_OF(IntegerScanKernels<uint32_t>, integer_scan_kernels, uint
 GSORT_DEFINE_KERNELS_OF(IntegerScanKernels<uint64_t>, integer_scan_kernels, uint64_t, kScan64)
 GSORT_DEFINE_KERNELS_OF(ScanKernels<float>, scan_kernels, float, kScanFloats)
 GSORT_DEFINE_KERNELS_OF(ScanKernels<double>, scan_kernels, double, kScanDoubles)
+GSORT_DEFINE_KERNELS_OF(SmallFloatScan, half_scan, , kScanHalves)
+GSORT_DEFINE_KERNELS_OF(SmallFloatScan, bfloat16_scan, , kScanBFloat16s)
 }  // namespace gsort_internal
 #endif

@@ -22,6 +22,13 @@ struct ScanKernels {
   void (*scan_last_row)(const F *in, F *out, uint32_t count, double prefix);
 };
 
+// Of 2-byte floats.
+struct SmallFloatScan {
+  // Writes the results of a row of `count` elements, 1 to kScanRowItems, which `prefix` comes before, and returns the
+  // row's total if it is whole. `in` may be `out`; without `out` nothing is written.
+  double (*scan_row)(const uint16_t *in, uint16_t *out, uint32_t count, double prefix);
+};
+
 // T: unsigned, which wraps, so that signed integers are the same.
 template <class T>
 struct IntegerScanKernels {
@@ -37,6 +44,8 @@ const IntegerScanKernels<uint32_t> *integer_scan_kernels(uint32_t);
 const IntegerScanKernels<uint64_t> *integer_scan_kernels(uint64_t);
 const ScanKernels<float> *scan_kernels(float);
 const ScanKernels<double> *scan_kernels(double);
+const SmallFloatScan *half_scan();
+const SmallFloatScan *bfloat16_scan();
 
 }  // namespace gsort_internal
 
