@@ -257,8 +257,8 @@ __device__ __forceinline__ void fill_chunk(const Params<U> &params, const Number
       continue;
     }
     for (uint64_t place = first; place < after; ++place) {
-      while (place >= number_end) {
-        ++number;
+      if (place >= number_end) {
+        number = find_later_value(bases, number, high, place);
         number_end = number + 1 < numbers ? bases[number + 1] : work.n;
       }
       work.keys_out[place] = work.codec.decode(numbering.key_of(number));

@@ -122,6 +122,18 @@ __device__ __forceinline__ uint32_t find_value(const Place *bases, uint32_t low,
   return low;
 }
 
+// The same where value `low` holds a place before it. Most often the next value has it, but between two values that
+// occur there may be many that do not: steps grow until they are past.
+template <class Place>
+__device__ __forceinline__ uint32_t find_later_value(const Place *bases, uint32_t low, uint32_t high, uint64_t place) {
+  uint32_t step = 1;
+  while (step < high - low && bases[low + step] <= place) {
+    low += step;
+    step *= 2;
+  }
+  return find_value(bases, low, min(high - low, step) + low, place);
+}
+
 // Vectors lie at multiples of 16 bytes; the first and the last may reach past the array.
 template <class U>
 __global__ void __launch_bounds__(kFillThreads) fill_kernel(const __grid_constant__ FillParams<U> params) {
@@ -151,8 +163,8 @@ __global__ void __launch_bounds__(kFillThreads) fill_kernel(const __grid_constan
       continue;
     }
     for (uint64_t place = first; place < after; ++place) {
-      while (place >= value_end) {
-        ++value;
+      if (place >= value_end) {
+        value = find_later_value(params.bases, value, high, place);
         value_end = value + 1 < params.bins ? params.bases[value + 1] : params.n;
       }
       params.out[place] = params.codec.decode(static_cast<U>(value));

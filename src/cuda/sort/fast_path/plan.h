@@ -97,7 +97,7 @@ static_assert(make_plan(uint64_t{1} << 28, 4, false, 132, 227 * 1024).number_bit
 constexpr uint32_t kCountFillBins = 65536;
 constexpr uint32_t kCountFillSharedBytes = kCountFillBins / 2 * 4;
 // Below this many 2-byte keys two passes are quicker than 65,536 counters.
-constexpr uint64_t kCountFillItemsMin2 = 1u << 21;
+constexpr uint64_t kCountFillItemsMin2 = 6'000'000;
 
 }  // namespace gsort_internal::sort::fast_path
 
