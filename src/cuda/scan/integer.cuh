@@ -202,6 +202,10 @@ class IntegerScan {
     __device__ __forceinline__ bool has_vector(uint32_t v) const {
       return v * kVectorItems >= begin && (v + 1) * kVectorItems <= end;
     }
+    // A part of one at least.
+    __device__ __forceinline__ bool has_any_of(uint32_t v) const {
+      return (v + 1) * kVectorItems > begin && v * kVectorItems < end;
+    }
     __device__ __forceinline__ bool has_element(uint32_t i) const { return i >= begin && i < end; }
   };
   __device__ __forceinline__ Part part_of(uint32_t tile) const {
@@ -227,7 +231,7 @@ class IntegerScan {
 #pragma unroll
     for (uint32_t k = 0; k < kVectors; ++k) {
       const uint32_t vector = first_vector() + k * 32;
-      if (!part.has_vector(vector)) v[k] = load_elements(elements, part, vector);
+      if (part.has_any_of(vector) && !part.has_vector(vector)) v[k] = load_elements(elements, part, vector);
     }
   }
 
@@ -288,7 +292,7 @@ class IntegerScan {
       const uint32_t vector = first_vector() + k * 32;
       if (aligned && part.has_vector(vector))
         __stcs(target + k * 32, v[k]);
-      else
+      else if (part.has_any_of(vector))
         store_elements(elements, part, vector, v[k]);
     }
   }
