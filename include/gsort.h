@@ -32,7 +32,9 @@
  * ### Asynchronous work
  * On a CUDA handle whose arguments all lie in device or managed memory a call is enqueued on the handle's stream and
  * returns; the work ends in stream order, and gsort_synchronize() waits for it. If any argument lies in host memory
- * the call waits for its result. A CPU handle always waits.
+ * the call waits for its result. A CPU handle always waits. A handle that chose its backend itself may do a short call
+ * on pageable memory before work on the default stream has ended, where nothing but a host function on that stream
+ * could change such memory meanwhile.
  *
  * A process or a stream may have a part of the device alone (a MIG instance, MPS limits, a green context). Where
  * kernels whose blocks wait for each other do not fit there, a call takes others that need less, and fails with

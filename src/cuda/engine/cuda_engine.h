@@ -6,6 +6,7 @@
 
 #include <cuda_runtime.h>
 
+#include <initializer_list>
 #include <memory>
 #include <optional>
 
@@ -49,6 +50,40 @@ class CudaEngine final : public Engine {
   void check_array(const char *argument, const void *array, uint64_t bytes) override;
   bool host_readable(const void *array) override;
   void execute(const Request &request) override;
+  bool sort_few(const KeyOrder &order, const void *in, void *out, uint64_t n) noexcept override {
+    return on_cpu_at_once({in, out}, [&] { return cpu_->sort_few(order, in, out, n); });
+  }
+  bool sort_few_pairs(const FewPairs &p) noexcept override {
+    return on_cpu_at_once({p.keys, p.keys_out, p.values, p.values_out}, [&] { return cpu_->sort_few_pairs(p); });
+  }
+  bool index_few(const KeyOrder &order, bool ranks, const void *keys, uint64_t n, uint32_t index_bytes,
+                 void *out) noexcept override {
+    return on_cpu_at_once({keys, out}, [&] { return cpu_->index_few(order, ranks, keys, n, index_bytes, out); });
+  }
+  bool reduce_few(uint32_t op, const KeyOrder &order, const void *in, uint64_t n, void *out) noexcept override {
+    return on_cpu_at_once({in, out}, [&] { return cpu_->reduce_few(op, order, in, n, out); });
+  }
+  bool sum_few(gsort_dtype t, const void *in, uint64_t n, void *out, bool &rounds) noexcept override {
+    return on_cpu_at_once({in, out}, [&] { return cpu_->sum_few(t, in, n, out, rounds); });
+  }
+  bool mean_few(gsort_dtype t, const void *in, uint64_t n, void *out, bool &rounds) noexcept override {
+    return on_cpu_at_once({in, out}, [&] { return cpu_->mean_few(t, in, n, out, rounds); });
+  }
+  bool scan_few(gsort_dtype t, bool exclusive, const void *in, void *out, uint64_t n) noexcept override {
+    return on_cpu_at_once({in, out}, [&] { return cpu_->scan_few(t, exclusive, in, out, n); });
+  }
+  bool merge_few(const FewMerge &m) noexcept override {
+    return on_cpu_at_once({m.a_n == 0 ? m.out : m.a, m.b_n == 0 ? m.out : m.b, m.out},
+                          [&] { return cpu_->merge_few(m); });
+  }
+  bool sort_few_segments(const FewSegments &s) noexcept override {
+    return on_cpu_at_once({s.in, s.out, s.offsets}, [&] { return cpu_->sort_few_segments(s); });
+  }
+  bool topk_few(const FewTopk &t) noexcept override {
+    return on_cpu_at_once({t.in, t.values_out == nullptr ? t.in : t.values_out,
+                           t.indices_out == nullptr ? t.in : t.indices_out},
+                          [&] { return cpu_->topk_few(t); });
+  }
   void set_stream(void *stream) override;
   void synchronize() override;
   void reserve(const Request &shape) override;
@@ -104,6 +139,16 @@ class CudaEngine final : public Engine {
 
   Placement choose_placement(const Request &request, const Staging &staging, bool in_pieces) const;
   void execute_on_cpu(const Request &request);
+  bool are_idle_host_arrays(std::initializer_list<const void *> arrays) noexcept;
+  // A call of few elements by the engine on the CPU, once another call has made that, if its arrays lie on the host and
+  // nothing is left on the stream that could use them.
+  template <class F>
+  bool on_cpu_at_once(std::initializer_list<const void *> arrays, F &&few) noexcept {
+    if (cpu_ == nullptr) return false;
+    const bool done = are_idle_host_arrays(arrays) && few();
+    end_call();
+    return done;
+  }
 
   const EngineOptions options_;
   Control &control_;

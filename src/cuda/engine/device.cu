@@ -124,6 +124,7 @@ OpenedDevice open_device(int ordinal) {
   device.facts.shared_bytes_block_max =
       std::min(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal),
                architecture_of(device.facts.compute_capability).shared_bytes_block_max);
+  device.reaches_host_pages = attribute(cudaDevAttrPageableMemoryAccess, ordinal) != 0;
   size_t free_bytes = 0, total_bytes = 0;
   require_device(cudaMemGetInfo(&free_bytes, &total_bytes), ordinal, "cudaMemGetInfo");
   device.memory_bytes = total_bytes;

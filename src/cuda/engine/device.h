@@ -23,6 +23,7 @@ struct OpenedDevice {
   int driver_version;
   uint32_t compute_capability;
   uint64_t memory_bytes;
+  bool reaches_host_pages;  // kernels may use memory that CUDA was never told of
   char name[128];
   DeviceFacts facts;  // whose capability is that of the code, if that was compiled for an older device
   PrimaryContext primary;
