@@ -198,6 +198,27 @@ TEST_F(MsdCrowds, ManyKeys) {
     EXPECT_TRUE(run<uint32_t>(make_keys<uint32_t>(n, [&](uint64_t i) { return words[word](i) >> 32; }), how_)) << word;
 }
 
+// Digits of the finish that many keys share: equal ones, closely and widely spread ones, of few values, and more than a
+// warp has registers for.
+template <class U>
+void sort_crowded_digits(How how) {
+  constexpr uint32_t kBits = sizeof(U) * 8;
+  how.order.dtype = sizeof(U) == 4 ? GSORT_U32 : GSORT_U64;
+  for (const uint32_t high_bits : {9, 12, 15})
+    for (const uint64_t values : {1, 3, 17, 64, 200, 256, 257, 512, 100000}) {
+      const std::vector<U> keys = make_keys<U>(kKeys, [&](uint64_t i) {
+        const uint64_t low = mixed(~i) % values * (values == 3 ? 77 : 1) + (values == 200 ? mixed(i << 1) % 3 : 0);
+        return static_cast<U>(mixed(i) >> (64 - high_bits) << (kBits - high_bits) | low);
+      });
+      EXPECT_TRUE(run<U>(keys, how)) << kBits << ' ' << high_bits << ' ' << values;
+    }
+}
+TEST_F(MsdCrowds, DigitsThatManyKeysShare) {
+  how_ = How();
+  sort_crowded_digits<uint32_t>(how_);
+  sort_crowded_digits<uint64_t>(how_);
+}
+
 // Lumps of a dozen cells' worth of keys; many keys of so few values that a cell has two; values of some cells' worth;
 // one entry of the map that is uneven inside.
 TEST_F(MsdCrowds, KindsThatPassesSortQuickerAreLeftToThem) {

@@ -96,6 +96,8 @@ __device__ __forceinline__ bool list_crowded_cell([[maybe_unused]] const Argumen
     if (arguments.state->takes_crowds == 0) return false;
     const KeyRange range = range_of_cell(arguments, cell);
     if (count <= kCrowdKeysMax || !is_huge(count, range)) {
+      // Frequent values are counted here, though they are not moved.
+      if (count > kLoneBlockChunks * arguments.plan.huge_chunk && arguments.state->frequent == 0) return false;
       arguments.crowded[atomicAdd(&arguments.state->crowded, 1u)] = cell;
       return true;
     }

@@ -120,7 +120,8 @@ struct DigitSpan {
   uint32_t first, end, begin_place, end_place;
 };
 
-// As many digits from `first` on as there is room for; at least one. counters: places. Behind a barrier.
+// As many digits from `first` on as there is room for; where the first has more keys, it and those that are counted by
+// value with it. counters: places. Behind a barrier.
 __device__ __forceinline__ DigitSpan next_digits(const CrowdedCell &cell, uint32_t first,
                                                  const RankedStorage &storage) {
   const auto place_of = [&](uint32_t digit) { return digit < kCrowdDigits ? storage.counters[digit] : cell.others; };
@@ -130,7 +131,11 @@ __device__ __forceinline__ DigitSpan next_digits(const CrowdedCell &cell, uint32
     const uint32_t middle = (low + high) / 2;
     (place_of(middle) - begin <= kCrowdKeysMax ? low : high) = middle;
   }
-  const uint32_t end = max(low, first + 1);
+  uint32_t end = low;
+  if (low == first) {  // as many as are counted by value at a time, since that takes several looks at all keys
+    const uint32_t counted = cell.digits.factor == 0 ? kValueWords : __umulhi(kValueWords, cell.digits.factor);
+    end = min(first + max(counted, 1u), kCrowdDigits);
+  }
   return {first, end, begin, place_of(end)};
 }
 
@@ -156,7 +161,7 @@ __device__ __forceinline__ void rank_digits(const CrowdedCell &cell, const Digit
     if (size > kWindowGroup) storage.groups.list(begin, size);
   }
   __syncthreads();
-  sort_listed_groups(sorted, storage.groups, storage.group_counters);
+  sort_listed_groups<kNarrowGroup>(sorted, storage.groups, storage.group_counters);
 }
 
 // Keys of one digit that are more than there is room for: their values are counted. Leaves nothing in storage.

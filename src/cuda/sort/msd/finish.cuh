@@ -12,6 +12,7 @@
 #include "cuda/primitive/exclusive_scan.cuh"
 #include "cuda/primitive/prefetch.cuh"
 #include "cuda/sort/msd/groups.cuh"
+#include "cuda/sort/msd/pass_sort.cuh"
 #include "cuda/sort/msd/state.cuh"
 #include "cuda/sort/msd/window_sort.cuh"
 
@@ -23,7 +24,7 @@ constexpr int kMappedSure = 5;
 
 template <class U>
 struct FinishStorage {
-  uint32_t counters[kFinishDigits];
+  alignas(16) uint32_t counters[kFinishDigits];
   // Keys of no cell lie around the cell's, where windows end.
   U padded_keys[kWindowGroup + BlockShape<sizeof(U)>::kFinishKeysMax + BlockShape<sizeof(U)>::kFinishItems +
                 kWindowHalo];
@@ -186,13 +187,16 @@ __device__ __forceinline__ void store_cell(const U *sorted, U *to, uint32_t coun
   }
 }
 
-// Puts the keys of digits with more than the windows order in order, in place of the counters. Returns whether others
-// have several keys.
+// Puts the keys of digits with more than the windows order in order, in place of the counters; where some of them are
+// too many and too far apart for a warp, all keys of the cell. Returns whether others have several keys.
 template <class U>
 __device__ __noinline__ bool sort_crowded_digits(FinishStorage<U> &storage) {
+  constexpr uint32_t kThreads = BlockShape<sizeof(U)>::kFinishThreads;
+  constexpr uint32_t kWide = kFinishDigits / (kThreads / 32);  // counters that a warp has
+  U *const sorted = storage.padded_keys + kWindowGroup;
   const uint32_t count = storage.cell[1];
   bool several = false;
-  for (uint32_t i = threadIdx.x; i < kFinishDigits; i += BlockShape<sizeof(U)>::kFinishThreads) {
+  for (uint32_t i = threadIdx.x; i < kFinishDigits; i += kThreads) {
     const uint32_t begin = storage.counters[i], end = i + 1 < kFinishDigits ? storage.counters[i + 1] : count;
     if (end - begin > kWindowGroup)
       storage.groups.list(begin, end - begin);
@@ -200,8 +204,12 @@ __device__ __noinline__ bool sort_crowded_digits(FinishStorage<U> &storage) {
       several |= end - begin > 1;
   }
   several = __syncthreads_or(several);
-  sort_listed_groups(storage.padded_keys + kWindowGroup, storage.groups, storage.counters);
-  return several;
+  if (sort_listed_groups_of_warps<kWide>(sorted, storage.groups, storage.counters)) return several;
+  using Rank = DigitRankStorage<kThreads / 32>;
+  static_assert(sizeof(Rank) <= sizeof(storage.counters), "in place of the counters");
+  sort_by_passes<kThreads, BlockShape<sizeof(U)>::kFinishItems>(sorted, count, 0,
+                                                                *reinterpret_cast<Rank *>(storage.counters));
+  return false;
 }
 
 // Sorts one cell.

@@ -19,8 +19,8 @@ constexpr uint32_t kWindowHalo = kWindowGroup - 1;
 // With one key a digit on average every second cell has no more, with 0.8 keys five of six: narrower windows do.
 constexpr uint32_t kFewGroup = 6;
 
-// The most keys of one digit that one warp puts in order; more are for the whole block.
-constexpr uint32_t kWarpGroup = 1024;
+// The most keys of one digit that one warp puts in order by a network; more are for the whole block.
+constexpr uint32_t kNetworkGroup = 1024;
 
 // Groups of kKeys keys that have more than the windows order. Begin in the lower half of a word, size in the upper
 // half.
@@ -29,7 +29,7 @@ struct Groups {
   static_assert(kKeys < 65536, "places have 16 bits");
   uint32_t listed, huge_listed;  // 0 at first
   uint32_t large[kKeys / (kWindowGroup + 1) + 1];
-  uint32_t huge[kKeys / (kWarpGroup + 1) + 1];
+  uint32_t huge[kKeys / (kNetworkGroup + 1) + 1];
 
   __device__ __forceinline__ void list(uint32_t begin, uint32_t size) {
     large[atomicAdd(&listed, 1u)] = begin | size << 16;
@@ -40,7 +40,8 @@ struct Groups {
 constexpr uint32_t kNarrowGroup = 64;
 
 // By one warp. least: of the keys, which are less than kNarrowGroup above it. counters: kNarrowGroup words.
-__device__ __forceinline__ void count_group(uint32_t *keys, uint32_t size, uint32_t least, uint32_t *counters) {
+template <class U>
+__device__ __forceinline__ void count_group(U *keys, uint32_t size, U least, uint32_t *counters) {
   reinterpret_cast<uint2 *>(counters)[lane_id()] = make_uint2(0, 0);
   __syncwarp();
   for (uint32_t i = lane_id(); i < size; i += 32) atomicAdd(&counters[keys[i] - least], 1u);
@@ -55,7 +56,33 @@ __device__ __forceinline__ void count_group(uint32_t *keys, uint32_t size, uint3
     for (uint32_t step = 16; step != 0; step /= 2)
       if (__shfl_sync(kFullWarp, end, pair + step - 1) <= place) pair += step;
     const bool second = __shfl_sync(kFullWarp, middle, pair) <= place;
-    if (place < size) keys[place] = least + 2 * pair + second;
+    if (place < size) keys[place] = least + (2 * pair + second);
+  }
+}
+
+// The same of keys that are less than kWide above the least. counters: kWide words.
+template <uint32_t kWide, class U>
+__device__ __forceinline__ void count_wide_group(U *keys, uint32_t size, U least, uint32_t *counters) {
+  constexpr uint32_t kOwn = kWide / 32;
+#pragma unroll
+  for (uint32_t i = 0; i < kOwn; ++i) counters[i * 32 + lane_id()] = 0;
+  __syncwarp();
+  for (uint32_t i = lane_id(); i < size; i += 32) atomicAdd(&counters[keys[i] - least], 1u);
+  __syncwarp();
+  // Every lane has neighbouring values, whose counts become the places behind their last keys.
+  uint32_t ends[kOwn], sum = 0;
+#pragma unroll
+  for (uint32_t i = 0; i < kOwn; ++i) ends[i] = sum += counters[lane_id() * kOwn + i];
+  const uint32_t before = warp_inclusive_sum(sum) - sum;
+#pragma unroll
+  for (uint32_t i = 0; i < kOwn; ++i) counters[lane_id() * kOwn + i] = before + ends[i];
+  __syncwarp();
+  for (uint32_t place = lane_id(); place < size; place += 32) {
+    uint32_t value = 0;  // how many values end at this place or before
+#pragma unroll
+    for (uint32_t step = kWide / 2; step != 0; step /= 2)
+      if (counters[value + step - 1] <= place) value += step;
+    keys[place] = least + value;
   }
 }
 
@@ -97,27 +124,6 @@ __device__ __forceinline__ bool count_few_values(U *keys, uint32_t size) {
   return true;
 }
 
-// By one warp. all_counters: kNarrowGroup words a warp. Returns whether the group is left to the whole block.
-__device__ __forceinline__ bool sort_group_by_warp(uint32_t *keys, uint32_t size, uint32_t *all_counters) {
-  uint32_t least = ~0u, most = 0;
-#pragma unroll 4
-  for (uint32_t i = lane_id(); i < size; i += 32) least = min(least, keys[i]), most = max(most, keys[i]);
-  least = warp_least(least), most = warp_greatest(most);
-  __syncwarp();
-  if (least == most) return false;
-  if (most - least < kNarrowGroup)
-    count_group(keys, size, least, all_counters + threadIdx.x / 32 * kNarrowGroup);
-  else if (size <= 32)
-    sort_few(keys, size);
-  else if (count_few_values(keys, size))
-    return false;
-  else if (size <= kWarpGroup)
-    network_sort<ByWarp>(keys, size);
-  else
-    return true;
-  return false;
-}
-
 // By one warp in registers, `kKeys` a lane.
 template <uint32_t kKeys, class U>
 __device__ __forceinline__ void sort_group_in_registers(U *keys, uint32_t size) {
@@ -151,15 +157,30 @@ __device__ __forceinline__ void sort_group_in_registers(U *keys, uint32_t size) 
     sort_group_in_registers<8>(keys, size);
 }
 
-__device__ __forceinline__ bool sort_group_by_warp(uint64_t *keys, uint32_t size, uint32_t *) {
-  if (size <= 32) {
+// By one warp. counters: kWide words. Returns false, and leaves the keys, where they are more than kMost and neither
+// lie closely nor are of few values.
+template <uint32_t kWide, uint32_t kMost, class U>
+__device__ __forceinline__ bool sort_group_by_warp(U *keys, uint32_t size, uint32_t *counters) {
+  U least = static_cast<U>(~U{0}), most = 0;
+#pragma unroll 4
+  for (uint32_t i = lane_id(); i < size; i += 32) least = min(least, keys[i]), most = max(most, keys[i]);
+  least = warp_least(least), most = warp_greatest(most);
+  __syncwarp();
+  if (least == most) return true;
+  const U width = static_cast<U>(most - least);
+  if (width < kNarrowGroup)
+    count_group(keys, size, least, counters);
+  else if (size <= 32)
     sort_few(keys, size);
-    return false;
+  else if (kWide > kNarrowGroup && width < kWide)
+    count_wide_group<kWide>(keys, size, least, counters);
+  else if (size <= kRegisterGroup)
+    sort_group_in_registers(keys, size);
+  else if (!count_few_values(keys, size)) {
+    if (size > kMost) return false;
+    network_sort<ByWarp>(keys, size);
   }
-  if (count_few_values(keys, size)) return false;
-  if (size > kWarpGroup) return true;
-  network_sort<ByWarp>(keys, size);
-  return false;
+  return true;
 }
 
 // By the block, if the keys are not all equal.
@@ -172,20 +193,33 @@ __device__ __forceinline__ void sort_group_by_block(U *keys, uint32_t count) {
 }
 
 // Puts the keys of the groups that are listed, behind a barrier, in order where they are not all equal: most of them by
-// a warp. counters: kNarrowGroup words a warp, which 8-byte keys do not use. By all threads of the block; ends with a
-// barrier.
-template <class U, class GroupLists>
+// a warp. counters: kWide words a warp. By all threads of the block; ends with a barrier.
+template <uint32_t kWide, class U, class GroupLists>
 __device__ __forceinline__ void sort_listed_groups(U *keys, GroupLists &groups, uint32_t *counters) {
   for (uint32_t i = threadIdx.x / 32; i < groups.listed; i += blockDim.x / 32) {
     const uint32_t group = groups.large[i];
-    const bool left = sort_group_by_warp(keys + (group & 0xffffu), group >> 16, counters);
-    if (left && lane_id() == 0) groups.huge[atomicAdd(&groups.huge_listed, 1u)] = group;
+    const bool sorted = sort_group_by_warp<kWide, kNetworkGroup>(keys + (group & 0xffffu), group >> 16,
+                                                                   counters + threadIdx.x / 32 * kWide);
+    if (!sorted && lane_id() == 0) groups.huge[atomicAdd(&groups.huge_listed, 1u)] = group;
     __syncwarp();
   }
   __syncthreads();
   for (uint32_t i = 0; i < groups.huge_listed; ++i)
     sort_group_by_block(keys + (groups.huge[i] & 0xffffu), groups.huge[i] >> 16);
   __syncthreads();
+}
+
+// The same, but groups of more than a warp has registers for are left. Returns whether there are none.
+template <uint32_t kWide, class U, class GroupLists>
+__device__ __forceinline__ bool sort_listed_groups_of_warps(U *keys, GroupLists &groups, uint32_t *counters) {
+  bool left = false;
+  for (uint32_t i = threadIdx.x / 32; i < groups.listed; i += blockDim.x / 32) {
+    const uint32_t group = groups.large[i];
+    left |= !sort_group_by_warp<kWide, kRegisterGroup>(keys + (group & 0xffffu), group >> 16,
+                                                         counters + threadIdx.x / 32 * kWide);
+    __syncwarp();
+  }
+  return !__syncthreads_or(left);
 }
 
 }  // namespace gsort_internal::sort::msd

@@ -91,6 +91,9 @@ constexpr uint32_t kCrowdSharedBytes = 4 * (kCrowdKeysMax + kCrowdDigits) + (25u
 
 // So many chunks, if all keys were in one cell: some for every block, so that none has much more to do than others.
 constexpr uint32_t kHugeChunks = 512, kHugeChunkLeast = 1u << 16, kHugeChunkMost = 1u << 20;
+// A cell of more keys than so many chunks that is not counted by many blocks is too much for one: the data is turned
+// away.
+constexpr uint32_t kLoneBlockChunks = 4;
 constexpr uint32_t kHugePieceLeast = 1u << 13, kHugePieceMost = 1u << 16;
 
 struct Plan {

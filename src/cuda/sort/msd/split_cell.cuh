@@ -7,10 +7,10 @@
 #include <cstdint>
 
 #include "core/key_bits.h"
-#include "cuda/primitive/digit_rank.cuh"
 #include "cuda/primitive/warp.cuh"
 #include "cuda/sort/msd/big_cell.cuh"
 #include "cuda/sort/msd/groups.cuh"
+#include "cuda/sort/msd/pass_sort.cuh"
 #include "cuda/sort/msd/split_plan.h"
 #include "cuda/sort/msd/window_sort.cuh"
 
@@ -242,46 +242,11 @@ __device__ __forceinline__ bool sort_disordered_digits(U *sorted, uint32_t count
   return true;
 }
 
-// Bits in which a cell's keys differ. Ends with a barrier before its last reads.
+// Puts all keys of a cell, behind a barrier, in order by radix passes, in place of the counters. Ends with a barrier.
 template <class U>
-__device__ __forceinline__ uint64_t differing_bits(const U *sorted, uint32_t count, SplitFinishStorage<U> &storage) {
-  uint64_t any = 0;
-  const U first = sorted[0];
-  for (uint32_t i = threadIdx.x; i < count; i += kSplitFinishThreads) any |= sorted[i] ^ first;
-  any = warp_or(any);
-  if (lane_id() == 0) storage.warp_most[threadIdx.x / 32] = static_cast<U>(any);
-  __syncthreads();
-  return warp_or(uint64_t{storage.warp_most[lane_id()]});
-}
-
-// Puts all keys of a cell, behind a barrier, in order by a stable radix sort, in which only bits that differ take part.
-// In place of the counters. Ends with a barrier.
-template <class U>
-__device__ __noinline__ void sort_cell_by_passes(SplitFinishStorage<U> &storage) {
-  U *const sorted = storage.padded_keys + kWindowGroup;
-  const uint32_t count = count_again(storage), warp = threadIdx.x / 32;
-  const uint32_t rows = (count + kSplitFinishThreads - 1) / kSplitFinishThreads;
-  const uint32_t first = warp * rows * 32 + lane_id();
-  uint64_t left = differing_bits(sorted, count, storage);
-  while (left != 0) {
-    const uint32_t shift = static_cast<uint32_t>(__ffsll(static_cast<long long>(left))) - 1;
-    left &= ~(uint64_t{kDigitBins - 1} << shift);
-    U keys[kSplitFinishItems];
-#pragma unroll
-    for (uint32_t row = 0; row < kSplitFinishItems; ++row) {
-      keys[row] = static_cast<U>(~U{0});  // behind all others
-      if (row < rows && first + row * 32 < count) keys[row] = sorted[first + row * 32];
-    }
-    PackedPlaces<kSplitFinishItems> places;
-    rank_rows<kSplitFinishItems>(keys, rows, shift, storage.rank.counters[warp], places);
-    __syncthreads();
-    scan_counters<true>(storage.rank, [](uint32_t, uint32_t, uint32_t) {});
-#pragma unroll
-    for (uint32_t row = 0; row < kSplitFinishItems; ++row)
-      if (row < rows && first + row * 32 < count)
-        sorted[storage.rank.counters[warp][digit_of(keys[row], shift)] + places.get(row)] = keys[row];
-    __syncthreads();
-  }
+__device__ __forceinline__ void sort_cell_by_passes(SplitFinishStorage<U> &storage) {
+  sort_by_passes<kSplitFinishThreads, kSplitFinishItems>(storage.padded_keys + kWindowGroup, count_again(storage), 0,
+                                                         storage.rank);
 }
 
 // Puts keys that lie in order of digits, behind a barrier, in order where a digit has many of them. Returns whether

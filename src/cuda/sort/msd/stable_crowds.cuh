@@ -215,6 +215,8 @@ struct StableCrowdSorter {
       if (size > kWarpWords) continue;
       if ((crowds.groups[i] & StableCrowds::kOneKey) != 0)
         order_by_places(words + begin, size, bitmap);
+      else if (size <= kRegisterGroup)
+        sort_group_in_registers(words + begin, size);
       else
         network_sort<ByWarp>(words + begin, size);
       __syncwarp();

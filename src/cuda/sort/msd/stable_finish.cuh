@@ -41,7 +41,7 @@ struct StableFinishStorage {
   static constexpr bool kValuesEarly = sizeof(U) + sizeof(V) == 8;
 
   union {
-    uint32_t counters[kFinishDigits];
+    alignas(16) uint32_t counters[kFinishDigits];
     uint32_t moves[kStableFinishItems];  // once the words are ranked
   };
   union {
@@ -336,7 +336,10 @@ __device__ __forceinline__ void finish_stable_cell(const StableFinishParams<U> &
   if constexpr (kWay == StableWay::kSplitters) {
     if (many) order_crowds(storage);
   } else if (many && any_crowded_digit(storage.counters, storage.cell_items)) {
-    sort_crowded_words(sorted, storage.cell_items);
+    using Rank = DigitRankStorage<kThreads / 32>;
+    static_assert(sizeof(Rank) <= sizeof(storage.counters), "in place of the counters");
+    sort_crowded_words<kThreads>(sorted, storage.cell_items, storage.place_bits,
+                                 *reinterpret_cast<Rank *>(storage.counters));
     store_sorted<U, V, kWay, true>(params, number, storage);
     return;
   }

@@ -1,21 +1,36 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // How the finish of the stable MSD sort puts words in order that lie in shared memory by their digit: in windows of
-// registers, by looks at neighbours, or by a network. No two words are equal.
+// registers, by looks at neighbours, or by radix passes. No two words are equal.
 #ifndef GSORT_CUDA_SORT_MSD_STABLE_ORDER_CUH_
 #define GSORT_CUDA_SORT_MSD_STABLE_ORDER_CUH_
 
 #include <cstdint>
 
 #include "cuda/primitive/warp.cuh"
-#include "cuda/sort/msd/groups.cuh"
+#include "cuda/sort/msd/pass_sort.cuh"
 #include "cuda/sort/msd/stable_plan.h"
 
 namespace gsort_internal::sort::msd {
 
-// Sorts the words by the block, in a time that no input changes.
-template <class U>
-__device__ __noinline__ void sort_crowded_words(U *words, uint32_t count) {
-  network_sort<ByBlock>(words, count);
+// Sorts the words by the block: they go to the places that they name, as they lay in the input, and radix passes over
+// the bits above put them in order.
+template <uint32_t kThreads, class U>
+__device__ __noinline__ void sort_crowded_words(U *words, uint32_t count, uint32_t place_bits,
+                                                DigitRankStorage<kThreads / 32> &rank) {
+  constexpr uint32_t kItems = kStableFinishItems / kThreads;
+  const uint32_t place_mask = (1u << place_bits) - 1;
+  {
+    U own[kItems];
+#pragma unroll
+    for (uint32_t i = 0; i < kItems; ++i)
+      if (i * kThreads + threadIdx.x < count) own[i] = words[i * kThreads + threadIdx.x];
+    __syncthreads();
+#pragma unroll
+    for (uint32_t i = 0; i < kItems; ++i)
+      if (i * kThreads + threadIdx.x < count) words[static_cast<uint32_t>(own[i]) & place_mask] = own[i];
+  }
+  __syncthreads();
+  sort_by_passes<kThreads, kItems>(words, count, place_bits, rank);
 }
 
 // Place of words[i] among its neighbours of the same digit: those before it that are greater go behind it, those behind
