@@ -153,13 +153,13 @@ __device__ __forceinline__ TileBest best_of_tiles(const VectorSpan<U> &span, con
   for (; tile < full_tiles; tile += gridDim.x) {
 #pragma unroll
     for (uint32_t i = 0; i < kVectors; ++i)
-      v[i] = __ldcs(span.vectors + tile * kTileVectors + i * kThreads + threadIdx.x);
+      v[i] = span.vectors[tile * kTileVectors + i * kThreads + threadIdx.x];
     const U least = minimum.of(v);
     if (least < key) key = least, best_tile = tile;
   }
   if (tile < tiles) {
 #pragma unroll
-    for (uint32_t i = 0; i < kVectors; ++i) v[i] = __ldcs(span.vectors + tile_place(span, tile, i));
+    for (uint32_t i = 0; i < kVectors; ++i) v[i] = span.vectors[tile_place(span, tile, i)];
     const U least = minimum.of(v);
     if (least < key) key = least, best_tile = tile;
   }

@@ -51,7 +51,7 @@ __device__ __forceinline__ void load_vectors(const VectorSpan<typename Sum::Bits
   const uint4 *const source = span.vectors + begin + threadIdx.x;
   if (begin + kVectors * kThreads <= span.vector_count) {
 #pragma unroll
-    for (uint32_t i = 0; i < kVectors; ++i) v[i] = __ldcs(source + i * kThreads);
+    for (uint32_t i = 0; i < kVectors; ++i) v[i] = source[i * kThreads];
     return;
   }
   constexpr uint32_t kBytes = sizeof(typename Sum::Bits);
@@ -60,7 +60,7 @@ __device__ __forceinline__ void load_vectors(const VectorSpan<typename Sum::Bits
 #pragma unroll
   for (uint32_t i = 0; i < kVectors; ++i) {
     const bool there = begin + i * kThreads + threadIdx.x < span.vector_count;
-    v[i] = there ? __ldcs(source + i * kThreads) : make_uint4(low, high, low, high);
+    v[i] = there ? source[i * kThreads] : make_uint4(low, high, low, high);
   }
 }
 
