@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What a top-k of segments launches by what its first kernel tells the host: on the stand-in, whose kernel writes the
-// notice as the test says.
+// What a top-k of segments launches by what its first kernel tells the host, and what a sort of segments says: on the
+// stand-in, whose kernel writes the notice as the test says.
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -77,6 +77,27 @@ TEST_F(NoticeTest, KernelsOfTheRowsThatThereAreAreLaunched) {
     EXPECT_EQ(told.blocks, launched("topk_rows_kernel")) << launched_;
     EXPECT_EQ(told.team, launched("topk_team_kernel")) << launched_;
   }
+}
+
+// Whether offsets are wrong: of short calls by the kernel that sorts, of others by one of its own.
+TEST_F(NoticeTest, SortsOfSegmentsAreToldOfTheirOffsets) {
+  const Handle handle(options_with_words());
+  for (const auto &[keys, judge] : {std::pair<uint64_t, const char *>{3000, "short_segments_kernel"},
+                                    {uint64_t{1} << 18, "check_segments_kernel"}})
+    for (const uint64_t wrong : {0, 1, 0}) {
+      std::vector<uint32_t> some(keys), out(keys);
+      const std::vector<uint64_t> offsets = {0, keys / 2, keys};
+      use_stand_in(ArrayPlace::kDevice);
+      bool judged = false;
+      play_kernels([&, name = judge](const std::string &kernel) {
+        if (kernel.find(name) == std::string::npos || words_ == nullptr) return;
+        words_[1] = wrong, ++words_[0], judged = true;
+      });
+      EXPECT_EQ(wrong == 0 ? GSORT_OK : GSORT_ERROR_INVALID_ARGUMENT,
+                gsort_sort_segments(handle.get(), GSORT_U32, some.data(), out.data(), keys, offsets.data(), 2, 0))
+          << judge;
+      EXPECT_TRUE(judged) << judge;
+    }
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ class EngineTest : public ::testing::Test {
     disarm();
     std::map<std::string, uint64_t> calls;
     for (const char *function :
-         {"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaMalloc", "cudaFree", "cudaStreamGetId",
+         {"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaStreamQuery", "cudaMalloc", "cudaFree", "cudaStreamGetId",
           "cudaFuncSetAttribute", "cudaHostRegister", "cudaEventRecord", "cudaSetDevice"})
       calls[function] = calls_of(function);
     return calls;

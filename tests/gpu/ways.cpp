@@ -51,7 +51,7 @@ void add_long_sorts(Calls &calls) {
   for (const gsort_dtype t : {GSORT_U8, GSORT_I8}) add_both(calls, {Called::kSort, t, 3000000, "count and fill"});
   for (const gsort_dtype t : {GSORT_I16, GSORT_F16}) {
     add_both(calls, {Called::kSort, t, 1500000, ": LSD radix sort; LSD: 2 digits"});
-    add_both(calls, {Called::kSort, t, 3000000, "count and fill"});
+    add_both(calls, {Called::kSort, t, 7000000, "count and fill"});
   }
   for (const D keys : kOfAnySort) {
     add_both(calls, {Called::kSort, GSORT_I32, 1500001, "or one pass to 256 cells of even keys, ", 0, 1, keys});
@@ -174,7 +174,8 @@ void add_topk(Calls &calls, gsort_dtype t) {
   one(10000000, 10, " blocks, sample of ", D::kAllEqual);
   one(10000000, 2000, " blocks, sample of ");
   one(3000000, 2900000, ": sort of pairs");
-  one(3000000, 1000000, "exact selection, then a sort");
+  const uint32_t bytes = element_type(t).bytes;
+  one(9000000, 2200000, bytes == 1 ? ": sort of pairs" : "exact selection, then a sort");
   if (narrow(t)) {
     one(8000, 500, ": one block of ");
   } else {
@@ -183,7 +184,8 @@ void add_topk(Calls &calls, gsort_dtype t) {
     one(600000, 50000, "buckets by the blocks of a grid", D::kZipf);
     one(1000000, 120000, "buckets by the blocks of a grid", D::kStaggered);
   }
-  one(600000, 200000, eight ? " blocks, sample of 0," : "200000 listed by ");
+  one(600000, 200000, ": sort of pairs");
+  if (bytes != 1) one(2000000, 150000, eight ? "1 teams of " : "150000 listed by ");
   one(3000000, 5000, eight ? " blocks, sample of " : " listed by ");
   one(3000000, 5000, eight ? " blocks, sample of " : " listed by ", D::kSorted);
 }
@@ -203,6 +205,7 @@ void add_topk_rows(Calls &calls, gsort_dtype t) {
   rows(3, 100000, 100, "3 teams of ");
   rows(5, 400000, 1000, "5 teams of ", D::kZipf);
   rows(3, 600000, 100000, "3 teams of ");
+  if (wide(t)) rows(3, 600000, 200000, " blocks, sample of 0,");
   rows(2, 3000000, 100, "2 teams of ");
   rows(2, 1000000, 300000, "exact selection, then a sort");
   const auto segments = [&](uint64_t n, uint64_t number, uint64_t k) {

@@ -211,6 +211,7 @@ inline int __clzll(long long value) {
 }
 inline int __popc(uint32_t value) { return __builtin_popcount(value); }
 inline int __ffs(int value) { return __builtin_ffs(value); }
+inline int __ffsll(long long value) { return __builtin_ffsll(value); }
 inline uint32_t __umulhi(uint32_t a, uint32_t b) { return static_cast<uint32_t>(uint64_t{a} * b >> 32); }
 inline uint64_t __umul64hi(uint64_t a, uint64_t b) {
   __extension__ typedef unsigned __int128 Wide;
