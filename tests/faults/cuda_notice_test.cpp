@@ -82,8 +82,8 @@ TEST_F(NoticeTest, KernelsOfTheRowsThatThereAreAreLaunched) {
 // Whether offsets are wrong: of short calls by the kernel that sorts, of others by one of its own.
 TEST_F(NoticeTest, SortsOfSegmentsAreToldOfTheirOffsets) {
   const Handle handle(options_with_words());
-  for (const auto &[keys, judge] : {std::pair<uint64_t, const char *>{3000, "short_segments_kernel"},
-                                    {uint64_t{1} << 18, "check_segments_kernel"}})
+  for (const auto &[keys, judge] :
+       {std::pair<uint64_t, const char *>{3000, "short_segments_kernel"}, {uint64_t{1} << 18, "check_segments_kernel"}})
     for (const uint64_t wrong : {0, 1, 0}) {
       std::vector<uint32_t> some(keys), out(keys);
       const std::vector<uint64_t> offsets = {0, keys / 2, keys};

@@ -61,8 +61,8 @@ class EngineTest : public ::testing::Test {
     disarm();
     std::map<std::string, uint64_t> calls;
     for (const char *function :
-         {"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaStreamQuery", "cudaMalloc", "cudaFree", "cudaStreamGetId",
-          "cudaFuncSetAttribute", "cudaHostRegister", "cudaEventRecord", "cudaSetDevice"})
+         {"cudaDeviceSynchronize", "cudaStreamSynchronize", "cudaStreamQuery", "cudaMalloc", "cudaFree",
+          "cudaStreamGetId", "cudaFuncSetAttribute", "cudaHostRegister", "cudaEventRecord", "cudaSetDevice"})
       calls[function] = calls_of(function);
     return calls;
   }

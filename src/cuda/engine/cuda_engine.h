@@ -80,9 +80,9 @@ class CudaEngine final : public Engine {
     return on_cpu_at_once({s.in, s.out, s.offsets}, [&] { return cpu_->sort_few_segments(s); });
   }
   bool topk_few(const FewTopk &t) noexcept override {
-    return on_cpu_at_once({t.in, t.values_out == nullptr ? t.in : t.values_out,
-                           t.indices_out == nullptr ? t.in : t.indices_out},
-                          [&] { return cpu_->topk_few(t); });
+    return on_cpu_at_once(
+        {t.in, t.values_out == nullptr ? t.in : t.values_out, t.indices_out == nullptr ? t.in : t.indices_out},
+        [&] { return cpu_->topk_few(t); });
   }
   void set_stream(void *stream) override;
   void synchronize() override;

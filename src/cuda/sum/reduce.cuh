@@ -152,8 +152,7 @@ __device__ __forceinline__ TileBest best_of_tiles(const VectorSpan<U> &span, con
   uint64_t tile = blockIdx.x;
   for (; tile < full_tiles; tile += gridDim.x) {
 #pragma unroll
-    for (uint32_t i = 0; i < kVectors; ++i)
-      v[i] = span.vectors[tile * kTileVectors + i * kThreads + threadIdx.x];
+    for (uint32_t i = 0; i < kVectors; ++i) v[i] = span.vectors[tile * kTileVectors + i * kThreads + threadIdx.x];
     const U least = minimum.of(v);
     if (least < key) key = least, best_tile = tile;
   }

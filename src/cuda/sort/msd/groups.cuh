@@ -199,7 +199,7 @@ __device__ __forceinline__ void sort_listed_groups(U *keys, GroupLists &groups, 
   for (uint32_t i = threadIdx.x / 32; i < groups.listed; i += blockDim.x / 32) {
     const uint32_t group = groups.large[i];
     const bool sorted = sort_group_by_warp<kWide, kNetworkGroup>(keys + (group & 0xffffu), group >> 16,
-                                                                   counters + threadIdx.x / 32 * kWide);
+                                                                 counters + threadIdx.x / 32 * kWide);
     if (!sorted && lane_id() == 0) groups.huge[atomicAdd(&groups.huge_listed, 1u)] = group;
     __syncwarp();
   }
@@ -216,7 +216,7 @@ __device__ __forceinline__ bool sort_listed_groups_of_warps(U *keys, GroupLists 
   for (uint32_t i = threadIdx.x / 32; i < groups.listed; i += blockDim.x / 32) {
     const uint32_t group = groups.large[i];
     left |= !sort_group_by_warp<kWide, kRegisterGroup>(keys + (group & 0xffffu), group >> 16,
-                                                         counters + threadIdx.x / 32 * kWide);
+                                                       counters + threadIdx.x / 32 * kWide);
     __syncwarp();
   }
   return !__syncthreads_or(left);

@@ -16,8 +16,9 @@ template <uint32_t kThreads, class U>
 __device__ __forceinline__ uint64_t differing_bits(const U *keys, uint32_t count,
                                                    DigitRankStorage<kThreads / 32> &rank) {
   uint64_t *const warp_bits = reinterpret_cast<uint64_t *>(rank.run_begin);
-  static_assert(sizeof(rank.run_begin) >= kThreads / 32 * 8 && offsetof(DigitRankStorage<kThreads / 32>, run_begin) % 8 == 0,
-                "room for a word a warp");
+  static_assert(
+      sizeof(rank.run_begin) >= kThreads / 32 * 8 && offsetof(DigitRankStorage<kThreads / 32>, run_begin) % 8 == 0,
+      "room for a word a warp");
   uint64_t any = 0;
   const U first = keys[0];
   for (uint32_t i = threadIdx.x; i < count; i += kThreads) any |= keys[i] ^ first;
