@@ -12,8 +12,7 @@ bool launch(const LaunchContext &context, const Request &request, void *workspac
                 notice != nullptr ? *notice : Notice{}};
   log_plan(context, request, job.plan);
   const bool told = notice != nullptr && request.segments != 0;
-  if (notice == nullptr)
-    cuda_check(cudaMemsetAsync(error_out, 0, sizeof *error_out, context.stream), "cudaMemsetAsync(error)");
+  if (!told) cuda_check(cudaMemsetAsync(error_out, 0, sizeof *error_out, context.stream), "cudaMemsetAsync(error)");
   with_width(dtype_bytes(request.order.dtype),
              [&](auto tag) { launch_width<typename decltype(tag)::type>(context, job); });
   return told;

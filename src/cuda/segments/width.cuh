@@ -180,7 +180,6 @@ template <class U>
 void launch_width(const LaunchContext &context, const Job &job) {
   const Request &request = *job.request;
   if (request.segments == 0) {
-    cuda_check(cudaMemsetAsync(job.error, 0, sizeof *job.error, context.stream), "cudaMemsetAsync(error)");
     if (request.in != request.out)
       cuda_check(
           cudaMemcpyAsync(request.out, request.in, request.n * sizeof(U), cudaMemcpyDeviceToDevice, context.stream),

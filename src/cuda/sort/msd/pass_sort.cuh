@@ -4,6 +4,7 @@
 #ifndef GSORT_CUDA_SORT_MSD_PASS_SORT_CUH_
 #define GSORT_CUDA_SORT_MSD_PASS_SORT_CUH_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "cuda/primitive/digit_rank.cuh"
