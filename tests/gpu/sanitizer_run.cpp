@@ -4,7 +4,7 @@
 //
 // usage: gsort_sanitizer_run [MOST_KEYS [SHARD SHARDS]]
 // Sizes go up to 600,000 keys, enough for every path of the sorts but the largest, or up to MOST_KEYS, but for a few
-// calls of 20,000 and of 540,000 bytes. SHARD, counted from 0: only every SHARDS-th comparison, so that several
+// calls of 20,000 and more. SHARD, counted from 0: only every SHARDS-th comparison, so that several
 // programs can share the work.
 #include <cstdint>
 #include <cstdio>
@@ -109,6 +109,36 @@ void selections_of_segments(gsort_dtype t, uint64_t element, const Bytes &keys, 
   });
 }
 
+// Rows that a block holds whole, of keys that are far apart and of keys that crowd.
+void selections_of_many(gsort_dtype t, uint64_t element) {
+  const uint64_t rows = 2, k = 300;
+  for (const uint64_t columns : {700, 3000})
+    for (const bool crowded : {false, true}) {
+      const uint64_t n = rows * columns;
+      Bytes keys = random_bytes(n * element, columns);
+      if (crowded)
+        for (Bytes::size_type i = 0; i < keys.size(); ++i)
+          if (i % element != 0 || i / element % 3 == 0) keys[i] = 1;
+      compare("topk_rows of many", t, n, rows * k * (element + 4), [&](gsort *g, unsigned char *out) {
+        return gsort_topk_rows(g, t, keys.data(), rows, columns, columns, k, out + rows * k * 4, GSORT_U32, out, 0);
+      });
+    }
+}
+
+// More segments than the warps of any GPU take one by one, of 0 to 3 elements, and a few that a lane has no room for.
+void selections_of_tiny_segments(gsort_dtype t, uint64_t element) {
+  const uint64_t segments = 200000;
+  std::vector<uint64_t> offsets = {0};
+  for (uint64_t s = 0; s < segments; ++s) offsets.push_back(offsets.back() + (s % 1000 == 999 ? 5 + s / 2000 : s % 4));
+  const uint64_t n = offsets.back();
+  const Bytes keys = random_bytes(n * element, segments);
+  for (const uint64_t k : {2, 40})
+    compare("topk_segments, tiny", t, n, segments * k * (element + 4), [&](gsort *g, unsigned char *out) {
+      return gsort_topk_segments(g, t, keys.data(), n, offsets.data(), segments, k, out + segments * k * 4, GSORT_U32,
+                                 out, GSORT_SMALLEST);
+    });
+}
+
 void scans(gsort_dtype t, uint64_t element, const Bytes &keys, uint64_t n) {
   for (const uint32_t flags : {0u, GSORT_EXCLUSIVE})
     compare("scan", t, n, n * element,
@@ -122,8 +152,8 @@ void sums(gsort_dtype t, uint64_t element, const Bytes &keys, uint64_t n) {
   scans(t, element, keys, n);
 }
 
-// What blocks do together, in a cluster and in a grid that hold a row in registers, with more elements than the
-// smallest limit lets through, and quickly.
+// What takes more elements than the smallest limit lets through, and quickly: blocks together, in a cluster and in a
+// grid that hold a row in registers, long results, very many segments.
 void together(gsort_dtype t, uint64_t element) {
   const uint64_t n = 20000, long_n = 540000 / element;
   const Bytes keys = random_bytes(n * element, t), long_keys = random_bytes(long_n * element, t);
@@ -132,6 +162,8 @@ void together(gsort_dtype t, uint64_t element) {
     selection(t, element, long_keys, long_n, k);
   }
   scans(t, element, keys, n);
+  selections_of_many(t, element);
+  selections_of_tiny_segments(t, element);
 }
 
 gsort *make(uint32_t backend) {

@@ -173,6 +173,17 @@ TEST_F(MsdCrowds, LongCells) {
         << share;
 }
 
+// For compute-sanitizer's racecheck over the kernel of crowded cells: see scripts/gpu-check. Few of them, each with a
+// part whose keys lie closely, one of few values and one of a single value.
+TEST_F(MsdCrowds, RacecheckCrowdedCells) {
+  const auto key = [](uint64_t i) {
+    const uint64_t cell = mixed(i) % 4, low = mixed(~i) >> 47;
+    if (i % 97 != 0) return mixed(i) >> 32;
+    return cell << 28 | (i % 3 == 0 ? low : i % 3 == 1 ? low % 5 * 1009 : 40000 + low % 200 * (cell + 1));
+  };
+  EXPECT_TRUE(run<uint32_t>(make_keys<uint32_t>(kKeys, key), how_));
+}
+
 // Wide cells with more keys than a block has room for: one value is most of them, or two neighbours are, or none is.
 TEST_F(MsdCrowds, WideCells) {
   how_ = How();
