@@ -363,6 +363,14 @@ TEST_F(Stable, KeysThatSamplesMissAreRight) {
   }
 }
 
+// Few pairs with 4-byte keys have small cells; so many do not.
+TEST_F(Stable, CellsOfTheUsualSize) {
+  const uint64_t n = 48000017;
+  ASSERT_FALSE(sort::msd::has_small_cells(sort::msd::plan_stable_on(n, 4, 4, facts_.shared_bytes_block_max)));
+  EXPECT_TRUE(check({GSORT_U32, false, false}, n, mixed, {Operation::kSortPairs, 4}));
+  EXPECT_TRUE(check({GSORT_I32, true, false}, n, mixed, {Operation::kArgsort, 8}));
+}
+
 // Small enough for compute-sanitizer's racecheck: see scripts/gpu-check.
 TEST_F(Stable, RacecheckEveryWay) {
   const uint64_t n = sort::msd::kStableItemsForcedMin + 77;

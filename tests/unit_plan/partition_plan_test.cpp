@@ -220,6 +220,31 @@ TEST(StablePlan, CellsHoldTheirPairsAndWordsTheirBits) {
   for (uint32_t bits = kStableCellBitsMin; bits <= kStableCellBitsMax; ++bits) EXPECT_TRUE(seen[bits]) << bits;
 }
 
+// As many cells of 4-byte keys as usual, but small ones where these hold the pairs.
+TEST(StablePlan, SmallCellsOf4ByteKeys) {
+  std::vector<uint64_t> sizes = sizes_with({kStableItemsForcedMin, stable_items_min(4, 4), kStableItemsMax}, 1);
+  for (uint32_t bits = kStableCellBitsMin; bits <= kStableCellBitsMax; ++bits)
+    for (const uint64_t more : {0, 1}) sizes.push_back((uint64_t{kStableSmallMean} << bits) + more);
+  uint32_t seen_small = 0, seen_usual = 0;
+  for (const uint64_t n : sizes) {
+    if (!stable_applies(n, 4, 4, true)) continue;
+    const StablePlan plan = plan_stable_on(n, 4, 4, UINT32_MAX), usual = plan_stable(n);
+    EXPECT_EQ(usual.cell_bits, plan.cell_bits);
+    EXPECT_EQ(usual.first_bits, plan.first_bits);
+    EXPECT_EQ(usual.place_bits, plan.place_bits);
+    const bool small = n <= uint64_t{kStableSmallMean} << plan.cell_bits;
+    EXPECT_TRUE(!small || has_small_cells(plan)) << n;
+    ++(small ? seen_small : seen_usual);
+    EXPECT_LE(fullest(n, std::ldexp(1, static_cast<int>(plan.cell_bits))), plan.cell_items_max);
+    EXPECT_LE(plan.cell_items_max, has_small_cells(plan) ? StableSmallShape::kPairs : kStableFinishItems);
+    if (!small) {
+      EXPECT_EQ(usual.cell_items_max, plan.cell_items_max);
+    }
+  }
+  EXPECT_LT(4u, seen_small);
+  EXPECT_LT(4u, seen_usual);
+}
+
 // Few pairs in clusters of clusters are left to passes, but where a test forces the method.
 TEST(StablePlan, FewCrowdedPairsAreLeft) {
   for (const uint32_t value_bytes : {4u, 8u}) {
@@ -317,6 +342,8 @@ TEST(StablePlan, BlocksHoldWholeRowsOfACell) {
   EXPECT_EQ(kStableFinishItems, StableFinishShape<4>::kThreads * StableFinishShape<4>::kItems);
   EXPECT_EQ(kStableFinishItems, StableFinishShape<8>::kThreads * StableFinishShape<8>::kItems);
   EXPECT_EQ(kFinishDigits, 1u << kFinishBits);
+  EXPECT_EQ(StableSmallShape::kPairs, StableSmallShape::kThreads * StableSmallShape::kItems);
+  EXPECT_EQ(0u, StableSmallShape::kDigits % (4 * StableSmallShape::kThreads)) << "threads have vectors of counters";
   EXPECT_LE(kStableBinsMax, kDigitBins) << "look-back words have a place for every digit";
   EXPECT_LE((1u << LargeSample::kMeetingBits) / 8 + 2048, kStableSharedBytesMin);
 }

@@ -34,22 +34,22 @@ struct StableFinishParams {
 
 struct NoCrowds {};
 
-template <class U, class V>
+template <class U, class V, class S = StableFinishShape<sizeof(U)>>
 struct StableFinishStorage {
   // 4-byte values have room of their own and are on their way while the keys are ranked. Wider ones take the room of
   // the sorted words: two blocks an SM matter more.
   static constexpr bool kValuesEarly = sizeof(U) + sizeof(V) == 8;
 
   union {
-    alignas(16) uint32_t counters[kFinishDigits];
-    uint32_t moves[kStableFinishItems];  // once the words are ranked
+    alignas(16) uint32_t counters[S::kDigits];
+    uint32_t moves[S::kPairs];  // once the words are ranked
   };
   union {
     // Words of no pair lie around the cell's, where windows and looks at neighbours end.
-    U padded_words[kWindowGroup + kStableFinishItems + StableFinishShape<sizeof(U)>::kItems + kWindowHalo];
-    V late_values[kStableFinishItems];
+    U padded_words[kWindowGroup + S::kPairs + S::kItems + kWindowHalo];
+    V late_values[S::kPairs];
   };
-  V early_values[kValuesEarly ? kStableFinishItems : 1];
+  V early_values[kValuesEarly ? S::kPairs : 1];
   uint32_t warp_totals[32];
   uint32_t cell_first, cell_items, digit_shift, place_bits, dropped;
   U cell_least;
@@ -57,9 +57,9 @@ struct StableFinishStorage {
 };
 
 // Byte offset of a word's counter; words have no bits above their digit, and digit_shift is at least 12.
-template <class U>
+template <class S, class U>
 __device__ __forceinline__ uint32_t stable_counter_offset(U word, uint32_t digit_shift) {
-  return static_cast<uint32_t>(word >> (digit_shift - 2)) & ((kFinishDigits - 1) * 4);
+  return static_cast<uint32_t>(word >> (digit_shift - 2)) & ((S::kDigits - 1) * 4);
 }
 
 __device__ __forceinline__ uint32_t *stable_counter_at(uint32_t *counters, uint32_t offset) {
@@ -67,25 +67,25 @@ __device__ __forceinline__ uint32_t *stable_counter_at(uint32_t *counters, uint3
 }
 
 // Rows that a cell of the usual size fills; they need no test.
-template <class U, bool kFull>
+template <class S, bool kFull>
 __device__ constexpr int stable_sure_rows() {
-  return kFull ? StableFinishShape<sizeof(U)>::kItems * 7 / 9 : 0;
+  return kFull ? S::kItems * 7 / 9 : 0;
 }
 
 // Loads the cell's words and sends for its values, clears the counters, and fills the places around the words. Without
 // a barrier. kFull: the first stable_sure_rows() rows are there.
-template <class U, class V, StableWay kWay, bool kFull, int kItems>
+template <class U, class V, class S, StableWay kWay, bool kFull, int kItems>
 __device__ __forceinline__ void load_words(const StableFinishParams<U> &params, uint32_t number, uint32_t first,
-                                           uint32_t count, StableFinishStorage<U, V> &storage, U (&words)[kItems]) {
-  constexpr uint32_t kThreads = StableFinishShape<sizeof(U)>::kThreads;
-  constexpr int kSure = stable_sure_rows<U, kFull>();
+                                           uint32_t count, StableFinishStorage<U, V, S> &storage, U (&words)[kItems]) {
+  constexpr uint32_t kThreads = S::kThreads;
+  constexpr int kSure = stable_sure_rows<S, kFull>();
   U *const sorted = storage.padded_words + kWindowGroup;
   const U *const from = params.keys_in + first;
 #pragma unroll
   for (int i = 0; i < kItems; ++i)
     if (i < kSure || i * kThreads + threadIdx.x < count) words[i] = __ldcs(from + i * kThreads + threadIdx.x);
   const V *const values = static_cast<const V *>(params.values_in) + first;
-  if (StableFinishStorage<U, V>::kValuesEarly) {
+  if (StableFinishStorage<U, V, S>::kValuesEarly) {
 #pragma unroll
     for (int i = 0; i < kItems; ++i)
       if (i < kSure || i * kThreads + threadIdx.x < count)
@@ -96,7 +96,7 @@ __device__ __forceinline__ void load_words(const StableFinishParams<U> &params, 
       prefetch_line(values + i);
   }
 #pragma unroll
-  for (uint32_t i = 0; i < kFinishDigits / 4 / kThreads; ++i)
+  for (uint32_t i = 0; i < S::kDigits / 4 / kThreads; ++i)
     reinterpret_cast<uint4 *>(storage.counters)[i * kThreads + threadIdx.x] = make_uint4(0, 0, 0, 0);
   if (threadIdx.x < kWindowGroup) storage.padded_words[threadIdx.x] = 0;
   if (threadIdx.x < kItems + kWindowHalo) sorted[count + threadIdx.x] = static_cast<U>(~U{0});
@@ -115,17 +115,17 @@ __device__ __forceinline__ uint32_t read_anew(const uint32_t &word) {
 
 // Counts the words' digits and numbers the words of each, two numbers a register. Returns whether one of this thread's
 // words has a number of kWindowGroup or more: the last of a digit's words has the largest.
-template <class U, class V, bool kFull, int kItems>
-__device__ __forceinline__ bool number_words(const U (&words)[kItems], StableFinishStorage<U, V> &storage,
+template <class U, class V, class S, bool kFull, int kItems>
+__device__ __forceinline__ bool number_words(const U (&words)[kItems], StableFinishStorage<U, V, S> &storage,
                                              uint32_t (&numbers)[(kItems + 1) / 2]) {
-  constexpr uint32_t kThreads = StableFinishShape<sizeof(U)>::kThreads;
-  constexpr int kSure = stable_sure_rows<U, kFull>();
+  constexpr uint32_t kThreads = S::kThreads;
+  constexpr int kSure = stable_sure_rows<S, kFull>();
   const uint32_t digit_shift = read_anew(storage.digit_shift), items = read_anew(storage.cell_items);
 #pragma unroll
   for (int i = 0; i < kItems; ++i) {
     uint32_t number = 0;
     if (i < kSure || i * kThreads + threadIdx.x < items)
-      number = atomicAdd(stable_counter_at(storage.counters, stable_counter_offset(words[i], digit_shift)), 1u);
+      number = atomicAdd(stable_counter_at(storage.counters, stable_counter_offset<S>(words[i], digit_shift)), 1u);
     numbers[i / 2] = i % 2 == 0 ? number : __byte_perm(numbers[i / 2], number, 0x5410);
   }
   // This also has the numbers packed before the scan needs registers.
@@ -138,24 +138,24 @@ __device__ __forceinline__ bool number_words(const U (&words)[kItems], StableFin
 
 // Sorts the cell's words by digit into storage. Ends with a barrier. Returns whether some digit has more than
 // kWindowGroup words.
-template <class U, class V, StableWay kWay, bool kFull>
+template <class U, class V, class S, StableWay kWay, bool kFull>
 __device__ __forceinline__ bool rank_words(const StableFinishParams<U> &params, uint32_t number, uint32_t first,
-                                           uint32_t count, StableFinishStorage<U, V> &storage) {
-  constexpr uint32_t kThreads = StableFinishShape<sizeof(U)>::kThreads;
-  constexpr int kItems = StableFinishShape<sizeof(U)>::kItems;
-  constexpr int kSure = stable_sure_rows<U, kFull>();
+                                           uint32_t count, StableFinishStorage<U, V, S> &storage) {
+  constexpr uint32_t kThreads = S::kThreads;
+  constexpr int kItems = S::kItems;
+  constexpr int kSure = stable_sure_rows<S, kFull>();
   U *const sorted = storage.padded_words + kWindowGroup;
   U words[kItems];
-  load_words<U, V, kWay, kFull>(params, number, first, count, storage, words);
+  load_words<U, V, S, kWay, kFull>(params, number, first, count, storage, words);
   __syncthreads();
   uint32_t numbers[(kItems + 1) / 2];
-  const bool many = __syncthreads_or(number_words<U, V, kFull>(words, storage, numbers));
-  scan_finish_counters<kThreads>(storage.counters, storage.warp_totals);
+  const bool many = __syncthreads_or(number_words<U, V, S, kFull>(words, storage, numbers));
+  scan_finish_counters<kThreads, S::kDigits>(storage.counters, storage.warp_totals);
   const uint32_t digit_shift = read_anew(storage.digit_shift), items = read_anew(storage.cell_items);
 #pragma unroll
   for (int i = 0; i < kItems; ++i) {
     if (i >= kSure && i * kThreads + threadIdx.x >= items) continue;
-    const uint32_t begin = *stable_counter_at(storage.counters, stable_counter_offset(words[i], digit_shift));
+    const uint32_t begin = *stable_counter_at(storage.counters, stable_counter_offset<S>(words[i], digit_shift));
     sorted[begin + (i % 2 == 0 ? numbers[i / 2] & 0xffffu : numbers[i / 2] >> 16)] = words[i];
   }
   __syncthreads();
@@ -182,10 +182,11 @@ __device__ __forceinline__ void store_moved(FinalValues how, void *values_out, u
 }
 
 // Puts the words of crowded digits where they belong. Behind a barrier.
-template <class U, class V>
-__device__ __noinline__ void order_crowds(StableFinishStorage<U, V> &storage) {
-  using Sorter = StableCrowdSorter<U, StableFinishShape<sizeof(U)>::kThreads>;
-  static_assert(sizeof(storage.moves) - sizeof(storage.counters) >= Sorter::kSample * 8, "room for the tree");
+template <class U, class V, class S>
+__device__ __noinline__ void order_crowds(StableFinishStorage<U, V, S> &storage) {
+  using Sorter = StableCrowdSorter<U, S::kThreads>;
+  static_assert(S::kDigits == kFinishDigits && sizeof(storage.moves) - sizeof(storage.counters) >= Sorter::kSample * 8,
+                "room for the tree");
   const Sorter sorter = {storage.padded_words + kWindowGroup,
                          storage.cell_items,
                          storage.place_bits,
@@ -197,8 +198,8 @@ __device__ __noinline__ void order_crowds(StableFinishStorage<U, V> &storage) {
 }
 
 // Where the word `at` of those that are sorted by digit alone belongs, behind order_crowds() where digits are crowded.
-template <StableWay kWay, class U, class V>
-__device__ __forceinline__ uint32_t final_place(const StableFinishStorage<U, V> &storage, uint32_t at,
+template <StableWay kWay, class U, class V, class S>
+__device__ __forceinline__ uint32_t final_place(const StableFinishStorage<U, V, S> &storage, uint32_t at,
                                                 uint32_t digit_shift) {
   if constexpr (kWay == StableWay::kSplitters) {
     const StableCrowds &crowds = storage.crowds;
@@ -223,10 +224,10 @@ __device__ __forceinline__ void load_late_values(const StableFinishParams<U> &pa
 
 // Stores the cell. kInOrder: the words are sorted; otherwise by digit only, and each looks at its neighbours, with a
 // word of another digit at either end.
-template <class U, class V, StableWay kWay, bool kInOrder>
+template <class U, class V, class S, StableWay kWay, bool kInOrder>
 __device__ __forceinline__ void store_sorted(const StableFinishParams<U> &params, uint32_t number,
-                                             StableFinishStorage<U, V> &storage) {
-  [[maybe_unused]] constexpr uint32_t kThreads = StableFinishShape<sizeof(U)>::kThreads;
+                                             StableFinishStorage<U, V, S> &storage) {
+  [[maybe_unused]] constexpr uint32_t kThreads = S::kThreads;
   const U *const sorted = storage.padded_words + kWindowGroup;
   const uint32_t first = storage.cell_first, count = storage.cell_items, digit_shift = storage.digit_shift;
   StableCell<U> cell = {storage.cell_least, 0, storage.place_bits, 0};
@@ -244,7 +245,7 @@ __device__ __forceinline__ void store_sorted(const StableFinishParams<U> &params
     }
     return (static_cast<uint32_t>(word) & place_mask) << 16 | to;
   };
-  if constexpr (StableFinishStorage<U, V>::kValuesEarly) {
+  if constexpr (StableFinishStorage<U, V, S>::kValuesEarly) {
     store_moved<V>(params.final_values, params.values_out, first, count, storage.early_values, store_key);
   } else {
 #pragma unroll 3
@@ -272,8 +273,8 @@ __device__ __forceinline__ void store_by_order(const StableFinishParams<U> &para
 
 // The same for a cell whose words lack their keys' lowest bits. Keys that differ in these alone are rare: then all are
 // sorted anew as they are.
-template <class U, class V>
-__device__ __noinline__ void store_wide(const StableFinishParams<U> &params, StableFinishStorage<U, V> &storage) {
+template <class U, class V, class S>
+__device__ __noinline__ void store_wide(const StableFinishParams<U> &params, StableFinishStorage<U, V, S> &storage) {
   U *const keys = storage.padded_words + kWindowGroup;
   const uint32_t first = storage.cell_first, count = storage.cell_items, digit_shift = storage.digit_shift;
   const uint32_t place_mask = (1u << storage.place_bits) - 1;
@@ -296,9 +297,9 @@ __device__ __noinline__ void store_wide(const StableFinishParams<U> &params, Sta
 }
 
 // One thread notes what the cell is, and asks L2 for one that comes later.
-template <class U, class V, StableWay kWay>
+template <class U, class V, class S, StableWay kWay>
 __device__ __forceinline__ void begin_stable_cell(const StableFinishParams<U> &params, uint32_t number, uint32_t first,
-                                                  uint32_t count, StableFinishStorage<U, V> &storage) {
+                                                  uint32_t count, StableFinishStorage<U, V, S> &storage) {
   const uint32_t later = blockIdx.x + params.ahead;
   if (sizeof(V) == 4 && later < finished_cells<kWay>(params.arguments)) {
     const uint32_t cell = finished_cell<kWay>(params.arguments, later);
@@ -309,7 +310,7 @@ __device__ __forceinline__ void begin_stable_cell(const StableFinishParams<U> &p
   const StableCell<U> cell = stable_cell<U, kWay>(params.arguments, number);
   storage.cell_first = first;
   storage.cell_items = count;
-  storage.digit_shift = cell.place_bits + (cell.word_bits > kFinishBits ? cell.word_bits - kFinishBits : 0);
+  storage.digit_shift = cell.place_bits + (cell.word_bits > S::kDigitBits ? cell.word_bits - S::kDigitBits : 0);
   storage.place_bits = cell.place_bits;
   storage.dropped = cell.dropped;
   storage.cell_least = cell.least;
@@ -317,30 +318,29 @@ __device__ __forceinline__ void begin_stable_cell(const StableFinishParams<U> &p
 }
 
 // Sorts the cell of this number, which has `count` pairs from `first` on.
-template <class U, class V, StableWay kWay>
+template <class U, class V, class S, StableWay kWay>
 __device__ __forceinline__ void finish_stable_cell(const StableFinishParams<U> &params, uint32_t number, uint32_t first,
-                                                   uint32_t count, StableFinishStorage<U, V> &storage) {
-  constexpr uint32_t kThreads = StableFinishShape<sizeof(U)>::kThreads;
+                                                   uint32_t count, StableFinishStorage<U, V, S> &storage) {
+  constexpr uint32_t kThreads = S::kThreads;
   U *const sorted = storage.padded_words + kWindowGroup;
-  if (threadIdx.x == 0) begin_stable_cell<U, V, kWay>(params, number, first, count, storage);
-  const bool many = count >= stable_sure_rows<U, true>() * kThreads
-                        ? rank_words<U, V, kWay, true>(params, number, first, count, storage)
-                        : rank_words<U, V, kWay, false>(params, number, first, count, storage);
+  if (threadIdx.x == 0) begin_stable_cell<U, V, S, kWay>(params, number, first, count, storage);
+  const bool many = count >= stable_sure_rows<S, true>() * kThreads
+                        ? rank_words<U, V, S, kWay, true>(params, number, first, count, storage)
+                        : rank_words<U, V, S, kWay, false>(params, number, first, count, storage);
   copy_async_wait<0>();  // before the barriers below
   if (sizeof(U) == 4 && !many) {
-    if constexpr (sizeof(U) == 4)
-      sort_in_windows<StableFinishShape<sizeof(U)>::kItems, kWindowHalo>(sorted, storage.cell_items);
-    store_sorted<U, V, kWay, true>(params, number, storage);
+    if constexpr (sizeof(U) == 4) sort_in_windows<S::kItems, kWindowHalo>(sorted, storage.cell_items);
+    store_sorted<U, V, S, kWay, true>(params, number, storage);
     return;
   }
   if constexpr (kWay == StableWay::kSplitters) {
     if (many) order_crowds(storage);
-  } else if (many && any_crowded_digit(storage.counters, storage.cell_items)) {
+  } else if (many && any_crowded_digit<S::kDigits>(storage.counters, storage.cell_items)) {
     using Rank = DigitRankStorage<kThreads / 32>;
     static_assert(sizeof(Rank) <= sizeof(storage.counters), "in place of the counters");
-    sort_crowded_words<kThreads>(sorted, storage.cell_items, storage.place_bits,
-                                 *reinterpret_cast<Rank *>(storage.counters));
-    store_sorted<U, V, kWay, true>(params, number, storage);
+    sort_crowded_words<kThreads, S::kItems>(sorted, storage.cell_items, storage.place_bits,
+                                            *reinterpret_cast<Rank *>(storage.counters));
+    store_sorted<U, V, S, kWay, true>(params, number, storage);
     return;
   }
   if (threadIdx.x == 0) {
@@ -354,34 +354,33 @@ __device__ __forceinline__ void finish_stable_cell(const StableFinishParams<U> &
       return;
     }
   }
-  store_sorted<U, V, kWay, false>(params, number, storage);
+  store_sorted<U, V, S, kWay, false>(params, number, storage);
 }
 
-template <class U, class V, StableWay kWay>
+template <class U, class V, class S, StableWay kWay>
 __device__ __forceinline__ void finish_stable_block(const StableFinishParams<U> &params,
-                                                    StableFinishStorage<U, V> &storage) {
+                                                    StableFinishStorage<U, V, S> &storage) {
   if (blockIdx.x >= finished_cells<kWay>(params.arguments)) return;
   const uint32_t number = finished_cell<kWay>(params.arguments, blockIdx.x);
   const uint32_t first = params.arguments.cells[number], count = params.arguments.cells[number + 1] - first;
-  if (count != 0) finish_stable_cell<U, V, kWay>(params, number, first, count, storage);
+  if (count != 0) finish_stable_cell<U, V, S, kWay>(params, number, first, count, storage);
 }
 
 // A block a cell, whatever the way: shared memory is the same. Outputs may be the inputs: a cell is loaded whole before
 // any of it is stored.
-template <class U, class V>
-__global__ void __launch_bounds__(StableFinishShape<sizeof(U)>::kThreads,
-                                  stable_blocks_per_sm(StableFinishShape<sizeof(U)>::kThreads))
+template <class U, class V, class S = StableFinishShape<sizeof(U)>>
+__global__ void __launch_bounds__(S::kThreads, blocks_here(S::kThreads, S::kBlocks))
     stable_finish_kernel(const __grid_constant__ StableFinishParams<U> params) {
   extern __shared__ __align__(16) unsigned char shared[];
-  auto &storage = *reinterpret_cast<StableFinishStorage<U, V> *>(shared);
+  auto &storage = *reinterpret_cast<StableFinishStorage<U, V, S> *>(shared);
   wait_for_kernel_before();
   const StableState &state = *params.arguments.state;
   if (!kStableHasCode || state.go == 0) return;
   if constexpr (kStableMapHasCode<U>) {
-    if (state.way == StableWay::kMapped) return finish_stable_block<U, V, StableWay::kMapped>(params, storage);
-    if (state.way == StableWay::kSplitters) return finish_stable_block<U, V, StableWay::kSplitters>(params, storage);
+    if (state.way == StableWay::kMapped) return finish_stable_block<U, V, S, StableWay::kMapped>(params, storage);
+    if (state.way == StableWay::kSplitters) return finish_stable_block<U, V, S, StableWay::kSplitters>(params, storage);
   }
-  finish_stable_block<U, V, StableWay::kEven>(params, storage);
+  finish_stable_block<U, V, S, StableWay::kEven>(params, storage);
 }
 
 }  // namespace gsort_internal::sort::msd

@@ -14,10 +14,9 @@ namespace gsort_internal::sort::msd {
 
 // Sorts the words by the block: they go to the places that they name, as they lay in the input, and radix passes over
 // the bits above put them in order.
-template <uint32_t kThreads, class U>
+template <uint32_t kThreads, uint32_t kItems, class U>
 __device__ __noinline__ void sort_crowded_words(U *words, uint32_t count, uint32_t place_bits,
                                                 DigitRankStorage<kThreads / 32> &rank) {
-  constexpr uint32_t kItems = kStableFinishItems / kThreads;
   const uint32_t place_mask = (1u << place_bits) - 1;
   {
     U own[kItems];
@@ -47,10 +46,11 @@ __device__ __forceinline__ uint32_t place_among_equal_digits(const U *words, uin
 }
 
 // Whether some digit has more words than looking at neighbours is good for. counters: place of each digit's first word.
+template <uint32_t kDigits>
 __device__ __forceinline__ bool any_crowded_digit(const uint32_t *counters, uint32_t count) {
   bool crowded = false;
-  for (uint32_t i = threadIdx.x; i < kFinishDigits; i += blockDim.x)
-    crowded |= (i + 1 < kFinishDigits ? counters[i + 1] : count) - counters[i] > kStableNeighboursMax;
+  for (uint32_t i = threadIdx.x; i < kDigits; i += blockDim.x)
+    crowded |= (i + 1 < kDigits ? counters[i + 1] : count) - counters[i] > kStableNeighboursMax;
   return __syncthreads_or(crowded);
 }
 

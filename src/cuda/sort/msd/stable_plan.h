@@ -42,13 +42,25 @@ static_assert(kStableFinishItems <= 1u << kStablePlaceBits, "a place has this ma
 // network: slower, and bounded.
 constexpr uint32_t kStableNeighboursMax = 48;
 
-// How a block holds a cell. Two blocks an SM, with 32 registers a thread for 4-byte keys and 64 for 8-byte ones.
+// How a block holds a cell, by so many digits of its words. Two blocks an SM, with 32 registers a thread for 4-byte
+// keys and 64 for 8-byte ones.
 template <uint32_t KeyBytes>
 struct StableFinishShape {
-  static constexpr uint32_t kThreads = KeyBytes == 8 ? 512 : 1024;
-  static constexpr uint32_t kItems = kStableFinishItems / kThreads;
-  static_assert(kItems * kThreads == kStableFinishItems, "rows are whole");
+  static constexpr uint32_t kThreads = KeyBytes == 8 ? 512 : 1024, kBlocks = 2;
+  static constexpr uint32_t kPairs = kStableFinishItems, kItems = kPairs / kThreads;
+  static constexpr uint32_t kDigitBits = kFinishBits, kDigits = 1u << kDigitBits;
+  static_assert(kItems * kThreads == kPairs, "rows are whole");
 };
+
+// Smaller cells of 4-byte keys, of which an SM has four: what a block does for each cell, whatever its pairs, is half
+// as much, and 2^24 pairs of 4 + 4 bytes take 0.84 of the time (H100, 2026-11-26). Cells of more pairs than the mean
+// here gain nothing.
+struct StableSmallShape {
+  static constexpr uint32_t kThreads = 512, kBlocks = 4;
+  static constexpr uint32_t kItems = 9, kPairs = kItems * kThreads;
+  static constexpr uint32_t kDigitBits = 12, kDigits = 1u << kDigitBits;
+};
+constexpr uint32_t kStableSmallMean = 3600;
 
 constexpr uint32_t kStableBinsMax = 256;                  // of one partition pass
 constexpr uint32_t kStableCellBitsMin = 12;               // fewer cells leave too few bits for places
@@ -124,14 +136,21 @@ constexpr bool stable_applies(uint64_t n, uint32_t key_bytes, uint32_t value_byt
          n >= (forced ? kStableItemsForcedMin : stable_items_min(key_bytes, value_bytes)) && n <= kStableItemsMax;
 }
 
+constexpr bool has_small_cells(const StablePlan &plan) { return plan.cell_items_max <= StableSmallShape::kPairs; }
+
+// What follows from the number of cells, and from the most pairs that a block finishes.
+constexpr void plan_stable_cells(StablePlan &plan, uint32_t pairs) {
+  plan.first_bits = (plan.cell_bits + 1) / 2;
+  plan.second_bits = plan.cell_bits - plan.first_bits;
+  plan.place_bits = plan.cell_bits < kStablePlaceBits ? plan.cell_bits : kStablePlaceBits;
+  plan.cell_items_max = pairs < 1u << plan.place_bits ? pairs : 1u << plan.place_bits;
+}
+
 // n within the bounds above.
 constexpr StablePlan plan_stable(uint64_t n) {
   StablePlan plan = {kStableCellBitsMin, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   while (n > uint64_t{stable_cell_items_mean(plan.cell_bits)} << plan.cell_bits) ++plan.cell_bits;
-  plan.first_bits = (plan.cell_bits + 1) / 2;
-  plan.second_bits = plan.cell_bits - plan.first_bits;
-  plan.place_bits = plan.cell_bits < kStablePlaceBits ? plan.cell_bits : kStablePlaceBits;
-  plan.cell_items_max = kStableFinishItems < 1u << plan.place_bits ? kStableFinishItems : 1u << plan.place_bits;
+  plan_stable_cells(plan, kStableFinishItems);
   return plan;
 }
 
@@ -174,6 +193,9 @@ constexpr bool stable_offers_map(uint32_t key_bytes) { return key_bytes == 8; }
 constexpr uint32_t kStableMapSharedBytesMin = 4 * (kStableMappedCellsMax + kStableMapEntries) + 2048;
 constexpr StablePlan plan_stable_on(uint64_t n, uint32_t key_bytes, uint32_t value_bytes, uint32_t shared_bytes) {
   StablePlan plan = plan_stable(n);
+  // As many smaller cells, where they hold the pairs.
+  if (key_bytes == 4 && n <= uint64_t{kStableSmallMean} << plan.cell_bits)
+    plan_stable_cells(plan, StableSmallShape::kPairs);
   if (shared_bytes < kStableMapSharedBytesMin || !stable_offers_map(key_bytes)) return plan;
   // Entries have one cell more than their keys fill; a fifth is for those that are uneven inside.
   constexpr uint64_t kShares = (kStableMappedCellsMax - kStableMapEntries) * uint64_t{5} / 6;

@@ -146,8 +146,15 @@ void launch_finish_kernels(LaunchChain &launch, const Job &job, const StableArgu
   finish.final_values = job.final_values;
   finish.arguments = arguments;
   finish.ahead = launch.context.device->multiprocessors;
-  launch(stable_finish_kernel<U, V>, "stable_finish_kernel", cells, StableFinishShape<sizeof(U)>::kThreads,
-         static_cast<uint32_t>(sizeof(StableFinishStorage<U, V>)), finish);
+  const auto launch_cells = [&](auto shape) {
+    using Shape = decltype(shape);
+    launch(stable_finish_kernel<U, V, Shape>, "stable_finish_kernel", cells, Shape::kThreads,
+           static_cast<uint32_t>(sizeof(StableFinishStorage<U, V, Shape>)), finish);
+  };
+  if constexpr (sizeof(U) == 4) {
+    if (has_small_cells(arguments.plan)) return launch_cells(StableSmallShape{});
+  }
+  launch_cells(StableFinishShape<sizeof(U)>{});
   if constexpr (stable_offers_map(sizeof(U)))
     if (rest)
       launch(stable_rest_kernel<U, V>, "stable_rest_kernel", launch.context.device->multiprocessors,

@@ -13,10 +13,10 @@ namespace gsort_internal::sort::msd {
 
 // Replaces counts of digits by first places; see scan_counters. The counters are read again rather than kept: with the
 // keys they would not fit the registers.
-template <uint32_t kThreads>
+template <uint32_t kThreads, uint32_t kDigits = kFinishDigits>
 __device__ __forceinline__ void scan_finish_counters(uint32_t *counters, uint32_t *warp_totals) {
-  scan_counters<kThreads, kFinishDigits / 4 / kThreads, CounterScan::kReadAgain>(reinterpret_cast<uint4 *>(counters),
-                                                                                 warp_totals);
+  scan_counters<kThreads, kDigits / 4 / kThreads, CounterScan::kReadAgain>(reinterpret_cast<uint4 *>(counters),
+                                                                           warp_totals);
 }
 
 }  // namespace gsort_internal::sort::msd
