@@ -173,6 +173,25 @@ TEST_F(MsdCrowds, LongCells) {
         << share;
 }
 
+// Crowded ones among as many cells as the keys take: a value, some, neighbours, and keys far apart.
+TEST_F(MsdCrowds, CellsOfAnyNumber) {
+  how_ = How();
+  how_.map = false;
+  for (const uint32_t bits : {32, 26})
+    for (const uint64_t at : {uint64_t{5} << 24, uint64_t{1} << 20, (uint64_t{1} << 26) - (uint64_t{1} << 19)}) {
+      const auto key = [&](uint64_t i) {
+        const uint64_t low = mixed(~i), place = at + (i % 4 << 17);
+        if (i % 97 != 0) return mixed(i) >> (64 - bits);
+        return (place + (i % 4 == 0   ? 0
+                         : i % 4 == 1 ? low % 5 * 1009
+                         : i % 4 == 2 ? low % 200
+                                      : low % 50000)) &
+               ((uint64_t{1} << bits) - 1);
+      };
+      EXPECT_TRUE(run<uint32_t>(make_keys<uint32_t>(kKeys, key), how_)) << bits << ' ' << at;
+    }
+}
+
 // For compute-sanitizer's racecheck over the kernel of crowded cells: see scripts/gpu-check. Few of them, each with a
 // part whose keys lie closely, one of few values and one of a single value.
 TEST_F(MsdCrowds, RacecheckCrowdedCells) {
@@ -187,7 +206,8 @@ TEST_F(MsdCrowds, RacecheckCrowdedCells) {
 // Wide cells with more keys than a block has room for: one value is most of them, or two neighbours are, or none is.
 TEST_F(MsdCrowds, WideCells) {
   how_ = How();
-  const uint32_t bits = 32 - make_plan(kKeys).cell_bits;
+  how_.cell_bits = make_plan(kKeys).cell_bits;  // as many cells
+  const uint32_t bits = 32 - how_.cell_bits;
   for (const uint64_t share : {0, 1, 90, 100, 200})
     for (const uint64_t there : {uint64_t{30000}, uint64_t{60000}, uint64_t{kCrowdKeysMax} + 9000, uint64_t{100000}}) {
       const std::vector<uint32_t> keys = make_keys<uint32_t>(kKeys, [&](uint64_t i) {

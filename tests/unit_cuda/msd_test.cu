@@ -43,6 +43,18 @@ TEST_F(Msd, EvenKeysAreSortedAtEverySize) {
   EXPECT_TRUE(run<uint32_t>(make_keys<uint32_t>(kSmallSampleItemsMax + 1, mixed), {}));
 }
 
+// As many cells of 4-byte keys as it takes, in ranges of some bits, one of which has a value a cell.
+TEST_F(Msd, CellsOfAnyNumber) {
+  for (const uint64_t n : {kTwoPasses, uint64_t{6100000}, uint64_t{7777777}, (uint64_t{1} << 23) + 1})
+    for (const uint32_t bits : {32, 31, 27, 24, 22}) {
+      ASSERT_NE(0u, make_plan(n).narrow_cells & (make_plan(n).narrow_cells - 1));
+      EXPECT_TRUE(run<uint32_t>(
+          make_keys<uint32_t>(n, [&](uint64_t i) { return 0x55555555u >> bits << bits ^ mixed(i) >> (64 - bits); }),
+          {}))
+          << n << ' ' << bits;
+    }
+}
+
 // As many cells as hundreds of millions of keys take: counted by groups of blocks, and moved by the most bins.
 TEST_F(Msd, ManyCells) {
   How how;
@@ -233,7 +245,9 @@ TEST_F(Msd, RacecheckCrowdedDigits) {
 // or, where the chip cannot run it, turns the sort away.
 TEST_F(Msd, FullestCell) {
   const uint64_t n = kTwoPasses, most = BlockShape<4>::kFinishKeysMax;
-  const uint32_t cell_shift = 32 - make_plan(n).cell_bits;
+  How how;
+  how.cell_bits = make_plan(n).cell_bits;  // as many cells
+  const uint32_t cell_shift = 32 - how.cell_bits;
   for (const uint64_t cell_keys : {most, most + 1}) {
     const uint64_t cell = 77;
     std::vector<uint32_t> keys = make_keys<uint32_t>(n, mixed);
@@ -245,7 +259,7 @@ TEST_F(Msd, FullestCell) {
         ++there;
       }
     const bool taken = make_plan_on(n, device_facts().shared_bytes_block_max).takes_crowds;
-    EXPECT_EQ(run<uint32_t>(keys, {}), cell_keys == most || taken);
+    EXPECT_EQ(run<uint32_t>(keys, how), cell_keys == most || taken);
   }
 }
 

@@ -42,18 +42,17 @@ TEST(MsdPlan, AppliesWithinItsLimits) {
 
 void check_msd_passes(const Plan &plan) {
   EXPECT_LE(plan.cell_bits, kCellBitsMax);
-  EXPECT_EQ(plan.cell_bits, plan.first_bits + plan.second_bits);
-  EXPECT_LE(plan.first_bits, kPassBitsMax);
-  EXPECT_LE(plan.second_bits, plan.first_bits);
+  const uint32_t first_bits = plan.cell_bits - plan.second_bits;
+  EXPECT_LE(first_bits, kPassBitsMax);
+  EXPECT_LE(plan.second_bits, first_bits);
   EXPECT_EQ(plan.cell_bits <= kPassBitsMax, plan.second_bits == 0) << "two passes only where one does not do";
   EXPECT_LE(bins_max(plan), kBinsMax);
-  EXPECT_GE(bins_max(plan), 1u << plan.first_bits);
+  EXPECT_GE(bins_max(plan), 1u << first_bits);
   // Cells are counted at once, or their bins at once and they between the passes.
   EXPECT_EQ(plan.cell_bits > kCountedBits, plan.counted_late);
-  EXPECT_LE((plan.counted_late ? 1u << plan.first_bits : 1u << plan.cell_bits), 1u << kCountedBits);
+  EXPECT_LE((plan.counted_late ? 1u << first_bits : 1u << plan.cell_bits), 1u << kCountedBits);
   if (plan.counted_late) {
     EXPECT_NE(0u, plan.second_bits) << "there is no time between passes";
-    EXPECT_EQ(0u, (1u << plan.cell_bits) % kLateCells) << "the scan of the late count takes whole parts";
     EXPECT_LE(1u << plan.second_bits, kLateCells);
   }
   EXPECT_LE(4 * kLateCells / 32 * 33 + 2048, kSharedBytesMin);
@@ -81,7 +80,7 @@ void check_msd_unmapped(const Plan &plan) {
   EXPECT_LE(cells_max(bare), cells_max(plan));
   EXPECT_LE(bins_max(bare), bins_max(plan));
   EXPECT_LE(histogram_bytes(bare) + 2048, kSharedBytesMin) << "a device that the sort takes cannot run it";
-  const uint64_t counters = uint64_t{4} << (plan.counted_late ? plan.first_bits : plan.cell_bits);
+  const uint64_t counters = uint64_t{4} << (plan.cell_bits - (plan.counted_late ? plan.second_bits : 0));
   EXPECT_EQ(counters + counters / 32, histogram_bytes(bare));
 }
 
@@ -94,7 +93,17 @@ TEST(MsdPlan, CellsHoldTheirKeysAndPassesTheirBits) {
     check_msd_map(n, plan);
     check_msd_unmapped(plan);
     EXPECT_LE(fullest(n, std::ldexp(1, static_cast<int>(plan.cell_bits))), BlockShape<8>::kFinishKeysMax);
-    EXPECT_LE(fullest(n, std::ldexp(1, static_cast<int>(plan.cell_bits))), BlockShape<4>::kFinishKeysMax);
+    const uint32_t narrow = plan.narrow_cells;
+    EXPECT_EQ(narrow, even_cells(plan, 4));
+    EXPECT_EQ(1u << plan.cell_bits, even_cells(plan, 8));
+    EXPECT_LE(fullest(n, narrow), BlockShape<4>::kFinishKeysMax);
+    EXPECT_LE(narrow, 1u << plan.cell_bits);
+    EXPECT_EQ(0u, narrow % (1u << plan.second_bits)) << "bins are whole";
+    if (plan.second_bits == 0) {
+      EXPECT_EQ(1u << plan.cell_bits, narrow);
+    } else {
+      EXPECT_GT(n, uint64_t{kNarrowCellKeysMean} * (narrow - (1u << plan.second_bits))) << "too many cells";
+    }
     if (plan.cell_bits > 8) {
       EXPECT_GT(n, uint64_t{kCellKeysMean} << (plan.cell_bits - 1)) << "too many cells";
     }

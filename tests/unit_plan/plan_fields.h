@@ -47,7 +47,7 @@ class Digest {
     add_fields<gsort_internal::sort::lsd::GridPlan>(p.blocks, p.rows);
   }
   void add(const gsort_internal::sort::msd::Plan &p) {
-    add_fields<gsort_internal::sort::msd::Plan>(p.cell_bits, p.first_bits, p.second_bits, p.counted_late,
+    add_fields<gsort_internal::sort::msd::Plan>(p.cell_bits, p.narrow_cells, p.second_bits, p.counted_late,
                                                 p.mapped_cells, p.map_shares, p.takes_crowds, p.takes_frequent,
                                                 p.huge_chunk, p.huge_piece);
   }

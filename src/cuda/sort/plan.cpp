@@ -316,11 +316,11 @@ void describe(const Request &request, const Plan &plan, char *text, size_t text_
   if (plan.sample_sort.share_items != 0)
     line.add(", held by %llu blocks", static_cast<ull>((request.n - 1) / plan.sample_sort.share_items + 1));
   if (plan.even_first == EvenFirst::kMsd)
-    line.add(", even keys before it by an MSD partition sort, %u cells", 1u << plan.msd.cell_bits);
+    line.add(", even keys before it by an MSD partition sort, %u cells", msd::even_cells(plan.msd, plan.key_bytes));
   if (plan.algorithm == Algorithm::kMsd)
-    line.add(", %u cells%s, %u for uneven keys by a map, partition by %u + %u bits", 1u << plan.msd.cell_bits,
-             plan.msd.counted_late ? " counted between the passes" : "", plan.msd.mapped_cells, plan.msd.first_bits,
-             plan.msd.second_bits);
+    line.add(", %u cells%s, %u for uneven keys by a map, partition by %u + %u bits",
+             msd::even_cells(plan.msd, plan.key_bytes), plan.msd.counted_late ? " counted between the passes" : "",
+             plan.msd.mapped_cells, plan.msd.cell_bits - plan.msd.second_bits, plan.msd.second_bits);
   if (plan.algorithm == Algorithm::kStable)
     line.add(", %u cells, partition by %u + %u bits", 1u << plan.stable.cell_bits, plan.stable.first_bits,
              plan.stable.second_bits);

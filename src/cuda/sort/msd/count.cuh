@@ -174,7 +174,7 @@ __device__ __forceinline__ bool make_cell_places(const Arguments<U> &arguments, 
   uint32_t total = 0;
   bool overfull = false;
   for (uint32_t cell = 0; cell < cells; cell += at_once)
-    overfull |= scan_cells(arguments, cell, at_once, staged, warp_totals, total);
+    overfull |= scan_cells(arguments, cell, min(at_once, cells - cell), staged, warp_totals, total);
   if (threadIdx.x == 0) arguments.cells[cells] = total;
   // Behind the barrier every thread may read the places.
   overfull = __syncthreads_or(overfull);
@@ -241,8 +241,9 @@ __device__ __forceinline__ void count_keys(const U *keys_in, uint64_t n, const K
                                            const Arguments<U> &arguments, uint32_t *counts) {
   const Plan &plan = arguments.plan;
   const uint32_t range_bits = arguments.state->range_bits, align = map_align(arguments);
-  const uint32_t bits = plan.counted_late ? plan.first_bits : plan.cell_bits;
-  const uint32_t cells = kMapped ? mapped_cells<U>(plan) : 1u << bits, shift = kMapped ? 0 : range_bits - bits;
+  const uint32_t late_bits = plan.counted_late ? plan.second_bits : 0;
+  const uint32_t cells = kMapped ? mapped_cells<U>(plan) : even_cells(plan, sizeof(U)) >> late_bits;
+  const EvenCells<U> even(arguments, late_bits);
   const U prefix = arguments.state->prefix;
   const U prefix_mask = range_bits >= sizeof(U) * 8 ? U{0} : static_cast<U>(~U{0} << range_bits);
   uint32_t *const map = counts + cells;
@@ -259,8 +260,7 @@ __device__ __forceinline__ void count_keys(const U *keys_in, uint64_t n, const K
       if (!kWhole && base + i * kHistogramThreads + threadIdx.x >= n) continue;
       const U ordered = codec.encode(keys[i]);
       foreign |= ((ordered ^ prefix) & prefix_mask) != 0;
-      const uint32_t cell = kMapped ? mapped_cell<U>(map, leading_bits(ordered, align))
-                                    : static_cast<uint32_t>(ordered >> shift) & (cells - 1);
+      const uint32_t cell = kMapped ? mapped_cell<U>(map, leading_bits(ordered, align)) : even(ordered);
       atomicAdd(&counts[cell], 1);
     }
   };
@@ -293,8 +293,8 @@ __global__ void __launch_bounds__(kHistogramThreads)
 
 // Counts the keys of one bin that lie at [begin, end) by cell, and adds to `cells`.
 template <class U>
-__device__ __forceinline__ void count_bin(const U *keys, uint32_t begin, uint32_t end, uint32_t shift, uint32_t mask,
-                                          uint32_t *counts, uint32_t *cells) {
+__device__ __forceinline__ void count_bin(const U *keys, uint32_t begin, uint32_t end, const EvenCells<U> &even,
+                                          uint32_t mask, uint32_t *counts, uint32_t *cells) {
   for (uint32_t i = threadIdx.x; i <= mask; i += kHistogramThreads) counts[i] = 0;
   __syncthreads();
   for (uint64_t base = begin; base < end; base += kHistogramThreads * kHistogramItems) {
@@ -306,8 +306,7 @@ __device__ __forceinline__ void count_bin(const U *keys, uint32_t begin, uint32_
     }
 #pragma unroll
     for (uint32_t i = 0; i < kHistogramItems; ++i)
-      if (base + i * kHistogramThreads + threadIdx.x < end)
-        atomicAdd(&counts[static_cast<uint32_t>(key[i] >> shift) & mask], 1);
+      if (base + i * kHistogramThreads + threadIdx.x < end) atomicAdd(&counts[even(key[i]) & mask], 1);
   }
   __syncthreads();
   for (uint32_t i = threadIdx.x; i <= mask; i += kHistogramThreads)
@@ -325,14 +324,14 @@ __global__ void __launch_bounds__(kHistogramThreads)
   __shared__ uint32_t warp_totals[kHistogramThreads / 32];
   wait_for_kernel_before();
   if (arguments.state->go == 0) return;
-  const uint32_t bins = 1u << arguments.plan.first_bits, second_bits = arguments.plan.second_bits;
+  const uint32_t second_bits = arguments.plan.second_bits, bins = even_cells(arguments.plan, sizeof(U)) >> second_bits;
   uint32_t begin = static_cast<uint32_t>(uint64_t{n} * blockIdx.x / gridDim.x);
   const uint32_t share_end = static_cast<uint32_t>(uint64_t{n} * (blockIdx.x + 1) / gridDim.x);
   for (uint32_t bin = 0; bin < bins && begin < share_end; ++bin) {
     const uint32_t bin_end = arguments.bin_first[bin + 1];
     if (bin_end <= begin) continue;
     const uint32_t end = min(bin_end, share_end);
-    count_bin(keys, begin, end, bits_below_cell(arguments), (1u << second_bits) - 1, counts,
+    count_bin(keys, begin, end, EvenCells<U>(arguments, 0), (1u << second_bits) - 1, counts,
               arguments.cells + (bin << second_bits));
     begin = end;
   }

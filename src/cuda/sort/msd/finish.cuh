@@ -33,6 +33,29 @@ struct FinishStorage {
   Groups<BlockShape<sizeof(U)>::kFinishKeysMax> groups;
 };
 
+// Digits of one of equal cells of 4-byte keys: of how far into its cell a key lies, which the lower half of the product
+// says whose upper half is the number of the cell. Of no more bits than tell all values of the cell apart: its counters
+// lie side by side.
+struct EvenDigits {
+  uint32_t factor, shift, is_exact;
+
+  __device__ __forceinline__ EvenDigits() = default;
+  __device__ __forceinline__ EvenDigits(uint32_t align, uint32_t cells) : factor(cells << align) {
+    const uint32_t distance_bits = 31 - static_cast<uint32_t>(__clz(static_cast<int>(cells))) + align;  // of two values
+    is_exact = distance_bits >= 32 - kFinishBits;
+    const uint32_t bits = distance_bits > 32 ? 0 : 32 - distance_bits;
+    shift = 30 - min(bits, kFinishBits);
+  }
+  __device__ __forceinline__ uint32_t counter_offset(uint32_t key) const { return key * factor >> shift & ~3u; }
+  __device__ __forceinline__ bool exact() const { return is_exact != 0; }
+  __device__ __forceinline__ void put(volatile uint32_t *words) const {
+    words[0] = factor, words[1] = shift, words[2] = is_exact;
+  }
+  __device__ __forceinline__ void get(const volatile uint32_t *words) {
+    factor = words[0], shift = words[1], is_exact = words[2];
+  }
+};
+
 // Digits of a cell of a power of two's width. A shift of at least 2 bits is taken together with the multiplication by a
 // counter's size, one instruction less a key. put() and get(): by way of shared memory. exact(): keys of equal digit
 // are equal.
@@ -276,6 +299,19 @@ __device__ __forceinline__ void finish_mapped(const U *from, U *to, uint32_t pla
     finish_cell<U, 0>(from + place, to, count, digits, codec, storage);
 }
 
+// One of equal cells of 4-byte keys.
+template <class U>
+__device__ __forceinline__ void finish_even(const U *from, U *to, uint32_t place, uint32_t count,
+                                            const KeyCodec<U> &codec, const Arguments<U> &arguments,
+                                            FinishStorage<U> &storage) {
+  const EvenDigits digits(even_align(arguments), arguments.plan.narrow_cells);
+  if (threadIdx.x == 0) digits.put(storage.cell + 2);
+  if (count >= kFinishSure * BlockShape<sizeof(U)>::kFinishThreads)
+    finish_cell<U, kFinishSure>(from + place, to, count, digits, codec, storage);
+  else
+    finish_cell<U, 0>(from + place, to, count, digits, codec, storage);
+}
+
 // One of leading bits alone.
 template <class U>
 __device__ __forceinline__ void finish_shifted(const U *from, U *to, uint32_t place, uint32_t count,
@@ -320,6 +356,8 @@ __global__ void __launch_bounds__(BlockShape<sizeof(U)>::kFinishThreads,
   }
   if (arguments.state->mapped != 0)
     finish_mapped(from, to, place, count, codec, arguments, storage);
+  else if constexpr (sizeof(U) == 4)
+    finish_even(from, to, place, count, codec, arguments, storage);
   else
     finish_shifted(from, to, place, count, codec, arguments, storage);
 }

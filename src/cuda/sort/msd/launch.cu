@@ -149,9 +149,9 @@ const uint32_t *launch(const LaunchContext &context, const Sort<U> &sort) {
     context.control->log(
         "MSD sort of %llu keys of %u bytes if they are different enough: %u cells%s, %u for uneven keys by a map, "
         "partition by %u + %u bits, cells finished on chip%s",
-        static_cast<unsigned long long>(sort.n), static_cast<uint32_t>(sizeof(U)), 1u << plan.cell_bits,
-        plan.counted_late ? " counted between the passes" : "", plan.mapped_cells, plan.first_bits, plan.second_bits,
-        splits ? "; by splitters otherwise, if they are not crowded" : "");
+        static_cast<unsigned long long>(sort.n), static_cast<uint32_t>(sizeof(U)), even_cells(plan, sizeof(U)),
+        plan.counted_late ? " counted between the passes" : "", plan.mapped_cells, plan.cell_bits - plan.second_bits,
+        plan.second_bits, splits ? "; by splitters otherwise, if they are not crowded" : "");
   TableSlices slices(sort.tables);
   const Arguments<U> arguments = make_arguments<U>(plan, context.device->multiprocessors, slices);
   SplitArguments<U> split{};
@@ -183,6 +183,7 @@ void launch_finish(const LaunchContext &context, const FoundCells<U> &cells, U *
   arguments.state = cells.state;
   arguments.cells = cells.places;
   arguments.plan.cell_bits = kFoundCellBits;
+  arguments.plan.narrow_cells = 1u << kFoundCellBits;
   arguments.ahead = context.device->multiprocessors;
   LaunchChain launcher = {context, false};
   launcher(msd_finish_kernel<U>, "msd_finish_kernel", 1u << kFoundCellBits, BlockShape<sizeof(U)>::kFinishThreads,

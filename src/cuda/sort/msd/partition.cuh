@@ -68,12 +68,13 @@ __device__ __forceinline__ Tile second_pass_tile(const Arguments<U> &arguments, 
 constexpr uint32_t kNoBin = 1023;
 static_assert(kNoBin >= kBinsMax, "no bin has this number");
 
-// How a pass finds a key's bin: by bits of the key, or, with a map, of its cell. kSkips: keys of frequent values
+// How a pass finds a key's bin: by its cell, or by bits of an 8-byte key that tell it. kSkips: keys of frequent values
 // have none.
 template <class U, bool kMapped, bool kSkips>
 struct Bins {
   uint32_t shift, mask;
   uint32_t align;
+  uint32_t cells;       // of equal cells of 4-byte keys: so many, or bins
   const uint32_t *map;  // in shared memory, the address of entry 0
   const uint32_t *frequent;
 
@@ -82,6 +83,7 @@ struct Bins {
       if (is_frequent(frequent, key)) return kNoBin;
     }
     if (kMapped) return (mapped_cell<U>(map, leading_bits(key, align)) >> shift) & mask;
+    if (sizeof(U) == 4) return __umulhi(static_cast<uint32_t>(key) << align, cells) & mask;
     return static_cast<uint32_t>(key >> shift) & mask;
   }
 };
@@ -271,13 +273,19 @@ __device__ __forceinline__ void partition_tile(const U *keys_in, U *keys_out, ui
   constexpr uint32_t kItems = BlockShape<sizeof(U)>::kPartitionItems;
   // Not read from the state: of the kernel's arguments, it takes no registers.
   const Plan &plan = arguments.plan;
-  const Cut cut = {kMapped ? mapped_cells<U>(plan) : 1u << plan.cell_bits, plan.second_bits};
+  const Cut cut = {kMapped ? mapped_cells<U>(plan) : even_cells(plan, sizeof(U)), plan.second_bits};
   const Tile tile = kFirst ? first_pass_tile<U>(n) : second_pass_tile(arguments, cut);
   if (tile.count == 0) return;
   const uint32_t bin_count = kFirst ? cut.bins() : 1u << cut.second_bits;
-  const uint32_t shift = (kMapped ? 0 : bits_below_cell(arguments)) + (kFirst ? cut.second_bits : 0);
-  Bins<U, kMapped, kSkips> bins = {shift, kMapped && kFirst ? ~0u : bin_count - 1, map_align(arguments), nullptr,
+  const uint32_t first_shift = kFirst ? cut.second_bits : 0;
+  Bins<U, kMapped, kSkips> bins = {first_shift,
+                                   kFirst && (kMapped || sizeof(U) == 4) ? ~0u : bin_count - 1,
+                                   map_align(arguments),
+                                   cut.cells >> first_shift,
+                                   nullptr,
                                    storage.frequent};
+  if constexpr (!kMapped && sizeof(U) == 8) bins.shift += bits_below_cell(arguments);
+  if constexpr (!kMapped && sizeof(U) == 4) bins.align = even_align(arguments);
   if constexpr (kMapped) bins.map = load_map<U, kFirst>(arguments, tile.bin, storage.map);
   if constexpr (kSkips) load_frequent_table(arguments, storage.frequent);
   uint32_t *const room = kFirst ? arguments.first_room : arguments.room + (tile.bin << cut.second_bits);

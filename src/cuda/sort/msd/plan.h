@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Plan of the MSD sort of keys alone: cut the key range into cells by leading bits, move every key to its cell in one
+// Plan of the MSD sort of keys alone: cut the key range into equal cells, move every key to its cell in one
 // or two unstable partition passes, finish each cell on chip. 20 to 32 bytes of traffic a 4-byte key where an LSD sort
 // needs 36. Read by host and device.
 #ifndef GSORT_CUDA_SORT_MSD_PLAN_H_
 #define GSORT_CUDA_SORT_MSD_PLAN_H_
 
 #include <cstdint>
+
+#include "core/key_bits.h"
 
 namespace gsort_internal::sort::msd {
 
@@ -62,6 +64,9 @@ constexpr uint64_t kSmallSampleItemsMax = uint64_t{1} << 25;
 
 // A mean of 8,640 keys a cell leaves 6 standard deviations to the 9,216 that a block holds.
 constexpr uint32_t kCellKeysMean = 8640;
+// Of 4-byte keys, of which there are as many cells as this takes: a cell costs the finish little less for having fewer
+// keys. It leaves some room to keys that are not quite even.
+constexpr uint32_t kNarrowCellKeysMean = 8192;
 
 // Below, the launches cost more than the passes.
 constexpr uint64_t kItemsMin = uint64_t{1} << 19;
@@ -97,9 +102,11 @@ constexpr uint32_t kLoneBlockChunks = 4;
 constexpr uint32_t kHugePieceLeast = 1u << 13, kHugePieceMost = 1u << 16;
 
 struct Plan {
-  uint32_t cell_bits;    // the cells are 2^cell_bits equal parts of the range that the keys' common prefix leaves
-  uint32_t first_bits;   // of them, by the first partition pass
-  uint32_t second_bits;  // 0: one pass
+  // The cells are equal parts of the range that the keys' common prefix leaves: of 8-byte keys 2^cell_bits, of 4-byte
+  // keys so many at most, whole bins of the first pass.
+  uint32_t cell_bits;
+  uint32_t narrow_cells;
+  uint32_t second_bits;  // of a cell's number, by the second partition pass; 0: there is one pass
   // Cells that are too many to count at once are counted between the passes, and their bins before.
   bool counted_late;
   // For keys that spread unevenly: a table over the leading kMapBits gives every part of the range as many cells as
@@ -158,10 +165,16 @@ constexpr bool applies(uint64_t n, uint32_t key_bytes) {
 // looked for.
 constexpr Plan make_plan(uint64_t n, uint32_t cell_bits = 0, uint64_t frequent_min = kFrequentItemsMin) {
   Plan plan = {cell_bits, 0, 0, false, 0, 0, false, false, kHugeChunkLeast, kHugePieceLeast};
+  const bool free = cell_bits == 0;
   // Smaller cells while one pass suffices: more blocks for the finish to spread over the chip.
   while (n > uint64_t{plan.cell_bits < 8 ? kCellKeysMean / 2 : kCellKeysMean} << plan.cell_bits) ++plan.cell_bits;
-  plan.first_bits = plan.cell_bits <= kPassBitsMax ? plan.cell_bits : (plan.cell_bits + 1) / 2;
-  plan.second_bits = plan.cell_bits - plan.first_bits;
+  plan.second_bits = plan.cell_bits <= kPassBitsMax ? 0 : plan.cell_bits / 2;
+  plan.narrow_cells = 1u << plan.cell_bits;
+  if (free && plan.second_bits != 0) {
+    const uint64_t bin = uint64_t{kNarrowCellKeysMean} << plan.second_bits;
+    const uint32_t cells = static_cast<uint32_t>((n + bin - 1) / bin) << plan.second_bits;
+    if (cells < plan.narrow_cells) plan.narrow_cells = cells;
+  }
   plan.counted_late = plan.cell_bits > kCountedBits;
   if (plan.second_bits != 0 && !plan.counted_late) {
     // A quarter more, so that cells of uneven density hold about 6,550 keys and have room for two fifths more.
@@ -180,13 +193,18 @@ static_assert(make_plan(uint64_t{1} << 28).cell_bits == 15 && make_plan(uint64_t
 // One partition pass, for even keys alone: without a second one there is no map.
 constexpr bool has_one_pass(uint64_t n) { return make_plan(n).second_bits == 0; }
 
+// Equal cells.
+constexpr GSORT_HOST_DEVICE uint32_t even_cells(const Plan &plan, uint32_t key_bytes) {
+  return key_bytes == 4 ? plan.narrow_cells : 1u << plan.cell_bits;
+}
+
 constexpr uint32_t cells_max(const Plan &plan) {
   return plan.mapped_cells != 0 ? plan.mapped_cells : 1u << plan.cell_bits;
 }
 
 // Bins of the first pass.
 constexpr uint32_t bins_max(const Plan &plan) {
-  const uint32_t bins = 1u << plan.first_bits, mapped = plan.mapped_cells >> plan.second_bits;
+  const uint32_t bins = 1u << (plan.cell_bits - plan.second_bits), mapped = plan.mapped_cells >> plan.second_bits;
   return bins > mapped ? bins : mapped;
 }
 static_assert(bins_max(make_plan(uint64_t{1} << 28)) <= kBinsMax, "the map has more bins than its plan");
@@ -197,7 +215,7 @@ constexpr uint32_t kLateCells = 1u << 14;
 // Dynamic shared memory of the histogram: a counter for every cell or bin, and behind them the map, or a 32nd more for
 // the scan of its last block.
 constexpr uint32_t histogram_bytes(const Plan &plan) {
-  const uint32_t counts = plan.counted_late ? 4u << plan.first_bits : 4 * cells_max(plan);
+  const uint32_t counts = plan.counted_late ? 4u << (plan.cell_bits - plan.second_bits) : 4 * cells_max(plan);
   const uint32_t more = plan.mapped_cells != 0 ? 4 * kMapEntries : 0;
   return counts + (more > counts / 32 ? more : counts / 32);
 }

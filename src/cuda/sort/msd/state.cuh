@@ -27,7 +27,7 @@ template <class U>
 __device__ __forceinline__ Cut cut_of(const Arguments<U> &arguments) {
   const Plan &plan = arguments.plan;
   if (arguments.state->mapped != 0) return {mapped_cells<U>(plan), plan.second_bits};
-  return {1u << plan.cell_bits, plan.second_bits};
+  return {even_cells(plan, sizeof(U)), plan.second_bits};
 }
 
 // With a map: how far up the common prefix is to be shifted out. 4-byte keys keep theirs.
@@ -83,10 +83,46 @@ __device__ __forceinline__ void tell_found_cells(const FoundCells<U> &cells, uin
   *cells.state = state;
 }
 
-// Bits of a key below those that tell its cell. The sample kernel turns ranges of fewer bits than cell_bits away.
+// Bits of an 8-byte key below those that tell its cell. The sample kernel turns ranges of fewer bits than cell_bits
+// away.
 template <class U>
 __device__ __forceinline__ uint32_t bits_below_cell(const Arguments<U> &arguments) {
   return arguments.state->range_bits - arguments.plan.cell_bits;
+}
+
+// How far up the common prefix of 4-byte keys is to be shifted out, for their equal cells.
+__device__ __forceinline__ uint32_t even_align(const Arguments<uint32_t> &arguments) {
+  return 32 - arguments.state->range_bits;
+}
+
+// Which of the equal cells a key lies in, without the lowest bits of the cell's number.
+template <class U>
+struct EvenCells;
+
+// Cells come in whole bins, so that a bin is found as a cell is, among the fewer bins.
+template <>
+struct EvenCells<uint32_t> {
+  uint32_t align, cells;
+  __device__ __forceinline__ EvenCells(const Arguments<uint32_t> &arguments, uint32_t lowest_bits)
+      : align(even_align(arguments)), cells(arguments.plan.narrow_cells >> lowest_bits) {}
+  __device__ __forceinline__ uint32_t operator()(uint32_t key) const { return __umulhi(key << align, cells); }
+};
+
+template <>
+struct EvenCells<uint64_t> {
+  uint32_t shift, mask;
+  __device__ __forceinline__ EvenCells(const Arguments<uint64_t> &arguments, uint32_t lowest_bits)
+      : shift(bits_below_cell(arguments) + lowest_bits), mask((1u << (arguments.plan.cell_bits - lowest_bits)) - 1) {}
+  __device__ __forceinline__ uint32_t operator()(uint64_t key) const {
+    return static_cast<uint32_t>(key >> shift) & mask;
+  }
+};
+
+// The least key of an equal cell, without the common prefix; of the one behind the last: one more than the greatest.
+__device__ __forceinline__ uint64_t first_key_of_even_cell(const Arguments<uint32_t> &arguments, uint32_t cell) {
+  const uint32_t align = even_align(arguments), cells = arguments.plan.narrow_cells;
+  const uint64_t aligned = ((uint64_t{cell} << 32) + cells - 1) / cells;
+  return (aligned + (1u << align) - 1) >> align;
 }
 
 // The values that keys of a cell can have.
@@ -97,8 +133,8 @@ __device__ __forceinline__ KeyRange range_of_cell(const Arguments<uint32_t> &arg
     const uint32_t last = cell + 1 < arguments.plan.map_shares ? __ldcg(&arguments.ranges[cell + 1].x) : ~0u;
     return {begin, last - begin};
   }
-  const uint32_t bits = bits_below_cell(arguments);
-  return {arguments.state->prefix | cell << bits, (1u << bits) - 1};
+  const uint64_t begin = first_key_of_even_cell(arguments, cell), end = first_key_of_even_cell(arguments, cell + 1);
+  return {arguments.state->prefix | static_cast<uint32_t>(begin), static_cast<uint32_t>(end - begin) - 1};
 }
 
 // Whether the values of a cell of `count` keys are counted by many blocks: their table fits the room of its keys.
