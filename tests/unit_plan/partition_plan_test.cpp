@@ -65,7 +65,8 @@ void check_msd_map(uint64_t n, const Plan &plan) {
   EXPECT_EQ(0u, plan.mapped_cells % (1u << plan.second_bits)) << "bins are whole";
   EXPECT_LE(plan.mapped_cells, 1u << 16) << "an entry of the map names its first cell with 16 bits";
   EXPECT_GE(plan.mapped_cells, plan.map_shares);
-  EXPECT_GT(plan.map_shares, 1u << plan.cell_bits);
+  EXPECT_EQ(0u, plan.map_shares % (1u << plan.second_bits)) << "bins are whole";
+  EXPECT_LE(plan.map_shares, usual_shares(plan.cell_bits));
   EXPECT_EQ(plan.mapped_cells, cells_max(plan));
   EXPECT_EQ(plan.mapped_cells >> plan.second_bits, bins_max(plan));
   EXPECT_GE(n / (uint64_t{kMapThreads} * kMapItems * 8), 1u) << "a block at least samples for the map";
@@ -93,6 +94,11 @@ TEST(MsdPlan, CellsHoldTheirKeysAndPassesTheirBits) {
     check_msd_map(n, plan);
     check_msd_unmapped(plan);
     EXPECT_LE(fullest(n, std::ldexp(1, static_cast<int>(plan.cell_bits))), BlockShape<8>::kFinishKeysMax);
+    if (plan.mapped_cells != 0) {
+      const uint32_t bin = 1u << plan.second_bits;
+      EXPECT_GT(n, uint64_t{kMappedCellKeysMean} * (plan.map_shares - bin)) << "too many cells";
+      EXPECT_LE(n, uint64_t{kCellKeysMean} * 4 / 5 * plan.map_shares) << "no room for cells that are uneven inside";
+    }
     const uint32_t narrow = plan.narrow_cells;
     EXPECT_EQ(narrow, even_cells(plan, 4));
     EXPECT_EQ(1u << plan.cell_bits, even_cells(plan, 8));

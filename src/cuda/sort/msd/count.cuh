@@ -35,7 +35,8 @@ __device__ __forceinline__ State<U> decide(const SampleView<U> &view, const Plan
   uint32_t passes = 0;
   for (uint64_t differ = view.differ; differ != 0; differ >>= 8) passes += (differ & 0xff) != 0;
   const bool takes_crowds = sizeof(U) == 4 && plan.takes_crowds;
-  const bool for_passes = takes_crowds && view.many_equal && passes <= (plan.map_shares <= kFewPassShares ? 3u : 2u);
+  const bool for_passes = takes_crowds && view.many_equal &&
+                          passes <= (plan.map_shares == 0 || usual_shares(plan.cell_bits) <= kFewPassShares ? 3u : 2u);
   const bool mapped = (view.crowded || (takes_crowds && view.many_equal)) && plan.mapped_cells != 0;
   State<U> state = {};
   // Uneven keys have rare ones that the sample misses: the smallest of floats in [0, 1) have another prefix.
@@ -78,9 +79,9 @@ __global__ void __launch_bounds__(kSampleThreads)
   const SampleView<U> view = look_at_sample<Sample, kSampleThreads, true>(keys_in, n, codec, seen);
   State<U> state = decide(view, arguments.plan, splitters_only);
   if constexpr (sizeof(U) == 4 && std::is_same<Sample, SmallSample>::value) {
-    const bool looks = state.mapped != 0 && state.many_equal != 0 && arguments.plan.map_shares <= kHeavyCellsMax;
-    if (state.go != 0 && looks &&
-        has_heavy_values<Sample, kSampleThreads>(keys_in, n, codec, arguments.plan.map_shares, seen))
+    const uint32_t shares = usual_shares(arguments.plan.cell_bits);
+    const bool looks = state.mapped != 0 && state.many_equal != 0 && shares <= kHeavyCellsMax;
+    if (state.go != 0 && looks && has_heavy_values<Sample, kSampleThreads>(keys_in, n, codec, shares, seen))
       state.go = state.sorted = 0;
   }
   if (threadIdx.x != 0) return;

@@ -39,7 +39,7 @@ struct FinishStorage {
 struct EvenDigits {
   uint32_t factor, shift, is_exact;
 
-  __device__ __forceinline__ EvenDigits() = default;
+  EvenDigits() = default;
   __device__ __forceinline__ EvenDigits(uint32_t align, uint32_t cells) : factor(cells << align) {
     const uint32_t distance_bits = 31 - static_cast<uint32_t>(__clz(static_cast<int>(cells))) + align;  // of two values
     is_exact = distance_bits >= 32 - kFinishBits;

@@ -167,7 +167,7 @@ __device__ __forceinline__ void make_shares(const Arguments<uint32_t> &arguments
   const uint32_t cells = arguments.plan.map_shares;
   if (threadIdx.x < kEntryTotals) sums[threadIdx.x] = 0;
   weigh_entries(arguments, storage);
-  const float cell = static_cast<float>(sampled) / static_cast<float>(cells);
+  const float cell = static_cast<float>(sampled) / static_cast<float>(usual_shares(arguments.plan.cell_bits));
   const EntryTotals totals = sum_totals(weigh_own(storage, cell, sampled), sums);
   if (is_for_passes(arguments, totals, sampled)) {
     if (threadIdx.x == 0) turn_away(arguments.state);

@@ -79,7 +79,7 @@ __device__ __forceinline__ EntryTotals sum_totals(const EntryTotals &mine, uint3
 // (frequent.cuh) are not, for they are not moved.
 __device__ __forceinline__ bool is_for_passes(const Arguments<uint32_t> &arguments, const EntryTotals &totals,
                                               uint32_t sampled) {
-  const uint32_t cells = arguments.plan.map_shares;
+  const uint32_t cells = usual_shares(arguments.plan.cell_bits);
   const bool few = cells <= kFewShares;
   const bool many = arguments.plan.takes_frequent && __ldcg(&arguments.state->listed) == 0;
   if (few && totals.lumpy > sampled / kLumpShare) return true;

@@ -67,6 +67,7 @@ constexpr uint32_t kCellKeysMean = 8640;
 // Of 4-byte keys, of which there are as many cells as this takes: a cell costs the finish little less for having fewer
 // keys. It leaves some room to keys that are not quite even.
 constexpr uint32_t kNarrowCellKeysMean = 8192;
+constexpr uint32_t kMappedCellKeysMean = 6554;  // where they spread unevenly
 
 // Below, the launches cost more than the passes.
 constexpr uint64_t kItemsMin = uint64_t{1} << 19;
@@ -161,6 +162,16 @@ constexpr bool applies(uint64_t n, uint32_t key_bytes) {
   return (key_bytes == 4 || key_bytes == 8) && n >= kItemsMin && n <= kItemsMax;
 }
 
+// Cells of so many keys each, whole bins of 2^second_bits cells, `most` at most.
+constexpr uint32_t whole_bins(uint64_t n, uint32_t keys_mean, uint32_t second_bits, uint32_t most) {
+  const uint64_t bin = uint64_t{keys_mean} << second_bits, cells = (n + bin - 1) / bin << second_bits;
+  return cells < most ? static_cast<uint32_t>(cells) : most;
+}
+
+// Cells of the map before they are made to fit the number of keys: what is better left to the LSD sort is told by
+// these.
+constexpr GSORT_HOST_DEVICE uint32_t usual_shares(uint32_t cell_bits) { return 5u << (cell_bits - 2); }
+
 // n within the bounds above. cell_bits: at least so many. frequent_min: of so many keys or more frequent values are
 // looked for.
 constexpr Plan make_plan(uint64_t n, uint32_t cell_bits = 0, uint64_t frequent_min = kFrequentItemsMin) {
@@ -170,16 +181,14 @@ constexpr Plan make_plan(uint64_t n, uint32_t cell_bits = 0, uint64_t frequent_m
   while (n > uint64_t{plan.cell_bits < 8 ? kCellKeysMean / 2 : kCellKeysMean} << plan.cell_bits) ++plan.cell_bits;
   plan.second_bits = plan.cell_bits <= kPassBitsMax ? 0 : plan.cell_bits / 2;
   plan.narrow_cells = 1u << plan.cell_bits;
-  if (free && plan.second_bits != 0) {
-    const uint64_t bin = uint64_t{kNarrowCellKeysMean} << plan.second_bits;
-    const uint32_t cells = static_cast<uint32_t>((n + bin - 1) / bin) << plan.second_bits;
-    if (cells < plan.narrow_cells) plan.narrow_cells = cells;
-  }
+  if (free && plan.second_bits != 0)
+    plan.narrow_cells = whole_bins(n, kNarrowCellKeysMean, plan.second_bits, plan.narrow_cells);
   plan.counted_late = plan.cell_bits > kCountedBits;
   if (plan.second_bits != 0 && !plan.counted_late) {
     // A quarter more, so that cells of uneven density hold about 6,550 keys and have room for two fifths more.
-    plan.map_shares = 5u << (plan.cell_bits - 2);
-    plan.mapped_cells = plan.cell_bits <= kMapSpareCellBitsMax ? 2u << plan.cell_bits : plan.map_shares;
+    const uint32_t shares = usual_shares(plan.cell_bits);
+    plan.mapped_cells = plan.cell_bits <= kMapSpareCellBitsMax ? 2u << plan.cell_bits : shares;
+    plan.map_shares = free ? whole_bins(n, kMappedCellKeysMean, plan.second_bits, shares) : shares;
   }
   plan.takes_crowds = plan.second_bits != 0;
   plan.takes_frequent = plan.mapped_cells != 0 && n >= frequent_min;
