@@ -170,11 +170,12 @@ class Sums:
 
     def _extreme(self, operation, x, axis, nan_last, out, progress):
         x = contiguous_view_of(x, "x")
-        if not x.size:
+        rows, columns, shape = along(x, axis)
+        # Of no rows the best ones are none.
+        if not columns:
             raise InvalidArgumentError("x has no elements, and so neither a least nor a greatest one")
         # The library writes an unsigned index, which has the same bits as an int64.
         code = I64 if operation in (_library.ARGMIN, _library.ARGMAX) else None
-        rows, columns, shape = along(x, axis)
         if axis is None or rows == 1:
             flags = _library.NAN_LAST if nan_last else 0
             return self._reduce("gsort_reduce", (operation,), x, axis, code, flags, out, progress)

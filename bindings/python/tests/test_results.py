@@ -250,4 +250,13 @@ class Numbers(Cases):
             for name in ("min", "max", "argmin", "argmax"):
                 with self.assertRaisesRegex(gsort.InvalidArgumentError, "no elements"):
                     getattr(sorter, name)(numpy.empty(0))
+                with self.assertRaisesRegex(gsort.InvalidArgumentError, "no elements"):
+                    getattr(sorter, name)(numpy.empty((2, 0)), axis=-1)
             self.assertEqual(sorter.sum(numpy.empty(0)), 0)
+
+    def test_no_rows_have_no_results(self):
+        no_rows = numpy.empty((0, 3), "float32")
+        types = (("min max", "float32"), ("argmin argmax", "int64"), ("sum mean", "float64"))
+        for sorter in self.sorters.values():
+            for name, dtype in ((name, dtype) for names, dtype in types for name in names.split()):
+                same_bits(self, getattr(sorter, name)(no_rows, axis=-1), numpy.empty(0, dtype))
