@@ -61,10 +61,11 @@ Request make_shape(uint32_t op, gsort_dtype t, uint64_t n, uint64_t parameter) {
       break;
     case GSORT_OP_TOPK:
     case GSORT_OP_TOPK_ROWS:
-      if (parameter > n)
+      // Of no rows, however long they were, there is nothing to select.
+      if (parameter > n && (op == GSORT_OP_TOPK || n > 0))
         throw Error(GSORT_ERROR_INVALID_ARGUMENT, "parameter = %llu, which is k, is above n = %llu",
                     static_cast<ull>(parameter), static_cast<ull>(n));
-      shape.k = parameter;
+      shape.k = n == 0 ? 0 : parameter;
       shape.rows = 1, shape.columns = n, shape.row_stride = n;
       break;
     case GSORT_OP_TOPK_SEGMENTS:

@@ -27,6 +27,8 @@ TEST_P(MemoryArguments, Shapes) {
   expect_both_invalid(GSORT_OP_ARGSORT, GSORT_U32, 100, 3, {"parameter", "3"});
   expect_both_invalid(GSORT_OP_RANK, GSORT_U32, 100, 16, {"parameter", "16"});
   expect_both_invalid(GSORT_OP_TOPK, GSORT_U32, 100, 101, {"parameter", "101"});
+  expect_both_invalid(GSORT_OP_TOPK, GSORT_U32, 0, 1, {"parameter", "1"});
+  expect_both_invalid(GSORT_OP_TOPK_ROWS, GSORT_U32, 100, 101, {"parameter", "101"});
   expect_both_invalid(GSORT_OP_SORT, GSORT_U32, kTooMany, 0, {as_text(kTooMany)});
   expect_both_invalid(GSORT_OP_SORT_PAIRS, GSORT_U8, uint64_t{1} << 50, 65536, {});
 }
@@ -109,6 +111,17 @@ TEST_P(MemoryArguments, WorkspaceSizesAreThoseOfEveryBuild) {
     ASSERT_EQ(GSORT_OK, gsort_workspace_bytes(known.op, known.t, known.n, known.last, &needed));
     EXPECT_EQ(known.bytes, needed) << "op " << known.op << " type " << known.t << " n " << known.n << " " << known.last;
   }
+}
+
+// Rows of which there are none may be of any length.
+TEST_P(MemoryArguments, NoRows) {
+  float *const none = nullptr;
+  expect_ok(gsort_topk_rows(g(), GSORT_F32, none, 0, 100, 100, 7, none, GSORT_U32, nullptr, 0));
+  expect_ok(gsort_reserve(g(), GSORT_OP_TOPK_ROWS, GSORT_F32, 0, 7));
+  uint64_t needed = UINT64_MAX, of_nothing = UINT64_MAX;
+  expect_ok(gsort_workspace_bytes(GSORT_OP_TOPK_ROWS, GSORT_F32, 0, 7, &needed));
+  expect_ok(gsort_workspace_bytes(GSORT_OP_TOPK_ROWS, GSORT_F32, 0, 0, &of_nothing));
+  EXPECT_EQ(of_nothing, needed);
 }
 
 TEST_P(MemoryArguments, AllOfThemMayBeSelected) {
