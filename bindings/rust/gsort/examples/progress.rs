@@ -6,8 +6,19 @@
 use gsort::{Error, Order, Sorter, Status};
 use std::ops::ControlFlow;
 
+const KEYS_MAX: u64 = 100_000_000;
+
+/// The number of keys that was asked for; `None` if it makes no sense.
+fn keys_of(mut arguments: impl Iterator<Item = String>) -> Option<u64> {
+    let n = arguments.next().map_or(Some(4_000_000), |text| text.parse().ok());
+    n.filter(|n| (1..=KEYS_MAX).contains(n) && arguments.next().is_none())
+}
+
 fn main() -> Result<(), Error> {
-    let n: u64 = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(4_000_000);
+    let Some(n) = keys_of(std::env::args().skip(1)) else {
+        eprintln!("usage: progress [KEYS], KEYS from 1 to {KEYS_MAX}");
+        std::process::exit(2);
+    };
     let mut keys: Vec<u64> = (0..n).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
 
     let sorter = Sorter::new()?;

@@ -19,6 +19,14 @@ fn collect(folder: &Path, files: &mut Vec<(PathBuf, u64)>) {
 
 fn main() -> Result<(), Error> {
     let folder = std::env::args_os().nth(1).map_or_else(|| PathBuf::from("."), PathBuf::from);
+    if std::env::args_os().len() > 2 {
+        eprintln!("usage: sort [FOLDER]");
+        std::process::exit(2);
+    }
+    if let Err(error) = std::fs::read_dir(&folder) {
+        eprintln!("sort: {}: {error}", folder.display());
+        std::process::exit(1);
+    }
     let mut files = Vec::new();
     collect(&folder, &mut files);
     let sizes: Vec<u64> = files.iter().map(|(_, size)| *size).collect();
