@@ -91,11 +91,11 @@ def _open():
         except OSError as error:
             tried.append(str(error))
             continue
-        for name, arguments in _STATUS_FUNCTIONS.items():
-            function = getattr(library, name)
-            function.restype, function.argtypes = _i32, arguments
-        for name, (result, arguments) in _OTHER_FUNCTIONS.items():
-            function = getattr(library, name)
+        declared = {name: (_i32, arguments) for name, arguments in _STATUS_FUNCTIONS.items()}
+        for name, (result, arguments) in {**_OTHER_FUNCTIONS, **declared}.items():
+            function = getattr(library, name, None)
+            if function is None:
+                raise ImportError(f"{path} is not gsort: it has no function {name}")
             function.restype, function.argtypes = result, arguments
         if library.gsort_version() // 10000 != 1:
             raise ImportError(

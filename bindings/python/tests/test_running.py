@@ -431,12 +431,18 @@ class Import(unittest.TestCase):
         print(f"import gsort: {seconds * 1e3:.1f} ms")
         self.assertLess(seconds, 0.030)
 
-    def test_a_library_that_is_not_there(self):
-        environment = {**os.environ, "GSORT_LIBRARY": "/no/such/library.so"}
+    def said_of(self, library):
+        environment = {**os.environ, "GSORT_LIBRARY": library}
         program = "import gsort\ntry: gsort.version()\nexcept ImportError as error: print(error)"
-        said = subprocess.check_output([sys.executable, "-c", program], env=environment, text=True)
+        return subprocess.check_output([sys.executable, "-c", program], env=environment, text=True)
+
+    def test_a_library_that_is_not_there(self):
+        said = self.said_of("/no/such/library.so")
         self.assertIn("/no/such/library.so", said)
         self.assertIn("GSORT_LIBRARY", said)
+
+    def test_another_library(self):
+        self.assertIn("libc.so.6 is not gsort", self.said_of("libc.so.6"))
 
 
 if __name__ == "__main__":
