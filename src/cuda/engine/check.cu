@@ -47,6 +47,13 @@ void cuda_check(cudaError_t result, const char *what) {
   if (is_sticky(result))
     throw Error(GSORT_ERROR_DEVICE_LOST, "%s: %s; the device cannot be used again by this process: restart it", what,
                 cudaGetErrorString(result));
+  // Captures are other threads' to begin and to spoil: what was found right before may have changed at the launch.
+  if (result == cudaErrorStreamCaptureInvalidated || result == cudaErrorStreamCaptureImplicit)
+    throw Error(GSORT_ERROR_NOT_SUPPORTED,
+                "%s: %s; a capture of the handle's stream was invalidated by another call, or the handle works on the "
+                "legacy default stream while another stream is being captured: end the capture, or give the handle a "
+                "stream with gsort_set_stream()",
+                what, cudaGetErrorName(result));
   throw Error(GSORT_ERROR_INTERNAL, "%s: %s (%s); please report it", what, cudaGetErrorName(result),
               cudaGetErrorString(result));
 }
