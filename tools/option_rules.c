@@ -249,8 +249,9 @@ static int apply_temporary(parse_state *state, const char *value) {
 }
 
 static int apply_threads(parse_state *state, const char *value) {
+  enum { threads_max = 4096 };  // that a handle takes
   uint64_t count = 0;
-  const int code = parse_count("--threads", value, UINT32_MAX, &count);
+  const int code = parse_count("--threads", value, threads_max, &count);
   state->out->threads = (uint32_t)count;
   return code;
 }
