@@ -252,7 +252,9 @@ GSORT_API gsort_status gsort_create(const gsort_options *options, gsort **out);
 
 /**
  * Waits for the handle's work and frees it. NULL is fine. No other thread may use the handle during or after the call.
- * In a child of fork() nothing is waited for and what belongs to the parent's device is left alone.
+ * Where a stream of the device may be captured meanwhile, wait by gsort_synchronize() before: what is left to wait for
+ * on a stream of the caller's, which may be destroyed by then, makes captures invalid, as said there. In a child of
+ * fork() nothing is waited for and what belongs to the parent's device is left alone.
  */
 GSORT_API void gsort_destroy(gsort *g);
 
@@ -280,7 +282,10 @@ GSORT_API gsort_status gsort_info_get(const gsort *g, gsort_info *info);
  */
 GSORT_API gsort_status gsort_set_stream(gsort *g, void *cuda_stream);
 
-/** Waits for all work that the handle has enqueued and reports its errors. */
+/**
+ * Waits for all work that the handle has enqueued and reports its errors. With work on several streams it waits for the
+ * device, which CUDA allows to no thread while any stream of the device is captured: that makes the capture invalid.
+ */
 GSORT_API gsort_status gsort_synchronize(gsort *g);
 /** @} */
 

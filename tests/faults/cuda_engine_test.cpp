@@ -296,23 +296,57 @@ TEST_F(EngineTest, WaitsForTheDeviceOnlyWhereWorkIsOnOtherStreams) {
 }
 
 TEST_F(EngineTest, DestroyWaitsForWhatNobodyWaitedFor) {
+  int a = 0;
+  enum { kOnDefault, kOnOther, kOnBoth };
   for (const bool waited : {false, true})
-    for (const bool captured : {false, true}) {
-      const gsort_options o = options();
-      gsort *g = nullptr;
-      ASSERT_EQ(GSORT_OK, gsort_create(&o, &g));
-      ASSERT_TRUE(succeeded(g, gsort_reserve(g, GSORT_OP_SORT, GSORT_U32, 20000, 0)));
-      if (captured) begin_stand_in_capture();
-      EXPECT_TRUE(succeeded(g, sort(g, 20000)));
-      if (captured) end_stand_in_capture();
-      if (waited) {
-        EXPECT_TRUE(succeeded(g, gsort_synchronize(g)));
+    for (const bool captured : {false, true})
+      for (const int streams : {kOnDefault, kOnOther, kOnBoth}) {
+        const gsort_options o = options();
+        gsort *g = nullptr;
+        ASSERT_EQ(GSORT_OK, gsort_create(&o, &g));
+        ASSERT_TRUE(succeeded(g, gsort_reserve(g, GSORT_OP_SORT, GSORT_U32, 20000, 0)));
+        if (streams != kOnDefault) {
+          EXPECT_TRUE(succeeded(g, gsort_set_stream(g, &a)));
+        }
+        if (captured) begin_stand_in_capture();
+        EXPECT_TRUE(succeeded(g, sort(g, 20000)));
+        if (captured) end_stand_in_capture();
+        if (streams == kOnBoth) {
+          EXPECT_TRUE(succeeded(g, gsort_set_stream(g, nullptr)));
+          EXPECT_TRUE(succeeded(g, sort(g, 20000)));
+        }
+        if (waited) {
+          EXPECT_TRUE(succeeded(g, gsort_synchronize(g)));
+        }
+        arm(kNoFault);
+        gsort_destroy(g);
+        disarm();
+        const bool on_default = streams == kOnDefault ? !captured : streams == kOnBoth && captured,
+                   on_device = streams != kOnDefault && !captured;
+        EXPECT_EQ(!waited && on_default ? 1u : 0u, calls_of("cudaStreamSynchronize"));
+        EXPECT_EQ(!waited && on_device ? 1u : 0u, calls_of("cudaDeviceSynchronize"));
       }
-      arm(kNoFault);
-      gsort_destroy(g);
-      disarm();
-      EXPECT_EQ(!waited && !captured ? 1u : 0u, calls_of("cudaDeviceSynchronize"));
-    }
+}
+
+// No thread may wait for the device while a stream is captured, the default one not while a blocking one is.
+TEST_F(EngineTest, WaitsBesideCaptures) {
+  int a = 0;
+  const gsort_options o = options();
+  gsort *g = nullptr;
+  ASSERT_EQ(GSORT_OK, gsort_create(&o, &g));
+  EXPECT_TRUE(succeeded(g, sort(g, 20000)));
+  EXPECT_TRUE(succeeded(g, gsort_set_stream(g, &a)));
+  EXPECT_EQ(GSORT_ERROR_NOT_SUPPORTED,
+            failing("cudaDeviceSynchronize", cudaErrorStreamCaptureUnsupported, [&] { return gsort_synchronize(g); }));
+  EXPECT_TRUE(says(g, "work on several streams"));
+  EXPECT_TRUE(succeeded(g, gsort_synchronize(g)));
+  EXPECT_TRUE(succeeded(g, gsort_set_stream(g, nullptr)));
+  EXPECT_TRUE(succeeded(g, sort(g, 20000)));
+  arm({0, false, cudaErrorStreamCaptureImplicit, "cudaStreamGetCaptureInfo"});
+  gsort_destroy(g);
+  disarm();
+  EXPECT_EQ(0u, calls_of("cudaStreamSynchronize"));
+  EXPECT_EQ(1u, calls_of("cudaDeviceSynchronize"));
 }
 
 TEST_F(EngineTest, TheStreamOfEachThreadIsAskedForInEachCall) {

@@ -90,11 +90,10 @@ CudaEngine::CudaEngine(const EngineOptions &options)
 
 CudaEngine::~CudaEngine() {
   if (abandoned_) return;
-  // Errors have no one to be told to any more; at process exit the runtime may be gone already. The stream is not
-  // touched: programs destroy it before the handle.
+  // Errors have no one to be told to any more; at process exit the runtime may be gone already.
   try {
     const CallScope scope(device_);
-    if (busy_) (void)cudaDeviceSynchronize();
+    if (busy_ && !wait_for_default_stream()) (void)cudaDeviceSynchronize();
     workspace_.clear();
     ring_.reset();
     notice_board_.close();
@@ -221,9 +220,32 @@ void CudaEngine::synchronize() {
                 "the handle's stream is being captured and cannot be waited for; end the capture");
   cuda_check(cudaStreamSynchronize(stream_), "gsort_synchronize");
   // Streams of earlier calls may be destroyed, so that only the device can be waited for.
-  if (busy_ && (busy_elsewhere_ || busy_stream_id_ != here.stream_id))
-    cuda_check(cudaDeviceSynchronize(), "gsort_synchronize");
+  if (busy_ && (busy_elsewhere_ || busy_stream_id_ != here.stream_id)) {
+    const cudaError_t result = cudaDeviceSynchronize();
+    if (result == cudaErrorStreamCaptureUnsupported) {
+      (void)cudaGetLastError();
+      throw Error(GSORT_ERROR_NOT_SUPPORTED,
+                  "the handle has work on several streams, for which the device is waited for, and a stream is being "
+                  "captured; end the capture, or wait before the handle goes to another stream");
+    }
+    cuda_check(result, "gsort_synchronize");
+  }
   busy_ = busy_elsewhere_ = false;
+}
+
+// The default streams are always open; other ones programs may destroy before the handle, and those are not touched.
+// Whether the handle's work was on one of them alone and has ended. The device is not waited for where that can be
+// helped, as that makes the captures of other threads invalid.
+bool CudaEngine::wait_for_default_stream() {
+  const bool is_default = stream_ == nullptr || stream_ == cudaStreamLegacy || stream_ == cudaStreamPerThread;
+  if (!is_default || busy_elsewhere_) return false;
+  try {
+    if (queue_of(stream_).capture_id != 0 || stream_id(stream_) != busy_stream_id_) return false;
+    cuda_check(cudaStreamSynchronize(stream_), "gsort_destroy");
+    return true;
+  } catch (const Error &) {
+    return false;
+  }
 }
 
 void CudaEngine::reserve(const Request &shape) {

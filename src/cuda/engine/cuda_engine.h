@@ -111,6 +111,7 @@ class CudaEngine final : public Engine {
     enter_call();
     return kinds_.of(argument, array, device_.ordinal);
   }
+  bool wait_for_default_stream();
   WorkQueue queue();
   WorkMemory room(uint64_t bytes, const WorkQueue &queue);
   sort::in_place::Plan in_place_plan(const Request &request) const;

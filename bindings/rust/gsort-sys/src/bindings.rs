@@ -252,7 +252,9 @@ gsort_error_message(NULL) tells the calling thread more.*/
         out: *mut *mut gsort,
     ) -> gsort_status;
     /** Waits for the handle's work and frees it. NULL is fine. No other thread may use the handle during or after the call.
-In a child of fork() nothing is waited for and what belongs to the parent's device is left alone.*/
+Where a stream of the device may be captured meanwhile, wait by gsort_synchronize() before: what is left to wait for
+on a stream of the caller's, which may be destroyed by then, makes captures invalid, as said there. In a child of
+fork() nothing is waited for and what belongs to the parent's device is left alone.*/
     pub fn gsort_destroy(g: *mut gsort);
     /** The sentence that goes with the calling thread's last failed call, if that call was on this handle; otherwise "".
 
@@ -279,7 +281,8 @@ device.*/
         g: *mut gsort,
         cuda_stream: *mut ::core::ffi::c_void,
     ) -> gsort_status;
-    /// Waits for all work that the handle has enqueued and reports its errors.
+    /** Waits for all work that the handle has enqueued and reports its errors. With work on several streams it waits for the
+device, which CUDA allows to no thread while any stream of the device is captured: that makes the capture invalid.*/
     pub fn gsort_synchronize(g: *mut gsort) -> gsort_status;
     /// Sorts `n` keys in place. See gsort_sort().
     pub fn gsort_sort_u32(
