@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Every length from 0 to 1023, for the operations and types that are used most.
+// Every length from 0 to 1023, for the operations and types that are used most; of sorts of keys of 1 and 2 bytes every
+// one to 5000.
 #include <algorithm>
 
 #include "inputs/samples.h"
@@ -102,6 +103,53 @@ TEST_P(AllLengthsTest, MergeAndSegments) {
 }
 
 GSORT_INSTANTIATE_BACKENDS_TYPES(AllLengthsTest, kMainTypes);
+
+class NarrowLengthsTest : public BackendTypeTest {
+ protected:
+  static constexpr uint64_t kMost = 5000;
+
+  Array input(uint64_t n) const {
+    constexpr Distribution kTurns[] = {Distribution::kUniform, Distribution::kTwoValues, Distribution::kOneDigit,
+                                       Distribution::kAnd3, Distribution::kAllEqual};
+    return generate(kTurns[n % 5], type(), n, n);
+  }
+  Where where(uint64_t n) const { return {handle(), place(), place(), static_cast<uint32_t>(n % 5), n % 2 == 1}; }
+};
+
+TEST_P(NarrowLengthsTest, Sort) {
+  for (uint64_t n = 0; n <= kMost; n++) {
+    const uint32_t flags = kSortFlags[n % 4];
+    const Array keys = input(n);
+    ASSERT_TRUE(same_elements(reference_sort(keys, flags), run_sort(where(n), keys, flags))) << "n " << n;
+    if (HasFailure()) return;
+  }
+}
+
+// Pairs, argsorts and ranks take turns.
+TEST_P(NarrowLengthsTest, SortsWithPlaces) {
+  constexpr uint32_t kValueBytes[] = {4, 8, 2, 12, 1};
+  for (uint64_t n = 0; n <= kMost; n++) {
+    const uint32_t flags = kSortFlags[n / 3 % 4], value_bytes = kValueBytes[n / 12 % 5];
+    const gsort_dtype index_t = n / 12 % 2 == 0 ? GSORT_U32 : GSORT_U64;
+    const Pairs in = {input(n), generate_values(n, value_bytes, n)};
+    const Indices order = reference_argsort(in.keys, flags);
+    if (n % 3 == 0) {
+      const Pairs out = run_sort_pairs(where(n), in, value_bytes, flags);
+      ASSERT_TRUE(same_elements(gather(in.keys, order), out.keys)) << "n " << n;
+      ASSERT_TRUE(same_bytes(gather_values(in.values, value_bytes, order), out.values)) << "values, n " << n;
+    } else if (n % 3 == 1) {
+      const Array places = run_argsort(where(n), in.keys, index_t, flags);
+      ASSERT_TRUE(same_elements(make_indices(index_t, order), places)) << "n " << n;
+    } else {
+      const Array ranks = run_rank(where(n), in.keys, index_t, flags);
+      ASSERT_TRUE(same_elements(make_indices(index_t, reference_rank(in.keys, flags)), ranks)) << "n " << n;
+    }
+    if (HasFailure()) return;
+  }
+}
+
+constexpr gsort_dtype kNarrowTypes[] = {GSORT_U8, GSORT_U16, GSORT_F16};
+GSORT_INSTANTIATE_BACKENDS_TYPES(NarrowLengthsTest, kNarrowTypes);
 
 }  // namespace
 }  // namespace gsort_test

@@ -65,7 +65,11 @@ class SmallSortTest : public SortFixture {
   template <class U>
   void check(const std::vector<U> &keys) {
     const uint64_t n = keys.size();
-    const KeyOrder order{sizeof(U) == 8 ? GSORT_U64 : GSORT_U32, false, false};
+    const KeyOrder order{sizeof(U) == 8   ? GSORT_U64
+                         : sizeof(U) == 4 ? GSORT_U32
+                         : sizeof(U) == 2 ? GSORT_U16
+                                          : GSORT_U8,
+                         false, false};
     std::vector<uint32_t> places(n), ranks(n);
     std::iota(places.begin(), places.end(), 0u);
     const std::vector<uint32_t> identity = places;
@@ -109,6 +113,21 @@ TEST_F(SmallSortTest, HardKeysInOneBlock) {
   for (int hard = 0; hard < static_cast<int>(Hard::kCount); ++hard) {
     for (const uint64_t n : {65u, 129u, 1000u, 2048u, 4096u, 4097u, 8191u}) {
       check_hard(static_cast<Hard>(hard), n, static_cast<uint32_t>(n));
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+// Of which a block takes its radix passes, or counts them.
+TEST_F(SmallSortTest, HardNarrowKeysInOneBlock) {
+  options_.algorithm = sort::Algorithm::kSmallBlock;
+  for (int hard = 0; hard <= static_cast<int>(Hard::kCount); ++hard) {
+    for (const uint64_t n : {65u, 1023u, 1025u, 2048u, 2049u, 4097u, 8191u, 8192u, 16384u, 32768u}) {
+      SCOPED_TRACE("hard=" + std::to_string(hard) + " n=" + std::to_string(n));
+      check(hard_keys<uint8_t>(static_cast<Hard>(hard), n, static_cast<uint32_t>(n)));
+      check(hard_keys<uint16_t>(static_cast<Hard>(hard), n, static_cast<uint32_t>(n)));
+      check(std::vector<uint8_t>(n, 200));
+      check(std::vector<uint16_t>(n, 40000));
       if (HasFatalFailure()) return;
     }
   }

@@ -219,6 +219,7 @@ TEST_F(SortTest, EdgesOfTilesAndBlocks) {
     for (const uint32_t item_bytes :
          {sort::small::bytes_of_item(bytes, false), sort::small::bytes_of_item(bytes, true)})
       for (const uint32_t times : {1u, 2u}) edges.push_back(times * sort::small::block_items(item_bytes));
+    edges.push_back(sort::small::single_block_items(bytes, false));
     for (const uint64_t tiles : {1, 2, 9, 40}) edges.push_back(tiles * sort::lsd::SmallTile<4>::kItems);
     // Large tiles begin above sort::lsd::kSmallTilesItemsMax.
     for (const uint64_t tile : {sort::lsd::LargeTile<4>::kItems, sort::lsd::LargeTile<8>::kItems})

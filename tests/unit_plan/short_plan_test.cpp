@@ -21,6 +21,8 @@ TEST(SmallPlan, ItemsHoldKeysAndPlaces) {
     for (const bool sources : {false, true}) {
       const uint32_t bytes = sort::small::bytes_of_item(key_bytes, sources), items = sort::small::block_items(bytes);
       EXPECT_TRUE(holds(bytes, key_bytes, sources, 2 * items));
+      EXPECT_TRUE(key_bytes > 2 || !sources ||
+                  holds(bytes, key_bytes, sources, sort::small::single_block_items(key_bytes, sources)));
       if (key_bytes >= 4) {
         const uint64_t most = sort::small::grid_items_max(key_bytes, sources);
         EXPECT_TRUE(holds(bytes, key_bytes, sources, most));
@@ -31,8 +33,22 @@ TEST(SmallPlan, ItemsHoldKeysAndPlaces) {
     }
 }
 
+// Whatever the device.
+TEST(SmallPlan, ABlockTakesNarrowKeys) {
+  for (const uint32_t key_bytes : {1u, 2u})
+    for (const bool sources : {false, true}) {
+      const uint64_t most = sort::small::single_block_items(key_bytes, sources);
+      EXPECT_EQ(key_bytes == 1 && !sources ? sort::small::kCountSortItemsMax : sort::small::kNarrowItemsMax, most);
+      for (const uint32_t shared_bytes : {64u * 1024, 227u * 1024}) {
+        EXPECT_TRUE(sort::small::block_applies(1, key_bytes, sources, shared_bytes));
+        EXPECT_TRUE(sort::small::block_applies(most, key_bytes, sources, shared_bytes));
+        EXPECT_FALSE(sort::small::block_applies(most + 1, key_bytes, sources, shared_bytes));
+      }
+    }
+}
+
 TEST(SmallPlan, BlocksTakeWhatTheyHold) {
-  for (const uint32_t key_bytes : {1u, 2u, 4u, 8u})
+  for (const uint32_t key_bytes : {4u, 8u})
     for (const bool sources : {false, true}) {
       const uint32_t bytes = sort::small::bytes_of_item(key_bytes, sources), items = sort::small::block_items(bytes);
       EXPECT_TRUE(sort::small::block_applies(1, key_bytes, sources, 0));

@@ -146,7 +146,10 @@ Algorithm chosen(gsort_dtype t, uint64_t n, const DeviceFacts &device = kHopper)
 }
 
 // In how many items one block sorts in its shared memory.
-uint32_t in_block(uint32_t bytes) { return 2 * small::block_items(small::bytes_of_item(bytes, false)); }
+uint32_t in_block(uint32_t bytes) {
+  return bytes <= 2 ? small::single_block_items(bytes, false)
+                    : 2 * small::block_items(small::bytes_of_item(bytes, false));
+}
 
 TEST(SortPlan, ShortInputsStayInOneBlock) {
   for (const gsort_dtype t : kPlanTypes) {

@@ -77,14 +77,28 @@ constexpr uint32_t grid_shared_bytes(uint64_t n) {
   return n > kGridItemsMax ? kLongGridSharedBytes : kGridSharedBytesMin;
 }
 
+// Keys of 1 and 2 bytes have ways of their own in a block, which are as quick for any data and fit every device. Those
+// of 1 byte alone need no room.
+constexpr uint32_t kNarrowItemsFew = 1024;  // in a block of few warps, in which barriers take less
+constexpr uint32_t kNarrowItemsMany = 4096;
+constexpr uint32_t kNarrowItemsMax = 8192;
+constexpr uint32_t kCountSortThreads = 512;
+constexpr uint32_t kCountSortItemsMax = 24576;
+
+constexpr uint32_t narrow_block_items(uint32_t key_bytes, bool sources) {
+  return key_bytes == 1 && !sources ? kCountSortItemsMax : kNarrowItemsMax;
+}
+
 // Up to here one block is no slower than the grid (H200, 2026-11-21: 2^13 keys of 4 bytes take both 13 us, equal ones 8
 // and 12 us).
 constexpr uint32_t single_block_items(uint32_t key_bytes, bool sources) {
+  if (key_bytes <= 2) return narrow_block_items(key_bytes, sources);
   const uint32_t item_bytes = bytes_of_item(key_bytes, sources);
   return block_items(item_bytes) * (item_bytes == 4 ? 2 : 1);
 }
 
 constexpr bool block_applies(uint64_t n, uint32_t key_bytes, bool sources, uint32_t shared_bytes) {
+  if (key_bytes <= 2) return n <= narrow_block_items(key_bytes, sources);
   const uint32_t items = block_items(bytes_of_item(key_bytes, sources));
   return n <= items || (n <= 2 * items && shared_bytes >= kLongBlockSharedBytes);
 }

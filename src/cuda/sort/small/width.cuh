@@ -10,8 +10,11 @@
 #include "cuda/engine/launcher.h"
 #include "cuda/sort/job.h"
 #include "cuda/sort/small/block_sort.cuh"
+#include "cuda/sort/small/count_sort.cuh"
+#include "cuda/sort/small/digit_sort.cuh"
 #include "cuda/sort/small/grid_sample_sort.cuh"
 #include "cuda/sort/small/rank_sort.cuh"
+#include "cuda/sort/small/value_sort.cuh"
 
 namespace gsort_internal::sort::small {
 
@@ -58,10 +61,44 @@ void launch_block_sources(const LaunchContext &context, const Params<U> &params)
     launch_block_shape<U, kSources, true>(context, params);
 }
 
+// Of keys of 2 bytes alone ValueShape, of others Shape.
+template <class U, class Shape, class ValueShape>
+void launch_narrow_shape(const LaunchContext &context, const Params<U> &params, bool sources) {
+  if constexpr (sizeof(U) == 2) {
+    constexpr uint32_t kSharedBytes = sizeof(ValueSortStorage<ValueShape>);
+    static_assert(kSharedBytes <= 64 * 1024, "a block must fit an SM of sm_75");
+    if (!sources)
+      return launch_kernel(context, "value_sort_kernel", {1, ValueShape::kThreads, kSharedBytes},
+                           value_sort_kernel<U, ValueShape>, params);
+  }
+  constexpr uint32_t kSharedBytes = sizeof(DigitSortStorage<Shape>);
+  static_assert(kSharedBytes <= 64 * 1024, "a block must fit an SM of sm_75");
+  launch_kernel(context, "digit_sort_kernel", {1, Shape::kThreads, kSharedBytes}, digit_sort_kernel<U, Shape>, params);
+}
+
+// Of keys of 1 and 2 bytes.
+template <class U>
+void launch_narrow_block_sort(const LaunchContext &context, const Params<U> &params, bool sources) {
+  if constexpr (sizeof(U) == 1) {
+    if (!sources)
+      return launch_kernel(context, "count_sort_kernel", {1, kCountSortThreads},
+                           count_sort_kernel<U, kCountSortThreads>, params);
+  }
+  if (params.n <= kNarrowItemsFew)
+    launch_narrow_shape<U, TileShape<256, 4>, ValueSortShape<256, 4>>(context, params, sources);
+  else if (params.n <= kNarrowItemsMany)
+    launch_narrow_shape<U, TileShape<1024, 4>, ValueSortShape<1024, 4>>(context, params, sources);
+  else
+    launch_narrow_shape<U, TileShape<1024, 8>, ValueSortShape<1024, 8>>(context, params, sources);
+}
+
 template <class U>
 void launch_block_sort(const LaunchContext &context, const sort::Job &job) {
   const Params<U> params = params_of<U>(job);
-  if (job.request->operation != Operation::kSort)
+  const bool sources = job.request->operation != Operation::kSort;
+  if constexpr (sizeof(U) <= 2)
+    launch_narrow_block_sort<U>(context, params, sources);
+  else if (sources)
     launch_block_sources<U, true>(context, params);
   else
     launch_block_sources<U, false>(context, params);
