@@ -16,7 +16,7 @@ constexpr uint32_t kByteValues = 256;
 constexpr uint32_t kCountSortWords = 4;  // of 4 keys, that a thread loads at once
 
 template <uint32_t kThreads>
-struct alignas(16) CountSortStorage {
+struct CountSortStorage {
   static constexpr uint32_t kPart = 4 * kThreads;  // of the output, a word a thread
   static constexpr uint32_t kWarps = kThreads / 32;
   uint32_t counts[kByteValues];

@@ -18,7 +18,7 @@ constexpr uint32_t kDigitPlaceBits = 16;
 
 // Shape: a TileShape.
 template <class Shape>
-struct alignas(16) DigitSortStorage {
+struct DigitSortStorage {
   static_assert(Shape::kItems < 1u << kDigitPlaceBits, "a word holds a key and its place");
   // Warps are taken in groups when counts become places: more groups share the work, and each looks at all of them.
   static constexpr uint32_t kGroupWarps = Shape::kWarps < 16 ? 4 : Shape::kWarps / 4;
@@ -199,12 +199,10 @@ __device__ __forceinline__ void copy_values(const Params<U> &params, const Items
 }
 
 template <class Index, class Items>
-__device__ __forceinline__ void put_indices(void *indices, void *ranks, const Items &items) {
+__device__ __forceinline__ void put_indices(void *indices, const Items &items) {
 #pragma unroll
-  for (uint32_t i = 0; i < kDigitItemsAtOnce; ++i) {
-    if (items.has(i) && indices != nullptr) static_cast<Index *>(indices)[items.place(i)] = items.source(i);
-    if (items.has(i) && ranks != nullptr) static_cast<Index *>(ranks)[items.source(i)] = items.place(i);
-  }
+  for (uint32_t i = 0; i < kDigitItemsAtOnce; ++i)
+    if (items.has(i)) static_cast<Index *>(indices)[items.place(i)] = items.source(i);
 }
 
 // Stores what belongs to sorted items.
@@ -221,11 +219,27 @@ __device__ __forceinline__ void put_items(const Params<U> &params, const Items &
     if (params.value_unit_bytes == 2) copy_values<uint16_t>(params, items);
     if (params.value_unit_bytes == 1) copy_values<uint8_t>(params, items);
   }
-  if (params.indices == nullptr && params.ranks == nullptr) return;
+  void *const indices = params.indices != nullptr ? params.indices : params.ranks;
+  if (indices == nullptr) return;
   if (params.wide)
-    put_indices<uint64_t>(params.indices, params.ranks, items);
+    put_indices<uint64_t>(indices, items);
   else
-    put_indices<uint32_t>(params.indices, params.ranks, items);
+    put_indices<uint32_t>(indices, items);
+}
+
+// The place of every source in place of the source of every place, so that ranks are stored as sources are. Ends with a
+// barrier.
+template <class Shape>
+__device__ __forceinline__ void invert_sources(DigitSortStorage<Shape> &storage, const DigitSortRows<Shape> &rows,
+                                               uint32_t (&items)[Shape::kRows]) {
+#pragma unroll
+  for (uint32_t row = 0; row < Shape::kRows; ++row)
+    if (rows.has(row)) items[row] = storage.items[rows.place(row)];
+  __syncthreads();
+#pragma unroll
+  for (uint32_t row = 0; row < Shape::kRows; ++row)
+    if (rows.has(row)) storage.items[items[row] & ((1u << kDigitPlaceBits) - 1)] = rows.place(row);
+  __syncthreads();
 }
 
 // All keys are read before any is written.
@@ -235,6 +249,7 @@ __device__ __forceinline__ void digit_sort(const Params<U> &params, DigitSortSto
   uint32_t items[Shape::kRows];
   const uint32_t varying = block_varying(storage, load_digit_items(params, rows, items));
   sort_digits(storage, rows, varying, items);
+  if (params.ranks != nullptr) invert_sources(storage, rows, items);
 #pragma unroll 1
   for (uint32_t first = threadIdx.x; first < params.n; first += kDigitItemsAtOnce * Shape::kThreads)
     put_items(params, SortedItems<Shape::kThreads>(storage.items, first, params.n));

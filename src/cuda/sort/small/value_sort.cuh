@@ -25,7 +25,7 @@ struct ValueSortShape {
 };
 
 template <class Shape>
-struct alignas(16) ValueSortStorage {
+struct ValueSortStorage {
   union {
     struct {
       uint32_t bits[Shape::kMapWords];    // of values that there are
@@ -33,7 +33,7 @@ struct alignas(16) ValueSortStorage {
     } map;
     uint16_t marks[Shape::kItems];  // where another value begins, this value, elsewhere 0
   };
-  uint32_t counts[Shape::kItems];  // of each of these values, then where it begins in the sorted keys
+  alignas(16) uint32_t counts[Shape::kItems];  // of each of these values, then where it begins in the sorted keys
   uint32_t warp_totals[32];
   uint32_t warp_last[32];
 };
