@@ -29,44 +29,6 @@ struct TileStorage {
   uint32_t crowd;  // of these, the most items of one, less one
 };
 
-// As small::number_tile_items(), but where the lanes of a warp are likely to have one bin in common, as those of a row
-// of few values are, they count by one addition: the additions of 32 lanes to one word wait for each other.
-template <class Shape>
-__device__ __forceinline__ void number_items(small::TileSortStorage<Shape> &storage, uint32_t (&spots)[Shape::kRows],
-                                             uint32_t open, uint32_t count) {
-  constexpr uint32_t kCommon = 6;
-  bool common = true;
-  uint32_t crowd = 0;
-#pragma unroll
-  for (uint32_t row = 0; row < Shape::kRows; ++row) {
-    const bool is_open = (open >> row & 1) != 0;
-    const uint32_t bin = spots[row];
-    uint32_t peers = 0, number = 0;
-    if (common) {
-      const uint32_t lanes = __ballot_sync(kFullWarp, is_open);
-      const uint32_t leader = lanes == 0 ? 0 : static_cast<uint32_t>(__ffs(static_cast<int>(lanes))) - 1;
-      const uint32_t bin_of_leader = __shfl_sync(kFullWarp, bin, static_cast<int>(leader));
-      peers = __ballot_sync(kFullWarp, is_open && bin == bin_of_leader);
-      common = lanes == 0 || __popc(peers) >= kCommon;
-      if (!common) peers = 0;
-      if (lane_id() == leader && peers != 0) number = atomicAdd(&storage.counters[bin], __popc(peers));
-      number = __shfl_sync(kFullWarp, number, static_cast<int>(leader)) + __popc(peers & lanes_below());
-    }
-    if (is_open) {
-      if ((peers >> lane_id() & 1) == 0) number = atomicAdd(&storage.counters[bin], 1u);
-      spots[row] = bin << 16 | number;
-      crowd = max(crowd, number);
-    } else if (row * Shape::kThreads + threadIdx.x < count) {
-      storage.counters[bin] = 1;
-    }
-  }
-  crowd = warp_greatest(crowd);
-  if (lane_id() == 0 && crowd != 0) atomicMax(&storage.crowd, crowd);
-  __syncthreads();
-  scan_counters<Shape::kThreads, Shape::kOwnQuads, CounterScan::kHold>(reinterpret_cast<uint4 *>(storage.counters),
-                                                                       storage.warp_totals);
-}
-
 // Puts the items of all bins that begin before place k into storage.sort.items() by bin, and tells how many there are
 // and how crowded they are. Ends with a barrier.
 template <class Shape>
@@ -145,7 +107,7 @@ __device__ __noinline__ uint32_t refine_kept(TileStorage<Shape> &all, uint32_t k
     __syncthreads();
     small::clear_tile_counters(storage);
     __syncthreads();
-    number_items(storage, spots, state.open, kept);
+    small::number_tile_items(storage, spots, state.open, kept);
     small::place_tile_items(storage, items, spots, state.open, kept);
     crowd = storage.crowd;
   }
@@ -163,7 +125,7 @@ __device__ __forceinline__ void tile_topk(TileStorage<Shape> &storage, typename 
 #pragma unroll
   for (uint32_t row = 0; row < Shape::kRows; ++row)
     if (row * Shape::kThreads + threadIdx.x < count) spots[row] = bins.bin(small::item_head(items[row]));
-  number_items(storage.sort, spots, small::rows_of_tile<Shape>(count), count);
+  small::number_tile_items(storage.sort, spots, small::rows_of_tile<Shape>(count), count);
   keep_tile_bins(storage, items, spots, count, k);
   Item *const sorted = storage.sort.items();
   const uint32_t kept = storage.kept;
