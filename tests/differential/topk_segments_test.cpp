@@ -80,6 +80,16 @@ TEST_P(TopkSegmentsTest, VeryManyTinySegments) {
   }
 }
 
+// More elements each than a warp does, and as many rows as fill a device with blocks; some rows are far longer.
+TEST_P(TopkSegmentsTest, ManyMiddlingSegments) {
+  Indices offsets = {0};
+  for (uint64_t i = 0; i < 560; ++i)
+    offsets.push_back(offsets.back() + (i % 100 == 7 ? 20000 : 1025 + i * 2654435761u % 400));
+  for (const uint64_t k : {uint64_t{1}, uint64_t{40}, uint64_t{128}})
+    check(generate(k == 40 ? Distribution::kTwoValues : Distribution::kUniform, type(), offsets.back(), k), offsets,
+          {handle(), place()}, {k, GSORT_U32, Wanted::kBoth, kTopkFlags[k % 4]});
+}
+
 // Long ones, which teams of blocks do side by side, and one that is longer than all others together.
 TEST_P(TopkSegmentsTest, LongSegments) {
   for (const Indices &offsets : {Indices{0, 270000, 540000, 810000, 1080000}, Indices{0, 5, 1100000, 1370000}})

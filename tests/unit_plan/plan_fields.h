@@ -125,9 +125,10 @@ class Digest {
     add_fields<gsort_internal::topk::RaggedLayout>(l.lists, l.capacity, l.team, l.bytes);
   }
   void add(const gsort_internal::topk::RaggedPlan &p) {
-    add_fields<gsort_internal::topk::RaggedPlan>(
-        p.whole, p.layout, p.list_blocks, p.tells_host, p.lanes, p.rows_at_once, p.rows, p.rows_composite_bytes, p.team,
-        p.team_layout, p.team_composite_bytes, p.rows_may_be_for_blocks, p.rows_may_be_for_team, p.workspace_bytes);
+    add_fields<gsort_internal::topk::RaggedPlan>(p.whole, p.layout, p.list_blocks, p.tells_host, p.lanes,
+                                                 p.stream.threads, p.rows, p.rows_composite_bytes, p.rows_at_once,
+                                                 p.team, p.team_layout, p.team_composite_bytes,
+                                                 p.rows_may_be_for_blocks, p.rows_may_be_for_team, p.workspace_bytes);
   }
 
   void add(const gsort_internal::segments::Plan &p) {

@@ -96,6 +96,27 @@ TEST(TopkRagged, WarpsLookAtSomeOfVeryManyRows) {
   EXPECT_EQ(32u, at_once(3000000, 20000000, 128, 8));
 }
 
+// Blocks' rows have more elements than k, and threads enough where some may be long.
+TEST(TopkRagged, StreamsDoTheRowsOfBlocksForSmallK) {
+  const DeviceFacts server = {90, 132, 232448};
+  const auto threads = [&](uint64_t rows, uint64_t columns, uint64_t k, uint32_t key_bytes) {
+    return plan_ragged_stream(rows, {1, rows * columns, k, key_bytes}, k, server).threads;
+  };
+  EXPECT_EQ(256u, threads(528, kWarpItemsMax + 1, kStreamRaggedKMax, 4));
+  EXPECT_EQ(512u, threads(527, kWarpItemsMax + 1, kStreamRaggedKMax, 4));
+  EXPECT_EQ(512u, threads(100000, 5, 1, 4)) << "those that are far longer than most";
+  EXPECT_EQ(0u, threads(100, 1023, 1, 4)) << "a block keeps rows of up to 4 KB";
+  EXPECT_EQ(512u, threads(100, 1024, 1, 4));
+  EXPECT_EQ(0u, threads(100, 2047, 1, 2));
+  EXPECT_EQ(0u, threads(1000, 5000, kStreamRaggedKMax + 1, 4));
+  for (const uint64_t k : ragged_ks())
+    for (const uint64_t block_k_max : {uint64_t{32}, kRowsSortMax}) {
+      if (k > kStreamRaggedKMax) continue;
+      for (const uint64_t items : {uint64_t{1}, k, uint64_t{kWarpItemsMax}})
+        EXPECT_EQ(RaggedClass::kWarp, ragged_class(items, k, block_k_max)) << "a row of a block has more elements";
+    }
+}
+
 // Some teams where there is room for rows that are worth it; always so many that fewer teams have the same blocks.
 TEST(TopkRagged, LongRowsHaveSomeTeams) {
   for (const uint32_t key_bytes : {1u, 2u, 4u, 8u})

@@ -71,6 +71,16 @@ __device__ __forceinline__ Row<U> problem_row(const Problem<U> &problem, uint64_
   return Row<U>(problem.in + begin, end - begin, problem.index_bits, problem.codec);
 }
 
+// The next of the ragged rows that blocks do: long ones first. False: there is none. By one thread.
+__device__ inline bool rows_ticket(const Ragged &ragged, uint64_t &r) {
+  if (*ragged.error != 0) return false;
+  const uint64_t shorter = ragged.counters[0], at = atomicAdd(ragged.counters + kTicket, 1ull);
+  const uint64_t longer = ragged.counters[1] < kRaggedLongMany ? 0 : ragged.counters[1];
+  if (at >= longer + shorter) return false;
+  r = at < longer ? ragged.lists[1][at] : ragged.lists[0][at - longer];
+  return true;
+}
+
 struct Bin {
   uint32_t bin;
   uint64_t before;  // items in lower bins

@@ -83,7 +83,10 @@ void launch_as(const LaunchContext &context, const Request &request, const Ragge
   list_rows(chain, problem.ragged, plan, request.segments, request.k, notice);
   launch_short_rows<U>(chain, problem, plan);
   const RowsLeft left = rows_left(context, plan, notice);
-  if (left.for_blocks) launch_rows<U>(chain, problem, plan.rows, plan.rows_composite_bytes);
+  if (left.for_blocks && plan.stream.threads != 0)
+    launch_ragged_stream<U>(chain, problem, plan.stream);
+  else if (left.for_blocks)
+    launch_rows<U>(chain, problem, plan.rows, plan.rows_composite_bytes);
   if (!left.for_team) return;
   TeamArgs<U> args{};
   args.problem = problem;

@@ -49,6 +49,9 @@ template <class U>
 void launch_ragged_lanes(LaunchChain &chain, const Problem<U> &problem);  // keys of up to 4 bytes, k <= kRaggedLanesMax
 template <class U>
 void launch_stream(const LaunchContext &context, const Problem<U> &problem, const StreamPlan &plan);
+// The rows with offsets that blocks do, for k of up to kStreamRaggedKMax.
+template <class U>
+void launch_ragged_stream(LaunchChain &chain, const Problem<U> &problem, const StreamPlan &plan);
 template <class U>
 void launch_warp(LaunchChain &chain, const Problem<U> &problem, uint32_t items_max);
 template <class U>

@@ -111,6 +111,19 @@ constexpr TeamPlan plan_ragged_team(const Shape &whole, const DeviceFacts &devic
   return plan;
 }
 
+// Blocks that read once the rows that have more elements than a warp does. Where there are hardly more rows than SMs
+// and these are short, blocks that keep them are as quick, and others lack threads for rows that are far longer than
+// the average. (H100, 2026-11-26, the times of blocks that keep rows or filter them over these: 528 rows and more of
+// over 1,024 elements on the average 1.2 to 1.5, fewer 1.0 to 1.2, of up to 4 KB 0.95 to 1.0.)
+constexpr uint64_t kStreamRaggedKMax = 128;
+static_assert(kStreamRaggedKMax <= kWarpSortMax && kStreamRaggedKMax <= stream_k_max(256), "blocks' rows have more");
+constexpr StreamPlan plan_ragged_stream(uint64_t segments, const Shape &whole, uint64_t k, const DeviceFacts &device) {
+  if (k > kStreamRaggedKMax) return {0};
+  const uint64_t columns = whole.columns / segments;
+  if (columns > kWarpItemsMax && segments >= 4 * uint64_t{device.multiprocessors}) return {256};
+  return {columns > kWarpItemsMax / 2 && columns * whole.key_bytes < 4096 ? 0u : 512u};
+}
+
 // Rows that a warp looks at: so many as leave some for every warp that the device has room for, or one. With few of
 // them, or long ones, more is not quicker, nor with a k whose results are most of the work. (H100, 2026-11-26: with 2
 // to 7 at once a tenth to a quarter slower; keys of 4 bytes with a k of 65 to 128 as quick, above a quarter slower.)
@@ -134,7 +147,8 @@ struct RaggedPlan {
   // Warps are likely to do all rows: one block lists the others, and tells the host whether there are any, which
   // launches the kernels of blocks and teams only then, and waits for no more. Outside of captures.
   bool tells_host;
-  bool lanes;  // warps do their rows in registers
+  bool lanes;         // warps do their rows in registers
+  StreamPlan stream;  // of rows that blocks do; threads = 0: they are done by RowsPlan
   RowsPlan rows;
   uint32_t rows_composite_bytes;  // of rows that blocks do: shorter than 2^31
   uint32_t rows_at_once;          // that a warp looks at

@@ -112,16 +112,6 @@ __device__ void rows_order(RowsBlock<U, C> &block, uint32_t count) {
   block_sort(block.sorted, sorted_items);
 }
 
-// The next of the ragged rows that blocks do: long ones first. False: there is none. By one thread.
-__device__ inline bool rows_ticket(const Ragged &ragged, uint64_t &r) {
-  if (*ragged.error != 0) return false;
-  const uint64_t shorter = ragged.counters[0], at = atomicAdd(ragged.counters + kTicket, 1ull);
-  const uint64_t longer = ragged.counters[1] < kRaggedLongMany ? 0 : ragged.counters[1];
-  if (at >= longer + shorter) return false;
-  r = at < longer ? ragged.lists[1][at] : ragged.lists[0][at - longer];
-  return true;
-}
-
 // Sets up the block's next row, the `turn`-th. False: there is none. By one thread.
 template <class U, class C>
 __device__ __forceinline__ bool rows_next(const Problem<U> &problem, uint64_t turn, RowsBlock<U, C> &block) {

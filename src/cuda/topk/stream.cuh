@@ -8,6 +8,7 @@
 #ifndef GSORT_CUDA_TOPK_STREAM_CUH_
 #define GSORT_CUDA_TOPK_STREAM_CUH_
 
+#include "cuda/primitive/dependent_launch.cuh"
 #include "cuda/primitive/prefetch.cuh"
 #include "cuda/topk/filter.cuh"
 #include "cuda/topk/warp.cuh"
@@ -270,19 +271,41 @@ __device__ __forceinline__ void stream_row(StreamBlock<U, kThreads> &block, cons
   for (uint32_t count = block.count; count > block.kGroups; count = block.count) stream_thin(block, count, count, k);
 }
 
+// Writes the best k of what stream_row() has listed.
 template <class U, uint32_t kThreads>
-__global__ __launch_bounds__(kThreads,
-                             1024 / kThreads) void topk_stream_kernel(const __grid_constant__ Problem<U> problem) {
+__device__ __forceinline__ void stream_place(StreamBlock<U, kThreads> &block, const Problem<U> &problem, uint64_t r,
+                                             uint32_t k) {
   using S = typename WarpTypes<U>::S;
-  __shared__ StreamBlock<U, kThreads> block;
-  const uint64_t r = blockIdx.x;
-  const uint32_t k = static_cast<uint32_t>(problem.k);
-  const Row<U> row = problem_row(problem, r);
-  stream_row(block, row, k);
   const uint32_t count = block.count, lists = (count + 31) / 32;
   S item = threadIdx.x < count ? block.list[threadIdx.x] : ~S{0};
   const uint32_t rank = stream_rank(block, item, lists);
   if (rank < k && item != ~S{0}) warp_put(problem, r * k + rank, item);
+}
+
+// Blocks of so many threads do rows with offsets, too.
+template <uint32_t kThreads>
+constexpr bool kStreamMayBeRagged = kThreads == 256 || kThreads == 512;
+
+// A block a row; of rows with offsets, those that are listed for blocks, which have more than k elements.
+template <class U, uint32_t kThreads>
+__global__ __launch_bounds__(kThreads,
+                             1024 / kThreads) void topk_stream_kernel(const __grid_constant__ Problem<U> problem) {
+  __shared__ StreamBlock<U, kThreads> block;
+  __shared__ uint64_t ticket;
+  const uint32_t k = static_cast<uint32_t>(problem.k);
+  const bool ragged = kStreamMayBeRagged<kThreads> && problem.ragged.offsets != nullptr;
+  uint64_t r = blockIdx.x;
+  wait_for_kernel_before();
+  for (;;) {
+    if (ragged) {
+      const bool any = threadIdx.x == 0 && rows_ticket(problem.ragged, ticket);
+      if (__syncthreads_or(any) == 0) return;
+      r = ticket;
+    }
+    stream_row(block, problem_row(problem, r), k);
+    stream_place(block, problem, r, k);
+    if (!ragged) return;
+  }
 }
 
 }  // namespace gsort_internal::topk
