@@ -79,6 +79,17 @@ TEST_P(TopkTest, MoreThanHalfOfMany) {
   }
 }
 
+// So many of so many that long keys are selected by a sample, in the order of the input, and sorted then.
+TEST_P(TopkTest, LargeKOfMoreThanAMillion) {
+  const uint64_t n = (uint64_t{1} << 20) + 100001;
+  for (const Distribution distribution : {Distribution::kUniform, Distribution::kTwoValues, Distribution::kSorted}) {
+    const Array in = generate(distribution, type(), n, 17);
+    SCOPED_TRACE(distribution_name(distribution));
+    check(in, {handle(), place()}, {30011, GSORT_U32, Wanted::kBoth, GSORT_SMALLEST});
+    if (HasFailure()) return;
+  }
+}
+
 // k that ends just before, at and just after the last of the elements that tie for the best.
 TEST_P(TopkTest, KAtTheEndOfATie) {
   const Array in = generate(Distribution::kTwoValues, type(), 40000, 5);

@@ -91,6 +91,7 @@ TEST_F(Topk, LongRows) {
       }
 }
 
+// 8-byte keys are selected from by a sample where it tells enough, others exactly: also where the sample misleads.
 TEST_F(Topk, LargeKBySort) {
   uint64_t seed = 400;
   for (Values values : kAllValues)
@@ -98,6 +99,7 @@ TEST_F(Topk, LargeKBySort) {
       for (uint64_t k : {1, 7000, 99000, 230000, 270001}) {
         Case c;
         c.t = t, c.values = values, c.columns = 270001, c.k = k, c.seed = ++seed, c.force.sort = true;
+        c.force.sample_rank = seed % 3 == 0 ? 1 : seed % 3 == 1 ? 100000 : 0;
         c.greatest = seed % 2, c.offset = seed % 4, c.index_t = seed % 2 ? GSORT_U32 : GSORT_U64;
         run_case(c);
         if (HasFatalFailure()) return;
@@ -105,6 +107,15 @@ TEST_F(Topk, LargeKBySort) {
   Case c;
   c.columns = 700000, c.k = 300000;  // by itself
   run_case(c);
+  for (const uint64_t k : {280000, 1100000}) {
+    c.t = GSORT_F64, c.columns = 4000001, c.k = k, c.seed = ++seed, c.values = Values::kEnds, c.offset = 1;
+    c.force.sample_rank = 0;
+    run_case(c);
+    c.values = Values::kTwo;
+    run_case(c);
+    c.force.sample_rank = 100000;  // more candidates than there is room for
+    run_case(c);
+  }
 }
 
 // A team selects, a sort of composites orders: also where the sample misleads and exact passes select.

@@ -185,6 +185,9 @@ TEST(TopkPlan, LargeKOfOneRowIsListedAndSorted) {
   EXPECT_EQ(Algorithm::kSort, way({1, 1 << 28, kSelectKMax + 1, 4}));
   EXPECT_EQ(Algorithm::kSort, way({1, 1 << 20, kTeamItemsMax, 4}));
   EXPECT_EQ(Algorithm::kTeam, way({1, 1 << 20, 5000, 8})) << "composites of 16 bytes";
+  EXPECT_EQ(Algorithm::kSort, way({1, 1 << 22, kCountedMax + 1, 8})) << "of which pairs are sorted";
+  EXPECT_EQ(Algorithm::kTeam, way({1, 1 << 22, kCountedMax, 8}));
+  EXPECT_EQ(Algorithm::kTeam, way({2, 1 << 22, 5000, 8})) << "two rows";
   EXPECT_EQ(Algorithm::kSort, way({1, 1 << 28, 1 << 20, 8}));
   EXPECT_EQ(Algorithm::kTeam, way({2, 1 << 20, 5000, 4})) << "two rows";
 }
@@ -268,6 +271,48 @@ TEST(TopkPlan, ListsHoldWhatTheirBoundLetsThrough) {
                               (sample.rank + slack_of_sample(sample.rank)) * (c.shape.columns / sample.items)));
   }
   EXPECT_LT(20u, lists);
+}
+
+// Before a sort of pairs: the candidates of a sample, and a map of the selected, lie where the sort works later.
+TEST(TopkPlan, SelectionInTheOrderOfTheInputHasRoomForItsCandidates) {
+  uint32_t sampled = 0, exact = 0;
+  for (const Case &c : cases()) {
+    if (c.shape.rows != 1) continue;
+    const uint32_t bytes = c.shape.key_bytes;
+    Request r = make(Operation::kTopk,
+                     bytes == 1   ? GSORT_U8
+                     : bytes == 2 ? GSORT_F16
+                     : bytes == 4 ? GSORT_I32
+                                  : GSORT_F64,
+                     c.shape.columns, 0);
+    r.k = c.shape.k;
+    Options force;
+    force.sort = true;
+    const Plan plan = make_plan(r, c.device, force);
+    if (plan.sort.all) continue;
+    const TeamPlan &team = plan.team;
+    EXPECT_EQ(0u, team.resident.need);
+    if (team.sample.items == 0) {
+      ++exact;
+      continue;
+    }
+    ++sampled;
+    EXPECT_GE(bytes, 4u);
+    EXPECT_LE(c.shape.k, c.shape.columns / 4);
+    EXPECT_LE(team.sample.rank, kSampleGroups);
+    EXPECT_EQ(0u, team.group_lanes + team.drawn_rank + team.slot_bits + team.tiles_ahead) << "a sample by groups";
+    EXPECT_LE(team.groups, team.buffer_items) << "where they are chosen from";
+    EXPECT_LE(kScratchBytes + kBins * 4 + (uint64_t{team.buffer_items} + team.run_items) * plan.composite_bytes,
+              c.device.shared_bytes_block_max);
+    const TeamLayout &l = plan.team_layout;
+    expect_apart({{"counts", l.counts, uint64_t{kTeamBlocksMax} * 16},
+                  {"map", l.list_b, (c.shape.columns + 63) / 64 * 12},
+                  {"candidates", l.list_a, l.list_a_items * plan.composite_bytes}},
+                 plan.sort.bytes - plan.sort.rest, 256);
+    EXPECT_LE(split_items(c.shape, split_sample(c.shape)), uint64_t{team.blocks} * team.buffer_items + l.list_a_items);
+  }
+  EXPECT_LT(20u, sampled);
+  EXPECT_LT(20u, exact);
 }
 
 TEST(TopkPlan, SelectionForASortTakesARandomSampleAndLeavesNothingInRegisters) {

@@ -51,8 +51,6 @@ void select_for_sort(const LaunchContext &context, const Problem<U> &row, const 
   TeamArgs<U> args{};
   args.problem = row;
   args.plan = plan.team;
-  args.plan.sample = {0, 0};
-  args.plan.resident = {};
   args.layout = plan.team_layout;
   args.workspace = workspace + plan.sort.rest;
   args.split_keys = reinterpret_cast<U *>(workspace + plan.sort.keys);

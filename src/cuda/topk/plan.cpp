@@ -108,6 +108,27 @@ void lay_out(const Request &request, const Options &options, Plan &plan) {
   plan.workspace_bytes = max_of(plan.workspace_bytes, split);
 }
 
+// How the best k are selected before a sort of pairs: by a sample, where there is room for what it lets through.
+void plan_split(const Options &options, Plan &plan) {
+  TeamPlan &team = plan.team;
+  const Shape row{1, plan.shape.columns, plan.shape.k, plan.shape.key_bytes};
+  const Sample sample = options.no_sample ? Sample{0, 0} : split_sample(row);
+  team.sample = {0, 0}, team.resident = {};
+  if (sample.items == 0) return;
+  TeamLayout &layout = plan.team_layout;
+  // Nothing is sorted on chip. What the sort needs in the same place, and the selection does not, is room as well.
+  const uint64_t on_chip = team.buffer_items + team.run_items;
+  const uint64_t beside = (plan.sort.bytes - plan.sort.rest - layout.bytes) / plan.composite_bytes;
+  // The blocks do not have the same number of candidates.
+  if (split_items(row, sample) > team.blocks * on_chip / 8 * 7 + beside) return;
+  layout.list_a = layout.bytes, layout.list_a_items = beside;
+  team.buffer_items = static_cast<uint32_t>(on_chip), team.run_items = 0;
+  team.drawn_rank = 0, team.slot_bits = 0, team.tiles_ahead = 0;
+  team.group_lanes = 0, team.groups = kSampleGroups;
+  team.sample = sample;
+  if (options.sample_rank != 0) team.sample.rank = min_of(options.sample_rank, kSampleGroups);
+}
+
 }  // namespace
 
 Request sort_request(const Plan &plan, const KeyOrder &order, bool pairs) {
@@ -129,6 +150,7 @@ Plan make_plan(const Request &request, const DeviceFacts &device, const Options 
   if (shape.k == 0 || shape.columns == 0 || shape.rows == 0) return plan;
   plan = choose(shape, device, options);
   lay_out(request, options, plan);
+  if (plan.algorithm == Algorithm::kSort && !plan.sort.all) plan_split(options, plan);
   return plan;
 }
 
@@ -169,7 +191,10 @@ void describe(const Request &, const Plan &p, char *text, size_t text_bytes) {
     std::snprintf(text, text_bytes, "%s: %llu listed by %u blocks, sample of %llu, then a sort of u64", call,
                   static_cast<ull>(p.select.items), p.team.blocks, static_cast<ull>(p.team.sample.items));
   else
-    std::snprintf(text, text_bytes, "%s: %s of pairs", call, p.sort.all ? "sort" : "exact selection, then a sort");
+    std::snprintf(text, text_bytes, "%s: %s of pairs", call,
+                  p.sort.all                 ? "sort"
+                  : p.team.sample.items != 0 ? "selection by a sample, then a sort"
+                                             : "exact selection, then a sort");
 }
 
 }  // namespace gsort_internal::topk

@@ -183,8 +183,10 @@ constexpr uint64_t sort_whole_k_min(uint64_t columns, uint32_t key_bytes) {
 // The k from which on a sort of all of a longer row is quicker than a selection of so many and a sort of them; above
 // the columns: none. (H100, 2026-11-26, us by selection and by a sort: f32 2^19, k = 2^17 118 and 46; 2^21, k = 2^18
 // 137 and 96; 2^22, k = 2^19 164 and 158; 2^23, k = 2^21 295 and 283; 2^24, k = 2^23 708 and 516; f64 2^19, k = 2^17
-// 267 and 89; 1,400,000, k = 2^14 154 and 127; 2^21, k = 2^18 248 and 202; 2^22, k = 2^20 354 and 432; 2^24, k = 2^23
-// 1,218 and 1,050; u16 2^19, k = 2^12 63 and 33, u8 2^19, k = 2^12 64 and 20.)
+// 267 and 89; 2^21, k = 2^18 248 and 202; 2^22, k = 2^20 354 and 432; 2^24, k = 2^23 1,218 and 1,050; u16 2^19, k =
+// 2^12 63 and 33, u8 2^19, k = 2^12 64 and 20. 8-byte keys that a sample lets select by, times of a sort over these: up
+// to 1,700,000, k of a 64th to a 24th of them 1.3 to 1.6, to an 8th 0.8 to 1.2; up to 2,200,000, a 10th to an 8th 0.9;
+// up to 3,400,000, to a 6th 1.1.)
 struct SortFrom {
   uint64_t columns_max, k_min, share;  // of rows of so many columns: that k, or the columns over `share`, if more
 };
@@ -203,8 +205,9 @@ constexpr SortFrom kSortFrom4[] = {{uint64_t{1} << 20, kBucketsKMax + 1, 0},
                                    {10000000, 0, 4},
                                    {uint64_t{1} << 25, 0, 2}};
 constexpr SortFrom kSortFrom8[] = {{uint64_t{1} << 20, kBucketsKMax + 1, 0},
-                                   {1700000, 0, 64},
-                                   {3400000, 0, 10},
+                                   {1700000, 0, 24},
+                                   {2200000, 0, 10},
+                                   {3400000, 0, 6},
                                    {12000000, ~uint64_t{0}, 0},
                                    {uint64_t{1} << 25, 0, 2}};
 template <uint32_t kCount>
@@ -244,6 +247,16 @@ constexpr uint64_t select_items(const Shape &s) {
   return items >= s.k && items <= kSelectItemsMax ? items : s.k;
 }
 
+// Large k of 8-byte keys, of which a team would sort the composites that it has selected: the library's sort of pairs
+// is quicker. Shorter rows are cut into buckets; of longer ones the read is most of the work, and the map of what is
+// selected grows with them. (H100, 2026-11-26, times of a team over these: k = 2,049 to 3,000 1.4, 2^15 1.5, 2^17 1.5;
+// 2^20 elements 1.55, 2^22 1.5, 2^24 1.35.)
+constexpr uint64_t kSplitColumnsMin = kBucketsColumnsMax + 1, kSplitColumnsMax = uint64_t{1} << 26;
+constexpr bool splits(const Shape &s) {
+  return s.rows == 1 && s.key_bytes == 8 && s.columns >= kSplitColumnsMin && s.columns <= kSplitColumnsMax &&
+         s.k > kCountedMax && team_sample(s).items != 0;
+}
+
 // Near k = columns sorting everything is cheaper than selecting first.
 constexpr bool sorts_all(const Shape &s) { return s.k > s.columns - s.columns / 4 || sorts_whole(s); }
 
@@ -253,6 +266,7 @@ constexpr Algorithm large_k_algorithm(const Shape &s, const Options &force) {
   if (force.sort) return Algorithm::kSort;
   if (force.select && select_fits(s)) return Algorithm::kSelect;
   if (sorts_whole(s)) return Algorithm::kSort;
+  if (splits(s)) return Algorithm::kSort;
   if (s.k > kCountedMax && select_fits(s)) return Algorithm::kSelect;
   return s.k > kTeamItemsMax ? Algorithm::kSort : Algorithm::kTeam;
 }

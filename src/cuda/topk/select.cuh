@@ -75,9 +75,9 @@ __device__ void team_gather(TeamView<C> &team, const Found &found, C bound) {
   team.barrier();
 }
 
-// Chooses the best k of the candidates and copies them to list_b in any order.
+// A composite that the best k of the candidates, and no others, are at or under.
 template <class C>
-__device__ __noinline__ void team_select(TeamView<C> &team, uint64_t k) {
+__device__ __noinline__ C team_kth(TeamView<C> &team, uint64_t k) {
   team.clear_histograms();
   const Found &candidates = team.found;
   const C most = team.bound;
@@ -100,7 +100,80 @@ __device__ __noinline__ void team_select(TeamView<C> &team, uint64_t k) {
   }
   // The last bin may reach past the greatest number there is.
   const C width = (C{1} << shift) - 1;
-  team_gather(team, candidates, most - least < width ? most : static_cast<C>(least + width));
+  return most - least < width ? most : static_cast<C>(least + width);
+}
+
+// Chooses the best k of the candidates and copies them to list_b in any order.
+template <class C>
+__device__ __forceinline__ void team_select(TeamView<C> &team, uint64_t k) {
+  team_gather(team, team.found, team_kth(team, k));
+}
+
+// ---- selection in the order of the input ----
+
+// Where the library's sort needs the best k in the order of the input, for keys of which that pays.
+template <class U, class C>
+constexpr bool kMaySplit = sizeof(U) == 8 || (sizeof(U) == 4 && sizeof(C) == 8);
+
+// A bit for every element of the row, by its index, and for every word of bits how many are set before it.
+struct SplitMap {
+  unsigned long long *bits;
+  uint32_t *before;
+  uint64_t words;
+
+  __device__ SplitMap(void *at, uint64_t items)
+      : bits(static_cast<unsigned long long *>(at)), words((items + 63) / 64) {
+    before = reinterpret_cast<uint32_t *>(bits + words);
+  }
+  __device__ __forceinline__ void set(uint64_t index) const { atomicOr(bits + index / 64, 1ull << index % 64); }
+  __device__ __forceinline__ uint64_t place(uint64_t index) const {
+    const unsigned long long lower = load_uncached(bits + index / 64) & ((1ull << index % 64) - 1);
+    return load_uncached(before + index / 64) + static_cast<uint32_t>(__popcll(lower));
+  }
+};
+
+// Counts the bits before every word of the block's share of the map.
+template <class C>
+__device__ void split_count(TeamView<C> &team, const SplitMap &map) {
+  const uint64_t each = (map.words + team.blocks - 1) / team.blocks, begin = min_of(each * team.rank, map.words),
+                 end = min_of(begin + each, map.words);
+  uint64_t sum = 0, total;
+  for (uint64_t i = begin + threadIdx.x; i < end; i += blockDim.x)
+    sum += static_cast<uint32_t>(__popcll(load_uncached(map.bits + i)));
+  block_scan(sum, total, *team.scratch);
+  if (threadIdx.x == 0) team.counts[team.rank] = total;
+  team.barrier();
+  uint64_t before;
+  sum = threadIdx.x < team.rank ? load_uncached(team.counts + threadIdx.x) : 0;
+  block_scan(sum, before, *team.scratch);
+  for (uint64_t first = begin; first < end; first += blockDim.x) {
+    const uint64_t i = first + threadIdx.x;
+    const uint64_t count = i < end ? static_cast<uint32_t>(__popcll(load_uncached(map.bits + i))) : 0;
+    const uint64_t here = before + block_scan(count, total, *team.scratch);
+    if (i < end) map.before[i] = static_cast<uint32_t>(here);
+    before += total;
+  }
+}
+
+// As team_exact(), from the candidates: a map of their indices tells each its place, so that the row is not read again.
+template <class U, class C>
+__device__ __noinline__ void team_split(TeamView<C> &team, const Row<U> &row, uint64_t k, const TeamArgs<U> &args) {
+  const SplitMap map(team.list_b, row.items);
+  const uint64_t stride = uint64_t{team.blocks} * blockDim.x, index_mask = (uint64_t{1} << row.index_bits) - 1;
+  // The choice has barriers before anybody sets a bit.
+  for (uint64_t i = uint64_t{team.rank} * blockDim.x + threadIdx.x; i < map.words; i += stride) map.bits[i] = 0;
+  const C bound = team_kth(team, k);
+  for_candidates(team, team.found, [&](C item) {
+    if (item <= bound) map.set(static_cast<uint64_t>(item) & index_mask);
+  });
+  team.barrier();
+  split_count(team, map);
+  team.barrier();
+  for_candidates(team, team.found, [&](C item) {
+    const uint64_t index = static_cast<uint64_t>(item) & index_mask;
+    if (item <= bound)
+      ordered_store<U, C>(team, row, args, map.place(index), static_cast<U>(item >> row.index_bits), index);
+  });
 }
 
 // ---- sort of the k ----

@@ -202,15 +202,17 @@ __device__ void team_row(TeamView<C> &team, const Row<U> &row, uint64_t k, const
     }
     enough = team.found.count >= k && team.found.overflow <= team.list_a_items;
     if (enough && args.listed >= team.found.count) return team_list_all(team, args.listed);
-    if (enough && k <= kCountedMax && args.listed == 0) {
+    if (enough && k <= kCountedMax && args.listed == 0 && args.split_keys == nullptr) {
       team_thin(team, k, parity);
       if (team.few.countable(team.plan.count_items)) return team_place<U, C>(team, row, k, output, output_begin);
     }
   }
-  if (!kResident && enough)
-    team_select<C>(team, k);
-  else
+  if (kResident || !enough)
     team_exact<U, C>(team, row, k, args);
+  else if (!kMaySplit<U, C> || args.split_keys == nullptr)
+    team_select<C>(team, k);
+  else if constexpr (kMaySplit<U, C>)
+    team_split<U, C>(team, row, k, args);
   if (args.listed != 0)
     team_pad(team, k, args.listed);
   else if (args.split_keys == nullptr)

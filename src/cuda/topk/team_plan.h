@@ -95,6 +95,35 @@ constexpr uint64_t team_list_items(const Shape &s) {
   return min_of(s.columns, max_of(likely + likely / 4 + tile, s.k));
 }
 
+// Elements that a bound of a sample lets through where a sort of pairs follows, and three times what varies by chance.
+// Where every group is one draw no two share one.
+constexpr uint64_t split_items(const Shape &s, const Sample &sample) {
+  const uint64_t groups = sample.rank + slack_of_sample(sample.rank);
+  const uint64_t drawn =
+      sample.items == kSampleGroups ? groups : groups * 2 * kSampleGroups / (2 * kSampleGroups - groups);
+  return (drawn + 3 * integer_root(drawn)) * (s.columns / sample.items + 1);
+}
+
+// More than the blocks of a launch have on chip: beyond it every few candidates wait for one counter.
+constexpr uint64_t kSplitBytesMax = kTeamBlocksMax * uint64_t{227 * 1024};
+
+// The sample that bounds what is selected before a sort of pairs; items = 0: none. Keys of 4 bytes are listed with
+// their indices for lower k, and narrower ones selected from exactly in a read or two. (H100, 2026-11-26, times by
+// exact selection over these: above an 8th of a row up to a 4th f32 1.1 to 1.4, f64 1.4 to 1.6; up to a 3rd f32 0.95.)
+constexpr Sample split_sample(const Shape &s) {
+  if (s.key_bytes < 4 || s.columns < uint64_t{1} << 14 || s.columns > uint64_t{1} << 32 || s.k > s.columns / 4)
+    return {0, 0};
+  Sample sample = team_sample(s);
+  if (sample.items != 0 && s.key_bytes == 4) return {0, 0};
+  if (sample.items == 0) sample = {kSampleGroups, rank_of_sample(s.k, kSampleGroups, s.columns)};
+  return split_items(s, sample) * composite_bytes_of(s) <= kSplitBytesMax ? sample : Sample{0, 0};
+}
+
+// A bit an element, and a count for every 64.
+constexpr uint64_t split_map_bytes(const Shape &s) {
+  return split_sample(s).items == 0 ? 0 : slice_bytes((s.columns + 63) / 64 * 12);
+}
+
 // ---- workspace of teams: one set of slices a team, sized without looking at the device ----
 
 // Candidates of one block that other blocks can fetch.
@@ -114,7 +143,8 @@ struct TeamLayout {
 
 constexpr uint64_t kControlBytes = slice_bytes(sizeof(TeamControl));
 
-// `split`: the selected k go to arrays of the caller, not to list_b. listed: what list_b has room for, if more than k.
+// `split`: the selected k go to arrays of the caller, not to list_b, which holds a map of them. listed: what list_b has
+// room for, if more than k.
 constexpr TeamLayout team_layout(const Shape &s, bool split, uint64_t listed = 0) {
   const uint64_t composite = composite_bytes_of(s);
   TeamLayout l{};
@@ -126,7 +156,7 @@ constexpr TeamLayout team_layout(const Shape &s, bool split, uint64_t listed = 0
   l.list_a = l.counts + slice_bytes(uint64_t{kTeamBlocksMax} * 16);
   l.list_a_items = split ? 0 : max_of(team_list_items(s), s.k);
   l.list_b = l.list_a + slice_bytes(l.list_a_items * composite);
-  l.bytes = l.list_b + (split ? 0 : slice_bytes(max_of(s.k, listed) * composite));
+  l.bytes = l.list_b + (split ? split_map_bytes(s) : slice_bytes(max_of(s.k, listed) * composite));
   return l;
 }
 
