@@ -240,37 +240,10 @@ __global__ __launch_bounds__(kLanesThreads, lanes_blocks<U>(kRaggedRegistersMany
   __shared__ __align__(16) S lists[kLanesThreads / 32][LanesRow<U, 32, kRaggedRegistersMany>::kRoom + 2];
   wait_for_kernel_before();
   if (*problem.ragged.error != 0) return;
-  const uint64_t step = uint64_t{gridDim.x} * (kLanesThreads / 32);
-  for (uint64_t r = uint64_t{blockIdx.x} * (kLanesThreads / 32) + threadIdx.x / 32; r < problem.rows; r += step) {
-    const Row<U> source = problem_row(problem, r);
-    if (ragged_class(source.items, problem.k, problem.ragged.block_k_max) != RaggedClass::kWarp) continue;
-    const auto items = static_cast<uint32_t>(source.items);
-    const auto k = static_cast<uint32_t>(min_of(problem.k, source.items));
-    const uint64_t begin = r * problem.k;
-    S *const list = lists[threadIdx.x / 32];
-    if (items > 32 * kRaggedRegistersFew)
-      lanes_row<32, kRaggedRegistersMany>(problem, source.data, items, k, true, begin, list);
-    else if (items != 0)
-      lanes_row<32, kRaggedRegistersFew>(problem, source.data, items, k, true, begin, list);
-    write_missing(problem.output, begin + k, begin + problem.k, lane_id(), 32);
-    __syncwarp();
-  }
-}
-
-// The same of very many rows, of which a warp looks at some at once, and knows so much of them that an SM has room for
-// fewer blocks.
-constexpr uint32_t kTinyLanesBlocks = 5;
-
-template <class U>
-__global__ __launch_bounds__(kLanesThreads, blocks_here(kLanesThreads, kTinyLanesBlocks)) void topk_tiny_lanes_kernel(
-    const __grid_constant__ Problem<U> problem) {
-  using S = typename WarpTypes<U>::S;
-  __shared__ __align__(16) S lists[kLanesThreads / 32][LanesRow<U, 32, kRaggedRegistersMany>::kRoom + 2];
-  wait_for_kernel_before();
-  if (*problem.ragged.error != 0) return;
   S *const list = lists[threadIdx.x / 32];
-  ragged_rows(problem, kLanesThreads / 32, [&](uint64_t r) {
+  rows_by_warps<true>(problem, kLanesThreads / 32, [&](uint64_t r) {
     const Row<U> source = problem_row(problem, r);
+    if (ragged_class(source.items, problem.k, problem.ragged.block_k_max) != RaggedClass::kWarp) return;
     const auto items = static_cast<uint32_t>(source.items);
     const auto k = static_cast<uint32_t>(min_of(problem.k, source.items));
     const uint64_t begin = r * problem.k;

@@ -147,6 +147,7 @@ Problem<U> problem_of(const Request &request, const Plan &plan) {
   problem.row_stride = request.operation == Operation::kTopkRows ? request.row_stride : plan.shape.columns;
   problem.index_bits = plan.index_bits;
   problem.codec = make_codec<U>(request.order);
+  problem.ragged.rows_at_once = 1;
   problem.output = {static_cast<U *>(request.out), request.indices_out, 0};
   if (request.indices_out != nullptr) problem.output.index_bytes = dtype_bytes(request.index_t);
   return problem;

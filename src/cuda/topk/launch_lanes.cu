@@ -30,12 +30,8 @@ void launch_lanes(const LaunchContext &context, const Problem<U> &problem, const
 
 template <class U>
 void launch_ragged_lanes(LaunchChain &chain, const Problem<U> &problem) {
-  constexpr uint32_t kWarps = kLanesThreads / 32;
-  if (problem.ragged.rows_at_once > 1)
-    return chain(topk_tiny_lanes_kernel<U>, "top-k of tiny segments", tiny_blocks(problem, kWarps), kLanesThreads, 0,
-                 problem);
-  const auto blocks = static_cast<uint32_t>(min_of((problem.rows + kWarps - 1) / kWarps, 0x7fffffff));
-  chain(topk_ragged_lanes_kernel<U>, "top-k of segments by lanes", blocks, kLanesThreads, 0, problem);
+  chain(topk_ragged_lanes_kernel<U>, "top-k of segments by lanes", blocks_by_warps(problem, kLanesThreads / 32),
+        kLanesThreads, 0, problem);
 }
 
 template void launch_lanes(const LaunchContext &, const Problem<uint8_t> &, const LanesPlan &);

@@ -8,12 +8,7 @@ template <class U>
 void launch_warp(LaunchChain &chain, const Problem<U> &problem, uint32_t items_max) {
   constexpr uint32_t kWarps = kWarpThreads / 32;
   const uint32_t shared_bytes = kWarps * warp_bytes<U>(items_max);
-  if constexpr (sizeof(U) == 8) {
-    if (problem.ragged.rows_at_once > 1)
-      return chain(topk_tiny_warp_kernel<U>, "top-k of tiny segments", tiny_blocks(problem, kWarps), kWarpThreads,
-                   shared_bytes, problem, items_max);
-  }
-  const uint32_t blocks = static_cast<uint32_t>(min_of((problem.rows + kWarps - 1) / kWarps, 0x7fffffff));
+  const uint32_t blocks = blocks_by_warps(problem, kWarps);
   chain(topk_warp_kernel<U>, "top-k by warps", blocks, kWarpThreads, shared_bytes, problem, items_max);
 }
 

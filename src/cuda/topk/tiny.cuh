@@ -59,37 +59,48 @@ __device__ __forceinline__ void tiny_missing(const Problem<U> &problem, uint64_t
   }
 }
 
-// Does the tiny rows of the grid's warps, `warps` a block, and calls f(r) for the other rows that are theirs, by whole
-// warps.
-template <class U, class F>
-__device__ __forceinline__ void ragged_rows(const Problem<U> &problem, uint32_t warps, F f) {
+// Does the tiny ones of the rows from `first` on that a warp looks at. Returns which others are a warp's, as bits.
+template <class U>
+__device__ __forceinline__ uint32_t tiny_rows(const Problem<U> &problem, uint64_t first) {
   const Ragged &ragged = problem.ragged;
-  const uint32_t at_once = ragged.rows_at_once;
+  const uint64_t r = first + lane_id();
+  const bool real = lane_id() < ragged.rows_at_once && r < problem.rows;
+  const uint64_t begin = real ? ragged.offsets[r] : 0, length = real ? ragged.offsets[r + 1] - begin : 0;
+  const bool mine = real && ragged_class(length, problem.k, ragged.block_k_max) == RaggedClass::kWarp;
+  const bool tiny = mine && length <= kTinyMost;
+  const uint32_t items = static_cast<uint32_t>(length), most = warp_greatest(tiny ? items : 0u);
+  if (__any_sync(kFullWarp, tiny)) {
+    if (most > kTinyFew)
+      tiny_row<kTinyMost>(problem, begin, tiny ? items : 0u, r * problem.k);
+    else
+      tiny_row<kTinyFew>(problem, begin, tiny ? items : 0u, r * problem.k);
+    __syncwarp();
+    tiny_missing(problem, first, items, tiny);
+  }
+  return __ballot_sync(kFullWarp, mine && !tiny);
+}
+
+// Calls f(r) for the rows of the grid's warps, `warps` a block, by whole warps; where a warp looks at more than one at
+// once it does the tiny ones itself, and those that are no warp's are left out.
+template <bool kMayLookAtMore, class U, class F>
+__device__ __forceinline__ void rows_by_warps(const Problem<U> &problem, uint32_t warps, F f) {
+  const uint32_t at_once = kMayLookAtMore ? problem.ragged.rows_at_once : 1;
   const uint64_t step = uint64_t{gridDim.x} * warps * at_once;
   for (uint64_t first = (uint64_t{blockIdx.x} * warps + threadIdx.x / 32) * at_once; first < problem.rows;
        first += step) {
-    const uint64_t r = first + lane_id();
-    const bool real = lane_id() < at_once && r < problem.rows;
-    const uint64_t begin = real ? ragged.offsets[r] : 0, length = real ? ragged.offsets[r + 1] - begin : 0;
-    const bool mine = real && ragged_class(length, problem.k, ragged.block_k_max) == RaggedClass::kWarp;
-    const bool tiny = mine && length <= kTinyMost;
-    const uint32_t items = static_cast<uint32_t>(length), most = warp_greatest(tiny ? items : 0u);
-    if (__any_sync(kFullWarp, tiny)) {
-      if (most > kTinyFew)
-        tiny_row<kTinyMost>(problem, begin, tiny ? items : 0u, r * problem.k);
-      else
-        tiny_row<kTinyFew>(problem, begin, tiny ? items : 0u, r * problem.k);
-      __syncwarp();
-      tiny_missing(problem, first, items, tiny);
+    if constexpr (kMayLookAtMore) {
+      // A row alone is looked at by whoever does it.
+      uint32_t left = at_once == 1 ? 1 : tiny_rows(problem, first);
+      for (; left != 0; left &= left - 1) f(first + static_cast<uint32_t>(__ffs(static_cast<int>(left))) - 1);
+    } else {
+      f(first);
     }
-    for (uint32_t left = __ballot_sync(kFullWarp, mine && !tiny); left != 0; left &= left - 1)
-      f(first + static_cast<uint32_t>(__ffs(static_cast<int>(left))) - 1);
   }
 }
 
 // Blocks of so many warps that look at all rows.
 template <class U>
-uint32_t tiny_blocks(const Problem<U> &problem, uint32_t warps) {
+uint32_t blocks_by_warps(const Problem<U> &problem, uint32_t warps) {
   const uint64_t each = uint64_t{warps} * problem.ragged.rows_at_once;
   return static_cast<uint32_t>(min_of((problem.rows + each - 1) / each, 0x7fffffff));
 }

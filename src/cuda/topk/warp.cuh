@@ -288,6 +288,7 @@ __device__ __forceinline__ WarpRow<U> warp_place(unsigned char *shared, uint32_t
 template <class U>
 constexpr uint32_t kWarpBlocks = sizeof(U) == 8 ? 4 : 8;
 
+// Of 8-byte keys with offsets the warp does tiny rows, too; narrow ones with so small a k are done elsewhere.
 template <class U>
 __global__ __launch_bounds__(kWarpThreads,
                              kWarpBlocks<U>) void topk_warp_kernel(const __grid_constant__ Problem<U> problem,
@@ -296,30 +297,10 @@ __global__ __launch_bounds__(kWarpThreads,
   const Ragged &ragged = problem.ragged;
   wait_for_kernel_before();
   if (ragged.offsets != nullptr && *ragged.error != 0) return;
-  const uint64_t step = uint64_t{gridDim.x} * (kWarpThreads / 32);
-  for (uint64_t r = uint64_t{blockIdx.x} * (kWarpThreads / 32) + (threadIdx.x >> 5); r < problem.rows; r += step) {
+  rows_by_warps<sizeof(U) == 8>(problem, kWarpThreads / 32, [&](uint64_t r) {
     const Row<U> source = problem_row(problem, r);
-    if (ragged_class(source.items, problem.k, ragged.block_k_max) != RaggedClass::kWarp) continue;
+    if (ragged_class(source.items, problem.k, ragged.block_k_max) != RaggedClass::kWarp) return;
     const WarpRow<U> row = warp_place(dynamic, items_max, source);
-    const uint32_t k = static_cast<uint32_t>(problem.k < row.items ? problem.k : row.items);
-    const uint64_t begin = r * problem.k;
-    if (k != 0) warp_row(row, k, problem, begin);
-    write_missing(problem.output, begin + k, begin + problem.k, row.lane, 32);
-    __syncwarp();
-  }
-}
-
-// The same of very many rows with offsets, of which a warp looks at some at once. A kernel of its own: with it in the
-// same one rows of one length take 3% to 5% more.
-template <class U>
-__global__ __launch_bounds__(kWarpThreads,
-                             kWarpBlocks<U>) void topk_tiny_warp_kernel(const __grid_constant__ Problem<U> problem,
-                                                                        uint32_t items_max) {
-  extern __shared__ __align__(16) unsigned char dynamic[];
-  wait_for_kernel_before();
-  if (*problem.ragged.error != 0) return;
-  ragged_rows(problem, kWarpThreads / 32, [&](uint64_t r) {
-    const WarpRow<U> row = warp_place(dynamic, items_max, problem_row(problem, r));
     const uint32_t k = static_cast<uint32_t>(problem.k < row.items ? problem.k : row.items);
     const uint64_t begin = r * problem.k;
     if (k != 0) warp_row(row, k, problem, begin);
