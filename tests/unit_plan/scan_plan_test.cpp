@@ -86,10 +86,10 @@ TEST(ScanPlan, FewIntegersByTheKernelOfFloats) {
   for (const uint32_t bytes : {1u, 2u, 4u, 8u})
     for (const uint64_t n : {uint64_t{1}, uint64_t{8192}, uint64_t{8193}, uint64_t{40000}, most, most + 1}) {
       const IntegerPlan plan = plan_integers(bytes, n, 0, 132);
-      EXPECT_EQ(bytes <= 4 && plan.tiles > 1 && n <= most, scans_few_integers(bytes, n, plan, true));
-      EXPECT_FALSE(scans_few_integers(bytes, n, plan, false));
+      EXPECT_EQ(plan.tiles > 1 && n <= most, scans_few_integers(n, plan, true));
+      EXPECT_FALSE(scans_few_integers(n, plan, false));
     }
-  // So many of the greatest sum to less than 2^53, up to which doubles are exact.
+  // So many of the greatest of 4 bytes sum to less than 2^53, up to which doubles are exact.
   EXPECT_LT(most * uint64_t{UINT32_MAX}, uint64_t{1} << 53);
 }
 

@@ -4,6 +4,7 @@
 #define GSORT_CUDA_SCAN_ELEMENT_CUH_
 
 #include <cstdint>
+#include <type_traits>
 
 #include "core/superaccumulator.h"
 #include "cuda/primitive/ptx.cuh"
@@ -26,6 +27,7 @@ __device__ __forceinline__ float normal_float_to_odd(double x) {
 }
 
 struct F32 {
+  using Sum = double;
   using Bits = uint32_t;
   static constexpr Bits kIdentity = 0x80000000u;  // -0
   __device__ static __forceinline__ double widen(Bits b) { return __uint_as_float(b); }
@@ -35,6 +37,7 @@ struct F32 {
 };
 
 struct F64 {
+  using Sum = double;
   using Bits = uint64_t;
   static constexpr Bits kIdentity = kDoubleSign;
   __device__ static __forceinline__ double widen(Bits b) { return double_of_bits(b); }
@@ -42,6 +45,7 @@ struct F64 {
 };
 
 struct F16 {
+  using Sum = double;
   using Bits = uint16_t;
   static constexpr Bits kIdentity = 0x8000;
   __device__ static __forceinline__ double widen(Bits b) { return float_of_half(b); }
@@ -52,6 +56,7 @@ struct F16 {
 };
 
 struct Bf16 {
+  using Sum = double;
   using Bits = uint16_t;
   static constexpr Bits kIdentity = 0x8000;
   __device__ static __forceinline__ double widen(Bits b) { return __uint_as_float(static_cast<uint32_t>(b) << 16); }
@@ -62,15 +67,16 @@ struct Bf16 {
   }
 };
 
-// Unsigned integers, so few that no sum reaches 2^53: additions are exact, and the low bits are the sum modulo the
-// width of U, which is that of signed integers too.
+// Unsigned integers, so few that no sum of those of up to 4 bytes reaches 2^53: additions of doubles are exact, and the
+// low bits are the sum modulo the width of U, which is that of signed integers too. Those of 8 bytes are added as they
+// are.
 template <class U>
 struct FewIntegers {
-  static_assert(sizeof(U) <= 4, "65,536 elements of it sum to less than 2^48");
+  using Sum = std::conditional_t<sizeof(U) == 8, uint64_t, double>;
   using Bits = U;
   static constexpr Bits kIdentity = 0;
-  __device__ static __forceinline__ double widen(Bits b) { return static_cast<double>(b); }
-  __device__ static __forceinline__ Bits narrow(double s) { return static_cast<Bits>(static_cast<uint64_t>(s)); }
+  __device__ static __forceinline__ Sum widen(Bits b) { return static_cast<Sum>(b); }
+  __device__ static __forceinline__ Bits narrow(Sum s) { return static_cast<Bits>(static_cast<uint64_t>(s)); }
 };
 
 // Elements that no plan leaves to a block of its own.

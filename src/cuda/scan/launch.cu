@@ -90,11 +90,9 @@ void launch_float_type(const LaunchContext &context, const Request &request, con
 
 template <class U>
 void launch_integers(const LaunchContext &context, const Request &request, const Plan &plan, uint64_t *words) {
-  if constexpr (sizeof(U) <= 4) {
-    if (plan.path == Path::kFewIntegers)
-      return launch_tiles(context, plan.floats, scan_kernel<FewIntegers<U>, true, true>,
-                          scan_arguments(request, plan, nullptr));
-  }
+  if (plan.path == Path::kFewIntegers)
+    return launch_tiles(context, plan.floats, scan_kernel<FewIntegers<U>, true, true>,
+                        scan_arguments(request, plan, nullptr));
   const uint32_t skew = static_cast<uint32_t>(reinterpret_cast<uint64_t>(request.in) % 16 / sizeof(U));
   const IntegerPlan &integers = plan.integers;
   const IntegerArguments<U> arguments{static_cast<const U *>(request.in),

@@ -36,18 +36,20 @@ struct Arguments {
 
 // The last result of a tile is ((its prefix + rows) + chunks) + chunk, each of which is known with the tile's total. So
 // the next tile computes it by itself, and need not wait until it has been written.
+template <class Sum>
 struct TileEnd {
-  double rows;    // the tile's scan at its last row but one
-  double chunks;  // the last row's scan at its last chunk but one
-  double chunk;   // the last chunk's total
+  Sum rows;    // the tile's scan at its last row but one
+  Sum chunks;  // the last row's scan at its last chunk but one
+  Sum chunk;   // the last chunk's total
   static constexpr uint32_t kSlots = kTileEndWords;
 };
 
 // What the warps of the rows leave in shared memory.
+template <class Sum>
 struct RowSums {
-  double total[kScanTileRows];
-  double chunks[kScanTileRows];  // the row's scan at its last chunk but one
-  double chunk[kScanTileRows];   // the last chunk's total
+  Sum total[kScanTileRows];
+  Sum chunks[kScanTileRows];  // the row's scan at its last chunk but one
+  Sum chunk[kScanTileRows];   // the last chunk's total
 };
 
 // What a lane adds to the look-back: sums, from the left, of the totals of its run that come before the tile, and the
@@ -82,13 +84,15 @@ __device__ __forceinline__ Run wait_for_run(const Arguments &args, uint64_t grou
   return run;
 }
 
+template <class Sum>
 struct Prefixes {
-  double own;
-  double of_tile_before;  // meaningless for the first tile of a group
+  Sum own;
+  Sum of_tile_before;  // meaningless for the first tile of a group
 };
 
 // A warp together; in all lanes. The totals up to the tile's have been published or are about to be by blocks that run.
-__device__ __forceinline__ Prefixes look_back(const Arguments &args, uint64_t tile, double tile_total, bool publishes) {
+__device__ __forceinline__ Prefixes<double> look_back(const Arguments &args, uint64_t tile, double tile_total,
+                                                      bool publishes) {
   const uint32_t lane = threadIdx.x & 31;
   const uint64_t group = tile / kScanGroupTiles;
   const uint32_t number = static_cast<uint32_t>(tile % kScanGroupTiles), run = number / kScanRunTiles;
@@ -109,7 +113,8 @@ __device__ __forceinline__ Prefixes look_back(const Arguments &args, uint64_t ti
 }
 
 // The last result of a tile, before it is rounded.
-__device__ __forceinline__ double result_of_end(double prefix, const TileEnd &end) {
+template <class Sum>
+__device__ __forceinline__ Sum result_of_end(Sum prefix, const TileEnd<Sum> &end) {
   return scan_add(scan_add(scan_add(prefix, end.rows), end.chunks), end.chunk);
 }
 
@@ -117,8 +122,8 @@ __device__ __forceinline__ double result_of_end(double prefix, const TileEnd &en
 __device__ __forceinline__ double result_before_tile(const Arguments &args, uint64_t tile, double prefix_before) {
   if (tile == 0) return 0.0;
   if (tile % kScanGroupTiles == 0) prefix_before = look_back(args, tile - 1, 0.0, false).own;
-  const uint64_t slot = (tile - 1) * TileEnd::kSlots;
-  TileEnd end;
+  const uint64_t slot = (tile - 1) * TileEnd<double>::kSlots;
+  TileEnd<double> end;
   while (!args.tile_ends.fetch(slot, end.rows)) {
   }
   while (!args.tile_ends.fetch(slot + 1, end.chunks)) {
@@ -129,34 +134,37 @@ __device__ __forceinline__ double result_before_tile(const Arguments &args, uint
 }
 
 // A tile's rows, one a lane.
+template <class Sum>
 struct Rows {
-  double before;  // the row's
-  double total;   // the tile's
+  Sum before;  // the row's
+  Sum total;   // the tile's
 };
 
 // A warp together.
-__device__ __forceinline__ Rows scan_rows(const RowSums &sums) {
+template <class Sum>
+__device__ __forceinline__ Rows<Sum> scan_rows(const RowSums<Sum> &sums) {
   const uint32_t lane = threadIdx.x & 31;
-  const double own = lane < kScanTileRows ? sums.total[lane] : empty_sum<double>();
-  const double rows = scan_lanes(own, kScanTileRows, lane);
+  const Sum own = lane < kScanTileRows ? sums.total[lane] : empty_sum<Sum>();
+  const Sum rows = scan_lanes(own, kScanTileRows, lane);
   return {lane_before(rows, lane), __shfl_sync(kFullWarp, rows, kScanTileRows - 1)};
 }
 
 // A warp together: publishes what other tiles need to know of this one.
-__device__ __forceinline__ void publish_rows(const Arguments &args, uint64_t tile, const Rows &rows,
-                                             const RowSums &sums, bool exclusive) {
+__device__ __forceinline__ void publish_rows(const Arguments &args, uint64_t tile, const Rows<double> &rows,
+                                             const RowSums<double> &sums, bool exclusive) {
   constexpr uint32_t kLast = kScanTileRows - 1;
   if (args.one_tile || (threadIdx.x & 31) != kLast) return;
   args.tile_totals.publish(tile, rows.total);
   if (!exclusive) return;
-  const uint64_t slot = tile * TileEnd::kSlots;
+  const uint64_t slot = tile * TileEnd<double>::kSlots;
   args.tile_ends.publish(slot, rows.before);
   args.tile_ends.publish(slot + 1, sums.chunks[kLast]);
   args.tile_ends.publish(slot + 2, sums.chunk[kLast]);
 }
 
 // The last result of a row, not yet rounded.
-__device__ __forceinline__ double row_end(double prefix, const RowSums &sums, uint32_t row) {
+template <class Sum>
+__device__ __forceinline__ Sum row_end(Sum prefix, const RowSums<Sum> &sums, uint32_t row) {
   return scan_add(scan_add(prefix, sums.chunks[row]), sums.chunk[row]);
 }
 

@@ -18,6 +18,17 @@ __device__ __forceinline__ Sum empty_sum() {
   return std::is_same<Sum, double>::value ? static_cast<Sum>(-0.0) : Sum{0};
 }
 
+// A sum as a word, and back.
+__device__ __forceinline__ uint64_t bits_of_sum(double sum) { return bits_of_double(sum); }
+__device__ __forceinline__ uint64_t bits_of_sum(uint64_t sum) { return sum; }
+template <class Sum>
+__device__ __forceinline__ Sum sum_of_bits(uint64_t bits) {
+  if constexpr (std::is_same<Sum, double>::value)
+    return double_of_bits(bits);
+  else
+    return bits;
+}
+
 __device__ __forceinline__ double scan_add(double a, double b) { return __dadd_rn(a, b); }
 __device__ __forceinline__ uint32_t scan_add(uint32_t a, uint32_t b) { return a + b; }
 __device__ __forceinline__ uint64_t scan_add(uint64_t a, uint64_t b) { return a + b; }

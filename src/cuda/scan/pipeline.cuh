@@ -35,7 +35,7 @@ class Pipeline {
 
   // Pairs: of the tile being finished and of the one summed up, by turns.
   struct Shared {
-    RowSums sums[2];
+    RowSums<double> sums[2];
     double row_before[2][kScanTileRows];
     double tile_total[2];
     double tile_prefix[2];
@@ -94,7 +94,7 @@ class Pipeline {
       // block has summed up its next tile: by then what they look for is there, and polling would slow the memory.
       const bool early = tile % kScanGroupTiles == kScanGroupTiles - 1;
       if (!early) sum_up_sync();
-      const Prefixes prefixes = look_back(args_, tile, shared_.tile_total[turn], true);
+      const Prefixes<double> prefixes = look_back(args_, tile, shared_.tile_total[turn], true);
       double before = 0.0;
       if constexpr (Exclusive) before = result_before_tile(args_, tile, prefixes.of_tile_before);
       if (early) sum_up_sync();
@@ -133,7 +133,7 @@ class Pipeline {
     Row::template load_end<1>();
     const double before = sum_up_row(chunk_total<Element>(row(tile, buffer)), shared_.sums[turn], Exclusive);
     sum_up_sync();
-    const Rows rows = scan_rows(shared_.sums[turn]);
+    const Rows<double> rows = scan_rows(shared_.sums[turn]);
     if (lane_ == warp_) shared_.row_before[turn][warp_] = rows.before;
     if (warp_ == 0) {
       if (lane_ == 0) shared_.tile_total[turn] = rows.total;

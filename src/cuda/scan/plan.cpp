@@ -49,7 +49,7 @@ Plan make_plan(const Request &request, const DeviceFacts &device) {
   plan.workspace_bytes = plan.words * sizeof(uint64_t);
   plan.integers = plan_integers(bytes, request.n, skew_of(request), device.multiprocessors);
   lay_out_integers(plan);
-  const bool few = scans_few_integers(bytes, request.n, plan.integers, device.clusters());
+  const bool few = scans_few_integers(request.n, plan.integers, device.clusters());
   plan.path = few ? Path::kFewIntegers : Path::kIntegers;
   return plan;
 }

@@ -124,11 +124,10 @@ constexpr IntegerPlan plan_integers(uint32_t element_bytes, uint64_t n, uint32_t
   return {tiles, element_bytes == 8 ? 2u : 1u, static_cast<uint32_t>(blocks < tiles ? blocks : tiles)};
 }
 
-// Integers of up to 4 bytes that fill more than one tile of theirs, and are few enough for a block or a cluster of the
-// floats' kernel: their sums are exact in doubles.
-constexpr bool scans_few_integers(uint32_t element_bytes, uint64_t n, const IntegerPlan &plan, bool clusters) {
-  return clusters && element_bytes <= 4 && plan.tiles > 1 &&
-         n <= uint64_t{FloatTuning::kClusterTilesMax} * kScanTileItems;
+// Integers that fill more than one tile of theirs, and are few enough for a block or a cluster of the floats' kernel:
+// up to 4 bytes of each their sums are exact in doubles, and it adds those of 8 bytes as integers.
+constexpr bool scans_few_integers(uint64_t n, const IntegerPlan &plan, bool clusters) {
+  return clusters && plan.tiles > 1 && n <= uint64_t{FloatTuning::kClusterTilesMax} * kScanTileItems;
 }
 
 // What a call does.

@@ -19,8 +19,8 @@ namespace gsort_internal::scan {
 
 // Sums up the chunk from the left: keep(i, sum) gets the running sum of each element. Returns the last.
 template <class Element, class Row, class Keep>
-__device__ __forceinline__ double sum_up_chunk(const Row &row, Keep keep) {
-  double sum = empty_sum<double>();
+__device__ __forceinline__ typename Element::Sum sum_up_chunk(const Row &row, Keep keep) {
+  auto sum = empty_sum<typename Element::Sum>();
   typename Row::Chunk chunk;
   row.read_chunk(chunk, Element::kIdentity);
 #pragma unroll
@@ -34,21 +34,23 @@ __device__ __forceinline__ double sum_up_chunk(const Row &row, Keep keep) {
 }
 
 template <class Element, class Row>
-__device__ __forceinline__ double chunk_total(const Row &row) {
-  return sum_up_chunk<Element>(row, [](uint32_t, double) {});
+__device__ __forceinline__ typename Element::Sum chunk_total(const Row &row) {
+  return sum_up_chunk<Element>(row, [](uint32_t, typename Element::Sum) {});
 }
 
 // The chunk's running sums, where registers keep them between the two looks at a chunk.
+template <class Sum>
 struct ChunkSums {
-  double sum[kScanChunkItems];
+  Sum sum[kScanChunkItems];
 };
 
 // Scans the row's chunks, of which the lane's has the total `own`, and leaves the row's sums; returns what comes before
 // the lane's chunk in the row.
-__device__ __forceinline__ double sum_up_row(double own, RowSums &sums, bool exclusive) {
+template <class Sum>
+__device__ __forceinline__ Sum sum_up_row(Sum own, RowSums<Sum> &sums, bool exclusive) {
   const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x / 32;
-  const double chunks = scan_lanes(own, kScanRowChunks, lane);
-  const double before = lane_before(chunks, lane);
+  const Sum chunks = scan_lanes(own, kScanRowChunks, lane);
+  const Sum before = lane_before(chunks, lane);
   if (lane == kScanRowChunks - 1) sums.total[warp] = chunks;
   if (exclusive && lane == kScanRowChunks - 1) sums.chunks[warp] = before, sums.chunk[warp] = own;
   return before;
@@ -56,9 +58,9 @@ __device__ __forceinline__ double sum_up_row(double own, RowSums &sums, bool exc
 
 // Replaces the chunk by its results; `prefix` is the chunk's.
 template <class Element, class Row>
-__device__ __forceinline__ void replace_chunk(typename Row::Chunk &chunk, double prefix) {
+__device__ __forceinline__ void replace_chunk(typename Row::Chunk &chunk, typename Element::Sum prefix) {
   using Bits = typename Element::Bits;
-  double sum = empty_sum<double>();
+  auto sum = empty_sum<typename Element::Sum>();
 #pragma unroll
   for (uint32_t k = 0; k < Row::kChunkVectors; ++k) {
     uint32_t words[4] = {0, 0, 0, 0};
@@ -73,7 +75,8 @@ __device__ __forceinline__ void replace_chunk(typename Row::Chunk &chunk, double
 
 // The same of the sums that were kept.
 template <class Element, class Row>
-__device__ __forceinline__ void make_results(typename Row::Chunk &chunk, const ChunkSums &sums, double prefix) {
+__device__ __forceinline__ void make_results(typename Row::Chunk &chunk, const ChunkSums<typename Element::Sum> &sums,
+                                             typename Element::Sum prefix) {
 #pragma unroll
   for (uint32_t k = 0; k < Row::kChunkVectors; ++k) {
     uint32_t words[4] = {0, 0, 0, 0};
@@ -118,7 +121,7 @@ __device__ __forceinline__ void store_row(Row &row, typename Row::Chunk &chunk, 
 
 // Makes the row's results and stores them. `prefix` is the lane's chunk's.
 template <class Element, class Row, class Before>
-__device__ __forceinline__ void finish_row(Row &row, double prefix, bool exclusive, Before before) {
+__device__ __forceinline__ void finish_row(Row &row, typename Element::Sum prefix, bool exclusive, Before before) {
   typename Row::Chunk chunk;
   row.read_chunk(chunk, Element::kIdentity);
   replace_chunk<Element, Row>(chunk, prefix);
@@ -127,9 +130,10 @@ __device__ __forceinline__ void finish_row(Row &row, double prefix, bool exclusi
 
 // The same a vector at a time, for elements of which registers do not hold a chunk.
 template <class Element, class Row, class Before>
-__device__ __forceinline__ void finish_row_by_vectors(Row &row, double prefix, bool exclusive, Before before) {
+__device__ __forceinline__ void finish_row_by_vectors(Row &row, typename Element::Sum prefix, bool exclusive,
+                                                      Before before) {
   using Bits = typename Element::Bits;
-  double sum = empty_sum<double>();
+  auto sum = empty_sum<typename Element::Sum>();
 #pragma unroll
   for (uint32_t k = 0; k < Row::kChunkVectors; ++k) {
     uint4 &vector = row.chunk_vector(k);
@@ -158,70 +162,91 @@ __device__ __forceinline__ Row row_of_tile(const Arguments &args, uint64_t tile,
 }
 
 // What warp 0 finds out for a tile's rows.
-template <class Bits>
+template <class Element>
 struct RowStarts {
-  double prefix[kScanTileRows];
-  Bits before[kScanTileRows];  // exclusive scans: the result of the element before the row
+  typename Element::Sum prefix[kScanTileRows];
+  typename Element::Bits before[kScanTileRows];  // exclusive scans: the result of the element before the row
 };
 
 // What the tiles of a cluster send this one's block.
 struct Inbox {
   uint64_t totals[FloatTuning::kClusterTilesMax];  // of the tiles before
-  uint64_t end[TileEnd::kSlots];                   // of the tile just before
+  uint64_t end[kTileEndWords];                     // of the tile just before
   ClusterCount come;
 
   // Thread 0.
   __device__ __forceinline__ void open(uint32_t tile) {
     come.open();
-    come.expect(tile == 0 ? 0 : (tile + TileEnd::kSlots) * sizeof(uint64_t));
+    come.expect(tile == 0 ? 0 : (tile + kTileEndWords) * sizeof(uint64_t));
   }
 };
 
 // Warp 0 tells the tiles behind. All blocks run.
-__device__ __forceinline__ void tell_cluster(uint32_t tile, const Rows &rows, const RowSums &sums, Inbox &inbox) {
+template <class Sum>
+__device__ __forceinline__ void tell_cluster(uint32_t tile, const Rows<Sum> &rows, const RowSums<Sum> &sums,
+                                             Inbox &inbox) {
   constexpr uint32_t kLast = kScanTileRows - 1;
   const uint32_t lane = threadIdx.x & 31;
-  const double rows_before = __shfl_sync(kFullWarp, rows.before, kLast);
-  if (lane > tile && lane < gridDim.x) inbox.come.send(&inbox.totals[tile], lane, bits_of_double(rows.total));
+  const Sum rows_before = __shfl_sync(kFullWarp, rows.before, kLast);
+  if (lane > tile && lane < gridDim.x) inbox.come.send(&inbox.totals[tile], lane, bits_of_sum(rows.total));
   if (lane != tile + 1 || lane >= gridDim.x) return;
-  inbox.come.send(&inbox.end[0], lane, bits_of_double(rows_before));
-  inbox.come.send(&inbox.end[1], lane, bits_of_double(sums.chunks[kLast]));
-  inbox.come.send(&inbox.end[2], lane, bits_of_double(sums.chunk[kLast]));
+  inbox.come.send(&inbox.end[0], lane, bits_of_sum(rows_before));
+  inbox.come.send(&inbox.end[1], lane, bits_of_sum(sums.chunks[kLast]));
+  inbox.come.send(&inbox.end[2], lane, bits_of_sum(sums.chunk[kLast]));
 }
 
 // The tile's prefix, as look_back() finds it: the first group's first run begins with nothing before it.
-__device__ __forceinline__ Prefixes prefixes_in_cluster(uint32_t tile, const Inbox &inbox) {
-  Prefixes prefixes{empty_sum<double>(), empty_sum<double>()};
+template <class Sum>
+__device__ __forceinline__ Prefixes<Sum> prefixes_in_cluster(uint32_t tile, const Inbox &inbox) {
+  Prefixes<Sum> prefixes{empty_sum<Sum>(), empty_sum<Sum>()};
 #pragma unroll
   for (uint32_t t = 0; t < FloatTuning::kClusterTilesMax; ++t) {
     if (t >= tile) continue;
     prefixes.of_tile_before = prefixes.own;
-    prefixes.own = scan_add(prefixes.own, double_of_bits(inbox.totals[t]));
+    prefixes.own = scan_add(prefixes.own, sum_of_bits<Sum>(inbox.totals[t]));
   }
   return prefixes;
 }
 
+// What comes before the tile, and, of exclusive scans, the result before it, not yet rounded. A warp together.
+template <class Element>
+struct TileStart {
+  using Sum = typename Element::Sum;
+  Prefixes<Sum> prefixes{empty_sum<Sum>(), empty_sum<Sum>()};
+  Sum result_before = 0;
+
+  __device__ __forceinline__ void tell_in_cluster(uint32_t tile, const Inbox &inbox) {
+    prefixes = prefixes_in_cluster<Sum>(tile, inbox);
+    if (tile == 0) return;
+    const TileEnd<Sum> end = {sum_of_bits<Sum>(inbox.end[0]), sum_of_bits<Sum>(inbox.end[1]),
+                              sum_of_bits<Sum>(inbox.end[2])};
+    result_before = result_of_end(prefixes.of_tile_before, end);
+  }
+  __device__ __forceinline__ void look_for(const Arguments &args, uint64_t tile, const Rows<Sum> &rows) {
+    if constexpr (!kInClustersAlone<Element>) {
+      if (!args.one_tile) prefixes = look_back(args, tile, rows.total, true);
+      if (args.exclusive) result_before = result_before_tile(args, tile, prefixes.of_tile_before);
+    }
+  }
+};
+
 // A warp together.
 template <class Element>
-__device__ __forceinline__ void start_rows(const Arguments &args, uint64_t tile, const RowSums &sums, const Rows &rows,
-                                           const Inbox &inbox, RowStarts<typename Element::Bits> &starts) {
+__device__ __forceinline__ void start_rows(const Arguments &args, uint64_t tile,
+                                           const RowSums<typename Element::Sum> &sums,
+                                           const Rows<typename Element::Sum> &rows, const Inbox &inbox,
+                                           RowStarts<Element> &starts) {
   const uint32_t lane = threadIdx.x & 31, row = lane % kScanTileRows;
-  Prefixes prefixes{empty_sum<double>(), empty_sum<double>()};
+  TileStart<Element> start;
   if (args.in_cluster())
-    prefixes = prefixes_in_cluster(static_cast<uint32_t>(tile), inbox);
-  else if (!args.one_tile)
-    prefixes = look_back(args, tile, rows.total, true);
-  const double prefix = scan_add(prefixes.own, rows.before);
+    start.tell_in_cluster(static_cast<uint32_t>(tile), inbox);
+  else
+    start.look_for(args, tile, rows);
+  const auto prefix = scan_add(start.prefixes.own, rows.before);
   if (lane < kScanTileRows) starts.prefix[row] = prefix;
   if (!args.exclusive) return;
-  double before_tile = 0.0;
-  if (!args.in_cluster())
-    before_tile = result_before_tile(args, tile, prefixes.of_tile_before);
-  else if (tile != 0)
-    before_tile = result_of_end(prefixes.of_tile_before, {double_of_bits(inbox.end[0]), double_of_bits(inbox.end[1]),
-                                                          double_of_bits(inbox.end[2])});
-  const double before_row = __shfl_up_sync(kFullWarp, row_end(prefix, sums, row), 1);
-  if (lane < kScanTileRows) starts.before[row] = Element::narrow(lane == 0 ? before_tile : before_row);
+  const auto before_row = __shfl_up_sync(kFullWarp, row_end(prefix, sums, row), 1);
+  if (lane < kScanTileRows) starts.before[row] = Element::narrow(lane == 0 ? start.result_before : before_row);
 }
 
 // Blocks a multiprocessor that registers must leave room for: as many as shared memory has room for of 8-byte elements.
@@ -236,8 +261,8 @@ constexpr uint32_t kStagedBytes =
 
 // Stores what a row becomes: of the sums that its threads have kept, or by reading its chunks once more.
 template <class Element, bool Staged, bool Kept, class Row, class Before>
-__device__ __forceinline__ void store_results(Row &row, ChunkSums &kept, double prefix, bool exclusive,
-                                              const Before &before) {
+__device__ __forceinline__ void store_results(Row &row, ChunkSums<typename Element::Sum> &kept,
+                                              typename Element::Sum prefix, bool exclusive, const Before &before) {
   if constexpr (Kept) {
     typename Row::Chunk chunk;
     make_results<Element, Row>(chunk, kept, prefix);
@@ -267,25 +292,26 @@ __device__ __forceinline__ uint64_t take_tile(const Arguments &args, Inbox &inbo
 template <class Element, bool Staged, bool Kept>
 __global__ void __launch_bounds__(FloatTuning::kThreads, blocks_here(FloatTuning::kThreads, kBlocks<Staged, Kept>))
     scan_kernel(const Arguments args) {
+  using Sum = typename Element::Sum;
   if constexpr (kInClustersAlone<Element> && !kClustersHere) return;
   if constexpr (Staged && !kFitsHere<kStagedBytes<Element>>) return;
   using Row = RowState<typename Element::Bits, Staged>;
   extern __shared__ uint4 staging[];
-  __shared__ RowSums sums;
-  __shared__ RowStarts<typename Element::Bits> starts;
+  __shared__ RowSums<Sum> sums;
+  __shared__ RowStarts<Element> starts;
   __shared__ Inbox inbox;
   __shared__ uint32_t ticket;
   const uint32_t warp = threadIdx.x / 32;
   const uint64_t tile = take_tile<Kept>(args, inbox, ticket);
   Row row = row_of_tile<Row>(args, tile, warp, staging);
   row.load(Element::kIdentity);
-  ChunkSums kept;
-  const double total = sum_up_chunk<Element>(row, [&](uint32_t i, double sum) {
+  ChunkSums<Sum> kept;
+  const Sum total = sum_up_chunk<Element>(row, [&](uint32_t i, Sum sum) {
     if constexpr (Kept) kept.sum[i] = sum;
   });
-  const double chunk_before = sum_up_row(total, sums, args.exclusive);
+  const Sum chunk_before = sum_up_row(total, sums, args.exclusive);
   __syncthreads();
-  const Rows rows = warp == 0 ? scan_rows(sums) : Rows{};
+  const Rows<Sum> rows = warp == 0 ? scan_rows(sums) : Rows<Sum>{};
   if (Kept && args.in_cluster()) {
     cluster_wait();  // all blocks run
     if (warp == 0) {
@@ -293,12 +319,12 @@ __global__ void __launch_bounds__(FloatTuning::kThreads, blocks_here(FloatTuning
       inbox.come.wait(0);
     }
   } else if (warp == 0) {
-    publish_rows(args, tile, rows, sums, args.exclusive);
+    if constexpr (!kInClustersAlone<Element>) publish_rows(args, tile, rows, sums, args.exclusive);
     __syncwarp();
   }
   if (warp == 0) start_rows<Element>(args, tile, sums, rows, inbox, starts);
   __syncthreads();
-  const double prefix = scan_add(starts.prefix[warp], chunk_before);
+  const Sum prefix = scan_add(starts.prefix[warp], chunk_before);
   store_results<Element, Staged, Kept>(row, kept, prefix, args.exclusive, [&] { return starts.before[warp]; });
 }
 
