@@ -217,7 +217,7 @@ uint64_t digest(const std::vector<U> &keys) {
 TEST_F(MergeTest, ManyGroups) {
   const auto check_many = [&](auto tag, const KeyOrder &order, uint64_t group) {
     using U = decltype(tag);
-    constexpr uint32_t kEach = Tuning::kPartitionBorders - 1;
+    constexpr uint32_t kEach = Tuning::kPartitionThreads / Tuning::kPartitionLanes - 1;
     const uint64_t all = parts_of(Tuning::kNearGroups + 1, kEach) * kEach * group - 5, n = all / 2 + 777;
     const std::vector<U> a = ascending<U>(n, 1);
     std::vector<U> b = ascending<U>(all - n, 2), expected(all);

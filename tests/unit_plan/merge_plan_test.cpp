@@ -60,9 +60,9 @@ TEST(MergePlan, EveryWarpHasATileAndFewOfThemInOneKernel) {
       }
       EXPECT_GE(plan.warps, 1u);
       EXPECT_LE(plan.warps, Tuning::kFewWarps);
+      EXPECT_GE(uint64_t{plan.blocks} * plan.warps, tiles) << "a tile without a warp";
       EXPECT_LT((plan.blocks - 1) * uint64_t{plan.warps}, tiles) << "a block without a tile";
-      EXPECT_LE(plan.blocks, multiprocessors * Tuning::kFewBlocksPerMultiprocessor) << "all are resident";
-      EXPECT_LE(tiles, uint64_t{plan.blocks} * plan.warps * Tuning::kFewTilesEach);
+      EXPECT_LE(tiles, uint64_t{multiprocessors} * Tuning::kFewTiles);
     }
   }
   EXPECT_TRUE(seen[0] && seen[1]);
@@ -97,17 +97,19 @@ TEST(MergePlan, ManyTilesStayInARingWhereItFits) {
 TEST(MergePlan, RingsHaveRoomBehindTheBorders) {
   for (const uint32_t multiprocessors : {1u, 2u, 132u}) {
     const DeviceFacts device = {90, multiprocessors, 232448};
-    const uint64_t few = uint64_t{multiprocessors} * Tuning::kFewBlocksPerMultiprocessor * Tuning::kFewWarps *
-                         Tuning::kFewTilesEachBesideRing;
-    for (const uint64_t tiles : {few + 1, few + 7, 3 * few, uint64_t{1} << 20}) {
+    const uint64_t few = uint64_t{multiprocessors} * Tuning::kFewTiles;
+    EXPECT_EQ(Algorithm::kFew, make_plan(merge_of(GSORT_U32, few * tile_keys(4), 0), device).way);
+    for (const uint64_t tiles :
+         {few + 1, few + 7, 3 * few, uint64_t{Tuning::kFewGroups} * Tuning::kRingTiles + few, uint64_t{1} << 20}) {
       const Plan plan = make_plan(merge_of(GSORT_U32, tiles * tile_keys(4), 0), device);
       ASSERT_EQ(Algorithm::kRing, plan.way);
       EXPECT_GE(plan.groups, plan.blocks);
-      expect_apart({{"counters", plan.counters, kCountersBytes},
-                    {"between", plan.between, kBetweenBytes},
-                    {"borders", plan.borders, (plan.groups + 1) * 8},
-                    {"misfits", plan.misfits, partition_blocks(plan.groups) * 4}},
-                   plan.workspace_bytes, 8);
+      expect_apart(
+          {{"counters", plan.counters, kCountersBytes},
+           {"between", plan.between, kBetweenBytes},
+           {"borders", plan.borders, (plan.groups + 1) * 8},
+           {"misfits", plan.misfits, partition_blocks(plan.groups, partition_lanes(plan.way, plan.groups)) * 4}},
+          plan.workspace_bytes, 8);
     }
   }
 }
@@ -117,6 +119,10 @@ TEST(MergePlan, SmallMergesSpreadOverTheMultiprocessors) {
   EXPECT_EQ(Algorithm::kFew, few.way);
   EXPECT_EQ(1u, few.warps);
   EXPECT_EQ(64u, few.blocks) << "a multiprocessor a tile";
+  const Plan more = make_plan(merge_of(GSORT_U64, 1 << 18, 1 << 18), kDevice);
+  EXPECT_EQ(Algorithm::kFew, more.way);
+  EXPECT_EQ(Tuning::kFewWarps, more.warps);
+  EXPECT_EQ(256u, more.blocks) << "blocks of few warps, so that no multiprocessor has many more tiles than another";
 }
 
 TEST(MergePlan, WorkspaceHoldsCountersVerdictAndBorders) {

@@ -10,14 +10,13 @@
 #include "core/key_bits.h"
 #include "cuda/merge/plan.h"
 #include "cuda/merge/split.cuh"
-#include "cuda/primitive/last_block.cuh"
 
 namespace gsort_internal::merge {
 
-// Zero before a launch and after it.
+// Zero before a launch and after it: blocks that have ended, and, from bit 32 on, those of them that have found a part
+// whose borders do not fit together. One word, so that the last block learns of all with its own ticket.
 struct Counters {
-  uint32_t tickets;   // blocks that have ended
-  uint32_t unsorted;  // set if some part's borders do not fit together
+  unsigned long long ended;
 };
 static_assert(sizeof(Counters) <= kCountersBytes, "the plan leaves them room");
 
@@ -55,18 +54,22 @@ enum class End : uint32_t {
 };
 
 // All threads of every block, after their own writes; `fits`: of the part that the thread has looked at. The last block
-// may overwrite what all others have written.
+// may overwrite what all others have written. That it is the last one without misfits only its first thread is told.
 __device__ __forceinline__ End end_of_block(bool fits, Counters *counters) {
+  __threadfence();  // before the ticket, as in is_last_block()
   const bool unsorted = __syncthreads_or(!fits) != 0;
   if (gridDim.x == 1) return unsorted ? End::kUnsorted : End::kFits;
-  if (unsorted && threadIdx.x == 0) atomicExch(&counters->unsorted, 1);
-  if (!is_last_block(&counters->tickets, gridDim.x)) return End::kNotLast;
-  bool any = false;
+  End end = End::kNotLast;
   if (threadIdx.x == 0) {
-    any = __ldcg(&counters->unsorted) != 0;
-    *counters = {0, 0};
+    const unsigned long long own = 1 + (unsorted ? 1ull << 32 : 0), all = atomicAdd(&counters->ended, own) + own;
+    if (static_cast<uint32_t>(all) == gridDim.x) {
+      end = all >> 32 != 0 ? End::kUnsorted : End::kFits;
+      counters->ended = 0;
+    }
   }
-  return __syncthreads_or(any) != 0 ? End::kUnsorted : End::kFits;
+  if (__syncthreads_or(end == End::kUnsorted) == 0) return end;
+  __threadfence();
+  return End::kUnsorted;
 }
 
 // Every key of both inputs, in no order, by threads that each copy the `first` and every `step`th behind it.

@@ -32,9 +32,11 @@ __device__ __forceinline__ Stretch block_stretch(const Arguments<U> &args, uint6
 }
 
 // Blocks overlap by one border, so that each can check its own against the next.
-template <class U, uint32_t kGroup>
+template <class U, uint32_t kGroup, uint32_t kLanes>
 __global__ void __launch_bounds__(Tuning::kPartitionThreads) merge_partition_kernel(const Arguments<U> args) {
-  constexpr uint32_t kLanes = Tuning::kPartitionLanes, kBorders = Tuning::kPartitionBorders;
+  constexpr bool kForRing = kGroup == Tile<sizeof(U)>::kRingKeys;
+  if constexpr (kForRing && !kFitsHere<Tile<sizeof(U)>::kRingBytes>) return;
+  constexpr uint32_t kBorders = Tuning::kPartitionThreads / kLanes;
   __shared__ uint64_t borders[kBorders];
   allow_next_kernel();
   const uint64_t first = blockIdx.x * uint64_t{kBorders - 1}, border = first + threadIdx.x / kLanes;
@@ -52,7 +54,7 @@ __global__ void __launch_bounds__(Tuning::kPartitionThreads) merge_partition_ker
     const uint64_t own = borders[threadIdx.x], next = borders[threadIdx.x + 1];
     fits = next >= own && next - own <= diagonal_of(group + 1) - diagonal_of(group);
   }
-  if constexpr (kGroup == Tile<sizeof(U)>::kRingKeys) {
+  if constexpr (kForRing) {
     // The few blocks behind all look at what each of these has found: that takes less time than to be the last one.
     const bool misfit = __syncthreads_or(!fits) != 0;
     if (threadIdx.x == 0) args.misfits[blockIdx.x] = misfit ? 1 : 0;

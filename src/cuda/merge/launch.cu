@@ -24,6 +24,7 @@ Counters *zero_counters(const LaunchContext &context, const Plan &plan, void *ow
 
 template <class U>
 void launch_width(const LaunchContext &context, const Request &request, const Plan &plan, char *memory) {
+  const uint32_t lanes = partition_lanes(plan.way, plan.groups);
   const Arguments<U> arguments{static_cast<const U *>(request.in),
                                static_cast<const U *>(request.b),
                                static_cast<U *>(request.out),
@@ -36,7 +37,7 @@ void launch_width(const LaunchContext &context, const Request &request, const Pl
                                reinterpret_cast<Between *>(memory + plan.between),
                                reinterpret_cast<uint64_t *>(memory + plan.borders),
                                reinterpret_cast<uint32_t *>(memory + plan.misfits),
-                               static_cast<uint32_t>(partition_blocks(plan.groups))};
+                               static_cast<uint32_t>(partition_blocks(plan.groups, lanes))};
   LaunchChain chain{context, true};
   const uint32_t threads = plan.warps * 32;
   if (plan.way == Algorithm::kFew)
@@ -44,14 +45,16 @@ void launch_width(const LaunchContext &context, const Request &request, const Pl
   const auto partition = [&](auto kernel) {
     chain(kernel, "merge_partition_kernel", arguments.misfits_n, Tuning::kPartitionThreads, 0, arguments);
   };
+  constexpr uint32_t kLanes = Tuning::kPartitionLanes;
   if constexpr (sizeof(U) >= Tuning::kRingKeyBytes) {
     if (plan.way == Algorithm::kRing) {
-      partition(merge_partition_kernel<U, Tile<sizeof(U)>::kRingKeys>);
+      constexpr uint32_t kGroup = Tile<sizeof(U)>::kRingKeys, kFew = Tuning::kPartitionLanesOfFew;
+      partition(lanes == kFew ? merge_partition_kernel<U, kGroup, kFew> : merge_partition_kernel<U, kGroup, kLanes>);
       return chain(merge_ring_kernel<U>, "merge_ring_kernel", plan.blocks, Tuning::kRingThreads, plan.shared_bytes,
                    arguments);
     }
   }
-  partition(merge_partition_kernel<U, Tile<sizeof(U)>::kGroupKeys>);
+  partition(merge_partition_kernel<U, Tile<sizeof(U)>::kGroupKeys, kLanes>);
   chain(merge_kernel<U>, "merge_kernel", plan.blocks, threads, plan.shared_bytes, arguments);
 }
 

@@ -19,12 +19,10 @@ bool ring_fits(uint32_t key_bytes, const DeviceFacts &device) {
 
 // Few tiles are spread over all multiprocessors before one takes two.
 void plan_few(const DeviceFacts &device, Plan &plan) {
-  using T = Tuning;
   const uint64_t each = parts_of(plan.tiles, device.multiprocessors);
   plan.way = Algorithm::kFew;
-  plan.warps = static_cast<uint32_t>(std::clamp<uint64_t>(each, 1, T::kFewWarps));
-  const uint64_t resident = uint64_t{device.multiprocessors} * T::kFewBlocksPerMultiprocessor;
-  plan.blocks = static_cast<uint32_t>(std::min(parts_of(plan.tiles, plan.warps), resident));
+  plan.warps = static_cast<uint32_t>(std::clamp<uint64_t>(each, 1, Tuning::kFewWarps));
+  plan.blocks = static_cast<uint32_t>(parts_of(plan.tiles, plan.warps));
 }
 
 void plan_many(bool ring, const DeviceFacts &device, Plan &plan) {
@@ -48,10 +46,10 @@ Plan make_plan(const Request &request, const DeviceFacts &device) {
   plan.between = slices.take(kBetweenBytes);
   plan.borders = slices.take((plan.groups + 1) * sizeof(uint64_t));  // of the smallest groups
   plan.workspace_bytes = slices.bytes();  // a ring's larger groups leave room for its misfits behind its borders
-  plan_few(device, plan);
-  const bool ring = ring_fits(key_bytes, device);
-  const uint32_t each = ring ? Tuning::kFewTilesEachBesideRing : Tuning::kFewTilesEach;
-  if (plan.tiles > uint64_t{plan.blocks} * plan.warps * each) plan_many(ring, device, plan);
+  if (plan.tiles <= uint64_t{device.multiprocessors} * Tuning::kFewTiles)
+    plan_few(device, plan);
+  else
+    plan_many(ring_fits(key_bytes, device), device, plan);
   plan.shared_bytes = plan.way == Algorithm::kRing ? ring_bytes(key_bytes) : plan.warps * room_bytes(key_bytes);
   return plan;
 }

@@ -16,10 +16,12 @@ struct Tuning {
   static constexpr uint32_t kWarps = 4;
   static constexpr uint32_t kThreads = kWarps * 32;
   static constexpr uint32_t kBlocksPerMultiprocessor = 8;
-  // Lanes that find a border together, and borders of a block; groups that blocks find without their ends before.
+  // Lanes that find a border together, and groups that blocks find without their ends before. In a ring of few groups a
+  // warp finds a border, which takes fewer trips to memory.
   static constexpr uint32_t kPartitionThreads = 512;
   static constexpr uint32_t kPartitionLanes = 8;
-  static constexpr uint32_t kPartitionBorders = kPartitionThreads / kPartitionLanes;
+  static constexpr uint32_t kPartitionLanesOfFew = 32;
+  static constexpr uint32_t kFewGroups = 1536;
   static constexpr uint32_t kNearGroups = 4096;
   // Blocks that stay: warps that merge, beside one that fetches; tiles of a group; groups in a block's shared memory.
   // More tiles make fewer borders to find, more groups more bytes on their way.
@@ -28,12 +30,11 @@ struct Tuning {
   static constexpr uint32_t kRingTiles = 8;
   static constexpr uint32_t kRingSlots = 4;
   static constexpr uint32_t kRingKeyBytes = 4;  // narrower keys are merged in small groups everywhere
-  // Few tiles: warps find their parts themselves, in one launch. More tiles a warp than this, and the searches, and the
-  // addresses where all warps are at a time, cost more than a launch.
-  static constexpr uint32_t kFewWarps = 8;  // of a block, at most
-  static constexpr uint32_t kFewBlocksPerMultiprocessor = 2;
-  static constexpr uint32_t kFewTilesEach = 4;
-  static constexpr uint32_t kFewTilesEachBesideRing = 2;
+  // Few tiles: each warp finds its tile itself, in one launch. With more of them on a multiprocessor than all its
+  // blocks have warps the searches cost more than a launch.
+  static constexpr uint32_t kFewWarps = 4;  // of a block, at most: small blocks lie evenly on multiprocessors
+  static constexpr uint32_t kFewBlocksPerMultiprocessor = 8;
+  static constexpr uint32_t kFewTiles = kFewWarps * kFewBlocksPerMultiprocessor;
 };
 
 template <uint32_t KeyBytes>
@@ -87,8 +88,14 @@ constexpr uint64_t kBetweenBytes = 8;
 
 constexpr uint64_t parts_of(uint64_t total, uint32_t each) { return total / each + (total % each != 0 ? 1 : 0); }
 
+constexpr uint32_t partition_lanes(Algorithm way, uint64_t groups) {
+  return way == Algorithm::kRing && groups <= Tuning::kFewGroups ? Tuning::kPartitionLanesOfFew
+                                                                 : Tuning::kPartitionLanes;
+}
 // Blocks of the kernel that finds borders. They overlap by one border.
-constexpr uint64_t partition_blocks(uint64_t groups) { return parts_of(groups + 1, Tuning::kPartitionBorders - 1); }
+constexpr uint64_t partition_blocks(uint64_t groups, uint32_t lanes) {
+  return parts_of(groups + 1, Tuning::kPartitionThreads / lanes - 1);
+}
 
 // The workspace is the same for every device.
 Plan make_plan(const Request &request, const DeviceFacts &device);

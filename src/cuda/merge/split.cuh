@@ -37,21 +37,37 @@ struct Answers {
   }
 };
 
-// By a warp, in all lanes: 32 places are looked at at once, so that the answers shrink to a 33rd with each trip to
-// memory.
+// By a warp: 32 places are looked at at once, so that the answers shrink to a 33rd with each trip to memory.
+template <class Index>
+struct WarpSearch {
+  static constexpr uint32_t kProbes = 32;
+  Answers<Index> answers;
+  Index diagonal;
+
+  template <class U>
+  __device__ __forceinline__ WarpSearch(const Parts<U, Index> &parts, Index at) : answers(parts, at), diagonal(at) {}
+
+  __device__ __forceinline__ bool open() const { return answers.open(); }
+  __device__ __forceinline__ void give_up() { answers.high = answers.low; }
+  __device__ __forceinline__ Index step() const { return (answers.high - answers.low) / (kProbes + 1) + 1; }
+  // Whether the answer is past the lane's place.
+  template <class U>
+  __device__ __forceinline__ bool look(const Parts<U, Index> &parts, const KeyCodec<U> &codec) const {
+    const Index probe = answers.low + (lane_id() + 1) * step() - 1;
+    return probe < answers.high && codec.encode(parts.a[probe]) <= codec.encode(parts.b[diagonal - 1 - probe]);
+  }
+  __device__ __forceinline__ void narrow(bool past) {
+    const uint32_t not_past = ~__ballot_sync(kFullWarp, past);
+    answers.narrow(not_past == 0 ? kProbes : static_cast<uint32_t>(__ffs(static_cast<int>(not_past))) - 1, step());
+  }
+};
+
+// In all lanes of a warp.
 template <class U, class Index>
 __device__ __forceinline__ Index split_by_warp(const Parts<U, Index> &parts, Index diagonal, const KeyCodec<U> &codec) {
-  constexpr uint32_t kProbes = 32;
-  Answers<Index> answers(parts, diagonal);
-  while (answers.open()) {
-    const Index step = (answers.high - answers.low) / (kProbes + 1) + 1;
-    const Index probe = answers.low + (lane_id() + 1) * step - 1;
-    bool past = false;
-    if (probe < answers.high) past = codec.encode(parts.a[probe]) <= codec.encode(parts.b[diagonal - 1 - probe]);
-    const uint32_t not_past = ~__ballot_sync(kFullWarp, past);
-    answers.narrow(not_past == 0 ? kProbes : static_cast<uint32_t>(__ffs(static_cast<int>(not_past))) - 1, step);
-  }
-  return answers.low;
+  WarpSearch<Index> search(parts, diagonal);
+  while (search.open()) search.narrow(search.look(parts, codec));
+  return search.answers.low;
 }
 
 // Where a tile's keys of `a` begin and end.
