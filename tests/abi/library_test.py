@@ -109,7 +109,7 @@ class Library(unittest.TestCase):
         with tempfile.TemporaryDirectory() as place:
             stripped = os.path.join(place, "libgsort.so")
             subprocess.run(["strip", "-o", stripped, LIBRARY], check=True)
-            self.assertLessEqual(os.path.getsize(stripped), BYTES_MAX, "docs/performance.md says what takes room")
+            self.assertLessEqual(os.path.getsize(stripped), BYTES_MAX, "docs/library-size.md says what takes room")
 
     def test_no_path_of_the_build_machine(self):
         with open(LIBRARY, "rb") as library:
