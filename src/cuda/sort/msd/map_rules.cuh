@@ -15,11 +15,13 @@ namespace gsort_internal::sort::msd {
 constexpr uint32_t kOpenEnd = 1u << 31, kLumpy = 1u << 30, kTailed = 1u << 29;
 
 // Lumpy entries with some cells' worth of keys make cells that take a block long. The LSD sort is quicker where more
-// than a kLumpShare-th of the keys is in those with kLumpLeast to kLumpMost cells' worth, and cells are few; or more
-// than a kLargeLumpShare-th in those with up to kLargeLumpMost (H200, 2026-11-23: text, 2^24 0.440 ms; ANDs of two
-// words, 2^28 5.85).
+// than a kLumpShare-th of the keys is in those with kLumpLeast to kLumpMost cells' worth, and cells are kLumpCellsMax
+// at most (H100, 2026-11-26: ANDs of two words of 38 to 65 million 0.7 to 0.83 of the time, zipf of hashed rank 0.9);
+// or more than a kLargeLumpShare-th in those with up to kLargeLumpMost (H200, 2026-11-23: text, 2^24 0.440 ms; ANDs of
+// two words, 2^28 5.85).
 constexpr float kLumpLeast = 1.4f, kLumpMost = 9.0f, kLargeLumpMost = 36.0f;
 constexpr uint32_t kLumpShare = 10, kLargeLumpShare = 5;
+constexpr uint32_t kLumpCellsMax = 2 * kFewShares;
 
 // Entries of floats are the wider the greater these are: lumps lie so close together in large ones that these look
 // even, and small ones show them. Likewise, where cells are few, if more than a kHiddenShare-th of the keys is in even
@@ -82,7 +84,7 @@ __device__ __forceinline__ bool is_for_passes(const Arguments<uint32_t> &argumen
   const uint32_t cells = usual_shares(arguments.plan.cell_bits);
   const bool few = cells <= kFewShares;
   const bool many = arguments.plan.takes_frequent && __ldcg(&arguments.state->listed) == 0;
-  if (few && totals.lumpy > sampled / kLumpShare) return true;
+  if (cells <= kLumpCellsMax && totals.lumpy > sampled / kLumpShare) return true;
   if (few && totals.lumpy + totals.large_lumpy > sampled / kShownShare && totals.large_even > sampled / kHiddenShare)
     return true;
   if (cells <= kTailedCellsMax && totals.tailed != 0) return true;
