@@ -282,18 +282,15 @@ __device__ __forceinline__ void stream_place(StreamBlock<U, kThreads> &block, co
   if (rank < k && item != ~S{0}) warp_put(problem, r * k + rank, item);
 }
 
-// Blocks of so many threads do rows with offsets, too.
-template <uint32_t kThreads>
-constexpr bool kStreamMayBeRagged = kThreads == 256 || kThreads == 512;
-
-// A block a row; of rows with offsets, those that are listed for blocks, which have more than k elements.
+// A block a row; of rows with offsets, those that are listed for blocks, which have more than k elements. Some numbers
+// of threads never do those, but what is alike in all kernels is compressed away.
 template <class U, uint32_t kThreads>
 __global__ __launch_bounds__(kThreads,
                              1024 / kThreads) void topk_stream_kernel(const __grid_constant__ Problem<U> problem) {
   __shared__ StreamBlock<U, kThreads> block;
   __shared__ uint64_t ticket;
   const uint32_t k = static_cast<uint32_t>(problem.k);
-  const bool ragged = kStreamMayBeRagged<kThreads> && problem.ragged.offsets != nullptr;
+  const bool ragged = problem.ragged.offsets != nullptr;
   uint64_t r = blockIdx.x;
   wait_for_kernel_before();
   for (;;) {
