@@ -175,7 +175,10 @@ void add_topk(Calls &calls, gsort_dtype t) {
   one(10000000, 2000, " blocks, sample of ");
   one(3000000, 2900000, ": sort of pairs");
   const uint32_t bytes = element_type(t).bytes;
-  one(9000000, 2200000, bytes == 1 ? ": sort of pairs" : "exact selection, then a sort");
+  one(9000000, 2200000,
+      bytes == 1   ? ": sort of pairs"
+      : bytes == 4 ? "selection by a sample, then a sort"
+                   : "exact selection, then a sort");
   if (narrow(t)) {
     one(8000, 500, ": one block of ");
   } else {
@@ -185,9 +188,9 @@ void add_topk(Calls &calls, gsort_dtype t) {
     one(1000000, 120000, "buckets by the blocks of a grid", D::kStaggered);
   }
   one(600000, 200000, ": sort of pairs");
-  if (bytes != 1) one(2000000, 150000, eight ? "1 teams of " : "150000 listed by ");
-  one(3000000, 5000, eight ? " blocks, sample of " : " listed by ");
-  one(3000000, 5000, eight ? " blocks, sample of " : " listed by ", D::kSorted);
+  if (bytes != 1) one(2000000, 150000, eight ? "selection by a sample, then a sort" : "150000 listed by ");
+  one(3000000, 5000, eight ? "selection by a sample, then a sort" : " listed by ");
+  one(3000000, 5000, eight ? "selection by a sample, then a sort" : " listed by ", D::kSorted);
 }
 
 // Of rows, and of rows of different lengths.

@@ -84,7 +84,8 @@ __device__ __forceinline__ bool is_for_passes(const Arguments<uint32_t> &argumen
   const uint32_t cells = usual_shares(arguments.plan.cell_bits);
   const bool few = cells <= kFewShares;
   const bool many = arguments.plan.takes_frequent && __ldcg(&arguments.state->listed) == 0;
-  if (cells <= kLumpCellsMax && totals.lumpy > sampled / kLumpShare) return true;
+  if ((few || (cells <= kLumpCellsMax && !arguments.plan.takes_frequent)) && totals.lumpy > sampled / kLumpShare)
+    return true;
   if (few && totals.lumpy + totals.large_lumpy > sampled / kShownShare && totals.large_even > sampled / kHiddenShare)
     return true;
   if (cells <= kTailedCellsMax && totals.tailed != 0) return true;
