@@ -186,7 +186,8 @@ TEST_F(MsdCrowds, CellsOfAnyNumber) {
         if (i % 300 != 0) return mixed(i) >> (64 - bits);
         return at + (kind == 0 ? 0 : kind == 1 ? low % 5 * 1009 : kind == 2 ? low % 200 : low % 20000);
       };
-      EXPECT_TRUE(run<uint32_t>(make_keys<uint32_t>(kKeys, key), how_)) << bits << ' ' << kind;
+      SCOPED_TRACE(testing::Message() << bits << ' ' << kind);
+      run<uint32_t>(make_keys<uint32_t>(kKeys, key), how_);
     }
 }
 
