@@ -35,7 +35,8 @@ struct FinishStorage {
 
 // Digits of one of equal cells of 4-byte keys: of how far into its cell a key lies, which the lower half of the product
 // says whose upper half is the number of the cell. Of no more bits than tell all values of the cell apart: its counters
-// lie side by side.
+// lie side by side. Of all kinds of digits put() and get() go by way of shared memory, and exact() tells that keys of
+// equal digit are equal.
 struct EvenDigits {
   uint32_t factor, shift, is_exact;
 
@@ -56,14 +57,13 @@ struct EvenDigits {
   }
 };
 
-// Digits of a cell of a power of two's width. A shift of at least 2 bits is taken together with the multiplication by a
-// counter's size, one instruction less a key. put() and get(): by way of shared memory. exact(): keys of equal digit
-// are equal.
-template <class U, bool kQuick>
+// Digits of a cell of 8-byte keys, of a power of two's width. A shift of at least 2 bits is taken together with the
+// multiplication by a counter's size, one instruction less a key.
+template <bool kQuick>
 struct ShiftDigits {
   uint32_t shift, mask;
 
-  __device__ __forceinline__ uint32_t counter_offset(U key) const {  // bytes
+  __device__ __forceinline__ uint32_t counter_offset(uint64_t key) const {  // bytes
     if (kQuick) return static_cast<uint32_t>(key >> (shift - 2)) & ((kFinishDigits - 1) * 4);
     return (static_cast<uint32_t>(key >> shift) & mask) * 4;
   }
@@ -299,33 +299,29 @@ __device__ __forceinline__ void finish_mapped(const U *from, U *to, uint32_t pla
     finish_cell<U, 0>(from + place, to, count, digits, codec, storage);
 }
 
-// One of equal cells of 4-byte keys.
-template <class U>
-__device__ __forceinline__ void finish_even(const U *from, U *to, uint32_t place, uint32_t count,
-                                            const KeyCodec<U> &codec, const Arguments<U> &arguments,
-                                            FinishStorage<U> &storage) {
+// One of equal cells.
+__device__ __forceinline__ void finish_even(const uint32_t *from, uint32_t *to, uint32_t place, uint32_t count,
+                                            const KeyCodec<uint32_t> &codec, const Arguments<uint32_t> &arguments,
+                                            FinishStorage<uint32_t> &storage) {
   const EvenDigits digits(even_align(arguments), arguments.plan.narrow_cells);
   if (threadIdx.x == 0) digits.put(storage.cell + 2);
-  if (count >= kFinishSure * BlockShape<sizeof(U)>::kFinishThreads)
-    finish_cell<U, kFinishSure>(from + place, to, count, digits, codec, storage);
+  if (count >= kFinishSure * BlockShape<4>::kFinishThreads)
+    finish_cell<uint32_t, kFinishSure>(from + place, to, count, digits, codec, storage);
   else
-    finish_cell<U, 0>(from + place, to, count, digits, codec, storage);
+    finish_cell<uint32_t, 0>(from + place, to, count, digits, codec, storage);
 }
-
-// One of leading bits alone.
-template <class U>
-__device__ __forceinline__ void finish_shifted(const U *from, U *to, uint32_t place, uint32_t count,
-                                               const KeyCodec<U> &codec, const Arguments<U> &arguments,
-                                               FinishStorage<U> &storage) {
+__device__ __forceinline__ void finish_even(const uint64_t *from, uint64_t *to, uint32_t place, uint32_t count,
+                                            const KeyCodec<uint64_t> &codec, const Arguments<uint64_t> &arguments,
+                                            FinishStorage<uint64_t> &storage) {
   const uint32_t cell_shift = bits_below_cell(arguments);
-  const ShiftDigits<U, false> digits = {cell_shift > kFinishBits ? cell_shift - kFinishBits : 0,
-                                        (1u << min(cell_shift, kFinishBits)) - 1};
+  const ShiftDigits<false> digits = {cell_shift > kFinishBits ? cell_shift - kFinishBits : 0,
+                                     (1u << min(cell_shift, kFinishBits)) - 1};
   if (threadIdx.x == 0) digits.put(storage.cell + 2);
-  if (count >= kFinishSure * BlockShape<sizeof(U)>::kFinishThreads && digits.shift >= 2)
-    finish_cell<U, kFinishSure>(from + place, to, count, ShiftDigits<U, true>{digits.shift, digits.mask}, codec,
-                                storage);
+  if (count >= kFinishSure * BlockShape<8>::kFinishThreads && digits.shift >= 2)
+    finish_cell<uint64_t, kFinishSure>(from + place, to, count, ShiftDigits<true>{digits.shift, digits.mask}, codec,
+                                       storage);
   else
-    finish_cell<U, 0>(from + place, to, count, digits, codec, storage);
+    finish_cell<uint64_t, 0>(from + place, to, count, digits, codec, storage);
 }
 
 // A block a cell. `to` may be `from`: a cell is loaded whole before any of it is stored.
@@ -356,10 +352,8 @@ __global__ void __launch_bounds__(BlockShape<sizeof(U)>::kFinishThreads,
   }
   if (arguments.state->mapped != 0)
     finish_mapped(from, to, place, count, codec, arguments, storage);
-  else if constexpr (sizeof(U) == 4)
-    finish_even(from, to, place, count, codec, arguments, storage);
   else
-    finish_shifted(from, to, place, count, codec, arguments, storage);
+    finish_even(from, to, place, count, codec, arguments, storage);
 }
 
 }  // namespace gsort_internal::sort::msd

@@ -16,7 +16,8 @@ constexpr uint32_t kOpenEnd = 1u << 31, kLumpy = 1u << 30, kTailed = 1u << 29;
 
 // Lumpy entries with some cells' worth of keys make cells that take a block long. The LSD sort is quicker where more
 // than a kLumpShare-th of the keys is in those with kLumpLeast to kLumpMost cells' worth, and cells are kLumpCellsMax
-// at most (H100, 2026-11-26: ANDs of two words of 38 to 65 million 0.7 to 0.83 of the time, zipf of hashed rank 0.9);
+// at most, the more numerous of these where no listed values are looked for (H100, 2026-11-26: ANDs of two words of 38
+// to 65 million 0.7 to 0.83 of the time, zipf of hashed rank 0.9);
 // or more than a kLargeLumpShare-th in those with up to kLargeLumpMost (H200, 2026-11-23: text, 2^24 0.440 ms; ANDs of
 // two words, 2^28 5.85).
 constexpr float kLumpLeast = 1.4f, kLumpMost = 9.0f, kLargeLumpMost = 36.0f;

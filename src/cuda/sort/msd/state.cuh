@@ -85,8 +85,7 @@ __device__ __forceinline__ void tell_found_cells(const FoundCells<U> &cells, uin
 
 // Bits of an 8-byte key below those that tell its cell. The sample kernel turns ranges of fewer bits than cell_bits
 // away.
-template <class U>
-__device__ __forceinline__ uint32_t bits_below_cell(const Arguments<U> &arguments) {
+__device__ __forceinline__ uint32_t bits_below_cell(const Arguments<uint64_t> &arguments) {
   return arguments.state->range_bits - arguments.plan.cell_bits;
 }
 
