@@ -13,7 +13,7 @@
 namespace gsort_internal::sort::msd {
 
 // The kernel's dynamic shared memory, by the name that it gives it.
-alignas(16) thread_local uint32_t pairs[sizeof(MapStorage) / 4];
+alignas(16) thread_local uint32_t pairs[map_bytes<uint32_t>() / 4];
 
 namespace {
 
@@ -37,9 +37,9 @@ struct Map {
     arguments = of_tables(nullptr);
     arguments = of_tables(tables.data());
     arguments.state->go = arguments.state->sorted = arguments.state->mapped = 1;
-    const auto part = static_cast<uint32_t>(kItems / (uint64_t{kBlocks} * kMapThreads * kMapItems / 8));
-    emulation::launch(kBlocks, kMapThreads, 0,
-                      [&] { msd_map_kernel<uint32_t>(keys.data(), kItems, part, codec, arguments); });
+    emulation::launch(kBlocks, kMapThreads, 0, [&] {
+      msd_map_kernel<uint32_t>(keys.data(), kItems, map_part(kItems, kBlocks), codec, arguments);
+    });
   }
   Arguments<uint32_t> of_tables(void *memory) {
     TableSlices slices(memory);
@@ -54,9 +54,7 @@ struct Map {
   KeyCodec<uint32_t> codec;
 };
 
-TEST(MsdMap, CellsOfSmoothKeysAreAlike) {
-  std::normal_distribution<float> normal;
-  const Keys keys = keys_of([&](auto &random) { return normal(random); });
+void expect_alike_cells(const Keys &keys) {
   const Map map(keys, GSORT_F32);
   ASSERT_TRUE(map.keeps());
   const uint32_t cells = map.arguments.plan.map_shares;
@@ -68,6 +66,31 @@ TEST(MsdMap, CellsOfSmoothKeysAreAlike) {
   }
   // A cell has 103 keys on average, and 13 of the sample, which leaves much to chance.
   EXPECT_LT(*std::max_element(full.begin(), full.end()), 4 * kItems / cells);
+}
+
+TEST(MsdMap, CellsOfSmoothKeysAreAlike) {
+  std::normal_distribution<float> normal;
+  Keys keys = keys_of([&](auto &random) { return normal(random); });
+  expect_alike_cells(keys);
+  // Those at the end are in the sample as others are, though they may be all of their kind.
+  const KeyCodec<uint32_t> codec = make_codec<uint32_t>({GSORT_F32, false, false});
+  std::sort(keys.begin(), keys.end(), [&](uint32_t a, uint32_t b) { return codec.encode(a) < codec.encode(b); });
+  expect_alike_cells(keys);
+  std::reverse(keys.begin(), keys.end());
+  expect_alike_cells(keys);
+}
+
+// Clusters that parts of an entry do not show, in which every cell has a part of its range: whether they are in order
+// or not.
+TEST(MsdMap, KeysThatLieCloselyWithinCellsAreLeftToTheRadixSort) {
+  const auto near = [](auto &random) {
+    const auto centre = mix_bits(static_cast<uint32_t>(random() % 20000));
+    return centre / 2 + static_cast<uint32_t>(random() % 256);
+  };
+  EXPECT_FALSE(Map(keys_of(near), GSORT_U32).keeps());
+  // The centres alone are equal keys, which have a digit to themselves.
+  const auto centres = [](auto &random) { return mix_bits(static_cast<uint32_t>(random() % 20000)) / 2; };
+  EXPECT_TRUE(Map(keys_of(centres), GSORT_U32).keeps());
 }
 
 TEST(MsdMap, KeysWithoutLumpsAreKept) {

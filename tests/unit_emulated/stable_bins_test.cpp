@@ -135,6 +135,18 @@ TEST(StableBins, OfClustersInClustersAreCrowded) {
     return word;
   };
   check_both(sample_of(11, letters), 2, true);
+  // Few leading halves, each with small numbers in the other half.
+  const auto numbered = [](Random &random) {
+    const uint64_t leading = (random() % 3000 + 1) * 0x9e3779b97f4a7c15 >> 32 << 32;
+    return leading | (random() % 3 == 0 ? random() >> 32 : random() & 0xffff);
+  };
+  check_both(sample_of(12, numbered), 2, true);
+  // A thousand clusters that are smooth inside.
+  std::normal_distribution<double> normal;
+  const auto cluster = [&](Random &random) {
+    return (random() % 1000 + 1) * 0x9e3779b97f4a7c15 + static_cast<uint64_t>((normal(random) + 20) * 0x1p44);
+  };
+  check_both(sample_of(13, cluster), 2);
 }
 
 }  // namespace

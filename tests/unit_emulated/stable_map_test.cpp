@@ -42,8 +42,8 @@ struct StableMap {
     arguments.ranges = reinterpret_cast<TwoWords *>(begin + tables.ranges);
     arguments.plan = plan;
     arguments.tile_items = 1000;
-    *arguments.state = decide_stable(view, plan, codec.mask_positive != codec.mask_negative);
-    const auto part = static_cast<uint32_t>(keys.size() / (uint64_t{kBlocks} * kMapThreads * kMapItems / 8));
+    *arguments.state = decide_stable(view, plan, codec.mask_positive != codec.mask_negative, keys.size());
+    const uint64_t part = map_part(keys.size(), kBlocks);
     emulation::launch(kBlocks, kMapThreads, 0,
                       [&] { stable_map_kernel<U>(keys.data(), keys.size(), part, codec, arguments); });
     is_kept_by_map = is_kept();

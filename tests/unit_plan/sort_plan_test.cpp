@@ -233,13 +233,32 @@ TEST(SortPlan, UnevenKeysOfEightBytesTakeTheSampleSort) {
   }
 }
 
-TEST(SortPlan, FloatsThatNoMapServesArePassedOverByThePartitionSort) {
-  uint64_t n = sample_sort::items_max(4) + 1;
-  while (msd::has_one_pass(n)) ++n;
-  EXPECT_EQ(msd::make_plan(n).mapped_cells != 0, true) << "the first that have a second pass have a map";
-  EXPECT_EQ(Algorithm::kLsd, chosen(GSORT_F32, n - 1));
-  EXPECT_EQ(Algorithm::kMsd, chosen(GSORT_F32, n));
-  EXPECT_EQ(Algorithm::kMsd, chosen(GSORT_I32, n - 1));
+TEST(SortPlan, FewFloatsArePassedOverByThePartitionSort) {
+  EXPECT_EQ(Algorithm::kLsd, chosen(GSORT_F32, sample_sort::items_max(4) + 1));
+  EXPECT_EQ(Algorithm::kLsd, chosen(GSORT_F32, msd::kFloatItemsMin - 1));
+  EXPECT_EQ(Algorithm::kMsd, chosen(GSORT_F32, msd::kFloatItemsMin));
+  EXPECT_EQ(Algorithm::kMsd, chosen(GSORT_I32, sample_sort::items_max(4) + 1));
+}
+
+// But where it is asked for by a test.
+TEST(SortPlan, FewKeysOfFourBytesHaveNoMap) {
+  const auto plan_of = [](gsort_dtype t, uint64_t n, Algorithm algorithm = Algorithm::kAuto) {
+    Options options;
+    options.algorithm = algorithm;
+    return make_plan(make(Operation::kSort, t, n, 0), kHopper, options);
+  };
+  for (const uint64_t n : {msd::kNarrowMapForcedMin, msd::kNarrowMapItemsMin - 1}) {
+    EXPECT_EQ(0u, plan_of(GSORT_U32, n).msd.mapped_cells);
+    EXPECT_FALSE(plan_of(GSORT_U32, n).msd.takes_crowds);
+    EXPECT_NE(0u, plan_of(GSORT_U64, n).msd.mapped_cells);
+    for (const gsort_dtype t : {GSORT_U32, GSORT_F32}) {
+      const Plan forced = plan_of(t, n, Algorithm::kMsd);
+      EXPECT_EQ(Algorithm::kMsd, forced.algorithm);
+      EXPECT_NE(0u, forced.msd.mapped_cells);
+      EXPECT_LE(plan_of(t, n).workspace_bytes, forced.workspace_bytes);
+    }
+  }
+  EXPECT_NE(0u, plan_of(GSORT_U32, msd::kNarrowMapItemsMin).msd.mapped_cells);
 }
 
 TEST(SortPlan, AGridLooksForCellsOfKeysAlone) {

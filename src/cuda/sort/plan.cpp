@@ -38,8 +38,9 @@ Choice choices(const Request &request, const Plan &plan, const Abilities &abilit
   // Floats, whose exponents differ, hardly ever spread evenly, and a look at them costs a part of what a sort by four
   // passes takes. Of 8 bytes they have more passes to save.
   can.found_cells = alone && partition && plan.key_bytes >= 4 && request.order.dtype != GSORT_F32;
+  const uint64_t float_min = asked == Algorithm::kMsd ? msd::kNarrowMapForcedMin : msd::kFloatItemsMin;
   can.msd = alone && partition && msd::applies(request.n, plan.key_bytes) &&
-            !(request.order.dtype == GSORT_F32 && msd::has_one_pass(request.n));
+            !(request.order.dtype == GSORT_F32 && request.n < float_min);
   can.share = abilities.cooperative_grids && abilities.shared_bytes >= sample_sort::kShareSharedBytes;
   can.sample_sort =
       alone && partition && sample_sort::applies(request.n, plan.key_bytes) && (can.share || plan.key_bytes == 8);
@@ -204,6 +205,8 @@ Plan plan_for(const Request &request, const Abilities &abilities, const Options 
                          fast_path::applies(request.n, plan.key_bytes, options.fast_path_items_min);
   if (plan.algorithm == Algorithm::kMsd) {
     plan.msd = msd::make_plan_on(request.n, abilities.partition_bytes);
+    if (plan.key_bytes == 4 && request.n < msd::kNarrowMapItemsMin && options.algorithm != Algorithm::kMsd)
+      plan.msd = msd::without_map(plan.msd);
     if (msd::uses_splitters(request.n, plan.key_bytes)) plan.split = msd::plan_split(request.n);
   }
   if (plan.algorithm == Algorithm::kStable)

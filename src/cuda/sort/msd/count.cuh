@@ -35,8 +35,13 @@ __device__ __forceinline__ State<U> decide(const SampleView<U> &view, const Plan
   uint32_t passes = 0;
   for (uint64_t differ = view.differ; differ != 0; differ >>= 8) passes += (differ & 0xff) != 0;
   const bool takes_crowds = sizeof(U) == 4 && plan.takes_crowds;
-  const bool for_passes = takes_crowds && view.many_equal &&
-                          passes <= (plan.map_shares == 0 || usual_shares(plan.cell_bits) <= kFewPassShares ? 3u : 2u);
+  const uint32_t few_passes = plan.map_shares == 0 || usual_shares(plan.cell_bits) <= kFewPassShares ? 3 : 2;
+  // Keys that crowd where a digit of an equal cell has several values; of the map's cells that is asked when it is
+  // made. One pass moves few keys, of which the sort behind it makes no better use.
+  const bool crowds = view.closer && !view.crowded && view.range_bits > plan.cell_bits + kFinishBits;
+  const bool alike = view.runs && !view.many_equal;
+  const bool for_passes = (takes_crowds && view.many_equal && passes <= few_passes) ||
+                          (sizeof(U) == 4 && plan.second_bits != 0 && (crowds || alike));
   const bool mapped = (view.crowded || (takes_crowds && view.many_equal)) && plan.mapped_cells != 0;
   State<U> state = {};
   // Uneven keys have rare ones that the sample misses: the smallest of floats in [0, 1) have another prefix.

@@ -51,11 +51,10 @@ void launch_count(LaunchChain &launcher, const Sort<U> &sort, const Arguments<U>
     const uint64_t by_keys = sort.n / (uint64_t{kKeys} * 8);
     const uint32_t most = sizeof(U) == 4 ? share_blocks(sort.n) : kMapBlocksMax;
     const uint32_t blocks = by_keys < most ? static_cast<uint32_t>(by_keys) : most;
-    const uint32_t part = static_cast<uint32_t>(sort.n / (uint64_t{blocks} * kKeys / 8));
     const bool frequent = sizeof(U) == 4 && arguments.plan.takes_frequent;
     launcher(msd_map_kernel<U>, "msd_map_kernel", blocks + (frequent ? 1 : 0), kMapThreads,
-             static_cast<uint32_t>(frequent ? sizeof(FrequentStorage) : sizeof(MapStorage)), sort.keys_in, sort.n, part,
-             sort.codec, arguments);
+             frequent ? static_cast<uint32_t>(sizeof(FrequentStorage)) : map_bytes<U>(), sort.keys_in, sort.n,
+             map_part(sort.n, blocks), sort.codec, arguments);
   }
   const uint32_t counts_bytes = histogram_bytes(arguments.plan);
   const uint32_t blocks_each = counts_bytes <= 96u << 10 ? 2 : 1;

@@ -12,6 +12,7 @@
 #include "cuda/primitive/exclusive_scan.cuh"
 #include "cuda/primitive/last_block.cuh"
 #include "cuda/primitive/search.cuh"
+#include "cuda/sort/msd/closeness.cuh"
 #include "cuda/sort/msd/frequent.cuh"
 #include "cuda/sort/msd/map_rules.cuh"
 #include "cuda/sort/msd/state.cuh"
@@ -159,8 +160,10 @@ __device__ __forceinline__ void find_own_begins(uint32_t (&weights)[kOwnEntries]
 }
 
 // Makes the map of 4-byte keys: see shares.h. Where many entries are uneven inside, more cells for those would be taken
-// from where keys are: all then have what was sampled. sampled: keys. By one block of kMapThreads.
-__device__ __forceinline__ void make_shares(const Arguments<uint32_t> &arguments, uint32_t sampled, MapStorage &storage,
+// from where keys are: all then have what was sampled. sampled: keys; close_keys: of the second sample, this thread's.
+// By one block of kMapThreads; behind MapStorage is room for ClosenessStorage.
+__device__ __forceinline__ void make_shares(const Arguments<uint32_t> &arguments, uint32_t sampled,
+                                            const uint32_t (&close_keys)[kSampleAhead], MapStorage &storage,
                                             uint32_t *warp_totals) {
   constexpr uint32_t kOwn = kOwnEntries;
   __shared__ uint32_t sums[kEntryTotals];
@@ -194,6 +197,8 @@ __device__ __forceinline__ void make_shares(const Arguments<uint32_t> &arguments
   store_own(words, weights);
   __syncthreads();
   write_shares(arguments, words, last);
+  ClosenessStorage &close = *reinterpret_cast<ClosenessStorage *>(&storage + 1);
+  if (lie_closely(close_keys, words, last, close) && threadIdx.x == 0) turn_away(arguments.state);
 }
 
 // How many cells this thread's entries need that they do not have.
@@ -274,16 +279,17 @@ __device__ __forceinline__ void make_map(const Arguments<U> &arguments, float ce
   write_cells(arguments, weights, block_exclusive_sum<kMapThreads>(cells, warp_totals, total_cells));
 }
 
-// Place of the j-th key of the map's sample: eight neighbours out of each `part` keys.
-__device__ __forceinline__ uint64_t map_sample_place(uint32_t j, uint32_t part) {
+// Place of the j-th key of the map's sample: eight neighbours out of each `part` keys, in units of map_part().
+__device__ __forceinline__ uint64_t map_sample_place(uint32_t j, uint64_t part) {
   const uint32_t group = j / 8;
-  return uint64_t{group} * part + __umulhi(mix_bits(group), part - 7) + j % 8;
+  return (group * part >> kMapPartBits) + __umulhi(mix_bits(group), static_cast<uint32_t>(part >> kMapPartBits) - 7) +
+         j % 8;
 }
 
 // Adds the share of a sample that block number `block` takes to `weights`. leading_of(key): its leading 32 bits. pairs:
 // kMapWeights / 2 words of shared memory.
 template <class U, class LeadingOf>
-__device__ __forceinline__ void weigh_sample(const U *keys_in, uint32_t block, uint32_t part, uint32_t *weights,
+__device__ __forceinline__ void weigh_sample(const U *keys_in, uint32_t block, uint64_t part, uint32_t *weights,
                                              uint32_t *pairs, LeadingOf leading_of) {
   for (uint32_t i = threadIdx.x; i < kMapWeights / 2; i += kMapThreads) pairs[i] = 0;
   U keys[kMapItems];
@@ -304,11 +310,20 @@ __device__ __forceinline__ void weigh_sample(const U *keys_in, uint32_t block, u
   }
 }
 
+// Of 4-byte keys with room for ClosenessStorage.
+template <class U>
+constexpr uint32_t map_bytes() {
+  return static_cast<uint32_t>(sizeof(MapStorage) + (sizeof(U) == 4 ? sizeof(ClosenessStorage) : 0));
+}
+
+static_assert(map_bytes<uint32_t>() <= kSharedBytesMin && map_bytes<uint32_t>() <= sizeof(FrequentStorage),
+              "a device that takes the sort takes the map");
+
 // Weighs the parts of the range by a large sample; the last block makes the map. If frequent values are looked for, the
-// first block does that, and those behind it weigh. Dynamic shared memory: MapStorage; FrequentStorage.
+// first block does that, and those behind it weigh. Dynamic shared memory: map_bytes<U>(); FrequentStorage.
 template <class U>
 __global__ void __launch_bounds__(kMapThreads)
-    msd_map_kernel(const U *keys_in, uint64_t n, uint32_t part, KeyCodec<U> codec, Arguments<U> arguments) {
+    msd_map_kernel(const U *keys_in, uint64_t n, uint64_t part, KeyCodec<U> codec, Arguments<U> arguments) {
   if constexpr (!kFitsHere<kSharedBytesMin>) return;
   extern __shared__ __align__(16) uint32_t pairs[];  // counters of 16 bits, which a block's keys cannot overflow
   __shared__ uint32_t warp_totals[kMapThreads / 32];
@@ -316,6 +331,9 @@ __global__ void __launch_bounds__(kMapThreads)
   wait_for_kernel_before();
   if (arguments.state->go == 0 || arguments.state->mapped == 0) return;
   const bool frequent = sizeof(U) == 4 && arguments.plan.takes_frequent;
+  // By every block, for one that is last would wait for them.
+  U close_keys[kSampleAhead];
+  if constexpr (sizeof(U) == 4) load_sampled<ClosenessSample, kMapThreads>(keys_in, n, codec, 0, close_keys);
   if (!frequent || blockIdx.x != 0) {
     const uint32_t align = map_align(arguments);
     weigh_sample(keys_in, blockIdx.x - (frequent ? 1 : 0), part, arguments.weights, pairs,
@@ -327,13 +345,14 @@ __global__ void __launch_bounds__(kMapThreads)
   if (!is_last_block(&arguments.state->map_tickets, gridDim.x)) return;
   MapStorage &storage = *reinterpret_cast<MapStorage *>(pairs);
   if constexpr (sizeof(U) == 4) {
-    make_shares(arguments, (gridDim.x - (frequent ? 1 : 0)) * kMapThreads * kMapItems, storage, warp_totals);
+    make_shares(arguments, (gridDim.x - (frequent ? 1 : 0)) * kMapThreads * kMapItems, close_keys, storage,
+                warp_totals);
     __syncthreads();
     if (arguments.state->go != 0) choose_frequent(arguments, *reinterpret_cast<ChoiceStorage *>(pairs), warp_totals);
   } else {
     // Eight keys out of each `part` are sampled. 0.95: the finish's cells less 4 deviations of their keys.
-    make_map(arguments, 0.95f * 8 * BlockShape<sizeof(U)>::kFinishKeysMax / static_cast<float>(part), storage,
-             warp_totals);
+    const float keys = static_cast<float>(part) / (1u << kMapPartBits);
+    make_map(arguments, 0.95f * 8 * BlockShape<sizeof(U)>::kFinishKeysMax / keys, storage, warp_totals);
   }
 }
 

@@ -44,12 +44,17 @@ constexpr uint32_t kCoarseBins = 256;
 // kMeetingsMax: sampled keys that meet an occupied slot of a table of 2^kMeetingBits slots. Distinct keys meet
 // kKeys^2 / 2^(kMeetingBits + 1) by chance, 2^22 distinct values add kKeys^2 / 2^23. More than this and equal keys are
 // too many for the finish.
+// kCloserMax: of sampled keys that differ, those that meet another in one of 2^kMeetingBits equal parts of the range:
+// beyond as many as equal ones and chance make meet. Keys that fill two fifths of the range, in whatever stripes, have
+// no more than this; others crowd in few of a cell's digits. (H200, 2026-11-27, 2^26 u32: 10^5 clusters that fill a
+// twentieth, 4,000 above chance, took 1.7 times as long by cells as by passes.)
 struct LargeSample {
   static constexpr uint32_t kItems = 32;  // a thread
   static constexpr uint32_t kKeys = kSampleThreads * kItems;
   static constexpr uint32_t kMeetingBits = 20;
   static constexpr uint32_t kCoarseCountMax = 192;  // 128 + 6 * 10.7
   static constexpr uint32_t kMeetingsMax = 620;     // chance 512, deviation 22
+  static constexpr uint32_t kCloserMax = 768;
 };
 
 // A quarter of the keys where the sort itself takes no longer than the large sample would.
@@ -59,6 +64,7 @@ struct SmallSample {
   static constexpr uint32_t kMeetingBits = 18;
   static constexpr uint32_t kCoarseCountMax = 68;  // 32 + 6 * 5.7
   static constexpr uint32_t kMeetingsMax = 200;    // chance 128, deviation 11
+  static constexpr uint32_t kCloserMax = 192;
 };
 constexpr uint64_t kSmallSampleItemsMax = uint64_t{1} << 25;
 
@@ -72,6 +78,11 @@ constexpr uint32_t kMappedCellKeysMean = 6554;  // where they spread unevenly
 // Below, the launches cost more than the passes.
 constexpr uint64_t kItemsMin = uint64_t{1} << 19;
 constexpr uint64_t kItemsMax = uint64_t{kCellKeysMean} << kCellBitsMax;  // 2.26 billion
+// Of fewer 4-byte keys the look for a map costs what a map can save, and of fewer floats, which are seldom even, any
+// look does (H200, 2026-11-27: five million keys 1.04 and 1.0 of the LSD sort's time where they are normal, 1.2 to 1.7
+// where they are turned away or crowd; ten million floats 0.9 to 1.0 and 1.1 to 1.9).
+constexpr uint64_t kNarrowMapItemsMin = uint64_t{1} << 23;
+constexpr uint64_t kFloatItemsMin = 10000000;
 
 // Shared memory of the histogram's counters and of the sample's bit table. Chips with less sort otherwise.
 constexpr uint32_t kSharedBytesMin = (4u << kCountedBits) / 32 * 33 + 2048;
@@ -134,6 +145,13 @@ constexpr uint32_t kFewShares = 5120;
 // 1.82).
 constexpr uint32_t kFewPassShares = 10240;
 constexpr uint32_t kMapBlocksMax = 128;
+// Keys of each of the parts that the map's sample of so many blocks takes eight keys from, in 65,536ths: a rest of the
+// array would be up to 262,143 keys that no sample has, which are the least or the greatest where keys are in order.
+constexpr uint32_t kMapPartBits = 16;
+constexpr uint64_t map_part(uint64_t n, uint32_t blocks) {
+  return (n << kMapPartBits) / (uint64_t{blocks} * kMapThreads * kMapItems / 8);
+}
+static_assert(kItemsMax < uint64_t{1} << (64 - kMapPartBits), "in 64 bits");
 // Of 4-byte keys a cell's share in the sample is what says how full it is: blocks that sample up to 2^26 keys, up to
 // 2^27, and more.
 constexpr uint32_t share_blocks(uint64_t n) { return n > uint64_t{1} << 27 ? 256 : n > uint64_t{1} << 26 ? 128 : 64; }
@@ -196,6 +214,16 @@ constexpr Plan make_plan(uint64_t n, uint32_t cell_bits = 0, uint64_t frequent_m
   while (plan.huge_piece < kHugePieceMost && n / plan.huge_piece > 4 * kHugeChunks) plan.huge_piece *= 2;
   return plan;
 }
+// The same, for even keys alone.
+constexpr Plan without_map(Plan plan) {
+  plan.mapped_cells = plan.map_shares = 0;
+  plan.takes_crowds = plan.takes_frequent = false;
+  return plan;
+}
+// Tests may force the map down to here, below which there is one partition pass.
+constexpr uint64_t kNarrowMapForcedMin = (uint64_t{kCellKeysMean} << kPassBitsMax) + 1;
+static_assert(make_plan(kNarrowMapForcedMin).mapped_cells != 0 && make_plan(kNarrowMapForcedMin - 1).mapped_cells == 0,
+              "");
 static_assert(make_plan(kItemsMax).cell_bits == kCellBitsMax && make_plan(kItemsMax).second_bits == 9, "");
 static_assert(make_plan(uint64_t{1} << 28).cell_bits == 15 && make_plan(uint64_t{1} << 20).second_bits == 0, "");
 

@@ -22,14 +22,31 @@ __device__ __forceinline__ uint64_t sample_place(uint32_t j, uint64_t n) {
   return group * part + __umulhi(mix_bits(group), static_cast<uint32_t>(part - 3)) + j % 4;
 }
 
-// Marks a sampled key in a table of 2^Sample::kMeetingBits bits; returns whether another was there before. Hashed, for
-// keys at equal distances would meet at a product alone.
-template <class Sample>
-__device__ __forceinline__ bool meets_another(uint64_t key, uint32_t *seen) {
-  const uint32_t folded = static_cast<uint32_t>(key) ^ static_cast<uint32_t>(key >> 32) * 0x9e3779b1u;
-  const uint32_t slot = mix_bits(folded) >> (32 - Sample::kMeetingBits);
+// Marks a slot of a table of bits; returns whether it was marked before.
+__device__ __forceinline__ bool mark_slot(uint32_t slot, uint32_t *seen) {
   const uint32_t bit = 1u << (slot & 31);
   return (atomicOr(&seen[slot >> 5], bit) & bit) != 0;
+}
+
+// Marks a sampled key in a table of 2^bits bits; returns whether another was there before. Hashed, for keys at equal
+// distances would meet at a product alone.
+__device__ __forceinline__ bool meets_another(uint64_t key, uint32_t bits, uint32_t *seen) {
+  const uint32_t folded = static_cast<uint32_t>(key) ^ static_cast<uint32_t>(key >> 32) * 0x9e3779b1u;
+  return mark_slot(mix_bits(folded) >> (32 - bits), seen);
+}
+
+// Clears such a table, by a block of kThreads.
+template <uint32_t kThreads>
+__device__ __forceinline__ void clear_slots(uint32_t bits, uint32_t *seen) {
+  for (uint32_t i = threadIdx.x; i < (1u << bits) / 128; i += kThreads)
+    reinterpret_cast<uint4 *>(seen)[i] = make_uint4(0, 0, 0, 0);
+}
+
+// Whether what a thread has of its sampled key is what the one before it has, of the four neighbours.
+template <class T>
+__device__ __forceinline__ bool repeats(T own) {
+  const T before = __shfl_up_sync(kFullWarp, own, 1);
+  return threadIdx.x % 4 != 0 && before == own;
 }
 
 // What a sample shows.
@@ -42,7 +59,14 @@ struct SampleView {
   bool many_equal;      // more keys are equal than chance makes meet
   bool few_values;      // an eighth of the sample meets another: 2^17 values at random, or fewer
   bool mostly_equal;    // three fourths of it do
+  bool closer;          // keys that differ lie closer together than coarse bins show, see kCloserMax
+  bool clumped;         // so much that most meet another
+  bool runs;            // keys are equal to their neighbours, six and more of them
 };
+
+// So many of a sample's keys, of which a fourth has no neighbour before it, repeat the one before where runs of equal
+// keys are six long and more.
+constexpr GSORT_HOST_DEVICE uint32_t runs_least(uint32_t keys) { return keys / 8 * 5; }
 
 // All bits that the block's keys have set in common, and all that one of them has. all_and, all_or: in shared memory.
 __device__ __forceinline__ void collect_bits(uint64_t both, uint64_t any, unsigned long long &all_and,
@@ -73,28 +97,43 @@ __device__ __forceinline__ void load_sampled(const U *keys_in, uint64_t n, const
   for (uint32_t i = 0; i < kSampleAhead; ++i) keys[i] = codec.encode(keys[i]);
 }
 
-// Counts a thread's sampled keys by coarse bin. keys: the last of them that were loaded.
+// What the block counts of a sample, in shared memory.
+struct SampleCounts {
+  uint32_t coarse[kCoarseBins];
+  uint32_t meetings, closer;  // of equal keys, and of those that share one of 2^Sample::kMeetingBits parts of the range
+  uint32_t repeated;
+  unsigned long long all_and, all_or;
+};
+
+// Counts a thread's sampled keys by coarse bin, and those that meet another in a fine part of the range; neighbours
+// that do are taken for one, as in sorted data. keys: the last of them that were loaded. seen: a clear table.
 template <class Sample, uint32_t kThreads, class U>
-__device__ __forceinline__ void count_coarse(const U *keys_in, uint64_t n, const KeyCodec<U> &codec, uint32_t shift,
-                                             U (&keys)[kSampleAhead], uint32_t *coarse) {
+__device__ __forceinline__ void count_parts(const U *keys_in, uint64_t n, const KeyCodec<U> &codec, uint32_t range_bits,
+                                            U (&keys)[kSampleAhead], uint32_t *seen, SampleCounts &counts) {
+  constexpr uint32_t kBits = Sample::kMeetingBits;
+  const uint32_t shift = range_bits > 8 ? range_bits - 8 : 0, fine_shift = range_bits > kBits ? range_bits - kBits : 0;
 #pragma unroll 1
   for (uint32_t first = 0; first < Sample::kItems; first += kSampleAhead) {
     // From the cache, if all do not fit the registers.
     if (Sample::kItems != kSampleAhead) load_sampled<Sample, kThreads>(keys_in, n, codec, first, keys);
 #pragma unroll
-    for (uint32_t i = 0; i < kSampleAhead; ++i)
-      atomicAdd(&coarse[static_cast<uint32_t>(keys[i] >> shift) & (kCoarseBins - 1)], 1);
+    for (uint32_t i = 0; i < kSampleAhead; ++i) {
+      atomicAdd(&counts.coarse[static_cast<uint32_t>(keys[i] >> shift) & (kCoarseBins - 1)], 1);
+      const uint32_t part = static_cast<uint32_t>(keys[i] >> fine_shift) & ((1u << kBits) - 1);
+      if (!repeats(part) && mark_slot(part, seen)) atomicAdd(&counts.closer, 1);
+    }
   }
 }
 
 // Clears what a look at a sample counts.
 template <class Sample, uint32_t kThreads>
-__device__ __forceinline__ void open_sample(uint32_t *seen, uint32_t *coarse, uint32_t &meetings,
-                                            unsigned long long &all_and, unsigned long long &all_or) {
-  for (uint32_t i = threadIdx.x; i < (1u << Sample::kMeetingBits) / 128; i += kThreads)
-    reinterpret_cast<uint4 *>(seen)[i] = make_uint4(0, 0, 0, 0);
-  if (threadIdx.x < kCoarseBins) coarse[threadIdx.x] = 0;
-  if (threadIdx.x == 0) meetings = 0, all_and = ~0ull, all_or = 0;
+__device__ __forceinline__ void open_sample(uint32_t *seen, SampleCounts &counts) {
+  clear_slots<kThreads>(Sample::kMeetingBits, seen);
+  if (threadIdx.x < kCoarseBins) counts.coarse[threadIdx.x] = 0;
+  if (threadIdx.x == 0) {
+    counts.meetings = counts.closer = counts.repeated = 0;
+    counts.all_and = ~0ull, counts.all_or = 0;
+  }
 }
 
 // A block of kThreads looks at a sample; every thread learns the same. kRuns: runs of equal keys are no sign that there
@@ -102,12 +141,11 @@ __device__ __forceinline__ void open_sample(uint32_t *seen, uint32_t *coarse, ui
 template <class Sample, uint32_t kThreads, bool kRuns, class U>
 __device__ __forceinline__ SampleView<U> look_at_sample(const U *keys_in, uint64_t n, const KeyCodec<U> &codec,
                                                         uint32_t *seen) {
-  __shared__ uint32_t coarse[kCoarseBins];
-  __shared__ uint32_t meetings;
-  __shared__ unsigned long long all_and, all_or;
-  open_sample<Sample, kThreads>(seen, coarse, meetings, all_and, all_or);
+  __shared__ SampleCounts counts;
+  open_sample<Sample, kThreads>(seen, counts);
   __syncthreads();
   uint64_t both = ~0ull, any = 0;
+  uint32_t repeated = 0;
   U keys[kSampleAhead];
 #pragma unroll 1
   for (uint32_t first = 0; first < Sample::kItems; first += kSampleAhead) {
@@ -118,25 +156,33 @@ __device__ __forceinline__ SampleView<U> look_at_sample(const U *keys_in, uint64
       both &= key;
       any |= key;
       if constexpr (kRuns) {
-        const U before = __shfl_up_sync(kFullWarp, key, 1);
-        if (threadIdx.x % 4 != 0 && before == key) continue;
+        if (repeats(key)) {
+          ++repeated;
+          continue;
+        }
       }
-      if (meets_another<Sample>(key, seen)) atomicAdd(&meetings, 1);
+      if (meets_another(key, Sample::kMeetingBits, seen)) atomicAdd(&counts.meetings, 1);
     }
   }
-  collect_bits(both, any, all_and, all_or);
+  collect_bits(both, any, counts.all_and, counts.all_or);
+  repeated = warp_sum(repeated);
+  if (lane_id() == 0) atomicAdd(&counts.repeated, repeated);
+  __syncthreads();
+  clear_slots<kThreads>(Sample::kMeetingBits, seen);
   __syncthreads();
   SampleView<U> view;
-  view.bits = static_cast<U>(all_and), view.differ = static_cast<U>(all_and ^ all_or);
+  view.bits = static_cast<U>(counts.all_and), view.differ = static_cast<U>(counts.all_and ^ counts.all_or);
   view.range_bits = bit_width(view.differ);
-  const uint32_t coarse_shift = view.range_bits > 8 ? view.range_bits - 8 : 0;
-  count_coarse<Sample, kThreads>(keys_in, n, codec, coarse_shift, keys, coarse);
+  count_parts<Sample, kThreads>(keys_in, n, codec, view.range_bits, keys, seen, counts);
   __syncthreads();
-  const bool crowded = threadIdx.x < kCoarseBins && coarse[threadIdx.x] > Sample::kCoarseCountMax;
+  const bool crowded = threadIdx.x < kCoarseBins && counts.coarse[threadIdx.x] > Sample::kCoarseCountMax;
   view.crowded = __syncthreads_or(crowded);
-  view.many_equal = meetings > Sample::kMeetingsMax;
-  view.few_values = meetings > Sample::kKeys / 8;
-  view.mostly_equal = meetings > Sample::kKeys / 4 * 3;
+  view.many_equal = counts.meetings > Sample::kMeetingsMax;
+  view.few_values = counts.meetings > Sample::kKeys / 8;
+  view.mostly_equal = counts.meetings > Sample::kKeys / 4 * 3;
+  view.closer = counts.closer > counts.meetings + Sample::kCloserMax;
+  view.clumped = counts.closer > counts.meetings + Sample::kKeys / 8 * 3;
+  view.runs = counts.repeated > runs_least(Sample::kKeys);
   return view;
 }
 

@@ -145,11 +145,11 @@ __device__ __forceinline__ bool has_even_cells(const U *keys_in, uint64_t n, con
   return met <= kStableMeetingsMost * share * share * static_cast<float>(pairs_even);
 }
 
-// Weighs the parts of the range by a large sample, eight keys out of each `part`; the last block makes the map. Dynamic
-// shared memory: kMapWeights / 2 words.
+// Weighs the parts of the range by a large sample, eight keys out of each `part` (map_part()); the last block makes the
+// map. Dynamic shared memory: kMapWeights / 2 words.
 template <class U>
 __global__ void __launch_bounds__(kMapThreads)
-    stable_map_kernel(const U *keys_in, uint64_t n, uint32_t part, KeyCodec<U> codec, StableArguments arguments) {
+    stable_map_kernel(const U *keys_in, uint64_t n, uint64_t part, KeyCodec<U> codec, StableArguments arguments) {
   if constexpr (!kStableMapHasCode<U>) return;
   extern __shared__ __align__(16) uint32_t pairs[];  // counters of 16 bits, which a block's keys cannot overflow
   static_assert(kStableMappedCellsMax / 4 <= kMapWeights / 2, "counters of cells take their place");
@@ -162,7 +162,8 @@ __global__ void __launch_bounds__(kMapThreads)
   if (!is_last_block(&arguments.state->map_tickets, gridDim.x)) return;
   const uint32_t sampled = gridDim.x * kMapThreads * kMapItems;
   uint64_t pairs_even;
-  bool kept = make_stable_map(arguments, sampled, static_cast<float>(part) / 8, warp_totals, pairs_even);
+  const float keys_each = static_cast<float>(part) / (8u << kMapPartBits);
+  bool kept = make_stable_map(arguments, sampled, keys_each, warp_totals, pairs_even);
   __syncthreads();
   if (kept && n >= kStableCheckedMin) kept = has_even_cells(keys_in, n, codec, arguments, sampled, pairs_even, pairs);
   if (!kept && threadIdx.x == 0) turn_away(arguments.state);

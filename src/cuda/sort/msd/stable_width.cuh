@@ -53,10 +53,10 @@ template <class U>
 void launch_stable_map(LaunchChain &launch, const Job &job, const StableArguments &arguments) {
   if (arguments.plan.mapped_cells == 0) return;
   constexpr uint64_t kKeys = uint64_t{kMapThreads} * kMapItems;
-  const uint64_t n = job.request->n, blocks = std::min(n / (kKeys * 8), uint64_t{share_blocks(n)});
-  launch(stable_map_kernel<U>, "stable_map_kernel", static_cast<uint32_t>(blocks), kMapThreads, kMapWeights / 2 * 4,
-         static_cast<const U *>(job.keys_in), n, static_cast<uint32_t>(n / (blocks * kKeys / 8)),
-         make_codec<U>(job.request->order), arguments);
+  const uint64_t n = job.request->n;
+  const auto blocks = static_cast<uint32_t>(std::min(n / (kKeys * 8), uint64_t{share_blocks(n)}));
+  launch(stable_map_kernel<U>, "stable_map_kernel", blocks, kMapThreads, kMapWeights / 2 * 4,
+         static_cast<const U *>(job.keys_in), n, map_part(n, blocks), make_codec<U>(job.request->order), arguments);
 }
 
 template <class U>

@@ -72,6 +72,7 @@ __device__ __forceinline__ bool is_wide(uint64_t start, uint64_t next_start) {
 // A splitter, its neighbours, and what becomes of it. By a thread each.
 struct StableSplitter {
   uint64_t key, before, behind;
+  uint64_t next;  // sampled key
   bool exists, is_first, is_last;
 
   __device__ __forceinline__ bool repeats() const { return !is_first && before == key; }
@@ -84,14 +85,24 @@ struct StableSplitter {
     const uint64_t least = min(key - before, behind - key), most = max(key - before, behind - key);
     return least != 0 && most >> kStableCrowdedBits > least;
   }
+  // Whether the next sampled key is far closer than keys of the bin are on average, as where few leading values come
+  // with many following ones. apart: sampled keys from one splitter to the next.
+  __device__ __forceinline__ bool is_dense(uint32_t apart) const {
+    if (!exists || is_last) return false;
+    return next != key && (behind - key) / apart >> kStableDenseBits > next - key;
+  }
 };
 
 template <uint32_t kBits>
 __device__ __forceinline__ StableSplitter load_splitter(const uint64_t *sorted, uint64_t *splitters) {
   constexpr uint32_t kApart = StableBins<kBits>::kApart, kSplitters = StableBins<kBits>::kSplitters;
   const uint32_t own = threadIdx.x;
-  StableSplitter splitter = {0, 0, 0, own < kSplitters, own == 0, own + 1 >= kSplitters};
-  if (splitter.exists) splitters[own] = splitter.key = __ldcg(sorted + own * kApart);
+  StableSplitter splitter = {0, 0, 0, 0, own < kSplitters, own == 0, own + 1 >= kSplitters};
+  static_assert(kApart > 1, "there are keys between splitters");
+  if (splitter.exists) {
+    splitters[own] = splitter.key = __ldcg(sorted + own * kApart);
+    splitter.next = __ldcg(sorted + own * kApart + 1);
+  }
   __syncthreads();
   splitter.before = splitters[splitter.is_first ? 0 : min(own, kSplitters) - 1];
   splitter.behind = splitters[splitter.is_last ? kSplitters - 1 : own + 1];
@@ -110,7 +121,8 @@ __device__ __forceinline__ bool make_bins(const uint64_t *sorted, uint64_t *spli
   if (own < Bins::kBins) bins.starts[own] = ~uint64_t{0};
   if (own == 0) bins.starts[Bins::kBins] = 0;
   const StableSplitter splitter = load_splitter<kBits>(sorted, splitters);
-  const uint32_t crowded = static_cast<uint32_t>(__syncthreads_count(splitter.is_crowded()));
+  const uint32_t crowded =
+      static_cast<uint32_t>(__syncthreads_count(splitter.is_crowded() || splitter.is_dense(Bins::kApart)));
   SampledRun run = {0, 1};
   if (splitter.may_move() && !splitter.repeats()) run = sampled_run(sorted, place, Bins::kApart, splitter.key);
   const bool comes_often = run.before + run.from >= Bins::kApart / 3;
