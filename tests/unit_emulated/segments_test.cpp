@@ -200,6 +200,65 @@ TEST(SegmentsEmulated, PartitionsTwiceWhereTheSampleMisleads) {
   }
 }
 
+// Whether a block spreads the keys so that no radix passes are left to do; they are in order then.
+template <class Shape, class U>
+bool spreads_out(std::vector<U> keys) {
+  static SpreadStorage<U, Shape> storage;
+  const auto count = static_cast<uint32_t>(keys.size());
+  bool spread = false;
+  emulation::launch(1, Shape::kThreads, 0, [&] {
+    const bool done = spread_sort(storage, count, false, [&](uint32_t i) { return keys[i]; });
+    if (done) sort_in_windows<kBinRun<Shape>, kBinWindow - 1>(storage.padded_keys + kBinWindow, count);
+    if (threadIdx.x == 0) spread = done;
+  });
+  if (!spread) return false;
+  std::sort(keys.begin(), keys.end());
+  EXPECT_TRUE(std::equal(keys.begin(), keys.end(), storage.padded_keys + kBinWindow));
+  return true;
+}
+
+// Outliers far from all others, half of the keys in a narrow place, numbers of every length: each leaves most keys to
+// few bins, which are cut again. Of 8-byte keys bins know the leading half.
+template <class U>
+void try_uneven(uint32_t count) {
+  std::mt19937_64 random(count);
+  constexpr uint32_t kBits = 8 * sizeof(U);
+  const auto made = [&](const auto &key) {
+    std::vector<U> keys(count);
+    for (U &each : keys) each = static_cast<U>(key());
+    return keys;
+  };
+  const auto word = [&] { return random() >> (64 - kBits); };
+  for (const auto &keys : {
+           made([&] { return random() % 100 == 0 ? word() : (uint64_t{5} << (kBits - 4)) + (word() >> 14); }),
+           made([&] { return random() % 2 == 0 ? word() : (uint64_t{0x2d5a} << (kBits - 15)) + (word() >> 15); }),
+           made([&] { return word() >> random() % (sizeof(U) == 8 ? 24 : 32); }),
+       }) {
+    EXPECT_TRUE(spreads_out<SpreadSmall<sizeof(U)>>(keys));
+  }
+  // Values that come often are equal keys of one bin, or few values of one.
+  EXPECT_TRUE(spreads_out<SpreadSmall<sizeof(U)>>(made([&] { return random() % 3 * 1000; })));
+  EXPECT_TRUE(spreads_out<SpreadSmall<sizeof(U)>>(made([&] { return random() % 50 == 0 ? word() : random() % 20; })));
+}
+
+TEST(SegmentsEmulated, UnevenKeysAreSpreadAgain) {
+  for (const uint32_t count : {513, 700, 1024}) {
+    SCOPED_TRACE(count);
+    try_uneven<uint32_t>(count);
+    try_uneven<uint64_t>(count);
+  }
+  try_uneven<uint32_t>(2048);
+}
+
+// Keys that lie twice as deep as bins reach are for radix passes.
+TEST(SegmentsEmulated, KeysThatCrowdEvenSoAreLeft) {
+  std::mt19937_64 random(3);
+  std::vector<uint64_t> keys(1000);
+  for (uint64_t &key : keys) key = random() % 1000000;
+  keys[0] = ~uint64_t{0};
+  EXPECT_FALSE(spreads_out<SpreadSmall<8>>(keys));
+}
+
 TEST(SegmentsEmulated, PartitionsKeysOf4Bytes) { try_all<uint32_t>(GSORT_U32, GSORT_F32); }
 TEST(SegmentsEmulated, PartitionsKeysOf8Bytes) { try_all<uint64_t>(GSORT_I64, GSORT_F64); }
 

@@ -113,26 +113,20 @@ class DoubleSum : public CountersSum<DoubleTuning::kThreads> {
     return true;
   }
 
-  // `special`: there are infinities or NaNs.
+  // `special`: there are infinities or NaNs. Beside those finite elements change no sum.
   __device__ __forceinline__ void add_to_ranges(const uint32_t (&words)[kWords], bool special) {
+    // Once the flag is set, finite elements change none.
+    if (special || (flags_ & kSumNotMinus0) == 0) see_flags(words);
+    if (special) return;
     if (!ranges_used_) ranges_.clear();
     ranges_used_ = ranges_changed_ = true;
-    uint32_t finite[kWords];
 #pragma unroll
-    for (uint32_t i = 0; i < kWords; ++i) finite[i] = words[i];
-    // Once the flag is set, finite elements change none.
-    if (special || (flags_ & kSumNotMinus0) == 0) take_out_specials(finite);
-#pragma unroll
-    for (uint32_t i = 0; i < kWords; i += 2) ranges_.add(value_at(finite, i));
+    for (uint32_t i = 0; i < kWords; i += 2) ranges_.add(value_at(words, i));
   }
 
-  // Sets the flags, and makes infinities and NaNs 0.
-  __device__ __forceinline__ void take_out_specials(uint32_t (&words)[kWords]) {
+  __device__ __forceinline__ void see_flags(const uint32_t (&words)[kWords]) {
 #pragma unroll
-    for (uint32_t i = 0; i < kWords; i += 2) {
-      flags_ |= sum_flags(bits_of_double(value_at(words, i)));
-      if (words[i + 1] << 1 >= kInfinity) words[i] = words[i + 1] = 0;
-    }
+    for (uint32_t i = 0; i < kWords; i += 2) flags_ |= sum_flags(bits_of_double(value_at(words, i)));
   }
 
   __device__ __forceinline__ void end_chunk() {

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Keys that crowd when they are spread (spread_bins.cuh), as beside an outlier, where half of them lie in a narrow
+// place, or where numbers are of every length: each bin is cut into as many as it has keys, and all are spread again.
+#ifndef GSORT_CUDA_SEGMENTS_SPREAD_AGAIN_CUH_
+#define GSORT_CUDA_SEGMENTS_SPREAD_AGAIN_CUH_
+
+#include <cstdint>
+
+#include "cuda/primitive/group_sort.cuh"
+#include "cuda/primitive/warp.cuh"
+#include "cuda/segments/spread_bins.cuh"
+
+namespace gsort_internal::segments {
+
+// In blocks with more keys a thread the call to this has all registers stored before, whether it is made or not: evenly
+// spread segments of 6,000 keys took 5 to 10% longer (H200, 2026-11-27), those of 1,000 as long as without.
+template <class Shape>
+constexpr bool kSpreadsAgain = Shape::kThreads <= 128;
+
+// Crowds that are put in order before all keys are spread again have up to so many keys.
+constexpr uint32_t kFirstCrowdKeysMax = 32;
+
+// How many keys the bin has whose first one lies at first_keys[bin]; there are as many bins as keys.
+__device__ __forceinline__ uint32_t keys_of_bin(const uint32_t *first_keys, uint32_t bin, uint32_t count) {
+  return (bin + 1 < count ? first_keys[bin + 1] : count) - first_keys[bin];
+}
+
+// Cuts every bin into as many as it has keys, and puts the keys, which lie in the order of their bins, into the order
+// of those. Begins and ends with a barrier.
+template <class U, class Shape>
+__device__ __forceinline__ void spread_again(SpreadStorage<U, Shape> &storage, uint32_t count) {
+  const uint32_t rounds = place_rounds<Shape>(count);
+  uint32_t *const counters = reinterpret_cast<uint32_t *>(storage.counters);
+  U *const sorted = storage.padded_keys + kBinWindow;
+  U keys[Shape::kRows];
+  uint32_t bins[(Shape::kRows + 1) / 2], numbers[(Shape::kRows + 1) / 2];  // two to a word
+  {
+    const Spread<U> spread(storage.spread);
+#pragma unroll
+    for (uint32_t row = 0; row < Shape::kRows; ++row) {
+      const uint32_t at = row * Shape::kThreads + threadIdx.x;
+      uint32_t finer = 0;
+      if (at < count) {
+        keys[row] = sorted[at];
+        const uint64_t place = locate_in_bin(storage, spread, keys[row]);
+        const uint32_t bin = static_cast<uint32_t>(place >> 32);
+        finer = counters[bin] + __umulhi(static_cast<uint32_t>(place), keys_of_bin(counters, bin, count));
+      }
+      bins[row / 2] = row % 2 == 0 ? finer : __byte_perm(bins[row / 2], finer, 0x5410);
+    }
+  }
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < rounds * Shape::kThreads; i += Shape::kThreads)
+    storage.counters[i] = make_uint4(0, 0, 0, 0);
+  __syncthreads();
+  const auto bin_at = [&](uint32_t row) { return row % 2 == 0 ? bins[row / 2] & 0xffffu : bins[row / 2] >> 16; };
+#pragma unroll
+  for (uint32_t row = 0; row < Shape::kRows; ++row) {
+    const uint32_t number = row * Shape::kThreads + threadIdx.x < count ? atomicAdd(&counters[bin_at(row)], 1u) : 0;
+    numbers[row / 2] = row % 2 == 0 ? number : __byte_perm(numbers[row / 2], number, 0x5410);
+  }
+  __syncthreads();
+  place_bins<U, Shape>(storage, rounds);
+#pragma unroll
+  for (uint32_t row = 0; row < Shape::kRows; ++row) {
+    if (row * Shape::kThreads + threadIdx.x >= count) continue;
+    sorted[counters[bin_at(row)] + (row % 2 == 0 ? numbers[row / 2] & 0xffffu : numbers[row / 2] >> 16)] = keys[row];
+  }
+  __syncthreads();
+}
+
+// By a warp, for a crowd of fewer values than it has lanes, each of which counts one, and for one value. Returns
+// whether it is one.
+template <class U>
+__device__ __forceinline__ bool count_crowd(U *keys, uint32_t crowd) {
+  U least = static_cast<U>(~U{0}), greatest = 0;
+  for (uint32_t i = lane_id(); i < crowd; i += 32) least = min(least, keys[i]), greatest = max(greatest, keys[i]);
+  least = warp_least(least), greatest = warp_greatest(greatest);
+  if (least == greatest) return true;
+  if (crowd <= 32 || static_cast<U>(greatest - least) >= 32) return false;
+  uint32_t count = 0;
+  const U own = static_cast<U>(least + lane_id());
+  for (uint32_t i = 0; i < crowd; ++i) count += keys[i] == own;
+  __syncwarp();
+  const uint32_t end = warp_inclusive_sum(count);
+  for (uint32_t i = end - count; i < end; ++i) keys[i] = own;
+  __syncwarp();
+  return true;
+}
+
+// Puts the bins of more than kBinWindow keys in order, a warp each. Returns false if some have more than crowd_keys_max
+// keys of many values, or they are more than crowds_max. Begins and ends with a barrier.
+template <class U, class Shape>
+__device__ __noinline__ bool sort_crowded_bins(SpreadStorage<U, Shape> &storage, uint32_t count, uint32_t crowds_max,
+                                               uint32_t crowd_keys_max) {
+  const uint32_t *const first_keys = reinterpret_cast<const uint32_t *>(storage.counters);
+  U *const sorted = storage.padded_keys + kBinWindow;
+  if (threadIdx.x == 0) storage.crowd_count = 0;
+  __syncthreads();
+  bool too_many = false;
+  for (uint32_t bin = threadIdx.x; bin < count; bin += Shape::kThreads) {
+    const uint32_t keys = keys_of_bin(first_keys, bin, count);
+    if (keys <= kBinWindow) continue;
+    const uint32_t at = atomicAdd(&storage.crowd_count, 1u);
+    if (at < crowds_max) storage.crowds[at] = first_keys[bin] | keys << 16;
+    too_many |= at >= crowds_max;
+  }
+  if (__syncthreads_or(too_many)) return false;
+  for (uint32_t c = threadIdx.x / 32; c < storage.crowd_count; c += Shape::kWarps) {
+    U *const keys = sorted + (storage.crowds[c] & 0xffffu);
+    const uint32_t crowd = storage.crowds[c] >> 16;
+    if (count_crowd(keys, crowd)) continue;
+    if (crowd > crowd_keys_max) {
+      too_many = true;
+    } else if (crowd <= 32) {
+      sort_few(keys, crowd);
+    } else {
+      network_sort<ByWarp>(keys, crowd);
+    }
+  }
+  return !__syncthreads_or(too_many);
+}
+
+// Puts the keys of crowded bins in order; false: they crowd too much, which for one of `few` segments is less. Begins
+// and ends with a barrier.
+template <class U, class Shape>
+__device__ __noinline__ bool order_crowds(SpreadStorage<U, Shape> &storage, uint32_t count, bool few) {
+  if (sort_crowded_bins(storage, count, kCrowdsMax, kFirstCrowdKeysMax)) return true;
+  spread_again(storage, count);
+  return sort_crowded_bins(storage, count, few ? kFewCrowdsMax<Shape> : kCrowdsMax,
+                           few ? kFewCrowdKeysMax : kCrowdKeysMax);
+}
+
+}  // namespace gsort_internal::segments
+
+#endif  // GSORT_CUDA_SEGMENTS_SPREAD_AGAIN_CUH_
