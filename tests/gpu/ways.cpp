@@ -60,8 +60,12 @@ void add_long_sorts(Calls &calls) {
     add_both(calls, {Called::kSort, GSORT_U32, 2500001, "even keys before it by an MSD partition", 0, 1, keys});
     add_both(calls, {Called::kSort, GSORT_F32, 4300001, ": LSD radix sort; LSD: 4 digits", 0, 1, keys});
     add_both(calls, {Called::kSort, GSORT_I32, 4300001, "partition by 9 + 0 bits", 0, 1, keys});
+    add_both(calls, {Called::kSort, GSORT_F32, 9000001, ": LSD radix sort; LSD: 4 digits", 0, 1, keys});
     add_both(calls,
-             {Called::kSort, GSORT_F32, 5000001, "for uneven keys by a map, partition by 5 + 5 bits", 0, 1, keys});
+             {Called::kSort, GSORT_I32, 5000001, ", 0 for uneven keys by a map, partition by 5 + 5", 0, 1, keys});
+    add_both(calls, {Called::kSort, GSORT_U32, 8400001, "2048 for uneven keys by a map, partition by", 0, 1, keys});
+    add_both(calls,
+             {Called::kSort, GSORT_F32, 10000001, "for uneven keys by a map, partition by 6 + 5 bits", 0, 1, keys});
     add_both(calls, {Called::kSort, GSORT_I64, 900001, "held by 126 blocks, or one pass to 256 cells of", 0, 1, keys});
     add_both(calls, {Called::kSort, GSORT_U64, 3000001, "even keys before it by an MSD partition", 0, 1, keys});
     add_both(calls, {Called::kSort, GSORT_F64, 3000001, ": sample sort, 1024 bins", 0, 1, keys});
