@@ -29,6 +29,9 @@ struct alignas(16) uint4 {
 struct uint2 {
   uint32_t x, y;
 };
+struct alignas(16) ulonglong2 {
+  unsigned long long x, y;
+};
 struct Index {
   uint32_t x;
 };
@@ -167,6 +170,7 @@ inline int __syncthreads_or(int value) {
   __syncthreads();
   return emulation::any_before;
 }
+inline int __syncthreads_and(int value) { return !__syncthreads_or(!value); }
 inline int __syncthreads_count(int value) {
   emulation::exchanged[emulation::current] = value != 0 ? 1 : 0;
   __syncthreads();
@@ -232,6 +236,11 @@ inline void __builtin_assume(bool) {}
 inline void __threadfence() {}
 inline void __threadfence_system() {}
 inline void __nanosleep(uint32_t) {}
+inline long long clock64() { return 0; }
+template <class T>
+T __ldg(const T *word) {
+  return *word;
+}
 template <class T>
 T __ldcg(const T *word) {
   return *word;

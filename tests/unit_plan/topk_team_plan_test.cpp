@@ -151,6 +151,10 @@ void check_drawn(const Shape &s, const TeamPlan &p) {
   EXPECT_LE(uint64_t{p.blocks} << p.slot_bits, kGridSlots);
   if (p.slot_bits != 0) {
     EXPECT_LE(p.sample.rank * (s.columns / p.sample.items), p.blocks * kFewEach);
+    EXPECT_LE(few_items_max(p.slot_bits), kGridListItems);
+    EXPECT_LE(uint64_t{p.blocks} * few_items_max(p.slot_bits), kFewLoads * kGridSlots)
+        << "a block is left alone with much";
+    EXPECT_GT(p.buffer_items, kGridListItems) << "all candidates have room behind a block's own";
   }
   EXPECT_EQ(s.columns * s.key_bytes >= kAheadBytesMin, p.tiles_ahead != 0);
 }

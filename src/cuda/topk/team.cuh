@@ -147,13 +147,16 @@ __device__ __noinline__ bool team_few(TeamView<C> &team, const Row<U> &row, uint
   GridShared<C> &shared = team_shared(team);
   const GridLists<C> lists{team.samples, team.regions, team.candidate_counts};
   const uint32_t mine = team.found.mine, slot_bits = team.plan.slot_bits;
+  // Behind the block's own, which are needed again where a block has many.
+  C *const all = team.area + mine;
   grid_publish(lists, team.rank, team.area, mine, kRegionItems, 1u << slot_bits);
   if (threadIdx.x < kGridListItems && threadIdx.x < mine) shared.found[threadIdx.x] = team.area[threadIdx.x];
-  if (threadIdx.x == 0) shared.count = mine, shared.total = 0;
+  if (threadIdx.x == 0) shared.count = mine, shared.total = 0, shared.gathered = 0;
   team.barrier();
   const uint64_t overflow = load_uncached(&team.control->overflow[parity]);
-  if (grid_count(shared, lists, team.blocks, slot_bits, k, overflow == 0 ? team.plan.count_items : 0)) {
-    grid_place(shared, row, k, output, output_begin);
+  const uint32_t most = overflow == 0 ? min(team.plan.count_items, team.buffer_items - kGridListItems) : 0;
+  if (grid_fetch(shared, lists, all, team.blocks, slot_bits, k, few_items_max(slot_bits), most)) {
+    grid_place(shared, all, row, k, output, output_begin);
     return true;
   }
   team_sum_up(team, mine, threadIdx.x < team.blocks ? shared.counts[threadIdx.x] : 0, overflow, team.found);

@@ -13,6 +13,12 @@ template <class Word>
 void store_relaxed(Word *word, Word value) {
   *word = value;
 }
+template <class Word>
+Word fetch_add_relaxed(Word *word, Word value) {
+  const Word before = *word;
+  *word += value;
+  return before;
+}
 
 }  // namespace gsort_internal
 
