@@ -112,6 +112,7 @@ struct Case {
   bool want_values = true, want_indices = true;
   gsort_dtype index_t = GSORT_U32;
   uint64_t offset = 0;  // elements by which the arrays miss their alignment
+  uint64_t run = 1;     // so many neighbours are equal
   topk::Options force;
   uint64_t seed = 1;
 };
@@ -121,9 +122,9 @@ inline std::string describe(const Case &c) {
          std::to_string(c.rows) + " columns " + std::to_string(c.columns) + " padding " +
          std::to_string(c.row_padding) + " k " + std::to_string(c.k) + (c.greatest ? " greatest" : " smallest") +
          (c.nan_last ? " nan_last" : "") + (c.want_values ? " values" : "") + (c.want_indices ? " indices" : "") +
-         " index_t " + std::to_string(c.index_t) + " offset " + std::to_string(c.offset) + " force " +
-         std::to_string(c.force.warp) + std::to_string(c.force.team) + std::to_string(c.force.sort) +
-         std::to_string(c.force.select) + std::to_string(c.force.buckets) + " streams " +
+         " index_t " + std::to_string(c.index_t) + " offset " + std::to_string(c.offset) + " run " +
+         std::to_string(c.run) + " force " + std::to_string(c.force.warp) + std::to_string(c.force.team) +
+         std::to_string(c.force.sort) + std::to_string(c.force.select) + std::to_string(c.force.buckets) + " streams " +
          std::to_string(c.force.stream_threads) + std::to_string(c.force.no_sample) + " rank " +
          std::to_string(c.force.sample_rank) + (c.force.random_sample ? " random" : "") + " counted " +
          std::to_string(c.force.count_items);
@@ -168,7 +169,8 @@ void run_case_as(const Case &c) {
   SCOPED_TRACE(describe(c));
   const uint64_t items = c.rows * (c.columns + c.row_padding), results = c.rows * c.k;
   const uint32_t index_bytes = dtype_bytes(c.index_t);
-  const std::vector<U> data = make_values<U>(c.values, c.t, items, c.seed);
+  std::vector<U> data = make_values<U>(c.values, c.t, items, c.seed);
+  for (uint64_t i = 0; i < items; ++i) data[i] = data[i - i % c.run];
   const uint64_t head = c.offset * sizeof(U);
   const DeviceArray in(data, head), values(results * sizeof(U), head);
   const DeviceArray indices(results * index_bytes, c.offset * index_bytes);

@@ -85,7 +85,8 @@ TEST_F(Topk, GridOfAnySize) {
         for (gsort_dtype t : {GSORT_F32, GSORT_U64, GSORT_BF16, GSORT_I8}) {
           Case c;
           c.t = t, c.values = values, c.columns = n, c.k = k, c.seed = ++seed, c.greatest = seed % 2;
-          c.nan_last = seed % 4 == 0, c.offset = seed % 5, c.force.team = c.force.no_cluster = true;
+          c.run = seed % 3 == 0 ? 64 : 1, c.nan_last = seed % 4 == 0, c.offset = seed % 5,
+          c.force.team = c.force.no_cluster = true;
           if (seed % 7 == 0) c.force.count_items = 120;
           run_case(c);
           if (HasFatalFailure()) return;
@@ -108,6 +109,22 @@ TEST_F(Topk, FewCandidates) {
             run_case(c);
             if (HasFatalFailure()) return;
           }
+}
+
+// The same of rows of equal neighbours, where few blocks have nearly all candidates: as many as a list has sure slots,
+// some times as many, and more than a list has room for.
+TEST_F(Topk, CandidatesOfFewBlocks) {
+  uint64_t seed = 1800;
+  for (uint64_t n : {2200000, 5931642})
+    for (uint64_t run : {8, 16, 31, 64, 150, 2000})
+      for (uint64_t k : {1, 10, 300, 1000}) {
+        Case c;
+        c.t = ++seed % 2 ? GSORT_U32 : GSORT_F64, c.columns = n, c.run = run, c.k = k, c.seed = seed;
+        c.rows = seed % 5 == 0 ? 3 : 1, c.values = seed % 3 == 0 ? Values::kNarrow : Values::kUniform;
+        c.greatest = seed / 2 % 2, c.offset = seed % 7, c.force.team = true;
+        run_case(c);
+        if (HasFatalFailure()) return;
+      }
 }
 
 // Candidates are thinned out before they are counted where they are many; here where they are more than so few.
