@@ -251,6 +251,27 @@ TEST_F(MsdCrowds, DigitsThatManyKeysShare) {
   sort_crowded_digits<uint64_t>(how_);
 }
 
+// Clusters in evenly filled cells, and within the cells of a map; runs of equal keys.
+TEST_F(MsdCrowds, KeysThatLieCloselyAreLeftToPassesToo) {
+  how_ = How();
+  constexpr uint64_t n = 9000001;
+  const auto even = [](uint64_t i) { return (mixed(mixed(i) % 100000) >> 32) + mixed(~i) % 1024; };
+  const auto uneven = [](uint64_t i) {
+    const uint64_t cluster = mixed(i) % 20000;
+    return (mixed(cluster) >> (32 + mixed(cluster + 5) % 3)) + mixed(~i) % 256;
+  };
+  const auto runs = [](uint64_t i) { return mixed(i / 64) >> 32; };
+  const std::function<uint64_t(uint64_t)> all[] = {even, uneven, runs};
+  for (const auto &key : all) {
+    const std::vector<uint32_t> keys = make_keys<uint32_t>(n, key);
+    how_.leaves_close = false;
+    EXPECT_TRUE(run<uint32_t>(keys, how_));
+    how_.leaves_close = true;
+    EXPECT_FALSE(run<uint32_t>(keys, how_));
+  }
+  EXPECT_TRUE(run<uint32_t>(make_keys<uint32_t>(n, [](uint64_t i) { return mixed(i) >> 32; }), how_));
+}
+
 // Lumps of a dozen cells' worth of keys; many keys of so few values that a cell has two; values of some cells' worth;
 // one entry of the map that is uneven inside.
 TEST_F(MsdCrowds, KindsThatPassesSortQuickerAreLeftToThem) {

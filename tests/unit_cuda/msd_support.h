@@ -25,6 +25,7 @@ struct How {
   KeyOrder order = {GSORT_U32, false, false};
   uint32_t cell_bits = 0;
   bool map = true, splits = false, splitters_only = false;
+  bool leaves_close = false;  // the kernels that sort such keys are to be tried
   uint64_t frequent_min = kFrequentItemsMin;
   State<uint32_t> *state = nullptr;  // of 4-byte keys: what the sort knew in the end
 };
@@ -70,6 +71,7 @@ bool run(const std::vector<U> &keys, const How &how) {
   const DeviceArray in(keys, how.offset * sizeof(U)), out(bytes, (how.offset ^ 1) * sizeof(U)), scratch(bytes, 0);
   Plan plan = make_plan_on(n, device_facts().shared_bytes_block_max, how.cell_bits, how.frequent_min);
   if (!how.map) plan.mapped_cells = 0, plan.takes_frequent = false;
+  plan.leaves_close = how.leaves_close;
   const SplitPlan split = how.splits ? plan_split(n) : SplitPlan{};
   const DeviceArray tables(tables_bytes(plan, split, sizeof(U)), 0);
   const uint32_t *const word =

@@ -41,7 +41,7 @@ __device__ __forceinline__ State<U> decide(const SampleView<U> &view, const Plan
   const bool crowds = view.closer && !view.crowded && view.range_bits > plan.cell_bits + kFinishBits;
   const bool alike = view.runs && !view.many_equal;
   const bool for_passes = (takes_crowds && view.many_equal && passes <= few_passes) ||
-                          (sizeof(U) == 4 && plan.second_bits != 0 && (crowds || alike));
+                          (sizeof(U) == 4 && plan.leaves_close && plan.second_bits != 0 && (crowds || alike));
   const bool mapped = (view.crowded || (takes_crowds && view.many_equal)) && plan.mapped_cells != 0;
   State<U> state = {};
   // Uneven keys have rare ones that the sample misses: the smallest of floats in [0, 1) have another prefix.

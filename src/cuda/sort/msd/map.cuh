@@ -197,6 +197,7 @@ __device__ __forceinline__ void make_shares(const Arguments<uint32_t> &arguments
   store_own(words, weights);
   __syncthreads();
   write_shares(arguments, words, last);
+  if (!arguments.plan.leaves_close) return;
   ClosenessStorage &close = *reinterpret_cast<ClosenessStorage *>(&storage + 1);
   if (lie_closely(close_keys, words, last, close) && threadIdx.x == 0) turn_away(arguments.state);
 }

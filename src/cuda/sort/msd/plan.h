@@ -129,6 +129,9 @@ struct Plan {
   bool takes_crowds;
   bool takes_frequent;              // 4-byte keys of frequent values need no moving: with a map
   uint32_t huge_chunk, huge_piece;  // keys of a huge cell that a block counts, and writes
+  // 4-byte keys that lie closely within cells, and runs of equal ones, are left to the LSD sort, which is quicker;
+  // tests of the kernels that sort them take them.
+  bool leaves_close = true;
 };
 
 constexpr uint32_t kMapBits = 13;
