@@ -175,5 +175,26 @@ TEST(StableMap, OverfullCellsTurnTheKeysAway) {
   }
 }
 
+// Equal cells are for keys that differ: not for few that lie in clumps, nor where each value comes twice and more.
+TEST(StableLook, ClumpsAndValuesThatRepeatAreLeftToPasses) {
+  SampleView<uint64_t> view = {};
+  view.differ = 0xffffff, view.range_bits = 24;
+  const auto goes_on = [&](uint64_t n) {
+    const StablePlan plan = plan_stable_on(n, 8, 8, 227 << 10);
+    const StableState state = decide_stable(view, plan, false, n);
+    EXPECT_EQ(StableWay::kEven, state.way);
+    EXPECT_EQ(state.go, state.sorted);
+    return state.go != 0;
+  };
+  EXPECT_TRUE(goes_on(uint64_t{1} << 24));
+  EXPECT_TRUE(goes_on((uint64_t{2} << 24) - 1));
+  EXPECT_FALSE(goes_on(uint64_t{2} << 24));
+  view.differ = ~uint64_t{0}, view.range_bits = 64;
+  EXPECT_TRUE(goes_on(uint64_t{2} << 24));
+  view.clumped = true;
+  EXPECT_FALSE(goes_on(kSmallSampleItemsMax));
+  EXPECT_TRUE(goes_on(kSmallSampleItemsMax + 1));
+}
+
 }  // namespace
 }  // namespace gsort_internal::sort::msd

@@ -15,7 +15,7 @@ namespace gsort_internal::sort::msd {
 // Keys that crowd within cells: beyond equal ones and chance more than kCloseKeys of the sample's 8,192 meet another,
 // and kAskedKeys or more are where values share digits. (H200, 2026-11-27, u32 and f32 of 68 kinds of data, 8 to 134
 // million keys: of those that the map was slower with than the LSD sort, ANDs of two and four words, clusters, text,
-// addresses and times of day had 100 to 3,000; of others interleaved ids had 89, and most less than 50.)
+// addresses and times of day had 100 to 3,000; of others one had 89, and most less than 50.)
 constexpr uint32_t kCloseKeys = 96, kAskedKeys = 1536;
 // An entry has at least so many shares of cells if each of its values has a digit of its own.
 constexpr uint32_t kExactShares = kShareUnit << (kMapShift - kFinishBits);

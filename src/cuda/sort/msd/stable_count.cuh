@@ -43,7 +43,8 @@ __device__ __forceinline__ StableState decide_stable(const SampleView<U> &view, 
   state.way = !spread || (view.crowded && !mapped) ? StableWay::kSplitters
               : mapped                             ? StableWay::kMapped
                                                    : StableWay::kEven;
-  const bool clumped = view.clumped && n <= kSmallSampleItemsMax, repeat = n >> view.range_bits > 1;
+  const bool clumped = view.clumped && n <= kSmallSampleItemsMax,
+             repeat = view.range_bits < 64 && n >> view.range_bits > 1;
   state.go =
       state.way == StableWay::kEven ? !clumped && !repeat : state.way == StableWay::kMapped || state.has_splitters != 0;
   state.sorted = state.go;
