@@ -6,7 +6,6 @@
 
 #include <cstdint>
 
-#include "cuda/primitive/group_sort.cuh"
 #include "cuda/primitive/warp.cuh"
 #include "cuda/segments/spread_bins.cuh"
 
@@ -101,22 +100,14 @@ __device__ __noinline__ bool sort_crowded_bins(SpreadStorage<U, Shape> &storage,
   for (uint32_t bin = threadIdx.x; bin < count; bin += Shape::kThreads) {
     const uint32_t keys = keys_of_bin(first_keys, bin, count);
     if (keys <= kBinWindow) continue;
-    const uint32_t at = atomicAdd(&storage.crowd_count, 1u);
-    if (at < crowds_max) storage.crowds[at] = first_keys[bin] | keys << 16;
-    too_many |= at >= crowds_max;
+    too_many |= !list_crowd(storage, first_keys[bin], keys, crowds_max);
   }
   if (__syncthreads_or(too_many)) return false;
   for (uint32_t c = threadIdx.x / 32; c < storage.crowd_count; c += Shape::kWarps) {
     U *const keys = sorted + (storage.crowds[c] & 0xffffu);
     const uint32_t crowd = storage.crowds[c] >> 16;
     if (count_crowd(keys, crowd)) continue;
-    if (crowd > crowd_keys_max) {
-      too_many = true;
-    } else if (crowd <= 32) {
-      sort_few(keys, crowd);
-    } else {
-      network_sort<ByWarp>(keys, crowd);
-    }
+    too_many |= !sort_crowd(keys, crowd, crowd_keys_max);
   }
   return !__syncthreads_or(too_many);
 }

@@ -33,9 +33,7 @@ __device__ __noinline__ bool sort_crowds(SpreadStorage<U, Shape> &storage, uint3
   for (uint32_t i = threadIdx.x; i < count; i += Shape::kThreads) {
     const uint32_t bin = bin_of(storage, spread, sorted[i]), first = first_keys[bin], keys = i + 1 - first;
     if (keys <= kBinWindow || (i + 1 < count && bin_of(storage, spread, sorted[i + 1]) == bin)) continue;
-    const uint32_t at = atomicAdd(&storage.crowd_count, 1u);
-    if (at < crowds_max) storage.crowds[at] = first | keys << 16;
-    too_many |= at >= crowds_max;
+    too_many |= !list_crowd(storage, first, keys, crowds_max);
   }
   if (__syncthreads_or(too_many)) return false;
   for (uint32_t c = threadIdx.x / 32; c < storage.crowd_count; c += Shape::kWarps) {
@@ -45,13 +43,7 @@ __device__ __noinline__ bool sort_crowds(SpreadStorage<U, Shape> &storage, uint3
     bool differ = false;
     for (uint32_t i = lane_id(); i < crowd; i += 32) differ |= keys[i] != one;
     if (!__any_sync(kFullWarp, differ)) continue;
-    if (crowd > crowd_keys_max) {
-      too_many = true;
-    } else if (crowd <= 32) {
-      sort_few(keys, crowd);
-    } else {
-      network_sort<ByWarp>(keys, crowd);
-    }
+    too_many |= !sort_crowd(keys, crowd, crowd_keys_max);
   }
   return !__syncthreads_or(too_many);
 }
