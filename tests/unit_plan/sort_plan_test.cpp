@@ -321,8 +321,38 @@ TEST(SortPlan, TilesFitTheDevice) {
     EXPECT_EQ(wide || r.n <= lsd::kSmallTilesItemsMax, small.lsd.small_tiles);
     EXPECT_EQ(r.n <= lsd::kSmallTilesItemsMax, large.lsd.small_tiles);
     const uint32_t items = wide ? lsd::LargeTile<8>::kItems : lsd::LargeTile<4>::kItems;
-    EXPECT_EQ(large.lsd.small_tiles ? lsd::SmallTile<4>::kItems : items, large.lsd.tile_items);
+    const bool middle = large.lsd.tile_items == lsd::MiddleTile::kItems;
+    if (middle) {
+      EXPECT_TRUE(large.key_bytes == 4 && r.operation == Operation::kSort && r.n <= lsd::kMiddleTilesItemsMax) << r.n;
+    }
+    EXPECT_EQ(large.lsd.small_tiles ? lsd::SmallTile<4>::kItems
+              : middle              ? lsd::MiddleTile::kItems
+                                    : items,
+              large.lsd.tile_items);
   }
+}
+
+// Two blocks a multiprocessor take a tile each; what counts is how often, and how long tiles are.
+TEST(SortPlan, KeysAloneTakeTheTilesThatLeaveFewBlocksIdle) {
+  const auto tile_items = [](uint64_t n, const DeviceFacts &device, gsort_dtype t = GSORT_F32) {
+    return make_plan(make(Operation::kSort, t, n, 0), device, asking_for(Algorithm::kLsd)).lsd.tile_items;
+  };
+  constexpr uint32_t kMiddle = lsd::MiddleTile::kItems, kLarge = lsd::LargeTile<4>::kItems;
+  constexpr uint64_t kBlocks = 2 * 132;
+  EXPECT_EQ(kMiddle, tile_items(kBlocks * kMiddle, kHopper)) << "one round of shorter tiles";
+  EXPECT_EQ(kLarge, tile_items(kBlocks * kMiddle + 1, kHopper)) << "one round of longer ones";
+  EXPECT_EQ(kLarge, tile_items(kBlocks * kLarge, kHopper));
+  EXPECT_EQ(kMiddle, tile_items(kBlocks * kLarge + 1, kHopper)) << "two rounds of either";
+  EXPECT_EQ(kMiddle, tile_items(2 * kBlocks * kMiddle, kHopper));
+  EXPECT_EQ(kLarge, tile_items(2 * kBlocks * kMiddle + 1, kHopper));
+  EXPECT_EQ(kMiddle, tile_items(lsd::kMiddleTilesItemsMax, kHopper));
+  EXPECT_EQ(kLarge, tile_items(lsd::kMiddleTilesItemsMax + 1, kHopper));
+  EXPECT_EQ(kLarge, tile_items(kBlocks * kLarge + 1, kHopper, GSORT_U16));
+  EXPECT_EQ(lsd::LargeTile<8>::kItems, tile_items(kBlocks * kLarge + 1, kHopper, GSORT_F64));
+  const auto asked = asking_for(Algorithm::kLsd, 2);
+  EXPECT_EQ(kLarge,
+            make_plan(make(Operation::kSort, GSORT_F32, kBlocks * kLarge + 1, 0), kHopper, asked).lsd.tile_items)
+      << "several portions";
 }
 
 // The host counts tiles by these, kernels by their shapes.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cuda/sort/plan.h"
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 
@@ -120,6 +121,18 @@ bool counts_alone(const Request &request, const Plan &plan) {
   return plan.algorithm == Algorithm::kCountFill && !lsd::grid_applies(request.n, plan.key_bytes, true);
 }
 
+// Whether some device sorts them by middle tiles.
+bool may_have_middle_tiles(const Plan &plan) {
+  return plan.key_bytes == 4 && plan.carry == Carry::kNothing && !plan.lsd.small_tiles;
+}
+
+// Tiles of passes over so many items at most, on any device, and not fewer than of fewer items.
+uint64_t tiles_max(uint64_t n, const Plan &plan) {
+  const uint64_t tiles = n / plan.lsd.tile_items + 1;
+  if (!may_have_middle_tiles(plan)) return tiles;
+  return std::max(tiles, std::min(n, lsd::kMiddleTilesItemsMax) / lsd::MiddleTile::kItems + 1);
+}
+
 // The first slices, which are cleared, and the digits' first places.
 void lay_out_passes(const Plan &plan, SliceCounter &counter, Slices &slices) {
   const lsd::Plan &lsd = plan.lsd;
@@ -128,7 +141,7 @@ void lay_out_passes(const Plan &plan, SliceCounter &counter, Slices &slices) {
   slices.tickets = counter.take((lsd.portions + 1) * lsd.slots * 4);
   slices.look_back = counter.take(plan.look_back_tiles * kDigitBins * 4);
   // As many for more items than go by groups, so that no workspace is smaller than one of fewer items.
-  const uint64_t grouped_tiles = lsd::kGroupedItemsMax / lsd.tile_items + 1;
+  const uint64_t grouped_tiles = tiles_max(lsd::kGroupedItemsMax, plan);
   const uint64_t tiles = plan.look_back_tiles < grouped_tiles ? plan.look_back_tiles : grouped_tiles;
   const uint64_t groups = tiles == 0 || plan.carry != Carry::kNothing ? 0 : tiles / lsd::kGroupTiles + 1;
   slices.look_back_groups = counter.take(groups * lsd.slots * kDigitBins * 4);
@@ -222,8 +235,7 @@ Plan plan_for(const Request &request, const Abilities &abilities, const Options 
   if (plan.algorithm == Algorithm::kStableSampleSort) plan.stable_sample = sample_sort::make_stable_plan(request.n);
   if (plan.algorithm == Algorithm::kGridSampleSort) plan.grid = small::plan_grid(request.n);
   // The stable partition's second pass may end every bin of the first with a part of a tile.
-  plan.look_back_tiles =
-      request.n / plan.lsd.tile_items + 1 + (plan.algorithm == Algorithm::kStable ? msd::kStableBinsMax : 0);
+  plan.look_back_tiles = tiles_max(request.n, plan) + (plan.algorithm == Algorithm::kStable ? msd::kStableBinsMax : 0);
   if (counts_alone(request, plan)) plan.look_back_tiles = 0;
   plan.slices = lay_out(request, plan, options.algorithm);
   plan.workspace_bytes = plan.slices.bytes;
@@ -292,6 +304,7 @@ Abilities abilities_of(const DeviceFacts &device) {
 
 Plan make_plan(const Request &request, const DeviceFacts &device, const Options &options) {
   Plan plan = plan_for(request, abilities_of(device), options);
+  if (may_have_middle_tiles(plan)) plan.lsd = lsd::fit_tiles(plan.lsd, request.n, device.multiprocessors);
   if (plan.tries_fast_path)
     plan.fast_path = fast_path::make_plan(request.n, plan.key_bytes, plan.carry == Carry::kNothing,
                                           device.multiprocessors, device.shared_bytes_block_max);

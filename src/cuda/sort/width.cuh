@@ -121,6 +121,9 @@ void launch_passes(LaunchChain &chain, const Job &job) {
   if (job.plan.lsd.small_tiles) {
     launch_passes_shape<U, V, lsd::SmallTile<kWideBytes>>(chain, job);
   } else {
+    if constexpr (sizeof(U) == 4 && std::is_same<V, lsd::NoValue>::value)
+      if (job.plan.lsd.tile_items == lsd::MiddleTile::kItems)
+        return launch_passes_shape<U, V, lsd::MiddleTile>(chain, job);
     launch_passes_shape<U, V, lsd::LargeTile<kWideBytes>>(chain, job);
   }
 }
