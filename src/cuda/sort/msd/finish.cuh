@@ -228,10 +228,10 @@ __device__ __noinline__ bool sort_crowded_digits(FinishStorage<U> &storage) {
   }
   several = __syncthreads_or(several);
   if (sort_listed_groups_of_warps<kWide>(sorted, storage.groups, storage.counters)) return several;
-  using Rank = DigitRankStorage<kThreads / 32>;
-  static_assert(sizeof(Rank) <= sizeof(storage.counters), "in place of the counters");
+  using Passes = PassSortStorage<kThreads>;
+  static_assert(sizeof(Passes) <= sizeof(storage.counters), "in place of the counters");
   sort_by_passes<kThreads, BlockShape<sizeof(U)>::kFinishItems>(sorted, count, 0,
-                                                                *reinterpret_cast<Rank *>(storage.counters));
+                                                                *reinterpret_cast<Passes *>(storage.counters));
   return false;
 }
 

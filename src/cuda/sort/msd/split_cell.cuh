@@ -23,7 +23,7 @@ template <class U>
 struct SplitFinishStorage {
   union {
     uint32_t counters[kFinishDigits + 4];  // one more, that has the number of keys
-    DigitRankStorage<kSplitFinishThreads / 32> rank;
+    PassSortStorage<kSplitFinishThreads> passes;
   };
   U padded_keys[kWindowGroup + kSplitFinishKeysMax + kSplitWindowItems + kWindowHalo];
   uint32_t warp_totals[kSplitFinishThreads / 32];
@@ -246,7 +246,7 @@ __device__ __forceinline__ bool sort_disordered_digits(U *sorted, uint32_t count
 template <class U>
 __device__ __forceinline__ void sort_cell_by_passes(SplitFinishStorage<U> &storage) {
   sort_by_passes<kSplitFinishThreads, kSplitFinishItems>(storage.padded_keys + kWindowGroup, count_again(storage), 0,
-                                                         storage.rank);
+                                                         storage.passes);
 }
 
 // Puts keys that lie in order of digits, behind a barrier, in order where a digit has many of them. Returns whether

@@ -336,10 +336,10 @@ __device__ __forceinline__ void finish_stable_cell(const StableFinishParams<U> &
   if constexpr (kWay == StableWay::kSplitters) {
     if (many) order_crowds(storage);
   } else if (many && any_crowded_digit<S::kDigits>(storage.counters, storage.cell_items)) {
-    using Rank = DigitRankStorage<kThreads / 32>;
-    static_assert(sizeof(Rank) <= sizeof(storage.counters), "in place of the counters");
+    using Passes = PassSortStorage<kThreads>;
+    static_assert(sizeof(Passes) <= sizeof(storage.counters), "in place of the counters");
     sort_crowded_words<kThreads, S::kItems>(sorted, storage.cell_items, storage.place_bits,
-                                            *reinterpret_cast<Rank *>(storage.counters));
+                                            *reinterpret_cast<Passes *>(storage.counters));
     store_sorted<U, V, S, kWay, true>(params, number, storage);
     return;
   }

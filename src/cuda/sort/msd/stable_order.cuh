@@ -16,7 +16,7 @@ namespace gsort_internal::sort::msd {
 // the bits above put them in order.
 template <uint32_t kThreads, uint32_t kItems, class U>
 __device__ __noinline__ void sort_crowded_words(U *words, uint32_t count, uint32_t place_bits,
-                                                DigitRankStorage<kThreads / 32> &rank) {
+                                                PassSortStorage<kThreads> &storage) {
   const uint32_t place_mask = (1u << place_bits) - 1;
   {
     U own[kItems];
@@ -29,7 +29,7 @@ __device__ __noinline__ void sort_crowded_words(U *words, uint32_t count, uint32
       if (i * kThreads + threadIdx.x < count) words[static_cast<uint32_t>(own[i]) & place_mask] = own[i];
   }
   __syncthreads();
-  sort_by_passes<kThreads, kItems>(words, count, place_bits, rank);
+  sort_by_passes<kThreads, kItems>(words, count, place_bits, storage);
 }
 
 // Place of words[i] among its neighbours of the same digit: those before it that are greater go behind it, those behind

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "cuda/primitive/digit_places.cuh"
 #include "cuda/primitive/digit_rank.cuh"
 #include "cuda/primitive/warp.cuh"
 #include "cuda/sort/small/output.cuh"
@@ -20,16 +21,10 @@ constexpr uint32_t kDigitPlaceBits = 16;
 template <class Shape>
 struct DigitSortStorage {
   static_assert(Shape::kItems < 1u << kDigitPlaceBits, "a word holds a key and its place");
-  // Warps are taken in groups when counts become places: more groups share the work, and each looks at all of them.
-  static constexpr uint32_t kGroupWarps = Shape::kWarps < 16 ? 4 : Shape::kWarps / 4;
-  static constexpr uint32_t kGroups = Shape::kWarps / kGroupWarps;
   union {
     uint32_t items[Shape::kItems];
     uint32_t varying[Shape::kWarps];
-    struct {
-      uint32_t groups[kGroups][kDigitBins / 2];  // counts of two digits, in halves of a word
-      uint32_t parts[kGroups * 4];               // sums of a quarter of these
-    } counts;
+    DigitPlaces<Shape::kWarps> places;
   };
   uint16_t counters[Shape::kWarps][kDigitBins];
 };
@@ -82,46 +77,6 @@ __device__ __forceinline__ uint32_t block_varying(DigitSortStorage<Shape> &stora
   return static_cast<uint32_t>(warp_or(uint64_t{lane_id() < Shape::kWarps ? storage.varying[lane_id()] : 0}));
 }
 
-// Turns the warps' counts into the places of their first keys of every digit. For a group of warps 128 threads read its
-// counters, two digits each; then each knows the counts of all groups. Ends with a barrier.
-template <class Shape>
-__device__ __forceinline__ void place_digits(DigitSortStorage<Shape> &storage) {
-  using Storage = DigitSortStorage<Shape>;
-  constexpr uint32_t kPairs = kDigitBins / 2, kParts = kPairs / 32;
-  const uint32_t pair = threadIdx.x % kPairs, group = threadIdx.x / kPairs, part = threadIdx.x / 32 % kParts;
-  const bool takes_part = group < Storage::kGroups;
-  uint32_t counts[Storage::kGroupWarps];
-  const auto counters = [&](uint32_t i) -> uint32_t & {
-    return reinterpret_cast<uint32_t *>(storage.counters[group * Storage::kGroupWarps + i])[pair];
-  };
-  if (takes_part) {
-    uint32_t of_group = 0;
-#pragma unroll
-    for (uint32_t i = 0; i < Storage::kGroupWarps; ++i) counts[i] = counters(i), of_group += counts[i];
-    storage.counts.groups[group][pair] = of_group;
-    const uint32_t of_part = warp_sum((of_group & 0xffffu) + (of_group >> 16));
-    if (lane_id() == 0) storage.counts.parts[threadIdx.x / 32] = of_part;
-  }
-  __syncthreads();
-  if (takes_part) {
-    uint32_t total = 0, before = 0;
-#pragma unroll
-    for (uint32_t i = 0; i < Storage::kGroups; ++i) {
-      if (i == group) before = total;
-      total += storage.counts.groups[i][pair];
-    }
-    const bool is_lower = lane_id() < Storage::kGroups * kParts && lane_id() % kParts < part;
-    const uint32_t lower = warp_sum(is_lower ? storage.counts.parts[lane_id()] : 0);
-    const uint32_t both = (total & 0xffffu) + (total >> 16);
-    const uint32_t first = lower + warp_inclusive_sum(both) - both;
-    // Neither half overflows, since a tile has fewer than 65,536 items.
-    uint32_t places = before + (first | (first + (total & 0xffffu)) << 16);
-#pragma unroll
-    for (uint32_t i = 0; i < Storage::kGroupWarps; ++i) counters(i) = places, places += counts[i];
-  }
-  __syncthreads();
-}
-
 // Moves the items to storage.items in the order of the digit at `shift`, stably. Ends with a barrier.
 template <class Shape>
 __device__ __forceinline__ void move_by_digit(DigitSortStorage<Shape> &storage, const DigitSortRows<Shape> &rows,
@@ -130,7 +85,7 @@ __device__ __forceinline__ void move_by_digit(DigitSortStorage<Shape> &storage, 
   PackedPlaces<Shape::kRows> places;
   rank_rows<Shape::kRows>(items, rows.count, shift, counters, places);
   __syncthreads();
-  place_digits(storage);
+  place_digits(storage.counters, storage.places);
 #pragma unroll
   for (uint32_t row = 0; row < Shape::kRows; ++row)
     if (row < rows.count) storage.items[counters[digit_of(items[row], shift)] + places.get(row)] = items[row];
