@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cuda/sort/launch.h"
+#include "cuda/sort/sample_sort/crowding.cuh"
 #include "cuda/sort/sample_sort/tables.h"
 #include "uneven_words.h"
 
@@ -170,7 +171,7 @@ TEST_F(SampleSort, NarrowRanges) {
 TEST_F(SampleSort, CrowdedKeysAreTold) {
   const auto crowded = [&](const Word &word) {
     run(make_keys<uint64_t>(kMore, word), {GSORT_F64, false, false});
-    return state_.crowded != 0;
+    return are_crowded<uint64_t>(state_);
   };
   for (const int words : {3, 4}) EXPECT_TRUE(crowded([&](uint64_t i) { return gsort_test::anded(i, words); })) << words;
   EXPECT_TRUE(crowded(gsort_test::text));

@@ -30,16 +30,18 @@ struct SplitFinishStorage {
   U warp_least[kSplitFinishThreads / 32], warp_most[kSplitFinishThreads / 32];
   uint32_t next_item;
   U scale_least;
-  uint32_t count, scale_shift, scale_factor;
+  uint32_t count, scale_shift, scale_factor, scale_copies;
   BigCell<U> big;
   Groups<BlockShape<8>::kFinishKeysMax> groups;
 };
 
-// Maps keys from `least` on to digits of 13 bits and a fraction of 32.
+// Maps keys from `least` on to digits of 13 bits and a fraction of 32. Where values are so few that they have digits of
+// their own and others between them, lanes count in different ones of these.
 template <class U>
 struct SplitScale {
   U least;
   uint32_t shift, factor;
+  uint32_t copies;  // of a value's counter, less 1: a power of two of them
 
   SplitScale() = default;
   __device__ __forceinline__ SplitScale(U least_key, U most_key) : least(least_key) {
@@ -50,6 +52,8 @@ struct SplitScale {
     // or fewer has a digit of its own.
     const float parts = 35184372088832.0f / (static_cast<float>(lead) + 1.0f) * (1.0f - 0x1p-21f);
     factor = max(static_cast<uint32_t>(parts), kFinishDigits);
+    const uint32_t apart = width < kFinishDigits ? kFinishDigits / (static_cast<uint32_t>(width) + 1) : 1;
+    copies = apart > 32 ? 31 : apart > 2 ? (1u << (bit_width(apart - 1) - 1)) - 1 : 0;
   }
   __device__ __forceinline__ uint32_t leading(U above) const {
     return static_cast<uint32_t>(static_cast<U>(above << shift) >> (sizeof(U) * 8 - 32));
@@ -57,6 +61,8 @@ struct SplitScale {
   __device__ __forceinline__ uint32_t position(U key) const { return leading(static_cast<U>(key - least)); }
   __device__ __forceinline__ uint32_t digit(U key) const { return __umulhi(position(key), factor); }
   __device__ __forceinline__ uint32_t fraction(U key) const { return position(key) * factor; }
+  // Of the lane's own, in the order of digits.
+  __device__ __forceinline__ uint32_t counter(U key) const { return (digit(key) & ~copies) | (lane_id() & copies); }
 };
 
 // Counts a digit; lanes that share it queue up, where they are few, or count with one atomic, where a warp was seen to
@@ -141,6 +147,7 @@ __device__ __forceinline__ SplitScale<U> scale_again(const SplitFinishStorage<U>
   scale.least = *const_cast<const volatile U *>(&storage.scale_least);
   scale.shift = *const_cast<const volatile uint32_t *>(&storage.scale_shift);
   scale.factor = *const_cast<const volatile uint32_t *>(&storage.scale_factor);
+  scale.copies = *const_cast<const volatile uint32_t *>(&storage.scale_copies);
   return scale;
 }
 template <class U>
@@ -271,7 +278,7 @@ template <class U>
 __device__ __forceinline__ void rank_split_cell(const U (&keys)[kSplitFinishItems], uint32_t count, SplitPlaces &places,
                                                 SplitFinishStorage<U> &storage) {
   const SplitScale<U> scale = scale_again(storage);
-  if (split_digits_are_alike(scale.digit(keys[0]), threadIdx.x < count)) {
+  if (scale.copies == 0 && split_digits_are_alike(scale.digit(keys[0]), threadIdx.x < count)) {
 #pragma unroll
     for (uint32_t i = 0; i < kSplitFinishItems; ++i)
       places.put(i, count_split_digit(storage.counters, scale.digit(keys[i]),
@@ -280,7 +287,8 @@ __device__ __forceinline__ void rank_split_cell(const U (&keys)[kSplitFinishItem
 #pragma unroll
     for (uint32_t i = 0; i < kSplitFinishItems; ++i) {
       uint32_t place = 0;
-      if (i * kSplitFinishThreads + threadIdx.x < count) place = atomicAdd(&storage.counters[scale.digit(keys[i])], 1u);
+      if (i * kSplitFinishThreads + threadIdx.x < count)
+        place = atomicAdd(&storage.counters[scale.counter(keys[i])], 1u);
       places.put(i, place);
     }
   }
@@ -304,7 +312,7 @@ __device__ __forceinline__ void place_split_keys(const U (&keys)[kSplitFinishIte
 #pragma unroll
   for (uint32_t i = 0; i < kSplitFinishItems; ++i)
     if (i * kSplitFinishThreads + threadIdx.x < count)
-      sorted[storage.counters[scale.digit(keys[i])] + places.get(i)] = keys[i];
+      sorted[storage.counters[scale.counter(keys[i])] + places.get(i)] = keys[i];
 }
 
 // Orders keys of one digit, of which no digit has many where they are `few`, and `above` threads have one of a digit
@@ -339,10 +347,38 @@ __device__ __forceinline__ void store_split_cell(const U *sorted, U *to, const K
   }
 }
 
-// Sorts a cell of at most kSplitFinishKeysMax keys. `to` may be `from`. Begins with a barrier.
+// Puts the keys of a cell in order by radix passes, which takes as long however they crowd, and writes them. Keys of 4
+// bytes by how far they lie above the least: as a rule a pass less. Those of 8 bytes may have bytes in which none
+// differ.
 template <class U>
-__device__ __noinline__ void finish_split_cell(const U *from, U *to, uint32_t count, const KeyCodec<U> &codec,
-                                               SplitFinishStorage<U> &storage) {
+__device__ __forceinline__ void store_by_passes(const U (&keys)[kSplitFinishItems], U *to, U width,
+                                                const KeyCodec<U> &codec, SplitFinishStorage<U> &storage) {
+  U *const sorted = storage.padded_keys + kWindowGroup;
+  const uint32_t count = count_again(storage);
+  const U base = sizeof(U) == 4 ? storage.scale_least : U{0};
+#pragma unroll
+  for (uint32_t i = 0; i < kSplitFinishItems; ++i) {
+    const uint32_t at = i * kSplitFinishThreads + threadIdx.x;
+    if (at < count) sorted[at] = static_cast<U>(keys[i] - base);
+  }
+  __syncthreads();
+  if constexpr (sizeof(U) == 4)
+    sort_by_bits<kSplitFinishThreads, kSplitFinishItems>(sorted, count, ~uint64_t{0} >> (64 - bit_width(width)),
+                                                         storage.passes);
+  else
+    sort_cell_by_passes(storage);
+#pragma unroll
+  for (uint32_t i = 0; i < kSplitFinishItems; ++i) {
+    const uint32_t at = i * kSplitFinishThreads + threadIdx.x;
+    if (at < count_again(storage)) to[at] = codec.decode(static_cast<U>(sorted[at] + base));
+  }
+}
+
+// Sorts a cell of at most kSplitFinishKeysMax keys. `to` may be `from`. by_passes: the keys crowd however they are cut,
+// if they do not lie so closely that every value has a digit. Begins with a barrier.
+template <class U>
+__device__ __noinline__ void finish_split_cell(const U *from, U *to, uint32_t count, bool by_passes,
+                                               const KeyCodec<U> &codec, SplitFinishStorage<U> &storage) {
   U *const sorted = storage.padded_keys + kWindowGroup;
   __syncthreads();
   U keys[kSplitFinishItems];
@@ -361,8 +397,10 @@ __device__ __noinline__ void finish_split_cell(const U *from, U *to, uint32_t co
     if (threadIdx.x == 0) {
       const SplitScale<U> scale(least, most);
       storage.scale_least = scale.least, storage.scale_shift = scale.shift, storage.scale_factor = scale.factor;
+      storage.scale_copies = scale.copies;
     }
     __syncthreads();
+    if (by_passes && !exact) return store_by_passes(keys, to, static_cast<U>(most - least), codec, storage);
   }
   SplitPlaces places;
   rank_split_cell(keys, count, places, storage);
@@ -372,24 +410,6 @@ __device__ __noinline__ void finish_split_cell(const U *from, U *to, uint32_t co
   place_split_keys(keys, count, places, sorted, storage);
   __syncthreads();
   if (!exact) order_split_digits(sorted, count, few, above, storage);
-  store_split_cell(sorted, to, codec, storage);
-}
-
-// The same of keys that crowd however they are cut, in a time that does not depend on how.
-template <class U>
-__device__ __noinline__ void finish_cell_by_passes(const U *from, U *to, uint32_t count, const KeyCodec<U> &codec,
-                                                   SplitFinishStorage<U> &storage) {
-  U *const sorted = storage.padded_keys + kWindowGroup;
-  __syncthreads();
-  U keys[kSplitFinishItems];
-  load_split_cell(from, count, keys);
-#pragma unroll
-  for (uint32_t i = 0; i < kSplitFinishItems; ++i)
-    if (i * kSplitFinishThreads + threadIdx.x < count) sorted[i * kSplitFinishThreads + threadIdx.x] = keys[i];
-  if (threadIdx.x == 0) storage.count = count;
-  __syncthreads();
-  sort_cell_by_passes(storage);
-  __syncthreads();
   store_split_cell(sorted, to, codec, storage);
 }
 

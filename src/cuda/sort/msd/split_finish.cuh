@@ -19,7 +19,7 @@ __device__ __noinline__ void finish_big_cell(U *out, U *spare, TwoWords cell, co
                                              SplitFinishStorage<U> &storage) {
   sort_big_cell<kSplitFinishThreads, kSplitFinishKeysMax>(
       out, spare, out, cell, codec, storage.big,
-      [&](const U *from, U *to, uint32_t count) { finish_split_cell(from, to, count, codec, storage); });
+      [&](const U *from, U *to, uint32_t count) { finish_split_cell(from, to, count, false, codec, storage); });
 }
 
 // Large cells first, for they take longest. Blocks draw cells. Dynamic shared memory: SplitFinishStorage.
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(kSplitFinishThreads, blocks_here(kSplitFinishT
     if (item < bigs)
       finish_big_cell(keys, spare, cell, codec, storage);
     else if (cell.y != 0 && cell.y <= kSplitFinishKeysMax)
-      finish_split_cell(keys + cell.x, keys + cell.x, cell.y, codec, storage);
+      finish_split_cell(keys + cell.x, keys + cell.x, cell.y, false, codec, storage);
     __syncthreads();
     item = storage.next_item;
   }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "cuda/sort/sample_sort/crowding.cuh"
 #include "cuda/sort/sample_sort/sample.cuh"
 
 namespace gsort_internal::sort::sample_sort {
@@ -42,6 +43,7 @@ __global__ void __launch_bounds__(kCountThreads, blocks_here(kCountThreads, 3))
   wait_for_kernel_before();
   if (are_sorted(arguments)) return;
   load_tree<kCountThreads>(arguments.splitters, storage);
+  if (threadIdx.x < 32) note_crowding(arguments);
   constexpr uint32_t kTile = kCountThreads * kCountItems;
   for (uint32_t base = blockIdx.x * kTile; base < n; base += gridDim.x * kTile) {
     const uint32_t first = base + threadIdx.x;

@@ -10,6 +10,7 @@
 #include "cuda/primitive/prefetch.cuh"
 #include "cuda/sort/msd/big_cell.cuh"
 #include "cuda/sort/msd/split_cell.cuh"
+#include "cuda/sort/sample_sort/crowding.cuh"
 #include "cuda/sort/sample_sort/sample.cuh"
 
 namespace gsort_internal::sort::sample_sort {
@@ -45,12 +46,9 @@ __global__ void __launch_bounds__(kCellThreads, blocks_here(kCellThreads, 1))
   if (are_sorted(arguments)) return;
   const uint32_t bigs = arguments.state->bigs, cells_end = bigs + arguments.state->cells;
   const uint32_t items = cells_end + arguments.state->fills;
-  const bool crowded = arguments.state->crowded != 0;
+  const bool crowded = are_crowded<U>(*arguments.state);
   const auto sort = [&](const U *from, U *to, uint32_t count) {
-    if (crowded)
-      msd::finish_cell_by_passes(from, to, count, codec, storage);
-    else
-      msd::finish_split_cell(from, to, count, codec, storage);
+    msd::finish_split_cell(from, to, count, crowded, codec, storage);
   };
   for (uint32_t item = blockIdx.x; item < items;) {
     __syncthreads();  // the number of this item was read

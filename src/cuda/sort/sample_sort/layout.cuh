@@ -55,25 +55,51 @@ __device__ __forceinline__ OwnBins<U, kOwn> look_at_bins(const Arguments<U> &arg
   return own;
 }
 
+// Whether a bin is apart from the one before, which ends in the same part but reaches so far back that together they
+// might be more than a block holds.
+__device__ __forceinline__ bool is_apart(uint32_t place, uint32_t place_before, uint32_t part_keys) {
+  const uint32_t part = place == 0 ? 0 : (place - 1) / part_keys;
+  return place_before < part * part_keys && (part + 1) * part_keys - place_before > kCellKeysMax;
+}
+
+// Which of a thread's bins begin a cell: the first that ends in its part of the output, the first behind a value, and,
+// where `apart`, such as are apart. Returns how many do.
+template <uint32_t kOwn, class U>
+__device__ __forceinline__ uint32_t find_begins(const OwnBins<U, kOwn> &own, uint32_t part_keys, bool apart,
+                                                const Layout &layout, bool (&begins)[kOwn]) {
+  bool behind_value = __shfl_up_sync(kFullWarp, own.one_value[kOwn - 1], 1);
+  uint32_t place_before = __shfl_up_sync(kFullWarp, own.places[kOwn - 1], 1);
+  if (lane_id() == 0) {
+    behind_value = threadIdx.x == 0 || layout.ends_in_value[threadIdx.x / 32 - 1];
+    place_before = own.places[0];  // not known: such cells may be large
+  }
+  uint32_t begun = 0;
+#pragma unroll
+  for (uint32_t i = 0; i < kOwn; ++i) {
+    const uint32_t place = own.places[i], end = place + own.counts[i];
+    const bool in_new_part = end != place && (place == 0 || (end - 1) / part_keys != (place - 1) / part_keys);
+    const bool parted = apart && end != place && is_apart(place, place_before, part_keys);
+    begins[i] = !own.one_value[i] && (behind_value || in_new_part || parted);
+    begun += begins[i];
+    behind_value = own.one_value[i];
+    place_before = place;
+  }
+  return begun;
+}
+
 // Numbers the cells: each has neighbouring bins that end in the same part of the output, of no single value. Every
 // block does. Returns the number of cells; ends with a barrier.
 template <uint32_t kOwn, class U>
 __device__ __forceinline__ uint32_t number_cells(const OwnBins<U, kOwn> &own, uint32_t part_keys, Layout &layout) {
   constexpr uint32_t kThreads = OwnBins<U, kOwn>::kThreads;
-  bool behind_value = __shfl_up_sync(kFullWarp, own.one_value[kOwn - 1], 1);
-  if (lane_id() == 0) behind_value = threadIdx.x == 0 || layout.ends_in_value[threadIdx.x / 32 - 1];
-  bool begins[kOwn];
-  uint32_t begun = 0, cells;
-#pragma unroll
-  for (uint32_t i = 0; i < kOwn; ++i) {
-    const uint32_t place = own.places[i], end = place + own.counts[i];
-    const bool in_new_part = end != place && (place == 0 || (end - 1) / part_keys != (place - 1) / part_keys);
-    begins[i] = !own.one_value[i] && (behind_value || in_new_part);
-    begun += begins[i];
-    behind_value = own.one_value[i];
-  }
   for (uint32_t i = threadIdx.x; i < kBins; i += kThreads) layout.cell_keys[i] = 0;
-  uint32_t number = block_exclusive_sum<kThreads>(begun, layout.warp_totals, cells);
+  bool begins[kOwn];
+  uint32_t cells;
+  uint32_t number =
+      block_exclusive_sum<kThreads>(find_begins(own, part_keys, true, layout, begins), layout.warp_totals, cells);
+  if (cells > kCellsMax)
+    number =
+        block_exclusive_sum<kThreads>(find_begins(own, part_keys, false, layout, begins), layout.warp_totals, cells);
 #pragma unroll
   for (uint32_t i = 0; i < kOwn; ++i) {
     if (begins[i]) layout.cell_first[number++] = own.places[i];
@@ -117,24 +143,6 @@ __device__ __forceinline__ void tell_cells(const Arguments<U> &arguments, const 
   arguments.state->cells = cells;
   arguments.state->fills = all_chunks;
   arguments.state->bigs = bigs;
-}
-
-// Whether the sorted sample tells of keys in clusters of clusters, as bits ANDed or text: of smooth densities few of
-// its distances differ much from the next one. By one block of kThreads.
-template <uint32_t kThreads, class U>
-__device__ __forceinline__ bool is_crowded(const U *sample) {
-  uint32_t crowded = 0;
-  for (uint32_t first = 1; first + 1 < kSample; first += kThreads) {
-    const uint32_t i = first + threadIdx.x;
-    bool differ = false;
-    if (i + 1 < kSample) {
-      const U key = __ldcg(sample + i), before = static_cast<U>(key - __ldcg(sample + i - 1)),
-              behind = static_cast<U>(__ldcg(sample + i + 1) - key), least = min(before, behind);
-      differ = least != 0 && max(before, behind) >> msd::kSplitCrowdedBits > least;
-    }
-    crowded += static_cast<uint32_t>(__syncthreads_count(differ));
-  }
-  return crowded > kSample / msd::kSplitCrowdedShare;
 }
 
 }  // namespace gsort_internal::sort::sample_sort

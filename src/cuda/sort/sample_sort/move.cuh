@@ -66,10 +66,6 @@ __global__ void __launch_bounds__(kMoveThreads, blocks_here(kMoveThreads, 2))
     const OwnBins<U, kMoveOwn> own = look_at_bins<kMoveOwn>(arguments, start, storage.layout);
     cells = number_cells(own, arguments.part_keys, storage.layout);
     if (blockIdx.x == 0) tell_cells(arguments, own, cells, storage.layout);
-    if (blockIdx.x == gridDim.x - 1) {
-      const bool crowded = is_crowded<kMoveThreads>(arguments.sample);
-      if (threadIdx.x == 0) arguments.state->crowded = crowded;
-    }
   }
   U keys[kItems];
   uint32_t bins[(kItems + 1) / 2];

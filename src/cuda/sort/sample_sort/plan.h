@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "cuda/sort/msd/plan.h"
+#include "cuda/sort/msd/split_plan.h"
 
 namespace gsort_internal::sort::sample_sort {
 
@@ -21,6 +22,19 @@ constexpr uint32_t kSample = 4 * kBins;  // keys
 constexpr uint32_t kCellKeysMax = 8192;
 constexpr uint32_t kCellKeysMean = 6000;
 constexpr uint32_t kPartsMax = 880;
+// A block that moves keys has counters for so many cells. Of v bins of one value each there are at most kPartsMax + v
+// cells, and at most kBins - v, but where large cells are cut between their bins.
+constexpr uint32_t kCellsMax = msd::kSplitCellsMax;
+static_assert((kPartsMax + kBins) / 2 <= kCellsMax, "cells that are not cut have counters");
+
+// Sampled keys whose distances to their neighbours differ much, up to which cells are sorted by digits; above, radix
+// passes, of which 4-byte keys have fewer, are quicker (H100, 2026-11-27). Smooth densities have at most 173.
+template <class U>
+constexpr uint32_t kDifferingMax = sizeof(U) == 4 ? 200 : 256;
+// Such as equal the one before, up to which it does not matter where values lie; and of how many distances would differ
+// if all were unequal and lay anywhere (127 of 4,096), a tenth less.
+constexpr uint32_t kRepeatedMax = 256;
+constexpr uint32_t kRandomDiffering = 114;
 
 constexpr uint32_t kFillKeys = 1u << 14;  // of one value, that a block writes at a time
 

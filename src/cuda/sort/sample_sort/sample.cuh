@@ -76,7 +76,10 @@ __global__ void __launch_bounds__(kSampleThreads)
   if (blockIdx.x == 0) {
     static_assert(kBins == kSampleThreads, "a thread a bin");
     arguments.bin_counts[threadIdx.x] = arguments.room[threadIdx.x] = 0;
-    if (threadIdx.x == 0) arguments.state->tickets = 0;
+    if (threadIdx.x == 0) {
+      State &state = *arguments.state;
+      state.tickets = state.differing = state.equal = state.repeated = 0;
+    }
   }
   if (threadIdx.x < kRanked) storage.ranks[threadIdx.x] = 0;
   draw_sample(keys_in, n, codec, storage.sample);

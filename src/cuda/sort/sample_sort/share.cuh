@@ -10,6 +10,7 @@
 
 #include "cuda/sort/msd/split_cell.cuh"
 #include "cuda/sort/sample_sort/count.cuh"
+#include "cuda/sort/sample_sort/crowding.cuh"
 #include "cuda/sort/sample_sort/layout.cuh"
 
 namespace gsort_internal::sort::sample_sort {
@@ -103,6 +104,7 @@ __global__ void __launch_bounds__(kShareThreads, 1)
   const uint32_t begin = blockIdx.x * share_items, count = min(share_items, n - begin);
   load_tree<kShareThreads>(arguments.splitters, storage);
   count_share(keys_in + begin, count, codec, storage);
+  if (threadIdx.x < 32) note_crowding(arguments);
   const uint32_t bin = threadIdx.x, own_count = storage.counts[bin];
   const uint32_t before = own_count != 0 ? atomicAdd(&arguments.bin_counts[bin], own_count) : 0;
   cooperative_groups::this_grid().sync();
@@ -112,10 +114,6 @@ __global__ void __launch_bounds__(kShareThreads, 1)
   const OwnBins<U, 1> own = look_at_bins<1>(arguments, start, storage.layout);
   const uint32_t cells = number_cells(own, arguments.part_keys, storage.layout);
   if (blockIdx.x == 0) tell_cells(arguments, own, cells, storage.layout);
-  if (blockIdx.x == gridDim.x - 1) {
-    const bool crowded = is_crowded<kShareThreads>(arguments.sample);
-    if (threadIdx.x == 0) arguments.state->crowded = crowded;
-  }
   uint32_t total;
   const uint32_t moved_count = own.one_value[0] ? 0 : own_count;
   const uint32_t first = block_exclusive_sum<kShareThreads>(moved_count, storage.layout.warp_totals, total);

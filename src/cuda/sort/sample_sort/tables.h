@@ -13,9 +13,9 @@ namespace gsort_internal::sort::sample_sort {
 using msd::TwoWords;
 
 struct State {
-  uint32_t cells, bigs, fills;  // in the lists
-  uint32_t tickets;             // of the blocks that sort cells
-  uint32_t crowded;             // not 0: the sample's keys lie in clusters of clusters
+  uint32_t cells, bigs, fills;          // in the lists
+  uint32_t tickets;                     // of the blocks that sort cells
+  uint32_t differing, equal, repeated;  // sampled keys, see crowding.cuh
 };
 
 // Keys [first, first + count) of the output are the value that begins bin `bin`.
