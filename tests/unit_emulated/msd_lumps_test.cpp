@@ -41,7 +41,8 @@ bool goes_on(const Keys &keys, gsort_dtype dtype, bool mapped = true) {
   const Arguments<uint32_t> arguments = make_arguments<uint32_t>(plan, 0, slices);
   const KeyCodec<uint32_t> codec = make_codec<uint32_t>({dtype, false, false});
   emulation::launch(2, kSampleThreads, 0, [&] {
-    msd_sample_kernel<uint32_t, SmallSample>(keys.data(), keys.size(), codec, nullptr, false, nullptr, arguments);
+    msd_sample_kernel<uint32_t, SmallSample>(keys.data(), keys.size(), codec, nullptr, false, nullptr, Cleared{},
+                                             arguments);
   });
   EXPECT_EQ(arguments.state->go, arguments.state->sorted);
   EXPECT_EQ(mapped, arguments.state->mapped != 0);

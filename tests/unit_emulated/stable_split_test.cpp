@@ -236,7 +236,7 @@ TEST(StableSplit, NothingIsLeftToDoBehindAnotherMethod) {
   arguments.state = &state;
   emulation::launch(1, kStableCountThreads, 0, [&] {
     stable_sample_kernel<uint64_t, SmallSample>(nullptr, kItems, make_codec<uint64_t>({GSORT_U64, false, false}), &done,
-                                                arguments);
+                                                Cleared{}, arguments);
   });
   EXPECT_EQ(0u, state.go);
   EXPECT_EQ(1u, state.sorted);

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "cuda/engine/launch.h"
+#include "cuda/primitive/clear_memory.cuh"
 #include "cuda/sort/plan.h"
 
 namespace gsort_internal::sort {
@@ -47,6 +48,11 @@ struct Job {
   // The second slot of one-digit keys is for aliased arrays alone.
   uint32_t slots() const { return aliased() ? plan.lsd.slots : plan.lsd.digits; }
 };
+
+// What the passes behind another sort count in, for that to clear before it; a fast path has it cleared before itself.
+inline Cleared counters_to_clear(const Job &job) {
+  return job.plan.tries_fast_path ? Cleared{} : Cleared{job.workspace, job.plan.slices.zero_bytes / 16};
+}
 
 // Sorts of keys of one width; instantiated in launch_<width>.cu.
 template <class U>

@@ -290,7 +290,8 @@ const uint32_t *launch_msd_first(const LaunchContext &context, const Job &job, c
     sort.done = done;
     sort.plan = job.plan.msd;
     sort.split = job.plan.split;
-    sort.chained = true;
+    sort.cleared = counters_to_clear(job);
+    sort.chained = sort.cleared.vectors == 0;
     return msd::launch<U>(context, sort);
   } else {
     return nullptr;
@@ -375,17 +376,16 @@ void launch_width(const LaunchContext &context, const Job &job) {
     case Algorithm::kCountFill:
       return launch_count_fill<U>(context, job);
     case Algorithm::kMsd: {
-      launch_clear_counters(context, job);
+      if (job.plan.tries_fast_path) launch_clear_counters(context, job);
       const uint32_t *const done = launch_msd_first<U>(context, job, launch_fast_path_first<U>(context, job));
       return launch_lsd<U>(context, job, done);
     }
     case Algorithm::kStable: {
-      launch_clear_counters(context, job);
+      if (job.plan.tries_fast_path) launch_clear_counters(context, job);
       const uint32_t *const done = launch_fast_path_first<U>(context, job);
       return launch_lsd<U>(context, job, launch_stable_first<U>(context, job, done));
     }
     case Algorithm::kStableSampleSort:
-      launch_clear_counters(context, job);
       return launch_lsd<U>(context, job, launch_stable_sample_first<U>(context, job));
     default:
       launch_clear_counters(context, job);

@@ -8,6 +8,7 @@
 
 #include "core/key_bits.h"
 #include "cuda/primitive/architecture.h"
+#include "cuda/primitive/clear_memory.cuh"
 #include "cuda/primitive/exclusive_scan.cuh"
 #include "cuda/primitive/last_block.cuh"
 #include "cuda/sort/msd/lumps.cuh"
@@ -61,21 +62,23 @@ __device__ __forceinline__ State<U> decide(const SampleView<U> &view, const Plan
   return state;
 }
 
-// The first block decides, the others clear. done: see Sort. Dynamic shared memory: a bit table of
+// The first block decides, the others clear. done, cleared: see
+// Sort. Dynamic shared memory: a bit table of
 // 2^Sample::kMeetingBits bits.
 template <class U, class Sample>
 __global__ void __launch_bounds__(kSampleThreads)
     msd_sample_kernel(const U *keys_in, uint64_t n, KeyCodec<U> codec, const uint32_t *done, bool splitters_only,
-                      uint32_t *split_tickets, Arguments<U> arguments) {
+                      uint32_t *split_tickets, Cleared cleared, Arguments<U> arguments) {
+  wait_for_kernel_before();
+  if (blockIdx.x != 0)
+    clear_memory(cleared, (blockIdx.x - 1) * kSampleThreads + threadIdx.x, (gridDim.x - 1) * kSampleThreads);
   if constexpr (!kFitsHere<kSharedBytesMin>) {
     // Should it be chosen all the same, every input is turned away.
-    wait_for_kernel_before();
     if (blockIdx.x == 0 && threadIdx.x == 0)
       arguments.state->go = 0, arguments.state->sorted = done != nullptr && *done != 0;
     return;
   }
   extern __shared__ __align__(16) uint32_t seen[];
-  wait_for_kernel_before();
   if (done != nullptr && *done != 0) {
     if (blockIdx.x == 0 && threadIdx.x == 0) arguments.state->go = 0, arguments.state->sorted = 1;
     return;

@@ -29,10 +29,11 @@ static_assert(sizeof(SplitStorage<uint64_t>) <= kSharedBytesMin &&
 template <class U, class Sample>
 void launch_sample(LaunchChain &launcher, const Sort<U> &sort, const Arguments<U> &arguments,
                    const SplitArguments<U> &split) {
-  const uint32_t clearing = std::min(cells_max(arguments.plan) / kSampleThreads + 1, 16u);
+  const uint64_t rows = std::max<uint64_t>(cells_max(arguments.plan), sort.cleared.vectors) / kSampleThreads + 1;
+  const auto clearing = static_cast<uint32_t>(std::min<uint64_t>(rows, 16));
   launcher(msd_sample_kernel<U, Sample>, "msd_sample_kernel", 1 + clearing, kSampleThreads,
            (1u << Sample::kMeetingBits) / 8, sort.keys_in, sort.n, sort.codec, sort.done, sort.splitters_only,
-           split.plan.sample != 0 ? &split.state->tickets : nullptr, arguments);
+           split.plan.sample != 0 ? &split.state->tickets : nullptr, sort.cleared, arguments);
 }
 
 template <class U>

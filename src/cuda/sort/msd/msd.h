@@ -8,6 +8,7 @@
 
 #include "core/key_bits.h"
 #include "cuda/engine/launch.h"
+#include "cuda/primitive/clear_memory.cuh"
 #include "cuda/sort/msd/tables.h"
 
 namespace gsort_internal::sort::msd {
@@ -27,6 +28,7 @@ struct Sort {
   const uint32_t *done;
   bool chained;                 // the last work in the stream is a kernel of the same sort, with which this may overlap
   bool splitters_only = false;  // sorts all keys by splitters, crowded or not: tests ask for it
+  Cleared cleared = {};         // what a sort behind this one counts in, for the first kernel to clear
 };
 
 // Enqueues the sort. Returns the address of a device word that says, once the work has run, whether the keys are sorted

@@ -13,8 +13,9 @@ namespace gsort_internal::sort::msd {
 // Enqueues the sort of a job whose plan is sort::Algorithm::kStable. done: NULL, or a device word that earlier work of
 // the stream has written: not 0 = another method has done the job. Returns the address of a device word that says, once
 // the work has run, whether the job is done (not 0: here, or before) or the data is not for this method and nothing was
-// written but workspace (0). U: uint32_t or uint64_t. The last work in the stream must be the launch_clear() of the
-// job's counters or a kernel chained to it; the look-back words are left cleared where nothing was done.
+// written but workspace (0). U: uint32_t or uint64_t. If the plan tries a fast path, the last work in the stream must
+// be that; otherwise the first kernel clears the job's counters. The look-back words are left cleared where nothing was
+// done.
 template <class U>
 const uint32_t *launch_stable(const LaunchContext &context, const Job &job, const uint32_t *done);
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "core/key_bits.h"
+#include "cuda/primitive/clear_memory.cuh"
 #include "cuda/primitive/dependent_launch.cuh"
 #include "cuda/primitive/exclusive_scan.cuh"
 #include "cuda/primitive/last_block.cuh"
@@ -60,19 +61,21 @@ __device__ __forceinline__ void leave_undone(StableState *state, bool sorted_bef
   *state = undone;
 }
 
-// One block. Decides, and clears the counters of cells and the map's weights. done: see launch_stable(). Dynamic shared
-// memory: a bit table of 2^Sample::kMeetingBits bits.
+// The first block decides, and clears the counters of cells and the map's weights; the others clear what is told. done:
+// see launch_stable(). Dynamic shared memory: a bit table of 2^Sample::kMeetingBits bits.
 template <class U, class Sample>
 __global__ void __launch_bounds__(kStableCountThreads)
-    stable_sample_kernel(const U *keys_in, uint64_t n, KeyCodec<U> codec, const uint32_t *done,
+    stable_sample_kernel(const U *keys_in, uint64_t n, KeyCodec<U> codec, const uint32_t *done, Cleared cleared,
                          StableArguments arguments) {
+  wait_for_kernel_before();
+  if (blockIdx.x != 0)
+    clear_memory(cleared, (blockIdx.x - 1) * kStableCountThreads + threadIdx.x, (gridDim.x - 1) * kStableCountThreads);
   if constexpr (!kStableHasCode) {
-    wait_for_kernel_before();
     if (blockIdx.x == 0 && threadIdx.x == 0) leave_undone(arguments.state, done != nullptr && *done != 0);
     return;
   }
+  if (blockIdx.x != 0) return;
   extern __shared__ __align__(16) uint32_t seen[];
-  wait_for_kernel_before();
   if (done != nullptr && *done != 0) {
     if (threadIdx.x == 0) leave_undone(arguments.state, true);
     return;

@@ -65,9 +65,12 @@ void launch_stable_count(LaunchChain &launch, const Job &job, const uint32_t *do
   const uint64_t n = job.request->n;
   const KeyCodec<U> codec = make_codec<U>(job.request->order);
   // Values that many pairs share crowd the finish's digits: the more pairs, the more values may.
+  const Cleared cleared = sort::counters_to_clear(job);
+  const uint64_t rows = (cleared.vectors + kStableCountThreads - 1) / kStableCountThreads;
+  const uint32_t blocks_of_sample = 1 + static_cast<uint32_t>(std::min<uint64_t>(rows, 16));
   const auto launch_sample = [&](auto *kernel, uint32_t meeting_bits) {
-    launch(kernel, "stable_sample_kernel", 1, kStableCountThreads, (1u << meeting_bits) / 8, keys, n, codec, done,
-           arguments);
+    launch(kernel, "stable_sample_kernel", blocks_of_sample, kStableCountThreads, (1u << meeting_bits) / 8, keys, n,
+           codec, done, cleared, arguments);
   };
   if (n <= kSmallSampleItemsMax)
     launch_sample(stable_sample_kernel<U, SmallSample>, SmallSample::kMeetingBits);
@@ -198,7 +201,7 @@ const uint32_t *launch_stable(const LaunchContext &context, const Job &job, cons
         "smoothly, by a map; up to %u otherwise, by splitters (0: the LSD sort); cells finished on chip",
         static_cast<unsigned long long>(job.request->n), 1u << arguments.plan.cell_bits, arguments.plan.first_bits,
         arguments.plan.second_bits, arguments.plan.mapped_cells, arguments.plan.split_bins * kStableBinsMax);
-  LaunchChain launch = {context, false};
+  LaunchChain launch = {context, !job.plan.tries_fast_path};
   launch_stable_count<U>(launch, job, done, arguments);
   if (sort::carry_bytes(job.plan.carry) == 4) {
     launch_stable_values<U, uint32_t>(launch, job, arguments);

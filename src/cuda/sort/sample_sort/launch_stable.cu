@@ -64,9 +64,9 @@ const uint32_t *launch_stable(const LaunchContext &context, const Job &job) {
   msd::TableSlices slices(job.slice<void>(job.plan.slices.sample_sort_tables));
   const StableTables tables = make_stable_tables(job.request->n, slices);
   const StableShareParams params = share_params(context, job, tables);
-  LaunchChain chain = {context, false};
+  LaunchChain chain = {context, true};
   chain(stable_draw_kernel, "stable_draw_kernel", kStableDrawBlocks, kStableDrawThreads, 0u, params.keys_in, params.n,
-        params.codec, tables);
+        params.codec, sort::counters_to_clear(job), tables);
   chain(stable_rank_kernel, "stable_rank_kernel", kStableRankBlocks, kStableRankThreads, kStableSampleBytes, tables);
   const uint32_t bits = stable_bin_bits(job.request->n);
   if (bits == kStableBinBits)

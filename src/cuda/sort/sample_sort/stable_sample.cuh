@@ -7,6 +7,7 @@
 
 #include "core/key_bits.h"
 #include "cuda/primitive/architecture.h"
+#include "cuda/primitive/clear_memory.cuh"
 #include "cuda/primitive/dependent_launch.cuh"
 #include "cuda/primitive/hash.cuh"
 #include "cuda/primitive/warp.cuh"
@@ -34,7 +35,8 @@ __device__ __forceinline__ uint32_t stable_sampled_place(uint32_t number, uint32
 constexpr uint32_t kStableDrawThreads = kStableRun / 4;
 constexpr uint32_t kStableDrawBlocks = kStableSample / kStableDrawThreads;
 __global__ void __launch_bounds__(kStableDrawThreads)
-    stable_draw_kernel(const uint64_t *keys_in, uint32_t n, KeyCodec<uint64_t> codec, StableTables tables) {
+    stable_draw_kernel(const uint64_t *keys_in, uint32_t n, KeyCodec<uint64_t> codec, Cleared cleared,
+                       StableTables tables) {
   if constexpr (!kStableSortsHere) return;
   __shared__ __align__(16) uint64_t run[kStableRun];
   __shared__ unsigned long long all, some;
@@ -45,6 +47,7 @@ __global__ void __launch_bounds__(kStableDrawThreads)
   for (uint32_t i = 0; i < 4; ++i)
     keys[i] = __ldcg(keys_in + stable_sampled_place(first + i * kStableDrawThreads + threadIdx.x, n));
   const uint32_t thread = blockIdx.x * kStableDrawThreads + threadIdx.x;
+  clear_memory(cleared, thread, gridDim.x * kStableDrawThreads);
   static_assert(kStableSample >= kStableGroups << kStableBinBits, "a thread a counter");
   if (thread < kStableGroups << kStableBinBits) tables.group_counts[thread] = 0;
   if (thread == 0) tables.range[0] = ~uint64_t{0}, tables.range[1] = 0;

@@ -11,8 +11,8 @@
 namespace gsort_internal::sort::sample_sort {
 
 // Enqueues the sort of a job whose plan is sort::Algorithm::kStableSampleSort. Returns the address of a device word
-// that says, once the work has run, whether the job is done (not 0) or nothing was written but workspace (0). The last
-// work in the stream must be a kernel, for whose end the first one waits.
+// that says, once the work has run, whether the job is done (not 0) or nothing was written but workspace (0). The first
+// kernel clears the job's counters.
 const uint32_t *launch_stable(const LaunchContext &context, const Job &job);
 
 }  // namespace gsort_internal::sort::sample_sort
