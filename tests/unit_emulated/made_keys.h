@@ -21,6 +21,14 @@ std::vector<U> made_keys(uint64_t count, uint64_t seed, const Make &make) {
   return keys;
 }
 
+// Memory that is neither cleared nor to be read, for a kernel that clears all of it but the last word.
+inline std::vector<uint64_t> uncleared_memory(uint64_t words) { return std::vector<uint64_t>(words + 1, ~uint64_t{0}); }
+inline bool is_cleared(const std::vector<uint64_t> &memory) {
+  for (uint64_t i = 0; i + 1 < memory.size(); ++i)
+    if (memory[i] != 0) return false;
+  return memory.back() == ~uint64_t{0};
+}
+
 // A number in [0, 1) of a random word.
 inline double unit(uint64_t word) { return static_cast<double>(word >> 11) * 0x1p-53; }
 

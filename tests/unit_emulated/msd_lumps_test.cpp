@@ -40,10 +40,13 @@ bool goes_on(const Keys &keys, gsort_dtype dtype, bool mapped = true) {
   TableSlices slices(tables.data());
   const Arguments<uint32_t> arguments = make_arguments<uint32_t>(plan, 0, slices);
   const KeyCodec<uint32_t> codec = make_codec<uint32_t>({dtype, false, false});
-  emulation::launch(2, kSampleThreads, 0, [&] {
-    msd_sample_kernel<uint32_t, SmallSample>(keys.data(), keys.size(), codec, nullptr, false, nullptr, Cleared{},
+  std::vector<uint64_t> memory = uncleared_memory(10000);
+  const Cleared cleared = {memory.data(), 10000 / 2};
+  emulation::launch(3, kSampleThreads, 0, [&] {
+    msd_sample_kernel<uint32_t, SmallSample>(keys.data(), keys.size(), codec, nullptr, false, nullptr, cleared,
                                              arguments);
   });
+  EXPECT_TRUE(is_cleared(memory)) << "for the sort behind";
   EXPECT_EQ(arguments.state->go, arguments.state->sorted);
   EXPECT_EQ(mapped, arguments.state->mapped != 0);
   return arguments.state->go != 0;

@@ -227,17 +227,20 @@ TEST(StableSplit, RareValuesBehindFrequentOnes) {
   expect_sorted<uint32_t>(keys, GSORT_U64, Work::kPairs);
 }
 
-// Behind a method that has done the work, later kernels must not take garbage in the workspace for a state.
+// Behind a method that has done the work, later kernels must not take garbage in the workspace for a state or a count.
 TEST(StableSplit, NothingIsLeftToDoBehindAnotherMethod) {
   const uint32_t done = 1;
   StableState state;
   std::memset(&state, 0xa5, sizeof state);
   StableArguments arguments = {};
   arguments.state = &state;
-  emulation::launch(1, kStableCountThreads, 0, [&] {
+  std::vector<uint64_t> memory = uncleared_memory(10000);
+  const Cleared cleared = {memory.data(), 10000 / 2};
+  emulation::launch(4, kStableCountThreads, 0, [&] {
     stable_sample_kernel<uint64_t, SmallSample>(nullptr, kItems, make_codec<uint64_t>({GSORT_U64, false, false}), &done,
-                                                Cleared{}, arguments);
+                                                cleared, arguments);
   });
+  EXPECT_TRUE(is_cleared(memory));
   EXPECT_EQ(0u, state.go);
   EXPECT_EQ(1u, state.sorted);
   EXPECT_EQ(0u, state.dirty);

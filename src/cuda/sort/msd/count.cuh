@@ -62,8 +62,7 @@ __device__ __forceinline__ State<U> decide(const SampleView<U> &view, const Plan
   return state;
 }
 
-// The first block decides, the others clear. done, cleared: see
-// Sort. Dynamic shared memory: a bit table of
+// The first block decides, the others clear. done, cleared: see Sort. Dynamic shared memory: a bit table of
 // 2^Sample::kMeetingBits bits.
 template <class U, class Sample>
 __global__ void __launch_bounds__(kSampleThreads)
