@@ -59,11 +59,13 @@ struct Plan {
   uint32_t slots;
   bool small_tiles;
   uint32_t tile_items;
-  uint64_t portion_items;  // a multiple of tile_items, if there is more than one
+  uint64_t portion_items;  // a multiple of tile_items
   uint64_t portions;
   uint32_t groups;  // of tiles, that look-back goes by; 0: it goes by tiles alone
   uint32_t histogram_copies;
 };
+
+constexpr uint64_t longest_portion(uint32_t tile_items) { return kPortionItemsMax / tile_items * tile_items; }
 
 // `shared_bytes`: of a block of the device. `portion_tiles`: 0, or so many tiles make a portion.
 constexpr Plan make_plan(uint64_t n, uint32_t key_bytes, uint32_t value_bytes, uint32_t shared_bytes,
@@ -74,8 +76,8 @@ constexpr Plan make_plan(uint64_t n, uint32_t key_bytes, uint32_t value_bytes, u
   plan.slots = slots_of(plan.digits);
   plan.small_tiles = n <= kSmallTilesItemsMax || (wide == 8 && shared_bytes < kLargeTileSharedBytes);
   plan.tile_items = plan.small_tiles ? SmallTile<4>::kItems : large_tile_items(wide);
-  plan.portion_items = uint64_t{portion_tiles != 0 ? portion_tiles : kPortionItemsMax / plan.tile_items};
-  plan.portion_items *= plan.tile_items;
+  plan.portion_items =
+      portion_tiles != 0 ? uint64_t{portion_tiles} * plan.tile_items : longest_portion(plan.tile_items);
   plan.portions = n / plan.portion_items + (n % plan.portion_items != 0 ? 1 : 0);
   const bool grouped = value_bytes == 0 && plan.portions == 1 && n <= kGroupedItemsMax;
   plan.groups =
@@ -103,7 +105,7 @@ constexpr Plan fit_tiles(Plan plan, uint64_t n, uint32_t multiprocessors) {
   if (plan.small_tiles || plan.portions != 1 || n > kMiddleTilesItemsMax) return plan;
   if (rows_in_turn<MiddleTile>(n, multiprocessors) >= rows_in_turn<LargeTile<4>>(n, multiprocessors)) return plan;
   plan.tile_items = MiddleTile::kItems;
-  plan.portion_items = n;
+  plan.portion_items = longest_portion(plan.tile_items);
   const uint64_t tiles = (n + MiddleTile::kItems - 1) / MiddleTile::kItems;
   if (plan.groups != 0) plan.groups = static_cast<uint32_t>((tiles + kGroupTiles - 1) / kGroupTiles);
   return plan;
