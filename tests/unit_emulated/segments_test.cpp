@@ -34,8 +34,8 @@ class Partitioned {
     params_.segments = offsets_.size() - 1;
     params_.codec = make_codec<U>(order);
     params_.error = &error_;
-    List *const lists[] = {&params_.small, &params_.middle, &params_.medium, &params_.crowded,
-                           &params_.large, &params_.again,  &params_.radix};
+    List *const lists[] = {&params_.small, &params_.middle, &params_.medium, &params_.crowded_small,
+                           &params_.large, &params_.again,  &params_.radix,  &params_.crowded};
     for (size_t i = 0; i < kLists; ++i) {
       entries_[i].assign(buckets, 0);
       *lists[i] = {&counts_[i], entries_[i].data(), buckets};
@@ -61,11 +61,11 @@ class Partitioned {
       partition_segments<U, Shape>(params_, storage);
     });
     EXPECT_LE(used_, begins_.size());
-    sort_listed<SpreadSmall<sizeof(U)>>(params_.small);
-    sort_listed<SpreadMiddle<sizeof(U)>>(params_.middle);
-    sort_listed<SpreadMedium<sizeof(U)>>(params_.medium);
+    spread<SpreadSmall<sizeof(U)>>(params_.small, params_.crowded_small);
+    spread<SpreadMiddle<sizeof(U)>>(params_.middle, params_.crowded);
+    spread<SpreadMedium<sizeof(U)>>(params_.medium, params_.crowded);
     const auto less = [&](U a, U b) { return params_.codec.encode(a) < params_.codec.encode(b); };
-    for (const List &list : {params_.crowded, params_.radix}) {  // which is other kernels' work
+    for (const List &list : {params_.crowded_small, params_.crowded, params_.radix}) {  // which is other kernels' work
       for (uint64_t i = 0; i < *list.count; ++i) {
         const uint64_t *const bounds = params_.bounds_of(list.segments[i]);
         const U *const from = params_.source_of(list.segments[i]);
@@ -87,20 +87,19 @@ class Partitioned {
   uint64_t small() const { return counts_[0]; }
   uint64_t middle() const { return counts_[1]; }
   uint64_t medium() const { return counts_[2]; }
-  uint64_t crowded() const { return counts_[3]; }
   uint64_t again() const { return counts_[5]; }
   uint64_t radix() const { return counts_[6]; }
   bool filled() const { return any_fill_[0] != 0; }
 
  private:
   static constexpr U kPoison = static_cast<U>(0xa5a5a5a5a5a5a5a5);
-  static constexpr size_t kLists = 7;
+  static constexpr size_t kLists = 8;
 
   template <class BucketShape>
-  void sort_listed(const List &list) {
+  void spread(const List &list, const List &crowded) {
     emulation::launch(1, BucketShape::kThreads, 0, [&] {
       static SpreadStorage<U, BucketShape> storage;
-      spread_listed<U, BucketShape>(params_, list, storage);
+      spread_listed<U, BucketShape>(params_, list, crowded, storage);
     });
   }
 

@@ -80,6 +80,7 @@ void check_lists(const Request &r, const Plan &l) {
   EXPECT_EQ(most(small_segment_items(bytes) + 1), l.medium_max);
   EXPECT_EQ(bytes >= 4 ? most(kShortSegmentItemsMax + 1) : 0, l.crowded_max)
       << "all but short and large ones may crowd";
+  EXPECT_EQ(l.crowded_max != 0 && r.n >= uint64_t{1} << 23, l.small_apart);
   EXPECT_EQ(bytes >= 4 ? most(small_segment_items(bytes) + 1) : 0, l.middle_max);
   EXPECT_EQ(most(medium_segment_items(bytes) + 1), l.large_max);
   // Large segments that are all but one key of a tile too long.
@@ -123,26 +124,28 @@ TEST(Layout, ListsHoldTheSegmentsOfEverySize) {
         const uint64_t bytes = dtype_bytes(t), digits = digits_of(dtype_bytes(t)), bins = kDigitBins;
         check_lists(r, l);
         const uint64_t bits = l.short_tiles * short_tile_items(dtype_bytes(t)) + kShortSegmentItemsMax;
-        expect_apart({{"list_counts", l.list_counts, 10 * 8},
-                      {"tickets", l.tickets, digits * 4},
-                      {"bounds", l.bounds, segments == 0 ? 0 : bits / 8},
-                      {"look_back", l.look_back, l.large_tiles_max * bins * 8},
-                      {"large_counts", l.large_counts, l.parts_max * digits * bins * 8},
-                      {"small_list", l.small_list, (l.small_max + l.buckets_max) * 8},
-                      {"middle_list", l.middle_list, (l.middle_max + l.buckets_max) * 8},
-                      {"medium_list", l.medium_list, (l.medium_max + l.buckets_max) * 8},
-                      {"crowded_list", l.crowded_list, (l.crowded_max + l.buckets_max) * 8},
-                      {"large_list", l.large_list, l.large_max * 8},
-                      {"large_tile_begins", l.large_tile_begins, (l.parts_max + 1) * 8},
-                      {"again_list", l.again_list, l.buckets_max == 0 ? 0 : l.parts_max * 8},
-                      {"radix_list", l.radix_list, l.buckets_max == 0 ? 0 : l.parts_max * 8},
-                      {"parts", l.parts, l.buckets_max == 0 ? 0 : l.parts_max * kPartBytes},
-                      {"bucket_begins", l.bucket_begins, l.buckets_max * 8},
-                      {"bucket_counts", l.bucket_counts, l.buckets_max * 8},
-                      {"bucket_room", l.bucket_room, l.buckets_max * 8},
-                      {"bucket_starts", l.bucket_starts, l.buckets_max * bytes},
-                      {"keys_y", l.keys_y, l.large_max == 0 ? 0 : n * bytes}},
-                     l.workspace_bytes, 256);
+        expect_apart(
+            {{"list_counts", l.list_counts, 12 * 8},
+             {"tickets", l.tickets, digits * 4},
+             {"bounds", l.bounds, segments == 0 ? 0 : bits / 8},
+             {"look_back", l.look_back, l.large_tiles_max * bins * 8},
+             {"large_counts", l.large_counts, l.parts_max * digits * bins * 8},
+             {"small_list", l.small_list, (l.small_max + l.buckets_max) * 8},
+             {"middle_list", l.middle_list, (l.middle_max + l.buckets_max) * 8},
+             {"medium_list", l.medium_list, (l.medium_max + l.buckets_max) * 8},
+             {"crowded_small_list", l.crowded_small_list, l.small_apart ? (l.crowded_max + l.buckets_max) * 8 : 0},
+             {"crowded_list", l.crowded_list, (l.crowded_max + l.buckets_max) * 8},
+             {"large_list", l.large_list, l.large_max * 8},
+             {"large_tile_begins", l.large_tile_begins, (l.parts_max + 1) * 8},
+             {"again_list", l.again_list, l.buckets_max == 0 ? 0 : l.parts_max * 8},
+             {"radix_list", l.radix_list, l.buckets_max == 0 ? 0 : l.parts_max * 8},
+             {"parts", l.parts, l.buckets_max == 0 ? 0 : l.parts_max * kPartBytes},
+             {"bucket_begins", l.bucket_begins, l.buckets_max * 8},
+             {"bucket_counts", l.bucket_counts, l.buckets_max * 8},
+             {"bucket_room", l.bucket_room, l.buckets_max * 8},
+             {"bucket_starts", l.bucket_starts, l.buckets_max * bytes},
+             {"keys_y", l.keys_y, l.large_max == 0 ? 0 : n * bytes}},
+            l.workspace_bytes, 256);
         EXPECT_EQ(l.look_back, l.zero_bytes) << "what is cleared ends where the passes' words begin";
         if (l.large_max == 0) {
           EXPECT_LE(l.workspace_bytes, l.keys_y) << "room for keys that are never moved";

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "cuda/primitive/digit_places.cuh"
 #include "cuda/primitive/digit_rank.cuh"
 #include "cuda/primitive/warp.cuh"
 
@@ -16,11 +17,9 @@ using VaryingBits = typename std::conditional<sizeof(U) == 8, unsigned long long
 
 template <class U, class Shape>
 struct BlockSortStorage {
-  union {
-    U keys[Shape::kItems];
-    uint16_t places[Shape::kItems];
-  };
-  DigitRankStorage<Shape::kWarps> rank;
+  U keys[Shape::kItems];
+  alignas(4) uint16_t counters[Shape::kWarps][kDigitBins];
+  DigitPlaces<Shape::kWarps> places;
   VaryingBits<U> varying;
 };
 
@@ -55,18 +54,15 @@ __device__ __forceinline__ VaryingBits<U> varying_bits(BlockSortStorage<U, Shape
   return storage.varying;
 }
 
-// Moves the keys to their places, which `places` holds instead of their ranks among the warp's keys of that digit from
-// then on. Ends with a barrier.
+// Moves the keys to their places: `places` holds their ranks among the warp's keys of that digit. Ends with a barrier.
 template <class U, class Shape>
 __device__ __forceinline__ void move_keys(BlockSortStorage<U, Shape> &storage, const BlockItems<Shape> &items,
-                                          uint32_t shift, U (&keys)[Shape::kRows], PackedPlaces<Shape::kRows> &places) {
+                                          uint32_t shift, U (&keys)[Shape::kRows],
+                                          const PackedPlaces<Shape::kRows> &places) {
 #pragma unroll
   for (uint32_t row = 0; row < Shape::kRows; ++row) {
-    if (row < items.rows) {
-      const uint32_t place = storage.rank.counters[threadIdx.x / 32][digit_of(keys[row], shift)] + places.get(row);
-      storage.keys[place] = keys[row];
-      places.reset(row, place);
-    }
+    if (row < items.rows)
+      storage.keys[storage.counters[threadIdx.x / 32][digit_of(keys[row], shift)] + places.get(row)] = keys[row];
   }
   __syncthreads();
 #pragma unroll
@@ -75,42 +71,22 @@ __device__ __forceinline__ void move_keys(BlockSortStorage<U, Shape> &storage, c
   __syncthreads();
 }
 
-// Moves the indices that the items had before to the places of their keys. Ends with a barrier.
+// Sorts keys[row] of item items.index(row). Rows past items.count must hold the greatest key: being last, they stay
+// last. `any_key` is one of the keys.
 template <class U, class Shape>
-__device__ __forceinline__ void move_sources(BlockSortStorage<U, Shape> &storage, const BlockItems<Shape> &items,
-                                             const PackedPlaces<Shape::kRows> &places,
-                                             PackedPlaces<Shape::kRows> &sources) {
-#pragma unroll
-  for (uint32_t row = 0; row < Shape::kRows; ++row)
-    if (row < items.rows) storage.places[places.get(row)] = static_cast<uint16_t>(sources.get(row));
-  __syncthreads();
-#pragma unroll
-  for (uint32_t row = 0; row < Shape::kRows; ++row)
-    if (row < items.rows) sources.reset(row, storage.places[items.index(row)]);
-  __syncthreads();
-}
-
-// Sorts keys[row] of item items.index(row); `sources` receives the index that each sorted item had before. Rows past
-// items.count must hold the greatest key: being last, they stay last. `any_key` is one of the keys.
-template <bool kSources, class U, class Shape>
 __device__ __forceinline__ void block_sort(BlockSortStorage<U, Shape> &storage, const BlockItems<Shape> &items,
-                                           U any_key, U (&keys)[Shape::kRows], PackedPlaces<Shape::kRows> &sources) {
+                                           U any_key, U (&keys)[Shape::kRows]) {
   const uint32_t warp = threadIdx.x / 32;
   VaryingBits<U> varying = varying_bits(storage, items, any_key, keys);
-  if (kSources) {
-#pragma unroll
-    for (uint32_t row = 0; row < Shape::kRows; ++row) sources.set(row, items.index(row));
-  }
   while (varying != 0) {
     const uint32_t shift =
         sizeof(U) == 8 ? __ffsll(static_cast<long long>(varying)) - 1 : __ffs(static_cast<int>(varying)) - 1;
     varying &= ~(VaryingBits<U>{kDigitBins - 1} << shift);
     PackedPlaces<Shape::kRows> places;
-    rank_rows<Shape::kRows>(keys, items.rows, shift, storage.rank.counters[warp], places);
+    rank_rows<Shape::kRows>(keys, items.rows, shift, storage.counters[warp], places);
     __syncthreads();
-    scan_counters<false>(storage.rank, [](uint32_t, uint32_t, uint32_t) {});
+    place_digits(storage.counters, storage.places);
     move_keys(storage, items, shift, keys, places);
-    if (kSources) move_sources(storage, items, places, sources);
   }
 }
 

@@ -47,10 +47,11 @@ struct Params {
   uint32_t *bounds;
   uint32_t *any_short;
   unsigned long long *list_counts;  // kListCountsBytes, of all lists
-  List small, middle, medium, crowded, large;
-  List again;                         // buckets for the second round of partitions
-  List radix;                         // what goes through the passes; `large` itself where nothing is partitioned
-  Part *parts;                        // of the round's list
+  List small, middle, medium, large;
+  List crowded_small, crowded;  // whose keys crowd when they are spread: small ones, and all others or all (one list)
+  List again;                   // buckets for the second round of partitions
+  List radix;                   // what goes through the passes; `large` itself where nothing is partitioned
+  Part *parts;                  // of the round's list
   unsigned long long *buckets_used;   // entries that are taken of those:
   uint64_t *bucket_begins;            // first keys
   unsigned long long *bucket_counts;  // numbers of keys

@@ -14,12 +14,12 @@ namespace gsort_internal::segments {
 // Dynamic shared memory: SpreadStorage.
 template <class U, class Shape, uint32_t kBlocks>
 __global__ void __launch_bounds__(Shape::kThreads, blocks_here(Shape::kThreads, kBlocks))
-    spread_segments_kernel(const __grid_constant__ Params<U> params, const List list) {
+    spread_segments_kernel(const __grid_constant__ Params<U> params, const List list, const List crowded) {
   if constexpr (!kFitsHere<kSpreadSharedBytes>) return;
   extern __shared__ __align__(16) unsigned char shared[];
   wait_for_kernel_before();
   allow_next_kernel();
-  spread_listed<U, Shape>(params, list, *reinterpret_cast<SpreadStorage<U, Shape> *>(shared));
+  spread_listed<U, Shape>(params, list, crowded, *reinterpret_cast<SpreadStorage<U, Shape> *>(shared));
 }
 
 // A cooperative launch. Dynamic shared memory: PartitionStorage.

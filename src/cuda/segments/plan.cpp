@@ -43,6 +43,7 @@ void cut_workspace(const Request &request, uint32_t key_bytes, Plan &plan) {
   plan.small_list = slices.take((plan.small_max + plan.buckets_max) * 8);
   plan.middle_list = slices.take((plan.middle_max + plan.buckets_max) * 8);
   plan.medium_list = slices.take((plan.medium_max + plan.buckets_max) * 8);
+  plan.crowded_small_list = slices.take(plan.small_apart ? (plan.crowded_max + plan.buckets_max) * 8 : 0);
   plan.crowded_list = slices.take((plan.crowded_max + plan.buckets_max) * 8);
   plan.large_list = slices.take(plan.large_max * 8);
   plan.large_tile_begins = slices.take((plan.parts_max + 1) * 8);
@@ -68,6 +69,7 @@ Plan make_plan(const Request &request, const DeviceFacts &device) {
   const uint32_t key_bytes = dtype_bytes(request.order.dtype);
   Plan plan{};
   count_entries(request, key_bytes, plan);
+  plan.small_apart = plan.crowded_max != 0 && request.n >= kSmallApartItems;
   cut_workspace(request, key_bytes, plan);
   plan.spread = spreads(key_bytes) && device.shared_bytes_block_max >= kSpreadSharedBytes;
   plan.partition = plan.spread && plan.buckets_max != 0;

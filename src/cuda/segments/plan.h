@@ -87,6 +87,10 @@ constexpr uint64_t kWholeItemsMax = uint64_t{1} << 17;
 constexpr uint64_t kWholeSegmentsMax = uint64_t{1} << 13;
 constexpr uint32_t kWholeTileItems = kShortSegmentItemsMax;  // of such a block: the segments that begin there
 
+// From so many keys on small segments that crowd go through passes by small blocks. Below, the launch of those would
+// take longer than they save (4 us; H100, 2026-11-27).
+constexpr uint64_t kSmallApartItems = uint64_t{1} << 23;
+
 constexpr uint32_t kBlockThreads = 256;  // of the check, and of short segments
 constexpr uint32_t kCheckRows = 8;       // segments that a thread of the check looks at
 constexpr uint32_t kCheckItems = kBlockThreads * kCheckRows;
@@ -105,6 +109,7 @@ struct Plan {
   uint64_t buckets_max;          // of all rounds, and one more a segment that is partitioned
   bool spread;                   // small, middle and medium segments are
   bool partition;                // large ones are
+  bool small_apart;              // small ones whose keys crowd have a list and a kernel of their own
   bool whole;                    // no kernel of its own checks the offsets
   uint64_t short_tiles;
 
@@ -112,7 +117,7 @@ struct Plan {
   uint64_t list_counts, tickets, bounds, zero_bytes;
 
   uint64_t look_back, large_counts;
-  uint64_t small_list, middle_list, medium_list, crowded_list, large_list, large_tile_begins;
+  uint64_t small_list, middle_list, medium_list, crowded_small_list, crowded_list, large_list, large_tile_begins;
   uint64_t again_list, radix_list, parts, bucket_begins, bucket_counts, bucket_room, bucket_starts;
   uint64_t keys_y;
   uint64_t workspace_bytes;  // whatever the device

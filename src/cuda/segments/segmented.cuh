@@ -36,10 +36,9 @@ __device__ __forceinline__ void sort_listed(BlockSortStorage<U, Shape> &storage,
     const BlockItems<Shape> items(static_cast<uint32_t>(params.bounds_of(listed)[1] - begin));
     const U *const from = params.source_of(listed) + begin;
     U keys[Shape::kRows];
-    PackedPlaces<Shape::kRows> no_sources;
     const U any_key = params.codec.encode(from[0]);
     load_block_keys<U, Shape>(from, items, params.codec, keys);
-    block_sort<false>(storage, items, any_key, keys, no_sources);
+    block_sort(storage, items, any_key, keys);
     __syncthreads();  // all have read `storage` for the last time
     store_block_keys<U, Shape>(params.keys_out + begin, items, params.codec, keys);
   }

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "cuda/primitive/warp.cuh"
+#include "cuda/segments/crowds.cuh"
 #include "cuda/segments/spread_bins.cuh"
 
 namespace gsort_internal::segments {
@@ -68,58 +69,30 @@ __device__ __forceinline__ void spread_again(SpreadStorage<U, Shape> &storage, u
   __syncthreads();
 }
 
-// By a warp, for a crowd of fewer values than it has lanes, each of which counts one, and for one value. Returns
-// whether it is one.
-template <class U>
-__device__ __forceinline__ bool count_crowd(U *keys, uint32_t crowd) {
-  U least = static_cast<U>(~U{0}), greatest = 0;
-  for (uint32_t i = lane_id(); i < crowd; i += 32) least = min(least, keys[i]), greatest = max(greatest, keys[i]);
-  least = warp_least(least), greatest = warp_greatest(greatest);
-  if (least == greatest) return true;
-  if (crowd <= 32 || static_cast<U>(greatest - least) >= 32) return false;
-  uint32_t count = 0;
-  const U own = static_cast<U>(least + lane_id());
-  for (uint32_t i = 0; i < crowd; ++i) count += keys[i] == own;
-  __syncwarp();
-  const uint32_t end = warp_inclusive_sum(count);
-  for (uint32_t i = end - count; i < end; ++i) keys[i] = own;
-  __syncwarp();
-  return true;
-}
-
-// Puts the bins of more than kBinWindow keys in order, a warp each. Returns false if some have more than crowd_keys_max
-// keys of many values, or they are more than crowds_max. Begins and ends with a barrier.
+// Puts the bins of more than kBinWindow keys in order, a warp each. Returns false if they are more or larger than the
+// limits allow, but for large ones of few values. Begins and ends with a barrier.
 template <class U, class Shape>
-__device__ __noinline__ bool sort_crowded_bins(SpreadStorage<U, Shape> &storage, uint32_t count, uint32_t crowds_max,
-                                               uint32_t crowd_keys_max) {
+__device__ __noinline__ bool sort_crowded_bins(SpreadStorage<U, Shape> &storage, uint32_t count,
+                                               const CrowdLimits limits) {
   const uint32_t *const first_keys = reinterpret_cast<const uint32_t *>(storage.counters);
-  U *const sorted = storage.padded_keys + kBinWindow;
   if (threadIdx.x == 0) storage.crowd_count = 0;
   __syncthreads();
   bool too_many = false;
   for (uint32_t bin = threadIdx.x; bin < count; bin += Shape::kThreads) {
     const uint32_t keys = keys_of_bin(first_keys, bin, count);
-    if (keys <= kBinWindow) continue;
-    too_many |= !list_crowd(storage, first_keys[bin], keys, crowds_max);
+    if (keys > kBinWindow) too_many |= !list_crowd(storage, first_keys[bin], keys, limits);
   }
-  if (__syncthreads_or(too_many)) return false;
-  for (uint32_t c = threadIdx.x / 32; c < storage.crowd_count; c += Shape::kWarps) {
-    U *const keys = sorted + (storage.crowds[c] & 0xffffu);
-    const uint32_t crowd = storage.crowds[c] >> 16;
-    if (count_crowd(keys, crowd)) continue;
-    too_many |= !sort_crowd(keys, crowd, crowd_keys_max);
-  }
-  return !__syncthreads_or(too_many);
+  return !__syncthreads_or(too_many) &&
+         sort_listed_crowds(storage, limits, [](U *keys, uint32_t crowd) { return count_crowd(keys, crowd); });
 }
 
 // Puts the keys of crowded bins in order; false: they crowd too much, which for one of `few` segments is less. Begins
 // and ends with a barrier.
 template <class U, class Shape>
 __device__ __noinline__ bool order_crowds(SpreadStorage<U, Shape> &storage, uint32_t count, bool few) {
-  if (sort_crowded_bins(storage, count, kCrowdsMax, kFirstCrowdKeysMax)) return true;
+  if (sort_crowded_bins(storage, count, {kFirstCrowdKeysMax, kCrowdsMax})) return true;
   spread_again(storage, count);
-  return sort_crowded_bins(storage, count, few ? kFewCrowdsMax<Shape> : kCrowdsMax,
-                           few ? kFewCrowdKeysMax : kCrowdKeysMax);
+  return sort_crowded_bins(storage, count, crowd_limits<Shape>(few));
 }
 
 }  // namespace gsort_internal::segments

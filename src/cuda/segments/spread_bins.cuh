@@ -12,7 +12,6 @@
 
 #include "cuda/primitive/counter_scan.cuh"
 #include "cuda/primitive/exclusive_scan.cuh"
-#include "cuda/primitive/group_sort.cuh"
 #include "cuda/primitive/warp.cuh"
 #include "cuda/segments/plan.h"
 
@@ -24,15 +23,7 @@ constexpr uint32_t kBinWindow = 8;
 // banks.
 template <class Shape>
 constexpr int kBinRun = Shape::kRows | 1;
-// Crowds of more keys, or more crowds than can be listed, leave the segment to radix passes.
-constexpr uint32_t kCrowdKeysMax = 256;
-constexpr uint32_t kCrowdsMax = 128;
-// Where a list has no more segments than a device has room for blocks that make these passes, all of them follow at
-// once, and putting crowds in order is quicker up to here alone.
-constexpr uint32_t kFewSegments = 256;
-constexpr uint32_t kFewCrowdKeysMax = 64;
-template <class Shape>
-constexpr uint32_t kFewCrowdsMax = 8 * Shape::kWarps;
+constexpr uint32_t kCrowdsMax = 128;  // that can be listed
 
 template <class U, class Shape>
 struct SpreadStorage {
@@ -221,29 +212,6 @@ __device__ __forceinline__ bool spread_by_bin(SpreadStorage<U, Shape> &storage, 
   const Spread<U> spread(low, high, SpreadStorage<U, Shape>::kParts);
   cut_parts(storage, count, spread, keys);
   return scatter_by_bin(storage, count, rounds, spread, keys);
-}
-
-// Lists a crowd, a bin of more than kBinWindow keys: `keys` of them from sorted key `first` on. Returns false if
-// `crowds_max` are listed already.
-template <class U, class Shape>
-__device__ __forceinline__ bool list_crowd(SpreadStorage<U, Shape> &storage, uint32_t first, uint32_t keys,
-                                           uint32_t crowds_max) {
-  const uint32_t at = atomicAdd(&storage.crowd_count, 1u);
-  if (at >= crowds_max) return false;
-  storage.crowds[at] = first | keys << 16;
-  return true;
-}
-
-// By a warp. Returns false if the crowd has more than `keys_max` keys: it stays as it is.
-template <class U>
-__device__ __forceinline__ bool sort_crowd(U *keys, uint32_t crowd, uint32_t keys_max) {
-  if (crowd > keys_max) return false;
-  if (crowd <= 32) {
-    sort_few(keys, crowd);
-  } else {
-    network_sort<ByWarp>(keys, crowd);
-  }
-  return true;
 }
 
 }  // namespace gsort_internal::segments

@@ -12,6 +12,7 @@
 #include "cuda/primitive/group_sort.cuh"
 #include "cuda/primitive/warp.cuh"
 #include "cuda/segments/check.cuh"
+#include "cuda/segments/crowds.cuh"
 #include "cuda/segments/spread_again.cuh"
 
 namespace gsort_internal::segments {
@@ -21,9 +22,7 @@ namespace gsort_internal::segments {
 template <class U, class Shape>
 __device__ __noinline__ bool sort_crowds(SpreadStorage<U, Shape> &storage, uint32_t count, bool few,
                                          const Spread<U> &spread) {
-  static_assert(kFewCrowdsMax<Shape> <= kCrowdsMax, "they are listed");
-  const uint32_t crowds_max = few ? kFewCrowdsMax<Shape> : kCrowdsMax;
-  const uint32_t crowd_keys_max = few ? kFewCrowdKeysMax : kCrowdKeysMax;
+  const CrowdLimits limits = crowd_limits<Shape>(few);
   const uint32_t *const first_keys = reinterpret_cast<const uint32_t *>(storage.counters);
   U *const sorted = storage.padded_keys + kBinWindow;
   if (threadIdx.x == 0) storage.crowd_count = 0;
@@ -33,19 +32,10 @@ __device__ __noinline__ bool sort_crowds(SpreadStorage<U, Shape> &storage, uint3
   for (uint32_t i = threadIdx.x; i < count; i += Shape::kThreads) {
     const uint32_t bin = bin_of(storage, spread, sorted[i]), first = first_keys[bin], keys = i + 1 - first;
     if (keys <= kBinWindow || (i + 1 < count && bin_of(storage, spread, sorted[i + 1]) == bin)) continue;
-    too_many |= !list_crowd(storage, first, keys, crowds_max);
+    too_many |= !list_crowd(storage, first, keys, limits);
   }
-  if (__syncthreads_or(too_many)) return false;
-  for (uint32_t c = threadIdx.x / 32; c < storage.crowd_count; c += Shape::kWarps) {
-    U *const keys = sorted + (storage.crowds[c] & 0xffffu);
-    const uint32_t crowd = storage.crowds[c] >> 16;
-    const U one = keys[0];
-    bool differ = false;
-    for (uint32_t i = lane_id(); i < crowd; i += 32) differ |= keys[i] != one;
-    if (!__any_sync(kFullWarp, differ)) continue;
-    too_many |= !sort_crowd(keys, crowd, crowd_keys_max);
-  }
-  return !__syncthreads_or(too_many);
+  return !__syncthreads_or(too_many) &&
+         sort_listed_crowds(storage, limits, [](U *keys, uint32_t crowd) { return has_one_value(keys, crowd); });
 }
 
 // Sorts them but for what windows of kBinWindow put in order. Returns false if they crowd too much, which for one of
@@ -58,9 +48,9 @@ __device__ __forceinline__ bool spread_sort(SpreadStorage<U, Shape> &storage, ui
   return sort_crowds(storage, count, few, Spread<U>(storage.spread));
 }
 
-// A block a listed segment, blocks take segments in turn; segments whose keys crowd are listed.
+// A block a listed segment, blocks take segments in turn; those whose keys crowd are listed.
 template <class U, class Shape>
-__device__ __forceinline__ void spread_listed(const Params<U> &params, const List &list,
+__device__ __forceinline__ void spread_listed(const Params<U> &params, const List &list, const List &crowded,
                                               SpreadStorage<U, Shape> &storage) {
   if (*params.error != 0) return;
   for (uint32_t i = blockIdx.x; i < *list.count; i += gridDim.x) {
@@ -81,7 +71,7 @@ __device__ __forceinline__ void spread_listed(const Params<U> &params, const Lis
         if (at < count) to[at] = params.codec.decode(sorted[at]);
       }
     } else if (threadIdx.x == 0) {
-      list_segment(params.crowded, list.segments[i]);
+      list_segment(crowded, list.segments[i]);
     }
     __syncthreads();  // all have read `storage` for the last time
   }

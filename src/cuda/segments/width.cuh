@@ -40,6 +40,9 @@ Params<U> make_params(const Job &job) {
   params.middle = {counts + 5, job.slice<uint64_t>(plan.middle_list), plan.spread ? plan.middle_max + buckets : 0};
   params.medium = {counts + 1, job.slice<uint64_t>(plan.medium_list), plan.medium_max + buckets};
   params.crowded = {counts + 4, job.slice<uint64_t>(plan.crowded_list), plan.crowded_max + buckets};
+  params.crowded_small = params.crowded;
+  if (plan.small_apart)
+    params.crowded_small = {counts + 11, job.slice<uint64_t>(plan.crowded_small_list), plan.crowded_max + buckets};
   params.large = {counts + 2, job.slice<uint64_t>(plan.large_list), plan.large_max};
   params.radix = params.large;
   if (plan.whole && plan.spread && plan.medium_max != 0) {
@@ -90,12 +93,13 @@ void launch_block_segments(LaunchChain &chain, const Params<U> &params, const Li
 }
 
 template <class U, class Shape, uint32_t kBlocks>
-void launch_spread_segments(LaunchChain &chain, const Params<U> &params, const List &list, uint32_t blocks) {
+void launch_spread_segments(LaunchChain &chain, const Params<U> &params, const List &list, const List &crowded,
+                            uint32_t blocks) {
   if (list.capacity == 0) return;
   constexpr uint32_t kSharedBytes = sizeof(SpreadStorage<U, Shape>);
   static_assert(kSharedBytes <= kSpreadSharedBytes, "a plan spreads where so much fits");
   chain(spread_segments_kernel<U, Shape, kBlocks>, "spread_segments_kernel", blocks, Shape::kThreads, kSharedBytes,
-        params, list);
+        params, list, crowded);
 }
 
 template <class U>
@@ -154,9 +158,13 @@ void launch_middle_segments(LaunchChain &chain, const Job &job, const Params<U> 
     // those whose keys crowd.
     if (plan.spread && (!plan.whole || plan.medium_max != 0)) {
       if (!plan.whole)
-        launch_spread_segments<U, SpreadSmall<sizeof(U)>, 8>(chain, params, params.small, plan.small_blocks);
-      launch_spread_segments<U, SpreadMiddle<sizeof(U)>, 4>(chain, params, params.middle, plan.middle_blocks);
-      launch_spread_segments<U, SpreadMedium<sizeof(U)>, 2>(chain, params, params.medium, plan.medium_blocks);
+        launch_spread_segments<U, SpreadSmall<sizeof(U)>, 8>(chain, params, params.small, params.crowded_small,
+                                                             plan.small_blocks);
+      launch_spread_segments<U, SpreadMiddle<sizeof(U)>, 4>(chain, params, params.middle, params.crowded,
+                                                            plan.middle_blocks);
+      launch_spread_segments<U, SpreadMedium<sizeof(U)>, 2>(chain, params, params.medium, params.crowded,
+                                                            plan.medium_blocks);
+      if (plan.small_apart) launch_block_segments<U, Small>(chain, params, params.crowded_small, plan.small_blocks);
       launch_block_segments<U, Medium>(chain, params, params.crowded, plan.crowded_blocks);
       return;
     }
