@@ -161,6 +161,9 @@ void together(gsort_dtype t, uint64_t element) {
     selection(t, element, keys, n, k);
     selection(t, element, long_keys, long_n, k);
   }
+  // A row that a grid reads tile by tile.
+  const uint64_t tiles_n = (uint64_t{1} << 20) + 1000;
+  if (t == GSORT_F32 || t == GSORT_U64) selection(t, element, random_bytes(tiles_n * element, t), tiles_n, 3000);
   scans(t, element, keys, n);
   selections_of_many(t, element);
   selections_of_tiny_segments(t, element);

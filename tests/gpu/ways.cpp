@@ -193,8 +193,14 @@ void add_topk(Calls &calls, gsort_dtype t) {
   }
   one(600000, 200000, ": sort of pairs");
   if (bytes != 1) one(2000000, 150000, eight ? "selection by a sample, then a sort" : "150000 listed by ");
-  one(3000000, 5000, eight ? "selection by a sample, then a sort" : " listed by ");
-  one(3000000, 5000, eight ? "selection by a sample, then a sort" : " listed by ", D::kSorted);
+  const char *const listed = eight ? "selection by a sample, then a sort" : " listed by ";
+  const char *const tiles = narrow(t) ? listed : "buckets by the blocks of a grid that read tiles";
+  for (const D keys : {D::kUniform, D::kSorted, D::kZipf, D::kSmallRange}) one(3000000, 5000, tiles, keys);
+  if (!narrow(t)) {
+    one(1048577, 2049, tiles, D::kReverse);
+    one(2100000, 60000, tiles, D::kNearlySorted);
+  }
+  for (const D keys : {D::kUniform, D::kSorted}) one(9000000, 5000, listed, keys);
 }
 
 // Of rows, and of rows of different lengths.

@@ -6,7 +6,7 @@ namespace gsort_test {
 namespace {
 
 bool has_buckets() {
-  if (topk::buckets_fit(device_facts())) return true;
+  if (topk::buckets_fit(device_facts(), true)) return true;
   std::puts("this device has no grid of as many blocks");
   return false;
 }
@@ -27,6 +27,43 @@ TEST_F(Topk, BucketsOfAnyValuesAndSizes) {
           run_case(c);
           if (HasFatalFailure()) return;
         }
+}
+
+// Of rows that the blocks read tile by tile.
+TEST_F(Topk, BucketsOfLongRows) {
+  if (!has_buckets()) return;
+  uint64_t seed = 7100;
+  for (Values values : kAllValues)
+    for (gsort_dtype t : {GSORT_F32, GSORT_U32, GSORT_I64, GSORT_F64})
+      for (uint64_t n : {1048577, 2097152, 3000001})
+        for (uint64_t k : {1, 2049, 10000, 100000}) {
+          Case c;
+          c.t = t, c.values = values, c.columns = n - seed % 3, c.k = k, c.seed = ++seed, c.force.buckets = true;
+          if (!topk::buckets_fit(topk::Shape{1, c.columns, k, dtype_bytes(t)})) continue;
+          c.greatest = seed % 2, c.nan_last = seed % 3 == 0, c.offset = seed % 4;
+          c.index_t = seed % 7 == 0 ? GSORT_I64 : GSORT_U32;
+          c.want_values = seed % 11 != 0, c.want_indices = seed % 11 != 1;
+          run_case(c);
+          if (HasFatalFailure()) return;
+        }
+}
+
+// Too few pass, so that another sample is drawn, or far more than are wanted; the longest row.
+TEST_F(Topk, BucketsOfAMisledSampleOfALongRow) {
+  if (!has_buckets()) return;
+  uint64_t seed = 7900;
+  for (Values values : {Values::kUniform, Values::kSorted, Values::kReverse, Values::kConstant, Values::kTwo})
+    for (gsort_dtype t : {GSORT_F32, GSORT_U64})
+      for (uint64_t rank : {1, 10, 1000}) {
+        Case c;
+        c.t = t, c.values = values, c.columns = 1500000 + seed % 3, c.k = 9000;
+        c.seed = ++seed, c.greatest = seed % 2, c.force.buckets = true, c.force.sample_rank = rank;
+        run_case(c);
+        if (HasFatalFailure()) return;
+      }
+  Case c;
+  c.values = Values::kUniform, c.columns = topk::kLongBucketsColumnsMax, c.k = 60000, c.force.buckets = true;
+  run_case(c);
 }
 
 // Too few pass, so that all is done again; or all, so that no block can hold its bucket.

@@ -108,7 +108,8 @@ class Digest {
                                                  l.list_b, l.list_a_items, l.bytes);
   }
   void add(const gsort_internal::topk::BucketsPlan &p) {
-    add_fields<gsort_internal::topk::BucketsPlan>(p.blocks, p.share, p.samples, p.rank, p.starts, p.bytes);
+    add_fields<gsort_internal::topk::BucketsPlan>(p.is_long, p.blocks, p.share, p.samples, p.rank, p.room, p.rough_rank,
+                                                  p.starts, p.bytes);
   }
   void add(const gsort_internal::topk::SelectStep &s) {
     add_fields<gsort_internal::topk::SelectStep>(s.items, s.sorted, s.rest, s.bytes);

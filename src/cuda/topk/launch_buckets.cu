@@ -2,6 +2,7 @@
 #include "cuda/engine/launcher.h"
 #include "cuda/sort/small/width.cuh"
 #include "cuda/topk/buckets.cuh"
+#include "cuda/topk/long_buckets.cuh"
 #include "cuda/topk/problem.h"
 
 namespace gsort_internal::topk {
@@ -9,8 +10,6 @@ namespace gsort_internal::topk {
 template <class U>
 void launch_buckets(const LaunchContext &context, const Problem<U> &problem, const BucketsPlan &plan,
                     unsigned char *workspace) {
-  using Storage = small::GridStorage<BucketsShape<U>>;
-  static_assert(sizeof(Storage) <= BucketsShape<U>::kSharedBytes, "the plan counts with this size");
   BucketsParams<U> params{};
   params.k = static_cast<uint32_t>(problem.k);
   params.rank = plan.rank;
@@ -26,8 +25,17 @@ void launch_buckets(const LaunchContext &context, const Problem<U> &problem, con
   params.grid.samples = plan.samples;
   params.grid.sampled = params.grid.arrays.n;
   params.grid.seed = small::sample_seed();
-  Grid grid = {plan.blocks, small::kGridThreads, sizeof(Storage)};
+  Grid grid = {plan.blocks, small::kGridThreads, 0};
   grid.together = Together::kGrid;
+  if (plan.is_long) {
+    static_assert(sizeof(LongBucketsStorage<U>) <= kLongBucketsSharedBytes, "the plan counts with this size");
+    grid.shared_bytes = sizeof(LongBucketsStorage<U>);
+    const LongBucketsParams<U> long_params = {params, bit_count(plan.samples) - 1, plan.rough_rank, plan.room};
+    return launch_kernel(context, "top-k by buckets of tiles", grid, topk_long_buckets_kernel<U>, long_params);
+  }
+  using Storage = small::GridStorage<BucketsShape<U>>;
+  static_assert(sizeof(Storage) <= BucketsShape<U>::kSharedBytes, "the plan counts with this size");
+  grid.shared_bytes = sizeof(Storage);
   launch_kernel(context, "top-k by buckets", grid, topk_buckets_kernel<U>, params);
 }
 

@@ -185,8 +185,8 @@ void describe(const Request &, const Plan &p, char *text, size_t text_bytes) {
                   static_cast<ull>(p.team.sample.items), static_cast<ull>(p.team.sample.rank));
   else if (p.algorithm == Algorithm::kBuckets)
     std::snprintf(text, text_bytes,
-                  "%s: buckets by the blocks of a grid, %u blocks, bound at rank %u of a sample of %u", call,
-                  p.buckets.blocks, p.buckets.rank, p.buckets.samples);
+                  "%s: buckets by the blocks of a grid%s, %u blocks, bound at rank %u of a sample of %u", call,
+                  p.buckets.is_long ? " that read tiles" : "", p.buckets.blocks, p.buckets.rank, p.buckets.samples);
   else if (p.algorithm == Algorithm::kSelect)
     std::snprintf(text, text_bytes, "%s: %llu listed by %u blocks, sample of %llu, then a sort of u64", call,
                   static_cast<ull>(p.select.items), p.team.blocks, static_cast<ull>(p.team.sample.items));

@@ -277,13 +277,14 @@ constexpr Algorithm large_k_algorithm(const Shape &s, const Options &force) {
 constexpr uint64_t kBucketsKMin = 1025, kBucketsKMinResident = 1313;
 // Keys of 4 bytes: where the team's bound lets too many through, as of uneven data, it takes 50 to 160 us.
 constexpr uint64_t kBucketsKMinNarrow = 897;
-constexpr uint64_t buckets_k_min(uint32_t key_bytes, bool resident) {
-  return key_bytes == 4 ? kBucketsKMinNarrow : resident ? kBucketsKMinResident : kBucketsKMin;
+constexpr uint64_t buckets_k_min(const Shape &s, bool resident) {
+  if (s.columns > kBucketsColumnsMax) return kCountedMax + 1;
+  return s.key_bytes == 4 ? kBucketsKMinNarrow : resident ? kBucketsKMinResident : kBucketsKMin;
 }
 constexpr bool wants_buckets(const Shape &s, const Options &force) {
   if (!buckets_fit(s) || force.buckets) return buckets_fit(s);
   const bool other = force.team || force.sort || force.no_sample || force.random_sample || force.count_items != 0;
-  return !other && s.columns > kSortWholeItemsMax && s.k >= buckets_k_min(s.key_bytes, false);
+  return !other && s.columns > kSortWholeItemsMax && s.k >= buckets_k_min(s, false);
 }
 
 // Few long rows need more blocks than there are rows: up to 16 a cluster each.
@@ -326,10 +327,12 @@ constexpr void force_samples(const Shape &s, const Options &force, Plan &plan) {
 constexpr void choose_buckets(const DeviceFacts &d, const Options &force, Plan &plan) {
   plan.buckets = plan_buckets(plan.shape);
   if (force.sample_rank != 0)
-    plan.buckets.rank = static_cast<uint32_t>(min_of(force.sample_rank, plan.buckets.samples));
+    plan.buckets.rank = static_cast<uint32_t>(
+        min_of(force.sample_rank, plan.buckets.is_long ? kLongBucketsRankMax : plan.buckets.samples));
   const bool by_team = plan.algorithm == Algorithm::kTeam || (plan.algorithm == Algorithm::kSelect && !force.select);
-  const bool better = by_team && plan.shape.k >= buckets_k_min(plan.shape.key_bytes, plan.team.resident.need != 0);
-  if (buckets_fit(d) && (force.buckets || better)) plan.algorithm = Algorithm::kBuckets;
+  const bool split = splits(plan.shape) && !sorts_whole(plan.shape);
+  const bool better = (by_team || split) && plan.shape.k >= buckets_k_min(plan.shape, plan.team.resident.need != 0);
+  if (buckets_fit(d, plan.buckets.is_long) && (force.buckets || better)) plan.algorithm = Algorithm::kBuckets;
 }
 
 // All of a plan but its workspace.
