@@ -36,7 +36,8 @@ struct LongBucketsStorage {
   using Item = typename Placed::Item;
   static constexpr uint32_t kTileRows = 32 / sizeof(U);
   static constexpr uint32_t kTileItems = small::kGridThreads * kTileRows;
-  static constexpr uint32_t kSampledMost = 2 * small::kGridThreads;
+  using SampleShape = small::TileSortShape<Placed, small::kGridThreads, 2, 4096>;
+  static constexpr uint32_t kSampledMost = SampleShape::kItems;
   static constexpr uint32_t kListMost = sizeof(U) == 4 ? 12288 : 8192;
   using TileShape = small::TileSortShape<Placed, small::kGridThreads, small::kGridRows, 8192>;
   static_assert(kListMost >= kTileItems, "a tile that is all among the best can be listed");
@@ -44,7 +45,10 @@ struct LongBucketsStorage {
   union {
     struct {
       Item drawn[kLongBucketsSamplesMost];
-      Item sampled[kSampledMost];  // what of it is sorted
+      union {
+        Item sampled[kSampledMost];  // what of it is sorted
+        small::TileSortStorage<SampleShape> sample;
+      };
     };
     struct {
       Item list[kListMost];        // what of the block's tiles is under the bound
@@ -76,47 +80,71 @@ __device__ __forceinline__ uint32_t number_kept(bool kept, uint32_t *count) {
 template <class U>
 __device__ __forceinline__ void long_buckets_split(const LongBucketsParams<U> &params, uint32_t rank, uint32_t seed,
                                                    LongBucketsStorage<U> &storage) {
-  using Item = typename LongBucketsStorage<U>::Item;
-  constexpr uint32_t kThreads = small::kGridThreads;
+  using Storage = LongBucketsStorage<U>;
+  using Item = typename Storage::Item;
+  constexpr uint32_t kThreads = small::kGridThreads, kDrawn = 4;  // loads that are under way at once
   const small::GridParams<U> &grid = params.row.grid;
-#pragma unroll 4
-  for (uint32_t i = threadIdx.x; i < grid.samples; i += kThreads) {
-    const uint32_t begin = static_cast<uint32_t>(uint64_t{i} * grid.sampled >> params.sample_bits);
-    const uint32_t end = static_cast<uint32_t>(uint64_t{i + 1} * grid.sampled >> params.sample_bits);
-    const uint32_t place = begin + __umulhi(small::scrambled(i, seed), end - begin);
-    storage.drawn[i] = LongBucketsStorage<U>::Placed::make(grid.arrays.codec.encode(grid.arrays.keys_in[place]), place);
+  for (uint32_t first = threadIdx.x; first < grid.samples; first += kDrawn * kThreads) {
+    U keys[kDrawn];
+    uint32_t places[kDrawn];
+#pragma unroll
+    for (uint32_t row = 0; row < kDrawn; ++row) {
+      const uint32_t i = min(first + row * kThreads, grid.samples - 1);
+      const uint32_t begin = static_cast<uint32_t>(uint64_t{i} * grid.sampled >> params.sample_bits);
+      const uint32_t end = static_cast<uint32_t>(uint64_t{i + 1} * grid.sampled >> params.sample_bits);
+      places[row] = begin + __umulhi(small::scrambled(i, seed), end - begin);
+      keys[row] = grid.arrays.keys_in[places[row]];
+    }
+#pragma unroll
+    for (uint32_t row = 0; row < kDrawn; ++row)
+      if (first + row * kThreads < grid.samples)
+        storage.drawn[first + row * kThreads] =
+            LongBucketsStorage<U>::Placed::make(grid.arrays.codec.encode(keys[row]), places[row]);
   }
-  if (threadIdx.x == 0) storage.kept = 0, storage.bound = small::least_item<Item>();
+  if (threadIdx.x == 0) storage.kept = 0;
   if (threadIdx.x < small::kGridBlocksMax) {
     storage.counts[threadIdx.x] = 0;
     storage.splitters[threadIdx.x] = small::greatest_item<Item>();
   }
   __syncthreads();
-  storage.sampled[threadIdx.x] = storage.drawn[threadIdx.x * (grid.samples / kThreads)];
-  __syncthreads();
-  small::network_sort_tile(storage.sampled, kThreads);
-  const Item rough = storage.sampled[params.rough_rank];
-  __syncthreads();
+  Item sorted[Storage::SampleShape::kRows] = {storage.drawn[threadIdx.x * (grid.samples / kThreads)]};
+  uint32_t count = kThreads;
+  BucketsCut cut = {1, 0};
 #pragma unroll 1
-  for (uint32_t i = threadIdx.x; i < grid.samples; i += kThreads) {
-    const Item item = storage.drawn[i];
-    const bool kept = !(rough < item);
-    const uint32_t slot = number_kept(kept, &storage.kept);
-    if (kept && slot < storage.kSampledMost) storage.sampled[slot] = item;
-  }
-  __syncthreads();
-  const uint32_t count = storage.kept;
-  __syncthreads();
-  if (threadIdx.x == 0) storage.kept = 0;
-  if (count <= storage.kSampledMost) {
-    small::network_sort_tile(storage.sampled, count);
+  for (bool rough = true;; rough = false) {
+    tile_sort(storage.sample, sorted, count, grid.arrays.n, [&](uint32_t place, const Item &item) {
+      if (place == (rough ? params.rough_rank : rank))
+        storage.bound = item;
+      else if (!rough && place < rank && place != 0 && place % cut.each == 0)
+        storage.splitters[place / cut.each - 1] = item;
+    });
+    __syncthreads();
+    if (!rough) return;
+    const Item bound = storage.bound;
+#pragma unroll 1
+    for (uint32_t i = threadIdx.x; i < grid.samples; i += kThreads) {
+      const Item item = storage.drawn[i];
+      const bool kept = !(bound < item);
+      const uint32_t slot = number_kept(kept, &storage.kept);
+      if (kept && slot < Storage::kSampledMost) storage.sampled[slot] = item;
+    }
+    __syncthreads();
+    count = storage.kept;
+    __syncthreads();
+    if (threadIdx.x == 0) storage.kept = 0;
+    if (count > Storage::kSampledMost) {
+      if (threadIdx.x == 0) storage.bound = small::least_item<Item>();
+      __syncthreads();
+      return;
+    }
     // Of fewer than the rank the last one: too few will be under it, or enough.
     rank = min(rank, count - 1);
-    const BucketsCut cut = cut_buckets(max(rank, 1u), gridDim.x);
-    if (threadIdx.x + 1 < cut.buckets) storage.splitters[threadIdx.x] = storage.sampled[(threadIdx.x + 1) * cut.each];
-    if (threadIdx.x == 0) storage.bound = storage.sampled[rank];
+    cut = cut_buckets(max(rank, 1u), gridDim.x);
+#pragma unroll
+    for (uint32_t row = 0; row < Storage::SampleShape::kRows; ++row)
+      if (row * kThreads + threadIdx.x < count) sorted[row] = storage.sampled[row * kThreads + threadIdx.x];
+    __syncthreads();
   }
-  __syncthreads();
 }
 
 // Lists what of a row of a tile is under the bound, by a warp in which some is. Not inline, as it would be there for
