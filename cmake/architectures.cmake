@@ -6,7 +6,7 @@
 # choose there is bounded to more threads than a multiprocessor of theirs takes, so that code of their own would be a
 # copy with other schedules.
 set(gsort_release_architectures 75-real 80-real 90-real 100-real 120)
-# Most bytes of a release's library, stripped: those of the last one that was linked (17686136,
+# Most bytes of a release's library, stripped: those of the last one that was linked (17825400,
 # docs/library-size.md), and what the kernels that came since may have. The aim is 12000000; lower this with every
 # release that is smaller.
 set(GSORT_RELEASE_BYTES_MAX 17850000)
