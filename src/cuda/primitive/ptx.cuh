@@ -50,6 +50,11 @@ __device__ __forceinline__ void sync_threads() {
   asm volatile("bar.sync %0, %1;" ::"n"(kNumber), "n"(kThreads) : "memory");
 }
 
+// The same of any warps of the block that come to barrier `number`, 1 to 15.
+__device__ __forceinline__ void sync_some(uint32_t number, uint32_t threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
+}
+
 // Loads of what is read once: they leave what shared memory leaves of L1 to the few things that are read again. (The
 // compiler's __ldcs() and __ldg() are other instructions; cuda::ptx has the same, see arrival_count.cuh.)
 __device__ __forceinline__ uint4 load_once(const uint4 *p) {

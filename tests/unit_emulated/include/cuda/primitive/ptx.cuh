@@ -12,6 +12,7 @@ namespace gsort_internal {
 inline uint32_t shared_add(uint32_t *p, uint32_t value) { return atomicAdd(p, value); }
 inline void shared_count(uint32_t *p) { atomicAdd(p, 1u); }
 inline void shared_max(uint32_t *p, uint32_t value) { atomicMax(p, value); }
+inline void sync_some(uint32_t number, uint32_t threads) { __barrier_sync_count(number, threads); }
 inline uint4 load_once(const uint4 *p) { return *p; }
 inline void load_once_if(bool there, const uint4 *p, uint4 &v) {
   if (there) v = *p;
