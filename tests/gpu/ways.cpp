@@ -152,7 +152,7 @@ void add_merges(Calls &calls, gsort_dtype t) {
 
 void add_segments(Calls &calls, gsort_dtype t) {
   const char *const says =
-      narrow(t) ? " by a block, more by LSD passes" : "spread over bins, more by partitions or by LSD";
+      narrow(t) ? " by a block, more by LSD passes" : "by merges of runs of warps, more by partitions or by LSD";
   for (const uint64_t n : {20000, 70000, 2000000}) {
     add_both(calls, {Called::kSegments, t, n, says, 0, 0});
     add_both(calls, {Called::kSegments, t, n, says, 0, 1, D::kZipf});

@@ -54,7 +54,7 @@ class SegmentsTest : public SortFixture {
     const uint64_t buckets =
         std::min<uint64_t>(std::max<uint64_t>(wanted, segments::kBucketsMin), segments::kBucketsMax);
     const uint64_t count =
-        buckets * std::min<uint64_t>(segments::kSampleShare, segments::partition_tile_items(sizeof(U)) / buckets);
+        buckets * std::min<uint64_t>(segments::kSampleShare, segments::sample_items_max(sizeof(U)) / buckets);
     const uint64_t step = (length << 16) / count;
     for (uint32_t i = 0; i < count; ++i)  // the places of sampled_place()
       keys[kMisledBegin + (step * i >> 16) + (uint64_t{mixed_bits(i)} * (step >> 16) >> 32)] |= kTop;
@@ -159,7 +159,7 @@ TEST_F(SegmentsTest, EqualLengths) {
   }
 }
 
-// Keys that share bins, by how many and whether they are equal: what threads, warps and radix passes put in order.
+// Keys that share bins, by how many and whether they are equal: what threads, warps and merges put in order.
 TEST_F(SegmentsTest, KeysThatCrowd) {
   std::mt19937_64 random(17);
   struct Crowd {
@@ -237,6 +237,27 @@ TEST_F(SegmentsTest, FewKeysInFewSegments) {
   }
 }
 
+// More segments of any length that a block holds than teams of warps take at once, so that teams of several sizes
+// follow each other in a block.
+TEST_F(SegmentsTest, ManySegmentsOfMixedLengths) {
+  std::mt19937_64 random(31);
+  for (const gsort_dtype dtype : {GSORT_U32, GSORT_F32, GSORT_F64}) {
+    const KeyOrder order{dtype, dtype == GSORT_F32, false};
+    const uint32_t bytes = dtype_bytes(dtype);
+    const uint64_t n = uint64_t{48 << 20} / bytes, longest = segments::medium_segment_items(bytes);
+    for (const uint64_t few : {longest, longest / 2, longest / 6}) {
+      std::vector<uint64_t> offsets = {1};
+      while (offsets.back() + longest <= n)
+        offsets.push_back(offsets.back() + 1 + random() % (random() % 8 == 0 ? longest : few));
+      SCOPED_TRACE("type " + std::to_string(dtype) + ", up to " + std::to_string(few));
+      const Bytes keys = make_keys(Pattern::kUniform, n, dtype, few);
+      Bytes result;
+      ASSERT_EQ(run(order, keys, offsets, few == longest, 0, result), 0u);
+      ASSERT_TRUE(result == expected(order, keys, offsets));
+    }
+  }
+}
+
 // Segments that no block holds, about the lengths from which on they have one bucket more.
 TEST_F(SegmentsTest, LongSegments) {
   const std::vector<std::vector<uint64_t>> mixes = {{6145, 12289, 7, 14400, 0, 14401, 7201},
@@ -311,7 +332,7 @@ TEST_F(SegmentsTest, SegmentsThatTakeTwoRounds) {
 // The sample misleads in the first round, so that the second has more keys than its buckets are made for, and those
 // that no block holds are left to the passes.
 TEST_F(SegmentsTest, BucketsOfTheSecondRoundByPasses) {
-  if (facts_.shared_bytes_block_max < segments::kSpreadSharedBytes) GTEST_SKIP() << "no partition on this device";
+  if (facts_.shared_bytes_block_max < segments::kLargeSharedBytes) GTEST_SKIP() << "no partition on this device";
   for (const gsort_dtype dtype : {GSORT_U32, GSORT_U64}) {
     const uint64_t length = dtype == GSORT_U32 ? 4700000 : 2350000;
     const Bytes keys = dtype == GSORT_U32 ? misleading_keys<uint32_t>(length) : misleading_keys<uint64_t>(length);
@@ -332,7 +353,7 @@ TEST_F(SegmentsTest, BucketsOfTheSecondRoundByPasses) {
 
 // A device whose blocks hold too little to partition: passes over memory alone.
 TEST_F(SegmentsTest, LongSegmentsByPasses) {
-  facts_.shared_bytes_block_max = std::min(facts_.shared_bytes_block_max, segments::kSpreadSharedBytes - 1);
+  facts_.shared_bytes_block_max = std::min(facts_.shared_bytes_block_max, segments::kLargeSharedBytes - 1);
   const std::vector<uint64_t> offsets = {3, 20000, 20000, 100000, 199990};
   for (const KeyOrder &order : all_orders()) {
     const Bytes keys = make_keys(Pattern::kUniform, 200000, order.dtype, 4);
@@ -346,7 +367,7 @@ TEST_F(SegmentsTest, LongSegmentsByPasses) {
 // So few keys that compute-sanitizer's racecheck comes to an end: both rounds of partitions, buckets of one value,
 // every class of shorter segments, and passes.
 TEST_F(SegmentsTest, RacecheckLongSegments) {
-  if (facts_.shared_bytes_block_max < segments::kSpreadSharedBytes) GTEST_SKIP() << "no partition on this device";
+  if (facts_.shared_bytes_block_max < segments::kLargeSharedBytes) GTEST_SKIP() << "no partition on this device";
   for (const gsort_dtype dtype : {GSORT_U32, GSORT_F64}) {
     const KeyOrder order{dtype, dtype == GSORT_F64, dtype == GSORT_F64};
     const uint64_t most = segments::medium_segment_items(dtype_bytes(dtype)), n = most * 2 + 3000;
@@ -363,7 +384,7 @@ TEST_F(SegmentsTest, RacecheckLongSegments) {
 }
 
 TEST_F(SegmentsTest, RacecheckTwoRounds) {
-  if (facts_.shared_bytes_block_max < segments::kSpreadSharedBytes) GTEST_SKIP() << "no partition on this device";
+  if (facts_.shared_bytes_block_max < segments::kLargeSharedBytes) GTEST_SKIP() << "no partition on this device";
   for (const gsort_dtype dtype : {GSORT_U32, GSORT_U64}) {
     const uint64_t length = segments::medium_segment_items(dtype_bytes(dtype)) + 1000;
     const Bytes keys = dtype == GSORT_U32 ? misleading_keys<uint32_t>(length) : misleading_keys<uint64_t>(length);
@@ -377,7 +398,7 @@ TEST_F(SegmentsTest, RacecheckTwoRounds) {
 }
 
 TEST_F(SegmentsTest, RacecheckPasses) {
-  facts_.shared_bytes_block_max = std::min(facts_.shared_bytes_block_max, segments::kSpreadSharedBytes - 1);
+  facts_.shared_bytes_block_max = std::min(facts_.shared_bytes_block_max, segments::kLargeSharedBytes - 1);
   for (const gsort_dtype dtype : {GSORT_U8, GSORT_U32, GSORT_F64}) {
     const KeyOrder order{dtype, false, false};
     const uint64_t n = segments::medium_segment_items(dtype_bytes(dtype)) + 3000;

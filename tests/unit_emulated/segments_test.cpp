@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The partition of long segments, thread by thread on the CPU: its buckets, and the sorts of them by a block.
+// The partition of long segments, thread by thread on the CPU: its buckets, and the sorts of them by warps of a block.
 #include "emulation.h"
 // Behind it, for they are written for CUDA's compiler:
 #include <gtest/gtest.h>
@@ -7,6 +7,7 @@
 #include <random>
 #include <string>
 
+#include "cuda/segments/merge_segments.cuh"
 #include "cuda/segments/partition.cuh"
 #include "cuda/segments/spread_sort.cuh"
 
@@ -16,7 +17,7 @@ namespace {
 template <class U>
 class Partitioned {
  public:
-  using Shape = PartitionShape<sizeof(U)>;
+  using Shape = PartitionShape;
   static constexpr uint64_t kBlockItems = medium_segment_items(sizeof(U));  // longer segments are partitioned
 
   // `lengths` of neighbouring segments.
@@ -34,8 +35,9 @@ class Partitioned {
     params_.segments = offsets_.size() - 1;
     params_.codec = make_codec<U>(order);
     params_.error = &error_;
-    List *const lists[] = {&params_.small, &params_.middle, &params_.medium, &params_.crowded_small,
-                           &params_.large, &params_.again,  &params_.radix,  &params_.crowded};
+    List *const lists[] = {&params_.small,        &params_.middle,        &params_.medium,
+                           &params_.large,        &params_.again,         &params_.radix,
+                           &params_.small_merges, &params_.middle_merges, &params_.medium_merges};
     for (size_t i = 0; i < kLists; ++i) {
       entries_[i].assign(buckets, 0);
       *lists[i] = {&counts_[i], entries_[i].data(), buckets};
@@ -61,18 +63,23 @@ class Partitioned {
       partition_segments<U, Shape>(params_, storage);
     });
     EXPECT_LE(used_, begins_.size());
-    spread<SpreadSmall<sizeof(U)>>(params_.small, params_.crowded_small);
-    spread<SpreadMiddle<sizeof(U)>>(params_.middle, params_.crowded);
-    spread<SpreadMedium<sizeof(U)>>(params_.medium, params_.crowded);
+    if constexpr (spreads(sizeof(U))) {
+      spread<SpreadSmall>(params_.small, params_.small_merges);
+      spread<SpreadMiddle>(params_.middle, params_.middle_merges);
+      spread<SpreadMedium>(params_.medium, params_.medium_merges);
+    } else {
+      params_.small_merges = params_.small, params_.middle_merges = params_.middle;
+      params_.medium_merges = params_.medium;
+    }
+    std::vector<U> shared(kMergeSharedBytes<U> / sizeof(U));
+    emulation::launch(2, kMergeWarps * 32, 0, [&] { merge_all_listed(params_, shared.data()); });
     const auto less = [&](U a, U b) { return params_.codec.encode(a) < params_.codec.encode(b); };
-    for (const List &list : {params_.crowded_small, params_.crowded, params_.radix}) {  // which is other kernels' work
-      for (uint64_t i = 0; i < *list.count; ++i) {
-        const uint64_t *const bounds = params_.bounds_of(list.segments[i]);
-        const U *const from = params_.source_of(list.segments[i]);
-        std::vector<U> keys(from + bounds[0], from + bounds[1]);
-        std::sort(keys.begin(), keys.end(), less);
-        std::copy(keys.begin(), keys.end(), params_.keys_out + bounds[0]);
-      }
+    for (uint64_t i = 0; i < *params_.radix.count; ++i) {  // which is another kernel's work
+      const uint64_t *const bounds = params_.bounds_of(params_.radix.segments[i]);
+      const U *const from = params_.source_of(params_.radix.segments[i]);
+      std::vector<U> keys(from + bounds[0], from + bounds[1]);
+      std::sort(keys.begin(), keys.end(), less);
+      std::copy(keys.begin(), keys.end(), params_.keys_out + bounds[0]);
     }
     std::vector<U> want = in_place_ ? keys_ : std::vector<U>(keys_.size(), kPoison);
     for (uint64_t s = 0; s < params_.segments; ++s) {
@@ -87,13 +94,13 @@ class Partitioned {
   uint64_t small() const { return counts_[0]; }
   uint64_t middle() const { return counts_[1]; }
   uint64_t medium() const { return counts_[2]; }
-  uint64_t again() const { return counts_[5]; }
-  uint64_t radix() const { return counts_[6]; }
+  uint64_t again() const { return counts_[4]; }
+  uint64_t radix() const { return counts_[5]; }
   bool filled() const { return any_fill_[0] != 0; }
 
  private:
   static constexpr U kPoison = static_cast<U>(0xa5a5a5a5a5a5a5a5);
-  static constexpr size_t kLists = 8;
+  static constexpr size_t kLists = 9;
 
   template <class BucketShape>
   void spread(const List &list, const List &crowded) {
@@ -199,7 +206,7 @@ TEST(SegmentsEmulated, PartitionsTwiceWhereTheSampleMisleads) {
   }
 }
 
-// Whether a block spreads the keys so that no radix passes are left to do; they are in order then.
+// Whether a block spreads the keys so that they are in order.
 template <class Shape, class U>
 bool spreads_out(std::vector<U> keys) {
   static SpreadStorage<U, Shape> storage;
@@ -216,46 +223,71 @@ bool spreads_out(std::vector<U> keys) {
   return true;
 }
 
-// Outliers far from all others, half of the keys in a narrow place, numbers of every length: each leaves most keys to
-// few bins, which are cut again. Of 8-byte keys bins know the leading half.
-template <class U>
-void try_uneven(uint32_t count) {
-  std::mt19937_64 random(count);
-  constexpr uint32_t kBits = 8 * sizeof(U);
-  const auto made = [&](const auto &key) {
-    std::vector<U> keys(count);
-    for (U &each : keys) each = static_cast<U>(key());
-    return keys;
-  };
-  const auto word = [&] { return random() >> (64 - kBits); };
-  for (const auto &keys : {
-           made([&] { return random() % 100 == 0 ? word() : (uint64_t{5} << (kBits - 4)) + (word() >> 14); }),
-           made([&] { return random() % 2 == 0 ? word() : (uint64_t{0x2d5a} << (kBits - 15)) + (word() >> 15); }),
-           made([&] { return word() >> random() % (sizeof(U) == 8 ? 24 : 32); }),
-       }) {
-    EXPECT_TRUE(spreads_out<SpreadSmall<sizeof(U)>>(keys));
-  }
-  // Values that come often are equal keys of one bin, or few values of one.
-  EXPECT_TRUE(spreads_out<SpreadSmall<sizeof(U)>>(made([&] { return random() % 3 * 1000; })));
-  EXPECT_TRUE(spreads_out<SpreadSmall<sizeof(U)>>(made([&] { return random() % 50 == 0 ? word() : random() % 20; })));
-}
-
-TEST(SegmentsEmulated, UnevenKeysAreSpreadAgain) {
-  for (const uint32_t count : {513, 700, 1024}) {
-    SCOPED_TRACE(count);
-    try_uneven<uint32_t>(count);
-    try_uneven<uint64_t>(count);
-  }
-  try_uneven<uint32_t>(2048);
-}
-
-// Keys that lie twice as deep as bins reach are for radix passes.
-TEST(SegmentsEmulated, KeysThatCrowdEvenSoAreLeft) {
+TEST(SegmentsEmulated, KeysThatCrowdAreLeftToMerges) {
   std::mt19937_64 random(3);
   std::vector<uint64_t> keys(1000);
+  for (uint64_t &key : keys) key = random();
+  EXPECT_TRUE(spreads_out<SpreadSmall>(keys));
+  for (uint64_t &key : keys) key = random() % 3 * 1000;
+  EXPECT_TRUE(spreads_out<SpreadSmall>(keys)) << "bins of equal keys";
   for (uint64_t &key : keys) key = random() % 1000000;
   keys[0] = ~uint64_t{0};
-  EXPECT_FALSE(spreads_out<SpreadSmall<8>>(keys));
+  EXPECT_FALSE(spreads_out<SpreadSmall>(keys));
+}
+
+// Segments of every length that warps merge, more than the grid has teams, so that teams take two at a time, side by
+// side or one after the other.
+template <class U>
+void try_lists(const KeyOrder &order, bool in_place) {
+  std::mt19937_64 random(sizeof(U) + in_place);
+  constexpr uint32_t kRun = kMergeRun<U>, kCounts[] = {5, 30, 60};  // medium, middle, small
+  std::vector<uint64_t> offsets = {3}, entries[3];
+  for (uint32_t length = 0; length < 3; ++length) {
+    const uint32_t most = length == 0   ? 12 * kRun
+                          : length == 1 ? 6 * kRun
+                                        : 2 * kRun,
+                   least = length == 0   ? 6 * kRun + 1
+                           : length == 1 ? 2 * kRun + 1
+                                         : 1;
+    for (uint32_t i = 0; i < kCounts[length]; ++i) {
+      const uint32_t keys = i == 0      ? most
+                            : i == 1    ? least
+                            : i % 4 < 2 ? least + random() % (most / 2 - least / 2)
+                                        : least + random() % (most - least);
+      entries[length].push_back(offsets.size() - 1);
+      offsets.push_back(offsets.back() + keys);
+    }
+  }
+  std::vector<U> in(offsets.back() + 5), out(in.size(), U{0x55}), shared(kMergeSharedBytes<U> / sizeof(U));
+  for (U &key : in) key = static_cast<U>(random() & random());
+  std::vector<U> want = in_place ? in : out;
+  Params<U> params = {};
+  params.codec = make_codec<U>(order);
+  for (uint64_t s = 0; s + 1 < offsets.size(); ++s) {
+    const auto begin = want.begin() + static_cast<std::ptrdiff_t>(offsets[s]);
+    std::copy(in.begin() + static_cast<std::ptrdiff_t>(offsets[s]),
+              in.begin() + static_cast<std::ptrdiff_t>(offsets[s + 1]), begin);
+    std::sort(begin, want.begin() + static_cast<std::ptrdiff_t>(offsets[s + 1]),
+              [&](U a, U b) { return params.codec.encode(a) < params.codec.encode(b); });
+  }
+  unsigned long long counts[3] = {kCounts[0], kCounts[1], kCounts[2]};
+  uint32_t error = 0;
+  params.keys_in = in.data(), params.keys_out = in_place ? in.data() : out.data();
+  params.offsets = offsets.data(), params.error = &error;
+  params.medium_merges = {&counts[0], entries[0].data(), kCounts[0]};
+  params.middle_merges = {&counts[1], entries[1].data(), kCounts[1]};
+  params.small_merges = {&counts[2], entries[2].data(), kCounts[2]};
+  emulation::launch(2, kMergeWarps * 32, 0, [&] { merge_all_listed(params, shared.data()); });
+  EXPECT_TRUE(want == (in_place ? in : out));
+}
+
+TEST(SegmentsEmulated, TeamsMergeSegmentsOfEveryLength) {
+  for (const bool in_place : {false, true}) {
+    try_lists<uint32_t>({GSORT_U32, false, false}, in_place);
+    try_lists<uint32_t>({GSORT_F32, true, true}, in_place);
+    try_lists<uint64_t>({GSORT_I64, true, false}, in_place);
+    try_lists<uint64_t>({GSORT_F64, false, false}, in_place);
+  }
 }
 
 TEST(SegmentsEmulated, PartitionsKeysOf4Bytes) { try_all<uint32_t>(GSORT_U32, GSORT_F32); }

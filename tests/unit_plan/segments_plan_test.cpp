@@ -27,24 +27,28 @@ std::vector<uint64_t> segment_counts(uint64_t n) {
 TEST(Layout, ClassesFollowEachOther) {
   for (const uint32_t bytes : {1u, 2u, 4u, 8u}) {
     EXPECT_LT(kShortSegmentItemsMax, small_segment_items(bytes));
-    EXPECT_LT(small_segment_items(bytes), middle_segment_items(bytes));
+    EXPECT_TRUE(merges(bytes) ? small_segment_items(bytes) < middle_segment_items(bytes)
+                              : small_segment_items(bytes) == middle_segment_items(bytes));
     EXPECT_LT(middle_segment_items(bytes), medium_segment_items(bytes));
     EXPECT_LE(kShortSegmentItemsMax, short_tile_items(bytes)) << "a segment ends in the tile behind at the latest";
     EXPECT_EQ(0u, short_tile_items(bytes) % 32) << "a tile begins with a word of the bitmap";
     EXPECT_LT(short_tile_items(bytes) + kShortSegmentItemsMax, 0xffffu) << "places have 16 bits";
-    EXPECT_EQ(bytes == 8 ? SmallSegmentTile<8>::kItems : SmallSegmentTile<4>::kItems, small_segment_items(bytes));
-    EXPECT_EQ(bytes == 8 ? MediumSegmentTile<8>::kItems : MediumSegmentTile<4>::kItems, medium_segment_items(bytes));
   }
-  EXPECT_EQ(small_segment_items(4), SpreadSmall<4>::kItems);
-  EXPECT_EQ(small_segment_items(8), SpreadSmall<8>::kItems);
-  EXPECT_EQ(medium_segment_items(4), SpreadMedium<4>::kItems);
-  EXPECT_EQ(medium_segment_items(8), SpreadMedium<8>::kItems);
+  EXPECT_EQ(small_segment_items(2), SmallSegmentTile::kItems);
+  EXPECT_EQ(medium_segment_items(2), MediumSegmentTile::kItems);
+  EXPECT_EQ(small_segment_items(8), SpreadSmall::kItems);
+  EXPECT_EQ(middle_segment_items(8), SpreadMiddle::kItems);
+  EXPECT_EQ(medium_segment_items(8), SpreadMedium::kItems);
+  for (const uint32_t bytes : {4u, 8u}) {
+    EXPECT_LE(sample_items_max(bytes), PartitionShape::kThreads * sample_rows(bytes)) << "a block sorts a sample";
+    EXPECT_EQ(0u, kMergeWarps % kMiddleTeamWarps + kMergeWarps % kSmallTeamWarps) << "teams divide a block";
+  }
   EXPECT_EQ(32 * kShortLaneItems, kShortSegmentItemsMax);
   for (const uint32_t bytes : {4u, 8u}) {
     EXPECT_LT(2 * bucket_items(bytes), medium_segment_items(bytes)) << "a block holds two shares";
     EXPECT_GE((medium_segment_items(bytes) + bucket_items(bytes)) / bucket_items(bytes), kBucketsMin)
         << "the shortest segment has its buckets without a minimum";
-    EXPECT_GE(partition_tile_items(bytes), kBucketsMax) << "a bucket has a sampled key";
+    EXPECT_GE(sample_items_max(bytes), kBucketsMax) << "a bucket has a sampled key";
     EXPECT_EQ(0u, kBucketsMax % 32) << "a warp places as many";
     EXPECT_LE(kBucketsMax, 1023u) << "buckets have ten bits, and no bucket has the last number";
   }
@@ -78,9 +82,6 @@ void check_lists(const Request &r, const Plan &l) {
   const auto most = [&](uint64_t least) { return std::min(r.segments, r.n / least); };
   EXPECT_EQ(most(kShortSegmentItemsMax + 1), l.small_max);
   EXPECT_EQ(most(small_segment_items(bytes) + 1), l.medium_max);
-  EXPECT_EQ(bytes >= 4 ? most(kShortSegmentItemsMax + 1) : 0, l.crowded_max)
-      << "all but short and large ones may crowd";
-  EXPECT_EQ(l.crowded_max != 0 && r.n >= uint64_t{1} << 23, l.small_apart);
   EXPECT_EQ(bytes >= 4 ? most(small_segment_items(bytes) + 1) : 0, l.middle_max);
   EXPECT_EQ(most(medium_segment_items(bytes) + 1), l.large_max);
   // Large segments that are all but one key of a tile too long.
@@ -101,7 +102,7 @@ void check_lists(const Request &r, const Plan &l) {
   // Buckets too long for a block, however few the segments are; and those of as many segments as there can be, that
   // are one key too long for a block or as long as the keys are.
   EXPECT_EQ(n / (medium_segment_items(bytes) + 1), l.parts_max);
-  const uint64_t part_tile = partition_tile_items(bytes);
+  const uint64_t part_tile = partition_tile_items();
   EXPECT_GE(l.partition_tiles_max, (n + part_tile - 1) / part_tile);
   EXPECT_GE(l.partition_tiles_max, l.parts_max * ((medium_segment_items(bytes) + part_tile) / part_tile))
       << "segments that are one key too long for a block";
@@ -124,28 +125,28 @@ TEST(Layout, ListsHoldTheSegmentsOfEverySize) {
         const uint64_t bytes = dtype_bytes(t), digits = digits_of(dtype_bytes(t)), bins = kDigitBins;
         check_lists(r, l);
         const uint64_t bits = l.short_tiles * short_tile_items(dtype_bytes(t)) + kShortSegmentItemsMax;
-        expect_apart(
-            {{"list_counts", l.list_counts, 12 * 8},
-             {"tickets", l.tickets, digits * 4},
-             {"bounds", l.bounds, segments == 0 ? 0 : bits / 8},
-             {"look_back", l.look_back, l.large_tiles_max * bins * 8},
-             {"large_counts", l.large_counts, l.parts_max * digits * bins * 8},
-             {"small_list", l.small_list, (l.small_max + l.buckets_max) * 8},
-             {"middle_list", l.middle_list, (l.middle_max + l.buckets_max) * 8},
-             {"medium_list", l.medium_list, (l.medium_max + l.buckets_max) * 8},
-             {"crowded_small_list", l.crowded_small_list, l.small_apart ? (l.crowded_max + l.buckets_max) * 8 : 0},
-             {"crowded_list", l.crowded_list, (l.crowded_max + l.buckets_max) * 8},
-             {"large_list", l.large_list, l.large_max * 8},
-             {"large_tile_begins", l.large_tile_begins, (l.parts_max + 1) * 8},
-             {"again_list", l.again_list, l.buckets_max == 0 ? 0 : l.parts_max * 8},
-             {"radix_list", l.radix_list, l.buckets_max == 0 ? 0 : l.parts_max * 8},
-             {"parts", l.parts, l.buckets_max == 0 ? 0 : l.parts_max * kPartBytes},
-             {"bucket_begins", l.bucket_begins, l.buckets_max * 8},
-             {"bucket_counts", l.bucket_counts, l.buckets_max * 8},
-             {"bucket_room", l.bucket_room, l.buckets_max * 8},
-             {"bucket_starts", l.bucket_starts, l.buckets_max * bytes},
-             {"keys_y", l.keys_y, l.large_max == 0 ? 0 : n * bytes}},
-            l.workspace_bytes, 256);
+        expect_apart({{"list_counts", l.list_counts, 13 * 8},
+                      {"tickets", l.tickets, digits * 4},
+                      {"bounds", l.bounds, segments == 0 ? 0 : bits / 8},
+                      {"look_back", l.look_back, l.large_tiles_max * bins * 8},
+                      {"large_counts", l.large_counts, l.parts_max * digits * bins * 8},
+                      {"small_list", l.small_list, (l.small_max + l.buckets_max) * 8},
+                      {"middle_list", l.middle_list, (l.middle_max + l.buckets_max) * 8},
+                      {"medium_list", l.medium_list, (l.medium_max + l.buckets_max) * 8},
+                      {"small_merges_list", l.small_merges_list, bytes == 8 ? (l.small_max + l.buckets_max) * 8 : 0},
+                      {"middle_merges_list", l.middle_merges_list, bytes == 8 ? (l.middle_max + l.buckets_max) * 8 : 0},
+                      {"medium_merges_list", l.medium_merges_list, bytes == 8 ? (l.medium_max + l.buckets_max) * 8 : 0},
+                      {"large_list", l.large_list, l.large_max * 8},
+                      {"large_tile_begins", l.large_tile_begins, (l.parts_max + 1) * 8},
+                      {"again_list", l.again_list, l.buckets_max == 0 ? 0 : l.parts_max * 8},
+                      {"radix_list", l.radix_list, l.buckets_max == 0 ? 0 : l.parts_max * 8},
+                      {"parts", l.parts, l.buckets_max == 0 ? 0 : l.parts_max * kPartBytes},
+                      {"bucket_begins", l.bucket_begins, l.buckets_max * 8},
+                      {"bucket_counts", l.bucket_counts, l.buckets_max * 8},
+                      {"bucket_room", l.bucket_room, l.buckets_max * 8},
+                      {"bucket_starts", l.bucket_starts, l.buckets_max * bytes},
+                      {"keys_y", l.keys_y, l.large_max == 0 ? 0 : n * bytes}},
+                     l.workspace_bytes, 256);
         EXPECT_EQ(l.look_back, l.zero_bytes) << "what is cleared ends where the passes' words begin";
         if (l.large_max == 0) {
           EXPECT_LE(l.workspace_bytes, l.keys_y) << "room for keys that are never moved";
@@ -166,7 +167,7 @@ TEST(SegmentsPlan, WorkspaceDoesNotDependOnTheDevice) {
         const Plan small = make_plan(r, kLeastDevice), large = make_plan(r, {100, 148, 232448});
         EXPECT_EQ(small.workspace_bytes, large.workspace_bytes);
         for (const uint32_t blocks : {small.check_blocks, small.short_blocks, small.small_blocks, small.middle_blocks,
-                                      small.medium_blocks, small.crowded_blocks})
+                                      small.medium_blocks, small.merge_blocks})
           EXPECT_GE(blocks, 1u);
         EXPECT_EQ(small.whole, large.whole);
         if (!large.whole) {
@@ -188,9 +189,7 @@ TEST(SegmentsPlan, FewKeysInFewSegmentsAreAWholeCall) {
         if (!l.whole) continue;
         EXPECT_GE(uint64_t{l.short_blocks} * kWholeTileItems, n);
         EXPECT_LT((uint64_t{l.short_blocks} - 1) * kWholeTileItems, std::max<uint64_t>(n, 1));
-        if (spreads(dtype_bytes(t))) {
-          EXPECT_LE(l.small_max, l.crowded_max) << "the list of crowded segments serves for small ones";
-        }
+        EXPECT_FALSE(l.spread) << "few keys are merged at once";
       }
 }
 

@@ -48,10 +48,11 @@ struct Params {
   uint32_t *any_short;
   unsigned long long *list_counts;  // kListCountsBytes, of all lists
   List small, middle, medium, large;
-  List crowded_small, crowded;  // whose keys crowd when they are spread: small ones, and all others or all (one list)
-  List again;                   // buckets for the second round of partitions
-  List radix;                   // what goes through the passes; `large` itself where nothing is partitioned
-  Part *parts;                  // of the round's list
+  // Of these those that are merged: all, or, where they are spread first, those whose keys crowd.
+  List small_merges, middle_merges, medium_merges;
+  List again;                         // buckets for the second round of partitions
+  List radix;                         // what goes through the passes; `large` itself where nothing is partitioned
+  Part *parts;                        // of the round's list
   unsigned long long *buckets_used;   // entries that are taken of those:
   uint64_t *bucket_begins;            // first keys
   unsigned long long *bucket_counts;  // numbers of keys
@@ -112,12 +113,14 @@ struct BoundWindow {
 // Whether segment `s` is short.
 template <class U>
 __device__ __forceinline__ bool list_by_length(const Params<U> &params, uint64_t s, uint64_t items) {
+  constexpr uint32_t kSmall = small_segment_items(sizeof(U)), kMiddle = middle_segment_items(sizeof(U)),
+                     kMedium = medium_segment_items(sizeof(U));
   if (items <= kShortSegmentItemsMax) return true;
-  if (items <= SmallSegmentTile<sizeof(U)>::kItems) {
+  if (items <= kSmall) {
     list_segment(params.small, s);
-  } else if (items <= SpreadMiddle<sizeof(U)>::kItems && params.middle.capacity != 0) {
+  } else if (items <= kMiddle) {
     list_segment(params.middle, s);
-  } else if (items <= MediumSegmentTile<sizeof(U)>::kItems) {
+  } else if (items <= kMedium) {
     list_segment(params.medium, s);
   } else {
     list_segment(params.large, s);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Crowds: bins of more keys than threads put in order in registers (spread_bins.cuh). Warps sort them, if all of them
-// are few and small enough to be sooner done so than the whole segment by radix passes.
+// are few and small enough to be sooner done so than the whole segment by merges.
 #ifndef GSORT_CUDA_SEGMENTS_CROWDS_CUH_
 #define GSORT_CUDA_SEGMENTS_CROWDS_CUH_
 
@@ -12,10 +12,10 @@
 
 namespace gsort_internal::segments {
 
-// Crowds of more keys, or more crowds than can be listed, leave the segment to radix passes.
+// Crowds of more keys, or more crowds than can be listed, leave the segment to merges.
 constexpr uint32_t kCrowdKeysMax = 256;
-// Where a list has no more segments than a device has room for blocks that make these passes, all of them follow at
-// once, and putting crowds in order is quicker up to here alone.
+// Where a list has so few segments that all of them are merged at once, putting crowds in order is quicker up to here
+// alone.
 constexpr uint32_t kFewSegments = 256;
 constexpr uint32_t kFewCrowdKeysMax = 64;
 template <class Shape>
@@ -43,25 +43,6 @@ __device__ __forceinline__ bool list_crowd(SpreadStorage<U, Shape> &storage, uin
   const uint32_t at = atomicAdd(&storage.crowd_count, keys > limits.keys ? kLargeCrowd + 1 : 1) % kLargeCrowd;
   if (at >= limits.crowds) return false;
   storage.crowds[at] = first | keys << 16;
-  return true;
-}
-
-// By a warp, for a crowd of fewer values than it has lanes, each of which counts one, and for one value. Returns
-// whether it is one.
-template <class U>
-__device__ __forceinline__ bool count_crowd(U *keys, uint32_t crowd) {
-  U least = static_cast<U>(~U{0}), greatest = 0;
-  for (uint32_t i = lane_id(); i < crowd; i += 32) least = min(least, keys[i]), greatest = max(greatest, keys[i]);
-  least = warp_least(least), greatest = warp_greatest(greatest);
-  if (least == greatest) return true;
-  if (crowd <= 32 || static_cast<U>(greatest - least) >= 32) return false;
-  uint32_t count = 0;
-  const U own = static_cast<U>(least + lane_id());
-  for (uint32_t i = 0; i < crowd; ++i) count += keys[i] == own;
-  __syncwarp();
-  const uint32_t end = warp_inclusive_sum(count);
-  for (uint32_t i = end - count; i < end; ++i) keys[i] = own;
-  __syncwarp();
   return true;
 }
 

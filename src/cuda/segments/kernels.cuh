@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "cuda/primitive/architecture.h"
+#include "cuda/segments/merge_segments.cuh"
 #include "cuda/segments/partition.cuh"
 #include "cuda/segments/spread_sort.cuh"
 
@@ -15,18 +16,28 @@ namespace gsort_internal::segments {
 template <class U, class Shape, uint32_t kBlocks>
 __global__ void __launch_bounds__(Shape::kThreads, blocks_here(Shape::kThreads, kBlocks))
     spread_segments_kernel(const __grid_constant__ Params<U> params, const List list, const List crowded) {
-  if constexpr (!kFitsHere<kSpreadSharedBytes>) return;
+  if constexpr (!kFitsHere<kLargeSharedBytes>) return;
   extern __shared__ __align__(16) unsigned char shared[];
   wait_for_kernel_before();
   allow_next_kernel();
   spread_listed<U, Shape>(params, list, crowded, *reinterpret_cast<SpreadStorage<U, Shape> *>(shared));
 }
 
+// Small segments, and middle and medium ones that are left to it. Dynamic shared memory: kMergeSharedBytes.
+template <class U>
+__global__ void __launch_bounds__(kMergeWarps * 32, blocks_here(kMergeWarps * 32, kMergeBlocksPerMultiprocessor))
+    merge_segments_kernel(const __grid_constant__ Params<U> params) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  wait_for_kernel_before();
+  allow_next_kernel();
+  merge_all_listed(params, reinterpret_cast<U *>(shared));
+}
+
 // A cooperative launch. Dynamic shared memory: PartitionStorage.
 template <class U, class Shape>
 __global__ void __launch_bounds__(Shape::kThreads, blocks_here(Shape::kThreads, partition_blocks(sizeof(U))))
     partition_segments_kernel(const __grid_constant__ Params<U> params) {
-  if constexpr (!kFitsHere<kSpreadSharedBytes>) return;
+  if constexpr (!kFitsHere<kLargeSharedBytes>) return;
   extern __shared__ __align__(16) unsigned char shared[];
   partition_segments<U, Shape>(params, *reinterpret_cast<PartitionStorage<U, Shape> *>(shared));
 }

@@ -14,22 +14,26 @@
 #include "core/key_bits.h"
 #include "cuda/primitive/architecture.h"
 #include "cuda/primitive/exclusive_scan.cuh"
-#include "cuda/primitive/group_sort.cuh"
 #include "cuda/primitive/hash.cuh"
+#include "cuda/primitive/merge_sort.cuh"
 #include "cuda/primitive/prefetch.cuh"
 #include "cuda/primitive/search.cuh"
 #include "cuda/primitive/warp.cuh"
 #include "cuda/segments/buckets.cuh"
 #include "cuda/segments/check.cuh"
-#include "cuda/segments/spread_sort.cuh"
 #include "cuda/segments/tiles.cuh"
 
 namespace gsort_internal::segments {
 
+template <class U>
+constexpr uint32_t kSampleRows = sample_rows(sizeof(U));
+template <class U>
+constexpr uint32_t kSampleItems = sample_items_max(sizeof(U));
+
 template <class U, class Shape>
 union PartitionStorage {
   uint64_t tile_sums[Shape::kWarps];
-  SpreadStorage<U, Shape> spread;
+  U sample[merge_room<U>(kSampleItems<U>)];
   MoveStorage<U, Shape> move;
 };
 
@@ -52,50 +56,61 @@ __device__ __forceinline__ uint64_t sampled_place(uint64_t step, uint32_t i) {
   return (step * i >> 16) + __umulhi(mix_bits(i), static_cast<uint32_t>(min(step >> 16, uint64_t{~0u})));
 }
 
+// Sorts `count` sampled keys, of which key i lies at run_place(i) afterwards. Begins and ends with a barrier.
+template <class U, class Shape, class KeyAt>
+__device__ __noinline__ void sort_sample(U *sample, uint32_t count, const KeyAt &key_at) {
+  constexpr uint32_t kRows = kSampleRows<U>;
+  static_assert(Shape::kThreads * kRows >= kSampleItems<U>, "the block has room for all");
+  const uint32_t warp = threadIdx.x / 32;
+  U keys[kRows];
+#pragma unroll
+  for (uint32_t row = 0; row < kRows; ++row) {
+    const uint32_t i = (warp * kRows + row) * 32 + lane_id();
+    keys[row] = i < count ? key_at(i) : static_cast<U>(~U{0});
+  }
+  const uint32_t runs = (count + kRunKeys<kRows> - 1) / kRunKeys<kRows>;
+  merge_sort<kRows>({warp, 1, Shape::kWarps}, sample, runs, keys);
+  __syncthreads();
+}
+
 // By a block: sorts a sample of a segment and takes the starts of its buckets from it. Of every share-th sampled key,
 // the last of some equal ones stands for the next value, so that the bucket before is theirs alone; those between are
 // empty. Ends with a barrier.
 template <class U, class Shape>
-__device__ __forceinline__ void sample_part(const Params<U> &params, uint64_t listed, Part *part,
-                                            SpreadStorage<U, Shape> &storage, Part &own) {
+__device__ __forceinline__ void sample_part(const Params<U> &params, uint64_t listed, Part *part, U *sample,
+                                            Part &own) {
   const uint64_t *const bounds = params.bounds_of(listed);
   const uint64_t length = bounds[1] - bounds[0];
   const U *const from = params.source_of(listed) + bounds[0];
   const uint64_t wanted = (length + kBucketItems<U> - 1) / kBucketItems<U>;
   const uint32_t buckets = static_cast<uint32_t>(min(max(wanted, uint64_t{kBucketsMin}), uint64_t{kBucketsMax}));
-  const uint32_t share = min(kSampleShare, Shape::kItems / buckets), count = buckets * share;
+  const uint32_t share = min(kSampleShare, kSampleItems<U> / buckets), count = buckets * share;
   if (threadIdx.x == 0) {
     own = {atomicAdd(params.buckets_used, static_cast<unsigned long long>(buckets + 1)), buckets};
     *part = own;
   }
   const uint64_t step = (length << 16) / count;
-  const bool in_bins =
-      spread_sort(storage, count, false, [&](uint32_t i) { return params.codec.encode(from[sampled_place(step, i)]); });
-  U *const sorted = storage.padded_keys + kBinWindow;
-  if (in_bins)
-    sort_in_windows<kBinRun<Shape>, kBinWindow - 1>(sorted, count);
-  else
-    network_sort<ByBlock>(sorted, count);
+  sort_sample<U, Shape>(sample, count, [&](uint32_t i) { return params.codec.encode(from[sampled_place(step, i)]); });
+  const auto sorted = [&](uint32_t i) { return sample[run_place<U>(i)]; };
   const Part to = own;
   for (uint32_t b = threadIdx.x; b < buckets; b += Shape::kThreads) {
-    const U key = sorted[b * share];
-    const bool same_before = b > 1 && sorted[(b - 1) * share] == key;
-    const bool same_behind = b + 1 < buckets && sorted[(b + 1) * share] == key;
+    const U key = sorted(b * share);
+    const bool same_before = b > 1 && sorted((b - 1) * share) == key;
+    const bool same_behind = b + 1 < buckets && sorted((b + 1) * share) == key;
     const U next = key != static_cast<U>(~U{0}) ? static_cast<U>(key + 1) : key;
     params.bucket_starts[to.base + b] = b == 0 ? U{0} : same_before && !same_behind ? next : key;
     params.bucket_counts[to.base + b] = 0;
   }
-  __syncthreads();  // all have read `storage` and `own`
+  __syncthreads();  // all have read `sample` and `own`
 }
 
 template <class U, class Shape>
-__device__ __forceinline__ void sample_parts(const Params<U> &params, const List &list,
-                                             SpreadStorage<U, Shape> &storage) {
+__device__ __forceinline__ void sample_parts(const Params<U> &params, const List &list, U *sample) {
   __shared__ Part own;
   const uint64_t count = *list.count;
   // From the last block on: the first one numbers the tiles besides.
   for (uint64_t i = gridDim.x - 1 - blockIdx.x; i < count; i += gridDim.x)
-    sample_part<U, Shape>(params, list.segments[i], params.parts + i, storage, own);
+    sample_part<U, Shape>(params, list.segments[i], params.parts + i, sample, own);
 }
 
 // ---- counts ----
@@ -199,12 +214,11 @@ __device__ __forceinline__ void place_buckets(const Params<U> &params, const Rou
   const bool fill = is_bucket && has_one_value(params.bucket_starts + part.base, part.buckets, b);
   if (fill && keys != 0) params.any_fill[round.first ? 0 : 1] = 1;
   const uint64_t items = fill ? 0 : keys, listed = kBucket | (round.first ? 0 : kSecondRound) | entry;
-  constexpr uint32_t kSmall = SpreadSmall<sizeof(U)>::kItems, kMiddle = SpreadMiddle<sizeof(U)>::kItems,
-                     kMedium = SpreadMedium<sizeof(U)>::kItems;
+  constexpr uint32_t kSmall = small_segment_items(sizeof(U)), kMiddle = middle_segment_items(sizeof(U)),
+                     kMedium = medium_segment_items(sizeof(U));
   list_by_warp(params.small, items != 0 && items <= kSmall, listed);
-  const uint64_t small_or_middle = params.middle.capacity != 0 ? kMiddle : kSmall;
-  list_by_warp(params.middle, items > kSmall && items <= small_or_middle, listed);
-  list_by_warp(params.medium, items > small_or_middle && items <= kMedium, listed);
+  list_by_warp(params.middle, items > kSmall && items <= kMiddle, listed);
+  list_by_warp(params.medium, items > kMiddle && items <= kMedium, listed);
   list_by_warp(round.first ? params.again : params.radix, items > kMedium, listed);
 }
 
@@ -380,7 +394,7 @@ __device__ __forceinline__ void partition_segments(const Params<U> &params, Part
     const Round<U> round = {first ? &params.large : &params.again, first ? params.keys_y : params.keys_out, first};
     if (*round.list->count == 0) return;  // the whole grid, so that nobody waits
     if (blockIdx.x == 0) number_tiles<U, Shape>(params, *round.list, shared.tile_sums);
-    sample_parts(params, *round.list, shared.spread);
+    sample_parts<U, Shape>(params, *round.list, shared.sample);
     grid.sync();
     count_parts(params, round, cursor, shared.move);
     grid.sync();

@@ -15,8 +15,7 @@ void count_entries(const Request &request, uint32_t key_bytes, Plan &plan) {
   plan.small_max = std::min(request.segments, n / (kShortSegmentItemsMax + 1));
   plan.medium_max = std::min(request.segments, n / (small_segment_items(key_bytes) + 1));
   plan.large_max = std::min(request.segments, n / (medium_segment_items(key_bytes) + 1));
-  plan.middle_max = spreads(key_bytes) ? plan.medium_max : 0;
-  plan.crowded_max = spreads(key_bytes) ? plan.small_max : 0;  // which counts all that are longer than short ones
+  plan.middle_max = merges(key_bytes) ? plan.medium_max : 0;
   plan.parts_max = plan.large_max;
   if (partitions(key_bytes) && plan.large_max != 0) {
     // Buckets can be as many as keys allow, however few the segments are.
@@ -26,7 +25,7 @@ void count_entries(const Request &request, uint32_t key_bytes, Plan &plan) {
   }
   // Every large segment may end with a tile that is not full.
   plan.large_tiles_max = plan.large_max == 0 ? 0 : n / segment_tile_items(key_bytes) + plan.parts_max;
-  plan.partition_tiles_max = plan.buckets_max == 0 ? 0 : n / partition_tile_items(key_bytes) + plan.parts_max;
+  plan.partition_tiles_max = plan.buckets_max == 0 ? 0 : n / partition_tile_items() + plan.parts_max;
   // A segment's bounds are 0 to n, and the last tile looks beyond its own end for the end of its last segment.
   plan.short_tiles = request.segments == 0 ? 0 : n / short_tile_items(key_bytes) + 1;
 }
@@ -43,8 +42,9 @@ void cut_workspace(const Request &request, uint32_t key_bytes, Plan &plan) {
   plan.small_list = slices.take((plan.small_max + plan.buckets_max) * 8);
   plan.middle_list = slices.take((plan.middle_max + plan.buckets_max) * 8);
   plan.medium_list = slices.take((plan.medium_max + plan.buckets_max) * 8);
-  plan.crowded_small_list = slices.take(plan.small_apart ? (plan.crowded_max + plan.buckets_max) * 8 : 0);
-  plan.crowded_list = slices.take((plan.crowded_max + plan.buckets_max) * 8);
+  plan.small_merges_list = slices.take(spreads(key_bytes) ? (plan.small_max + plan.buckets_max) * 8 : 0);
+  plan.middle_merges_list = slices.take(spreads(key_bytes) ? (plan.middle_max + plan.buckets_max) * 8 : 0);
+  plan.medium_merges_list = slices.take(spreads(key_bytes) ? (plan.medium_max + plan.buckets_max) * 8 : 0);
   plan.large_list = slices.take(plan.large_max * 8);
   plan.large_tile_begins = slices.take((plan.parts_max + 1) * 8);
   const uint64_t parts = plan.buckets_max == 0 ? 0 : plan.parts_max;
@@ -69,34 +69,34 @@ Plan make_plan(const Request &request, const DeviceFacts &device) {
   const uint32_t key_bytes = dtype_bytes(request.order.dtype);
   Plan plan{};
   count_entries(request, key_bytes, plan);
-  plan.small_apart = plan.crowded_max != 0 && request.n >= kSmallApartItems;
   cut_workspace(request, key_bytes, plan);
-  plan.spread = spreads(key_bytes) && device.shared_bytes_block_max >= kSpreadSharedBytes;
-  plan.partition = plan.spread && plan.buckets_max != 0;
+  plan.partition = plan.buckets_max != 0 && device.shared_bytes_block_max >= kLargeSharedBytes;
   plan.whole = request.segments != 0 && request.segments <= kWholeSegmentsMax && request.n <= kWholeItemsMax;
+  // Few keys are merged at once: launches take longer than those.
+  plan.spread = spreads(key_bytes) && !plan.whole && device.shared_bytes_block_max >= kLargeSharedBytes;
   const uint64_t multiprocessors = device.multiprocessors;
   plan.check_blocks = blocks_for(request.segments, kCheckItems, multiprocessors * 8);
   // Blocks stay for several tiles and even them out.
   plan.short_blocks = plan.whole ? blocks_for(request.n, kWholeTileItems, UINT32_MAX)
                                  : blocks_for(plan.short_tiles, 1, multiprocessors * 30);
-  // Enough blocks to fill every multiprocessor twice: the second half evens out segments of different size.
+  // Enough blocks to fill every multiprocessor several times: the rest evens out segments of different size.
   const uint64_t buckets = plan.partition ? plan.buckets_max : 0;
-  plan.small_blocks = blocks_for(plan.small_max + buckets, 1, multiprocessors * (2048 / SpreadSmall<4>::kThreads));
-  plan.middle_blocks = blocks_for(plan.middle_max + buckets, 1, multiprocessors * (2048 / SpreadMiddle<4>::kThreads));
-  plan.medium_blocks =
-      blocks_for(plan.medium_max + buckets, 1, multiprocessors * (2048 / MediumSegmentTile<4>::kThreads));
-  plan.crowded_blocks =
-      blocks_for(plan.crowded_max + buckets, 1, multiprocessors * (2048 / MediumSegmentTile<4>::kThreads));
+  plan.merge_blocks =
+      blocks_for(plan.small_max + buckets, 1, multiprocessors * kMergeBlocksPerMultiprocessor * kMergeRounds);
+  plan.small_blocks = blocks_for(plan.small_max + buckets, 1, multiprocessors * (2048 / SpreadSmall::kThreads));
+  plan.middle_blocks = blocks_for(plan.middle_max + buckets, 1, multiprocessors * (2048 / SpreadMiddle::kThreads));
+  plan.medium_blocks = blocks_for(plan.medium_max + buckets, 1, multiprocessors * (2048 / MediumSegmentTile::kThreads));
   return plan;
 }
 
 void describe(const Request &request, const Plan &plan, char *text, size_t text_bytes) {
   std::snprintf(text, text_bytes,
                 "sort of segments on the GPU: %llu keys in %llu segments: up to %u keys in lanes of a warp, up to %u "
-                "by a block%s, more %sby LSD passes",
+                "by %s, more %sby LSD passes",
                 static_cast<unsigned long long>(request.n), static_cast<unsigned long long>(request.segments),
                 kShortSegmentItemsMax, medium_segment_items(dtype_bytes(request.order.dtype)),
-                plan.spread ? ", spread over bins" : "", plan.partition ? "by partitions or " : "");
+                merges(dtype_bytes(request.order.dtype)) ? "merges of runs of warps" : "a block",
+                plan.partition ? "by partitions or " : "");
 }
 
 }  // namespace gsort_internal::segments

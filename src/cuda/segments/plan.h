@@ -20,20 +20,18 @@ constexpr uint32_t kShortSegmentItemsMax = 32 * kShortLaneItems;
 // A tile and its bounds take 36 KB of shared memory: the four blocks wanted fit an SM of sm_90, one fits sm_75.
 constexpr uint32_t short_tile_items(uint32_t key_bytes) { return key_bytes == 8 ? 2048 : 4096; }
 
-// Longer segments go to a block each, as long as they fit one.
-template <uint32_t KeyBytes>
-using SmallSegmentTile = TileShape<256, KeyBytes == 8 ? 4 : 8>;
-template <uint32_t KeyBytes>
-using MediumSegmentTile = TileShape<512, KeyBytes == 8 ? 12 : 24>;
-constexpr uint32_t small_segment_items(uint32_t key_bytes) {
-  return key_bytes == 8 ? SmallSegmentTile<8>::kItems : SmallSegmentTile<4>::kItems;
-}
-constexpr uint32_t medium_segment_items(uint32_t key_bytes) {
-  return key_bytes == 8 ? MediumSegmentTile<8>::kItems : MediumSegmentTile<4>::kItems;
-}
-
-// By spreading (spread_sort.cuh) if the keys are of 4 or 8 bytes and the device holds what that takes: some bytes a key
-// more than the radix passes want, which keys of 1 and 2 bytes need few of.
+// Longer segments go to some warps of a block. Of keys of 4 and 8 bytes each warp holds a run in registers, and runs
+// are merged (merge_segments.cuh); teams of warps for small, middle and medium segments divide a block.
+constexpr GSORT_HOST_DEVICE bool merges(uint32_t key_bytes) { return key_bytes >= 4; }
+constexpr GSORT_HOST_DEVICE uint32_t merge_rows(uint32_t key_bytes) {
+  return key_bytes == 8 ? 16 : 32;
+}  // of a lane: 32 registers
+constexpr GSORT_HOST_DEVICE uint32_t merge_run_items(uint32_t key_bytes) { return 32 * merge_rows(key_bytes); }
+constexpr uint32_t kMergeWarps = 12, kMiddleTeamWarps = 6, kSmallTeamWarps = 2;
+constexpr uint32_t kMergeBlocksPerMultiprocessor = 2;
+constexpr uint32_t kMergeRounds = 4;  // of blocks that take segments of different lengths
+// Even so, those of 8-byte keys are spread over bins first (spread_sort.cuh), which takes up to half as long where the
+// keys do not crowd. By blocks of so many threads, each with so many keys:
 template <uint32_t Threads, uint32_t Rows>
 struct SpreadShape {
   static constexpr uint32_t kThreads = Threads;
@@ -41,19 +39,22 @@ struct SpreadShape {
   static constexpr uint32_t kWarps = Threads / 32;
   static constexpr uint32_t kItems = Threads * Rows;
 };
-// The smaller the block, the less its barriers cost.
-template <uint32_t KeyBytes>
-using SpreadSmall = SpreadShape<128, KeyBytes == 8 ? 8 : 16>;
-template <uint32_t KeyBytes>
-using SpreadMiddle = SpreadShape<256, KeyBytes == 8 ? 12 : 24>;
-template <uint32_t KeyBytes>
-using SpreadMedium = SpreadShape<512, KeyBytes == 8 ? 12 : 24>;
-constexpr uint32_t middle_segment_items(uint32_t key_bytes) {
-  return key_bytes == 8 ? SpreadMiddle<8>::kItems : SpreadMiddle<4>::kItems;
+using SpreadSmall = SpreadShape<128, 8>;
+using SpreadMiddle = SpreadShape<256, 12>;
+using SpreadMedium = SpreadShape<512, 12>;
+constexpr bool spreads(uint32_t key_bytes) { return key_bytes == 8; }
+// Others are sorted by passes in a block's shared memory, small ones in small blocks.
+using SmallSegmentTile = TileShape<256, 8>;
+using MediumSegmentTile = TileShape<512, 24>;
+constexpr GSORT_HOST_DEVICE uint32_t small_segment_items(uint32_t key_bytes) {
+  return merges(key_bytes) ? kSmallTeamWarps * merge_run_items(key_bytes) : SmallSegmentTile::kItems;
 }
-constexpr bool spreads(uint32_t key_bytes) { return key_bytes >= 4; }
-// What the largest kernel of it takes, with some room.
-constexpr uint32_t kSpreadSharedBytes = 102400;
+constexpr GSORT_HOST_DEVICE uint32_t middle_segment_items(uint32_t key_bytes) {
+  return merges(key_bytes) ? kMiddleTeamWarps * merge_run_items(key_bytes) : SmallSegmentTile::kItems;
+}
+constexpr GSORT_HOST_DEVICE uint32_t medium_segment_items(uint32_t key_bytes) {
+  return merges(key_bytes) ? kMergeWarps * merge_run_items(key_bytes) : MediumSegmentTile::kItems;
+}
 
 // Large segments go through passes over memory. One shape that fits every SM does.
 template <uint32_t KeyBytes>
@@ -65,11 +66,17 @@ constexpr uint32_t segment_tile_items(uint32_t key_bytes) {
 // A segment that no block holds is partitioned first, by splitters of a sorted sample, so that most parts of it,
 // buckets, go to the middle class and a bucket of twice its share still fits a block. What is too long even so is
 // partitioned once more, and what is too long then goes through the passes.
-template <uint32_t KeyBytes>
-using PartitionShape = SpreadShape<512, 12>;  // of a tile, and of a sample
-constexpr uint32_t partition_tile_items(uint32_t key_bytes) {
-  return key_bytes == 8 ? PartitionShape<8>::kItems : PartitionShape<4>::kItems;
+struct PartitionShape {  // of a tile, and of a sample
+  static constexpr uint32_t kThreads = 512, kRows = 12, kWarps = kThreads / 32, kItems = kThreads * kRows;
+};
+constexpr uint32_t partition_tile_items() { return PartitionShape::kItems; }
+// Keys a lane of the runs in which a sample is sorted, and how many there are at most.
+constexpr GSORT_HOST_DEVICE uint32_t sample_rows(uint32_t key_bytes) { return key_bytes == 8 ? 8 : 16; }
+constexpr GSORT_HOST_DEVICE uint32_t sample_items_max(uint32_t key_bytes) {
+  return key_bytes == 8 ? PartitionShape::kThreads * sample_rows(8) : PartitionShape::kItems;
 }
+// What the largest kernel that partitions or spreads takes, with some room.
+constexpr uint32_t kLargeSharedBytes = 102400;
 // A multiprocessor of sm_90 holds so many: while one waits at a barrier, others go on.
 // A third block of 8-byte keys finds no room there.
 constexpr uint32_t partition_blocks(uint32_t key_bytes) { return key_bytes == 8 ? 2 : 3; }
@@ -79,7 +86,7 @@ constexpr uint32_t kBucketsMin = 3, kBucketsMax = 512;  // of a segment
 constexpr uint32_t kSampleShare = 32;
 constexpr uint32_t kPartitionRounds = 2;
 constexpr uint32_t kPartBytes = 16;  // of what is kept of a segment that is partitioned
-constexpr bool partitions(uint32_t key_bytes) { return spreads(key_bytes); }
+constexpr bool partitions(uint32_t key_bytes) { return merges(key_bytes); }
 
 // Calls of few keys in few segments are checked by the kernel that sorts short ones, each block of which looks at all
 // offsets: in the time that two launches less take it sees about as many.
@@ -87,29 +94,23 @@ constexpr uint64_t kWholeItemsMax = uint64_t{1} << 17;
 constexpr uint64_t kWholeSegmentsMax = uint64_t{1} << 13;
 constexpr uint32_t kWholeTileItems = kShortSegmentItemsMax;  // of such a block: the segments that begin there
 
-// From so many keys on small segments that crowd go through passes by small blocks. Below, the launch of those would
-// take longer than they save (4 us; H100, 2026-11-27).
-constexpr uint64_t kSmallApartItems = uint64_t{1} << 23;
-
 constexpr uint32_t kBlockThreads = 256;  // of the check, and of short segments
 constexpr uint32_t kCheckRows = 8;       // segments that a thread of the check looks at
 constexpr uint32_t kCheckItems = kBlockThreads * kCheckRows;
-constexpr uint32_t kListCountsBytes = 96;  // lengths of lists, and what else is counted beside them
+constexpr uint32_t kListCountsBytes = 104;  // lengths of lists, and what else is counted beside them
 
 struct Plan {
   // Entries of the lists: a listed segment has more keys than the class below it takes.
   uint64_t small_max;
-  uint64_t middle_max;  // without spreading they are listed with the medium ones
+  uint64_t middle_max;  // none of keys that passes sort
   uint64_t medium_max;
   uint64_t large_max;
   uint64_t large_tiles_max;      // of the passes
   uint64_t partition_tiles_max;  // of a round of partitions
-  uint64_t crowded_max;          // segments whose keys crowd when they are spread
   uint64_t parts_max;            // segments and buckets that are partitioned in a round, or go through the passes
   uint64_t buckets_max;          // of all rounds, and one more a segment that is partitioned
-  bool spread;                   // small, middle and medium segments are
-  bool partition;                // large ones are
-  bool small_apart;              // small ones whose keys crowd have a list and a kernel of their own
+  bool partition;                // large segments are
+  bool spread;                   // small, middle and medium ones are; those whose keys crowd are merged behind
   bool whole;                    // no kernel of its own checks the offsets
   uint64_t short_tiles;
 
@@ -117,13 +118,14 @@ struct Plan {
   uint64_t list_counts, tickets, bounds, zero_bytes;
 
   uint64_t look_back, large_counts;
-  uint64_t small_list, middle_list, medium_list, crowded_small_list, crowded_list, large_list, large_tile_begins;
+  uint64_t small_list, middle_list, medium_list, small_merges_list, middle_merges_list, medium_merges_list, large_list,
+      large_tile_begins;
   uint64_t again_list, radix_list, parts, bucket_begins, bucket_counts, bucket_room, bucket_starts;
   uint64_t keys_y;
   uint64_t workspace_bytes;  // whatever the device
 
   // Of the kernels; of large segments as many as are resident, up to the tiles there can be.
-  uint32_t check_blocks, short_blocks, small_blocks, middle_blocks, medium_blocks, crowded_blocks;
+  uint32_t check_blocks, short_blocks, merge_blocks, small_blocks, middle_blocks, medium_blocks;
 };
 
 Plan make_plan(const Request &request, const DeviceFacts &device);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Sorts of segments that are not short: a block each for those that fit one, and one cooperative kernel of radix passes
-// over memory for all large ones at once, every segment a chain of tiles of its own.
+// Sorts of segments that are not short: a block each for those of 1- and 2-byte keys that fit one, and one cooperative
+// kernel of radix passes over memory for all large ones at once, every segment a chain of tiles of its own.
 #ifndef GSORT_CUDA_SEGMENTS_SEGMENTED_CUH_
 #define GSORT_CUDA_SEGMENTS_SEGMENTED_CUH_
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Sorts a segment that fits a block by one step over bins (spread_bins.cuh). Keys that share a bin are put in order in
-// registers, or by a warp where they are more; where they are too many for that, small blocks spread all keys again
-// (spread_again.cuh). A segment whose keys crowd even so is left to radix passes.
+// registers, or by a warp where they are more. A segment whose keys crowd more is left to merges (merge_segments.cuh).
 #ifndef GSORT_CUDA_SEGMENTS_SPREAD_SORT_CUH_
 #define GSORT_CUDA_SEGMENTS_SPREAD_SORT_CUH_
 
@@ -13,7 +12,7 @@
 #include "cuda/primitive/warp.cuh"
 #include "cuda/segments/check.cuh"
 #include "cuda/segments/crowds.cuh"
-#include "cuda/segments/spread_again.cuh"
+#include "cuda/segments/spread_bins.cuh"
 
 namespace gsort_internal::segments {
 
@@ -44,7 +43,6 @@ template <class U, class Shape, class KeyAt>
 __device__ __forceinline__ bool spread_sort(SpreadStorage<U, Shape> &storage, uint32_t count, bool few,
                                             const KeyAt &key_at) {
   if (!spread_by_bin(storage, count, key_at)) return true;
-  if constexpr (kSpreadsAgain<Shape>) return order_crowds(storage, count, few);
   return sort_crowds(storage, count, few, Spread<U>(storage.spread));
 }
 

@@ -34,28 +34,27 @@ Params<U> make_params(const Job &job) {
   auto *counts = job.slice<unsigned long long>(plan.list_counts);
   params.list_counts = counts;
   params.any_short = reinterpret_cast<uint32_t *>(counts + 3);
-  params.error = plan.whole ? job.error : reinterpret_cast<uint32_t *>(counts + 10);
+  params.error = plan.whole ? job.error : reinterpret_cast<uint32_t *>(counts + 9);
   const uint64_t buckets = plan.buckets_max;
   params.small = {counts, job.slice<uint64_t>(plan.small_list), plan.small_max + buckets};
-  params.middle = {counts + 5, job.slice<uint64_t>(plan.middle_list), plan.spread ? plan.middle_max + buckets : 0};
+  params.middle = {counts + 4, job.slice<uint64_t>(plan.middle_list), plan.middle_max + buckets};
   params.medium = {counts + 1, job.slice<uint64_t>(plan.medium_list), plan.medium_max + buckets};
-  params.crowded = {counts + 4, job.slice<uint64_t>(plan.crowded_list), plan.crowded_max + buckets};
-  params.crowded_small = params.crowded;
-  if (plan.small_apart)
-    params.crowded_small = {counts + 11, job.slice<uint64_t>(plan.crowded_small_list), plan.crowded_max + buckets};
+  params.small_merges = params.small;
+  params.middle_merges = params.middle;
+  params.medium_merges = params.medium;
+  if (plan.spread) {
+    params.small_merges = {counts + 12, job.slice<uint64_t>(plan.small_merges_list), plan.small_max + buckets};
+    params.middle_merges = {counts + 10, job.slice<uint64_t>(plan.middle_merges_list), plan.middle_max + buckets};
+    params.medium_merges = {counts + 11, job.slice<uint64_t>(plan.medium_merges_list), plan.medium_max + buckets};
+  }
   params.large = {counts + 2, job.slice<uint64_t>(plan.large_list), plan.large_max};
   params.radix = params.large;
-  if (plan.whole && plan.spread && plan.medium_max != 0) {
-    // Few launches: short passes take no longer than to spread so few keys, and other segments share a kernel.
-    params.small = params.crowded;
-    params.middle.capacity = 0;
-  }
   if (partitions(sizeof(U)) && plan.partition) {
-    params.again = {counts + 6, job.slice<uint64_t>(plan.again_list), plan.parts_max};
-    params.radix = {counts + 7, job.slice<uint64_t>(plan.radix_list), plan.parts_max};
+    params.again = {counts + 5, job.slice<uint64_t>(plan.again_list), plan.parts_max};
+    params.radix = {counts + 6, job.slice<uint64_t>(plan.radix_list), plan.parts_max};
     params.parts = job.slice<Part>(plan.parts);
-    params.buckets_used = counts + 8;
-    params.any_fill = reinterpret_cast<uint32_t *>(counts + 9);
+    params.buckets_used = counts + 7;
+    params.any_fill = reinterpret_cast<uint32_t *>(counts + 8);
     params.bucket_begins = job.slice<uint64_t>(plan.bucket_begins);
     params.bucket_counts = job.slice<unsigned long long>(plan.bucket_counts);
     params.bucket_room = job.slice<unsigned long long>(plan.bucket_room);
@@ -97,7 +96,7 @@ void launch_spread_segments(LaunchChain &chain, const Params<U> &params, const L
                             uint32_t blocks) {
   if (list.capacity == 0) return;
   constexpr uint32_t kSharedBytes = sizeof(SpreadStorage<U, Shape>);
-  static_assert(kSharedBytes <= kSpreadSharedBytes, "a plan spreads where so much fits");
+  static_assert(kSharedBytes <= kLargeSharedBytes, "a plan spreads where so much fits");
   chain(spread_segments_kernel<U, Shape, kBlocks>, "spread_segments_kernel", blocks, Shape::kThreads, kSharedBytes,
         params, list, crowded);
 }
@@ -135,9 +134,9 @@ uint32_t launch_tiles(const LaunchContext &context, const Params<U> &params, Gri
 template <class U>
 uint32_t launch_partition(const LaunchContext &context, const Job &job, const Params<U> &params) {
   if constexpr (partitions(sizeof(U))) {
-    using Shape = PartitionShape<sizeof(U)>;
+    using Shape = PartitionShape;
     constexpr uint32_t kSharedBytes = sizeof(PartitionStorage<U, Shape>);
-    static_assert(kSharedBytes <= kSpreadSharedBytes, "a plan partitions where so much fits");
+    static_assert(kSharedBytes <= kLargeSharedBytes, "a plan partitions where so much fits");
     if (job.plan.partition)
       return launch_tiles(
           context, params, {0, Shape::kThreads, kSharedBytes},
@@ -147,30 +146,27 @@ uint32_t launch_partition(const LaunchContext &context, const Job &job, const Pa
   return context.device->multiprocessors;
 }
 
-// Small, middle and medium ones, each by a block.
+// Small, middle and medium ones, each by warps of a block.
 template <class U>
 void launch_middle_segments(LaunchChain &chain, const Job &job, const Params<U> &params) {
   const Plan &plan = job.plan;
-  using Small = SmallSegmentTile<sizeof(U)>;
-  using Medium = MediumSegmentTile<sizeof(U)>;
+  if (plan.small_max == 0) return;
   if constexpr (spreads(sizeof(U))) {
-    // A whole call has all that a small block holds in one list: of small segments, or, if there can be longer ones, of
-    // those whose keys crowd.
-    if (plan.spread && (!plan.whole || plan.medium_max != 0)) {
-      if (!plan.whole)
-        launch_spread_segments<U, SpreadSmall<sizeof(U)>, 8>(chain, params, params.small, params.crowded_small,
-                                                             plan.small_blocks);
-      launch_spread_segments<U, SpreadMiddle<sizeof(U)>, 4>(chain, params, params.middle, params.crowded,
-                                                            plan.middle_blocks);
-      launch_spread_segments<U, SpreadMedium<sizeof(U)>, 2>(chain, params, params.medium, params.crowded,
-                                                            plan.medium_blocks);
-      if (plan.small_apart) launch_block_segments<U, Small>(chain, params, params.crowded_small, plan.small_blocks);
-      launch_block_segments<U, Medium>(chain, params, params.crowded, plan.crowded_blocks);
-      return;
+    if (plan.spread) {
+      launch_spread_segments<U, SpreadSmall, 8>(chain, params, params.small, params.small_merges, plan.small_blocks);
+      launch_spread_segments<U, SpreadMiddle, 4>(chain, params, params.middle, params.middle_merges,
+                                                 plan.middle_blocks);
+      launch_spread_segments<U, SpreadMedium, 2>(chain, params, params.medium, params.medium_merges,
+                                                 plan.medium_blocks);
     }
   }
-  launch_block_segments<U, Small>(chain, params, params.small, plan.small_blocks);
-  launch_block_segments<U, Medium>(chain, params, params.medium, plan.medium_blocks);
+  if constexpr (merges(sizeof(U))) {
+    chain(merge_segments_kernel<U>, "merge_segments_kernel", plan.merge_blocks, kMergeWarps * 32, kMergeSharedBytes<U>,
+          params);
+  } else {
+    launch_block_segments<U, SmallSegmentTile>(chain, params, params.small, plan.small_blocks);
+    launch_block_segments<U, MediumSegmentTile>(chain, params, params.medium, plan.medium_blocks);
+  }
 }
 
 template <class U>
