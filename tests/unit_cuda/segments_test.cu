@@ -39,8 +39,8 @@ class SegmentsTest : public SortFixture {
   // Of the last run, where a plan partitions: segments that no block holds, buckets for the second round, and those
   // that are left to the passes behind it.
   uint64_t large() const { return counts_[2]; }
-  uint64_t again() const { return counts_[6]; }
-  uint64_t passes() const { return counts_[7]; }
+  uint64_t again() const { return counts_[5]; }
+  uint64_t passes() const { return counts_[6]; }
 
   // The only segment of `length` keys begins behind kMisledBegin. Its sampled keys lie far above all others, so that
   // those are one bucket.
@@ -380,6 +380,28 @@ TEST_F(SegmentsTest, RacecheckLongSegments) {
       ASSERT_TRUE(result == expected(order, keys, offsets));
       EXPECT_EQ(large(), 2u);
     }
+  }
+}
+
+// More small and middle segments than the teams of few blocks, side by side and one after the other in a team.
+TEST_F(SegmentsTest, RacecheckTeams) {
+  facts_.multiprocessors = 1;
+  std::mt19937_64 random(37);
+  for (const gsort_dtype dtype : {GSORT_F32, GSORT_I64}) {
+    const KeyOrder order{dtype, dtype == GSORT_I64, false};
+    const uint64_t run_keys = segments::merge_run_items(dtype_bytes(dtype));
+    std::vector<uint64_t> offsets = {1};
+    const auto add = [&](uint64_t least, uint64_t most) {
+      offsets.push_back(offsets.back() + least + random() % (most - least + 1));
+    };
+    for (uint32_t i = 0; i < 60; ++i) add(513, random() % 3 == 0 ? 2 * run_keys : std::max<uint64_t>(run_keys, 600));
+    for (uint32_t i = 0; i < 24; ++i) add(2 * run_keys + 1, (random() % 3 == 0 ? 6 : 3) * run_keys);
+    const uint64_t n = offsets.back() + 2;
+    ASSERT_LE(n, segments::kWholeItemsMax) << "nothing is spread first";
+    const Bytes keys = make_keys(Pattern::kUniform, n, dtype, 9);
+    Bytes result;
+    ASSERT_EQ(run(order, keys, offsets, false, 1, result), 0u);
+    ASSERT_TRUE(result == expected(order, keys, offsets));
   }
 }
 
