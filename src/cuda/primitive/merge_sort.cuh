@@ -146,6 +146,7 @@ template <uint32_t kRows, class U>
 __device__ __forceinline__ void sort_run(U *shared, uint32_t begin, U (&keys)[kRows]) {
   sort_in_lane(keys);
   merge_lanes<false>(keys, 8);
+  __syncwarp();  // all lanes have read what lay there before
   merge_halves<kRows / 2>(shared, begin, keys);
   merge_halves<kRows>(shared, begin, keys);
   store_neighbours<kRows>(shared, begin, keys);
