@@ -41,7 +41,7 @@ struct BucketsPlan {
   bool is_long;            // the row is read tile by tile
   uint32_t blocks, share;  // of so many elements; the last block may have fewer
   uint32_t samples, rank;  // what is not under the sample's item of this rank, from 0, is dropped
-  uint32_t room;           // items of buckets that can be stored
+  uint32_t room;           // items of buckets that can be stored, of long rows
   uint32_t rough_rank;     // of the bound of what is sorted of a long row's sample, in one of it for each thread
   uint64_t starts, bytes;  // slices of the workspace, behind the items of all buckets
 };
@@ -95,7 +95,6 @@ constexpr bool buckets_fit(const DeviceFacts &d, bool is_long) {
 constexpr BucketsPlan plan_buckets(const Shape &s) {
   if (s.columns > kBucketsColumnsMax) return plan_long_buckets(s);
   BucketsPlan plan{};
-  plan.room = static_cast<uint32_t>(s.columns);
   const uint64_t share = (s.columns + sort::small::kGridBlocksMax - 1) / sort::small::kGridBlocksMax;
   plan.share = static_cast<uint32_t>(share);
   plan.blocks = static_cast<uint32_t>((s.columns + share - 1) / share);
