@@ -155,7 +155,7 @@ __device__ __forceinline__ void sort_run(U *shared, uint32_t begin, U (&keys)[kR
 // Warps that sort together, by themselves or beside others of their block.
 struct WarpTeam {
   uint32_t warp;     // the calling one's number among them
-  uint32_t barrier;  // of the block's, from 1 on, that no others use at the time
+  uint32_t barrier;  // of the block's, 1 to 15, that no others use at the time, and no other number of warps ever
   uint32_t warps;
 
   __device__ __forceinline__ void sync() const { sync_some(barrier, warps * 32); }

@@ -50,7 +50,8 @@ __device__ __forceinline__ void sync_threads() {
   asm volatile("bar.sync %0, %1;" ::"n"(kNumber), "n"(kThreads) : "memory");
 }
 
-// The same of any warps of the block that come to barrier `number`, 1 to 15.
+// The same of any warps of the block that come to barrier `number`, 1 to 15, always for as many threads: one barrier
+// for different numbers of them in turn ends in an illegal instruction (H200, 2026-11-27).
 __device__ __forceinline__ void sync_some(uint32_t number, uint32_t threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
 }

@@ -65,8 +65,8 @@ __device__ __forceinline__ void merge_segment(const Params<U> &params, uint64_t 
     store_run(params.keys_out + bounds[0] + first, static_cast<int>(count() - first), params.codec, keys);
 }
 
-// A barrier for each team of each size, halves of teams among them: one barrier for different numbers of warps, one
-// after the other, was seen to end in an illegal instruction (H200, 2026-11-27). A warp alone needs none.
+// A barrier for each team of each size, halves of teams among them: none may be for different numbers of warps
+// (sync_some()). A warp alone needs none.
 __device__ __forceinline__ uint32_t team_barrier(uint32_t first_warp, uint32_t warps) {
   constexpr uint32_t kMiddle = 2, kHalves = kMiddle + kMergeWarps / kMiddleTeamWarps,
                      kSmall = kHalves + 2 * kMergeWarps / kMiddleTeamWarps;

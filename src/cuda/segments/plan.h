@@ -23,9 +23,8 @@ constexpr uint32_t short_tile_items(uint32_t key_bytes) { return key_bytes == 8 
 // Longer segments go to some warps of a block. Of keys of 4 and 8 bytes each warp holds a run in registers, and runs
 // are merged (merge_segments.cuh); teams of warps for small, middle and medium segments divide a block.
 constexpr GSORT_HOST_DEVICE bool merges(uint32_t key_bytes) { return key_bytes >= 4; }
-constexpr GSORT_HOST_DEVICE uint32_t merge_rows(uint32_t key_bytes) {
-  return key_bytes == 8 ? 16 : 32;
-}  // of a lane: 32 registers
+// Keys of a lane: 32 registers.
+constexpr GSORT_HOST_DEVICE uint32_t merge_rows(uint32_t key_bytes) { return key_bytes == 8 ? 16 : 32; }
 constexpr GSORT_HOST_DEVICE uint32_t merge_run_items(uint32_t key_bytes) { return 32 * merge_rows(key_bytes); }
 constexpr uint32_t kMergeWarps = 12, kMiddleTeamWarps = 6, kSmallTeamWarps = 2;
 constexpr uint32_t kMergeBlocksPerMultiprocessor = 2;
