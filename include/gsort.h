@@ -56,8 +56,9 @@
  * An exception that leaves one of them ends inside the library: out of a progress or log function it cancels the call
  * (#GSORT_ERROR_CANCELLED), out of an allocate function it means that there is no memory
  * (#GSORT_ERROR_OUT_OF_MEMORY), out of a deallocate function it is dropped. This holds for C++ programs whose
- * exceptions are those of GCC's runtime. They must not be left in any other way: not by longjmp() or siglongjmp(), not
- * by pthread_exit(), and not by an exception of another unwinder.
+ * exceptions are those of GCC's runtime; where that is linked into the program (-static-libstdc++), which hides it,
+ * std::uncaught_exceptions() counts the exception as on its way from then on. They must not be left in any other way:
+ * not by longjmp() or siglongjmp(), not by pthread_exit(), and not by an exception of another unwinder.
  *
  * ### Errors
  * Every call checks its arguments first: an invalid one is answered with a status and a sentence

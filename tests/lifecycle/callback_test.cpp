@@ -2,6 +2,9 @@
 // Exceptions that leave a function of the caller's: caught inside the library, answered with a status, and the handle
 // goes on. The exception travels from this program's C++ runtime through the library's own, and must leave no trace in
 // either.
+#include <cxxabi.h>
+#include <dlfcn.h>
+
 #include <atomic>
 #include <cstdlib>
 #include <exception>
@@ -66,9 +69,20 @@ void deallocate_and_throw(void *user, void *memory, uint64_t) {
   static_cast<Thrower *>(user)->call();
 }
 
+// The runtime of this program counts so many exceptions that are on their way. Where that runtime is linked into the
+// program, and none of its symbols exported, the library cannot put the count right, as gsort.h says.
+void expect_uncaught(int count) {
+  using Getter = void *();
+  void *const getter = dlsym(RTLD_DEFAULT, "__cxa_get_globals");
+  static const bool is_found = getter != nullptr && reinterpret_cast<Getter *>(getter)() == abi::__cxa_get_globals();
+  if (is_found) {
+    EXPECT_EQ(count, std::uncaught_exceptions());
+  }
+}
+
 // The runtime of this program knows of no exception that is on its way, and throws and catches as before.
 void expect_no_trace() {
-  EXPECT_EQ(0, std::uncaught_exceptions());
+  expect_uncaught(0);
   EXPECT_EQ(nullptr, std::current_exception());
   EXPECT_EQ(0, Counted::alive);
   bool caught = false;
@@ -76,7 +90,7 @@ void expect_no_trace() {
     throw_one(Kind::kClass);
   } catch (const std::runtime_error &) {
     caught = true;
-    EXPECT_EQ(0, std::uncaught_exceptions());
+    expect_uncaught(0);
   }
   EXPECT_TRUE(caught);
   EXPECT_EQ(0, Counted::alive);
@@ -237,13 +251,13 @@ TEST_P(CallbackTest, InsideAnotherException) {
     const Handle &own;
     Thrower &thrower;
     ~AtUnwinding() {
-      EXPECT_EQ(1, std::uncaught_exceptions());
+      expect_uncaught(1);
       uint64_t sum = 0;
       uint32_t keys[3] = {1, 2, 3};
       gsort_set_progress(own.get(), progress, &thrower);
       thrower.calls = 0;
       EXPECT_EQ(GSORT_ERROR_CANCELLED, gsort_sum(own.get(), GSORT_U32, keys, 3, &sum, 0));
-      EXPECT_EQ(1, std::uncaught_exceptions());
+      expect_uncaught(1);
     }
   };
   if (backend() == GSORT_BACKEND_CUDA) GTEST_SKIP() << "short work on host memory tells no progress there";
