@@ -47,6 +47,17 @@ __device__ __forceinline__ void sort_in_lane(Key (&keys)[kKeys]) {
   }
 }
 
+// The steps of a bitonic merge within the lane, from `kFirst` keys apart on, of every 2 * kFirst of them.
+template <uint32_t kFirst, uint32_t kKeys, class Key>
+__device__ __forceinline__ void order_in_lane(Key (&keys)[kKeys]) {
+#pragma unroll
+  for (uint32_t distance = kFirst; distance > 0; distance /= 2) {
+#pragma unroll
+    for (uint32_t i = 0; i < kKeys; ++i)
+      if ((i & distance) == 0) order_two(keys[i], keys[i + distance]);
+  }
+}
+
 // Of the lane's keys and those of lane ^ `mask`, the lesser ones if `keep_low`, otherwise the greater ones.
 template <bool kMirror, uint32_t kKeys, class Key>
 __device__ __forceinline__ void exchange_lanes(Key (&keys)[kKeys], uint32_t mask, bool keep_low) {
@@ -77,12 +88,7 @@ __device__ __forceinline__ void merge_lanes(Key (&keys)[kKeys], uint32_t lanes) 
 #pragma unroll(kUnrolled ? 4 : 1)
     for (uint32_t distance = group / 4; distance > 0; distance /= 2)
       exchange_lanes<false>(keys, distance, (lane_id() & distance) == 0);
-#pragma unroll
-    for (uint32_t distance = kKeys / 2; distance > 0; distance /= 2) {
-#pragma unroll
-      for (uint32_t i = 0; i < kKeys; ++i)
-        if ((i & distance) == 0) order_two(keys[i], keys[i + distance]);
-    }
+    order_in_lane<kKeys / 2>(keys);
   }
 }
 

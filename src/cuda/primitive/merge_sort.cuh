@@ -90,17 +90,6 @@ __device__ __forceinline__ void load_rows_of_run(const U *shared, uint32_t begin
   for (uint32_t row = 0; row < kRows; ++row) keys[row] = from[run_place<U>(row * 32)];
 }
 
-// The steps of a bitonic merge from `kFirst` items apart on, of every 2 * kFirst of them.
-template <uint32_t kFirst, uint32_t kRows, class U>
-__device__ __forceinline__ void order_in_lane(U (&keys)[kRows]) {
-#pragma unroll
-  for (uint32_t distance = kFirst; distance > 0; distance /= 2) {
-#pragma unroll
-    for (uint32_t i = 0; i < kRows; ++i)
-      if ((i & distance) == 0) order_two(keys[i], keys[i + distance]);
-  }
-}
-
 // Puts bitonic sequences of kGroup rows each, which the lanes have row by row, in order; afterwards they have them as
 // neighbours. Steps between keys that lie in one lane take half as long as others, so the run goes through its room in
 // shared memory for them.
@@ -108,14 +97,8 @@ template <uint32_t kGroup, uint32_t kRows, class U>
 __device__ __forceinline__ void order_bitonic(U *shared, uint32_t begin, U (&keys)[kRows]) {
   order_in_lane<kGroup / 2>(keys);
 #pragma unroll
-  for (uint32_t distance = 16; distance >= kRows; distance /= 2) {
-    const bool keep_low = (lane_id() & distance) == 0;
-#pragma unroll
-    for (uint32_t row = 0; row < kRows; ++row) {
-      const U other = shuffle_xor(keys[row], distance);
-      keys[row] = (keys[row] < other) == keep_low ? keys[row] : other;
-    }
-  }
+  for (uint32_t distance = 16; distance >= kRows; distance /= 2)
+    exchange_lanes<false>(keys, distance, (lane_id() & distance) == 0);
   store_rows<kRows>(shared, begin, keys);
   __syncwarp();
   load_neighbours<kRows>(shared, begin, keys);

@@ -55,11 +55,10 @@ __device__ __forceinline__ bool has_one_value(const U *keys, uint32_t crowd) {
   return !__any_sync(kFullWarp, differ);
 }
 
-// Puts the listed crowds in order, a warp each: those that is_done(keys, crowd) does not find or put so. Returns false
-// if one of the rest has more keys than the limit; then none has been sorted in vain. Begins and ends with a barrier.
-template <class U, class Shape, class IsDone>
-__device__ __forceinline__ bool sort_listed_crowds(SpreadStorage<U, Shape> &storage, const CrowdLimits &limits,
-                                                   const IsDone &is_done) {
+// Puts the listed crowds in order, a warp each, but those of one value. Returns false if one of the rest has more keys
+// than the limit; then none has been sorted in vain. Begins and ends with a barrier.
+template <class U, class Shape>
+__device__ __forceinline__ bool sort_listed_crowds(SpreadStorage<U, Shape> &storage, const CrowdLimits &limits) {
   const uint32_t listed = storage.crowd_count % kLargeCrowd;
   bool large = storage.crowd_count != listed;  // first those with too many keys, if there are any
   do {
@@ -67,7 +66,7 @@ __device__ __forceinline__ bool sort_listed_crowds(SpreadStorage<U, Shape> &stor
     for (uint32_t c = threadIdx.x / 32; c < listed; c += Shape::kWarps) {
       U *const keys = storage.padded_keys + kBinWindow + (storage.crowds[c] & 0xffffu);
       const uint32_t crowd = storage.crowds[c] >> 16;
-      if ((crowd > limits.keys) != large || is_done(keys, crowd)) continue;
+      if ((crowd > limits.keys) != large || has_one_value(keys, crowd)) continue;
       if (large) {
         too_many = true;
       } else if (crowd <= 32) {

@@ -33,8 +33,7 @@ __device__ __noinline__ bool sort_crowds(SpreadStorage<U, Shape> &storage, uint3
     if (keys <= kBinWindow || (i + 1 < count && bin_of(storage, spread, sorted[i + 1]) == bin)) continue;
     too_many |= !list_crowd(storage, first, keys, limits);
   }
-  return !__syncthreads_or(too_many) &&
-         sort_listed_crowds(storage, limits, [](U *keys, uint32_t crowd) { return has_one_value(keys, crowd); });
+  return !__syncthreads_or(too_many) && sort_listed_crowds(storage, limits);
 }
 
 // Sorts them but for what windows of kBinWindow put in order. Returns false if they crowd too much, which for one of
