@@ -176,7 +176,10 @@ class VectorSort {
     const Cuts cuts = cuts_for(n);
     Inner *const bounds = bounds_.data();
     uint64_t *const begins = begins_.data();
-    choose_bounds(in, n, cuts.parts, bounds);
+    if (choose_bounds(in, n, cuts.parts, bounds) <= 2 && n <= kPartItems) {  // one thread counts them sooner
+      sort_whole(in, out, n);
+      return context_.advance(n);
+    }
     context_.for_each(cuts.chunks, [&](uint64_t c, uint32_t) {
       if (context_.stopped()) return;
       const Range chunk = part_of(n, c, cuts.chunks, kLineBytes);
@@ -202,13 +205,17 @@ class VectorSort {
   }
 
   // Bounds at equal distances in a sample. A key that is drawn so often that two bounds fall on it gets a part of its
-  // own, which needs no sort.
-  void choose_bounds(const K *in, uint64_t n, uint32_t parts, Inner *bounds) const {
-    draw(in, n, codec_, drawn_.data(), parts * kDrawsOfPart);
+  // own, which needs no sort. Returns how many values the sample has, or 3 for more.
+  uint32_t choose_bounds(const K *in, uint64_t n, uint32_t parts, Inner *bounds) const {
+    const uint32_t draws = parts * kDrawsOfPart;
+    draw(in, n, codec_, drawn_.data(), draws);
     for (uint32_t p = 0; p + 1 < parts; ++p) bounds[p] = static_cast<Inner>(drawn_[(p + 1) * kDrawsOfPart - 1]);
     for (uint32_t p = 0; p + 2 < parts; ++p)
       if (bounds[p] == bounds[p + 1] && (p == 0 || bounds[p - 1] < bounds[p]) && bounds[p] > kLeast) --bounds[p];
     bounds[parts - 1] = kGreatest;
+    uint32_t lesser = 1;
+    while (lesser < draws && drawn_[lesser] == drawn_[0]) ++lesser;
+    return lesser == draws ? 1 : drawn_[lesser] == drawn_[draws - 1] ? 2 : 3;
   }
 
   // Splits a chunk at all bounds, the middle one first, and tells where its parts begin.
@@ -219,6 +226,9 @@ class VectorSort {
     split_further(out, upper_keys, bounds + parts / 2, parts / 2, from + parts / 2);
   }
   void split_further(K *keys, Range range, const Inner *bounds, uint32_t parts, uint64_t *from) {
+    // Where bounds fall on one key, no key is above it.
+    for (; parts > 1 && bounds[parts / 2 - 1] == bounds[parts - 1]; parts /= 2)
+      for (uint32_t p = parts / 2; p < parts; ++p) from[p] = range.end;
     if (parts == 1) {
       *from = range.begin;
       return;
