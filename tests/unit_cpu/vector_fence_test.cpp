@@ -43,6 +43,60 @@ class EachTargetStaysInside : public EachTarget {
   }
 };
 
+// A chunk's share in a split by several threads writes its own records alone.
+template <class K, class V>
+void split_apart_between_fences(const std::vector<K> &keys, K pivot_key, bool behind) {
+  const PairQuicksortKernels<K, V> *const kernels = find_pair_quicksort_kernels<K, V>();
+  if (kernels == nullptr) return;
+  const uint64_t n = keys.size();
+  const KeyCodec<K> codec = make_codec<K>({sizeof(K) == 4 ? GSORT_F32 : GSORT_F64, n % 2 == 0, false});
+  const auto inner = [&](K key) { return static_cast<InnerKey<K>>(codec.encode(key) ^ KeyCodec<K>::kTop); };
+  const InnerKey<K> pivot = inner(pivot_key);
+  std::vector<V> values(n);
+  for (uint64_t i = 0; i < n; ++i) values[i] = static_cast<V>(i * 7 + 5);
+  const FencedArray<K> from(keys, behind);
+  const FencedArray<V> from_values(values, behind);
+  std::vector<uint64_t> wanted(n);
+  std::iota(wanted.begin(), wanted.end(), uint64_t{0});
+  const uint64_t lowers = static_cast<uint64_t>(
+      std::stable_partition(wanted.begin(), wanted.end(), [&](uint64_t i) { return inner(keys[i]) <= pivot; }) -
+      wanted.begin());
+  ASSERT_EQ(lowers, kernels->count(codec, from.data(), n, pivot));
+  for (const bool numbers : {false, true}) {
+    const FencedArray<K> lower(std::vector<K>(lowers), behind), upper(std::vector<K>(n - lowers), behind);
+    const FencedArray<V> lower_values(std::vector<V>(lowers), behind), upper_values(std::vector<V>(n - lowers), behind);
+    constexpr uint64_t kFirst = 1000;
+    kernels->split_apart(codec, {from.data(), numbers ? nullptr : from_values.data(), kFirst}, n, pivot, lowers,
+                         {lower.data(), lower_values.data()}, {upper.data(), upper_values.data()});
+    for (uint64_t i = 0; i < n; ++i) {
+      const bool is_lower = i < lowers;
+      const uint64_t at = is_lower ? i : i - lowers;
+      const InnerKey<K> key = static_cast<InnerKey<K>>((is_lower ? lower : upper).data()[at]);
+      const V value = (is_lower ? lower_values : upper_values).data()[at];
+      ASSERT_EQ(inner(keys[wanted[i]]), key) << "n " << n << " lowers " << lowers << " i " << i;
+      ASSERT_EQ(numbers ? static_cast<V>(wanted[i] + kFirst) : values[wanted[i]], value)
+          << "n " << n << " lowers " << lowers << " i " << i;
+    }
+  }
+}
+
+TEST_P(EachTargetStaysInside, SplitsApartWithoutAWordBesideItsOwn) {
+  for (uint64_t n = 1; n < 2000; n += n < 150 ? 1 : 97) {
+    for (const bool behind : {false, true}) {
+      // Pivots with few records on either side, and records of one side before all of the other.
+      for (uint32_t shape = 0; shape < kShapes; ++shape) {
+        const auto short_keys = make_keys<uint32_t>(shape, n, random_);
+        const auto long_keys = make_keys<uint64_t>(shape, n, random_);
+        const uint64_t at = shape % 3 == 0 ? random_() % n : shape % 3 == 1 ? 0 : n - 1;
+        split_apart_between_fences<uint32_t, uint32_t>(short_keys, short_keys[at], behind);
+        split_apart_between_fences<uint64_t, uint32_t>(long_keys, long_keys[at], behind);
+        split_apart_between_fences<uint64_t, uint64_t>(long_keys, long_keys[at], behind);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
 TEST_P(EachTargetStaysInside, TouchesNothingBesideTheArrays) {
   for (const gsort_dtype t : {GSORT_U8, GSORT_F16, GSORT_BF16, GSORT_F32, GSORT_U32, GSORT_F64}) {
     with_width(dtype_bytes(t), [&](auto tag) {

@@ -102,6 +102,20 @@ class Context {
     run_items(items, threads(), false, f);
   }
 
+  // Calls f(worker) on as many threads as help, over and over, until it returns false, which says that no work is left.
+  template <class F>
+  void repeat(F &&f) {
+    Repeated<F> repeated{this, &f};
+    const auto step = [](void *user, uint32_t worker) {
+      Repeated<F> &r = *static_cast<Repeated<F> *>(user);
+      bool goes_on = false;
+      r.context->guarded([&] { goes_on = (*r.f)(worker); });
+      if (worker == 0) r.context->poll();
+      return goes_on;
+    };
+    pool.run(threads(), step, &repeated);
+  }
+
   // Asks the system for large pages behind scratch memory that is scattered to: a fifth of a large sort's time is page
   // faults and address translation otherwise. Only advice, and none about memory that the caller provides.
   void prefer_large_pages(void *scratch, uint64_t bytes) const {
@@ -132,6 +146,12 @@ class Context {
     uint64_t items;
     bool breakable;
     std::atomic<uint64_t> next{0};
+  };
+
+  template <class F>
+  struct Repeated {
+    Context *context;
+    F *f;
   };
 
   template <class F>

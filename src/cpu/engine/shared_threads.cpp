@@ -16,6 +16,7 @@
 
 #include "cpu/engine/float_environment.h"
 #include "cpu/engine/quota.h"
+#include "cpu/primitive/relax.h"
 
 namespace gsort_internal {
 
@@ -47,14 +48,6 @@ void futex(std::atomic<uint32_t> &word, int operation, uint32_t value) {
   const int before = errno;
   syscall(SYS_futex, &word, operation | FUTEX_PRIVATE_FLAG, value, nullptr, nullptr, 0);
   errno = before;
-}
-
-void relax() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  __asm__ volatile("yield");
-#endif
 }
 
 // Calls come() over and over for a moment, until it is true.

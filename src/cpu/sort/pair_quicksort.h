@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// One thread's stable sort of records with keys and values of 4 or 8 bytes: quicksort whose partition leaves both sides
+// One thread's stable sort of records with keys and values of 4 or 8 bytes, and its share in that of a few threads
+// (team_pair_quicksort.h): quicksort whose partition leaves both sides
 // in the order that they have, because each side has an array to itself. The lower records stay in or go to the output,
 // where they belong, and the upper ones stay in or go to the scratch, which is as long; so every part of the array has
 // as much room in the other one, and no partition counts before it writes. Blocks are sorted by words of key and place;
@@ -16,6 +17,7 @@
 #include "core/random_draws.h"
 #include "cpu/engine/context.h"
 #include "cpu/primitive/block_sort.h"
+#include "cpu/sort/part_list.h"
 #include "cpu/vector/pair_quicksort.h"
 
 namespace gsort_internal {
@@ -40,6 +42,22 @@ class PairQuicksort {
   using Arrays = PairArrays<K, V>;
   using Codec = KeyCodec<K>;
   using Kernels = PairQuicksortKernels<K, V>;
+  using Inner = InnerKey<K>;
+  static constexpr Inner kLeast = std::numeric_limits<Inner>::min(), kGreatest = std::numeric_limits<Inner>::max();
+
+  // Records with keys from `least` to `greatest`, which lie in the output or in the scratch. At `out_begin` they belong
+  // in the output, at `scratch_begin` is their room in the scratch.
+  struct Part {
+    uint64_t out_begin, scratch_begin, n;
+    bool in_scratch;
+    Inner least, greatest;
+    uint32_t draws_left;  // then pivots halve the range of keys, as in the sort of keys alone
+  };
+  // The median of keys drawn at random, and whether all of those were the same.
+  struct Pivot {
+    Inner key;
+    bool is_only;
+  };
 
   // `scratch` has room for as many records as are sorted; `words` has words_for(kernels). The codec's order has no NaNs
   // last. polls: the calling thread's, which has chances to cancel.
@@ -73,29 +91,43 @@ class PairQuicksort {
     poll();
   }
 
+  // One of several threads' share: sorts a part and, as long as it is of more than `piece` records, leaves larger
+  // halves to the others. On its own, as what it calls, for the loop of one thread is a twentieth slower with it.
+  __attribute__((noinline)) void sort_shared(Part part, const Arrays &out, PartList<Part> &others, uint64_t piece) {
+    out_ = out;
+    while (part.n > piece) {
+      Part small{}, large{};
+      if (!split_shared(part, small, large)) return;
+      if (!others.add(large)) sort(large);
+      part = small;
+    }
+    sort(part);
+  }
+
+  static Inner below(Inner pivot, Inner greatest) {
+    return pivot < greatest ? pivot : static_cast<Inner>(greatest - 1);
+  }
+
+  // On its own, so that the keys are no part of the frame of sorts.
+  __attribute__((noinline)) static Pivot draw_pivot(const K *keys, uint64_t n, const Codec &codec) {
+    K drawn[kDrawsMax];
+    const uint32_t draws = n < (1 << 13) ? 32 : n < (1 << 16) ? 64 : kDrawsMax;
+    RandomDraws random(n);
+    for (uint32_t i = 0; i < draws; ++i) drawn[i] = codec.encode(keys[random.below(n)]) ^ Codec::kTop;
+    sort_kernels(K{})->sort_few(kSignedOrder, drawn, drawn, draws);
+    return {static_cast<Inner>(drawn[draws / 2 - 1]), drawn[0] == drawn[draws - 1]};
+  }
+
  private:
-  using Inner = InnerKey<K>;
-  static constexpr Inner kLeast = std::numeric_limits<Inner>::min(), kGreatest = std::numeric_limits<Inner>::max();
   static constexpr uint32_t kDrawsMax = 128, kLongBlocks = 15;
   static constexpr uint64_t kItemsUnheard = 1 << 17;  // between chances to cancel: half a millisecond
 
-  // Records with keys from `least` to `greatest`, which lie in the output or in the scratch. At `out_begin` they belong
-  // in the output, at `scratch_begin` is their room in the scratch.
-  struct Part {
-    uint64_t out_begin, scratch_begin, n;
-    bool in_scratch;
-    Inner least, greatest;
-    uint32_t draws_left;  // then pivots halve the range of keys, as in the sort of keys alone
-  };
   static constexpr uint64_t kWaitingMax = 48;  // each is at most half of the one before, and no memory holds 2^48
   static constexpr uint64_t kWordsOfPart = sizeof(Part) / sizeof(uint64_t);
   static_assert(sizeof(Part) % sizeof(uint64_t) == 0 && alignof(Part) <= alignof(uint64_t));
 
   void poll() {
     if (polls_) context_.poll();
-  }
-  static Inner below(Inner pivot, Inner greatest) {
-    return pivot < greatest ? pivot : static_cast<Inner>(greatest - 1);
   }
   static Part lower_part(const Part &part, uint64_t lowers, Inner pivot) {
     return {part.out_begin, part.scratch_begin + (part.n - lowers), lowers, false, part.least, pivot, part.draws_left};
@@ -130,8 +162,12 @@ class PairQuicksort {
     }
   }
 
+  __attribute__((noinline)) bool split_shared(const Part &part, Part &small, Part &large) {
+    return sort_or_split(part, small, large);
+  }
+
   // Sorts a part, or splits it into two, of which `small` is at most half, and returns whether it did that.
-  bool sort_or_split(Part part, Part &small, Part &large) {
+  __attribute__((always_inline)) bool sort_or_split(Part part, Part &small, Part &large) {
     if (part.n == 0) return false;
     if (part.least == part.greatest || context_.stopped()) return leave(part);
     if (part.n <= kernels_.block_items && sort_block(part)) return false;
@@ -163,22 +199,6 @@ class PairQuicksort {
 
   Arrays place_of(const Part &part) const {
     return part.in_scratch ? scratch_.at(part.scratch_begin) : out_.at(part.out_begin);
-  }
-
-  // The median of keys drawn at random, and whether all of those were the same.
-  struct Pivot {
-    Inner key;
-    bool is_only;
-  };
-
-  // On its own, so that the keys are no part of the frame of sorts.
-  __attribute__((noinline)) Pivot draw_pivot(const K *keys, uint64_t n, const Codec &codec) const {
-    K drawn[kDrawsMax];
-    const uint32_t draws = n < (1 << 13) ? 32 : n < (1 << 16) ? 64 : kDrawsMax;
-    RandomDraws random(n);
-    for (uint32_t i = 0; i < draws; ++i) drawn[i] = codec.encode(keys[random.below(n)]) ^ Codec::kTop;
-    sort_kernels(K{})->sort_few(kSignedOrder, drawn, drawn, draws);
-    return {static_cast<Inner>(drawn[draws / 2 - 1]), drawn[0] == drawn[draws - 1]};
   }
 
   // False if words of key and place do not tell the order; the records lie in the scratch then, as they were.

@@ -8,6 +8,7 @@
 #include "cpu/sort/ordered_keys.h"
 #include "cpu/sort/pair_quicksort.h"
 #include "cpu/sort/record_sort.h"
+#include "cpu/sort/team_pair_quicksort.h"
 #include "cpu/sort/vector_sort.h"
 #include "cpu/vector/pairs.h"
 #include "cpu/vector/rank.h"
@@ -19,6 +20,7 @@ namespace gsort_internal {
 namespace {
 
 constexpr uint64_t kFewValuesItemsMin = 1 << 8;  // fewer are sorted before the values are known
+constexpr uint64_t kFewValuesItemsOfCache = 1 << 20;
 constexpr uint64_t kGatherChunkBytes = 1 << 20;
 // Up to so many records need no memory but some KiB of stack. Radix passes may take more of it.
 template <class K>
@@ -162,16 +164,27 @@ bool copy_ordered_pairs(Context &context, const Request &r) {
   return true;
 }
 
-// The kernels that sort so many records on one thread by partitions; NULL where another way is quicker, or without
-// vectors. Those with keys of 8 bytes are parted at once where lines to memory are the other way, and run by run else.
+// Whether so many records are parted at once by what the keys are, by as many threads. Those with keys of 8 bytes are
+// where a digit would not spread them, or where lines to memory would be one thread's other way; in memory, parts are
+// read and written again and again, which pays for indices alone, or where keys repeat.
 template <class K, class V>
-const PairQuicksortKernels<K, V> *quicksort_kernels(const Context &context, const K *keys, uint64_t n) {
-  if constexpr (kHasPairQuicksort<K, V>) {
-    if (context.threads() != 1) return nullptr;
-    const bool goes_through_lines = n * (sizeof(K) + sizeof(V)) >= kStreamBytes && n <= kPartedItemsMax;
-    if (sizeof(K) == 4 || (goes_through_lines && parts_long_keys<K, V>(keys, n)))
-      return find_pair_quicksort_kernels<K, V>();
-  }
+bool parts_at_once(const Context &context, const RecordSource<K, V> &source, uint64_t n) {
+  const uint32_t threads = context.threads();
+  if (sizeof(K) == 4) return threads <= 4 || (threads <= 8 && n >= 1 << 18);
+  constexpr uint64_t kItemsMin = 1 << 12, kItemsOfThread = 1 << 11, kItemsOfValues = 1 << 22, kItemsOfIndices = 1 << 25;
+  if (threads > 16 || n < kItemsMin || n < threads * kItemsOfThread) return false;
+  if (threads == 1 && parts_by_length<K, V>(n)) return true;
+  if (digit_spreads(source.keys, n)) return false;
+  return n <= (source.values == nullptr ? kItemsOfIndices : kItemsOfValues) ||
+         (threads <= 8 && keys_repeat(source.keys, n));
+}
+
+// The kernels for records that are parted at once; NULL where another way is quicker, or without vectors.
+template <class K, class V>
+const PairQuicksortKernels<K, V> *quicksort_kernels(const Context &context, const RecordSource<K, V> &source,
+                                                    uint64_t n) {
+  if constexpr (kHasPairQuicksort<K, V>)
+    if (parts_at_once(context, source, n)) return find_pair_quicksort_kernels<K, V>();
   return nullptr;
 }
 
@@ -183,12 +196,11 @@ void sort_by_partitions(Context &context, const PairQuicksortKernels<K, V> &kern
                         static_cast<unsigned long long>(n), static_cast<uint32_t>(sizeof(K)),
                         static_cast<uint32_t>(sizeof(V)), vector_target_name(vector_target()));
   const PairBuffers<K, V> scratch(context.memory, n);
-  const HostBuffer<uint64_t> words(context.memory, PairQuicksort<K, V>::words_for(kernels));
   context.prefer_large_pages(scratch.keys.data(), n * sizeof(K));
   context.prefer_large_pages(scratch.values.data(), n * sizeof(V));
+  TeamPairQuicksort<K, V> team(context, kernels, {scratch.keys.data(), scratch.values.data()});
   const auto sort = [&](const KeyCodec<K> &order, const K *keys) {
-    PairQuicksort<K, V>(context, kernels, order, {scratch.keys.data(), scratch.values.data()}, words.data(), true)
-        .run(keys, source.values, n, {out.keys, out.values}, true);
+    team.run(order, {keys, source.values, 0}, n, {out.keys, out.values});
   };
   if (codec.nan_count == 0) {
     sort(codec, source.keys);
@@ -211,8 +223,11 @@ void sort_by_partitions(Context &context, const PairQuicksortKernels<K, V> &kern
 template <class K, class V>
 bool sort_by_counts_or_partitions(Context &context, const KeyCodec<K> &codec, const RecordSource<K, V> &source,
                                   Records<K, V> out, uint64_t n, bool wants_keys) {
-  const PairQuicksortKernels<K, V> *const kernels = quicksort_kernels<K, V>(context, source.keys, n);
-  const bool parts_few_values = kernels != nullptr && n > kernels->block_items;  // as soon as they are counted
+  const PairQuicksortKernels<K, V> *const kernels = quicksort_kernels<K, V>(context, source, n);
+  // Those that fit a cache, and one thread's with short keys, as soon as they are counted.
+  const bool parts_few_values = kernels != nullptr && n > kernels->block_items &&
+                                (context.threads() == 1 ? sizeof(K) == 4 || n < kFewValuesItemsOfCache
+                                                        : sizeof(K) == 4 && n < kFewValuesItemsOfCache);
   const Records<K, V> counted{wants_keys ? out.keys : nullptr, out.values};
   if (n >= kFewValuesItemsMin && !parts_few_values && sort_few_values(context, codec, source, counted, n)) return true;
   if constexpr (kHasPairQuicksort<K, V>) {
@@ -221,6 +236,18 @@ bool sort_by_counts_or_partitions(Context &context, const KeyCodec<K> &codec, co
     return true;
   }
   return false;
+}
+
+// Sorts records by the way that is best for them.
+template <class K, class V>
+void sort_records(Context &context, const KeyCodec<K> &codec, const RecordSource<K, V> &source, Records<K, V> out,
+                  uint64_t n, bool wants_keys, const char *name) {
+  if (sort_by_counts_or_partitions(context, codec, source, out, n, wants_keys)) return;
+  const PairBuffers<K, V> scratch(context.memory, n);
+  RecordSort<K, V> sort(context, codec, scratch.records(), n);
+  sort.log_plan(name);
+  sort.run(source, out, n);
+  context.throw_if_stopped();
 }
 
 template <class K, class V>
@@ -236,12 +263,7 @@ void sort_moving_values(Context &context, const Request &r) {
   const KeyCodec<K> codec = make_codec<K>(r.order);
   const RecordSource<K, V> source{static_cast<const K *>(r.in), static_cast<const V *>(r.values_in)};
   const Records<K, V> out{static_cast<K *>(r.out), static_cast<V *>(r.values_out)};
-  if (sort_by_counts_or_partitions(context, codec, source, out, r.n, true)) return;
-  const PairBuffers<K, V> scratch(context.memory, r.n);
-  RecordSort<K, V> sort(context, codec, scratch.records(), r.n);
-  sort.log_plan("sort_pairs");
-  sort.run(source, out, r.n);
-  context.throw_if_stopped();
+  sort_records(context, codec, source, out, r.n, true, "sort_pairs");
 }
 
 // to[i] = from[indices[i]], for values of any size.
@@ -285,12 +307,11 @@ void sort_gathering_values(Context &context, const Request &r) {
   if (r.n > 1 && copy_ordered_pairs<K>(context, r)) return context.throw_if_stopped();
   const bool in_place = r.values_in == r.values_out,
              through_scratch = in_place && r.value_bytes <= scratch_value_bytes_max;
-  const PairBuffers<K, I> sorted(context.memory, r.n), scratch(context.memory, r.n);
+  limit_pair_threads<K>(context, r.n);
+  const PairBuffers<K, I> sorted(context.memory, r.n);
   const HostBuffer<unsigned char> room(context.memory, through_scratch ? r.n * r.value_bytes : r.value_bytes);
-  RecordSort<K, I> sort(context, make_codec<K>(r.order), scratch.records(), r.n);
-  sort.log_plan("sort_pairs by index");
-  sort.run({static_cast<const K *>(r.in), nullptr}, sorted.records(), r.n);
-  context.throw_if_stopped();
+  sort_records<K, I>(context, make_codec<K>(r.order), {static_cast<const K *>(r.in), nullptr}, sorted.records(), r.n,
+                     true, "sort_pairs by index");
   std::memcpy(r.out, sorted.keys.data(), r.n * sizeof(K));
   if (in_place && !through_scratch)
     return permute_values(sorted.values.data(), r.n, r.values_out, r.value_bytes, room.data());
@@ -458,6 +479,23 @@ void write_indices(Context &context, I *indices, uint64_t n) {
   });
 }
 
+template <class From, class To>
+void copy_indices(Context &context, const From *from, uint64_t n, To *to) {
+  const uint64_t parts = min_u64(divide_up(n, kSplitChunkItems), kSplitChunksMax);
+  context.for_each_unbroken(parts, [&](uint64_t part, uint32_t) {
+    const Range range = part_of(n, part, parts, kLineBytes);
+    for (uint64_t i = range.begin; i < range.end; ++i) to[i] = from[i];
+  });
+}
+
+template <class K, class I>
+void sort_indices(Context &context, const KeyCodec<K> &codec, const Request &r, I *indices, const char *name) {
+  limit_pair_threads<K>(context, r.n);
+  const HostBuffer<K> sorted_keys(context.memory, r.n);
+  sort_records<K, I>(context, codec, {static_cast<const K *>(r.in), nullptr}, {sorted_keys.data(), indices}, r.n, false,
+                     name);
+}
+
 // Leaves the stable order of the request's keys in `indices`.
 template <class K, class I>
 void argsort(Context &context, const Request &r, I *indices, const char *name) {
@@ -474,28 +512,31 @@ void argsort(Context &context, const Request &r, I *indices, const char *name) {
     context.control.log("cpu %s: the keys are in this order", name);
     return write_indices(context, indices, r.n);
   }
-  limit_pair_threads<K>(context, r.n);
-  const HostBuffer<K> sorted_keys(context.memory, r.n);
-  if (sort_by_counts_or_partitions<K, I>(context, codec, {static_cast<const K *>(r.in), nullptr},
-                                         {sorted_keys.data(), indices}, r.n, false))
-    return;
-  const PairBuffers<K, I> scratch(context.memory, r.n);
-  RecordSort<K, I> sort(context, codec, scratch.records(), r.n);
-  sort.log_plan(name);
-  sort.run({static_cast<const K *>(r.in), nullptr}, {sorted_keys.data(), indices}, r.n);
-  context.throw_if_stopped();
+  if constexpr (sizeof(I) == 8 && sizeof(K) < 8) {
+    if (r.n <= UINT32_MAX) {  // shorter indices are sorted sooner
+      const HostBuffer<uint32_t> narrow(context.memory, r.n);
+      sort_indices<K>(context, codec, r, narrow.data(), name);
+      return copy_indices(context, narrow.data(), r.n, indices);
+    }
+  }
+  sort_indices<K>(context, codec, r, indices, name);
 }
 
-template <class K, class I>
-void rank(Context &context, const Request &r, I *ranks) {
-  const HostBuffer<I> indices(context.memory, r.n);
-  argsort<K, I>(context, r, indices.data(), "rank");
+template <class K, class Index, class I>
+void rank_by(Context &context, const Request &r, I *ranks) {
+  const HostBuffer<Index> indices(context.memory, r.n);
+  argsort<K, Index>(context, r, indices.data(), "rank");
   const uint64_t parts = min_u64(divide_up(r.n, kSplitChunkItems), kSplitChunksMax);
   context.for_each(parts, [&](uint64_t part, uint32_t) {
     const Range range = part_of(r.n, part, parts, kLineBytes);
     for (uint64_t i = range.begin; i < range.end; ++i) ranks[indices[i]] = static_cast<I>(i);
   });
   context.throw_if_stopped();
+}
+
+template <class K, class I>
+void rank(Context &context, const Request &r, I *ranks) {
+  return r.n <= UINT32_MAX ? rank_by<K, uint32_t>(context, r, ranks) : rank_by<K, uint64_t>(context, r, ranks);
 }
 
 template <class F>

@@ -80,12 +80,26 @@ __attribute__((noinline)) bool digit_spreads(const K *keys, uint64_t n) {
   return most <= kRecordDraws / 4;
 }
 
+// Whether a fourth of some keys that are drawn are as others of them.
+template <class K>
+__attribute__((noinline)) bool keys_repeat(const K *keys, uint64_t n) {
+  KeyDraws<K> drawn(keys, n);
+  sort_kernels(K{})->sort_few(kUnsignedOrder, drawn.keys, drawn.keys, kRecordDraws);
+  uint32_t alike = 0;
+  for (uint32_t i = 0; i + 1 < kRecordDraws; ++i) alike += drawn.keys[i] == drawn.keys[i + 1] ? 1 : 0;
+  return alike >= kRecordDraws / 4;
+}
+
 // Whether so many records with keys of 8 bytes are parted by what the keys are, on one thread; others are split by a
 // digit. Splits of some lengths go through lines to memory, which takes longer than partitions do with AVX-512.
 template <class K, class V>
-bool parts_long_keys(const K *keys, uint64_t n) {
+bool parts_by_length(uint64_t n) {
   const bool streams = n * (sizeof(K) + kValueBytes<V>) >= kStreamBytes;
-  return (streams && n <= kPartedItemsMax && vector_target() == VectorTarget::kAvx512) || !digit_spreads(keys, n);
+  return streams && n <= kPartedItemsMax && vector_target() == VectorTarget::kAvx512;
+}
+template <class K, class V>
+bool parts_long_keys(const K *keys, uint64_t n) {
+  return parts_by_length<K, V>(n) || !digit_spreads(keys, n);
 }
 
 template <class K, class V>

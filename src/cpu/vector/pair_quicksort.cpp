@@ -175,8 +175,10 @@ class PairSides {
     store_some_keys<K>(upper.to_front(key), upper_.keys + uppers_, rest);
     store_some_values<K>(upper.to_front(value), upper_.values + uppers_, rest);
     lowers_ += count;
+    uppers_ += rest;
   }
   HWY_INLINE size_t lowers() const { return lowers_; }
+  HWY_INLINE size_t uppers() const { return uppers_; }
 
  private:
   Arrays lower_, upper_;
@@ -203,6 +205,94 @@ HWY_NOINLINE uint64_t split_records(const SortCoder<K> coder, const RawPairs<K, 
   }
   if (i < n) sides.put_some(from.some_keys(i, n - i), from.some_values(i, n - i), n - i);
   return sides.lowers();
+}
+
+// Where the next records of one side go whose number is known: to where they belong as long as two whole vectors have
+// room there, and the last ones by way of room of their own.
+template <class K, class V>
+class SideApart {
+ public:
+  using Arrays = PairArrays<K, V>;
+  static constexpr size_t kStep = 2 * kLanes<K>;
+  HWY_INLINE SideApart(const Arrays &to, size_t count) : to_(to), left_(count) { look(); }
+  HWY_INLINE const Arrays &next() const { return to_; }
+  // Up to so many records a step of kStep may follow.
+  HWY_INLINE size_t limit() const { return is_apart_ ? SIZE_MAX : left_ - kStep; }
+  HWY_INLINE void advance(size_t count) {
+    to_ = to_.at(count);
+    left_ -= count;
+    look();
+  }
+  HWY_INLINE void finish() const {
+    if (!is_apart_) return;
+    std::memcpy(end_.keys, keys_, apart_ * sizeof(K));
+    std::memcpy(end_.values, values_, apart_ * sizeof(V));
+  }
+
+ private:
+  HWY_INLINE void look() {
+    if (is_apart_ || left_ >= kStep) return;
+    is_apart_ = true;
+    end_ = to_;
+    apart_ = left_;
+    to_ = {keys_, values_};
+  }
+  Arrays to_, end_{nullptr, nullptr};
+  size_t left_, apart_ = 0;
+  bool is_apart_ = false;
+  K keys_[2 * kStep];
+  V values_[2 * kStep];
+};
+
+template <class K, class V, bool kNumber>
+HWY_NOINLINE void split_records_apart(const SortCoder<K> coder, const RawPairs<K, V> pairs, size_t n, LaneOf<K> pivot,
+                                      size_t lowers, const PairArrays<K, V> lower, const PairArrays<K, V> upper) {
+  constexpr size_t kWide = kLanes<K>, kStep = SideApart<K, V>::kStep;
+  PairLoader<K, V, true, kNumber> from(coder, pairs);
+  SideApart<K, V> low(lower, lowers), high(upper, n - lowers);
+  size_t i = 0;
+  while (i + kStep <= n) {
+    PairSides<K, V> sides(low.next(), high.next(), pivot);
+    const size_t low_limit = low.limit(), high_limit = high.limit();
+    do {
+      const auto key = from.key(i), next_key = from.key(i + kWide);
+      const auto value = from.value(i), next_value = from.value(i + kWide);
+      sides.put(key, value);
+      sides.put(next_key, next_value);
+      i += kStep;
+    } while (i + kStep <= n && sides.lowers() <= low_limit && sides.uppers() <= high_limit);
+    low.advance(sides.lowers());
+    high.advance(sides.uppers());
+  }
+  PairSides<K, V> sides(low.next(), high.next(), pivot);
+  for (; i < n; i += kWide) {
+    const size_t count = n - i < kWide ? n - i : kWide;
+    sides.put_some(from.some_keys(i, count), from.some_values(i, count), count);
+  }
+  low.finish();
+  high.finish();
+}
+
+template <class K, class V>
+void split_apart(const KeyCodec<K> &encode, const RawPairs<K, V> &from, uint64_t n, InnerKey<K> pivot, uint64_t lowers,
+                 const PairArrays<K, V> &lower, const PairArrays<K, V> &upper) {
+  const SortCoder<K> coder(encode, kInnerOrder<K>);
+  if (from.values == nullptr) return split_records_apart<K, V, true>(coder, from, n, pivot, lowers, lower, upper);
+  split_records_apart<K, V, false>(coder, from, n, pivot, lowers, lower, upper);
+}
+
+template <class K>
+uint64_t count_lowers(const KeyCodec<K> &encode, const K *keys, uint64_t n, InnerKey<K> pivot_key) {
+  const KeyTag<K> d;
+  constexpr size_t kWide = kLanes<K>;
+  const SortCoder<K> coder(encode, kInnerOrder<K>);
+  const auto pivot = hn::Set(d, pivot_key);
+  uint64_t uppers = 0, i = 0;
+  for (; i + 2 * kWide <= n; i += 2 * kWide)
+    uppers += hn::CountTrue(d, hn::Gt(coder.encode(load_bits(keys + i)), pivot)) +
+              hn::CountTrue(d, hn::Gt(coder.encode(load_bits(keys + i + kWide)), pivot));
+  for (; i < n; ++i) uppers += static_cast<InnerKey<K>>(coder.encode_one(keys[i])) > pivot_key ? 1 : 0;
+  return n - uppers;
 }
 
 template <class K, class V>
@@ -456,12 +546,12 @@ constexpr uint32_t kBlockItems = HWY_TARGET == HWY_AVX3 ? 1024 : 2048;
 static_assert(kBlockItems <= kPairBlockItemsMax);
 
 template <class K, class V>
-constexpr PairQuicksortKernels<K, V> kKernels = {split<K, V>, split_first<K, V>, is_one_key<K>, sort_block<K, V>,
-                                                 kBlockItems};
+constexpr PairQuicksortKernels<K, V> kKernels = {split<K, V>,   split_first<K, V>, count_lowers<K>, split_apart<K, V>,
+                                                 is_one_key<K>, sort_block<K, V>,  kBlockItems};
 #else
 namespace {
 template <class K, class V>
-constexpr PairQuicksortKernels<K, V> kKernels = {nullptr, nullptr, nullptr, nullptr, 0};
+constexpr PairQuicksortKernels<K, V> kKernels = {nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, 0};
 #endif
 
 }  // namespace

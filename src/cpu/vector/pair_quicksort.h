@@ -42,6 +42,14 @@ struct PairQuicksortKernels {
   uint64_t (*split_first)(const KeyCodec<K> &encode, const RawPairs<K, V> &from, uint64_t n, InnerKey<K> pivot,
                           const Arrays &lower, const Arrays &upper);
 
+  // How many of n keys, as the codec finds them, are up to the pivot.
+  uint64_t (*count)(const KeyCodec<K> &encode, const K *keys, uint64_t n, InnerKey<K> pivot);
+
+  // As split_first(), for records of which `lowers` are up to the pivot: `lower` has room for those, `upper` for the
+  // others, both are elsewhere, and nothing behind that room is touched, so that other threads may write there.
+  void (*split_apart)(const KeyCodec<K> &encode, const RawPairs<K, V> &from, uint64_t n, InnerKey<K> pivot,
+                      uint64_t lowers, const Arrays &lower, const Arrays &upper);
+
   // Whether all of n keys are the same.
   bool (*is_one_key)(const K *keys, uint64_t n);
 
