@@ -21,7 +21,7 @@ ACROSS = {"topk": ("cuda/sort/launch.h", "cuda/sort/plan.h", "cuda/sort/small/")
 # What the operations of the CPU's engine work with, and of those of other families what is said in src/cpu/README.md.
 WORKING = {"cpu/engine/" + name for name in ("context.h", "float_environment.h", "operations.h")}
 CPU_ACROSS = {"topk": {"cpu/sort/record_sort.h", "cpu/sort/vector_sort.h"},
-              "segments": {"cpu/sort/record_sort.h", "cpu/sort/vector_sort.h"},
+              "segments": {"cpu/sort/ordered_keys.h", "cpu/sort/record_sort.h", "cpu/sort/vector_sort.h"},
               "sort": {"cpu/merge/merge.h"}}
 # What calls on host arrays take of either engine.
 OF_ENGINES = {"cuda/engine/check.h", "cpu/engine/pool.h", "cpu/sum/share.h", "cpu/topk/share.h"}

@@ -72,6 +72,48 @@ TEST(PartList, NothingIsLostAmongThreads) {
   EXPECT_EQ(kAll, ones);
 }
 
+// Records whose keys are in order or in the reverse order, with equal ones among them, keep the order of those.
+class OrderedPairs : public testing::TestWithParam<uint32_t> {};
+
+TEST_P(OrderedPairs, BothDirectionsWithAndWithoutEqualKeys) {
+  EngineUnderTest engine(GetParam());
+  for (const uint64_t n : {2u, 3u, 300u, 5000u, 300000u}) {
+    for (const uint64_t each : {1u, 2u, 7u, 1000u}) {
+      for (const bool descending : {false, true}) {
+        for (const bool in_place : {false, true}) {
+          const KeyOrder order{GSORT_U32, descending, false};
+          std::vector<uint32_t> keys(n), keys_out(n, 9);
+          std::vector<uint16_t> values(n), values_out(n, 9);
+          for (uint64_t i = 0; i < n; ++i) keys[i] = static_cast<uint32_t>((n - i) / each);
+          for (uint64_t i = 0; i < n; ++i) values[i] = static_cast<uint16_t>(i * 3);
+          std::vector<uint32_t> wanted(n), indices(n);
+          std::iota(wanted.begin(), wanted.end(), 0u);
+          std::stable_sort(wanted.begin(), wanted.end(),
+                           [&](uint32_t a, uint32_t b) { return comes_before(order, keys[a], keys[b]); });
+          Request a{Operation::kArgsort, order};
+          a.n = n, a.in = keys.data(), a.out = indices.data(), a.index_t = GSORT_U32;
+          engine.engine->execute(a);
+          ASSERT_EQ(wanted, indices) << n << " " << each;
+          const auto keys_before = keys;
+          const auto values_before = values;
+          Request r{Operation::kSortPairs, order};
+          r.n = n, r.value_bytes = 2, r.in = keys.data(), r.values_in = values.data();
+          r.out = in_place ? keys.data() : keys_out.data();
+          r.values_out = in_place ? values.data() : values_out.data();
+          engine.engine->execute(r);
+          for (uint64_t i = 0; i < n; ++i) {
+            ASSERT_EQ(keys_before[wanted[i]], static_cast<const uint32_t *>(r.out)[i]) << n << " " << each << " " << i;
+            ASSERT_EQ(values_before[wanted[i]], static_cast<const uint16_t *>(r.values_out)[i])
+                << n << " " << each << " " << i;
+          }
+        }
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, OrderedPairs, testing::Values(1u, 3u));
+
 class TeamPairs : public testing::TestWithParam<gsort_dtype> {
  protected:
   template <class U>

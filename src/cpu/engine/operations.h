@@ -15,6 +15,8 @@ void cpu_sort(Context &context, const Request &request);
 bool sort_few_keys(const KeyOrder &order, const void *in, void *out, uint64_t n) noexcept;
 // Whether it would take n keys, and any fewer.
 bool are_few_keys(const KeyOrder &order, uint64_t n) noexcept;
+// Sorts fewer than 2^32 keys of 1 byte by counting them, on some KiB of stack. `out` may be `in`.
+void count_byte_keys(const KeyOrder &order, const uint8_t *in, uint8_t *out, uint64_t n) noexcept;
 // The same of few pairs, and of an argsort or the ranks of few keys.
 bool sort_few_pairs(const FewPairs &pairs) noexcept;
 bool index_few_keys(const KeyOrder &order, bool ranks, const void *keys, uint64_t n, uint32_t index_bytes,

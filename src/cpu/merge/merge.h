@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "cpu/engine/context.h"
+#include "cpu/primitive/copy.h"
 
 namespace gsort_internal {
 
@@ -80,8 +81,8 @@ void merge_one_by_one(const MergeInputs<K> &in, K *out, Encode encode) {
     a += take_a;
     b += !take_a;
   }
-  if (a != a_end) std::memcpy(out, a, static_cast<uint64_t>(a_end - a) * sizeof(K));
-  if (b != b_end) std::memcpy(out, b, static_cast<uint64_t>(b_end - b) * sizeof(K));
+  if (a != a_end) copy_items(out, a, static_cast<uint64_t>(a_end - a));
+  if (b != b_end) copy_items(out, b, static_cast<uint64_t>(b_end - b));
 }
 
 // A merge without a branch waits for each comparison before it can load what the next one compares. Several that go

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "core/key_bits.h"
+#include "cpu/primitive/copy.h"
 
 namespace gsort_internal {
 
@@ -36,8 +37,8 @@ struct Records {
     if constexpr (kHasValue<V>) values[i] = from.values[j];
   }
   void copy(const Records &from, uint64_t count) const {
-    std::memcpy(keys, from.keys, count * sizeof(K));
-    if constexpr (kHasValue<V>) std::memcpy(values, from.values, count * sizeof(V));
+    copy_items<K>(keys, from.keys, count);
+    if constexpr (kHasValue<V>) copy_items<V>(values, from.values, count);
   }
 };
 

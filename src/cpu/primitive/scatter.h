@@ -12,6 +12,7 @@
 #endif
 
 #include "cpu/primitive/block_sort.h"
+#include "cpu/primitive/copy.h"
 #include "cpu/primitive/range.h"
 
 namespace gsort_internal {
@@ -59,7 +60,7 @@ void with_encoder(const KeyCodec<K> &codec, F &&f) {
 template <class K>
 void encode_keys(const KeyCodec<K> &codec, const K *from, K *to, uint64_t count) {
   if (codec.is_identity()) {
-    if (from != to) std::memcpy(to, from, count * sizeof(K));
+    if (from != to) copy_items(to, from, count);
     return;
   }
   with_encoder(codec, [&](auto encode) {
@@ -93,7 +94,7 @@ void load_records(const KeyCodec<K> &codec, const K *keys, const V *values, uint
   encode_keys(codec, keys, to.keys, count);
   if constexpr (kHasValue<V>) {
     if (values != nullptr) {
-      if (values != to.values) std::memcpy(to.values, values, count * sizeof(V));
+      if (values != to.values) copy_items(to.values, values, count);
     } else if constexpr (std::is_integral<V>::value) {
       for (uint64_t i = 0; i < count; ++i) to.values[i] = static_cast<V>(first_index + i);
     }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // Sorts of many segments of one array: small ones one a thread, large ones each on all threads.
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
 #include "cpu/engine/float_environment.h"
 #include "cpu/engine/operations.h"
+#include "cpu/primitive/copy.h"
+#include "cpu/sort/ordered_keys.h"
 #include "cpu/sort/record_sort.h"
 #include "cpu/sort/vector_sort.h"
 #include "cpu/vector/target.h"
@@ -16,7 +19,10 @@ namespace {
 constexpr uint64_t kItemsOfTask = 1 << 13;    // enough work that handing out a task does not show
 constexpr uint64_t kItemsOfThread = 1 << 13;  // enough that waking a thread does not
 constexpr uint64_t kFewKeysMin = 5;           // fewer are inserted
-constexpr uint64_t kItemsAlone = 1 << 17;     // a segment of fewer is never worth all threads
+constexpr uint64_t kOrderedKeysMin = 1 << 9;  // of fewer a look at their order would show
+constexpr uint64_t kFirstLook = 16;           // most that are in no order say so at once
+constexpr uint64_t kCountedBytesMin = 320, kCountedBytesMax = 1 << 22;  // keys of 1 byte
+constexpr uint64_t kItemsAlone = 1 << 17;                               // a segment of fewer is never worth all threads
 
 template <class K>
 class SegmentSort {
@@ -47,7 +53,7 @@ class SegmentSort {
 
  private:
   Range segment(uint64_t s) const { return {r_.offsets[s], r_.offsets[s + 1]}; }
-  static bool is_large(uint64_t size) { return size > kBlockItems<K, NoValue>; }
+  static bool is_large(uint64_t size) { return size > (sizeof(K) == 1 ? kCountedBytesMax : kBlockItems<K, NoValue>); }
 
   // Vectors sort in place: only the segments that all threads share need memory.
   void run_in_vectors() {
@@ -66,7 +72,14 @@ class SegmentSort {
     sort_alone();
     for (uint64_t s = 0; s < r_.segments && !context_.stopped(); ++s) {
       const Range range = segment(s);
-      if (range.size() > share_) sort.run(in_ + range.begin, out_ + range.begin, range.size());
+      if (range.size() <= share_) continue;
+      const K *const in = in_ + range.begin;
+      K *const out = out_ + range.begin;
+      if (sort_ordered_keys(context_, codec_, in, out, range.size())) {
+        context_.advance(range.size() * (context_.threads() > 1 ? 2 : 1));
+      } else {
+        sort.run(in, out, range.size());
+      }
     }
     context_.throw_if_stopped();
   }
@@ -88,11 +101,23 @@ class SegmentSort {
   void sort_in_vectors(const Range &range) {
     const K *const in = in_ + range.begin;
     K *const out = out_ + range.begin;
+    if (range.size() >= kOrderedKeysMin && copy_ordered(in, out, range.size())) return;
     if (codec_.nan_count == 0) return kernels_->sort_few(order_, in, out, range.size());
     const KeyCodec<K> identity{0, 0, 0};
     encode_keys(codec_, in, out, range.size());
     kernels_->sort(identity, identity, out, out, range.size());
     decode_keys(codec_, out, range.size());
+  }
+
+  // Whether a segment's keys are in order or in the reverse order: then they are brought to where they belong.
+  bool copy_ordered(const K *in, K *out, uint64_t size) const {
+    const bool reversed = codec_.encode(in[0]) > codec_.encode(in[size - 1]);
+    if (!range_is_ordered(codec_, in, {0, min_u64(size - 1, kFirstLook)}, reversed) ||
+        !range_is_ordered(codec_, in, {0, size - 1}, reversed))
+      return false;
+    if (in != out) copy_items(out, in, size);
+    if (reversed) std::reverse(out, out + size);
+    return true;
   }
 
   // Sizes of the largest segments of both kinds.
@@ -108,8 +133,8 @@ class SegmentSort {
     if (in_ == out_) return;
     const uint64_t first = r_.segments == 0 ? r_.n : r_.offsets[0],
                    last = r_.segments == 0 ? r_.n : r_.offsets[r_.segments];
-    if (first > 0) std::memcpy(out_, in_, first * sizeof(K));
-    if (last < r_.n) std::memcpy(out_ + last, in_ + last, (r_.n - last) * sizeof(K));
+    if (first > 0) copy_items(out_, in_, first);
+    if (last < r_.n) copy_items(out_ + last, in_ + last, r_.n - last);
   }
 
   // Tasks are equal numbers of segments; those of very unequal sizes even out because tasks are many.
@@ -129,6 +154,14 @@ class SegmentSort {
     // Keys of 1 and 2 bytes, which have no kernels of their own: as short calls are done, but for the shortest.
     if (size >= kFewKeysMin && sort_few_keys(r_.order, in_ + range.begin, keys, size))
       return context_.advance(2 * size);
+    if (range.size() >= kOrderedKeysMin && copy_ordered(in_ + range.begin, keys, size))
+      return context_.advance(2 * size);
+    if constexpr (sizeof(K) == 1) {
+      if (size >= kCountedBytesMin) {
+        count_byte_keys(r_.order, in_ + range.begin, keys, size);
+        return context_.advance(2 * size);
+      }
+    }
     encode_keys(codec_, in_ + range.begin, keys, size);
     sort_block<K, NoValue>({keys, nullptr}, {scratch, nullptr}, static_cast<uint32_t>(size), sizeof(K) * 8, false);
     decode_keys(codec_, keys, size);

@@ -11,6 +11,7 @@
 #include "core/random_draws.h"
 #include "cpu/engine/context.h"
 #include "cpu/primitive/block_sort.h"
+#include "cpu/primitive/copy.h"
 
 namespace gsort_internal {
 
@@ -267,9 +268,8 @@ class FewValuesSort {
   }
 
   void copy(const V *from, V *to) {
-    for_each_part([&](Range range, const uint64_t *) {
-      std::memcpy(static_cast<void *>(to + range.begin), from + range.begin, range.size() * sizeof(V));
-    });
+    for_each_part(
+        [&](Range range, const uint64_t *) { copy_items(to + range.begin, from + range.begin, range.size()); });
   }
 
   void move() {

@@ -17,6 +17,7 @@
 #include "core/random_draws.h"
 #include "cpu/engine/context.h"
 #include "cpu/primitive/block_sort.h"
+#include "cpu/primitive/copy.h"
 #include "cpu/sort/part_list.h"
 #include "cpu/vector/pair_quicksort.h"
 
@@ -233,15 +234,15 @@ class PairQuicksort {
     in_pieces(part.n, [&](uint64_t begin, uint64_t count) {
       const Arrays from = all_from.at(begin), to = all_to.at(begin);
       sort_kernels(K{})->decode(codec_, from.keys, to.keys, count);
-      if (part.in_scratch) std::memcpy(to.values, from.values, count * sizeof(V));
+      if (part.in_scratch) copy_items<V>(to.values, from.values, count);
       context_.advance(count);
     });
     return false;
   }
 
   static void copy(const Arrays &from, const Arrays &to, uint64_t n) {
-    std::memcpy(to.keys, from.keys, n * sizeof(K));
-    std::memcpy(to.values, from.values, n * sizeof(V));
+    copy_items<K>(to.keys, from.keys, n);
+    copy_items<V>(to.values, from.values, n);
   }
 
   Context &context_;

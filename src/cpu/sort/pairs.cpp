@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "cpu/engine/operations.h"
+#include "cpu/primitive/copy.h"
 #include "cpu/sort/few_values.h"
 #include "cpu/sort/ordered_keys.h"
 #include "cpu/sort/pair_quicksort.h"
@@ -159,8 +160,22 @@ bool copy_ordered_pairs(Context &context, const Request &r) {
   const K *const keys = static_cast<const K *>(r.in);
   if (!keys_are_ordered(context, make_codec<K>(r.order), keys, r.n, false)) return false;
   context.control.log("cpu sort_pairs: the keys are in this order");
-  if (r.in != r.out) std::memcpy(r.out, r.in, r.n * sizeof(K));
-  if (r.values_in != r.values_out) std::memcpy(r.values_out, r.values_in, r.n * r.value_bytes);
+  if (r.in != r.out) copy_bytes(r.out, r.in, r.n * sizeof(K));
+  if (r.values_in != r.values_out) copy_bytes(r.values_out, r.values_in, r.n * r.value_bytes);
+  return true;
+}
+
+// The same of keys in the reverse order, with values that are moved as they are.
+template <class K, class V>
+bool reverse_ordered_pairs(Context &context, const KeyCodec<K> &codec, const RecordSource<K, V> &source,
+                           Records<K, V> out, uint64_t n) {
+  if (codec.encode(source.keys[0]) <= codec.encode(source.keys[n - 1]) ||
+      !keys_are_ordered(context, codec, source.keys, n, true))
+    return false;
+  context.control.log("cpu sort_pairs: the keys are in the reverse order");
+  reverse_items(context, source.keys, out.keys, n);
+  reverse_items(context, source.values, out.values, n);
+  reverse_equal_runs(out.keys, out.values, n);
   return true;
 }
 
@@ -263,6 +278,7 @@ void sort_moving_values(Context &context, const Request &r) {
   const KeyCodec<K> codec = make_codec<K>(r.order);
   const RecordSource<K, V> source{static_cast<const K *>(r.in), static_cast<const V *>(r.values_in)};
   const Records<K, V> out{static_cast<K *>(r.out), static_cast<V *>(r.values_out)};
+  if (r.n > 1 && reverse_ordered_pairs(context, codec, source, out, r.n)) return context.throw_if_stopped();
   sort_records(context, codec, source, out, r.n, true, "sort_pairs");
 }
 
@@ -312,12 +328,12 @@ void sort_gathering_values(Context &context, const Request &r) {
   const HostBuffer<unsigned char> room(context.memory, through_scratch ? r.n * r.value_bytes : r.value_bytes);
   sort_records<K, I>(context, make_codec<K>(r.order), {static_cast<const K *>(r.in), nullptr}, sorted.records(), r.n,
                      true, "sort_pairs by index");
-  std::memcpy(r.out, sorted.keys.data(), r.n * sizeof(K));
+  copy_bytes(r.out, sorted.keys.data(), r.n * sizeof(K));
   if (in_place && !through_scratch)
     return permute_values(sorted.values.data(), r.n, r.values_out, r.value_bytes, room.data());
   void *const to = in_place ? room.data() : r.values_out;
   gather_values(context, sorted.values.data(), r.n, r.values_in, to, r.value_bytes);
-  if (in_place) std::memcpy(r.values_out, to, r.n * r.value_bytes);
+  if (in_place) copy_bytes(r.values_out, to, r.n * r.value_bytes);
 }
 
 // Whether values of a size that passes can move lie as such a type needs; host arrays of values may lie anywhere. Of
@@ -479,6 +495,21 @@ void write_indices(Context &context, I *indices, uint64_t n) {
   });
 }
 
+// Whether keys are in the reverse order: then their indices are written, those of equal keys as they come.
+template <class K, class I>
+bool indices_are_reversed(Context &context, const KeyCodec<K> &codec, const K *keys, uint64_t n, I *indices) {
+  if (codec.encode(keys[0]) <= codec.encode(keys[n - 1]) || !keys_are_ordered(context, codec, keys, n, true))
+    return false;
+  for (uint64_t begin = 0; begin < n;) {
+    uint64_t end = begin + 1;
+    while (end < n && keys[end] == keys[begin]) ++end;
+    I *const to = indices + (n - end);
+    for (uint64_t i = begin; i < end; ++i) to[i - begin] = static_cast<I>(i);
+    begin = end;
+  }
+  return true;
+}
+
 template <class From, class To>
 void copy_indices(Context &context, const From *from, uint64_t n, To *to) {
   const uint64_t parts = min_u64(divide_up(n, kSplitChunkItems), kSplitChunksMax);
@@ -511,6 +542,10 @@ void argsort(Context &context, const Request &r, I *indices, const char *name) {
   if (r.n > 1 && keys_are_ordered(context, codec, static_cast<const K *>(r.in), r.n, false)) {
     context.control.log("cpu %s: the keys are in this order", name);
     return write_indices(context, indices, r.n);
+  }
+  if (r.n > 1 && indices_are_reversed(context, codec, static_cast<const K *>(r.in), r.n, indices)) {
+    context.control.log("cpu %s: the keys are in the reverse order", name);
+    return;
   }
   if constexpr (sizeof(I) == 8 && sizeof(K) < 8) {
     if (r.n <= UINT32_MAX) {  // shorter indices are sorted sooner

@@ -12,6 +12,7 @@
 
 #include "core/random_draws.h"
 #include "cpu/engine/context.h"
+#include "cpu/primitive/copy.h"
 #include "cpu/primitive/scatter.h"
 #include "cpu/vector/sort.h"
 
@@ -261,7 +262,7 @@ class VectorSort {
   // Brings a chunk's keys of a part to their place.
   void gather(const Cuts &cuts, uint64_t c, uint32_t p, K *out) const {
     const uint64_t cut = c * cuts.parts + p;
-    std::memcpy(out + to_[cut], split_.data() + from_[cut], count_of(cuts, c, p) * sizeof(K));
+    copy_items<K>(out + to_[cut], split_.data() + from_[cut], count_of(cuts, c, p));
   }
 
   Context &context_;

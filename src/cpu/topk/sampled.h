@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "core/random_draws.h"
+#include "cpu/primitive/copy.h"
 #include "cpu/sort/record_sort.h"
 #include "cpu/sort/vector_sort.h"
 #include "cpu/topk/filter.h"
@@ -203,7 +204,7 @@ class SampledTopk {
       limit_vector_threads<K>(context_, count);
       if (count > 0) VectorSort<K>(context_, *sort_kernels(K{}), codec_, count).run(keys, keys, count);
       const uint64_t taken = min_u64(count, k_);
-      std::memcpy(out_.values, keys, taken * sizeof(K));
+      copy_items<K>(out_.values, keys, taken);
       std::fill(out_.values + taken, out_.values + k_, codec_.decode(bound));
     }
   }

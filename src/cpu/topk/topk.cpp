@@ -2,10 +2,12 @@
 // Top-k: the first k records of the stable order, without sorting the rest.
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <vector>
 
 #include "cpu/engine/operations.h"
+#include "cpu/primitive/copy.h"
 #include "cpu/sort/record_sort.h"
 #include "cpu/topk/few.h"
 #include "cpu/topk/filter.h"
@@ -21,7 +23,11 @@ constexpr uint64_t kFilterRatioMin = 32;       // elements of a part for each of
 constexpr uint64_t kPartItemsMin = 1 << 16;    // fewer are not worth another thread
 constexpr uint64_t kSampleRatio = 16;          // sampled elements for each of the k
 constexpr uint64_t kSampleShareMax = 1024;     // at most one in as many: they are read out of order
-constexpr uint64_t kSortShare = 4;             // when no more than a quarter is left out, sorting all is as fast
+// From these shares of the elements on, whatever is asked for, sorting all is sooner done than selecting. Short keys
+// are counted, or take few passes.
+constexpr uint64_t kSortShare = 2, kSortShareOfShortKeys = 4;
+constexpr uint64_t kSortShareOfBytes = 64, kSortShareOfHalves = 8, kHalvesCounted = 1 << 17;  // where keys alone are
+constexpr uint64_t kSortShareMisled = 8;                                                      // of a sample
 
 template <class K>
 TopkOutput<K> output_of(const Request &r, uint64_t first) {
@@ -34,19 +40,22 @@ TopkOutput<K> output_of(const Request &r, uint64_t first) {
 template <class K>
 class Topk {
  public:
-  Topk(Context &context, const KeyCodec<K> &codec, const K *in, uint64_t n, uint64_t k, const TopkOutput<K> &out)
-      : context_(context), codec_(codec), in_(in), n_(n), k_(k), out_(out) {}
+  Topk(Context &context, const KeyOrder &order, const K *in, uint64_t n, uint64_t k, const TopkOutput<K> &out)
+      : context_(context), order_(order), codec_(make_codec<K>(order)), in_(in), n_(n), k_(k), out_(out) {}
 
   void run() {
-    if (SampledTopk<K>(context_, codec_, in_, n_, k_, out_).run()) return;
+    const bool sorts_all = sorts_rather();
+    if (!sorts_all && SampledTopk<K>(context_, codec_, in_, n_, k_, out_).run()) return;
     const char *method = "radix selection";
     void (Topk::*run_method)() = &Topk::select;
-    if (k_ <= kFilterItemsMax && k_ <= n_ / kFilterRatioMin) {
+    if (!sorts_all && k_ <= kFilterItemsMax && k_ <= n_ / kFilterRatioMin) {
       method = "threshold filter";
       run_method = &Topk::filter;
-    } else if (k_ >= n_ - n_ / kSortShare || n_ <= kBlockItems<K, uint64_t>) {
-      method = "stable sort";
-      run_method = n_ <= UINT32_MAX ? &Topk::sort_all<uint32_t> : &Topk::sort_all<uint64_t>;
+    } else if (sorts_all || k_ >= n_ / kSortShareMisled || n_ <= kBlockItems<K, uint64_t>) {
+      method = out_.indices == nullptr ? "sort" : "stable sort";
+      run_method = out_.indices == nullptr ? &Topk::sort_keys
+                   : n_ <= UINT32_MAX      ? &Topk::sort_indices<uint32_t>
+                                           : &Topk::sort_indices<uint64_t>;
     }
     context_.control.log("cpu topk: n = %llu, k = %llu, %s, up to %u threads", static_cast<unsigned long long>(n_),
                          static_cast<unsigned long long>(k_), method, context_.threads());
@@ -98,15 +107,34 @@ class Topk {
     return sample[k_ - 1];
   }
 
+  bool sorts_rather() const {
+    const uint64_t share = sizeof(K) <= 2 ? kSortShareOfShortKeys : kSortShare;
+    if (k_ > n_ / share) return true;
+    if (out_.indices != nullptr || sizeof(K) > 2) return false;
+    return sizeof(K) == 1 ? k_ > n_ / kSortShareOfBytes : n_ >= kHalvesCounted && k_ > n_ / kSortShareOfHalves;
+  }
+
+  // Nobody asks for indices.
+  void sort_keys() {
+    const HostBuffer<K> sorted(context_.memory, n_);
+    Request all{Operation::kSort, order_};
+    all.n = n_, all.in = in_, all.out = sorted.data();
+    cpu_sort(context_, all);
+    copy_items(out_.values, static_cast<const K *>(sorted.data()), k_);
+  }
+
   template <class I>
-  void sort_all() {
-    const HostBuffer<K> keys(context_.memory, n_), key_scratch(context_.memory, n_);
-    const HostBuffer<I> indices(context_.memory, n_), index_scratch(context_.memory, n_);
-    RecordSort<K, I> sort(context_, codec_, {key_scratch.data(), index_scratch.data()}, n_);
-    context_.begin(2 * n_);
-    sort.run({in_, nullptr}, {keys.data(), indices.data()}, n_);
-    context_.throw_if_stopped();
-    for (uint64_t i = 0; i < k_; ++i) out_.put(i, keys[i], indices[i]);
+  void sort_indices() {
+    const HostBuffer<I> sorted(context_.memory, n_);
+    Request all{Operation::kArgsort, order_};
+    all.n = n_, all.in = in_, all.out = sorted.data();
+    all.index_t = sizeof(I) == 4 ? GSORT_U32 : GSORT_U64;
+    cpu_argsort(context_, all);
+    const uint64_t parts = divide_up(k_, kPartItemsMin);
+    context_.for_each_unbroken(parts, [&](uint64_t part, uint32_t) {
+      const Range range = part_of(k_, part, parts, kLineBytes);
+      for (uint64_t i = range.begin; i < range.end; ++i) out_.put(i, in_[sorted[i]], sorted[i]);
+    });
   }
 
   // Finds the k-th key digit by digit, takes the keys before it and as many equal ones as fit, and sorts them.
@@ -211,6 +239,7 @@ class Topk {
   }
 
   Context &context_;
+  const KeyOrder &order_;
   KeyCodec<K> codec_;
   const K *in_;
   uint64_t n_, k_;
@@ -308,7 +337,7 @@ class TopkRows {
   void long_row(uint64_t row) {
     const Range range = rows_.row(row);
     const Context::Part part(context_, range.size());
-    Topk<K>(context_, codec_, row_begin(row), range.size(), k_of(range.size()), output_of<K>(r_, row * r_.k)).run();
+    Topk<K>(context_, r_.order, row_begin(row), range.size(), k_of(range.size()), output_of<K>(r_, row * r_.k)).run();
     fill(row);
   }
 
@@ -413,7 +442,7 @@ void cpu_topk(Context &context, const Request &r) {
   if (r.n == 0 || r.k == 0) return;
   with_width(dtype_bytes(r.order.dtype), [&](auto tag) {
     using K = typename decltype(tag)::type;
-    Topk<K>(context, make_codec<K>(r.order), static_cast<const K *>(r.in), r.n, r.k, output_of<K>(r, 0)).run();
+    Topk<K>(context, r.order, static_cast<const K *>(r.in), r.n, r.k, output_of<K>(r, 0)).run();
   });
 }
 
