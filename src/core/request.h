@@ -37,7 +37,7 @@ struct Request {
   void *out = nullptr;       // keys_out, indices_out (argsort), ranks_out, out, or values_out (may be NULL for top-k)
 
   const void *values_in = nullptr;  // pairs; within the CUDA engine NULL stands for each key's index
-  void *values_out = nullptr;
+  void *values_out = nullptr;       // pairs; within the CPU engine, of an argsort: the sorted keys, or NULL
   uint32_t value_bytes = 0;
 
   gsort_dtype index_t = 0;      // argsort, rank, top-k with indices

@@ -522,9 +522,17 @@ void copy_indices(Context &context, const From *from, uint64_t n, To *to) {
 template <class K, class I>
 void sort_indices(Context &context, const KeyCodec<K> &codec, const Request &r, I *indices, const char *name) {
   limit_pair_threads<K>(context, r.n);
-  const HostBuffer<K> sorted_keys(context.memory, r.n);
-  sort_records<K, I>(context, codec, {static_cast<const K *>(r.in), nullptr}, {sorted_keys.data(), indices}, r.n, false,
-                     name);
+  K *const keys_out = static_cast<K *>(r.values_out);
+  const HostBuffer<K> sorted_keys(context.memory, keys_out == nullptr ? r.n : 0);
+  const Records<K, I> out{keys_out == nullptr ? sorted_keys.data() : keys_out, indices};
+  sort_records<K, I>(context, codec, {static_cast<const K *>(r.in), nullptr}, out, r.n, keys_out != nullptr, name);
+}
+
+// The keys that a call asks for besides, by their indices.
+template <class K, class I>
+void fetch_keys(const Request &r, const I *indices) {
+  K *const keys_out = static_cast<K *>(r.values_out);
+  for (uint64_t i = 0; keys_out != nullptr && i < r.n; ++i) keys_out[i] = static_cast<const K *>(r.in)[indices[i]];
 }
 
 // Leaves the stable order of the request's keys in `indices`.
@@ -536,16 +544,18 @@ void argsort(Context &context, const Request &r, I *indices, const char *name) {
     if (are_few<K, I>(r.n)) {
       const K *const keys = static_cast<const K *>(r.in);
       if (!argsort_few(codec, keys, r.n, indices)) argsort_few_records(codec, keys, r.n, indices);
+      fetch_keys<K>(r, indices);
       return context.advance(2 * r.n);
     }
   }
   if (r.n > 1 && keys_are_ordered(context, codec, static_cast<const K *>(r.in), r.n, false)) {
     context.control.log("cpu %s: the keys are in this order", name);
-    return write_indices(context, indices, r.n);
+    write_indices(context, indices, r.n);
+    return fetch_keys<K>(r, indices);
   }
   if (r.n > 1 && indices_are_reversed(context, codec, static_cast<const K *>(r.in), r.n, indices)) {
     context.control.log("cpu %s: the keys are in the reverse order", name);
-    return;
+    return fetch_keys<K>(r, indices);
   }
   if constexpr (sizeof(I) == 8 && sizeof(K) < 8) {
     if (r.n <= UINT32_MAX) {  // shorter indices are sorted sooner

@@ -126,14 +126,15 @@ class Topk {
   template <class I>
   void sort_indices() {
     const HostBuffer<I> sorted(context_.memory, n_);
+    const HostBuffer<K> keys(context_.memory, n_);
     Request all{Operation::kArgsort, order_};
-    all.n = n_, all.in = in_, all.out = sorted.data();
+    all.n = n_, all.in = in_, all.out = sorted.data(), all.values_out = keys.data();
     all.index_t = sizeof(I) == 4 ? GSORT_U32 : GSORT_U64;
     cpu_argsort(context_, all);
     const uint64_t parts = divide_up(k_, kPartItemsMin);
     context_.for_each_unbroken(parts, [&](uint64_t part, uint32_t) {
       const Range range = part_of(k_, part, parts, kLineBytes);
-      for (uint64_t i = range.begin; i < range.end; ++i) out_.put(i, in_[sorted[i]], sorted[i]);
+      for (uint64_t i = range.begin; i < range.end; ++i) out_.put(i, keys[i], sorted[i]);
     });
   }
 
