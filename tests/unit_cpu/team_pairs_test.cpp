@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cpu/sort/part_list.h"
+#include "cpu/vector/target.h"
 #include "engine_fixture.h"
 
 namespace gsort_test {
@@ -196,6 +197,27 @@ INSTANTIATE_TEST_SUITE_P(Types, TeamPairs, testing::Values(GSORT_U32, GSORT_F32,
                            return std::string(is_float(type.param) ? "f" : "i") +
                                   std::to_string(8 * dtype_bytes(type.param));
                          });
+
+// Whether keys repeat is asked of long arrays whose keys crowd, by vectors, of which there may be none.
+TEST(CrowdedPairs, OfMillionsOnEveryTarget) {
+  const VectorTarget before = vector_target();
+  constexpr uint64_t n = kWatched ? 1 << 16 : (1 << 22) + 5;
+  std::vector<uint64_t> keys(n), wanted;
+  std::mt19937_64 random(8);
+  for (uint64_t i = 0; i < n; ++i) keys[i] = i % 8 == 0 ? random() : random() % 1000;
+  for (const VectorTarget target : {VectorTarget::kNone, before}) {
+    force_vector_target(target);
+    EngineUnderTest engine(2);
+    std::vector<uint64_t> keys_out(n), values_out(n);
+    Request r{Operation::kSortPairs, {GSORT_U64, false, false}};
+    r.n = n, r.value_bytes = 8, r.in = keys.data(), r.values_in = keys.data();
+    r.out = keys_out.data(), r.values_out = values_out.data();
+    engine.engine->execute(r);
+    force_vector_target(before);
+    EXPECT_TRUE(std::is_sorted(keys_out.begin(), keys_out.end()));
+    EXPECT_EQ(keys_out, values_out);
+  }
+}
 
 struct StopAfter {
   uint32_t left;

@@ -42,8 +42,8 @@ class SegmentSort {
     const HostBuffer<K> large_scratch(context_.memory, large_items_);
     RecordSort<K, NoValue> large_sort(context_, codec_, {large_scratch.data(), nullptr}, large_items_);
     context_.control.log("cpu sort_segments: %llu segments, the largest of %llu keys, %u threads",
-                         static_cast<unsigned long long>(r_.segments),
-                         static_cast<unsigned long long>(max_u64(block_items_, large_items_)), context_.threads());
+                         static_cast<unsigned long long>(r_.segments), static_cast<unsigned long long>(longest_),
+                         context_.threads());
     context_.begin(2 * r_.n);
     copy_outside();
     sort_small(block_scratch.data());
@@ -54,6 +54,9 @@ class SegmentSort {
  private:
   Range segment(uint64_t s) const { return {r_.offsets[s], r_.offsets[s + 1]}; }
   static bool is_large(uint64_t size) { return size > (sizeof(K) == 1 ? kCountedBytesMax : kBlockItems<K, NoValue>); }
+  static bool is_counted(uint64_t size) {
+    return sizeof(K) == 1 && size >= kCountedBytesMin && size <= kCountedBytesMax;
+  }
 
   // Vectors sort in place: only the segments that all threads share need memory.
   void run_in_vectors() {
@@ -120,10 +123,12 @@ class SegmentSort {
     return true;
   }
 
-  // Sizes of the largest segments of both kinds.
+  // Sizes of the largest segments of both kinds that need room, and of all.
   void measure() {
     for (uint64_t s = 0; s < r_.segments; ++s) {
       const uint64_t size = segment(s).size();
+      longest_ = max_u64(longest_, size);
+      if (is_counted(size)) continue;
       uint64_t &most = is_large(size) ? large_items_ : block_items_;
       most = max_u64(most, size);
     }
@@ -157,7 +162,7 @@ class SegmentSort {
     if (range.size() >= kOrderedKeysMin && copy_ordered(in_ + range.begin, keys, size))
       return context_.advance(2 * size);
     if constexpr (sizeof(K) == 1) {
-      if (size >= kCountedBytesMin) {
+      if (is_counted(size)) {
         count_byte_keys(r_.order, in_ + range.begin, keys, size);
         return context_.advance(2 * size);
       }
@@ -184,7 +189,7 @@ class SegmentSort {
   KeyCodec<K> codec_;
   const K *in_;
   K *out_;
-  uint64_t block_items_ = 0, large_items_ = 0;
+  uint64_t block_items_ = 0, large_items_ = 0, longest_ = 0;
   uint64_t share_ = 0;  // longer segments are for all threads
 };
 

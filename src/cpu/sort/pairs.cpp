@@ -198,8 +198,10 @@ bool parts_at_once(const Context &context, const RecordSource<K, V> &source, uin
 template <class K, class V>
 const PairQuicksortKernels<K, V> *quicksort_kernels(const Context &context, const RecordSource<K, V> &source,
                                                     uint64_t n) {
-  if constexpr (kHasPairQuicksort<K, V>)
-    if (parts_at_once(context, source, n)) return find_pair_quicksort_kernels<K, V>();
+  if constexpr (kHasPairQuicksort<K, V>) {
+    const PairQuicksortKernels<K, V> *const kernels = find_pair_quicksort_kernels<K, V>();
+    if (kernels != nullptr && parts_at_once(context, source, n)) return kernels;  // which it takes for granted
+  }
   return nullptr;
 }
 

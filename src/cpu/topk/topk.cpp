@@ -120,6 +120,8 @@ class Topk {
     Request all{Operation::kSort, order_};
     all.n = n_, all.in = in_, all.out = sorted.data();
     cpu_sort(context_, all);
+    context_.poll();
+    context_.throw_if_stopped();
     copy_items(out_.values, static_cast<const K *>(sorted.data()), k_);
   }
 
@@ -131,6 +133,8 @@ class Topk {
     all.n = n_, all.in = in_, all.out = sorted.data(), all.values_out = keys.data();
     all.index_t = sizeof(I) == 4 ? GSORT_U32 : GSORT_U64;
     cpu_argsort(context_, all);
+    context_.poll();
+    context_.throw_if_stopped();
     const uint64_t parts = divide_up(k_, kPartItemsMin);
     context_.for_each_unbroken(parts, [&](uint64_t part, uint32_t) {
       const Range range = part_of(k_, part, parts, kLineBytes);
