@@ -202,9 +202,11 @@ INSTANTIATE_TEST_SUITE_P(Types, TeamPairs, testing::Values(GSORT_U32, GSORT_F32,
 TEST(CrowdedPairs, OfMillionsOnEveryTarget) {
   const VectorTarget before = vector_target();
   constexpr uint64_t n = kWatched ? 1 << 16 : (1 << 22) + 5;
-  std::vector<uint64_t> keys(n), wanted;
+  std::vector<uint64_t> keys(n);
   std::mt19937_64 random(8);
   for (uint64_t i = 0; i < n; ++i) keys[i] = i % 8 == 0 ? random() : random() % 1000;
+  std::vector<uint64_t> wanted = keys;
+  std::sort(wanted.begin(), wanted.end());
   for (const VectorTarget target : {VectorTarget::kNone, before}) {
     force_vector_target(target);
     EngineUnderTest engine(2);
@@ -214,8 +216,8 @@ TEST(CrowdedPairs, OfMillionsOnEveryTarget) {
     r.out = keys_out.data(), r.values_out = values_out.data();
     engine.engine->execute(r);
     force_vector_target(before);
-    EXPECT_TRUE(std::is_sorted(keys_out.begin(), keys_out.end()));
-    EXPECT_EQ(keys_out, values_out);
+    EXPECT_TRUE(wanted == keys_out);
+    EXPECT_TRUE(wanted == values_out);
   }
 }
 

@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "cpu/engine/operations.h"
-#include "cpu/primitive/copy.h"
 
 namespace gsort_internal {
 
@@ -96,8 +95,8 @@ void merge_few_of(const FewMerge &m) {
   const MergeInputs<K> in{static_cast<const K *>(m.a), m.a_n, static_cast<const K *>(m.b), m.b_n};
   K *const out = static_cast<K *>(m.out);
   if (!are_sooner_sorted(m.order, in.a_n + in.b_n)) return merge_keys(make_codec<K>(m.order), in, out);
-  if (in.a_n > 0) copy_items(out, in.a, in.a_n);
-  if (in.b_n > 0) copy_items(out + in.a_n, in.b, in.b_n);
+  if (in.a_n > 0) std::memcpy(out, in.a, in.a_n * sizeof(K));
+  if (in.b_n > 0) std::memcpy(out + in.a_n, in.b, in.b_n * sizeof(K));
   sort_few_keys(m.order, out, out, in.a_n + in.b_n);
 }
 

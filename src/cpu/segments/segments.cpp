@@ -79,7 +79,7 @@ class SegmentSort {
       const K *const in = in_ + range.begin;
       K *const out = out_ + range.begin;
       if (sort_ordered_keys(context_, codec_, in, out, range.size())) {
-        context_.advance(range.size() * (context_.threads() > 1 ? 2 : 1));
+        context_.advance(range.size());
       } else {
         sort.run(in, out, range.size());
       }

@@ -29,8 +29,8 @@ class TeamPairQuicksort {
         kernels_(kernels),
         scratch_(scratch),
         words_(context.memory, context.threads() * Alone::words_for(kernels)),
-        lowers_(context.memory, kChunksMax),
-        list_(context.memory, context.threads() * kRoomOfThread) {}
+        lowers_(context.memory, context.threads() == 1 ? 0 : kChunksMax),
+        list_(context.memory, context.threads() == 1 ? 0 : context.threads() * kRoomOfThread) {}
 
   // Sorts n records into `out`, where they may lie. The codec's order has no NaNs last. When the context is stopped, it
   // ends early and leaves a permutation of the records in an `out` where they lay.
