@@ -33,7 +33,7 @@ class SampledTopk {
     if (sample.rank >= sample.draws) return false;
     context_.limit_threads(n_, kItemsOfThread);
     const uint64_t parts = context_.threads() == 1 ? 1 : uint64_t{context_.threads()} * 4;
-    room_ = room_of_part(divide_up(sample.rank * (n_ / sample.draws + 1), parts), parts);
+    room_ = room_of_part(sample.rank * (n_ / sample.draws + 1), parts);
     const HostBuffer<K> drawn(context_.memory, sample.by_minima ? kernels->minima_sets : sample.draws);
     const HostBuffer<uint64_t> counts(context_.memory, parts);
     // Where nobody asks for indices, keys alone.
@@ -141,13 +141,15 @@ class SampledTopk {
     return keys[rank];
   }
 
-  // Of each part no more than twice what is expected, so that data in order is no bad case for one thread.
+  // No more than twice what is expected of all, so that data in order is no bad case for one thread; several have room
+  // for as many in each part, where such data has them, unless that is more than half as many as there are elements.
   uint64_t room_of_part(uint64_t expected, uint64_t parts) const {
-    const uint64_t share = divide_up(n_, parts);
-    const uint64_t room = min_u64(2 * expected, share) + 8 * root_of(expected) + 2 * kSelectRoom;
-    if (parts == 1) return room;
+    const uint64_t share = divide_up(n_, parts), room_of_all = room_for(expected);
+    if (parts == 1) return min_u64(room_of_all, share + 8 * root_of(expected)) + 2 * kSelectRoom;
+    const uint64_t room = room_of_all * parts <= n_ / 2 ? room_of_all : room_for(divide_up(expected, parts));
     return min_u64(max_u64(room, 2 * k_), share + 2 * kLineBytes) + 2 * kSelectRoom;
   }
+  static uint64_t room_for(uint64_t expected) { return 2 * expected + 8 * root_of(expected); }
 
   Range part(uint64_t p, uint64_t parts) const { return part_of(n_, p, parts, kLineBytes); }
 
