@@ -102,6 +102,12 @@ void add_long_pairs(Calls &calls) {
   for (const Called called : {Called::kArgsort, Called::kRank})
     for (const gsort_dtype t : {GSORT_U8, GSORT_BF16, GSORT_I32, GSORT_F64})
       add_both(calls, {called, t, 1500001, passes});
+  for (const gsort_dtype t : {GSORT_U8, GSORT_F32})
+    for (const uint64_t value_bytes : {1, 2})
+      add_both(calls, {Called::kPairs, t, 4200001, "values widened to 4 bytes", value_bytes});
+  for (const gsort_dtype t : {GSORT_U16, GSORT_F32})
+    for (const D keys : {D::kUniform, D::kNearlySorted, D::kSmallRange})
+      add(calls, {Called::kRank, t, 15100001, "ranks by windows of 2^", 0, 1, keys}, false, 0);
   // Of few values and of crowds the passes behind are taken.
   const char *const few = "a radix sort behind it, 512 bins", *const many = "a radix sort behind it, 1024 bins";
   for (const D keys : {D::kUniform, D::kZipf, D::kAnd3, D::kNearlySorted, D::kSmallRange}) {
@@ -159,6 +165,10 @@ void add_segments(Calls &calls, gsort_dtype t) {
     add_both(calls, {Called::kSegments, t, n, says, 0, 3, D::kAllEqual});
     add_both(calls, {Called::kSegments, t, n, "sort of segments on the GPU", 0, 100});
   }
+  if (element_type(t).bytes == 2) {
+    add_both(calls, {Called::kSegments, t, 8400001, "by merges of runs of warps, more by LSD", 0, 0});
+    add_both(calls, {Called::kSegments, t, 8400001, "by merges of runs of warps, more by LSD", 0, 4000});
+  }
 }
 
 // The selections of one array.
@@ -167,24 +177,25 @@ void add_topk(Calls &calls, gsort_dtype t) {
     calls.push_back({Called::kTopk, t, n, says, k, 1, keys, calls.size() % 2 == 0 ? GSORT_SMALLEST : 0});
   };
   const bool eight = wide(t);
+  const uint32_t bytes = element_type(t).bytes;
+  const uint64_t few = bytes == 1 ? 30 : 200;  // of more the array is sorted
   one(500, 8, " lanes a row");
-  one(8000, 100, "which is its own sample");
-  one(60000, 100, "1 teams of ");
-  one(narrow(t) ? 100000 : 50000, 200, " blocks (clusters), sample of");
-  one(900000, 200, " blocks, sample of 900000,");
-  one(900000, 200, " blocks, sample of 900000,", D::kSmallRange);
-  one(900000, 700, " blocks, sample of 900000,");
+  one(8000, bytes == 1 ? 10 : 100, "which is its own sample");
+  one(60000, few / 2 + 10, "1 teams of ");
+  one(narrow(t) ? 100000 : 50000, few, " blocks (clusters), sample of");
+  one(900000, few, " blocks, sample of 900000,");
+  one(900000, few, " blocks, sample of 900000,", D::kSmallRange);
+  one(900000, bytes == 1 ? 80 : bytes == 2 ? 400 : 700, " blocks, sample of 900000,");
   one(10000000, 10, " blocks, sample of ");
   one(10000000, 10, " blocks, sample of ", D::kAllEqual);
   one(10000000, 2000, " blocks, sample of ");
   one(3000000, 2900000, ": sort of pairs");
-  const uint32_t bytes = element_type(t).bytes;
   one(9000000, 2200000,
-      bytes == 1   ? ": sort of pairs"
+      narrow(t)    ? ": sort of pairs"
       : bytes == 4 ? "selection by a sample, then a sort"
                    : "exact selection, then a sort");
   if (narrow(t)) {
-    one(8000, 500, ": one block of ");
+    one(8000, 500, bytes == 1 ? ": sort of pairs" : ": one block of ");
   } else {
     one(8000, 500, ": sort of pairs");
     one(600000, 1500, "buckets by the blocks of a grid");
@@ -192,10 +203,14 @@ void add_topk(Calls &calls, gsort_dtype t) {
     one(1000000, 120000, "buckets by the blocks of a grid", D::kStaggered);
   }
   one(600000, 200000, ": sort of pairs");
-  if (bytes != 1) one(2000000, 150000, eight ? "selection by a sample, then a sort" : "150000 listed by ");
+  one(2000000, 150000,
+      eight       ? "selection by a sample, then a sort"
+      : narrow(t) ? ": sort of pairs"
+                  : "150000 listed by ");
   const char *const listed = eight ? "selection by a sample, then a sort" : " listed by ";
   const char *const tiles = narrow(t) ? listed : "buckets by the blocks of a grid that read tiles";
-  for (const D keys : {D::kUniform, D::kSorted, D::kZipf, D::kSmallRange}) one(3000000, 5000, tiles, keys);
+  for (const D keys : {D::kUniform, D::kSorted, D::kZipf, D::kSmallRange})
+    one(narrow(t) ? 6500000 : 3000000, 5000, tiles, keys);
   if (!narrow(t)) {
     one(1048577, 2049, tiles, D::kReverse);
     one(2100000, 60000, tiles, D::kNearlySorted);
@@ -228,6 +243,8 @@ void add_topk_rows(Calls &calls, gsort_dtype t) {
   segments(90000, 100, 20);      // registers of warps
   segments(90000, 100, 200);     // warps
   segments(70000, 0, 40);        // most classes
+  segments(300000, 6000, 8);     // some lanes of a warp
+  segments(500000, 6000, 15);    // more of them
   segments(2000000, 0, 300);     // all of them
   segments(2000000, 3, 40);      // long rows
   segments(2000000, 200, 1000);  // blocks

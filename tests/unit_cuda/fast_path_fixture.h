@@ -65,7 +65,7 @@ class FastPath : public gsort_test::LaunchTest {
     ASSERT_LE(first.size(), kDigitBins);
     for (uint64_t number = 0; number < kDigitBins; ++number)
       ASSERT_EQ(bases[number], number < first.size() ? first[number] : keys.size()) << number;
-    const uint32_t target = how.values_in_place ? 2 : 1;
+    const uint32_t target = how.values_in_place ? 2 : sort::lsd::kDirectArray;
     EXPECT_EQ(actions[0].kind, sort::lsd::PassKind::kSort);
     EXPECT_EQ(actions[0].source, 0u);
     EXPECT_EQ(actions[0].target, target);

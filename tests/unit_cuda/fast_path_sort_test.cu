@@ -49,7 +49,9 @@ class FastPathSort : public gsort_test::LaunchTest {
     const Bytes values = gsort_test::random_bytes(1, n * request.value_bytes, 255, 9);
     DeviceArray values_in(values, 0), values_out(n * request.value_bytes, 0);
     request.n = n;
-    ASSERT_EQ(sort::make_plan(request, facts_, options_).tries_fast_path, n >= options_.fast_path_items_min);
+    const uint64_t asked = options_.fast_path_items_min;
+    ASSERT_EQ(sort::make_plan(request, facts_, options_).tries_fast_path,
+              n >= (asked != 0 ? asked : sort::fast_path::items_min(bytes, request.operation == Operation::kSort)));
     request.in = in.data();
     request.out = in_place && sorts ? in.data() : out.data();
     request.values_in = values_in.data();
@@ -215,7 +217,7 @@ TEST_F(FastPathSort, RacecheckBeforeThePartition) {
 }
 
 TEST_F(FastPathSort, AtItsOwnSize) {
-  for (const uint64_t n : {sort::fast_path::kItemsMin - 1, sort::fast_path::kItemsMin}) {
+  for (const uint64_t n : {sort::fast_path::kShortItemsMin - 1, sort::fast_path::kShortItemsMin}) {
     Words keys(n);
     for (uint64_t i = 0; i < n; ++i) keys[i] = n - i;
     check(keys, {Operation::kSort, {GSORT_U32, false, false}}, true);

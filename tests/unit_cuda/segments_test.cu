@@ -259,6 +259,21 @@ TEST_F(SegmentsTest, ManySegmentsOfMixedLengths) {
 }
 
 // Segments that no block holds, about the lengths from which on they have one bucket more.
+// Keys of 2 bytes by merges.
+TEST_F(SegmentsTest, ManyShortKeys) {
+  for (const gsort_dtype dtype : {GSORT_U16, GSORT_F16, GSORT_BF16}) {
+    const KeyOrder order{dtype, dtype != GSORT_U16, dtype == GSORT_F16};
+    const uint64_t n = segments::kMergeShortKeysMin + 4321;
+    const Pattern pattern = dtype == GSORT_BF16 ? Pattern::kSpecial : Pattern::kUniform;
+    const Bytes keys = make_keys(pattern, n, dtype, 11);
+    const std::vector<uint64_t> offsets =
+        mixed_offsets(n, 5, {700, 2047, 2048, 2049, 3000, 6144, 6145, 9000, 12288, 12289, 40, 1024, 20000});
+    Bytes result;
+    ASSERT_EQ(run(order, keys, offsets, dtype == GSORT_BF16, 1, result), 0u);
+    ASSERT_TRUE(result == expected(order, keys, offsets));
+  }
+}
+
 TEST_F(SegmentsTest, LongSegments) {
   const std::vector<std::vector<uint64_t>> mixes = {{6145, 12289, 7, 14400, 0, 14401, 7201},
                                                     {6144, 12288, 500, 24577, 3000},

@@ -122,6 +122,79 @@ class SortTest : public SortFixture {
 #define STOP_ON_FAILURE() \
   if (HasFatalFailure()) return
 
+// In order but for one key in a hundred, so that most tiles of the order are stored as they come.
+Bytes nearly_sorted(uint64_t n, gsort_dtype dtype) {
+  const uint32_t bytes = dtype_bytes(dtype);
+  Bytes keys = make_keys(Pattern::kSorted, n, dtype, 3);
+  const Bytes others = make_keys(Pattern::kUniform, n, dtype, 4);
+  for (uint64_t i = 0; i < n; i += 97) std::memcpy(keys.data() + i * bytes, others.data() + i * bytes, bytes);
+  return keys;
+}
+
+// Some windows, and tiles that are not whole.
+TEST_F(SortTest, RanksByWindows) {
+  options_.inverse_bytes_min = 1;
+  const uint64_t n = (uint64_t{1} << sort::kInverseWindowBitsMin) * 2 + 12345;
+  for (const gsort_dtype dtype : {GSORT_U16, GSORT_F32, GSORT_I64})
+    for (const bool descending : {false, true}) {
+      const KeyOrder order{dtype, descending, false};
+      for (const Pattern pattern : {Pattern::kUniform, Pattern::kTwoValues, Pattern::kConstant})
+        for (const gsort_dtype index_t : {GSORT_U32, GSORT_U64}) {
+          SCOPED_TRACE(describe(order, n, pattern));
+          check_indices(Input(order, pattern, n, 5), Operation::kRank, index_t, 1);
+          STOP_ON_FAILURE();
+        }
+      SCOPED_TRACE("nearly sorted");
+      check_indices(Input(order, nearly_sorted(n, dtype), n), Operation::kRank, GSORT_U32, 0);
+      STOP_ON_FAILURE();
+    }
+}
+
+TEST_F(SortTest, RacecheckRanksByWindows) {
+  options_.inverse_bytes_min = 1;
+  const uint64_t n = (uint64_t{1} << sort::kInverseWindowBitsMin) + 777;
+  check_indices(Input({GSORT_U16, false, false}, Pattern::kUniform, n, 5), Operation::kRank, GSORT_U32, 0);
+}
+
+// Where the fast path has ordered or numbered the keys, it or one pass stores the ranks.
+TEST_F(SortTest, RanksByWindowsBehindAFastPath) {
+  options_.inverse_bytes_min = options_.fast_path_items_min = 1;
+  options_.algorithm = sort::Algorithm::kLsd;
+  const uint64_t n = (uint64_t{1} << sort::kInverseWindowBitsMin) + 4321;
+  for (const gsort_dtype dtype : {GSORT_U32, GSORT_F64})
+    for (const Pattern pattern :
+         {Pattern::kUniform, Pattern::kTwoValues, Pattern::kConstant, Pattern::kSorted, Pattern::kReverse})
+      for (const gsort_dtype index_t : {GSORT_U32, GSORT_U64}) {
+        const KeyOrder order{dtype, false, false};
+        SCOPED_TRACE(describe(order, n, pattern));
+        check_indices(Input(order, pattern, n, 6), Operation::kRank, index_t, 0);
+        STOP_ON_FAILURE();
+      }
+}
+
+TEST_F(SortTest, ValuesThatAreWidened) {
+  const uint64_t n = sort::kWidenedItemsMin + 77;
+  for (const gsort_dtype dtype : {GSORT_U8, GSORT_F64})
+    for (const uint32_t value_bytes : {1u, 2u}) {
+      const bool in_place = value_bytes == 2;
+      check_pairs(Input({dtype, false, false}, Pattern::kFewBits, n, 8), value_bytes, in_place, in_place, 1);
+      STOP_ON_FAILURE();
+    }
+}
+
+// By the greatest units that sizes and places allow.
+TEST_F(SortTest, ValuesByTheirUnits) {
+  options_.algorithm = sort::Algorithm::kLsd;
+  for (const uint64_t n : {uint64_t{5}, uint64_t{100003}}) {
+    const Input input({GSORT_U16, true, false}, Pattern::kUniform, n, 9);
+    for (const uint32_t value_bytes : {2u, 3u, 6u, 12u, 16u, 20u, 24u, 48u, 100u})
+      for (const uint64_t offset : {0u, 1u}) {
+        check_pairs(input, value_bytes, false, offset == 1, offset);
+        STOP_ON_FAILURE();
+      }
+  }
+}
+
 TEST_F(SortTest, EveryOrderOnEveryPath) {
   uint32_t seed = 0;
   for (const sort::Algorithm algorithm :

@@ -188,6 +188,41 @@ TEST_F(Topk, RaggedManyShortRows) {
   run_ragged(c);
 }
 
+// So many that a warp looks at some rows, and some of its lanes do each: the number of rows at once is a multiple of
+// those that it does together, or not, and rows of other kinds are among them.
+void run_some_at_a_time(gsort_dtype t, Values values, uint64_t k, uint64_t rows, uint64_t seed) {
+  RaggedCase c;
+  c.t = t, c.values = values, c.k = k;
+  vary(c, seed);
+  uint64_t state = seed;
+  for (uint64_t i = 0; i < rows; ++i) {
+    const uint64_t kind = next_random(state) % 16, r = next_random(state);
+    c.lengths.push_back(kind == 0 ? r % 600 : kind < 8 ? r % 66 : r % 131);
+  }
+  run_ragged(c);
+}
+
+TEST_F(Topk, RaggedRowsSomeAtATime) {
+  const uint64_t rows = 32 * device_facts().multiprocessors;
+  uint64_t seed = 2800;
+  for (const gsort_dtype t : {GSORT_U8, GSORT_F16, GSORT_F32, GSORT_I64, GSORT_F64})
+    for (Values values : kAllValues)
+      for (uint64_t k : {2, 8, 9, 16, 17}) {
+        run_some_at_a_time(t, values, k, rows + seed % 5, seed);
+        if (HasFatalFailure()) return;
+        ++seed;
+      }
+}
+
+TEST_F(Topk, RacecheckRowsSomeAtATime) {
+  const uint64_t rows = 32 * device_facts().multiprocessors + 1;
+  for (const gsort_dtype t : {GSORT_U32, GSORT_F64})
+    for (uint64_t k : {8, 16}) {
+      run_some_at_a_time(t, kAllValues[0], k, rows, 2900 + k);
+      if (HasFatalFailure()) return;
+    }
+}
+
 // Few enough elements a row on the average that the host waits to hear who has rows: blocks, a team, or both.
 TEST_F(Topk, RaggedLongRowsAmongMany) {
   uint64_t seed = 2700;

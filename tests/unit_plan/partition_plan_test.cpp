@@ -364,14 +364,14 @@ TEST(StablePlan, BlocksHoldWholeRowsOfACell) {
 }
 
 TEST(FastPathPlan, AppliesToLongInputsOfWideKeys) {
-  EXPECT_EQ(sort::fast_path::kItemsMin, sort::Options{}.fast_path_items_min);
-  for (const uint64_t least : {uint64_t{1000}, sort::fast_path::kItemsMin}) {
-    for (const uint32_t key_bytes : {1u, 2u}) EXPECT_FALSE(sort::fast_path::applies(least, key_bytes, least));
-    for (const uint32_t key_bytes : {4u, 8u}) {
-      EXPECT_FALSE(sort::fast_path::applies(least - 1, key_bytes, least));
-      EXPECT_TRUE(sort::fast_path::applies(least, key_bytes, least));
-    }
-  }
+  using sort::fast_path::applies;
+  for (const bool alone : {false, true})
+    for (const uint64_t asked : {uint64_t{1000}, uint64_t{0}})
+      for (const uint32_t key_bytes : {1u, 2u, 4u, 8u}) {
+        const uint64_t least = asked != 0 ? asked : sort::fast_path::items_min(key_bytes, alone);
+        EXPECT_FALSE(applies(least - 1, key_bytes, alone, asked));
+        EXPECT_EQ(key_bytes >= 4, applies(least, key_bytes, alone, asked));
+      }
 }
 
 TEST(FastPathPlan, OnlySortsByPassesAndPartitionsTryIt) {
@@ -379,10 +379,12 @@ TEST(FastPathPlan, OnlySortsByPassesAndPartitionsTryIt) {
   for (const gsort_dtype t : kPlanTypes)
     for (const Operation operation : {Operation::kSort, Operation::kArgsort})
       for (const uint64_t n : {uint64_t{1000}, sort::lsd::grid_items_max(4, true), sort::fast_path::kItemsMin - 1,
-                               sort::fast_path::kItemsMin, kItemsMax + 1})
-        for (const uint64_t least : {uint64_t{1}, sort::fast_path::kItemsMin}) {
+                               sort::fast_path::kItemsMin + 1, sort::fast_path::kShortItemsMin, kItemsMax + 1})
+        for (const uint64_t asked : {uint64_t{1}, uint64_t{0}}) {
           sort::Options options;
-          options.fast_path_items_min = least;
+          options.fast_path_items_min = asked;
+          const uint64_t least =
+              asked != 0 ? asked : sort::fast_path::items_min(dtype_bytes(t), operation == Operation::kSort);
           const sort::Plan plan = sort::make_plan(make(operation, t, n, 0), device, options);
           const bool passes = plan.algorithm == sort::Algorithm::kLsd || plan.algorithm == sort::Algorithm::kMsd ||
                               plan.algorithm == sort::Algorithm::kStable;

@@ -76,15 +76,15 @@ class Digest {
     add_fields<gsort_internal::sort::Slices>(
         s.counts, s.blocks_done, s.tickets, s.look_back, s.look_back_groups, s.actions, s.zero_bytes, s.fast_path_state,
         s.fast_path_counts, s.fast_path_zero_bytes, s.bases, s.keys_x, s.keys_y, s.values_x, s.values_y,
-        s.small_indices, s.gathered, s.fill_counts, s.fill_blocks_done, s.fill_bases, s.fast_path_bases, s.msd_tables,
-        s.sample_sort_tables, s.grid_staged, s.grid_spare, s.grid_starts, s.grid_counts, s.grid_group_counts,
-        s.grid_varying, s.grid_cells, s.bytes);
+        s.small_indices, s.gathered, s.values_wide, s.inverse_cursors, s.inverse_records, s.fill_counts,
+        s.fill_blocks_done, s.fill_bases, s.fast_path_bases, s.msd_tables, s.sample_sort_tables, s.grid_staged,
+        s.grid_spare, s.grid_starts, s.grid_counts, s.grid_group_counts, s.grid_varying, s.grid_cells, s.bytes);
   }
   void add(const gsort_internal::sort::Plan &p) {
-    add_fields<gsort_internal::sort::Plan>(p.algorithm, p.carry, p.key_bytes, p.gathers_values, p.tries_fast_path,
-                                           p.grid_finds_cells, p.sampled_items, p.lsd, p.grid_radix, p.msd, p.split,
-                                           p.sample_sort, p.even_first, p.stable_sample, p.stable, p.grid, p.fast_path,
-                                           p.look_back_tiles, p.workspace_bytes, p.slices);
+    add_fields<gsort_internal::sort::Plan>(
+        p.algorithm, p.carry, p.key_bytes, p.gathers_values, p.widens_values, p.inverts_order, p.tries_fast_path,
+        p.grid_finds_cells, p.sampled_items, p.lsd, p.grid_radix, p.msd, p.split, p.sample_sort, p.even_first,
+        p.stable_sample, p.stable, p.grid, p.fast_path, p.look_back_tiles, p.workspace_bytes, p.slices);
   }
 
   void add(const gsort_internal::topk::Shape &s) {
@@ -128,14 +128,14 @@ class Digest {
   void add(const gsort_internal::topk::RaggedPlan &p) {
     add_fields<gsort_internal::topk::RaggedPlan>(p.whole, p.layout, p.list_blocks, p.tells_host, p.lanes,
                                                  p.stream.threads, p.rows, p.rows_composite_bytes, p.rows_at_once,
-                                                 p.team, p.team_layout, p.team_composite_bytes,
+                                                 p.some, p.team, p.team_layout, p.team_composite_bytes,
                                                  p.rows_may_be_for_blocks, p.rows_may_be_for_team, p.workspace_bytes);
   }
 
   void add(const gsort_internal::segments::Plan &p) {
     add_fields<gsort_internal::segments::Plan>(
         p.small_max, p.middle_max, p.medium_max, p.large_max, p.large_tiles_max, p.partition_tiles_max, p.parts_max,
-        p.buckets_max, p.spread, p.partition, p.short_tiles, p.list_counts, p.tickets, p.bounds, p.zero_bytes,
+        p.buckets_max, p.merge, p.spread, p.partition, p.short_tiles, p.list_counts, p.tickets, p.bounds, p.zero_bytes,
         p.look_back, p.large_counts, p.small_list, p.middle_list, p.medium_list, p.small_merges_list,
         p.middle_merges_list, p.medium_merges_list, p.large_list, p.large_tile_begins, p.again_list, p.radix_list,
         p.parts, p.bucket_begins, p.bucket_counts, p.bucket_room, p.bucket_starts, p.keys_y, p.workspace_bytes,

@@ -30,6 +30,7 @@ inline gsort_internal::Request make(gsort_internal::Operation operation, gsort_d
   request.order.dtype = t;
   request.n = n;
   request.value_bytes = value_bytes;
+  request.index_t = GSORT_U64;
   return request;
 }
 

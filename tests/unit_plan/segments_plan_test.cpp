@@ -82,7 +82,7 @@ void check_lists(const Request &r, const Plan &l) {
   const auto most = [&](uint64_t least) { return std::min(r.segments, r.n / least); };
   EXPECT_EQ(most(kShortSegmentItemsMax + 1), l.small_max);
   EXPECT_EQ(most(small_segment_items(bytes) + 1), l.medium_max);
-  EXPECT_EQ(bytes >= 4 ? most(small_segment_items(bytes) + 1) : 0, l.middle_max);
+  EXPECT_EQ(merges(bytes) ? most(small_segment_items(bytes) + 1) : 0, l.middle_max);
   EXPECT_EQ(most(medium_segment_items(bytes) + 1), l.large_max);
   // Large segments that are all but one key of a tile too long.
   const uint64_t tile = segment_tile_items(bytes), n = r.n;

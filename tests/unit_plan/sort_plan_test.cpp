@@ -386,6 +386,27 @@ TEST(SortPlan, EveryAlgorithmHasAName) {
   EXPECT_EQ(static_cast<uint32_t>(Algorithm::kCountFill) + 1, names.size());
 }
 
+// Windows cover the ranks, and are not more than blocks have counters for.
+TEST(SortPlan, RanksOfManyAreFoundByWindows) {
+  for (const uint64_t n : plan_sizes())
+    for (const gsort_dtype t : kPlanTypes)
+      for (const gsort_dtype index_t : {GSORT_U32, GSORT_U64}) {
+        if (index_t == GSORT_U32 && n > uint64_t{1} << 32) continue;
+        Request r = make(Operation::kRank, t, n, 0);
+        r.index_t = index_t;
+        const Plan plan = make_plan(r, kHopper);
+        const bool many = dtype_bytes(t) > 1 && n * dtype_bytes(index_t) >= kInverseBytesMin && n <= kInverseItemsMax;
+        EXPECT_EQ(many, plan.inverts_order);
+        if (many) {
+          EXPECT_LE((n - 1) >> inverse_window_bits(n), kInverseWindowsMax - 1);
+        }
+        r.operation = Operation::kArgsort;
+        EXPECT_FALSE(make_plan(r, kHopper).inverts_order);
+      }
+  static_assert(kInverseWindowsMax <= kInverseThreads, "a thread takes room in each");
+  static_assert(kInverseTileItems % kInverseThreads == 0 && kInverseTileItems > 2 * kInverseWindowsMax, "runs");
+}
+
 TEST(SortPlan, CarryHoldsWhatTravels) {
   for (const Request &r : requests()) {
     const Carry carry = carry_of(r);
@@ -396,10 +417,13 @@ TEST(SortPlan, CarryHoldsWhatTravels) {
       EXPECT_TRUE(bytes == 8 || r.n <= uint64_t{1} << 32) << "an index must fit";
       EXPECT_EQ(r.n > uint64_t{1} << 32 ? 8u : 4u, bytes) << "no wider than needed";
     } else if (carry != Carry::kNothing) {
-      EXPECT_EQ(r.value_bytes, bytes);
+      EXPECT_EQ(r.value_bytes < 4 ? 4u : r.value_bytes, bytes);
     }
-    EXPECT_EQ(r.operation == Operation::kSortPairs && r.value_bytes != 4 && r.value_bytes != 8,
-              make_plan(r, kHopper).gathers_values);
+    const Plan plan = make_plan(r, kHopper);
+    const bool pairs = r.operation == Operation::kSortPairs;
+    EXPECT_EQ(pairs && (r.value_bytes == 1 || r.value_bytes == 2) && r.n >= kWidenedItemsMin, plan.widens_values);
+    EXPECT_EQ(pairs && r.value_bytes != 4 && r.value_bytes != 8, plan.gathers_values || plan.widens_values);
+    EXPECT_FALSE(plan.gathers_values && plan.widens_values);
   }
 }
 
@@ -451,12 +475,17 @@ void check_layout(const Request &r, const Plan &plan, const Slices &l, Algorithm
        {"fast_path_state", l.fast_path_state, plan.tries_fast_path ? fast_path::kStateBytes : 0u},
        {"fast_path_counts", l.fast_path_counts, counted},
        {"bases", l.bases, slots * 2 * bins * 8},
+       {"inverse_cursors", l.inverse_cursors, plan.inverts_order ? kInverseCursorBytes : 0},
+       {"values_x", plan.inverts_order ? l.values_x : l.keys_x, plan.inverts_order ? carried : 0},
+       {"inverse_records", plan.inverts_order ? l.inverse_records : l.keys_x, 0},
        {"keys_x", l.keys_x, alone || pairs ? 0 : keys},
        {"keys_y", l.keys_y, plan.algorithm == Algorithm::kCountFill ? 0 : keys},
-       {"values_x", l.values_x, plan.gathers_values ? carried : 0},
+       {"values_x", plan.inverts_order ? l.values_y : l.values_x,
+        plan.gathers_values || plan.widens_values ? carried : 0},
        {"values_y", l.values_y, carried},
        {"small_indices", l.small_indices, pairs && chip ? n * 4 : 0},
        {"gathered", l.gathered, plan.gathers_values || (pairs && chip) ? n * r.value_bytes : 0},
+       {"values_wide", l.values_wide, plan.widens_values ? carried : 0},
        {"fill_counts", l.fill_counts, count ? uint64_t{65536} * 8 : 0},
        {"fill_blocks_done", l.fill_blocks_done, count ? 4u : 0u},
        {"fill_bases", l.fill_bases, count ? uint64_t{65536} * 8 : 0},
@@ -471,6 +500,9 @@ void check_layout(const Request &r, const Plan &plan, const Slices &l, Algorithm
        {"grid_varying", l.grid_varying, plan.grid_radix.blocks * uint64_t{8}},
        {"grid_cells", l.grid_cells, plan.grid_finds_cells ? msd::found_cells_bytes() : 0}},
       l.bytes, 256);
+  if (plan.inverts_order) {
+    EXPECT_LE(l.inverse_records + n * kInverseRecordBytes, l.bytes);
+  }
 }
 
 void check_cleared_and_all(const Request &r, const Plan &plan, const Slices &l, Algorithm asked) {
@@ -492,6 +524,7 @@ void check_cleared_and_all(const Request &r, const Plan &plan, const Slices &l, 
                               ? msd::found_cells_bytes() + (lsd::kGridBlocksMax + lsd::kGridRounds * 16) * 520
                               : 0);
   const uint64_t arrays = 2 * keys + 2 * carried + (pairs ? n * (r.value_bytes + (may_be_chip ? 4 : 0)) : 0) +
+                          (plan.widens_values ? carried : 0) + (plan.inverts_order ? kInverseCursorBytes : 0) +
                           (may_be_grid && !alone ? 2 * n * small::bytes_of_item(plan.key_bytes, !alone) : 0);
   EXPECT_LE(l.bytes, fixed + arrays) << "more than is used";
 }

@@ -91,9 +91,13 @@ TEST(TopkRagged, WarpsLookAtSomeOfVeryManyRows) {
   EXPECT_EQ(32u, at_once(3000000, 20000000, 8, 2));
   EXPECT_EQ(8u, at_once(8 * 132 * 64, 2000000, 32, 4));
   EXPECT_EQ(1u, at_once(8 * 132 * 64 - 1, 2000000, 32, 4)) << "few rows";
-  EXPECT_EQ(1u, at_once(100000, 10000000, 8, 4)) << "longer ones";
+  EXPECT_EQ(1u, at_once(100000, 12900000, 8, 4)) << "longer ones";
+  EXPECT_EQ(11u, at_once(100000, 12800000, 8, 4));
   EXPECT_EQ(1u, at_once(3000000, 20000000, 33, 4)) << "many results";
   EXPECT_EQ(32u, at_once(3000000, 20000000, 128, 8));
+  EXPECT_EQ(4u, at_once(32 * 132, 64 * 32 * 132, 16, 8)) << "some lanes do each";
+  EXPECT_EQ(1u, at_once(32 * 132 - 1, 20000, 16, 4)) << "few rows";
+  EXPECT_EQ(1u, at_once(50000, 64 * 50000, 17, 4)) << "more results than lanes";
 }
 
 // Blocks' rows have more elements than k, and threads enough where some may be long.

@@ -16,31 +16,31 @@ __device__ __forceinline__ U spread_top_bit(U bits) {
   return static_cast<U>(U{0} - static_cast<U>(bits >> (sizeof(U) * 8 - 1)));
 }
 
-// keys[row] = codec.encode(keys[row])
-template <uint32_t kRows, class U>
-__device__ __forceinline__ void encode_rows(const KeyCodec<U> &codec, U (&keys)[kRows]) {
+// keys[row] = codec.encode(keys[row]); Word: U, or a wider type.
+template <uint32_t kRows, class U, class Word>
+__device__ __forceinline__ void encode_rows(const KeyCodec<U> &codec, Word (&keys)[kRows]) {
   if (codec.is_identity()) return;
   constexpr U kTop = KeyCodec<U>::kTop;
   const U positive = codec.mask_positive, both = static_cast<U>(codec.mask_positive ^ codec.mask_negative);
   if (codec.nan_count == 0) {
 #pragma unroll
     for (uint32_t row = 0; row < kRows; ++row)
-      keys[row] = static_cast<U>(keys[row] ^ positive ^ (spread_top_bit(keys[row]) & both));
+      keys[row] = static_cast<U>(keys[row] ^ positive ^ (spread_top_bit(static_cast<U>(keys[row])) & both));
     return;
   }
   const U nans = codec.nan_count, infinity = static_cast<U>(static_cast<U>(~kTop) - nans);
 #pragma unroll
   for (uint32_t row = 0; row < kRows; ++row) {
-    const U bits = keys[row], sign = spread_top_bit(bits);
+    const U bits = static_cast<U>(keys[row]), sign = spread_top_bit(bits);
     const U number = static_cast<U>((bits ^ positive ^ (sign & both)) - nans);
     const U nan = static_cast<U>((bits | kTop) - (nans & static_cast<U>(~sign)));
     keys[row] = static_cast<U>(bits & static_cast<U>(~kTop)) <= infinity ? number : nan;
   }
 }
 
-// keys[row] = codec.decode(keys[row])
-template <uint32_t kRows, class U>
-__device__ __forceinline__ void decode_rows(const KeyCodec<U> &codec, U (&keys)[kRows]) {
+// keys[row] = codec.decode(keys[row]); Word: U, or a wider type.
+template <uint32_t kRows, class U, class Word>
+__device__ __forceinline__ void decode_rows(const KeyCodec<U> &codec, Word (&keys)[kRows]) {
   if (codec.is_identity()) return;
   constexpr U kTop = KeyCodec<U>::kTop;
   const U positive = codec.mask_positive, both = static_cast<U>(codec.mask_positive ^ codec.mask_negative);
@@ -51,14 +51,14 @@ __device__ __forceinline__ void decode_rows(const KeyCodec<U> &codec, U (&keys)[
   };
   if (codec.nan_count == 0) {
 #pragma unroll
-    for (uint32_t row = 0; row < kRows; ++row) keys[row] = number(keys[row]);
+    for (uint32_t row = 0; row < kRows; ++row) keys[row] = number(static_cast<U>(keys[row]));
     return;
   }
   const U nans = codec.nan_count, negative_nan = static_cast<U>(U{0} - nans),
           positive_nan = static_cast<U>(negative_nan - nans);
 #pragma unroll
   for (uint32_t row = 0; row < kRows; ++row) {
-    const U ordered = keys[row], moved = static_cast<U>(ordered + nans);
+    const U ordered = static_cast<U>(keys[row]), moved = static_cast<U>(ordered + nans);
     const U nan = ordered >= negative_nan ? ordered : static_cast<U>(moved & static_cast<U>(~kTop));
     keys[row] = ordered >= positive_nan ? nan : number(moved);
   }

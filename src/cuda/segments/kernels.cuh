@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(kMergeWarps * 32, blocks_here(kMergeWarps * 32
   extern __shared__ __align__(16) unsigned char shared[];
   wait_for_kernel_before();
   allow_next_kernel();
-  merge_all_listed(params, reinterpret_cast<U *>(shared));
+  merge_all_listed(params, reinterpret_cast<MergeKey<U> *>(shared));
 }
 
 // A cooperative launch. Dynamic shared memory: PartitionStorage.

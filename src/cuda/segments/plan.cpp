@@ -70,6 +70,7 @@ Plan make_plan(const Request &request, const DeviceFacts &device) {
   Plan plan{};
   count_entries(request, key_bytes, plan);
   cut_workspace(request, key_bytes, plan);
+  plan.merge = merges(key_bytes) && (key_bytes > 2 || request.n >= kMergeShortKeysMin);
   plan.partition = plan.buckets_max != 0 && device.shared_bytes_block_max >= kLargeSharedBytes;
   plan.whole = request.segments != 0 && request.segments <= kWholeSegmentsMax && request.n <= kWholeItemsMax;
   // Few keys are merged at once: launches take longer than those.
@@ -95,8 +96,7 @@ void describe(const Request &request, const Plan &plan, char *text, size_t text_
                 "by %s, more %sby LSD passes",
                 static_cast<unsigned long long>(request.n), static_cast<unsigned long long>(request.segments),
                 kShortSegmentItemsMax, medium_segment_items(dtype_bytes(request.order.dtype)),
-                merges(dtype_bytes(request.order.dtype)) ? "merges of runs of warps" : "a block",
-                plan.partition ? "by partitions or " : "");
+                plan.merge ? "merges of runs of warps" : "a block", plan.partition ? "by partitions or " : "");
 }
 
 }  // namespace gsort_internal::segments

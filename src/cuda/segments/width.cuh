@@ -39,6 +39,7 @@ Params<U> make_params(const Job &job) {
   params.small = {counts, job.slice<uint64_t>(plan.small_list), plan.small_max + buckets};
   params.middle = {counts + 4, job.slice<uint64_t>(plan.middle_list), plan.middle_max + buckets};
   params.medium = {counts + 1, job.slice<uint64_t>(plan.medium_list), plan.medium_max + buckets};
+  if (!plan.merge) params.middle = params.medium;  // passes know no middle ones
   params.small_merges = params.small;
   params.middle_merges = params.middle;
   params.medium_merges = params.medium;
@@ -161,9 +162,11 @@ void launch_middle_segments(LaunchChain &chain, const Job &job, const Params<U> 
     }
   }
   if constexpr (merges(sizeof(U))) {
-    chain(merge_segments_kernel<U>, "merge_segments_kernel", plan.merge_blocks, kMergeWarps * 32, kMergeSharedBytes<U>,
-          params);
-  } else {
+    if (plan.merge)
+      return chain(merge_segments_kernel<U>, "merge_segments_kernel", plan.merge_blocks, kMergeWarps * 32,
+                   kMergeSharedBytes<U>, params);
+  }
+  if constexpr (sizeof(U) <= 2) {
     launch_block_segments<U, SmallSegmentTile>(chain, params, params.small, plan.small_blocks);
     launch_block_segments<U, MediumSegmentTile>(chain, params, params.medium, plan.medium_blocks);
   }

@@ -29,6 +29,9 @@ struct Job {
   void *values_x;
   void *values_y;
   FinalValues final_values;
+  // Of what the fast path orders, and of passes by numbers that stand for the keys.
+  FinalValues direct_values;
+  void *direct_out;
 
   // A sort in one block gives these at once; NULL: not wanted.
   void *small_indices;
@@ -54,13 +57,14 @@ inline Cleared counters_to_clear(const Job &job) {
   return job.plan.tries_fast_path ? Cleared{} : Cleared{job.workspace, job.plan.slices.zero_bytes / 16};
 }
 
-// Sorts of keys of one width; instantiated in launch_<width>.cu.
+// Sorts of keys of one width; instantiated in launch_<width>.cu. Returns the fast path's device word; NULL: it was not
+// tried.
 template <class U>
-void launch_width(const LaunchContext &context, const Job &job);
-extern template void launch_width<uint8_t>(const LaunchContext &, const Job &);
-extern template void launch_width<uint16_t>(const LaunchContext &, const Job &);
-extern template void launch_width<uint32_t>(const LaunchContext &, const Job &);
-extern template void launch_width<uint64_t>(const LaunchContext &, const Job &);
+const uint32_t *launch_width(const LaunchContext &context, const Job &job);
+extern template const uint32_t *launch_width<uint8_t>(const LaunchContext &, const Job &);
+extern template const uint32_t *launch_width<uint16_t>(const LaunchContext &, const Job &);
+extern template const uint32_t *launch_width<uint32_t>(const LaunchContext &, const Job &);
+extern template const uint32_t *launch_width<uint64_t>(const LaunchContext &, const Job &);
 
 }  // namespace gsort_internal::sort
 

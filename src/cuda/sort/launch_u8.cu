@@ -2,5 +2,5 @@
 #include "cuda/sort/width.cuh"
 
 namespace gsort_internal::sort {
-template void launch_width<uint8_t>(const LaunchContext &, const Job &);
+template const uint32_t *launch_width<uint8_t>(const LaunchContext &, const Job &);
 }

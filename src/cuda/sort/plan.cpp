@@ -19,6 +19,9 @@ using ull = unsigned long long;
 bool is_pairs(const Request &request) { return request.operation == Operation::kSortPairs; }
 // The order of the input is wanted, not the keys alone.
 bool wants_sources(const Request &request) { return request.operation != Operation::kSort; }
+bool widens_values(const Request &request) {
+  return is_pairs(request) && (request.value_bytes == 1 || request.value_bytes == 2) && request.n >= kWidenedItemsMin;
+}
 
 // What a plan would choose, and what it may be asked to choose instead.
 struct Choice {
@@ -162,18 +165,22 @@ Slices lay_out(const Request &request, const Plan &plan, Algorithm asked) {
   Slices slices{};
   SliceCounter counter;
   lay_out_passes(plan, counter, slices);
+  slices.inverse_cursors = counter.take(plan.inverts_order ? kInverseCursorBytes : 0);
   const bool pairs = is_pairs(request), sources = wants_sources(request);
   const bool keys_are_output = pairs || request.operation == Operation::kSort;
   const uint64_t key_bytes = request.n * plan.key_bytes, carried_bytes = request.n * carry_bytes(plan.carry);
+  if (plan.inverts_order) slices.values_x = counter.take(carried_bytes);
   slices.keys_x = counter.take(keys_are_output ? 0 : key_bytes);
   const bool grid = small::grid_applies(request.n, plan.key_bytes, sources);
   slices.keys_y = counter.take(counts_alone(request, plan) ? 0 : key_bytes);
-  slices.values_x = counter.take(plan.gathers_values ? carried_bytes : 0);
+  if (!plan.inverts_order)
+    slices.values_x = counter.take(plan.gathers_values || plan.widens_values ? carried_bytes : 0);
   slices.values_y = counter.take(carried_bytes);
   const bool on_chip =
       pairs && (grid || small::block_applies(request.n, plan.key_bytes, sources, small::kLongBlockSharedBytes));
   slices.small_indices = counter.take(on_chip ? request.n * 4 : 0);
   slices.gathered = counter.take(plan.gathers_values || on_chip ? request.n * request.value_bytes : 0);
+  slices.values_wide = counter.take(plan.widens_values ? carried_bytes : 0);
   const uint64_t fill_bins = plan.key_bytes == 2 && plan.carry == Carry::kNothing ? fast_path::kCountFillBins : 0;
   slices.fill_counts = counter.take(fill_bins * 8);
   slices.fill_blocks_done = counter.take(fill_bins != 0 ? 8 : 0);
@@ -200,6 +207,10 @@ Slices lay_out(const Request &request, const Plan &plan, Algorithm asked) {
   slices.grid_varying = counter.take(radix_blocks * 8);
   slices.grid_cells = counter.take(radix && alone && plan.key_bytes >= 4 ? msd::found_cells_bytes() : 0);
   slices.bytes = counter.bytes();
+  if (plan.inverts_order) {
+    slices.inverse_records = slices.keys_x;
+    slices.bytes = std::max(slices.bytes, slices.inverse_records + request.n * kInverseRecordBytes);
+  }
   return slices;
 }
 
@@ -209,13 +220,18 @@ Plan plan_for(const Request &request, const Abilities &abilities, const Options 
   plan.carry = carry_of(request);
   plan.key_bytes = dtype_bytes(request.order.dtype);
   plan.gathers_values = is_pairs(request) && carries_index(plan.carry);
+  plan.widens_values = widens_values(request);
   plan.sampled_items = options.sampled_items;
   plan.lsd =
       lsd::make_plan(request.n, plan.key_bytes, carry_bytes(plan.carry), abilities.shared_bytes, options.portion_tiles);
   const Choice can = choices(request, plan, abilities, options.algorithm);
   plan.algorithm = can_take(can, options.algorithm) ? options.algorithm : choose(request, plan, can);
-  plan.tries_fast_path = has_passes(plan.algorithm) && plan.algorithm != Algorithm::kStableSampleSort &&
-                         fast_path::applies(request.n, plan.key_bytes, options.fast_path_items_min);
+  plan.inverts_order =
+      request.operation == Operation::kRank && !is_on_chip(plan.algorithm) &&
+      inverse_applies(request.n, plan.key_bytes, dtype_bytes(request.index_t), options.inverse_bytes_min);
+  plan.tries_fast_path =
+      has_passes(plan.algorithm) && plan.algorithm != Algorithm::kStableSampleSort &&
+      fast_path::applies(request.n, plan.key_bytes, plan.carry == Carry::kNothing, options.fast_path_items_min);
   if (plan.algorithm == Algorithm::kMsd) {
     plan.msd = msd::make_plan_on(request.n, abilities.partition_bytes);
     if (plan.key_bytes == 4 && request.n < msd::kNarrowMapItemsMin && options.algorithm != Algorithm::kMsd)
@@ -287,7 +303,7 @@ const char *algorithm_name(Algorithm algorithm) {
 
 Carry carry_of(const Request &request) {
   if (request.operation == Operation::kSort) return Carry::kNothing;
-  if (is_pairs(request) && request.value_bytes == 4) return Carry::kValue4;
+  if (is_pairs(request) && (request.value_bytes == 4 || widens_values(request))) return Carry::kValue4;
   if (is_pairs(request) && request.value_bytes == 8) return Carry::kValue8;
   // The last index is n - 1. Indices for the caller have the caller's type, which holds it, so 4 bytes are never
   // widened where 4 are wanted.
@@ -351,6 +367,8 @@ void describe(const Request &request, const Plan &plan, char *text, size_t text_
   else if (has_passes(plan.algorithm))
     line.add("; LSD: %u digits, tiles of %u, %llu portions", plan.lsd.digits, plan.lsd.tile_items,
              static_cast<ull>(plan.lsd.portions));
+  if (plan.widens_values) line.add("; values widened to 4 bytes");
+  if (plan.inverts_order) line.add("; ranks by windows of 2^%u", inverse_window_bits(request.n));
   if (!plan.tries_fast_path) return;
   const fast_path::Plan &fast = plan.fast_path;
   line.add("; before it a fast path for ordered keys");

@@ -11,6 +11,7 @@
 #include "core/request.h"
 #include "cuda/engine/device_facts.h"
 #include "cuda/sort/fast_path/plan.h"
+#include "cuda/sort/inverse_plan.h"
 #include "cuda/sort/lsd/plan.h"
 #include "cuda/sort/msd/plan.h"
 #include "cuda/sort/msd/split_plan.h"
@@ -20,6 +21,8 @@
 #include "cuda/sort/small/plan.h"
 
 namespace gsort_internal::sort {
+
+static_assert(fast_path::kLongItemsMin > sample_sort::items_max(8), "no workspace is smaller than one of fewer keys");
 
 enum class Algorithm : uint32_t {
   kAuto,
@@ -42,6 +45,10 @@ const char *algorithm_name(Algorithm algorithm);
 // What looks for keys that spread evenly before a sample sort, and sorts those.
 enum class EvenFirst : uint32_t { kNothing, kGrid, kMsd };
 
+// Values of 1 or 2 bytes of many pairs travel as 4 bytes: to fetch them by the sorted indices is to fetch as many
+// sectors.
+constexpr uint64_t kWidenedItemsMin = 1 << 22;
+
 // What travels with a key through the passes.
 enum class Carry : uint32_t { kNothing, kValue4, kValue8, kIndex4, kIndex8 };
 
@@ -59,7 +66,8 @@ struct Options {
   Algorithm algorithm = Algorithm::kAuto;  // not taken where it cannot do the request
   uint32_t portion_tiles = 0;              // 0: the plan's own
   uint32_t sampled_items = 0;              // the grid's sample is drawn from so many leading items; 0: from all
-  uint64_t fast_path_items_min = fast_path::kItemsMin;
+  uint64_t fast_path_items_min = 0;        // 0: the plan's own
+  uint64_t inverse_bytes_min = kInverseBytesMin;
 };
 
 // What plans ask of a device, answered once.
@@ -83,9 +91,12 @@ struct Slices {
 
   uint64_t bases;
   uint64_t keys_x, keys_y;      // x only where the sorted keys are not an output
-  uint64_t values_x, values_y;  // x only where the values are not of the travelling kind
+  uint64_t values_x, values_y;  // x only where the values are not of the travelling kind, or an order is inverted
   uint64_t small_indices;       // pairs sorted on chip
   uint64_t gathered;            // values on their way to an output that is their input
+  uint64_t values_wide;         // those that are widened
+  uint64_t inverse_cursors;     // ranks found from the order
+  uint64_t inverse_records;     // where keys and values have been
   uint64_t fill_counts;         // count and fill: counts, the counter of blocks (both cleared), first places
   uint64_t fill_blocks_done;
   uint64_t fill_bases;
@@ -103,6 +114,8 @@ struct Plan {
   Carry carry;
   uint32_t key_bytes;
   bool gathers_values;    // that do not travel: they are fetched by the sorted indices in the end
+  bool widens_values;     // of 1 or 2 bytes, which travel as 4
+  bool inverts_order;     // for ranks, which are not stored as they come
   bool tries_fast_path;   // before a sort by passes or partitions, which may have nothing to do then
   bool grid_finds_cells;  // of a radix sort by a grid: keys that spread evenly are moved once and finished in cells
   uint32_t sampled_items;

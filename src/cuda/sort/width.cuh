@@ -40,6 +40,7 @@ lsd::HistogramParams<U> histogram_params(const Job &job) {
   params.slots = job.slots();
   params.aliased = job.aliased();
   params.keys_wanted = job.keys_wanted;
+  params.values_as_sorted = job.plan.inverts_order;
   return params;
 }
 
@@ -74,6 +75,8 @@ void put_arrays(const Job &job, lsd::Arrays<U> &arrays) {
   arrays.values[0] = const_cast<void *>(job.values_in);  // read only
   arrays.values[1] = job.values_x;
   arrays.values[2] = job.values_y;
+  arrays.keys[lsd::kDirectArray] = arrays.keys[1];
+  arrays.values[lsd::kDirectArray] = job.direct_out;
 }
 
 template <class U>
@@ -82,7 +85,7 @@ lsd::PassParams<U> pass_params(const Job &job) {
   put_arrays<U>(job, params);
   params.codec = make_codec<U>(job.request->order);
   params.values_are_indices = job.values_are_indices;
-  params.final_values = job.final_values;
+  params.final_values = job.direct_values;
   return params;
 }
 
@@ -258,7 +261,7 @@ const uint32_t *launch_fast_path_first(const LaunchContext &context, const Job &
     if (operation != Operation::kSort) {
       const bool indices = operation != Operation::kSortPairs;
       arrays.values_in = job.values_are_indices ? nullptr : job.values_in;
-      arrays.values_out = job.values_x;
+      arrays.values_out = job.direct_out;
       arrays.ranks = operation == Operation::kRank;
       arrays.value_bytes = indices ? dtype_bytes(job.request->index_t) : carry_bytes(job.plan.carry);
       arrays.numbers = static_cast<U *>(job.keys_y);
@@ -359,37 +362,51 @@ const uint32_t *launch_stable_sample_first(const LaunchContext &context, const J
 }
 
 template <class U>
-void launch_width(const LaunchContext &context, const Job &job) {
+const uint32_t *launch_width(const LaunchContext &context, const Job &job) {
   switch (job.plan.algorithm) {
     case Algorithm::kRankSort:
-      return small::launch_rank_sort<U>(context, job);
+      small::launch_rank_sort<U>(context, job);
+      return nullptr;
     case Algorithm::kSmallBlock:
-      return small::launch_block_sort<U>(context, job);
+      small::launch_block_sort<U>(context, job);
+      return nullptr;
     case Algorithm::kGridSampleSort:
-      return small::launch_grid_sample_sort<U>(context, job);
+      small::launch_grid_sample_sort<U>(context, job);
+      return nullptr;
     case Algorithm::kGridRadixSort:
-      if (!job.plan.grid_finds_cells) return launch_grid_radix_sort<U>(context, job);
-      launch_even_by_grid<U>(context, job);
-      return;
+      if (job.plan.grid_finds_cells) {
+        launch_even_by_grid<U>(context, job);
+      } else {
+        launch_grid_radix_sort<U>(context, job);
+      }
+      return nullptr;
     case Algorithm::kSampleSort:
-      return launch_sample_sort<U>(context, job);
+      launch_sample_sort<U>(context, job);
+      return nullptr;
     case Algorithm::kCountFill:
-      return launch_count_fill<U>(context, job);
+      launch_count_fill<U>(context, job);
+      return nullptr;
     case Algorithm::kMsd: {
       if (job.plan.tries_fast_path) launch_clear_counters(context, job);
-      const uint32_t *const done = launch_msd_first<U>(context, job, launch_fast_path_first<U>(context, job));
-      return launch_lsd<U>(context, job, done);
+      const uint32_t *const done = launch_fast_path_first<U>(context, job);
+      launch_lsd<U>(context, job, launch_msd_first<U>(context, job, done));
+      return done;
     }
     case Algorithm::kStable: {
       if (job.plan.tries_fast_path) launch_clear_counters(context, job);
       const uint32_t *const done = launch_fast_path_first<U>(context, job);
-      return launch_lsd<U>(context, job, launch_stable_first<U>(context, job, done));
+      launch_lsd<U>(context, job, launch_stable_first<U>(context, job, done));
+      return done;
     }
     case Algorithm::kStableSampleSort:
-      return launch_lsd<U>(context, job, launch_stable_sample_first<U>(context, job));
-    default:
+      launch_lsd<U>(context, job, launch_stable_sample_first<U>(context, job));
+      return nullptr;
+    default: {
       launch_clear_counters(context, job);
-      return launch_lsd<U>(context, job, launch_fast_path_first<U>(context, job));
+      const uint32_t *const done = launch_fast_path_first<U>(context, job);
+      launch_lsd<U>(context, job, done);
+      return done;
+    }
   }
 }
 

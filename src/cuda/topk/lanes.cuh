@@ -136,7 +136,11 @@ template <class U, uint32_t kLanes, uint32_t kRegisters>
 __device__ __forceinline__ uint32_t lanes_narrow(const LanesRow<U, kLanes, kRegisters> &row, uint32_t k, uint32_t items,
                                                  typename LanesRow<U, kLanes, kRegisters>::Key high, uint32_t taken) {
   using Key = typename LanesRow<U, kLanes, kRegisters>::Key;
-  Key low = 0;
+  Key low = row.keys[0];  // the least key: rows of one value need no more than that
+#pragma unroll
+  for (uint32_t j = 1; j < kRegisters; ++j) low = min(low, row.keys[j]);
+#pragma unroll
+  for (uint32_t d = kLanes / 2; d > 0; d /= 2) low = min(low, __shfl_xor_sync(kFullWarp, low, d));
   while (__any_sync(kFullWarp, taken > row.kRoom && low < high)) {
     const Key middle = low + (high - low) / 2;  // under the padding's key
     uint32_t count = 0;
@@ -214,7 +218,7 @@ __device__ __forceinline__ void lanes_row(const Problem<U> &problem, const U *in
   else
     lanes_list<false>(row, bound, found.before);
   __syncwarp();
-  if (real) lanes_rank(row, count, k, problem, begin);
+  lanes_rank(row, count, real ? k : 0, problem, begin);  // its barrier is for all lanes
 }
 
 template <class U, uint32_t kLanes, uint32_t kRegisters>
@@ -229,6 +233,44 @@ __global__ __launch_bounds__(kLanesThreads, lanes_blocks<U>(kRegisters)) void to
                                 r * problem.k, lists[threadIdx.x / kLanes]);
 }
 
+// Rows with offsets, of up to 128 elements, with k of up to 16, several at a time.
+// Room for the candidates of a warp's rows.
+template <class U>
+constexpr uint32_t kSomeListItems = 32 / kSomeLanesMin * (LanesRow<U, kSomeLanesMin, kSomeRegisters>::kRoom + 2);
+static_assert(kSomeListItems<uint32_t> >= 32 / kSomeLanesMax * (2 * kSomeLanesMax + 2), "the most of them");
+
+// Does those of the rows that kLanes lanes each hold. They have more elements than tiny ones, and so than k.
+template <uint32_t kLanes, class U>
+__device__ __forceinline__ void lanes_rows(const Problem<U> &problem, RowsSeen &rows, typename WarpTypes<U>::S *lists) {
+  static_assert(kLanes <= kTinyMost, "no row has fewer than k elements");
+  if (problem.k > kLanes) return;
+  uint32_t some = __ballot_sync(kFullWarp, (rows.left >> lane_id() & 1) != 0 && rows.items <= kLanes * kSomeRegisters);
+  rows.left &= ~some;
+  constexpr uint32_t kAtOnce = 32 / kLanes;
+  const uint32_t number = lane_id() / kLanes;
+  while (some != 0) {
+    uint32_t mine = some;  // without the rows of the lanes before these
+#pragma unroll
+    for (uint32_t i = 1; i < kAtOnce; ++i) mine &= number >= i ? mine - 1 : ~0u;
+    const bool real = mine != 0;
+    const int lane = __ffs(static_cast<int>(real ? mine : some)) - 1;  // a row twice, where there are too few
+    const uint64_t begin = __shfl_sync(kFullWarp, rows.begin, lane);
+    const uint32_t items = __shfl_sync(kFullWarp, rows.items, lane);
+    lanes_row<kLanes, kSomeRegisters>(problem, problem.in + begin, items, static_cast<uint32_t>(problem.k), real,
+                                      (rows.first + static_cast<uint32_t>(lane)) * problem.k,
+                                      lists + number * (LanesRow<U, kLanes, kSomeRegisters>::kRoom + 2));
+    __syncwarp();
+#pragma unroll
+    for (uint32_t i = 0; i < kAtOnce; ++i) some &= some - 1;
+  }
+}
+
+template <class U>
+__device__ __forceinline__ void lanes_rows(const Problem<U> &problem, RowsSeen &rows, typename WarpTypes<U>::S *lists) {
+  lanes_rows<kSomeLanesMin>(problem, rows, lists);
+  lanes_rows<kSomeLanesMax>(problem, rows, lists);
+}
+
 // Rows of different lengths that warps do, and of no more keys than a warp's registers hold: a warp a row, in as many
 // registers as a short row needs, or a long one. k <= 32.
 constexpr uint32_t kRaggedRegistersFew = 8, kRaggedRegistersMany = kWarpItemsMax / 32;
@@ -237,11 +279,13 @@ template <class U>
 __global__ __launch_bounds__(kLanesThreads, lanes_blocks<U>(kRaggedRegistersMany)) void topk_ragged_lanes_kernel(
     const __grid_constant__ Problem<U> problem) {
   using S = typename WarpTypes<U>::S;
-  __shared__ __align__(16) S lists[kLanesThreads / 32][LanesRow<U, 32, kRaggedRegistersMany>::kRoom + 2];
+  __shared__ __align__(16) S lists[kLanesThreads / 32][kSomeListItems<U>];
+  static_assert(kSomeListItems<U> >= LanesRow<U, 32, kRaggedRegistersMany>::kRoom + 2, "one row's candidates");
   wait_for_kernel_before();
   if (*problem.ragged.error != 0) return;
   S *const list = lists[threadIdx.x / 32];
-  rows_by_warps<true>(problem, kLanesThreads / 32, [&](uint64_t r) {
+  const auto some = [&](RowsSeen &rows) { lanes_rows(problem, rows, list); };
+  rows_by_warps<true>(problem, kLanesThreads / 32, some, [&](uint64_t r) {
     const Row<U> source = problem_row(problem, r);
     if (ragged_class(source.items, problem.k, problem.ragged.block_k_max) != RaggedClass::kWarp) return;
     const auto items = static_cast<uint32_t>(source.items);

@@ -72,6 +72,7 @@ Problem<U> problem_of(const Request &request, const RaggedPlan &plan, unsigned c
   problem.ragged = ragged_of(request, plan.layout, workspace, error);
   problem.ragged.block_k_max = plan.rows.sorted_items;
   problem.ragged.rows_at_once = plan.rows_at_once;
+  problem.ragged.some = plan.some;
   return problem;
 }
 

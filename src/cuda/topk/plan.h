@@ -171,13 +171,20 @@ constexpr bool plan_rows(const Shape &s, const DeviceFacts &d, RowsPlan &plan) {
   return true;
 }
 
-// One launch sorts a row of so many elements, which is quicker than a selection of so many of them and more (H200,
-// 2026-11-22, f32: 2^13, k = 512 19 us by a block, sorted whole 12; 2^14, k = 512 33 and 12; 2^16, k = 1024 28 and 14).
-// Keys of 1 and 2 bytes are sorted in some launches.
+// Few launches sort a row of so many elements, which is quicker than a selection of so many of them and more. (H200,
+// 2026-11-22, f32: 2^13, k = 512 19 us by a block, sorted whole 12; 2^14, k = 512 33 and 12; 2^16, k = 1024 28 and 14.
+// H100, 2026-11-27, times of a selection over these, where values are in order in brackets: u8 2^14, k = 17 2.0 (2.3);
+// 2^16, k = 33 1.4 (3.6); 2^18, k = 65 1.6 (6.6); u16 2^14, k = 33 1.35 (2.3); 2^16, k = 129 1.0 (2.9); u32 10,927, k =
+// 129 1.2; 2^18, k = 769 1.1 (6.1); u64 2^18, k = 1,000 0.7 (4.6).)
 constexpr uint64_t kSortWholeItemsMax = uint64_t{1} << 18;
+constexpr uint64_t kNever = ~uint64_t{0};
 constexpr uint64_t sort_whole_k_min(uint64_t columns, uint32_t key_bytes) {
-  if (key_bytes < 4 || columns > uint64_t{1} << 17) return 1025;
-  return columns <= uint64_t{1} << 13 ? 129 : columns <= uint64_t{1} << 15 ? 257 : 513;
+  if (key_bytes == 1) return columns <= kWarpItemsMax ? kNever : columns <= uint64_t{1} << 15 ? 17 : 33;
+  if (key_bytes == 2 && columns <= kRowsColumnsSingle) return columns <= 8192 ? 1025 : 193;
+  if (key_bytes == 2) return columns <= uint64_t{1} << 15 ? 33 : 257;
+  if (columns <= 12000) return 129;
+  if (columns <= uint64_t{1} << 17) return columns <= uint64_t{1} << 15 ? 257 : 513;
+  return key_bytes == 4 ? 577 : 897;
 }
 
 // The k from which on a sort of all of a longer row is quicker than a selection of so many and a sort of them; above
@@ -186,30 +193,31 @@ constexpr uint64_t sort_whole_k_min(uint64_t columns, uint32_t key_bytes) {
 // 267 and 89; 2^21, k = 2^18 248 and 202; 2^22, k = 2^20 354 and 432; 2^24, k = 2^23 1,218 and 1,050; u16 2^19, k =
 // 2^12 63 and 33, u8 2^19, k = 2^12 64 and 20. 8-byte keys that a sample lets select by, times of a sort over these: up
 // to 1,700,000, k of a 64th to a 24th of them 1.3 to 1.6, to an 8th 0.8 to 1.2; up to 2,200,000, a 10th to an 8th 0.9;
-// up to 3,400,000, to a 6th 1.1.)
+// up to 3,400,000, to a 6th 1.1. H100, 2026-11-27, times of a selection over those of a sort, geometric means of ten
+// kinds of data: u8 2,800,000, k = 257 0.83, but where keys are in order 4.8; 4,200,000, k = 513 0.8 and 3.7;
+// 11,200,000, a 64th 1.1; 44,700,000, a 24th 1.2, an 8th 2; u16 699,000, k = 513 1.1 and 7; 2,800,000, k = 1,500 0.8
+// and 5.4; 4,200,000, a 32nd 1.0; 16,800,000, a 10th 0.95, an 8th 1.3; 44,700,000, a 6th 1.0; u32 and f32 16,800,000, a
+// 3rd 1.05; 44,700,000, a 3rd 1.0; u64 and f64 4,200,000, a 4th 1.0, a 3rd 1.45; 44,700,000, a 5th 1.0, half 1.4.)
 struct SortFrom {
   uint64_t columns_max, k_min, share;  // of rows of so many columns: that k, or the columns over `share`, if more
 };
-constexpr SortFrom kSortFrom1[] = {{uint64_t{1} << 21, 1025, 0}, {uint64_t{1} << 25, 0, 16}};
-constexpr SortFrom kSortFrom2[] = {{uint64_t{1} << 19, 1025, 0},
-                                   {uint64_t{1} << 20, 2049, 0},
-                                   {1700000, 16384, 0},
-                                   {3000000, 0, 10},
-                                   {5000000, 0, 7},
-                                   {10000000, 0, 4},
-                                   {uint64_t{1} << 25, 0, 2}};
+constexpr uint64_t kAnyColumns = ~uint64_t{0};
+constexpr SortFrom kSortFrom1[] = {
+    {uint64_t{1} << 20, 81, 0}, {3000000, 257, 0}, {6000000, 513, 0}, {12000000, 0, 64}, {kAnyColumns, 0, 32}};
+constexpr SortFrom kSortFrom2[] = {
+    {uint64_t{1} << 20, 401, 0}, {3500000, 1501, 0}, {5000000, 0, 32}, {uint64_t{1} << 25, 0, 12}, {kAnyColumns, 0, 6}};
 constexpr SortFrom kSortFrom4[] = {{uint64_t{1} << 20, kBucketsKMax + 1, 0},
                                    {1500000, 0, 16},
                                    {3000000, 0, 10},
                                    {5000000, 0, 7},
-                                   {10000000, 0, 4},
-                                   {uint64_t{1} << 25, 0, 2}};
+                                   {12000000, 0, 4},
+                                   {kAnyColumns, 0, 3}};
 constexpr SortFrom kSortFrom8[] = {{uint64_t{1} << 20, kBucketsKMax + 1, 0},
                                    {1700000, 0, 24},
                                    {2200000, 0, 10},
                                    {3400000, 0, 6},
-                                   {12000000, ~uint64_t{0}, 0},
-                                   {uint64_t{1} << 25, 0, 2}};
+                                   {uint64_t{1} << 25, 0, 4},
+                                   {kAnyColumns, 0, 3}};
 template <uint32_t kCount>
 constexpr bool sorts_from(const Shape &s, const SortFrom (&table)[kCount]) {
   for (const SortFrom &from : table)
@@ -228,12 +236,14 @@ constexpr bool sorts_whole(const Shape &s) {
 // Up to here a list of candidates is sorted as it is, in one launch; the best k of longer ones are selected first.
 constexpr uint64_t kSelectItemsMax = uint64_t{1} << 18;
 // More overflow the blocks' shared memory by far (2^28 f32, k = 2^22: 1.95 ms, by exact selection 2.65; k = 2^24: 5.7
-// and 3.2 ms).
-constexpr uint64_t kSelectKMax = uint64_t{1} << 22;
+// and 3.2 ms). Shorter keys are sorted in fewer passes than composites are (H100, 67 million u16: k = 2,800,000 520 us,
+// 4,200,000 900, 5,600,000, by exact selection, 670).
+constexpr uint64_t kSelectKMax = uint64_t{1} << 22, kSelectKMaxShort = 3000000;
 
 // Without a sample the pairs that an exact selection leaves are sorted as well as composites, in less memory.
 constexpr bool select_fits(const Shape &s) {
-  return s.rows == 1 && composite_bytes_of(s) == 8 && s.k <= (team_sample(s).items != 0 ? kSelectKMax : kTeamItemsMax);
+  const uint64_t k_max = s.key_bytes <= 2 ? kSelectKMaxShort : kSelectKMax;
+  return s.rows == 1 && composite_bytes_of(s) == 8 && s.k <= (team_sample(s).items != 0 ? k_max : kTeamItemsMax);
 }
 
 // Elements that are listed. A sample lets through a bound's rank of its elements, and more where its groups have two of
@@ -351,7 +361,7 @@ constexpr Plan choose(const Shape &s, const DeviceFacts &d, const Options &force
   const Algorithm large = large_k_algorithm(s, force);
   plan.algorithm = rows_fit && rows_better && !sorts_whole(s) ? Algorithm::kRows : Algorithm::kTeam;
   if (plan.algorithm == Algorithm::kTeam) plan.algorithm = large;
-  if (stream_better(s, d, plan.stream)) plan.algorithm = Algorithm::kStream;
+  if (stream_better(s, d, plan.stream) && !sorts_whole(s)) plan.algorithm = Algorithm::kStream;
   if (tile_better(s, d, plan.tile_threads)) plan.algorithm = Algorithm::kTile;
   // A block is quicker with a row, but it takes a warp's rows at the speed of its barriers.
   const bool warp_fits = s.columns <= kWarpItemsMax && s.k <= kWarpSortMax;

@@ -20,6 +20,12 @@ constexpr uint64_t kRaggedTeamsMax = 8;
 constexpr uint32_t kRaggedThreads = 512;
 constexpr uint32_t kRaggedLanesMax = 32;  // results of a row that the registers of a warp do
 
+// Rows that some lanes of a warp do, so many elements in each, and the others that the warp looks at at once.
+constexpr uint32_t kSomeRegisters = 8, kSomeLanesMin = 8, kSomeLanesMax = 16;
+constexpr bool ragged_rows_by_some(uint64_t items, uint64_t k) {
+  return k <= kSomeLanesMax && items <= kSomeLanesMax * kSomeRegisters;
+}
+
 // Who does a row of ragged rows, and rows of which class are listed where.
 enum class RaggedClass : uint32_t { kWarp, kBlock, kLong, kTeam };
 
@@ -71,6 +77,7 @@ struct Ragged {
   uint64_t elements;             // the offsets' limit
   uint64_t block_k_max;          // most results of a row that one block does
   uint32_t rows_at_once;         // that a warp looks at, 32 at most; with more than one, lanes do tiny rows
+  bool some;                     // and some lanes each short ones
   unsigned long long *counters;  // rows in each list, then the ticket
   uint64_t *lists[3];            // rows for blocks, long rows, rows for all blocks together
   uint64_t capacity[3];
@@ -127,10 +134,13 @@ constexpr StreamPlan plan_ragged_stream(uint64_t segments, const Shape &whole, u
 // Rows that a warp looks at: so many as leave some for every warp that the device has room for, or one. With few of
 // them, or long ones, more is not quicker, nor with a k whose results are most of the work. (H100, 2026-11-26: with 2
 // to 7 at once a tenth to a quarter slower; keys of 4 bytes with a k of 65 to 128 as quick, above a quarter slower.)
+// Of rows that some lanes do each, as many as a warp has such lanes.
 constexpr uint32_t ragged_rows_at_once(uint64_t segments, const Shape &whole, uint64_t k, const DeviceFacts &device) {
-  constexpr uint64_t kWarpsEach = 64, kFew = 8, kMost = 32, kItemsMax = 64;
-  const uint64_t each = segments / (uint64_t{device.multiprocessors} * kWarpsEach);
-  const bool long_rows = whole.columns / segments > kItemsMax && each < kMost;
+  constexpr uint64_t kWarpsEach = 64, kFew = 8, kMost = 32, kItemsMax = 64, kSome = 4, kRowsOfSome = 32;
+  const uint64_t each = segments / (uint64_t{device.multiprocessors} * kWarpsEach), items = whole.columns / segments;
+  if (segments >= kRowsOfSome * device.multiprocessors && ragged_rows_by_some(items, k))
+    return static_cast<uint32_t>(min_of(max_of(each, kSome), kMost));
+  const bool long_rows = items > kItemsMax && each < kMost;
   if (each < kFew || long_rows || k > (whole.key_bytes == 8 ? 128 : kRaggedLanesMax)) return 1;
   return static_cast<uint32_t>(min_of(each, kMost));
 }
@@ -148,6 +158,7 @@ struct RaggedPlan {
   // launches the kernels of blocks and teams only then, and waits for no more. Outside of captures.
   bool tells_host;
   bool lanes;         // warps do their rows in registers
+  bool some;          // of those that a warp looks at, some lanes do the short ones each
   StreamPlan stream;  // of rows that blocks do; threads = 0: they are done by RowsPlan
   RowsPlan rows;
   uint32_t rows_composite_bytes;  // of rows that blocks do: shorter than 2^31

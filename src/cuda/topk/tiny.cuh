@@ -59,38 +59,57 @@ __device__ __forceinline__ void tiny_missing(const Problem<U> &problem, uint64_t
   }
 }
 
-// Does the tiny ones of the rows from `first` on that a warp looks at. Returns which others are a warp's, as bits.
+// The rows that a warp looks at, each by its lane.
+struct RowsSeen {
+  uint64_t first;  // number of lane 0's
+  uint64_t begin;  // of this lane's
+  uint32_t items;
+  uint32_t left;  // those that a warp does and that have not been done, as bits
+};
+
 template <class U>
-__device__ __forceinline__ uint32_t tiny_rows(const Problem<U> &problem, uint64_t first) {
+__device__ __forceinline__ RowsSeen see_rows(const Problem<U> &problem, uint64_t first) {
   const Ragged &ragged = problem.ragged;
   const uint64_t r = first + lane_id();
   const bool real = lane_id() < ragged.rows_at_once && r < problem.rows;
   const uint64_t begin = real ? ragged.offsets[r] : 0, length = real ? ragged.offsets[r + 1] - begin : 0;
   const bool mine = real && ragged_class(length, problem.k, ragged.block_k_max) == RaggedClass::kWarp;
-  const bool tiny = mine && length <= kTinyMost;
-  const uint32_t items = static_cast<uint32_t>(length), most = warp_greatest(tiny ? items : 0u);
-  if (__any_sync(kFullWarp, tiny)) {
-    if (most > kTinyFew)
-      tiny_row<kTinyMost>(problem, begin, tiny ? items : 0u, r * problem.k);
-    else
-      tiny_row<kTinyFew>(problem, begin, tiny ? items : 0u, r * problem.k);
-    __syncwarp();
-    tiny_missing(problem, first, items, tiny);
-  }
-  return __ballot_sync(kFullWarp, mine && !tiny);
+  return {first, begin, static_cast<uint32_t>(length), __ballot_sync(kFullWarp, mine)};
 }
 
-// Calls f(r) for the rows of the grid's warps, `warps` a block, by whole warps; where a warp looks at more than one at
-// once it does the tiny ones itself, and those that are no warp's are left out.
-template <bool kMayLookAtMore, class U, class F>
-__device__ __forceinline__ void rows_by_warps(const Problem<U> &problem, uint32_t warps, F f) {
+// Does the tiny ones.
+template <class U>
+__device__ __forceinline__ void tiny_rows(const Problem<U> &problem, RowsSeen &rows) {
+  const bool tiny = (rows.left >> lane_id() & 1) != 0 && rows.items <= kTinyMost;
+  const uint32_t done = __ballot_sync(kFullWarp, tiny), most = warp_greatest(tiny ? rows.items : 0u);
+  if (done == 0) return;
+  const uint64_t to = (rows.first + lane_id()) * problem.k;
+  if (most > kTinyFew)
+    tiny_row<kTinyMost>(problem, rows.begin, tiny ? rows.items : 0u, to);
+  else
+    tiny_row<kTinyFew>(problem, rows.begin, tiny ? rows.items : 0u, to);
+  __syncwarp();
+  tiny_missing(problem, rows.first, rows.items, tiny);
+  rows.left &= ~done;
+}
+
+// Calls f(r) for the rows of the grid's warps, `warps` a block, by whole warps, and leaves out those that are no
+// warp's. Where a warp looks at more than one at once it does the tiny ones itself, and some(rows) may do others of
+// those that are left.
+template <bool kMayLookAtMore, class U, class Some, class F>
+__device__ __forceinline__ void rows_by_warps(const Problem<U> &problem, uint32_t warps, Some some, F f) {
   const uint32_t at_once = kMayLookAtMore ? problem.ragged.rows_at_once : 1;
   const uint64_t step = uint64_t{gridDim.x} * warps * at_once;
   for (uint64_t first = (uint64_t{blockIdx.x} * warps + threadIdx.x / 32) * at_once; first < problem.rows;
        first += step) {
     if constexpr (kMayLookAtMore) {
-      // A row alone is looked at by whoever does it.
-      uint32_t left = at_once == 1 ? 1 : tiny_rows(problem, first);
+      uint32_t left = 1;  // a row alone is looked at by whoever does it
+      if (at_once != 1) {
+        RowsSeen rows = see_rows(problem, first);
+        tiny_rows(problem, rows);
+        some(rows);
+        left = rows.left;
+      }
       for (; left != 0; left &= left - 1) f(first + static_cast<uint32_t>(__ffs(static_cast<int>(left))) - 1);
     } else {
       f(first);

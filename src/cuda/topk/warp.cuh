@@ -6,11 +6,9 @@
 #ifndef GSORT_CUDA_TOPK_WARP_CUH_
 #define GSORT_CUDA_TOPK_WARP_CUH_
 
-#include "cuda/primitive/dependent_launch.cuh"
 #include "cuda/primitive/lane_sort.cuh"
 #include "cuda/topk/common.cuh"
 #include "cuda/topk/problem.h"
-#include "cuda/topk/tiny.cuh"
 
 namespace gsort_internal::topk {
 
@@ -282,31 +280,6 @@ __device__ __forceinline__ WarpRow<U> warp_place(unsigned char *shared, uint32_t
   row.histogram = reinterpret_cast<uint32_t *>(mine);
   row.keys = reinterpret_cast<typename WarpTypes<U>::K *>(row.chosen + kWarpSortMax + 32);
   return row;
-}
-
-// Blocks an SM that leave a thread the registers it needs without spills.
-template <class U>
-constexpr uint32_t kWarpBlocks = sizeof(U) == 8 ? 4 : 8;
-
-// Of 8-byte keys with offsets the warp does tiny rows, too; narrow ones with so small a k are done elsewhere.
-template <class U>
-__global__ __launch_bounds__(kWarpThreads,
-                             kWarpBlocks<U>) void topk_warp_kernel(const __grid_constant__ Problem<U> problem,
-                                                                   uint32_t items_max) {
-  extern __shared__ __align__(16) unsigned char dynamic[];
-  const Ragged &ragged = problem.ragged;
-  wait_for_kernel_before();
-  if (ragged.offsets != nullptr && *ragged.error != 0) return;
-  rows_by_warps<sizeof(U) == 8>(problem, kWarpThreads / 32, [&](uint64_t r) {
-    const Row<U> source = problem_row(problem, r);
-    if (ragged_class(source.items, problem.k, ragged.block_k_max) != RaggedClass::kWarp) return;
-    const WarpRow<U> row = warp_place(dynamic, items_max, source);
-    const uint32_t k = static_cast<uint32_t>(problem.k < row.items ? problem.k : row.items);
-    const uint64_t begin = r * problem.k;
-    if (k != 0) warp_row(row, k, problem, begin);
-    write_missing(problem.output, begin + k, begin + problem.k, row.lane, 32);
-    __syncwarp();
-  });
 }
 
 }  // namespace gsort_internal::topk

@@ -31,6 +31,7 @@ struct HistogramParams {
   uint32_t slots;              // at least the digits; a slot without a digit can only copy
   bool aliased;                // an input is its output
   bool keys_wanted;            // by the last pass
+  bool values_as_sorted;       // for kernels behind, not as the caller wants them
   const uint32_t *sorted;      // device word, not 0: everything is sorted already; NULL: it is not
 };
 
@@ -155,7 +156,8 @@ __global__ void __launch_bounds__(kHistogramThreads) histogram_kernel(HistogramP
   }
   __syncthreads();
   if (threadIdx.x == 0)
-    decide_actions(params.actions, params.slots, varying_digits, params.aliased, params.keys_wanted);
+    decide_actions(params.actions, params.slots, varying_digits, params.aliased, params.keys_wanted,
+                   params.values_as_sorted);
 }
 
 }  // namespace gsort_internal::sort::lsd

@@ -11,11 +11,13 @@ namespace gsort_internal::sort::lsd {
 
 enum class PassKind : uint32_t { kSkip, kSort, kCopy };
 
-// Arrays are numbered 0 (input, read by the first pass alone), 1 (output of the last pass) and 2 (the other one).
+// Arrays are numbered 0 (input, read by the first pass alone), 1 (output of the last pass), 2 (the other one) and
+// kDirectArray, which a pass by numbers has as its output in place of 1: where values become what the caller wants.
+constexpr uint32_t kDirectArray = 3;
 template <class U>
 struct Arrays {
-  U *keys[3];
-  void *values[3];
+  U *keys[4];
+  void *values[4];
 };
 
 struct PassAction {
@@ -23,7 +25,7 @@ struct PassAction {
   uint32_t source;
   uint32_t target;
   uint32_t first;        // the keys are as the caller gave them
-  uint32_t last;         // the keys become as the caller wants them
+  uint32_t last;         // keys and values become as the caller wants them
   uint32_t sort_parity;  // of the number of sorting passes before: tells look-back words of two passes apart
   uint32_t key_source;   // of the keys that are sorted by
   uint32_t stores_keys;
@@ -31,8 +33,9 @@ struct PassAction {
 
 // An input that aliases the output must not be the target of the first pass, so the number of passes must be even:
 // where it is not, a slot whose digit does not vary copies. Where no digit varies a copy makes the output.
+// values_as_sorted: values are for kernels behind, and keys for nobody, so that no pass is the last one.
 __device__ inline void decide_actions(PassAction *actions, uint32_t slots, uint32_t varying_digits, bool aliased,
-                                      bool keys_wanted) {
+                                      bool keys_wanted, bool values_as_sorted) {
   const uint32_t sorts = static_cast<uint32_t>(__popc(varying_digits));
   const bool copies = sorts == 0 || (aliased && sorts % 2 == 1);
   const uint32_t total = sorts + (copies ? 1 : 0);
@@ -51,9 +54,10 @@ __device__ inline void decide_actions(PassAction *actions, uint32_t slots, uint3
       action.target = (total - 1 - done) % 2 == 0 ? 1 : 2;
       action.source = done == 0 ? 0 : 3 - action.target;
       action.first = done == 0;
-      action.last = done == total - 1;
+      const bool last = done == total - 1;
+      action.last = last && !values_as_sorted;
       action.key_source = action.source;
-      action.stores_keys = !action.last || keys_wanted;
+      action.stores_keys = !last || keys_wanted;
       ++done;
     }
     actions[slot] = action;
@@ -62,8 +66,8 @@ __device__ inline void decide_actions(PassAction *actions, uint32_t slots, uint3
 
 // Values alone, by numbers of one digit that stand for their keys in array 2.
 __device__ inline void decide_numbered_actions(PassAction *actions, bool aliased) {
-  actions[0] = {PassKind::kSort, 0, aliased ? 2u : 1u, 1, !aliased, 0, 2, 0};
-  if (aliased) actions[1] = {PassKind::kCopy, 2, 1, 0, 1, 0, 2, 0};
+  actions[0] = {PassKind::kSort, 0, aliased ? 2u : kDirectArray, 1, !aliased, 0, 2, 0};
+  if (aliased) actions[1] = {PassKind::kCopy, 2, kDirectArray, 0, 1, 0, 2, 0};
 }
 
 }  // namespace gsort_internal::sort::lsd

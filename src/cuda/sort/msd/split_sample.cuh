@@ -42,6 +42,19 @@ __device__ __forceinline__ uint32_t crowded_keys(const U *sample, uint32_t count
   return crowded;
 }
 
+// Whether the keys of a sample differ in so few bytes that the LSD sort, which makes a pass for each, is quicker. By a
+// whole block of kSplitThreads.
+template <class U>
+__device__ __forceinline__ bool differ_in_few_bytes(const U *sample, uint32_t count) {
+  U bits = 0;
+  for (uint32_t i = threadIdx.x; i < count; i += kSplitThreads) bits |= static_cast<U>(sample[i] ^ sample[0]);
+  uint32_t bytes = 0;
+#pragma unroll
+  for (uint32_t shift = 0; shift < sizeof(U) * 8; shift += 8)
+    bytes += __syncthreads_or((bits >> shift & 0xff) != 0) != 0 ? 1 : 0;
+  return bytes <= kSplitFewBytes;
+}
+
 // A block for as many sampled keys as it has warps. The last one also decides whether the LSD sort is to do the work.
 // Dynamic shared memory: SplitStorage.
 template <class U>
@@ -65,7 +78,8 @@ __global__ void __launch_bounds__(kSplitThreads)
   if (!is_last_block(&arguments.state->tickets, gridDim.x)) return;
   for (uint32_t i = threadIdx.x; i < count; i += kSplitThreads) storage.sample[i] = __ldcg(&arguments.sample[i]);
   __syncthreads();
-  const bool go = arguments.always || crowded_keys(storage.sample, count) <= count / kSplitCrowdedShare;
+  const bool go = arguments.always || (!differ_in_few_bytes(storage.sample, count) &&
+                                       crowded_keys(storage.sample, count) <= count / kSplitCrowdedShare);
   if (threadIdx.x == 0) arguments.state->go = arguments.state->sorted = go;
   if (!go) return;
   SplitMaker<U>(arguments, storage).make();
