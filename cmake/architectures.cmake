@@ -7,9 +7,9 @@
 # copy with other schedules.
 set(gsort_release_architectures 75-real 80-real 90-real 100-real 120)
 # Most bytes of a release's library, stripped: those of the last one that was linked (17825400,
-# docs/library-size.md), and what came since may have: some 11000 of the GPU's kernels and 140000 of the CPU's by builds
-# of fewer architectures, none linked for all. The aim is 12000000; lower this with every release that is smaller.
-set(GSORT_RELEASE_BYTES_MAX 18000000)
+# docs/library-size.md), and what came since may have: some 140000 of the CPU's kernels and 440000 of the GPU's, by files
+# compiled one by one, none linked for all. The aim is 12000000; lower this with every release that is smaller.
+set(GSORT_RELEASE_BYTES_MAX 18500000)
 # What a quick build takes on a machine without a GPU.
 set(gsort_quick_architectures 90-real)
 
