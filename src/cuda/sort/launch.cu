@@ -50,12 +50,9 @@ void name_arrays(Job &job) {
   job.values_are_indices = carries_index(job.plan.carry) || makes_values(request);
   job.values_y = job.slice<void>(job.plan.slices.values_y);
   job.values_x = job.keys_wanted ? request.values_out : request.out;
-  job.direct_out = job.values_x;
-  if (job.plan.gathers_values || job.plan.widens_values) {
+  if (job.plan.gathers_values || job.plan.widens_values || job.plan.inverts_order)
     job.values_x = job.slice<void>(job.plan.slices.values_x);
-    job.direct_out = job.values_x;
-  }
-  if (job.plan.inverts_order) job.values_x = job.slice<void>(job.plan.slices.values_x);
+  job.direct_out = job.plan.inverts_order ? request.out : job.values_x;
   if (job.plan.widens_values) job.values_in = job.slice<void>(job.plan.slices.values_wide);
   // One pass stores ranks near each other: those of neighbours.
   job.direct_values = final_values_of(request, job.plan.carry);
@@ -170,15 +167,11 @@ void launch(const LaunchContext &context, const Request &request, void *workspac
   name_small_outputs(job);
   log_plan(context, request, job.plan);
   if (job.plan.widens_values) launch_widen(context, job);
-  with_width(job.plan.key_bytes, [&](auto tag) {
-    const uint32_t *const fast_path = launch_width<typename decltype(tag)::type>(context, job);
-    if (!job.plan.inverts_order) return;
-    if (dtype_bytes(request.index_t) == 8) {
-      launch_inverse<uint64_t>(context, job, fast_path);
-    } else {
-      launch_inverse<uint32_t>(context, job, fast_path);
-    }
-  });
+  const uint32_t *fast_path = nullptr;
+  with_width(job.plan.key_bytes,
+             [&](auto tag) { fast_path = launch_width<typename decltype(tag)::type>(context, job); });
+  if (job.plan.inverts_order && dtype_bytes(request.index_t) == 8) launch_inverse<uint64_t>(context, job, fast_path);
+  if (job.plan.inverts_order && dtype_bytes(request.index_t) == 4) launch_inverse<uint32_t>(context, job, fast_path);
   if (job.plan.widens_values) return launch_narrow(context, job);
 
   const bool on_chip = is_on_chip(job.plan.algorithm);
