@@ -26,7 +26,10 @@ struct How {
   uint64_t offset = 0;  // of the arrays, in keys
   KeyOrder order = {GSORT_U32, false, false};
   Options options = {};
+  uint64_t cells_bytes_min = kCellsBytesMin;  // see make_plan()
 };
+
+constexpr uint64_t kNoCells = ~uint64_t{0};
 
 class InPlace : public gsort_test::DeviceTest {
  protected:
@@ -36,8 +39,9 @@ class InPlace : public gsort_test::DeviceTest {
     request.operation = Operation::kSort;
     request.order = how.order;
     request.n = keys.size();
-    const Plan plan = make_plan(request);
+    const Plan plan = make_plan(request, how.cells_bytes_min);
     ASSERT_TRUE(plan.applies);
+    by_cells_ = false;
     if (!fits(plan, facts_)) GTEST_SKIP() << "a chip with less shared memory";
     ASSERT_LE(plan.workspace_bytes, keys.size() * sizeof(U) / 8);
     const DeviceArray in(keys, how.offset * sizeof(U)), out(keys.size() * sizeof(U), (how.offset ^ 1) * sizeof(U));
@@ -47,10 +51,12 @@ class InPlace : public gsort_test::DeviceTest {
     launch(context(), request, plan, workspace.data(), how.options);
     ASSERT_EQ(cudaSuccess, cudaDeviceSynchronize());
     workspace.check_zones();
+    if (cells_fit(plan, facts_)) by_cells_ = workspace.template read_as<uint32_t>()[plan.slices.done / 4] != 0;
     const std::vector<U> after_in = in.read_as<U>(), after_out = out.read_as<U>();
     if (!how.in_place) ASSERT_TRUE(after_in == keys) << "the input was written";
     ASSERT_TRUE((how.in_place ? after_in : after_out) == in_order(keys, make_codec<U>(how.order)));
   }
+  bool by_cells_ = false;  // the last keys were sorted by cells
 
   // Every value is its item's place in the input, in all its words.
   template <class U, class V>
@@ -204,11 +210,76 @@ TEST_F(InPlace, SortsManyPairs) {
 
 TEST_F(InPlace, SortsManyKeys) {
   for_all_data<uint32_t>((uint64_t{1} << 25) + 77, [&](const std::vector<uint32_t> &keys, uint32_t turn) {
-    if (turn % 3 == 0) expect_sorted(keys, how_of(turn, GSORT_I32));
+    How how = how_of(turn, GSORT_I32);
+    if (turn % 3 != 0) return;
+    expect_sorted(keys, how);
+    how.cells_bytes_min = kNoCells;
+    expect_sorted(keys, how);
   });
   for_all_data<uint64_t>((uint64_t{1} << 24) + 77, [&](const std::vector<uint64_t> &keys, uint32_t turn) {
     if (turn % 3 == 1) expect_sorted(keys, how_of(turn, GSORT_I64));
   });
+}
+
+// By cells, of keys that have two passes: all that are even or smooth are, and the others are sorted all the same.
+TEST_F(InPlace, SortsByCells) {
+  if (facts_.shared_bytes_block_max < kBinSharedBytesMin + 1024) GTEST_SKIP() << "a chip with less shared memory";
+  How how{};
+  how.cells_bytes_min = 0;
+  const auto expect_by_cells = [&](auto keys, const char *name) {
+    SCOPED_TRACE(name);
+    expect_sorted(keys, how);
+    EXPECT_TRUE(by_cells_);
+  };
+  constexpr uint64_t kMany = 9000001;
+  for (const uint32_t stripes : {0u, 1u, 7u, 250u})
+    for (const bool in_place : {true, false}) {
+      how.options.stripes = stripes, how.in_place = in_place, how.offset = stripes;
+      how.order = {GSORT_U32, stripes == 7, false};
+      expect_by_cells(make_keys<uint32_t>(kMany, mixed), "uniform u32");
+      how.order.dtype = GSORT_F32;
+      expect_by_cells(
+          make_keys<uint32_t>(kMany, [](uint64_t i) { return bits_of<uint32_t>(static_cast<float>(normal(i))); }),
+          "normal f32");
+      how.order.dtype = GSORT_I64;
+      expect_by_cells(make_keys<uint64_t>(kMany, mixed), "uniform i64");
+      how.order.dtype = GSORT_F64;
+      expect_by_cells(make_keys<uint64_t>(kMany, [](uint64_t i) { return bits_of<uint64_t>(normal(i)); }),
+                      "normal f64");
+      if (HasFatalFailure()) return;
+    }
+  how = {};
+  how.cells_bytes_min = 0;
+  expect_by_cells(make_keys<uint32_t>(kMany, [](uint64_t i) { return i * 477 + i % 3; }), "in order");
+  expect_by_cells(make_keys<uint32_t>(kMany, [](uint64_t i) { return (kMany - i) * 477; }), "in reverse");
+}
+
+TEST_F(InPlace, SortsAnyKeysWithCellsTriedFirst) {
+  for_all_data<uint32_t>(9000003, [&](const std::vector<uint32_t> &keys, uint32_t turn) {
+    How how = how_of(turn, turn % 4 == 3 ? GSORT_F32 : GSORT_U32);
+    how.cells_bytes_min = 0;
+    expect_sorted(keys, how);
+  });
+  for_all_data<uint64_t>(5000007, [&](const std::vector<uint64_t> &keys, uint32_t turn) {
+    How how = how_of(turn, turn % 4 == 3 ? GSORT_F64 : GSORT_U64);
+    how.cells_bytes_min = 0;
+    expect_sorted(keys, how);
+  });
+}
+
+// Lengths around a brick of each kind, and as many stripes.
+TEST_F(InPlace, SortsEveryLengthByCells) {
+  if (facts_.shared_bytes_block_max < kBinSharedBytesMin + 1024) GTEST_SKIP() << "a chip with less shared memory";
+  for (const uint64_t off : {0u, 1u, 63u, 64u, 127u, 128u, 129u, 6143u, 12287u, 12289u}) {
+    SCOPED_TRACE(off);
+    How how{};
+    how.cells_bytes_min = 0;
+    how.offset = off % 3;
+    how.options.stripes = 1 + static_cast<uint32_t>(off) % 133;
+    expect_sorted(make_keys<uint32_t>(70400 * 128 + off, mixed), how);
+    EXPECT_TRUE(by_cells_);
+    if (HasFatalFailure()) return;
+  }
 }
 
 // The shortest arrays that this sort takes, for compute-sanitizer's racecheck: every kernel, every width.
@@ -219,6 +290,15 @@ TEST_F(InPlace, RacecheckKeys) {
   expect_sorted(make_keys<uint32_t>(4200001, mixed), how);
   how.order.dtype = GSORT_U64;
   expect_sorted(make_keys<uint64_t>(2100001, of_five), how);
+}
+
+TEST_F(InPlace, RacecheckCells) {
+  How how{};
+  how.cells_bytes_min = 0;
+  how.offset = 1;
+  expect_sorted(make_keys<uint32_t>(9000001, mixed), how);
+  how.order.dtype = GSORT_F64;
+  expect_sorted(make_keys<uint64_t>(9000001, [](uint64_t i) { return bits_of<uint64_t>(normal(i)); }), how);
 }
 
 TEST_F(InPlace, RacecheckPairs) {

@@ -5,6 +5,7 @@
 #include "core/dtype.h"
 #include "core/slices.h"
 #include "cuda/sort/in_place/plan.h"
+#include "cuda/sort/msd/tables.h"
 #include "cuda/sort/plan.h"
 #include "plan_support.h"
 
@@ -131,6 +132,63 @@ TEST(InPlacePlan, ValuesLieAtMultiplesOfTheirSize) {
   request.values_in = nullptr;
   EXPECT_FALSE(takes_arrays(request));
   EXPECT_TRUE(takes_arrays(make(Operation::kSort, GSORT_U32, 100, 0)));
+}
+
+// Cells of keys alone, for as many as the MSD sort counts at once.
+TEST(InPlacePlan, KeysAloneAreTriedByCells) {
+  constexpr DeviceFacts kHopper = {90, 132, 227 * 1024};
+  for (const gsort_dtype t : {GSORT_F32, GSORT_U64})
+    for (const uint64_t n : plan_sizes()) {
+      SCOPED_TRACE(n);
+      const uint64_t bytes = n * dtype_bytes(t);
+      const Plan plan = plan_of(t, n);
+      const CellsPlan &cells = plan.cells;
+      const bool counted = n <= sort::msd::kItemsMax && !sort::msd::make_plan(n < 1 << 20 ? 1 << 20 : n).counted_late;
+      // The shortest arrays of 8-byte keys have no room for a few large batches.
+      ASSERT_TRUE(cells.applies || bytes < 2 * kCellsBytesMin || !counted);
+      ASSERT_FALSE(cells.applies && (bytes < kCellsBytesMin || !counted));
+      if (!cells.applies) continue;
+      EXPECT_TRUE(cells_fit(plan, kHopper));
+      EXPECT_FALSE(cells_fit(plan, {120, 170, 99 * 1024}));
+      EXPECT_LE(slice_bytes(plan.workspace_bytes + kEngineBytes), bytes / 8);
+      EXPECT_LE(cells.bins, kBinsMax);
+      EXPECT_GE(cells.stripes_max, 64u);
+      EXPECT_NE(cells.msd.second_bits, 0u);
+      EXPECT_FALSE(cells.msd.takes_crowds || cells.msd.takes_frequent);
+      // Batches that are as full as they may be hold all even keys.
+      EXPECT_GE(uint64_t{cells.batch_keys} * kBatchesMax, n);
+      EXPECT_GE(cells.batch_bins * kBatchesMax, cells.bins);
+      const CellsSlices &s = cells.slices;
+      const uint64_t key_bytes = dtype_bytes(t), brick = bin_brick_keys(dtype_bytes(t)),
+                     slots = (n + brick - 1) / brick;
+      const Slice tables = {"tables", s.tables, sort::msd::tables_bytes(cells.msd, {}, dtype_bytes(t))},
+                  state = {"state", plan.slices.state, kStateBytes}, done = {"done", plan.slices.done, 4},
+                  batches = {"batches", s.batches, kBatchesMax * sizeof(sort::msd::Batch)},
+                  bricks = {"bricks", s.bricks, 8 * uint64_t{cells.bins}};
+      expect_apart({state,
+                    done,
+                    tables,
+                    batches,
+                    bricks,
+                    {"what is left", s.left, uint64_t{cells.bins} * cells.left_each * key_bytes},
+                    {"sources and targets", s.source, 8 * slots},
+                    {"moves", s.moves, 4 * slots},
+                    {"emptied slots", s.cut_keys, (slots / kSlotsPerCut + 1) * 512}},
+                   plan.workspace_bytes, kSliceAlignment);
+      expect_apart({state,
+                    done,
+                    tables,
+                    batches,
+                    bricks,
+                    {"fast path", s.fast_path_state, sort::fast_path::kStateBytes},
+                    {"counts", s.fast_path_counts, 4 * sort::fast_path::kBins},
+                    {"bases", s.fast_path_bases, 4 * sort::fast_path::kBins}},
+                   plan.workspace_bytes, kSliceAlignment);
+      expect_apart({state, done, tables, batches, bricks, {"scratch", s.scratch, cells.batch_keys * key_bytes}},
+                   plan.workspace_bytes, kSliceAlignment);
+    }
+  EXPECT_FALSE(plan_of_pairs(GSORT_U32, uint64_t{1} << 28, 4).cells.applies);
+  EXPECT_FALSE(make_plan(make(Operation::kSort, GSORT_U32, uint64_t{1} << 28, 0), ~uint64_t{0}).cells.applies);
 }
 
 TEST(InPlacePlan, SlicesOfEachStepLieApart) {

@@ -18,6 +18,7 @@ struct Job {
   const Request *request;
   Plan plan;
   void *workspace;
+  const uint32_t *done;  // see launch()
 
   // Passes read the input, then go back and forth between x and y and end in x.
   const void *keys_in;

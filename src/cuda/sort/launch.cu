@@ -158,10 +158,12 @@ void launch_inverse(const LaunchContext &context, const Job &job, const uint32_t
 
 }  // namespace
 
-void launch(const LaunchContext &context, const Request &request, void *workspace, const Options &options) {
+void launch(const LaunchContext &context, const Request &request, void *workspace, const Options &options,
+            const uint32_t *done) {
   Job job{};
   job.request = &request;
   job.plan = make_plan(request, *context.device, options);
+  job.done = done;
   job.workspace = workspace;
   name_arrays(job);
   name_small_outputs(job);

@@ -9,8 +9,11 @@
 
 namespace gsort_internal::sort {
 
-// `workspace` has the bytes that workspace_bytes() says for the same options, which are tests' alone.
-void launch(const LaunchContext &context, const Request &request, void *workspace, const Options &options = {});
+// `workspace` has the bytes that workspace_bytes() says for the same options, which are tests' alone. done: NULL, or a
+// device word that earlier work of the stream has written: not 0 = nothing is to be done. Only where can_be_done() the
+// plan's algorithm.
+void launch(const LaunchContext &context, const Request &request, void *workspace, const Options &options = {},
+            const uint32_t *done = nullptr);
 
 }  // namespace gsort_internal::sort
 

@@ -144,6 +144,17 @@ uint64_t workspace_bytes(const Request &shape, const Options &options = {});
 // One line for the log.
 void describe(const Request &request, const Plan &plan, char *text, size_t text_bytes);
 
+// Sorts of keys alone that can be told by a device word that there is nothing to do.
+constexpr bool can_be_done(Algorithm algorithm) {
+  return algorithm == Algorithm::kMsd || algorithm == Algorithm::kLsd || algorithm == Algorithm::kSampleSort;
+}
+
+inline Options passes_alone() {
+  Options options{};
+  options.algorithm = Algorithm::kLsd;
+  return options;
+}
+
 // Sorts on chip, in one launch.
 constexpr bool is_on_chip(Algorithm algorithm) {
   return algorithm == Algorithm::kRankSort || algorithm == Algorithm::kSmallBlock ||

@@ -246,12 +246,12 @@ void launch_count_fill(const LaunchContext &context, const Job &job) {
   }
 }
 
-// Enqueues the fast path. Returns the device word that says whether everything is sorted by it; NULL: the plan does not
-// try it.
+// Enqueues the fast path. Returns the device word that says whether everything is sorted, by it or before; NULL: the
+// plan does not try it, and nothing is.
 template <class U>
 const uint32_t *launch_fast_path_first(const LaunchContext &context, const Job &job) {
   if constexpr (sizeof(U) >= 4) {
-    if (!job.plan.tries_fast_path) return nullptr;
+    if (!job.plan.tries_fast_path) return job.done;
     const Operation operation = job.request->operation;
     fast_path::Arrays<U> arrays{};
     arrays.keys_in = static_cast<const U *>(job.keys_in);
@@ -271,6 +271,7 @@ const uint32_t *launch_fast_path_first(const LaunchContext &context, const Job &
     arrays.state = job.slice<void>(job.plan.slices.fast_path_state);
     arrays.counts = job.slice<uint32_t>(job.plan.slices.fast_path_counts);
     arrays.bases = job.slice<uint32_t>(job.plan.slices.fast_path_bases);
+    arrays.sorted = job.done;
     arrays.after_clearing = true;
     return fast_path::launch<U>(context, job.plan.fast_path, arrays);
   } else {
@@ -336,6 +337,8 @@ void launch_sample_sort(const LaunchContext &context, const Job &job) {
     sort.codec = make_codec<U>(job.request->order);
     sort.tables = job.slice<void>(job.plan.slices.sample_sort_tables);
     sort.plan = job.plan.sample_sort;
+    sort.sorted = job.done;
+    if (job.done != nullptr) return sample_sort::launch<U>(context, sort);
     if (job.plan.even_first == EvenFirst::kGrid) sort.sorted = launch_even_by_grid<U>(context, job);
     if (job.plan.even_first == EvenFirst::kMsd) {
       sort.even = job.plan.msd;

@@ -37,6 +37,8 @@ struct Arrays {
   uint64_t *digit_bases;     // kDigitBins, of slot 0
   lsd::PassAction *actions;  // of two slots, 0 on entry
 
+  // NULL, or a device word that work before the clearing has written: not 0 = all is sorted already.
+  const uint32_t *sorted;
   bool after_clearing;  // the last work in the stream is a launch_clear(), with which this may overlap
 };
 

@@ -32,6 +32,16 @@ __device__ __forceinline__ bool claim_pattern(State *state, Pattern kind) {
   return __syncthreads_or(agreed) != 0;
 }
 
+// What was written before the kernel that clears the state, which the device ran alone.
+template <class U>
+__device__ __forceinline__ bool is_sorted_before(const Params<U> &params) {
+  return params.work.sorted != nullptr && *params.work.sorted != 0;
+}
+template <class U>
+__device__ __forceinline__ void tell_sorted_before(const Params<U> &params) {
+  if (blockIdx.x == 0 && threadIdx.x == 0 && is_sorted_before(params)) params.state->done = 1;
+}
+
 template <bool kWithValues, class U>
 __device__ __forceinline__ void sort_values(const Params<U> &params, Storage<U> &storage, uint32_t *counters) {
   const ValuesNumbering<U> numbering = {value_table<U>(counters), storage.values, storage.multiplier};
@@ -52,10 +62,11 @@ __global__ void __launch_bounds__(kThreads, 1) fast_path_kernel(const __grid_con
   extern __shared__ __align__(16) uint32_t counters[];
   __shared__ Storage<U> storage;
   allow_next_kernel();
-  const Pattern kind = find_pattern<kWithValues>(params, storage, counters);
+  const Pattern kind = is_sorted_before(params) ? Pattern::kNone : find_pattern<kWithValues>(params, storage, counters);
   wait_for_kernel_before();  // it clears the state; also where there is nothing to do, for others wait for this one
                              // only
-  if (kind == Pattern::kNone || !claim_pattern(params.state, kind)) return;
+  if (kind == Pattern::kNone) return tell_sorted_before(params);
+  if (!claim_pattern(params.state, kind)) return;
   if (kind == Pattern::kAscending || kind == Pattern::kDescending) {
     sort_ordered<kWithValues>(params, storage, kind == Pattern::kDescending);
   } else if constexpr (kWithValues) {

@@ -71,6 +71,7 @@ template <class U>
 __global__ void __launch_bounds__(kCountThreads) count_kernel(const __grid_constant__ KeyJob<U> job) {
   __shared__ Splitters<U> splitters;
   __shared__ uint32_t totals[kBucketsMax];
+  if (job.is_done()) return;
   splitters.load(*job.state);
   if (threadIdx.x < kBucketsMax) totals[threadIdx.x] = 0;
   __syncthreads();
@@ -153,7 +154,7 @@ __global__ void __launch_bounds__(kExactThreads) exact_kernel(const __grid_const
   __shared__ Splitters<U> splitters;
   __shared__ unsigned long long sums[kBucketsMax];
   __shared__ uint32_t totals[kBucketsMax];
-  if (!is_misled(job, sums)) return;
+  if (job.is_done() || !is_misled(job, sums)) return;
   const auto grid = cooperative_groups::this_grid();
   const uint64_t begin = job.n / gridDim.x * blockIdx.x + job.n % gridDim.x * blockIdx.x / gridDim.x;
   const uint64_t end = job.n / gridDim.x * (blockIdx.x + 1) + job.n % gridDim.x * (blockIdx.x + 1) / gridDim.x;
@@ -244,6 +245,7 @@ template <class U>
 __global__ void __launch_bounds__(kStartThreads) starts_kernel(const __grid_constant__ KeyJob<U> job) {
   __shared__ uint64_t warp_items[kStartThreads / 32];
   __shared__ uint32_t warp_piece[kStartThreads / 32];
+  if (job.is_done()) return;
   const StartParts own(job.buckets * job.stripes);
   store_starts(job, own, warp_items);
   __syncthreads();

@@ -44,12 +44,14 @@ struct KeyJob {
   uint64_t sample_part;  // items of which one is sampled
   uint64_t slack;
   State *state;
+  const uint32_t *done;  // NULL, or a word: not 0 = the keys are sorted by their cells, and nothing is to be done
   U *sample;
   U *sample_sorted;
   uint32_t *counts;    // [bucket][stripe] items
   uint64_t *starts;    // [bucket][stripe] place of the first of them in the output; then n
   uint32_t *piece_of;  // [bucket][stripe] and one more: which piece the slot of `starts` has
 
+  __device__ __forceinline__ bool is_done() const { return done != nullptr && *done != 0; }
   // The first item of a stripe, or the end.
   __device__ __forceinline__ uint64_t stripe_begin(uint32_t stripe) const {
     const uint64_t begin = uint64_t{stripe} * stripe_slots * brick;
@@ -59,6 +61,8 @@ struct KeyJob {
 
 template <class U, class V>
 struct Job : KeyJob<U> {
+  using Key = U;
+  using Value = V;
   static constexpr uint32_t kItemBytes = sizeof(U) + kValueBytes<V>;
   static constexpr uint32_t kBrick = brick_items(kItemBytes);  // == brick
 

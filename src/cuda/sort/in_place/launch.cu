@@ -7,6 +7,7 @@
 #include "cuda/engine/check.h"
 #include "cuda/engine/launcher.h"
 #include "cuda/primitive/architecture.h"
+#include "cuda/sort/in_place/cells.h"
 #include "cuda/sort/in_place/count.cuh"
 #include "cuda/sort/in_place/moves.cuh"
 #include "cuda/sort/in_place/partition.cuh"
@@ -22,6 +23,7 @@ __global__ void __launch_bounds__(kPartitionThreads, blocks_here(kPartitionThrea
   if constexpr (!kFitsHere<kPartitionBytesMin<Job<U, V>::kItemBytes>>) return;
   extern __shared__ __align__(16) unsigned char shared[];
   __shared__ PartitionStorage<U, V> storage;
+  if (job.is_done()) return;
   Partition<U, V>(job, storage, shared).run();
 }
 
@@ -76,11 +78,23 @@ Job<U, V> job_of(const LaunchContext &context, const Request &request, const Pla
 
 // The usual sort as a part of this one, of which the log hears nothing.
 void launch_quietly(const LaunchContext &context, const Request &request, void *workspace,
-                    const sort::Options &options = {}) {
+                    const sort::Options &options = {}, const uint32_t *done = nullptr) {
   const Control nobody_listens;
   LaunchContext quiet = context;
   quiet.control = &nobody_listens;
-  sort::launch(quiet, request, workspace, options);
+  sort::launch(quiet, request, workspace, options, done);
+}
+
+// A part of it that has nothing to do where `done` says so: sorts of keys alone that can be told, and of 4-byte keys
+// those of few launches, for most keys have been sorted before.
+void launch_unless(const LaunchContext &context, const Request &request, void *workspace, const uint32_t *done) {
+  sort::Options options{};
+  if (done != nullptr) {
+    const Algorithm usual = sort::make_plan(request, *context.device).algorithm;
+    const bool many_launches = usual == Algorithm::kMsd && dtype_bytes(request.order.dtype) == 4;
+    if (many_launches || !can_be_done(usual)) options = passes_alone();
+  }
+  launch_quietly(context, request, workspace, options, done);
 }
 
 template <class U>
@@ -94,7 +108,7 @@ void launch_splitters(const LaunchContext &context, const Request &request, cons
   sample.n = keys.samples;
   sample.in = keys.sample;
   sample.out = keys.sample_sorted;
-  launch_quietly(context, sample, static_cast<char *>(workspace) + plan.slices.sample_workspace);
+  launch_unless(context, sample, static_cast<char *>(workspace) + plan.slices.sample_workspace, keys.done);
   launch_kernel(context, "splitters_kernel", {kBucketsMax, kSplitterThreads}, splitters_kernel<U>, keys);
 }
 
@@ -115,9 +129,10 @@ void launch_partition(const LaunchContext &context, const Plan &plan, const Job<
   launch_kernel(context, "partition_kernel",
                 {job.stripes, kPartitionThreads, block_items(plan.item_bytes(), plan.buckets) * plan.item_bytes()},
                 partition_kernel<U, V>, job);
-  launch_kernel(context, "list_kernel", {blocks_for(job.slots, kMoveThreads), kMoveThreads}, list_kernel<U, V>, job);
+  launch_kernel(context, "list_kernel", {blocks_for(job.slots, kMoveThreads), kMoveThreads}, list_kernel<Job<U, V>>,
+                job);
   launch_kernel(context, "move_kernel", {kMoveBlocks * context.device->multiprocessors, kMoveThreads},
-                move_kernel<U, V>, job);
+                move_kernel<Job<U, V>>, job);
   launch_kernel(context, "pieces_kernel", {job.buckets * job.stripes + 1, kPieceThreads}, pieces_kernel<U, V>, job);
 }
 
@@ -135,13 +150,16 @@ void sort_window(const LaunchContext &context, const Request &request, const Job
     part.values_in = part.values_out = job.values + window.begin;
     part.value_bytes = request.value_bytes;
   }
-  launch_quietly(context, part, workspace);
+  launch_unless(context, part, workspace, job.done);
 }
 
 template <class U, class V>
 void launch_types(const LaunchContext &context, const Request &request, const Plan &plan, void *workspace,
                   const Options &options) {
-  const Job<U, V> job = job_of<U, V>(context, request, plan, workspace, options);
+  Job<U, V> job = job_of<U, V>(context, request, plan, workspace, options);
+  if constexpr (!kHasValues<V>) {
+    if (cells_fit(plan, *context.device)) job.done = launch_cells<U>(context, request, plan, workspace, options);
+  }
   cuda_check(cudaMemsetAsync(job.state, 0, sizeof(State), context.stream), "cudaMemsetAsync(state)");
   launch_splitters<U>(context, request, plan, workspace, job);
   launch_counts<U>(context, job);

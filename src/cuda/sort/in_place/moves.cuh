@@ -26,9 +26,9 @@ struct Brick {
   U *keys;
   V *values;
 };
-template <class U, class V>
+template <uint32_t kItems, class U, class V>
 __device__ __forceinline__ Brick<U, V> brick_in(U *keys, V *values, uint32_t brick) {
-  const uint64_t at = uint64_t{brick} * Job<U, V>::kBrick;
+  const uint64_t at = uint64_t{brick} * kItems;
   return {keys + at, values + (kHasValues<V> ? at : 0)};
 }
 
@@ -48,11 +48,10 @@ __device__ __forceinline__ void copy_items(const T *from, T *to, bool vectors) {
 #pragma unroll 4
   for (uint32_t i = lane_id(); i < kItems; i += 32) to[i] = from[i];
 }
-template <class U, class V>
+template <uint32_t kItems, class U, class V>
 __device__ __forceinline__ void copy_brick(const Brick<U, V> &from, const Brick<U, V> &to, bool vectors) {
-  constexpr uint32_t kBrick = Job<U, V>::kBrick;
-  copy_items<kBrick>(from.keys, to.keys, vectors);
-  if constexpr (kHasValues<V>) copy_items<kBrick>(from.values, to.values, vectors);
+  copy_items<kItems>(from.keys, to.keys, vectors);
+  if constexpr (kHasValues<V>) copy_items<kItems>(from.values, to.values, vectors);
 }
 
 // Whether the slot is the one of its kSlotsPerCut that is emptied, if its brick and another's are to be moved.
@@ -69,8 +68,8 @@ __device__ __forceinline__ bool leads_circle(const uint32_t *source, uint32_t sl
 }
 
 // Lists the slots at which moves begin, and empties those that are cut. A warp has the slots of one cut.
-template <class U, class V>
-__global__ void __launch_bounds__(kMoveThreads) list_kernel(const __grid_constant__ Job<U, V> job) {
+template <class J>
+__global__ void __launch_bounds__(kMoveThreads) list_kernel(const __grid_constant__ J job) {
   static_assert(kSlotsPerCut == 32, "a lane a slot");
   const uint32_t slot = blockIdx.x * kMoveThreads + threadIdx.x;
   const uint32_t from = slot < job.slots ? job.source[slot] : kNone;
@@ -87,32 +86,36 @@ __global__ void __launch_bounds__(kMoveThreads) list_kernel(const __grid_constan
   if (cuts == 0) return;
   const uint32_t group = slot / kSlotsPerCut,
                  own = group * kSlotsPerCut + static_cast<uint32_t>(__ffs(static_cast<int>(cuts))) - 1;
-  copy_brick(brick_in(job.keys, job.values, own), brick_in(job.cut_keys, job.cut_values, group), job.vectors);
+  copy_brick<J::kBrick>(brick_in<J::kBrick>(job.keys, job.values, own),
+                        brick_in<J::kBrick>(job.cut_keys, job.cut_values, group), job.vectors);
 }
 
 // `kept`: room for a brick.
-template <class U, class V>
-__device__ __forceinline__ void make_move(const Job<U, V> &job, uint32_t begin, bool rotates, const Brick<U, V> &kept) {
-  if (rotates) copy_brick(brick_in(job.keys, job.values, begin), kept, job.vectors);
+template <class J, class U, class V>
+__device__ __forceinline__ void make_move(const J &job, uint32_t begin, bool rotates, const Brick<U, V> &kept) {
+  constexpr uint32_t kBrick = J::kBrick;
+  if (rotates) copy_brick<kBrick>(brick_in<kBrick>(job.keys, job.values, begin), kept, job.vectors);
   uint32_t hole = begin, from = job.source[begin];
   while (from != kNone) {
     const uint32_t next = job.source[from];
     const bool last = rotates ? from == begin : may_be_cut(from) && next != kNone;
-    Brick<U, V> brick = brick_in(job.keys, job.values, from);
-    if (last) brick = rotates ? kept : brick_in(job.cut_keys, job.cut_values, from / kSlotsPerCut);
-    copy_brick(brick, brick_in(job.keys, job.values, hole), job.vectors);
+    Brick<U, V> brick = brick_in<kBrick>(job.keys, job.values, from);
+    if (last) brick = rotates ? kept : brick_in<kBrick>(job.cut_keys, job.cut_values, from / kSlotsPerCut);
+    copy_brick<kBrick>(brick, brick_in<kBrick>(job.keys, job.values, hole), job.vectors);
     if (last) return;
     hole = from;
     from = next;
   }
 }
 
-template <class U, class V>
-__global__ void __launch_bounds__(kMoveThreads) move_kernel(const __grid_constant__ Job<U, V> job) {
-  constexpr uint32_t kBrick = Job<U, V>::kBrick, kWarps = kMoveThreads / 32;
-  __shared__ __align__(16) unsigned char room[kWarps * kBrick * Job<U, V>::kItemBytes];
-  const Brick<U, V> kept = brick_in(reinterpret_cast<U *>(room),
-                                    reinterpret_cast<V *>(room + kWarps * kBrick * sizeof(U)), threadIdx.x / 32);
+template <class J>
+__global__ void __launch_bounds__(kMoveThreads) move_kernel(const __grid_constant__ J job) {
+  using U = typename J::Key;
+  using V = typename J::Value;
+  constexpr uint32_t kWarps = kMoveThreads / 32;
+  __shared__ __align__(16) unsigned char room[kWarps * J::kBrick * J::kItemBytes];
+  const Brick<U, V> kept = brick_in<J::kBrick>(
+      reinterpret_cast<U *>(room), reinterpret_cast<V *>(room + kWarps * J::kBrick * sizeof(U)), threadIdx.x / 32);
   const uint32_t moves = job.state->moves;
   while (true) {
     uint32_t move = 0;
@@ -128,11 +131,11 @@ __global__ void __launch_bounds__(kMoveThreads) move_kernel(const __grid_constan
 template <class U, class V>
 __global__ void __launch_bounds__(kPieceThreads) pieces_kernel(const __grid_constant__ Job<U, V> job) {
   constexpr uint32_t kBrick = Job<U, V>::kBrick;
-  if (job.piece_of[blockIdx.x] != blockIdx.x) return;
+  if (job.is_done() || job.piece_of[blockIdx.x] != blockIdx.x) return;
   const uint64_t slot = job.starts[blockIdx.x] / kBrick;
   if (slot >= job.slots || job.source[slot] != kNone) return;
   const uint64_t begin = slot * kBrick, end = begin + kBrick < job.n ? begin + kBrick : job.n;
-  const auto piece = brick_in(job.piece_keys, job.piece_values, blockIdx.x);
+  const auto piece = brick_in<kBrick>(job.piece_keys, job.piece_values, blockIdx.x);
   for (uint32_t i = threadIdx.x; i < end - begin; i += kPieceThreads) {
     job.keys[begin + i] = piece.keys[i];
     if constexpr (kHasValues<V>) job.values[begin + i] = piece.values[i];

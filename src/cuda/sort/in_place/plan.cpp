@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 
 #include "core/dtype.h"
 #include "core/slices.h"
+#include "cuda/sort/msd/tables.h"
 #include "cuda/sort/plan.h"
 
 namespace gsort_internal::sort::in_place {
@@ -23,13 +25,15 @@ uint64_t square_root(uint64_t square) {
   return root;
 }
 
+// Keys alone may be asked for by radix passes (part_options()).
 uint64_t sort_bytes(const Request &shape, uint64_t n, uint32_t value_bytes) {
   Request part{};
   part.operation = value_bytes == 0 ? Operation::kSort : Operation::kSortPairs;
   part.order = shape.order;
   part.n = n;
   part.value_bytes = value_bytes;
-  return workspace_bytes(part);
+  const uint64_t bytes = workspace_bytes(part);
+  return value_bytes != 0 ? bytes : std::max(bytes, workspace_bytes(part, passes_alone()));
 }
 
 // The slices of one step, all of which begin behind the state.
@@ -84,6 +88,7 @@ uint64_t partition_end(Plan &plan, Arena arena) {
 uint64_t lay_out(const Request &shape, Plan &plan) {
   SliceCounter first;
   plan.slices.state = first.take(kStateBytes);
+  plan.slices.done = first.take(4);
   const Arena arena = {first.bytes(), {}};
   Arena windows = arena;
   plan.slices.window_workspace = windows.take(window_bytes(shape, plan));
@@ -96,7 +101,7 @@ uint64_t samples_for(const Request &shape, Plan plan, uint64_t most_bytes) {
   while (samples > plan.n / 32) samples /= 2;
   for (; samples >= 1024; samples /= 2) {
     plan.samples = samples;
-    if (sample_end(shape, plan, {kStateBytes, {}}) <= most_bytes) return samples;
+    if (sample_end(shape, plan, {kStateBytes + kSliceAlignment, {}}) <= most_bytes) return samples;
   }
   return 0;
 }
@@ -136,9 +141,70 @@ bool takes(const Request &shape) {
          (value_bytes == 4 || value_bytes == 8 || value_bytes == 16);
 }
 
+// The MSD sort's plan for the cells; no second pass: there are none.
+msd::Plan cells_of(uint64_t n, uint32_t key_bytes) {
+  if (!msd::applies(n, key_bytes)) return {};
+  msd::Plan plan = msd::make_plan(n);
+  plan.takes_crowds = plan.takes_frequent = false;
+  if (plan.counted_late) plan.second_bits = 0;
+  return plan;
+}
+
+// Lays the first pass out, and then the second, which has what is left of the bytes. Returns where the first, or the
+// fast path before it, ends.
+uint64_t lay_out_cells(const Plan &plan, CellsPlan &cells, uint64_t most_bytes) {
+  const uint64_t brick = bin_brick_keys(plan.key_bytes), slots = (plan.n + brick - 1) / brick;
+  CellsSlices &slices = cells.slices;
+  Arena both = {plan.slices.done + kSliceAlignment, {}};
+  slices.tables = both.take(msd::tables_bytes(cells.msd, {}, plan.key_bytes));
+  slices.batches = both.take(kBatchesMax * sizeof(msd::Batch));
+  slices.bricks = both.take(2 * uint64_t{cells.bins} * 4);
+  Arena first = {both.end(), {}}, look = first;
+  slices.left = first.take(uint64_t{cells.bins} * cells.left_each * plan.key_bytes);
+  slices.source = first.take(2 * 4 * slots);
+  slices.moves = first.take(4 * slots);
+  slices.cut_keys = first.take((slots / kSlotsPerCut + 1) * brick * plan.key_bytes);
+  slices.fast_path_state = look.take(fast_path::kStateBytes);
+  slices.fast_path_counts = look.take(fast_path::kBins * 4);
+  slices.fast_path_bases = look.take(fast_path::kBins * 4);
+  slices.scratch = both.end();
+  cells.batch_keys = 0;
+  if (most_bytes > slices.scratch)
+    cells.batch_keys =
+        static_cast<uint32_t>(std::min<uint64_t>((most_bytes - slices.scratch) / plan.key_bytes, plan.n));
+  return std::max(first.end(), look.end());
+}
+
+// Of keys alone, behind the rest of the plan.
+CellsPlan make_cells_plan(const Plan &plan, uint64_t most_bytes) {
+  constexpr uint32_t kStripesMost = 256, kStripesLeast = 64;
+  CellsPlan cells{};
+  cells.msd = cells_of(plan.n, plan.key_bytes);
+  if (cells.msd.second_bits == 0) return {};
+  const uint32_t even = msd::even_cells(cells.msd, plan.key_bytes) >> cells.msd.second_bits;
+  const uint32_t mapped =
+      (plan.key_bytes == 4 ? cells.msd.map_shares : cells.msd.mapped_cells) >> cells.msd.second_bits;
+  cells.bins = std::max(even, mapped);
+  if (cells.bins > kBinsMax) return {};
+  for (cells.stripes_max = kStripesMost; cells.stripes_max >= kStripesLeast;
+       cells.stripes_max -= cells.stripes_max / 8) {
+    // What a block leaves of a bin is less than a brick, and one brick of a bin may find no slot.
+    cells.left_each = (cells.stripes_max + 1) * bin_brick_keys(plan.key_bytes);
+    if (lay_out_cells(plan, cells, most_bytes) > most_bytes) continue;
+    // Bins are some percent larger than they are on average, and a batch ends with a whole one.
+    const uint64_t bin = plan.n / even + plan.n / even / 32 + 1, bins = cells.batch_keys / bin;
+    if (bins * (kBatchesMax - 1) < even) return {};
+    const uint32_t all = cells.bins << cells.msd.second_bits;
+    cells.batch_bins = (std::max(all / 7, kBatchCellsLeast) >> cells.msd.second_bits) + 1;
+    cells.applies = true;
+    return cells;
+  }
+  return {};
+}
+
 }  // namespace
 
-Plan make_plan(const Request &shape) {
+Plan make_plan(const Request &shape, uint64_t cells_bytes_min) {
   Plan plan{};
   if (!takes(shape)) return plan;
   plan.key_bytes = dtype_bytes(shape.order.dtype);
@@ -157,9 +223,18 @@ Plan make_plan(const Request &shape) {
     if (plan.stripes_max == 0) continue;
     plan.workspace_bytes = lay_out(shape, plan);
     plan.applies = true;
+    if (plan.value_bytes == 0 && shape.n >= cells_bytes_min / plan.key_bytes)
+      plan.cells = make_cells_plan(plan, most_bytes);
+    if (plan.cells.applies) plan.workspace_bytes = most_bytes;
     return plan;
   }
   return {};
+}
+
+bool cells_fit(const Plan &plan, const DeviceFacts &device) {
+  const uint32_t block = bin_block_bytes(plan.key_bytes, plan.cells.bins) + kBinStaticBytes;
+  return plan.cells.applies && device.shared_bytes_block_max >= 1024 + std::max(block, kBinSharedBytesMin) &&
+         device.shared_bytes_block_max >= 1024 + msd::histogram_bytes(plan.cells.msd);
 }
 
 bool fits(const Plan &plan, const DeviceFacts &device) {
@@ -189,6 +264,10 @@ void describe(const Request &, const Plan &plan, char *text, size_t text_bytes) 
                 static_cast<ull>(plan.n), plan.key_bytes, plan.value_bytes != 0 ? " with their values" : "",
                 static_cast<ull>(plan.workspace_bytes), plan.buckets, static_cast<ull>(plan.samples),
                 static_cast<ull>(second.end - second.begin));
+  if (!plan.cells.applies) return;
+  const size_t used = std::strlen(text);
+  std::snprintf(text + used, text_bytes - used, "; before it by %u cells in up to %u bins, %u keys at a time",
+                msd::even_cells(plan.cells.msd, plan.key_bytes), plan.cells.bins, plan.cells.batch_keys);
 }
 
 }  // namespace gsort_internal::sort::in_place

@@ -10,6 +10,7 @@
 
 #include "core/request.h"
 #include "cuda/engine/device_facts.h"
+#include "cuda/sort/msd/plan.h"
 
 namespace gsort_internal::sort::in_place {
 
@@ -64,8 +65,37 @@ constexpr uint32_t kSlotsPerCut = 32;
 
 constexpr uint64_t kStateBytes = 1024;
 
+// Keys alone that the MSD sort has cells for are sorted by these (bin_partition.cuh): its first pass in place, the
+// second a batch of bins at a time, whose keys fit the scratch memory. Bricks of 512 bytes; a block partitions a stripe
+// by tiles of so many rows of its threads.
+constexpr GSORT_HOST_DEVICE uint32_t bin_brick_keys(uint32_t key_bytes) { return 512 / key_bytes; }
+constexpr uint32_t kBinThreads = 1024;
+constexpr GSORT_HOST_DEVICE uint32_t bin_tile_rows(uint32_t key_bytes) { return 48 / key_bytes; }
+constexpr GSORT_HOST_DEVICE uint32_t bin_tile_keys(uint32_t key_bytes) {
+  return kBinThreads * bin_tile_rows(key_bytes);
+}
+constexpr uint32_t kBinsMax = 320;
+// A block's memory beside the bricks: a tile, in which each bin's part begins at a multiple of 16 bytes, and a brick
+// that is read behind the last; before, the map.
+constexpr GSORT_HOST_DEVICE uint32_t bin_area_keys(uint32_t key_bytes, uint32_t bins) {
+  return bin_tile_keys(key_bytes) + bins * (16 / key_bytes) + bin_brick_keys(key_bytes);
+}
+constexpr uint32_t bin_block_bytes(uint32_t key_bytes, uint32_t bins) {
+  return (bins * bin_brick_keys(key_bytes) + bin_area_keys(key_bytes, bins)) * key_bytes;
+}
+static_assert(bin_tile_keys(4) * 4 >= msd::kMapEntries * 4 && bin_tile_keys(8) * 8 >= msd::kMapEntries * 4,
+              "the map fits the tile's place");
+constexpr uint32_t kBinStaticBytes = 9 << 10;  // at most, beside it
+constexpr uint32_t kBinSharedBytesMin = bin_block_bytes(4, kBinsMax) + kBinStaticBytes;
+static_assert(kBinSharedBytesMin + 1024 <= 227u << 10, "a block of Hopper has 227 KB");
+// Of a batch the finish has a block for each cell that there can be: so many, or a seventh of all.
+constexpr uint32_t kBatchesMax = 11, kBatchCellsLeast = 4096;
+// Of fewer bytes there is not room for enough of them.
+constexpr uint64_t kCellsBytesMin = uint64_t{1} << 26;
+
 struct Slices {
   uint64_t state;
+  uint64_t done;  // a word: see KeyJob
   // The rest of the memory serves three steps in turn. First the sample as it was drawn, and in order:
   uint64_t sample, sample_sorted, sample_workspace;
   // then the partition: counts and first places of every bucket in every stripe, pieces of bricks at their borders,
@@ -74,6 +104,24 @@ struct Slices {
   uint64_t source, target, moves, cut_keys, cut_values;
   // and then the sorts of the windows.
   uint64_t window_workspace;
+};
+
+struct CellsSlices {
+  uint64_t tables, batches;
+  uint64_t bricks;                                              // of every bin, and behind them the keys it has left
+  uint64_t fast_path_state, fast_path_counts, fast_path_bases;  // tried first
+  uint64_t left, source, moves, cut_keys;  // of the first pass, in their place; behind the sources the targets
+  uint64_t scratch;                        // of the second, likewise
+};
+
+struct CellsPlan {
+  bool applies;
+  msd::Plan msd;
+  uint32_t bins;                    // at most
+  uint32_t stripes_max;             // as in Plan
+  uint32_t left_each;               // keys of a bin that fill no brick, at most
+  uint32_t batch_keys, batch_bins;  // at most, in a batch
+  CellsSlices slices;
 };
 
 struct Plan {
@@ -85,6 +133,7 @@ struct Plan {
   uint64_t samples;
   uint64_t slack;        // a bucket's first item lies so far from bucket * n / buckets at most
   uint32_t stripes_max;  // parts of the array, each read and partitioned by one block
+  CellsPlan cells;       // tried first, where it applies
   Slices slices;
   uint64_t workspace_bytes;
 
@@ -107,10 +156,12 @@ constexpr Window window_of(const Plan &plan, uint32_t bucket) {
 
 // Depends on the shape alone; does not apply where this sort cannot do the request in an eighth of its bytes. (Keys of
 // 1 byte are counted on every device, so that their usual workspace is small.)
-Plan make_plan(const Request &shape);
+// cells_bytes_min: of keys of fewer bytes no cells are tried.
+Plan make_plan(const Request &shape, uint64_t cells_bytes_min = kCellsBytesMin);
 
 // Whether the kernels fit the device.
 bool fits(const Plan &plan, const DeviceFacts &device);
+bool cells_fit(const Plan &plan, const DeviceFacts &device);
 
 // Whether the request's arrays lie where the kernels can have them: values at multiples of their size.
 bool takes_arrays(const Request &request);

@@ -26,7 +26,7 @@ __device__ __forceinline__ uint64_t sampled_place(const KeyJob<U> &job, uint64_t
 template <class U>
 __global__ void __launch_bounds__(kSampleThreads) sample_kernel(const __grid_constant__ KeyJob<U> job) {
   const uint64_t i = uint64_t{blockIdx.x} * kSampleThreads + threadIdx.x;
-  if (i < job.samples) job.sample[i] = job.keys_in[sampled_place(job, i)];
+  if (i < job.samples && !job.is_done()) job.sample[i] = job.keys_in[sampled_place(job, i)];
 }
 
 // The number of the sample's sorted keys below `key`, or not above it.
@@ -66,6 +66,7 @@ __device__ __forceinline__ void find_equal(const KeyJob<U> &job, U key, uint64_t
 template <class U>
 __global__ void __launch_bounds__(kSplitterThreads) splitters_kernel(const __grid_constant__ KeyJob<U> job) {
   __shared__ uint64_t found;
+  if (job.is_done()) return;
   const uint32_t i = blockIdx.x;
   U key = static_cast<U>(~U{0});
   uint64_t place = ~uint64_t{0};  // past the last bucket: nothing reaches it

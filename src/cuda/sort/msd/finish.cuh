@@ -259,11 +259,11 @@ __device__ __forceinline__ void finish_cell(const U *from, U *to, uint32_t count
 }
 
 // The table of a huge cell that is counted in several chunks is cleared here. count: of the keys that lie in it.
-__device__ __forceinline__ void prepare_counting(uint32_t *table, uint32_t count,
+__device__ __forceinline__ void prepare_counting(uint32_t *table, uint32_t cell, uint32_t count,
                                                  const Arguments<uint32_t> &arguments) {
   if (count <= arguments.plan.huge_chunk) return;
-  const KeyRange range = range_of_cell(arguments, blockIdx.x);
-  if (!is_huge(arguments.cells[blockIdx.x + 1] - arguments.cells[blockIdx.x], range)) return;
+  const KeyRange range = range_of_cell(arguments, cell);
+  if (!is_huge(arguments.cells[cell + 1] - arguments.cells[cell], range)) return;
   for (uint32_t i = threadIdx.x; i <= range.last; i += BlockShape<4>::kFinishThreads) table[i] = 0;
 }
 
@@ -282,10 +282,10 @@ __device__ __forceinline__ void finish_few(const U *from, U *to, uint32_t count,
 
 // Finishes a cell of a map, whose number of digits follows from its range.
 template <class U>
-__device__ __forceinline__ void finish_mapped(const U *from, U *to, uint32_t place, uint32_t count,
+__device__ __forceinline__ void finish_mapped(const U *from, U *to, uint32_t cell, uint32_t place, uint32_t count,
                                               const KeyCodec<U> &codec, const Arguments<U> &arguments,
                                               FinishStorage<U> &storage) {
-  MappedDigits<U> digits(map_align(arguments), arguments.ranges[blockIdx.x]);
+  MappedDigits<U> digits(map_align(arguments), arguments.ranges[cell]);
   if (threadIdx.x == 0) digits.put(storage.cell + 2);
   if constexpr (sizeof(U) == 4) {
     if (digits.factor < arguments.plan.map_shares << kWideShift) {
@@ -324,34 +324,43 @@ __device__ __forceinline__ void finish_even(const uint64_t *from, uint64_t *to, 
     finish_cell<uint64_t, 0>(from + place, to, count, digits, codec, storage);
 }
 
-// A block a cell. `to` may be `from`: a cell is loaded whole before any of it is stored.
+// A block a cell. `to` may be `from`: a cell is loaded whole before any of it is stored. batch: NULL, or the cells that
+// there are, which lie in `from` from its begin on; then none of them is crowded.
 template <class U>
 __global__ void __launch_bounds__(BlockShape<sizeof(U)>::kFinishThreads,
                                   blocks_here(BlockShape<sizeof(U)>::kFinishThreads, sizeof(U) == 8 ? 1 : 2))
-    msd_finish_kernel(const U *from, U *to, [[maybe_unused]] U *spare, KeyCodec<U> codec, Arguments<U> arguments) {
+    msd_finish_kernel(const U *from, U *to, [[maybe_unused]] U *spare, KeyCodec<U> codec, const Batch *batch,
+                      Arguments<U> arguments) {
   if constexpr (!kFitsHere<kSharedBytesMin>) return;
   extern __shared__ __align__(16) unsigned char shared[];
   FinishStorage<U> &storage = *reinterpret_cast<FinishStorage<U> *>(shared);
   wait_for_kernel_before();
-  if (arguments.state->go == 0 || blockIdx.x >= cut_of(arguments).cells) return;
-  const uint32_t place = arguments.cells[blockIdx.x], count = moved_keys(arguments, blockIdx.x);
+  if (arguments.state->go == 0) return;
+  uint32_t cell = blockIdx.x, end_cell = cut_of(arguments).cells;
+  if (batch != nullptr) {
+    cell += batch->first_cell;
+    end_cell = batch->end_cell;
+    from -= batch->place;
+  }
+  if (cell >= end_cell) return;
+  const uint32_t place = arguments.cells[cell], count = moved_keys(arguments, cell);
   if (count == 0) return;
   if constexpr (sizeof(U) == 4) {
-    if (count > BlockShape<4>::kFinishKeysMax) return prepare_counting(spare + place, count, arguments);
+    if (count > BlockShape<4>::kFinishKeysMax) return prepare_counting(spare + place, cell, count, arguments);
   }
   if (count <= 32) return finish_few(from + place, to + place, count, codec);
   if (threadIdx.x == 0) {
     storage.cell[0] = place, storage.cell[1] = count;
     storage.groups.listed = storage.groups.huge_listed = 0;
     // Cells of 4-byte keys, of which two are in work on an SM, gain nothing by it.
-    const uint32_t later = blockIdx.x + arguments.ahead;
-    if (sizeof(U) == 8 && later < cut_of(arguments).cells) {
+    const uint32_t later = cell + arguments.ahead;
+    if (sizeof(U) == 8 && later < end_cell) {
       const uint32_t begin = arguments.cells[later], end = arguments.cells[later + 1];
       prefetch_to_l2(from, begin, end - begin, end);
     }
   }
   if (arguments.state->mapped != 0)
-    finish_mapped(from, to, place, count, codec, arguments, storage);
+    finish_mapped(from, to, cell, place, count, codec, arguments, storage);
   else
     finish_even(from, to, place, count, codec, arguments, storage);
 }

@@ -72,13 +72,15 @@ void launch_count(LaunchChain &launcher, const Sort<U> &sort, const Arguments<U>
   launch_histogram(msd_histogram_kernel<U, kHistogramItems>, kHistogramItems);
 }
 
+constexpr const Batch *kNoBatch = nullptr;
+
 template <class U, bool kFirst>
 void launch_partition(LaunchChain &launcher, const Sort<U> &sort, const Arguments<U> &arguments, const U *from, U *to) {
   constexpr uint32_t kTile = BlockShape<sizeof(U)>::kPartitionTile;
   // In the second pass every bin of the first may end in a part of a tile.
   const uint32_t tiles = static_cast<uint32_t>((sort.n + kTile - 1) / kTile) + (kFirst ? 0 : bins_max(arguments.plan));
   launcher(msd_partition_kernel<U, kFirst>, "msd_partition_kernel", tiles, BlockShape<sizeof(U)>::kPartitionThreads,
-           static_cast<uint32_t>(sizeof(TileStorage<U>)), from, to, static_cast<uint32_t>(sort.n), sort.codec,
+           static_cast<uint32_t>(sizeof(TileStorage<U>)), from, to, static_cast<uint32_t>(sort.n), sort.codec, kNoBatch,
            arguments);
 }
 
@@ -98,7 +100,7 @@ void launch_moves(LaunchChain &launcher, const Sort<U> &sort, const Arguments<U>
   const uint32_t cells = arguments.plan.mapped_cells == 0 ? cells_max(arguments.plan) : mapped_cells<U>(arguments.plan);
   launcher(msd_finish_kernel<U>, "msd_finish_kernel", cells, BlockShape<sizeof(U)>::kFinishThreads,
            static_cast<uint32_t>(sizeof(FinishStorage<U>)), in_scratch ? sort.scratch : sort.keys_out, sort.keys_out,
-           sort.scratch, sort.codec, arguments);
+           sort.scratch, sort.codec, kNoBatch, arguments);
   if constexpr (sizeof(U) == 4) {
     if (!arguments.plan.takes_crowds) return;
     const uint32_t blocks = launcher.context.device->multiprocessors;
@@ -178,6 +180,29 @@ void launch_behind_look(const LaunchContext &context, const Sort<U> &sort) {
 }
 
 template <class U>
+void launch_counts(const LaunchContext &context, const Sort<U> &sort) {
+  const Arguments<U> arguments = arguments_of(context, sort);
+  LaunchChain launcher = {context, !sort.chained};
+  launch_look(launcher, sort, arguments, SplitArguments<U>{});
+  launch_count(launcher, sort, arguments);
+}
+
+template <class U>
+void launch_batches(const LaunchContext &context, const Sort<U> &sort, const Batch *batches, uint32_t count,
+                    uint32_t most_cells, uint32_t most_tiles) {
+  const Arguments<U> arguments = arguments_of(context, sort);
+  LaunchChain launcher = {context, true};
+  for (uint32_t batch = 0; batch < count; ++batch) {
+    launcher(msd_partition_kernel<U, false>, "msd_partition_kernel", most_tiles,
+             BlockShape<sizeof(U)>::kPartitionThreads, static_cast<uint32_t>(sizeof(TileStorage<U>)), sort.keys_out,
+             sort.scratch, static_cast<uint32_t>(sort.n), sort.codec, batches + batch, arguments);
+    launcher(msd_finish_kernel<U>, "msd_finish_kernel", most_cells, BlockShape<sizeof(U)>::kFinishThreads,
+             static_cast<uint32_t>(sizeof(FinishStorage<U>)), sort.scratch, sort.keys_out, sort.keys_out, sort.codec,
+             batches + batch, arguments);
+  }
+}
+
+template <class U>
 void launch_finish(const LaunchContext &context, const FoundCells<U> &cells, U *keys, const KeyCodec<U> &codec) {
   Arguments<U> arguments{};
   arguments.state = cells.state;
@@ -187,7 +212,7 @@ void launch_finish(const LaunchContext &context, const FoundCells<U> &cells, U *
   arguments.ahead = context.device->multiprocessors;
   LaunchChain launcher = {context, false};
   launcher(msd_finish_kernel<U>, "msd_finish_kernel", 1u << kFoundCellBits, BlockShape<sizeof(U)>::kFinishThreads,
-           static_cast<uint32_t>(sizeof(FinishStorage<U>)), keys, keys, keys, codec, arguments);
+           static_cast<uint32_t>(sizeof(FinishStorage<U>)), keys, keys, keys, codec, kNoBatch, arguments);
 }
 
 template void launch_finish<uint32_t>(const LaunchContext &, const FoundCells<uint32_t> &, uint32_t *,
@@ -196,6 +221,12 @@ template void launch_finish<uint64_t>(const LaunchContext &, const FoundCells<ui
                                       const KeyCodec<uint64_t> &);
 template void launch_behind_look<uint32_t>(const LaunchContext &, const Sort<uint32_t> &);
 template void launch_behind_look<uint64_t>(const LaunchContext &, const Sort<uint64_t> &);
+template void launch_counts<uint32_t>(const LaunchContext &, const Sort<uint32_t> &);
+template void launch_counts<uint64_t>(const LaunchContext &, const Sort<uint64_t> &);
+template void launch_batches<uint32_t>(const LaunchContext &, const Sort<uint32_t> &, const Batch *, uint32_t, uint32_t,
+                                       uint32_t);
+template void launch_batches<uint64_t>(const LaunchContext &, const Sort<uint64_t> &, const Batch *, uint32_t, uint32_t,
+                                       uint32_t);
 template const uint32_t *launch<uint32_t>(const LaunchContext &, const Sort<uint32_t> &);
 template const uint32_t *launch<uint64_t>(const LaunchContext &, const Sort<uint64_t> &);
 

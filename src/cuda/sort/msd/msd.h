@@ -46,6 +46,17 @@ Arguments<U> arguments_of(const LaunchContext &context, const Sort<U> &sort) {
 template <class U>
 void launch_behind_look(const LaunchContext &context, const Sort<U> &sort);
 
+// The look at the keys and the counts of their cells alone: of a sort whose bins and cells are filled by the caller.
+// Its plan takes neither crowds nor frequent values, and has two passes. The state says whether the keys are for it.
+template <class U>
+void launch_counts(const LaunchContext &context, const Sort<U> &sort);
+// Sorts the bins of each batch, whose keys lie there in ordered bits, by way of sort.scratch, which has room for a
+// batch alone; the caller has taken the batch's place off its cells' cursors. batches: in device memory, one behind the
+// other. most_cells, most_tiles: of any of them.
+template <class U>
+void launch_batches(const LaunchContext &context, const Sort<U> &sort, const Batch *batches, uint32_t count,
+                    uint32_t most_cells, uint32_t most_tiles);
+
 // Finishes cells that another sort has found, of keys that lie in them (the state says whether it has), where they are.
 // Behind it in the stream, on the same device.
 template <class U>
@@ -57,6 +68,12 @@ extern template void launch_finish<uint64_t>(const LaunchContext &, const FoundC
                                              const KeyCodec<uint64_t> &);
 extern template void launch_behind_look<uint32_t>(const LaunchContext &, const Sort<uint32_t> &);
 extern template void launch_behind_look<uint64_t>(const LaunchContext &, const Sort<uint64_t> &);
+extern template void launch_counts<uint32_t>(const LaunchContext &, const Sort<uint32_t> &);
+extern template void launch_counts<uint64_t>(const LaunchContext &, const Sort<uint64_t> &);
+extern template void launch_batches<uint32_t>(const LaunchContext &, const Sort<uint32_t> &, const Batch *, uint32_t,
+                                              uint32_t, uint32_t);
+extern template void launch_batches<uint64_t>(const LaunchContext &, const Sort<uint64_t> &, const Batch *, uint32_t,
+                                              uint32_t, uint32_t);
 extern template const uint32_t *launch<uint32_t>(const LaunchContext &, const Sort<uint32_t> &);
 extern template const uint32_t *launch<uint64_t>(const LaunchContext &, const Sort<uint64_t> &);
 

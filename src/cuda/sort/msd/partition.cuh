@@ -48,14 +48,14 @@ __device__ __forceinline__ Tile first_pass_tile(uint32_t n) {
   return {first, min(kTile, n - first), 0};
 }
 
-// The tile of this block in the second pass: a part of one bin of the first. count = 0: there is none.
+// The tile of this number in the second pass: a part of one bin of the first. count = 0: there is none.
 template <class U>
-__device__ __forceinline__ Tile second_pass_tile(const Arguments<U> &arguments, Cut cut) {
+__device__ __forceinline__ Tile second_pass_tile(const Arguments<U> &arguments, Cut cut, uint32_t number) {
   constexpr uint32_t kTile = BlockShape<sizeof(U)>::kPartitionTile;
   const uint32_t bins = cut.bins();
-  if (blockIdx.x >= arguments.first_tile[bins]) return {0, 0, 0};
-  const uint32_t bin = last_not_above(bins, blockIdx.x, [&](uint32_t i) { return arguments.first_tile[i]; });
-  const uint32_t first = arguments.bin_first[bin] + (blockIdx.x - arguments.first_tile[bin]) * kTile;
+  if (number >= arguments.first_tile[bins]) return {0, 0, 0};
+  const uint32_t bin = last_not_above(bins, number, [&](uint32_t i) { return arguments.first_tile[i]; });
+  const uint32_t first = arguments.bin_first[bin] + (number - arguments.first_tile[bin]) * kTile;
   uint32_t end = arguments.bin_first[bin + 1];
   if constexpr (sizeof(U) == 4) {
     // The first pass has moved all keys but those of frequent values.
@@ -108,10 +108,9 @@ struct Ranks {
 };
 
 // Counts the tile's keys by bin in `counts`. kWhole: the tile is full, and no key needs a test.
-template <class U, uint32_t kItems, bool kWhole, bool kMapped, bool kSkips>
+template <class U, uint32_t kItems, bool kWhole, uint32_t kThreads, bool kMapped, bool kSkips>
 __device__ __forceinline__ void rank_tile(const U (&keys)[kItems], uint32_t count, const Bins<U, kMapped, kSkips> &bins,
                                           uint32_t *counts, Ranks<kItems> &ranks) {
-  constexpr uint32_t kThreads = BlockShape<sizeof(U)>::kPartitionThreads;
 #pragma unroll
   for (uint32_t i = 0; i < kItems; ++i) {
     uint32_t place = 0, bin = 0;
@@ -172,11 +171,11 @@ __device__ __forceinline__ void sort_tile(const U (&keys)[kItems], uint32_t coun
   const bool whole = count == kThreads * kItems;
   Ranks<kItems> ranks;
   if (!whole)
-    rank_tile<U, kItems, false>(keys, count, bins, storage.first, ranks);
+    rank_tile<U, kItems, false, kThreads>(keys, count, bins, storage.first, ranks);
   else if (neighbours_are_alike(keys[0], bins))
     rank_alike_tile(keys, bins, storage.first, ranks);
   else
-    rank_tile<U, kItems, true>(keys, count, bins, storage.first, ranks);
+    rank_tile<U, kItems, true, kThreads>(keys, count, bins, storage.first, ranks);
   __syncthreads();
   const uint32_t bin_keys = threadIdx.x < bin_count ? storage.first[threadIdx.x] : 0;
   const uint32_t taken = bin_keys != 0 ? atomicAdd(&room[threadIdx.x], bin_keys) : 0;
@@ -265,16 +264,17 @@ __device__ __forceinline__ void load_partition_tile(const U *first, uint32_t cou
   }
 }
 
-// Moves the keys of this block's tile.
+// Moves the keys of one tile. number: of the second pass's.
 template <class U, bool kFirst, bool kMapped, bool kSkips>
 __device__ __forceinline__ void partition_tile(const U *keys_in, U *keys_out, uint32_t n, const KeyCodec<U> &codec,
-                                               const Arguments<U> &arguments, TileStorage<U> &storage) {
+                                               const Arguments<U> &arguments, uint32_t number,
+                                               TileStorage<U> &storage) {
   constexpr uint32_t kThreads = BlockShape<sizeof(U)>::kPartitionThreads;
   constexpr uint32_t kItems = BlockShape<sizeof(U)>::kPartitionItems;
   // Not read from the state: of the kernel's arguments, it takes no registers.
   const Plan &plan = arguments.plan;
   const Cut cut = {kMapped ? mapped_cells<U>(plan) : even_cells(plan, sizeof(U)), plan.second_bits};
-  const Tile tile = kFirst ? first_pass_tile<U>(n) : second_pass_tile(arguments, cut);
+  const Tile tile = kFirst ? first_pass_tile<U>(n) : second_pass_tile(arguments, cut, number);
   if (tile.count == 0) return;
   const uint32_t bin_count = kFirst ? cut.bins() : 1u << cut.second_bits;
   const uint32_t first_shift = kFirst ? cut.second_bits : 0;
@@ -308,25 +308,34 @@ __device__ __forceinline__ void partition_tile(const U *keys_in, U *keys_out, ui
   store_bins(storage, bin_count, keys_out);
 }
 
-// kFirst: reads the caller's keys and encodes them. The grid has a block for every tile there can be. Dynamic shared
-// memory: TileStorage. More of it would leave the L1 cache less room for the loads in flight: 32 KB more took 10%
-// longer (H200, 2026-11-21).
+// kFirst: reads the caller's keys and encodes them. The grid has a block for every tile there can be. batch: NULL, or,
+// of the second pass, the tiles that there are; the cursors are of places in keys_out then. Dynamic shared memory:
+// TileStorage. More of it would leave the L1 cache less room for the loads in flight: 32 KB more took 10% longer (H200,
+// 2026-11-21).
 template <class U, bool kFirst>
 __global__ void __launch_bounds__(BlockShape<sizeof(U)>::kPartitionThreads, 2)
-    msd_partition_kernel(const U *keys_in, U *keys_out, uint32_t n, KeyCodec<U> codec, Arguments<U> arguments) {
+    msd_partition_kernel(const U *keys_in, U *keys_out, uint32_t n, KeyCodec<U> codec,
+                         [[maybe_unused]] const Batch *batch, Arguments<U> arguments) {
   if constexpr (!kFitsHere<kSharedBytesMin>) return;
   extern __shared__ __align__(16) unsigned char shared[];
   TileStorage<U> &storage = *reinterpret_cast<TileStorage<U> *>(shared);
   wait_for_kernel_before();
   if (arguments.state->go == 0) return;
+  uint32_t number = blockIdx.x;
+  if constexpr (!kFirst) {
+    if (batch != nullptr) {
+      number += batch->first_tile;
+      if (number >= batch->end_tile) return;
+    }
+  }
   if constexpr (kFirst && sizeof(U) == 4) {
     if (arguments.state->frequent != 0)
-      return partition_tile<U, kFirst, true, true>(keys_in, keys_out, n, codec, arguments, storage);
+      return partition_tile<U, kFirst, true, true>(keys_in, keys_out, n, codec, arguments, number, storage);
   }
   if (arguments.state->mapped != 0)
-    partition_tile<U, kFirst, true, false>(keys_in, keys_out, n, codec, arguments, storage);
+    partition_tile<U, kFirst, true, false>(keys_in, keys_out, n, codec, arguments, number, storage);
   else
-    partition_tile<U, kFirst, false, false>(keys_in, keys_out, n, codec, arguments, storage);
+    partition_tile<U, kFirst, false, false>(keys_in, keys_out, n, codec, arguments, number, storage);
 }
 
 }  // namespace gsort_internal::sort::msd

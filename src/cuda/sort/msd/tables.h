@@ -98,6 +98,14 @@ struct Arguments {
   uint32_t ahead;  // by how many tiles or cells keys are fetched into the L2 cache before their turn
 };
 
+// Bins of the first pass, one behind the other, that are sorted at a time where there is scratch memory for no more
+// keys.
+struct Batch {
+  uint32_t first_cell, end_cell;
+  uint32_t first_tile, end_tile;  // of the second pass
+  uint32_t place;                 // of the first key
+};
+
 // Cells that another sort finds: 2^kFoundCellBits equal parts of the range below the keys' common prefix.
 constexpr uint32_t kFoundCellBits = 8;
 template <class U>
