@@ -98,6 +98,11 @@ TEST(TopkRagged, WarpsLookAtSomeOfVeryManyRows) {
   EXPECT_EQ(4u, at_once(32 * 132, 64 * 32 * 132, 16, 8)) << "some lanes do each";
   EXPECT_EQ(1u, at_once(32 * 132 - 1, 20000, 16, 4)) << "few rows";
   EXPECT_EQ(1u, at_once(50000, 64 * 50000, 17, 4)) << "more results than lanes";
+  const DeviceFacts desktop = {120, 132, 99 * 1024};
+  const uint64_t rows = 32 * 132, n = 64 * rows;
+  EXPECT_TRUE(ragged_rows_by_some({1, n, 16, 4}, rows, 16, desktop));
+  EXPECT_FALSE(ragged_rows_by_some({1, n, 16, 8}, rows, 16, desktop)) << "no kernel for 8-byte keys";
+  EXPECT_TRUE(ragged_rows_by_some({1, n, 16, 8}, rows, 16, server));
 }
 
 // Blocks' rows have more elements than k, and threads enough where some may be long.

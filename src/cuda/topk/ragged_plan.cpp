@@ -22,7 +22,7 @@ RaggedPlan make_ragged_plan(const Request &request, const DeviceFacts &device) {
       request.segments <= kListAloneMax && request.k <= kWarpSortMax && request.n / request.segments <= kWarpItemsMax;
   plan.lanes = plan.whole.key_bytes <= 4 && request.k <= kRaggedLanesMax;
   plan.rows_at_once = ragged_rows_at_once(request.segments, plan.whole, request.k, device);
-  plan.some = plan.rows_at_once > 1 && ragged_rows_by_some(plan.whole.columns / request.segments, request.k);
+  plan.some = plan.rows_at_once > 1 && ragged_rows_by_some(plan.whole, request.segments, request.k, device);
   plan.stream = plan_ragged_stream(request.segments, plan.whole, request.k, device);
   plan.rows = plan_ragged_rows(plan.whole, device);
   plan.rows_composite_bytes = plan.whole.key_bytes == 8 ? 16 : 8;

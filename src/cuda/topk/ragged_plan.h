@@ -22,8 +22,11 @@ constexpr uint32_t kRaggedLanesMax = 32;  // results of a row that the registers
 
 // Rows that some lanes of a warp do, so many elements in each, and the others that the warp looks at at once.
 constexpr uint32_t kSomeRegisters = 8, kSomeLanesMin = 8, kSomeLanesMax = 16;
-constexpr bool ragged_rows_by_some(uint64_t items, uint64_t k) {
-  return k <= kSomeLanesMax && items <= kSomeLanesMax * kSomeRegisters;
+// Of 8-byte keys only architectures with clusters have a kernel for it: it is large, and was timed on none of the
+// others.
+constexpr bool ragged_rows_by_some(const Shape &whole, uint64_t segments, uint64_t k, const DeviceFacts &device) {
+  return k <= kSomeLanesMax && whole.columns / segments <= kSomeLanesMax * kSomeRegisters &&
+         (whole.key_bytes < 8 || device.clusters());
 }
 
 // Who does a row of ragged rows, and rows of which class are listed where.
@@ -138,7 +141,7 @@ constexpr StreamPlan plan_ragged_stream(uint64_t segments, const Shape &whole, u
 constexpr uint32_t ragged_rows_at_once(uint64_t segments, const Shape &whole, uint64_t k, const DeviceFacts &device) {
   constexpr uint64_t kWarpsEach = 64, kFew = 8, kMost = 32, kItemsMax = 64, kSome = 4, kRowsOfSome = 32;
   const uint64_t each = segments / (uint64_t{device.multiprocessors} * kWarpsEach), items = whole.columns / segments;
-  if (segments >= kRowsOfSome * device.multiprocessors && ragged_rows_by_some(items, k))
+  if (segments >= kRowsOfSome * device.multiprocessors && ragged_rows_by_some(whole, segments, k, device))
     return static_cast<uint32_t>(min_of(max_of(each, kSome), kMost));
   const bool long_rows = items > kItemsMax && each < kMost;
   if (each < kFew || long_rows || k > (whole.key_bytes == 8 ? 128 : kRaggedLanesMax)) return 1;

@@ -3,6 +3,7 @@
 #ifndef GSORT_CUDA_TOPK_WARP_ROWS_CUH_
 #define GSORT_CUDA_TOPK_WARP_ROWS_CUH_
 
+#include "cuda/primitive/architecture.h"
 #include "cuda/primitive/dependent_launch.cuh"
 #include "cuda/topk/lanes.cuh"
 #include "cuda/topk/tiny.cuh"
@@ -20,6 +21,7 @@ template <class U, bool kSome>
 __global__ __launch_bounds__(kWarpThreads,
                              kWarpBlocks<U>) void topk_warp_kernel(const __grid_constant__ Problem<U> problem,
                                                                    uint32_t items_max) {
+  if constexpr (kSome && !kClustersHere) return;  // see ragged_rows_by_some()
   using S = typename WarpTypes<U>::S;
   static_assert(kSomeListItems<U> <= kWarpSortMax + 32, "the candidates of several rows lie where the chosen do");
   extern __shared__ __align__(16) unsigned char dynamic[];

@@ -222,7 +222,7 @@ class BinPartition {
 // A stripe a block. Dynamic shared memory: bin_block_bytes().
 template <class U>
 __global__ void __launch_bounds__(kBinThreads, 1) bin_partition_kernel(const __grid_constant__ CellsJob<U> job) {
-  if constexpr (!kFitsHere<kBinSharedBytesMin>) return;
+  if constexpr (!CellsJob<U>::kHasCode) return;
   extern __shared__ __align__(16) unsigned char shared[];
   __shared__ BinStorage<U> storage;
   if (job.arguments.state->go == 0) return;
@@ -238,6 +238,7 @@ constexpr uint32_t kLeftThreads = 256;
 // scratch memory of its batch. A block a bin, once bricks lie in their slots.
 template <class U>
 __global__ void __launch_bounds__(kLeftThreads) bin_left_kernel(const __grid_constant__ CellsJob<U> job) {
+  if constexpr (!CellsJob<U>::kHasCode) return;
   constexpr uint32_t kBrick = CellsJob<U>::kBrick;
   const msd::Arguments<U> &arguments = job.arguments;
   if (arguments.state->go == 0) return;
@@ -264,6 +265,7 @@ static_assert(kBatchThreads >= kBinsMax + 1, "a thread a bin, and one for the en
 // too many, or a bin has too many keys, the keys are turned away. One block, behind the counts.
 template <class U>
 __global__ void __launch_bounds__(kBatchThreads) batches_kernel(const __grid_constant__ CellsJob<U> job) {
+  if constexpr (!CellsJob<U>::kHasCode) return;
   __shared__ uint32_t first[kBinsMax + 1], begins[kBatchesMax + 1];
   const msd::Arguments<U> &arguments = job.arguments;
   if (arguments.state->go == 0) {

@@ -19,6 +19,7 @@ struct CellsJob {
   using Value = NoValue;
   static constexpr uint32_t kItemBytes = sizeof(U);
   static constexpr uint32_t kBrick = bin_brick_keys(sizeof(U));
+  static constexpr bool kHasCode = kFitsHere<kBinSharedBytesMin>;
 
   const U *keys_in;
   U *keys;  // the output; may be keys_in

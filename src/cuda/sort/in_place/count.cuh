@@ -69,6 +69,7 @@ class ThreadCounts {
 // kCountParts blocks a stripe. `counts` is cleared.
 template <class U>
 __global__ void __launch_bounds__(kCountThreads) count_kernel(const __grid_constant__ KeyJob<U> job) {
+  if constexpr (!kHasCodeHere<sizeof(U)>) return;
   __shared__ Splitters<U> splitters;
   __shared__ uint32_t totals[kBucketsMax];
   if (job.is_done()) return;
@@ -151,6 +152,7 @@ __device__ __forceinline__ void count_again(const KeyJob<U> &job, const Candidat
 // launch, before anything is moved.
 template <class U>
 __global__ void __launch_bounds__(kExactThreads) exact_kernel(const __grid_constant__ KeyJob<U> job) {
+  if constexpr (!kHasCodeHere<sizeof(U)>) return;
   __shared__ Splitters<U> splitters;
   __shared__ unsigned long long sums[kBucketsMax];
   __shared__ uint32_t totals[kBucketsMax];
@@ -243,6 +245,7 @@ __device__ __forceinline__ void store_pieces(const KeyJob<U> &job, const StartPa
 // One block.
 template <class U>
 __global__ void __launch_bounds__(kStartThreads) starts_kernel(const __grid_constant__ KeyJob<U> job) {
+  if constexpr (!kHasCodeHere<sizeof(U)>) return;
   __shared__ uint64_t warp_items[kStartThreads / 32];
   __shared__ uint32_t warp_piece[kStartThreads / 32];
   if (job.is_done()) return;

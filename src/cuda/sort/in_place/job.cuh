@@ -65,6 +65,7 @@ struct Job : KeyJob<U> {
   using Value = V;
   static constexpr uint32_t kItemBytes = sizeof(U) + kValueBytes<V>;
   static constexpr uint32_t kBrick = brick_items(kItemBytes);  // == brick
+  static constexpr bool kHasCode = kHasCodeHere<kItemBytes>;
 
   U *keys;  // the output; may be keys_in
   const V *values_in;

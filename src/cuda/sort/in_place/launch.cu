@@ -20,7 +20,7 @@ namespace gsort_internal::sort::in_place {
 template <class U, class V>
 __global__ void __launch_bounds__(kPartitionThreads, blocks_here(kPartitionThreads, kPartitionBlocksPerMultiprocessor))
     partition_kernel(const __grid_constant__ Job<U, V> job) {
-  if constexpr (!kFitsHere<kPartitionBytesMin<Job<U, V>::kItemBytes>>) return;
+  if constexpr (!Job<U, V>::kHasCode) return;
   extern __shared__ __align__(16) unsigned char shared[];
   __shared__ PartitionStorage<U, V> storage;
   if (job.is_done()) return;

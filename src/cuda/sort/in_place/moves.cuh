@@ -70,6 +70,7 @@ __device__ __forceinline__ bool leads_circle(const uint32_t *source, uint32_t sl
 // Lists the slots at which moves begin, and empties those that are cut. A warp has the slots of one cut.
 template <class J>
 __global__ void __launch_bounds__(kMoveThreads) list_kernel(const __grid_constant__ J job) {
+  if constexpr (!J::kHasCode) return;
   static_assert(kSlotsPerCut == 32, "a lane a slot");
   const uint32_t slot = blockIdx.x * kMoveThreads + threadIdx.x;
   const uint32_t from = slot < job.slots ? job.source[slot] : kNone;
@@ -110,6 +111,7 @@ __device__ __forceinline__ void make_move(const J &job, uint32_t begin, bool rot
 
 template <class J>
 __global__ void __launch_bounds__(kMoveThreads) move_kernel(const __grid_constant__ J job) {
+  if constexpr (!J::kHasCode) return;
   using U = typename J::Key;
   using V = typename J::Value;
   constexpr uint32_t kWarps = kMoveThreads / 32;
@@ -130,6 +132,7 @@ __global__ void __launch_bounds__(kMoveThreads) move_kernel(const __grid_constan
 // A block a stripe's part of a bucket, and one for the end: the first that begins in a slot made of pieces writes it.
 template <class U, class V>
 __global__ void __launch_bounds__(kPieceThreads) pieces_kernel(const __grid_constant__ Job<U, V> job) {
+  if constexpr (!Job<U, V>::kHasCode) return;
   constexpr uint32_t kBrick = Job<U, V>::kBrick;
   if (job.is_done() || job.piece_of[blockIdx.x] != blockIdx.x) return;
   const uint64_t slot = job.starts[blockIdx.x] / kBrick;

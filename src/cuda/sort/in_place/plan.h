@@ -10,6 +10,7 @@
 
 #include "core/request.h"
 #include "cuda/engine/device_facts.h"
+#include "cuda/primitive/architecture.h"
 #include "cuda/sort/msd/plan.h"
 
 namespace gsort_internal::sort::in_place {
@@ -44,8 +45,10 @@ constexpr GSORT_HOST_DEVICE uint32_t block_items(uint32_t item_bytes, uint32_t b
   return buckets * (brick_items(item_bytes) + kPartItems) + tile_items(item_bytes);
 }
 constexpr uint32_t kPartitionStaticBytes = 3072;  // at most, beside it
+// Where a block has less, no device takes the sort of such items, and its kernels have no code (fits()).
 template <uint32_t kItemBytes>
-constexpr uint32_t kPartitionBytesMin = block_items(kItemBytes, kBucketsMin) * kItemBytes;
+constexpr bool kHasCodeHere =
+    kFitsHere<block_items(kItemBytes, kBucketsMin) * kItemBytes + kPartitionStaticBytes + 1024>;
 
 // Of fewer bytes a block has but a few tiles, and other sorts' workspace is not worth saving. Of pairs, sorts of
 // up to 2^18 take more memory for each than longer ones, so that some arrays below 2^27 bytes cannot be had.

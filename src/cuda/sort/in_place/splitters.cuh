@@ -25,6 +25,7 @@ __device__ __forceinline__ uint64_t sampled_place(const KeyJob<U> &job, uint64_t
 
 template <class U>
 __global__ void __launch_bounds__(kSampleThreads) sample_kernel(const __grid_constant__ KeyJob<U> job) {
+  if constexpr (!kHasCodeHere<sizeof(U)>) return;
   const uint64_t i = uint64_t{blockIdx.x} * kSampleThreads + threadIdx.x;
   if (i < job.samples && !job.is_done()) job.sample[i] = job.keys_in[sampled_place(job, i)];
 }
@@ -65,6 +66,7 @@ __device__ __forceinline__ void find_equal(const KeyJob<U> &job, U key, uint64_t
 // A block a splitter. Where the sample has its key once, items of that key are so few that all may go to one side.
 template <class U>
 __global__ void __launch_bounds__(kSplitterThreads) splitters_kernel(const __grid_constant__ KeyJob<U> job) {
+  if constexpr (!kHasCodeHere<sizeof(U)>) return;
   __shared__ uint64_t found;
   if (job.is_done()) return;
   const uint32_t i = blockIdx.x;
