@@ -260,7 +260,7 @@ TEST_F(InPlace, SortsAnyKeysWithCellsTriedFirst) {
     how.cells_bytes_min = 0;
     expect_sorted(keys, how);
   });
-  for_all_data<uint64_t>(5000007, [&](const std::vector<uint64_t> &keys, uint32_t turn) {
+  for_all_data<uint64_t>(9000007, [&](const std::vector<uint64_t> &keys, uint32_t turn) {
     How how = how_of(turn, turn % 4 == 3 ? GSORT_F64 : GSORT_U64);
     how.cells_bytes_min = 0;
     expect_sorted(keys, how);

@@ -187,6 +187,9 @@ TEST(InPlacePlan, KeysAloneAreTriedByCells) {
       expect_apart({state, done, tables, batches, bricks, {"scratch", s.scratch, cells.batch_keys * key_bytes}},
                    plan.workspace_bytes, kSliceAlignment);
     }
+  // Arrays of the tests that force them.
+  EXPECT_TRUE(make_plan(make(Operation::kSort, GSORT_F32, 9000001, 0), 0).cells.applies);
+  EXPECT_TRUE(make_plan(make(Operation::kSort, GSORT_F64, 9000001, 0), 0).cells.applies);
   EXPECT_FALSE(plan_of_pairs(GSORT_U32, uint64_t{1} << 28, 4).cells.applies);
   EXPECT_FALSE(make_plan(make(Operation::kSort, GSORT_U32, uint64_t{1} << 28, 0), ~uint64_t{0}).cells.applies);
 }

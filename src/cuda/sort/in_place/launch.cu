@@ -31,10 +31,6 @@ namespace {
 
 static_assert(kStandingBytes <= kEngineBytes, "the plan counts with this size");
 
-constexpr uint32_t blocks_for(uint64_t items, uint32_t threads) {
-  return static_cast<uint32_t>((items + threads - 1) / threads);
-}
-
 template <class U, class V>
 Job<U, V> job_of(const LaunchContext &context, const Request &request, const Plan &plan, void *workspace,
                  const Options &options) {
@@ -158,7 +154,7 @@ void launch_types(const LaunchContext &context, const Request &request, const Pl
                   const Options &options) {
   Job<U, V> job = job_of<U, V>(context, request, plan, workspace, options);
   if constexpr (!kHasValues<V>) {
-    if (cells_fit(plan, *context.device)) job.done = launch_cells<U>(context, request, plan, workspace, options);
+    if (plan.cells.applies) job.done = launch_cells<U>(context, request, plan, workspace, options);
   }
   cuda_check(cudaMemsetAsync(job.state, 0, sizeof(State), context.stream), "cudaMemsetAsync(state)");
   launch_splitters<U>(context, request, plan, workspace, job);
@@ -182,14 +178,16 @@ void launch_width(const LaunchContext &context, const Request &request, const Pl
 
 void launch(const LaunchContext &context, const Request &request, const Plan &plan, void *workspace,
             const Options &options) {
-  log_plan(context, request, plan);
-  if (plan.counts) {
+  Plan here = plan;
+  here.cells.applies = cells_fit(plan, *context.device);
+  log_plan(context, request, here);
+  if (here.counts) {
     sort::Options counting;
     counting.algorithm = Algorithm::kCountFill;
     return launch_quietly(context, request, workspace, counting);
   }
-  if (plan.key_bytes == 4) launch_width<uint32_t>(context, request, plan, workspace, options);
-  if (plan.key_bytes == 8) launch_width<uint64_t>(context, request, plan, workspace, options);
+  if (here.key_bytes == 4) launch_width<uint32_t>(context, request, here, workspace, options);
+  if (here.key_bytes == 8) launch_width<uint64_t>(context, request, here, workspace, options);
 }
 
 }  // namespace gsort_internal::sort::in_place

@@ -12,10 +12,6 @@
 namespace gsort_internal::sort::in_place {
 namespace {
 
-constexpr uint32_t blocks_for(uint64_t items, uint32_t threads) {
-  return static_cast<uint32_t>((items + threads - 1) / threads);
-}
-
 template <class U>
 msd::Sort<U> msd_sort_of(const Request &request, const Plan &plan, void *workspace) {
   msd::Sort<U> sort{};
@@ -52,7 +48,7 @@ const uint32_t *launch_fast_path(const LaunchContext &context, const Request &re
 
 template <class U>
 CellsJob<U> job_of(const LaunchContext &context, const Request &request, const Plan &plan, void *workspace,
-                   const Options &options) {
+                   const msd::Sort<U> &sort, const Options &options) {
   const CellsPlan &cells = plan.cells;
   const auto at = [&](uint64_t offset) { return static_cast<char *>(workspace) + offset; };
   CellsJob<U> job{};
@@ -73,7 +69,7 @@ CellsJob<U> job_of(const LaunchContext &context, const Request &request, const P
   job.left_count = job.bricks + cells.bins;
   job.left = reinterpret_cast<U *>(at(cells.slices.left));
   job.left_each = cells.left_each;
-  job.arguments = msd::arguments_of(context, msd_sort_of<U>(request, plan, workspace));
+  job.arguments = msd::arguments_of(context, sort);
   job.batches = reinterpret_cast<msd::Batch *>(at(cells.slices.batches));
   job.batch_keys = cells.batch_keys;
   job.batch_bins = cells.batch_bins;
@@ -106,7 +102,7 @@ const uint32_t *launch_cells(const LaunchContext &context, const Request &reques
   msd::Sort<U> sort = msd_sort_of<U>(request, plan, workspace);
   sort.done = launch_fast_path<U>(context, request, plan, workspace);
   sort.chained = true;
-  const CellsJob<U> job = job_of<U>(context, request, plan, workspace, options);
+  const CellsJob<U> job = job_of<U>(context, request, plan, workspace, sort, options);
   msd::launch_counts<U>(context, sort);
   launch_kernel(context, "batches_kernel", {1, kBatchThreads}, batches_kernel<U>, job);
   launch_bins(context, plan, job);

@@ -96,6 +96,10 @@ constexpr uint32_t kBatchesMax = 11, kBatchCellsLeast = 4096;
 // Of fewer bytes there is not room for enough of them.
 constexpr uint64_t kCellsBytesMin = uint64_t{1} << 26;
 
+constexpr uint32_t blocks_for(uint64_t items, uint32_t of_a_block) {
+  return static_cast<uint32_t>((items + of_a_block - 1) / of_a_block);
+}
+
 struct Slices {
   uint64_t state;
   uint64_t done;  // a word: see KeyJob
