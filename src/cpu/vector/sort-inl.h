@@ -12,6 +12,8 @@
 
 #include <hwy/highway.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <type_traits>
 
@@ -24,8 +26,12 @@ namespace gsort_internal {
 namespace HWY_NAMESPACE {
 #if GSORT_VECTOR_TARGET
 
-// Vectors that a step of the partition takes: enough to hide the wait for the counts of one.
+// Vectors that a step of the partition takes: enough to hide the wait for the counts of one. In place it takes 256
+// bytes of long arrays, from kLongVectors on: it reads from either end in turn, and longer pieces come sooner from
+// memory.
 constexpr size_t kStepVectors = 4;
+constexpr size_t kLongStepVectors = std::max<size_t>(kStepVectors, 256 / (kLanes<uint32_t> * sizeof(uint32_t)));
+constexpr size_t kLongVectors = 32 * kLongStepVectors;
 
 // Where the keys of a partition go: the lower ones from the front, the others from the back.
 template <class K>
@@ -166,15 +172,16 @@ HWY_NOINLINE Parted partition_copy(const SortCoder<K> coder, const LaneOf<K> *in
   return {lower + buffered.write(sides.front, static_cast<size_t>(sides.back - sides.front)), keys_at.found_odd()};
 }
 
-// The same in place, for at least 2 * kStepVectors vectors of keys.
-template <class K, bool kEncode>
-HWY_NOINLINE Parted partition(const SortCoder<K> coder, LaneOf<K> *keys, size_t n, LaneOf<K> pivot_key) {
-  constexpr size_t kWide = kLanes<K>, kStep = kStepVectors * kWide;
+// The same in place, for at least 2 * kVectors vectors of keys, so many at a step.
+template <class K, bool kEncode, size_t kVectors>
+HWY_NOINLINE Parted partition_in_steps(const SortCoder<K> coder, LaneOf<K> *keys, size_t n, LaneOf<K> pivot_key) {
+  static_assert(kVectors % kStepVectors == 0, "a step is read in pieces of four vectors");
+  constexpr size_t kWide = kLanes<K>, kStep = kVectors * kWide, kPiece = kStepVectors * kWide;
   const auto pivot = hn::Set(KeyTag<K>(), pivot_key);
   KeyLoader<K, kEncode> keys_at(coder);
   Sides<K> sides{keys, keys + n};
   LaneOf<K> *begin = keys + kStep, *end = keys + n - n % kWide - kStep;  // of what is not read yet
-  Buffered<K, 2 * kStepVectors + 1> buffered;
+  Buffered<K, 2 * kVectors + 1> buffered;
   if (n % kWide != 0) buffered.add(keys_at.some(keys + (n - n % kWide), n % kWide), pivot);
   for (size_t i = 0; i < kStep; i += kWide) {
     buffered.add(keys_at.all(keys + i), pivot);
@@ -193,15 +200,26 @@ HWY_NOINLINE Parted partition(const SortCoder<K> coder, LaneOf<K> *keys, size_t 
     end -= from_front ? 0 : kStep;
     const LaneOf<K> *const from = from_front ? begin : end;
     begin += from_front ? kStep : 0;
-    const auto a = keys_at.all(from), b = keys_at.all(from + kWide);
-    const auto c = keys_at.all(from + 2 * kWide), e = keys_at.all(from + 3 * kWide);
-    put<K>(a, pivot, sides);
-    put<K>(b, pivot, sides);
-    put<K>(c, pivot, sides);
-    put<K>(e, pivot, sides);
+    // What is beside the room first: these keys fill no more than that and their own places.
+    const LaneOf<K> *at = from_front ? from : from + (kStep - kPiece);
+    const ptrdiff_t next = from_front ? ptrdiff_t{kPiece} : -ptrdiff_t{kPiece};
+    for (size_t i = 0; i < kStep; i += kPiece, at += next) {
+      const auto a = keys_at.all(at), b = keys_at.all(at + kWide);
+      const auto c = keys_at.all(at + 2 * kWide), e = keys_at.all(at + 3 * kWide);
+      put<K>(a, pivot, sides);
+      put<K>(b, pivot, sides);
+      put<K>(c, pivot, sides);
+      put<K>(e, pivot, sides);
+    }
   }
   const size_t lower = static_cast<size_t>(sides.front - keys);
   return {lower + buffered.write(sides.front, static_cast<size_t>(sides.back - sides.front)), keys_at.found_odd()};
+}
+
+template <class K, bool kEncode>
+HWY_INLINE Parted partition(const SortCoder<K> &coder, LaneOf<K> *keys, size_t n, LaneOf<K> pivot_key) {
+  if (n < kLongVectors * kLanes<K>) return partition_in_steps<K, kEncode, kStepVectors>(coder, keys, n, pivot_key);
+  return partition_in_steps<K, kEncode, kLongStepVectors>(coder, keys, n, pivot_key);
 }
 
 // The same, in place or not, for fewer than 2 * kStepVectors vectors of keys.
