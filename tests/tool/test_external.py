@@ -436,7 +436,7 @@ class External(tool_case.ToolCase):
   def test_memory_is_kept_to(self):
     size = 1 << 26
     raw = self.file("x.raw", os.urandom(1 << 20) * (size >> 20))
-    text = self.file("x.txt", b"".join(b"%d\n" % (i * 2654435761 % 2**32) for i in range(1500000)))
+    text = self.file("x.txt", b"".join(b"%d\n" % (i * 2654435761 % 2**32) for i in range(2500000)))
     for words in (["--type", "u32", raw], [text], ["--output-format", "npy", text],
                   ["--output-format", "raw", "--type", "f32", text]):
       peaks = [self.peak_bytes("-S", limit, *words) for limit in ("16M", "1T")]

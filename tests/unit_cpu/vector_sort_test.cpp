@@ -20,6 +20,9 @@ class EachTargetSorts : public EachTarget {
     r.n = n, r.in = in_place.data(), r.out = in_place.data();
     one_.engine->execute(r);
     ASSERT_EQ(in_place, wanted) << "n " << n;
+    in_place = keys;
+    two_.engine->execute(r);
+    ASSERT_EQ(in_place, wanted) << "two threads, n " << n;
     std::vector<U> few = keys;
     const bool is_few = n > 0 && one_.engine->sort_few(order, few.data(), few.data(), n);
     ASSERT_EQ(few, is_few ? wanted : keys) << "n " << n;

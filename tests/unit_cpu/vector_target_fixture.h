@@ -47,7 +47,7 @@ class EachTarget : public testing::TestWithParam<VectorTarget> {
   }
 
   std::mt19937_64 random_{11};
-  EngineUnderTest one_{1}, three_{3};
+  EngineUnderTest one_{1}, two_{2}, three_{3};
   VectorTarget before_ = vector_target();
 };
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The sort of keys alone by vector kernels. One thread sorts in place. Several first cut the array into chunks that fit
-// a cache, split each at the same bounds into parts, and then bring each part together and sort it: samplesort whose
-// classification is a vector partition (Sanders, Winkel, Super Scalar Sample Sort, 2004; here the tree of bounds is
-// walked by partitions, which vectors do faster than a search for each key).
+// The sort of keys alone by vector kernels. One thread and two sort in place (key_quicksort.h, team_quicksort.h). More
+// first cut the array into chunks that fit a cache, split each at the same bounds into parts, and then bring each part
+// together and sort it: samplesort whose classification is a vector partition (Sanders, Winkel, Super Scalar Sample
+// Sort, 2004; here the tree of bounds is walked by partitions, which vectors do faster than a search for each key).
 #ifndef GSORT_CPU_SORT_VECTOR_SORT_H_
 #define GSORT_CPU_SORT_VECTOR_SORT_H_
 
-#include <algorithm>
 #include <cstdint>
-#include <limits>
+#include <optional>
 
-#include "core/random_draws.h"
 #include "cpu/engine/context.h"
 #include "cpu/primitive/copy.h"
-#include "cpu/primitive/scatter.h"
+#include "cpu/primitive/range.h"
+#include "cpu/sort/key_quicksort.h"
+#include "cpu/sort/team_quicksort.h"
 #include "cpu/vector/sort.h"
 
 namespace gsort_internal {
@@ -34,11 +34,12 @@ class VectorSort {
   // For sorts of up to n_max keys, by as many threads as the context has now. Allocates all it needs, which for one
   // thread is nothing, and writes nothing.
   VectorSort(Context &context, const SortKernels<K> &kernels, const KeyCodec<K> &codec, uint64_t n_max)
-      : context_(context),
-        kernels_(kernels),
-        codec_(codec),
-        encode_(codec.nan_count == 0 ? codec : KeyCodec<K>{0, 0, 0}) {
+      : context_(context), kernels_(kernels), codec_(codec), keys_(context, kernels, codec) {
     if (context.threads() == 1 || n_max == 0) return;
+    if (context.threads() == TeamQuicksort<K>::kThreads) {
+      team_.emplace(context, keys_);
+      return;
+    }
     const Cuts cuts = cuts_for(n_max);  // neither number falls with n
     split_ = HostBuffer<K>(context.memory, n_max);
     from_ = HostBuffer<uint64_t>(context.memory, cuts.chunks * cuts.parts);
@@ -48,105 +49,20 @@ class VectorSort {
     begins_ = HostBuffer<uint64_t>(context.memory, cuts.parts + 1);
     context.prefer_large_pages(split_.data(), n_max * sizeof(K));
   }
+  VectorSort(const VectorSort &) = delete;
+  VectorSort &operator=(const VectorSort &) = delete;
 
-  // Sorts n keys of `in` into `out`, which may be `in`. Once the context is stopped it leaves a permutation in an `out`
-  // that was `in`.
+  // Sorts n keys of `in` into `out`, which may be `in`. Advances by n on one thread, by 2 n on several. Once the
+  // context is stopped it leaves a permutation in an `out` that was `in`.
   void run(const K *in, K *out, uint64_t n) {
-    if (context_.threads() > 1) return sort_on_threads(in, out, n);
-    if (n <= kPartItems) return sort_whole(in, out, n);
-    sort_alone(in, out, n);
+    if (context_.threads() == 1) return keys_.run(in, out, n);
+    if (team_) return team_->run(in, out, n);
+    sort_on_threads(in, out, n);
   }
 
  private:
-  using Inner = InnerKey<K>;
-  static constexpr Inner kLeast = std::numeric_limits<Inner>::min(), kGreatest = std::numeric_limits<Inner>::max();
-  static constexpr uint32_t kWidth = sizeof(K) * 8;
-  static constexpr uint32_t kDraws = 256;          // for one pivot
-  static constexpr uint64_t kPartItems = 1 << 20;  // one thread's work between chances to cancel: some milliseconds
-
-  // NaNs last are no order of the kernels: such keys are encoded beforehand and decoded afterwards.
-  bool nans_last() const { return codec_.nan_count != 0; }
-
-  void sort_whole(const K *in, K *out, uint64_t n) {
-    if (nans_last()) encode_keys(codec_, in, out, n);
-    kernels_.sort(encode_, encode_, nans_last() ? out : in, out, n);
-    if (nans_last()) decode_keys(codec_, out, n);
-    context_.advance(n);
-  }
-
-  uint64_t split(const K *in, K *out, uint64_t n, Inner pivot) {
-    if (nans_last()) encode_keys(codec_, in, out, n);
-    return kernels_.split(encode_, nans_last() ? out : in, out, n, pivot);
-  }
-
-  void decode(const K *in, K *out, uint64_t n) {
-    kernels_.decode(encode_, in, out, n);
-    if (nans_last()) decode_keys(codec_, out, n);
-  }
-
-  // The keys of a part of the result, from `least` to `greatest`, in the kernels' own order.
-  struct Part {
-    K *keys;
-    uint64_t n;
-    Inner least, greatest;
-  };
-
-  void sort_part(const Part &part) {
-    kernels_.sort_part(encode_, part.keys, part.n, part.least, part.greatest);
-    if (nans_last()) decode_keys(codec_, part.keys, part.n);
-    context_.advance(part.n);
-  }
-
-  // Draws `count` keys of n at random and leaves them in the kernels' own order, sorted.
-  void draw(const K *keys, uint64_t n, const KeyCodec<K> &codec, K *drawn, uint32_t count) const {
-    RandomDraws draws(n);
-    for (uint32_t i = 0; i < count; ++i)
-      drawn[i] = static_cast<K>(codec.encode(keys[draws.below(n)]) ^ KeyCodec<K>::kTop);
-    kernels_.sort(kInnerOrder<K>, kInnerOrder<K>, drawn, drawn, count);
-  }
-
-  // On its own, so that the keys drawn are no part of the frames of the recursion.
-  __attribute__((noinline)) Inner draw_pivot(const K *keys, uint64_t n, const KeyCodec<K> &codec,
-                                             Inner greatest) const {
-    K drawn[kDraws];
-    draw(keys, n, codec, drawn, kDraws);
-    return below(static_cast<Inner>(drawn[kDraws / 2]), greatest);
-  }
-
-  // One thread, in place: split until parts are small enough to be sorted without a chance to cancel.
-  void sort_alone(const K *in, K *out, uint64_t n) {
-    const Inner pivot = draw_pivot(in, n, codec_, kGreatest);
-    const uint64_t lower = split(in, out, n, pivot);
-    context_.poll();
-    sort_or_split({out, lower, kLeast, pivot}, 2 * kWidth);
-    sort_or_split({out + lower, n - lower, static_cast<Inner>(pivot + 1), kGreatest}, 2 * kWidth);
-  }
-
-  // As the kernels' own quicksort does it.
-  void sort_or_split(Part part, uint32_t draws_left) {
-    for (;;) {
-      if (context_.stopped()) return decode(part.keys, part.keys, part.n);
-      if (part.n <= kPartItems || part.least == part.greatest) {
-        sort_part(part);
-        return context_.poll();
-      }
-      Inner pivot = static_cast<Inner>((part.least >> 1) + (part.greatest >> 1) + (part.least & part.greatest & 1));
-      if (draws_left > 0) {
-        --draws_left;
-        pivot = draw_pivot(part.keys, part.n, kInnerOrder<K>, part.greatest);
-      }
-      const uint64_t lower = kernels_.split(kInnerOrder<K>, part.keys, part.keys, part.n, pivot);
-      Part small{part.keys, lower, part.least, pivot};
-      Part large{part.keys + lower, part.n - lower, static_cast<Inner>(pivot + 1), part.greatest};
-      if (small.n > large.n) std::swap(small, large);
-      sort_or_split(small, draws_left);
-      part = large;
-    }
-  }
-
-  static Inner below(Inner pivot, Inner greatest) {
-    return pivot < greatest ? pivot : static_cast<Inner>(greatest - 1);
-  }
+  using Inner = typename KeyQuicksort<K>::Inner;
+  static constexpr Inner kLeast = KeyQuicksort<K>::kLeast, kGreatest = KeyQuicksort<K>::kGreatest;
 
   // How the threads cut the work. Chunk c's keys of part p begin at from_[c * parts + p] when it is split, and at
   // to_[c * parts + p] in the result.
@@ -177,8 +93,9 @@ class VectorSort {
     const Cuts cuts = cuts_for(n);
     Inner *const bounds = bounds_.data();
     uint64_t *const begins = begins_.data();
-    if (choose_bounds(in, n, cuts.parts, bounds) <= 2 && n <= kPartItems) {  // one thread counts them sooner
-      sort_whole(in, out, n);
+    if (choose_bounds(in, n, cuts.parts, bounds) &&
+        n <= KeyQuicksort<K>::kPartItems) {  // one thread counts them sooner
+      keys_.sort_whole(in, out, n);
       return context_.advance(n);
     }
     context_.for_each(cuts.chunks, [&](uint64_t c, uint32_t) {
@@ -197,31 +114,28 @@ class VectorSort {
       const uint32_t p = static_cast<uint32_t>(part);
       const uint64_t size = begins[p + 1] - begins[p];
       for (uint64_t c = 0; size <= size_alone && c < cuts.chunks; ++c) gather(cuts, c, p, out);
-      if (context_.stopped()) return decode(out + begins[p], out + begins[p], size);
       // Behind a bound at the greatest key there is nothing: no key is above that one.
       if (size == 0) return;
       const Inner least = p == 0 ? kLeast : static_cast<Inner>(bounds[p - 1] + 1);
-      sort_part({out + begins[p], size, least, bounds[p]});
+      keys_.sort_part({out + begins[p], size, least, bounds[p], 0});
     });
   }
 
   // Bounds at equal distances in a sample. A key that is drawn so often that two bounds fall on it gets a part of its
-  // own, which needs no sort. Returns how many values the sample has, or 3 for more.
-  uint32_t choose_bounds(const K *in, uint64_t n, uint32_t parts, Inner *bounds) const {
+  // own, which needs no sort. Returns whether the sample is of one or two values.
+  bool choose_bounds(const K *in, uint64_t n, uint32_t parts, Inner *bounds) const {
     const uint32_t draws = parts * kDrawsOfPart;
-    draw(in, n, codec_, drawn_.data(), draws);
+    keys_.draw(in, n, codec_, drawn_.data(), draws);
     for (uint32_t p = 0; p + 1 < parts; ++p) bounds[p] = static_cast<Inner>(drawn_[(p + 1) * kDrawsOfPart - 1]);
     for (uint32_t p = 0; p + 2 < parts; ++p)
       if (bounds[p] == bounds[p + 1] && (p == 0 || bounds[p - 1] < bounds[p]) && bounds[p] > kLeast) --bounds[p];
     bounds[parts - 1] = kGreatest;
-    uint32_t lesser = 1;
-    while (lesser < draws && drawn_[lesser] == drawn_[0]) ++lesser;
-    return lesser == draws ? 1 : drawn_[lesser] == drawn_[draws - 1] ? 2 : 3;
+    return KeyQuicksort<K>::are_few_values(drawn_.data(), draws);
   }
 
   // Splits a chunk at all bounds, the middle one first, and tells where its parts begin.
   void split_chunk(const K *in, K *out, Range chunk, const Inner *bounds, uint32_t parts, uint64_t *from) {
-    const uint64_t lower = split(in + chunk.begin, out + chunk.begin, chunk.size(), bounds[parts / 2 - 1]);
+    const uint64_t lower = keys_.split(in + chunk.begin, out + chunk.begin, chunk.size(), bounds[parts / 2 - 1]);
     const Range lower_keys{chunk.begin, chunk.begin + lower}, upper_keys{chunk.begin + lower, chunk.end};
     split_further(out, lower_keys, bounds, parts / 2, from);
     split_further(out, upper_keys, bounds + parts / 2, parts / 2, from + parts / 2);
@@ -267,7 +181,9 @@ class VectorSort {
 
   Context &context_;
   const SortKernels<K> &kernels_;
-  KeyCodec<K> codec_, encode_;
+  KeyCodec<K> codec_;
+  KeyQuicksort<K> keys_;
+  std::optional<TeamQuicksort<K>> team_;
   HostBuffer<K> split_, drawn_;
   HostBuffer<Inner> bounds_;  // the greatest key that a part may have
   HostBuffer<uint64_t> from_, to_, begins_;
