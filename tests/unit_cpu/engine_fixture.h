@@ -12,6 +12,13 @@
 
 namespace gsort_test {
 
+// Under a sanitizer, where everything takes long, as much as shows what threads do to each other.
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr bool kWatched = true;
+#else
+constexpr bool kWatched = false;
+#endif
+
 using namespace gsort_internal;
 
 struct EngineUnderTest {

@@ -13,13 +13,6 @@
 namespace gsort_test {
 namespace {
 
-// Under a sanitizer, where everything takes long, as much as shows what threads do to each other.
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr bool kWatched = true;
-#else
-constexpr bool kWatched = false;
-#endif
-
 class TeamKeys : public testing::TestWithParam<gsort_dtype> {
  protected:
   template <class U>

@@ -19,13 +19,6 @@
 namespace gsort_test {
 namespace {
 
-// Under a sanitizer, where everything takes long, as much as shows what threads do to each other.
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr bool kWatched = true;
-#else
-constexpr bool kWatched = false;
-#endif
-
 TEST(PartList, GivesWhatWasAddedLastAndRefusesWhatHasNoRoom) {
   HostMemory memory(nullptr, nullptr, nullptr, 0);
   PartList<uint32_t> list(memory, 2);

@@ -51,6 +51,18 @@ class PartList {
     return Taken::kNothingYet;
   }
 
+  // One of the threads' steps: takes a part, if there is one, and calls f(part), which may add some. Returns whether
+  // more may come.
+  template <class F>
+  bool step(F &&f) {
+    Part part{};
+    const Taken taken = take(part);
+    if (taken != Taken::kPart) return taken == Taken::kNothingYet;
+    f(part);
+    finish();
+    return true;
+  }
+
   // What was taken adds no more.
   void finish() {
     const std::lock_guard<std::mutex> lock(mutex_);

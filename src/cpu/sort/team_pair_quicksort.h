@@ -47,18 +47,7 @@ class TeamPairQuicksort {
     split_or_list(half(whole, true, 0, lowers, Alone::kLeast, pivot), out);
     split_or_list(half(whole, true, lowers, n, static_cast<Inner>(pivot + 1), Alone::kGreatest), out);
     context_.repeat([&](uint32_t number) {
-      Part part{};
-      switch (list_.take(part)) {
-        case PartList<Part>::Taken::kNothing:
-          return false;
-        case PartList<Part>::Taken::kNothingYet:
-          return true;
-        case PartList<Part>::Taken::kPart:
-          break;
-      }
-      worker(codec, number).sort_shared(part, out, list_, piece);
-      list_.finish();
-      return true;
+      return list_.step([&](const Part &part) { worker(codec, number).sort_shared(part, out, list_, piece); });
     });
   }
 

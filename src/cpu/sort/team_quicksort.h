@@ -38,26 +38,17 @@ class TeamQuicksort {
       list_.add({{out, n, 0, 0, 0}, true});
     }
     context_.repeat([&](uint32_t) {
-      Task task{};
-      switch (list_.take(task)) {
-        case PartList<Task>::Taken::kNothing:
-          return false;
-        case PartList<Task>::Taken::kNothingYet:
-          return true;
-        case PartList<Task>::Taken::kPart:
-          break;
-      }
-      if (!task.is_whole) {
-        sort_shared(task.part, piece);
-      } else if (!context_.stopped()) {  // while the other thread wakes up
-        Part small{}, large{};
-        keys_.split_whole(in, out, n, pivot.key, small, large);
-        context_.advance(n);
-        list_.add({large, false});
-        sort_shared(small, piece);
-      }
-      list_.finish();
-      return true;
+      return list_.step([&](const Task &task) {
+        if (!task.is_whole) {
+          sort_shared(task.part, piece);
+        } else if (!context_.stopped()) {  // while the other thread wakes up
+          Part small{}, large{};
+          keys_.split_whole(in, out, n, pivot.key, small, large);
+          context_.advance(n);
+          list_.add({large, false});
+          sort_shared(small, piece);
+        }
+      });
     });
   }
 
