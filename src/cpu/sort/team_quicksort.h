@@ -35,7 +35,7 @@ class TeamQuicksort {
     if (n * sizeof(K) >= kBytesTogether) {
       split_together(in, out, n, pivot.key);
     } else {
-      list_.add({{out, n, 0, 0, 0}, true});
+      list_.add({Alone::whole(out, n), true});
     }
     context_.repeat([&](uint32_t) {
       return list_.step([&](const Task &task) {
