@@ -165,9 +165,15 @@ void add_segments(Calls &calls, gsort_dtype t) {
     add_both(calls, {Called::kSegments, t, n, says, 0, 3, D::kAllEqual});
     add_both(calls, {Called::kSegments, t, n, "sort of segments on the GPU", 0, 100});
   }
+  if (element_type(t).bytes >= 4) {
+    const bool is_wide = wide(t);
+    add_both(calls, {Called::kSegments, t, 2000000, is_wide ? "up to 12288 by merges" : "up to 24576 by merges", 0,
+                     uint64_t{is_wide ? 250u : 130u}});
+  }
   if (element_type(t).bytes == 2) {
     add_both(calls, {Called::kSegments, t, 8400001, "by merges of runs of warps, more by LSD", 0, 0});
     add_both(calls, {Called::kSegments, t, 8400001, "by merges of runs of warps, more by LSD", 0, 4000});
+    add_both(calls, {Called::kSegments, t, 8400001, "up to 24576 by merges of runs of warps", 0, 600});
   }
 }
 

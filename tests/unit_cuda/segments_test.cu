@@ -41,6 +41,7 @@ class SegmentsTest : public SortFixture {
   uint64_t large() const { return counts_[2]; }
   uint64_t again() const { return counts_[5]; }
   uint64_t passes() const { return counts_[6]; }
+  uint64_t big_listed() const { return counts_[13]; }
 
   // The only segment of `length` keys begins behind kMisledBegin. Its sampled keys lie far above all others, so that
   // those are one bucket.
@@ -92,7 +93,7 @@ class SegmentsTest : public SortFixture {
   }
 
  private:
-  uint64_t counts_[8] = {};  // the first of the plan's list_counts
+  uint64_t counts_[14] = {};  // the plan's list_counts
 };
 
 TEST_F(SegmentsTest, EveryOrderAndClass) {
@@ -234,6 +235,57 @@ TEST_F(SegmentsTest, FewKeysInFewSegments) {
     Bytes result;
     ASSERT_EQ(run(order, keys, offsets, false, 1, result), 0u);
     ASSERT_TRUE(result == expected(order, keys, offsets));
+  }
+}
+
+// About the lengths that a block of its own takes, in calls in which such are likely.
+TEST_F(SegmentsTest, BigSegments) {
+  uint32_t seed = 100, listed = 0, unlisted = 0;  // calls with big ones and without
+  for (const KeyOrder &order : all_orders()) {
+    const uint32_t bytes = dtype_bytes(order.dtype);
+    if (!segments::merges(bytes)) continue;
+    const uint64_t medium = segments::medium_segment_items(bytes), big = segments::big_segment_items(bytes);
+    const std::vector<std::vector<uint64_t>> mixes = {{medium + 1, big, medium, big - 1, big + 1, 300},
+                                                      {big, big - 700, medium + medium / 3, 2, big / 4 * 3},
+                                                      {medium * 3 / 2 + 1}};
+    for (const auto &mix : mixes) {
+      const uint64_t n = bytes == 2 ? segments::kMergeShortKeysMin + 4321 : (seed % 2 == 0 ? 3 : 11) * big + 4321;
+      const Pattern pattern = kPatterns[++seed % (sizeof kPatterns / sizeof kPatterns[0])];
+      SCOPED_TRACE(describe(order, n, pattern) + " first length " + std::to_string(mix[0]));
+      const Bytes keys = make_keys(pattern, n, order.dtype, seed);
+      const std::vector<uint64_t> offsets = mixed_offsets(n, seed, mix);
+      Bytes result;
+      ASSERT_EQ(run(order, keys, offsets, seed % 2 == 0, seed % 16, result), 0u);
+      ASSERT_TRUE(result == expected(order, keys, offsets));
+      ++(big_listed() != 0 ? listed : unlisted);
+    }
+  }
+  if (facts_.shared_bytes_block_max >= segments::big_shared_bytes(8)) EXPECT_GT(listed, 4 * unlisted);
+}
+
+// One short segment beside longer ones, at either end of its tile and alone in it.
+TEST_F(SegmentsTest, AShortSegmentAmongOthers) {
+  for (const gsort_dtype dtype : {GSORT_U8, GSORT_I32, GSORT_F64}) {
+    const KeyOrder order{dtype, dtype == GSORT_F64, false};
+    const uint64_t tile = segments::short_tile_items(dtype_bytes(dtype)), n = 40 * tile + 7;
+    for (const uint64_t length : {1, 2, 100, 512}) {
+      for (const uint64_t at :
+           {tile * 7, tile * 7 - length, tile * 7 - 1, tile * 7 + tile / 2, uint64_t{0}, n - length}) {
+        std::vector<uint64_t> offsets;
+        for (uint64_t begin = at % 600; begin < at; begin += 600) offsets.push_back(begin);
+        if (offsets.empty() || offsets.back() + 513 < at) offsets.push_back(at);
+        if (offsets.back() != at) offsets.back() = at;
+        offsets.push_back(at + length);
+        while (offsets.back() + 1400 <= n) offsets.push_back(offsets.back() + 700);
+        SCOPED_TRACE(std::to_string(length) + " at " + std::to_string(at) + ", type " + std::to_string(dtype));
+        const Bytes keys = make_keys(Pattern::kUniform, n, dtype, length);
+        for (const bool in_place : {false, true}) {
+          Bytes result;
+          ASSERT_EQ(run(order, keys, offsets, in_place, 1, result), 0u);
+          ASSERT_TRUE(result == expected(order, keys, offsets));
+        }
+      }
+    }
   }
 }
 
@@ -420,10 +472,28 @@ TEST_F(SegmentsTest, RacecheckTeams) {
   }
 }
 
+// Two big segments for one block, and one beside it.
+TEST_F(SegmentsTest, RacecheckBig) {
+  for (const gsort_dtype dtype : {GSORT_F32, GSORT_I64}) {
+    const uint32_t bytes = dtype_bytes(dtype);
+    if (facts_.shared_bytes_block_max < segments::big_shared_bytes(bytes)) GTEST_SKIP() << "no room for a big segment";
+    facts_.multiprocessors = 2;
+    const KeyOrder order{dtype, dtype == GSORT_I64, false};
+    const uint64_t medium = segments::medium_segment_items(bytes);
+    const std::vector<uint64_t> offsets = {1, medium + 2, 3 * medium + 2, 5 * medium - 700};
+    const uint64_t n = offsets.back() + 2;
+    const Bytes keys = make_keys(Pattern::kUniform, n, dtype, 9);
+    Bytes result;
+    ASSERT_EQ(run(order, keys, offsets, false, 1, result), 0u);
+    ASSERT_TRUE(result == expected(order, keys, offsets));
+    EXPECT_EQ(big_listed(), 3u);
+  }
+}
+
 TEST_F(SegmentsTest, RacecheckTwoRounds) {
   if (facts_.shared_bytes_block_max < segments::kLargeSharedBytes) GTEST_SKIP() << "no partition on this device";
   for (const gsort_dtype dtype : {GSORT_U32, GSORT_U64}) {
-    const uint64_t length = segments::medium_segment_items(dtype_bytes(dtype)) + 1000;
+    const uint64_t length = segments::big_segment_items(dtype_bytes(dtype)) + 1000;
     const Bytes keys = dtype == GSORT_U32 ? misleading_keys<uint32_t>(length) : misleading_keys<uint64_t>(length);
     const KeyOrder order{dtype, false, false};
     const std::vector<uint64_t> offsets = {kMisledBegin, kMisledBegin + length};

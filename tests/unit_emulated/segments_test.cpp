@@ -281,6 +281,43 @@ void try_lists(const KeyOrder &order, bool in_place) {
   EXPECT_TRUE(want == (in_place ? in : out));
 }
 
+// Big segments, a block each: of the least and the greatest length, and of one key more than whole runs.
+template <class U>
+void try_big(const KeyOrder &order, bool in_place) {
+  std::mt19937_64 random(sizeof(U) * 2 + in_place);
+  constexpr uint64_t kRun = kMergeRun<U>;
+  std::vector<uint64_t> offsets = {3}, entries;
+  for (const uint64_t keys :
+       {kMergeWarps * kRun + 1, kBigWarps * kRun, uint64_t{17} * kRun, 17 * kRun + 1, 21 * kRun - 5}) {
+    entries.push_back(offsets.size() - 1);
+    offsets.push_back(offsets.back() + keys);
+  }
+  std::vector<U> in(offsets.back() + 5), out(in.size(), U{0x55}), shared(kBigSharedBytes<U> / sizeof(U));
+  for (U &key : in) key = static_cast<U>(random() & random());
+  std::vector<U> want = in_place ? in : out;
+  Params<U> params = {};
+  params.codec = make_codec<U>(order);
+  for (uint64_t s = 0; s + 1 < offsets.size(); ++s) {
+    std::copy(in.begin() + offsets[s], in.begin() + offsets[s + 1], want.begin() + offsets[s]);
+    std::sort(want.begin() + offsets[s], want.begin() + offsets[s + 1],
+              [&](U a, U b) { return params.codec.encode(a) < params.codec.encode(b); });
+  }
+  unsigned long long count = entries.size();
+  uint32_t error = 0;
+  params.keys_in = in.data(), params.keys_out = in_place ? in.data() : out.data();
+  params.offsets = offsets.data(), params.error = &error;
+  params.big = {&count, entries.data(), count};
+  emulation::launch(2, kBigWarps * 32, 0, [&] { merge_big_listed(params, shared.data()); });
+  EXPECT_TRUE(want == (in_place ? in : out));
+}
+
+TEST(SegmentsEmulated, ABlockMergesABigSegment) {
+  for (const bool in_place : {false, true}) {
+    try_big<uint32_t>({GSORT_F32, true, true}, in_place);
+    try_big<uint64_t>({GSORT_I64, true, false}, in_place);
+  }
+}
+
 TEST(SegmentsEmulated, TeamsMergeSegmentsOfEveryLength) {
   for (const bool in_place : {false, true}) {
     try_lists<uint32_t>({GSORT_U32, false, false}, in_place);

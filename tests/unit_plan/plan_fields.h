@@ -134,12 +134,13 @@ class Digest {
 
   void add(const gsort_internal::segments::Plan &p) {
     add_fields<gsort_internal::segments::Plan>(
-        p.small_max, p.middle_max, p.medium_max, p.large_max, p.large_tiles_max, p.partition_tiles_max, p.parts_max,
-        p.buckets_max, p.merge, p.spread, p.partition, p.short_tiles, p.list_counts, p.tickets, p.bounds, p.zero_bytes,
-        p.look_back, p.large_counts, p.small_list, p.middle_list, p.medium_list, p.small_merges_list,
-        p.middle_merges_list, p.medium_merges_list, p.large_list, p.large_tile_begins, p.again_list, p.radix_list,
-        p.parts, p.bucket_begins, p.bucket_counts, p.bucket_room, p.bucket_starts, p.keys_y, p.workspace_bytes,
-        p.check_blocks, p.short_blocks, p.merge_blocks, p.small_blocks, p.middle_blocks, p.medium_blocks, p.whole);
+        p.small_max, p.middle_max, p.medium_max, p.big_max, p.large_max, p.large_tiles_max, p.partition_tiles_max,
+        p.parts_max, p.buckets_max, p.merge, p.big, p.spread, p.partition, p.short_tiles, p.list_counts, p.tickets,
+        p.bounds, p.zero_bytes, p.look_back, p.large_counts, p.small_list, p.middle_list, p.medium_list, p.big_list,
+        p.small_merges_list, p.middle_merges_list, p.medium_merges_list, p.large_list, p.large_tile_begins,
+        p.again_list, p.radix_list, p.parts, p.bucket_begins, p.bucket_counts, p.bucket_room, p.bucket_starts, p.keys_y,
+        p.workspace_bytes, p.check_blocks, p.short_blocks, p.merge_blocks, p.big_blocks, p.small_blocks,
+        p.middle_blocks, p.medium_blocks, p.whole);
   }
   void add(const gsort_internal::merge::Plan &p) {
     add_fields<gsort_internal::merge::Plan>(p.way, p.tiles, p.groups, p.blocks, p.warps, p.shared_bytes, p.counters,

@@ -30,6 +30,10 @@ TEST(Layout, ClassesFollowEachOther) {
     EXPECT_TRUE(merges(bytes) ? small_segment_items(bytes) < middle_segment_items(bytes)
                               : small_segment_items(bytes) == middle_segment_items(bytes));
     EXPECT_LT(middle_segment_items(bytes), medium_segment_items(bytes));
+    if (merges(bytes)) {
+      EXPECT_LT(medium_segment_items(bytes), big_segment_items(bytes));
+      EXPECT_EQ(0u, kBigWarps % kMergeWarps) << "the grid of either has as many warps on a multiprocessor";
+    }
     EXPECT_LE(kShortSegmentItemsMax, short_tile_items(bytes)) << "a segment ends in the tile behind at the latest";
     EXPECT_EQ(0u, short_tile_items(bytes) % 32) << "a tile begins with a word of the bitmap";
     EXPECT_LT(short_tile_items(bytes) + kShortSegmentItemsMax, 0xffffu) << "places have 16 bits";
@@ -84,6 +88,7 @@ void check_lists(const Request &r, const Plan &l) {
   EXPECT_EQ(most(small_segment_items(bytes) + 1), l.medium_max);
   EXPECT_EQ(merges(bytes) ? most(small_segment_items(bytes) + 1) : 0, l.middle_max);
   EXPECT_EQ(most(medium_segment_items(bytes) + 1), l.large_max);
+  EXPECT_EQ(merges(bytes) ? l.large_max : 0, l.big_max);
   // Large segments that are all but one key of a tile too long.
   const uint64_t tile = segment_tile_items(bytes), n = r.n;
   if (l.large_max == 0) {
@@ -125,7 +130,7 @@ TEST(Layout, ListsHoldTheSegmentsOfEverySize) {
         const uint64_t bytes = dtype_bytes(t), digits = digits_of(dtype_bytes(t)), bins = kDigitBins;
         check_lists(r, l);
         const uint64_t bits = l.short_tiles * short_tile_items(dtype_bytes(t)) + kShortSegmentItemsMax;
-        expect_apart({{"list_counts", l.list_counts, 13 * 8},
+        expect_apart({{"list_counts", l.list_counts, 14 * 8},
                       {"tickets", l.tickets, digits * 4},
                       {"bounds", l.bounds, segments == 0 ? 0 : bits / 8},
                       {"look_back", l.look_back, l.large_tiles_max * bins * 8},
@@ -133,6 +138,7 @@ TEST(Layout, ListsHoldTheSegmentsOfEverySize) {
                       {"small_list", l.small_list, (l.small_max + l.buckets_max) * 8},
                       {"middle_list", l.middle_list, (l.middle_max + l.buckets_max) * 8},
                       {"medium_list", l.medium_list, (l.medium_max + l.buckets_max) * 8},
+                      {"big_list", l.big_list, l.big_max == 0 ? 0 : (l.big_max + l.buckets_max) * 8},
                       {"small_merges_list", l.small_merges_list, bytes == 8 ? (l.small_max + l.buckets_max) * 8 : 0},
                       {"middle_merges_list", l.middle_merges_list, bytes == 8 ? (l.middle_max + l.buckets_max) * 8 : 0},
                       {"medium_merges_list", l.medium_merges_list, bytes == 8 ? (l.medium_max + l.buckets_max) * 8 : 0},
@@ -167,7 +173,7 @@ TEST(SegmentsPlan, WorkspaceDoesNotDependOnTheDevice) {
         const Plan small = make_plan(r, kLeastDevice), large = make_plan(r, {100, 148, 232448});
         EXPECT_EQ(small.workspace_bytes, large.workspace_bytes);
         for (const uint32_t blocks : {small.check_blocks, small.short_blocks, small.small_blocks, small.middle_blocks,
-                                      small.medium_blocks, small.merge_blocks})
+                                      small.medium_blocks, small.merge_blocks, small.big_blocks})
           EXPECT_GE(blocks, 1u);
         EXPECT_EQ(small.whole, large.whole);
         if (!large.whole) {
@@ -175,6 +181,27 @@ TEST(SegmentsPlan, WorkspaceDoesNotDependOnTheDevice) {
         }
         EXPECT_GE(uint64_t{large.check_blocks} * kCheckItems, std::min<uint64_t>(segments, 148 * 8 * kCheckItems));
       }
+}
+
+// Big segments have a kernel of their own where the mean length is theirs and a block has the memory.
+TEST(SegmentsPlan, BigSegmentsByTheMeanLength) {
+  const DeviceFacts large = {90, 132, 232448};
+  for (const gsort_dtype t : kPlanTypes) {
+    const uint64_t n = uint64_t{1} << 24, bytes = dtype_bytes(t);
+    const auto has_big = [&](uint64_t length, const DeviceFacts &facts) {
+      return make_plan(segments_of(t, n, n / length), facts).big;
+    };
+    for (const uint64_t length : {1000u, 5000u, 9000u, 13000u, 24000u, 30000u, 1000000u}) {
+      const bool likely = merges(dtype_bytes(t)) && length >= medium_segment_items(dtype_bytes(t)) * 3 / 4 &&
+                          length <= big_segment_items(dtype_bytes(t));
+      EXPECT_EQ(likely, has_big(length, large)) << length << " of " << bytes << " bytes";
+      EXPECT_FALSE(has_big(length, kLeastDevice));
+    }
+    EXPECT_FALSE(make_plan(segments_of(t, n, 0), large).big);
+    if (merges(dtype_bytes(t))) {
+      EXPECT_FALSE(make_plan(segments_of(t, medium_segment_items(dtype_bytes(t)), 1), large).big) << "none is as long";
+    }
+  }
 }
 
 // Each block of a whole call has a tile of keys, in which one segment that is not short can begin at most, and looks at

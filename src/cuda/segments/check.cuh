@@ -47,7 +47,8 @@ struct Params {
   uint32_t *bounds;
   uint32_t *any_short;
   unsigned long long *list_counts;  // kListCountsBytes, of all lists
-  List small, middle, medium, large;
+  List small, middle, medium, big, large;
+  uint64_t big_items_max;  // of a big segment; 0: there are none
   // Of these those that are merged: all, or, where they are spread first, those whose keys crowd.
   List small_merges, middle_merges, medium_merges;
   List again;                         // buckets for the second round of partitions
@@ -122,6 +123,8 @@ __device__ __forceinline__ bool list_by_length(const Params<U> &params, uint64_t
     list_segment(params.middle, s);
   } else if (items <= kMedium) {
     list_segment(params.medium, s);
+  } else if (items <= params.big_items_max) {
+    list_segment(params.big, s);
   } else {
     list_segment(params.large, s);
   }

@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(Shape::kThreads, blocks_here(Shape::kThreads, 
   spread_listed<U, Shape>(params, list, crowded, *reinterpret_cast<SpreadStorage<U, Shape> *>(shared));
 }
 
-// Small segments, and middle and medium ones that are left to it. Dynamic shared memory: kMergeSharedBytes.
+// Small, middle and medium segments, where they are merged. Dynamic shared memory: kMergeSharedBytes.
 template <class U>
 __global__ void __launch_bounds__(kMergeWarps * 32, blocks_here(kMergeWarps * 32, kMergeBlocksPerMultiprocessor))
     merge_segments_kernel(const __grid_constant__ Params<U> params) {
@@ -31,6 +31,16 @@ __global__ void __launch_bounds__(kMergeWarps * 32, blocks_here(kMergeWarps * 32
   wait_for_kernel_before();
   allow_next_kernel();
   merge_all_listed(params, reinterpret_cast<MergeKey<U> *>(shared));
+}
+
+// Dynamic shared memory: kBigSharedBytes.
+template <class U>
+__global__ void __launch_bounds__(kBigWarps * 32, 1)
+    merge_big_segments_kernel(const __grid_constant__ Params<U> params) {
+  if constexpr (!kFitsHere<kBigSharedBytes<U>>) return;
+  extern __shared__ __align__(16) unsigned char shared[];
+  wait_for_kernel_before();
+  merge_big_listed(params, reinterpret_cast<MergeKey<U> *>(shared));
 }
 
 // A cooperative launch. Dynamic shared memory: PartitionStorage.

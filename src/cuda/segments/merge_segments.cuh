@@ -24,6 +24,10 @@ template <class U>
 using MergeKey = typename std::conditional<sizeof(U) < 4, uint32_t, U>::type;
 template <class U>
 constexpr uint32_t kMergeSharedBytes = merge_room<MergeKey<U>>(kMergeWarps * kMergeRun<U>) * sizeof(MergeKey<U>);
+template <class U>
+constexpr uint32_t kBigSharedBytes = merge_room<MergeKey<U>>(kBigWarps * kMergeRun<U>) * sizeof(MergeKey<U>);
+static_assert(kBigSharedBytes<uint32_t> == big_shared_bytes(4) && kBigSharedBytes<uint64_t> == big_shared_bytes(8),
+              "the plan counts with these sizes");
 static_assert(kRunKeys<kMergeRows<uint32_t>> == kMergeRun<uint32_t>, "the plan counts with this size");
 static_assert(kMergeSharedBytes<uint64_t> <= 64 * 1024, "a block must fit an SM of sm_75");
 
@@ -102,6 +106,15 @@ __device__ __forceinline__ void merge_listed(const Params<U> &params, const List
       merge_segment(params, list.segments[i + part + turn], {of_team % members, team_barrier(first, members), members},
                     shared + run_place<MergeKey<U>>(first * kMergeRun<U>));
   }
+}
+
+// Big segments, a block each. shared: kBigSharedBytes.
+template <class U>
+__device__ __forceinline__ void merge_big_listed(const Params<U> &params, MergeKey<U> *shared) {
+  if (*params.error != 0) return;
+  const uint64_t count = *params.big.count;
+  for (uint64_t i = blockIdx.x; i < count; i += gridDim.x)
+    merge_segment(params, params.big.segments[i], {threadIdx.x / 32, 1, kBigWarps}, shared);
 }
 
 // The longest first: they take longest. shared: kMergeSharedBytes.

@@ -219,7 +219,9 @@ __device__ __forceinline__ void place_buckets(const Params<U> &params, const Rou
   list_by_warp(params.small, items != 0 && items <= kSmall, listed);
   list_by_warp(params.middle, items > kSmall && items <= kMiddle, listed);
   list_by_warp(params.medium, items > kMiddle && items <= kMedium, listed);
-  list_by_warp(round.first ? params.again : params.radix, items > kMedium, listed);
+  const bool big = items > kMedium && items <= params.big_items_max;
+  list_by_warp(params.big, big, listed);
+  list_by_warp(round.first ? params.again : params.radix, items > kMedium && !big, listed);
 }
 
 template <class U, class Shape>

@@ -16,6 +16,7 @@ void count_entries(const Request &request, uint32_t key_bytes, Plan &plan) {
   plan.medium_max = std::min(request.segments, n / (small_segment_items(key_bytes) + 1));
   plan.large_max = std::min(request.segments, n / (medium_segment_items(key_bytes) + 1));
   plan.middle_max = merges(key_bytes) ? plan.medium_max : 0;
+  plan.big_max = merges(key_bytes) ? plan.large_max : 0;
   plan.parts_max = plan.large_max;
   if (partitions(key_bytes) && plan.large_max != 0) {
     // Buckets can be as many as keys allow, however few the segments are.
@@ -42,6 +43,7 @@ void cut_workspace(const Request &request, uint32_t key_bytes, Plan &plan) {
   plan.small_list = slices.take((plan.small_max + plan.buckets_max) * 8);
   plan.middle_list = slices.take((plan.middle_max + plan.buckets_max) * 8);
   plan.medium_list = slices.take((plan.medium_max + plan.buckets_max) * 8);
+  plan.big_list = slices.take(plan.big_max == 0 ? 0 : (plan.big_max + plan.buckets_max) * 8);
   plan.small_merges_list = slices.take(spreads(key_bytes) ? (plan.small_max + plan.buckets_max) * 8 : 0);
   plan.middle_merges_list = slices.take(spreads(key_bytes) ? (plan.middle_max + plan.buckets_max) * 8 : 0);
   plan.medium_merges_list = slices.take(spreads(key_bytes) ? (plan.medium_max + plan.buckets_max) * 8 : 0);
@@ -59,6 +61,12 @@ void cut_workspace(const Request &request, uint32_t key_bytes, Plan &plan) {
   plan.workspace_bytes = slices.bytes();
 }
 
+// By the mean length: the host does not know the offsets.
+bool are_likely_big(const Request &request, uint32_t key_bytes) {
+  const uint64_t mean = request.n / std::max<uint64_t>(request.segments, 1);
+  return mean >= medium_segment_items(key_bytes) / 4 * 3 && mean <= big_segment_items(key_bytes);
+}
+
 uint32_t blocks_for(uint64_t work, uint64_t per_block, uint64_t blocks_max) {
   return static_cast<uint32_t>(std::max<uint64_t>(1, std::min((work + per_block - 1) / per_block, blocks_max)));
 }
@@ -72,6 +80,8 @@ Plan make_plan(const Request &request, const DeviceFacts &device) {
   cut_workspace(request, key_bytes, plan);
   plan.merge = merges(key_bytes) && (key_bytes > 2 || request.n >= kMergeShortKeysMin);
   plan.partition = plan.buckets_max != 0 && device.shared_bytes_block_max >= kLargeSharedBytes;
+  plan.big = plan.merge && plan.big_max != 0 && device.shared_bytes_block_max >= big_shared_bytes(key_bytes) &&
+             are_likely_big(request, key_bytes);
   plan.whole = request.segments != 0 && request.segments <= kWholeSegmentsMax && request.n <= kWholeItemsMax;
   // Few keys are merged at once: launches take longer than those.
   plan.spread = spreads(key_bytes) && !plan.whole && device.shared_bytes_block_max >= kLargeSharedBytes;
@@ -84,6 +94,7 @@ Plan make_plan(const Request &request, const DeviceFacts &device) {
   const uint64_t buckets = plan.partition ? plan.buckets_max : 0;
   plan.merge_blocks =
       blocks_for(plan.small_max + buckets, 1, multiprocessors * kMergeBlocksPerMultiprocessor * kMergeRounds);
+  plan.big_blocks = blocks_for(plan.big_max + buckets, 1, multiprocessors);
   plan.small_blocks = blocks_for(plan.small_max + buckets, 1, multiprocessors * (2048 / SpreadSmall::kThreads));
   plan.middle_blocks = blocks_for(plan.middle_max + buckets, 1, multiprocessors * (2048 / SpreadMiddle::kThreads));
   plan.medium_blocks = blocks_for(plan.medium_max + buckets, 1, multiprocessors * (2048 / MediumSegmentTile::kThreads));
@@ -95,7 +106,9 @@ void describe(const Request &request, const Plan &plan, char *text, size_t text_
                 "sort of segments on the GPU: %llu keys in %llu segments: up to %u keys in lanes of a warp, up to %u "
                 "by %s, more %sby LSD passes",
                 static_cast<unsigned long long>(request.n), static_cast<unsigned long long>(request.segments),
-                kShortSegmentItemsMax, medium_segment_items(dtype_bytes(request.order.dtype)),
+                kShortSegmentItemsMax,
+                plan.big ? big_segment_items(dtype_bytes(request.order.dtype))
+                         : medium_segment_items(dtype_bytes(request.order.dtype)),
                 plan.merge ? "merges of runs of warps" : "a block", plan.partition ? "by partitions or " : "");
 }
 

@@ -32,6 +32,13 @@ constexpr GSORT_HOST_DEVICE uint32_t merge_rows(uint32_t key_bytes) { return key
 constexpr GSORT_HOST_DEVICE uint32_t merge_run_items(uint32_t key_bytes) { return 32 * merge_rows(key_bytes); }
 constexpr uint32_t kMergeWarps = 12, kMiddleTeamWarps = 6, kSmallTeamWarps = 2;
 constexpr uint32_t kMergeBlocksPerMultiprocessor = 2;
+// Big segments: a block of so many warps each, alone on its multiprocessor, where it has that much shared memory. There
+// are big ones only where the mean length is that of segments that need most of a block or have room in one: for a few
+// of them a kernel more takes longer than it saves (H100 and H200: 5 to 15 microseconds of a call of any size).
+constexpr uint32_t kBigWarps = 24;
+constexpr GSORT_HOST_DEVICE uint32_t big_shared_bytes(uint32_t key_bytes) {
+  return key_bytes == 8 ? kBigWarps * merge_run_items(8) / 16 * 17 * 8 : kBigWarps * merge_run_items(4) / 32 * 33 * 4;
+}
 constexpr uint32_t kMergeRounds = 4;  // of blocks that take segments of different lengths
 // Even so, those of 8-byte keys are spread over bins first (spread_sort.cuh), which takes up to half as long where the
 // keys do not crowd. By blocks of so many threads, each with so many keys:
@@ -57,6 +64,9 @@ constexpr GSORT_HOST_DEVICE uint32_t middle_segment_items(uint32_t key_bytes) {
 }
 constexpr GSORT_HOST_DEVICE uint32_t medium_segment_items(uint32_t key_bytes) {
   return merges(key_bytes) ? kMergeWarps * merge_run_items(key_bytes) : MediumSegmentTile::kItems;
+}
+constexpr GSORT_HOST_DEVICE uint32_t big_segment_items(uint32_t key_bytes) {
+  return merges(key_bytes) ? kBigWarps * merge_run_items(key_bytes) : 0;
 }
 
 // Large segments go through passes over memory. One shape that fits every SM does.
@@ -100,19 +110,21 @@ constexpr uint32_t kWholeTileItems = kShortSegmentItemsMax;  // of such a block:
 constexpr uint32_t kBlockThreads = 256;  // of the check, and of short segments
 constexpr uint32_t kCheckRows = 8;       // segments that a thread of the check looks at
 constexpr uint32_t kCheckItems = kBlockThreads * kCheckRows;
-constexpr uint32_t kListCountsBytes = 104;  // lengths of lists, and what else is counted beside them
+constexpr uint32_t kListCountsBytes = 112;  // lengths of lists, and what else is counted beside them
 
 struct Plan {
   // Entries of the lists: a listed segment has more keys than the class below it takes.
   uint64_t small_max;
   uint64_t middle_max;  // none of keys that passes sort
   uint64_t medium_max;
+  uint64_t big_max;  // where the device has no room for them, they are large ones
   uint64_t large_max;
   uint64_t large_tiles_max;      // of the passes
   uint64_t partition_tiles_max;  // of a round of partitions
   uint64_t parts_max;            // segments and buckets that are partitioned in a round, or go through the passes
   uint64_t buckets_max;          // of all rounds, and one more a segment that is partitioned
-  bool merge;                    // small, middle and medium ones are
+  bool merge;                    // small, middle, medium and big ones are
+  bool big;                      // there are big ones
   bool partition;                // large segments are
   bool spread;                   // small, middle and medium ones are; those whose keys crowd are merged behind
   bool whole;                    // no kernel of its own checks the offsets
@@ -122,14 +134,14 @@ struct Plan {
   uint64_t list_counts, tickets, bounds, zero_bytes;
 
   uint64_t look_back, large_counts;
-  uint64_t small_list, middle_list, medium_list, small_merges_list, middle_merges_list, medium_merges_list, large_list,
-      large_tile_begins;
+  uint64_t small_list, middle_list, medium_list, big_list, small_merges_list, middle_merges_list, medium_merges_list,
+      large_list, large_tile_begins;
   uint64_t again_list, radix_list, parts, bucket_begins, bucket_counts, bucket_room, bucket_starts;
   uint64_t keys_y;
   uint64_t workspace_bytes;  // whatever the device
 
   // Of the kernels; of large segments as many as are resident, up to the tiles there can be.
-  uint32_t check_blocks, short_blocks, merge_blocks, small_blocks, middle_blocks, medium_blocks;
+  uint32_t check_blocks, short_blocks, merge_blocks, big_blocks, small_blocks, middle_blocks, medium_blocks;
 };
 
 Plan make_plan(const Request &request, const DeviceFacts &device);

@@ -279,11 +279,19 @@ __device__ __forceinline__ void sort_classes(ShortTile<U> &tile) {
   }
 }
 
+// Whether a tile has short segments. Where it has many segments, nobody looks: some of them are short.
+template <class U>
+__device__ __forceinline__ bool has_short_segments(const ShortTile<U> &tile, uint32_t count) {
+  if (count > 32) return true;
+  const uint32_t s = lane_id();
+  return __any_sync(kFullWarp, s < count && tile.begins[s + 1] - tile.begins[s] <= kShortSegmentItemsMax);
+}
+
 template <class U>
 __device__ __forceinline__ void sort_short_tile(ShortTile<U> &tile, const Params<U> &params, uint64_t begin,
                                                 const uint32_t *bounds, uint32_t tile_items) {
   const uint32_t count = find_segments(tile, bounds, tile_items);
-  if (count == 0) return;
+  if (count == 0 || !has_short_segments(tile, count)) return;
   if (threadIdx.x < ShortClass::kCount) tile.list_counts[threadIdx.x] = 0;
   const uint32_t first = tile.begins[0];
   const uint32_t last = tile.begins[count - 1];

@@ -39,6 +39,10 @@ Params<U> make_params(const Job &job) {
   params.small = {counts, job.slice<uint64_t>(plan.small_list), plan.small_max + buckets};
   params.middle = {counts + 4, job.slice<uint64_t>(plan.middle_list), plan.middle_max + buckets};
   params.medium = {counts + 1, job.slice<uint64_t>(plan.medium_list), plan.medium_max + buckets};
+  if (plan.big) {
+    params.big = {counts + 13, job.slice<uint64_t>(plan.big_list), plan.big_max + buckets};
+    params.big_items_max = big_segment_items(sizeof(U));
+  }
   if (!plan.merge) params.middle = params.medium;  // passes know no middle ones
   params.small_merges = params.small;
   params.middle_merges = params.middle;
@@ -162,6 +166,9 @@ void launch_middle_segments(LaunchChain &chain, const Job &job, const Params<U> 
     }
   }
   if constexpr (merges(sizeof(U))) {
+    if (plan.big)
+      chain(merge_big_segments_kernel<U>, "merge_big_segments_kernel", plan.big_blocks, kBigWarps * 32,
+            kBigSharedBytes<U>, params);
     if (plan.merge)
       return chain(merge_segments_kernel<U>, "merge_segments_kernel", plan.merge_blocks, kMergeWarps * 32,
                    kMergeSharedBytes<U>, params);
