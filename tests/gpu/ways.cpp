@@ -157,8 +157,9 @@ void add_merges(Calls &calls, gsort_dtype t) {
 }
 
 void add_segments(Calls &calls, gsort_dtype t) {
-  const char *const says =
-      narrow(t) ? " by a block, more by LSD passes" : "by merges of runs of warps, more by partitions or by LSD";
+  const char *const says = element_type(t).bytes == 1 ? " by counts of a warp, more by LSD passes"
+                           : narrow(t)                ? " by a block, more by LSD passes"
+                                                      : "by merges of runs of warps, more by partitions or by LSD";
   for (const uint64_t n : {20000, 70000, 2000000}) {
     add_both(calls, {Called::kSegments, t, n, says, 0, 0});
     add_both(calls, {Called::kSegments, t, n, says, 0, 1, D::kZipf});

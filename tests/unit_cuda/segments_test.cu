@@ -263,6 +263,45 @@ TEST_F(SegmentsTest, BigSegments) {
   if (facts_.shared_bytes_block_max >= segments::big_shared_bytes(8)) EXPECT_GT(listed, 4 * unlisted);
 }
 
+// Keys of 1 byte, which warps count: few values and all, segments that begin at any place of 16 bytes, and the longest.
+TEST_F(SegmentsTest, CountedSegments) {
+  uint32_t seed = 0;
+  const uint64_t longest = segments::medium_segment_items(1), big = segments::big_segment_items(1);
+  uint32_t listed = 0;
+  for (const KeyOrder &order : all_orders()) {
+    if (dtype_bytes(order.dtype) != 1) continue;
+    for (const auto &mix : std::vector<std::vector<uint64_t>>{{513, 700, 2048, 2049, 1, 517},
+                                                              {longest, longest + 1, longest - 1, 30001, 9},
+                                                              {big, big + 1, big - 1, 17, 5000, 512, 4000, 1, 2000, 3},
+                                                              {4096, 7680, 7681, 8191, 12345, 12288, 12289}})
+      for (const Pattern pattern : kPatterns) {
+        const uint64_t n = (mix[0] == big ? 400 : 20) * longest + 77;
+        if (mix[0] == big && pattern != Pattern::kUniform && pattern != Pattern::kTwoValues) continue;
+        SCOPED_TRACE(describe(order, n, pattern) + " first length " + std::to_string(mix[0]));
+        const Bytes keys = make_keys(pattern, n, order.dtype, ++seed);
+        const std::vector<uint64_t> offsets = mixed_offsets(n, seed, mix);
+        for (const bool in_place : {false, true}) {
+          Bytes result;
+          ASSERT_EQ(run(order, keys, offsets, in_place, seed % 16, result), 0u);
+          ASSERT_TRUE(result == expected(order, keys, offsets));
+          listed += big_listed() != 0 ? 1 : 0;
+        }
+      }
+  }
+  EXPECT_GT(listed, 0u) << "no call had big ones";
+}
+
+TEST_F(SegmentsTest, RacecheckCounts) {
+  facts_.multiprocessors = 1;
+  const KeyOrder order{GSORT_I8, true, false};
+  const std::vector<uint64_t> offsets = {1, 9001, 9600, 10200, 12300, 20000, 20513};
+  const uint64_t n = offsets.back() + 2;
+  const Bytes keys = make_keys(Pattern::kUniform, n, GSORT_I8, 9);
+  Bytes result;
+  ASSERT_EQ(run(order, keys, offsets, true, 1, result), 0u);
+  ASSERT_TRUE(result == expected(order, keys, offsets));
+}
+
 // One short segment beside longer ones, at either end of its tile and alone in it.
 TEST_F(SegmentsTest, AShortSegmentAmongOthers) {
   for (const gsort_dtype dtype : {GSORT_U8, GSORT_I32, GSORT_F64}) {

@@ -7,6 +7,7 @@
 #include <random>
 #include <string>
 
+#include "cuda/segments/count_segments.cuh"
 #include "cuda/segments/merge_segments.cuh"
 #include "cuda/segments/partition.cuh"
 #include "cuda/segments/spread_sort.cuh"
@@ -279,6 +280,54 @@ void try_lists(const KeyOrder &order, bool in_place) {
   params.small_merges = {&counts[2], entries[2].data(), kCounts[2]};
   emulation::launch(2, kMergeWarps * 32, 0, [&] { merge_all_listed(params, shared.data()); });
   EXPECT_TRUE(want == (in_place ? in : out));
+}
+
+// Keys of `values` values, in segments that begin and end anywhere among pieces, rows, windows and full counters.
+void try_counts(const KeyOrder &order, uint32_t values, bool in_place) {
+  std::mt19937_64 random(values * 2 + in_place);
+  const std::vector<uint32_t> lengths = {513,      1,    15,   16,   17,    2048, 2049, 600,
+                                         4096 - 7, 7680, 7681, 8200, 20000, 3000, 33};
+  std::vector<uint64_t> offsets = {5}, entries;
+  for (const uint32_t length : lengths) {
+    entries.push_back(offsets.size() - 1);
+    offsets.push_back(offsets.back() + length);
+  }
+  offsets.back() += 3;  // one more, not listed
+  std::vector<uint8_t> in(offsets.back() + 9), out(in.size(), 0x55);
+  const uint32_t base = random() % 256, step = random() % 7 + 1;
+  for (uint8_t &key : in) key = static_cast<uint8_t>(base + random() % values * step);
+  for (const size_t run : {2u, 8u})
+    std::fill(in.begin() + offsets[run], in.begin() + offsets[run + 1], in[offsets[run]]);
+  offsets.back() -= 3;
+  std::vector<uint8_t> want = in_place ? in : out;
+  Params<uint8_t> params = {};
+  params.codec = make_codec<uint8_t>(order);
+  for (uint64_t s = 0; s + 1 < offsets.size(); ++s) {
+    std::copy(in.begin() + offsets[s], in.begin() + offsets[s + 1], want.begin() + offsets[s]);
+    std::sort(want.begin() + offsets[s], want.begin() + offsets[s + 1],
+              [&](uint8_t a, uint8_t b) { return params.codec.encode(a) < params.codec.encode(b); });
+  }
+  unsigned long long counts[3] = {4, entries.size() - 7, 3};
+  uint32_t error = 0;
+  params.keys_in = in.data(), params.keys_out = in_place ? in.data() : out.data();
+  params.offsets = offsets.data(), params.error = &error;
+  params.medium = {&counts[0], entries.data(), counts[0]};
+  params.small = {&counts[1], entries.data() + counts[0], counts[1]};
+  params.big = {&counts[2], entries.data() + counts[0] + counts[1], counts[2]};
+  params.big_items_max = big_segment_items(1);
+  emulation::launch(1, kCountWarps * 32, 0, [&] {
+    static CountStorage storage;
+    count_all_listed(params, storage);
+  });
+  EXPECT_TRUE(want == (in_place ? in : out)) << values << " values";
+}
+
+TEST(SegmentsEmulated, WarpsCountKeysOf1Byte) {
+  for (const bool in_place : {false, true})
+    for (const uint32_t values : {1u, 2u, 9u, 100u, 256u}) {
+      try_counts({GSORT_U8, false, false}, values, in_place);
+      try_counts({GSORT_I8, true, false}, values, in_place);
+    }
 }
 
 // Big segments, a block each: of the least and the greatest length, and of one key more than whole runs.

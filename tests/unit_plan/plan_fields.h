@@ -139,7 +139,7 @@ class Digest {
         p.bounds, p.zero_bytes, p.look_back, p.large_counts, p.small_list, p.middle_list, p.medium_list, p.big_list,
         p.small_merges_list, p.middle_merges_list, p.medium_merges_list, p.large_list, p.large_tile_begins,
         p.again_list, p.radix_list, p.parts, p.bucket_begins, p.bucket_counts, p.bucket_room, p.bucket_starts, p.keys_y,
-        p.workspace_bytes, p.check_blocks, p.short_blocks, p.merge_blocks, p.big_blocks, p.small_blocks,
+        p.workspace_bytes, p.check_blocks, p.short_blocks, p.count_blocks, p.merge_blocks, p.big_blocks, p.small_blocks,
         p.middle_blocks, p.medium_blocks, p.whole);
   }
   void add(const gsort_internal::merge::Plan &p) {

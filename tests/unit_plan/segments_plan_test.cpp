@@ -30,10 +30,7 @@ TEST(Layout, ClassesFollowEachOther) {
     EXPECT_TRUE(merges(bytes) ? small_segment_items(bytes) < middle_segment_items(bytes)
                               : small_segment_items(bytes) == middle_segment_items(bytes));
     EXPECT_LT(middle_segment_items(bytes), medium_segment_items(bytes));
-    if (merges(bytes)) {
-      EXPECT_LT(medium_segment_items(bytes), big_segment_items(bytes));
-      EXPECT_EQ(0u, kBigWarps % kMergeWarps) << "the grid of either has as many warps on a multiprocessor";
-    }
+    EXPECT_LT(medium_segment_items(bytes), big_segment_items(bytes));
     EXPECT_LE(kShortSegmentItemsMax, short_tile_items(bytes)) << "a segment ends in the tile behind at the latest";
     EXPECT_EQ(0u, short_tile_items(bytes) % 32) << "a tile begins with a word of the bitmap";
     EXPECT_LT(short_tile_items(bytes) + kShortSegmentItemsMax, 0xffffu) << "places have 16 bits";
@@ -88,7 +85,7 @@ void check_lists(const Request &r, const Plan &l) {
   EXPECT_EQ(most(small_segment_items(bytes) + 1), l.medium_max);
   EXPECT_EQ(merges(bytes) ? most(small_segment_items(bytes) + 1) : 0, l.middle_max);
   EXPECT_EQ(most(medium_segment_items(bytes) + 1), l.large_max);
-  EXPECT_EQ(merges(bytes) ? l.large_max : 0, l.big_max);
+  EXPECT_EQ(l.large_max, l.big_max);
   // Large segments that are all but one key of a tile too long.
   const uint64_t tile = segment_tile_items(bytes), n = r.n;
   if (l.large_max == 0) {
@@ -173,7 +170,7 @@ TEST(SegmentsPlan, WorkspaceDoesNotDependOnTheDevice) {
         const Plan small = make_plan(r, kLeastDevice), large = make_plan(r, {100, 148, 232448});
         EXPECT_EQ(small.workspace_bytes, large.workspace_bytes);
         for (const uint32_t blocks : {small.check_blocks, small.short_blocks, small.small_blocks, small.middle_blocks,
-                                      small.medium_blocks, small.merge_blocks, small.big_blocks})
+                                      small.medium_blocks, small.merge_blocks, small.big_blocks, small.count_blocks})
           EXPECT_GE(blocks, 1u);
         EXPECT_EQ(small.whole, large.whole);
         if (!large.whole) {
@@ -187,21 +184,24 @@ TEST(SegmentsPlan, WorkspaceDoesNotDependOnTheDevice) {
 TEST(SegmentsPlan, BigSegmentsByTheMeanLength) {
   const DeviceFacts large = {90, 132, 232448};
   for (const gsort_dtype t : kPlanTypes) {
-    const uint64_t n = uint64_t{1} << 24, bytes = dtype_bytes(t);
+    const uint64_t n = uint64_t{1} << 25;
     const auto has_big = [&](uint64_t length, const DeviceFacts &facts) {
       return make_plan(segments_of(t, n, n / length), facts).big;
     };
-    for (const uint64_t length : {1000u, 5000u, 9000u, 13000u, 24000u, 30000u, 1000000u}) {
-      const bool likely = merges(dtype_bytes(t)) && length >= medium_segment_items(dtype_bytes(t)) * 3 / 4 &&
-                          length <= big_segment_items(dtype_bytes(t));
-      EXPECT_EQ(likely, has_big(length, large)) << length << " of " << bytes << " bytes";
-      EXPECT_FALSE(has_big(length, kLeastDevice));
+    const uint32_t key_bytes = dtype_bytes(t);
+    for (const uint64_t length : {1000u, 4000u, 5000u, 9000u, 13000u, 24000u, 30000u, 65000u, 70000u, 1000000u}) {
+      const uint64_t least = key_bytes == 1 ? 4096 : medium_segment_items(key_bytes) * 3 / 4;
+      EXPECT_EQ(length >= least && length <= big_segment_items(key_bytes), has_big(length, large))
+          << length << " of " << key_bytes << " bytes";
+      if (key_bytes > 1) {
+        EXPECT_FALSE(has_big(length, kLeastDevice)) << "no room in a block";
+      }
     }
     EXPECT_FALSE(make_plan(segments_of(t, n, 0), large).big);
-    if (merges(dtype_bytes(t))) {
-      EXPECT_FALSE(make_plan(segments_of(t, medium_segment_items(dtype_bytes(t)), 1), large).big) << "none is as long";
-    }
+    EXPECT_FALSE(make_plan(segments_of(t, medium_segment_items(key_bytes), 1), large).big) << "none is as long";
   }
+  EXPECT_FALSE(make_plan(segments_of(GSORT_U8, 5000000, 255), {90, 132, 232448}).big) << "a few take a warp longer";
+  EXPECT_TRUE(make_plan(segments_of(GSORT_U8, 5000000, 256), {90, 132, 232448}).big);
 }
 
 // Each block of a whole call has a tile of keys, in which one segment that is not short can begin at most, and looks at

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "cuda/primitive/architecture.h"
+#include "cuda/segments/count_segments.cuh"
 #include "cuda/segments/merge_segments.cuh"
 #include "cuda/segments/partition.cuh"
 #include "cuda/segments/spread_sort.cuh"
@@ -41,6 +42,14 @@ __global__ void __launch_bounds__(kBigWarps * 32, 1)
   extern __shared__ __align__(16) unsigned char shared[];
   wait_for_kernel_before();
   merge_big_listed(params, reinterpret_cast<MergeKey<U> *>(shared));
+}
+
+// Of 1-byte keys.
+static __global__ void __launch_bounds__(kCountWarps * 32)
+    count_segments_kernel(const __grid_constant__ Params<uint8_t> params) {
+  __shared__ CountStorage storage;
+  wait_for_kernel_before();
+  count_all_listed(params, storage);
 }
 
 // A cooperative launch. Dynamic shared memory: PartitionStorage.

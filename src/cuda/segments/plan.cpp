@@ -16,7 +16,7 @@ void count_entries(const Request &request, uint32_t key_bytes, Plan &plan) {
   plan.medium_max = std::min(request.segments, n / (small_segment_items(key_bytes) + 1));
   plan.large_max = std::min(request.segments, n / (medium_segment_items(key_bytes) + 1));
   plan.middle_max = merges(key_bytes) ? plan.medium_max : 0;
-  plan.big_max = merges(key_bytes) ? plan.large_max : 0;
+  plan.big_max = plan.large_max;
   plan.parts_max = plan.large_max;
   if (partitions(key_bytes) && plan.large_max != 0) {
     // Buckets can be as many as keys allow, however few the segments are.
@@ -62,9 +62,12 @@ void cut_workspace(const Request &request, uint32_t key_bytes, Plan &plan) {
 }
 
 // By the mean length: the host does not know the offsets.
-bool are_likely_big(const Request &request, uint32_t key_bytes) {
+bool has_big_segments(const Request &request, uint32_t key_bytes, const Plan &plan, const DeviceFacts &device) {
   const uint64_t mean = request.n / std::max<uint64_t>(request.segments, 1);
-  return mean >= medium_segment_items(key_bytes) / 4 * 3 && mean <= big_segment_items(key_bytes);
+  if (plan.big_max == 0 || mean > big_segment_items(key_bytes)) return false;
+  if (key_bytes == 1) return mean >= medium_segment_items(1) / 4 && request.segments >= kCountBigSegmentsMin;
+  return plan.merge && mean >= medium_segment_items(key_bytes) / 4 * 3 &&
+         device.shared_bytes_block_max >= big_shared_bytes(key_bytes);
 }
 
 uint32_t blocks_for(uint64_t work, uint64_t per_block, uint64_t blocks_max) {
@@ -80,8 +83,7 @@ Plan make_plan(const Request &request, const DeviceFacts &device) {
   cut_workspace(request, key_bytes, plan);
   plan.merge = merges(key_bytes) && (key_bytes > 2 || request.n >= kMergeShortKeysMin);
   plan.partition = plan.buckets_max != 0 && device.shared_bytes_block_max >= kLargeSharedBytes;
-  plan.big = plan.merge && plan.big_max != 0 && device.shared_bytes_block_max >= big_shared_bytes(key_bytes) &&
-             are_likely_big(request, key_bytes);
+  plan.big = has_big_segments(request, key_bytes, plan, device);
   plan.whole = request.segments != 0 && request.segments <= kWholeSegmentsMax && request.n <= kWholeItemsMax;
   // Few keys are merged at once: launches take longer than those.
   plan.spread = spreads(key_bytes) && !plan.whole && device.shared_bytes_block_max >= kLargeSharedBytes;
@@ -94,6 +96,7 @@ Plan make_plan(const Request &request, const DeviceFacts &device) {
   const uint64_t buckets = plan.partition ? plan.buckets_max : 0;
   plan.merge_blocks =
       blocks_for(plan.small_max + buckets, 1, multiprocessors * kMergeBlocksPerMultiprocessor * kMergeRounds);
+  plan.count_blocks = blocks_for(plan.small_max, kCountWarps, multiprocessors * kCountBlocksPerMultiprocessor);
   plan.big_blocks = blocks_for(plan.big_max + buckets, 1, multiprocessors);
   plan.small_blocks = blocks_for(plan.small_max + buckets, 1, multiprocessors * (2048 / SpreadSmall::kThreads));
   plan.middle_blocks = blocks_for(plan.middle_max + buckets, 1, multiprocessors * (2048 / SpreadMiddle::kThreads));
@@ -109,7 +112,10 @@ void describe(const Request &request, const Plan &plan, char *text, size_t text_
                 kShortSegmentItemsMax,
                 plan.big ? big_segment_items(dtype_bytes(request.order.dtype))
                          : medium_segment_items(dtype_bytes(request.order.dtype)),
-                plan.merge ? "merges of runs of warps" : "a block", plan.partition ? "by partitions or " : "");
+                plan.merge                              ? "merges of runs of warps"
+                : dtype_bytes(request.order.dtype) == 1 ? "counts of a warp"
+                                                        : "a block",
+                plan.partition ? "by partitions or " : "");
 }
 
 }  // namespace gsort_internal::segments

@@ -33,8 +33,8 @@ constexpr GSORT_HOST_DEVICE uint32_t merge_run_items(uint32_t key_bytes) { retur
 constexpr uint32_t kMergeWarps = 12, kMiddleTeamWarps = 6, kSmallTeamWarps = 2;
 constexpr uint32_t kMergeBlocksPerMultiprocessor = 2;
 // Big segments: a block of so many warps each, alone on its multiprocessor, where it has that much shared memory. There
-// are big ones only where the mean length is that of segments that need most of a block or have room in one: for a few
-// of them a kernel more takes longer than it saves (H100 and H200: 5 to 15 microseconds of a call of any size).
+// are big ones only where the mean length says that there are some: for a few of them a kernel more takes longer than
+// it saves (H200: 5 to 15 microseconds of a call of any size).
 constexpr uint32_t kBigWarps = 24;
 constexpr GSORT_HOST_DEVICE uint32_t big_shared_bytes(uint32_t key_bytes) {
   return key_bytes == 8 ? kBigWarps * merge_run_items(8) / 16 * 17 * 8 : kBigWarps * merge_run_items(4) / 32 * 33 * 4;
@@ -53,20 +53,26 @@ using SpreadSmall = SpreadShape<128, 8>;
 using SpreadMiddle = SpreadShape<256, 12>;
 using SpreadMedium = SpreadShape<512, 12>;
 constexpr bool spreads(uint32_t key_bytes) { return key_bytes == 8; }
-// Those of 1 byte are sorted by passes in a block's shared memory, small ones in small blocks.
+// Keys of 2 bytes in calls of fewer are sorted by passes in a block's shared memory, small segments in small blocks.
 using SmallSegmentTile = TileShape<256, 8>;
 using MediumSegmentTile = TileShape<512, 24>;
+// Those of 1 byte are counted, a warp a segment (count_segments.cuh), which takes some 1.8 microseconds for each 1,000
+// keys (H200): longer ones only where there are many, big ones.
+constexpr uint32_t kCountItemsSmall = 2048, kCountItemsMax = 16384, kCountItemsBig = 65536;
+constexpr uint32_t kCountBigSegmentsMin = 256;
+constexpr uint32_t kCountWarps = 4;                        // of a block
+constexpr uint32_t kCountBlocksPerMultiprocessor = 4 * 6;  // six at a time
 constexpr GSORT_HOST_DEVICE uint32_t small_segment_items(uint32_t key_bytes) {
-  return merges(key_bytes) ? kSmallTeamWarps * merge_run_items(key_bytes) : SmallSegmentTile::kItems;
+  return merges(key_bytes) ? kSmallTeamWarps * merge_run_items(key_bytes) : kCountItemsSmall;
 }
 constexpr GSORT_HOST_DEVICE uint32_t middle_segment_items(uint32_t key_bytes) {
-  return merges(key_bytes) ? kMiddleTeamWarps * merge_run_items(key_bytes) : SmallSegmentTile::kItems;
+  return merges(key_bytes) ? kMiddleTeamWarps * merge_run_items(key_bytes) : kCountItemsSmall;
 }
 constexpr GSORT_HOST_DEVICE uint32_t medium_segment_items(uint32_t key_bytes) {
-  return merges(key_bytes) ? kMergeWarps * merge_run_items(key_bytes) : MediumSegmentTile::kItems;
+  return merges(key_bytes) ? kMergeWarps * merge_run_items(key_bytes) : kCountItemsMax;
 }
 constexpr GSORT_HOST_DEVICE uint32_t big_segment_items(uint32_t key_bytes) {
-  return merges(key_bytes) ? kBigWarps * merge_run_items(key_bytes) : 0;
+  return merges(key_bytes) ? kBigWarps * merge_run_items(key_bytes) : kCountItemsBig;
 }
 
 // Large segments go through passes over memory. One shape that fits every SM does.
@@ -117,13 +123,13 @@ struct Plan {
   uint64_t small_max;
   uint64_t middle_max;  // none of keys that passes sort
   uint64_t medium_max;
-  uint64_t big_max;  // where the device has no room for them, they are large ones
+  uint64_t big_max;  // unless `big`, they are large ones
   uint64_t large_max;
   uint64_t large_tiles_max;      // of the passes
   uint64_t partition_tiles_max;  // of a round of partitions
   uint64_t parts_max;            // segments and buckets that are partitioned in a round, or go through the passes
   uint64_t buckets_max;          // of all rounds, and one more a segment that is partitioned
-  bool merge;                    // small, middle, medium and big ones are
+  bool merge;                    // small, middle, medium and big ones are, but for keys that are counted
   bool big;                      // there are big ones
   bool partition;                // large segments are
   bool spread;                   // small, middle and medium ones are; those whose keys crowd are merged behind
@@ -141,7 +147,8 @@ struct Plan {
   uint64_t workspace_bytes;  // whatever the device
 
   // Of the kernels; of large segments as many as are resident, up to the tiles there can be.
-  uint32_t check_blocks, short_blocks, merge_blocks, big_blocks, small_blocks, middle_blocks, medium_blocks;
+  uint32_t check_blocks, short_blocks, count_blocks, merge_blocks, big_blocks, small_blocks, middle_blocks,
+      medium_blocks;
 };
 
 Plan make_plan(const Request &request, const DeviceFacts &device);

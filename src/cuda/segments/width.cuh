@@ -173,7 +173,10 @@ void launch_middle_segments(LaunchChain &chain, const Job &job, const Params<U> 
       return chain(merge_segments_kernel<U>, "merge_segments_kernel", plan.merge_blocks, kMergeWarps * 32,
                    kMergeSharedBytes<U>, params);
   }
-  if constexpr (sizeof(U) <= 2) {
+  if constexpr (sizeof(U) == 1) {
+    chain(count_segments_kernel, "count_segments_kernel", plan.count_blocks, kCountWarps * 32, 0, params);
+  }
+  if constexpr (sizeof(U) == 2) {
     launch_block_segments<U, SmallSegmentTile>(chain, params, params.small, plan.small_blocks);
     launch_block_segments<U, MediumSegmentTile>(chain, params, params.medium, plan.medium_blocks);
   }
