@@ -54,11 +54,11 @@ TEST_F(Topk, RowsByLanes) {
 // Rows of a part of a tile, of some and of many, by blocks of every size.
 TEST_F(Topk, RowsByStreams) {
   uint64_t seed = 3900;
-  for (uint32_t threads : {128, 256, 512, 1024})
+  for (uint32_t threads : {32, 64, 128, 256, 512, 1024})
     for (Values values : kAllValues)
       for (gsort_dtype t : {GSORT_F32, GSORT_F64, GSORT_I8, GSORT_F16})
         for (uint64_t columns : {3, 1000, 2049, 8192, 20001, 150001})
-          for (uint64_t k : {1, 10, 64, 128}) {
+          for (uint64_t k : {1, 10, 16, 32, 64, 128}) {
             if (k > columns || k > topk::stream_k_max(threads) || ++seed % 3 != 0) continue;
             Case c;
             c.t = t, c.values = values, c.rows = 1 + seed % 3, c.columns = columns, c.k = k, c.seed = ++seed;
@@ -74,6 +74,15 @@ TEST_F(Topk, RowsByStreams) {
     c.rows = rows, c.columns = 5000, c.k = 50;
     run_case(c);
   }
+  for (gsort_dtype t : {GSORT_U8, GSORT_BF16, GSORT_F32, GSORT_U64})  // by a warp or two
+    for (uint64_t k : {1, 16, 17, 32})
+      for (uint64_t columns : {1025, 1700}) {
+        Case c;
+        c.t = t, c.values = kAllValues[++seed % std::size(kAllValues)], c.k = k;
+        c.rows = 4300, c.columns = columns + seed % 5, c.offset = seed % 5, c.row_padding = seed % 3;
+        run_case(c);
+        if (HasFatalFailure()) return;
+      }
 }
 
 // Rows in turn: what one row leaves in the workspace must not show in the next.

@@ -175,6 +175,13 @@ TEST(TopkPlan, StreamsHaveGroupsForK) {
   EXPECT_EQ(128u, plan_stream({1000, 10000, 10, 4}, device).threads);
   EXPECT_EQ(256u, plan_stream({1000, 10000, 65, 4}, device).threads);
   EXPECT_EQ(0u, plan_stream({1000, 10000, 129, 4}, device).threads);
+  EXPECT_EQ(32u, plan_stream({5000, 4096, 16, 4}, device).threads);
+  EXPECT_EQ(64u, plan_stream({5000, 4097, 16, 4}, device).threads);
+  EXPECT_EQ(64u, plan_stream({5000, 4096, 17, 4}, device).threads);
+  EXPECT_EQ(64u, plan_stream({4000, 4096, 16, 4}, device).threads);
+  EXPECT_EQ(128u, plan_stream({2000, 4096, 16, 4}, device).threads);
+  EXPECT_EQ(128u, plan_stream({5000, 8193, 16, 4}, device).threads);
+  EXPECT_EQ(128u, plan_stream({5000, 4096, 33, 4}, device).threads);
 }
 
 TEST(TopkPlan, LargeKOfOneRowIsListedAndSorted) {

@@ -113,6 +113,10 @@ TEST(TopkRagged, StreamsDoTheRowsOfBlocksForSmallK) {
   };
   EXPECT_EQ(256u, threads(528, kWarpItemsMax + 1, kStreamRaggedKMax, 4));
   EXPECT_EQ(512u, threads(527, kWarpItemsMax + 1, kStreamRaggedKMax, 4));
+  EXPECT_EQ(128u, threads(16 * 132, kStreamShortColumns, 64, 4)) << "many short ones";
+  EXPECT_EQ(256u, threads(16 * 132 - 1, kStreamShortColumns, 64, 4));
+  EXPECT_EQ(256u, threads(16 * 132, kStreamShortColumns + 1, 64, 4));
+  EXPECT_EQ(256u, threads(16 * 132, kStreamShortColumns, 65, 4));
   EXPECT_EQ(512u, threads(100000, 5, 1, 4)) << "those that are far longer than most";
   EXPECT_EQ(0u, threads(100, 1023, 1, 4)) << "a block keeps rows of up to 4 KB";
   EXPECT_EQ(512u, threads(100, 1024, 1, 4));

@@ -9,6 +9,10 @@ template <class U>
 void launch_stream(const LaunchContext &context, const Problem<U> &problem, const StreamPlan &plan) {
   const Grid grid = {static_cast<uint32_t>(problem.rows), plan.threads};
   switch (plan.threads) {
+    case 32:
+      return launch_kernel(context, "top-k by streams", grid, topk_stream_kernel<U, 32>, problem);
+    case 64:
+      return launch_kernel(context, "top-k by streams", grid, topk_stream_kernel<U, 64>, problem);
     case 128:
       return launch_kernel(context, "top-k by streams", grid, topk_stream_kernel<U, 128>, problem);
     case 256:
@@ -26,7 +30,9 @@ void launch_ragged_stream(LaunchChain &chain, const Problem<U> &problem, const S
   const uint64_t most = uint64_t{chain.context.device->multiprocessors} * (1024 / plan.threads);
   const uint32_t blocks = static_cast<uint32_t>(min_of(problem.ragged.capacity[0], most));
   constexpr const char *kName = "top-k of segments by streams";
-  if (plan.threads == 256)
+  if (plan.threads == 128)
+    chain(topk_stream_kernel<U, 128>, kName, blocks, 128, 0, problem);
+  else if (plan.threads == 256)
     chain(topk_stream_kernel<U, 256>, kName, blocks, 256, 0, problem);
   else
     chain(topk_stream_kernel<U, 512>, kName, blocks, 512, 0, problem);

@@ -15,6 +15,8 @@
 
 namespace gsort_internal::topk {
 
+constexpr uint64_t kNever = ~uint64_t{0};
+
 // Most elements a block sorts in shared memory for one row.
 constexpr uint64_t kRowsSortMax = 2048;
 // Elements of one row that a block keeps whole; longer rows are filtered first.
@@ -108,17 +110,28 @@ constexpr LanesPlan plan_lanes(const Shape &s) {
 }
 
 // Threads of a stream's block, and the k that its groups are enough for.
-constexpr uint32_t kStreamThreadsMin = 128;
+constexpr uint32_t kStreamThreadsMin = 32;
 constexpr uint64_t stream_k_max(uint32_t threads) { return min_of(threads / 2, 128); }
 // Shorter rows are a warp's.
 constexpr uint64_t kStreamColumnsMin = kWarpItemsMax + 1;
+
+// The rows that fewer than 128 threads do: a warp or two hardly wait for each other, but have few loads under way, so
+// that twice as many rows are wanted. (H200, 2026-11-28, us by 128 threads and by 32: 67 million elements in rows of
+// 1,150, f32, k = 1 333 and 147, k = 8 357 and 183; u8 424 and 134; f64, k = 16 657 and 380; of 4,045, f32, k = 8 151
+// and 127; 8.4 million in 2,385 rows of 3,517, f32, k = 16 31 and 41. By 128 and 64: 5,350, f32, k = 16 157 and 155, k
+// = 32 182 and 177, f64, k = 32 383 and 293.)
+constexpr uint64_t stream_columns_max(uint32_t threads) {
+  return threads >= 128 ? kNever : threads == 64 ? uint64_t{1} << 13 : uint64_t{1} << 12;
+}
 
 // The more rows, the less of an SM each of them gets.
 constexpr StreamPlan plan_stream(const Shape &s, const DeviceFacts &d) {
   if (s.columns >= uint64_t{1} << 31 || s.rows > 0x7fffffff) return {0};
   uint32_t threads = 1024;
-  while (threads > kStreamThreadsMin && s.rows * threads > uint64_t{d.multiprocessors} * 1024 &&
-         s.k <= stream_k_max(threads / 2) && (threads > 256 || s.columns < 16384))
+  while (threads > kStreamThreadsMin &&
+         s.rows * threads > uint64_t{d.multiprocessors} * 1024 * (threads <= 128 ? 2 : 1) &&
+         s.k <= stream_k_max(threads / 2) && (threads > 256 || s.columns < 16384) &&
+         s.columns <= stream_columns_max(threads / 2))
     threads /= 2;
   return {s.k <= stream_k_max(threads) ? threads : 0};
 }
@@ -177,7 +190,6 @@ constexpr bool plan_rows(const Shape &s, const DeviceFacts &d, RowsPlan &plan) {
 // 2^16, k = 33 1.4 (3.6); 2^18, k = 65 1.6 (6.6); u16 2^14, k = 33 1.35 (2.3); 2^16, k = 129 1.0 (2.9); u32 10,927, k =
 // 129 1.2; 2^18, k = 769 1.1 (6.1); u64 2^18, k = 1,000 0.7 (4.6).)
 constexpr uint64_t kSortWholeItemsMax = uint64_t{1} << 18;
-constexpr uint64_t kNever = ~uint64_t{0};
 constexpr uint64_t sort_whole_k_min(uint64_t columns, uint32_t key_bytes) {
   if (key_bytes == 1) return columns <= kWarpItemsMax ? kNever : columns <= uint64_t{1} << 15 ? 17 : 33;
   if (key_bytes == 2 && columns <= kRowsColumnsSingle) return columns <= 8192 ? 1025 : 193;

@@ -126,11 +126,16 @@ constexpr TeamPlan plan_ragged_team(const Shape &whole, const DeviceFacts &devic
 // the average. (H100, 2026-11-26, the times of blocks that keep rows or filter them over these: 528 rows and more of
 // over 1,024 elements on the average 1.2 to 1.5, fewer 1.0 to 1.2, of up to 4 KB 0.95 to 1.0.)
 constexpr uint64_t kStreamRaggedKMax = 128;
+constexpr uint64_t kStreamShortColumns = 4096;  // on the average: fewer threads are enough
 static_assert(kStreamRaggedKMax <= kWarpSortMax && kStreamRaggedKMax <= stream_k_max(256), "blocks' rows have more");
 constexpr StreamPlan plan_ragged_stream(uint64_t segments, const Shape &whole, uint64_t k, const DeviceFacts &device) {
   if (k > kStreamRaggedKMax) return {0};
   const uint64_t columns = whole.columns / segments;
-  if (columns > kWarpItemsMax && segments >= 4 * uint64_t{device.multiprocessors}) return {256};
+  if (columns > kWarpItemsMax && segments >= 4 * uint64_t{device.multiprocessors})
+    return {columns <= kStreamShortColumns && k <= stream_k_max(128) &&
+                    segments >= 16 * uint64_t{device.multiprocessors}
+                ? 128u
+                : 256u};
   return {columns > kWarpItemsMax / 2 && columns * whole.key_bytes < 4096 ? 0u : 512u};
 }
 

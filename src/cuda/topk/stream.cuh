@@ -18,7 +18,7 @@ namespace gsort_internal::topk {
 constexpr uint32_t kStreamVectors = 4;       // 16-byte loads that a thread has under way
 constexpr uint32_t kStreamGroups = 256;      // that a bound is chosen among, at most
 constexpr uint32_t kStreamListItems = 2048;  // candidates that a block has room for, at most
-constexpr uint32_t kStreamExpected = 512;    // candidates, where a phase ends
+constexpr uint32_t kStreamExpected = 512;    // candidates, where a phase ends, at most
 constexpr uint32_t kStreamKMax = 128;
 
 template <class U, uint32_t kThreads>
@@ -27,6 +27,7 @@ struct StreamBlock {
   static constexpr uint32_t kGroups = kThreads < kStreamGroups ? kThreads : kStreamGroups;
   static constexpr uint32_t kRoom = 8 * kThreads < kStreamListItems ? 8 * kThreads : kStreamListItems;
   static constexpr uint32_t kEach = kRoom / kThreads;
+  static constexpr uint32_t kExpected = kStreamExpected < kRoom / 2 ? kStreamExpected : kRoom / 2;
 
   S list[kRoom];
   S sorted[kGroups];
@@ -237,7 +238,7 @@ template <class U, uint32_t kThreads>
 __device__ __forceinline__ void stream_row(StreamBlock<U, kThreads> &block, const Row<U> &row, uint32_t k) {
   using S = typename WarpTypes<U>::S;
   const uint32_t chunks = static_cast<uint32_t>((row.vectors + 31) / 32), each = kThreads / 32 * kStreamVectors;
-  const uint32_t tiles = max(1u, (chunks + each - 1) / each), growth = max(2u, kStreamExpected / k);
+  const uint32_t tiles = max(1u, (chunks + each - 1) / each), growth = max(2u, block.kExpected / k);
   if (threadIdx.x == 0) block.count = 0;
   StreamTile<U> t;
   stream_load<kThreads>(row, tiles, 0, t);
