@@ -96,7 +96,11 @@ class CpuEngine final : public Engine {
   }
 
   bool sort_few(const KeyOrder &order, const void *in, void *out, uint64_t n) noexcept override {
-    return !control_.has_listener() && are_readable(in, out) && sort_few_keys(order, in, out, n);
+    if (control_.has_listener()) return false;
+    // Nothing is called before the sort where nothing has to be: a short sort then needs no frame here.
+    if (readable_pages_.remembers(in) && (in == out || readable_pages_.remembers(out)))
+      return sort_few_keys(order, in, out, n);
+    return sort_few_elsewhere(order, in, out, n);
   }
 
   bool sort_few_pairs(const FewPairs &p) noexcept override {
@@ -171,6 +175,10 @@ class CpuEngine final : public Engine {
   void abandon() noexcept override { pool_.abandon(); }
 
  private:
+  __attribute__((noinline)) bool sort_few_elsewhere(const KeyOrder &order, const void *in, void *out,
+                                                    uint64_t n) noexcept {
+    return are_readable(in, out) && sort_few_keys(order, in, out, n);
+  }
   bool are_readable(const void *in, const void *out) {
     return readable_pages_.contains(in) && (in == out || readable_pages_.contains(out));
   }

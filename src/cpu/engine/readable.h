@@ -13,10 +13,11 @@ namespace gsort_internal {
 class ReadablePages {
  public:
   // Whether the page of `address` can be read; what the system does not say counts as readable.
-  bool contains(const void *address) {
+  bool contains(const void *address) { return remembers(address) || look_at(address); }
+  bool remembers(const void *address) const {
     const uintptr_t page = reinterpret_cast<uintptr_t>(address) / kPageBytes;
     const uintptr_t *const pages = pages_[page % kSets];
-    return ((pages[0] == page || pages[1] == page) && page != 0) || look_at(address);
+    return (pages[0] == page || pages[1] == page) && page != 0;
   }
 
  private:

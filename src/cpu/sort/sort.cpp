@@ -176,11 +176,24 @@ bool are_few_keys(const KeyOrder &order, uint64_t n) {
   return n < kOrderLookItems && n <= kFewBytes / sizeof(K) && sort_kernels(K{}) != nullptr && !order.nan_last;
 }
 
+// On its own where floats may be compared as such: its frame is more than a short call needs.
+template <class K>
+__attribute__((noinline)) void sort_few_numbers(const SortKernels<K> &kernels, uint32_t order, const K *in, K *out,
+                                                uint64_t n) {
+  const FloatEnvironment float_environment;
+  kernels.sort_few(order, in, out, n);
+}
+
 template <class K>
 bool sort_few_keys(const KeyOrder &order, const void *in, void *out, uint64_t n) {
+  if (n >= kOrderLookItems || n > kFewBytes / sizeof(K) || order.nan_last) return false;
   const SortKernels<K> *const kernels = sort_kernels(K{});
-  if (!are_few_keys<K>(order, n)) return false;
-  kernels->sort_few(order_number(order), static_cast<const K *>(in), static_cast<K *>(out), n);
+  if (kernels == nullptr) return false;
+  if (sizeof(K) == 8 && n > kernels->integers_max) {
+    sort_few_numbers(*kernels, order_number(order), static_cast<const K *>(in), static_cast<K *>(out), n);
+  } else {
+    kernels->sort_few(order_number(order), static_cast<const K *>(in), static_cast<K *>(out), n);
+  }
   return true;
 }
 
@@ -261,6 +274,20 @@ __attribute__((noinline)) bool sort_few_short_keys(const KeyOrder &order, const 
   return true;
 }
 
+// On their own, so that keys of 4 and 8 bytes pass without a frame.
+__attribute__((noinline)) bool sort_few_bytes(const KeyOrder &order, const void *in, void *out, uint64_t n) {
+  if (n >= kCountFewBytes && n <= kFewShortKeys) {
+    count_few_keys(make_codec<uint8_t>(order), static_cast<const uint8_t *>(in), static_cast<uint8_t *>(out), n);
+    return true;
+  }
+  return (are_short_vectors(n) && sort_in_short_vectors<uint8_t>(order, in, out, n)) ||
+         sort_few_short_keys<uint8_t>(order, in, out, n);
+}
+__attribute__((noinline)) bool sort_few_of_two_bytes(const KeyOrder &order, const void *in, void *out, uint64_t n) {
+  return (are_short_vectors(n) && sort_in_short_vectors<uint16_t>(order, in, out, n)) ||
+         sort_few_short_keys<uint16_t>(order, in, out, n);
+}
+
 }  // namespace
 
 void count_byte_keys(const KeyOrder &order, const uint8_t *in, uint8_t *out, uint64_t n) noexcept {
@@ -281,24 +308,10 @@ void count_byte_keys(const KeyOrder &order, const uint8_t *in, uint8_t *out, uin
 }
 
 bool sort_few_keys(const KeyOrder &order, const void *in, void *out, uint64_t n) noexcept {
-  switch (dtype_bytes(order.dtype)) {
-    case 1:
-      if (n >= kCountFewBytes && n <= kFewShortKeys) {
-        count_few_keys(make_codec<uint8_t>(order), static_cast<const uint8_t *>(in), static_cast<uint8_t *>(out), n);
-        return true;
-      }
-      if (are_short_vectors(n) && sort_in_short_vectors<uint8_t>(order, in, out, n)) return true;
-      return sort_few_short_keys<uint8_t>(order, in, out, n);
-    case 2:
-      if (are_short_vectors(n) && sort_in_short_vectors<uint16_t>(order, in, out, n)) return true;
-      return sort_few_short_keys<uint16_t>(order, in, out, n);
-    case 4:
-      return sort_few_keys<uint32_t>(order, in, out, n);
-    default:
-      break;
-  }
-  const FloatEnvironment float_environment;  // floats of 8 bytes are compared as such
-  return sort_few_keys<uint64_t>(order, in, out, n);
+  const uint32_t bytes = dtype_bytes(order.dtype);
+  if (bytes == 4) return sort_few_keys<uint32_t>(order, in, out, n);
+  if (bytes == 8) return sort_few_keys<uint64_t>(order, in, out, n);
+  return bytes == 2 ? sort_few_of_two_bytes(order, in, out, n) : sort_few_bytes(order, in, out, n);
 }
 
 bool are_few_keys(const KeyOrder &order, uint64_t n) noexcept {

@@ -413,12 +413,9 @@ class NumberSort {
                Masks{is_descending(codec) ? kTop : 0, 0}) {}
 
   // Whether so many are sorted sooner so than as integers.
+  static constexpr size_t kIntegersMax = HWY_TARGET == HWY_AVX3 ? 16 * kLanes<double> : 0;
   static bool pays(size_t n) {
-#if HWY_TARGET == HWY_AVX3
-    return n > 16 * kLanes<double> && !processor_is_of_amd.load(std::memory_order_relaxed);
-#else
-    return n > 0;
-#endif
+    return n > kIntegersMax && !(HWY_TARGET == HWY_AVX3 && processor_is_of_amd.load(std::memory_order_relaxed));
   }
   static bool serves(const Codec &encode, const Codec &decode) {
     return encode.mask_positive != encode.mask_negative && encode.mask_positive == decode.mask_positive;
@@ -559,6 +556,13 @@ template <class K>
 constexpr SortCoder<K> kNumberedCoders[kNumberedOrders] = {numbered_coder<K>(0), numbered_coder<K>(1),
                                                            numbered_coder<K>(2), numbered_coder<K>(3),
                                                            numbered_coder<K>(4), numbered_coder<K>(5)};
+
+template <class K>
+constexpr uint64_t kIntegersMax = ~uint64_t{0};
+#if GSORT_VECTOR_NUMBERS
+template <>
+constexpr uint64_t kIntegersMax<uint64_t> = NumberSort::kIntegersMax;
+#endif
 
 template <class K>
 void sort_few(uint32_t order, const K *in_bits, K *out_bits, uint64_t n) {

@@ -43,6 +43,7 @@ struct SortKernels {
 
   // The same by an order's number, with the least there is to do around the sort.
   void (*sort_few)(uint32_t order, const K *in, K *out, uint64_t n);
+  uint64_t integers_max;  // how many keys sort_few sorts without comparing floats, whatever the float environment
 
   // The same for keys in the kernels' own order, in place, all from `least` to `greatest`.
   void (*sort_part)(const KeyCodec<K> &decode, K *keys, uint64_t n, InnerKey<K> least, InnerKey<K> greatest);

@@ -23,9 +23,9 @@ namespace gsort_internal {
 namespace HWY_NAMESPACE {
 #if GSORT_VECTOR_TARGET
 extern const SortKernels<GSORT_SORT_KEY> GSORT_SORT_KERNELS;
-const SortKernels<GSORT_SORT_KEY> GSORT_SORT_KERNELS = {sort_keys<GSORT_SORT_KEY>, sort_few<GSORT_SORT_KEY>,
-                                                        sort_part<GSORT_SORT_KEY>, split_keys<GSORT_SORT_KEY>,
-                                                        decode_inner_keys<GSORT_SORT_KEY>};
+const SortKernels<GSORT_SORT_KEY> GSORT_SORT_KERNELS = {
+    sort_keys<GSORT_SORT_KEY>, sort_few<GSORT_SORT_KEY>,   kIntegersMax<GSORT_SORT_KEY>,
+    sort_part<GSORT_SORT_KEY>, split_keys<GSORT_SORT_KEY>, decode_inner_keys<GSORT_SORT_KEY>};
 #endif
 }  // namespace HWY_NAMESPACE
 }  // namespace gsort_internal
