@@ -132,6 +132,30 @@ TEST_P(EachTargetStaysInside, TouchesNothingBesideTheArrays) {
   }
 }
 
+TEST_P(EachTargetStaysInside, TouchesNothingBesideFewKeys) {
+  for (const bool of_amd : {false, true}) {
+    const ProcessorOfAmd processor(of_amd);
+    for (const gsort_dtype t : {GSORT_U32, GSORT_I32, GSORT_F32, GSORT_U64, GSORT_F64}) {
+      with_width(dtype_bytes(t), [&](auto tag) {
+        using U = typename decltype(tag)::type;
+        for (uint64_t n = 1; n <= 300; ++n) {
+          for (const bool behind : {false, true}) {
+            const KeyOrder order{t, (n + (behind ? 1 : 0)) % 2 == 0, false};
+            const std::vector<U> keys = make_keys<U>(static_cast<uint32_t>(random_() % kShapes), n, random_);
+            std::vector<U> wanted = keys;
+            std::sort(wanted.begin(), wanted.end(), [&](U a, U b) { return comes_before(order, a, b); });
+            const FencedArray<U> in(keys, behind), out(std::vector<U>(n), behind);
+            for (U *const sorted : {out.data(), in.data()}) {
+              if (!one_.engine->sort_few(order, in.data(), sorted, n)) continue;
+              ASSERT_TRUE(std::equal(wanted.begin(), wanted.end(), sorted)) << "t " << t << " n " << n;
+            }
+          }
+        }
+      });
+    }
+  }
+}
+
 TEST_P(EachTargetStaysInside, TouchesNothingBesideFewPairs) {
   for (const gsort_dtype t : {GSORT_U32, GSORT_F32, GSORT_U64, GSORT_F64}) {
     with_width(dtype_bytes(t), [&](auto tag) {

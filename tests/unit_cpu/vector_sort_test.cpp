@@ -47,17 +47,25 @@ TEST_P(EachTargetSorts, EveryShortLength) {
 
 // A network that sorts all keys of two values sorts any.
 TEST_P(EachTargetSorts, ShortKeysOfTwoValues) {
-  const KeyOrder order{GSORT_U16, false, false};
-  for (uint64_t n = 1; n <= 520; ++n)
-    for (uint64_t ones = 0; ones <= n; ones += 1 + n / 24) {
-      std::vector<uint16_t> keys(n, 7), wanted(n, 7);
-      std::fill(keys.begin() + static_cast<std::ptrdiff_t>(n - ones), keys.end(), uint16_t{0xff00});
-      wanted = keys;
-      std::shuffle(keys.begin(), keys.end(), random_);
-      if (one_.engine->sort_few(order, keys.data(), keys.data(), n)) {
-        ASSERT_EQ(keys, wanted) << "n " << n << " ones " << ones;
-      }
+  for (const bool of_amd : {false, true}) {
+    const ProcessorOfAmd processor(of_amd);
+    for (const gsort_dtype t : {GSORT_U16, GSORT_U32, GSORT_U64}) {
+      const KeyOrder order{t, false, false};
+      with_width(dtype_bytes(t), [&](auto tag) {
+        using U = typename decltype(tag)::type;
+        for (uint64_t n = 1; n <= 520; ++n)
+          for (uint64_t ones = 0; ones <= n; ones += 1 + n / 24) {
+            std::vector<U> keys(n, U{7});
+            std::fill(keys.begin() + static_cast<std::ptrdiff_t>(n - ones), keys.end(), static_cast<U>(U{0xff} << 8));
+            const std::vector<U> wanted = keys;
+            std::shuffle(keys.begin(), keys.end(), random_);
+            if (one_.engine->sort_few(order, keys.data(), keys.data(), n)) {
+              ASSERT_EQ(keys, wanted) << "t " << t << " n " << n << " ones " << ones;
+            }
+          }
+      });
     }
+  }
 }
 
 TEST_P(EachTargetSorts, LongArraysOfEveryShape) {
@@ -132,6 +140,8 @@ TEST_P(EachTargetSorts, FewKeysOnEitherProcessor) {
           for (U &key : keys) key = static_cast<U>(kinds == 0 ? random_() : random_() % kinds * 0x9e3779b97f4a7c15);
           check_sort(order, keys);
         }
+      for (uint64_t n = 35; n <= 300 && sizeof(U) >= 4; ++n)
+        check_sort(order, make_keys<U>(static_cast<uint32_t>((n + of_amd) % kShapes), n, random_));
     });
   }
 }

@@ -95,9 +95,9 @@ template <class K, bool kEncode>
 HWY_INLINE void network_sort(const SortCoder<K> &coder, const LaneOf<K> *in, LaneOf<K> *out, size_t n) {
   if (n > kBlockKeys<K>) return TwoBlocks<K>::template run<kEncode>(coder, in, out, n);
 #if HWY_TARGET == HWY_AVX3
-  if constexpr (sizeof(K) == 8 && !std::is_floating_point_v<LaneOf<K>>)
-    if (n >= NarrowRows::kKeysMin && n <= NarrowRows::kKeysMax && processor_is_of_amd.load(std::memory_order_relaxed))
-      return NarrowRows::run<K, kEncode>(coder, in, out, n);
+  if constexpr (kEncode && !std::is_floating_point_v<LaneOf<K>>)
+    if (n <= kNarrowKeys<K> && processor_is_of_amd.load(std::memory_order_relaxed))
+      return sort_in_narrow_rows<K>(coder, in, out, n);
 #endif
   sort_block_of_rows<K, kEncode>(coder, in, out, n);
 }

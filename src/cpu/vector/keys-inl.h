@@ -25,6 +25,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 // Keys of 8 bytes that are encoded as numbers.
 enum class KeyAsNumber : uint64_t {};
 
+// Keys of K in vectors of kBytes bytes, narrower ones than the target's.
+template <class K, size_t kBytes>
+struct NarrowKey {
+  K bits;
+};
+
 // What a lane holds: keys of K as signed integers, or, where K is double or KeyAsNumber, numbers.
 template <class K>
 struct Lane {
@@ -38,12 +44,31 @@ template <>
 struct Lane<KeyAsNumber> {
   using type = double;
 };
+template <class K, size_t kBytes>
+struct Lane<NarrowKey<K, kBytes>> : Lane<K> {};
 template <class K>
 using LaneOf = typename Lane<K>::type;
+
+// Vectors of keys.
 template <class K>
-using KeyTag = hn::ScalableTag<LaneOf<K>>;
+struct VectorOf {
+  using Tag = hn::ScalableTag<LaneOf<K>>;
+  static constexpr size_t kBytes = HWY_MAX_BYTES;
+  using Wide = K;
+};
+template <class K, size_t kNarrowBytes>
+struct VectorOf<NarrowKey<K, kNarrowBytes>> {
+  using Tag = hn::FixedTag<LaneOf<K>, kNarrowBytes / sizeof(K)>;
+  static constexpr size_t kBytes = kNarrowBytes;
+  using Wide = K;
+};
+template <class K>
+using KeyTag = typename VectorOf<K>::Tag;
 template <class K>
 using KeyVec = hn::Vec<KeyTag<K>>;
+// The keys whose vectors may be narrow ones.
+template <class K>
+using WideKey = typename VectorOf<K>::Wide;
 
 template <class K>
 HWY_INLINE KeyVec<K> broadcast(K bits) {

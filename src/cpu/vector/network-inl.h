@@ -26,7 +26,7 @@ namespace HWY_NAMESPACE {
 #if GSORT_VECTOR_TARGET
 
 template <class K>
-constexpr size_t kLanes = HWY_MAX_BYTES / sizeof(K);
+constexpr size_t kLanes = VectorOf<K>::kBytes / sizeof(K);
 
 // Keys as integers in their order: what the lanes of integers hold, and what those of numbers can become.
 template <class K>
@@ -75,17 +75,19 @@ class SortCoder {
       : encode_(masks_of(encode)), decode_(masks_of(decode)) {}
   constexpr SortCoder(const Masks &encode, const Masks &decode) : encode_(encode), decode_(decode) {}
 
-  HWY_INLINE KeyVec<K> encode(KeyVec<K> key) const {
-    const auto bits = bits_of<K>(key);
+  template <class As = K, bool kPlain = false>
+  HWY_INLINE KeyVec<As> encode(KeyVec<As> key) const {
+    const auto bits = bits_of<As>(key);
+    if constexpr (kPlain) return lanes_of<As>(hn::Xor(bits, all<As>(encode_.mask)));
     const auto sign = hn::BroadcastSignBit(bits);
-    return lanes_of<K>(
-        hn::Xor(hn::Xor(bits, broadcast<Bits>(encode_.mask)), hn::And(sign, broadcast<Bits>(encode_.both))));
+    return lanes_of<As>(hn::Xor(hn::Xor(bits, all<As>(encode_.mask)), hn::And(sign, all<As>(encode_.both))));
   }
   // The top bit tells which mask made a key: both masks agree in it, so undoing one gives the key's own top bit back.
-  HWY_INLINE KeyVec<K> decode(KeyVec<K> ordered) const {
-    const auto bits = hn::Xor(bits_of<K>(ordered), broadcast<Bits>(decode_.mask));
-    if constexpr (kIsNumber) return lanes_of<K>(bits);  // at most another sign
-    return lanes_of<K>(hn::Xor(bits, hn::And(hn::BroadcastSignBit(bits), broadcast<Bits>(decode_.both))));
+  template <class As = K, bool kPlain = false>
+  HWY_INLINE KeyVec<As> decode(KeyVec<As> ordered) const {
+    const auto bits = hn::Xor(bits_of<As>(ordered), all<As>(decode_.mask));
+    if constexpr (kIsNumber || kPlain) return lanes_of<As>(bits);  // at most another sign
+    return lanes_of<As>(hn::Xor(bits, hn::And(hn::BroadcastSignBit(bits), all<As>(decode_.both))));
   }
   LaneOf<K> encode_one(K bits) const {
     static_assert(!kIsNumber);
@@ -100,6 +102,8 @@ class SortCoder {
       return decoded(decode_, ordered);
     }
   }
+  // Whether one mask makes all keys and undoes all: with kPlain, encode() and decode() know.
+  bool is_plain() const { return encode_.both == 0 && decode_.both == 0; }
   const Masks &encoding() const { return encode_; }
   const Masks &decoding() const { return decode_; }
   // The same without decoding.
@@ -108,6 +112,10 @@ class SortCoder {
  private:
   static constexpr bool kIsNumber = std::is_floating_point_v<K>;
 
+  template <class As>
+  static HWY_INLINE hn::Vec<BitsTag<As>> all(Bits mask) {
+    return hn::Set(BitsTag<As>(), static_cast<OrderedOf<As>>(mask));
+  }
   static constexpr Masks masks_of(const KeyCodec<Bits> &codec) {
     return {static_cast<Bits>(codec.mask_positive ^ KeyCodec<Bits>::kTop),
             static_cast<Bits>(codec.mask_positive ^ codec.mask_negative)};
@@ -148,7 +156,9 @@ HWY_INLINE KeyVec<K> swap_lanes(KeyVec<K> v) {
     return hn::BitCast(d, hn::Shuffle1032(both));
   }
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
-  if constexpr (kBytes == 16) return hn::SwapAdjacentBlocks(v);
+  constexpr bool kIsNarrow = VectorOf<K>::kBytes < HWY_MAX_BYTES;
+  if constexpr (kBytes == 16 && kIsNarrow) return hn::ConcatLowerUpper(d, v, v);
+  if constexpr (kBytes == 16 && !kIsNarrow) return hn::SwapAdjacentBlocks(v);
   if constexpr (kBytes == 32) return hn::ConcatLowerUpper(d, v, v);
 #else
   (void)kBytes;
@@ -181,13 +191,44 @@ HWY_INLINE KeyVec<K> reverse_lanes(KeyVec<K> v) {
 }
 
 #if HWY_TARGET == HWY_AVX3
+// All three by exclusive or: of two keys, `lower` being the lower one, the other.
+template <class V>
+HWY_INLINE V xor_three(V lower, V a, V b) {
+  if constexpr (sizeof(a.raw) == 64)
+    return V{_mm512_ternarylogic_epi64(lower.raw, a.raw, b.raw, 0x96)};
+  else if constexpr (sizeof(a.raw) == 32)
+    return V{_mm256_ternarylogic_epi64(lower.raw, a.raw, b.raw, 0x96)};
+  else
+    return V{_mm_ternarylogic_epi64(lower.raw, a.raw, b.raw, 0x96)};
+}
+// The same in lanes of the mask; others are `lower`.
+template <size_t kLaneBytes, uint16_t kMask, class V>
+HWY_INLINE V xor_some_of_three(V lower, V a, V b) {
+  constexpr uint8_t kShortMask = static_cast<uint8_t>(kMask);
+  if constexpr (sizeof(a.raw) == 64 && kLaneBytes == 8)
+    return V{_mm512_mask_ternarylogic_epi64(lower.raw, kShortMask, a.raw, b.raw, 0x96)};
+  else if constexpr (sizeof(a.raw) == 64)
+    return V{_mm512_mask_ternarylogic_epi32(lower.raw, kMask, a.raw, b.raw, 0x96)};
+  else if constexpr (sizeof(a.raw) == 32 && kLaneBytes == 8)
+    return V{_mm256_mask_ternarylogic_epi64(lower.raw, kShortMask & 15, a.raw, b.raw, 0x96)};
+  else if constexpr (sizeof(a.raw) == 32)
+    return V{_mm256_mask_ternarylogic_epi32(lower.raw, kShortMask, a.raw, b.raw, 0x96)};
+  else if constexpr (kLaneBytes == 8)
+    return V{_mm_mask_ternarylogic_epi64(lower.raw, kShortMask & 3, a.raw, b.raw, 0x96)};
+  else
+    return V{_mm_mask_ternarylogic_epi32(lower.raw, kShortMask & 15, a.raw, b.raw, 0x96)};
+}
+
 // Of two keys, the one that is not `lower`. Minima have one port of Intel's processors to themselves, and those of 8
-// bytes need it twice; this runs on another one as well. Numbers have a maximum that waits for no minimum.
+// bytes need it twice; this runs on another one as well. AMD's have four for minima of 4 bytes and two for those of 8.
+// Numbers have a maximum that waits for no minimum.
 template <class K>
 HWY_INLINE KeyVec<K> not_lower(KeyVec<K> lower, KeyVec<K> a, KeyVec<K> b) {
-  if constexpr (std::is_floating_point_v<LaneOf<K>>) return hn::Max(a, b);
-  return lanes_of<K>(hn::Vec<BitsTag<K>>{
-      _mm512_ternarylogic_epi64(bits_of<K>(lower).raw, bits_of<K>(a).raw, bits_of<K>(b).raw, 0x96)});
+  constexpr bool kIsNarrow = VectorOf<K>::kBytes < HWY_MAX_BYTES;  // which AMD's have
+  if constexpr (std::is_floating_point_v<LaneOf<K>> || (kIsNarrow && sizeof(K) == 4))
+    return hn::Max(a, b);
+  else
+    return lanes_of<K>(xor_three(bits_of<K>(lower), bits_of<K>(a), bits_of<K>(b)));
 }
 // The same for lanes whose number has the bit kDistance, or for those where it has not; others are `lower`.
 template <class K, size_t kDistance, bool kSet>
@@ -203,11 +244,7 @@ HWY_INLINE KeyVec<K> some_not_lower(KeyVec<K> lower, KeyVec<K> a, KeyVec<K> b) {
   else if constexpr (std::is_floating_point_v<LaneOf<K>>) {
     return KeyVec<K>{_mm512_mask_max_pd(lower.raw, static_cast<__mmask8>(kMask), a.raw, b.raw)};
   } else {
-    using V = hn::Vec<BitsTag<K>>;
-    const V from = bits_of<K>(lower), x = bits_of<K>(a), y = bits_of<K>(b);
-    if constexpr (sizeof(K) == 8)
-      return lanes_of<K>(V{_mm512_mask_ternarylogic_epi64(from.raw, static_cast<__mmask8>(kMask), x.raw, y.raw, 0x96)});
-    return lanes_of<K>(V{_mm512_mask_ternarylogic_epi32(from.raw, kMask, x.raw, y.raw, 0x96)});
+    return lanes_of<K>(xor_some_of_three<sizeof(K), kMask>(bits_of<K>(lower), bits_of<K>(a), bits_of<K>(b)));
   }
 }
 #else
@@ -424,14 +461,16 @@ struct Transpose {
     const auto a = hn::InterleaveLower(d, v[0], v[1]), b = hn::InterleaveUpper(d, v[0], v[1]);
     v[0] = a;
     v[1] = b;
-#if HWY_TARGET == HWY_AVX2
-    v[0] = hn::ConcatLowerLower(d, b, a);
-    v[1] = hn::ConcatUpperUpper(d, b, a);
-#elif HWY_TARGET == HWY_AVX3
-    const auto even = hn::OddEvenBlocks(hn::SwapAdjacentBlocks(b), a);
-    const auto odd = hn::OddEvenBlocks(b, hn::SwapAdjacentBlocks(a));
-    v[0] = hn::ConcatLowerLower(d, odd, even);
-    v[1] = hn::ConcatUpperUpper(d, odd, even);
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+    if constexpr (kBlocks == 2) {
+      v[0] = hn::ConcatLowerLower(d, b, a);
+      v[1] = hn::ConcatUpperUpper(d, b, a);
+    } else if constexpr (kBlocks == 4) {
+      const auto even = hn::OddEvenBlocks(hn::SwapAdjacentBlocks(b), a);
+      const auto odd = hn::OddEvenBlocks(b, hn::SwapAdjacentBlocks(a));
+      v[0] = hn::ConcatLowerLower(d, odd, even);
+      v[1] = hn::ConcatUpperUpper(d, odd, even);
+    }
 #endif
   }
 
@@ -468,13 +507,13 @@ struct Transpose {
 // The first `count` lanes from memory (`coder` is not looked at without kEncode), the others the greatest key, nothing
 // beyond them touched.
 template <class K, bool kEncode>
-HWY_INLINE KeyVec<K> load_some(const SortCoder<K> *coder, const LaneOf<K> *from, size_t count) {
+HWY_INLINE KeyVec<K> load_some(const SortCoder<WideKey<K>> *coder, const LaneOf<K> *from, size_t count) {
   const KeyTag<K> d;
   const auto greatest = hn::Set(d, kGreatestLane<K>);
 #if GSORT_VECTOR_MASKED_MEMORY
   const auto mask = hn::FirstN(d, count);
   const auto loaded = hn::MaskedLoad(mask, d, from);
-  return hn::IfThenElse(mask, kEncode ? coder->encode(loaded) : loaded, greatest);
+  return hn::IfThenElse(mask, kEncode ? coder->template encode<K>(loaded) : loaded, greatest);
 #else
   HWY_ALIGN LaneOf<K> lane[kLanes<K>];
   hn::Store(greatest, d, lane);
@@ -485,6 +524,21 @@ HWY_INLINE KeyVec<K> load_some(const SortCoder<K> *coder, const LaneOf<K> *from,
 }
 
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+// Less than four words, lanes one by one or by two.
+template <size_t kWords>
+HWY_INLINE void store_words(hn::Vec<hn::FixedTag<int32_t, 4>> all, int32_t *out, size_t words) {
+  const hn::FixedTag<int32_t, 4> d;
+  if (words >= 2) {
+    const hn::Repartition<int64_t, decltype(d)> wide;
+    const int64_t pair = hn::GetLane(hn::BitCast(wide, all));
+    std::memcpy(out, &pair, sizeof pair);
+    if constexpr (kWords == 1) {
+      if (words == 3) out[2] = hn::ExtractLane(all, 2);
+    }
+  } else if constexpr (kWords == 1) {
+    if (words == 1) out[0] = hn::GetLane(all);
+  }
+}
 // Less than eight words by two stores that overlap, of lanes from a vector that is turned.
 template <size_t kWords>
 HWY_INLINE void store_words(hn::Vec<hn::FixedTag<int32_t, 8>> all, int32_t *out, size_t words) {
@@ -498,17 +552,27 @@ HWY_INLINE void store_words(hn::Vec<hn::FixedTag<int32_t, 8>> all, int32_t *out,
     HWY_ALIGN static constexpr int32_t kLow[8] = {0, 1, 2, 3, 0, 1, 2, 3};
     const auto from = hn::Add(hn::Load(d, kLow), hn::Set(d, static_cast<int32_t>(words - 4)));
     hn::StoreU(hn::LowerHalf(half, hn::TableLookupLanes(all, hn::IndicesFromVec(d, from))), half, out + (words - 4));
-  } else if (words >= 2) {
-    const hn::Repartition<int64_t, decltype(half)> wide;
-    const int64_t pair = hn::GetLane(hn::BitCast(wide, low));
-    std::memcpy(out, &pair, sizeof pair);
-    if constexpr (kWords == 1) {
-      if (words == 3) out[2] = hn::ExtractLane(low, 2);
-    }
-  } else if constexpr (kWords == 1) {
-    if (words == 1) out[0] = hn::GetLane(low);
+  } else {
+    store_words<kWords>(low, out, words);
   }
 }
+
+#if HWY_TARGET == HWY_AVX3
+template <size_t kWords>
+HWY_INLINE void store_wide_words(hn::Vec<hn::FixedTag<int32_t, 16>> all, int32_t *out, size_t words) {
+  const hn::FixedTag<int32_t, 16> d;
+  const hn::Half<decltype(d)> half;
+  if (words >= 8) {
+    hn::StoreU(hn::LowerHalf(half, all), half, out);
+    if (words == 8) return;
+    HWY_ALIGN static constexpr int32_t kLow[16] = {0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7};
+    const auto from = hn::Add(hn::Load(d, kLow), hn::Set(d, static_cast<int32_t>(words - 8)));
+    const auto last = hn::TableLookupLanes(all, hn::IndicesFromVec(d, from));
+    return hn::StoreU(hn::LowerHalf(half, last), half, out + (words - 8));
+  }
+  store_words<kWords>(hn::LowerHalf(half, all), out, words);
+}
+#endif
 
 // Not by a masked store, which is some forty instructions of microcode in AMD's processors with AVX2 and takes 5 ns
 // more than this with AVX-512 in a loop over short arrays: it seems to hold up loads of the next one, behind the last
@@ -521,16 +585,10 @@ HWY_INLINE void store_some(KeyVec<K> v, LaneOf<K> *to, size_t count) {
   int32_t *const out = reinterpret_cast<int32_t *>(to);
   const auto all = hn::BitCast(d, v);
 #if HWY_TARGET == HWY_AVX3
-  const hn::Half<decltype(d)> half;
-  if (words >= 8) {
-    hn::StoreU(hn::LowerHalf(half, all), half, out);
-    if (words == 8) return;
-    HWY_ALIGN static constexpr int32_t kLow[16] = {0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7};
-    const auto from = hn::Add(hn::Load(d, kLow), hn::Set(d, static_cast<int32_t>(words - 8)));
-    const auto last = hn::TableLookupLanes(all, hn::IndicesFromVec(d, from));
-    return hn::StoreU(hn::LowerHalf(half, last), half, out + (words - 8));
-  }
-  store_words<kWords>(hn::LowerHalf(half, all), out, words);
+  if constexpr (VectorOf<K>::kBytes < 64)
+    return store_words<kWords>(all, out, words);
+  else
+    return store_wide_words<kWords>(all, out, words);
 #else
   store_words<kWords>(all, out, words);
 #endif
@@ -549,49 +607,68 @@ HWY_INLINE void store_some(KeyVec<K> v, LaneOf<K> *to, size_t count) {
 }
 #endif
 
-// Sorts up to kRows * kLanes keys; `in` may be `out`.
-template <class K, size_t kRows, bool kEncode>
-class RowSort {
- public:
-  static HWY_NOINLINE void run(const SortCoder<K> &coder, const LaneOf<K> *in, LaneOf<K> *out, size_t n) {
-    KeyVec<K> v[kRows == 1 ? 1 : 2 * kRows];
-    load<0>(coder, in, n, v);
+// Sorts rows, of which there is room for as many again, so that keys follow each other along them.
+template <class K, size_t kRows>
+struct ColumnNetwork {
+  static constexpr size_t row_at(size_t place) { return place; }  // which row has the keys of a place in the end
+  static HWY_INLINE void run(KeyVec<K> *v) {
     sort_columns<K, 0, kRows>(v);
     merge_columns<K, kRows, 2>(v);
     Transpose<K, kRows>::run(v);
-    store<0>(coder, v, out, n);
+  }
+};
+
+// Sorts up to kRows * kLanes keys; `in` may be `out`.
+template <class K, size_t kRows, bool kEncode, class Network = ColumnNetwork<K, kRows>>
+class RowSort {
+ public:
+  using Coder = SortCoder<WideKey<K>>;
+
+  static HWY_NOINLINE void run(const Coder &coder, const LaneOf<K> *in, LaneOf<K> *out, size_t n) {
+    // Not one network with two ways in and out, where many rows would meet in the same registers.
+    if (kHasPlain && coder.is_plain()) return sort<kHasPlain>(coder, in, out, n);
+    sort<false>(coder, in, out, n);
   }
 
   // Writes the first n of the keys in rows that follow each other.
-  template <size_t kRow>
-  static HWY_INLINE void store(const SortCoder<K> &coder, const KeyVec<K> *v, LaneOf<K> *out, size_t n) {
+  template <size_t kRow, bool kPlain = false>
+  static HWY_INLINE void store(const Coder &coder, const KeyVec<K> *v, LaneOf<K> *out, size_t n) {
     if constexpr (kRow < kRows) {
       constexpr size_t kBegin = kRow * kWide;
       if (n <= kBegin) return;
-      const auto keys = coder.decode(v[kRow]);
+      const auto keys = coder.template decode<K, kPlain>(v[Network::row_at(kRow)]);
       if (n < kBegin + kWide) return store_some<K>(keys, out + kBegin, n - kBegin);
       hn::StoreU(keys, KeyTag<K>(), out + kBegin);
-      store<kRow + 1>(coder, v, out, n);
+      store<kRow + 1, kPlain>(coder, v, out, n);
     }
   }
 
  private:
   static constexpr size_t kWide = kLanes<K>;
+  static constexpr bool kHasPlain = kEncode && !std::is_same_v<K, WideKey<K>>;
 
-  template <size_t kRow>
-  static HWY_INLINE void load(const SortCoder<K> &coder, const LaneOf<K> *in, size_t n, KeyVec<K> *v) {
+  template <bool kPlain>
+  static HWY_INLINE void sort(const Coder &coder, const LaneOf<K> *in, LaneOf<K> *out, size_t n) {
+    KeyVec<K> v[kRows == 1 ? 1 : 2 * kRows];
+    load<0, kPlain>(coder, in, n, v);
+    Network::run(v);
+    store<0, kPlain>(coder, v, out, n);
+  }
+
+  template <size_t kRow, bool kPlain = false>
+  static HWY_INLINE void load(const Coder &coder, const LaneOf<K> *in, size_t n, KeyVec<K> *v) {
     if constexpr (kRow < kRows) {
       const KeyTag<K> d;
       constexpr size_t kBegin = kRow * kWide;
       if (n >= kBegin + kWide) {
         const auto loaded = hn::LoadU(d, in + kBegin);
-        v[kRow] = kEncode ? coder.encode(loaded) : loaded;
+        v[kRow] = kEncode ? coder.template encode<K, kPlain>(loaded) : loaded;
       } else if (n > kBegin) {
         v[kRow] = load_some<K, kEncode>(&coder, in + kBegin, n - kBegin);
       } else {
         v[kRow] = hn::Set(d, kGreatestLane<K>);
       }
-      load<kRow + 1>(coder, in, n, v);
+      load<kRow + 1, kPlain>(coder, in, n, v);
     }
   }
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // For the kernels with AVX-512: sorts of 9 to 16 records by words of 8 bytes, of a key and its record's place, in the
-// network of narrow-inl.h.
+// columns of four vectors of 32 bytes. In two of 64 bytes three merges in place of two are between lanes, and their
+// last steps wait longest.
 #if defined(GSORT_CPU_VECTOR_PAIR_NARROW_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GSORT_CPU_VECTOR_PAIR_NARROW_INL_H_
 #undef GSORT_CPU_VECTOR_PAIR_NARROW_INL_H_
@@ -23,6 +24,8 @@ namespace HWY_NAMESPACE {
 
 class NarrowPairs {
  public:
+  static constexpr uint32_t kPairsMin = 9, kPairsMax = 16;
+
   // True, for a tail call.
   static HWY_NOINLINE bool run(const SortCoder<uint32_t> &coder, const uint32_t *keys, const uint32_t *values,
                                uint32_t n, uint32_t *keys_out, uint32_t *values_out) {
@@ -76,7 +79,7 @@ class NarrowPairs {
   using WordTag = KeyTag<uint64_t>;
   using Word = KeyVec<uint64_t>;
   static constexpr int kPlaceBits = 4;
-  static_assert(NarrowRows::kKeysMax == 1 << kPlaceBits && NarrowRows::kKeysMin > kLanes<uint64_t>);
+  static_assert(kPairsMax == 1 << kPlaceBits && kPairsMin > kLanes<uint64_t>);
 
   // Where sorted words are, which stand in columns, and the halves of them that have their places.
   HWY_ALIGN static constexpr int64_t kInOrder[16] = {0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15};
@@ -129,7 +132,8 @@ class NarrowPairs {
     const hn::Half<WordTag> half;
     hn::Vec<hn::Half<WordTag>> rows[4] = {hn::LowerHalf(half, words[0]), hn::UpperHalf(half, words[0]),
                                           hn::LowerHalf(half, words[1]), hn::UpperHalf(half, words[1])};
-    NarrowRows::sort_columns(rows);
+    gsort_internal::HWY_NAMESPACE::sort_columns<HalfKey<uint64_t>, 0, 4>(rows);
+    merge_columns<HalfKey<uint64_t>, 4, 2>(rows);
     words[0] = hn::Combine(d, rows[1], rows[0]);
     words[1] = hn::Combine(d, rows[3], rows[2]);
   }

@@ -136,7 +136,7 @@ bool sort_pairs(uint32_t order, const uint32_t *keys, const uint32_t *values, ui
                 uint32_t *values_out) {
   const SortCoder<uint32_t> &coder = kCoders<uint32_t>[order];
 #if GSORT_NARROW_PAIRS
-  if (n >= NarrowRows::kKeysMin && n <= NarrowRows::kKeysMax && processor_is_of_amd.load(std::memory_order_relaxed))
+  if (n >= NarrowPairs::kPairsMin && n <= NarrowPairs::kPairsMax && processor_is_of_amd.load(std::memory_order_relaxed))
     return NarrowPairs::run(coder, keys, values, n, keys_out, values_out);
   if (n <= kWide / 4 * 3) return N_AVX2::kPairs32.sort(order, keys, values, n, keys_out, values_out);
 #endif

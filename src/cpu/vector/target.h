@@ -30,7 +30,8 @@ inline VectorTarget vector_target() {
 // Known with the target. With AVX-512 more than a few floats of 8 bytes are sorted as integers where it is, and as
 // numbers elsewhere: on a Xeon numbers took 0.83 to 0.97 of the time of integers from 256 keys on, on an EPYC (Zen 4)
 // integers 0.73 to 0.90 of that of numbers. And a few pairs that would fill a wide vector go to narrow ones: 16 pairs
-// of 4-byte (8-byte) keys took 0.79 (0.86) of the time so on the EPYC, 1.10 (1.41) on the Xeon.
+// of 4-byte (8-byte) keys took 0.79 (0.86) of the time so on the EPYC, 1.10 (1.41) on the Xeon. So do short arrays of
+// keys alone: 0.67 to 0.95 of the time on the EPYC; not measured on a Xeon.
 extern std::atomic<bool> processor_is_of_amd;
 
 // For tests, while no call runs: the kernels use this target, which must be usable or kNone.
