@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(kMergeWarps * 32, blocks_here(kMergeWarps * 32
 template <class U>
 __global__ void __launch_bounds__(kBigWarps * 32, 1)
     merge_big_segments_kernel(const __grid_constant__ Params<U> params) {
-  if constexpr (!kFitsHere<kBigSharedBytes<U>>) return;
+  if constexpr (!kClustersHere) return;  // see has_big_segments()
   extern __shared__ __align__(16) unsigned char shared[];
   wait_for_kernel_before();
   merge_big_listed(params, reinterpret_cast<MergeKey<U> *>(shared));

@@ -61,12 +61,13 @@ void cut_workspace(const Request &request, uint32_t key_bytes, Plan &plan) {
   plan.workspace_bytes = slices.bytes();
 }
 
-// By the mean length: the host does not know the offsets.
+// By the mean length: the host does not know the offsets. Merges by a whole multiprocessor were timed on devices with
+// clusters alone, and only those have the kernel.
 bool has_big_segments(const Request &request, uint32_t key_bytes, const Plan &plan, const DeviceFacts &device) {
   const uint64_t mean = request.n / std::max<uint64_t>(request.segments, 1);
   if (plan.big_max == 0 || mean > big_segment_items(key_bytes)) return false;
   if (key_bytes == 1) return mean >= medium_segment_items(1) / 4 && request.segments >= kCountBigSegmentsMin;
-  return plan.merge && mean >= medium_segment_items(key_bytes) / 4 * 3 &&
+  return plan.merge && mean >= medium_segment_items(key_bytes) / 4 * 3 && device.clusters() &&
          device.shared_bytes_block_max >= big_shared_bytes(key_bytes);
 }
 

@@ -116,10 +116,10 @@ constexpr uint64_t stream_k_max(uint32_t threads) { return min_of(threads / 2, 1
 constexpr uint64_t kStreamColumnsMin = kWarpItemsMax + 1;
 
 // The rows that fewer than 128 threads do: a warp or two hardly wait for each other, but have few loads under way, so
-// that twice as many rows are wanted. (H200, 2026-11-28, us by 128 threads and by 32: 67 million elements in rows of
-// 1,150, f32, k = 1 333 and 147, k = 8 357 and 183; u8 424 and 134; f64, k = 16 657 and 380; of 4,045, f32, k = 8 151
-// and 127; 8.4 million in 2,385 rows of 3,517, f32, k = 16 31 and 41. By 128 and 64: 5,350, f32, k = 16 157 and 155, k
-// = 32 182 and 177, f64, k = 32 383 and 293.)
+// that twice as many rows are wanted. Only devices with clusters have the kernels: it was timed on no others. (H200,
+// 2026-11-28, us by 128 threads and by 32: 67 million elements in rows of 1,150, f32, k = 1 333 and 147, k = 8 357 and
+// 183; u8 424 and 134; f64, k = 16 657 and 380; of 4,045, f32, k = 8 151 and 127; 8.4 million in 2,385 rows of 3,517,
+// f32, k = 16 31 and 41. By 128 and 64: 5,350, f32, k = 16 157 and 155, k = 32 182 and 177, f64, k = 32 383 and 293.)
 constexpr uint64_t stream_columns_max(uint32_t threads) {
   return threads >= 128 ? kNever : threads == 64 ? uint64_t{1} << 13 : uint64_t{1} << 12;
 }
@@ -128,7 +128,7 @@ constexpr uint64_t stream_columns_max(uint32_t threads) {
 constexpr StreamPlan plan_stream(const Shape &s, const DeviceFacts &d) {
   if (s.columns >= uint64_t{1} << 31 || s.rows > 0x7fffffff) return {0};
   uint32_t threads = 1024;
-  while (threads > kStreamThreadsMin &&
+  while (threads > (d.clusters() ? kStreamThreadsMin : 128) &&
          s.rows * threads > uint64_t{d.multiprocessors} * 1024 * (threads <= 128 ? 2 : 1) &&
          s.k <= stream_k_max(threads / 2) && (threads > 256 || s.columns < 16384) &&
          s.columns <= stream_columns_max(threads / 2))

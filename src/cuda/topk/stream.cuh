@@ -8,6 +8,7 @@
 #ifndef GSORT_CUDA_TOPK_STREAM_CUH_
 #define GSORT_CUDA_TOPK_STREAM_CUH_
 
+#include "cuda/primitive/architecture.h"
 #include "cuda/primitive/dependent_launch.cuh"
 #include "cuda/primitive/prefetch.cuh"
 #include "cuda/topk/filter.cuh"
@@ -288,6 +289,7 @@ __device__ __forceinline__ void stream_place(StreamBlock<U, kThreads> &block, co
 template <class U, uint32_t kThreads>
 __global__ __launch_bounds__(kThreads,
                              1024 / kThreads) void topk_stream_kernel(const __grid_constant__ Problem<U> problem) {
+  if constexpr (kThreads < 128 && !kClustersHere) return;  // see plan_stream()
   __shared__ StreamBlock<U, kThreads> block;
   __shared__ uint64_t ticket;
   const uint32_t k = static_cast<uint32_t>(problem.k);
