@@ -41,6 +41,10 @@ class Control {
   void checkpoint(uint64_t done, uint64_t total) {
     report(done, total);
     throw_if_callback_threw();
+    throw_if_cancelled();
+  }
+  // Any thread.
+  void throw_if_cancelled() const {
     if (cancelled()) throw Error(GSORT_ERROR_CANCELLED, "the call was cancelled; call again to start over");
   }
 

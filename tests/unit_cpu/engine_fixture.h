@@ -100,6 +100,37 @@ std::vector<U> make_keys(uint32_t shape, uint64_t n, std::mt19937_64 &random) {
   return keys;
 }
 
+// Adds numbers that are no places in an order of numbers, and both zeros and infinities, to keys that are floats.
+template <class U>
+void add_odd_numbers(gsort_dtype t, std::vector<U> &keys, std::mt19937_64 &random) {
+  if (!is_float(t)) return;
+  constexpr U top = static_cast<U>(U{1} << (sizeof(U) * 8 - 1));
+  const uint32_t mantissa_bits = dtype_facts(t).mantissa_bits;
+  const U infinity = static_cast<U>(static_cast<U>(top - 1) >> mantissa_bits << mantissa_bits);
+  const U odd[] = {0,
+                   top,
+                   infinity,
+                   static_cast<U>(infinity | top),
+                   static_cast<U>(infinity + 1),
+                   static_cast<U>((infinity + 1) | top),
+                   static_cast<U>(~top),
+                   static_cast<U>(~U{0})};
+  for (U &key : keys)
+    if (random() % 16 == 0) key = odd[random() % 8];
+}
+
+// The same of two arrays if they have the same elements, in whatever order; hardly ever otherwise.
+template <class U>
+uint64_t fingerprint(const U *keys, uint64_t n) {
+  uint64_t sum = 0;
+  for (uint64_t i = 0; i < n; ++i) {
+    uint64_t bits = (static_cast<uint64_t>(keys[i]) + 1) * 0x9e3779b97f4a7c15u;
+    bits = (bits ^ bits >> 29) * 0xbf58476d1ce4e5b9u;
+    sum += bits ^ bits >> 32;
+  }
+  return sum;
+}
+
 }  // namespace gsort_test
 
 #endif  // GSORT_TESTS_UNIT_CPU_ENGINE_FIXTURE_H_

@@ -212,6 +212,78 @@ TEST_P(EachTargetStaysInside, TouchesNothingBesidePartedPairs) {
   }
 }
 
+// Asked whether it goes on, says no at one time.
+struct StopAt {
+  uint64_t time, asked = 0;
+  static bool ask(void *user) {
+    StopAt &stop = *static_cast<StopAt *>(user);
+    return stop.asked++ != stop.time;
+  }
+};
+constexpr uint64_t kNever = ~uint64_t{0};
+
+// A split of keys in place and of others, with each array between pages that nobody may touch. Returns how often it was
+// asked whether it goes on; one that was told to stop leaves all keys in place.
+template <class K>
+uint64_t split_between_fences(const KeyOrder &order, const std::vector<K> &keys, K pivot_key, bool behind,
+                              uint64_t stop_at) {
+  const SortKernels<K> *const kernels = sort_kernels(K{});
+  if (kernels == nullptr) return 0;
+  const uint64_t n = keys.size();
+  const KeyCodec<K> codec = make_codec<K>(order);
+  const auto inner = [&](K key) { return static_cast<InnerKey<K>>(codec.encode(key) ^ KeyCodec<K>::kTop); };
+  const InnerKey<K> pivot = inner(pivot_key);
+  const auto is_lower = [&](K key) { return inner(key) <= pivot; };
+  const uint64_t before = fingerprint(keys.data(), n);
+  const FencedArray<K> in(keys, behind), out(std::vector<K>(n), behind);
+  StopAt stop{kNever};
+  for (const bool in_place : {false, true}) {
+    K *const to = (in_place ? in : out).data();
+    stop = {stop_at};
+    const uint64_t lowers = kernels->split(codec, in.data(), to, n, pivot, {StopAt::ask, &stop});
+    const bool was_stopped = stop.asked > stop_at;
+    if (was_stopped && !in_place) continue;
+    EXPECT_EQ(before, fingerprint(to, n)) << "n " << n << " in place " << in_place;
+    if (was_stopped) continue;
+    EXPECT_EQ(static_cast<uint64_t>(std::count_if(keys.begin(), keys.end(), is_lower)), lowers) << "n " << n;
+    EXPECT_TRUE(std::is_partitioned(to, to + n, is_lower)) << "n " << n << " in place " << in_place;
+  }
+  return stop.asked;
+}
+
+TEST_P(EachTargetStaysInside, SplitsKeysBesideNothing) {
+  for_each_order([&](auto tag, const KeyOrder &order) {
+    using U = typename decltype(tag)::type;
+    if constexpr (sizeof(U) >= 4)
+      for (uint64_t n = 1; n < 1500; n += n < 300 ? 1 + n % 2 : 97)
+        for (const uint32_t shape : {0u, static_cast<uint32_t>(n % kShapes)}) {
+          auto keys = make_keys<U>(shape, n, random_);
+          add_odd_numbers(order.dtype, keys, random_);
+          split_between_fences<U>(order, keys, keys[random_() % n], n % 2 == 0, kNever);
+          if (HasFailure()) return;
+        }
+  });
+}
+
+TEST_P(EachTargetStaysInside, SplitsThatAreStoppedLeaveAllKeys) {
+  for_each_order([&](auto tag, const KeyOrder &order) {
+    using U = typename decltype(tag)::type;
+    if constexpr (sizeof(U) >= 4) {
+      // The middle key, and keys nearly all of which go to one side.
+      for (const uint32_t place : {500u, 5u, 960u}) {
+        auto keys = make_keys<U>(0, ((4 << 20) + 30000) / sizeof(U) + random_() % 100, random_);
+        add_odd_numbers(order.dtype, keys, random_);
+        std::vector<U> some(keys.begin(), keys.begin() + 1000);
+        std::sort(some.begin(), some.end(), [&](U a, U b) { return comes_before(order, a, b); });
+        uint64_t stop_at = 0;
+        while (split_between_fences<U>(order, keys, some[place], false, stop_at) > stop_at) ++stop_at;
+        EXPECT_TRUE(stop_at >= 3 || sort_kernels(U{}) == nullptr) << stop_at << " chances";
+        if (HasFailure()) return;
+      }
+    }
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Targets, EachTargetStaysInside, testing::ValuesIn(kEveryTarget), target_test_name);
 
 }  // namespace

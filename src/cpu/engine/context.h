@@ -133,6 +133,17 @@ class Context {
     guarded([this] { control.checkpoint(told(), total_); });
   }
 
+  // In the midst of an item: whether its work goes on. The calling thread, which is worker 0, tells of progress; others
+  // hear of gsort_cancel() themselves, for the calling one may have nothing left to do but to wait for them.
+  __attribute__((noinline)) bool goes_on(uint32_t worker) {
+    if (worker == 0) {
+      poll();
+    } else if (control.cancelled()) {
+      guarded([this] { control.throw_if_cancelled(); });
+    }
+    return !stopped();
+  }
+
   // Throws if a request to stop was seen, or an item threw.
   void throw_if_stopped() {
     if (stopped()) throw *error_;

@@ -15,15 +15,18 @@
 
 namespace gsort_internal {
 
-// Any thread calls any function, on keys of its own.
+// Any thread calls any function, on keys of its own; `worker` is its number, of which 0 is the calling thread's. Keys
+// stay as the caller knows them but for those of a part that is being sorted, so that a sort may end after any split,
+// and in the midst of one.
 template <class K>
 class KeyQuicksort {
  public:
   using Inner = InnerKey<K>;
   static constexpr Inner kLeast = std::numeric_limits<Inner>::min(), kGreatest = std::numeric_limits<Inner>::max();
-  static constexpr uint64_t kPartItems = 1 << 20;  // one thread's work between chances to cancel: some milliseconds
+  // One thread's work between chances to cancel, a millisecond or two; and that of few values, which are counted.
+  static constexpr uint64_t kPartItems = (1 << 21) / sizeof(K), kFewValuesItems = 1 << 20;
 
-  // The keys of a part of the result, from `least` to `greatest`, in the kernels' own order. Pivots are drawn
+  // The keys of a part of the result, from `least` to `greatest` in the kernels' own order. Pivots are drawn
   // `draws_left` times; then they halve the range of keys, as in the kernels' own quicksort.
   struct Part {
     K *keys;
@@ -31,7 +34,7 @@ class KeyQuicksort {
     Inner least, greatest;
     uint32_t draws_left;
   };
-  // The median of keys drawn at random, and whether they were of one or two values.
+  // The median of keys drawn at random, in the kernels' own order, and whether they were of one or two values.
   struct Pivot {
     Inner key;
     bool few_values;
@@ -47,11 +50,12 @@ class KeyQuicksort {
   // permutation in an `out` that was `in`.
   void run(const K *in, K *out, uint64_t n) const {
     if (n <= kPartItems) return sort_whole(in, out, n);
+    const Pivot pivot = draw_pivot(in, n);
+    if (pivot.few_values && n <= kFewValuesItems) return sort_whole(in, out, n);
     Part small{}, large{};
-    split_whole(in, out, n, draw_pivot(in, n).key, small, large);
-    context_.poll();
-    sort_or_split(small);
-    sort_or_split(large);
+    split_whole(in, out, n, pivot.key, small, large, 0);
+    sort_part(small, 0);
+    sort_part(large, 0);
   }
 
   // The same without a chance to cancel.
@@ -62,33 +66,55 @@ class KeyQuicksort {
     context_.advance(n);
   }
 
-  // Brings the keys to `out`, which may be `in`, in the kernels' own order: first those up to the pivot, whose number
-  // it returns.
-  uint64_t split(const K *in, K *out, uint64_t n, Inner pivot) const {
-    if (nans_last()) encode_keys(codec_, in, out, n);
-    return kernels_.split(encode_, nans_last() ? out : in, out, n, pivot);
+  // Brings the keys to `out`, which may be `in`: first those up to the pivot, whose number it returns. Once the context
+  // is stopped, an `out` that was `in` has them in any order, another one has anything, and the number means nothing.
+  uint64_t split(const K *in, K *out, uint64_t n, Inner pivot, uint32_t worker) const {
+    Asker asker{&context_, worker};
+    const auto ask = [](void *user) {
+      const Asker &a = *static_cast<const Asker *>(user);
+      return a.context->goes_on(a.worker);
+    };
+    return kernels_.split(codec_, in, out, n, pivot, {ask, &asker});
   }
 
-  // Splits the keys, which are not in that order yet, or a part of more than one possible key, into two, of which
-  // `small` is at most half.
-  void split_whole(const K *in, K *out, uint64_t n, Inner pivot, Part &small, Part &large) const {
-    make_halves(whole(out, n), split(in, out, n, pivot), pivot, small, large);
+  // Splits all keys, of which `small` gets at most half.
+  void split_whole(const K *in, K *out, uint64_t n, Inner pivot, Part &small, Part &large, uint32_t worker) const {
+    make_halves(whole(out, n), split(in, out, n, pivot, worker), pivot, small, large);
   }
-  void split_part(Part part, Part &small, Part &large) const {
+  // The same of a part; false if it is better sorted as it is: it is of at most `piece` keys, or nothing is left to
+  // split, or to do.
+  bool split_part(Part part, uint64_t piece, Part &small, Part &large, uint32_t worker) const {
+    if (part.n <= piece || part.least == part.greatest || context_.stopped()) return false;
     Inner pivot = static_cast<Inner>((part.least >> 1) + (part.greatest >> 1) + (part.least & part.greatest & 1));
     if (part.draws_left > 0) {
       --part.draws_left;
-      pivot = draw_pivot(part.keys, part.n, kInnerOrder<K>, part.greatest).key;
+      const Pivot drawn = draw_pivot(part.keys, part.n, part.greatest);
+      if (drawn.few_values && part.n <= kFewValuesItems) return false;
+      pivot = drawn.key;
     }
-    make_halves(part, kernels_.split(kInnerOrder<K>, part.keys, part.keys, part.n, pivot), pivot, small, large);
+    make_halves(part, split(part.keys, part.keys, part.n, pivot, worker), pivot, small, large);
+    return true;
   }
 
-  // Sorts a part, or leaves its keys in any order once the context is stopped; either way as the caller knows them.
-  void sort_part(const Part &part) const {
-    if (context_.stopped()) return decode(part.keys, part.n);
-    kernels_.sort_part(encode_, part.keys, part.n, part.least, part.greatest);
-    if (nans_last()) decode_keys(codec_, part.keys, part.n);
+  // Sorts a part that is not split any more, unless the context is stopped.
+  void finish_part(const Part &part) const {
+    if (context_.stopped()) return;
+    if (part.least != part.greatest) {
+      if (nans_last()) encode_keys(codec_, part.keys, part.keys, part.n);
+      kernels_.sort_part(encode_, part.keys, part.n, part.least, part.greatest);
+      if (nans_last()) decode_keys(codec_, part.keys, part.n);
+    }
     context_.advance(part.n);
+  }
+  // Splits until parts are small enough to be sorted without a chance to cancel.
+  void sort_part(Part part, uint32_t worker) const {
+    Part small{}, large{};
+    while (split_part(part, kPartItems, small, large, worker)) {
+      sort_part(small, worker);
+      part = large;
+    }
+    finish_part(part);
+    context_.goes_on(worker);
   }
 
   static constexpr Part whole(K *keys, uint64_t n) { return {keys, n, kLeast, kGreatest, 2 * kWidth}; }
@@ -100,10 +126,10 @@ class KeyQuicksort {
   }
 
   // Draws `count` keys of n at random and leaves them in the kernels' own order, sorted.
-  void draw(const K *keys, uint64_t n, const KeyCodec<K> &codec, K *drawn, uint32_t count) const {
+  void draw(const K *keys, uint64_t n, K *drawn, uint32_t count) const {
     RandomDraws draws(n);
     for (uint32_t i = 0; i < count; ++i)
-      drawn[i] = static_cast<K>(codec.encode(keys[draws.below(n)]) ^ KeyCodec<K>::kTop);
+      drawn[i] = static_cast<K>(codec_.encode(keys[draws.below(n)]) ^ KeyCodec<K>::kTop);
     kernels_.sort(kInnerOrder<K>, kInnerOrder<K>, drawn, drawn, count);
   }
   static bool are_few_values(const K *sorted, uint32_t count) {
@@ -112,42 +138,28 @@ class KeyQuicksort {
     return lesser == count || sorted[lesser] == sorted[count - 1];
   }
 
-  // Of keys that are not in the kernels' own order yet.
-  Pivot draw_pivot(const K *in, uint64_t n) const { return draw_pivot(in, n, codec_, kGreatest); }
+  // Below the greatest key that may be, so that each half has fewer. On its own, so that the keys drawn are no part of
+  // the frames of the recursion.
+  __attribute__((noinline)) Pivot draw_pivot(const K *keys, uint64_t n, Inner greatest = kGreatest) const {
+    K drawn[kDraws];
+    const uint32_t draws = context_.threads() == 1 ? kDrawsAlone : kDraws;
+    draw(keys, n, drawn, draws);
+    const Inner median = static_cast<Inner>(drawn[draws / 2]);
+    return {median < greatest ? median : static_cast<Inner>(greatest - 1), are_few_values(drawn, draws)};
+  }
 
  private:
   static constexpr uint32_t kWidth = sizeof(K) * 8;
-  static constexpr uint32_t kDraws = 256;  // for one pivot
+  // For one pivot. Uneven halves cost more where threads share them.
+  static constexpr uint32_t kDraws = 256, kDrawsAlone = 64;
 
-  // NaNs last are no order of the kernels: such keys are encoded beforehand and decoded afterwards.
+  // NaNs last are no order that the kernels sort by: such keys are encoded beforehand and decoded afterwards.
   bool nans_last() const { return codec_.nan_count != 0; }
 
-  void decode(K *keys, uint64_t n) const {
-    kernels_.decode(encode_, keys, keys, n);
-    if (nans_last()) decode_keys(codec_, keys, n);
-  }
-
-  // Below the greatest key that may be, so that each half has fewer. On its own, so that the keys drawn are no part of
-  // the frames of the recursion.
-  __attribute__((noinline)) Pivot draw_pivot(const K *keys, uint64_t n, const KeyCodec<K> &codec,
-                                             Inner greatest) const {
-    K drawn[kDraws];
-    draw(keys, n, codec, drawn, kDraws);
-    const Inner median = static_cast<Inner>(drawn[kDraws / 2]);
-    return {median < greatest ? median : static_cast<Inner>(greatest - 1), are_few_values(drawn, kDraws)};
-  }
-
-  // Splits until parts are small enough to be sorted without a chance to cancel.
-  void sort_or_split(Part part) const {
-    while (part.n > kPartItems && part.least != part.greatest && !context_.stopped()) {
-      Part small{}, large{};
-      split_part(part, small, large);
-      sort_or_split(small);
-      part = large;
-    }
-    sort_part(part);
-    context_.poll();
-  }
+  struct Asker {
+    Context *context;
+    uint32_t worker;
+  };
 
   Context &context_;
   const SortKernels<K> &kernels_;

@@ -61,23 +61,31 @@ bool keys_are_ordered(Context &context, const KeyCodec<K> &codec, const K *keys,
   return !context.stopped() && ordered.load(std::memory_order_relaxed);
 }
 
-// out[i] = in[n - 1 - i]. `out` may be `in`.
+// out[i] = in[n - 1 - i], of a range of them or, in place, of a range of the first half and what it changes places
+// with.
 template <class T>
-void reverse_items(Context &context, const T *in, T *out, uint64_t n) {
-  const bool in_place = in == out;  // each item of the first half changes places with one of the second
+void reverse_range(const T *in, T *out, uint64_t n, Range range) {
+  if (in == out) {
+    for (uint64_t i = range.begin; i < range.end; ++i) std::swap(out[i], out[n - 1 - i]);
+    return;
+  }
+  constexpr uint64_t step = 64;  // of a count that it knows the compiler makes vectors
+  uint64_t i = range.begin;
+  for (; i + step <= range.end; i += step)
+    for (uint64_t j = 0; j < step; ++j) out[i + j] = in[n - 1 - i - j];
+  for (; i < range.end; ++i) out[i] = in[n - 1 - i];
+}
+
+// The same of all n. `out` may be `in`. Where it `breaks`, it ends early once the context is stopped, with a
+// permutation in an `out` that is `in`.
+template <class T>
+void reverse_items(Context &context, const T *in, T *out, uint64_t n, bool breaks) {
   const uint64_t chunks = divide_up(n, kOrderChunkItems);
-  context.for_each_unbroken(chunks, [=](uint64_t c, uint32_t) {
-    const Range range = part_of(in_place ? n / 2 : n, c, chunks, kLineBytes);
-    if (in_place) {
-      for (uint64_t i = range.begin; i < range.end; ++i) std::swap(out[i], out[n - 1 - i]);
-    } else {
-      constexpr uint64_t step = 64;  // of a count that it knows the compiler makes vectors
-      uint64_t i = range.begin;
-      for (; i + step <= range.end; i += step)
-        for (uint64_t j = 0; j < step; ++j) out[i + j] = in[n - 1 - i - j];
-      for (; i < range.end; ++i) out[i] = in[n - 1 - i];
-    }
-  });
+  const auto reverse = [&](uint64_t c, uint32_t) {
+    if (breaks && context.stopped()) return;
+    reverse_range(in, out, n, part_of(in == out ? n / 2 : n, c, chunks, kLineBytes));
+  };
+  breaks ? context.for_each(chunks, reverse) : context.for_each_unbroken(chunks, reverse);
 }
 
 // What goes with keys that were reversed, reversed likewise: brings that of equal keys back to the order that it had.
@@ -93,18 +101,19 @@ void reverse_equal_runs(const K *keys, T *items, uint64_t n) {
 }
 
 // Sorts keys that are in the order wanted, or in its reverse (equal keys are the same bits, so that none is told from
-// another), and returns true; returns false and writes nothing where they are in neither, or the context is stopped.
-// `out` may be `in`. n > 1.
+// another), and returns true; returns false and writes nothing where they are in neither, or the context is stopped
+// while it looks. Stopped later, it leaves a permutation in an `out` that is `in`, which it may be. n > 1.
 template <class K>
 bool sort_ordered_keys(Context &context, const KeyCodec<K> &codec, const K *in, K *out, uint64_t n) {
   const bool reversed = codec.encode(in[0]) > codec.encode(in[n - 1]);
   if (!keys_are_ordered(context, codec, in, n, reversed)) return false;
   context.control.log("cpu sort: the keys are in %s order", reversed ? "the reverse" : "this");
   if (reversed) {
-    reverse_items(context, in, out, n);
+    reverse_items(context, in, out, n, true);
   } else if (in != out) {
     const uint64_t chunks = divide_up(n, kOrderChunkItems);
-    context.for_each_unbroken(chunks, [&](uint64_t c, uint32_t) {
+    context.for_each(chunks, [&](uint64_t c, uint32_t) {
+      if (context.stopped()) return;
       const Range range = part_of(n, c, chunks, kLineBytes);
       copy_items(out + range.begin, in + range.begin, range.size());
     });

@@ -173,8 +173,8 @@ bool reverse_ordered_pairs(Context &context, const KeyCodec<K> &codec, const Rec
       !keys_are_ordered(context, codec, source.keys, n, true))
     return false;
   context.control.log("cpu sort_pairs: the keys are in the reverse order");
-  reverse_items(context, source.keys, out.keys, n);
-  reverse_items(context, source.values, out.values, n);
+  reverse_items(context, source.keys, out.keys, n, false);
+  reverse_items(context, source.values, out.values, n, false);
   reverse_equal_runs(out.keys, out.values, n);
   return true;
 }

@@ -33,7 +33,7 @@ constexpr uint32_t kKeyValues = 1u << (sizeof(K) * 8);
 template <class K>
 void count_keys(Context &context, const K *keys, uint64_t n, uint64_t *totals, uint32_t *counters, uint64_t parts) {
   constexpr uint32_t tables = sizeof(K) == 1 ? 4 : 1;  // more hide the wait of equal neighbours, if they stay small
-  context.for_each(parts, [&](uint64_t part, uint32_t) {
+  context.for_each(parts, [&](uint64_t part, uint32_t worker) {
     const Range range = part_of(n, part, parts, kLineBytes);
     uint32_t *const mine = counters + part * tables * kKeyValues<K>;
     uint64_t *const total = totals + part * kKeyValues<K>;
@@ -41,10 +41,12 @@ void count_keys(Context &context, const K *keys, uint64_t n, uint64_t *totals, u
     for (uint64_t begin = range.begin; begin < range.end && !context.stopped();) {
       const uint64_t end = min_u64(range.end, begin + (uint64_t{1} << 31));  // a counter holds that many
       std::memset(mine, 0, tables * kKeyValues<K> * sizeof *mine);
-      uint64_t i = begin;
-      for (; i + tables <= end; i += tables)
-        for (uint32_t t = 0; t < tables; ++t) ++mine[t * kKeyValues<K> + keys[i + t]];
-      for (; i < end; ++i) ++mine[keys[i]];
+      for (uint64_t i = begin; i < end && context.goes_on(worker);) {
+        const uint64_t stop = min_u64(end, i + kCountChunkItems);
+        for (; i + tables <= stop; i += tables)
+          for (uint32_t t = 0; t < tables; ++t) ++mine[t * kKeyValues<K> + keys[i + t]];
+        for (; i < stop; ++i) ++mine[keys[i]];
+      }
       for (uint32_t t = 0; t < tables; ++t)
         for (uint32_t v = 0; v < kKeyValues<K>; ++v) total[v] += mine[t * kKeyValues<K> + v];
       begin = end;

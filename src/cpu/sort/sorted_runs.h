@@ -19,7 +19,8 @@ template <class K>
 class SortedRuns {
  public:
   // Sorts such keys and returns true; returns false and writes nothing where they are no such keys, where there is no
-  // memory for them, or where the context is stopped. `out` may be `in`.
+  // memory for them, or where the context is stopped while it looks. Stopped later, it leaves an `out` that is `in`,
+  // which it may be, as it was or sorted.
   static bool sort(Context &context, const KeyCodec<K> &codec, const K *in, K *out, uint64_t n) {
     const SelectKernels<K> *const kernels = select_kernels(K{});
     // Memory is what the sort can do without: none of the caller's is asked for.
@@ -54,16 +55,28 @@ class SortedRuns {
     while (begins_[count_] < n_) {
       const uint64_t begin = begins_[count_], pairs = n_ - 1 - begin;
       if (count_ == most) return false;
-      uint64_t length = 1 + kernels_.ordered(codec_, in_ + begin, pairs, false);
+      uint64_t length = 1 + ordered_pairs(in_ + begin, pairs, false);
       reversed_[count_] = false;
       if (length <= kGlance && length <= pairs) {
-        length = 1 + kernels_.ordered(codec_, in_ + begin, pairs, true);
+        length = 1 + ordered_pairs(in_ + begin, pairs, true);
         reversed_[count_] = true;
       }
       if (length < n_ / kRunShare && length <= pairs) return false;
       begins_[++count_] = begin + length;
     }
-    return true;
+    return !context_.stopped();
+  }
+
+  // How many pairs of neighbours are in order, from the first on; or fewer once the context is stopped.
+  uint64_t ordered_pairs(const K *keys, uint64_t pairs, bool reversed) {
+    uint64_t ordered = 0;
+    while (ordered < pairs && context_.goes_on(0)) {
+      const uint64_t piece = min_u64(pairs - ordered, kOrderChunkItems);
+      const uint64_t of_piece = kernels_.ordered(codec_, keys + ordered, piece, reversed);
+      ordered += of_piece;
+      if (of_piece < piece) break;
+    }
+    return ordered;
   }
 
   // The runs go back and forth between the output and the scratch, so that the last merge ends in the output.
@@ -71,6 +84,7 @@ class SortedRuns {
     const uint32_t merges = count_ <= 2 ? 1 : 2;
     K *from = merges == 1 ? scratch_.data() : out_, *to = merges == 1 ? out_ : scratch_.data();
     for (uint32_t r = 0; r < count_; ++r) bring(r, from);
+    if (context_.stopped()) return;
     for (uint32_t m = 0; m < merges; ++m) {
       const bool last = m + 1 == merges;
       for (uint32_t r = 0; r < count_; r += 2) {
@@ -91,7 +105,8 @@ class SortedRuns {
     const uint64_t chunks = divide_up(run.size(), kOrderChunkItems);
     const bool in_place = to == in_;
     with_encoder(codec_, [&](auto encode) {
-      context_.for_each_unbroken(chunks, [&](uint64_t c, uint32_t) {
+      const auto bring_part = [&](uint64_t c, uint32_t) {
+        if (!in_place && context_.stopped()) return;
         const Range part = part_of(reversed_[r] && in_place ? run.size() / 2 : run.size(), c, chunks, kLineBytes);
         const K *const from = in_ + run.begin;
         K *const out = to + run.begin;
@@ -107,7 +122,8 @@ class SortedRuns {
             out[end - i] = key;
           }
         }
-      });
+      };
+      in_place ? context_.for_each_unbroken(chunks, bring_part) : context_.for_each(chunks, bring_part);
       if (reversed_[r] && in_place && run.size() % 2 != 0) {
         K &middle = to[run.begin + run.size() / 2];
         middle = encode(middle);
@@ -118,7 +134,7 @@ class SortedRuns {
   void merge_two(const MergeInputs<K> &in, K *out, bool decode) {
     const auto as_they_are = [](K key) { return key; };
     const uint64_t n = in.a_n + in.b_n;
-    for_merge_parts(context_, in, merge_parts(context_, n), false, cuts_.data(), as_they_are,
+    for_merge_parts(context_, in, merge_parts(context_, n), in_ != out_, cuts_.data(), as_they_are,
                     [&](Range range, const MergeInputs<K> &part) {
                       merge_part(part, out + range.begin, as_they_are);
                       if (decode) decode_keys(codec_, out + range.begin, range.size());

@@ -27,7 +27,7 @@ class TeamQuicksort {
   // are sorted. Once the context is stopped it leaves a permutation in an `out` that was `in`.
   void run(const K *in, K *out, uint64_t n) {
     const auto pivot = keys_.draw_pivot(in, n);
-    if (pivot.few_values && n <= Alone::kPartItems) {  // one thread counts them sooner
+    if (pivot.few_values && n <= Alone::kFewValuesItems) {  // one thread counts them sooner
       keys_.sort_whole(in, out, n);
       return context_.advance(n);
     }
@@ -37,16 +37,16 @@ class TeamQuicksort {
     } else {
       list_.add({Alone::whole(out, n), true});
     }
-    context_.repeat([&](uint32_t) {
+    context_.repeat([&](uint32_t worker) {
       return list_.step([&](const Task &task) {
         if (!task.is_whole) {
-          sort_shared(task.part, piece);
+          sort_shared(task.part, piece, worker);
         } else if (!context_.stopped()) {  // while the other thread wakes up
           Part small{}, large{};
-          keys_.split_whole(in, out, n, pivot.key, small, large);
+          keys_.split_whole(in, out, n, pivot.key, small, large, worker);
           context_.advance(n);
           list_.add({large, false});
-          sort_shared(small, piece);
+          sort_shared(small, piece, worker);
         }
       });
     });
@@ -66,22 +66,24 @@ class TeamQuicksort {
   // A thread that goes on with lesser halves leaves no more parts than a number can be halved; and the first ones.
   static constexpr uint64_t kRoomOfThread = 48;
   static constexpr uint64_t kBytesTogether = 1 << 20;  // from here on the first split is some tenths of a millisecond
-  static constexpr uint64_t kSwapItems = 1 << 14;
+  static constexpr uint64_t kSwapItemsMin = 1 << 14, kSwapItemsMost = 1 << 17;
 
   // Each thread splits a half of the array; then the upper keys of the first half that are where lower ones belong
   // change places with lower keys of the second half.
   void split_together(const K *in, K *out, uint64_t n, Inner pivot) {
     uint64_t lowers[kThreads] = {};
-    context_.for_each(kThreads, [&](uint64_t half, uint32_t) {
+    context_.for_each(kThreads, [&](uint64_t half, uint32_t worker) {
       const Range range = part_of(n, half, kThreads, kLineBytes);
-      lowers[half] = keys_.split(in + range.begin, out + range.begin, range.size(), pivot);
+      lowers[half] = keys_.split(in + range.begin, out + range.begin, range.size(), pivot, worker);
       context_.advance(range.size());
     });
+    if (context_.stopped()) return;
     const uint64_t middle = part_of(n, 0, kThreads, kLineBytes).end;
     const uint64_t count = min_u64(middle - lowers[0], lowers[1]);
     K *const upper = out + lowers[0], *const lower = out + (middle + lowers[1] - count);
-    const uint64_t chunks = divide_up(count, kSwapItems);
-    context_.for_each_unbroken(chunks, [&](uint64_t c, uint32_t) {
+    const uint64_t chunks = context_.parts_for(count, kSwapItemsMin, kSwapItemsMost);
+    context_.for_each(chunks, [&](uint64_t c, uint32_t) {
+      if (context_.stopped()) return;
       const Range range = part_of(count, c, chunks, kLineBytes);
       std::swap_ranges(upper + range.begin, upper + range.end, lower + range.begin);
     });
@@ -91,14 +93,13 @@ class TeamQuicksort {
     list_.add({small, false});
   }
 
-  void sort_shared(Part part, uint64_t piece) {
-    while (part.n > piece && part.least != part.greatest && !context_.stopped()) {
-      Part small{}, large{};
-      keys_.split_part(part, small, large);
+  void sort_shared(Part part, uint64_t piece, uint32_t worker) {
+    Part small{}, large{};
+    while (keys_.split_part(part, piece, small, large, worker)) {
       list_.add({large, false});  // for which there is room
       part = small;
     }
-    keys_.sort_part(part);
+    keys_.finish_part(part);
   }
 
   Context &context_;

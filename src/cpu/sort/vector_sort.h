@@ -34,7 +34,7 @@ class VectorSort {
   // For sorts of up to n_max keys, by as many threads as the context has now. Allocates all it needs, which for one
   // thread is nothing, and writes nothing.
   VectorSort(Context &context, const SortKernels<K> &kernels, const KeyCodec<K> &codec, uint64_t n_max)
-      : context_(context), kernels_(kernels), codec_(codec), keys_(context, kernels, codec) {
+      : context_(context), keys_(context, kernels, codec) {
     if (context.threads() == 1 || n_max == 0) return;
     if (context.threads() == TeamQuicksort<K>::kThreads) {
       team_.emplace(context, keys_);
@@ -78,6 +78,7 @@ class VectorSort {
   static constexpr uint64_t kPartsOfThread = 4, kPartsOfThreadFew = 2;
   static constexpr uint64_t kBytesOfThreadFew = 1 << 18;  // less is little
   static constexpr uint32_t kDrawsOfPart = 16;
+  static constexpr uint32_t kDrawsOfLongPart = 64;  // of pivots, where a part is split once more
 
   Cuts cuts_for(uint64_t n) const {
     const uint64_t threads = context_.threads();
@@ -94,14 +95,14 @@ class VectorSort {
     Inner *const bounds = bounds_.data();
     uint64_t *const begins = begins_.data();
     if (choose_bounds(in, n, cuts.parts, bounds) &&
-        n <= KeyQuicksort<K>::kPartItems) {  // one thread counts them sooner
+        n <= KeyQuicksort<K>::kFewValuesItems) {  // one thread counts them sooner
       keys_.sort_whole(in, out, n);
       return context_.advance(n);
     }
-    context_.for_each(cuts.chunks, [&](uint64_t c, uint32_t) {
+    context_.for_each(cuts.chunks, [&](uint64_t c, uint32_t worker) {
       if (context_.stopped()) return;
       const Range chunk = part_of(n, c, cuts.chunks, kLineBytes);
-      split_chunk(in, split_.data(), chunk, bounds, cuts.parts, &from_[c * cuts.parts]);
+      split_chunk(in, split_.data(), chunk, bounds, cuts.parts, &from_[c * cuts.parts], worker);
       context_.advance(chunk.size());
     });
     if (context_.stopped()) return;  // `in` still holds everything
@@ -110,14 +111,14 @@ class VectorSort {
     for (uint32_t p = 0; p < cuts.parts; ++p)
       if (begins[p + 1] - begins[p] > size_alone)
         context_.for_each_unbroken(cuts.chunks, [&](uint64_t c, uint32_t) { gather(cuts, c, p, out); });
-    context_.for_each(cuts.parts, [&](uint64_t part, uint32_t) {
+    context_.for_each(cuts.parts, [&](uint64_t part, uint32_t worker) {
       const uint32_t p = static_cast<uint32_t>(part);
       const uint64_t size = begins[p + 1] - begins[p];
       for (uint64_t c = 0; size <= size_alone && c < cuts.chunks; ++c) gather(cuts, c, p, out);
       // Behind a bound at the greatest key there is nothing: no key is above that one.
       if (size == 0) return;
       const Inner least = p == 0 ? kLeast : static_cast<Inner>(bounds[p - 1] + 1);
-      keys_.sort_part({out + begins[p], size, least, bounds[p], 0});
+      keys_.sort_part({out + begins[p], size, least, bounds[p], kDrawsOfLongPart}, worker);
     });
   }
 
@@ -125,7 +126,7 @@ class VectorSort {
   // own, which needs no sort. Returns whether the sample is of one or two values.
   bool choose_bounds(const K *in, uint64_t n, uint32_t parts, Inner *bounds) const {
     const uint32_t draws = parts * kDrawsOfPart;
-    keys_.draw(in, n, codec_, drawn_.data(), draws);
+    keys_.draw(in, n, drawn_.data(), draws);
     for (uint32_t p = 0; p + 1 < parts; ++p) bounds[p] = static_cast<Inner>(drawn_[(p + 1) * kDrawsOfPart - 1]);
     for (uint32_t p = 0; p + 2 < parts; ++p)
       if (bounds[p] == bounds[p + 1] && (p == 0 || bounds[p - 1] < bounds[p]) && bounds[p] > kLeast) --bounds[p];
@@ -134,13 +135,15 @@ class VectorSort {
   }
 
   // Splits a chunk at all bounds, the middle one first, and tells where its parts begin.
-  void split_chunk(const K *in, K *out, Range chunk, const Inner *bounds, uint32_t parts, uint64_t *from) {
-    const uint64_t lower = keys_.split(in + chunk.begin, out + chunk.begin, chunk.size(), bounds[parts / 2 - 1]);
+  void split_chunk(const K *in, K *out, Range chunk, const Inner *bounds, uint32_t parts, uint64_t *from,
+                   uint32_t worker) {
+    const uint64_t lower =
+        keys_.split(in + chunk.begin, out + chunk.begin, chunk.size(), bounds[parts / 2 - 1], worker);
     const Range lower_keys{chunk.begin, chunk.begin + lower}, upper_keys{chunk.begin + lower, chunk.end};
-    split_further(out, lower_keys, bounds, parts / 2, from);
-    split_further(out, upper_keys, bounds + parts / 2, parts / 2, from + parts / 2);
+    split_further(out, lower_keys, bounds, parts / 2, from, worker);
+    split_further(out, upper_keys, bounds + parts / 2, parts / 2, from + parts / 2, worker);
   }
-  void split_further(K *keys, Range range, const Inner *bounds, uint32_t parts, uint64_t *from) {
+  void split_further(K *keys, Range range, const Inner *bounds, uint32_t parts, uint64_t *from, uint32_t worker) {
     // Where bounds fall on one key, no key is above it.
     for (; parts > 1 && bounds[parts / 2 - 1] == bounds[parts - 1]; parts /= 2)
       for (uint32_t p = parts / 2; p < parts; ++p) from[p] = range.end;
@@ -149,9 +152,9 @@ class VectorSort {
       return;
     }
     K *const begin = keys + range.begin;
-    const uint64_t lower = kernels_.split(kInnerOrder<K>, begin, begin, range.size(), bounds[parts / 2 - 1]);
-    split_further(keys, {range.begin, range.begin + lower}, bounds, parts / 2, from);
-    split_further(keys, {range.begin + lower, range.end}, bounds + parts / 2, parts / 2, from + parts / 2);
+    const uint64_t lower = keys_.split(begin, begin, range.size(), bounds[parts / 2 - 1], worker);
+    split_further(keys, {range.begin, range.begin + lower}, bounds, parts / 2, from, worker);
+    split_further(keys, {range.begin + lower, range.end}, bounds + parts / 2, parts / 2, from + parts / 2, worker);
   }
 
   // Where in the result the keys of each chunk and part belong; begins[p] is where part p begins.
@@ -180,8 +183,6 @@ class VectorSort {
   }
 
   Context &context_;
-  const SortKernels<K> &kernels_;
-  KeyCodec<K> codec_;
   KeyQuicksort<K> keys_;
   std::optional<TeamQuicksort<K>> team_;
   HostBuffer<K> split_, drawn_;

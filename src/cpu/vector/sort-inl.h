@@ -19,6 +19,8 @@
 
 #include "core/random_draws.h"
 #include "cpu/vector/blocks-inl.h"
+#include "cpu/vector/keys-inl.h"
+#include "cpu/vector/sort.h"
 #include "cpu/vector/target.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -39,12 +41,11 @@ struct Sides {
   LaneOf<K> *front, *back;
 };
 
-// Writes a vector's keys up to the pivot to the front and the others to the back. There must be room for a whole vector
-// at either end, and for two if both ends are of one gap.
+// Writes a vector's keys that are not above the pivot to the front and the others to the back. There must be room for a
+// whole vector at either end, and for two if both ends are of one gap.
 template <class K>
-HWY_INLINE void put(KeyVec<K> v, KeyVec<K> pivot, Sides<K> &sides) {
+HWY_INLINE void put(KeyVec<K> v, hn::Mask<KeyTag<K>> above, Sides<K> &sides) {
   const KeyTag<K> d;
-  const auto above = hn::Gt(v, pivot);
   const size_t aboves = hn::CountTrue(d, above);
 #if HWY_TARGET == HWY_AVX3
   hn::StoreU(compress_lanes<K>(hn::Not(above), v), d, sides.front);
@@ -63,7 +64,7 @@ HWY_INLINE void put(KeyVec<K> v, KeyVec<K> pivot, Sides<K> &sides) {
 template <class K, size_t kVectors>
 class Buffered {
  public:
-  HWY_INLINE void add(KeyVec<K> v, KeyVec<K> pivot) { put<K>(v, pivot, sides_); }
+  HWY_INLINE void add(KeyVec<K> v, hn::Mask<KeyTag<K>> above) { put<K>(v, above, sides_); }
 
   // Fills the gap of `count` keys at `to`; returns how many of them are lower ones. Lanes of the first vector beyond
   // `count` keys in all were the greatest key, so that they are last in the buffer.
@@ -72,6 +73,17 @@ class Buffered {
     copy(low_, to, lower);
     copy(sides_.back, to + lower, count - lower);
     return lower;
+  }
+
+  // Fills two gaps with the same keys in any order, for a partition that ends early.
+  void put_back(LaneOf<K> *first, LaneOf<K> *first_end, LaneOf<K> *second, LaneOf<K> *second_end) const {
+    const LaneOf<K> *from = low_;
+    const auto next = [&] {
+      if (from == sides_.front) from = sides_.back;
+      return *from++;
+    };
+    while (first != first_end) *first++ = next();
+    while (second != second_end) *second++ = next();
   }
 
  private:
@@ -122,11 +134,18 @@ class OddKeys<double, true> {
 };
 #endif
 
-// Loads keys for a partition. Those that are encoded are seen for the first time.
+// How a partition sees keys: what it loads of them goes to its sides, and above() tells to which. Lanes behind `some`
+// keys are above any pivot.
+//
+// Those of a part, which are in the kernels' own order, and those that are seen for the first time and encoded.
 template <class K, bool kEncode>
-class KeyLoader {
+class EncodedKeys {
  public:
-  HWY_INLINE explicit KeyLoader(const SortCoder<K> &coder) : coder_(coder) {}
+  using Key = K;
+  using Coder = SortCoder<K>;
+  static constexpr bool kAsks = false;
+
+  HWY_INLINE EncodedKeys(const Coder &coder, LaneOf<K> pivot) : coder_(coder), pivot_(hn::Set(KeyTag<K>(), pivot)) {}
   HWY_INLINE KeyVec<K> all(const LaneOf<K> *from) {
     const auto v = hn::LoadU(KeyTag<K>(), from);
     return kEncode ? odd_.look(coder_.encode(v)) : v;
@@ -134,11 +153,56 @@ class KeyLoader {
   HWY_INLINE KeyVec<K> some(const LaneOf<K> *from, size_t count) {
     return odd_.look(load_some<K, kEncode>(&coder_, from, count));
   }
+  HWY_INLINE hn::Mask<KeyTag<K>> above(KeyVec<K> v) const { return hn::Gt(v, pivot_); }
   HWY_INLINE bool found_odd() const { return odd_.found(); }
+  HWY_INLINE bool goes_on() const { return true; }
 
  private:
-  const SortCoder<K> &coder_;
+  const Coder &coder_;
+  KeyVec<K> pivot_;
   OddKeys<K, kEncode> odd_;
+};
+
+// Keys that stay as the caller knows them. One mask brings them all to the right side of a pivot that it encodes: those
+// of the other sign need no other, for the top bit alone tells where they belong.
+template <class K, bool kNansLast>
+class RawKeys {
+ public:
+  using Key = K;
+  struct Coder {
+    KeyCodec<K> codec;
+    GoesOn goes_on;
+  };
+  static constexpr bool kAsks = true;
+
+  HWY_INLINE RawKeys(const Coder &coder, LaneOf<K> pivot)
+      : goes_on_(coder.goes_on),
+        mask_(mask_for(coder.codec, pivot)),
+        encode_(coder.codec),
+        pivot_(hn::Set(KeyTag<K>(), pivot)),
+        greatest_(broadcast<K>(coder.codec.decode(static_cast<K>(~K{0})))) {}
+  HWY_INLINE KeyVec<K> all(const LaneOf<K> *from) const { return hn::LoadU(KeyTag<K>(), from); }
+  HWY_INLINE KeyVec<K> some(const LaneOf<K> *from, size_t count) const {
+    return hn::IfThenElse(hn::FirstN(KeyTag<K>(), count), load_some<K, false>(nullptr, from, count), greatest_);
+  }
+  HWY_INLINE hn::Mask<KeyTag<K>> above(KeyVec<K> v) const {
+    if constexpr (kNansLast) return hn::Gt(encode_(v), pivot_);
+    return hn::Gt(hn::Xor(v, mask_), pivot_);
+  }
+  HWY_INLINE bool found_odd() const { return false; }
+  HWY_INLINE bool goes_on() const { return goes_on_.ask(goes_on_.user); }
+
+ private:
+  static HWY_INLINE KeyVec<K> mask_for(const KeyCodec<K> &codec, LaneOf<K> pivot) {
+    constexpr K kTop = KeyCodec<K>::kTop;
+    const K raw = codec.decode(static_cast<K>(static_cast<K>(pivot) ^ kTop));
+    return broadcast<K>(static_cast<K>(((raw & kTop) != 0 ? codec.mask_negative : codec.mask_positive) ^ kTop));
+  }
+
+  const GoesOn &goes_on_;
+  KeyVec<K> mask_;
+  KeyEncoder<K, kNansLast> encode_;
+  KeyVec<K> pivot_, greatest_;
 };
 
 // What a partition leaves: how many keys went to the front, and whether there were odd ones among the numbers.
@@ -147,45 +211,60 @@ struct Parted {
   bool odd;
 };
 
+// Partitions of keys that ask whether they go on do so when they have read as many, in a tenth of a millisecond.
+template <class K>
+constexpr size_t kKeysUnheard = (size_t{1} << 20) / sizeof(K);
+// Of `left` keys, read so many at a step, those that are left when it asks again.
+template <class Keys>
+HWY_INLINE size_t left_when_asked(size_t left, size_t step) {
+  const size_t before = kKeysUnheard<typename Keys::Key> / step * step;
+  return Keys::kAsks && left > before ? left - before : 0;
+}
+
 // Brings the keys of `in` up to the pivot to the front of `out`, which is another array, and the others to its back.
-template <class K, bool kEncode>
-HWY_NOINLINE Parted partition_copy(const SortCoder<K> coder, const LaneOf<K> *in, LaneOf<K> *out, size_t n,
-                                   LaneOf<K> pivot_key) {
-  constexpr size_t kWide = kLanes<K>;
-  const auto pivot = hn::Set(KeyTag<K>(), pivot_key);
-  KeyLoader<K, kEncode> keys_at(coder);
+// Ends early, with anything in `out`, when it is not to go on.
+template <class Keys, class K = typename Keys::Key>
+HWY_NOINLINE Parted partition_copy(const typename Keys::Coder coder, const LaneOf<K> *in, LaneOf<K> *out, size_t n,
+                                   LaneOf<K> pivot) {
+  constexpr size_t kWide = kLanes<K>, kStep = kStepVectors * kWide;
+  Keys keys_at(coder, pivot);
   Sides<K> sides{out, out + n};
   size_t i = 0;
-  for (; n - i >= (kStepVectors + 1) * kWide; i += kStepVectors * kWide) {
-    const auto a = keys_at.all(in + i), b = keys_at.all(in + i + kWide);
-    const auto c = keys_at.all(in + i + 2 * kWide), e = keys_at.all(in + i + 3 * kWide);
-    put<K>(a, pivot, sides);
-    put<K>(b, pivot, sides);
-    put<K>(c, pivot, sides);
-    put<K>(e, pivot, sides);
+  for (const size_t end = n < kWide ? 0 : (n - kWide) / kStep * kStep; i != end;) {
+    for (const size_t asks = end - left_when_asked<Keys>(end - i, kStep); i != asks; i += kStep) {
+      const auto a = keys_at.all(in + i), b = keys_at.all(in + i + kWide);
+      const auto c = keys_at.all(in + i + 2 * kWide), e = keys_at.all(in + i + 3 * kWide);
+      put<K>(a, keys_at.above(a), sides);
+      put<K>(b, keys_at.above(b), sides);
+      put<K>(c, keys_at.above(c), sides);
+      put<K>(e, keys_at.above(e), sides);
+    }
+    if (i != end && !keys_at.goes_on()) return {0, false};
   }
   Buffered<K, kStepVectors + 1> buffered;
+  const auto add = [&](KeyVec<K> v) HWY_ATTR { buffered.add(v, keys_at.above(v)); };
   const size_t left_over = (n - i) % kWide;
-  if (left_over > 0) buffered.add(keys_at.some(in + (n - left_over), left_over), pivot);
-  for (; n - i >= kWide; i += kWide) buffered.add(keys_at.all(in + i), pivot);
+  if (left_over > 0) add(keys_at.some(in + (n - left_over), left_over));
+  for (; n - i >= kWide; i += kWide) add(keys_at.all(in + i));
   const size_t lower = static_cast<size_t>(sides.front - out);
   return {lower + buffered.write(sides.front, static_cast<size_t>(sides.back - sides.front)), keys_at.found_odd()};
 }
 
-// The same in place, for at least 2 * kVectors vectors of keys, so many at a step.
-template <class K, bool kEncode, size_t kVectors>
-HWY_NOINLINE Parted partition_in_steps(const SortCoder<K> coder, LaneOf<K> *keys, size_t n, LaneOf<K> pivot_key) {
+// The same in place, for at least 2 * kVectors vectors of keys, so many at a step. Where it ends early, it leaves all
+// keys in any order.
+template <class Keys, size_t kVectors, class K = typename Keys::Key>
+HWY_NOINLINE Parted partition_in_steps(const typename Keys::Coder coder, LaneOf<K> *keys, size_t n, LaneOf<K> pivot) {
   static_assert(kVectors % kStepVectors == 0, "a step is read in pieces of four vectors");
   constexpr size_t kWide = kLanes<K>, kStep = kVectors * kWide, kPiece = kStepVectors * kWide;
-  const auto pivot = hn::Set(KeyTag<K>(), pivot_key);
-  KeyLoader<K, kEncode> keys_at(coder);
+  Keys keys_at(coder, pivot);
   Sides<K> sides{keys, keys + n};
   LaneOf<K> *begin = keys + kStep, *end = keys + n - n % kWide - kStep;  // of what is not read yet
   Buffered<K, 2 * kVectors + 1> buffered;
-  if (n % kWide != 0) buffered.add(keys_at.some(keys + (n - n % kWide), n % kWide), pivot);
+  const auto add = [&](KeyVec<K> v) HWY_ATTR { buffered.add(v, keys_at.above(v)); };
+  if (n % kWide != 0) add(keys_at.some(keys + (n - n % kWide), n % kWide));
   for (size_t i = 0; i < kStep; i += kWide) {
-    buffered.add(keys_at.all(keys + i), pivot);
-    buffered.add(keys_at.all(end + i), pivot);
+    add(keys_at.all(keys + i));
+    add(keys_at.all(end + i));
   }
   // Whichever end has less room gets more by being read, so each has room for a step.
   while (static_cast<size_t>(end - begin) % kStep != 0) {
@@ -193,23 +272,30 @@ HWY_NOINLINE Parted partition_in_steps(const SortCoder<K> coder, LaneOf<K> *keys
     end -= from_front ? 0 : kWide;
     const auto a = keys_at.all(from_front ? begin : end);
     begin += from_front ? kWide : 0;
-    put<K>(a, pivot, sides);
+    put<K>(a, keys_at.above(a), sides);
   }
   while (begin != end) {
-    const bool from_front = begin - sides.front <= sides.back - end;
-    end -= from_front ? 0 : kStep;
-    const LaneOf<K> *const from = from_front ? begin : end;
-    begin += from_front ? kStep : 0;
-    // What is beside the room first: these keys fill no more than that and their own places.
-    const LaneOf<K> *at = from_front ? from : from + (kStep - kPiece);
-    const ptrdiff_t next = from_front ? ptrdiff_t{kPiece} : -ptrdiff_t{kPiece};
-    for (size_t i = 0; i < kStep; i += kPiece, at += next) {
-      const auto a = keys_at.all(at), b = keys_at.all(at + kWide);
-      const auto c = keys_at.all(at + 2 * kWide), e = keys_at.all(at + 3 * kWide);
-      put<K>(a, pivot, sides);
-      put<K>(b, pivot, sides);
-      put<K>(c, pivot, sides);
-      put<K>(e, pivot, sides);
+    const size_t left = left_when_asked<Keys>(static_cast<size_t>(end - begin), kStep);
+    while (Keys::kAsks ? static_cast<size_t>(end - begin) != left : begin != end) {
+      const bool from_front = begin - sides.front <= sides.back - end;
+      end -= from_front ? 0 : kStep;
+      const LaneOf<K> *const from = from_front ? begin : end;
+      begin += from_front ? kStep : 0;
+      // What is beside the room first: these keys fill no more than that and their own places.
+      const LaneOf<K> *at = from_front ? from : from + (kStep - kPiece);
+      const ptrdiff_t next = from_front ? ptrdiff_t{kPiece} : -ptrdiff_t{kPiece};
+      for (size_t i = 0; i < kStep; i += kPiece, at += next) {
+        const auto a = keys_at.all(at), b = keys_at.all(at + kWide);
+        const auto c = keys_at.all(at + 2 * kWide), e = keys_at.all(at + 3 * kWide);
+        put<K>(a, keys_at.above(a), sides);
+        put<K>(b, keys_at.above(b), sides);
+        put<K>(c, keys_at.above(c), sides);
+        put<K>(e, keys_at.above(e), sides);
+      }
+    }
+    if (begin != end && !keys_at.goes_on()) {
+      buffered.put_back(sides.front, begin, end, sides.back);
+      return {0, false};
     }
   }
   const size_t lower = static_cast<size_t>(sides.front - keys);
@@ -217,22 +303,30 @@ HWY_NOINLINE Parted partition_in_steps(const SortCoder<K> coder, LaneOf<K> *keys
 }
 
 template <class K, bool kEncode>
-HWY_INLINE Parted partition(const SortCoder<K> &coder, LaneOf<K> *keys, size_t n, LaneOf<K> pivot_key) {
-  if (n < kLongVectors * kLanes<K>) return partition_in_steps<K, kEncode, kStepVectors>(coder, keys, n, pivot_key);
-  return partition_in_steps<K, kEncode, kLongStepVectors>(coder, keys, n, pivot_key);
+HWY_INLINE Parted partition(const SortCoder<K> &coder, LaneOf<K> *keys, size_t n, LaneOf<K> pivot) {
+  using Keys = EncodedKeys<K, kEncode>;
+  if (n < kLongVectors * kLanes<K>) return partition_in_steps<Keys, kStepVectors>(coder, keys, n, pivot);
+  return partition_in_steps<Keys, kLongStepVectors>(coder, keys, n, pivot);
+}
+// The first one of a sort, in place or not.
+template <class K>
+HWY_INLINE Parted partition_first(const SortCoder<K> &coder, const LaneOf<K> *in, LaneOf<K> *out, size_t n,
+                                  LaneOf<K> pivot) {
+  if (in == out) return partition<K, true>(coder, out, n, pivot);
+  return partition_copy<EncodedKeys<K, true>>(coder, in, out, n, pivot);
 }
 
-// The same, in place or not, for fewer than 2 * kStepVectors vectors of keys.
-template <class K>
-HWY_NOINLINE size_t partition_few(const SortCoder<K> coder, const LaneOf<K> *in, LaneOf<K> *out, size_t n,
-                                  LaneOf<K> pivot_key) {
+// The same, in place or not, for fewer than 2 * kLongStepVectors vectors of keys.
+template <class Keys, class K = typename Keys::Key>
+HWY_NOINLINE size_t partition_few(const typename Keys::Coder coder, const LaneOf<K> *in, LaneOf<K> *out, size_t n,
+                                  LaneOf<K> pivot) {
   constexpr size_t kWide = kLanes<K>;
-  const auto pivot = hn::Set(KeyTag<K>(), pivot_key);
-  KeyLoader<K, true> keys_at(coder);
-  Buffered<K, 2 * kStepVectors> buffered;
+  Keys keys_at(coder, pivot);
+  Buffered<K, 2 * kLongStepVectors> buffered;
+  const auto add = [&](KeyVec<K> v) HWY_ATTR { buffered.add(v, keys_at.above(v)); };
   const size_t whole = n - n % kWide;
-  if (n != whole) buffered.add(keys_at.some(in + whole, n - whole), pivot);
-  for (size_t i = 0; i < whole; i += kWide) buffered.add(keys_at.all(in + i), pivot);
+  if (n != whole) add(keys_at.some(in + whole, n - whole));
+  for (size_t i = 0; i < whole; i += kWide) add(keys_at.all(in + i));
   return buffered.write(out, n);
 }
 
@@ -388,15 +482,15 @@ void quick_sort(const SortCoder<K> &coder, Part<K> part) {
 // Draws halve a part nearly always; twice as many as halvings are needed means bad luck or bad keys.
 inline uint32_t draws_for(uint64_t n) { return 2 * (64 - static_cast<uint32_t>(__builtin_clzll(n))); }
 
-// Sorts more keys than a network holds, of which `pivot` is one.
+// Sorts more keys than a network holds, from `least` to `greatest`, of which `pivot` is one.
 template <class K>
-void sort_many(const SortCoder<K> &coder, const LaneOf<K> *in, LaneOf<K> *out, size_t n, LaneOf<K> pivot) {
-  using Limits = std::numeric_limits<LaneOf<K>>;
-  pivot = below_greatest<K>(pivot, Limits::max());
-  const size_t lower =
-      (in == out ? partition<K, true>(coder, out, n, pivot) : partition_copy<K, true>(coder, in, out, n, pivot)).lower;
-  quick_sort<K>(coder, {out, lower, Limits::min(), pivot, draws_for(n)});
-  quick_sort<K>(coder, {out + lower, n - lower, static_cast<LaneOf<K>>(pivot + 1), Limits::max(), draws_for(n)});
+void sort_many(const SortCoder<K> &coder, const LaneOf<K> *in, LaneOf<K> *out, size_t n, LaneOf<K> pivot,
+               LaneOf<K> least = std::numeric_limits<LaneOf<K>>::min(),
+               LaneOf<K> greatest = std::numeric_limits<LaneOf<K>>::max()) {
+  pivot = below_greatest<K>(pivot, greatest);
+  const size_t lower = partition_first<K>(coder, in, out, n, pivot).lower;
+  quick_sort<K>(coder, {out, lower, least, pivot, draws_for(n)});
+  quick_sort<K>(coder, {out + lower, n - lower, static_cast<LaneOf<K>>(pivot + 1), greatest, draws_for(n)});
 }
 
 #if GSORT_VECTOR_NUMBERS
@@ -406,11 +500,7 @@ class NumberSort {
  public:
   using Codec = KeyCodec<uint64_t>;
 
-  // `encoded`: keys are in the kernels' own order, not as the codec finds them.
-  constexpr NumberSort(const Codec &codec, bool encoded)
-      : codec_(codec),
-        coder_(Masks{!encoded && is_descending(codec) ? kTop : 0, encoded ? ~kTop : 0},
-               Masks{is_descending(codec) ? kTop : 0, 0}) {}
+  explicit constexpr NumberSort(const Codec &codec) : codec_(codec), coder_(mask_of(codec), mask_of(codec)) {}
 
   // Whether so many are sorted sooner so than as integers.
   static constexpr size_t kIntegersMax = HWY_TARGET == HWY_AVX3 ? 16 * kLanes<double> : 0;
@@ -420,7 +510,6 @@ class NumberSort {
   static bool serves(const Codec &encode, const Codec &decode) {
     return encode.mask_positive != encode.mask_negative && encode.mask_positive == decode.mask_positive;
   }
-  static bool serves(const Codec &codec) { return serves(codec, codec); }
 
   // Sort keys and return true, or return false and write nothing where they are not such numbers: few, as a network
   // holds, and many, of which one's place in the kernels' own order is `pivot`.
@@ -434,8 +523,7 @@ class NumberSort {
     const int64_t least = ordered_of(-kGreatestLane<double>), greatest = ordered_of(kGreatestLane<double>);
     pivot = below_greatest<double>(pivot < least ? least : pivot, greatest);
     const double lane = pivot_lane<double>(pivot);
-    const Parted parted = in == out ? partition<double, true>(coder_, out, n, lane)
-                                    : partition_copy<double, true>(coder_, in, out, n, lane);
+    const Parted parted = partition_first<double>(coder_, in, out, n, lane);
     if (parted.odd) {
       sort_parted(reinterpret_cast<int64_t *>(out), n);
       return true;
@@ -449,11 +537,12 @@ class NumberSort {
   using Masks = SortCoder<double>::Masks;
   static constexpr uint64_t kTop = KeyCodec<uint64_t>::kTop;
   static constexpr size_t kGlance = 1024;  // where odd keys are many, one is among the first
-  static constexpr bool is_descending(const Codec &codec) { return (codec.mask_positive & kTop) == 0; }
+  // Another sign brings descending ones into the order that is wanted.
+  static constexpr Masks mask_of(const Codec &codec) { return {(codec.mask_positive & kTop) == 0 ? kTop : 0, 0}; }
 
   HWY_INLINE bool are_numbers(const double *in, size_t n) const {
     if (n < kLanes<double>) {
-      KeyLoader<double, true> keys_at(coder_);
+      EncodedKeys<double, true> keys_at(coder_, 0);
       keys_at.some(in, n);
       return !keys_at.found_odd();
     }
@@ -520,8 +609,10 @@ HWY_INLINE bool may_be_one_value(const K *keys, size_t n) {
   return n >= kOneValueMin<K> && keys[0] == keys[n - 1] && keys[0] == keys[n / 2] && keys[0] == keys[n / 2 - 1];
 }
 
+// Keys that are all from `least` to `greatest`.
 template <class K>
-void sort_keys(const KeyCodec<K> &encode, const KeyCodec<K> &decode, const K *in_bits, K *out_bits, uint64_t n) {
+HWY_INLINE void sort_keys_within(const KeyCodec<K> &encode, const KeyCodec<K> &decode, const K *in_bits, K *out_bits,
+                                 uint64_t n, LaneOf<K> least, LaneOf<K> greatest) {
   if (n == 0) return;
   const SortCoder<K> coder(encode, decode);
   if (HWY_UNLIKELY(may_be_one_value(in_bits, n)) && sort_one_value<K>(coder, in_bits, out_bits, n)) return;
@@ -531,7 +622,7 @@ void sort_keys(const KeyCodec<K> &encode, const KeyCodec<K> &decode, const K *in
 #if GSORT_VECTOR_NUMBERS
     if constexpr (sizeof(K) == 8)
       if (NumberSort::pays(n) && NumberSort::serves(encode, decode) &&
-          NumberSort(encode, false).sort_few(numbers(in_bits), numbers(out_bits), n))
+          NumberSort(encode).sort_few(numbers(in_bits), numbers(out_bits), n))
         return;
 #endif
     return sort_in_network<K, true>(coder, in, out, n);
@@ -541,10 +632,19 @@ void sort_keys(const KeyCodec<K> &encode, const KeyCodec<K> &decode, const K *in
 #if GSORT_VECTOR_NUMBERS
   if constexpr (sizeof(K) == 8)
     if (NumberSort::pays(n) && NumberSort::serves(encode, decode) &&
-        NumberSort(encode, false).sort_many(numbers(in_bits), numbers(out_bits), n, drawn.key))
+        NumberSort(encode).sort_many(numbers(in_bits), numbers(out_bits), n, drawn.key))
       return;
 #endif
-  sort_many<K>(coder, in, out, n, drawn.key);
+  sort_many<K>(coder, in, out, n, drawn.key, least, greatest);
+}
+template <class K>
+void sort_keys(const KeyCodec<K> &encode, const KeyCodec<K> &decode, const K *in, K *out, uint64_t n) {
+  using Limits = std::numeric_limits<LaneOf<K>>;
+  sort_keys_within<K>(encode, decode, in, out, n, Limits::min(), Limits::max());
+}
+template <class K>
+void sort_part(const KeyCodec<K> &codec, K *keys, uint64_t n, InnerKey<K> least, InnerKey<K> greatest) {
+  sort_keys_within<K>(codec, codec, keys, keys, n, least, greatest);
 }
 
 // The coders of the orders by number, as they are needed, so that a network reads its masks from where they stand.
@@ -574,8 +674,8 @@ void sort_few(uint32_t order, const K *in_bits, K *out_bits, uint64_t n) {
 #if GSORT_VECTOR_NUMBERS
   if constexpr (sizeof(K) == 8) {
     constexpr uint32_t kFloats = static_cast<uint32_t>(Kind::kFloat) * 2;
-    static constexpr NumberSort kSorts[] = {{kNumberedCodecs<K>[kFloats], false},
-                                            {kNumberedCodecs<K>[kFloats + 1], false}};
+    static constexpr NumberSort kSorts[] = {NumberSort(kNumberedCodecs<K>[kFloats]),
+                                            NumberSort(kNumberedCodecs<K>[kFloats + 1])};
     if (order >= kFloats && NumberSort::pays(n) &&
         kSorts[order - kFloats].sort_few(numbers(in_bits), numbers(out_bits), n))
       return;
@@ -583,23 +683,6 @@ void sort_few(uint32_t order, const K *in_bits, K *out_bits, uint64_t n) {
 #endif
   sort_in_network<K, true>(kNumberedCoders<K>[order], reinterpret_cast<const LaneOf<K> *>(in_bits),
                            reinterpret_cast<LaneOf<K> *>(out_bits), n);
-}
-
-template <class K>
-void sort_part(const KeyCodec<K> &decode, K *keys, uint64_t n, InnerKey<K> least, InnerKey<K> greatest) {
-  if (n == 0) return;
-  const SortCoder<K> coder(kInnerOrder<K>, decode);
-  LaneOf<K> *const lanes = reinterpret_cast<LaneOf<K> *>(keys);
-#if GSORT_VECTOR_NUMBERS
-  if constexpr (sizeof(K) == 8) {
-    if (n > kNetworkKeys<K> && least != greatest && NumberSort::pays(n) && NumberSort::serves(decode)) {
-      const Pivot<K> drawn = choose_pivot<K, false>(coder, lanes, n);
-      if (sort_two_values<K, false>(coder, lanes, lanes, n, drawn)) return;
-      if (NumberSort(decode, true).sort_many(numbers(keys), numbers(keys), n, drawn.key)) return;
-    }
-  }
-#endif
-  quick_sort<K>(coder, {lanes, n, least, greatest, draws_for(n)});
 }
 
 // Writes what the coder makes of keys, in the order that they have.
@@ -617,18 +700,25 @@ void decode_inner_keys(const KeyCodec<K> &decode, const K *in, K *out, uint64_t 
             reinterpret_cast<LaneOf<K> *>(out), n);
 }
 
+template <class Keys, class K = typename Keys::Key>
+HWY_INLINE uint64_t split_at(const typename Keys::Coder &coder, const LaneOf<K> *in, LaneOf<K> *out, uint64_t n,
+                             InnerKey<K> pivot) {
+  if (n < 2 * kLongStepVectors * kLanes<K>) return partition_few<Keys>(coder, in, out, n, pivot);
+  if (in != out) return partition_copy<Keys>(coder, in, out, n, pivot).lower;
+  return partition_in_steps<Keys, kLongStepVectors>(coder, out, n, pivot).lower;
+}
+
 template <class K>
-uint64_t split_keys(const KeyCodec<K> &encode, const K *in_bits, K *out_bits, uint64_t n, InnerKey<K> pivot) {
-  const SortCoder<K> coder(encode, kInnerOrder<K>);
+uint64_t split_keys(const KeyCodec<K> &codec, const K *in_bits, K *out_bits, uint64_t n, InnerKey<K> pivot,
+                    const GoesOn &goes_on) {
   const LaneOf<K> *const in = reinterpret_cast<const LaneOf<K> *>(in_bits);
   LaneOf<K> *const out = reinterpret_cast<LaneOf<K> *>(out_bits);
   if (pivot == std::numeric_limits<InnerKey<K>>::max()) {  // partitions take it for what is beyond the end
-    recode<K>(coder, in, out, n);
+    if (in != out) std::copy(in, in + n, out);
     return n;
   }
-  if (n < 2 * kStepVectors * kLanes<K>) return partition_few<K>(coder, in, out, n, pivot);
-  return (in == out ? partition<K, true>(coder, out, n, pivot) : partition_copy<K, true>(coder, in, out, n, pivot))
-      .lower;
+  if (codec.nan_count != 0) return split_at<RawKeys<K, true>>({codec, goes_on}, in, out, n, pivot);
+  return split_at<RawKeys<K, false>>({codec, goes_on}, in, out, n, pivot);
 }
 
 #endif  // GSORT_VECTOR_TARGET

@@ -34,7 +34,13 @@ constexpr KeyCodec<K> kNumberedCodecs[kNumberedOrders] = {
     {KeyCodec<K>::kTop, static_cast<K>(~K{0}), 0},
     {static_cast<K>(~KeyCodec<K>::kTop), 0, 0}};
 
-// Codecs of what follows have no NaNs last. `in` may be `out`, and overlaps it in no other way.
+// Asked now and then in the midst of long work; what it calls throws nothing.
+struct GoesOn {
+  bool (*ask)(void *user);
+  void *user;
+};
+
+// Codecs of what follows, but that of split(), have no NaNs last. `in` may be `out`, and overlaps it in no other way.
 template <class K>
 struct SortKernels {
   // Writes to `out` what decode.decode() makes of the ordered bits encode.encode() of the keys of `in`, in ascending
@@ -45,11 +51,14 @@ struct SortKernels {
   void (*sort_few)(uint32_t order, const K *in, K *out, uint64_t n);
   uint64_t integers_max;  // how many keys sort_few sorts without comparing floats, whatever the float environment
 
-  // The same for keys in the kernels' own order, in place, all from `least` to `greatest`.
-  void (*sort_part)(const KeyCodec<K> &decode, K *keys, uint64_t n, InnerKey<K> least, InnerKey<K> greatest);
+  // The same in place, of keys that are all from `least` to `greatest` in the kernels' own order.
+  void (*sort_part)(const KeyCodec<K> &codec, K *keys, uint64_t n, InnerKey<K> least, InnerKey<K> greatest);
 
-  // Writes the keys, in the kernels' own order, to `out`: first those up to the pivot, whose number it returns.
-  uint64_t (*split)(const KeyCodec<K> &encode, const K *in, K *out, uint64_t n, InnerKey<K> pivot);
+  // Writes the keys as they are to `out`: first those up to the pivot, which is in the kernels' own order, and returns
+  // how many these are. When it is not to go on, it ends early: an `out` that is `in` then has all keys in any order,
+  // another one anything, and the number means nothing.
+  uint64_t (*split)(const KeyCodec<K> &codec, const K *in, K *out, uint64_t n, InnerKey<K> pivot,
+                    const GoesOn &goes_on);
 
   // Writes what decode.decode() makes of keys in the kernels' own order to `out`, in the order that they have.
   void (*decode)(const KeyCodec<K> &decode, const K *in, K *out, uint64_t n);
