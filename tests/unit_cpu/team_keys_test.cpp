@@ -101,7 +101,7 @@ TEST_P(KeysStopped, LeavesAPermutation) {
   for_each_long_order([&](auto tag, const KeyOrder &order) {
     using U = typename decltype(tag)::type;
     for (EngineUnderTest *const engine : {&one_, &two_, &three_}) {
-      for (const uint64_t bytes : {uint64_t{1} << 19, kWatched ? uint64_t{3} << 20 : uint64_t{6} << 20}) {
+      for (const uint64_t bytes : {uint64_t{1} << 19, kWatched ? uint64_t{5} << 20 : uint64_t{9} << 20}) {
         auto keys = make_keys<U>(static_cast<uint32_t>(random_() % 3), bytes / sizeof(U) + random_() % 90, random_);
         add_odd_numbers(order.dtype, keys, random_);
         const uint64_t before = fingerprint(keys.data(), keys.size());
@@ -117,7 +117,8 @@ TEST_P(KeysStopped, LeavesAPermutation) {
           ++stopped;
         }
         engine->control.set_progress(nullptr, nullptr);
-        EXPECT_GT(stopped, 0u);
+        // The calling thread, alone, tells of progress within its splits.
+        EXPECT_GE(stopped, !kWatched && engine == &one_ && bytes > 4 << 20 ? 3u : 1u);
         if (HasFailure()) return;
       }
     }
@@ -128,7 +129,7 @@ TEST_P(KeysStopped, LeavesAPermutation) {
 // unsorted says so.
 TEST_P(KeysStopped, ByAnotherThread) {
   const KeyOrder order{GSORT_F32, false, false};
-  const auto keys = make_keys<uint32_t>(0, kWatched ? uint64_t{1} << 20 : uint64_t{3} << 20, random_);
+  const auto keys = make_keys<uint32_t>(0, kWatched ? uint64_t{5} << 18 : uint64_t{3} << 20, random_);
   const uint64_t before = fingerprint(keys.data(), keys.size());
   std::vector<uint32_t> sorted = keys;
   for (EngineUnderTest *const engine : {&one_, &two_, &three_}) {

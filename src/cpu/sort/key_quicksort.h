@@ -23,8 +23,8 @@ class KeyQuicksort {
  public:
   using Inner = InnerKey<K>;
   static constexpr Inner kLeast = std::numeric_limits<Inner>::min(), kGreatest = std::numeric_limits<Inner>::max();
-  // One thread's work between chances to cancel, a millisecond or two; and that of few values, which are counted.
-  static constexpr uint64_t kPartItems = (1 << 21) / sizeof(K), kFewValuesItems = 1 << 20;
+  // One thread's work between chances to cancel, some four milliseconds; and that of few values, which are counted.
+  static constexpr uint64_t kPartItems = (1 << 22) / sizeof(K), kFewValuesItems = 1 << 20;
 
   // The keys of a part of the result, from `least` to `greatest` in the kernels' own order. Pivots are drawn
   // `draws_left` times; then they halve the range of keys, as in the kernels' own quicksort.
