@@ -284,11 +284,15 @@ __device__ __forceinline__ void stream_place(StreamBlock<U, kThreads> &block, co
   if (rank < k && item != ~S{0}) warp_put(problem, r * k + rank, item);
 }
 
+// Blocks of a multiprocessor, which older ones have not as many of.
+template <uint32_t kThreads>
+constexpr uint32_t kStreamBlocks = kThreads < 128 && !kClustersHere ? 1 : 1024 / kThreads;
+
 // A block a row; of rows with offsets, those that are listed for blocks, which have more than k elements. Some numbers
 // of threads never do those, but what is alike in all kernels is compressed away.
 template <class U, uint32_t kThreads>
-__global__ __launch_bounds__(kThreads,
-                             1024 / kThreads) void topk_stream_kernel(const __grid_constant__ Problem<U> problem) {
+__global__ __launch_bounds__(kThreads, kStreamBlocks<kThreads>) void topk_stream_kernel(
+    const __grid_constant__ Problem<U> problem) {
   if constexpr (kThreads < 128 && !kClustersHere) return;  // see plan_stream()
   __shared__ StreamBlock<U, kThreads> block;
   __shared__ uint64_t ticket;
