@@ -7,9 +7,11 @@
 #define GSORT_TESTS_UNIT_EMULATED_EMULATION_H_
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <random>
 #include <stdexcept>
 #include <vector>
 
@@ -128,11 +130,17 @@ inline bool open_barriers(uint32_t threads) {
   return opened;
 }
 
+// Warps come to run in another order each time, so that one may be first to a barrier and behind it, and last the next
+// time.
 inline void run_block(uint32_t threads) {
+  static std::minstd_rand random(1);
+  std::vector<uint32_t> warps;
   for (uint32_t thread = 0; thread < threads; ++thread) make_ready(fibers[thread]);
+  for (uint32_t first = 0; first < threads; first += 32) warps.push_back(first);
   while (true) {
     bool ran = false, all_ended = true;
-    for (uint32_t first = 0; first < threads; first += 32) ran = run_warp(first, first + 32) || ran;
+    std::shuffle(warps.begin(), warps.end(), random);
+    for (const uint32_t first : warps) ran = run_warp(first, first + 32) || ran;
     for (uint32_t thread = 0; thread < threads; ++thread) all_ended = all_ended && fibers[thread].ended;
     if (all_ended) return;
     if (ran || open_barriers(threads)) continue;
@@ -222,6 +230,7 @@ inline uint64_t __umul64hi(uint64_t a, uint64_t b) {
   return static_cast<uint64_t>(static_cast<Wide>(a) * b >> 64);
 }
 inline float __fdividef(float a, float b) { return a / b; }
+inline float rsqrtf(float value) { return 1 / std::sqrt(value); }
 inline uint32_t __float2uint_rz(float value) { return static_cast<uint32_t>(value); }
 inline uint32_t __byte_perm(uint32_t a, uint32_t b, uint32_t selector) {
   const uint64_t both = uint64_t{b} << 32 | a;
