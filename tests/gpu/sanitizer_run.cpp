@@ -109,12 +109,13 @@ void selections_of_segments(gsort_dtype t, uint64_t element, const Bytes &keys, 
   });
 }
 
-// Rows that a block holds whole, of keys that are far apart and of keys that crowd.
+// Rows of a block each, which holds or lists or samples them, of keys that are far apart and of keys that crowd. There
+// are smaller blocks for more rows than most GPUs have multiprocessors twice.
 void selections_of_many(gsort_dtype t, uint64_t element) {
-  const uint64_t rows = 2, k = 300;
-  for (const uint64_t columns : {700, 3000})
+  const uint64_t k = 300;
+  for (const uint64_t columns : {700, 3000, 9000, 2100})
     for (const bool crowded : {false, true}) {
-      const uint64_t n = rows * columns;
+      const uint64_t rows = columns == 2100 ? 300 : 2, n = rows * columns;
       Bytes keys = random_bytes(n * element, columns);
       if (crowded)
         for (Bytes::size_type i = 0; i < keys.size(); ++i)

@@ -235,8 +235,11 @@ void add_topk_rows(Calls &calls, gsort_dtype t) {
   rows(600, 1000, 100, "one warp a row");
   rows(20, 3000, 60, "which is its own sample");
   rows(200, 20000, 60, "which is its own sample", D::kSmallRange);
-  rows(20, 3000, 300, ": one block of ");
-  rows(70, 20000, 300, ": one block of ");
+  rows(20, 2000, 300, ": one block of ");
+  rows(20, 3000, 300, "512 threads a row, which it lists");
+  rows(70, 20000, 300, "512 threads a row, bound by a sample");
+  rows(300, 2500, 200, "256 threads a row, bound by a sample", D::kZipf);
+  rows(20, 100000, 2000, "a row, bound by two samples");
   rows(3, 100000, 100, "3 teams of ");
   rows(5, 400000, 1000, "5 teams of ", D::kZipf);
   rows(3, 600000, 100000, "3 teams of ");
@@ -255,6 +258,7 @@ void add_topk_rows(Calls &calls, gsort_dtype t) {
   segments(2000000, 0, 300);     // all of them
   segments(2000000, 3, 40);      // long rows
   segments(2000000, 200, 1000);  // blocks
+  segments(5000000, 4500, 8);    // blocks of few threads that look for them
   segments(600000, 2, 10000);    // by all blocks for the sake of k
 }
 

@@ -125,5 +125,43 @@ TEST_F(Topk, Rows) {
       }
 }
 
+// Blocks that list a row: whole, and bound by one sample or two, where they serve and where they mislead.
+void rows_that_are_listed(Values values, gsort_dtype t, uint64_t rows, uint64_t columns, uint64_t k, uint64_t seed) {
+  Case c;
+  c.t = t, c.values = values, c.rows = rows, c.columns = columns, c.k = k, c.seed = seed, c.force.rows = true;
+  c.force.sample_rank = seed % 4 == 0 ? 1 : seed % 4 == 1 ? 100000 : 0;
+  c.greatest = seed % 2, c.nan_last = seed % 3 == 0, c.offset = seed % 5, c.row_padding = seed % 7;
+  c.run = seed % 6 == 0 ? 64 : 1;
+  c.index_t = seed % 5 == 0 ? GSORT_I64 : GSORT_U32;
+  c.want_values = seed % 11 != 0, c.want_indices = seed % 11 != 1;
+  run_case(c);
+}
+
+TEST_F(Topk, RowsThatAreListed) {
+  uint64_t seed = 6000;
+  const uint64_t many = 2 * device_facts().multiprocessors + 1;  // so many that the blocks are smaller
+  for (Values values : kAllValues)
+    for (gsort_dtype t : {GSORT_F32, GSORT_I64, GSORT_F16, GSORT_U8, GSORT_I32, GSORT_F64}) {
+      for (const uint64_t k : {1, 129, 1024}) rows_that_are_listed(values, t, many, 2048 + seed % 2, k, ++seed);
+      for (const uint64_t k : {300, 1000}) rows_that_are_listed(values, t, many, 5000 + seed % 70, k, ++seed);
+      for (const uint64_t k : {20, 1025, 2048}) rows_that_are_listed(values, t, 3, 4096 + seed % 2, k, ++seed);
+      rows_that_are_listed(values, t, 18, 40000 + seed % 70, 700, ++seed);
+      rows_that_are_listed(values, t, 18, 90000 + seed % 70, 2048, ++seed);
+      if (HasFatalFailure()) return;
+    }
+}
+
+TEST_F(Topk, RacecheckRowsThatAreListed) {
+  const uint64_t many = 2 * device_facts().multiprocessors + 1;
+  for (gsort_dtype t : {GSORT_F32, GSORT_F64}) {
+    rows_that_are_listed(Values::kUniform, t, many, 2500, 129, 2);
+    rows_that_are_listed(Values::kTwo, t, many, 2500, 1000, 3);
+    for (const uint64_t seed : {4, 5, 6}) rows_that_are_listed(Values::kUniform, t, 2, 20000, 1000, seed);
+    rows_that_are_listed(Values::kZipf, t, 2, 20000, 2048, 7);
+    rows_that_are_listed(Values::kUniform, t, 2, 100000, 2048, 10);
+    if (HasFatalFailure()) return;
+  }
+}
+
 }  // namespace
 }  // namespace gsort_test

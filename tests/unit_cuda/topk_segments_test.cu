@@ -223,6 +223,29 @@ TEST_F(Topk, RacecheckRowsSomeAtATime) {
     }
 }
 
+// So many rows of some thousand elements that blocks of few threads look for them, among shorter ones and longer ones,
+// which are others'.
+TEST_F(Topk, RaggedRowsThatAreScannedFor) {
+  uint64_t seed = 3100;
+  for (const gsort_dtype t : {GSORT_F32, GSORT_F64, GSORT_U8, GSORT_F16})
+    for (const uint64_t k : {1, 16, 17, 32}) {
+      RaggedCase c;
+      c.k = k, c.values = kAllValues[seed % std::size(kAllValues)], c.t = t;
+      vary(c, ++seed);
+      c.lengths.assign(33 * device_facts().multiprocessors, topk::kWarpItemsMax + 1 + seed % 50);
+      for (uint64_t i = 0; i < c.lengths.size(); i += 50) {
+        c.lengths[i] = i % 100 == 0 ? i % 1000 : 4096 + i % 3;
+        c.lengths[i + 1] = i % 100 == 0 ? topk::kWarpItemsMax : 8191 + i % 3;
+      }
+      if (seed % 3 == 0) c.lengths[7] = topk::kRaggedLong + 1;
+      const topk::Shape whole = {1, offsets_of(c).back(), k, dtype_bytes(t)};
+      ASSERT_EQ(device_facts().clusters(),
+                topk::plan_ragged_scan(c.lengths.size(), whole, k, device_facts()).threads != 0);
+      run_ragged(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
 // Few enough elements a row on the average that the host waits to hear who has rows: blocks, a team, or both.
 TEST_F(Topk, RaggedLongRowsAmongMany) {
   uint64_t seed = 2700;

@@ -21,13 +21,15 @@ struct Listed {
 };
 
 // capacity: of each list.
-Listed list_rows(const std::vector<uint64_t> &offsets, uint64_t elements, uint64_t k, uint64_t capacity) {
+Listed list_rows(const std::vector<uint64_t> &offsets, uint64_t elements, uint64_t k, uint64_t capacity,
+                 uint64_t scanned_items_max = 0) {
   Listed listed;
   Ragged ragged{};
   ragged.offsets = offsets.data();
   ragged.error = &listed.error;
   ragged.elements = elements;
   ragged.block_k_max = kBlockResultsMax;
+  ragged.scanned_items_max = scanned_items_max;
   ragged.counters = listed.counters;
   for (uint32_t i = 0; i < kLists; ++i) {
     listed.lists[i].assign(capacity + 1, ~uint64_t{0});
@@ -39,11 +41,12 @@ Listed list_rows(const std::vector<uint64_t> &offsets, uint64_t elements, uint64
   return listed;
 }
 
-void check(const Listed &listed, const std::vector<uint64_t> &offsets, uint64_t k) {
+void check(const Listed &listed, const std::vector<uint64_t> &offsets, uint64_t k, uint64_t scanned_items_max = 0) {
   std::vector<uint64_t> wanted[kLists];
   for (uint64_t r = 0; r + 1 < offsets.size(); ++r) {
     const RaggedClass who = ragged_class(offsets[r + 1] - offsets[r], k, kBlockResultsMax);
-    if (who != RaggedClass::kWarp) wanted[static_cast<uint32_t>(who) - 1].push_back(r);
+    const bool scanned = is_scanned(offsets[r + 1] - offsets[r], scanned_items_max);
+    if (who != RaggedClass::kWarp && !scanned) wanted[static_cast<uint32_t>(who) - 1].push_back(r);
   }
   EXPECT_EQ(0u, listed.error);
   EXPECT_EQ(0u, listed.words[1]);
@@ -75,6 +78,12 @@ TEST(EmulatedTopkList, EveryRowIsOnItsList) {
       const std::vector<uint64_t> offsets = random_offsets(rows, rows);
       check(list_rows(offsets, offsets.back(), k, rows), offsets, k);
     }
+}
+
+TEST(EmulatedTopkList, RowsThatAreScannedForAreOnNone) {
+  constexpr uint64_t kScanned = 4096;
+  const std::vector<uint64_t> offsets = random_offsets(5000, 7);
+  check(list_rows(offsets, offsets.back(), 16, 5000, kScanned), offsets, 16, kScanned);
 }
 
 TEST(EmulatedTopkList, RowsOfWarpsAloneAreOnNone) {

@@ -91,10 +91,10 @@ class Digest {
     add_fields<gsort_internal::topk::Shape>(s.rows, s.columns, s.k, s.key_bytes);
   }
   void add(const gsort_internal::topk::Sample &s) { add_fields<gsort_internal::topk::Sample>(s.items, s.rank); }
-  void add(const gsort_internal::topk::RowsPlan &p) {
-    add_fields<gsort_internal::topk::RowsPlan>(p.threads, p.bin_bits, p.buffer_items, p.direct_items, p.sorted_items,
-                                               p.sample);
+  void add(const gsort_internal::topk::RowsBounds &b) {
+    add_fields<gsort_internal::topk::RowsBounds>(b.rank, b.slack, b.tiles, b.again);
   }
+  void add(const gsort_internal::topk::RowsPlan &p) { add_fields<gsort_internal::topk::RowsPlan>(p.threads, p.bounds); }
   void add(const gsort_internal::topk::ResidentBound &b) {
     add_fields<gsort_internal::topk::ResidentBound>(b.need, b.each, b.rank, b.slot_bits);
   }
@@ -127,8 +127,8 @@ class Digest {
   }
   void add(const gsort_internal::topk::RaggedPlan &p) {
     add_fields<gsort_internal::topk::RaggedPlan>(p.whole, p.layout, p.list_blocks, p.tells_host, p.lanes,
-                                                 p.stream.threads, p.rows, p.rows_composite_bytes, p.rows_at_once,
-                                                 p.some, p.team, p.team_layout, p.team_composite_bytes,
+                                                 p.scan.threads, p.stream.threads, p.rows, p.rows_at_once, p.some,
+                                                 p.team, p.team_layout, p.team_composite_bytes,
                                                  p.rows_may_be_for_blocks, p.rows_may_be_for_team, p.workspace_bytes);
   }
 

@@ -42,57 +42,70 @@ TEST(TopkPlan, CompositesHoldKeyAndIndex) {
 }
 
 TEST(TopkPlan, RowsFitABlock) {
+  bool seen[2] = {};
   for (const Case &c : cases()) {
     const Shape &s = c.shape;
     RowsPlan p = {};
     if (!plan_rows(s, c.device, p)) continue;
-    EXPECT_LE(s.k, kRowsSortMax);
     EXPECT_LT(s.columns, uint64_t{1} << 31);
-    EXPECT_GE(p.sorted_items, s.k);
-    EXPECT_EQ(0u, p.sorted_items & (p.sorted_items - 1));
-    EXPECT_LT(p.sorted_items, std::max<uint64_t>(2 * s.k, 33));
-    EXPECT_EQ(0u, p.threads % 32);
-    EXPECT_LE(p.threads, 1024u);
-    EXPECT_GE(p.threads, 32u);
-    EXPECT_LE(p.sorted_items, 4 * p.threads) << "the sort holds four a thread";
-    EXPECT_LE(p.bin_bits, kBinBits);
-    const uint64_t composite = composite_bytes_of(s);
-    const uint64_t used = kScratchBytes + (uint64_t{4} << p.bin_bits) + (p.sorted_items + p.buffer_items) * composite;
-    EXPECT_LE(used, c.device.shared_bytes_block_max);
-    EXPECT_GE(p.buffer_items, std::min(s.k, s.columns));
-    if (p.sample.items == 0) {
-      EXPECT_EQ(s.columns, p.buffer_items) << "a row that is not sampled is kept whole";
-      EXPECT_EQ(s.columns, p.direct_items);
-    } else {
-      EXPECT_EQ(0u, p.direct_items) << "the kernel would hold a row whole that it is to sample";
-      EXPECT_LE(p.sample.items, p.buffer_items) << "the sample lies where the candidates will";
-      EXPECT_LE(p.sample.items * 2, s.columns);
-      EXPECT_LT(p.sample.rank, p.sample.items / 2);
-      // The expected candidates leave room for bad luck.
-      EXPECT_LE(p.sample.rank * (s.columns / p.sample.items), p.buffer_items * uint64_t{3} / 5);
-      EXPECT_GE(p.sample.rank * (s.columns / p.sample.items), s.k) << "the bound would leave out some of the k";
-    }
+    EXPECT_TRUE(p.threads == kRowsThreads[0] || p.threads == kRowsThreads[1]);
+    EXPECT_LE(2 * s.k, rows_room(p.threads)) << "the list is made shorter all the time";
+    EXPECT_LE(rows_bytes(p.threads, s.key_bytes), c.device.shared_bytes_block_max);
+    EXPECT_TRUE(p.bounds.rank == 0 || s.columns > rows_room(p.threads));
+    seen[p.threads == kRowsThreads[1]] = true;
   }
+  EXPECT_TRUE(seen[0] && seen[1]);
+}
+
+// What the kernel finds for a row.
+TEST(TopkPlan, RowsAreBoundBySamples) {
+  bool seen[3] = {};
+  for (const uint32_t threads : kRowsThreads)
+    for (const uint64_t items : plan_sizes()) {
+      if (items <= rows_room(threads) || items >= uint64_t{1} << 31) continue;
+      const auto n = static_cast<uint32_t>(items), room = static_cast<uint32_t>(rows_room(threads));
+      const uint32_t tile = threads * kRowsTileEach, tiles = (n + tile - 1) / tile, sampled = rows_sampled(n, tiles);
+      EXPECT_LE(sampled, tile);
+      uint32_t counted = 0;  // elements of the tile's pieces
+      for (uint64_t piece = 0; piece * 32 < items; piece += tiles)
+        counted += static_cast<uint32_t>(std::min<uint64_t>(32, items - piece * 32));
+      EXPECT_EQ(counted, sampled) << n << " by " << threads;
+      for (const uint64_t k : {uint64_t{1}, uint64_t{129}, rows_k_max(threads) - 1, rows_k_max(threads)}) {
+        const RowsBounds way = rows_bounds(n, static_cast<uint32_t>(k), threads);
+        const uint32_t kind = way.rank == 0 ? 0 : way.tiles == 0 ? 1 : 2;
+        seen[kind] = true;
+        EXPECT_GE(sampled, k) << "the first tile bounds k elements of its own";
+        if (kind == 0) continue;
+        EXPECT_LE(way.rank, sampled);
+        // Of how many the first bound is for, and how many of them it is to let through at least.
+        const uint64_t of = kind == 1 ? n : uint64_t{way.tiles} * tile, wanted = kind == 1 ? k : way.again;
+        EXPECT_GE(way.rank * of, wanted * sampled) << "the bound would leave out some of the best";
+        EXPECT_LE((way.rank + way.slack) * of / sampled, room) << "more are likely to pass than have room";
+        if (kind == 1) continue;
+        EXPECT_LT(way.tiles, tiles);
+        EXPECT_GE(uint64_t{way.again} * n, k * of) << "the second would";
+        EXPECT_LE((way.again + rows_slack_of_sample(way.again)) * uint64_t{n} / of, room);
+      }
+    }
+  EXPECT_TRUE(seen[0] && seen[1] && seen[2]);
 }
 
 TEST(TopkPlan, RowsEndWhereABlockDoes) {
   const DeviceFacts device = {90, 132, 232448};
   RowsPlan p = {};
   EXPECT_TRUE(plan_rows({1000, 8192, kRowsSortMax, 4}, device, p));
+  EXPECT_EQ(kRowsThreads[1], p.threads);
   EXPECT_FALSE(plan_rows({1000, 8192, kRowsSortMax + 1, 4}, device, p));
   EXPECT_FALSE(plan_rows({1, uint64_t{1} << 31, 10, 4}, device, p));
-  // A row that is just kept whole, and one element more.
-  EXPECT_TRUE(plan_rows({1000, kRowsDirectMax, 10, 4}, device, p));
-  EXPECT_EQ(0u, p.sample.items);
-  EXPECT_TRUE(plan_rows({1000, kRowsDirectMax + 1, 10, 4}, device, p));
-  EXPECT_NE(0u, p.sample.items);
-  // Room for the counters and the sorted k, and none for the row.
-  for (uint32_t shared = kScratchBytes; shared < 8192; shared += 8) {
-    if (plan_rows({1000, 1000, 10, 4}, {90, 132, shared}, p)) {
-      EXPECT_GE(p.buffer_items, 10u);
-    }
-  }
-  // No room at all.
+  // Many rows, and as many as fill the device with larger blocks.
+  EXPECT_TRUE(plan_rows({265, 8192, 256, 4}, device, p));
+  EXPECT_EQ(kRowsThreads[0], p.threads);
+  EXPECT_TRUE(plan_rows({264, 8192, 256, 4}, device, p));
+  EXPECT_EQ(kRowsThreads[1], p.threads);
+  // A device that has room for the smaller block alone, and one that has room for none.
+  EXPECT_TRUE(plan_rows({10, 8192, 1024, 8}, {75, 40, 65536}, p));
+  EXPECT_EQ(kRowsThreads[0], p.threads);
+  EXPECT_FALSE(plan_rows({10, 8192, 1025, 8}, {75, 40, 65536}, p));
   EXPECT_FALSE(plan_rows({1, 1000, 10, 4}, {90, 132, kScratchBytes}, p));
 }
 
@@ -208,7 +221,7 @@ TEST(TopkPlan, TilesHoldTheRow) {
     ++held;
     EXPECT_LE(c.shape.columns, threads * kTileEach);
     EXPECT_LE(tile_bytes(threads, c.shape.key_bytes), c.device.shared_bytes_block_max);
-    EXPECT_TRUE(tile_serves(threads, c.shape.key_bytes));
+    EXPECT_TRUE(tile_serves(c.shape.key_bytes));
     EXPECT_LT(1u, c.shape.key_bytes);
     if (c.shape.key_bytes == 2) {
       EXPECT_LE(c.shape.columns, uint64_t{1} << 13) << "key and index share 32 bits";
@@ -219,9 +232,11 @@ TEST(TopkPlan, TilesHoldTheRow) {
   const auto way = [&](const Shape &s) { return choose(s, server, {}).algorithm; };
   EXPECT_EQ(Algorithm::kTile, way({100000, 609, 298, 4}));
   EXPECT_EQ(Algorithm::kTile, way({1, 592, 287, 4})) << "one row";
-  EXPECT_EQ(Algorithm::kTile, way({1000, 4096, 129, 8}));
-  EXPECT_EQ(Algorithm::kTile, way({1000, 8192, 512, 2}));
-  EXPECT_EQ(Algorithm::kTile, way({1000, 8192, 1024, 4}));
+  EXPECT_EQ(Algorithm::kTile, way({1000, 2048, 129, 8}));
+  EXPECT_EQ(Algorithm::kRows, way({1000, 2049, 129, 8}));
+  EXPECT_EQ(Algorithm::kRows, way({1000, 4096, 1024, 4}));
+  EXPECT_EQ(Algorithm::kTile, way({1000, 4096, 1025, 4}));
+  EXPECT_EQ(Algorithm::kRows, way({1000, 4097, 1025, 4}));
   EXPECT_EQ(Algorithm::kWarp, way({100000, 609, 256, 4})) << "warps are quicker";
   EXPECT_EQ(Algorithm::kTile, way({100, 609, 256, 4})) << "for many rows";
   EXPECT_EQ(Algorithm::kStream, way({1000, 4096, 128, 4}));

@@ -154,29 +154,48 @@ TEST(TopkRagged, BlocksHoldWhatTheirRowsNeed) {
   for (const uint32_t key_bytes : {1u, 2u, 4u, 8u})
     for (const uint64_t n : plan_sizes())
       for (const uint64_t k : ragged_ks())
-        for (const DeviceFacts &d : kDevices) {
-          const RowsPlan p = plan_ragged_rows({1, n, std::min(k, n), key_bytes}, d);
-          const uint64_t composite = key_bytes == 8 ? 16 : 8;
-          EXPECT_LE(kScratchBytes + (uint64_t{4} << p.bin_bits) + (p.buffer_items + p.sorted_items) * composite,
-                    d.shared_bytes_block_max);
-          EXPECT_EQ(0u, p.sorted_items & (p.sorted_items - 1));
-          EXPECT_GE(p.sorted_items, 32u);
-          EXPECT_LE(p.sorted_items, 4 * p.threads) << "the sort holds four a thread";
-          EXPECT_GE(p.buffer_items, p.sorted_items) << "the best k of a row must fit the buffer";
-          EXPECT_LE(p.direct_items, p.buffer_items);
-          EXPECT_GE(p.direct_items, 1u);
-          EXPECT_EQ(0u, p.sample.items) << "every row has its own sample";
-          EXPECT_LE(p.buffer_items, kRowsCandidatesMax);
-          // What the kernel finds for a row that is not kept whole.
-          for (const uint64_t items : {uint64_t{p.direct_items} + 1, uint64_t{100000}, kRaggedLong + 1}) {
-            const uint64_t found = std::min<uint64_t>({k, items, p.sorted_items});
-            const Sample sample = rows_sample(items, found, p.buffer_items);
-            if (sample.items == 0) continue;
-            EXPECT_LE(sample.items, p.buffer_items);
-            EXPECT_LE(sample.items * 2, items);
-            EXPECT_GE(sample.rank * (items / sample.items), found);
+        for (const uint64_t segments : {uint64_t{1}, uint64_t{300}, uint64_t{100000}})
+          for (const DeviceFacts &d : kDevices) {
+            if (n == 0) continue;
+            const RowsPlan p = plan_ragged_rows(segments, {1, n, std::min(k, n), key_bytes}, d);
+            EXPECT_TRUE(p.threads == kRowsThreads[0] || p.threads == kRowsThreads[1]);
+            EXPECT_LE(rows_bytes(p.threads, key_bytes), d.shared_bytes_block_max);
+            EXPECT_EQ(0u, p.bounds.rank) << "every row has its own";
+            const bool fits = rows_bytes(kRowsThreads[1], key_bytes) <= d.shared_bytes_block_max;
+            if (fits) {
+              EXPECT_LE(std::min<uint64_t>({k, n, kRowsSortMax}), rows_k_max(p.threads));
+            }
           }
+}
+
+// Rows that are scanned for are a block's otherwise, and few threads have groups enough for their k.
+TEST(TopkRagged, BlocksOfFewThreadsScanForRowsOfSomeThousand) {
+  bool seen[3] = {};
+  for (const DeviceFacts &d : kDevices)
+    for (const uint64_t k : {1, 16, 17, 32, 33, 1000})
+      for (const uint64_t columns : {10, 512, 513, 1024, 1025, 4096, 4097, 8192, 8193})
+        for (const uint64_t segments : {1, 1000, 10000, 100000}) {
+          const Shape whole = {1, columns * segments, k, 4};
+          const StreamPlan scan = plan_ragged_scan(segments, whole, k, d);
+          const uint64_t most = scanned_items_max(scan);
+          if (scan.threads == 0) {
+            EXPECT_EQ(0u, most);
+            seen[0] = true;
+            continue;
+          }
+          seen[scan.threads / 32] = true;
+          EXPECT_TRUE(d.clusters()) << "the kernels are empty elsewhere";
+          EXPECT_TRUE(scan.threads == 32 || scan.threads == 64);
+          EXPECT_LE(k, stream_k_max(scan.threads));
+          EXPECT_LE(columns, most);
+          EXPECT_EQ(512u, plan_ragged_stream(segments, whole, k, d).threads) << "longer rows";
+          EXPECT_FALSE(is_scanned(kWarpItemsMax, most));
+          EXPECT_TRUE(is_scanned(kWarpItemsMax + 1, most) && is_scanned(most, most));
+          EXPECT_FALSE(is_scanned(most + 1, most));
+          EXPECT_EQ(RaggedClass::kBlock, ragged_class(kWarpItemsMax + 1, k, kRowsSortMax));
+          EXPECT_EQ(RaggedClass::kBlock, ragged_class(most, k, kRowsSortMax));
         }
+  EXPECT_TRUE(seen[0] && seen[1] && seen[2]);
 }
 
 // Only where warps are likely to do all: other calls are launched as before, without a wait.

@@ -155,17 +155,11 @@ __device__ __noinline__ Bin find_bin(const Count *counts, uint32_t bins, T need,
   return scratch.found;
 }
 
-// Sources of composites for block_select.
+// Source of composites for block_select.
 template <class C>
 struct ArraySource {
   const C *items;
   __device__ C operator()(uint64_t i) const { return items[i]; }
-};
-
-template <class U, class C>
-struct RowSource {
-  const Row<U> &row;
-  __device__ C operator()(uint64_t i) const { return row.template composite<C>(i); }
 };
 
 // A bound such that at least k and at most k + slack of the `count` composites are at or under it. 1 <= k <= count.
@@ -206,15 +200,19 @@ __device__ __noinline__ C block_select(Source source, uint64_t count, uint64_t k
   }
 }
 
-// Writes to place `at` of the results.
+// Writes to place `at` of the results. indices: may be NULL.
+__device__ __forceinline__ void write_index(void *indices, uint32_t index_bytes, uint64_t at, uint64_t index) {
+  if (indices == nullptr) return;
+  if (index_bytes == 4)
+    static_cast<uint32_t *>(indices)[at] = static_cast<uint32_t>(index);
+  else
+    static_cast<uint64_t *>(indices)[at] = index;
+}
+
 template <class U>
 __device__ __forceinline__ void write_element(const Output<U> &output, uint64_t at, U value, uint64_t index) {
   if (output.values != nullptr) output.values[at] = value;
-  if (output.indices == nullptr) return;
-  if (output.index_bytes == 4)
-    static_cast<uint32_t *>(output.indices)[at] = static_cast<uint32_t>(index);
-  else
-    static_cast<uint64_t *>(output.indices)[at] = index;
+  write_index(output.indices, output.index_bytes, at, index);
 }
 
 template <class U, class C>

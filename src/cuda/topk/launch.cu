@@ -165,7 +165,7 @@ void launch_as(const LaunchContext &context, const Request &request, const Plan 
     case Algorithm::kWarp:
       return launch_warp<U>(chain, problem, static_cast<uint32_t>(problem.columns));
     case Algorithm::kRows:
-      return launch_rows<U>(chain, problem, plan.rows, plan.composite_bytes);
+      return launch_rows<U>(chain, problem, plan.rows);
     case Algorithm::kTile:
       if constexpr (sizeof(U) >= 2) return launch_tile<U>(context, problem, plan.tile_threads);
       break;

@@ -70,7 +70,8 @@ Problem<U> problem_of(const Request &request, const RaggedPlan &plan, unsigned c
   problem.output = {static_cast<U *>(request.out), request.indices_out, 0};
   if (request.indices_out != nullptr) problem.output.index_bytes = dtype_bytes(request.index_t);
   problem.ragged = ragged_of(request, plan.layout, workspace, error);
-  problem.ragged.block_k_max = plan.rows.sorted_items;
+  problem.ragged.block_k_max = rows_k_max(plan.rows.threads);
+  problem.ragged.scanned_items_max = scanned_items_max(plan.scan);
   problem.ragged.rows_at_once = plan.rows_at_once;
   problem.ragged.some = plan.some;
   return problem;
@@ -83,11 +84,12 @@ void launch_as(const LaunchContext &context, const Request &request, const Ragge
   LaunchChain chain = {context, true};
   list_rows(chain, problem.ragged, plan, request.segments, request.k, notice);
   launch_short_rows<U>(chain, problem, plan);
+  if (plan.scan.threads != 0) launch_ragged_scan<U>(chain, problem, plan.scan);
   const RowsLeft left = rows_left(context, plan, notice);
   if (left.for_blocks && plan.stream.threads != 0)
     launch_ragged_stream<U>(chain, problem, plan.stream);
   else if (left.for_blocks)
-    launch_rows<U>(chain, problem, plan.rows, plan.rows_composite_bytes);
+    launch_rows<U>(chain, problem, plan.rows);
   if (!left.for_team) return;
   TeamArgs<U> args{};
   args.problem = problem;

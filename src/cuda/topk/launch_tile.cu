@@ -8,13 +8,12 @@ namespace {
 
 template <uint32_t kThreads, class U>
 void launch_tile_as(const LaunchContext &context, const Problem<U> &problem, uint32_t threads) {
-  if constexpr (tile_serves(kThreads, sizeof(U))) {
-    constexpr uint32_t kSharedBytes = sizeof(TileStorage<TileShape<U, kThreads>>);
-    static_assert(kSharedBytes <= tile_bytes(kThreads, sizeof(U)), "the plan counts with this size");
-    if (threads != kThreads) return;
-    launch_kernel(context, "top-k by tiles", {static_cast<uint32_t>(problem.rows), kThreads, kSharedBytes},
-                  topk_tile_kernel<U, kThreads>, problem);
-  }
+  static_assert(tile_serves(sizeof(U)), "");
+  constexpr uint32_t kSharedBytes = sizeof(TileStorage<TileShape<U, kThreads>>);
+  static_assert(kSharedBytes <= tile_bytes(kThreads, sizeof(U)), "the plan counts with this size");
+  if (threads != kThreads) return;
+  launch_kernel(context, "top-k by tiles", {static_cast<uint32_t>(problem.rows), kThreads, kSharedBytes},
+                topk_tile_kernel<U, kThreads>, problem);
 }
 
 }  // namespace

@@ -177,8 +177,11 @@ void describe(const Request &, const Plan &p, char *text, size_t text_bytes) {
   else if (p.algorithm == Algorithm::kTile)
     std::snprintf(text, text_bytes, "%s: one block of %u threads a row, which it holds", call, p.tile_threads);
   else if (p.algorithm == Algorithm::kRows)
-    std::snprintf(text, text_bytes, "%s: one block of %u threads a row, sample of %llu", call, p.rows.threads,
-                  static_cast<ull>(p.rows.sample.items));
+    std::snprintf(text, text_bytes, "%s: one block of %u threads a row, %s", call, p.rows.threads,
+                  s.columns <= rows_room(p.rows.threads) ? "which it lists"
+                  : p.rows.bounds.rank == 0              ? "tile by tile"
+                  : p.rows.bounds.tiles == 0             ? "bound by a sample"
+                                                         : "bound by two samples");
   else if (p.algorithm == Algorithm::kTeam)
     std::snprintf(text, text_bytes, "%s: %u teams of %u blocks%s, sample of %llu, bound at its rank %llu", call,
                   p.team.teams, p.team.blocks, p.team.cluster ? " (clusters)" : "",

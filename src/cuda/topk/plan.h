@@ -9,6 +9,7 @@
 
 #include "core/request.h"
 #include "cuda/topk/buckets_plan.h"
+#include "cuda/topk/rows_plan.h"
 #include "cuda/topk/shape.h"
 #include "cuda/topk/team_plan.h"
 #include "cuda/topk/tile_plan.h"
@@ -17,12 +18,6 @@ namespace gsort_internal::topk {
 
 constexpr uint64_t kNever = ~uint64_t{0};
 
-// Most elements a block sorts in shared memory for one row.
-constexpr uint64_t kRowsSortMax = 2048;
-// Elements of one row that a block keeps whole; longer rows are filtered first.
-constexpr uint64_t kRowsDirectMax = 8192;
-// Candidates of a longer row that a block has room for.
-constexpr uint64_t kRowsCandidatesMax = 12288;
 // Up to here a single row is left to one block, and up to the other size one of several rows: a launch of one block
 // is cheaper than grid barriers.
 constexpr uint64_t kRowsColumnsSingle = (uint64_t{1} << 14) - 1;
@@ -43,15 +38,6 @@ struct LanesPlan {
 // Blocks that read a row each, for k of up to half their groups; threads = 0: k is too large.
 struct StreamPlan {
   uint32_t threads;
-};
-
-struct RowsPlan {
-  uint32_t threads;
-  uint32_t bin_bits;
-  uint32_t buffer_items;
-  uint32_t direct_items;  // rows of so many elements and less are kept whole
-  uint32_t sorted_items;  // a power of two, at least k
-  Sample sample;
 };
 
 // Large k: the best k of a row are selected, or all of it is taken, and the library's own sort does the rest.
@@ -134,54 +120,6 @@ constexpr StreamPlan plan_stream(const Shape &s, const DeviceFacts &d) {
          s.columns <= stream_columns_max(threads / 2))
     threads /= 2;
   return {s.k <= stream_k_max(threads) ? threads : 0};
-}
-
-// Candidates of a row that a sample lets expect.
-GSORT_HOST_DEVICE constexpr uint64_t rows_expected(const Sample &sample, uint64_t columns) {
-  return (sample.rank + sample.rank / 8 + 1) * (columns / sample.items + 1);
-}
-
-// The sample of a row that one block filters into room for `room` elements; items = 0 if none suits.
-GSORT_HOST_DEVICE constexpr Sample rows_sample(uint64_t columns, uint64_t k, uint64_t room) {
-  const uint64_t direct = min_of(room, kRowsDirectMax);
-  const uint64_t m = min_of(max_of(power_up(columns / 32), 1024), power_down(direct));
-  if (m == 0 || columns < 2 * m) return {0, 0};
-  const Sample sample{m, rank_of_sample(k, m, columns)};
-  return sample.rank < m / 2 && rows_expected(sample, columns) <= room / 5 * 3 ? sample : Sample{0, 0};
-}
-
-GSORT_HOST_DEVICE constexpr uint32_t rows_sorted_items(uint64_t k) {
-  return static_cast<uint32_t>(max_of(power_up(k), 32));
-}
-
-// Composites beside the counters and `sorted_items` that fit a block's shared memory.
-constexpr uint64_t rows_room(uint32_t composite_bytes, uint32_t bin_bits, uint32_t sorted_items, const DeviceFacts &d) {
-  const uint64_t fixed = kScratchBytes + (uint64_t{4} << bin_bits) + uint64_t{sorted_items} * composite_bytes;
-  return fixed < d.shared_bytes_block_max ? (d.shared_bytes_block_max - fixed) / composite_bytes : 0;
-}
-
-// False if a block cannot hold what a row needs.
-constexpr bool plan_rows(const Shape &s, const DeviceFacts &d, RowsPlan &plan) {
-  if (s.k > kRowsSortMax || s.columns >= uint64_t{1} << 31) return false;
-  plan.sorted_items = rows_sorted_items(s.k);
-  plan.bin_bits = s.columns <= 2048 ? 8 : kBinBits;
-  const uint64_t most = rows_room(composite_bytes_of(s), plan.bin_bits, plan.sorted_items, d);
-  const uint64_t direct = min_of(most, kRowsDirectMax), room = min_of(most, kRowsCandidatesMax);
-  plan.threads = s.columns <= 128 ? 32 : s.columns <= 512 ? 128 : s.columns <= 2048 ? 256 : 512;
-  if (s.columns > 4096 && s.rows <= d.multiprocessors) plan.threads = 1024;
-  // The sort keeps at most four composites a thread in registers.
-  plan.threads = static_cast<uint32_t>(max_of(plan.threads, plan.sorted_items / 4));
-  plan.sample = {0, 0};
-  plan.direct_items = static_cast<uint32_t>(s.columns <= direct ? s.columns : 0);
-  plan.buffer_items = static_cast<uint32_t>(s.columns <= direct ? s.columns : room);
-  if (s.columns <= direct) return true;
-  plan.sample = rows_sample(s.columns, s.k, room);
-  if (plan.sample.items == 0) return false;
-  // Several blocks on an SM hide each other's waits: no more room than is likely to be used.
-  if (s.rows > d.multiprocessors)
-    plan.buffer_items =
-        static_cast<uint32_t>(min_of(room, max_of(plan.sample.items, 2 * rows_expected(plan.sample, s.columns) + 512)));
-  return true;
 }
 
 // Few launches sort a row of so many elements, which is quicker than a selection of so many of them and more. (H200,
@@ -317,16 +255,14 @@ constexpr bool stream_better(const Shape &s, const DeviceFacts &d, const StreamP
          (s.columns <= kRowsColumnsSeveral && s.rows >= kStreamRowsMin);
 }
 
-// A block that holds its row chooses and sorts at once. Of the longest rows there is but one on an SM, which waits at
-// its barriers, and half of a block has nothing of the shortest; of many short ones warps are quicker up to the k that
-// they can do.
+// A block that holds its row chooses and sorts at once. Of many short ones warps are quicker up to the k that they can
+// do.
 constexpr bool many_for_warps(const Shape &s, const DeviceFacts &d) {
   return s.columns <= kWarpItemsMax && s.k <= kWarpSortMax && s.rows > 4 * uint64_t{d.multiprocessors};
 }
 constexpr uint64_t tile_k_min(const Shape &s) {
   if (s.columns <= kWarpItemsMax) return 33;
-  if (s.columns <= 4096) return s.columns >= 2048 ? 129 : s.key_bytes == 8 ? 512 : 256;
-  return s.key_bytes == 2 ? 512 : 1024;
+  return s.columns <= 2048 ? 129 : rows_k_max(kRowsThreads[0]) + 1;
 }
 constexpr bool tile_better(const Shape &s, const DeviceFacts &d, uint32_t threads) {
   return threads != 0 && !many_for_warps(s, d) && s.k >= tile_k_min(s);
@@ -341,8 +277,11 @@ constexpr void force_samples(const Shape &s, const Options &force, Plan &plan) {
   if (force.sample_rank != 0 && plan.team.sample.items != 0)
     plan.team.sample.rank = min_of(force.sample_rank, plan.team.groups);
   if (force.count_items != 0) plan.team.count_items = force.count_items;
-  if (force.sample_rank != 0 && plan.rows.sample.items != 0)
-    plan.rows.sample.rank = min_of(force.sample_rank, plan.rows.sample.items);
+  if (force.sample_rank != 0 && plan.rows.bounds.rank != 0) {
+    const uint64_t tile = plan.rows.threads * kRowsTileEach, tiles = (s.columns + tile - 1) / tile;
+    const uint32_t sampled = rows_sampled(static_cast<uint32_t>(s.columns), static_cast<uint32_t>(tiles));
+    plan.rows.bounds = {static_cast<uint32_t>(min_of(force.sample_rank, sampled)), 0, 0, 0};
+  }
 }
 
 // Where a team, or a team and a sort, would do the row of themselves.

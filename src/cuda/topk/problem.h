@@ -49,13 +49,16 @@ template <class U>
 void launch_ragged_lanes(LaunchChain &chain, const Problem<U> &problem);  // keys of up to 4 bytes, k <= kRaggedLanesMax
 template <class U>
 void launch_stream(const LaunchContext &context, const Problem<U> &problem, const StreamPlan &plan);
+// Those of the rows with offsets that are scanned for.
+template <class U>
+void launch_ragged_scan(LaunchChain &chain, const Problem<U> &problem, const StreamPlan &plan);
 // The rows with offsets that blocks do, for k of up to kStreamRaggedKMax.
 template <class U>
 void launch_ragged_stream(LaunchChain &chain, const Problem<U> &problem, const StreamPlan &plan);
 template <class U>
 void launch_warp(LaunchChain &chain, const Problem<U> &problem, uint32_t items_max);
 template <class U>
-void launch_rows(LaunchChain &chain, const Problem<U> &problem, const RowsPlan &plan, uint32_t composite_bytes);
+void launch_rows(LaunchChain &chain, const Problem<U> &problem, const RowsPlan &plan);
 // Keys of 2 bytes and more.
 template <class U>
 void launch_tile(const LaunchContext &context, const Problem<U> &problem, uint32_t threads);

@@ -15,7 +15,8 @@
 
 namespace gsort_internal::topk {
 
-// The list that a row comes onto; kNoList: a warp does it, or its offsets are wrong, which *error is told.
+// The list that a row comes onto; kNoList: a warp or blocks of few threads do it, or its offsets are wrong, which
+// *error is told.
 constexpr uint32_t kNoList = kLists;
 
 __device__ __forceinline__ uint32_t list_of(const Ragged &ragged, uint64_t begin, uint64_t end, uint64_t k,
@@ -25,7 +26,7 @@ __device__ __forceinline__ uint32_t list_of(const Ragged &ragged, uint64_t begin
     return kNoList;
   }
   const RaggedClass who = ragged_class(end - begin, k, ragged.block_k_max);
-  if (who == RaggedClass::kWarp) return kNoList;
+  if (who == RaggedClass::kWarp || is_scanned(end - begin, ragged.scanned_items_max)) return kNoList;
   return static_cast<uint32_t>(who) - static_cast<uint32_t>(RaggedClass::kBlock);
 }
 

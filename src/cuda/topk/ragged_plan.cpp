@@ -23,11 +23,11 @@ RaggedPlan make_ragged_plan(const Request &request, const DeviceFacts &device) {
   plan.lanes = plan.whole.key_bytes <= 4 && request.k <= kRaggedLanesMax;
   plan.rows_at_once = ragged_rows_at_once(request.segments, plan.whole, request.k, device);
   plan.some = plan.rows_at_once > 1 && ragged_rows_by_some(plan.whole, request.segments, request.k, device);
+  plan.scan = plan_ragged_scan(request.segments, plan.whole, request.k, device);
   plan.stream = plan_ragged_stream(request.segments, plan.whole, request.k, device);
-  plan.rows = plan_ragged_rows(plan.whole, device);
-  plan.rows_composite_bytes = plan.whole.key_bytes == 8 ? 16 : 8;
+  plan.rows = plan_ragged_rows(request.segments, plan.whole, device);
   plan.rows_may_be_for_blocks = plan.layout.capacity[0] != 0;
-  plan.rows_may_be_for_team = plan.layout.capacity[1] != 0 || plan.whole.k > plan.rows.sorted_items;
+  plan.rows_may_be_for_team = plan.layout.capacity[1] != 0 || plan.whole.k > rows_k_max(plan.rows.threads);
   plan.team = plan_ragged_team(plan.whole, device);
   plan.team_layout = team_layout(plan.whole, false);
   plan.team_composite_bytes = composite_bytes_of(plan.whole);

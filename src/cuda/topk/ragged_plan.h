@@ -17,7 +17,6 @@ constexpr uint64_t kRaggedGiant = uint64_t{1} << 20;
 // Rows that all blocks do together they do in so many teams at most, side by side: a row takes some 20 us however few
 // its elements are.
 constexpr uint64_t kRaggedTeamsMax = 8;
-constexpr uint32_t kRaggedThreads = 512;
 constexpr uint32_t kRaggedLanesMax = 32;  // results of a row that the registers of a warp do
 
 // Rows that some lanes of a warp do, so many elements in each, and the others that the warp looks at at once.
@@ -79,6 +78,7 @@ struct Ragged {
   uint32_t *error;               // set where the offsets are wrong; then nothing else is done
   uint64_t elements;             // the offsets' limit
   uint64_t block_k_max;          // most results of a row that one block does
+  uint64_t scanned_items_max;    // see is_scanned()
   uint32_t rows_at_once;         // that a warp looks at, 32 at most; with more than one, lanes do tiny rows
   bool some;                     // and some lanes each short ones
   unsigned long long *counters;  // rows in each list, then the ticket
@@ -86,23 +86,28 @@ struct Ragged {
   uint64_t capacity[3];
 };
 
-// The plan of blocks that do one row each, whatever its length: the sample is found for each row.
-constexpr RowsPlan plan_ragged_rows(const Shape &whole, const DeviceFacts &d) {
-  RowsPlan plan{};
-  const uint32_t composite = whole.key_bytes == 8 ? 16 : 8;
-  plan.threads = kRaggedThreads;
-  plan.bin_bits = kBinBits;
-  plan.sorted_items = rows_sorted_items(min_of(whole.k, kRowsSortMax));
-  while (plan.sorted_items > 32 &&
-         rows_room(composite, plan.bin_bits, plan.sorted_items, d) < max_of(plan.sorted_items, 1024))
-    plan.sorted_items /= 2;
-  // Two blocks an SM.
-  const DeviceFacts half{d.compute_capability, d.multiprocessors, d.shared_bytes_block_max / 2 - kScratchBytes};
-  const uint64_t room = max_of(rows_room(composite, plan.bin_bits, plan.sorted_items, half),
-                               min_of(rows_room(composite, plan.bin_bits, plan.sorted_items, d), 4096));
-  plan.buffer_items = static_cast<uint32_t>(min_of(room, kRowsCandidatesMax));
-  plan.direct_items = static_cast<uint32_t>(min_of(plan.buffer_items, kRowsDirectMax));
-  return plan;
+// Rows that blocks of few threads do, which look at all rows for theirs: they are on no list, so that a row of very
+// many elements is never theirs. scanned_items_max = 0: there are no such blocks.
+GSORT_HOST_DEVICE constexpr bool is_scanned(uint64_t items, uint64_t scanned_items_max) {
+  return items > kWarpItemsMax && items <= scanned_items_max;
+}
+
+// The plan of such blocks, where so many rows of the mean length, one length for all, would have them, too.
+constexpr StreamPlan plan_ragged_scan(uint64_t segments, const Shape &whole, uint64_t k, const DeviceFacts &device) {
+  const uint64_t columns = whole.columns / segments;
+  if (columns <= kWarpItemsMax || k > kWarpSortMax) return {0};
+  const StreamPlan plan = plan_stream({segments, columns, k, whole.key_bytes}, device);
+  return {plan.threads < 128 ? plan.threads : 0};
+}
+constexpr uint64_t scanned_items_max(const StreamPlan &scan) {
+  return scan.threads == 0 ? 0 : stream_columns_max(scan.threads);
+}
+
+// The plan of blocks that do one row each, whatever its length.
+constexpr RowsPlan plan_ragged_rows(uint64_t segments, const Shape &whole, const DeviceFacts &d) {
+  const uint64_t columns = min_of(max_of(whole.columns / segments, 1), kRaggedGiant);
+  const uint32_t threads = rows_threads(segments, columns, min_of(whole.k, kRowsSortMax), whole.key_bytes, d);
+  return {threads != 0 ? threads : kRowsThreads[0], {}};
 }
 
 // The plan of the blocks that do one long row after the other, or in fewer teams than planned, of as many more blocks;
@@ -130,6 +135,7 @@ constexpr uint64_t kStreamShortColumns = 4096;  // on the average: fewer threads
 static_assert(kStreamRaggedKMax <= kWarpSortMax && kStreamRaggedKMax <= stream_k_max(256), "blocks' rows have more");
 constexpr StreamPlan plan_ragged_stream(uint64_t segments, const Shape &whole, uint64_t k, const DeviceFacts &device) {
   if (k > kStreamRaggedKMax) return {0};
+  if (plan_ragged_scan(segments, whole, k, device).threads != 0) return {512u};  // few rows are left, and long ones
   const uint64_t columns = whole.columns / segments;
   if (columns > kWarpItemsMax && segments >= 4 * uint64_t{device.multiprocessors})
     return {columns <= kStreamShortColumns && k <= stream_k_max(128) &&
@@ -167,10 +173,10 @@ struct RaggedPlan {
   bool tells_host;
   bool lanes;         // warps do their rows in registers
   bool some;          // of those that a warp looks at, some lanes do the short ones each
+  StreamPlan scan;    // of rows that blocks of few threads look for; threads = 0: there are none
   StreamPlan stream;  // of rows that blocks do; threads = 0: they are done by RowsPlan
   RowsPlan rows;
-  uint32_t rows_composite_bytes;  // of rows that blocks do: shorter than 2^31
-  uint32_t rows_at_once;          // that a warp looks at
+  uint32_t rows_at_once;  // that a warp looks at
   TeamPlan team;
   TeamLayout team_layout;
   uint32_t team_composite_bytes;

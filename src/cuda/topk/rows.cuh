@@ -1,155 +1,501 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Top-k of many rows: one block a row, candidates in shared memory.
+// Top-k of rows that a block reads once, for k of a hundred and more. A row is read in tiles, each of which has pieces
+// of all of the row. The first tile is a sample: an element of it bounds the best k, and what passes is listed in
+// shared memory (R. W. Floyd and R. L. Rivest, "Expected time bounds for selection", 1975). A row that the list has
+// room for is kept whole. The best of the list are sorted by one count of bins (tile.cuh).
 //
-// Work for a row of n elements, whatever the data: two samples and reads that filter; if both samples misled, exact
-// selection by at most (key bits + index bits) / 11 + 2 more reads, and a last read that filters with an exact bound.
+// Work whatever the data: where the sample misleads, the row is read again, tile by tile under bounds that at least k
+// elements are at or under. A tile that has more than there is room for lowers the bound, and is read once more.
 #ifndef GSORT_CUDA_TOPK_ROWS_CUH_
 #define GSORT_CUDA_TOPK_ROWS_CUH_
 
+#include <type_traits>
+
 #include "cuda/primitive/dependent_launch.cuh"
+#include "cuda/topk/common.cuh"
 #include "cuda/topk/filter.cuh"
 #include "cuda/topk/problem.h"
-#include "cuda/topk/sort.cuh"
+#include "cuda/topk/tile.cuh"
 
 namespace gsort_internal::topk {
 
-// What a block knows of its row. In shared memory: on the threads' stacks it would be hundreds of copies, and each
-// access a trip to L2. One thread writes to it, between barriers.
-template <class U, class C>
-struct RowsBlock {
-  Row<U> row;
-  RowsPlan plan;
-  uint64_t k;      // of this row
-  uint64_t begin;  // of its results
-  Sink<C> sink;
-  uint32_t *histogram;
-  C *buffer;
-  C *sorted;
-  Scratch<C> scratch;
+// ---- one kernel for keys of up to 4 bytes ----
 
-  // Every thread calls it.
-  __device__ __forceinline__ void open_sink(C *items, uint32_t room, C most) {
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      scratch.count = 0;
-      sink = {items, room, &scratch.count, most, nullptr, 0, nullptr};
-    }
-    __syncthreads();
+// They are widened to 4 bytes, by zeros below: what is listed has an index of 32 bits beside each.
+template <class U>
+using RowsKey = typename std::conditional<sizeof(U) == 8, uint64_t, uint32_t>::type;
+
+template <class Key>
+struct RowsProblem {
+  const unsigned char *in;
+  uint64_t rows, columns, row_stride, k;
+  uint32_t key_bytes;
+  KeyCodec<Key> codec;  // of widened keys
+  unsigned char *values;
+  void *indices;
+  uint32_t index_bytes;
+  Ragged ragged;
+  RowsBounds bounds;  // of rows of one length
+};
+
+template <class U>
+RowsProblem<RowsKey<U>> rows_problem(const Problem<U> &p, const RowsBounds &bounds) {
+  using Key = RowsKey<U>;
+  const auto wide = [](U bits) { return static_cast<Key>(static_cast<Key>(bits) << 8 * (sizeof(Key) - sizeof(U))); };
+  return {reinterpret_cast<const unsigned char *>(p.in),
+          p.rows,
+          p.columns,
+          p.row_stride,
+          p.k,
+          sizeof(U),
+          {wide(p.codec.mask_positive), wide(p.codec.mask_negative), wide(p.codec.nan_count)},
+          reinterpret_cast<unsigned char *>(p.output.values),
+          p.output.indices,
+          p.output.index_bytes,
+          p.ragged,
+          bounds};
+}
+
+// A row of a block. It is passed by value: so it travels in registers.
+template <class Key>
+struct RowsRow {
+  const unsigned char *data;
+  uint32_t items, key_bytes;
+  KeyCodec<Key> codec;
+};
+
+template <class Key>
+__device__ __forceinline__ RowsRow<Key> rows_row(const RowsProblem<Key> &problem, uint64_t r) {
+  const bool ragged = problem.ragged.offsets != nullptr;
+  const uint64_t begin = ragged ? problem.ragged.offsets[r] : r * problem.row_stride;
+  const uint64_t items = ragged ? problem.ragged.offsets[r + 1] - begin : problem.columns;
+  return {problem.in + begin * problem.key_bytes, static_cast<uint32_t>(items), problem.key_bytes, problem.codec};
+}
+
+// Calls f(load), where load(i) is element i, widened. Once for each width, so that nothing is asked for each element.
+template <class Key, class F>
+__device__ __forceinline__ void rows_loader(const RowsRow<Key> &row, F &&f) {
+  if (sizeof(Key) == 8 || row.key_bytes == 4)
+    f([&](uint32_t i) { return __ldg(reinterpret_cast<const Key *>(row.data) + i); });
+  else if (row.key_bytes == 2)
+    f([&](uint32_t i) { return static_cast<Key>(__ldg(reinterpret_cast<const uint16_t *>(row.data) + i)) << 16; });
+  else
+    f([&](uint32_t i) { return static_cast<Key>(__ldg(row.data + i)) << 24; });
+}
+
+template <class Key>
+__device__ __forceinline__ void rows_store(unsigned char *values, uint32_t key_bytes, uint64_t at, Key value) {
+  if (sizeof(Key) == 8 || key_bytes == 4)
+    reinterpret_cast<Key *>(values)[at] = value;
+  else if (key_bytes == 2)
+    reinterpret_cast<uint16_t *>(values)[at] = static_cast<uint16_t>(value >> 16);
+  else
+    values[at] = static_cast<unsigned char>(value >> 24);
+}
+
+// ---- a block ----
+
+// What is at or under it: lesser keys, and of equal ones those with an index up to this.
+template <class Key>
+struct RowsBound {
+  Key key;
+  uint32_t index;
+
+  __device__ __forceinline__ bool passes(Key other, uint32_t at) const {
+    return other < key || (other == key && at <= index);
   }
 };
 
-// Filters the row into the buffer; returns how many passed (perhaps more than the buffer holds).
-template <class U, class C>
-__device__ __noinline__ uint32_t rows_filter(RowsBlock<U, C> &block, C bound) {
-  block.open_sink(block.buffer, block.plan.buffer_items, bound);
-  filter_row<U, C>(block.row, {0, 1, kVectorsThread}, block.sink);
+// A digit and how many items it has; `before`: those of lesser digits.
+struct RowsDigit {
+  uint32_t digit, before, count;
+};
+
+template <class KeyType, uint32_t kBlockThreads>
+struct RowsBlock {
+  using Key = KeyType;
+  static constexpr uint32_t kThreads = kBlockThreads, kWarps = kThreads / 32;
+  static constexpr uint32_t kEach = kRowsTileEach, kTile = kThreads * kEach;
+  static constexpr uint32_t kListEach = kRowsListEach, kRoom = kThreads * kListEach;
+  static constexpr uint32_t kDigitBins = 4 * kThreads;  // a quadruple of counters a thread
+  using Shape = small::TileSortShape<small::ItemCodecOf<Key, true>, kThreads, kListEach, kThreads * kListEach>;
+  using Item = typename Shape::Item;
+
+  TileStorage<Shape> tile;  // its items are the list
+  RowsDigit found;
+  uint64_t ticket;
+  uint32_t count;  // of the list; goes on counting where there is no more room
+
+  __device__ __forceinline__ Item *list() { return tile.sort.items(); }
+};
+
+// ---- choosing ----
+
+// Counts digits and finds the one that holds item `need` of them. count_all(count) calls count(digit) for this thread's
+// items. Ends with a barrier.
+template <class Block, class CountAll>
+__device__ __forceinline__ RowsDigit rows_find(Block &block, uint32_t need, CountAll &&count_all) {
+  auto &storage = block.tile.sort;
+  uint4 *const own = reinterpret_cast<uint4 *>(storage.counters) + threadIdx.x;
+  *own = make_uint4(0, 0, 0, 0);
   __syncthreads();
-  return block.scratch.count;
+  count_all([&](uint32_t digit) { shared_count(&storage.counters[digit]); });
+  __syncthreads();
+  const uint4 counts = *own;
+  const uint32_t sum = counts.x + counts.y + counts.z + counts.w;
+  uint32_t total;
+  const uint32_t before = block_inclusive_sum(warp_inclusive_sum(sum), Block::kWarps, storage.warp_totals, total) - sum;
+  if (before < need && need <= before + sum) {
+    RowsDigit found = {4 * threadIdx.x, before, counts.x};
+    const auto go_on = [&](uint32_t next) {
+      if (need > found.before + found.count) found = {found.digit + 1, found.before + found.count, next};
+    };
+    go_on(counts.y), go_on(counts.z), go_on(counts.w);
+    block.found = found;
+  }
+  __syncthreads();
+  return block.found;
 }
 
-// The whole row, four elements a thread under way at once.
-template <class U, class C>
-__device__ __forceinline__ void rows_load(const Row<U> &row_in, C *buffer) {
-  const Row<U> row = row_in;
-  const uint32_t items = static_cast<uint32_t>(row.items);
-  for (uint32_t first = threadIdx.x; first < items; first += 4 * blockDim.x) {
-    U raw[4];
+// The least and the greatest of the block's keys. Ends with a barrier.
+template <class Block, class Key>
+__device__ __forceinline__ void rows_range(Block &block, Key &least, Key &most) {
+  auto &storage = block.tile.sort;
+  least = warp_least(least), most = warp_greatest(most);
+  if (lane_id() == 0) storage.least[threadIdx.x / 32] = least, storage.greatest[threadIdx.x / 32] = most;
+  __syncthreads();
+  const bool mine = lane_id() < Block::kWarps;
+  least = warp_least(mine ? static_cast<Key>(storage.least[lane_id()]) : ~Key{0});
+  most = warp_greatest(mine ? static_cast<Key>(storage.greatest[lane_id()]) : Key{0});
+}
+
+// A bound that at least `rank` and at most rank + slack of the block's items are at or under; for_each(f) calls f(key,
+// index) for this thread's. Indices are below `items`. All threads call it, behind a barrier.
+template <class Block, class ForEach>
+__device__ __forceinline__ RowsBound<typename Block::Key> rows_select(Block &block, uint32_t rank, uint32_t slack,
+                                                                      uint32_t items, ForEach &&for_each) {
+  using Key = typename Block::Key;
+  constexpr uint32_t kBits = bit_count(Block::kDigitBins) - 1;
+  Key least = ~Key{0}, most = 0;
+  for_each([&](Key key, uint32_t) { least = min(least, key), most = max(most, key); });
+  rows_range(block, least, most);
+  uint32_t need = rank, shift = bit_width(static_cast<Key>(most - least));
+  shift = shift > kBits ? shift - kBits : 0;
+  RowsDigit found = rows_find(block, need, [&](auto count) {
+    for_each([&](Key key, uint32_t) { count(static_cast<uint32_t>(static_cast<Key>(key - least) >> shift)); });
+  });
+  for (;;) {
+    least += static_cast<Key>(found.digit) << shift;
+    need -= found.before;
+    // The last digit may reach past the greatest key there is.
+    const Key width = (Key{1} << shift) - 1;
+    if (found.count - need <= slack) return {most - least < width ? most : static_cast<Key>(least + width), ~0u};
+    if (shift == 0) break;
+    shift = shift > kBits ? shift - kBits : 0;
+    found = rows_find(block, need, [&](auto count) {
+      for_each([&](Key key, uint32_t) {
+        const Key digit = static_cast<Key>(key - least) >> shift;
+        if (key >= least && digit < Block::kDigitBins) count(static_cast<uint32_t>(digit));
+      });
+    });
+  }
+  // Too many keys are equal to this one.
+  uint32_t low = 0;
+  shift = bit_width(items - 1);
+  shift = shift > kBits ? shift - kBits : 0;
+  for (;;) {
+    found = rows_find(block, need, [&](auto count) {
+      for_each([&](Key key, uint32_t index) {
+        const uint32_t digit = (index - low) >> shift;
+        if (key == least && index >= low && digit < Block::kDigitBins) count(digit);
+      });
+    });
+    low += found.digit << shift;
+    need -= found.before;
+    if (found.count - need <= slack || shift == 0) return {least, low + ((1u << shift) - 1)};
+    shift = shift > kBits ? shift - kBits : 0;
+  }
+}
+
+// ---- listing ----
+
+// Lists this thread's marked items; item(j) makes the one of bit j. Whole warps call it.
+template <uint32_t kEach, class Block, class MakeItem>
+__device__ __forceinline__ void rows_append(Block &block, uint32_t marked, MakeItem &&item) {
+  if (!__any_sync(kFullWarp, marked != 0)) return;
+  const uint32_t mine = static_cast<uint32_t>(__popc(marked)), upto = warp_inclusive_sum(mine);
+  uint32_t at = 0;
+  if (lane_id() == 31) at = shared_add(&block.count, upto);
+  at = __shfl_sync(kFullWarp, at, 31) + upto - mine;
 #pragma unroll
-    for (uint32_t j = 0; j < 4; ++j) {
-      const uint32_t at = first + j * blockDim.x;
-      raw[j] = __ldg(row.data + (at < items ? at : first));
-    }
+  for (uint32_t j = 0; j < kEach; ++j) {
+    if ((marked >> j & 1) == 0) continue;
+    if (at < Block::kRoom) block.list()[at] = item(j);
+    ++at;
+  }
+}
+
+template <class Key>
+struct RowsThinned {
+  RowsBound<Key> bound;
+  uint32_t count;  // that are left
+};
+
+// Keeps of the first `count` of the list what is among the first `keep` and at or under a bound that `rank` of the
+// `count` are at or under, or some more. Begins and ends with a barrier.
+template <class Block>
+__device__ __noinline__ RowsThinned<typename Block::Key> rows_thin(Block &block, uint32_t count, uint32_t keep,
+                                                                   uint32_t rank, uint32_t row_items) {
+  using Codec = typename Block::Shape::ItemCodec;
+  typename Block::Item items[Block::kListEach];
+  __syncthreads();
 #pragma unroll
-    for (uint32_t j = 0; j < 4; ++j) {
-      const uint32_t at = first + j * blockDim.x;
-      if (at < items) buffer[at] = (static_cast<C>(row.codec.encode(raw[j])) << row.index_bits) | at;
+  for (uint32_t j = 0; j < Block::kListEach; ++j) items[j] = block.list()[j * Block::kThreads + threadIdx.x];
+  const auto bound = rows_select(block, rank, rows_slack_of_sample(rank), row_items, [&](auto &&f) {
+#pragma unroll
+    for (uint32_t j = 0; j < Block::kListEach; ++j)
+      if (j * Block::kThreads + threadIdx.x < count) f(Codec::key(items[j]), Codec::index(items[j]));
+  });
+  if (threadIdx.x == 0) block.count = 0;
+  __syncthreads();
+  uint32_t marked = 0;
+#pragma unroll
+  for (uint32_t j = 0; j < Block::kListEach; ++j)
+    if (j * Block::kThreads + threadIdx.x < keep && bound.passes(Codec::key(items[j]), Codec::index(items[j])))
+      marked |= 1u << j;
+  rows_append<Block::kListEach>(block, marked, [&](uint32_t j) { return items[j]; });
+  __syncthreads();
+  const uint32_t left = block.count;
+  __syncthreads();
+  return {bound, left};
+}
+
+// A thread's keys of a tile. Tiles take pieces of 32 elements in turns, a warp each.
+template <class Block>
+struct RowsTile {
+  using Key = typename Block::Key;
+  Key keys[Block::kEach];
+  uint32_t there;        // a bit a key
+  uint32_t first, step;  // index of the first, and distance to the next
+
+  __device__ __forceinline__ uint32_t index(uint32_t j) const { return first + j * step; }
+
+  // Leaves the keys as they are in the row.
+  __device__ __forceinline__ void load(const RowsRow<Key> &row, uint32_t tiles, uint32_t tile) {
+    first = (threadIdx.x / 32 * tiles + tile) * 32 + lane_id(), step = Block::kThreads * tiles, there = 0;
+    rows_loader(row, [&](auto element) {
+#pragma unroll
+      for (uint32_t j = 0; j < Block::kEach; ++j) keys[j] = element(min(index(j), row.items - 1));
+    });
+#pragma unroll
+    for (uint32_t j = 0; j < Block::kEach; ++j) there |= static_cast<uint32_t>(index(j) < row.items) << j;
+  }
+
+  __device__ __forceinline__ void encode(const RowsRow<Key> &row) {
+    with_codec(row.codec, [&](const KeyCodec<Key> &codec) {
+#pragma unroll
+      for (uint32_t j = 0; j < Block::kEach; ++j) keys[j] = codec.encode(keys[j]);
+    });
+  }
+
+  template <class F>
+  __device__ __forceinline__ void for_each(F &&f) const {
+#pragma unroll
+    for (uint32_t j = 0; j < Block::kEach; ++j)
+      if ((there >> j & 1) != 0) f(keys[j], index(j));
+  }
+
+  // Lists what is at or under the bound. Whole warps call it.
+  __device__ __forceinline__ void filter(Block &block, const RowsBound<Key> &bound) const {
+    uint32_t marked = 0;
+#pragma unroll
+    for (uint32_t j = 0; j < Block::kEach; ++j) marked |= static_cast<uint32_t>(keys[j] <= bound.key) << j;
+    marked &= there;
+    if (bound.index != ~0u) {
+#pragma unroll
+      for (uint32_t j = 0; j < Block::kEach; ++j)
+        if (keys[j] == bound.key && index(j) > bound.index) marked &= ~(1u << j);
     }
+    rows_append<Block::kEach>(block, marked,
+                              [&](uint32_t j) { return Block::Shape::ItemCodec::make(keys[j], index(j)); });
   }
+};
+
+// Lists what is at or under bounds by samples. False: these are not k, or more than there is room for. Begins and ends
+// with a barrier.
+template <class Block>
+__device__ __noinline__ bool rows_list_once(Block &block, const RowsRow<typename Block::Key> row, uint32_t tiles,
+                                            uint32_t k, const RowsBounds way) {
+  constexpr bool kAhead = sizeof(typename Block::Key) == 4;  // a tile is loaded ahead: longer keys would be spilt
+  RowsTile<Block> tile, next;
+  tile.load(row, tiles, 0);
+  tile.encode(row);
+  if (threadIdx.x == 0) block.count = 0;
+  auto bound = rows_select(block, way.rank, way.slack, row.items, [&](auto &&f) { tile.for_each(f); });
+  for (uint32_t t = 0;;) {
+    const bool is_last = ++t == tiles;
+    if (kAhead && !is_last) next.load(row, tiles, t);
+    tile.filter(block, bound);
+    if (is_last) break;
+    if (t == way.tiles) {
+      __syncthreads();
+      const uint32_t count = block.count;
+      if (count < way.again || count > Block::kRoom) return false;
+      bound = rows_thin(block, count, count, way.again, row.items).bound;
+    }
+    if (!kAhead) next.load(row, tiles, t);
+    next.encode(row);
+    tile = next;
+  }
+  __syncthreads();
+  return block.count >= k && block.count <= Block::kRoom;
 }
 
-// Brings at least k, at most buffer_items composites into the buffer, all of the row's best k among them.
-template <class U, class C>
-__device__ uint32_t rows_collect(RowsBlock<U, C> &block) {
-  const RowsPlan &plan = block.plan;
-  if (block.row.items <= plan.direct_items) {
-    rows_load(block.row, block.buffer);
+// The same under bounds that at least k elements are at or under, whatever they are. Begins and ends with a barrier.
+template <class Block>
+__device__ __noinline__ void rows_list_surely(Block &block, const RowsRow<typename Block::Key> row, uint32_t tiles,
+                                              uint32_t k) {
+  using Key = typename Block::Key;
+  __syncthreads();
+  if (threadIdx.x == 0) block.count = 0;
+  __syncthreads();
+  RowsBound<Key> bound = {static_cast<Key>(~Key{0}), ~0u};
+  // Tiles that are listed for good, the end of those in work, and how many elements are listed of the former.
+  uint32_t done = 0, phase = 1, kept = 0;
+  for (;;) {
+    for (uint32_t t = done; t < phase; ++t) {
+      RowsTile<Block> tile;
+      tile.load(row, tiles, t);
+      tile.encode(row);
+      tile.filter(block, bound);
+    }
     __syncthreads();
-    return static_cast<uint32_t>(block.row.items);
+    const uint32_t count = block.count;
+    const bool full = count > Block::kRoom;
+    if (!full && phase == tiles) return;
+    // A bound that was found from tiles that are to be read again may have fewer than k of the list under it.
+    if (full || count > k + rows_slack_of_sample(k)) {
+      const auto thinned = rows_thin(block, full ? Block::kRoom : count, full ? kept : count, k, row.items);
+      bound = thinned.bound, kept = thinned.count;
+    } else {
+      kept = count;
+      __syncthreads();
+    }
+    if (!full) done = phase;
+    // As many as are likely to fit: of each tile k / done pass.
+    phase = full ? done + 1 : min(tiles, done + max(1u, done * (Block::kRoom - kept) / (2 * k)));
   }
-  // A second sample is far cheaper than exact selection, and two samples that mislead far rarer than one.
-  const uint32_t sample_items = static_cast<uint32_t>(plan.sample.items);
-  for (uint32_t attempt = 0; attempt < 2 && sample_items != 0; ++attempt) {
-    const uint64_t seed = clock_seed();
-    C *const buffer = block.buffer;
-    for (uint32_t i = threadIdx.x; i < sample_items; i += 4 * blockDim.x)
-      draw_four<C>(block.row, seed, 0, i, blockDim.x, sample_items, [&](uint32_t at, C item) { buffer[at] = item; });
-    __syncthreads();
-    const uint64_t rank = plan.sample.rank;
-    const C bound = block_select<C>(ArraySource<C>{buffer}, sample_items, rank, rank / 8 + 1, block.histogram,
-                                    plan.bin_bits, block.scratch);
-    const uint32_t count = rows_filter(block, bound);
-    if (count >= block.k && count <= plan.buffer_items) return count;
+}
+
+// Lists all of a row that there is room for. Begins and ends with a barrier.
+template <class Block>
+__device__ __noinline__ void rows_keep(Block &block, const RowsRow<typename Block::Key> row) {
+  typename Block::Key keys[Block::kListEach];
+  rows_loader(row, [&](auto element) {
+#pragma unroll
+    for (uint32_t j = 0; j < Block::kListEach; ++j)
+      keys[j] = element(min(j * Block::kThreads + threadIdx.x, row.items - 1));
+  });
+#pragma unroll
+  for (uint32_t j = 0; j < Block::kListEach; ++j) {
+    const uint32_t at = j * Block::kThreads + threadIdx.x;
+    if (at < row.items) block.list()[at] = Block::Shape::ItemCodec::make(row.codec.encode(keys[j]), at);
   }
-  const C bound = block_select<C>(RowSource<U, C>{block.row}, block.row.items, block.k, 0, block.histogram,
-                                  plan.bin_bits, block.scratch);
-  return rows_filter(block, bound);
+  if (threadIdx.x == 0) block.count = row.items;
+  __syncthreads();
 }
 
-// Sorts the best k of the buffer's `count` composites to the front of block.sorted.
-template <class U, class C>
-__device__ void rows_order(RowsBlock<U, C> &block, uint32_t count) {
-  const uint32_t sorted_items = block.plan.sorted_items;
-  C bound = ~C{0};
-  if (count > sorted_items)
-    bound = block_select<C>(ArraySource<C>{block.buffer}, count, block.k, sorted_items - block.k, block.histogram,
-                            block.plan.bin_bits, block.scratch);
-  // No composite is greater than the padding, so that padding never pushes an element out of the first k.
-  for (uint32_t i = threadIdx.x; i < sorted_items; i += blockDim.x) block.sorted[i] = ~C{0};
-  block.open_sink(block.sorted, sorted_items, bound);
-  const Sink<C> sink = block.sink;
-  for (uint32_t i = threadIdx.x; i - threadIdx.x < count; i += blockDim.x)
-    sink.append(i < count, i < count ? block.buffer[i] : C{0});
-  block_sort(block.sorted, sorted_items);
+// Lists at least k, and no more than there is room for, of the row's elements, the best k among them. Begins and ends
+// with a barrier.
+template <class Block>
+__device__ __forceinline__ void rows_list(Block &block, const RowsRow<typename Block::Key> &row, uint32_t k,
+                                          const RowsBounds &way) {
+  const uint32_t tiles = (row.items + Block::kTile - 1) / Block::kTile;
+  if (way.rank == 0 || !rows_list_once(block, row, tiles, k, way)) rows_list_surely(block, row, tiles, k);
 }
 
-// Sets up the block's next row, the `turn`-th. False: there is none. By one thread.
-template <class U, class C>
-__device__ __forceinline__ bool rows_next(const Problem<U> &problem, uint64_t turn, RowsBlock<U, C> &block) {
-  const bool ragged = problem.ragged.offsets != nullptr;
-  uint64_t r = blockIdx.x + turn * gridDim.x;
-  const bool any = ragged ? rows_ticket(problem.ragged, r) : r < problem.rows;
-  if (!any) return false;
-  block.row = problem_row(problem, r);
-  block.k = min_of(problem.k, block.row.items), block.begin = r * problem.k;
-  if (!ragged) return true;
-  block.plan.sorted_items = rows_sorted_items(block.k);
-  if (block.row.items > block.plan.direct_items)
-    block.plan.sample = rows_sample(block.row.items, block.k, block.plan.buffer_items);
-  return true;
+// ---- a row ----
+
+// The list's items, and the greatest of their indices, behind the next barrier in block.tile.greatest.
+template <class Block>
+__device__ __forceinline__ void rows_take(Block &block, uint32_t count,
+                                          typename Block::Item (&items)[Block::kListEach]) {
+  uint32_t greatest = 0;
+#pragma unroll
+  for (uint32_t j = 0; j < Block::kListEach; ++j) {
+    const uint32_t at = j * Block::kThreads + threadIdx.x;
+    if (at >= count) continue;
+    items[j] = block.list()[at];
+    greatest = max(greatest, Block::Shape::ItemCodec::index(items[j]));
+  }
+  greatest = warp_greatest(greatest);
+  if (lane_id() == 0) shared_max(&block.tile.greatest, greatest);
 }
 
-template <class U, class C>
-__global__ __launch_bounds__(1024, 1) void topk_rows_kernel(const __grid_constant__ Problem<U> problem,
-                                                            const __grid_constant__ RowsPlan plan) {
+// Writes the best k of the list from place `begin` of the results on. Begins and ends with a barrier.
+template <class Block>
+__device__ __noinline__ void rows_place(Block &block, const RowsProblem<typename Block::Key> &problem, uint64_t begin,
+                                        uint32_t k) {
+  using Codec = typename Block::Shape::ItemCodec;
+  const uint32_t count = block.count;
+  typename Block::Item items[Block::kListEach];
+  rows_take(block, count, items);
+  const auto codec = problem.codec;
+  unsigned char *const values = problem.values;
+  void *const indices = problem.indices;
+  const uint32_t key_bytes = problem.key_bytes, index_bytes = problem.index_bytes;
+  tile_topk(block.tile, items, count, k, [&](uint32_t place, const typename Block::Item &item) {
+    if (values != nullptr) rows_store(values, key_bytes, begin + place, codec.decode(Codec::key(item)));
+    write_index(indices, index_bytes, begin + place, Codec::index(item));
+  });
+  __syncthreads();
+}
+
+// Begins and ends with a barrier.
+template <class Block>
+__device__ __forceinline__ void rows_do(Block &block, const RowsProblem<typename Block::Key> &problem, uint64_t r) {
+  using Key = typename Block::Key;
+  const RowsRow<Key> row = rows_row(problem, r);
+  const uint32_t k = static_cast<uint32_t>(min_of(problem.k, row.items));
+  if (threadIdx.x == 0) block.tile.greatest = 0;
+  if (row.items <= Block::kRoom)
+    rows_keep(block, row);
+  else if (problem.ragged.offsets != nullptr)
+    rows_list(block, row, k, rows_bounds(row.items, k, Block::kThreads));
+  else
+    rows_list(block, row, k, problem.bounds);
+  const uint64_t begin = r * problem.k;
+  rows_place(block, problem, begin, k);
+  for (uint64_t at = k + threadIdx.x; at < problem.k; at += Block::kThreads) {
+    if (problem.values != nullptr) rows_store<Key>(problem.values, problem.key_bytes, begin + at, 0);
+    write_index(problem.indices, problem.index_bytes, begin + at, ~uint64_t{0});
+  }
+}
+
+// The block's rows: those of its number and of every so many blocks behind it, or, of rows with offsets, the next that
+// nobody does.
+template <class Block>
+__device__ __forceinline__ void rows_all(Block &block, const RowsProblem<typename Block::Key> &problem) {
+  for (uint64_t r = blockIdx.x;; r += gridDim.x) {
+    if (problem.ragged.offsets != nullptr) {
+      const bool any = threadIdx.x == 0 && rows_ticket(problem.ragged, block.ticket);
+      if (__syncthreads_or(any) == 0) return;
+      r = block.ticket;
+    } else if (r >= problem.rows) {
+      return;
+    }
+    rows_do(block, problem, r);
+  }
+}
+
+template <class Key, uint32_t kThreads>
+__global__ void __launch_bounds__(kThreads, 1024 / kThreads)
+    topk_rows_kernel(const __grid_constant__ RowsProblem<Key> problem) {
+  using Block = RowsBlock<Key, kThreads>;
+  if constexpr (!kFitsHere<sizeof(Block)>) return;
   extern __shared__ __align__(16) unsigned char dynamic[];
-  __shared__ RowsBlock<U, C> block;
-  static_assert(sizeof block <= kScratchBytes, "the plan leaves room for it");
-  if (threadIdx.x == 0) {
-    block.plan = plan;
-    block.histogram = reinterpret_cast<uint32_t *>(dynamic);
-    block.buffer = reinterpret_cast<C *>(dynamic + (uint64_t{4} << plan.bin_bits));
-    block.sorted = block.buffer + plan.buffer_items;
-  }
   wait_for_kernel_before();
-  for (uint64_t turn = 0;; ++turn) {
-    const bool any = threadIdx.x == 0 && rows_next(problem, turn, block);
-    if (__syncthreads_or(any) == 0) return;
-    rows_order(block, rows_collect(block));
-    for (uint64_t i = threadIdx.x; i < block.k; i += blockDim.x)
-      write_composite<U, C>(problem.output, block.row, block.begin + i, block.sorted[i]);
-    write_missing(problem.output, block.begin + block.k, block.begin + problem.k, threadIdx.x, blockDim.x);
-    __syncthreads();
-  }
+  rows_all(*reinterpret_cast<Block *>(dynamic), problem);
 }
 
 }  // namespace gsort_internal::topk

@@ -288,8 +288,24 @@ __device__ __forceinline__ void stream_place(StreamBlock<U, kThreads> &block, co
 template <uint32_t kThreads>
 constexpr uint32_t kStreamBlocks = kThreads < 128 && !kClustersHere ? 1 : 1024 / kThreads;
 
-// A block a row; of rows with offsets, those that are listed for blocks, which have more than k elements. Some numbers
-// of threads never do those, but what is alike in all kernels is compressed away.
+// The next row of a block, of rows with offsets that were right: blocks of few threads look for theirs, the others take
+// what is listed. False: there is none. Begins with r where to look, and a barrier.
+template <class U, uint32_t kThreads>
+__device__ __forceinline__ bool stream_next(const Problem<U> &problem, uint64_t &ticket, uint64_t &r) {
+  const Ragged &ragged = problem.ragged;
+  if constexpr (kThreads < 128) {
+    for (; r < problem.rows; r += gridDim.x)
+      if (is_scanned(ragged.offsets[r + 1] - ragged.offsets[r], ragged.scanned_items_max)) return true;
+    return false;
+  } else {
+    const bool any = threadIdx.x == 0 && rows_ticket(ragged, ticket);
+    if (__syncthreads_or(any) == 0) return false;
+    r = ticket;
+    return true;
+  }
+}
+
+// A block a row; of rows with offsets, of those with more than k elements.
 template <class U, uint32_t kThreads>
 __global__ __launch_bounds__(kThreads, kStreamBlocks<kThreads>) void topk_stream_kernel(
     const __grid_constant__ Problem<U> problem) {
@@ -298,17 +314,14 @@ __global__ __launch_bounds__(kThreads, kStreamBlocks<kThreads>) void topk_stream
   __shared__ uint64_t ticket;
   const uint32_t k = static_cast<uint32_t>(problem.k);
   const bool ragged = problem.ragged.offsets != nullptr;
-  uint64_t r = blockIdx.x;
   wait_for_kernel_before();
-  for (;;) {
-    if (ragged) {
-      const bool any = threadIdx.x == 0 && rows_ticket(problem.ragged, ticket);
-      if (__syncthreads_or(any) == 0) return;
-      r = ticket;
-    }
+  if (ragged && *problem.ragged.error != 0) return;
+  for (uint64_t r = blockIdx.x;; r += gridDim.x) {
+    if (ragged && !stream_next<U, kThreads>(problem, ticket, r)) return;
     stream_row(block, problem_row(problem, r), k);
     stream_place(block, problem, r, k);
     if (!ragged) return;
+    __syncthreads();
   }
 }
 

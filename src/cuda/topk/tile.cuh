@@ -25,8 +25,9 @@ using TileShape = small::TileSortShape<small::ItemCodecOf<U, true>, kThreads, kT
 template <class Shape>
 struct TileStorage {
   small::TileSortStorage<Shape> sort;
-  uint32_t kept;   // items of the bins that are filled
-  uint32_t crowd;  // of these, the most items of one, less one
+  uint32_t greatest;  // of the items' places in the row; set by whoever has the items
+  uint32_t kept;      // items of the bins that are filled
+  uint32_t crowd;     // of these, the most items of one, less one
 };
 
 // Puts the items of all bins that begin before place k into storage.sort.items() by bin, and tells how many there are
@@ -76,11 +77,10 @@ constexpr uint32_t kTileRounds = 1;
 // Puts bins of many items in order, or nearly so, as small::refine_tile_bins() does; the kept items are all there are.
 // Returns how far from its place an item may be. Begins and ends with a barrier.
 template <class Shape, class Bins>
-__device__ __noinline__ uint32_t refine_kept(TileStorage<Shape> &all, uint32_t kept, uint32_t places,
-                                             const Bins &bins) {
+__device__ __noinline__ uint32_t refine_kept(TileStorage<Shape> &all, uint32_t kept, const Bins &bins) {
   small::TileSortStorage<Shape> &storage = all.sort;
-  small::TileRefinement state = {kept, Shape::kBins / kept, ~uint32_t{0} / places, small::rows_of_tile<Shape>(kept), 0,
-                                 0};
+  small::TileRefinement state = {
+      kept, Shape::kBins / kept, ~uint32_t{0} / (all.greatest + 1), small::rows_of_tile<Shape>(kept), 0, 0};
   typename Shape::Item items[Shape::kRows];
   small::ItemHead<typename Shape::Item> within[Shape::kRows];
   uint32_t spots[Shape::kRows];
@@ -114,7 +114,7 @@ __device__ __noinline__ uint32_t refine_kept(TileStorage<Shape> &all, uint32_t k
   return max(crowd, storage.closed_crowd);
 }
 
-// Calls put(place, item) for the best k of `count` items, each by some thread; places in the row are below `places`.
+// Calls put(place, item) for the best k of `count` items, each by some thread.
 template <class Shape, class Put>
 __device__ __forceinline__ void tile_topk(TileStorage<Shape> &storage, typename Shape::Item (&items)[Shape::kRows],
                                           uint32_t count, uint32_t k, Put put) {
@@ -130,7 +130,7 @@ __device__ __forceinline__ void tile_topk(TileStorage<Shape> &storage, typename 
   Item *const sorted = storage.sort.items();
   const uint32_t kept = storage.kept;
   uint32_t looks = storage.crowd;
-  if (looks > small::kTileCrowdMax) looks = refine_kept(storage, kept, count, bins);
+  if (looks > small::kTileCrowdMax) looks = refine_kept(storage, kept, bins);
   if (looks > small::kTileLooksMax) {
     looks = 0;
     small::network_sort_tile(sorted, kept);
@@ -172,6 +172,7 @@ __global__ void __launch_bounds__(kThreads, 1024 / kThreads)
     const uint32_t at = i * kThreads + threadIdx.x;
     if (at < count) items[i] = Shape::ItemCodec::make(problem.codec.encode(__ldg(row + at)), at);
   }
+  if (threadIdx.x == 0) storage.greatest = count - 1;
   const uint64_t begin = blockIdx.x * problem.k;
   tile_topk(storage, items, count, k, [&](uint32_t place, const typename Shape::Item &item) {
     write_element(problem.output, begin + place, problem.codec.decode(Shape::ItemCodec::key(item)),

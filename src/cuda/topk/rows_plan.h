@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Rows that a block reads once and lists the best of, for k of a hundred and more. Read by host and device.
+#ifndef GSORT_CUDA_TOPK_ROWS_PLAN_H_
+#define GSORT_CUDA_TOPK_ROWS_PLAN_H_
+
+#include <cstdint>
+
+#include "cuda/topk/shape.h"
+#include "cuda/topk/tile_plan.h"
+
+namespace gsort_internal::topk {
+
+// Most elements of a row that a block chooses and sorts.
+constexpr uint64_t kRowsSortMax = 2048;
+
+constexpr uint32_t kRowsThreads[] = {256, 512};
+
+// A list of so many a thread, and as many bins.
+constexpr uint32_t kRowsListEach = kTileEach;
+GSORT_HOST_DEVICE constexpr uint64_t rows_room(uint32_t threads) { return uint64_t{threads} * kRowsListEach; }
+// Half of the list, so that it need not be made shorter all the time.
+constexpr uint64_t rows_k_max(uint32_t threads) { return rows_room(threads) / 2; }
+static_assert(rows_k_max(kRowsThreads[1]) == kRowsSortMax, "");
+// Elements of a tile of a row, in the registers of a thread.
+constexpr uint32_t kRowsTileEach = 8;
+constexpr uint32_t rows_bytes(uint32_t threads, uint32_t key_bytes) {
+  return tile_bytes(threads, key_bytes == 8 ? 8 : 4);
+}
+
+// Elements of the first tile of a row, of pieces of 32 that `tiles` tiles take in turns.
+GSORT_HOST_DEVICE constexpr uint32_t rows_sampled(uint32_t items, uint32_t tiles) {
+  const uint32_t pieces = (items + 31) / 32, first = (pieces + tiles - 1) / tiles;
+  return 32 * first - ((pieces - 1) % tiles == 0 ? 32 * pieces - items : 0);
+}
+
+// A rank that is hardly ever too low for the number of the best that a sample has, which is close to Poisson: see
+// rank_of_sample(). And how many more than that many are hardly ever there.
+GSORT_HOST_DEVICE constexpr uint32_t rows_root(uint32_t v) {
+  uint32_t root = 0;
+  for (uint32_t bit = 64; bit != 0; bit /= 2)
+    if ((root + bit) * (root + bit) <= v) root += bit;
+  return root;
+}
+GSORT_HOST_DEVICE constexpr uint32_t rows_rank_above(uint32_t mean) { return mean + 4 * rows_root(mean) + 5; }
+
+// How a row is bound: by the rank of an element of its first tile, and, of long rows, once more by that of one of the
+// first tiles that the first bound has let through.
+struct RowsBounds {
+  uint32_t rank, slack;  // in the first tile, and how many more may pass; no rank: no bound would do
+  uint32_t tiles;        // that are listed under it; not 0: then
+  uint32_t again;        // is the rank in these
+};
+constexpr uint32_t kRowsAgainTiles = 8;
+GSORT_HOST_DEVICE constexpr uint32_t rows_slack_of_sample(uint32_t rank) { return rank / 8 + 1; }
+
+// Whether there is room for what passes of `items` elements under a bound of such a rank in `sampled` of them.
+GSORT_HOST_DEVICE constexpr bool rows_fit(uint32_t rank, uint32_t items, uint32_t sampled, uint32_t room) {
+  const uint32_t most = rank + rows_slack_of_sample(rank);
+  return rank <= sampled && uint64_t{most + 4 * rows_root(most)} * items <= uint64_t{sampled} * room;
+}
+
+// Of a row that the list has no room for.
+GSORT_HOST_DEVICE constexpr RowsBounds rows_bounds(uint32_t items, uint32_t k, uint32_t threads) {
+  const uint32_t tile = threads * kRowsTileEach, tiles = (items + tile - 1) / tile;
+  const uint32_t room = static_cast<uint32_t>(rows_room(threads));
+  const uint32_t sampled = rows_sampled(items, tiles), rank = rows_rank_above(k * sampled / items + 1);
+  if (rows_fit(rank, items, sampled, room)) return {rank, rows_slack_of_sample(rank), 0, 0};
+  if (tiles < 2 * kRowsAgainTiles) return {0, 0, 0, 0};
+  const uint32_t several = kRowsAgainTiles * tile;
+  const uint32_t again = rows_rank_above(static_cast<uint32_t>(uint64_t{k} * several / items) + 1);
+  const uint32_t first = rows_rank_above(again / kRowsAgainTiles + 1);
+  if (!rows_fit(first, several, tile, room) || !rows_fit(again, items, several, room)) return {0, 0, 0, 0};
+  return {first, rows_slack_of_sample(first), kRowsAgainTiles, again};
+}
+
+// Whether the smallest block will do: it has room for k and for what its bound lets through, and there are rows enough
+// to fill all SMs with such blocks. Only devices with clusters have it where the other fits: it was timed on no others.
+constexpr bool rows_by_few(uint64_t rows, uint64_t columns, uint64_t k, uint32_t key_bytes, const DeviceFacts &d) {
+  constexpr uint32_t kFew = kRowsThreads[0];
+  if (k > rows_k_max(kFew)) return false;
+  if (rows_bytes(kRowsThreads[1], key_bytes) > d.shared_bytes_block_max) return true;
+  if (!d.clusters() || rows <= 2 * uint64_t{d.multiprocessors}) return false;
+  if (columns <= rows_room(kFew)) return true;
+  const RowsBounds bounds = rows_bounds(static_cast<uint32_t>(columns), static_cast<uint32_t>(k), kFew);
+  return bounds.rank != 0 && bounds.tiles == 0;
+}
+
+// Threads of the block; 0: none has room for k.
+constexpr uint32_t rows_threads(uint64_t rows, uint64_t columns, uint64_t k, uint32_t key_bytes, const DeviceFacts &d) {
+  const uint32_t threads = kRowsThreads[rows_by_few(rows, columns, k, key_bytes, d) ? 0 : 1];
+  return k <= rows_k_max(threads) && rows_bytes(threads, key_bytes) <= d.shared_bytes_block_max ? threads : 0;
+}
+
+// Blocks that do a row each, for k of up to half of what their list has room for.
+struct RowsPlan {
+  uint32_t threads;
+  RowsBounds bounds;  // of rows with offsets the kernel finds them
+};
+
+// False if a block cannot hold what a row needs.
+constexpr bool plan_rows(const Shape &s, const DeviceFacts &d, RowsPlan &plan) {
+  plan = {s.columns < uint64_t{1} << 31 ? rows_threads(s.rows, s.columns, s.k, s.key_bytes, d) : 0, {}};
+  if (plan.threads != 0 && s.columns > rows_room(plan.threads))
+    plan.bounds = rows_bounds(static_cast<uint32_t>(s.columns), static_cast<uint32_t>(s.k), plan.threads);
+  return plan.threads != 0;
+}
+
+}  // namespace gsort_internal::topk
+
+#endif  // GSORT_CUDA_TOPK_ROWS_PLAN_H_
