@@ -109,9 +109,21 @@ TEST(TopkPlan, RowsEndWhereABlockDoes) {
   EXPECT_FALSE(plan_rows({1, 1000, 10, 4}, {90, 132, kScratchBytes}, p));
 }
 
-bool rows_are_better(const Shape &s, const DeviceFacts &d) {
-  return s.columns <= kRowsColumnsSingle || s.rows >= d.multiprocessors / 2 ||
-         (s.columns <= kRowsColumnsSeveral && s.rows > kSeveralRows);
+TEST(TopkPlan, FewRowsAreBlocksWhereTheirKIsLarge) {
+  const DeviceFacts device = {90, 132, 232448};
+  EXPECT_TRUE(rows_better({1, kRowsColumnsSingle, 129, 4}, device));
+  EXPECT_FALSE(rows_better({1, kRowsColumnsSingle + 1, 2048, 4}, device)) << "one row";
+  EXPECT_TRUE(rows_better({2, 50000, 1000, 4}, device));
+  EXPECT_FALSE(rows_better({2, 50000, 512, 4}, device));
+  EXPECT_FALSE(rows_better({2, 20000, kRowsManyKMin - 1, 4}, device));
+  EXPECT_TRUE(rows_better({2, 20000, kRowsManyKMin, 4}, device));
+  EXPECT_FALSE(rows_better({2, 150000, 2048, 4}, device));
+  EXPECT_TRUE(rows_better({16, 150000, 2048, 4}, device));
+  EXPECT_TRUE(rows_better({17, kRowsColumnsSeveral, 129, 4}, device));
+  EXPECT_FALSE(rows_better({17, kRowsColumnsSeveral + 1, 129, 4}, device));
+  EXPECT_TRUE(rows_better({55, uint64_t{1} << 18, 1000, 4}, device));
+  EXPECT_FALSE(rows_better({55, (uint64_t{1} << 18) + 1, 2048, 4}, device));
+  EXPECT_TRUE(rows_better({66, (uint64_t{1} << 18) + 1, 129, 4}, device));
 }
 
 TEST(TopkPlan, PathsAreLegal) {
@@ -127,8 +139,7 @@ TEST(TopkPlan, PathsAreLegal) {
     EXPECT_EQ(by_lanes, plan.algorithm == Algorithm::kLanes);
     if (by_lanes) continue;
     RowsPlan rows = {};
-    const bool by_rows =
-        plan_rows(c.shape, c.device, rows) && rows_are_better(c.shape, c.device) && !sorts_whole(c.shape);
+    const bool by_rows = plan_rows(c.shape, c.device, rows) && rows_better(c.shape, c.device) && !sorts_whole(c.shape);
     const bool by_warps = c.shape.columns <= kWarpItemsMax && c.shape.k <= kWarpSortMax;
     const bool many = c.shape.rows > 4 * uint64_t{c.device.multiprocessors};
     EXPECT_EQ(by_warps && many, plan.algorithm == Algorithm::kWarp);

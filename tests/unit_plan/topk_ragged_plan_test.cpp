@@ -168,6 +168,19 @@ TEST(TopkRagged, BlocksHoldWhatTheirRowsNeed) {
           }
 }
 
+TEST(TopkRagged, LongRowsAreBlocksWhereTeamsWouldTakeTurns) {
+  EXPECT_FALSE(long_rows_by_blocks(0, 0));
+  EXPECT_FALSE(long_rows_by_blocks(kRaggedLongMany - 1, 0)) << "nobody has looked how long they are";
+  EXPECT_TRUE(long_rows_by_blocks(kRaggedLongMany, 0));
+  EXPECT_TRUE(long_rows_by_blocks(kRaggedLongMany, kRaggedGiant));
+  EXPECT_FALSE(long_rows_by_blocks(kRaggedLongAtOnce, kRaggedLong + 1)) << "each has a team";
+  EXPECT_TRUE(long_rows_by_blocks(kRaggedLongAtOnce + 1, kRaggedLong + 1));
+  EXPECT_TRUE(long_rows_by_blocks(17, 480000));
+  EXPECT_FALSE(long_rows_by_blocks(13, 600000));
+  EXPECT_TRUE(long_rows_by_blocks(16, 2 * kRaggedLongRound - 1));
+  EXPECT_FALSE(long_rows_by_blocks(16, 2 * kRaggedLongRound));
+}
+
 // Rows that are scanned for are a block's otherwise, and few threads have groups enough for their k.
 TEST(TopkRagged, BlocksOfFewThreadsScanForRowsOfSomeThousand) {
   bool seen[3] = {};

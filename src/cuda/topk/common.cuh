@@ -75,7 +75,7 @@ __device__ __forceinline__ Row<U> problem_row(const Problem<U> &problem, uint64_
 __device__ inline bool rows_ticket(const Ragged &ragged, uint64_t &r) {
   if (*ragged.error != 0) return false;
   const uint64_t shorter = ragged.counters[0], at = atomicAdd(ragged.counters + kTicket, 1ull);
-  const uint64_t longer = ragged.counters[1] < kRaggedLongMany ? 0 : ragged.counters[1];
+  const uint64_t longer = long_rows_by_blocks(ragged.counters[1], ragged.counters[kLongest]) ? ragged.counters[1] : 0;
   if (at >= longer + shorter) return false;
   r = at < longer ? ragged.lists[1][at] : ragged.lists[0][at - longer];
   return true;

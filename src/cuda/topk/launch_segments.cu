@@ -56,7 +56,7 @@ RowsLeft rows_left(const LaunchContext &context, const RaggedPlan &plan, const N
   notice->wait(context.stream);
   if (notice->word(1) != 0) return {false, false};
   const uint64_t of_blocks = notice->word(2), longer = notice->word(3), of_team = notice->word(4);
-  const bool many_long = longer >= kRaggedLongMany;
+  const bool many_long = long_rows_by_blocks(longer, 0);
   return {of_blocks != 0 || many_long, of_team != 0 || (longer != 0 && !many_long)};
 }
 

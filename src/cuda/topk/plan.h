@@ -255,6 +255,19 @@ constexpr bool stream_better(const Shape &s, const DeviceFacts &d, const StreamP
          (s.columns <= kRowsColumnsSeveral && s.rows >= kStreamRowsMin);
 }
 
+// One block a row, not a team. Where some hundred and more are wanted a team counts them, or sorts them, for as long as
+// a block takes for a longer row. (H200, 2026-11-28, us by teams and by blocks, f32: 2 rows of 50,000, k = 512 19 and
+// 26, k = 1,000 36 and 28, k = 2,048 65 and 30; of 150,000, k = 2,048 46 and 54; 16 rows of 50,000, k = 512 29 and 26;
+// of 100,000, k = 1,000 45 and 39; of 262,000, k = 1,000 47 and 71, k = 2,048 89 and 75; 55 rows of 150,000, k = 512 59
+// and 47, k = 1,000 79 and 51; of 600,000, k = 1,000 137 and 145.)
+constexpr uint64_t kRowsManyKMin = 400;
+constexpr bool rows_better(const Shape &s, const DeviceFacts &d) {
+  if (s.columns <= kRowsColumnsSingle || s.rows >= d.multiprocessors / 2) return true;
+  if (s.columns <= kRowsColumnsSeveral && s.rows > kSeveralRows) return true;
+  if (s.rows == 1 || s.k < kRowsManyKMin || s.columns > uint64_t{1} << 18) return false;
+  return s.columns <= s.k * (50 + s.rows * 9 / 2);
+}
+
 // A block that holds its row chooses and sorts at once. Of many short ones warps are quicker up to the k that they can
 // do.
 constexpr bool many_for_warps(const Shape &s, const DeviceFacts &d) {
@@ -307,10 +320,8 @@ constexpr Plan choose(const Shape &s, const DeviceFacts &d, const Options &force
   plan.stream = plan_stream(s, d);
   if (force.stream_threads != 0 && s.k <= stream_k_max(force.stream_threads)) plan.stream = {force.stream_threads};
   const bool rows_fit = plan_rows(s, d, plan.rows);
-  const bool rows_better = s.columns <= kRowsColumnsSingle || s.rows >= d.multiprocessors / 2 ||
-                           (s.columns <= kRowsColumnsSeveral && s.rows > kSeveralRows);
   const Algorithm large = large_k_algorithm(s, force);
-  plan.algorithm = rows_fit && rows_better && !sorts_whole(s) ? Algorithm::kRows : Algorithm::kTeam;
+  plan.algorithm = rows_fit && rows_better(s, d) && !sorts_whole(s) ? Algorithm::kRows : Algorithm::kTeam;
   if (plan.algorithm == Algorithm::kTeam) plan.algorithm = large;
   if (stream_better(s, d, plan.stream) && !sorts_whole(s)) plan.algorithm = Algorithm::kStream;
   if (tile_better(s, d, plan.tile_threads)) plan.algorithm = Algorithm::kTile;

@@ -229,7 +229,8 @@ __device__ __forceinline__ uint64_t team_rows(const Problem<U> &problem) {
   const Ragged &ragged = problem.ragged;
   if (ragged.offsets == nullptr) return problem.rows;
   if (*ragged.error != 0) return 0;
-  return ragged.counters[2] + (ragged.counters[1] < kRaggedLongMany ? ragged.counters[1] : 0);
+  const uint64_t longer = ragged.counters[1];
+  return ragged.counters[2] + (long_rows_by_blocks(longer, ragged.counters[kLongest]) ? 0 : longer);
 }
 
 __device__ __forceinline__ uint64_t team_ragged_row(const Ragged &ragged, uint64_t i) {
