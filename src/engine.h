@@ -20,6 +20,7 @@ struct FewPairs {
   uint64_t n;
   const void *keys, *values;
   void *keys_out, *values_out;
+  bool tried = false;  // whether kernels that sort in registers have refused them
 };
 
 // Two sorted arrays that are to be one.
@@ -50,6 +51,8 @@ struct FewTopk {
   void *values_out, *indices_out;
   uint32_t index_bytes;
 };
+
+class ReadablePages;
 
 // Every function throws Error on failure, leaves inputs that the call does not own intact and stays usable, a lost
 // device excepted. Calls come one at a time; `control` is the handle's and outlives the engine.
@@ -98,9 +101,16 @@ class Engine {
   // The end of an entry point's call, however it ended: what the functions above found out for it is forgotten.
   virtual void end_call() noexcept {}
 
+  // Of an engine on the CPU, the pages that it knows to be readable: all that calls of very few elements ask of it.
+  // NULL where such calls are not to go past it.
+  const ReadablePages *known_pages() const { return known_pages_; }
+
   // In a child of fork(): let go of what can be freed without touching threads or the device, so that destruction
   // neither waits nor crashes.
   virtual void abandon() noexcept = 0;
+
+ protected:
+  const ReadablePages *known_pages_ = nullptr;
 };
 
 struct EngineOptions {

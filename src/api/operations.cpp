@@ -4,6 +4,8 @@
 #include "api/handle.h"
 #include "core/dtype.h"
 #include "core/request.h"
+#include "cpu/engine/readable.h"
+#include "cpu/vector/few.h"
 
 using namespace gsort_internal;
 
@@ -66,6 +68,25 @@ bool sort_at_once(gsort *g, gsort_dtype t, const void *in, void *out, uint64_t n
   return done_at_once(g, [&](Engine &engine) { return engine.sort_few(order_of(t, flags), in, out, n); });
 }
 
+// The same of so few keys that finding their kernel is all there is to do besides: the arguments stay in registers, and
+// one whose checks take longer is left to the usual way.
+__attribute__((always_inline)) inline bool few_sorted(gsort *g, gsort_dtype t, const void *in, void *out, uint64_t n,
+                                                      uint32_t flags) {
+  if (n - 1 >= kFewMax || t - GSORT_U32 >= kFewTypes || flags > kOrderFlags || g == nullptr) return false;
+  const FewSorts<FewKeySort> &few = few_sorts(kFewKeySorts, t - GSORT_U32, flags);
+  if (n - 1 >= few.items_max) return false;
+  const uintptr_t both = reinterpret_cast<uintptr_t>(in) | reinterpret_cast<uintptr_t>(out);
+  if ((both & (few.key_bytes - 1)) != 0 || !are_same_or_apart(in, out, n * few.key_bytes)) return false;
+  Handle &handle = *handle_of(g);
+  if (handle.fork_generation != fork_generation() || !handle.turn.try_begin_short()) return false;
+  const ReadablePages *const pages = handle.engine->known_pages();  // among which NULL is not
+  const bool done = pages != nullptr && !handle.control.has_listener() && pages->remembers(in) &&
+                    (in == out || pages->remembers(out));
+  if (done) few.by_count[n - 1](few.coder, n, in, out);
+  handle.turn.end_short();
+  return done;
+}
+
 bool pairs_at_once(gsort *g, const FewPairs &p) {
   const uint32_t bytes = dtype_bytes(p.order.dtype);
   const uint64_t keys = p.n * bytes, values = p.n * p.value_bytes;
@@ -75,6 +96,33 @@ bool pairs_at_once(gsort *g, const FewPairs &p) {
                      are_apart(p.keys_out, keys, p.values, values) && are_apart(p.values_out, values, p.keys, keys) &&
                      are_apart(p.keys_out, keys, p.values_out, values);
   return right && done_at_once(g, [&](Engine &engine) { return engine.sort_few_pairs(p); });
+}
+
+// The same of so few whose values are as long as their keys. `tried`: whether their kernel was called.
+__attribute__((always_inline)) inline bool few_pairs_sorted(gsort *g, gsort_dtype t, const void *keys_in,
+                                                            void *keys_out, uint32_t value_bytes, const void *values_in,
+                                                            void *values_out, uint64_t n, uint32_t flags, bool &tried) {
+  tried = false;
+  if (n - 1 >= kFewMax || t - GSORT_U32 >= kFewTypes || flags > kOrderFlags || g == nullptr) return false;
+  const FewSorts<FewPairSort> &few = few_sorts(kFewPairSorts, t - GSORT_U32, flags);
+  if (n - 1 >= few.items_max || value_bytes != few.key_bytes) return false;
+  const uintptr_t all = reinterpret_cast<uintptr_t>(keys_in) | reinterpret_cast<uintptr_t>(keys_out) |
+                        reinterpret_cast<uintptr_t>(values_in) | reinterpret_cast<uintptr_t>(values_out);
+  const uint64_t bytes = n * value_bytes;
+  if ((all & (value_bytes - 1)) != 0 || !are_apart(keys_out, bytes, values_out, bytes)) return false;
+  const bool in_place = keys_in == keys_out && values_in == values_out;
+  if (!in_place && (!are_same_or_apart(keys_in, keys_out, bytes) || !are_same_or_apart(values_in, values_out, bytes) ||
+                    !are_apart(keys_out, bytes, values_in, bytes) || !are_apart(values_out, bytes, keys_in, bytes)))
+    return false;
+  Handle &handle = *handle_of(g);
+  if (handle.fork_generation != fork_generation() || !handle.turn.try_begin_short()) return false;
+  const ReadablePages *const pages = handle.engine->known_pages();
+  tried = pages != nullptr && !handle.control.has_listener() && pages->remembers(keys_out) &&
+          pages->remembers(values_out) && (in_place || (pages->remembers(keys_in) && pages->remembers(values_in)));
+  const bool done =
+      tried && few.by_count[n - 1](few.order, keys_in, values_in, static_cast<uint32_t>(n), keys_out, values_out);
+  handle.turn.end_short();
+  return done;
 }
 
 bool indices_at_once(gsort *g, const KeyOrder &order, bool ranks, const void *keys, uint64_t n, uint32_t index_bytes,
@@ -152,9 +200,18 @@ __attribute__((noinline)) gsort_status sort_keys_in_turn(gsort *g, const char *i
   });
 }
 
-gsort_status sort_in_place(gsort *g, gsort_dtype t, void *keys, uint64_t n, uint32_t flags) {
+__attribute__((noinline)) gsort_status sort_more_in_place(gsort *g, gsort_dtype t, void *keys, uint64_t n,
+                                                          uint32_t flags) {
   if (sort_at_once(g, t, keys, keys, n, flags)) return GSORT_OK;
   return sort_keys_in_turn(g, "keys", t, keys, "keys", keys, n, flags);
+}
+inline gsort_status sort_in_place(gsort *g, gsort_dtype t, void *keys, uint64_t n, uint32_t flags) {
+  return few_sorted(g, t, keys, keys, n, flags) ? GSORT_OK : sort_more_in_place(g, t, keys, n, flags);
+}
+__attribute__((noinline)) gsort_status sort_more(gsort *g, gsort_dtype t, const void *in, void *out, uint64_t n,
+                                                 uint32_t flags) {
+  if (sort_at_once(g, t, in, out, n, flags)) return GSORT_OK;
+  return sort_keys_in_turn(g, "keys_in", t, in, "keys_out", out, n, flags);
 }
 
 // On its own, as sort_keys_in_turn().
@@ -182,6 +239,17 @@ __attribute__((noinline)) gsort_status sort_pairs_in_turn(gsort *g, gsort_dtype 
     request.values_in = values_in, request.values_out = values_out, request.value_bytes = value_bytes;
     handle.engine->execute(request);
   });
+}
+
+// kTried: the kernel for so few has refused these pairs.
+template <bool kTried>
+__attribute__((noinline)) gsort_status sort_more_pairs(gsort *g, gsort_dtype t, const void *keys_in, void *keys_out,
+                                                       uint32_t value_bytes, const void *values_in, void *values_out,
+                                                       uint64_t n, uint32_t flags) {
+  if (is_short_sort(n, t, flags) && value_bytes - 1 < kFewValueBytes &&
+      pairs_at_once(g, {order_of(t, flags), value_bytes, n, keys_in, values_in, keys_out, values_out, kTried}))
+    return GSORT_OK;
+  return sort_pairs_in_turn(g, t, keys_in, keys_out, value_bytes, values_in, values_out, n, flags);
 }
 
 // argsort and rank: keys in, one index an element out.
@@ -274,16 +342,15 @@ gsort_status gsort_sort_f64(gsort *g, double *keys, uint64_t n, uint32_t flags) 
 }
 
 gsort_status gsort_sort(gsort *g, gsort_dtype t, const void *keys_in, void *keys_out, uint64_t n, uint32_t flags) {
-  if (sort_at_once(g, t, keys_in, keys_out, n, flags)) return GSORT_OK;
-  return sort_keys_in_turn(g, "keys_in", t, keys_in, "keys_out", keys_out, n, flags);
+  return few_sorted(g, t, keys_in, keys_out, n, flags) ? GSORT_OK : sort_more(g, t, keys_in, keys_out, n, flags);
 }
 
 gsort_status gsort_sort_pairs(gsort *g, gsort_dtype t, const void *keys_in, void *keys_out, uint32_t value_bytes,
                               const void *values_in, void *values_out, uint64_t n, uint32_t flags) {
-  if (is_short_sort(n, t, flags) && value_bytes - 1 < kFewValueBytes &&
-      pairs_at_once(g, {order_of(t, flags), value_bytes, n, keys_in, values_in, keys_out, values_out}))
-    return GSORT_OK;
-  return sort_pairs_in_turn(g, t, keys_in, keys_out, value_bytes, values_in, values_out, n, flags);
+  bool tried;
+  if (few_pairs_sorted(g, t, keys_in, keys_out, value_bytes, values_in, values_out, n, flags, tried)) return GSORT_OK;
+  if (tried) return sort_more_pairs<true>(g, t, keys_in, keys_out, value_bytes, values_in, values_out, n, flags);
+  return sort_more_pairs<false>(g, t, keys_in, keys_out, value_bytes, values_in, values_out, n, flags);
 }
 
 gsort_status gsort_argsort(gsort *g, gsort_dtype t, const void *keys, uint64_t n, gsort_dtype index_t,

@@ -62,7 +62,9 @@ class CpuEngine final : public Engine {
       : memory_(*options.host_memory),
         control_(*options.control),
         pool_(options.options.threads, options.processors),
-        own_memory_(options.options.host_allocate == nullptr) {}
+        own_memory_(options.options.host_allocate == nullptr) {
+    known_pages_ = &readable_pages_;
+  }
 
   void describe(gsort_info &info) const override {
     info.backend = GSORT_BACKEND_CPU;

@@ -438,7 +438,7 @@ bool sort_few_pairs_of(const FewPairs &p) {
     return sort_few_short_pairs_of<K, V>(p);
   } else {
     if constexpr (std::is_same_v<K, V>)
-      if ((sizeof(K) == 4 || p.n <= kLongPairItemsMax) && sort_pairs_in_registers<K>(p)) return true;
+      if (!p.tried && (sizeof(K) == 4 || p.n <= kLongPairItemsMax) && sort_pairs_in_registers<K>(p)) return true;
     if (sort_pairs_by_rank<K, V>(p)) return true;
     if (!are_few<K, V>(p.n)) return false;
     sort_pairs_by_words<K, V>(p);

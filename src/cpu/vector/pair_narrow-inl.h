@@ -29,6 +29,11 @@ class NarrowPairs {
   // True, for a tail call.
   static HWY_NOINLINE bool run(const SortCoder<uint32_t> &coder, const uint32_t *keys, const uint32_t *values,
                                uint32_t n, uint32_t *keys_out, uint32_t *values_out) {
+    return sort(coder, keys, values, n, keys_out, values_out);
+  }
+  // The same where the compiler knows n.
+  static HWY_INLINE bool sort(const SortCoder<uint32_t> &coder, const uint32_t *keys, const uint32_t *values,
+                              uint32_t n, uint32_t *keys_out, uint32_t *values_out) {
     const KeyTag<uint32_t> d;
     const hn::Half<KeyTag<uint32_t>> half;
     const auto key = load_up_to(keys, n), value = load_up_to(values, n),

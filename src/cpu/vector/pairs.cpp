@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cpu/vector/pairs.h"
 
+#include "cpu/vector/few.h"
 #include "cpu/vector/sort.h"
 #include "cpu/vector/target.h"
 
@@ -14,9 +15,11 @@
 #include "cpu/vector/highway.h"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+#include "cpu/vector/few_table-inl.h"
 #include "cpu/vector/network-inl.h"
 #include "cpu/vector/pair_narrow-inl.h"
 #include "cpu/vector/pair_ranks-inl.h"
+#include "cpu/vector/pair_row-inl.h"
 #include "cpu/vector/pair_words-inl.h"
 // clang-format on
 
@@ -29,14 +32,6 @@ namespace {
 
 using Key = KeyVec<uint32_t>;
 constexpr size_t kWide = kLanes<uint32_t>;
-
-template <class K>
-constexpr SortCoder<K> coder_of(uint32_t order) {
-  return {kNumberedCodecs<K>[order], kNumberedCodecs<K>[order]};
-}
-template <class K>
-constexpr SortCoder<K> kCoders[kNumberedOrders] = {coder_of<K>(0), coder_of<K>(1), coder_of<K>(2),
-                                                   coder_of<K>(3), coder_of<K>(4), coder_of<K>(5)};
 
 // What is added to 32 * key for a word: the record's place, in the middle of the numbers from 1 to 2. Words so have the
 // order of numbers, of which a minimum is one instruction.
@@ -132,9 +127,9 @@ class PairSort {
 #define GSORT_NARROW_PAIRS 0
 #endif
 
-bool sort_pairs(uint32_t order, const uint32_t *keys, const uint32_t *values, uint32_t n, uint32_t *keys_out,
-                uint32_t *values_out) {
-  const SortCoder<uint32_t> &coder = kCoders<uint32_t>[order];
+HWY_INLINE bool sort_pairs(uint32_t order, const uint32_t *keys, const uint32_t *values, uint32_t n, uint32_t *keys_out,
+                           uint32_t *values_out) {
+  const SortCoder<uint32_t> &coder = kFewCoders<uint32_t>[order];
 #if GSORT_NARROW_PAIRS
   if (n >= NarrowPairs::kPairsMin && n <= NarrowPairs::kPairsMax && processor_is_of_amd.load(std::memory_order_relaxed))
     return NarrowPairs::run(coder, keys, values, n, keys_out, values_out);
@@ -158,22 +153,24 @@ bool sort_pairs(uint32_t order, const uint32_t *keys, const uint32_t *values, ui
 #if GSORT_NARROW_PAIRS
 HWY_NOINLINE bool sort_narrow_pairs(uint32_t order, const uint64_t *keys, const uint64_t *values, uint32_t n,
                                     uint64_t *keys_out, uint64_t *values_out) {
-  return NarrowPairs::run(kCoders<uint64_t>[order], keys, values, n, keys_out, values_out) ||
+  return NarrowPairs::run(kFewCoders<uint64_t>[order], keys, values, n, keys_out, values_out) ||
          N_AVX2::kPairs64.sort(order, keys, values, n, keys_out, values_out);
 }
 #endif
 
-bool sort_long_pairs(uint32_t order, const uint64_t *keys, const uint64_t *values, uint32_t n, uint64_t *keys_out,
-                     uint64_t *values_out) {
+// Up to which ranks in memory are quicker than words, but where so many are sorted with nothing else to do.
+constexpr uint32_t kLongRankItemsMax = 20;
+
+HWY_INLINE bool sort_pairs(uint32_t order, const uint64_t *keys, const uint64_t *values, uint32_t n, uint64_t *keys_out,
+                           uint64_t *values_out) {
 #if HWY_TARGET == HWY_AVX3
-  constexpr uint32_t kLongRankItemsMax = 20;  // up to which ranks in memory are quicker than words
   if (n > 2 * kLanes<uint64_t> && n <= kLongRankItemsMax) return false;
   if (n > 4 * kLanes<uint64_t>)
-    return WordNetwork<uint64_t, 8>::run(kCoders<uint64_t>[order], keys, values, n, keys_out, values_out);
+    return WordNetwork<uint64_t, 8>::run(kFewCoders<uint64_t>[order], keys, values, n, keys_out, values_out);
   if (n > kLongRankItemsMax)
-    return WordNetwork<uint64_t, 4>::run(kCoders<uint64_t>[order], keys, values, n, keys_out, values_out);
+    return WordNetwork<uint64_t, 4>::run(kFewCoders<uint64_t>[order], keys, values, n, keys_out, values_out);
 #endif
-  const SortCoder<uint64_t> &coder = kCoders<uint64_t>[order];
+  const SortCoder<uint64_t> &coder = kFewCoders<uint64_t>[order];
   constexpr uint32_t kLongWide = kLanes<uint64_t>;
 #if GSORT_NARROW_PAIRS
   // So many leave wide vectors empty in part.
@@ -190,14 +187,58 @@ bool sort_long_pairs(uint32_t order, const uint64_t *keys, const uint64_t *value
   return RankSort<uint64_t, 2>::run(coder, keys, values, n, keys_out, values_out);
 }
 
+template <class K>
+constexpr uint32_t kPairItems = (sizeof(K) == 4           ? 16
+                                 : HWY_TARGET == HWY_AVX3 ? 8
+                                                          : 4) *
+                                kLanes<K>;
+
+// Of kN records, so that nothing is left to find out but the order.
+template <class K, bool>
+struct ChooseSort {
+  static constexpr bool kKnowsPlain = false;
+  static constexpr uint32_t kItemsMax = kPairItems<K> < kFewMax ? kPairItems<K> : kFewMax;
+
+  template <size_t kN>
+  static constexpr FewPairSort sort_of() {
+    if constexpr (kN <= kItemsMax)
+      return sort<kN>;
+    else
+      return nullptr;
+  }
+
+ private:
+  template <size_t kN>
+  static bool sort(uint32_t order, const void *keys_in, const void *values_in, uint32_t, void *keys_to,
+                   void *values_to) {
+    const K *const keys = static_cast<const K *>(keys_in), *const values = static_cast<const K *>(values_in);
+    K *const keys_out = static_cast<K *>(keys_to), *const values_out = static_cast<K *>(values_to);
+#if HWY_TARGET == HWY_AVX3
+    const SortCoder<K> &coder = kFewCoders<K>[order];
+    if constexpr (sizeof(K) == 4 && kN >= NarrowPairs::kPairsMin && kN <= NarrowPairs::kPairsMax)
+      if (processor_is_of_amd.load(std::memory_order_relaxed))
+        return NarrowPairs::sort(coder, keys, values, kN, keys_out, values_out);
+    if constexpr (sizeof(K) == 8 && kN > 4 && kN <= 8)
+      return PairRow<kN>::run(coder, keys, values, keys_out, values_out);
+    if constexpr (sizeof(K) == 8 && kN > 16 && kN <= kLongRankItemsMax)
+      return WordNetwork<K, 4>::run(coder, keys, values, kN, keys_out, values_out);
+#endif
+    return sort_pairs(order, keys, values, kN, keys_out, values_out);
+  }
+};
+
 }  // namespace
 
+extern const FewTable<FewPairSort> kFewPairs;
+const FewTable<FewPairSort> kFewPairs = make_few_table<FewPairSort, ChooseSort>();
 extern const PairKernels<uint32_t> kPairs32;
 extern const PairKernels<uint64_t> kPairs64;
-const PairKernels<uint32_t> kPairs32 = {sort_pairs, 16 * kWide};
-const PairKernels<uint64_t> kPairs64 = {sort_long_pairs, (HWY_TARGET == HWY_AVX3 ? 8 : 4) * kLanes<uint64_t>};
-static_assert(8 * kLanes<uint64_t> <= kLongPairItemsMax);
+const PairKernels<uint32_t> kPairs32 = {sort_pairs, kPairItems<uint32_t>};
+const PairKernels<uint64_t> kPairs64 = {sort_pairs, kPairItems<uint64_t>};
+static_assert(kPairItems<uint64_t> <= kLongPairItemsMax);
 #else
+extern const FewTable<FewPairSort> kFewPairs;
+const FewTable<FewPairSort> kFewPairs = {};
 extern const PairKernels<uint32_t> kPairs32;
 extern const PairKernels<uint64_t> kPairs64;
 const PairKernels<uint32_t> kPairs32 = {nullptr, 0};
@@ -214,5 +255,10 @@ HWY_AFTER_NAMESPACE();
 namespace gsort_internal {
 GSORT_DEFINE_KERNELS_OF(PairKernels<uint32_t>, pair_kernels, uint32_t, kPairs32)
 GSORT_DEFINE_KERNELS_OF(PairKernels<uint64_t>, pair_kernels, uint64_t, kPairs64)
+#if GSORT_HIGHWAY
+const FewTables<FewPairSort> kFewPairSorts = few_tables_of<FewPairSort>(GSORT_VECTOR_TABLE(kFewPairs));
+#else
+const FewTables<FewPairSort> kFewPairSorts = few_tables_of<FewPairSort>({});
+#endif
 }  // namespace gsort_internal
 #endif
