@@ -89,6 +89,7 @@ std::vector<std::string> all_ways() {
                                    "which is its own sample",
                                    "512 threads a row, which it lists",
                                    "256 threads a row, bound by a sample",
+                                   "128 threads a row, bound by a sample",
                                    "a row, bound by two samples",
                                    "blocks (clusters), sample of",
                                    " blocks, sample of 0,",

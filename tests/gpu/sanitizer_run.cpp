@@ -110,12 +110,12 @@ void selections_of_segments(gsort_dtype t, uint64_t element, const Bytes &keys, 
 }
 
 // Rows of a block each, which holds or lists or samples them, of keys that are far apart and of keys that crowd. There
-// are smaller blocks for more rows than most GPUs have multiprocessors twice.
+// are smaller blocks for more rows than most GPUs have multiprocessors twice or four times.
 void selections_of_many(gsort_dtype t, uint64_t element) {
   const uint64_t k = 300;
-  for (const uint64_t columns : {700, 3000, 9000, 2100})
+  for (const uint64_t columns : {700, 3000, 9000, 2100, 1200})
     for (const bool crowded : {false, true}) {
-      const uint64_t rows = columns == 2100 ? 300 : 2, n = rows * columns;
+      const uint64_t rows = columns == 2100 ? 300 : columns == 1200 ? 600 : 2, n = rows * columns;
       Bytes keys = random_bytes(n * element, columns);
       if (crowded)
         for (Bytes::size_type i = 0; i < keys.size(); ++i)

@@ -235,10 +235,13 @@ void add_topk_rows(Calls &calls, gsort_dtype t) {
   rows(600, 1000, 100, "one warp a row");
   rows(20, 3000, 60, "which is its own sample");
   rows(200, 20000, 60, "which is its own sample", D::kSmallRange);
-  rows(20, 2000, 300, ": one block of ");
-  rows(20, 3000, 300, "512 threads a row, which it lists");
+  const bool held = element_type(t).bytes != 1;
+  rows(20, 3000, 300, held ? "512 threads a row, which it holds" : "512 threads a row, which it lists");
+  rows(300, 1500, 700, held ? "512 threads a row, which it holds" : "256 threads a row, which it lists");
+  rows(600, 1500, 80, "128 threads a row, bound by a sample");
   rows(70, 20000, 300, "512 threads a row, bound by a sample");
   rows(300, 2500, 200, "256 threads a row, bound by a sample", D::kZipf);
+  rows(600, 1500, 200, "128 threads a row, bound by a sample");
   rows(20, 100000, 2000, "a row, bound by two samples");
   rows(3, 100000, 100, "3 teams of ");
   rows(5, 400000, 1000, "5 teams of ", D::kZipf);

@@ -139,11 +139,13 @@ void rows_that_are_listed(Values values, gsort_dtype t, uint64_t rows, uint64_t 
 
 TEST_F(Topk, RowsThatAreListed) {
   uint64_t seed = 6000;
-  const uint64_t many = 2 * device_facts().multiprocessors + 1;  // so many that the blocks are smaller
+  const uint64_t many =
+      2 * device_facts().multiprocessors + 1;  // so many that the blocks are smaller, or of twice that
   for (Values values : kAllValues)
     for (gsort_dtype t : {GSORT_F32, GSORT_I64, GSORT_F16, GSORT_U8, GSORT_I32, GSORT_F64}) {
       for (const uint64_t k : {1, 129, 1024}) rows_that_are_listed(values, t, many, 2048 + seed % 2, k, ++seed);
       for (const uint64_t k : {300, 1000}) rows_that_are_listed(values, t, many, 5000 + seed % 70, k, ++seed);
+      for (const uint64_t k : {129, 512}) rows_that_are_listed(values, t, 2 * many, 1024 + seed % 900, k, ++seed);
       for (const uint64_t k : {20, 1025, 2048}) rows_that_are_listed(values, t, 3, 4096 + seed % 2, k, ++seed);
       rows_that_are_listed(values, t, 18, 40000 + seed % 70, 700, ++seed);
       rows_that_are_listed(values, t, 18, 90000 + seed % 70, 2048, ++seed);
@@ -156,6 +158,7 @@ TEST_F(Topk, RacecheckRowsThatAreListed) {
   for (gsort_dtype t : {GSORT_F32, GSORT_F64}) {
     rows_that_are_listed(Values::kUniform, t, many, 2500, 129, 2);
     rows_that_are_listed(Values::kTwo, t, many, 2500, 1000, 3);
+    rows_that_are_listed(Values::kUniform, t, 2 * many, 1300, 200, 2);
     for (const uint64_t seed : {4, 5, 6}) rows_that_are_listed(Values::kUniform, t, 2, 20000, 1000, seed);
     rows_that_are_listed(Values::kZipf, t, 2, 20000, 2048, 7);
     rows_that_are_listed(Values::kUniform, t, 2, 100000, 2048, 10);

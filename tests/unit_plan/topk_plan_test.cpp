@@ -42,19 +42,20 @@ TEST(TopkPlan, CompositesHoldKeyAndIndex) {
 }
 
 TEST(TopkPlan, RowsFitABlock) {
-  bool seen[2] = {};
+  bool seen[std::size(kRowsThreads)] = {};
   for (const Case &c : cases()) {
     const Shape &s = c.shape;
     RowsPlan p = {};
     if (!plan_rows(s, c.device, p)) continue;
     EXPECT_LT(s.columns, uint64_t{1} << 31);
-    EXPECT_TRUE(p.threads == kRowsThreads[0] || p.threads == kRowsThreads[1]);
+    const auto *const found = std::find(std::begin(kRowsThreads), std::end(kRowsThreads), p.threads);
+    ASSERT_NE(std::end(kRowsThreads), found);
     EXPECT_LE(2 * s.k, rows_room(p.threads)) << "the list is made shorter all the time";
     EXPECT_LE(rows_bytes(p.threads, s.key_bytes), c.device.shared_bytes_block_max);
     EXPECT_TRUE(p.bounds.rank == 0 || s.columns > rows_room(p.threads));
-    seen[p.threads == kRowsThreads[1]] = true;
+    seen[found - std::begin(kRowsThreads)] = true;
   }
-  EXPECT_TRUE(seen[0] && seen[1]);
+  for (const bool threads : seen) EXPECT_TRUE(threads);
 }
 
 // What the kernel finds for a row.
@@ -94,17 +95,23 @@ TEST(TopkPlan, RowsEndWhereABlockDoes) {
   const DeviceFacts device = {90, 132, 232448};
   RowsPlan p = {};
   EXPECT_TRUE(plan_rows({1000, 8192, kRowsSortMax, 4}, device, p));
-  EXPECT_EQ(kRowsThreads[1], p.threads);
+  EXPECT_EQ(kRowsThreadsMost, p.threads);
   EXPECT_FALSE(plan_rows({1000, 8192, kRowsSortMax + 1, 4}, device, p));
   EXPECT_FALSE(plan_rows({1, uint64_t{1} << 31, 10, 4}, device, p));
   // Many rows, and as many as fill the device with larger blocks.
-  EXPECT_TRUE(plan_rows({265, 8192, 256, 4}, device, p));
-  EXPECT_EQ(kRowsThreads[0], p.threads);
-  EXPECT_TRUE(plan_rows({264, 8192, 256, 4}, device, p));
-  EXPECT_EQ(kRowsThreads[1], p.threads);
+  const auto threads = [&](uint64_t rows, uint64_t columns, uint64_t k) {
+    EXPECT_TRUE(plan_rows({rows, columns, k, 4}, device, p));
+    return p.threads;
+  };
+  EXPECT_EQ(128u, threads(529, 4096, 256));
+  EXPECT_EQ(256u, threads(528, 4096, 256));
+  EXPECT_EQ(512u, threads(264, 4096, 256));
+  EXPECT_EQ(256u, threads(529, 40000, 256)) << "the smallest list has no room for what passes";
+  EXPECT_EQ(256u, threads(529, 2000, 513)) << "nor for k";
+  EXPECT_EQ(512u, threads(529, 2000, 1025));
   // A device that has room for the smaller block alone, and one that has room for none.
   EXPECT_TRUE(plan_rows({10, 8192, 1024, 8}, {75, 40, 65536}, p));
-  EXPECT_EQ(kRowsThreads[0], p.threads);
+  EXPECT_EQ(256u, p.threads);
   EXPECT_FALSE(plan_rows({10, 8192, 1025, 8}, {75, 40, 65536}, p));
   EXPECT_FALSE(plan_rows({1, 1000, 10, 4}, {90, 132, kScratchBytes}, p));
 }
@@ -243,14 +250,18 @@ TEST(TopkPlan, TilesHoldTheRow) {
   const auto way = [&](const Shape &s) { return choose(s, server, {}).algorithm; };
   EXPECT_EQ(Algorithm::kTile, way({100000, 609, 298, 4}));
   EXPECT_EQ(Algorithm::kTile, way({1, 592, 287, 4})) << "one row";
-  EXPECT_EQ(Algorithm::kTile, way({1000, 2048, 129, 8}));
-  EXPECT_EQ(Algorithm::kRows, way({1000, 2049, 129, 8}));
+  EXPECT_EQ(Algorithm::kTile, way({264, 1025, 129, 8}));
+  EXPECT_EQ(Algorithm::kTile, way({265, 2048, 129, 8})) << "it would fit a smaller block's list whole";
+  EXPECT_EQ(Algorithm::kRows, way({265, 2049, 129, 8})) << "smaller blocks list the best";
+  EXPECT_EQ(Algorithm::kRows, way({529, 1025, 129, 8}));
+  EXPECT_EQ(Algorithm::kRows, way({529, 1025, kStreamListedKMin, 4}));
+  EXPECT_EQ(Algorithm::kStream, way({529, 1025, kStreamListedKMin - 1, 4}));
+  EXPECT_EQ(Algorithm::kStream, way({264, 1025, kStreamListedKMin, 4})) << "few rows";
   EXPECT_EQ(Algorithm::kRows, way({1000, 4096, 1024, 4}));
   EXPECT_EQ(Algorithm::kTile, way({1000, 4096, 1025, 4}));
   EXPECT_EQ(Algorithm::kRows, way({1000, 4097, 1025, 4}));
   EXPECT_EQ(Algorithm::kWarp, way({100000, 609, 256, 4})) << "warps are quicker";
   EXPECT_EQ(Algorithm::kTile, way({100, 609, 256, 4})) << "for many rows";
-  EXPECT_EQ(Algorithm::kStream, way({1000, 4096, 128, 4}));
   EXPECT_EQ(Algorithm::kRows, way({1000, 8192, 1023, 4}));
   EXPECT_EQ(Algorithm::kRows, way({1000, 609, 298, 1})) << "no kernel for keys of 1 byte";
 }

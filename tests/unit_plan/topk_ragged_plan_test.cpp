@@ -158,11 +158,10 @@ TEST(TopkRagged, BlocksHoldWhatTheirRowsNeed) {
           for (const DeviceFacts &d : kDevices) {
             if (n == 0) continue;
             const RowsPlan p = plan_ragged_rows(segments, {1, n, std::min(k, n), key_bytes}, d);
-            EXPECT_TRUE(p.threads == kRowsThreads[0] || p.threads == kRowsThreads[1]);
+            EXPECT_TRUE(p.threads == 256 || p.threads == 512);
             EXPECT_LE(rows_bytes(p.threads, key_bytes), d.shared_bytes_block_max);
             EXPECT_EQ(0u, p.bounds.rank) << "every row has its own";
-            const bool fits = rows_bytes(kRowsThreads[1], key_bytes) <= d.shared_bytes_block_max;
-            if (fits) {
+            if (rows_block_fits(kRowsThreadsMost, key_bytes, d)) {
               EXPECT_LE(std::min<uint64_t>({k, n, kRowsSortMax}), rows_k_max(p.threads));
             }
           }

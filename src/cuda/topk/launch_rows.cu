@@ -23,6 +23,7 @@ template <class U>
 void launch_rows(LaunchChain &chain, const Problem<U> &problem, const RowsPlan &plan) {
   launch_rows_as<kRowsThreads[0]>(chain, rows_problem(problem, plan.bounds), plan);
   launch_rows_as<kRowsThreads[1]>(chain, rows_problem(problem, plan.bounds), plan);
+  launch_rows_as<kRowsThreads[2]>(chain, rows_problem(problem, plan.bounds), plan);
 }
 
 template void launch_rows(LaunchChain &, const Problem<uint8_t> &, const RowsPlan &);

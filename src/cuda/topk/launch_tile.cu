@@ -22,7 +22,6 @@ template <class U>
 void launch_tile(const LaunchContext &context, const Problem<U> &problem, uint32_t threads) {
   launch_tile_as<kTileThreads[0]>(context, problem, threads);
   launch_tile_as<kTileThreads[1]>(context, problem, threads);
-  launch_tile_as<kTileThreads[2]>(context, problem, threads);
 }
 
 template void launch_tile(const LaunchContext &, const Problem<uint16_t> &, uint32_t);

@@ -113,8 +113,9 @@ constexpr uint64_t scanned_items_max(const StreamPlan &scan) {
 // The plan of blocks that do one row each, whatever its length.
 constexpr RowsPlan plan_ragged_rows(uint64_t segments, const Shape &whole, const DeviceFacts &d) {
   const uint64_t columns = min_of(max_of(whole.columns / segments, 1), kRaggedGiant);
-  const uint32_t threads = rows_threads(segments, columns, min_of(whole.k, kRowsSortMax), whole.key_bytes, d);
-  return {threads != 0 ? threads : kRowsThreads[0], {}};
+  constexpr uint32_t kFewest = kRowsThreads[1];  // there may be long ones
+  const uint32_t threads = rows_threads(segments, columns, min_of(whole.k, kRowsSortMax), whole.key_bytes, d, kFewest);
+  return {threads != 0 ? threads : kFewest, {}};
 }
 
 // The plan of the blocks that do one long row after the other, or in fewer teams than planned, of as many more blocks;

@@ -13,14 +13,14 @@ namespace gsort_internal::topk {
 // Most elements of a row that a block chooses and sorts.
 constexpr uint64_t kRowsSortMax = 2048;
 
-constexpr uint32_t kRowsThreads[] = {256, 512};
+constexpr uint32_t kRowsThreads[] = {128, 256, 512}, kRowsThreadsMost = 512;
 
 // A list of so many a thread, and as many bins.
 constexpr uint32_t kRowsListEach = kTileEach;
 GSORT_HOST_DEVICE constexpr uint64_t rows_room(uint32_t threads) { return uint64_t{threads} * kRowsListEach; }
 // Half of the list, so that it need not be made shorter all the time.
 constexpr uint64_t rows_k_max(uint32_t threads) { return rows_room(threads) / 2; }
-static_assert(rows_k_max(kRowsThreads[1]) == kRowsSortMax, "");
+static_assert(rows_k_max(kRowsThreadsMost) == kRowsSortMax, "");
 // Elements of a tile of a row, in the registers of a thread.
 constexpr uint32_t kRowsTileEach = 8;
 constexpr uint32_t rows_bytes(uint32_t threads, uint32_t key_bytes) {
@@ -53,10 +53,11 @@ struct RowsBounds {
 constexpr uint32_t kRowsAgainTiles = 8;
 GSORT_HOST_DEVICE constexpr uint32_t rows_slack_of_sample(uint32_t rank) { return rank / 8 + 1; }
 
-// Whether there is room for what passes of `items` elements under a bound of such a rank in `sampled` of them.
+// Whether there is room for what passes of `items` elements under a bound of such a rank in `sampled` of them: the rank
+// of one that hardly ever has so few sampled ones under it.
 GSORT_HOST_DEVICE constexpr bool rows_fit(uint32_t rank, uint32_t items, uint32_t sampled, uint32_t room) {
   const uint32_t most = rank + rows_slack_of_sample(rank);
-  return rank <= sampled && uint64_t{most + 4 * rows_root(most)} * items <= uint64_t{sampled} * room;
+  return rank <= sampled && uint64_t{most + 4 * rows_root(most) + 8} * items <= uint64_t{sampled} * room;
 }
 
 // Of a row that the list has no room for.
@@ -73,22 +74,39 @@ GSORT_HOST_DEVICE constexpr RowsBounds rows_bounds(uint32_t items, uint32_t k, u
   return {first, rows_slack_of_sample(first), kRowsAgainTiles, again};
 }
 
-// Whether the smallest block will do: it has room for k and for what its bound lets through, and there are rows enough
-// to fill all SMs with such blocks. Only devices with clusters have it where the other fits: it was timed on no others.
-constexpr bool rows_by_few(uint64_t rows, uint64_t columns, uint64_t k, uint32_t key_bytes, const DeviceFacts &d) {
-  constexpr uint32_t kFew = kRowsThreads[0];
-  if (k > rows_k_max(kFew)) return false;
-  if (rows_bytes(kRowsThreads[1], key_bytes) > d.shared_bytes_block_max) return true;
-  if (!d.clusters() || rows <= 2 * uint64_t{d.multiprocessors}) return false;
-  if (columns <= rows_room(kFew)) return true;
-  const RowsBounds bounds = rows_bounds(static_cast<uint32_t>(columns), static_cast<uint32_t>(k), kFew);
+// Whether a block has shared memory for its list and its bins.
+constexpr bool rows_block_fits(uint32_t threads, uint32_t key_bytes, const DeviceFacts &d) {
+  return rows_bytes(threads, key_bytes) <= d.shared_bytes_block_max;
+}
+
+// Whether a block has room for k and for what its bound lets through, and there are rows enough to fill all SMs with
+// such blocks, once and for the most part once more.
+constexpr bool rows_suit(uint32_t threads, uint64_t rows, uint64_t columns, uint64_t k, const DeviceFacts &d) {
+  if (k > rows_k_max(threads) || rows * threads <= 512 * uint64_t{d.multiprocessors}) return false;
+  if (columns <= rows_room(threads)) return true;
+  const RowsBounds bounds = rows_bounds(static_cast<uint32_t>(columns), static_cast<uint32_t>(k), threads);
   return bounds.rank != 0 && bounds.tiles == 0;
 }
 
+// Threads of the smallest block that suits, but the largest, of the fewest threads that are asked for; 0: none does.
+// Only devices with clusters take these where the largest fits: they were timed on no others. (H200, 2026-11-28, 67
+// million f32 in rows of 2,000, k = 256, by 128, 256 and 512 threads 352 us, 581, 657; of 4,000 234, 323, 590; of
+// 10,000, k = 129 162, 199, 514.)
+constexpr uint32_t rows_by_few(uint64_t rows, uint64_t columns, uint64_t k, const DeviceFacts &d,
+                               uint32_t threads_min = 0) {
+  for (const uint32_t threads : kRowsThreads)
+    if (threads >= threads_min && threads < kRowsThreadsMost && d.clusters() && rows_suit(threads, rows, columns, k, d))
+      return threads;
+  return 0;
+}
+
 // Threads of the block; 0: none has room for k.
-constexpr uint32_t rows_threads(uint64_t rows, uint64_t columns, uint64_t k, uint32_t key_bytes, const DeviceFacts &d) {
-  const uint32_t threads = kRowsThreads[rows_by_few(rows, columns, k, key_bytes, d) ? 0 : 1];
-  return k <= rows_k_max(threads) && rows_bytes(threads, key_bytes) <= d.shared_bytes_block_max ? threads : 0;
+constexpr uint32_t rows_threads(uint64_t rows, uint64_t columns, uint64_t k, uint32_t key_bytes, const DeviceFacts &d,
+                                uint32_t threads_min = 0) {
+  constexpr uint32_t kMost = kRowsThreadsMost, kLess = kRowsThreads[1];
+  if (const uint32_t few = rows_by_few(rows, columns, k, d, threads_min)) return few;
+  if (rows_block_fits(kMost, key_bytes, d)) return k <= rows_k_max(kMost) ? kMost : 0;
+  return k <= rows_k_max(kLess) && rows_block_fits(kLess, key_bytes, d) ? kLess : 0;
 }
 
 // Blocks that do a row each, for k of up to half of what their list has room for.

@@ -12,7 +12,7 @@ namespace gsort_internal::topk {
 
 // Elements of a thread, and threads of the blocks there are. A bin an element.
 constexpr uint32_t kTileEach = 8;
-constexpr uint32_t kTileThreads[] = {128, 256, 512};
+constexpr uint32_t kTileThreads[] = {128, 512};
 
 // Shared memory of a block, rounded up.
 constexpr uint32_t tile_bytes(uint32_t threads, uint32_t key_bytes) {
@@ -23,20 +23,12 @@ constexpr uint32_t tile_bytes(uint32_t threads, uint32_t key_bytes) {
 // Keys of 1 byte have no kernel: they are too few to be worth its size.
 constexpr bool tile_serves(uint32_t key_bytes) { return key_bytes != 1; }
 
-// Where most of a row is wanted, twice as many threads with half of their places filled take less time. (H200,
-// 2026-11-28, 33,554 rows of 2,000 f32, k = 1,000 811 us in place of 839, k = 2,000 992 and 1,105; of 1,107, k = 1,000
-// 1,186 and 872.)
-constexpr bool tile_waits(uint32_t threads, const Shape &s) {
-  return threads == 256 && s.columns > 1536 && s.k >= s.columns / 2;
-}
-
 // Threads of the block that holds a row; 0: none does.
 constexpr uint32_t plan_tile(const Shape &s, const DeviceFacts &d) {
   if (s.rows > 0x7fffffff || !tile_serves(s.key_bytes)) return 0;
-  for (const uint32_t threads : kTileThreads) {
-    if (s.columns > threads * kTileEach || tile_waits(threads, s)) continue;
-    return tile_bytes(threads, s.key_bytes) <= d.shared_bytes_block_max ? threads : 0;
-  }
+  for (const uint32_t threads : kTileThreads)
+    if (s.columns <= threads * kTileEach)
+      return tile_bytes(threads, s.key_bytes) <= d.shared_bytes_block_max ? threads : 0;
   return 0;
 }
 
