@@ -254,9 +254,10 @@ TEST(TopkPlan, TilesHoldTheRow) {
   EXPECT_EQ(Algorithm::kTile, way({265, 2048, 129, 8})) << "it would fit a smaller block's list whole";
   EXPECT_EQ(Algorithm::kRows, way({265, 2049, 129, 8})) << "smaller blocks list the best";
   EXPECT_EQ(Algorithm::kRows, way({529, 1025, 129, 8}));
-  EXPECT_EQ(Algorithm::kRows, way({529, 1025, kStreamListedKMin, 4}));
-  EXPECT_EQ(Algorithm::kStream, way({529, 1025, kStreamListedKMin - 1, 4}));
-  EXPECT_EQ(Algorithm::kStream, way({264, 1025, kStreamListedKMin, 4})) << "few rows";
+  EXPECT_EQ(Algorithm::kRows, way({529, 1025, 65, 4}));
+  EXPECT_EQ(Algorithm::kStream, way({529, 1025, 64, 4}));
+  EXPECT_EQ(Algorithm::kRows, way({529, 1025, 33, 8}));
+  EXPECT_EQ(Algorithm::kStream, way({264, 1025, 65, 4})) << "few rows";
   EXPECT_EQ(Algorithm::kRows, way({1000, 4096, 1024, 4}));
   EXPECT_EQ(Algorithm::kTile, way({1000, 4096, 1025, 4}));
   EXPECT_EQ(Algorithm::kRows, way({1000, 4097, 1025, 4}));

@@ -249,13 +249,14 @@ constexpr bool wants_buckets(const Shape &s, const Options &force) {
 
 // From here on small blocks that list the best of a row are quicker than streams. (H200, 2026-11-28, us by streams and
 // by lists, 67 million f32 in rows of 1,050, k = 50, 65, 128: 460 and 577, 977 and 581, 1,152 and 590; of 8,000 174 and
-// 160, 217 and 163, 306 and 173.)
-constexpr uint64_t kStreamListedKMin = 65;
+// 160, 217 and 163, 306 and 173; 34 million f64 in rows of 2,000, k = 33, 65 240 and 229, 424 and 234, of 4,000, k = 33
+// 224 and 171.)
+constexpr uint64_t stream_listed_k_min(uint32_t key_bytes) { return key_bytes == 8 ? 33 : 65; }
 // Few long rows need more blocks than there are rows: up to 16 a cluster each.
 constexpr uint64_t kStreamRowsMin = kSeveralRows + 1;
 constexpr bool stream_better(const Shape &s, const DeviceFacts &d, const StreamPlan &plan) {
   if (plan.threads == 0 || s.columns < kStreamColumnsMin) return false;
-  if (s.k >= kStreamListedKMin && rows_by_few(s.rows, s.columns, s.k, d)) return false;
+  if (s.k >= stream_listed_k_min(s.key_bytes) && rows_by_few(s.rows, s.columns, s.k, d)) return false;
   return s.columns <= kRowsColumnsSingle || s.rows >= d.multiprocessors / 2 ||
          (s.columns <= kRowsColumnsSeveral && s.rows >= kStreamRowsMin);
 }
