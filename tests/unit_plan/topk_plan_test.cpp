@@ -258,6 +258,8 @@ TEST(TopkPlan, TilesHoldTheRow) {
   EXPECT_EQ(Algorithm::kStream, way({529, 1025, 64, 4}));
   EXPECT_EQ(Algorithm::kRows, way({529, 1025, 33, 8}));
   EXPECT_EQ(Algorithm::kStream, way({264, 1025, 65, 4})) << "few rows";
+  EXPECT_EQ(Algorithm::kStream, way({264, 4096, 128, 4}));
+  EXPECT_EQ(Algorithm::kRows, way({1000, 4096, 128, 4}));
   EXPECT_EQ(Algorithm::kRows, way({1000, 4096, 1024, 4}));
   EXPECT_EQ(Algorithm::kTile, way({1000, 4096, 1025, 4}));
   EXPECT_EQ(Algorithm::kRows, way({1000, 4097, 1025, 4}));

@@ -21,9 +21,10 @@ void launch_rows_as(LaunchChain &chain, const RowsProblem<Key> &problem, const R
 
 template <class U>
 void launch_rows(LaunchChain &chain, const Problem<U> &problem, const RowsPlan &plan) {
-  launch_rows_as<kRowsThreads[0]>(chain, rows_problem(problem, plan.bounds), plan);
-  launch_rows_as<kRowsThreads[1]>(chain, rows_problem(problem, plan.bounds), plan);
-  launch_rows_as<kRowsThreads[2]>(chain, rows_problem(problem, plan.bounds), plan);
+  const RowsProblem<RowsKey<U>> widened = rows_problem(problem, plan.bounds);
+  launch_rows_as<kRowsThreads[0]>(chain, widened, plan);
+  launch_rows_as<kRowsThreads[1]>(chain, widened, plan);
+  launch_rows_as<kRowsThreads[2]>(chain, widened, plan);
 }
 
 template void launch_rows(LaunchChain &, const Problem<uint8_t> &, const RowsPlan &);

@@ -252,6 +252,7 @@ constexpr bool wants_buckets(const Shape &s, const Options &force) {
 // 160, 217 and 163, 306 and 173; 34 million f64 in rows of 2,000, k = 33, 65 240 and 229, 424 and 234, of 4,000, k = 33
 // 224 and 171.)
 constexpr uint64_t stream_listed_k_min(uint32_t key_bytes) { return key_bytes == 8 ? 33 : 65; }
+
 // Few long rows need more blocks than there are rows: up to 16 a cluster each.
 constexpr uint64_t kStreamRowsMin = kSeveralRows + 1;
 constexpr bool stream_better(const Shape &s, const DeviceFacts &d, const StreamPlan &plan) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Top-k of rows that a block reads once, for k of a hundred and more. A row is read in tiles, each of which has pieces
+// Top-k of rows that a block reads once, for k of some dozen and more. A row is read in tiles, each of which has pieces
 // of all of the row. The first tile is a sample: an element of it bounds the best k, and what passes is listed in
 // shared memory (R. W. Floyd and R. L. Rivest, "Expected time bounds for selection", 1975). A row that the list has
 // room for is kept whole. The best of the list are sorted by one count of bins (tile.cuh).

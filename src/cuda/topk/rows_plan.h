@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Rows that a block reads once and lists the best of, for k of a hundred and more. Read by host and device.
+// Rows that a block reads once and lists the best of, for k of some dozen and more. Read by host and device.
 #ifndef GSORT_CUDA_TOPK_ROWS_PLAN_H_
 #define GSORT_CUDA_TOPK_ROWS_PLAN_H_
 
@@ -33,14 +33,8 @@ GSORT_HOST_DEVICE constexpr uint32_t rows_sampled(uint32_t items, uint32_t tiles
   return 32 * first - ((pieces - 1) % tiles == 0 ? 32 * pieces - items : 0);
 }
 
-// A rank that is hardly ever too low for the number of the best that a sample has, which is close to Poisson: see
-// rank_of_sample(). And how many more than that many are hardly ever there.
-GSORT_HOST_DEVICE constexpr uint32_t rows_root(uint32_t v) {
-  uint32_t root = 0;
-  for (uint32_t bit = 64; bit != 0; bit /= 2)
-    if ((root + bit) * (root + bit) <= v) root += bit;
-  return root;
-}
+// As rank_of_sample(), in the few steps that numbers of a block's elements need.
+GSORT_HOST_DEVICE constexpr uint32_t rows_root(uint32_t v) { return integer_root(v, uint32_t{64}); }
 GSORT_HOST_DEVICE constexpr uint32_t rows_rank_above(uint32_t mean) { return mean + 4 * rows_root(mean) + 5; }
 
 // How a row is bound: by the rank of an element of its first tile, and, of long rows, once more by that of one of the

@@ -39,9 +39,11 @@ GSORT_HOST_DEVICE constexpr uint32_t bit_count(uint64_t v) {
 GSORT_HOST_DEVICE constexpr uint64_t power_up(uint64_t v) { return v <= 1 ? 1 : uint64_t{1} << bit_count(v - 1); }
 GSORT_HOST_DEVICE constexpr uint64_t power_down(uint64_t v) { return v == 0 ? 0 : uint64_t{1} << (bit_count(v) - 1); }
 
-GSORT_HOST_DEVICE constexpr uint64_t integer_root(uint64_t v) {
-  uint64_t root = 0;
-  for (uint64_t bit = uint64_t{1} << 31; bit != 0; bit >>= 1)
+// bit: the root's leading one, or any above it.
+template <class T>
+GSORT_HOST_DEVICE constexpr T integer_root(T v, T bit = T{1} << (sizeof(T) * 4 - 1)) {
+  T root = 0;
+  for (; bit != 0; bit /= 2)
     if ((root + bit) * (root + bit) <= v) root += bit;
   return root;
 }
