@@ -93,8 +93,8 @@ std::vector<U> make_row(const Case &c, uint32_t seed) {
 
 template <class U, uint32_t kThreads>
 void check(const std::vector<Case> &cases) {
-  using Key = RowsKey<U>;
-  using Block = RowsBlock<RowsKey<U>, kThreads>;
+  using Key = WidenedKey<U>;
+  using Block = RowsBlock<WidenedKey<U>, kThreads>;
   uint32_t seed = 1;
   for (const Case &c : cases) {
     SCOPED_TRACE(std::to_string(sizeof(U)) + " bytes, " + std::to_string(kThreads) + " threads, " +
@@ -114,7 +114,7 @@ void check(const std::vector<Case> &cases) {
     RowsBounds bounds{};
     if (c.items > Block::kRoom) bounds = rows_bounds(c.items, c.k, kThreads);
     if (c.rank != 0) bounds = {c.rank, 0, 0, 0};
-    const RowsProblem<Key> rows = rows_problem(problem, bounds);
+    const RowsProblem<Key> rows = {widened_problem(problem), bounds};
     emulation::launch(1, kThreads, sizeof(Block),
                       [&] { rows_all(*reinterpret_cast<Block *>(emulation::dynamic_shared.data()), rows); });
     std::vector<uint32_t> wanted(c.items);
@@ -131,7 +131,7 @@ void check(const std::vector<Case> &cases) {
 
 template <class U, uint32_t kThreads>
 std::vector<Case> cases_of() {
-  using Block = RowsBlock<RowsKey<U>, kThreads>;
+  using Block = RowsBlock<WidenedKey<U>, kThreads>;
   const uint32_t k_max = static_cast<uint32_t>(rows_k_max(kThreads));
   EXPECT_NE(0u, rows_bounds(20 * Block::kTile + 5, k_max, kThreads).tiles);
   std::vector<Case> cases;

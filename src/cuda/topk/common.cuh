@@ -33,6 +33,15 @@ __device__ __forceinline__ C load_uncached(const C *p) {
   }
 }
 
+// Calls f(codec). A codec without NaN rules comes with a constant zero, so that the compiler leaves the rules out.
+template <class U, class F>
+__device__ __forceinline__ void with_codec(const KeyCodec<U> &codec, F &&f) {
+  if (!KeyCodec<U>::kMayBeFloat || codec.nan_count == 0)
+    f(KeyCodec<U>{codec.mask_positive, codec.mask_negative, 0});
+  else
+    f(codec);
+}
+
 // One row and how to read it: `head` elements up to the first 16-byte boundary, then whole vectors, then the tail.
 template <class U>
 struct Row {

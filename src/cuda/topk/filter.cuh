@@ -97,15 +97,6 @@ __device__ __forceinline__ uint32_t vector_mask(const uint4 &v, const KeyCodec<U
   return mask;
 }
 
-// Calls f(codec). A codec without NaN rules comes with a constant zero, so that the compiler leaves the rules out.
-template <class U, class F>
-__device__ __forceinline__ void with_codec(const KeyCodec<U> &codec, F &&f) {
-  if (!KeyCodec<U>::kMayBeFloat || codec.nan_count == 0)
-    f(KeyCodec<U>{codec.mask_positive, codec.mask_negative, 0});
-  else
-    f(codec);
-}
-
 template <class U>
 __device__ __forceinline__ uint64_t vectors_mask(const uint4 (&v)[kVectorsThread], const KeyCodec<U> &codec, U limit) {
   uint64_t mask = 0;

@@ -11,9 +11,9 @@ void launch_rows_as(LaunchChain &chain, const RowsProblem<Key> &problem, const R
   static_assert(kSharedBytes <= rows_bytes(kThreads, sizeof(Key)), "the plan counts with this size");
   if (plan.threads != kThreads) return;
   // Ragged rows are taken by ticket: as many blocks as all SMs have room for.
-  const bool ragged = problem.ragged.offsets != nullptr;
+  const bool ragged = problem.rows.ragged.offsets != nullptr;
   const uint64_t most = ragged ? uint64_t{1024 / kThreads} * chain.context.device->multiprocessors : 0x7fffffff;
-  const uint32_t blocks = static_cast<uint32_t>(min_of(problem.rows, most));
+  const uint32_t blocks = static_cast<uint32_t>(min_of(problem.rows.rows, most));
   chain(topk_rows_kernel<Key, kThreads>, "top-k by rows", blocks, kThreads, kSharedBytes, problem);
 }
 
@@ -21,7 +21,7 @@ void launch_rows_as(LaunchChain &chain, const RowsProblem<Key> &problem, const R
 
 template <class U>
 void launch_rows(LaunchChain &chain, const Problem<U> &problem, const RowsPlan &plan) {
-  const RowsProblem<RowsKey<U>> widened = rows_problem(problem, plan.bounds);
+  const RowsProblem<WidenedKey<U>> widened = {widened_problem(problem), plan.bounds};
   launch_rows_as<kRowsThreads[0]>(chain, widened, plan);
   launch_rows_as<kRowsThreads[1]>(chain, widened, plan);
   launch_rows_as<kRowsThreads[2]>(chain, widened, plan);

@@ -9,89 +9,19 @@
 #ifndef GSORT_CUDA_TOPK_ROWS_CUH_
 #define GSORT_CUDA_TOPK_ROWS_CUH_
 
-#include <type_traits>
-
 #include "cuda/primitive/dependent_launch.cuh"
 #include "cuda/topk/common.cuh"
 #include "cuda/topk/filter.cuh"
-#include "cuda/topk/problem.h"
 #include "cuda/topk/tile.cuh"
+#include "cuda/topk/widened.cuh"
 
 namespace gsort_internal::topk {
 
-// ---- one kernel for keys of up to 4 bytes ----
-
-// They are widened to 4 bytes, by zeros below: what is listed has an index of 32 bits beside each.
-template <class U>
-using RowsKey = typename std::conditional<sizeof(U) == 8, uint64_t, uint32_t>::type;
-
 template <class Key>
 struct RowsProblem {
-  const unsigned char *in;
-  uint64_t rows, columns, row_stride, k;
-  uint32_t key_bytes;
-  KeyCodec<Key> codec;  // of widened keys
-  unsigned char *values;
-  void *indices;
-  uint32_t index_bytes;
-  Ragged ragged;
+  WidenedProblem<Key> rows;
   RowsBounds bounds;  // of rows of one length
 };
-
-template <class U>
-RowsProblem<RowsKey<U>> rows_problem(const Problem<U> &p, const RowsBounds &bounds) {
-  using Key = RowsKey<U>;
-  const auto wide = [](U bits) { return static_cast<Key>(static_cast<Key>(bits) << 8 * (sizeof(Key) - sizeof(U))); };
-  return {reinterpret_cast<const unsigned char *>(p.in),
-          p.rows,
-          p.columns,
-          p.row_stride,
-          p.k,
-          sizeof(U),
-          {wide(p.codec.mask_positive), wide(p.codec.mask_negative), wide(p.codec.nan_count)},
-          reinterpret_cast<unsigned char *>(p.output.values),
-          p.output.indices,
-          p.output.index_bytes,
-          p.ragged,
-          bounds};
-}
-
-// A row of a block. It is passed by value: so it travels in registers.
-template <class Key>
-struct RowsRow {
-  const unsigned char *data;
-  uint32_t items, key_bytes;
-  KeyCodec<Key> codec;
-};
-
-template <class Key>
-__device__ __forceinline__ RowsRow<Key> rows_row(const RowsProblem<Key> &problem, uint64_t r) {
-  const bool ragged = problem.ragged.offsets != nullptr;
-  const uint64_t begin = ragged ? problem.ragged.offsets[r] : r * problem.row_stride;
-  const uint64_t items = ragged ? problem.ragged.offsets[r + 1] - begin : problem.columns;
-  return {problem.in + begin * problem.key_bytes, static_cast<uint32_t>(items), problem.key_bytes, problem.codec};
-}
-
-// Calls f(load), where load(i) is element i, widened. Once for each width, so that nothing is asked for each element.
-template <class Key, class F>
-__device__ __forceinline__ void rows_loader(const RowsRow<Key> &row, F &&f) {
-  if (sizeof(Key) == 8 || row.key_bytes == 4)
-    f([&](uint32_t i) { return __ldg(reinterpret_cast<const Key *>(row.data) + i); });
-  else if (row.key_bytes == 2)
-    f([&](uint32_t i) { return static_cast<Key>(__ldg(reinterpret_cast<const uint16_t *>(row.data) + i)) << 16; });
-  else
-    f([&](uint32_t i) { return static_cast<Key>(__ldg(row.data + i)) << 24; });
-}
-
-template <class Key>
-__device__ __forceinline__ void rows_store(unsigned char *values, uint32_t key_bytes, uint64_t at, Key value) {
-  if (sizeof(Key) == 8 || key_bytes == 4)
-    reinterpret_cast<Key *>(values)[at] = value;
-  else if (key_bytes == 2)
-    reinterpret_cast<uint16_t *>(values)[at] = static_cast<uint16_t>(value >> 16);
-  else
-    values[at] = static_cast<unsigned char>(value >> 24);
-}
 
 // ---- a block ----
 
@@ -281,17 +211,17 @@ struct RowsTile {
   __device__ __forceinline__ uint32_t index(uint32_t j) const { return first + j * step; }
 
   // Leaves the keys as they are in the row.
-  __device__ __forceinline__ void load(const RowsRow<Key> &row, uint32_t tiles, uint32_t tile) {
+  __device__ __forceinline__ void load(const WidenedRow<Key> &row, uint32_t tiles, uint32_t tile) {
     first = (threadIdx.x / 32 * tiles + tile) * 32 + lane_id(), step = Block::kThreads * tiles, there = 0;
-    rows_loader(row, [&](auto element) {
+    with_loader(row, [&](const auto &loader) {
 #pragma unroll
-      for (uint32_t j = 0; j < Block::kEach; ++j) keys[j] = element(min(index(j), row.items - 1));
+      for (uint32_t j = 0; j < Block::kEach; ++j) keys[j] = loader.widen(loader.load(min(index(j), row.items - 1)));
     });
 #pragma unroll
     for (uint32_t j = 0; j < Block::kEach; ++j) there |= static_cast<uint32_t>(index(j) < row.items) << j;
   }
 
-  __device__ __forceinline__ void encode(const RowsRow<Key> &row) {
+  __device__ __forceinline__ void encode(const WidenedRow<Key> &row) {
     with_codec(row.codec, [&](const KeyCodec<Key> &codec) {
 #pragma unroll
       for (uint32_t j = 0; j < Block::kEach; ++j) keys[j] = codec.encode(keys[j]);
@@ -324,7 +254,7 @@ struct RowsTile {
 // Lists what is at or under bounds by samples. False: these are not k, or more than there is room for. Begins and ends
 // with a barrier.
 template <class Block>
-__device__ __noinline__ bool rows_list_once(Block &block, const RowsRow<typename Block::Key> row, uint32_t tiles,
+__device__ __noinline__ bool rows_list_once(Block &block, const WidenedRow<typename Block::Key> row, uint32_t tiles,
                                             uint32_t k, const RowsBounds way) {
   constexpr bool kAhead = sizeof(typename Block::Key) == 4;  // a tile is loaded ahead: longer keys would be spilt
   RowsTile<Block> tile, next;
@@ -353,7 +283,7 @@ __device__ __noinline__ bool rows_list_once(Block &block, const RowsRow<typename
 
 // The same under bounds that at least k elements are at or under, whatever they are. Begins and ends with a barrier.
 template <class Block>
-__device__ __noinline__ void rows_list_surely(Block &block, const RowsRow<typename Block::Key> row, uint32_t tiles,
+__device__ __noinline__ void rows_list_surely(Block &block, const WidenedRow<typename Block::Key> row, uint32_t tiles,
                                               uint32_t k) {
   using Key = typename Block::Key;
   __syncthreads();
@@ -389,12 +319,12 @@ __device__ __noinline__ void rows_list_surely(Block &block, const RowsRow<typena
 
 // Lists all of a row that there is room for. Begins and ends with a barrier.
 template <class Block>
-__device__ __noinline__ void rows_keep(Block &block, const RowsRow<typename Block::Key> row) {
+__device__ __noinline__ void rows_keep(Block &block, const WidenedRow<typename Block::Key> row) {
   typename Block::Key keys[Block::kListEach];
-  rows_loader(row, [&](auto element) {
+  with_loader(row, [&](const auto &loader) {
 #pragma unroll
     for (uint32_t j = 0; j < Block::kListEach; ++j)
-      keys[j] = element(min(j * Block::kThreads + threadIdx.x, row.items - 1));
+      keys[j] = loader.widen(loader.load(min(j * Block::kThreads + threadIdx.x, row.items - 1)));
   });
 #pragma unroll
   for (uint32_t j = 0; j < Block::kListEach; ++j) {
@@ -408,7 +338,7 @@ __device__ __noinline__ void rows_keep(Block &block, const RowsRow<typename Bloc
 // Lists at least k, and no more than there is room for, of the row's elements, the best k among them. Begins and ends
 // with a barrier.
 template <class Block>
-__device__ __forceinline__ void rows_list(Block &block, const RowsRow<typename Block::Key> &row, uint32_t k,
+__device__ __forceinline__ void rows_list(Block &block, const WidenedRow<typename Block::Key> &row, uint32_t k,
                                           const RowsBounds &way) {
   const uint32_t tiles = (row.items + Block::kTile - 1) / Block::kTile;
   if (way.rank == 0 || !rows_list_once(block, row, tiles, k, way)) rows_list_surely(block, row, tiles, k);
@@ -434,8 +364,8 @@ __device__ __forceinline__ void rows_take(Block &block, uint32_t count,
 
 // Writes the best k of the list from place `begin` of the results on. Begins and ends with a barrier.
 template <class Block>
-__device__ __noinline__ void rows_place(Block &block, const RowsProblem<typename Block::Key> &problem, uint64_t begin,
-                                        uint32_t k) {
+__device__ __noinline__ void rows_place(Block &block, const WidenedProblem<typename Block::Key> &problem,
+                                        uint64_t begin, uint32_t k) {
   using Codec = typename Block::Shape::ItemCodec;
   const uint32_t count = block.count;
   typename Block::Item items[Block::kListEach];
@@ -445,7 +375,7 @@ __device__ __noinline__ void rows_place(Block &block, const RowsProblem<typename
   void *const indices = problem.indices;
   const uint32_t key_bytes = problem.key_bytes, index_bytes = problem.index_bytes;
   tile_topk(block.tile, items, count, k, [&](uint32_t place, const typename Block::Item &item) {
-    if (values != nullptr) rows_store(values, key_bytes, begin + place, codec.decode(Codec::key(item)));
+    if (values != nullptr) widened_store(values, key_bytes, begin + place, codec.decode(Codec::key(item)));
     write_index(indices, index_bytes, begin + place, Codec::index(item));
   });
   __syncthreads();
@@ -453,9 +383,10 @@ __device__ __noinline__ void rows_place(Block &block, const RowsProblem<typename
 
 // Begins and ends with a barrier.
 template <class Block>
-__device__ __forceinline__ void rows_do(Block &block, const RowsProblem<typename Block::Key> &problem, uint64_t r) {
+__device__ __forceinline__ void rows_do(Block &block, const RowsProblem<typename Block::Key> &bounded, uint64_t r) {
   using Key = typename Block::Key;
-  const RowsRow<Key> row = rows_row(problem, r);
+  const WidenedProblem<Key> &problem = bounded.rows;
+  const WidenedRow<Key> row = widened_row(problem, r);
   const uint32_t k = static_cast<uint32_t>(min_of(problem.k, row.items));
   if (threadIdx.x == 0) block.tile.greatest = 0;
   if (row.items <= Block::kRoom)
@@ -463,11 +394,11 @@ __device__ __forceinline__ void rows_do(Block &block, const RowsProblem<typename
   else if (problem.ragged.offsets != nullptr)
     rows_list(block, row, k, rows_bounds(row.items, k, Block::kThreads));
   else
-    rows_list(block, row, k, problem.bounds);
+    rows_list(block, row, k, bounded.bounds);
   const uint64_t begin = r * problem.k;
   rows_place(block, problem, begin, k);
   for (uint64_t at = k + threadIdx.x; at < problem.k; at += Block::kThreads) {
-    if (problem.values != nullptr) rows_store<Key>(problem.values, problem.key_bytes, begin + at, 0);
+    if (problem.values != nullptr) widened_store<Key>(problem.values, problem.key_bytes, begin + at, 0);
     write_index(problem.indices, problem.index_bytes, begin + at, ~uint64_t{0});
   }
 }
@@ -477,11 +408,11 @@ __device__ __forceinline__ void rows_do(Block &block, const RowsProblem<typename
 template <class Block>
 __device__ __forceinline__ void rows_all(Block &block, const RowsProblem<typename Block::Key> &problem) {
   for (uint64_t r = blockIdx.x;; r += gridDim.x) {
-    if (problem.ragged.offsets != nullptr) {
-      const bool any = threadIdx.x == 0 && rows_ticket(problem.ragged, block.ticket);
+    if (problem.rows.ragged.offsets != nullptr) {
+      const bool any = threadIdx.x == 0 && rows_ticket(problem.rows.ragged, block.ticket);
       if (__syncthreads_or(any) == 0) return;
       r = block.ticket;
-    } else if (r >= problem.rows) {
+    } else if (r >= problem.rows.rows) {
       return;
     }
     rows_do(block, problem, r);
