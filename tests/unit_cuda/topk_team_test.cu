@@ -75,6 +75,34 @@ TEST_F(Topk, ClusterOfAnySize) {
       }
 }
 
+// Clusters that read a row in tiles, of fewer rows than have room at once, just as many and more; some leave rows to
+// the other way.
+void run_in_tiles(gsort_dtype t, Values values, uint64_t rows, uint64_t bytes, uint64_t seed) {
+  Case c;
+  c.t = t, c.values = values, c.rows = rows, c.columns = bytes / dtype_bytes(t), c.seed = seed;
+  c.k = seed % 3 == 0 ? 8 : seed % 3 == 1 ? 1 + seed % 20 : 50;
+  c.row_padding = seed % 3, c.offset = seed % 4, c.greatest = seed % 2, c.nan_last = seed % 4 == 0;
+  if (seed % 7 == 0) c.force.team = true, c.force.count_items = 60;
+  run_case(c);
+}
+
+TEST_F(Topk, ClustersReadTiles) {
+  uint64_t seed = 1480;
+  for (uint64_t rows : {2, 15, 16, 31, 66})
+    for (uint64_t bytes : {270000, 500000, 1100000})
+      for (gsort_dtype t : {GSORT_F32, GSORT_F64, GSORT_BF16, GSORT_U8})
+        for (Values values : {Values::kUniform, Values::kSorted, Values::kReverse, Values::kConstant, Values::kTwo}) {
+          if (++seed % 2 == 0 || rows * bytes > 20000000) continue;
+          run_in_tiles(t, values, rows, bytes, seed / 2);
+          if (HasFatalFailure()) return;
+        }
+}
+
+TEST_F(Topk, RacecheckClustersThatReadTiles) {
+  for (gsort_dtype t : {GSORT_F32, GSORT_F64, GSORT_U8})
+    for (uint64_t seed : {1, 2, 3}) run_in_tiles(t, Values::kTwo, 40, 140000, seed);
+}
+
 // A grid that keeps its row in registers: as many blocks as the length asks for, more candidates in a block than are
 // sure of a place, and rows that it leaves to the other way.
 TEST_F(Topk, GridOfAnySize) {

@@ -125,7 +125,8 @@ TEST(TopkTeamPlan, ReservedBytesHoldEverySplit) {
 void check_resident(const Shape &s, const TeamPlan &p) {
   EXPECT_NE(0u, p.group_lanes) << "it is not its own sample";
   EXPECT_GT(p.blocks, 1u);
-  EXPECT_LE(s.columns * s.key_bytes / 16, uint64_t{p.blocks} * kTeamThreads * kVectorsThread);
+  EXPECT_LE(s.columns * s.key_bytes / 16,
+            uint64_t{p.blocks} * kTeamThreads * kVectorsThread * (p.cluster ? p.cluster_tiles : 1));
   EXPECT_GE(uint64_t{p.resident.need} * p.resident.rank, s.k);
   EXPECT_GE(p.resident.rank, 1u);
   EXPECT_LE(p.resident.rank, p.blocks);
@@ -134,6 +135,14 @@ void check_resident(const Shape &s, const TeamPlan &p) {
   if (p.cluster) {
     EXPECT_EQ(p.blocks, p.resident.rank);
     EXPECT_GE(p.buffer_items + p.run_items, kClusterRoomItems) << "what the blocks send has room";
+    EXPECT_LE(p.cluster_tiles, kClusterTilesMax);
+    const uint32_t composite = composite_bytes_of(s);
+    if (p.cluster_tiles > 1) {
+      EXPECT_LE(cluster_shared_bytes(composite) + kClusterAheadBytes,
+                kBins * 4 + (p.buffer_items + p.run_items) * composite)
+          << "so have the tiles under way";
+      EXPECT_GT(s.rows, 1u);
+    }
   } else {
     EXPECT_EQ(1u, s.rows);
     EXPECT_GE(kBins * 4 + (p.buffer_items + p.run_items) * composite_bytes_of(s), kGridBytes);

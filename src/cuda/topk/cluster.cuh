@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// The first try of a cluster with a row of up to 512 KB: the row is read once, into registers, and all that the blocks
-// tell each other goes through their shared memories.
+// The first try of a cluster with a row: it is read once, and all that the blocks tell each other goes through their
+// shared memories.
 //
 //   elements in registers -> a bound by each block, the greatest of which counts -> candidates to all blocks -> places
 //   by counting
+//
+// A row that the registers do not hold is read in tiles, which have pieces of all of the row. The first lies in the
+// registers and is bound so; the next two are under way to shared memory meanwhile.
 //
 // The bound is certain: the blocks' bounds have at least k elements at or under them. How many more there are depends
 // on where in the row the best lie; a try that finds too many to count leaves the row to team.cuh.
@@ -11,6 +14,7 @@
 #define GSORT_CUDA_TOPK_CLUSTER_CUH_
 
 #include "cuda/primitive/cluster.cuh"
+#include "cuda/primitive/copy_async.cuh"
 #include "cuda/topk/common.cuh"
 #include "cuda/topk/problem.h"
 #include "cuda/topk/resident.cuh"
@@ -161,6 +165,59 @@ __device__ __forceinline__ void cluster_begin(ClusterCounts &counts, uint32_t ro
     cluster_arrive();
 }
 
+// ---- tiles behind the first ----
+
+// Two of them are under way at a time, to this part of a block's shared memory. Each thread reads what it copied
+// itself.
+template <class C>
+__device__ __forceinline__ uint4 *cluster_slot(unsigned char *dynamic, uint32_t tile, uint32_t j) {
+  static_assert(cluster_shared_bytes(sizeof(C)) >= sizeof(ClusterShared<C>), "the plan leaves room for it");
+  uint4 *const slots = reinterpret_cast<uint4 *>(dynamic + cluster_shared_bytes(sizeof(C)));
+  return slots + (tile % kClusterTilesAhead * kVectorsThread + j) * kTeamThreads + threadIdx.x;
+}
+
+// Vector j of a thread's part of a tile: the groups of a tile one behind the other are shared out to the blocks.
+__device__ __forceinline__ uint32_t cluster_vector(uint32_t j, uint32_t rank, uint32_t blocks, uint32_t tiles,
+                                                   uint32_t tile) {
+  const uint32_t at = (j * blocks + rank) * kTeamThreads + threadIdx.x, group_bits = __ffs(static_cast<int>(blocks));
+  return ((at >> group_bits) * tiles + tile << group_bits) + (at & ((1u << group_bits) - 1));
+}
+
+// Begins to copy a tile, if there is one.
+template <class C, class U>
+__device__ __forceinline__ void cluster_copy(const Row<U> &row, unsigned char *dynamic, uint32_t rank, uint32_t blocks,
+                                             uint32_t tiles, uint32_t tile) {
+#pragma unroll
+  for (uint32_t j = 0; j < kVectorsThread; ++j) {
+    const uint32_t at = cluster_vector(j, rank, blocks, tiles, tile);
+    if (tile < tiles && at < row.vectors)
+      copy_async(cluster_slot<C>(dynamic, tile, j), reinterpret_cast<const uint4 *>(row.data + row.head) + at);
+  }
+  copy_async_close();
+}
+
+// Lists what is at or under the bound in all tiles but the first. Called, so that it has registers of its own.
+template <class U, class C>
+__device__ __noinline__ void cluster_filter_tiles(unsigned char *dynamic, const Row<U> row, C bound, uint32_t rank,
+                                                  uint32_t blocks, uint32_t tiles) {
+  auto &shared = *reinterpret_cast<ClusterShared<C> *>(dynamic);
+  for (uint32_t tile = 1; tile < tiles; ++tile) {
+    copy_async_wait<kClusterTilesAhead - 1>();
+    ResidentPart<U> part;
+#pragma unroll
+    for (uint32_t j = 0; j < kVectorsThread; ++j) {
+      part.at[j] = cluster_vector(j, rank, blocks, tiles, tile);
+      part.v[j] = *cluster_slot<C>(dynamic, tile, j);
+    }
+    resident_filter_part(row, part, ~C{0}, bound, [&](C item) {
+      cluster_append(shared, item);
+      return true;
+    });
+    cluster_copy<C>(row, dynamic, rank, blocks, tiles, tile + kClusterTilesAhead);
+  }
+  copy_async_wait_all();
+}
+
 // The best k of a row by the cluster. False, in all its blocks: nothing was written. `rounds` counts the tries.
 template <class U, class C>
 __device__ __forceinline__ bool cluster_row(const TeamArgs<U> &args, uint64_t r, unsigned char *dynamic,
@@ -172,8 +229,12 @@ __device__ __forceinline__ bool cluster_row(const TeamArgs<U> &args, uint64_t r,
   const ResidentBound &rule = args.plan.resident;
   const uint32_t round = rounds++;
   cluster_begin<C>(counts, round, blocks);
+  const uint32_t tiles = args.plan.cluster_tiles;
   ResidentPart<U> part;
-  part.load(row, rank, blocks);
+  part.load(row, rank, blocks, tiles);
+  if (tiles > 1)
+    for (uint32_t tile = 1; tile <= kClusterTilesAhead; ++tile)
+      cluster_copy<C>(row, dynamic, rank, blocks, tiles, tile);
   if (threadIdx.x == 0) shared.count = 0;
   const C least = resident_least<U, C>(row, part);
   resident_offer(shared.offers, least, rule.each);
@@ -189,6 +250,7 @@ __device__ __forceinline__ bool cluster_row(const TeamArgs<U> &args, uint64_t r,
     cluster_append(shared, item);
     return true;
   });
+  if (tiles > 1) cluster_filter_tiles<U, C>(dynamic, row, bound, rank, blocks, tiles);
   __syncthreads();
   if (!cluster_exchange(shared, counts, round, rank, blocks, problem.k, args.plan.count_items)) return false;
   cluster_place<U, C>(shared, row, rank, blocks, problem.k, problem.output, r * problem.k);

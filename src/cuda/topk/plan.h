@@ -326,12 +326,25 @@ constexpr Plan choose(const Shape &s, const DeviceFacts &d, const Options &force
   plan.lanes = plan_lanes(s);
   plan.stream = plan_stream(s, d);
   if (force.stream_threads != 0 && s.k <= stream_k_max(force.stream_threads)) plan.stream = {force.stream_threads};
+// Several blocks a row, as a cluster, where there are not rows enough for a block each. (H200, 2026-11-28, us by a
+// block or a team of a row and by clusters, f32: 24 rows of 16,500, k = 8 19 and 13; of 50,257, k = 50 28 and 16; of
+// 128,256, k = 8 and 50 30 and 18, 36 and 21; 48 of 20,000, k = 50 22 and 17, of 50,257 27 and 25; 14 of 262,144 31 and
+// 21; u16, 24 of 128,256, k = 50 33 and 17; f64, 30 of 64,000 29 and 21.)
+constexpr uint64_t kClusterBytesMin = uint64_t{64} << 10;
+constexpr bool cluster_better(const Shape &s, const DeviceFacts &d) {
+  const uint64_t blocks = cluster_blocks(s.rows, d.multiprocessors), bytes = s.columns * s.key_bytes;
+  if (!d.clusters() || s.rows == 1 || blocks == 0 || s.k > kClusterKMax || bytes < kClusterBytesMin) return false;
+  if (cluster_tiles(bytes / 16, blocks) > 1) return cluster_reads_tiles(s, d);
+  return cluster_candidates(s, blocks, 1) <= quickly_counted(blocks);
+}
+
   const bool rows_fit = plan_rows(s, d, plan.rows);
   const Algorithm large = large_k_algorithm(s, force);
-  plan.algorithm = rows_fit && rows_better(s, d) && !sorts_whole(s) ? Algorithm::kRows : Algorithm::kTeam;
+  const bool cluster = cluster_better(s, d);
+  plan.algorithm = rows_fit && rows_better(s, d) && !cluster && !sorts_whole(s) ? Algorithm::kRows : Algorithm::kTeam;
   if (plan.algorithm == Algorithm::kTeam) plan.algorithm = large;
-  if (stream_better(s, d, plan.stream) && !sorts_whole(s)) plan.algorithm = Algorithm::kStream;
-  if (tile_better(s, d, plan.tile_threads)) plan.algorithm = Algorithm::kTile;
+  if (stream_better(s, d, plan.stream) && !cluster && !sorts_whole(s)) plan.algorithm = Algorithm::kStream;
+  if (tile_better(s, d, plan.tile_threads) && !cluster) plan.algorithm = Algorithm::kTile;
   // A block is quicker with a row, but it takes a warp's rows at the speed of its barriers.
   const bool warp_fits = s.columns <= kWarpItemsMax && s.k <= kWarpSortMax;
   if (many_for_warps(s, d) || (warp_fits && force.warp)) plan.algorithm = Algorithm::kWarp;

@@ -18,24 +18,24 @@ __device__ __forceinline__ Wide composite_warp_least(Wide item) {
   return static_cast<Wide>(high) << 64 | low;
 }
 
-// A block's part of a row. Of every group of `blocks` pairs of vectors, 32 bytes each, a block has one, and its warps
-// take turns with the groups, so that the best of an ordered row are spread over all. Which pair it is differs from
-// group to group by a hash (multiples of the golden ratio, Knuth 6.4), and the first of the warps from turn to turn, so
-// that those in a column of a matrix are, too.
+// A block's part of a row, or of the first of the tiles that take its groups in turns. Of every group of `blocks` pairs
+// of vectors, 32 bytes each, a block has one, and its warps take turns with the groups, so that the best of an ordered
+// row are spread over all. Which pair it is differs from group to group by a hash (multiples of the golden ratio,
+// Knuth 6.4), and the first of the warps from turn to turn, so that those in a column of a matrix are, too.
 template <class U>
 struct ResidentPart {
   uint4 v[kVectorsThread];
   uint32_t at[kVectorsThread];  // v[j] is vector at[j] of the row, if there is one; ascending
 
   // Begins to load.
-  __device__ __forceinline__ void load(const Row<U> &row, uint32_t rank, uint32_t blocks) {
+  __device__ __forceinline__ void load(const Row<U> &row, uint32_t rank, uint32_t blocks, uint32_t tiles = 1) {
     constexpr uint32_t kPairs = kTeamThreads / 2, kWarps = kTeamThreads / 32;
     const uint32_t lane = threadIdx.x & 31;
     // Conditions of the loads themselves, not branches: all are under way at once.
 #pragma unroll
     for (uint32_t j = 0; j < kVectorsThread; ++j) {
       const uint32_t turn = j * (kPairs / kWarps) + lane / 2;
-      const uint32_t group = turn * kWarps + ((threadIdx.x >> 5) + 5 * turn) % kWarps;
+      const uint32_t group = (turn * kWarps + ((threadIdx.x >> 5) + 5 * turn) % kWarps) * tiles;
       const uint32_t place = rank + __umulhi(group * 0x9e3779b1u, blocks);
       at[j] = 2 * (group * blocks + (place < blocks ? place : place - blocks)) + lane % 2;
       v[j] = make_uint4(0, 0, 0, 0);
@@ -96,35 +96,48 @@ __device__ __forceinline__ void resident_bound(const ResidentOffers<C> &offers, 
   }
 }
 
-// Calls append(composite) for the block's elements at or under `bound`, until that is false. Few threads have one, and
-// most of those only `least`, their best.
+// Calls append(composite) for the thread's elements at or under `bound` but `least`, until that is false.
 template <class U, class C, class Append>
-__device__ __forceinline__ void resident_filter(const Row<U> &row, const ResidentPart<U> &part, C least, C bound,
-                                                uint32_t rank, Append &&append) {
-  if (least <= bound && append(least)) {
-    const U limit = static_cast<U>(bound >> row.index_bits);
-    bool room = true;
-    with_codec(row.codec, [&](const KeyCodec<U> &codec) {
+__device__ __forceinline__ void resident_filter_part(const Row<U> &row, const ResidentPart<U> &part, C least, C bound,
+                                                     Append &&append) {
+  const U key = static_cast<U>(bound >> row.index_bits);
+  const uint64_t index = static_cast<uint64_t>(bound & ((C{1} << row.index_bits) - 1));
+  bool room = true;
+  with_codec(row.codec, [&](const KeyCodec<U> &codec) {
 #pragma unroll
-      for (uint32_t j = 0; j < kVectorsThread; ++j) {
-        if (!room || !part.has(row, j)) break;
-        uint32_t marked = vector_mask(part.v[j], codec, limit);
-        while (room && marked != 0) {
-          const uint32_t e = static_cast<uint32_t>(__ffs(static_cast<int>(marked))) - 1;
-          marked &= marked - 1;
-          const C item = (static_cast<C>(codec.encode(vector_item_any<U>(part.v[j], e))) << row.index_bits) |
-                         (row.vector_begin(part.at[j]) + e);
-          if (item <= bound && item != least) room = append(item);
-        }
+    for (uint32_t j = 0; j < kVectorsThread; ++j) {
+      if (!room || !part.has(row, j)) break;
+      // Vectors behind the bound's index take no ties.
+      const bool ties = row.vector_begin(part.at[j]) <= index;
+      if (!ties && key == 0) break;
+      uint32_t marked = vector_mask(part.v[j], codec, ties ? key : static_cast<U>(key - 1));
+      while (room && marked != 0) {
+        const uint32_t e = static_cast<uint32_t>(__ffs(static_cast<int>(marked))) - 1;
+        marked &= marked - 1;
+        const C item = (static_cast<C>(codec.encode(vector_item_any<U>(part.v[j], e))) << row.index_bits) |
+                       (row.vector_begin(part.at[j]) + e);
+        if (item <= bound && item != least) room = append(item);
       }
-    });
-  }
-  // The few elements before and behind all vectors.
+    }
+  });
+}
+
+// The same for the few elements before and behind all vectors, by the row's first block.
+template <class U, class C, class Append>
+__device__ __forceinline__ void resident_filter_edges(const Row<U> &row, C bound, uint32_t rank, Append &&append) {
   const uint32_t tail = static_cast<uint32_t>(row.items - row.tail_begin());
   if (rank != 0 || threadIdx.x >= row.head + tail) return;
   const C item =
       row.template composite<C>(threadIdx.x < row.head ? threadIdx.x : row.items - 1 - (threadIdx.x - row.head));
   if (item <= bound) append(item);
+}
+
+// The same for the block's elements. Few threads have one, and most of those only `least`, their best.
+template <class U, class C, class Append>
+__device__ __forceinline__ void resident_filter(const Row<U> &row, const ResidentPart<U> &part, C least, C bound,
+                                                uint32_t rank, Append &&append) {
+  if (least <= bound && append(least)) resident_filter_part(row, part, least, bound, append);
+  resident_filter_edges(row, bound, rank, append);
 }
 
 }  // namespace gsort_internal::topk

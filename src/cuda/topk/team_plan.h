@@ -70,6 +70,7 @@ struct TeamPlan {
   uint32_t groups;         // whose best elements the bound is chosen among
   uint32_t count_items;    // candidates whose places are found by counting; 0: never
   bool cluster;            // a team is a cluster
+  uint32_t cluster_tiles;  // which reads a row in so many parts, the first of which is the sample
   ResidentBound resident;  // how a row is done in registers, which is tried first
   uint32_t drawn_rank;     // not 0: the bound of a random sample is the one of this rank among the blocks' best draws
   uint32_t slot_bits;      // not 0: few candidates are likely, and each block has 2^slot_bits sure slots for its own
@@ -177,15 +178,66 @@ constexpr uint64_t teams_bytes_max(const Shape &s) {
 
 // ---- plans ----
 
+// What lies in the shared memory of a block of a cluster, and behind it the tiles under way.
+GSORT_HOST_DEVICE constexpr uint32_t cluster_shared_bytes(uint32_t composite) {
+  return static_cast<uint32_t>((kClusterBlocks + 1) * kClusterListItems * composite +
+                               kResidentOffersMax * (kTeamThreads / 32) * composite + kClusterBlocks * (composite + 8) +
+                               16);
+}
+constexpr uint32_t kClusterTilesAhead = 2;
+constexpr uint32_t kClusterAheadBytes = kClusterTilesAhead * kVectorsThread * kTeamThreads * 16;
+
+// A cluster keeps the first of so many tiles of a row in its registers.
+constexpr uint64_t kClusterTilesMax = 8;
+constexpr uint64_t cluster_tiles(uint64_t vectors, uint64_t blocks) {
+  const uint64_t tile = blocks * kTeamThreads * kVectorsThread;
+  return max_of(1, (vectors + tile - 1) / tile);
+}
+
+// Candidates of a cluster, but for bad luck: what is under the greatest of its blocks' bounds in the first tile, and as
+// many in the others. Of an ordered row a block's bound has whole vectors under it, of which each thread offers the
+// best.
+constexpr uint64_t cluster_candidates(const Shape &s, uint64_t blocks, uint64_t tiles) {
+  const uint64_t need = (s.k + blocks - 1) / blocks, first = s.k + blocks * (integer_root(9 * need / 4) + 1);
+  return tiles * max_of(first + 4 * integer_root(first), blocks * (need + 1) * (16 / s.key_bytes));
+}
+
+// Blocks of a cluster, so that those of all rows have room at once: of the groups of multiprocessors, one of which each
+// must be in, larger ones leave some over (H200: 15 clusters of 8 blocks, 30 of 4, 66 of 2). 0: they have not.
+constexpr uint64_t cluster_blocks(uint64_t rows, uint64_t multiprocessors) {
+  for (uint64_t blocks = kClusterBlocks; blocks > 2; blocks /= 2)
+    if (rows * blocks <= multiprocessors - multiprocessors / 11) return blocks;
+  return 2 * rows <= multiprocessors ? 2 : 0;
+}
+
+// Most candidates that are counted quickly by so many blocks: see counted_items_max().
+constexpr uint64_t quickly_counted(uint64_t blocks) { return integer_root(blocks << 18); }
+
+// A row of several that is read in more than one tile. More candidates take longer to count than other ways take.
+constexpr bool cluster_reads_tiles(const Shape &s, const DeviceFacts &d) {
+  const uint64_t blocks = cluster_blocks(s.rows, d.multiprocessors), vectors = s.columns * s.key_bytes / 16;
+  if (!d.clusters() || s.rows == 1 || s.k > kClusterKMax || blocks == 0) return false;
+  const uint64_t tiles = cluster_tiles(vectors, blocks), counted = quickly_counted(blocks);
+  const uint64_t most = tiles == 2 ? counted : blocks > 2 ? counted * 2 / 3 : counted / 3;
+  return tiles > 1 && tiles <= kClusterTilesMax && cluster_candidates(s, blocks, tiles) <= most;
+}
+
 // The whole row as its own sample, if it is short enough: every thread is sure of a vector, and groups are as large
 // as leaves four of them, or at least two, for each of the k.
 constexpr void plan_whole(const Shape &s, const DeviceFacts &d, TeamPlan &plan) {
   const uint64_t vectors_sure = s.columns * s.key_bytes / 16 - 1;
   uint64_t blocks = min_of(plan.blocks, vectors_sure / kTeamThreads);
   if (plan.sample.items == 0 || s.k > kCountedMax || s.columns * s.key_bytes > kWholeBytesMax || blocks == 0) return;
-  const bool cluster = d.clusters() && vectors_sure <= kClusterVectorsMax && s.k <= kClusterKMax &&
+  const uint64_t composite = composite_bytes_of(s), area = (uint64_t{plan.buffer_items} + plan.run_items) * composite;
+  const bool reads_tiles =
+      cluster_reads_tiles(s, d) &&
+      cluster_shared_bytes(static_cast<uint32_t>(composite)) + kClusterAheadBytes <= kBins * 4 + area;
+  const bool cluster = d.clusters() && (vectors_sure <= kClusterVectorsMax || reads_tiles) && s.k <= kClusterKMax &&
                        plan.buffer_items + plan.run_items >= kClusterRoomItems;
   if (cluster) blocks = power_down(min_of(blocks, kClusterBlocks));
+  const uint64_t at_once = min_of(blocks, cluster_blocks(s.rows, d.multiprocessors));
+  if (cluster && at_once != 0 && (reads_tiles || cluster_tiles(s.columns * s.key_bytes / 16, at_once) == 1))
+    blocks = at_once;
   const uint64_t most = min_of(kGroupsMax, plan.buffer_items), threads = blocks * kTeamThreads;
   // Groups of a whole warp hold neighbours of a sorted row, so that more candidates remain of one.
   uint32_t lanes = cluster ? 16 : 32;
@@ -193,6 +245,8 @@ constexpr void plan_whole(const Shape &s, const DeviceFacts &d, TeamPlan &plan) 
   if (threads / lanes < 2 * s.k || threads / lanes > most) return;
   plan.blocks = static_cast<uint32_t>(blocks);
   plan.cluster = cluster;
+  if (cluster && reads_tiles)
+    plan.cluster_tiles = static_cast<uint32_t>(cluster_tiles(s.columns * s.key_bytes / 16, blocks));
   plan.group_lanes = lanes;
   plan.groups = static_cast<uint32_t>(threads / lanes);
   plan.sample = {s.columns, s.k};
@@ -207,7 +261,7 @@ constexpr ResidentBound plan_resident(const Shape &s, const TeamPlan &plan) {
   const uint64_t vectors = s.columns * s.key_bytes / 16;
   // One block that sends to itself is no cluster, says compute-sanitizer.
   if (plan.group_lanes == 0 || plan.sample.items == 0 || plan.blocks < 2 ||
-      vectors > uint64_t{plan.blocks} * kTeamThreads * kVectorsThread)
+      vectors > uint64_t{plan.blocks} * kTeamThreads * kVectorsThread * (plan.cluster ? plan.cluster_tiles : 1))
     return {};
   const uint64_t shared_bytes = kBins * 4 + (uint64_t{plan.buffer_items} + plan.run_items) * composite_bytes_of(s);
   if (!plan.cluster && (s.rows > 1 || shared_bytes < kGridBytes)) return {};
@@ -216,7 +270,8 @@ constexpr ResidentBound plan_resident(const Shape &s, const TeamPlan &plan) {
                  rank = plan.cluster ? plan.blocks : (k + need - 1) / need;
   // On average that many of a warp's are among them, and one more, or two: of an ordered row two threads of a warp hold
   // neighbours, and both count.
-  const uint64_t each = need / (kTeamThreads / 32) + (plan.cluster ? 1 : 2);
+  const bool tiles = plan.cluster && plan.cluster_tiles > 1;
+  const uint64_t each = (tiles ? 2 : 1) * need / (kTeamThreads / 32) + (plan.cluster && !tiles ? 1 : 2);
   const uint32_t slot_bits = slot_bits_for(plan.blocks), slots = 1u << slot_bits;
   // A grid takes longer for more.
   if (each > kResidentOffersMax || (!plan.cluster && need > min_of(32, slots + slots / 2))) return {};
@@ -259,7 +314,7 @@ constexpr uint32_t plan_tiles_ahead(const Shape &s, const TeamPlan &plan) {
 // barriers and a choice; up to twice as many it is quicker than selection and sort, which is left if there is no room
 // for the groups of thinning out.
 constexpr uint32_t counted_items_max(const TeamPlan &plan, uint64_t k) {
-  const uint64_t quick = integer_root(uint64_t{plan.blocks} << 18);
+  const uint64_t quick = quickly_counted(plan.blocks);
   const bool thins = plan.run_items >= 2 * k + plan.blocks;
   return static_cast<uint32_t>(min_of(thins ? quick : 2 * quick, uint64_t{plan.buffer_items} + plan.run_items));
 }
@@ -276,6 +331,7 @@ constexpr TeamPlan plan_team(const Shape &s, const DeviceFacts &d, bool may_read
   plan.buffer_items = static_cast<uint32_t>(min_of(16384, area - plan.run_items));
   plan.sample = team_sample(s);
   plan.groups = kSampleGroups;
+  plan.cluster_tiles = 1;
   if (may_read_twice) plan_whole(s, d, plan);
   const uint64_t tile = uint64_t{plan.blocks} * kTeamThreads;
   plan.tile_vectors = static_cast<uint32_t>(max_of(1, min_of((vectors + tile - 1) / tile, kVectorsThread)));
