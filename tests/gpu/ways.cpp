@@ -232,7 +232,13 @@ void add_topk_rows(Calls &calls, gsort_dtype t) {
     calls.push_back({Called::kTopkRows, t, number * columns, says, k, number, keys, flags});
   };
   rows(700, 300, 20, " lanes a row");
-  rows(600, 1000, 100, "one warp a row");
+  rows(300, 40, 20, "8 lanes a row, which they sort");
+  rows(1100, 100, 50, "8 lanes a row, which they sort", D::kSmallRange);
+  rows(17000, 200, 100, wide(t) ? "one warp a row" : "16 lanes a row, which they sort");
+  rows(600, 400, 60, "one warp a row, bound by 4 groups a lane");
+  rows(600, 1000, 60, "one warp a row, bound by 4 groups a lane", D::kZipf);
+  rows(600, 1000, 100, element_type(t).bytes == 1 ? "one warp a row" : "row, bound by 8 groups a lane");
+  rows(600, 1000, 200, "one warp a row");
   rows(20, 3000, 60, "which is its own sample");
   rows(200, 20000, 60, "which is its own sample", D::kSmallRange);
   const bool held = element_type(t).bytes != 1;
@@ -244,6 +250,8 @@ void add_topk_rows(Calls &calls, gsort_dtype t) {
   rows(600, 1500, 200, "128 threads a row, bound by a sample");
   rows(20, 100000, 2000, "a row, bound by two samples");
   rows(3, 100000, 100, "3 teams of ");
+  rows(24, 130000, 50, "24 teams of 4 blocks (clusters)");
+  rows(50, 70000, 8, "50 teams of 2 blocks (clusters)", D::kZipf);
   rows(5, 400000, 1000, "5 teams of ", D::kZipf);
   rows(3, 600000, 100000, "3 teams of ");
   if (wide(t)) rows(3, 600000, 200000, " blocks, sample of 0,");

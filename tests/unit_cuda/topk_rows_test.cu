@@ -51,6 +51,67 @@ TEST_F(Topk, RowsByLanes) {
   }
 }
 
+void vary(Case &c, uint64_t seed) {
+  c.seed = seed;
+  c.row_padding = seed % 3, c.greatest = seed % 2, c.nan_last = seed % 5 == 0, c.offset = seed % 4;
+  c.index_t = seed % 7 == 0 ? GSORT_I64 : GSORT_U32;
+  c.want_values = seed % 11 != 0, c.want_indices = seed % 11 != 1;
+}
+
+// The same, sorted whole.
+TEST_F(Topk, RowsBySortedLanes) {
+  uint64_t seed = 2930;
+  for (gsort_dtype t : kAllTypes)
+    for (Values values : kAllValues)
+      for (uint64_t columns : {1, 2, 9, 63, 64, 65, 100, 127, 128, 129, 200, 255, 256})
+        for (uint64_t k : {uint64_t{1}, uint64_t{17}, uint64_t{33}, columns}) {
+          if (k > columns || ++seed % 4 != 0) continue;
+          Case c;
+          c.t = t, c.values = values, c.rows = 1 + seed % 37, c.columns = columns, c.k = k;
+          vary(c, ++seed), c.force.sorted_lanes = true;
+          run_case(c);
+          if (HasFatalFailure()) return;
+        }
+  for (uint64_t columns : {60, 120, 200}) {  // by themselves
+    Case c;
+    c.rows = 20001, c.columns = columns, c.k = 40 + columns / 4, c.values = Values::kUniform;
+    run_case(c);
+  }
+}
+
+// And bound by groups.
+TEST_F(Topk, RowsByBoundLanes) {
+  uint64_t seed = 2960;
+  for (gsort_dtype t : kAllTypes)
+    for (Values values : kAllValues)
+      for (uint64_t columns : {1, 33, 100, 128, 129, 300, 511, 512, 513, 700, 1000, 1023, 1024})
+        for (uint64_t k : {1, 2, 33, 63, 64, 65, 100, 128}) {
+          if (k > columns || ++seed % 4 != 0) continue;
+          Case c;
+          c.t = t, c.values = values, c.rows = 1 + seed % 37, c.columns = columns, c.k = k;
+          vary(c, ++seed), c.force.bound_lanes = true;
+          run_case(c);
+          if (HasFatalFailure()) return;
+        }
+  for (uint64_t k : {40, 100}) {  // by themselves
+    Case c;
+    c.rows = 3001, c.columns = 1000, c.k = k, c.values = Values::kZipf;
+    run_case(c);
+  }
+}
+
+TEST_F(Topk, RacecheckRowsByLanes) {
+  for (gsort_dtype t : {GSORT_F32, GSORT_F64, GSORT_U8})
+    for (Values values : {Values::kUniform, Values::kTwo, Values::kEnds})
+      for (bool sorted : {false, true}) {
+        Case c;
+        c.t = t, c.values = values, c.rows = 70, c.columns = sorted ? 100 : 500, c.k = 60;
+        c.force.sorted_lanes = sorted, c.force.bound_lanes = !sorted;
+        run_case(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
 // Rows of a part of a tile, of some and of many, by blocks of every size.
 TEST_F(Topk, RowsByStreams) {
   uint64_t seed = 3900;

@@ -188,19 +188,25 @@ inline int __syncthreads_count(int value) {
   return count;
 }
 inline void __syncwarp(uint32_t = ~0u) { emulation::wait(emulation::Waits::kForWarp); }
+// width: of the parts of a warp that exchange among themselves.
 template <class T>
-T __shfl_sync(uint32_t, T value, int lane) {
+T __shfl_sync(uint32_t, T value, int lane, uint32_t width = 32) {
   std::memcpy(&emulation::exchanged[emulation::current], &value, sizeof value);
   __syncwarp();
-  std::memcpy(&value, &emulation::exchanged[emulation::current / 32 * 32 + static_cast<uint32_t>(lane) % 32],
-              sizeof value);
+  const uint32_t part = emulation::current / width * width;
+  std::memcpy(&value, &emulation::exchanged[part + static_cast<uint32_t>(lane) % width], sizeof value);
   __syncwarp();
   return value;
 }
 template <class T>
-T __shfl_up_sync(uint32_t warp, T value, uint32_t distance) {
-  const uint32_t lane = emulation::current % 32;
-  return __shfl_sync(warp, value, static_cast<int>(lane >= distance ? lane - distance : lane));
+T __shfl_up_sync(uint32_t warp, T value, uint32_t distance, uint32_t width = 32) {
+  const uint32_t lane = emulation::current % width;
+  return __shfl_sync(warp, value, static_cast<int>(lane >= distance ? lane - distance : lane), width);
+}
+template <class T>
+T __shfl_down_sync(uint32_t warp, T value, uint32_t distance, uint32_t width = 32) {
+  const uint32_t lane = emulation::current % width;
+  return __shfl_sync(warp, value, static_cast<int>(lane + distance < width ? lane + distance : lane), width);
 }
 template <class T>
 T __shfl_xor_sync(uint32_t warp, T value, uint32_t mask) {

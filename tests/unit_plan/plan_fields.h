@@ -101,7 +101,7 @@ class Digest {
   void add(const gsort_internal::topk::TeamPlan &p) {
     add_fields<gsort_internal::topk::TeamPlan>(p.teams, p.blocks, p.buffer_items, p.run_items, p.sample, p.tile_vectors,
                                                p.group_lanes, p.groups, p.count_items, p.cluster, p.resident,
-                                               p.drawn_rank, p.slot_bits, p.tiles_ahead);
+                                               p.drawn_rank, p.slot_bits, p.tiles_ahead, p.cluster_tiles);
   }
   void add(const gsort_internal::topk::TeamLayout &l) {
     add_fields<gsort_internal::topk::TeamLayout>(l.samples, l.least, l.regions, l.candidate_counts, l.counts, l.list_a,
@@ -119,8 +119,9 @@ class Digest {
   }
   void add(const gsort_internal::topk::Plan &p) {
     add_fields<gsort_internal::topk::Plan>(p.shape, p.algorithm, p.index_bits, p.composite_bytes, p.tile_threads,
-                                           p.lanes.lanes, p.lanes.registers, p.stream.threads, p.rows, p.team,
-                                           p.team_layout, p.buckets, p.select, p.sort, p.workspace_bytes);
+                                           p.lanes.lanes, p.lanes.registers, p.sorted_lanes.lanes, p.sorted_lanes.keys,
+                                           p.bound_lanes.registers, p.bound_lanes.groups, p.stream.threads, p.rows,
+                                           p.team, p.team_layout, p.buckets, p.select, p.sort, p.workspace_bytes);
   }
   void add(const gsort_internal::topk::RaggedLayout &l) {
     add_fields<gsort_internal::topk::RaggedLayout>(l.lists, l.capacity, l.team, l.bytes);

@@ -134,7 +134,7 @@ TEST(TopkPlan, FewRowsAreBlocksWhereTheirKIsLarge) {
 }
 
 TEST(TopkPlan, PathsAreLegal) {
-  bool seen[9] = {};
+  bool seen[11] = {};
   for (const Case &c : cases()) {
     const Plan plan = choose(c.shape, c.device, {});
     seen[static_cast<int>(plan.algorithm)] = true;
@@ -142,19 +142,28 @@ TEST(TopkPlan, PathsAreLegal) {
       EXPECT_TRUE(wants_buckets(c.shape, {}) && buckets_fit(c.device, c.shape.columns > kBucketsColumnsMax));
       continue;
     }
+    const bool by_sorted = plan_sorted_lanes(c.shape).lanes != 0 && sorted_lanes_better(c.shape, c.device);
+    EXPECT_EQ(by_sorted, plan.algorithm == Algorithm::kSortedLanes);
+    if (by_sorted) continue;
+    const bool by_bound = plan_bound_lanes(c.shape).registers != 0 && bound_lanes_better(c.shape, c.device);
+    EXPECT_EQ(by_bound, plan.algorithm == Algorithm::kBoundLanes);
+    if (by_bound) continue;
     const bool by_lanes = plan_lanes(c.shape).lanes != 0;
     EXPECT_EQ(by_lanes, plan.algorithm == Algorithm::kLanes);
     if (by_lanes) continue;
     RowsPlan rows = {};
-    const bool by_rows = plan_rows(c.shape, c.device, rows) && rows_better(c.shape, c.device) && !sorts_whole(c.shape);
+    const bool by_cluster = cluster_better(c.shape, c.device);
+    const bool by_rows =
+        plan_rows(c.shape, c.device, rows) && rows_better(c.shape, c.device) && !by_cluster && !sorts_whole(c.shape);
     const bool by_warps = c.shape.columns <= kWarpItemsMax && c.shape.k <= kWarpSortMax;
     const bool many = c.shape.rows > 4 * uint64_t{c.device.multiprocessors};
     EXPECT_EQ(by_warps && many, plan.algorithm == Algorithm::kWarp);
     if (plan.algorithm == Algorithm::kWarp) continue;
-    const bool by_tile = tile_better(c.shape, c.device, plan_tile(c.shape, c.device));
+    const bool by_tile = tile_better(c.shape, c.device, plan_tile(c.shape, c.device)) && !by_cluster;
     EXPECT_EQ(by_tile, plan.algorithm == Algorithm::kTile);
     if (by_tile) continue;
-    const bool by_stream = stream_better(c.shape, c.device, plan_stream(c.shape, c.device)) && !sorts_whole(c.shape);
+    const bool by_stream =
+        stream_better(c.shape, c.device, plan_stream(c.shape, c.device)) && !by_cluster && !sorts_whole(c.shape);
     EXPECT_EQ(by_stream, plan.algorithm == Algorithm::kStream);
     if (by_stream) continue;
     EXPECT_EQ(by_rows, plan.algorithm == Algorithm::kRows);
@@ -175,7 +184,7 @@ TEST(TopkPlan, LanesHoldTheRowAndHaveGroupsForK) {
       for (const uint64_t k : {1, 7, 8, 9, 16, 17, 32, 33}) {
         if (k > columns) continue;
         const LanesPlan plan = plan_lanes({1000, columns, k, key_bytes});
-        const bool fits = columns <= (key_bytes == 8 ? 512u : 1024u) && k <= 32;
+        const bool fits = columns <= kWarpItemsMax && k <= 32;
         ASSERT_EQ(fits, plan.lanes != 0) << columns << " " << k;
         if (!fits) continue;
         ASSERT_GE(plan.lanes * plan.registers, columns);
@@ -185,6 +194,73 @@ TEST(TopkPlan, LanesHoldTheRowAndHaveGroupsForK) {
   EXPECT_EQ(8u, plan_lanes({1, 64, 8, 4}).lanes);
   EXPECT_EQ(16u, plan_lanes({1, 65, 8, 4}).lanes);
   EXPECT_EQ(16u, plan_lanes({1, 64, 9, 4}).lanes);
+}
+
+TEST(TopkPlan, SortedLanesHoldTheRow) {
+  for (const uint32_t key_bytes : {1u, 2u, 4u, 8u})
+    for (uint64_t columns = 1; columns <= 300; ++columns) {
+      const SortedLanesPlan plan = plan_sorted_lanes({1000, columns, 1, key_bytes});
+      ASSERT_EQ(columns <= (key_bytes == 8 ? 128 : 256), plan.lanes != 0) << columns;
+      ASSERT_TRUE(plan.lanes == 0 || plan.lanes * plan.keys >= columns);
+      ASSERT_TRUE(plan.lanes == 0 || plan.lanes * plan.keys < 2 * columns || columns <= 32) << "half are left over";
+    }
+  const DeviceFacts device = {90, 132, 232448};
+  EXPECT_TRUE(sorted_lanes_better({2, 64, 17, 4}, device));
+  EXPECT_FALSE(sorted_lanes_better({1, 64, 17, 4}, device)) << "one row";
+  EXPECT_FALSE(sorted_lanes_better({100000, 64, 16, 4}, device)) << "lanes choose as quickly";
+  EXPECT_FALSE(sorted_lanes_better({8 * 132 - 1, 65, 17, 4}, device)) << "few rows";
+  EXPECT_TRUE(sorted_lanes_better({8 * 132, 128, 17, 4}, device));
+  EXPECT_FALSE(sorted_lanes_better({128 * 132 - 1, 129, 65, 4}, device));
+  EXPECT_TRUE(sorted_lanes_better({128 * 132, 129, 65, 4}, device));
+  EXPECT_FALSE(sorted_lanes_better({128 * 132, 129, 64, 4}, device)) << "bound lanes are quicker";
+  EXPECT_TRUE(sorted_lanes_better({128 * 132, 129, 33, 2}, device));
+}
+
+TEST(TopkPlan, BoundLanesHaveGroupsForK) {
+  for (const uint32_t key_bytes : {1u, 2u, 4u, 8u})
+    for (uint64_t columns = 1; columns <= 1100; ++columns)
+      for (const uint64_t k : {1, 64, 65, 128, 129}) {
+        if (k > columns) continue;
+        const BoundLanesPlan plan = plan_bound_lanes({1000, columns, k, key_bytes});
+        const bool fits = columns <= 512 ? k <= 64 : columns <= kWarpItemsMax && k <= 128;
+        ASSERT_EQ(fits, plan.registers != 0) << columns << " " << k;
+        if (!fits) continue;
+        ASSERT_GE(32 * plan.registers, columns);
+        ASSERT_GE(32 * plan.groups, 2 * k) << "half of the groups have one of the best k at least";
+        ASSERT_GE(32 * plan.groups, k + 31) << "and ties up to the end of a row of lanes have room";
+      }
+  const DeviceFacts device = {90, 132, 232448};
+  EXPECT_TRUE(bound_lanes_better({528, 129, 33, 4}, device));
+  EXPECT_FALSE(bound_lanes_better({527, 129, 33, 4}, device)) << "few rows";
+  EXPECT_FALSE(bound_lanes_better({528, 129, 32, 4}, device)) << "lanes rank as quickly";
+  EXPECT_FALSE(bound_lanes_better({528, 1000, 65, 1}, device)) << "keys of 1 byte have ties";
+  EXPECT_TRUE(bound_lanes_better({528, 700, 65, 8}, device));
+  EXPECT_FALSE(bound_lanes_better({528, 699, 65, 8}, device)) << "groups of few keys";
+}
+
+TEST(TopkPlan, FewRowsAreSharedByClusters) {
+  const DeviceFacts device = {90, 132, 232448};
+  const auto team = [&](const Shape &s) { return choose(s, device, {}); };
+  for (const Shape &s :
+       {Shape{2, 262144, 50, 4}, Shape{15, 50257, 100, 4}, Shape{16, 128256, 8, 4}, Shape{24, 128256, 50, 4},
+        Shape{30, 151936, 8, 2}, Shape{48, 20000, 50, 4}, Shape{66, 32000, 8, 4}, Shape{30, 64000, 50, 8}}) {
+    const Plan plan = team(s);
+    EXPECT_EQ(Algorithm::kTeam, plan.algorithm) << s.rows << " x " << s.columns;
+    EXPECT_TRUE(plan.team.cluster);
+    EXPECT_NE(0u, plan.team.resident.need);
+    EXPECT_EQ(cluster_blocks(s.rows, 132), plan.team.blocks);
+  }
+  EXPECT_EQ(8u, cluster_blocks(15, 132));
+  EXPECT_EQ(4u, cluster_blocks(16, 132));
+  EXPECT_EQ(4u, cluster_blocks(30, 132));
+  EXPECT_EQ(2u, cluster_blocks(31, 132));
+  EXPECT_EQ(2u, cluster_blocks(66, 132));
+  EXPECT_EQ(0u, cluster_blocks(67, 132));
+  EXPECT_FALSE(cluster_better({67, 128256, 8, 4}, device)) << "rows enough for a block each";
+  EXPECT_FALSE(cluster_better({24, 16383, 8, 4}, device)) << "short rows";
+  EXPECT_FALSE(cluster_better({48, 128256, 50, 4}, device)) << "many candidates of many tiles";
+  EXPECT_FALSE(cluster_better({24, 128256, 50, 4}, {80, 132, 166912})) << "no clusters";
+  EXPECT_FALSE(cluster_better({1, 128256, 50, 4}, device)) << "one row is for a grid";
 }
 
 TEST(TopkPlan, StreamsHaveGroupsForK) {
@@ -386,6 +462,14 @@ TEST(TopkPlan, WaysAreForcedWhereTheyCanDoTheCall) {
     force.warp = true;
     const bool warp = c.shape.columns <= kWarpItemsMax && c.shape.k <= kWarpSortMax;
     EXPECT_EQ(warp ? Algorithm::kWarp : own, choose(c.shape, c.device, force).algorithm);
+    force = {};
+    force.sorted_lanes = true;
+    EXPECT_EQ(plan_sorted_lanes(c.shape).lanes != 0 ? Algorithm::kSortedLanes : own,
+              choose(c.shape, c.device, force).algorithm);
+    force = {};
+    force.bound_lanes = true;
+    EXPECT_EQ(plan_bound_lanes(c.shape).registers != 0 ? Algorithm::kBoundLanes : own,
+              choose(c.shape, c.device, force).algorithm);
     force = {};
     force.rows = true;
     RowsPlan rows = {};

@@ -13,6 +13,7 @@
 #include "cuda/topk/filter.cuh"
 #include "cuda/topk/tiny.cuh"
 #include "cuda/topk/warp.cuh"
+#include "cuda/topk/widened.cuh"
 
 namespace gsort_internal::topk {
 
@@ -41,31 +42,31 @@ struct LanesRow {
   }
 };
 
-template <class U, uint32_t kLanes, uint32_t kRegisters>
-__device__ __forceinline__ void lanes_load(LanesRow<U, kLanes, kRegisters> &row, const U *in, uint32_t items,
-                                           const KeyCodec<U> &codec) {
-  const U *const mine = in + row.inner;
+// Loads a row's first `items` elements, all at once.
+template <class U, uint32_t kLanes, uint32_t kRegisters, class Loader>
+__device__ __forceinline__ void lanes_load(LanesRow<U, kLanes, kRegisters> &row, uint32_t items,
+                                           const KeyCodec<U> &codec, const Loader &loader) {
   const uint32_t own = row.own(items);
-  const U padding = codec.decode(static_cast<U>(~U{0}));
+  const U padding = loader.narrow(codec.decode(static_cast<U>(~U{0})));
 #pragma unroll
   for (uint32_t j = 0; j < kRegisters; ++j) {
     row.keys[j] = padding;
-    if (j < own) row.keys[j] = __ldg(mine + j * kLanes);
+    if (j < own) row.keys[j] = loader.load(row.index(j));
   }
   with_codec(codec, [&](const KeyCodec<U> &c) {
 #pragma unroll
     for (uint32_t j = 0; j < kRegisters; ++j) {
-      row.keys[j] = c.encode(static_cast<U>(row.keys[j]));
+      row.keys[j] = loader.encode(c, static_cast<U>(row.keys[j]));
       // The compiler would keep narrow keys in registers of 16 bits beside these.
       if constexpr (sizeof(U) < 4) asm volatile("" : "+r"(row.keys[j]));
     }
   });
 }
 
-// The k-th best of kGroups groups' best a lane: k of the row's keys are at or under it. k <= kGroups * kLanes.
+// The best of kGroups groups a lane, in order: number i of them all in lane i / kGroups.
 template <uint32_t kGroups, class U, uint32_t kLanes, uint32_t kRegisters>
-__device__ __forceinline__ auto lanes_group_bound(const LanesRow<U, kLanes, kRegisters> &row, uint32_t k) {
-  typename LanesRow<U, kLanes, kRegisters>::Key best[kGroups];
+__device__ __forceinline__ void lanes_groups(const LanesRow<U, kLanes, kRegisters> &row,
+                                             typename LanesRow<U, kLanes, kRegisters>::Key (&best)[kGroups]) {
 #pragma unroll
   for (uint32_t g = 0; g < kGroups; ++g) {
     best[g] = row.keys[g];
@@ -74,8 +75,29 @@ __device__ __forceinline__ auto lanes_group_bound(const LanesRow<U, kLanes, kReg
   }
   sort_in_lane(best);
   merge_lanes<true>(best, kLanes);
-  if constexpr (kGroups == 1) return __shfl_sync(kFullWarp, best[0], k - 1, kLanes);
-  return __shfl_sync(kFullWarp, (k - 1) % 2 == 0 ? best[0] : best[kGroups - 1], (k - 1) / 2, kLanes);
+}
+
+// One of them; the same number in all lanes.
+template <uint32_t kLanes, uint32_t kGroups, class Key>
+__device__ __forceinline__ Key lanes_group(const Key (&best)[kGroups], uint32_t number) {
+  // By halves: of an index the compiler would make an array in memory.
+  Key left[kGroups];
+#pragma unroll
+  for (uint32_t g = 0; g < kGroups; ++g) left[g] = best[g];
+#pragma unroll
+  for (uint32_t half = 1; half < kGroups; half *= 2) {
+#pragma unroll
+    for (uint32_t g = 0; g < kGroups; g += 2 * half) left[g] = (number & half) != 0 ? left[g + half] : left[g];
+  }
+  return __shfl_sync(kFullWarp, left[0], number / kGroups, kLanes);
+}
+
+// The k-th best of the groups' best: k of the row's keys are at or under it. k <= kGroups * kLanes.
+template <uint32_t kGroups, class U, uint32_t kLanes, uint32_t kRegisters>
+__device__ __forceinline__ auto lanes_group_bound(const LanesRow<U, kLanes, kRegisters> &row, uint32_t k) {
+  typename LanesRow<U, kLanes, kRegisters>::Key best[kGroups];
+  lanes_groups(row, best);
+  return lanes_group<kLanes>(best, k - 1);
 }
 
 // More groups cost more to sort, and leave fewer candidates.
@@ -130,52 +152,62 @@ __device__ __forceinline__ void lanes_list(const LanesRow<U, kLanes, kRegisters>
       *to++ = (static_cast<S>(row.keys[j]) << WarpTypes<U>::kIndexBits) | row.index(j);
 }
 
-// Lists at least k and at most kRoom elements where too many are under the bound: halves the range of keys, then that
-// of the indices of equal keys. Rows that have few come along. Returns how many are listed.
+// How many of the row's keys are under `key`.
 template <class U, uint32_t kLanes, uint32_t kRegisters>
-__device__ __forceinline__ uint32_t lanes_narrow(const LanesRow<U, kLanes, kRegisters> &row, uint32_t k, uint32_t items,
-                                                 typename LanesRow<U, kLanes, kRegisters>::Key high, uint32_t taken) {
-  using Key = typename LanesRow<U, kLanes, kRegisters>::Key;
-  Key low = row.keys[0];  // the least key: rows of one value need no more than that
+__device__ __forceinline__ uint32_t lanes_under(const LanesRow<U, kLanes, kRegisters> &row,
+                                                typename LanesRow<U, kLanes, kRegisters>::Key key) {
+  uint32_t count = 0;
 #pragma unroll
-  for (uint32_t j = 1; j < kRegisters; ++j) low = min(low, row.keys[j]);
-#pragma unroll
-  for (uint32_t d = kLanes / 2; d > 0; d /= 2) low = min(low, __shfl_xor_sync(kFullWarp, low, d));
-  while (__any_sync(kFullWarp, taken > row.kRoom && low < high)) {
-    const Key middle = low + (high - low) / 2;  // under the padding's key
-    uint32_t count = 0;
-#pragma unroll
-    for (uint32_t j = 0; j < kRegisters; ++j) count += row.keys[j] <= middle;
-    count = row.sum(count);
-    if (taken <= row.kRoom || low >= high) continue;
-    if (count >= k)
-      high = middle, taken = count;
-    else
-      low = middle + 1;
-  }
-  uint32_t first = 1, last = items;  // so many of the row's elements have the ties that are taken
-  while (__any_sync(kFullWarp, taken > row.kRoom && first < last)) {
-    const uint32_t middle = first + (last - first) / 2, ties = row.own(middle);
-    uint32_t count = 0;
-#pragma unroll
-    for (uint32_t j = 0; j < kRegisters; ++j) count += lanes_takes<true>(row, j, {high, ties});
-    count = row.sum(count);
-    if (taken <= row.kRoom || first >= last) continue;
-    if (count >= k)
-      last = middle, taken = count;
-    else
-      first = middle + 1;
-  }
-  const LanesBound<Key> bound{high, row.own(last)};
-  const LanesCount count = lanes_count<true>(row, bound);
-  lanes_list<true>(row, bound, count.before);
-  return count.taken;
+  for (uint32_t j = 0; j < kRegisters; ++j) count += row.keys[j] < key;
+  return row.sum(count);
 }
 
-// Ranks the listed and writes the best k.
+// A bound that at least k and at most `room` elements are taken by, where `taken`, too many, are at or under `high`:
+// the keys under it, if they are enough and not too many; else the range of keys is halved until they are, or its ties
+// are as many. Of those the first are taken. Rows that have few come along. room: for k and a lane's number more.
 template <class U, uint32_t kLanes, uint32_t kRegisters>
+__device__ __forceinline__ auto lanes_narrow(const LanesRow<U, kLanes, kRegisters> &row, uint32_t k,
+                                             typename LanesRow<U, kLanes, kRegisters>::Key high, uint32_t taken,
+                                             uint32_t room) {
+  using Key = typename LanesRow<U, kLanes, kRegisters>::Key;
+  uint32_t under = lanes_under(row, high);
+  const bool ties = under < k;  // the bound is right, but for them
+  if (taken > room && !ties) high -= 1, taken = under;
+  if (__any_sync(kFullWarp, taken > room && !ties)) {
+    Key low = row.keys[0];  // the least key
+#pragma unroll
+    for (uint32_t j = 1; j < kRegisters; ++j) low = min(low, row.keys[j]);
+#pragma unroll
+    for (uint32_t d = kLanes / 2; d > 0; d /= 2) low = min(low, __shfl_xor_sync(kFullWarp, low, d));
+    if (ties) low = high;
+    while (__any_sync(kFullWarp, taken > room && low < high)) {
+      const Key middle = low + (high - low) / 2;  // under the padding's key
+      const uint32_t count = lanes_under(row, middle + 1);
+      if (taken <= room || low >= high) continue;
+      if (count >= k)
+        high = middle, taken = count;
+      else
+        low = middle + 1;
+    }
+    under = lanes_under(row, high);
+  }
+  LanesBound<Key> bound{high, kRegisters};
+  if (!__any_sync(kFullWarp, taken > room)) return bound;
+  // The lanes' j-th keys are neighbours: ties are taken up to those with which there are enough.
+  constexpr uint32_t kOwn = kLanes == 32 ? kFullWarp : (1u << kLanes % 32) - 1;
+  const uint32_t own = kOwn << lane_id() / kLanes * kLanes;
+#pragma unroll
+  for (uint32_t j = 0; j < kRegisters; ++j) {
+    under += __popc(__ballot_sync(kFullWarp, row.keys[j] == high) & own);
+    if (taken > room && under >= k && bound.ties == kRegisters) bound.ties = j + 1;
+  }
+  return bound;
+}
+
+// Ranks the listed and tells put(place, item) the best k.
+template <class U, uint32_t kLanes, uint32_t kRegisters, class Put>
 __device__ __forceinline__ void lanes_rank(const LanesRow<U, kLanes, kRegisters> &row, uint32_t count, uint32_t k,
-                                           const Problem<U> &problem, uint64_t begin) {
+                                           Put &&put) {
   using S = typename WarpTypes<U>::S;
   const S mine = row.inner < count ? row.list[row.inner] : ~S{0};
   if (row.inner == 0) row.list[count] = ~S{0};
@@ -187,9 +219,9 @@ __device__ __forceinline__ void lanes_rank(const LanesRow<U, kLanes, kRegisters>
     const S other = row.list[kLanes + row.inner];
     uint32_t other_rank = kLanes + row.inner < count ? 0 : k;
     for (uint32_t i = 0; i < count; ++i) rank += row.list[i] < mine, other_rank += row.list[i] < other;
-    if (other_rank < k) warp_put(problem, begin + other_rank, other);
+    if (other_rank < k) put(other_rank, other);
   }
-  if (rank < k) warp_put(problem, begin + rank, mine);
+  if (rank < k) put(rank, mine);
 }
 
 constexpr uint32_t kLanesThreads = 128;
@@ -197,40 +229,54 @@ constexpr uint32_t kLanesThreads = 128;
 // Blocks an SM that leave a thread the registers it needs without spills.
 template <class U>
 constexpr uint32_t lanes_blocks(uint32_t registers) {
-  const uint32_t wide = registers == 8 ? 8 : 6, narrow = registers == 8 ? 12 : registers == 16 ? 9 : 6;
+  const uint32_t wide = registers == 8    ? 8
+                        : registers == 16 ? 6
+                                          : 4,
+                 narrow = registers == 8    ? 12
+                          : registers == 16 ? 9
+                                            : 6;
   return blocks_here(kLanesThreads, sizeof(U) == 8 ? wide : narrow);
 }
 
-// The best k of a row; 1 <= k <= items, k <= kLanes. All lanes of the warp call it; `real`: there is such a row.
-template <uint32_t kLanes, uint32_t kRegisters, class U>
-__device__ __forceinline__ void lanes_row(const Problem<U> &problem, const U *in, uint32_t items, uint32_t k, bool real,
-                                          uint64_t begin, typename WarpTypes<U>::S *list) {
+// The best k of a row that is loaded; 1 <= k <= items, k <= kLanes. All lanes of the warp call it; `real`: there is
+// such a row.
+template <class U, uint32_t kLanes, uint32_t kRegisters, class Put>
+__device__ __forceinline__ void lanes_row(const LanesRow<U, kLanes, kRegisters> &row, uint32_t k, bool real,
+                                          Put &&put) {
   using Lanes = LanesRow<U, kLanes, kRegisters>;
-  Lanes row;
-  row.inner = threadIdx.x % kLanes;
-  row.list = list;
-  lanes_load(row, in, items, problem.codec);
-  const LanesBound<typename Lanes::Key> bound{lanes_bound(row, k), 0};
-  const LanesCount found = lanes_count<false>(row, bound);
-  uint32_t count = found.taken;
-  if (__any_sync(kFullWarp, count > Lanes::kRoom))
-    count = lanes_narrow(row, k, items, bound.key, count);
-  else
+  LanesBound<typename Lanes::Key> bound{lanes_bound(row, k), 0};
+  LanesCount found = lanes_count<false>(row, bound);
+  if (__any_sync(kFullWarp, found.taken > Lanes::kRoom)) {
+    bound = lanes_narrow(row, k, bound.key, found.taken, Lanes::kRoom);
+    found = lanes_count<true>(row, bound);
+    lanes_list<true>(row, bound, found.before);
+  } else {
     lanes_list<false>(row, bound, found.before);
+  }
   __syncwarp();
-  lanes_rank(row, count, real ? k : 0, problem, begin);  // its barrier is for all lanes
+  lanes_rank(row, found.taken, real ? k : 0, put);  // its barrier is for all lanes
 }
 
-template <class U, uint32_t kLanes, uint32_t kRegisters>
-__global__ __launch_bounds__(kLanesThreads, lanes_blocks<U>(kRegisters)) void topk_lanes_kernel(
-    const __grid_constant__ Problem<U> problem) {
-  using Lanes = LanesRow<U, kLanes, kRegisters>;
+// Rows of one length, of widened keys.
+template <class Key, uint32_t kLanes, uint32_t kRegisters>
+__global__ __launch_bounds__(kLanesThreads, lanes_blocks<Key>(kRegisters)) void topk_lanes_kernel(
+    const __grid_constant__ WidenedProblem<Key> problem) {
+  using Lanes = LanesRow<Key, kLanes, kRegisters>;
   __shared__ __align__(16) typename Lanes::S lists[kLanesThreads / kLanes][Lanes::kRoom + 2];
   const uint64_t r = (uint64_t{blockIdx.x} * kLanesThreads + threadIdx.x) / kLanes;
   const bool real = r < problem.rows;
-  lanes_row<kLanes, kRegisters>(problem, problem.in + (real ? r : 0) * problem.row_stride,
-                                static_cast<uint32_t>(problem.columns), static_cast<uint32_t>(problem.k), real,
-                                r * problem.k, lists[threadIdx.x / kLanes]);
+  const WidenedRow<Key> source = widened_row(problem, real ? r : 0);
+  Lanes row;
+  row.inner = threadIdx.x % kLanes;
+  row.list = lists[threadIdx.x / kLanes];
+  with_loader(source, [&](const auto &loader) { lanes_load(row, source.items, source.codec, loader); });
+  lanes_row(row, static_cast<uint32_t>(problem.k), real, [&](uint32_t place, typename Lanes::S item) {
+    const uint64_t at = r * problem.k + place;
+    if (problem.values != nullptr)
+      widened_store(problem.values, problem.key_bytes, at,
+                    problem.codec.decode(static_cast<Key>(item >> WarpTypes<Key>::kIndexBits)));
+    write_index(problem.indices, problem.index_bytes, at, static_cast<uint32_t>(item));
+  });
 }
 
 // Rows with offsets, of up to 128 elements, with k of up to 16, several at a time.
@@ -238,6 +284,18 @@ __global__ __launch_bounds__(kLanesThreads, lanes_blocks<U>(kRegisters)) void to
 template <class U>
 constexpr uint32_t kSomeListItems = 32 / kSomeLanesMin * (LanesRow<U, kSomeLanesMin, kSomeRegisters>::kRoom + 2);
 static_assert(kSomeListItems<uint32_t> >= 32 / kSomeLanesMax * (2 * kSomeLanesMax + 2), "the most of them");
+
+// The best k of a row with offsets, whose results begin at `begin`.
+template <uint32_t kLanes, uint32_t kRegisters, class U>
+__device__ __forceinline__ void lanes_ragged_row(const Problem<U> &problem, const U *in, uint32_t items, uint32_t k,
+                                                 bool real, uint64_t begin, typename WarpTypes<U>::S *list) {
+  LanesRow<U, kLanes, kRegisters> row;
+  row.inner = threadIdx.x % kLanes;
+  row.list = list;
+  lanes_load(row, items, problem.codec, WidenedLoader<U, U>{in});
+  lanes_row(row, k, real,
+            [&](uint32_t place, typename WarpTypes<U>::S item) { warp_put(problem, begin + place, item); });
+}
 
 // Does those of the rows that kLanes lanes each hold. They have more elements than tiny ones, and so than k.
 template <uint32_t kLanes, class U>
@@ -256,9 +314,9 @@ __device__ __forceinline__ void lanes_rows(const Problem<U> &problem, RowsSeen &
     const int lane = __ffs(static_cast<int>(real ? mine : some)) - 1;  // a row twice, where there are too few
     const uint64_t begin = __shfl_sync(kFullWarp, rows.begin, lane);
     const uint32_t items = __shfl_sync(kFullWarp, rows.items, lane);
-    lanes_row<kLanes, kSomeRegisters>(problem, problem.in + begin, items, static_cast<uint32_t>(problem.k), real,
-                                      (rows.first + static_cast<uint32_t>(lane)) * problem.k,
-                                      lists + number * (LanesRow<U, kLanes, kSomeRegisters>::kRoom + 2));
+    lanes_ragged_row<kLanes, kSomeRegisters>(problem, problem.in + begin, items, static_cast<uint32_t>(problem.k), real,
+                                             (rows.first + static_cast<uint32_t>(lane)) * problem.k,
+                                             lists + number * (LanesRow<U, kLanes, kSomeRegisters>::kRoom + 2));
     __syncwarp();
 #pragma unroll
     for (uint32_t i = 0; i < kAtOnce; ++i) some &= some - 1;
@@ -292,9 +350,9 @@ __global__ __launch_bounds__(kLanesThreads, lanes_blocks<U>(kRaggedRegistersMany
     const auto k = static_cast<uint32_t>(min_of(problem.k, source.items));
     const uint64_t begin = r * problem.k;
     if (items > 32 * kRaggedRegistersFew)
-      lanes_row<32, kRaggedRegistersMany>(problem, source.data, items, k, true, begin, list);
+      lanes_ragged_row<32, kRaggedRegistersMany>(problem, source.data, items, k, true, begin, list);
     else if (items != 0)
-      lanes_row<32, kRaggedRegistersFew>(problem, source.data, items, k, true, begin, list);
+      lanes_ragged_row<32, kRaggedRegistersFew>(problem, source.data, items, k, true, begin, list);
     write_missing(problem.output, begin + k, begin + problem.k, lane_id(), 32);
     __syncwarp();
   });

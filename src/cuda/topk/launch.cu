@@ -160,6 +160,10 @@ void launch_as(const LaunchContext &context, const Request &request, const Plan 
   switch (plan.algorithm) {
     case Algorithm::kLanes:
       return launch_lanes<U>(context, problem, plan.lanes);
+    case Algorithm::kSortedLanes:
+      return launch_sorted_lanes<U>(context, problem, plan.sorted_lanes);
+    case Algorithm::kBoundLanes:
+      return launch_bound_lanes<U>(context, problem, plan.bound_lanes);
     case Algorithm::kStream:
       return launch_stream<U>(context, problem, plan.stream);
     case Algorithm::kWarp:

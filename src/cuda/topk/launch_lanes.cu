@@ -6,12 +6,13 @@
 namespace gsort_internal::topk {
 namespace {
 
-template <class U, uint32_t kLanes, uint32_t kRegisters>
-bool launch_as(const LaunchContext &context, const Problem<U> &problem, const LanesPlan &plan) {
+template <uint32_t kLanes, uint32_t kRegisters, class Key>
+bool launch_as(const LaunchContext &context, const WidenedProblem<Key> &problem, const LanesPlan &plan) {
   if (plan.lanes != kLanes || plan.registers != kRegisters) return false;
   constexpr uint32_t rows = kLanesThreads / kLanes;
   const uint32_t blocks = static_cast<uint32_t>((problem.rows + rows - 1) / rows);
-  launch_kernel(context, "top-k by lanes", {blocks, kLanesThreads}, topk_lanes_kernel<U, kLanes, kRegisters>, problem);
+  launch_kernel(context, "top-k by lanes", {blocks, kLanesThreads}, topk_lanes_kernel<Key, kLanes, kRegisters>,
+                problem);
   return true;
 }
 
@@ -19,13 +20,15 @@ bool launch_as(const LaunchContext &context, const Problem<U> &problem, const La
 
 template <class U>
 void launch_lanes(const LaunchContext &context, const Problem<U> &problem, const LanesPlan &plan) {
+  const WidenedProblem<WidenedKey<U>> widened = widened_problem(problem);
   if constexpr (sizeof(U) == 8)
-    launch_as<U, 8, 8>(context, problem, plan) || launch_as<U, 16, 8>(context, problem, plan) ||
-        launch_as<U, 32, 8>(context, problem, plan) || launch_as<U, 32, 16>(context, problem, plan);
+    launch_as<8, 8>(context, widened, plan) || launch_as<16, 8>(context, widened, plan) ||
+        launch_as<32, 8>(context, widened, plan) || launch_as<32, 16>(context, widened, plan) ||
+        launch_as<32, 32>(context, widened, plan);
   else
-    launch_as<U, 8, 8>(context, problem, plan) || launch_as<U, 16, 8>(context, problem, plan) ||
-        launch_as<U, 16, 16>(context, problem, plan) || launch_as<U, 32, 16>(context, problem, plan) ||
-        launch_as<U, 32, 32>(context, problem, plan);
+    launch_as<8, 8>(context, widened, plan) || launch_as<16, 8>(context, widened, plan) ||
+        launch_as<16, 16>(context, widened, plan) || launch_as<32, 16>(context, widened, plan) ||
+        launch_as<32, 32>(context, widened, plan);
 }
 
 template <class U>

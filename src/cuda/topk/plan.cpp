@@ -169,6 +169,10 @@ void describe(const Request &, const Plan &p, char *text, size_t text_bytes) {
                 static_cast<ull>(s.columns), static_cast<ull>(s.k));
   if (p.algorithm == Algorithm::kLanes)
     std::snprintf(text, text_bytes, "%s: %u lanes a row", call, p.lanes.lanes);
+  else if (p.algorithm == Algorithm::kSortedLanes)
+    std::snprintf(text, text_bytes, "%s: %u lanes a row, which they sort", call, p.sorted_lanes.lanes);
+  else if (p.algorithm == Algorithm::kBoundLanes)
+    std::snprintf(text, text_bytes, "%s: one warp a row, bound by %u groups a lane", call, p.bound_lanes.groups);
   else if (p.algorithm == Algorithm::kStream)
     std::snprintf(text, text_bytes, "%s: one block of %u threads a row, which is its own sample", call,
                   p.stream.threads);

@@ -28,11 +28,33 @@ constexpr uint32_t kWarpItemsMax = 1024;
 constexpr uint32_t kWarpSortMax = 256;
 constexpr uint32_t kWarpThreads = 128;
 
-enum class Algorithm : uint32_t { kLanes, kWarp, kStream, kRows, kTile, kTeam, kBuckets, kSelect, kSort };
+enum class Algorithm : uint32_t {
+  kLanes,
+  kSortedLanes,
+  kBoundLanes,
+  kWarp,
+  kStream,
+  kRows,
+  kTile,
+  kTeam,
+  kBuckets,
+  kSelect,
+  kSort
+};
 
 // A row in the registers of some lanes of a warp, 32 / lanes rows a warp; lanes = 0: it does not fit.
 struct LanesPlan {
   uint32_t lanes, registers;
+};
+
+// A row that some lanes of a warp sort, so many keys in each; lanes = 0: it does not fit.
+struct SortedLanesPlan {
+  uint32_t lanes, keys;
+};
+
+// A row in the registers of a warp, in so many groups a lane; registers = 0: it does not fit, or k is too large.
+struct BoundLanesPlan {
+  uint32_t registers, groups;
 };
 
 // Blocks that read a row each, for k of up to half their groups; threads = 0: k is too large.
@@ -63,6 +85,8 @@ struct Plan {
   uint32_t composite_bytes;
   uint32_t tile_threads;  // of a block that holds a row; 0: none does
   LanesPlan lanes;
+  SortedLanesPlan sorted_lanes;
+  BoundLanesPlan bound_lanes;
   StreamPlan stream;
   RowsPlan rows;
   TeamPlan team;
@@ -76,8 +100,8 @@ struct Plan {
 // For tests: make a call take the way it would not take by itself.
 struct Options {
   // A way that cannot do the call is not taken.
-  bool warp = false, stream = false, rows = false, tile = false, team = false, buckets = false, select = false,
-       sort = false;
+  bool sorted_lanes = false, bound_lanes = false, warp = false, stream = false, rows = false, tile = false,
+       team = false, buckets = false, select = false, sort = false;
   uint32_t stream_threads = 0;  // not 0: in place of the planned ones
   bool no_sample = false;
   bool no_cluster = false;
@@ -89,10 +113,37 @@ struct Options {
 // The fewest registers that hold the row, and lanes enough for k: of a group for every two k 1.4 k candidates are left.
 constexpr LanesPlan plan_lanes(const Shape &s) {
   constexpr LanesPlan narrow[] = {{8, 8}, {16, 8}, {16, 16}, {32, 16}, {32, 32}};
-  constexpr LanesPlan wide[] = {{8, 8}, {16, 8}, {32, 8}, {32, 16}, {0, 0}};
+  constexpr LanesPlan wide[] = {{8, 8}, {16, 8}, {32, 8}, {32, 16}, {32, 32}};
   for (const LanesPlan &plan : s.key_bytes == 8 ? wide : narrow)
     if (s.columns <= plan.lanes * plan.registers && s.k <= plan.lanes) return plan;
   return {0, 0};
+}
+
+constexpr SortedLanesPlan plan_sorted_lanes(const Shape &s) {
+  if (s.columns > (s.key_bytes == 8 ? 128 : 256)) return {0, 0};
+  return {s.columns <= 128 ? 8u : 16u, s.columns <= 64 ? 8u : 16u};
+}
+// Where so much is wanted that choosing first takes longer, and there are rows enough for lanes that wait for each
+// other. (H200, 2026-11-28, us by a warp's histograms and so, 33.5 million in rows of 32, all of them: f32 882 and 257,
+// u8 2,073 and 340, f64 1,514 and 315; of 128, k = 17 221 and 143, all 370 and 181, f64 676 and 330; of 256, k = 128
+// f32 271 and 226, k = 33 u16 219 and 183; of 100 rows of 65 to 128 12 and 13, of 10,000 of 256 33 and 33.)
+constexpr bool sorted_lanes_better(const Shape &s, const DeviceFacts &d) {
+  if (s.rows == 1 || s.k <= (s.columns <= 128 ? 16u : s.key_bytes == 4 ? 64u : 32u)) return false;
+  return s.rows >= uint64_t{d.multiprocessors} * (s.columns <= 64 ? 0 : s.columns <= 128 ? 8 : 128);
+}
+
+// Groups for twice k.
+constexpr BoundLanesPlan plan_bound_lanes(const Shape &s) {
+  if (s.columns > kWarpItemsMax || s.k > (s.columns <= 512 ? 64 : 128)) return {0, 0};
+  return {s.columns <= 512 ? 16u : 32u, s.k <= 64 ? 4u : 8u};
+}
+// (H200, 2026-11-28, us by a warp's histograms and so, 33.5 million in rows of 300, k = 64: f32 223 and 162, f64 394
+// and 260; of 500 166 and 106, 298 and 171; of 1,024 154 and 73, 279 and 110; k = 128 167 and 110, 307 and 192, u16 159
+// and 119, u8 of 1,000 with ties 38 and 50 of 8.4 million; of 700 179 and 163, f64 306 and 278, of 513 320 and 365; of
+// 530 rows of 1,000 19 and 13.)
+constexpr bool bound_lanes_better(const Shape &s, const DeviceFacts &d) {
+  if (s.rows < uint64_t{d.multiprocessors} * 4 || s.columns <= 128 || s.k <= 32) return false;
+  return s.k <= 64 || (s.key_bytes > 1 && s.columns >= 700);
 }
 
 // Threads of a stream's block, and the k that its groups are enough for.
@@ -275,6 +326,18 @@ constexpr bool rows_better(const Shape &s, const DeviceFacts &d) {
   return s.columns <= s.k * (50 + s.rows * 9 / 2);
 }
 
+// Several blocks a row, as a cluster, where there are not rows enough for a block each. (H200, 2026-11-28, us by a
+// block or a team of a row and by clusters, f32: 24 rows of 16,500, k = 8 19 and 13; of 50,257, k = 50 28 and 16; of
+// 128,256, k = 8 and 50 30 and 18, 36 and 21; 48 of 20,000, k = 50 22 and 17, of 50,257 27 and 25; 14 of 262,144 31 and
+// 21; u16, 24 of 128,256, k = 50 33 and 17; f64, 30 of 64,000 29 and 21.)
+constexpr uint64_t kClusterBytesMin = uint64_t{64} << 10;
+constexpr bool cluster_better(const Shape &s, const DeviceFacts &d) {
+  const uint64_t blocks = cluster_blocks(s.rows, d.multiprocessors), bytes = s.columns * s.key_bytes;
+  if (!d.clusters() || s.rows == 1 || blocks == 0 || s.k > kClusterKMax || bytes < kClusterBytesMin) return false;
+  if (cluster_tiles(bytes / 16, blocks) > 1) return cluster_reads_tiles(s, d);
+  return cluster_candidates(s, blocks, 1) <= quickly_counted(blocks);
+}
+
 // A block that holds its row chooses and sorts at once. Of many short ones warps are quicker up to the k that they can
 // do.
 constexpr bool many_for_warps(const Shape &s, const DeviceFacts &d) {
@@ -324,20 +387,10 @@ constexpr Plan choose(const Shape &s, const DeviceFacts &d, const Options &force
   plan.composite_bytes = composite_bytes_of(s);
   plan.tile_threads = plan_tile(s, d);
   plan.lanes = plan_lanes(s);
+  plan.sorted_lanes = plan_sorted_lanes(s);
+  plan.bound_lanes = plan_bound_lanes(s);
   plan.stream = plan_stream(s, d);
   if (force.stream_threads != 0 && s.k <= stream_k_max(force.stream_threads)) plan.stream = {force.stream_threads};
-// Several blocks a row, as a cluster, where there are not rows enough for a block each. (H200, 2026-11-28, us by a
-// block or a team of a row and by clusters, f32: 24 rows of 16,500, k = 8 19 and 13; of 50,257, k = 50 28 and 16; of
-// 128,256, k = 8 and 50 30 and 18, 36 and 21; 48 of 20,000, k = 50 22 and 17, of 50,257 27 and 25; 14 of 262,144 31 and
-// 21; u16, 24 of 128,256, k = 50 33 and 17; f64, 30 of 64,000 29 and 21.)
-constexpr uint64_t kClusterBytesMin = uint64_t{64} << 10;
-constexpr bool cluster_better(const Shape &s, const DeviceFacts &d) {
-  const uint64_t blocks = cluster_blocks(s.rows, d.multiprocessors), bytes = s.columns * s.key_bytes;
-  if (!d.clusters() || s.rows == 1 || blocks == 0 || s.k > kClusterKMax || bytes < kClusterBytesMin) return false;
-  if (cluster_tiles(bytes / 16, blocks) > 1) return cluster_reads_tiles(s, d);
-  return cluster_candidates(s, blocks, 1) <= quickly_counted(blocks);
-}
-
   const bool rows_fit = plan_rows(s, d, plan.rows);
   const Algorithm large = large_k_algorithm(s, force);
   const bool cluster = cluster_better(s, d);
@@ -349,6 +402,12 @@ constexpr bool cluster_better(const Shape &s, const DeviceFacts &d) {
   const bool warp_fits = s.columns <= kWarpItemsMax && s.k <= kWarpSortMax;
   if (many_for_warps(s, d) || (warp_fits && force.warp)) plan.algorithm = Algorithm::kWarp;
   if (plan.lanes.lanes != 0 && !force.warp) plan.algorithm = Algorithm::kLanes;
+  if (plan.bound_lanes.registers != 0 && !force.warp && bound_lanes_better(s, d))
+    plan.algorithm = Algorithm::kBoundLanes;
+  if (plan.sorted_lanes.lanes != 0 && !force.warp && sorted_lanes_better(s, d))
+    plan.algorithm = Algorithm::kSortedLanes;
+  if (force.bound_lanes && plan.bound_lanes.registers != 0) plan.algorithm = Algorithm::kBoundLanes;
+  if (force.sorted_lanes && plan.sorted_lanes.lanes != 0) plan.algorithm = Algorithm::kSortedLanes;
   if (force.stream && plan.stream.threads != 0) plan.algorithm = Algorithm::kStream;
   if (force.rows && rows_fit) plan.algorithm = Algorithm::kRows;
   if (force.tile && plan.tile_threads != 0) plan.algorithm = Algorithm::kTile;

@@ -46,6 +46,10 @@ struct TeamArgs {
 template <class U>
 void launch_lanes(const LaunchContext &context, const Problem<U> &problem, const LanesPlan &plan);
 template <class U>
+void launch_sorted_lanes(const LaunchContext &context, const Problem<U> &problem, const SortedLanesPlan &plan);
+template <class U>
+void launch_bound_lanes(const LaunchContext &context, const Problem<U> &problem, const BoundLanesPlan &plan);
+template <class U>
 void launch_ragged_lanes(LaunchChain &chain, const Problem<U> &problem);  // keys of up to 4 bytes, k <= kRaggedLanesMax
 template <class U>
 void launch_stream(const LaunchContext &context, const Problem<U> &problem, const StreamPlan &plan);

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Top-k of many short rows and middling k: a row lies in the registers of a warp. The best keys of some groups a lane
+// give a bound that at least k keys are at or under, as in lanes.cuh; those that are, are sorted as in
+// sorted_lanes.cuh.
+#ifndef GSORT_CUDA_TOPK_BOUND_LANES_CUH_
+#define GSORT_CUDA_TOPK_BOUND_LANES_CUH_
+
+#include "cuda/topk/lanes.cuh"
+#include "cuda/topk/sorted_lanes.cuh"
+
+namespace gsort_internal::topk {
+
+// kRegisters keys in each lane, in kGroups groups; k of up to half of all groups.
+template <class KeyType, uint32_t kRegisterCount, uint32_t kGroupCount>
+struct BoundRow {
+  using Key = KeyType;
+  static constexpr uint32_t kRegisters = kRegisterCount, kGroups = kGroupCount;
+  static constexpr uint32_t kKeyBytes = kRegisters * sizeof(Key);                      // of a lane
+  static constexpr uint32_t kBlocks = kKeyBytes == 64 ? 8 : kKeyBytes == 128 ? 6 : 4;  // that leave enough registers
+  using Lanes = LanesRow<Key, 32, kRegisters>;
+  using Sorted = SortedRow<Key, 32, kGroups, 32 * kRegisters>;  // room for as many as there are groups
+};
+
+// Lists the words of what is taken, in any order, behind those of the lanes before. down: see sorted_words().
+template <bool kTies, class Row>
+__device__ __forceinline__ void bound_list(const typename Row::Lanes &row, typename Row::Sorted &shared,
+                                           const LanesBound<typename Row::Lanes::Key> &bound, uint32_t before,
+                                           typename Row::Key least, uint32_t down) {
+  uint32_t *to = shared.words_ + before;
+#pragma unroll
+  for (uint32_t j = 0; j < Row::kRegisters; ++j)
+    if (lanes_takes<kTies>(row, j, bound))
+      *to++ = sorted_word<typename Row::Sorted>(row.keys[j] - least, down, row.index(j));
+}
+
+template <class Row>
+__global__ __launch_bounds__(kLanesThreads, blocks_here(kLanesThreads, Row::kBlocks)) void topk_bound_lanes_kernel(
+    const __grid_constant__ WidenedProblem<typename Row::Key> problem) {
+  using Sorted = typename Row::Sorted;
+  using Key = typename Row::Key;
+  __shared__ Sorted rows[kLanesThreads / 32];
+  const uint64_t r = blockIdx.x * uint64_t{kLanesThreads / 32} + threadIdx.x / 32;
+  if (r >= problem.rows) return;
+  const WidenedRow<Key> source = widened_row(problem, r);
+  const uint32_t k = static_cast<uint32_t>(problem.k);
+  Sorted &shared = rows[threadIdx.x / 32];
+  typename Row::Lanes row;
+  row.inner = lane_id();
+  with_loader(source, [&](const auto &loader) { lanes_load(row, source.items, source.codec, loader); });
+#pragma unroll
+  for (uint32_t j = 0; j < Row::kRegisters; ++j) shared.keys[row.index(j)] = row.keys[j];
+  typename Row::Lanes::Key best[Row::kGroups];
+  lanes_groups(row, best);
+  LanesBound<typename Row::Lanes::Key> bound{lanes_group<32>(best, k - 1), 0};
+  const Key least = lanes_group<32>(best, 0);
+  LanesCount found = lanes_count<false>(row, bound);
+  const uint32_t bits = bit_width(static_cast<Key>(bound.key - least)), down = sorted_down<Sorted>(bits);
+  if (found.taken > Sorted::kPlaces) {
+    bound = lanes_narrow(row, k, bound.key, found.taken, Sorted::kPlaces);
+    found = lanes_count<true>(row, bound);
+    bound_list<true, Row>(row, shared, bound, found.before, least, down);
+  } else {
+    bound_list<false, Row>(row, shared, bound, found.before, least, down);
+  }
+  __syncwarp();
+  uint32_t words[Row::kGroups];
+#pragma unroll
+  for (uint32_t j = 0; j < Row::kGroups; ++j)
+    words[j] = j * 32 + row.inner < found.taken ? shared.words_[j * 32 + row.inner] : ~0u;
+  __syncwarp();
+  sorted_words(shared, words, row.inner, found.taken, least, bits, down);
+  sorted_write(shared, row.inner, k, problem, r * problem.k);
+}
+
+}  // namespace gsort_internal::topk
+
+#endif  // GSORT_CUDA_TOPK_BOUND_LANES_CUH_
