@@ -3,7 +3,7 @@
 // one or two groups a lane give a bound that at least k keys are at or under; the few that are, are ranked by counting.
 //
 // Work whatever the data: where more keys pass than there is room for, the bound is brought down by halving the range
-// of keys, then of indices, which ends at the k-th element itself.
+// of keys, and of the keys equal to it those with the lowest indices are taken.
 #ifndef GSORT_CUDA_TOPK_LANES_CUH_
 #define GSORT_CUDA_TOPK_LANES_CUH_
 
