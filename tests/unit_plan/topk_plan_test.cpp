@@ -214,6 +214,7 @@ TEST(TopkPlan, SortedLanesHoldTheRow) {
   EXPECT_TRUE(sorted_lanes_better({128 * 132, 129, 65, 4}, device));
   EXPECT_FALSE(sorted_lanes_better({128 * 132, 129, 64, 4}, device)) << "bound lanes are quicker";
   EXPECT_TRUE(sorted_lanes_better({128 * 132, 129, 33, 2}, device));
+  EXPECT_FALSE(sorted_lanes_better({128 * 132, 129, 33, 2}, {80, 132, 166912})) << "no kernel";
 }
 
 TEST(TopkPlan, BoundLanesHaveGroupsForK) {
@@ -235,6 +236,7 @@ TEST(TopkPlan, BoundLanesHaveGroupsForK) {
   EXPECT_FALSE(bound_lanes_better({528, 129, 32, 4}, device)) << "lanes rank as quickly";
   EXPECT_FALSE(bound_lanes_better({528, 1000, 65, 1}, device)) << "keys of 1 byte have ties";
   EXPECT_TRUE(bound_lanes_better({528, 700, 65, 8}, device));
+  EXPECT_FALSE(bound_lanes_better({528, 700, 65, 8}, {80, 132, 166912})) << "no kernel";
   EXPECT_FALSE(bound_lanes_better({528, 699, 65, 8}, device)) << "groups of few keys";
 }
 
@@ -464,11 +466,11 @@ TEST(TopkPlan, WaysAreForcedWhereTheyCanDoTheCall) {
     EXPECT_EQ(warp ? Algorithm::kWarp : own, choose(c.shape, c.device, force).algorithm);
     force = {};
     force.sorted_lanes = true;
-    EXPECT_EQ(plan_sorted_lanes(c.shape).lanes != 0 ? Algorithm::kSortedLanes : own,
+    EXPECT_EQ(sorted_lanes_run(c.device) && plan_sorted_lanes(c.shape).lanes != 0 ? Algorithm::kSortedLanes : own,
               choose(c.shape, c.device, force).algorithm);
     force = {};
     force.bound_lanes = true;
-    EXPECT_EQ(plan_bound_lanes(c.shape).registers != 0 ? Algorithm::kBoundLanes : own,
+    EXPECT_EQ(sorted_lanes_run(c.device) && plan_bound_lanes(c.shape).registers != 0 ? Algorithm::kBoundLanes : own,
               choose(c.shape, c.device, force).algorithm);
     force = {};
     force.rows = true;

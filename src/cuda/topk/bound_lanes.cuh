@@ -36,6 +36,7 @@ __device__ __forceinline__ void bound_list(const typename Row::Lanes &row, typen
 template <class Row>
 __global__ __launch_bounds__(kLanesThreads, blocks_here(kLanesThreads, Row::kBlocks)) void topk_bound_lanes_kernel(
     const __grid_constant__ WidenedProblem<typename Row::Key> problem) {
+  if constexpr (!kClustersHere) return;  // see sorted_lanes_run()
   using Sorted = typename Row::Sorted;
   using Key = typename Row::Key;
   __shared__ Sorted rows[kLanesThreads / 32];

@@ -119,6 +119,9 @@ constexpr LanesPlan plan_lanes(const Shape &s) {
   return {0, 0};
 }
 
+// Only architectures with clusters have kernels of these and of bound lanes: they were timed on no others.
+constexpr bool sorted_lanes_run(const DeviceFacts &d) { return d.clusters(); }
+
 constexpr SortedLanesPlan plan_sorted_lanes(const Shape &s) {
   if (s.columns > (s.key_bytes == 8 ? 128 : 256)) return {0, 0};
   return {s.columns <= 128 ? 8u : 16u, s.columns <= 64 ? 8u : 16u};
@@ -128,7 +131,8 @@ constexpr SortedLanesPlan plan_sorted_lanes(const Shape &s) {
 // u8 2,073 and 340, f64 1,514 and 315; of 128, k = 17 221 and 143, all 370 and 181, f64 676 and 330; of 256, k = 128
 // f32 271 and 226, k = 33 u16 219 and 183; of 100 rows of 65 to 128 12 and 13, of 10,000 of 256 33 and 33.)
 constexpr bool sorted_lanes_better(const Shape &s, const DeviceFacts &d) {
-  if (s.rows == 1 || s.k <= (s.columns <= 128 ? 16u : s.key_bytes == 4 ? 64u : 32u)) return false;
+  if (!sorted_lanes_run(d) || s.rows == 1 || s.k <= (s.columns <= 128 ? 16u : s.key_bytes == 4 ? 64u : 32u))
+    return false;
   return s.rows >= uint64_t{d.multiprocessors} * (s.columns <= 64 ? 0 : s.columns <= 128 ? 8 : 128);
 }
 
@@ -142,7 +146,7 @@ constexpr BoundLanesPlan plan_bound_lanes(const Shape &s) {
 // and 119, u8 of 1,000 with ties 38 and 50 of 8.4 million; of 700 179 and 163, f64 306 and 278, of 513 320 and 365; of
 // 530 rows of 1,000 19 and 13.)
 constexpr bool bound_lanes_better(const Shape &s, const DeviceFacts &d) {
-  if (s.rows < uint64_t{d.multiprocessors} * 4 || s.columns <= 128 || s.k <= 32) return false;
+  if (!sorted_lanes_run(d) || s.rows < uint64_t{d.multiprocessors} * 4 || s.columns <= 128 || s.k <= 32) return false;
   return s.k <= 64 || (s.key_bytes > 1 && s.columns >= 700);
 }
 
@@ -406,8 +410,10 @@ constexpr Plan choose(const Shape &s, const DeviceFacts &d, const Options &force
     plan.algorithm = Algorithm::kBoundLanes;
   if (plan.sorted_lanes.lanes != 0 && !force.warp && sorted_lanes_better(s, d))
     plan.algorithm = Algorithm::kSortedLanes;
-  if (force.bound_lanes && plan.bound_lanes.registers != 0) plan.algorithm = Algorithm::kBoundLanes;
-  if (force.sorted_lanes && plan.sorted_lanes.lanes != 0) plan.algorithm = Algorithm::kSortedLanes;
+  if (force.bound_lanes && sorted_lanes_run(d) && plan.bound_lanes.registers != 0)
+    plan.algorithm = Algorithm::kBoundLanes;
+  if (force.sorted_lanes && sorted_lanes_run(d) && plan.sorted_lanes.lanes != 0)
+    plan.algorithm = Algorithm::kSortedLanes;
   if (force.stream && plan.stream.threads != 0) plan.algorithm = Algorithm::kStream;
   if (force.rows && rows_fit) plan.algorithm = Algorithm::kRows;
   if (force.tile && plan.tile_threads != 0) plan.algorithm = Algorithm::kTile;

@@ -155,6 +155,7 @@ constexpr uint32_t kSortedThreads = 128;
 template <class Row>
 __global__ __launch_bounds__(kSortedThreads, blocks_here(kSortedThreads, 8)) void topk_sorted_lanes_kernel(
     const __grid_constant__ WidenedProblem<typename Row::Key> problem) {
+  if constexpr (!kClustersHere) return;  // see sorted_lanes_run()
   __shared__ Row rows[kSortedThreads / Row::kLanes];
   const uint32_t inner = threadIdx.x % Row::kLanes;
   const uint64_t r = (uint64_t{blockIdx.x} * kSortedThreads + threadIdx.x) / Row::kLanes;
