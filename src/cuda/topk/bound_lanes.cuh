@@ -26,7 +26,7 @@ template <bool kTies, class Row>
 __device__ __forceinline__ void bound_list(const typename Row::Lanes &row, typename Row::Sorted &shared,
                                            const LanesBound<typename Row::Lanes::Key> &bound, uint32_t before,
                                            typename Row::Key least, uint32_t down) {
-  uint32_t *to = shared.words_ + before;
+  uint32_t *to = shared.words + before;
 #pragma unroll
   for (uint32_t j = 0; j < Row::kRegisters; ++j)
     if (lanes_takes<kTies>(row, j, bound))
@@ -67,7 +67,7 @@ __global__ __launch_bounds__(kLanesThreads, blocks_here(kLanesThreads, Row::kBlo
   uint32_t words[Row::kGroups];
 #pragma unroll
   for (uint32_t j = 0; j < Row::kGroups; ++j)
-    words[j] = j * 32 + row.inner < found.taken ? shared.words_[j * 32 + row.inner] : ~0u;
+    words[j] = j * 32 + row.inner < found.taken ? shared.words[j * 32 + row.inner] : ~0u;
   __syncwarp();
   sorted_words(shared, words, row.inner, found.taken, least, bits, down);
   sorted_write(shared, row.inner, k, problem, r * problem.k);

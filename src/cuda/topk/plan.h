@@ -128,7 +128,7 @@ constexpr SortedLanesPlan plan_sorted_lanes(const Shape &s) {
 }
 // Where so much is wanted that choosing first takes longer, and there are rows enough for lanes that wait for each
 // other. (H200, 2026-11-28, us by a warp's histograms and so, 33.5 million in rows of 32, all of them: f32 882 and 257,
-// u8 2,073 and 340, f64 1,514 and 315; of 128, k = 17 221 and 143, all 370 and 181, f64 676 and 330; of 256, k = 128
+// u8 2,073 and 340, f64 1,514 and 315; of 128, k = 20 221 and 143, all 370 and 181, f64 676 and 330; of 256, k = 128
 // f32 271 and 226, k = 33 u16 219 and 183; of 100 rows of 65 to 128 12 and 13, of 10,000 of 256 33 and 33.)
 constexpr bool sorted_lanes_better(const Shape &s, const DeviceFacts &d) {
   if (!sorted_lanes_run(d) || s.rows == 1 || s.k <= (s.columns <= 128 ? 16u : s.key_bytes == 4 ? 64u : 32u))
@@ -331,9 +331,9 @@ constexpr bool rows_better(const Shape &s, const DeviceFacts &d) {
 }
 
 // Several blocks a row, as a cluster, where there are not rows enough for a block each. (H200, 2026-11-28, us by a
-// block or a team of a row and by clusters, f32: 24 rows of 16,500, k = 8 19 and 13; of 50,257, k = 50 28 and 16; of
-// 128,256, k = 8 and 50 30 and 18, 36 and 21; 48 of 20,000, k = 50 22 and 17, of 50,257 27 and 25; 14 of 262,144 31 and
-// 21; u16, 24 of 128,256, k = 50 33 and 17; f64, 30 of 64,000 29 and 21.)
+// block or a team of a row and by clusters, f32: 24 rows of 16,500, k = 8 18 and 14; of 50,257, k = 50 27 and 17; of
+// 128,256, k = 8 and 50 30 and 20, 37 and 23; 48 of 16,500, k = 50 19 and 17, of 50,257 26 and 26; 15 of 262,144, k = 8
+// 32 and 23; u16, 24 of 128,256, k = 50 36 and 20.)
 constexpr uint64_t kClusterBytesMin = uint64_t{64} << 10;
 constexpr bool cluster_better(const Shape &s, const DeviceFacts &d) {
   const uint64_t blocks = cluster_blocks(s.rows, d.multiprocessors), bytes = s.columns * s.key_bytes;

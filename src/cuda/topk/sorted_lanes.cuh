@@ -22,10 +22,10 @@ struct SortedRow {
   static_assert((kItems & (kItems - 1)) == 0 && kPlaces <= kItems, "a word holds a digit and an index, or a place");
 
   // A little longer than they need be, so that the lanes of a warp's rows meet in no bank.
-  Key keys[kItems + kLanes];          // by index
-  uint32_t words_[kPlaces + kLanes];  // by place
+  Key keys[kItems + kLanes];         // by index
+  uint32_t words[kPlaces + kLanes];  // by place, see word(); a list before they are sorted
 
-  __device__ __forceinline__ uint32_t &word(uint32_t place) { return words_[place + place / kKeys]; }
+  __device__ __forceinline__ uint32_t &word(uint32_t place) { return words[place + place / kKeys]; }
   __device__ __forceinline__ uint32_t index(uint32_t place) { return word(place) & (kItems - 1); }
 };
 

@@ -184,6 +184,7 @@ GSORT_HOST_DEVICE constexpr uint32_t cluster_shared_bytes(uint32_t composite) {
                                kResidentOffersMax * (kTeamThreads / 32) * composite + kClusterBlocks * (composite + 8) +
                                16);
 }
+static_assert(cluster_shared_bytes(8) % 16 == 0 && cluster_shared_bytes(16) % 16 == 0, "vectors are copied behind it");
 constexpr uint32_t kClusterTilesAhead = 2;
 constexpr uint32_t kClusterAheadBytes = kClusterTilesAhead * kVectorsThread * kTeamThreads * 16;
 
@@ -217,9 +218,10 @@ constexpr uint64_t quickly_counted(uint64_t blocks) { return integer_root(blocks
 constexpr bool cluster_reads_tiles(const Shape &s, const DeviceFacts &d) {
   const uint64_t blocks = cluster_blocks(s.rows, d.multiprocessors), vectors = s.columns * s.key_bytes / 16;
   if (!d.clusters() || s.rows == 1 || s.k > kClusterKMax || blocks == 0) return false;
-  const uint64_t tiles = cluster_tiles(vectors, blocks), counted = quickly_counted(blocks);
-  const uint64_t most = tiles == 2 ? counted : blocks > 2 ? counted * 2 / 3 : counted / 3;
-  return tiles > 1 && tiles <= kClusterTilesMax && cluster_candidates(s, blocks, tiles) <= most;
+  const uint64_t tiles = cluster_tiles(vectors, blocks);
+  if (tiles == 1 || tiles > kClusterTilesMax) return false;
+  const uint64_t counted = quickly_counted(blocks);
+  return cluster_candidates(s, blocks, tiles) <= (tiles == 2 ? counted : blocks > 2 ? counted * 2 / 3 : counted / 3);
 }
 
 // The whole row as its own sample, if it is short enough: every thread is sure of a vector, and groups are as large
