@@ -187,7 +187,9 @@ void add_topk(Calls &calls, gsort_dtype t) {
   const uint32_t bytes = element_type(t).bytes;
   const uint64_t few = bytes == 1 ? 30 : 200;  // of more the array is sorted
   one(500, 8, " lanes a row");
-  one(8000, bytes == 1 ? 10 : 100, "which is its own sample");
+  one(8000, bytes == 1 ? 10 : 100, eight ? "which is its own sample" : "8 warps a row, bound by groups");
+  one(12000, bytes == 1 ? 10 : 100, "which is its own sample");
+  one(60000, 1, "the best of a row by ");
   one(60000, few / 2 + 10, "1 teams of ");
   one(narrow(t) ? 100000 : 50000, few, " blocks (clusters), sample of");
   one(900000, few, " blocks, sample of 900000,");
@@ -239,12 +241,17 @@ void add_topk_rows(Calls &calls, gsort_dtype t) {
   rows(600, 1000, 60, "one warp a row, bound by 4 groups a lane", D::kZipf);
   rows(600, 1000, 100, element_type(t).bytes == 1 ? "one warp a row" : "row, bound by 8 groups a lane");
   rows(600, 1000, 200, "one warp a row");
-  rows(20, 3000, 60, "which is its own sample");
+  rows(1100, 1000, 1, "the best of a row by a warp");
+  rows(300, 50000, 1, "the best of a row by ", D::kSmallRange);
+  rows(2, 600000, 1, "the best of a row by ");
+  rows(20, 3000, 60, "4 warps a row, bound by groups");
+  rows(600, 1500, 80, "2 warps a row, bound by groups");
+  rows(1100, 3000, 250, "4 warps a row, bound by groups", D::kZipf);
   rows(200, 20000, 60, "which is its own sample", D::kSmallRange);
   const bool held = element_type(t).bytes != 1;
   rows(20, 3000, 300, held ? "512 threads a row, which it holds" : "512 threads a row, which it lists");
   rows(300, 1500, 700, held ? "512 threads a row, which it holds" : "256 threads a row, which it lists");
-  rows(600, 1500, 80, "128 threads a row, bound by a sample");
+  rows(600, 9000, 80, "128 threads a row, bound by a sample");
   rows(70, 20000, 300, "512 threads a row, bound by a sample");
   rows(300, 2500, 200, "256 threads a row, bound by a sample", D::kZipf);
   rows(600, 1500, 200, "128 threads a row, bound by a sample");

@@ -100,6 +100,49 @@ TEST_F(Topk, RowsByBoundLanes) {
   }
 }
 
+// A row of some thousand elements by a block, and shorter ones.
+TEST_F(Topk, RowsByBoundBlocks) {
+  uint64_t seed = 2980;
+  for (gsort_dtype t : kAllTypes)
+    for (Values values : kAllValues)
+      for (uint64_t columns : {1, 63, 300, 1025, 2047, 2048, 2049, 3000, 4096, 4097, 6000, 8192})
+        for (uint64_t k : {1, 2, 33, 64, 65, 128, 129, 200, 256}) {
+          if (k > columns || ++seed % 16 != 0) continue;
+          Case c;
+          c.t = t, c.values = values, c.rows = 1 + seed % 7, c.columns = columns, c.k = k;
+          vary(c, ++seed), c.force.bound_rows = true;
+          run_case(c);
+          if (HasFatalFailure()) return;
+        }
+  for (uint64_t k : {20, 100, 250}) {  // by themselves
+    Case c;
+    c.rows = 3001, c.columns = 3000, c.k = k, c.values = Values::kZipf;
+    run_case(c);
+  }
+}
+
+// The best one of each: by warps, blocks, clusters, and parts that meet in memory.
+TEST_F(Topk, BestOfRows) {
+  uint64_t seed = 3000;
+  for (gsort_dtype t : kAllTypes)
+    for (Values values : kAllValues)
+      for (uint64_t columns : {1, 15, 1000, 1025, 4096, 5001, 40000, 200001, 600000}) {
+        for (uint64_t rows : {1, 3, 20, 80}) {
+          if (rows * columns > 2000000 || ++seed % 5 != 0) continue;
+          Case c;
+          c.t = t, c.values = values, c.rows = rows, c.columns = columns, c.k = 1;
+          vary(c, ++seed), c.force.best = true;
+          run_case(c);
+          if (HasFatalFailure()) return;
+        }
+      }
+  for (uint64_t columns : {700, 2000, 5000}) {  // by themselves, as many as warps do each
+    Case c;
+    c.rows = 5001, c.columns = columns, c.k = 1, c.values = Values::kTwo;
+    run_case(c);
+  }
+}
+
 TEST_F(Topk, RacecheckRowsByLanes) {
   for (gsort_dtype t : {GSORT_F32, GSORT_F64, GSORT_U8})
     for (Values values : {Values::kUniform, Values::kTwo, Values::kEnds})
@@ -110,6 +153,29 @@ TEST_F(Topk, RacecheckRowsByLanes) {
         run_case(c);
         if (HasFatalFailure()) return;
       }
+}
+
+TEST_F(Topk, RacecheckBoundBlocks) {
+  for (gsort_dtype t : {GSORT_F32, GSORT_F64, GSORT_U8})
+    for (Values values : {Values::kUniform, Values::kTwo, Values::kConstant})
+      for (uint64_t k : {40, 120, 250}) {
+        Case c;
+        c.t = t, c.values = values, c.rows = 9, c.columns = t == GSORT_U8 ? 6000 : k == 120 ? 2000 : 3000, c.k = k;
+        c.force.bound_rows = true;
+        run_case(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
+TEST_F(Topk, RacecheckBestOfRows) {
+  for (gsort_dtype t : {GSORT_F32, GSORT_F64, GSORT_U8})
+    for (uint64_t columns : {500, 9000, 70000, 600000}) {
+      Case c;
+      c.t = t, c.values = Values::kTwo, c.rows = columns > 100000 ? 2 : 5, c.columns = columns, c.k = 1, c.offset = 1;
+      c.force.best = true;
+      run_case(c);
+      if (HasFatalFailure()) return;
+    }
 }
 
 // Rows of a part of a tile, of some and of many, by blocks of every size.

@@ -248,6 +248,10 @@ inline uint2 make_uint2(uint32_t x, uint32_t y) { return {x, y}; }
 inline uint4 make_uint4(uint32_t x, uint32_t y, uint32_t z, uint32_t w) { return {x, y, z, w}; }
 inline bool __isShared(const void *) { return true; }
 inline void __builtin_assume(bool) {}
+inline uint32_t __vminu2(uint32_t a, uint32_t b) {
+  return std::min(a & 0xffff0000u, b & 0xffff0000u) | std::min(a & 0xffffu, b & 0xffffu);
+}
+inline uint32_t __vmaxu2(uint32_t a, uint32_t b) { return ~__vminu2(~a, ~b); }
 inline void __threadfence() {}
 inline void __threadfence_system() {}
 inline void __nanosleep(uint32_t) {}

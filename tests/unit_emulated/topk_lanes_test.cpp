@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Top-k of short rows in the registers of lanes, thread by thread on the CPU.
+// Top-k of short rows in the registers of lanes, and of somewhat longer ones in a block's, thread by thread on the CPU.
 #include "emulation.h"
 // Behind it, for they are written for CUDA's compiler:
 #include <gtest/gtest.h>
@@ -8,6 +8,7 @@
 #include <random>
 
 #include "cuda/topk/bound_lanes.cuh"
+#include "cuda/topk/bound_rows.cuh"
 
 namespace gsort_internal::topk {
 namespace {
@@ -16,10 +17,23 @@ constexpr uint32_t kMissing = 0xdddddddd;
 
 // What the rows have: ties, keys that differ in the bits that words leave out (in every other row, and where one lane's
 // places end), and the best in the groups of few lanes.
-enum class Values { kRandom, kTwo, kOne, kInOrder, kFew, kEnds, kClose, kTwoRanges, kBorder, kFewLanes, kAllOnes };
-constexpr Values kAllValues[] = {Values::kRandom, Values::kTwo,      Values::kOne,    Values::kInOrder,
-                                 Values::kFew,    Values::kEnds,     Values::kClose,  Values::kTwoRanges,
-                                 Values::kBorder, Values::kFewLanes, Values::kAllOnes};
+enum class Values {
+  kRandom,
+  kTwo,
+  kOne,
+  kInOrder,
+  kFew,
+  kEnds,
+  kClose,
+  kTwoRanges,
+  kBorder,
+  kFewLanes,
+  kFewThreads,
+  kAllOnes
+};
+constexpr Values kAllValues[] = {Values::kRandom, Values::kTwo,      Values::kOne,        Values::kInOrder,
+                                 Values::kFew,    Values::kEnds,     Values::kClose,      Values::kTwoRanges,
+                                 Values::kBorder, Values::kFewLanes, Values::kFewThreads, Values::kAllOnes};
 
 template <class U>
 std::vector<U> make_rows(uint32_t rows, uint32_t columns, Values values, uint64_t seed) {
@@ -58,6 +72,9 @@ std::vector<U> make_rows(uint32_t rows, uint32_t columns, Values values, uint64_
         break;
       case Values::kFewLanes:
         key = at % 32 < 12 ? any % 2 : 100 + any % 20;
+        break;
+      case Values::kFewThreads:  // most of a block's groups have none of the best
+        key = at % 64 < 9 ? any % 1000 : at % 64 == 9 ? 2000 + any % 10 : ~(any >> 8);
         break;
       case Values::kAllOnes:
         key = any % 3 == 0 ? any : ~uint64_t{0};
@@ -177,6 +194,24 @@ TEST(EmulatedTopkLanes, BoundsByGroupsAndSorts) {
   check_bound<uint16_t, 32, 4>();
   check_bound<uint8_t, 16, 4>();
   check_bound<uint64_t, 16, 4>();
+}
+
+template <class U, uint32_t kWarps, uint32_t kGroups, uint32_t kPlaces>
+void check_block() {
+  using Block = BoundBlock<WidenedKey<U>, kWarps, kGroups, kPlaces>;
+  constexpr uint32_t kMost = Block::kThreads * kBoundRowsRegisters;
+  check_all<U>({130, kMost / 2 + 1, kMost}, {33, std::min(kPlaces, Block::kThreads * kGroups) / 2}, 1, "block",
+               [](const WidenedProblem<WidenedKey<U>> &problem, uint32_t blocks) {
+                 emulation::launch(blocks, Block::kThreads, 0, [&] { topk_bound_rows_kernel<Block>(problem); });
+               });
+}
+
+TEST(EmulatedTopkLanes, BoundsByGroupsOfABlock) {
+  check_block<uint32_t, 2, 2, 256>();
+  check_block<uint32_t, 4, 2, 256>();
+  check_block<uint16_t, 8, 2, 256>();
+  check_block<uint8_t, 4, 4, 512>();
+  check_block<uint64_t, 2, 4, 256>();
 }
 
 }  // namespace

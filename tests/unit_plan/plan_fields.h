@@ -118,10 +118,11 @@ class Digest {
     add_fields<gsort_internal::topk::SortStep>(s.all, s.items, s.index_bytes, s.keys, s.indices, s.rest, s.bytes);
   }
   void add(const gsort_internal::topk::Plan &p) {
-    add_fields<gsort_internal::topk::Plan>(p.shape, p.algorithm, p.index_bits, p.composite_bytes, p.tile_threads,
-                                           p.lanes.lanes, p.lanes.registers, p.sorted_lanes.lanes, p.sorted_lanes.keys,
-                                           p.bound_lanes.registers, p.bound_lanes.groups, p.stream.threads, p.rows,
-                                           p.team, p.team_layout, p.buckets, p.select, p.sort, p.workspace_bytes);
+    add_fields<gsort_internal::topk::Plan>(
+        p.shape, p.algorithm, p.index_bits, p.composite_bytes, p.tile_threads, p.lanes.lanes, p.lanes.registers,
+        p.sorted_lanes.lanes, p.sorted_lanes.keys, p.bound_lanes.registers, p.bound_lanes.groups, p.best.warps,
+        p.best.parts, p.best.cluster, p.bound_rows.warps, p.bound_rows.groups, p.bound_rows.places, p.stream.threads,
+        p.rows, p.team, p.team_layout, p.buckets, p.select, p.sort, p.workspace_bytes);
   }
   void add(const gsort_internal::topk::RaggedLayout &l) {
     add_fields<gsort_internal::topk::RaggedLayout>(l.lists, l.capacity, l.team, l.bytes);

@@ -134,7 +134,7 @@ TEST(TopkPlan, FewRowsAreBlocksWhereTheirKIsLarge) {
 }
 
 TEST(TopkPlan, PathsAreLegal) {
-  bool seen[11] = {};
+  bool seen[13] = {};
   for (const Case &c : cases()) {
     const Plan plan = choose(c.shape, c.device, {});
     seen[static_cast<int>(plan.algorithm)] = true;
@@ -142,9 +142,15 @@ TEST(TopkPlan, PathsAreLegal) {
       EXPECT_TRUE(wants_buckets(c.shape, {}) && buckets_fit(c.device, c.shape.columns > kBucketsColumnsMax));
       continue;
     }
+    const bool by_best = best_better(c.shape, c.device, {});
+    EXPECT_EQ(by_best, plan.algorithm == Algorithm::kBest);
+    if (by_best) continue;
     const bool by_sorted = plan_sorted_lanes(c.shape).lanes != 0 && sorted_lanes_better(c.shape, c.device);
     EXPECT_EQ(by_sorted, plan.algorithm == Algorithm::kSortedLanes);
     if (by_sorted) continue;
+    const bool by_block = bound_rows_better(c.shape, c.device);
+    EXPECT_EQ(by_block, plan.algorithm == Algorithm::kBoundRows);
+    if (by_block) continue;
     const bool by_bound = plan_bound_lanes(c.shape).registers != 0 && bound_lanes_better(c.shape, c.device);
     EXPECT_EQ(by_bound, plan.algorithm == Algorithm::kBoundLanes);
     if (by_bound) continue;
@@ -215,6 +221,84 @@ TEST(TopkPlan, SortedLanesHoldTheRow) {
   EXPECT_FALSE(sorted_lanes_better({128 * 132, 129, 64, 4}, device)) << "bound lanes are quicker";
   EXPECT_TRUE(sorted_lanes_better({128 * 132, 129, 33, 2}, device));
   EXPECT_FALSE(sorted_lanes_better({128 * 132, 129, 33, 2}, {80, 132, 166912})) << "no kernel";
+}
+
+TEST(TopkPlan, BoundRowsHoldTheRowAndHaveGroupsForK) {
+  for (const uint32_t key_bytes : {1u, 2u, 4u, 8u})
+    for (uint64_t columns = 1; columns <= 8300; columns += 1 + columns / 50)
+      for (const uint64_t k : {1, 64, 65, 128, 129, 256, 257}) {
+        if (k > columns) continue;
+        const BoundRowsPlan plan = plan_bound_rows({1000, columns, k, key_bytes});
+        const bool fits = columns <= (key_bytes == 8 ? 4096 : 8192) && k <= 256;
+        ASSERT_EQ(fits, plan.warps != 0) << columns << " " << k;
+        if (!fits) continue;
+        const uint64_t threads = 32 * plan.warps;
+        ASSERT_GE(threads * kBoundRowsRegisters, columns);
+        ASSERT_GE(threads * plan.groups, 2 * k) << "half of the groups have one of the best k at least";
+        ASSERT_GE(plan.places, k + 31) << "and ties up to the end of a warp's neighbours have room";
+        ASSERT_LE((k + plan.warps - 1) / plan.warps, 32 * plan.groups) << "of each warp's share";
+      }
+  const DeviceFacts device = {90, 132, 232448};
+  EXPECT_TRUE(bound_rows_better({10000, 1025, 2, 4}, device));
+  EXPECT_FALSE(bound_rows_better({10000, 1024, 33, 4}, device)) << "a warp's";
+  EXPECT_TRUE(bound_rows_better({527, 1000, 33, 4}, device));
+  EXPECT_FALSE(bound_rows_better({528, 1000, 33, 4}, device));
+  EXPECT_FALSE(bound_rows_better({527, 499, 65, 4}, device));
+  EXPECT_FALSE(bound_rows_better({10000, 2100, 8, 4}, device)) << "half of the registers are empty";
+  EXPECT_TRUE(bound_rows_better({10000, 2100, 9, 4}, device));
+  EXPECT_TRUE(bound_rows_better({10000, 2868, 8, 4}, device));
+  EXPECT_FALSE(bound_rows_better({10000, 2867, 8, 4}, device));
+  EXPECT_TRUE(bound_rows_better({1055, 2100, 8, 4}, device)) << "few rows";
+  EXPECT_FALSE(bound_rows_better({10000, 2048, 23, 1}, device)) << "streams read vectors of 1-byte keys";
+  EXPECT_TRUE(bound_rows_better({10000, 2048, 24, 1}, device));
+  EXPECT_TRUE(bound_rows_better({10000, 8192, 192, 2}, device));
+  EXPECT_FALSE(bound_rows_better({10000, 8192, 193, 2}, device));
+  EXPECT_TRUE(bound_rows_better({10000, 4096, 256, 4}, device));
+  EXPECT_FALSE(bound_rows_better({1055, 4096, 193, 4}, device));
+  EXPECT_FALSE(bound_rows_better({10000, 2048, 193, 8}, device));
+  EXPECT_FALSE(bound_rows_better({10000, 2048, 64, 4}, {80, 132, 166912})) << "no kernel";
+}
+
+TEST(TopkPlan, TheBestOfARowIsFoundByWarpsOrPartsOfIt) {
+  const DeviceFacts device = {90, 132, 232448};
+  const auto plan = [&](uint64_t rows, uint64_t columns, uint32_t key_bytes = 4) {
+    return plan_best({rows, columns, 1, key_bytes}, device);
+  };
+  EXPECT_TRUE(plan(1, 1024).warps);
+  EXPECT_FALSE(plan(1, 1025).warps);
+  EXPECT_TRUE(plan(8 * 132, 2048).warps);
+  EXPECT_FALSE(plan(8 * 132 - 1, 2048).warps);
+  EXPECT_TRUE(plan(32 * 132, 8192).warps);
+  EXPECT_FALSE(plan(32 * 132, 8193).warps);
+  for (const uint64_t rows : {1, 2, 5, 16, 17, 64, 65, 100, 527, 528, 100000})
+    for (const uint32_t key_bytes : {1u, 2u, 4u, 8u})
+      for (uint64_t columns = 1; columns <= uint64_t{1} << 30; columns = columns * 2 + 5) {
+        const BestPlan best = plan(rows, columns, key_bytes);
+        const uint64_t tiles = (columns * key_bytes + kBestTileBytes - 1) / kBestTileBytes;
+        ASSERT_GE(best.parts, 1u);
+        ASSERT_LT(best.parts, 2 * tiles) << "parts without a tile";
+        ASSERT_TRUE(!best.warps || best.parts == 1);
+        if (best.cluster) {
+          ASSERT_TRUE(best.parts > 1 && best.parts <= 8 && (best.parts & (best.parts - 1)) == 0);
+        } else if (best.parts > 1) {
+          ASSERT_LE(rows, kBestCountedRows) << "a counter each";
+          ASSERT_LE(rows * best.parts, kBestParts);
+        }
+      }
+  EXPECT_TRUE(best_better({1, 450, 1, 4}, device, {}));
+  EXPECT_FALSE(best_better({1, 449, 1, 4}, device, {})) << "lanes do as well";
+  EXPECT_FALSE(best_better({1, 10000, 2, 4}, device, {}));
+  EXPECT_FALSE(best_better({1, 10000, 1, 4}, {80, 132, 166912}, {})) << "no kernel";
+  Options force;
+  force.no_sample = true;
+  EXPECT_FALSE(best_better({1, 10000, 1, 4}, device, force)) << "it would have none";
+}
+
+TEST(TopkPlan, PartsOfARowHaveRoomInAnyWorkspace) {
+  for (const uint32_t key_bytes : {1u, 2u, 4u, 8u})
+    for (const uint64_t rows : {1, 64})
+      for (uint64_t columns = 1; columns <= uint64_t{1} << 34; columns *= 4)
+        ASSERT_GE(team_layout({rows, columns, 1, key_bytes}, false).bytes, kBestBytes);
 }
 
 TEST(TopkPlan, BoundLanesHaveGroupsForK) {
@@ -328,16 +412,17 @@ TEST(TopkPlan, TilesHoldTheRow) {
   const auto way = [&](const Shape &s) { return choose(s, server, {}).algorithm; };
   EXPECT_EQ(Algorithm::kTile, way({100000, 609, 298, 4}));
   EXPECT_EQ(Algorithm::kTile, way({1, 592, 287, 4})) << "one row";
-  EXPECT_EQ(Algorithm::kTile, way({264, 1025, 129, 8}));
-  EXPECT_EQ(Algorithm::kTile, way({265, 2048, 129, 8})) << "it would fit a smaller block's list whole";
-  EXPECT_EQ(Algorithm::kRows, way({265, 2049, 129, 8})) << "smaller blocks list the best";
-  EXPECT_EQ(Algorithm::kRows, way({529, 1025, 129, 8}));
-  EXPECT_EQ(Algorithm::kRows, way({529, 1025, 65, 4}));
-  EXPECT_EQ(Algorithm::kStream, way({529, 1025, 64, 4}));
-  EXPECT_EQ(Algorithm::kRows, way({529, 1025, 33, 8}));
-  EXPECT_EQ(Algorithm::kStream, way({264, 1025, 65, 4})) << "few rows";
-  EXPECT_EQ(Algorithm::kStream, way({264, 4096, 128, 4}));
-  EXPECT_EQ(Algorithm::kRows, way({1000, 4096, 128, 4}));
+  EXPECT_EQ(Algorithm::kTile, way({264, 1025, 193, 8}));
+  EXPECT_EQ(Algorithm::kTile, way({265, 2048, 193, 8})) << "it would fit a smaller block's list whole";
+  EXPECT_EQ(Algorithm::kRows, way({265, 2049, 193, 8})) << "smaller blocks list the best";
+  EXPECT_EQ(Algorithm::kRows, way({529, 1025, 193, 8}));
+  EXPECT_EQ(Algorithm::kRows, way({529, 8193, 65, 4}));
+  EXPECT_EQ(Algorithm::kStream, way({529, 8193, 64, 4}));
+  EXPECT_EQ(Algorithm::kRows, way({529, 4097, 33, 8}));
+  EXPECT_EQ(Algorithm::kStream, way({120, 8193, 65, 4})) << "few rows";
+  EXPECT_EQ(Algorithm::kBoundRows, way({529, 1025, 64, 4}));
+  EXPECT_EQ(Algorithm::kBoundRows, way({1000, 4096, 128, 4}));
+  EXPECT_EQ(Algorithm::kBoundRows, way({1, 8192, 8, 4}));
   EXPECT_EQ(Algorithm::kRows, way({1000, 4096, 1024, 4}));
   EXPECT_EQ(Algorithm::kTile, way({1000, 4096, 1025, 4}));
   EXPECT_EQ(Algorithm::kRows, way({1000, 4097, 1025, 4}));
@@ -467,6 +552,13 @@ TEST(TopkPlan, WaysAreForcedWhereTheyCanDoTheCall) {
     force = {};
     force.sorted_lanes = true;
     EXPECT_EQ(sorted_lanes_run(c.device) && plan_sorted_lanes(c.shape).lanes != 0 ? Algorithm::kSortedLanes : own,
+              choose(c.shape, c.device, force).algorithm);
+    force = {};
+    force.best = true;
+    EXPECT_EQ(best_fits(c.shape, c.device) ? Algorithm::kBest : own, choose(c.shape, c.device, force).algorithm);
+    force = {};
+    force.bound_rows = true;
+    EXPECT_EQ(sorted_lanes_run(c.device) && plan_bound_rows(c.shape).warps != 0 ? Algorithm::kBoundRows : own,
               choose(c.shape, c.device, force).algorithm);
     force = {};
     force.bound_lanes = true;

@@ -21,16 +21,16 @@ struct BoundRow {
   using Sorted = SortedRow<Key, 32, kGroups, 32 * kRegisters>;  // room for as many as there are groups
 };
 
-// Lists the words of what is taken, in any order, behind those of the lanes before. down: see sorted_words().
+// What is taken of the lane's keys, a bit each, and the row's count of it.
 template <bool kTies, class Row>
-__device__ __forceinline__ void bound_list(const typename Row::Lanes &row, typename Row::Sorted &shared,
-                                           const LanesBound<typename Row::Lanes::Key> &bound, uint32_t before,
-                                           typename Row::Key least, uint32_t down) {
-  uint32_t *to = shared.words + before;
+__device__ __forceinline__ LanesCount bound_count(const typename Row::Lanes &row,
+                                                  const LanesBound<typename Row::Lanes::Key> &bound, uint32_t &marked) {
+  marked = 0;
 #pragma unroll
   for (uint32_t j = 0; j < Row::kRegisters; ++j)
-    if (lanes_takes<kTies>(row, j, bound))
-      *to++ = sorted_word<typename Row::Sorted>(row.keys[j] - least, down, row.index(j));
+    marked |= static_cast<uint32_t>(lanes_takes<kTies>(row, j, bound)) << j;
+  const uint32_t mine = static_cast<uint32_t>(__popc(marked)), upto = warp_inclusive_sum(mine);
+  return {__shfl_sync(kFullWarp, upto, 31), upto - mine};
 }
 
 template <class Row>
@@ -54,14 +54,17 @@ __global__ __launch_bounds__(kLanesThreads, blocks_here(kLanesThreads, Row::kBlo
   lanes_groups(row, best);
   LanesBound<typename Row::Lanes::Key> bound{lanes_group<32>(best, k - 1), 0};
   const Key least = lanes_group<32>(best, 0);
-  LanesCount found = lanes_count<false>(row, bound);
+  uint32_t marked;
+  LanesCount found = bound_count<false, Row>(row, bound, marked);
   const uint32_t bits = bit_width(static_cast<Key>(bound.key - least)), down = sorted_down<Sorted>(bits);
   if (found.taken > Sorted::kPlaces) {
     bound = lanes_narrow(row, k, bound.key, found.taken, Sorted::kPlaces);
-    found = lanes_count<true>(row, bound);
-    bound_list<true, Row>(row, shared, bound, found.before, least, down);
-  } else {
-    bound_list<false, Row>(row, shared, bound, found.before, least, down);
+    found = bound_count<true, Row>(row, bound, marked);
+  }
+  // Words of what is taken, in any order, behind those of the lanes before.
+  for (uint32_t at = found.before; marked != 0; marked &= marked - 1, ++at) {
+    const uint32_t index = row.index(static_cast<uint32_t>(__ffs(static_cast<int>(marked))) - 1);
+    shared.words[at] = sorted_word<Sorted>(shared.keys[index] - least, down, index);
   }
   __syncwarp();
   uint32_t words[Row::kGroups];

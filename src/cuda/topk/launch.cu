@@ -158,12 +158,16 @@ void launch_as(const LaunchContext &context, const Request &request, const Plan 
   const Problem<U> problem = problem_of<U>(request, plan);
   LaunchChain chain = {context, true};
   switch (plan.algorithm) {
+    case Algorithm::kBest:
+      return launch_best<U>(context, problem, plan.best, workspace);
     case Algorithm::kLanes:
       return launch_lanes<U>(context, problem, plan.lanes);
     case Algorithm::kSortedLanes:
       return launch_sorted_lanes<U>(context, problem, plan.sorted_lanes);
     case Algorithm::kBoundLanes:
       return launch_bound_lanes<U>(context, problem, plan.bound_lanes);
+    case Algorithm::kBoundRows:
+      return launch_bound_rows<U>(context, problem, plan.bound_rows);
     case Algorithm::kStream:
       return launch_stream<U>(context, problem, plan.stream);
     case Algorithm::kWarp:

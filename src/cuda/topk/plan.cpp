@@ -167,12 +167,22 @@ void describe(const Request &, const Plan &p, char *text, size_t text_bytes) {
   char call[96];
   std::snprintf(call, sizeof call, "top-k: %llu rows of %llu, k = %llu", static_cast<ull>(s.rows),
                 static_cast<ull>(s.columns), static_cast<ull>(s.k));
-  if (p.algorithm == Algorithm::kLanes)
+  if (p.algorithm == Algorithm::kBest && p.best.warps)
+    std::snprintf(text, text_bytes, "%s: the best of a row by a warp", call);
+  else if (p.algorithm == Algorithm::kBest)
+    std::snprintf(text, text_bytes, "%s: the best of a row by %u block%s", call, p.best.parts,
+                  p.best.parts == 1 ? ""
+                  : p.best.cluster  ? "s (clusters)"
+                                    : "s");
+  else if (p.algorithm == Algorithm::kLanes)
     std::snprintf(text, text_bytes, "%s: %u lanes a row", call, p.lanes.lanes);
   else if (p.algorithm == Algorithm::kSortedLanes)
     std::snprintf(text, text_bytes, "%s: %u lanes a row, which they sort", call, p.sorted_lanes.lanes);
   else if (p.algorithm == Algorithm::kBoundLanes)
     std::snprintf(text, text_bytes, "%s: one warp a row, bound by %u groups a lane", call, p.bound_lanes.groups);
+  else if (p.algorithm == Algorithm::kBoundRows)
+    std::snprintf(text, text_bytes, "%s: one block of %u warps a row, bound by groups of each", call,
+                  p.bound_rows.warps);
   else if (p.algorithm == Algorithm::kStream)
     std::snprintf(text, text_bytes, "%s: one block of %u threads a row, which is its own sample", call,
                   p.stream.threads);

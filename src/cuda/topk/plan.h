@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "core/request.h"
+#include "cuda/topk/best_plan.h"
 #include "cuda/topk/buckets_plan.h"
 #include "cuda/topk/rows_plan.h"
 #include "cuda/topk/shape.h"
@@ -29,9 +30,11 @@ constexpr uint32_t kWarpSortMax = 256;
 constexpr uint32_t kWarpThreads = 128;
 
 enum class Algorithm : uint32_t {
+  kBest,
   kLanes,
   kSortedLanes,
   kBoundLanes,
+  kBoundRows,
   kWarp,
   kStream,
   kRows,
@@ -55,6 +58,12 @@ struct SortedLanesPlan {
 // A row in the registers of a warp, in so many groups a lane; registers = 0: it does not fit, or k is too large.
 struct BoundLanesPlan {
   uint32_t registers, groups;
+};
+
+// A row in the registers of a block of so many warps, in so many groups a thread, and places for what passes; warps =
+// 0: it does not fit, or k is too large.
+struct BoundRowsPlan {
+  uint32_t warps, groups, places;
 };
 
 // Blocks that read a row each, for k of up to half their groups; threads = 0: k is too large.
@@ -84,9 +93,11 @@ struct Plan {
   uint32_t index_bits;
   uint32_t composite_bytes;
   uint32_t tile_threads;  // of a block that holds a row; 0: none does
+  BestPlan best;
   LanesPlan lanes;
   SortedLanesPlan sorted_lanes;
   BoundLanesPlan bound_lanes;
+  BoundRowsPlan bound_rows;
   StreamPlan stream;
   RowsPlan rows;
   TeamPlan team;
@@ -100,8 +111,8 @@ struct Plan {
 // For tests: make a call take the way it would not take by itself.
 struct Options {
   // A way that cannot do the call is not taken.
-  bool sorted_lanes = false, bound_lanes = false, warp = false, stream = false, rows = false, tile = false,
-       team = false, buckets = false, select = false, sort = false;
+  bool best = false, sorted_lanes = false, bound_lanes = false, bound_rows = false, warp = false, stream = false,
+       rows = false, tile = false, team = false, buckets = false, select = false, sort = false;
   uint32_t stream_threads = 0;  // not 0: in place of the planned ones
   bool no_sample = false;
   bool no_cluster = false;
@@ -109,6 +120,21 @@ struct Options {
   uint64_t sample_rank = 0;    // not 0: in place of the planned one (1: too few candidates; huge: too many)
   uint32_t count_items = 0;    // not 0: in place of the planned ones (small: candidates are thinned out first)
 };
+
+// k = 1. Only architectures with clusters have the kernels: they were timed on no others. (H200, 2026-11-28, us as with
+// k = 2 and so, 67 million f32 in rows of 200 109 and 196, of 512 92 and 81, of 1,000 82 and 72, of 1,100 154 and 83,
+// of 2,048 106 and 72, of 16,384 114 and 72, u16 of 512 91 and 98, of 1,000 79 and 56, of 2,000 115 and 46, u8 of 512
+// 89 and 83, of 2,000 89 and 29; 34 million f64 of 256 98 and 90; 32 rows of 262,144 35 and 18, 8 of 1,048,576 37 and
+// 16, one of 8 million 32 and 17; 16 of 4,000 15 and 10.)
+constexpr bool best_fits(const Shape &s, const DeviceFacts &d) {
+  return s.k == 1 && d.clusters() && s.rows <= 0x7fffffff;
+}
+constexpr uint64_t best_columns_min(uint32_t key_bytes) { return key_bytes == 8 ? 250 : key_bytes == 2 ? 700 : 450; }
+constexpr bool best_better(const Shape &s, const DeviceFacts &d, const Options &force) {
+  const bool of_teams =
+      force.no_sample || force.no_cluster || force.random_sample || force.sample_rank != 0 || force.count_items != 0;
+  return best_fits(s, d) && !of_teams && s.columns >= best_columns_min(s.key_bytes);
+}
 
 // The fewest registers that hold the row, and lanes enough for k: of a group for every two k 1.4 k candidates are left.
 constexpr LanesPlan plan_lanes(const Shape &s) {
@@ -148,6 +174,37 @@ constexpr BoundLanesPlan plan_bound_lanes(const Shape &s) {
 constexpr bool bound_lanes_better(const Shape &s, const DeviceFacts &d) {
   if (!sorted_lanes_run(d) || s.rows < uint64_t{d.multiprocessors} * 4 || s.columns <= 128 || s.k <= 32) return false;
   return s.k <= 64 || (s.key_bytes > 1 && s.columns >= 700);
+}
+
+// Groups and places for twice k.
+constexpr uint32_t kBoundRowsRegisters = 32;
+constexpr uint64_t kBoundRowsKMax = 256;
+constexpr BoundRowsPlan plan_bound_rows(const Shape &s) {
+  constexpr BoundRowsPlan plans[] = {{2, 2, 256}, {2, 4, 256}, {4, 2, 256}, {4, 4, 512}, {8, 2, 256}, {8, 2, 512}};
+  for (const BoundRowsPlan &plan : plans)
+    if (s.columns <= 32 * plan.warps * kBoundRowsRegisters &&
+        2 * s.k <= min_of(32 * plan.warps * plan.groups, plan.places) && (plan.warps < 8 || s.key_bytes < 8))
+      return plan;
+  return {0, 0, 0};
+}
+// (H200, 2026-11-28, us by streams, by lists or by tiles and so, 67 million f32 in rows of 1,100, k = 8, 64 and 128:
+// 191 and 154, 474 and 169, 619 and 253; of 2,048 144 and 94, 275 and 105, 356 and 148; of 4,096 131 and 88, 250 and
+// 96, 230 and 122; of 8,192 118 and 86, 189 and 96, 170 and 117; half of the registers empty, of 2,100, k = 4 and 10
+// 138 and 146, 166 and 147, of 4,100 134 and 146, 152 and 149; k = 160 and 256 of 3,000 286 and 168, 297 and 232, of
+// 6,000 198 and 164, 203 and 207, f64 of 2,000 259 and 214, 280 and 280; u8 of 2,048, k = 16, 32 and 64 97 and 119, 161
+// and 110, 301 and 112, of 8,192 71 and 116, 86 and 117, 103 and 120, k = 128 262 and 151; 333 f32 rows of 3,000, k =
+// 8, 64, 160 and 256 16 and 11, 17 and 11, 19 and 16, 20 and 20, 100 of 1,500 k = 256 16 and 18; 65 of 1,000, k = 33
+// and 64 13 and 10, k = 128 15 and 14, 218 of 300 13 and 13.)
+constexpr bool bound_rows_better(const Shape &s, const DeviceFacts &d) {
+  const BoundRowsPlan plan = plan_bound_rows(s);
+  if (!sorted_lanes_run(d) || plan.warps == 0 || s.rows > 0x7fffffff || s.k == 1) return false;
+  const bool few = s.rows < 8 * uint64_t{d.multiprocessors};
+  if (s.columns <= kWarpItemsMax)
+    return s.rows < 4 * uint64_t{d.multiprocessors} && s.k > 32 && s.k <= 128 && s.columns >= (s.k <= 64 ? 129 : 500);
+  if (s.k > 192) return !few && s.columns <= 4096 && (s.key_bytes < 8 || s.columns > 2048);
+  if (few) return true;
+  if (s.key_bytes == 1) return s.k >= (s.columns <= 2048 ? 24 : s.columns <= 4096 ? 40 : 80);
+  return s.k > 8 || plan.warps == 2 || 10 * s.columns >= 7 * 32 * plan.warps * kBoundRowsRegisters;
 }
 
 // Threads of a stream's block, and the k that its groups are enough for.
@@ -390,9 +447,11 @@ constexpr Plan choose(const Shape &s, const DeviceFacts &d, const Options &force
   plan.index_bits = index_bits_of(s);
   plan.composite_bytes = composite_bytes_of(s);
   plan.tile_threads = plan_tile(s, d);
+  plan.best = plan_best(s, d);
   plan.lanes = plan_lanes(s);
   plan.sorted_lanes = plan_sorted_lanes(s);
   plan.bound_lanes = plan_bound_lanes(s);
+  plan.bound_rows = plan_bound_rows(s);
   plan.stream = plan_stream(s, d);
   if (force.stream_threads != 0 && s.k <= stream_k_max(force.stream_threads)) plan.stream = {force.stream_threads};
   const bool rows_fit = plan_rows(s, d, plan.rows);
@@ -404,14 +463,19 @@ constexpr Plan choose(const Shape &s, const DeviceFacts &d, const Options &force
   if (tile_better(s, d, plan.tile_threads) && !cluster) plan.algorithm = Algorithm::kTile;
   // A block is quicker with a row, but it takes a warp's rows at the speed of its barriers.
   const bool warp_fits = s.columns <= kWarpItemsMax && s.k <= kWarpSortMax;
-  if (many_for_warps(s, d) || (warp_fits && force.warp)) plan.algorithm = Algorithm::kWarp;
+  const bool by_warp = warp_fits && force.warp;
+  if (many_for_warps(s, d) || by_warp) plan.algorithm = Algorithm::kWarp;
   if (plan.lanes.lanes != 0 && !force.warp) plan.algorithm = Algorithm::kLanes;
   if (plan.bound_lanes.registers != 0 && !force.warp && bound_lanes_better(s, d))
     plan.algorithm = Algorithm::kBoundLanes;
+  if (!by_warp && bound_rows_better(s, d)) plan.algorithm = Algorithm::kBoundRows;
   if (plan.sorted_lanes.lanes != 0 && !force.warp && sorted_lanes_better(s, d))
     plan.algorithm = Algorithm::kSortedLanes;
+  if ((force.best && best_fits(s, d)) || (!by_warp && best_better(s, d, force))) plan.algorithm = Algorithm::kBest;
   if (force.bound_lanes && sorted_lanes_run(d) && plan.bound_lanes.registers != 0)
     plan.algorithm = Algorithm::kBoundLanes;
+  if (force.bound_rows && sorted_lanes_run(d) && s.rows <= 0x7fffffff && plan.bound_rows.warps != 0)
+    plan.algorithm = Algorithm::kBoundRows;
   if (force.sorted_lanes && sorted_lanes_run(d) && plan.sorted_lanes.lanes != 0)
     plan.algorithm = Algorithm::kSortedLanes;
   if (force.stream && plan.stream.threads != 0) plan.algorithm = Algorithm::kStream;

@@ -44,11 +44,16 @@ struct TeamArgs {
 
 // Instantiated for the four key widths.
 template <class U>
+void launch_best(const LaunchContext &context, const Problem<U> &problem, const BestPlan &plan,
+                 unsigned char *workspace);
+template <class U>
 void launch_lanes(const LaunchContext &context, const Problem<U> &problem, const LanesPlan &plan);
 template <class U>
 void launch_sorted_lanes(const LaunchContext &context, const Problem<U> &problem, const SortedLanesPlan &plan);
 template <class U>
 void launch_bound_lanes(const LaunchContext &context, const Problem<U> &problem, const BoundLanesPlan &plan);
+template <class U>
+void launch_bound_rows(const LaunchContext &context, const Problem<U> &problem, const BoundRowsPlan &plan);
 template <class U>
 void launch_ragged_lanes(LaunchChain &chain, const Problem<U> &problem);  // keys of up to 4 bytes, k <= kRaggedLanesMax
 template <class U>

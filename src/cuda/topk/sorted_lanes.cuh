@@ -2,8 +2,9 @@
 // Top-k of many short rows of which much is wanted: some lanes of a warp sort a row whole, in their registers.
 //
 // What is sorted are words of 32 bits: the leading bits of a key's distance from the row's least key, and its index
-// below them. Where keys differ that have all of these bits in common, and come in the wrong order, the row is sorted
-// again by the bits that were left out, and then by those above them: as often as keys have such parts.
+// below them. Where keys differ that have all of these bits in common, and come in the wrong order, neighbours change
+// places; where that does not do, the row is sorted again by the bits that were left out, and then by those above them:
+// as often as keys have such parts.
 #ifndef GSORT_CUDA_TOPK_SORTED_LANES_CUH_
 #define GSORT_CUDA_TOPK_SORTED_LANES_CUH_
 
@@ -13,10 +14,13 @@
 
 namespace gsort_internal::topk {
 
-// A row of up to kItems keys, of which kKeys a lane are sorted; shared memory.
-template <class KeyType, uint32_t kLaneCount, uint32_t kKeyCount, uint32_t kItemCount = kLaneCount * kKeyCount>
+// A row of up to kItems keys, of which kKeys a lane are sorted; shared memory. kUnrolled: by steps written one after
+// another.
+template <class KeyType, uint32_t kLaneCount, uint32_t kKeyCount, uint32_t kItemCount = kLaneCount * kKeyCount,
+          bool kIsUnrolled = true>
 struct SortedRow {
   using Key = KeyType;
+  static constexpr bool kUnrolled = kIsUnrolled;
   static constexpr uint32_t kLanes = kLaneCount, kKeys = kKeyCount, kPlaces = kLanes * kKeys, kItems = kItemCount;
   static constexpr uint32_t kIndexBits = bit_count(kItems - 1), kDigitBits = 32 - kIndexBits;
   static_assert((kItems & (kItems - 1)) == 0 && kPlaces <= kItems, "a word holds a digit and an index, or a place");
@@ -32,7 +36,9 @@ struct SortedRow {
 // Whether neighbours with one digit lie in the wrong order.
 template <class Row>
 __device__ __noinline__ bool sorted_wrongly(Row &row, uint32_t inner, uint32_t items) {
+  constexpr uint32_t kAtOnce = Row::kLanes < 32 ? 4 : 1;
   bool wrong = false;
+#pragma unroll kAtOnce
   for (uint32_t place = inner; place + 1 < items; place += Row::kLanes) {
     const uint32_t word = row.word(place), next = row.word(place + 1);
     wrong |= (word ^ next) < Row::kItems && row.keys[word & (Row::kItems - 1)] > row.keys[next & (Row::kItems - 1)];
@@ -40,18 +46,39 @@ __device__ __noinline__ bool sorted_wrongly(Row &row, uint32_t inner, uint32_t i
   return wrong;
 }
 
-// The same by the words of all lanes, and whether there are any such neighbours at all. All lanes of the warp call it.
+// Puts such neighbours in order, some rounds of which do where few have a digit in common. All lanes of the warp call
+// it, which have met.
 template <class Row>
-__device__ __forceinline__ bool sorted_well(Row &row, uint32_t inner, uint32_t items, bool all_bits,
-                                            const uint32_t (&words)[Row::kKeys]) {
+__device__ __noinline__ void sorted_by_neighbours(Row &row, uint32_t inner, uint32_t items) {
+  constexpr uint32_t kRounds = 6;
+  __syncwarp();  // all have looked
+#pragma unroll 1
+  for (uint32_t round = 0; round < kRounds; ++round) {
+#pragma unroll 1
+    for (uint32_t place = 2 * inner + round % 2; place + 1 < items; place += 2 * Row::kLanes) {
+      const uint32_t word = row.word(place), next = row.word(place + 1);
+      if ((word ^ next) >= Row::kItems || row.keys[word & (Row::kItems - 1)] <= row.keys[next & (Row::kItems - 1)])
+        continue;
+      row.word(place) = next, row.word(place + 1) = word;
+    }
+    __syncwarp();
+  }
+}
+
+// How many lanes of the warp have such neighbours, by the words of all lanes, which tell whether there are any
+// neighbours with one digit at all. All lanes of the warp call it.
+template <class Row>
+__device__ __forceinline__ uint32_t sorted_wrong_lanes(Row &row, uint32_t inner, uint32_t items, bool all_bits,
+                                                       const uint32_t (&words)[Row::kKeys]) {
   // Those of two lanes are looked at by the first.
   const uint32_t behind = __shfl_down_sync(kFullWarp, words[0], 1, Row::kLanes), begin = inner * Row::kKeys;
   bool close = begin + Row::kKeys < items && inner + 1 < Row::kLanes && (words[Row::kKeys - 1] ^ behind) < Row::kItems;
 #pragma unroll
   for (uint32_t j = 0; j + 1 < Row::kKeys; ++j)
     close |= begin + j + 1 < items && (words[j] ^ words[j + 1]) < Row::kItems;
-  if (!__any_sync(kFullWarp, close && !all_bits)) return true;
-  return !__any_sync(kFullWarp, !all_bits && sorted_wrongly(row, inner, items));
+  if (!__any_sync(kFullWarp, close && !all_bits)) return 0;
+  const bool wrong = !all_bits && sorted_wrongly(row, inner, items);
+  return static_cast<uint32_t>(__popc(__ballot_sync(kFullWarp, wrong)));
 }
 
 // Sorts by all bits of the keys' distances, the lowest digit first. bits: that those of any of the warp's rows have.
@@ -84,11 +111,16 @@ template <class Row>
 __device__ __forceinline__ void sorted_words(Row &row, uint32_t (&words)[Row::kKeys], uint32_t inner, uint32_t items,
                                              typename Row::Key least, uint32_t bits, uint32_t down) {
   sort_in_lane(words);
-  merge_lanes<true>(words, Row::kLanes);
+  merge_lanes<Row::kUnrolled>(words, Row::kLanes);
 #pragma unroll
   for (uint32_t j = 0; j < Row::kKeys; ++j) row.word(inner * Row::kKeys + j) = words[j];
   __syncwarp();
-  if (!sorted_well(row, inner, items, down == 0, words))
+  // Where many are, as of values that come often, changing places would not end soon.
+  constexpr uint32_t kFewWrong = 4;
+  const uint32_t wrong = sorted_wrong_lanes(row, inner, items, down == 0, words);
+  if (wrong == 0) return;
+  if (wrong <= kFewWrong) sorted_by_neighbours(row, inner, items);
+  if (wrong > kFewWrong || __any_sync(kFullWarp, sorted_wrongly(row, inner, items)))
     sorted_by_digits(row, inner, items, least, warp_greatest(bits));
 }
 

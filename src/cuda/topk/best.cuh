@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// The best one of each row, by warps or blocks that keep no more than the best key and where it may be.
+#ifndef GSORT_CUDA_TOPK_BEST_CUH_
+#define GSORT_CUDA_TOPK_BEST_CUH_
+
+#include "cuda/primitive/architecture.h"
+#include "cuda/primitive/extreme.cuh"
+#include "cuda/primitive/last_block.cuh"
+#include "cuda/topk/common.cuh"
+#include "cuda/topk/problem.h"
+
+namespace gsort_internal::topk {
+
+template <class U>
+struct BestProblem {
+  const U *in;
+  uint64_t rows, columns, row_stride;
+  KeyCodec<U> codec;
+  Output<U> output;
+  BestPlan plan;
+  // Of parts that meet in memory: a counter a row, zero before and after the launch, and a result a part.
+  uint32_t *counters;
+  Extreme *extremes;
+
+  __device__ __forceinline__ void put(uint64_t row, U key, uint64_t index) const {
+    write_element(output, row, codec.decode(key), index);
+  }
+};
+
+// A warp a row.
+template <class U>
+__global__ void __launch_bounds__(kBestWarpsThreads)
+    topk_best_warps_kernel(const __grid_constant__ BestProblem<U> problem) {
+  if constexpr (!kClustersHere) return;
+  using Word = typename std::conditional<sizeof(U) == 8, uint64_t, uint32_t>::type;
+  const uint64_t r = (uint64_t{blockIdx.x} * kBestWarpsThreads + threadIdx.x) / 32;
+  if (r >= problem.rows) return;
+  const U *const in = problem.in + r * problem.row_stride;
+  const uint32_t columns = static_cast<uint32_t>(problem.columns), lane = lane_id();
+  const Tiles<U, 32> tiles{vector_span<U>(in, columns), lane};
+  const bool is_head = lane < tiles.span.head_count, is_tail = lane < tiles.span.tail_count;
+  const uint32_t tail = columns - 1 - lane;
+  U head_bits = 0, tail_bits = 0;
+  if (is_head) head_bits = __ldg(in + lane);
+  if (is_tail) tail_bits = __ldg(in + tail);
+  const TileBest best = best_of_tiles(tiles, problem.codec, 0, 1);
+  const Word head_key = is_head ? problem.codec.encode(head_bits) : ~Word{0};
+  const Word tail_key = is_tail ? problem.codec.encode(tail_bits) : ~Word{0};
+  const Word key = warp_least(min(min(head_key, tail_key), best.any ? static_cast<Word>(best.key) : ~Word{0}));
+  uint32_t index = ~0u;
+  if (problem.output.indices != nullptr) {
+    if (is_tail && tail_key == key) index = tail;
+    if (best.any && static_cast<Word>(best.key) == key)
+      index = min(index, static_cast<uint32_t>(find_in_tile(tiles, problem.codec, best)));
+    if (is_head && head_key == key) index = lane;
+    index = warp_least(index);
+  }
+  if (lane == 0) problem.put(r, static_cast<U>(key), index);
+}
+
+// A block a row, or several.
+template <class U>
+__global__ void __launch_bounds__(kBestThreads, kBestBlocks)
+    topk_best_kernel(const __grid_constant__ BestProblem<U> problem) {
+  if constexpr (!kClustersHere) return;
+  __shared__ uint64_t warps[kBestThreads / 32];
+  __shared__ Extreme own;
+  const uint64_t r = blockIdx.x / problem.plan.parts;
+  const Share share = {blockIdx.x % problem.plan.parts, problem.plan.parts};
+  const bool want_index = problem.output.indices != nullptr;
+  Extreme result = block_extreme<kBestThreads>(problem.in + r * problem.row_stride, problem.columns, problem.codec,
+                                               share, want_index, warps);
+  if (problem.plan.cluster) {
+    result = cluster_earliest(own, result, share);
+    if (share.number != 0) return;
+  } else if (share.of > 1) {
+    Extreme *const extremes = problem.extremes + r * share.of;
+    if (threadIdx.x == 0) extremes[share.number] = result;
+    if (!is_last_block(problem.counters + r, share.of)) return;
+    if (threadIdx.x == 0) problem.counters[r] = 0;
+    result = block_earliest<kBestThreads>(extremes, share.of, warps);
+  }
+  if (threadIdx.x == 0) problem.put(r, static_cast<U>(result.key), result.index);
+}
+
+}  // namespace gsort_internal::topk
+
+#endif  // GSORT_CUDA_TOPK_BEST_CUH_
