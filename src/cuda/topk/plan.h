@@ -190,11 +190,12 @@ constexpr BoundRowsPlan plan_bound_rows(const Shape &s) {
 // (H200, 2026-11-28, us by streams, by lists or by tiles and so, 67 million f32 in rows of 1,100, k = 8, 64 and 128:
 // 191 and 154, 474 and 169, 619 and 253; of 2,048 144 and 94, 275 and 105, 356 and 148; of 4,096 131 and 88, 250 and
 // 96, 230 and 122; of 8,192 118 and 86, 189 and 96, 170 and 117; half of the registers empty, of 2,100, k = 4 and 10
-// 138 and 146, 166 and 147, of 4,100 134 and 146, 152 and 149; k = 160 and 256 of 3,000 286 and 168, 297 and 232, of
-// 6,000 198 and 164, 203 and 207, f64 of 2,000 259 and 214, 280 and 280; u8 of 2,048, k = 16, 32 and 64 97 and 119, 161
-// and 110, 301 and 112, of 8,192 71 and 116, 86 and 117, 103 and 120, k = 128 262 and 151; 333 f32 rows of 3,000, k =
-// 8, 64, 160 and 256 16 and 11, 17 and 11, 19 and 16, 20 and 20, 100 of 1,500 k = 256 16 and 18; 65 of 1,000, k = 33
-// and 64 13 and 10, k = 128 15 and 14, 218 of 300 13 and 13.)
+// 138 and 146, 166 and 147, of 4,100 134 and 146, 152 and 149; seven tenths full, of 3,000, k = 2 and 8 109 and 109,
+// 138 and 112; k = 160 and 256 of 3,000 286 and 168, 297 and 232, of 6,000 198 and 164, 203 and 207, f64 of 2,048 259
+// and 214, 280 and 280; u8 of 2,048, k = 16, 32 and 64 97 and 119, 161 and 110, 301 and 112, of 8,192 71 and 116, 86
+// and 117, 103 and 120, k = 128 262 and 151; 333 f32 rows of 3,000, k = 8, 64, 160 and 256 16 and 11, 17 and 11, 19 and
+// 16, 20 and 20, 43 of 1,500, k = 256 15 and 18; 65 of 1,000, k = 33, 64 and 128 13 and 10, 14 and 9, 15 and 14, 218 of
+// 300, k = 128 14 and 13.)
 constexpr bool bound_rows_better(const Shape &s, const DeviceFacts &d) {
   const BoundRowsPlan plan = plan_bound_rows(s);
   if (!sorted_lanes_run(d) || plan.warps == 0 || s.rows > 0x7fffffff || s.k == 1) return false;
