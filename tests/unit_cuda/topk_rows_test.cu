@@ -58,20 +58,31 @@ void vary(Case &c, uint64_t seed) {
   c.want_values = seed % 11 != 0, c.want_indices = seed % 11 != 1;
 }
 
-// The same, sorted whole.
-TEST_F(Topk, RowsBySortedLanes) {
-  uint64_t seed = 2930;
+constexpr uint64_t kAllColumns = ~uint64_t{0};
+
+// One in `every` of all types, values, lengths and k, with up to so many rows; force(options) names the way.
+template <class Force>
+void run_some(uint64_t seed, uint64_t every, uint64_t rows_max, const std::vector<uint64_t> &lengths,
+              const std::vector<uint64_t> &ks, Force &&force) {
   for (gsort_dtype t : kAllTypes)
     for (Values values : kAllValues)
-      for (uint64_t columns : {1, 2, 9, 63, 64, 65, 100, 127, 128, 129, 200, 255, 256})
-        for (uint64_t k : {uint64_t{1}, uint64_t{17}, uint64_t{33}, columns}) {
-          if (k > columns || ++seed % 12 != 0) continue;
+      for (uint64_t columns : lengths)
+        for (uint64_t k : ks) {
+          if (k == kAllColumns) k = columns;
+          if (k > columns || ++seed % every != 0) continue;
           Case c;
-          c.t = t, c.values = values, c.rows = 1 + seed % 37, c.columns = columns, c.k = k;
-          vary(c, ++seed), c.force.sorted_lanes = true;
+          c.t = t, c.values = values, c.rows = 1 + seed % rows_max, c.columns = columns, c.k = k;
+          vary(c, ++seed), force(c.force);
           run_case(c);
-          if (HasFatalFailure()) return;
+          if (Topk::HasFatalFailure()) return;
         }
+}
+
+// The same, sorted whole.
+TEST_F(Topk, RowsBySortedLanes) {
+  run_some(2930, 12, 37, {1, 2, 9, 63, 64, 65, 100, 127, 128, 129, 200, 255, 256}, {1, 17, 33, kAllColumns},
+           [](topk::Options &force) { force.sorted_lanes = true; });
+  if (HasFatalFailure()) return;
   for (uint64_t columns : {60, 120, 200}) {  // by themselves
     Case c;
     c.rows = 20001, c.columns = columns, c.k = 40 + columns / 4, c.values = Values::kUniform;
@@ -81,18 +92,9 @@ TEST_F(Topk, RowsBySortedLanes) {
 
 // And bound by groups.
 TEST_F(Topk, RowsByBoundLanes) {
-  uint64_t seed = 2960;
-  for (gsort_dtype t : kAllTypes)
-    for (Values values : kAllValues)
-      for (uint64_t columns : {1, 33, 100, 128, 129, 300, 511, 512, 513, 700, 1000, 1023, 1024})
-        for (uint64_t k : {1, 2, 33, 63, 64, 65, 100, 128}) {
-          if (k > columns || ++seed % 12 != 0) continue;
-          Case c;
-          c.t = t, c.values = values, c.rows = 1 + seed % 37, c.columns = columns, c.k = k;
-          vary(c, ++seed), c.force.bound_lanes = true;
-          run_case(c);
-          if (HasFatalFailure()) return;
-        }
+  run_some(2960, 12, 37, {1, 33, 100, 128, 129, 300, 511, 512, 513, 700, 1000, 1023, 1024},
+           {1, 2, 33, 63, 64, 65, 100, 128}, [](topk::Options &force) { force.bound_lanes = true; });
+  if (HasFatalFailure()) return;
   for (uint64_t k : {40, 100}) {  // by themselves
     Case c;
     c.rows = 3001, c.columns = 1000, c.k = k, c.values = Values::kZipf;
@@ -102,18 +104,9 @@ TEST_F(Topk, RowsByBoundLanes) {
 
 // A row of some thousand elements by a block, and shorter ones.
 TEST_F(Topk, RowsByBoundBlocks) {
-  uint64_t seed = 2980;
-  for (gsort_dtype t : kAllTypes)
-    for (Values values : kAllValues)
-      for (uint64_t columns : {1, 63, 300, 1025, 2047, 2048, 2049, 3000, 4096, 4097, 6000, 8192})
-        for (uint64_t k : {1, 2, 33, 64, 65, 128, 129, 200, 256}) {
-          if (k > columns || ++seed % 16 != 0) continue;
-          Case c;
-          c.t = t, c.values = values, c.rows = 1 + seed % 7, c.columns = columns, c.k = k;
-          vary(c, ++seed), c.force.bound_rows = true;
-          run_case(c);
-          if (HasFatalFailure()) return;
-        }
+  run_some(2980, 16, 7, {1, 63, 300, 1025, 2047, 2048, 2049, 3000, 4096, 4097, 6000, 8192},
+           {1, 2, 33, 64, 65, 128, 129, 200, 256}, [](topk::Options &force) { force.bound_rows = true; });
+  if (HasFatalFailure()) return;
   for (uint64_t k : {20, 100, 250}) {  // by themselves
     Case c;
     c.rows = 3001, c.columns = 3000, c.k = k, c.values = Values::kZipf;

@@ -37,6 +37,7 @@ constexpr Values kAllValues[] = {Values::kRandom, Values::kTwo,      Values::kOn
 
 template <class U>
 std::vector<U> make_rows(uint32_t rows, uint32_t columns, Values values, uint64_t seed) {
+  constexpr uint32_t kBorderShift = sizeof(U) == 1 ? 0 : 8 * sizeof(U) - 10;
   std::mt19937_64 random(seed);
   std::vector<U> made(uint64_t{rows} * columns);
   for (uint32_t i = 0; i < made.size(); ++i) {
@@ -67,8 +68,8 @@ std::vector<U> make_rows(uint32_t rows, uint32_t columns, Values values, uint64_
         key = i / columns % 2 == 0 ? any % 3 : at == 0 ? ~uint64_t{0} >> 1 : any % 50;
         break;
       case Values::kBorder:  // places 31 and 32
-        key = at == 31 ? (at << (8 * sizeof(U) - 10)) + 1 : (at == 32 ? 31 : at) << (8 * sizeof(U) - 10);
-        if (sizeof(U) == 1) key = at;
+        key = sizeof(U) == 1 ? at : (at == 32 ? 31 : at) << kBorderShift;
+        if (sizeof(U) > 1 && at == 31) ++key;
         break;
       case Values::kFewLanes:
         key = at % 32 < 12 ? any % 2 : 100 + any % 20;

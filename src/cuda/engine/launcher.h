@@ -59,6 +59,16 @@ void launch_kernel(const LaunchContext &context, const char *name, const Grid &g
   (grid.together == Together::kNone ? cuda_check : check_launch_together)(result, name);
 }
 
+// Counters that are zero before a kernel, which leaves them zero: in the engine's standing memory, or, where there is
+// none, in `own`, which is cleared if they are needed.
+template <class Counters>
+Counters *zero_counters(const LaunchContext &context, void *own, bool needed) {
+  static_assert(sizeof(Counters) <= kStandingBytes, "the engine leaves them room");
+  if (context.standing != nullptr) return static_cast<Counters *>(context.standing);
+  if (needed) cuda_check(cudaMemsetAsync(own, 0, sizeof(Counters), context.stream), "cudaMemsetAsync");
+  return static_cast<Counters *>(own);
+}
+
 }  // namespace gsort_internal
 
 #endif  // GSORT_CUDA_ENGINE_LAUNCHER_H_

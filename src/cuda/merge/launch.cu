@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // gsort_merge on device memory.
 #include "core/dtype.h"
-#include "cuda/engine/check.h"
 #include "cuda/engine/launch_chain.h"
 #include "cuda/merge/few.cuh"
 #include "cuda/merge/groups.cuh"
@@ -12,19 +11,10 @@
 namespace gsort_internal::merge {
 namespace {
 
-static_assert(kCountersBytes <= kStandingBytes, "the engine leaves them room");
-
-// `own`: room in the workspace, used where there is no standing memory.
-Counters *zero_counters(const LaunchContext &context, const Plan &plan, void *own) {
-  if (context.standing != nullptr) return static_cast<Counters *>(context.standing);
-  if (plan.way != Algorithm::kFew || plan.blocks > 1)
-    cuda_check(cudaMemsetAsync(own, 0, sizeof(Counters), context.stream), "cudaMemsetAsync");
-  return static_cast<Counters *>(own);
-}
-
 template <class U>
 void launch_width(const LaunchContext &context, const Request &request, const Plan &plan, char *memory) {
   const uint32_t lanes = partition_lanes(plan.way, plan.groups);
+  const bool counts = plan.way != Algorithm::kFew || plan.blocks > 1;
   const Arguments<U> arguments{static_cast<const U *>(request.in),
                                static_cast<const U *>(request.b),
                                static_cast<U *>(request.out),
@@ -33,7 +23,7 @@ void launch_width(const LaunchContext &context, const Request &request, const Pl
                                make_codec<U>(request.order),
                                plan.tiles,
                                plan.groups,
-                               zero_counters(context, plan, memory + plan.counters),
+                               zero_counters<Counters>(context, memory + plan.counters, counts),
                                reinterpret_cast<Between *>(memory + plan.between),
                                reinterpret_cast<uint64_t *>(memory + plan.borders),
                                reinterpret_cast<uint32_t *>(memory + plan.misfits),

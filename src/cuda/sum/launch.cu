@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // gsort_sum and gsort_reduce on device memory.
 #include "core/dtype.h"
-#include "cuda/engine/check.h"
 #include "cuda/engine/launcher.h"
 #include "cuda/sum/launch.h"
 #include "cuda/sum/plan.h"
@@ -17,9 +16,7 @@ union GridCounters {
   State sum;
   uint32_t tickets;
 };
-static_assert(sizeof(GridCounters) <= kCountersBytes && kCountersBytes <= kStandingBytes &&
-                  sizeof(Extreme) == kExtremeBytes,
-              "the plan and the engine leave them room");
+static_assert(sizeof(GridCounters) <= kCountersBytes && sizeof(Extreme) == kExtremeBytes, "the plan leaves them room");
 
 // Launches `kernel` in the plan's shape.
 template <class Arguments>
@@ -28,14 +25,6 @@ void launch_planned(const LaunchContext &context, const Plan &plan, void (*kerne
   Grid grid = {plan.blocks, plan.threads, plan.shared_bytes};
   if (plan.scope == Scope::kCluster) grid.together = Together::kClusters, grid.cluster_blocks = plan.blocks;
   launch_kernel(context, name, grid, kernel, arguments);
-}
-
-// `own`: room in the workspace, used where there is no persistent scratch.
-GridCounters *zero_counters(const LaunchContext &context, const Plan &plan, void *own) {
-  if (context.standing != nullptr) return static_cast<GridCounters *>(context.standing);
-  if (plan.scope == Scope::kGrid)
-    cuda_check(cudaMemsetAsync(own, 0, sizeof(GridCounters), context.stream), "cudaMemsetAsync");
-  return static_cast<GridCounters *>(own);
 }
 
 void launch_sum(const LaunchContext &context, const Request &request, const Plan &plan, State *state) {
@@ -85,7 +74,7 @@ void launch(const LaunchContext &context, const Request &request, void *workspac
   const Plan plan = make_plan(request, *context.device);
   log_plan(context, request, plan);
   auto *const memory = static_cast<char *>(workspace);
-  GridCounters *const counters = zero_counters(context, plan, memory + plan.counters);
+  auto *const counters = zero_counters<GridCounters>(context, memory + plan.counters, plan.scope == Scope::kGrid);
   if (sums(request))
     launch_sum(context, request, plan, &counters->sum);
   else

@@ -12,6 +12,8 @@
 
 namespace gsort_internal::sum {
 
+static_assert(Tuning::kVectors == kTileVectors, "the plan counts with tiles of so many");
+
 template <class U>
 struct ExtremeArguments {
   const void *in;

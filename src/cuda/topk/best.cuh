@@ -8,8 +8,11 @@
 #include "cuda/primitive/last_block.cuh"
 #include "cuda/topk/common.cuh"
 #include "cuda/topk/problem.h"
+#include "cuda/topk/widened.cuh"
 
 namespace gsort_internal::topk {
+
+static_assert(kBestTileBytes == kBestThreads * kTileVectors * 16, "the plan counts with this size");
 
 template <class U>
 struct BestProblem {
@@ -32,7 +35,7 @@ template <class U>
 __global__ void __launch_bounds__(kBestWarpsThreads)
     topk_best_warps_kernel(const __grid_constant__ BestProblem<U> problem) {
   if constexpr (!kClustersHere) return;
-  using Word = typename std::conditional<sizeof(U) == 8, uint64_t, uint32_t>::type;
+  using Word = WidenedKey<U>;
   const uint64_t r = (uint64_t{blockIdx.x} * kBestWarpsThreads + threadIdx.x) / 32;
   if (r >= problem.rows) return;
   const U *const in = problem.in + r * problem.row_stride;

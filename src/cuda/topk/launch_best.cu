@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "cuda/engine/check.h"
 #include "cuda/engine/launcher.h"
 #include "cuda/topk/best.cuh"
 #include "cuda/topk/problem.h"
@@ -7,16 +6,12 @@
 namespace gsort_internal::topk {
 namespace {
 
-static_assert(kBestCountedRows * sizeof(uint32_t) <= kStandingBytes && sizeof(Extreme) == kBestExtremeBytes,
-              "the engine and the plan leave them room");
-
-// Zero already in the engine's standing memory, or zeroed at the workspace's begin.
-uint32_t *zero_counters(const LaunchContext &context, unsigned char *workspace) {
-  if (context.standing != nullptr) return static_cast<uint32_t *>(context.standing);
-  void *const own = workspace + kBestCounters;
-  cuda_check(cudaMemsetAsync(own, 0, kBestCountedRows * sizeof(uint32_t), context.stream), "cudaMemsetAsync");
-  return static_cast<uint32_t *>(own);
-}
+// Of rows whose parts meet in memory.
+struct Counters {
+  uint32_t of_row[kBestCountedRows];
+};
+static_assert(kBestCounters + sizeof(Counters) <= kBestBytes && sizeof(Extreme) == kBestExtremeBytes,
+              "the plan leaves them room");
 
 }  // namespace
 
@@ -35,7 +30,7 @@ void launch_best(const LaunchContext &context, const Problem<U> &problem, const 
   if (plan.cluster) {
     grid.together = Together::kClusters, grid.cluster_blocks = plan.parts;
   } else if (plan.parts > 1) {
-    best.counters = zero_counters(context, workspace);
+    best.counters = zero_counters<Counters>(context, workspace + kBestCounters, true)->of_row;
     best.extremes = reinterpret_cast<Extreme *>(workspace + kBestExtremes);
   }
   launch_kernel(context, "top-k of one", grid, topk_best_kernel<U>, best);

@@ -178,7 +178,6 @@ constexpr bool bound_lanes_better(const Shape &s, const DeviceFacts &d) {
 
 // Groups and places for twice k.
 constexpr uint32_t kBoundRowsRegisters = 32;
-constexpr uint64_t kBoundRowsKMax = 256;
 constexpr BoundRowsPlan plan_bound_rows(const Shape &s) {
   constexpr BoundRowsPlan plans[] = {{2, 2, 256}, {2, 4, 256}, {4, 2, 256}, {4, 4, 512}, {8, 2, 256}, {8, 2, 512}};
   for (const BoundRowsPlan &plan : plans)
