@@ -10,9 +10,11 @@
 namespace gsort_test {
 namespace {
 
+// The words of the notice behind the error: rows for blocks, long ones, rows for teams, and, by length, of more than
+// 128, 512, 1,024, 2,048, 4,096 and 8,192 elements.
 struct Told {
-  uint64_t wrong, for_blocks, longer, for_team;  // rows, but for the first
-  bool blocks, team;                             // launched
+  uint64_t wrong, for_blocks, longer, for_team, by_length[6];
+  bool blocks, team, listed;  // launched
 };
 
 class NoticeTest : public EngineTest {
@@ -44,6 +46,7 @@ class NoticeTest : public EngineTest {
     play_kernels([&](const std::string &kernel) {
       if (kernel.find("topk_list_few_rows_kernel") == std::string::npos || words_ == nullptr) return;
       words_[1] = told.wrong, words_[2] = told.for_blocks, words_[3] = told.longer, words_[4] = told.for_team;
+      for (uint32_t i = 0; i < 6; ++i) words_[5 + i] = told.by_length[i];
       ++words_[0];
     });
     record_work();
@@ -63,10 +66,20 @@ class NoticeTest : public EngineTest {
 };
 
 TEST_F(NoticeTest, KernelsOfTheRowsThatThereAreAreLaunched) {
-  constexpr Told kCases[] = {{0, 0, 0, 0, false, false}, {0, 3, 0, 0, true, false},  {0, 0, 0, 2, false, true},
-                             {0, 0, 1, 0, false, true},  {0, 0, 63, 0, false, true},  // long rows by all blocks
-                             {0, 0, 64, 0, true, false}, {0, 0, 64, 2, true, true},   // many of them by a block each
-                             {0, 1, 1, 0, true, true},   {0, 2, 0, 1, true, true},   {1, 3, 3, 3, false, false}};
+  constexpr Told kCases[] = {{0, 0, 0, 0, {}, false, false, false},
+                             {0, 3, 0, 0, {}, true, false, false},
+                             {0, 0, 0, 2, {}, false, true, false},
+                             {0, 0, 1, 0, {}, false, true, false},
+                             {0, 0, 63, 0, {}, false, true, false},  // long rows by all blocks
+                             {0, 0, 64, 0, {}, true, false, false},
+                             {0, 0, 64, 2, {}, true, true, false},  // many of them by a block each
+                             {0, 1, 1, 0, {}, true, true, false},
+                             {0, 2, 0, 1, {}, true, true, false},
+                             {0, 0, 0, 0, {5, 7}, false, false, false},
+                             {0, 0, 0, 0, {0, 0, 1}, false, false, true},
+                             {0, 0, 0, 0, {0, 0, 0, 0, 0, 1}, false, false, true},
+                             {0, 2, 0, 1, {3, 3, 3, 3, 3, 3}, true, true, true},
+                             {1, 3, 3, 3, {3, 3, 3, 3, 3, 3}, false, false, false}};
   const Handle handle(options_with_words());
   for (const Told &told : kCases) {
     SCOPED_TRACE(std::to_string(told.for_blocks) + " rows for blocks, " + std::to_string(told.longer) + " longer, " +
@@ -74,7 +87,10 @@ TEST_F(NoticeTest, KernelsOfTheRowsThatThereAreAreLaunched) {
     EXPECT_EQ(told.wrong == 0 ? GSORT_OK : GSORT_ERROR_INVALID_ARGUMENT, select(handle.get(), told));
     ASSERT_NE(nullptr, words_);
     EXPECT_TRUE(launched("topk_list_few_rows_kernel"));
-    EXPECT_EQ(told.blocks, launched("topk_rows_kernel")) << launched_;
+    EXPECT_TRUE(launched("topk_short_sorted_rows_kernel"));
+    EXPECT_TRUE(launched("topk_lanes_kernel")) << "likely all rows are of its list";
+    EXPECT_EQ(told.blocks, launched("topk_stream_kernel")) << launched_;
+    EXPECT_EQ(told.listed, launched("topk_bound_rows_kernel")) << launched_;
     EXPECT_EQ(told.team, launched("topk_team_kernel")) << launched_;
   }
 }

@@ -187,8 +187,8 @@ void add_topk(Calls &calls, gsort_dtype t) {
   const uint32_t bytes = element_type(t).bytes;
   const uint64_t few = bytes == 1 ? 30 : 200;  // of more the array is sorted
   one(500, 8, " lanes a row");
-  one(8000, bytes == 1 ? 10 : 100, eight ? "which is its own sample" : "8 warps a row, bound by groups");
-  one(12000, bytes == 1 ? 10 : 100, "which is its own sample");
+  one(8000, bytes == 1 ? 10 : 100, "8 warps a row, bound by groups");
+  one(12000, bytes == 1 ? 10 : 100, eight ? "which is its own sample" : "16 warps a row, bound by groups");
   one(60000, 1, "the best of a row by ");
   one(60000, few / 2 + 10, "1 teams of ");
   one(narrow(t) ? 100000 : 50000, few, " blocks (clusters), sample of");
@@ -251,7 +251,8 @@ void add_topk_rows(Calls &calls, gsort_dtype t) {
   const bool held = element_type(t).bytes != 1;
   rows(20, 3000, 300, held ? "512 threads a row, which it holds" : "512 threads a row, which it lists");
   rows(300, 1500, 700, held ? "512 threads a row, which it holds" : "256 threads a row, which it lists");
-  rows(600, 9000, 80, "128 threads a row, bound by a sample");
+  rows(600, 9000, 60, wide(t) ? "a row, bound by a sample" : "16 warps a row, bound by groups");
+  rows(1100, 9000, 150, "threads a row, bound by a sample");
   rows(70, 20000, 300, "512 threads a row, bound by a sample");
   rows(300, 2500, 200, "256 threads a row, bound by a sample", D::kZipf);
   rows(600, 1500, 200, "128 threads a row, bound by a sample");
@@ -276,7 +277,10 @@ void add_topk_rows(Calls &calls, gsort_dtype t) {
   segments(2000000, 0, 300);     // all of them
   segments(2000000, 3, 40);      // long rows
   segments(2000000, 200, 1000);  // blocks
-  segments(5000000, 4500, 8);    // blocks of few threads that look for them
+  segments(5000000, 4500, 8);    // lists by length
+  segments(3000000, 1300, 100);  // of longer ones
+  segments(9000000, 700, 1);     // of any length
+  segments(5000000, 20000, 50);  // by many blocks
   segments(600000, 2, 10000);    // by all blocks for the sake of k
 }
 

@@ -58,8 +58,8 @@ void check_ragged(const RaggedCase &c, const std::vector<U> &data, const std::ve
 class Noticed {
  public:
   Noticed() {
-    EXPECT_EQ(cudaMallocHost(&words_, 64), cudaSuccess);
-    std::fill_n(words_, 8, 0);
+    EXPECT_EQ(cudaMallocHost(&words_, kWords * sizeof *words_), cudaSuccess);
+    std::fill_n(words_, kWords, 0);
   }
   ~Noticed() { cudaFreeHost(words_); }
   Noticed(const Noticed &) = delete;
@@ -67,6 +67,7 @@ class Noticed {
   gsort_internal::Notice notice() const { return {words_, 7}; }
 
  private:
+  static constexpr uint64_t kWords = topk::kLists + 3;
   uint64_t *words_ = nullptr;
 };
 
@@ -223,25 +224,41 @@ TEST_F(Topk, RacecheckRowsSomeAtATime) {
     }
 }
 
-// So many rows of some thousand elements that blocks of few threads look for them, among shorter ones and longer ones,
-// which are others'.
-TEST_F(Topk, RaggedRowsThatAreScannedFor) {
+// Rows of every list by length and around their limits, many and few of them, among short ones and long ones.
+void run_listed(gsort_dtype t, Values values, uint64_t k, uint64_t rows, uint64_t seed) {
+  RaggedCase c;
+  c.t = t, c.values = values, c.k = k;
+  vary(c, seed);
+  uint64_t state = seed;
+  for (uint64_t i = 0; i < rows; ++i) {
+    const uint64_t limits[] = {128, 512, 1024, 2048, 4096, 8192, 16384}, r = next_random(state) >> 8;
+    const uint64_t limit = limits[next_random(state) % (i % 8 == 0 ? 7 : i % 2 == 0 ? 5 : 3)];
+    c.lengths.push_back(r % 3 == 0 ? limit - 1 + r / 3 % 3 : r % 3 == 1 ? r / 3 % limit : r / 3 % 200);
+  }
+  if (seed % 3 == 0) c.lengths[rows / 2] = topk::kRaggedLong + 1;
+  run_ragged(c);
+}
+
+TEST_F(Topk, RaggedRowsOnListsByLength) {
   uint64_t seed = 3100;
-  for (const gsort_dtype t : {GSORT_F32, GSORT_F64, GSORT_U8, GSORT_F16})
-    for (const uint64_t k : {1, 16, 17, 32}) {
-      RaggedCase c;
-      c.k = k, c.values = kAllValues[seed % std::size(kAllValues)], c.t = t;
-      vary(c, ++seed);
-      c.lengths.assign(33 * device_facts().multiprocessors, topk::kWarpItemsMax + 1 + seed % 50);
-      for (uint64_t i = 0; i < c.lengths.size(); i += 50) {
-        c.lengths[i] = i % 100 == 0 ? i % 1000 : 4096 + i % 3;
-        c.lengths[i + 1] = i % 100 == 0 ? topk::kWarpItemsMax : 8191 + i % 3;
+  for (const gsort_dtype t : {GSORT_F32, GSORT_F64, GSORT_U8, GSORT_F16, GSORT_I32})
+    for (Values values : kAllValues)
+      for (const uint64_t k : {1, 2, 16, 17, 33, 64, 65, 128, 129, 200}) {
+        run_listed(t, values, k, 40 + seed % 90, ++seed);
+        if (HasFatalFailure()) return;
       }
-      if (seed % 3 == 0) c.lengths[7] = topk::kRaggedLong + 1;
-      const topk::Shape whole = {1, offsets_of(c).back(), k, dtype_bytes(t)};
-      ASSERT_EQ(device_facts().clusters(),
-                topk::plan_ragged_scan(c.lengths.size(), whole, k, device_facts()).threads != 0);
-      run_ragged(c);
+  for (const gsort_dtype t : {GSORT_F32, GSORT_U64, GSORT_BF16})
+    for (const uint64_t k : {1, 8, 40, 100, 256}) {
+      run_listed(t, kAllValues[seed % std::size(kAllValues)], k, topk::kListAloneMax + seed % 500, ++seed);
+      if (HasFatalFailure()) return;
+    }
+}
+
+TEST_F(Topk, RacecheckRowsOnListsByLength) {
+  uint64_t seed = 3600;
+  for (const gsort_dtype t : {GSORT_U32, GSORT_F64, GSORT_U8})
+    for (const uint64_t k : {1, 8, 20, 64, 128}) {
+      run_listed(t, kAllValues[seed % 2], k, 60, ++seed);
       if (HasFatalFailure()) return;
     }
 }

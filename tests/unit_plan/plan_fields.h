@@ -35,7 +35,8 @@ class Digest {
   std::enable_if_t<std::is_integral_v<T> || std::is_enum_v<T>> add(T field) {
     add_word(static_cast<uint64_t>(field));
   }
-  void add(const uint64_t (&fields)[3]) {
+  template <size_t kFields>
+  void add(const uint64_t (&fields)[kFields]) {
     for (const uint64_t field : fields) add_word(field);
   }
 
@@ -125,13 +126,13 @@ class Digest {
         p.rows, p.team, p.team_layout, p.buckets, p.select, p.sort, p.workspace_bytes);
   }
   void add(const gsort_internal::topk::RaggedLayout &l) {
-    add_fields<gsort_internal::topk::RaggedLayout>(l.lists, l.capacity, l.team, l.bytes);
+    add_fields<gsort_internal::topk::RaggedLayout>(l.list_counters, l.lists, l.capacity, l.team, l.bytes);
   }
   void add(const gsort_internal::topk::RaggedPlan &p) {
-    add_fields<gsort_internal::topk::RaggedPlan>(p.whole, p.layout, p.list_blocks, p.tells_host, p.lanes,
-                                                 p.scan.threads, p.stream.threads, p.rows, p.rows_at_once, p.some,
-                                                 p.team, p.team_layout, p.team_composite_bytes,
-                                                 p.rows_may_be_for_blocks, p.rows_may_be_for_team, p.workspace_bytes);
+    add_fields<gsort_internal::topk::RaggedPlan>(p.whole, p.layout, p.list_blocks, p.listed_alone, p.short_items_max,
+                                                 p.listed_items_max, p.stream.threads, p.rows, p.rows_at_once, p.team,
+                                                 p.team_layout, p.team_composite_bytes, p.rows_may_be_for_blocks,
+                                                 p.rows_may_be_for_team, p.workspace_bytes);
   }
 
   void add(const gsort_internal::segments::Plan &p) {

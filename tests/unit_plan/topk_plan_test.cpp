@@ -148,7 +148,8 @@ TEST(TopkPlan, PathsAreLegal) {
     const bool by_sorted = plan_sorted_lanes(c.shape).lanes != 0 && sorted_lanes_better(c.shape, c.device);
     EXPECT_EQ(by_sorted, plan.algorithm == Algorithm::kSortedLanes);
     if (by_sorted) continue;
-    const bool by_block = bound_rows_better(c.shape, c.device);
+    const bool by_block = bound_rows_better(c.shape, c.device) &&
+                          !(plan_bound_rows(c.shape).warps == 16 && sorts_whole(c.shape));  // a sort is quicker
     EXPECT_EQ(by_block, plan.algorithm == Algorithm::kBoundRows);
     if (by_block) continue;
     const bool by_bound = plan_bound_lanes(c.shape).registers != 0 && bound_lanes_better(c.shape, c.device);
@@ -225,11 +226,11 @@ TEST(TopkPlan, SortedLanesHoldTheRow) {
 
 TEST(TopkPlan, BoundRowsHoldTheRowAndHaveGroupsForK) {
   for (const uint32_t key_bytes : {1u, 2u, 4u, 8u})
-    for (uint64_t columns = 1; columns <= 8300; columns += 1 + columns / 50)
+    for (uint64_t columns = 1; columns <= 16600; columns += 1 + columns / 50)
       for (const uint64_t k : {1, 64, 65, 128, 129, 256, 257}) {
         if (k > columns) continue;
         const BoundRowsPlan plan = plan_bound_rows({1000, columns, k, key_bytes});
-        const bool fits = columns <= (key_bytes == 8 ? 4096 : 8192) && k <= 256;
+        const bool fits = columns <= 8192 ? k <= 256 : columns <= 16384 && k <= 128 && key_bytes < 8;
         ASSERT_EQ(fits, plan.warps != 0) << columns << " " << k;
         if (!fits) continue;
         const uint64_t threads = 32 * plan.warps;
@@ -256,6 +257,16 @@ TEST(TopkPlan, BoundRowsHoldTheRowAndHaveGroupsForK) {
   EXPECT_TRUE(bound_rows_better({10000, 4096, 256, 4}, device));
   EXPECT_FALSE(bound_rows_better({1055, 4096, 193, 4}, device));
   EXPECT_FALSE(bound_rows_better({10000, 2048, 193, 8}, device));
+  EXPECT_TRUE(bound_rows_better({1055, 8193, 2, 4}, device)) << "few rows";
+  EXPECT_FALSE(bound_rows_better({1056, 12287, 9, 4}, device)) << "a quarter of the registers is empty";
+  EXPECT_TRUE(bound_rows_better({1056, 12288, 64, 4}, device));
+  EXPECT_FALSE(bound_rows_better({1056, 14335, 65, 4}, device));
+  EXPECT_TRUE(bound_rows_better({1056, 14336, 128, 2}, device));
+  EXPECT_FALSE(bound_rows_better({1056, 16384, 95, 1}, device));
+  EXPECT_TRUE(bound_rows_better({1056, 16384, 96, 1}, device));
+  EXPECT_TRUE(bound_rows_better({1055, 8192, 256, 8}, device));
+  EXPECT_TRUE(bound_rows_better({1056, 4097, 128, 8}, device));
+  EXPECT_FALSE(bound_rows_better({1056, 4097, 8, 8}, device));
   EXPECT_FALSE(bound_rows_better({10000, 2048, 64, 4}, {80, 132, 166912})) << "no kernel";
 }
 
@@ -307,7 +318,7 @@ TEST(TopkPlan, BoundLanesHaveGroupsForK) {
       for (const uint64_t k : {1, 64, 65, 128, 129}) {
         if (k > columns) continue;
         const BoundLanesPlan plan = plan_bound_lanes({1000, columns, k, key_bytes});
-        const bool fits = columns <= 512 ? k <= 64 : columns <= kWarpItemsMax && k <= 128;
+        const bool fits = columns <= kWarpItemsMax && k <= 128;
         ASSERT_EQ(fits, plan.registers != 0) << columns << " " << k;
         if (!fits) continue;
         ASSERT_GE(32 * plan.registers, columns);
@@ -416,10 +427,10 @@ TEST(TopkPlan, TilesHoldTheRow) {
   EXPECT_EQ(Algorithm::kTile, way({265, 2048, 193, 8})) << "it would fit a smaller block's list whole";
   EXPECT_EQ(Algorithm::kRows, way({265, 2049, 193, 8})) << "smaller blocks list the best";
   EXPECT_EQ(Algorithm::kRows, way({529, 1025, 193, 8}));
-  EXPECT_EQ(Algorithm::kRows, way({529, 8193, 65, 4}));
-  EXPECT_EQ(Algorithm::kStream, way({529, 8193, 64, 4}));
-  EXPECT_EQ(Algorithm::kRows, way({529, 4097, 33, 8}));
-  EXPECT_EQ(Algorithm::kStream, way({120, 8193, 65, 4})) << "few rows";
+  EXPECT_EQ(Algorithm::kRows, way({1056, 8193, 65, 4}));
+  EXPECT_EQ(Algorithm::kStream, way({1056, 8193, 64, 4}));
+  EXPECT_EQ(Algorithm::kRows, way({1056, 4097, 129, 8}));
+  EXPECT_EQ(Algorithm::kBoundRows, way({1056, 4097, 128, 8}));
   EXPECT_EQ(Algorithm::kBoundRows, way({529, 1025, 64, 4}));
   EXPECT_EQ(Algorithm::kBoundRows, way({1000, 4096, 128, 4}));
   EXPECT_EQ(Algorithm::kBoundRows, way({1, 8192, 8, 4}));
@@ -644,7 +655,7 @@ TEST(TopkPlan, Description) {
     return std::string(line);
   };
   EXPECT_NE(std::string::npos, text({1, 1000, 10, 4}).find("32 lanes"));
-  EXPECT_NE(std::string::npos, text({1000, 10000, 10, 4}).find("one block of 128"));
+  EXPECT_NE(std::string::npos, text({2000, 10000, 10, 4}).find("one block of 128"));
   EXPECT_NE(std::string::npos, text({1000, 10000, 300, 4}).find("one block"));
   EXPECT_NE(std::string::npos, text({1, 100000000, 10, 4}).find("teams"));
   EXPECT_NE(std::string::npos, text({1, 100000000, 1000000, 4}).find("a sort of u64"));

@@ -49,10 +49,11 @@ TEST(TopkRagged, ListsHoldTheRowsOfEveryClass) {
           const Shape whole = {1, n, std::min(k, n), key_bytes};
           const RaggedLayout l = ragged_layout(whole, segments);
           std::vector<Slice> slices = {{"counters", 0, kRaggedCounters * uint64_t{8}}};
-          for (uint32_t i = 0; i < 3; ++i) slices.push_back({"a list", l.lists[i], l.capacity[i] * 8});
+          slices.push_back({"counters of blocks", l.list_counters, sizeof(ListCounters)});
+          for (uint32_t i = 0; i < kLists; ++i) slices.push_back({"a list", l.lists[i], l.capacity[i] * 8});
           slices.push_back({"teams", l.team, team_layout(whole, false).bytes * ragged_teams_max(whole)});
           expect_apart(slices, l.bytes, 256);
-          for (uint32_t i = 0; i < 3; ++i) EXPECT_LE(l.capacity[i], segments);
+          for (uint32_t i = 0; i < kLists; ++i) EXPECT_LE(l.capacity[i], segments);
           // As many rows of one length as n elements make must find a place in the list of their class.
           for (const uint64_t items : {uint64_t{kWarpSortMax}, uint64_t{kWarpSortMax} + 1, uint64_t{kWarpItemsMax} + 1,
                                        kRaggedLong, kRaggedLong + 1, kRaggedGiant + 1}) {
@@ -61,6 +62,8 @@ TEST(TopkRagged, ListsHoldTheRowsOfEveryClass) {
             const uint32_t list = static_cast<uint32_t>(who) - static_cast<uint32_t>(RaggedClass::kBlock);
             EXPECT_GE(l.capacity[list], std::min(segments, n / items)) << "rows of " << items;
           }
+          for (const uint64_t items : {129, 512, 513, 1024, 1025, 2048, 2049, 4096, 4097, 8192, 8193, 16384})
+            EXPECT_GE(l.capacity[list_by_length(items)], std::min(segments, n / items)) << "rows of " << items;
           // A reservation does not know the number of rows and takes n.
           if (segments <= n) {
             EXPECT_LE(l.bytes, ragged_layout(whole, n).bytes);
@@ -83,45 +86,74 @@ TEST(TopkRagged, NoRowIsForTeamsWhereNoneIsLaunched) {
       }
 }
 
-TEST(TopkRagged, WarpsLookAtSomeOfVeryManyRows) {
+// The kernels that take the rows of a list hold the longest of them, and have room for k.
+TEST(TopkRagged, ListsByLengthHaveKernels) {
   const DeviceFacts server = {90, 132, 232448};
+  for (const uint32_t key_bytes : {1u, 2u, 4u, 8u})
+    for (const uint64_t k : {1, 2, 8, 9, 16, 17, 32, 33, 64, 65, 128, 129, 192, 256}) {
+      const uint64_t shorter = ragged_short_items_max(k, server),
+                     longest = ragged_listed_items_max(k, key_bytes, server);
+      EXPECT_TRUE(ragged_rows_listed(k, server));
+      EXPECT_EQ(k <= kSomeItemsMax ? kSomeItemsMax : kWarpItemsMax, shorter);
+      for (const uint64_t most : {512, 1024, 2048, 4096, 8192, 16384}) {
+        if (most <= shorter || most > longest || (k == 1 && most > 512)) continue;
+        const Shape shape = {10, most, k, key_bytes};
+        if (most > kWarpItemsMax)
+          EXPECT_NE(0u, plan_bound_rows(shape).warps) << most << ", " << k;
+        else if (k <= kRaggedLanesMax)
+          EXPECT_EQ(32u, plan_lanes(shape).lanes) << most << ", " << k;
+        else
+          EXPECT_NE(0u, plan_bound_lanes(shape).registers) << most << ", " << k;
+      }
+      EXPECT_GE(longest, k == 1 ? kRaggedLong : 8192u);
+      EXPECT_LE(longest, k == 1 ? kRaggedLong : 16384u);
+    }
+  EXPECT_FALSE(ragged_rows_listed(257, server));
+  for (const DeviceFacts &d : kDevices) {
+    if (d.clusters()) continue;
+    EXPECT_FALSE(ragged_rows_listed(33, d)) << "no kernels";
+    for (const uint64_t k : {1, 16, 17, 32}) {
+      EXPECT_EQ(kWarpItemsMax, ragged_listed_items_max(k, 4, d));
+      EXPECT_EQ(kSomeItemsMax, ragged_short_items_max(k, d));
+    }
+    EXPECT_EQ(0u, ragged_listed_items_max(33, 4, d));
+    EXPECT_EQ(kWarpItemsMax, ragged_short_items_max(33, d));
+  }
+}
+
+TEST(TopkRagged, WarpsLookAtSomeRows) {
   const auto at_once = [&](uint64_t rows, uint64_t n, uint64_t k, uint32_t key_bytes) {
-    return ragged_rows_at_once(rows, {1, n, std::min(k, n), key_bytes}, k, server);
+    return ragged_rows_at_once(rows, {1, n, std::min(k, n), key_bytes}, k, {90, 132, 232448});
   };
   EXPECT_EQ(32u, at_once(3000000, 20000000, 8, 2));
-  EXPECT_EQ(8u, at_once(8 * 132 * 64, 2000000, 32, 4));
-  EXPECT_EQ(1u, at_once(8 * 132 * 64 - 1, 2000000, 32, 4)) << "few rows";
-  EXPECT_EQ(1u, at_once(100000, 12900000, 8, 4)) << "longer ones";
-  EXPECT_EQ(11u, at_once(100000, 12800000, 8, 4));
-  EXPECT_EQ(1u, at_once(3000000, 20000000, 33, 4)) << "many results";
-  EXPECT_EQ(32u, at_once(3000000, 20000000, 128, 8));
-  EXPECT_EQ(4u, at_once(32 * 132, 64 * 32 * 132, 16, 8)) << "some lanes do each";
-  EXPECT_EQ(1u, at_once(32 * 132 - 1, 20000, 16, 4)) << "few rows";
-  EXPECT_EQ(1u, at_once(50000, 64 * 50000, 17, 4)) << "more results than lanes";
-  const DeviceFacts desktop = {120, 132, 99 * 1024};
-  const uint64_t rows = 32 * 132, n = 64 * rows;
-  EXPECT_TRUE(ragged_rows_by_some({1, n, 16, 4}, rows, 16, desktop));
-  EXPECT_FALSE(ragged_rows_by_some({1, n, 16, 8}, rows, 16, desktop)) << "no kernel for 8-byte keys";
-  EXPECT_TRUE(ragged_rows_by_some({1, n, 16, 8}, rows, 16, server));
+  EXPECT_EQ(8u, at_once(8 * 132 * 64, 2000000, 8, 4));
+  EXPECT_EQ(2u, at_once(1000, 100000, 8, 4)) << "as many as the lanes of a warp do";
+  EXPECT_EQ(4u, at_once(1000, 100000, 17, 8));
+  EXPECT_EQ(32u, at_once(1000, 2000000, 17, 8)) << "most are others'";
 }
 
 // Blocks' rows have more elements than k, and threads enough where some may be long.
 TEST(TopkRagged, StreamsDoTheRowsOfBlocksForSmallK) {
-  const DeviceFacts server = {90, 132, 232448};
-  const auto threads = [&](uint64_t rows, uint64_t columns, uint64_t k, uint32_t key_bytes) {
-    return plan_ragged_stream(rows, {1, rows * columns, k, key_bytes}, k, server).threads;
+  const DeviceFacts server = {90, 132, 232448}, older = {80, 132, 166912};
+  const auto threads = [&](const DeviceFacts &d, uint64_t rows, uint64_t columns, uint64_t k, uint32_t key_bytes) {
+    return plan_ragged_stream(rows, {1, rows * columns, k, key_bytes}, k, d).threads;
   };
-  EXPECT_EQ(256u, threads(528, kWarpItemsMax + 1, kStreamRaggedKMax, 4));
-  EXPECT_EQ(512u, threads(527, kWarpItemsMax + 1, kStreamRaggedKMax, 4));
-  EXPECT_EQ(128u, threads(16 * 132, kStreamShortColumns, 64, 4)) << "many short ones";
-  EXPECT_EQ(256u, threads(16 * 132 - 1, kStreamShortColumns, 64, 4));
-  EXPECT_EQ(256u, threads(16 * 132, kStreamShortColumns + 1, 64, 4));
-  EXPECT_EQ(256u, threads(16 * 132, kStreamShortColumns, 65, 4));
-  EXPECT_EQ(512u, threads(100000, 5, 1, 4)) << "those that are far longer than most";
-  EXPECT_EQ(0u, threads(100, 1023, 1, 4)) << "a block keeps rows of up to 4 KB";
-  EXPECT_EQ(512u, threads(100, 1024, 1, 4));
-  EXPECT_EQ(0u, threads(100, 2047, 1, 2));
-  EXPECT_EQ(0u, threads(1000, 5000, kStreamRaggedKMax + 1, 4));
+  EXPECT_EQ(256u, threads(older, 528, kWarpItemsMax + 1, kStreamRaggedKMax, 4));
+  EXPECT_EQ(512u, threads(older, 527, kWarpItemsMax + 1, kStreamRaggedKMax, 4));
+  EXPECT_EQ(128u, threads(older, 16 * 132, kStreamShortColumns, 64, 4)) << "many short ones";
+  EXPECT_EQ(256u, threads(older, 16 * 132 - 1, kStreamShortColumns, 64, 4));
+  EXPECT_EQ(256u, threads(older, 16 * 132, kStreamShortColumns + 1, 64, 4));
+  EXPECT_EQ(256u, threads(older, 16 * 132, kStreamShortColumns, 65, 4));
+  EXPECT_EQ(512u, threads(older, 100000, 5, 1, 4)) << "those that are far longer than most";
+  EXPECT_EQ(0u, threads(older, 100, 1023, 1, 4)) << "a block keeps rows of up to 4 KB";
+  EXPECT_EQ(512u, threads(older, 100, 1024, 1, 4));
+  EXPECT_EQ(0u, threads(older, 100, 2047, 1, 2));
+  EXPECT_EQ(0u, threads(older, 1000, 5000, kStreamRaggedKMax + 1, 4));
+  EXPECT_EQ(512u, threads(server, 100000, 5, 1, 4)) << "those that are on no list by length";
+  EXPECT_EQ(512u, threads(server, 527, 20000, 8, 4));
+  EXPECT_EQ(256u, threads(server, 528, 20000, 8, 4));
+  EXPECT_EQ(512u, threads(server, 528, 20000, 8, 8));
+  EXPECT_EQ(0u, threads(server, 1000, 20000, kStreamRaggedKMax + 1, 4));
   for (const uint64_t k : ragged_ks())
     for (const uint64_t block_k_max : {uint64_t{32}, kRowsSortMax}) {
       if (k > kStreamRaggedKMax) continue;
@@ -178,50 +210,6 @@ TEST(TopkRagged, LongRowsAreBlocksWhereTeamsWouldTakeTurns) {
   EXPECT_FALSE(long_rows_by_blocks(13, 600000));
   EXPECT_TRUE(long_rows_by_blocks(16, 2 * kRaggedLongRound - 1));
   EXPECT_FALSE(long_rows_by_blocks(16, 2 * kRaggedLongRound));
-}
-
-// Rows that are scanned for are a block's otherwise, and few threads have groups enough for their k.
-TEST(TopkRagged, BlocksOfFewThreadsScanForRowsOfSomeThousand) {
-  bool seen[3] = {};
-  for (const DeviceFacts &d : kDevices)
-    for (const uint64_t k : {1, 16, 17, 32, 33, 1000})
-      for (const uint64_t columns : {10, 512, 513, 1024, 1025, 4096, 4097, 8192, 8193})
-        for (const uint64_t segments : {1, 1000, 10000, 100000}) {
-          const Shape whole = {1, columns * segments, k, 4};
-          const StreamPlan scan = plan_ragged_scan(segments, whole, k, d);
-          const uint64_t most = scanned_items_max(scan);
-          if (scan.threads == 0) {
-            EXPECT_EQ(0u, most);
-            seen[0] = true;
-            continue;
-          }
-          seen[scan.threads / 32] = true;
-          EXPECT_TRUE(d.clusters()) << "the kernels are empty elsewhere";
-          EXPECT_TRUE(scan.threads == 32 || scan.threads == 64);
-          EXPECT_LE(k, stream_k_max(scan.threads));
-          EXPECT_LE(columns, most);
-          EXPECT_EQ(512u, plan_ragged_stream(segments, whole, k, d).threads) << "longer rows";
-          EXPECT_FALSE(is_scanned(kWarpItemsMax, most));
-          EXPECT_TRUE(is_scanned(kWarpItemsMax + 1, most) && is_scanned(most, most));
-          EXPECT_FALSE(is_scanned(most + 1, most));
-          EXPECT_EQ(RaggedClass::kBlock, ragged_class(kWarpItemsMax + 1, k, kRowsSortMax));
-          EXPECT_EQ(RaggedClass::kBlock, ragged_class(most, k, kRowsSortMax));
-        }
-  EXPECT_TRUE(seen[0] && seen[1] && seen[2]);
-}
-
-// Only where warps are likely to do all: other calls are launched as before, without a wait.
-TEST(TopkRagged, TheHostHearsOfFewShortRows) {
-  const auto tells = [](uint64_t rows, uint64_t columns, uint64_t k) {
-    Request r = make(Operation::kTopkSegments, GSORT_F32, rows * columns, 0);
-    r.segments = rows, r.k = k;
-    return make_ragged_plan(r, kDevices[0]).tells_host;
-  };
-  EXPECT_TRUE(tells(1, 1, 1));
-  EXPECT_TRUE(tells(kListAloneMax, kWarpItemsMax, kWarpSortMax));
-  EXPECT_FALSE(tells(kListAloneMax + 1, kWarpItemsMax, kWarpSortMax));
-  EXPECT_FALSE(tells(kListAloneMax, kWarpItemsMax + 1, kWarpSortMax));
-  EXPECT_FALSE(tells(kListAloneMax, kWarpItemsMax, kWarpSortMax + 1));
 }
 
 }  // namespace

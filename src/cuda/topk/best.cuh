@@ -8,6 +8,7 @@
 #include "cuda/primitive/last_block.cuh"
 #include "cuda/topk/common.cuh"
 #include "cuda/topk/problem.h"
+#include "cuda/topk/taken_rows.cuh"
 #include "cuda/topk/widened.cuh"
 
 namespace gsort_internal::topk {
@@ -30,16 +31,11 @@ struct BestProblem {
   }
 };
 
-// A warp a row.
+// Row r of `columns` elements from `in` on, by a warp.
 template <class U>
-__global__ void __launch_bounds__(kBestWarpsThreads)
-    topk_best_warps_kernel(const __grid_constant__ BestProblem<U> problem) {
-  if constexpr (!kClustersHere) return;
+__device__ __forceinline__ void best_by_warp(const BestProblem<U> &problem, uint64_t r, const U *in, uint32_t columns) {
   using Word = WidenedKey<U>;
-  const uint64_t r = (uint64_t{blockIdx.x} * kBestWarpsThreads + threadIdx.x) / 32;
-  if (r >= problem.rows) return;
-  const U *const in = problem.in + r * problem.row_stride;
-  const uint32_t columns = static_cast<uint32_t>(problem.columns), lane = lane_id();
+  const uint32_t lane = lane_id();
   const Tiles<U, 32> tiles{vector_span<U>(in, columns), lane};
   const bool is_head = lane < tiles.span.head_count, is_tail = lane < tiles.span.tail_count;
   const uint32_t tail = columns - 1 - lane;
@@ -59,6 +55,16 @@ __global__ void __launch_bounds__(kBestWarpsThreads)
     index = warp_least(index);
   }
   if (lane == 0) problem.put(r, static_cast<U>(key), index);
+}
+
+// A warp a row.
+template <class U>
+__global__ void __launch_bounds__(kBestWarpsThreads)
+    topk_best_warps_kernel(const __grid_constant__ BestProblem<U> problem) {
+  if constexpr (!kClustersHere) return;
+  const uint64_t r = (uint64_t{blockIdx.x} * kBestWarpsThreads + threadIdx.x) / 32;
+  if (r < problem.rows)
+    best_by_warp(problem, r, problem.in + r * problem.row_stride, static_cast<uint32_t>(problem.columns));
 }
 
 // A block a row, or several.
@@ -84,6 +90,34 @@ __global__ void __launch_bounds__(kBestThreads, kBestBlocks)
     result = block_earliest<kBestThreads>(extremes, share.of, warps);
   }
   if (threadIdx.x == 0) problem.put(r, static_cast<U>(result.key), result.index);
+}
+
+// Rows with offsets that are on the lists to be taken: a block a row of those on the last, which are longest, and of
+// others of more than 1,024 elements where there are few; else a warp a row.
+template <class U>
+__global__ void __launch_bounds__(kBestThreads, kBestBlocks)
+    topk_best_listed_kernel(const __grid_constant__ BestProblem<U> problem, const __grid_constant__ Ragged ragged) {
+  if constexpr (!kClustersHere) return;
+  constexpr uint32_t kWarps = kBestThreads / 32;
+  __shared__ uint64_t warps[kWarps];
+  begin_beside(ragged);
+  const ListRange lists = ragged.taken;
+  const bool want_index = problem.output.indices != nullptr;
+  const uint32_t all = rows_on_lists(ragged, lists.first, lists.last);
+  uint32_t by_blocks = rows_on_lists(ragged, lists.last, lists.last);
+  const uint32_t others = rows_on_lists(ragged, max(lists.first, uint32_t{kListTo2048}), lists.last - 1);
+  if (others < gridDim.x * kWarps) by_blocks += others;
+  for (uint32_t i = blockIdx.x; i < by_blocks; i += gridDim.x) {
+    const uint64_t r = row_on_lists(ragged, lists.first, lists.last, i), begin = ragged.offsets[r];
+    const Extreme best = block_extreme<kBestThreads>(problem.in + begin, ragged.offsets[r + 1] - begin, problem.codec,
+                                                     {0, 1}, want_index, warps);
+    if (threadIdx.x == 0) problem.put(r, static_cast<U>(best.key), best.index);
+  }
+  for (uint32_t i = by_blocks + blockIdx.x * kWarps + threadIdx.x / 32; i < all; i += gridDim.x * kWarps) {
+    const uint64_t r = row_on_lists(ragged, lists.first, lists.last, i), begin = ragged.offsets[r];
+    best_by_warp(problem, r, problem.in + begin, static_cast<uint32_t>(ragged.offsets[r + 1] - begin));
+  }
+  end_beside(ragged);
 }
 
 }  // namespace gsort_internal::topk

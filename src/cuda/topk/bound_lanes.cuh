@@ -16,7 +16,7 @@ struct BoundRow {
   using Key = KeyType;
   static constexpr uint32_t kRegisters = kRegisterCount, kGroups = kGroupCount;
   static constexpr uint32_t kKeyBytes = kRegisters * sizeof(Key);                      // of a lane
-  static constexpr uint32_t kBlocks = kKeyBytes == 64 ? 8 : kKeyBytes == 128 ? 6 : 4;  // that leave enough registers
+  static constexpr uint32_t kBlocks = kKeyBytes == 64 ? 8 : kKeyBytes == 128 ? 7 : 4;  // that leave enough registers
   using Lanes = LanesRow<Key, 32, kRegisters>;
   using Sorted = SortedRow<Key, 32, kGroups, 32 * kRegisters>;  // room for as many as there are groups
 };
@@ -33,18 +33,14 @@ __device__ __forceinline__ LanesCount bound_count(const typename Row::Lanes &row
   return {__shfl_sync(kFullWarp, upto, 31), upto - mine};
 }
 
+// Number i of the rows taken, which is `source`.
 template <class Row>
-__global__ __launch_bounds__(kLanesThreads, blocks_here(kLanesThreads, Row::kBlocks)) void topk_bound_lanes_kernel(
-    const __grid_constant__ WidenedProblem<typename Row::Key> problem) {
-  if constexpr (!kClustersHere) return;  // see sorted_lanes_run()
+__device__ __forceinline__ void bound_row(typename Row::Sorted &shared,
+                                          const WidenedProblem<typename Row::Key> &problem, uint32_t i,
+                                          const WidenedRow<typename Row::Key> &source) {
   using Sorted = typename Row::Sorted;
   using Key = typename Row::Key;
-  __shared__ Sorted rows[kLanesThreads / 32];
-  const uint64_t r = blockIdx.x * uint64_t{kLanesThreads / 32} + threadIdx.x / 32;
-  if (r >= problem.rows) return;
-  const WidenedRow<Key> source = widened_row(problem, r);
   const uint32_t k = static_cast<uint32_t>(problem.k);
-  Sorted &shared = rows[threadIdx.x / 32];
   typename Row::Lanes row;
   row.inner = lane_id();
   with_loader(source, [&](const auto &loader) { lanes_load(row, source.items, source.codec, loader); });
@@ -73,7 +69,20 @@ __global__ __launch_bounds__(kLanesThreads, blocks_here(kLanesThreads, Row::kBlo
     words[j] = j * 32 + row.inner < found.taken ? shared.words[j * 32 + row.inner] : ~0u;
   __syncwarp();
   sorted_words(shared, words, row.inner, found.taken, least, bits, down);
-  sorted_write(shared, row.inner, k, problem, r * problem.k);
+  sorted_write(shared, row.inner, k, problem, row_taken(problem, i) * problem.k);
+}
+
+template <class Row>
+__global__ __launch_bounds__(kLanesThreads, blocks_here(kLanesThreads, Row::kBlocks)) void topk_bound_lanes_kernel(
+    const __grid_constant__ WidenedProblem<typename Row::Key> problem) {
+  if constexpr (!kClustersHere) return;  // see sorted_lanes_run()
+  constexpr uint32_t kRows = kLanesThreads / 32;
+  __shared__ typename Row::Sorted rows[kRows];
+  const uint32_t i = blockIdx.x * kRows + threadIdx.x / 32;
+  const uint64_t r = begin_taken_row(problem, i);
+  if (r == kNoRow) return;
+  bound_row<Row>(rows[threadIdx.x / 32], problem, i, widened_row(problem, r));
+  end_taken_row(problem);
 }
 
 }  // namespace gsort_internal::topk

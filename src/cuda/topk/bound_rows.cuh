@@ -213,16 +213,32 @@ __device__ __forceinline__ void bound_place(Row &row, const WidenedProblem<Key> 
   sorted_write(row, lane_id(), static_cast<uint32_t>(problem.k), problem, begin);
 }
 
+// Where it is more than a kernel has without asking, it is dynamic.
+template <class Block>
+constexpr uint32_t bound_shared_bytes = sizeof(Block) <= 48 * 1024 ? 0 : sizeof(Block);
+template <class Block>
+__device__ __forceinline__ Block &bound_shared() {
+  if constexpr (bound_shared_bytes<Block> == 0) {
+    __shared__ Block block;
+    return block;
+  } else {
+    extern __shared__ __align__(16) unsigned char dynamic[];
+    return *reinterpret_cast<Block *>(dynamic);
+  }
+}
+
 // A block a row.
 template <class Block>
 __global__ __launch_bounds__(Block::kThreads, blocks_here(Block::kThreads, Block::kBlocks)) void topk_bound_rows_kernel(
     const __grid_constant__ WidenedProblem<typename Block::Key> problem) {
   if constexpr (!kClustersHere) return;  // see sorted_lanes_run()
   using Key = typename Block::Key;
-  __shared__ Block block;
+  Block &block = bound_shared<Block>();
+  const uint64_t r = begin_taken_row(problem, blockIdx.x);
+  if (r == kNoRow) return;
   const uint32_t k = static_cast<uint32_t>(problem.k);
   BoundKeys<Key> keys;
-  bound_load(block, keys, widened_row(problem, blockIdx.x));
+  bound_load(block, keys, widened_row(problem, r));
   Key least;
   const Key bound = bound_of_groups(block, keys, k, least);
   const uint32_t bits = bit_width(static_cast<Key>(bound - least)), down = sorted_down<typename Block::Many>(bits);
@@ -241,11 +257,12 @@ __global__ __launch_bounds__(Block::kThreads, blocks_here(Block::kThreads, Block
   // Other warps in other blocks, for each has its part of the multiprocessor.
   if (threadIdx.x / 32 != blockIdx.x % Block::kWarps) return;
   const uint32_t count = block.count;
-  const uint64_t begin = uint64_t{blockIdx.x} * problem.k;
+  const uint64_t begin = row_taken(problem, blockIdx.x) * problem.k;
   if (count <= Block::Few::kPlaces)
     bound_place(block.few, problem, begin, count, least, bits, down);
   else
     bound_place(block.many, problem, begin, count, least, bits, down);
+  end_taken_row(problem);
 }
 
 }  // namespace gsort_internal::topk

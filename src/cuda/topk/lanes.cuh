@@ -11,7 +11,7 @@
 #include "cuda/primitive/dependent_launch.cuh"
 #include "cuda/primitive/lane_sort.cuh"
 #include "cuda/topk/filter.cuh"
-#include "cuda/topk/tiny.cuh"
+#include "cuda/topk/taken_rows.cuh"
 #include "cuda/topk/warp.cuh"
 #include "cuda/topk/widened.cuh"
 
@@ -230,7 +230,7 @@ constexpr uint32_t kLanesThreads = 128;
 template <class U>
 constexpr uint32_t lanes_blocks(uint32_t registers) {
   const uint32_t wide = registers == 8    ? 8
-                        : registers == 16 ? 6
+                        : registers == 16 ? 8
                                           : 4,
                  narrow = registers == 8    ? 12
                           : registers == 16 ? 9
@@ -257,105 +257,42 @@ __device__ __forceinline__ void lanes_row(const LanesRow<U, kLanes, kRegisters> 
   lanes_rank(row, found.taken, real ? k : 0, put);  // its barrier is for all lanes
 }
 
-// Rows of one length, of widened keys.
+// The best k of a row, whose number in the call `number` tells by the time they are written, by the lanes that have
+// this list.
+template <uint32_t kLanes, uint32_t kRegisters, class Key, class Number>
+__device__ __forceinline__ void lanes_loaded_row(const WidenedProblem<Key> &problem, const WidenedRow<Key> &source,
+                                                 bool real, typename WarpTypes<Key>::S *list, const Number &number) {
+  LanesRow<Key, kLanes, kRegisters> row;
+  row.inner = threadIdx.x % kLanes;
+  row.list = list;
+  with_loader(source, [&](const auto &loader) { lanes_load(row, source.items, source.codec, loader); });
+  lanes_row(row, static_cast<uint32_t>(problem.k), real, [&](uint32_t place, typename WarpTypes<Key>::S item) {
+    widened_write(problem, number() * problem.k + place,
+                  problem.codec.decode(static_cast<Key>(item >> WarpTypes<Key>::kIndexBits)),
+                  static_cast<uint32_t>(item));
+  });
+}
+
+// Of widened keys. Rows of a warp each may be taken from lists, where they are longer than fewer registers have room
+// for.
 template <class Key, uint32_t kLanes, uint32_t kRegisters>
 __global__ __launch_bounds__(kLanesThreads, lanes_blocks<Key>(kRegisters)) void topk_lanes_kernel(
     const __grid_constant__ WidenedProblem<Key> problem) {
   using Lanes = LanesRow<Key, kLanes, kRegisters>;
-  __shared__ __align__(16) typename Lanes::S lists[kLanesThreads / kLanes][Lanes::kRoom + 2];
-  const uint64_t r = (uint64_t{blockIdx.x} * kLanesThreads + threadIdx.x) / kLanes;
-  const bool real = r < problem.rows;
-  const WidenedRow<Key> source = widened_row(problem, real ? r : 0);
-  Lanes row;
-  row.inner = threadIdx.x % kLanes;
-  row.list = lists[threadIdx.x / kLanes];
-  with_loader(source, [&](const auto &loader) { lanes_load(row, source.items, source.codec, loader); });
-  lanes_row(row, static_cast<uint32_t>(problem.k), real, [&](uint32_t place, typename Lanes::S item) {
-    const uint64_t at = r * problem.k + place;
-    if (problem.values != nullptr)
-      widened_store(problem.values, problem.key_bytes, at,
-                    problem.codec.decode(static_cast<Key>(item >> WarpTypes<Key>::kIndexBits)));
-    write_index(problem.indices, problem.index_bytes, at, static_cast<uint32_t>(item));
-  });
-}
-
-// Rows with offsets, of up to 128 elements, with k of up to 16, several at a time.
-// Room for the candidates of a warp's rows.
-template <class U>
-constexpr uint32_t kSomeListItems = 32 / kSomeLanesMin * (LanesRow<U, kSomeLanesMin, kSomeRegisters>::kRoom + 2);
-static_assert(kSomeListItems<uint32_t> >= 32 / kSomeLanesMax * (2 * kSomeLanesMax + 2), "the most of them");
-
-// The best k of a row with offsets, whose results begin at `begin`.
-template <uint32_t kLanes, uint32_t kRegisters, class U>
-__device__ __forceinline__ void lanes_ragged_row(const Problem<U> &problem, const U *in, uint32_t items, uint32_t k,
-                                                 bool real, uint64_t begin, typename WarpTypes<U>::S *list) {
-  LanesRow<U, kLanes, kRegisters> row;
-  row.inner = threadIdx.x % kLanes;
-  row.list = list;
-  lanes_load(row, items, problem.codec, WidenedLoader<U, U>{in});
-  lanes_row(row, k, real,
-            [&](uint32_t place, typename WarpTypes<U>::S item) { warp_put(problem, begin + place, item); });
-}
-
-// Does those of the rows that kLanes lanes each hold. They have more elements than tiny ones, and so than k.
-template <uint32_t kLanes, class U>
-__device__ __forceinline__ void lanes_rows(const Problem<U> &problem, RowsSeen &rows, typename WarpTypes<U>::S *lists) {
-  static_assert(kLanes <= kTinyMost, "no row has fewer than k elements");
-  if (problem.k > kLanes) return;
-  uint32_t some = __ballot_sync(kFullWarp, (rows.left >> lane_id() & 1) != 0 && rows.items <= kLanes * kSomeRegisters);
-  rows.left &= ~some;
-  constexpr uint32_t kAtOnce = 32 / kLanes;
-  const uint32_t number = lane_id() / kLanes;
-  while (some != 0) {
-    uint32_t mine = some;  // without the rows of the lanes before these
-#pragma unroll
-    for (uint32_t i = 1; i < kAtOnce; ++i) mine &= number >= i ? mine - 1 : ~0u;
-    const bool real = mine != 0;
-    const int lane = __ffs(static_cast<int>(real ? mine : some)) - 1;  // a row twice, where there are too few
-    const uint64_t begin = __shfl_sync(kFullWarp, rows.begin, lane);
-    const uint32_t items = __shfl_sync(kFullWarp, rows.items, lane);
-    lanes_ragged_row<kLanes, kSomeRegisters>(problem, problem.in + begin, items, static_cast<uint32_t>(problem.k), real,
-                                             (rows.first + static_cast<uint32_t>(lane)) * problem.k,
-                                             lists + number * (LanesRow<U, kLanes, kSomeRegisters>::kRoom + 2));
-    __syncwarp();
-#pragma unroll
-    for (uint32_t i = 0; i < kAtOnce; ++i) some &= some - 1;
+  constexpr uint32_t kRows = kLanesThreads / kLanes;
+  __shared__ __align__(16) typename Lanes::S lists[kRows][Lanes::kRoom + 2];
+  typename Lanes::S *const list = lists[threadIdx.x / kLanes];
+  const uint64_t i = uint64_t{blockIdx.x} * kRows + threadIdx.x / kLanes;
+  if constexpr (kLanes == 32 && kRegisters >= 16) {
+    const uint64_t r = begin_taken_row(problem, static_cast<uint32_t>(i));
+    if (r == kNoRow) return;
+    lanes_loaded_row<kLanes, kRegisters>(problem, widened_row(problem, r), true, list,
+                                         [&] { return row_taken(problem, i); });
+    end_taken_row(problem);
+  } else {
+    const bool real = i < problem.rows;
+    lanes_loaded_row<kLanes, kRegisters>(problem, widened_row(problem, real ? i : 0), real, list, [&] { return i; });
   }
-}
-
-template <class U>
-__device__ __forceinline__ void lanes_rows(const Problem<U> &problem, RowsSeen &rows, typename WarpTypes<U>::S *lists) {
-  lanes_rows<kSomeLanesMin>(problem, rows, lists);
-  lanes_rows<kSomeLanesMax>(problem, rows, lists);
-}
-
-// Rows of different lengths that warps do, and of no more keys than a warp's registers hold: a warp a row, in as many
-// registers as a short row needs, or a long one. k <= 32.
-constexpr uint32_t kRaggedRegistersFew = 8, kRaggedRegistersMany = kWarpItemsMax / 32;
-
-template <class U>
-__global__ __launch_bounds__(kLanesThreads, lanes_blocks<U>(kRaggedRegistersMany)) void topk_ragged_lanes_kernel(
-    const __grid_constant__ Problem<U> problem) {
-  using S = typename WarpTypes<U>::S;
-  __shared__ __align__(16) S lists[kLanesThreads / 32][kSomeListItems<U>];
-  static_assert(kSomeListItems<U> >= LanesRow<U, 32, kRaggedRegistersMany>::kRoom + 2, "one row's candidates");
-  wait_for_kernel_before();
-  if (*problem.ragged.error != 0) return;
-  S *const list = lists[threadIdx.x / 32];
-  const auto some = [&](RowsSeen &rows) { lanes_rows(problem, rows, list); };
-  rows_by_warps<true>(problem, kLanesThreads / 32, some, [&](uint64_t r) {
-    const Row<U> source = problem_row(problem, r);
-    if (ragged_class(source.items, problem.k, problem.ragged.block_k_max) != RaggedClass::kWarp) return;
-    const auto items = static_cast<uint32_t>(source.items);
-    const auto k = static_cast<uint32_t>(min_of(problem.k, source.items));
-    const uint64_t begin = r * problem.k;
-    if (items > 32 * kRaggedRegistersFew)
-      lanes_ragged_row<32, kRaggedRegistersMany>(problem, source.data, items, k, true, begin, list);
-    else if (items != 0)
-      lanes_ragged_row<32, kRaggedRegistersFew>(problem, source.data, items, k, true, begin, list);
-    write_missing(problem.output, begin + k, begin + problem.k, lane_id(), 32);
-    __syncwarp();
-  });
 }
 
 }  // namespace gsort_internal::topk

@@ -147,7 +147,6 @@ Problem<U> problem_of(const Request &request, const Plan &plan) {
   problem.row_stride = request.operation == Operation::kTopkRows ? request.row_stride : plan.shape.columns;
   problem.index_bits = plan.index_bits;
   problem.codec = make_codec<U>(request.order);
-  problem.ragged.rows_at_once = 1;
   problem.output = {static_cast<U *>(request.out), request.indices_out, 0};
   if (request.indices_out != nullptr) problem.output.index_bytes = dtype_bytes(request.index_t);
   return problem;
@@ -161,13 +160,13 @@ void launch_as(const LaunchContext &context, const Request &request, const Plan 
     case Algorithm::kBest:
       return launch_best<U>(context, problem, plan.best, workspace);
     case Algorithm::kLanes:
-      return launch_lanes<U>(context, problem, plan.lanes);
+      return launch_lanes<U>(chain, problem, plan.lanes, problem.rows);
     case Algorithm::kSortedLanes:
       return launch_sorted_lanes<U>(context, problem, plan.sorted_lanes);
     case Algorithm::kBoundLanes:
-      return launch_bound_lanes<U>(context, problem, plan.bound_lanes);
+      return launch_bound_lanes<U>(chain, problem, plan.bound_lanes, problem.rows);
     case Algorithm::kBoundRows:
-      return launch_bound_rows<U>(context, problem, plan.bound_rows);
+      return launch_bound_rows<U>(chain, problem, plan.bound_rows, problem.rows);
     case Algorithm::kStream:
       return launch_stream<U>(context, problem, plan.stream);
     case Algorithm::kWarp:

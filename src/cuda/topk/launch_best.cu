@@ -13,13 +13,18 @@ struct Counters {
 static_assert(kBestCounters + sizeof(Counters) <= kBestBytes && sizeof(Extreme) == kBestExtremeBytes,
               "the plan leaves them room");
 
+template <class U>
+BestProblem<U> best_problem(const Problem<U> &problem, const BestPlan &plan) {
+  return {problem.in, problem.rows, problem.columns, problem.row_stride, problem.codec, problem.output,
+          plan,       nullptr,      nullptr};
+}
+
 }  // namespace
 
 template <class U>
 void launch_best(const LaunchContext &context, const Problem<U> &problem, const BestPlan &plan,
                  unsigned char *workspace) {
-  BestProblem<U> best = {problem.in, problem.rows, problem.columns, problem.row_stride, problem.codec, problem.output,
-                         plan,       nullptr,      nullptr};
+  BestProblem<U> best = best_problem(problem, plan);
   if (plan.warps) {
     constexpr uint32_t kRows = kBestWarpsThreads / 32;
     const uint32_t blocks = static_cast<uint32_t>((problem.rows + kRows - 1) / kRows);
@@ -36,9 +41,21 @@ void launch_best(const LaunchContext &context, const Problem<U> &problem, const 
   launch_kernel(context, "top-k of one", grid, topk_best_kernel<U>, best);
 }
 
+template <class U>
+void launch_best_listed(LaunchChain &chain, const Problem<U> &problem, uint64_t rows) {
+  // As many blocks as there is room for at a time.
+  const uint64_t blocks = min_of(rows, uint64_t{chain.context.device->multiprocessors} * kBestBlocks);
+  chain(topk_best_listed_kernel<U>, "top-k of segments: the best", static_cast<uint32_t>(blocks), kBestThreads, 0,
+        best_problem(problem, {}), problem.ragged);
+}
+
 template void launch_best(const LaunchContext &, const Problem<uint8_t> &, const BestPlan &, unsigned char *);
 template void launch_best(const LaunchContext &, const Problem<uint16_t> &, const BestPlan &, unsigned char *);
 template void launch_best(const LaunchContext &, const Problem<uint32_t> &, const BestPlan &, unsigned char *);
 template void launch_best(const LaunchContext &, const Problem<uint64_t> &, const BestPlan &, unsigned char *);
+template void launch_best_listed(LaunchChain &, const Problem<uint8_t> &, uint64_t);
+template void launch_best_listed(LaunchChain &, const Problem<uint16_t> &, uint64_t);
+template void launch_best_listed(LaunchChain &, const Problem<uint32_t> &, uint64_t);
+template void launch_best_listed(LaunchChain &, const Problem<uint64_t> &, uint64_t);
 
 }  // namespace gsort_internal::topk

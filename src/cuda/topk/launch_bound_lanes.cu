@@ -6,28 +6,26 @@
 namespace gsort_internal::topk {
 namespace {
 
-template <uint32_t kRegisters, uint32_t kGroups, class Key>
-void launch_as(const LaunchContext &context, const WidenedProblem<Key> &problem, const BoundLanesPlan &plan) {
+template <uint32_t kRegisters, uint32_t kGroups, class U>
+void launch_as(LaunchChain &chain, const Problem<U> &problem, const BoundLanesPlan &plan, uint64_t rows) {
   if (plan.registers != kRegisters || plan.groups != kGroups) return;
-  constexpr uint32_t rows = kLanesThreads / 32;
-  const uint32_t blocks = static_cast<uint32_t>((problem.rows + rows - 1) / rows);
-  launch_kernel(context, "top-k by bound lanes", {blocks, kLanesThreads},
-                topk_bound_lanes_kernel<BoundRow<Key, kRegisters, kGroups>>, problem);
+  chain(topk_bound_lanes_kernel<BoundRow<WidenedKey<U>, kRegisters, kGroups>>, "top-k by bound lanes",
+        blocks_of_rows(rows, kLanesThreads / 32), kLanesThreads, 0, widened_problem(problem));
 }
 
 }  // namespace
 
 template <class U>
-void launch_bound_lanes(const LaunchContext &context, const Problem<U> &problem, const BoundLanesPlan &plan) {
-  const WidenedProblem<WidenedKey<U>> widened = widened_problem(problem);
-  launch_as<16, 4>(context, widened, plan);
-  launch_as<32, 4>(context, widened, plan);
-  launch_as<32, 8>(context, widened, plan);
+void launch_bound_lanes(LaunchChain &chain, const Problem<U> &problem, const BoundLanesPlan &plan, uint64_t rows) {
+  launch_as<16, 4>(chain, problem, plan, rows);
+  launch_as<16, 8>(chain, problem, plan, rows);
+  launch_as<32, 4>(chain, problem, plan, rows);
+  launch_as<32, 8>(chain, problem, plan, rows);
 }
 
-template void launch_bound_lanes(const LaunchContext &, const Problem<uint8_t> &, const BoundLanesPlan &);
-template void launch_bound_lanes(const LaunchContext &, const Problem<uint16_t> &, const BoundLanesPlan &);
-template void launch_bound_lanes(const LaunchContext &, const Problem<uint32_t> &, const BoundLanesPlan &);
-template void launch_bound_lanes(const LaunchContext &, const Problem<uint64_t> &, const BoundLanesPlan &);
+template void launch_bound_lanes(LaunchChain &, const Problem<uint8_t> &, const BoundLanesPlan &, uint64_t);
+template void launch_bound_lanes(LaunchChain &, const Problem<uint16_t> &, const BoundLanesPlan &, uint64_t);
+template void launch_bound_lanes(LaunchChain &, const Problem<uint32_t> &, const BoundLanesPlan &, uint64_t);
+template void launch_bound_lanes(LaunchChain &, const Problem<uint64_t> &, const BoundLanesPlan &, uint64_t);
 
 }  // namespace gsort_internal::topk

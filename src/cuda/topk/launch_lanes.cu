@@ -6,43 +6,31 @@
 namespace gsort_internal::topk {
 namespace {
 
-template <uint32_t kLanes, uint32_t kRegisters, class Key>
-bool launch_as(const LaunchContext &context, const WidenedProblem<Key> &problem, const LanesPlan &plan) {
+template <uint32_t kLanes, uint32_t kRegisters, class U>
+bool launch_as(LaunchChain &chain, const Problem<U> &problem, const LanesPlan &plan, uint64_t rows) {
   if (plan.lanes != kLanes || plan.registers != kRegisters) return false;
-  constexpr uint32_t rows = kLanesThreads / kLanes;
-  const uint32_t blocks = static_cast<uint32_t>((problem.rows + rows - 1) / rows);
-  launch_kernel(context, "top-k by lanes", {blocks, kLanesThreads}, topk_lanes_kernel<Key, kLanes, kRegisters>,
-                problem);
+  chain(topk_lanes_kernel<WidenedKey<U>, kLanes, kRegisters>, "top-k by lanes",
+        blocks_of_rows(rows, kLanesThreads / kLanes), kLanesThreads, 0, widened_problem(problem));
   return true;
 }
 
 }  // namespace
 
 template <class U>
-void launch_lanes(const LaunchContext &context, const Problem<U> &problem, const LanesPlan &plan) {
-  const WidenedProblem<WidenedKey<U>> widened = widened_problem(problem);
+void launch_lanes(LaunchChain &chain, const Problem<U> &problem, const LanesPlan &plan, uint64_t rows) {
   if constexpr (sizeof(U) == 8)
-    launch_as<8, 8>(context, widened, plan) || launch_as<16, 8>(context, widened, plan) ||
-        launch_as<32, 8>(context, widened, plan) || launch_as<32, 16>(context, widened, plan) ||
-        launch_as<32, 32>(context, widened, plan);
+    launch_as<8, 8>(chain, problem, plan, rows) || launch_as<16, 8>(chain, problem, plan, rows) ||
+        launch_as<32, 8>(chain, problem, plan, rows) || launch_as<32, 16>(chain, problem, plan, rows) ||
+        launch_as<32, 32>(chain, problem, plan, rows);
   else
-    launch_as<8, 8>(context, widened, plan) || launch_as<16, 8>(context, widened, plan) ||
-        launch_as<16, 16>(context, widened, plan) || launch_as<32, 16>(context, widened, plan) ||
-        launch_as<32, 32>(context, widened, plan);
+    launch_as<8, 8>(chain, problem, plan, rows) || launch_as<16, 8>(chain, problem, plan, rows) ||
+        launch_as<16, 16>(chain, problem, plan, rows) || launch_as<32, 16>(chain, problem, plan, rows) ||
+        launch_as<32, 32>(chain, problem, plan, rows);
 }
 
-template <class U>
-void launch_ragged_lanes(LaunchChain &chain, const Problem<U> &problem) {
-  chain(topk_ragged_lanes_kernel<U>, "top-k of segments by lanes", blocks_by_warps(problem, kLanesThreads / 32),
-        kLanesThreads, 0, problem);
-}
-
-template void launch_lanes(const LaunchContext &, const Problem<uint8_t> &, const LanesPlan &);
-template void launch_lanes(const LaunchContext &, const Problem<uint16_t> &, const LanesPlan &);
-template void launch_lanes(const LaunchContext &, const Problem<uint32_t> &, const LanesPlan &);
-template void launch_lanes(const LaunchContext &, const Problem<uint64_t> &, const LanesPlan &);
-template void launch_ragged_lanes(LaunchChain &, const Problem<uint8_t> &);
-template void launch_ragged_lanes(LaunchChain &, const Problem<uint16_t> &);
-template void launch_ragged_lanes(LaunchChain &, const Problem<uint32_t> &);
+template void launch_lanes(LaunchChain &, const Problem<uint8_t> &, const LanesPlan &, uint64_t);
+template void launch_lanes(LaunchChain &, const Problem<uint16_t> &, const LanesPlan &, uint64_t);
+template void launch_lanes(LaunchChain &, const Problem<uint32_t> &, const LanesPlan &, uint64_t);
+template void launch_lanes(LaunchChain &, const Problem<uint64_t> &, const LanesPlan &, uint64_t);
 
 }  // namespace gsort_internal::topk

@@ -16,49 +16,123 @@ Ragged ragged_of(const Request &request, const RaggedLayout &layout, unsigned ch
   ragged.error = error;
   ragged.elements = request.n;
   ragged.counters = reinterpret_cast<unsigned long long *>(workspace);
-  for (uint32_t i = 0; i < 3; ++i) {
+  for (uint32_t i = 0; i < kLists; ++i) {
     ragged.lists[i] = reinterpret_cast<uint64_t *>(workspace + layout.lists[i]);
     ragged.capacity[i] = layout.capacity[i];
   }
   return ragged;
 }
 
-void list_rows(LaunchChain &chain, const Ragged &ragged, const RaggedPlan &plan, uint64_t rows, uint64_t k,
-               const Notice *notice) {
+void list_rows(LaunchChain &chain, const Ragged &ragged, const RaggedPlan &plan, unsigned char *workspace,
+               uint64_t rows, uint64_t k, const Notice *notice) {
   constexpr const char *kName = "top-k of segments: list of rows";
-  if (notice != nullptr)
+  const Notice told = notice != nullptr ? *notice : Notice{nullptr, 0};
+  // The host reads it then: never what lay there before.
+  if (notice == nullptr)
+    cuda_check(cudaMemsetAsync(ragged.error, 0, sizeof *ragged.error, chain.context.stream), "cudaMemsetAsync(error)");
+  if (plan.listed_alone)
     return chain(topk_list_few_rows_kernel, kName, 1, kListAloneThreads, 0, ragged, static_cast<uint32_t>(rows), k,
-                 *notice);
-  const cudaStream_t stream = chain.context.stream;
-  cuda_check(cudaMemsetAsync(ragged.error, 0, sizeof *ragged.error, stream), "cudaMemsetAsync(error)");
-  cuda_check(cudaMemsetAsync(ragged.counters, 0, kRaggedCounters * sizeof *ragged.counters, stream),
-             "cudaMemsetAsync(counters)");
-  chain(topk_list_rows_kernel, kName, plan.list_blocks, kListThreads, 0, ragged, rows, k);
+                 told);
+  ListCounters *const counts = zero_counters<ListCounters>(chain.context, workspace + plan.layout.list_counters, true);
+  chain(topk_list_rows_kernel, kName, plan.list_blocks, kListThreads, 0, ragged, rows, k, counts, told);
 }
 
-// Those that a warp does each.
+// Those on no list.
 template <class U>
-void launch_short_rows(LaunchChain &chain, const Problem<U> &problem, const RaggedPlan &plan) {
-  if constexpr (sizeof(U) <= 4) {
-    if (plan.lanes) return launch_ragged_lanes<U>(chain, problem);
-  }
+void launch_unlisted_rows(LaunchChain &chain, const Problem<U> &problem, const RaggedPlan &plan) {
+  if (plan.short_items_max == kSomeItemsMax) return launch_short_rows<U>(chain, problem);
   launch_warp<U>(chain, problem, kWarpItemsMax);
 }
 
-// Whether the kernels of blocks and of teams have rows, or may have some, for all the host knows.
+// How many rows there are, or may be for all the host knows, on each list and for the kernels of blocks and of teams.
 struct RowsLeft {
+  uint64_t listed[kLists];
   bool for_blocks, for_team;
 };
 
-// Waits for the notice, if there is one.
-RowsLeft rows_left(const LaunchContext &context, const RaggedPlan &plan, const Notice *notice) {
-  if (notice == nullptr) return {plan.rows_may_be_for_blocks, plan.rows_may_be_for_team};
-  notice->wait(context.stream);
-  if (notice->word(1) != 0) return {false, false};
-  const uint64_t of_blocks = notice->word(2), longer = notice->word(3), of_team = notice->word(4);
-  const bool many_long = long_rows_by_blocks(longer, 0);
-  return {of_blocks != 0 || many_long, of_team != 0 || (longer != 0 && !many_long)};
+RowsLeft rows_perhaps_left(const RaggedPlan &plan) {
+  RowsLeft left{};
+  for (uint32_t i = kListTo512; i < kLists; ++i) left.listed[i] = plan.layout.capacity[i];
+  left.for_blocks = plan.rows_may_be_for_blocks, left.for_team = plan.rows_may_be_for_team;
+  return left;
 }
+
+// The rows on the list on which all would be, had they one length, and on it alone, for all the host knows.
+RowsLeft rows_likely_left(const RaggedPlan &plan, uint64_t segments) {
+  RowsLeft left{};
+  const uint64_t items = plan.whole.columns / segments;
+  if (items <= plan.short_items_max || items > plan.listed_items_max) return left;
+  const uint32_t list = list_by_length(items);
+  left.listed[list] = plan.layout.capacity[list];
+  return left;
+}
+
+RowsLeft rows_left(const LaunchContext &context, const Notice &notice) {
+  RowsLeft left{};
+  notice.wait(context.stream);
+  if (notice.word(1) != 0) return left;
+  for (uint32_t i = 0; i < kLists; ++i) left.listed[i] = notice.word(2 + i);
+  const uint64_t longer = left.listed[kListLong];
+  const bool many_long = long_rows_by_blocks(longer, notice.word(2 + kLists));
+  left.for_blocks = left.listed[kListBlocks] != 0 || many_long;
+  left.for_team = left.listed[kListTeam] != 0 || (longer != 0 && !many_long);
+  return left;
+}
+
+// Launches the kernels of the rows on lists by length: as rows are done that have one length, the longest of a list's.
+template <class U>
+class ListedRows {
+ public:
+  ListedRows(LaunchChain &chain, Problem<U> &problem) : chain_(chain), problem_(problem) {}
+
+  // Those of lists that have rows, or may have some, and that have not been launched before.
+  void launch(const RowsLeft &left) {
+    const uint32_t most = problem_.ragged.listed_items_max;
+    if (most == 0) return;
+    left_ = &left;
+    const bool by_best = problem_.k == 1 && most > kWarpItemsMax;
+    if (by_best) {
+      with(kListTo1024, kListLonger, [&](uint64_t rows) { launch_best_listed<U>(chain_, problem_, rows); });
+    } else if (most > kWarpItemsMax) {
+      if (most > 8192) by_blocks(kListLonger, most);
+      by_blocks(kListTo8192, 8192);
+      by_blocks(kListTo4096, 4096);
+      by_blocks(kListTo2048, 2048);
+    }
+    if (problem_.ragged.short_items_max != kSomeItemsMax) return;
+    if (!by_best) by_warps(kListTo1024, 1024);
+    by_warps(kListTo512, 512);
+  }
+
+ private:
+  template <class F>
+  void with(uint32_t first, uint32_t last, F f) {
+    uint64_t rows = 0;
+    for (uint32_t list = first; list <= last; ++list) rows += left_->listed[list];
+    if (rows == 0 || launched_[first]) return;
+    launched_[first] = true;
+    problem_.ragged.taken = {first, last};
+    f(rows);
+    problem_.ragged.waits = false;
+  }
+  void by_blocks(uint32_t list, uint64_t columns) {
+    with(list, list, [&](uint64_t rows) {
+      launch_bound_rows<U>(chain_, problem_, plan_bound_rows({rows, columns, problem_.k, sizeof(U)}), rows);
+    });
+  }
+  void by_warps(uint32_t list, uint64_t columns) {
+    with(list, list, [&](uint64_t rows) {
+      const Shape shape = {rows, columns, problem_.k, sizeof(U)};
+      if (problem_.k <= kRaggedLanesMax) return launch_lanes<U>(chain_, problem_, plan_lanes(shape), rows);
+      launch_bound_lanes<U>(chain_, problem_, plan_bound_lanes(shape), rows);
+    });
+  }
+
+  LaunchChain &chain_;
+  Problem<U> &problem_;  // whose kernels wait until one has been launched
+  const RowsLeft *left_ = nullptr;
+  bool launched_[kLists] = {};  // by the first list that a kernel takes
+};
 
 template <class U>
 Problem<U> problem_of(const Request &request, const RaggedPlan &plan, unsigned char *workspace, uint32_t *error) {
@@ -71,25 +145,29 @@ Problem<U> problem_of(const Request &request, const RaggedPlan &plan, unsigned c
   if (request.indices_out != nullptr) problem.output.index_bytes = dtype_bytes(request.index_t);
   problem.ragged = ragged_of(request, plan.layout, workspace, error);
   problem.ragged.block_k_max = rows_k_max(plan.rows.threads);
-  problem.ragged.scanned_items_max = scanned_items_max(plan.scan);
+  problem.ragged.short_items_max = plan.short_items_max;
+  problem.ragged.listed_items_max = plan.listed_items_max;
   problem.ragged.rows_at_once = plan.rows_at_once;
-  problem.ragged.some = plan.some;
   return problem;
 }
 
 template <class U>
 void launch_as(const LaunchContext &context, const Request &request, const RaggedPlan &plan, unsigned char *workspace,
                uint32_t *error, const Notice *notice) {
-  const Problem<U> problem = problem_of<U>(request, plan, workspace, error);
+  Problem<U> problem = problem_of<U>(request, plan, workspace, error);
   LaunchChain chain = {context, true};
-  list_rows(chain, problem.ragged, plan, request.segments, request.k, notice);
-  launch_short_rows<U>(chain, problem, plan);
-  if (plan.scan.threads != 0) launch_ragged_scan<U>(chain, problem, plan.scan);
-  const RowsLeft left = rows_left(context, plan, notice);
-  if (left.for_blocks && plan.stream.threads != 0)
-    launch_ragged_stream<U>(chain, problem, plan.stream);
-  else if (left.for_blocks)
-    launch_rows<U>(chain, problem, plan.rows);
+  list_rows(chain, problem.ragged, plan, workspace, request.segments, request.k, notice);
+  problem.ragged.waits = true;
+  ListedRows<U> listed(chain, problem);
+  // Of few rows, what is likely to be most of the work does not wait for the notice. Of many the longest come first.
+  if (notice != nullptr && plan.listed_alone) listed.launch(rows_likely_left(plan, request.segments));
+  launch_unlisted_rows<U>(chain, problem, plan);
+  problem.ragged.waits = false;
+  const RowsLeft left = notice != nullptr ? rows_left(context, *notice) : rows_perhaps_left(plan);
+  const bool streams = left.for_blocks && plan.stream.threads != 0;
+  if (streams) launch_ragged_stream<U>(chain, problem, plan.stream);
+  listed.launch(left);
+  if (left.for_blocks && !streams) launch_rows<U>(chain, problem, plan.rows);
   if (!left.for_team) return;
   TeamArgs<U> args{};
   args.problem = problem;
@@ -110,7 +188,6 @@ bool launch_segments(const LaunchContext &context, const Request &request, void 
   }
   const RaggedPlan plan = make_ragged_plan(request, *context.device);
   log_plan(context, request, plan);
-  if (!plan.tells_host) notice = nullptr;
   with_width(dtype_bytes(request.order.dtype), [&](auto tag) {
     launch_as<typename decltype(tag)::type>(context, request, plan, static_cast<unsigned char *>(workspace), error_out,
                                             notice);

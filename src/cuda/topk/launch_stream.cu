@@ -25,18 +25,6 @@ void launch_stream(const LaunchContext &context, const Problem<U> &problem, cons
 }
 
 template <class U>
-void launch_ragged_scan(LaunchChain &chain, const Problem<U> &problem, const StreamPlan &plan) {
-  // As many as there is room for at a time, and once more for those that have long rows.
-  const uint64_t most = uint64_t{chain.context.device->multiprocessors} * 64;
-  const uint32_t blocks = static_cast<uint32_t>(min_of(problem.rows, most));
-  constexpr const char *kName = "top-k of segments by streams of few threads";
-  if (plan.threads == 32)
-    chain(topk_stream_kernel<U, 32>, kName, blocks, 32, 0, problem);
-  else
-    chain(topk_stream_kernel<U, 64>, kName, blocks, 64, 0, problem);
-}
-
-template <class U>
 void launch_ragged_stream(LaunchChain &chain, const Problem<U> &problem, const StreamPlan &plan) {
   // Rows are taken by ticket: blocks enough to fill every SM.
   const uint64_t most = uint64_t{chain.context.device->multiprocessors} * (1024 / plan.threads);
@@ -54,10 +42,6 @@ template void launch_stream(const LaunchContext &, const Problem<uint8_t> &, con
 template void launch_stream(const LaunchContext &, const Problem<uint16_t> &, const StreamPlan &);
 template void launch_stream(const LaunchContext &, const Problem<uint32_t> &, const StreamPlan &);
 template void launch_stream(const LaunchContext &, const Problem<uint64_t> &, const StreamPlan &);
-template void launch_ragged_scan(LaunchChain &, const Problem<uint8_t> &, const StreamPlan &);
-template void launch_ragged_scan(LaunchChain &, const Problem<uint16_t> &, const StreamPlan &);
-template void launch_ragged_scan(LaunchChain &, const Problem<uint32_t> &, const StreamPlan &);
-template void launch_ragged_scan(LaunchChain &, const Problem<uint64_t> &, const StreamPlan &);
 template void launch_ragged_stream(LaunchChain &, const Problem<uint8_t> &, const StreamPlan &);
 template void launch_ragged_stream(LaunchChain &, const Problem<uint16_t> &, const StreamPlan &);
 template void launch_ragged_stream(LaunchChain &, const Problem<uint32_t> &, const StreamPlan &);

@@ -8,11 +8,8 @@ template <class U>
 void launch_warp(LaunchChain &chain, const Problem<U> &problem, uint32_t items_max) {
   constexpr uint32_t kWarps = kWarpThreads / 32;
   const uint32_t shared_bytes = kWarps * warp_bytes<U>(items_max);
-  const uint32_t blocks = blocks_by_warps(problem, kWarps);
-  if constexpr (sizeof(U) == 8)
-    if (problem.ragged.some)
-      return chain(topk_warp_kernel<U, true>, "top-k by warps", blocks, kWarpThreads, shared_bytes, problem, items_max);
-  chain(topk_warp_kernel<U, false>, "top-k by warps", blocks, kWarpThreads, shared_bytes, problem, items_max);
+  const uint32_t blocks = blocks_of_rows(problem.rows, kWarps);
+  chain(topk_warp_kernel<U>, "top-k by warps", blocks, kWarpThreads, shared_bytes, problem, items_max);
 }
 
 template void launch_warp(LaunchChain &, const Problem<uint8_t> &, uint32_t);

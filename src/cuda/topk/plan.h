@@ -164,7 +164,7 @@ constexpr bool sorted_lanes_better(const Shape &s, const DeviceFacts &d) {
 
 // Groups for twice k.
 constexpr BoundLanesPlan plan_bound_lanes(const Shape &s) {
-  if (s.columns > kWarpItemsMax || s.k > (s.columns <= 512 ? 64 : 128)) return {0, 0};
+  if (s.columns > kWarpItemsMax || s.k > 128) return {0, 0};
   return {s.columns <= 512 ? 16u : 32u, s.k <= 64 ? 4u : 8u};
 }
 // (H200, 2026-11-28, us by a warp's histograms and so, 33.5 million in rows of 300, k = 64: f32 223 and 162, f64 394
@@ -179,10 +179,11 @@ constexpr bool bound_lanes_better(const Shape &s, const DeviceFacts &d) {
 // Groups and places for twice k.
 constexpr uint32_t kBoundRowsRegisters = 32;
 constexpr BoundRowsPlan plan_bound_rows(const Shape &s) {
-  constexpr BoundRowsPlan plans[] = {{2, 2, 256}, {2, 4, 256}, {4, 2, 256}, {4, 4, 512}, {8, 2, 256}, {8, 2, 512}};
+  constexpr BoundRowsPlan plans[] = {{2, 2, 256}, {2, 4, 256}, {4, 2, 256}, {4, 4, 512},
+                                     {8, 2, 256}, {8, 2, 512}, {16, 2, 256}};
   for (const BoundRowsPlan &plan : plans)
     if (s.columns <= 32 * plan.warps * kBoundRowsRegisters &&
-        2 * s.k <= min_of(32 * plan.warps * plan.groups, plan.places) && (plan.warps < 8 || s.key_bytes < 8))
+        2 * s.k <= min_of(32 * plan.warps * plan.groups, plan.places) && (plan.warps < 16 || s.key_bytes < 8))
       return plan;
   return {0, 0, 0};
 }
@@ -201,6 +202,13 @@ constexpr bool bound_rows_better(const Shape &s, const DeviceFacts &d) {
   const bool few = s.rows < 8 * uint64_t{d.multiprocessors};
   if (s.columns <= kWarpItemsMax)
     return s.rows < 4 * uint64_t{d.multiprocessors} && s.k > 32 && s.k <= 128 && s.columns >= (s.k <= 64 ? 129 : 500);
+  // Of all of the registers.
+  const auto full = [&](uint64_t eighths) { return 8 * s.columns >= eighths * 32 * plan.warps * kBoundRowsRegisters; };
+  if (plan.warps == 16 || (plan.warps == 8 && s.key_bytes == 8)) {
+    if (few) return s.k <= (s.key_bytes == 1 ? 64 : s.key_bytes == 8 ? 256 : 128);
+    if (s.k > 128 || (s.key_bytes == 1 && s.k < 96)) return false;
+    return full(s.key_bytes == 8 ? (s.k > 8 ? 0 : 6) : s.key_bytes == 4 && s.k > 8 && s.k <= 64 ? 6 : 7);
+  }
   if (s.k > 192) return !few && s.columns <= 4096 && (s.key_bytes < 8 || s.columns > 2048);
   if (few) return true;
   if (s.key_bytes == 1) return s.k >= (s.columns <= 2048 ? 24 : s.columns <= 4096 ? 40 : 80);
@@ -468,7 +476,8 @@ constexpr Plan choose(const Shape &s, const DeviceFacts &d, const Options &force
   if (plan.lanes.lanes != 0 && !force.warp) plan.algorithm = Algorithm::kLanes;
   if (plan.bound_lanes.registers != 0 && !force.warp && bound_lanes_better(s, d))
     plan.algorithm = Algorithm::kBoundLanes;
-  if (!by_warp && bound_rows_better(s, d)) plan.algorithm = Algorithm::kBoundRows;
+  if (!by_warp && bound_rows_better(s, d) && !(plan.bound_rows.warps == 16 && sorts_whole(s)))
+    plan.algorithm = Algorithm::kBoundRows;
   if (plan.sorted_lanes.lanes != 0 && !force.warp && sorted_lanes_better(s, d))
     plan.algorithm = Algorithm::kSortedLanes;
   if ((force.best && best_fits(s, d)) || (!by_warp && best_better(s, d, force))) plan.algorithm = Algorithm::kBest;

@@ -42,25 +42,29 @@ struct TeamArgs {
   uint64_t listed;  // not 0: so many go to layout.list_b instead, in any order: the best k, then others or padding
 };
 
-// Instantiated for the four key widths.
+constexpr uint32_t blocks_of_rows(uint64_t rows, uint32_t rows_a_block) {
+  return static_cast<uint32_t>(min_of((rows + rows_a_block - 1) / rows_a_block, 0x7fffffff));
+}
+
+// Instantiated for the four key widths. Of rows with offsets those on the lists problem.ragged.taken, `rows` at most.
 template <class U>
 void launch_best(const LaunchContext &context, const Problem<U> &problem, const BestPlan &plan,
                  unsigned char *workspace);
 template <class U>
-void launch_lanes(const LaunchContext &context, const Problem<U> &problem, const LanesPlan &plan);
+void launch_best_listed(LaunchChain &chain, const Problem<U> &problem, uint64_t rows);
+template <class U>
+void launch_lanes(LaunchChain &chain, const Problem<U> &problem, const LanesPlan &plan, uint64_t rows);
 template <class U>
 void launch_sorted_lanes(const LaunchContext &context, const Problem<U> &problem, const SortedLanesPlan &plan);
 template <class U>
-void launch_bound_lanes(const LaunchContext &context, const Problem<U> &problem, const BoundLanesPlan &plan);
+void launch_bound_lanes(LaunchChain &chain, const Problem<U> &problem, const BoundLanesPlan &plan, uint64_t rows);
 template <class U>
-void launch_bound_rows(const LaunchContext &context, const Problem<U> &problem, const BoundRowsPlan &plan);
+void launch_bound_rows(LaunchChain &chain, const Problem<U> &problem, const BoundRowsPlan &plan, uint64_t rows);
+// The rows with offsets that are on no list, of up to kSomeItemsMax elements.
 template <class U>
-void launch_ragged_lanes(LaunchChain &chain, const Problem<U> &problem);  // keys of up to 4 bytes, k <= kRaggedLanesMax
+void launch_short_rows(LaunchChain &chain, const Problem<U> &problem);
 template <class U>
 void launch_stream(const LaunchContext &context, const Problem<U> &problem, const StreamPlan &plan);
-// Those of the rows with offsets that are scanned for.
-template <class U>
-void launch_ragged_scan(LaunchChain &chain, const Problem<U> &problem, const StreamPlan &plan);
 // The rows with offsets that blocks do, for k of up to kStreamRaggedKMax.
 template <class U>
 void launch_ragged_stream(LaunchChain &chain, const Problem<U> &problem, const StreamPlan &plan);

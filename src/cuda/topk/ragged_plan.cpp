@@ -18,16 +18,15 @@ RaggedPlan make_ragged_plan(const Request &request, const DeviceFacts &device) {
   plan.workspace_bytes = request.n == 0 ? slice_bytes(kRaggedCounters * 8) : plan.layout.bytes;
   plan.list_blocks = static_cast<uint32_t>(
       min_of((request.segments + kListThreads - 1) / kListThreads, uint64_t{device.multiprocessors} * 16));
-  plan.tells_host =
-      request.segments <= kListAloneMax && request.k <= kWarpSortMax && request.n / request.segments <= kWarpItemsMax;
-  plan.lanes = plan.whole.key_bytes <= 4 && request.k <= kRaggedLanesMax;
+  plan.listed_alone = request.segments <= kListAloneMax;
+  plan.short_items_max = ragged_short_items_max(request.k, device);
+  plan.listed_items_max = ragged_listed_items_max(request.k, plan.whole.key_bytes, device);
   plan.rows_at_once = ragged_rows_at_once(request.segments, plan.whole, request.k, device);
-  plan.some = plan.rows_at_once > 1 && ragged_rows_by_some(plan.whole, request.segments, request.k, device);
-  plan.scan = plan_ragged_scan(request.segments, plan.whole, request.k, device);
   plan.stream = plan_ragged_stream(request.segments, plan.whole, request.k, device);
   plan.rows = plan_ragged_rows(request.segments, plan.whole, device);
-  plan.rows_may_be_for_blocks = plan.layout.capacity[0] != 0;
-  plan.rows_may_be_for_team = plan.layout.capacity[1] != 0 || plan.whole.k > rows_k_max(plan.rows.threads);
+  plan.rows_may_be_for_blocks =
+      plan.listed_items_max != 0 ? plan.whole.columns > plan.listed_items_max : plan.layout.capacity[kListBlocks] != 0;
+  plan.rows_may_be_for_team = plan.layout.capacity[kListLong] != 0 || plan.whole.k > rows_k_max(plan.rows.threads);
   plan.team = plan_ragged_team(plan.whole, device);
   plan.team_layout = team_layout(plan.whole, false);
   plan.team_composite_bytes = composite_bytes_of(plan.whole);

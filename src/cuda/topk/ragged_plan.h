@@ -24,15 +24,28 @@ constexpr uint64_t kRaggedGiant = uint64_t{1} << 20;
 // Rows that all blocks do together they do in so many teams at most, side by side: a row takes some 20 us however few
 // its elements are.
 constexpr uint64_t kRaggedTeamsMax = 8;
-constexpr uint32_t kRaggedLanesMax = 32;  // results of a row that the registers of a warp do
+constexpr uint32_t kRaggedLanesMax = 32;  // results of a row that lanes rank
 
 // Rows that some lanes of a warp do, so many elements in each, and the others that the warp looks at at once.
 constexpr uint32_t kSomeRegisters = 8, kSomeLanesMin = 8, kSomeLanesMax = 16;
-// Of 8-byte keys only architectures with clusters have a kernel for it: it is large, and was timed on none of the
-// others.
-constexpr bool ragged_rows_by_some(const Shape &whole, uint64_t segments, uint64_t k, const DeviceFacts &device) {
-  return k <= kSomeLanesMax && whole.columns / segments <= kSomeLanesMax * kSomeRegisters &&
-         (whole.key_bytes < 8 || device.clusters());
+constexpr uint32_t kSomeItemsMax = kSomeLanesMax * kSomeRegisters;
+
+// Whether rows have lists by length, and are done from there as rows of one length are, in registers; warps look for
+// the shorter ones alone. Only devices with clusters have the kernels of more than so many results, and of rows of more
+// than a warp does.
+constexpr bool ragged_rows_listed(uint64_t k, const DeviceFacts &device) {
+  return k <= (device.clusters() ? kWarpSortMax : kRaggedLanesMax);
+}
+// The most elements of a row that is on no list, unless so much of it is wanted that no warp does it.
+constexpr uint32_t ragged_short_items_max(uint64_t k, const DeviceFacts &device) {
+  return ragged_rows_listed(k, device) && k <= kSomeItemsMax ? kSomeItemsMax : kWarpItemsMax;
+}
+// The most elements of rows that have lists by length; 0: there are no such lists.
+constexpr uint32_t ragged_listed_items_max(uint64_t k, uint32_t key_bytes, const DeviceFacts &device) {
+  if (!ragged_rows_listed(k, device)) return 0;
+  if (!device.clusters()) return kWarpItemsMax;
+  if (k == 1) return static_cast<uint32_t>(kRaggedLong);
+  return k > 128 || key_bytes == 1 || key_bytes == 8 ? 8192 : 16384;
 }
 
 // Who does a row of ragged rows, and rows of which class are listed where.
@@ -45,19 +58,49 @@ GSORT_HOST_DEVICE constexpr RaggedClass ragged_class(uint64_t items, uint64_t k,
   return items <= kRaggedLong ? RaggedClass::kBlock : RaggedClass::kLong;
 }
 
-// Most rows that the classes can have among n elements. More than kWarpSortMax elements are in every row that no
-// warp does.
+// Rows of blocks, long ones, and those of teams are listed, and behind these the rows by length.
+enum RaggedList : uint32_t {
+  kListBlocks,
+  kListLong,
+  kListTeam,
+  kListTo512,
+  kListTo1024,
+  kListTo2048,
+  kListTo4096,
+  kListTo8192,
+  kListLonger
+};
+constexpr uint32_t kLists = kListLonger + 1;
+
+GSORT_HOST_DEVICE constexpr uint32_t list_by_length(uint64_t items) {
+  return kListTo512 + (items > 512) + (items > 1024) + (items > 2048) + (items > 4096) + (items > 8192);
+}
+
+// Lists that a kernel takes rows from, those of longer rows first.
+struct ListRange {
+  uint32_t first, last;
+};
+
+// Most rows that the lists can have among n elements. More than kWarpSortMax elements are in every row that no warp
+// does.
 struct RaggedLayout {
-  uint64_t lists[3];     // of kBlock, kLong, kTeam
-  uint64_t capacity[3];  // rows
+  uint64_t list_counters;  // where there is no standing memory
+  uint64_t lists[kLists];
+  uint64_t capacity[kLists];  // rows
   uint64_t team;
   uint64_t bytes;
 };
 
-constexpr uint32_t kLists = 3;
-// Rows in each list, the ticket of the list in work, and, or 0, the elements of the longest of the long rows and of all
-// of them.
-constexpr uint32_t kRaggedCounters = 6, kTicket = 3, kLongest = 4, kLongAll = 5;
+// Rows in each list, the ticket of the list in work, and the elements of the longest of the long rows and of all of
+// them.
+constexpr uint32_t kTicket = kLists, kLongest = kLists + 1, kLongAll = kLists + 2, kRaggedCounters = kLists + 3;
+
+// What blocks that list rows count together; zero before and after.
+struct ListCounters {
+  unsigned long long lists[kLists];
+  unsigned long long longest, all;
+  uint32_t error, tickets;
+};
 
 // Each has a workspace of its own: only where there is room for rows that are worth it.
 constexpr uint32_t ragged_teams_max(const Shape &whole) {
@@ -67,11 +110,13 @@ constexpr uint32_t ragged_teams_max(const Shape &whole) {
 
 constexpr RaggedLayout ragged_layout(const Shape &whole, uint64_t segments) {
   RaggedLayout l{};
-  l.bytes = slice_bytes(kRaggedCounters * 8);
-  const uint64_t least[3] = {kWarpSortMax + 1, kRaggedLong + 1, kWarpSortMax + 1};
-  for (uint32_t i = 0; i < 3; ++i) {
+  l.list_counters = slice_bytes(kRaggedCounters * 8);
+  l.bytes = l.list_counters + slice_bytes(sizeof(ListCounters));
+  constexpr uint64_t kLeast[kLists] = {
+      kWarpSortMax + 1, kRaggedLong + 1, kWarpSortMax + 1, kSomeItemsMax + 1, 513, 1025, 2049, 4097, 8193};
+  for (uint32_t i = 0; i < kLists; ++i) {
     l.lists[i] = l.bytes;
-    l.capacity[i] = min_of(segments, whole.columns / least[i]);
+    l.capacity[i] = min_of(segments, whole.columns / kLeast[i]);
     l.bytes += slice_bytes(l.capacity[i] * 8);
   }
   l.team = l.bytes;
@@ -85,29 +130,18 @@ struct Ragged {
   uint32_t *error;               // set where the offsets are wrong; then nothing else is done
   uint64_t elements;             // the offsets' limit
   uint64_t block_k_max;          // most results of a row that one block does
-  uint64_t scanned_items_max;    // see is_scanned()
-  uint32_t rows_at_once;         // that a warp looks at, 32 at most; with more than one, lanes do tiny rows
-  bool some;                     // and some lanes each short ones
+  uint32_t short_items_max;      // of rows on no list
+  uint32_t listed_items_max;     // of rows on lists by length
+  uint32_t rows_at_once;         // that a warp looks at, 32 at most
+  ListRange taken;               // by a kernel that takes rows from lists by length
+  bool waits;                    // of kernels that run beside each other the first
   unsigned long long *counters;  // rows in each list, then the ticket
-  uint64_t *lists[3];            // rows for blocks, long rows, rows for all blocks together
-  uint64_t capacity[3];
+  uint64_t *lists[kLists];
+  uint64_t capacity[kLists];
 };
 
-// Rows that blocks of few threads do, which look at all rows for theirs: they are on no list, so that a row of very
-// many elements is never theirs. scanned_items_max = 0: there are no such blocks.
-GSORT_HOST_DEVICE constexpr bool is_scanned(uint64_t items, uint64_t scanned_items_max) {
-  return items > kWarpItemsMax && items <= scanned_items_max;
-}
-
-// The plan of such blocks, where so many rows of the mean length, one length for all, would have them, too.
-constexpr StreamPlan plan_ragged_scan(uint64_t segments, const Shape &whole, uint64_t k, const DeviceFacts &device) {
-  const uint64_t columns = whole.columns / segments;
-  if (columns <= kWarpItemsMax || k > kWarpSortMax) return {0};
-  const StreamPlan plan = plan_stream({segments, columns, k, whole.key_bytes}, device);
-  return {plan.threads < 128 ? plan.threads : 0};
-}
-constexpr uint64_t scanned_items_max(const StreamPlan &scan) {
-  return scan.threads == 0 ? 0 : stream_columns_max(scan.threads);
+GSORT_HOST_DEVICE constexpr bool is_on_no_list(uint64_t items, uint64_t k, uint32_t short_items_max) {
+  return items <= short_items_max && min_of(items, k) <= kWarpSortMax;
 }
 
 // The plan of blocks that do one row each, whatever its length.
@@ -143,8 +177,11 @@ constexpr uint64_t kStreamShortColumns = 4096;  // on the average: fewer threads
 static_assert(kStreamRaggedKMax <= kWarpSortMax && kStreamRaggedKMax <= stream_k_max(256), "blocks' rows have more");
 constexpr StreamPlan plan_ragged_stream(uint64_t segments, const Shape &whole, uint64_t k, const DeviceFacts &device) {
   if (k > kStreamRaggedKMax) return {0};
-  if (plan_ragged_scan(segments, whole, k, device).threads != 0) return {512u};  // few rows are left, and long ones
-  const uint64_t columns = whole.columns / segments;
+  const uint64_t columns = whole.columns / segments, listed = ragged_listed_items_max(k, whole.key_bytes, device);
+  if (listed > kWarpItemsMax) {  // of some thousand elements, and long ones
+    const bool many = columns > listed && segments >= 4 * uint64_t{device.multiprocessors};
+    return {many && whole.key_bytes < 8 ? 256u : 512u};
+  }
   if (columns > kWarpItemsMax && segments >= 4 * uint64_t{device.multiprocessors})
     return {columns <= kStreamShortColumns && k <= stream_k_max(128) &&
                     segments >= 16 * uint64_t{device.multiprocessors}
@@ -153,18 +190,13 @@ constexpr StreamPlan plan_ragged_stream(uint64_t segments, const Shape &whole, u
   return {columns > kWarpItemsMax / 2 && columns * whole.key_bytes < 4096 ? 0u : 512u};
 }
 
-// Rows that a warp looks at: so many as leave some for every warp that the device has room for, or one. With few of
-// them, or long ones, more is not quicker, nor with a k whose results are most of the work. (H100, 2026-11-26: with 2
-// to 7 at once a tenth to a quarter slower; keys of 4 bytes with a k of 65 to 128 as quick, above a quarter slower.)
-// Of rows that some lanes do each, as many as a warp has such lanes.
+// Rows that a warp looks at, of which some lanes do each those on no list: so many as leave some for every warp that
+// the device has room for, or as a warp has such lanes; more, where most rows are others'.
 constexpr uint32_t ragged_rows_at_once(uint64_t segments, const Shape &whole, uint64_t k, const DeviceFacts &device) {
-  constexpr uint64_t kWarpsEach = 64, kFew = 8, kMost = 32, kItemsMax = 64, kSome = 4, kRowsOfSome = 32;
+  constexpr uint64_t kWarpsEach = 64, kMost = 32, kSorting = 4;
   const uint64_t each = segments / (uint64_t{device.multiprocessors} * kWarpsEach), items = whole.columns / segments;
-  if (segments >= kRowsOfSome * device.multiprocessors && ragged_rows_by_some(whole, segments, k, device))
-    return static_cast<uint32_t>(min_of(max_of(each, kSome), kMost));
-  const bool long_rows = items > kItemsMax && each < kMost;
-  if (each < kFew || long_rows || k > (whole.key_bytes == 8 ? 128 : kRaggedLanesMax)) return 1;
-  return static_cast<uint32_t>(min_of(each, kMost));
+  const uint64_t together = k <= kSomeLanesMax ? 32 / kSomeLanesMax : kSorting;
+  return static_cast<uint32_t>(items > kWarpItemsMax ? kMost : min_of(max_of(each, together), kMost));
 }
 
 constexpr uint32_t kListThreads = 256;
@@ -176,13 +208,12 @@ struct RaggedPlan {
   Shape whole;  // all elements as one row: what bounds the workspace
   RaggedLayout layout;
   uint32_t list_blocks;
-  // Warps are likely to do all rows: one block lists the others, and tells the host whether there are any, which
-  // launches the kernels of blocks and teams only then, and waits for no more. Outside of captures.
+  // The host hears how many rows are on each list, launches only what has rows, and waits for no more. Outside of
+  // captures.
   bool tells_host;
-  bool lanes;         // warps do their rows in registers
-  bool some;          // of those that a warp looks at, some lanes do the short ones each
-  StreamPlan scan;    // of rows that blocks of few threads look for; threads = 0: there are none
-  StreamPlan stream;  // of rows that blocks do; threads = 0: they are done by RowsPlan
+  bool listed_alone;                           // by one block
+  uint32_t short_items_max, listed_items_max;  // see Ragged
+  StreamPlan stream;                           // of rows that blocks do; threads = 0: they are done by RowsPlan
   RowsPlan rows;
   uint32_t rows_at_once;  // that a warp looks at
   TeamPlan team;

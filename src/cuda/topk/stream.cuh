@@ -12,6 +12,7 @@
 #include "cuda/primitive/dependent_launch.cuh"
 #include "cuda/primitive/prefetch.cuh"
 #include "cuda/topk/filter.cuh"
+#include "cuda/topk/taken_rows.cuh"
 #include "cuda/topk/warp.cuh"
 
 namespace gsort_internal::topk {
@@ -288,21 +289,12 @@ __device__ __forceinline__ void stream_place(StreamBlock<U, kThreads> &block, co
 template <uint32_t kThreads>
 constexpr uint32_t kStreamBlocks = kThreads < 128 && !kClustersHere ? 1 : 1024 / kThreads;
 
-// The next row of a block, of rows with offsets that were right: blocks of few threads look for theirs, the others take
-// what is listed. False: there is none. Begins with r where to look, and a barrier.
-template <class U, uint32_t kThreads>
-__device__ __forceinline__ bool stream_next(const Problem<U> &problem, uint64_t &ticket, uint64_t &r) {
-  const Ragged &ragged = problem.ragged;
-  if constexpr (kThreads < 128) {
-    for (; r < problem.rows; r += gridDim.x)
-      if (is_scanned(ragged.offsets[r + 1] - ragged.offsets[r], ragged.scanned_items_max)) return true;
-    return false;
-  } else {
-    const bool any = threadIdx.x == 0 && rows_ticket(ragged, ticket);
-    if (__syncthreads_or(any) == 0) return false;
-    r = ticket;
-    return true;
-  }
+// The next row of a block, of rows with offsets that were right, if there is one.
+static __device__ __noinline__ bool stream_next(const Ragged &ragged, uint64_t &ticket) {
+  const bool any = threadIdx.x == 0 && rows_ticket(ragged, ticket);
+  if (__syncthreads_or(any) != 0) return true;
+  if (ragged.listed_items_max != 0) end_beside(ragged);
+  return false;
 }
 
 // A block a row; of rows with offsets, of those with more than k elements.
@@ -313,13 +305,18 @@ __global__ __launch_bounds__(kThreads, kStreamBlocks<kThreads>) void topk_stream
   __shared__ StreamBlock<U, kThreads> block;
   __shared__ uint64_t ticket;
   const uint32_t k = static_cast<uint32_t>(problem.k);
-  const bool ragged = problem.ragged.offsets != nullptr;
-  wait_for_kernel_before();
-  if (ragged && *problem.ragged.error != 0) return;
-  for (uint64_t r = blockIdx.x;; r += gridDim.x) {
-    if (ragged && !stream_next<U, kThreads>(problem, ticket, r)) return;
+  const bool ragged = kThreads >= 128 && problem.ragged.offsets != nullptr;
+  if (ragged && problem.ragged.listed_items_max != 0)
+    begin_beside(problem.ragged);
+  else
+    wait_for_kernel_before();
+  for (uint64_t r = blockIdx.x;;) {
+    if (ragged) {
+      if (!stream_next(problem.ragged, ticket)) return;
+      r = ticket;
+    }
     stream_row(block, problem_row(problem, r), k);
-    stream_place(block, problem, r, k);
+    stream_place(block, problem, ragged ? ticket : blockIdx.x, k);
     if (!ragged) return;
     __syncthreads();
   }

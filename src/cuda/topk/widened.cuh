@@ -50,12 +50,19 @@ struct WidenedRow {
   KeyCodec<Key> codec;
 };
 
+// The row of so many elements from number `begin` of all on.
+template <class Key>
+__device__ __forceinline__ WidenedRow<Key> widened_part(const WidenedProblem<Key> &problem, uint64_t begin,
+                                                        uint32_t items) {
+  return {problem.in + begin * problem.key_bytes, items, problem.key_bytes, problem.codec};
+}
+
 template <class Key>
 __device__ __forceinline__ WidenedRow<Key> widened_row(const WidenedProblem<Key> &problem, uint64_t r) {
   const bool ragged = problem.ragged.offsets != nullptr;
   const uint64_t begin = ragged ? problem.ragged.offsets[r] : r * problem.row_stride;
   const uint64_t items = ragged ? problem.ragged.offsets[r + 1] - begin : problem.columns;
-  return {problem.in + begin * problem.key_bytes, static_cast<uint32_t>(items), problem.key_bytes, problem.codec};
+  return widened_part(problem, begin, static_cast<uint32_t>(items));
 }
 
 // How many zeros are below a key of U.
@@ -97,6 +104,22 @@ __device__ __forceinline__ void widened_store(unsigned char *values, uint32_t ke
     reinterpret_cast<uint16_t *>(values)[at] = static_cast<uint16_t>(value >> 16);
   else
     values[at] = static_cast<unsigned char>(value >> 24);
+}
+
+template <class Key>
+__device__ __forceinline__ void widened_write(const WidenedProblem<Key> &problem, uint64_t at, Key value,
+                                              uint64_t index) {
+  if (problem.values != nullptr) widened_store(problem.values, problem.key_bytes, at, value);
+  write_index(problem.indices, problem.index_bytes, at, index);
+}
+
+// Fills the places [from, to) behind `begin`, those of a row with fewer elements than places: thread `first` of
+// `threads`.
+template <class Key>
+__device__ __forceinline__ void widened_missing(const WidenedProblem<Key> &problem, uint64_t begin, uint32_t from,
+                                                uint32_t to, uint32_t first, uint32_t threads) {
+  for (uint32_t place = from + first; place < to; place += threads)
+    widened_write(problem, begin + place, Key{0}, ~uint64_t{0});
 }
 
 }  // namespace gsort_internal::topk
