@@ -257,7 +257,10 @@ TEST(TopkPlan, BoundRowsHoldTheRowAndHaveGroupsForK) {
   EXPECT_TRUE(bound_rows_better({10000, 4096, 256, 4}, device));
   EXPECT_FALSE(bound_rows_better({1055, 4096, 193, 4}, device));
   EXPECT_FALSE(bound_rows_better({10000, 2048, 193, 8}, device));
-  EXPECT_TRUE(bound_rows_better({1055, 8193, 2, 4}, device)) << "few rows";
+  EXPECT_TRUE(bound_rows_better({528, 8193, 128, 4}, device)) << "few rows";
+  EXPECT_FALSE(bound_rows_better({529, 8193, 2, 4}, device));
+  EXPECT_FALSE(bound_rows_better({265, 8193, 64, 1}, device));
+  EXPECT_TRUE(bound_rows_better({264, 8193, 64, 1}, device));
   EXPECT_FALSE(bound_rows_better({1056, 12287, 9, 4}, device)) << "a quarter of the registers is empty";
   EXPECT_TRUE(bound_rows_better({1056, 12288, 64, 4}, device));
   EXPECT_FALSE(bound_rows_better({1056, 14335, 65, 4}, device));

@@ -195,7 +195,12 @@ constexpr BoundRowsPlan plan_bound_rows(const Shape &s) {
 // and 214, 280 and 280; u8 of 2,048, k = 16, 32 and 64 97 and 119, 161 and 110, 301 and 112, of 8,192 71 and 116, 86
 // and 117, 103 and 120, k = 128 262 and 151; 333 f32 rows of 3,000, k = 8, 64, 160 and 256 16 and 11, 17 and 11, 19 and
 // 16, 20 and 20, 43 of 1,500, k = 256 15 and 18; 65 of 1,000, k = 33, 64 and 128 13 and 10, 14 and 9, 15 and 14, 218 of
-// 300, k = 128 14 and 13.)
+// 300, k = 128 14 and 13. 2026-11-29, 67 million in rows of 9,000, k = 8 and 64 125 and 147, 189 and 170, of 12,288 109
+// and 117, 162 and 133, of 16,384 122 and 97, 181 and 105, k = 128 of 14,500 150 and 145; u16 of 12,288, k = 64 142 and
+// 141, of 16,384 145 and 115; u8 of 16,384, k = 64 and 128 105 and 140, 203 and 166; 34 million f64 of 4,500, k = 8 and
+// 64 140 and 143, 183 and 153, of 8,192 126 and 95, 142 and 98; few: one of 9,000, k = 8 16 and 12, 240, k = 64 22 and
+// 18, 961, k = 128 34 and 45; u8 20 and 528 of 16,384, k = 16 17 and 13, 22 and 27; 20 f64 of 8,192, k = 8 and 256 71
+// and 10, 93 and 18.)
 constexpr bool bound_rows_better(const Shape &s, const DeviceFacts &d) {
   const BoundRowsPlan plan = plan_bound_rows(s);
   if (!sorted_lanes_run(d) || plan.warps == 0 || s.rows > 0x7fffffff || s.k == 1) return false;
@@ -205,7 +210,8 @@ constexpr bool bound_rows_better(const Shape &s, const DeviceFacts &d) {
   // Of all of the registers.
   const auto full = [&](uint64_t eighths) { return 8 * s.columns >= eighths * 32 * plan.warps * kBoundRowsRegisters; };
   if (plan.warps == 16 || (plan.warps == 8 && s.key_bytes == 8)) {
-    if (few) return s.k <= (s.key_bytes == 1 ? 64 : s.key_bytes == 8 ? 256 : 128);
+    if (s.key_bytes == 8 ? few : s.rows <= (s.key_bytes == 1 ? 2 : 4) * uint64_t{d.multiprocessors})
+      return s.k <= (s.key_bytes == 1 ? 64 : s.key_bytes == 8 ? 256 : 128);
     if (s.k > 128 || (s.key_bytes == 1 && s.k < 96)) return false;
     return full(s.key_bytes == 8 ? (s.k > 8 ? 0 : 6) : s.key_bytes == 4 && s.k > 8 && s.k <= 64 ? 6 : 7);
   }
