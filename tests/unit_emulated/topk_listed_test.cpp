@@ -137,12 +137,14 @@ void by_block(const WidenedProblem<Key> &problem, uint64_t rows, const BoundRows
                     [&] { topk_bound_rows_kernel<Block>(problem); });
 }
 
-// More blocks than rows, as where the host does not know how many there are.
+// More blocks than rows, as where the host does not know how many there are. first: of lists that share a kernel.
 template <class U>
-void run_list(Call<U> &call, uint32_t list) {
+void run_lists(Call<U> &call, uint32_t first, uint32_t list) {
   constexpr uint64_t kMost[] = {512, 1024, 2048, 4096, 8192, 16384};
-  call.problem.ragged.taken = {list, list};
-  const Shape shape = {call.counters[list], kMost[list - kListTo512], call.problem.k, sizeof(U)};
+  call.problem.ragged.taken = {first, list};
+  uint64_t rows = 0;
+  for (uint32_t i = first; i <= list; ++i) rows += call.counters[i];
+  const Shape shape = {rows, kMost[list - kListTo512], call.problem.k, sizeof(U)};
   const WidenedProblem<WidenedKey<U>> problem = widened_problem(call.problem);
   if (list <= kListTo1024 && shape.k <= kRaggedLanesMax) {
     by_lanes<16>(problem, shape.rows, plan_lanes(shape));
@@ -177,12 +179,14 @@ void run(Call<U> &call, bool list_by_many) {
   else
     emulation::launch(blocks, kSortedThreads, 0, [&] { topk_short_sorted_rows_kernel<Key>(problem); });
   call.problem.ragged.waits = false;
+  const bool few = list_by_many;  // either goes with either
   for (uint32_t list = kListTo512; list < kLists; ++list) {
-    if (call.problem.k == 1 && list > kListTo512) break;
-    run_list(call, list);
+    if (call.problem.k == 1 && (few || list > kListTo512)) break;
+    if (few && (list == kListTo512 || list == kListTo2048)) continue;
+    run_lists(call, few && (list == kListTo1024 || list == kListTo4096) ? list - 1 : list, list);
   }
   if (call.problem.k != 1) return;
-  call.problem.ragged.taken = {kListTo1024, kListLonger};
+  call.problem.ragged.taken = {few ? kListTo512 : kListTo1024, kListLonger};
   const BestProblem<U> best = {call.problem.in, call.problem.rows, 0, 0, call.codec, call.problem.output, {}, nullptr,
                                nullptr};
   // With one block there are many rows for it.
@@ -235,7 +239,7 @@ TEST(EmulatedTopkListed, WrongOffsetsStopEveryKernel) {
     call.list(k == 16);
     EXPECT_EQ(1u, call.error);
     call.problem.in = nullptr;
-    for (uint32_t list = kListTo512; list < kLists; ++list) run_list(call, list);
+    for (uint32_t list = kListTo512; list < kLists; ++list) run_lists(call, list, list);
     const WidenedProblem<uint32_t> problem = widened_problem(call.problem);
     emulation::launch(20, kLanesThreads, 0, [&] { topk_short_rows_kernel<uint32_t>(problem); });
     emulation::launch(20, kSortedThreads, 0, [&] { topk_short_sorted_rows_kernel<uint32_t>(problem); });

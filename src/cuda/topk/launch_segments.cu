@@ -57,13 +57,12 @@ RowsLeft rows_perhaps_left(const RaggedPlan &plan) {
   return left;
 }
 
-// The rows on the list on which all would be, had they one length, and on it alone, for all the host knows.
+// All rows on the list on which they would be, had they one length: as many as any lists have that share a kernel.
 RowsLeft rows_likely_left(const RaggedPlan &plan, uint64_t segments) {
   RowsLeft left{};
   const uint64_t items = plan.whole.columns / segments;
   if (items <= plan.short_items_max || items > plan.listed_items_max) return left;
-  const uint32_t list = list_by_length(items);
-  left.listed[list] = plan.layout.capacity[list];
+  left.listed[list_by_length(items)] = segments;
   return left;
 }
 
@@ -83,7 +82,8 @@ RowsLeft rows_left(const LaunchContext &context, const Notice &notice) {
 template <class U>
 class ListedRows {
  public:
-  ListedRows(LaunchChain &chain, Problem<U> &problem) : chain_(chain), problem_(problem) {}
+  // share: some lists share kernels.
+  ListedRows(LaunchChain &chain, Problem<U> &problem, bool share) : chain_(chain), problem_(problem), share_(share) {}
 
   // Those of lists that have rows, or may have some, and that have not been launched before.
   void launch(const RowsLeft &left) {
@@ -92,16 +92,17 @@ class ListedRows {
     left_ = &left;
     const bool by_best = problem_.k == 1 && most > kWarpItemsMax;
     if (by_best) {
-      with(kListTo1024, kListLonger, [&](uint64_t rows) { launch_best_listed<U>(chain_, problem_, rows); });
+      with(share_ ? kListTo512 : kListTo1024, kListLonger,
+           [&](uint64_t rows) { launch_best_listed<U>(chain_, problem_, rows); });
     } else if (most > kWarpItemsMax) {
-      if (most > 8192) by_blocks(kListLonger, most);
-      by_blocks(kListTo8192, 8192);
-      by_blocks(kListTo4096, 4096);
-      by_blocks(kListTo2048, 2048);
+      if (most > 8192) by_blocks(kListLonger, kListLonger, most);
+      by_blocks(kListTo8192, kListTo8192, 8192);
+      by_blocks(share_ ? kListTo2048 : kListTo4096, kListTo4096, 4096);
+      by_blocks(kListTo2048, kListTo2048, 2048);
     }
     if (problem_.ragged.short_items_max != kSomeItemsMax) return;
-    if (!by_best) by_warps(kListTo1024, 1024);
-    by_warps(kListTo512, 512);
+    if (!by_best) by_warps(share_ ? kListTo512 : kListTo1024, kListTo1024, 1024);
+    by_warps(kListTo512, kListTo512, 512);
   }
 
  private:
@@ -115,13 +116,13 @@ class ListedRows {
     f(rows);
     problem_.ragged.waits = false;
   }
-  void by_blocks(uint32_t list, uint64_t columns) {
-    with(list, list, [&](uint64_t rows) {
+  void by_blocks(uint32_t first, uint32_t last, uint64_t columns) {
+    with(first, last, [&](uint64_t rows) {
       launch_bound_rows<U>(chain_, problem_, plan_bound_rows({rows, columns, problem_.k, sizeof(U)}), rows);
     });
   }
-  void by_warps(uint32_t list, uint64_t columns) {
-    with(list, list, [&](uint64_t rows) {
+  void by_warps(uint32_t first, uint32_t last, uint64_t columns) {
+    with(first, last, [&](uint64_t rows) {
       const Shape shape = {rows, columns, problem_.k, sizeof(U)};
       if (problem_.k <= kRaggedLanesMax) return launch_lanes<U>(chain_, problem_, plan_lanes(shape), rows);
       launch_bound_lanes<U>(chain_, problem_, plan_bound_lanes(shape), rows);
@@ -130,6 +131,7 @@ class ListedRows {
 
   LaunchChain &chain_;
   Problem<U> &problem_;  // whose kernels wait until one has been launched
+  const bool share_;
   const RowsLeft *left_ = nullptr;
   bool launched_[kLists] = {};  // by the first list that a kernel takes
 };
@@ -158,7 +160,7 @@ void launch_as(const LaunchContext &context, const Request &request, const Ragge
   LaunchChain chain = {context, true};
   list_rows(chain, problem.ragged, plan, workspace, request.segments, request.k, notice);
   problem.ragged.waits = true;
-  ListedRows<U> listed(chain, problem);
+  ListedRows<U> listed(chain, problem, ragged_lists_share(request.segments, *context.device));
   // Of few rows, what is likely to be most of the work does not wait for the notice. Of many the longest come first.
   if (notice != nullptr && plan.listed_alone) listed.launch(rows_likely_left(plan, request.segments));
   launch_unlisted_rows<U>(chain, problem, plan);

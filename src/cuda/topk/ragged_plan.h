@@ -48,6 +48,13 @@ constexpr uint32_t ragged_listed_items_max(uint64_t k, uint32_t key_bytes, const
   return k > 128 || key_bytes == 1 || key_bytes == 8 ? 8192 : 16384;
 }
 
+// Whether some lists share kernels: of so few rows these take no longer than their launches. (H200, 2026-11-29, us with
+// kernels of their own and shared: lengths of 1,000 on the average, exponential, 1,000 rows, k = 8 39 and 25; but
+// 13,333 of 300 29 or so and 42.)
+constexpr bool ragged_lists_share(uint64_t segments, const DeviceFacts &device) {
+  return segments <= 32 * uint64_t{device.multiprocessors};
+}
+
 // Who does a row of ragged rows, and rows of which class are listed where.
 enum class RaggedClass : uint32_t { kWarp, kBlock, kLong, kTeam };
 
