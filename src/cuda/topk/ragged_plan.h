@@ -50,7 +50,7 @@ constexpr uint32_t ragged_listed_items_max(uint64_t k, uint32_t key_bytes, const
 
 // Whether some lists share kernels: of so few rows these take no longer than their launches. (H200, 2026-11-29, us with
 // kernels of their own and shared: lengths of 1,000 on the average, exponential, 1,000 rows, k = 8 39 and 25; but
-// 13,333 of 300 29 or so and 42.)
+// 13,333 of 300 took 42 by shared ones, and 29 before there were lists.)
 constexpr bool ragged_lists_share(uint64_t segments, const DeviceFacts &device) {
   return segments <= 32 * uint64_t{device.multiprocessors};
 }
@@ -215,10 +215,7 @@ struct RaggedPlan {
   Shape whole;  // all elements as one row: what bounds the workspace
   RaggedLayout layout;
   uint32_t list_blocks;
-  // The host hears how many rows are on each list, launches only what has rows, and waits for no more. Outside of
-  // captures.
-  bool tells_host;
-  bool listed_alone;                           // by one block
+  bool listed_alone;                           // rows come onto their lists by one block
   uint32_t short_items_max, listed_items_max;  // see Ragged
   StreamPlan stream;                           // of rows that blocks do; threads = 0: they are done by RowsPlan
   RowsPlan rows;
