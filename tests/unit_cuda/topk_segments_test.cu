@@ -185,8 +185,10 @@ TEST_F(Topk, RaggedManyShortRows) {
     c.k = k;
     run_ragged(c);
   }
-  c.lengths.assign(1000, 0);
-  run_ragged(c);
+  for (const uint64_t rows : {uint64_t{1000}, topk::kListAloneMax + 1}) {  // no elements at all
+    c.lengths.assign(rows, 0);
+    run_ragged(c);
+  }
 }
 
 // So many that a warp looks at some rows, and some of its lanes do each: the number of rows at once is a multiple of

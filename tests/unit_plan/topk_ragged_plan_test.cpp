@@ -71,6 +71,18 @@ TEST(TopkRagged, ListsHoldTheRowsOfEveryClass) {
         }
 }
 
+// Empty rows are counted, too, by blocks that need their counters.
+TEST(TopkRagged, NoElementsLeaveRoomForTheCounters) {
+  for (const DeviceFacts &d : kDevices)
+    for (const uint64_t segments : {uint64_t{1}, kListAloneMax + 1}) {
+      Request r = make(Operation::kTopkSegments, GSORT_F32, 0, 0);
+      r.segments = segments, r.k = 5;
+      const RaggedPlan plan = make_ragged_plan(r, d);
+      EXPECT_GE(plan.workspace_bytes, kRaggedCounters * uint64_t{8});
+      EXPECT_GE(plan.workspace_bytes, plan.layout.list_counters + sizeof(ListCounters));
+    }
+}
+
 // The kernel for teams is not launched without long rows unless k is above what a block does.
 TEST(TopkRagged, NoRowIsForTeamsWhereNoneIsLaunched) {
   for (const uint64_t n : plan_sizes())

@@ -355,6 +355,9 @@ void CudaEngine::launch_segments_checked(const LaunchContext &context, const Req
     told = segments::launch(context, request, rest, verdict, notice);
     if (told) notice->wait(stream_);
   } else {
+    // Read below, and never what lay there before, also where no kernel has run.
+    if (notice == nullptr && !capturing)
+      cuda_check(cudaMemsetAsync(verdict, 0, sizeof *verdict, stream_), "cudaMemsetAsync(verdict)");
     told = topk::launch_segments(context, request, rest, verdict, notice);
   }
   if (capturing) return;

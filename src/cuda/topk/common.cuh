@@ -83,10 +83,11 @@ __device__ __forceinline__ Row<U> problem_row(const Problem<U> &problem, uint64_
 // The next of the ragged rows that blocks do: long ones first. False: there is none. By one thread.
 __device__ inline bool rows_ticket(const Ragged &ragged, uint64_t &r) {
   if (*ragged.error != 0) return false;
-  const uint64_t shorter = ragged.counters[0], at = atomicAdd(ragged.counters + kTicket, 1ull);
-  const uint64_t longer = long_rows_by_blocks(ragged.counters[1], ragged.counters[kLongest]) ? ragged.counters[1] : 0;
+  const uint64_t shorter = ragged.counters[kListBlocks], at = atomicAdd(ragged.counters + kTicket, 1ull);
+  const uint64_t all_long = ragged.counters[kListLong],
+                 longer = long_rows_by_blocks(all_long, ragged.counters[kLongest]) ? all_long : 0;
   if (at >= longer + shorter) return false;
-  r = at < longer ? ragged.lists[1][at] : ragged.lists[0][at - longer];
+  r = at < longer ? ragged.lists[kListLong][at] : ragged.lists[kListBlocks][at - longer];
   return true;
 }
 

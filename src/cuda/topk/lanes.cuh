@@ -8,9 +8,7 @@
 #define GSORT_CUDA_TOPK_LANES_CUH_
 
 #include "cuda/primitive/architecture.h"
-#include "cuda/primitive/dependent_launch.cuh"
 #include "cuda/primitive/lane_sort.cuh"
-#include "cuda/topk/filter.cuh"
 #include "cuda/topk/taken_rows.cuh"
 #include "cuda/topk/warp.cuh"
 #include "cuda/topk/widened.cuh"

@@ -26,8 +26,7 @@ void launch_best(const LaunchContext &context, const Problem<U> &problem, const 
                  unsigned char *workspace) {
   BestProblem<U> best = best_problem(problem, plan);
   if (plan.warps) {
-    constexpr uint32_t kRows = kBestWarpsThreads / 32;
-    const uint32_t blocks = static_cast<uint32_t>((problem.rows + kRows - 1) / kRows);
+    const uint32_t blocks = blocks_of_rows(problem.rows, kBestWarpsThreads / 32);
     launch_kernel(context, "top-k of one by warps", {blocks, kBestWarpsThreads}, topk_best_warps_kernel<U>, best);
     return;
   }

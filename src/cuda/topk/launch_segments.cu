@@ -27,9 +27,6 @@ void list_rows(LaunchChain &chain, const Ragged &ragged, const RaggedPlan &plan,
                uint64_t rows, uint64_t k, const Notice *notice) {
   constexpr const char *kName = "top-k of segments: list of rows";
   const Notice told = notice != nullptr ? *notice : Notice{nullptr, 0};
-  // The host reads it then: never what lay there before.
-  if (notice == nullptr)
-    cuda_check(cudaMemsetAsync(ragged.error, 0, sizeof *ragged.error, chain.context.stream), "cudaMemsetAsync(error)");
   if (plan.listed_alone)
     return chain(topk_list_few_rows_kernel, kName, 1, kListAloneThreads, 0, ragged, static_cast<uint32_t>(rows), k,
                  told);

@@ -9,9 +9,8 @@ namespace {
 template <uint32_t kLanes, uint32_t kKeys, class Key>
 void launch_as(const LaunchContext &context, const WidenedProblem<Key> &problem, const SortedLanesPlan &plan) {
   if (plan.lanes != kLanes || plan.keys != kKeys) return;
-  constexpr uint32_t rows = kSortedThreads / kLanes;
-  const uint32_t blocks = static_cast<uint32_t>((problem.rows + rows - 1) / rows);
-  launch_kernel(context, "top-k by sorted lanes", {blocks, kSortedThreads},
+  launch_kernel(context, "top-k by sorted lanes",
+                {blocks_of_rows(problem.rows, kSortedThreads / kLanes), kSortedThreads},
                 topk_sorted_lanes_kernel<SortedRow<Key, kLanes, kKeys>>, problem);
 }
 

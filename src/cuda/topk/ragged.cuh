@@ -59,16 +59,18 @@ __device__ __forceinline__ void keep_long_row(uint32_t list, uint64_t items, uns
   atomicAdd(all, static_cast<unsigned long long>(items));
 }
 
-// Tells the host, if it wants to hear: the error, the rows in each list, and the elements of the longest of the long
-// ones. One thread.
-template <class Counter>
-__device__ __forceinline__ void tell_host(const Notice &notice, uint32_t error, const Counter *counters,
-                                          uint64_t longest) {
+// Tells the kernels behind what was counted, and the host, if it wants to hear: the error, the rows in each list, and
+// the elements of the longest of the long ones. One thread.
+template <class Counts>
+__device__ __forceinline__ void tell_counts(const Ragged &ragged, const Notice &notice, const Counts &counts) {
+  for (uint32_t i = 0; i < kLists; ++i) ragged.counters[i] = counts.lists[i];
+  ragged.counters[kTicket] = 0, ragged.counters[kLongest] = counts.longest, ragged.counters[kLongAll] = counts.all;
+  *ragged.error = counts.error;
   if (notice.words == nullptr) return;
   volatile uint64_t *const words = notice.words;
-  words[1] = error;
-  for (uint32_t i = 0; i < kLists; ++i) words[2 + i] = counters[i];
-  words[2 + kLists] = longest;
+  words[1] = counts.error;
+  for (uint32_t i = 0; i < kLists; ++i) words[2 + i] = counts.lists[i];
+  words[2 + kLists] = counts.longest;
   __threadfence_system();  // pairs with the fence of Notice::wait(): who sees the turn sees these
   words[0] = notice.turn;
 }
@@ -91,15 +93,12 @@ static __global__ void __launch_bounds__(kListThreads)
   for (uint32_t i = 0; i < kLists; ++i) all.lists[i] = __ldcg(counts->lists + i);
   all.longest = __ldcg(&counts->longest), all.all = __ldcg(&counts->all), all.error = __ldcg(&counts->error);
   *counts = {};
-  for (uint32_t i = 0; i < kLists; ++i) ragged.counters[i] = all.lists[i];
-  ragged.counters[kTicket] = 0, ragged.counters[kLongest] = all.longest, ragged.counters[kLongAll] = all.all;
-  *ragged.error = all.error;
-  tell_host(notice, all.error, all.lists, all.longest);
+  tell_counts(ragged, notice, all);
 }
 
 // What one block counts for itself.
 struct FewRows {
-  uint32_t counters[kLists];
+  uint32_t lists[kLists];
   uint32_t error;
   unsigned long long longest, all;
 };
@@ -118,7 +117,7 @@ __device__ __forceinline__ void list_few_rows(const Ragged &ragged, uint32_t row
     for (uint32_t j = 0; j < kAhead; ++j) {
       const uint32_t r = base + j * kListAloneThreads;
       const uint32_t list = r < rows ? list_of(ragged, begins[j], ends[j], k, &few.error) : kNoList;
-      put_rows(ragged, list, r, few.counters);
+      put_rows(ragged, list, r, few.lists);
       keep_long_row(list, ends[j] - begins[j], &few.longest, &few.all);
     }
   }
@@ -129,17 +128,13 @@ static __global__ void __launch_bounds__(kListAloneThreads)
     topk_list_few_rows_kernel(const __grid_constant__ Ragged ragged, uint32_t rows, uint64_t k,
                               const __grid_constant__ Notice notice) {
   __shared__ FewRows few;
-  if (threadIdx.x < kLists) few.counters[threadIdx.x] = 0;
+  if (threadIdx.x < kLists) few.lists[threadIdx.x] = 0;
   if (threadIdx.x == 0) few.error = 0, few.longest = 0, few.all = 0;
   allow_next_kernel();  // its blocks wait where this one leaves room
   __syncthreads();
   list_few_rows(ragged, rows, k, few);
   __syncthreads();
-  if (threadIdx.x < kLists) ragged.counters[threadIdx.x] = few.counters[threadIdx.x];
-  if (threadIdx.x != 0) return;
-  ragged.counters[kTicket] = 0, ragged.counters[kLongest] = few.longest, ragged.counters[kLongAll] = few.all;
-  *ragged.error = few.error;
-  tell_host(notice, few.error, few.counters, few.longest);
+  if (threadIdx.x == 0) tell_counts(ragged, notice, few);
 }
 
 }  // namespace gsort_internal::topk

@@ -15,7 +15,7 @@ RaggedPlan make_ragged_plan(const Request &request, const DeviceFacts &device) {
     return plan;
   }
   plan.layout = ragged_layout(plan.whole, request.segments);
-  plan.workspace_bytes = request.n == 0 ? slice_bytes(kRaggedCounters * 8) : plan.layout.bytes;
+  plan.workspace_bytes = request.n == 0 ? plan.layout.lists[0] : plan.layout.bytes;  // counters alone
   plan.list_blocks = static_cast<uint32_t>(
       min_of((request.segments + kListThreads - 1) / kListThreads, uint64_t{device.multiprocessors} * 16));
   plan.listed_alone = request.segments <= kListAloneMax;

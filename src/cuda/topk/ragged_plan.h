@@ -49,8 +49,8 @@ constexpr uint32_t ragged_listed_items_max(uint64_t k, uint32_t key_bytes, const
 }
 
 // Whether some lists share kernels: of so few rows these take no longer than their launches. (H200, 2026-11-29, us with
-// kernels of their own and shared: lengths of 1,000 on the average, exponential, 1,000 rows, k = 8 39 and 25; but
-// 13,333 of 300 took 42 by shared ones, and 29 before there were lists.)
+// kernels of their own and shared: lengths of 1,000 on the average, exponential, 1,000 rows, k = 8 39 and 25, before
+// there were lists 52 and 42 in the two runs; but 13,333 of 300 took 42 by shared ones, before 29.)
 constexpr bool ragged_lists_share(uint64_t segments, const DeviceFacts &device) {
   return segments <= 32 * uint64_t{device.multiprocessors};
 }
@@ -89,7 +89,7 @@ struct ListRange {
 };
 
 // Most rows that the lists can have among n elements. More than kWarpSortMax elements are in every row that no warp
-// does.
+// does, and so on one of the first three.
 struct RaggedLayout {
   uint64_t list_counters;  // where there is no standing memory
   uint64_t lists[kLists];

@@ -141,9 +141,7 @@ __device__ __forceinline__ void sorted_write(Row &row, uint32_t inner, uint32_t 
 #pragma unroll 4
   for (uint32_t place = inner; place < k; place += Row::kLanes) {
     const uint32_t index = row.index(place);
-    if (problem.values != nullptr)
-      widened_store(problem.values, problem.key_bytes, begin + place, problem.codec.decode(row.keys[index]));
-    write_index(problem.indices, problem.index_bytes, begin + place, index);
+    widened_write(problem, begin + place, problem.codec.decode(row.keys[index]), index);
   }
 }
 

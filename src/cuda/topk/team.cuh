@@ -229,13 +229,13 @@ __device__ __forceinline__ uint64_t team_rows(const Problem<U> &problem) {
   const Ragged &ragged = problem.ragged;
   if (ragged.offsets == nullptr) return problem.rows;
   if (*ragged.error != 0) return 0;
-  const uint64_t longer = ragged.counters[1];
-  return ragged.counters[2] + (long_rows_by_blocks(longer, ragged.counters[kLongest]) ? 0 : longer);
+  const uint64_t longer = ragged.counters[kListLong];
+  return ragged.counters[kListTeam] + (long_rows_by_blocks(longer, ragged.counters[kLongest]) ? 0 : longer);
 }
 
 __device__ __forceinline__ uint64_t team_ragged_row(const Ragged &ragged, uint64_t i) {
-  const uint64_t first = ragged.counters[2];
-  return i < first ? ragged.lists[2][i] : ragged.lists[1][i - first];
+  const uint64_t first = ragged.counters[kListTeam];
+  return i < first ? ragged.lists[kListTeam][i] : ragged.lists[kListLong][i - first];
 }
 
 // How many teams the blocks make. Of ragged rows, a power of two: no more than rows, for all wait for each other once,
