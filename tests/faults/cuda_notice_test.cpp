@@ -11,10 +11,11 @@ namespace gsort_test {
 namespace {
 
 // The words of the notice behind the error: rows for blocks, long ones, rows for teams, and, by length, of more than
-// 128, 512, 1,024, 2,048, 4,096 and 8,192 elements.
+// 128, 512, 1,024, 2,048, 4,096 and 8,192 elements; parts of rows, and the rows that have them.
 struct Told {
   uint64_t wrong, for_blocks, longer, for_team, by_length[6];
   bool blocks, team, listed;  // launched
+  uint64_t parts = 0, split = 0;
 };
 
 class NoticeTest : public EngineTest {
@@ -47,6 +48,7 @@ class NoticeTest : public EngineTest {
       if (kernel.find("topk_list_few_rows_kernel") == std::string::npos || words_ == nullptr) return;
       words_[1] = told.wrong, words_[2] = told.for_blocks, words_[3] = told.longer, words_[4] = told.for_team;
       for (uint32_t i = 0; i < 6; ++i) words_[5 + i] = told.by_length[i];
+      words_[11] = told.parts, words_[12] = told.split;
       ++words_[0];
     });
     record_work();
@@ -79,7 +81,9 @@ TEST_F(NoticeTest, KernelsOfTheRowsThatThereAreAreLaunched) {
                              {0, 0, 0, 0, {0, 0, 1}, false, false, true},
                              {0, 0, 0, 0, {0, 0, 0, 0, 0, 1}, false, false, true},
                              {0, 2, 0, 1, {3, 3, 3, 3, 3, 3}, true, true, true},
-                             {1, 3, 3, 3, {3, 3, 3, 3, 3, 3}, false, false, false}};
+                             {0, 0, 0, 0, {}, false, false, true, 4, 2},
+                             {0, 2, 0, 0, {3}, true, false, true, 9, 1},
+                             {1, 3, 3, 3, {3, 3, 3, 3, 3, 3}, false, false, false, 3, 3}};
   const Handle handle(options_with_words());
   for (const Told &told : kCases) {
     SCOPED_TRACE(std::to_string(told.for_blocks) + " rows for blocks, " + std::to_string(told.longer) + " longer, " +
@@ -92,6 +96,7 @@ TEST_F(NoticeTest, KernelsOfTheRowsThatThereAreAreLaunched) {
     EXPECT_EQ(told.blocks, launched("topk_stream_kernel")) << launched_;
     EXPECT_EQ(told.listed, launched("topk_bound_rows_kernel")) << launched_;
     EXPECT_EQ(told.team, launched("topk_team_kernel")) << launched_;
+    EXPECT_EQ(told.wrong == 0 && told.split != 0, launched("topk_merge_parts_kernel")) << launched_;
   }
 }
 

@@ -247,23 +247,28 @@ void add_topk_rows(Calls &calls, gsort_dtype t) {
   rows(20, 3000, 60, "4 warps a row, bound by groups");
   rows(600, 1500, 80, "2 warps a row, bound by groups");
   rows(1100, 3000, 250, "4 warps a row, bound by groups", D::kZipf);
-  rows(200, 20000, 60, "which is its own sample", D::kSmallRange);
+  rows(200, 20000, 60,
+       element_type(t).bytes == 1 ? "which is its own sample" : "3 parts a row, one block of 8 warps each",
+       D::kSmallRange);
+  rows(130, 60000, 8, "which is its own sample", D::kZipf);
   const bool held = element_type(t).bytes != 1;
   rows(20, 3000, 300, held ? "512 threads a row, which it holds" : "512 threads a row, which it lists");
   rows(300, 1500, 700, held ? "512 threads a row, which it holds" : "256 threads a row, which it lists");
   rows(200, 9000, 60, wide(t) ? "which is its own sample" : "16 warps a row, bound by groups");
+  rows(30, 9000, 60, wide(t) ? "2 parts a row, one block of 8 warps each" : "16 warps a row, bound by groups");
   rows(1100, 9000, 150, "threads a row, bound by a sample");
   rows(70, 20000, 300, "512 threads a row, bound by a sample");
   rows(300, 2500, 200, "256 threads a row, bound by a sample", D::kZipf);
   rows(600, 1500, 200, "128 threads a row, bound by a sample");
   rows(20, 100000, 2000, "a row, bound by two samples");
-  rows(3, 100000, 100, "3 teams of ");
-  rows(24, 130000, 50, "24 teams of 4 blocks (clusters)");
-  rows(50, 70000, 8, "50 teams of 2 blocks (clusters)", D::kZipf);
+  rows(3, 100000, 100, wide(t) ? "13 parts a row" : "3 teams of ");
+  rows(24, 130000, 50, narrow(t) ? "24 teams of 4 blocks (clusters)" : "16 parts a row, one block of 8 warps each");
+  if (!wide(t)) rows(50, 120000 / element_type(t).bytes, 8, "50 teams of 2 blocks (clusters)", D::kZipf);
   rows(5, 400000, 1000, "5 teams of ", D::kZipf);
   rows(3, 600000, 100000, "3 teams of ");
   if (wide(t)) rows(3, 600000, 200000, " blocks, sample of 0,");
-  rows(2, 3000000, 100, "2 teams of ");
+  rows(2, 3000000, 200, "2 teams of ");
+  if (!narrow(t)) rows(22, 300000, 64, "37 parts a row");
   rows(2, 1000000, 300000, "exact selection, then a sort");
   const auto segments = [&](uint64_t n, uint64_t number, uint64_t k) {
     calls.push_back({Called::kTopkSegments, t, n, "top-k of segments: ", k, number, D::kUniform,
@@ -280,6 +285,7 @@ void add_topk_rows(Calls &calls, gsort_dtype t) {
   segments(5000000, 4500, 8);    // lists by length
   segments(3000000, 1300, 100);  // of longer ones
   segments(9000000, 700, 1);     // of any length
+  segments(9000000, 90, 20);     // parts of rows
   segments(5000000, 20000, 50);  // by many blocks
   segments(600000, 2, 10000);    // by all blocks for the sake of k
 }

@@ -114,6 +114,28 @@ TEST_F(Topk, RowsByBoundBlocks) {
   }
 }
 
+// Rows in parts: two half full, as many as a block merges in turns, and parts of different lengths.
+TEST_F(Topk, RowsInParts) {
+  run_some(4200, 28, 7, {8193, 8224, 12289, 16384, 16385, 20001, 70003, 150001}, {2, 31, 32, 33, 64, 65, 100, 128},
+           [](topk::Options &force) { force.parts = true; });
+  if (HasFatalFailure()) return;
+  uint64_t seed = 4300;
+  for (const gsort_dtype t : {GSORT_F32, GSORT_U64, GSORT_BF16, GSORT_U8})
+    for (const uint64_t columns : {(uint64_t{1} << 20) + 7, topk::kPartsRowMax}) {
+      Case c;
+      c.t = t, c.values = kAllValues[seed % std::size(kAllValues)], c.columns = columns, c.k = 3 + seed % 120;
+      c.rows = columns == topk::kPartsRowMax ? 1 : 2;
+      vary(c, ++seed), c.force.parts = true;
+      run_case(c);
+      if (HasFatalFailure()) return;
+    }
+  for (uint64_t k : {20, 100}) {  // by themselves
+    Case c;
+    c.rows = 40, c.columns = 50257, c.k = k, c.t = GSORT_F64, c.values = Values::kZipf;
+    run_case(c);
+  }
+}
+
 // The best one of each: by warps, blocks, clusters, and parts that meet in memory.
 TEST_F(Topk, BestOfRows) {
   uint64_t seed = 3000;
@@ -155,6 +177,18 @@ TEST_F(Topk, RacecheckBoundBlocks) {
         Case c;
         c.t = t, c.values = values, c.rows = 9, c.columns = t == GSORT_U8 ? 6000 : k == 120 ? 2000 : 3000, c.k = k;
         c.force.bound_rows = true;
+        run_case(c);
+        if (HasFatalFailure()) return;
+      }
+}
+
+TEST_F(Topk, RacecheckRowsInParts) {
+  for (gsort_dtype t : {GSORT_F32, GSORT_F64, GSORT_U8})
+    for (Values values : {Values::kUniform, Values::kTwo, Values::kConstant})
+      for (uint64_t k : {20, 50, 120}) {
+        Case c;
+        c.t = t, c.values = values, c.rows = 3, c.columns = k == 20 ? 150000 : 20000, c.k = k, c.offset = k % 3;
+        c.force.parts = true;
         run_case(c);
         if (HasFatalFailure()) return;
       }

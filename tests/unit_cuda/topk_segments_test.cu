@@ -160,7 +160,53 @@ TEST_F(Topk, RaggedRowsAroundLimits) {
     }
 }
 
-// Long rows: few of them are done by all blocks together, many by one block each.
+// Rows that are cut into parts, and such as are not, for they are a small share of all.
+void run_in_parts(gsort_dtype t, Values values, uint64_t k, uint64_t rows, uint64_t seed) {
+  RaggedCase c;
+  c.t = t, c.values = values, c.k = k;
+  vary(c, seed);
+  uint64_t state = seed;
+  for (uint64_t i = 0; i < rows; ++i) {
+    const uint64_t kind = next_random(state) % 16, r = next_random(state) >> 8;
+    const uint64_t limits[] = {8192, 16384, 24576, 65536, topk::kRaggedLong};
+    c.lengths.push_back(kind < 4 ? limits[r % 5] - 1 + r / 5 % 3 : kind < 8 ? r % 100000 : r % 2000);
+  }
+  run_ragged(c);
+}
+
+TEST_F(Topk, RaggedRowsInParts) {
+  uint64_t seed = 4400;
+  for (const gsort_dtype t : {GSORT_F32, GSORT_F64, GSORT_U8, GSORT_F16, GSORT_I32})
+    for (Values values : kAllValues)
+      for (const uint64_t k : {2, 16, 17, 32, 33, 64, 65, 128}) {
+        if (++seed % 4 != 0) continue;
+        run_in_parts(t, values, k, 1 + seed % 30, seed);
+        if (HasFatalFailure()) return;
+      }
+  for (const gsort_dtype t : {GSORT_U32, GSORT_F64, GSORT_U16})  // many, and one that is too long
+    for (const uint64_t k : {8, 64}) {
+      RaggedCase c;
+      c.t = t, c.k = k, c.values = kAllValues[seed % std::size(kAllValues)];
+      vary(c, ++seed);
+      c.lengths.assign(topk::kListAloneMax + 100, 500);
+      for (uint64_t i = 0; i < 40; ++i) c.lengths[i * 37] = 20000 * (1 + i % 9);
+      if (k == 8) c.lengths[5] = topk::kPartsRowMax + 1;
+      c.lengths[7] = topk::kPartsRowMax;
+      run_ragged(c);
+      if (HasFatalFailure()) return;
+    }
+}
+
+TEST_F(Topk, RacecheckRaggedRowsInParts) {
+  uint64_t seed = 4700;
+  for (const gsort_dtype t : {GSORT_U32, GSORT_F64, GSORT_U8})
+    for (const uint64_t k : {8, 60, 128}) {
+      run_in_parts(t, kAllValues[seed % 2], k, 12, ++seed);
+      if (HasFatalFailure()) return;
+    }
+}
+
+// Long rows: few of them are done by all blocks together, many by one block each, and of small k in parts.
 TEST_F(Topk, RaggedLongRows) {
   uint64_t seed = 2500;
   for (uint64_t rows : {1, 3, 70})

@@ -124,11 +124,12 @@ inline std::string describe(const Case &c) {
          (c.nan_last ? " nan_last" : "") + (c.want_values ? " values" : "") + (c.want_indices ? " indices" : "") +
          " index_t " + std::to_string(c.index_t) + " offset " + std::to_string(c.offset) + " run " +
          std::to_string(c.run) + " force " + std::to_string(c.force.best) + std::to_string(c.force.sorted_lanes) +
-         std::to_string(c.force.bound_lanes) + std::to_string(c.force.bound_rows) + std::to_string(c.force.warp) +
-         std::to_string(c.force.team) + std::to_string(c.force.sort) + std::to_string(c.force.select) +
-         std::to_string(c.force.buckets) + " streams " + std::to_string(c.force.stream_threads) +
-         std::to_string(c.force.no_sample) + " rank " + std::to_string(c.force.sample_rank) +
-         (c.force.random_sample ? " random" : "") + " counted " + std::to_string(c.force.count_items);
+         std::to_string(c.force.bound_lanes) + std::to_string(c.force.bound_rows) + std::to_string(c.force.parts) +
+         std::to_string(c.force.warp) + std::to_string(c.force.team) + std::to_string(c.force.sort) +
+         std::to_string(c.force.select) + std::to_string(c.force.buckets) + " streams " +
+         std::to_string(c.force.stream_threads) + std::to_string(c.force.no_sample) + " rank " +
+         std::to_string(c.force.sample_rank) + (c.force.random_sample ? " random" : "") + " counted " +
+         std::to_string(c.force.count_items);
 }
 
 // The first k of a row by (encoded key, index).

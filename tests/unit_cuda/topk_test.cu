@@ -163,7 +163,7 @@ TEST_F(Topk, RepeatsAreEqual) {
 
 TEST_F(Topk, ReservationCoversEverySplit) {
   for (uint64_t n : {1000ull, 100000ull, 3000000ull, 1ull << 28})
-    for (uint64_t k : {1ull, 10ull, 1000ull, 70000ull, 400000ull}) {
+    for (uint64_t k : {1ull, 10ull, 128ull, 1000ull, 70000ull, 400000ull}) {
       if (k > n) continue;
       for (gsort_dtype t : {GSORT_U8, GSORT_F32, GSORT_F64}) {
         Request whole{};

@@ -11,13 +11,15 @@
 #include "cuda/topk/best.cuh"
 #include "cuda/topk/bound_lanes.cuh"
 #include "cuda/topk/bound_rows.cuh"
+#include "cuda/topk/parts.cuh"
 #include "cuda/topk/ragged.cuh"
 #include "cuda/topk/short_rows.cuh"
 
 namespace gsort_internal::topk {
 
 // The kernels' dynamic shared memory, by the name that they give it.
-alignas(16) thread_local unsigned char dynamic[sizeof(BoundBlock<uint32_t, 16, 2, 256>)];
+alignas(16) thread_local unsigned char dynamic[max_of(sizeof(BoundBlock<uint32_t, 16, 2, 256>),
+                                                      sizeof(BoundBlock<uint64_t, 8, 2, 256>))];
 
 namespace {
 
@@ -75,12 +77,13 @@ struct Call {
     ragged.offsets = offsets.data(), ragged.error = &error, ragged.elements = in.size(), ragged.block_k_max = 2048;
     ragged.short_items_max = ragged_short_items_max(k, kDevice);
     ragged.listed_items_max = ragged_listed_items_max(k, sizeof(U), kDevice);
+    ragged.cuts = k > 1, ragged.cut_min = ragged.listed_items_max;
     ragged.rows_at_once =
         k <= kSomeLanesMax ? 2 + static_cast<uint32_t>(seed % 31) : 4 + static_cast<uint32_t>(seed % 29);
     ragged.counters = counters;
     for (uint32_t i = 0; i < kLists; ++i) {
-      lists[i].assign(rows, 0);
-      ragged.lists[i] = lists[i].data(), ragged.capacity[i] = rows;
+      lists[i].assign(i == kListParts ? parts_max(in.size(), rows) : rows, 0);
+      ragged.lists[i] = lists[i].data(), ragged.capacity[i] = lists[i].size();
     }
   }
 
@@ -165,6 +168,31 @@ void run_lists(Call<U> &call, uint32_t first, uint32_t list) {
   }
 }
 
+// More blocks than parts, and than rows.
+template <class U>
+void run_parts(Call<U> &call) {
+  using Key = WidenedKey<U>;
+  const uint64_t parts = call.counters[kListParts], rows = call.counters[kListSplit], k = call.problem.k;
+  ASSERT_LE(parts, call.lists[kListParts].size());
+  std::vector<U> values(parts * k + 1, static_cast<U>(kMissing));
+  std::vector<uint32_t> indices(parts * k + 1, kMissing);
+  const PartsProblem<Key> merged = {widened_problem(call.problem),
+                                    reinterpret_cast<const unsigned char *>(values.data()), indices.data()};
+  Problem<U> of_parts = call.problem;
+  of_parts.in_parts = true, of_parts.ragged.taken = {kListParts, kListParts};
+  of_parts.output = {values.data(), indices.data(), 4};
+  const WidenedProblem<Key> problem = widened_problem(of_parts);
+  by_block<8, 2, 256>(problem, parts, plan_bound_rows({1, kPartItems, k, sizeof(U)}));
+  EXPECT_EQ(kMissing, indices.back()) << "behind the best of parts";
+  const auto by_warps = [&](auto each) {
+    emulation::launch(static_cast<uint32_t>(rows) + 2, 32 * (k % 2 == 0 ? 4 : 1), 0,
+                      [&] { topk_merge_parts_kernel<Key, decltype(each)::value>(merged); });
+  };
+  if (k <= 32) return by_warps(std::integral_constant<uint32_t, 1>());
+  if (k <= 64) return by_warps(std::integral_constant<uint32_t, 2>());
+  by_warps(std::integral_constant<uint32_t, 4>());
+}
+
 template <class U>
 void run(Call<U> &call, bool list_by_many) {
   call.list(list_by_many);
@@ -180,7 +208,8 @@ void run(Call<U> &call, bool list_by_many) {
     emulation::launch(blocks, kSortedThreads, 0, [&] { topk_short_sorted_rows_kernel<Key>(problem); });
   call.problem.ragged.waits = false;
   const bool few = list_by_many;  // either goes with either
-  for (uint32_t list = kListTo512; list < kLists; ++list) {
+  if (call.problem.k > 1) run_parts(call);
+  for (uint32_t list = kListTo512; list < kRowLists; ++list) {
     if (call.problem.k == 1 && (few || list > kListTo512)) break;
     if (few && (list == kListTo512 || list == kListTo2048)) continue;
     run_lists(call, few && (list == kListTo1024 || list == kListTo4096) ? list - 1 : list, list);
@@ -195,12 +224,11 @@ void run(Call<U> &call, bool list_by_many) {
 }
 
 // Short rows, empty ones, and some of every list, the longest it has among them.
-std::vector<uint64_t> mixed_lengths(uint64_t k, uint32_t key_bytes, uint64_t seed) {
+std::vector<uint64_t> mixed_lengths(uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<uint64_t> lengths;
   for (uint32_t i = 0; i < 70; ++i) lengths.push_back(i % 9 == 0 ? 0 : random() % (i % 3 == 0 ? 20 : 129));
-  for (const uint64_t most : {128, 512, 1024, 2048, 4096, 8192, 16384}) {
-    if (most > ragged_listed_items_max(k, key_bytes, kDevice)) break;
+  for (const uint64_t most : {128, 512, 1024, 2048, 4096, 8192, 16384, 70000, 140000}) {
     lengths.insert(lengths.end(), {most, most - random() % (most / 2)});
     if (most <= 1024) lengths.insert(lengths.end(), {most / 2 + 1, most - 1, most - 3});
   }
@@ -216,7 +244,7 @@ void check_all(const std::vector<uint32_t> &ks) {
       ++seed;
       SCOPED_TRACE(std::to_string(sizeof(U)) + " bytes, k = " + std::to_string(k) + ", values " +
                    std::to_string(static_cast<int>(values)));
-      Call<U> call(mixed_lengths(k, sizeof(U), seed), k, values, seed);
+      Call<U> call(mixed_lengths(seed), k, values, seed);
       run(call, seed % 2 == 0);
       if (::testing::Test::HasFatalFailure()) return;
       call.check();
@@ -234,12 +262,13 @@ TEST(EmulatedTopkListed, EveryRowIsDoneOnce) {
 // Nothing is written, and nothing read but the offsets.
 TEST(EmulatedTopkListed, WrongOffsetsStopEveryKernel) {
   for (const uint32_t k : {1u, 16u, 64u}) {
-    Call<uint32_t> call(mixed_lengths(k, 4, k), k, Values::kRandom, k);
+    Call<uint32_t> call(mixed_lengths(k), k, Values::kRandom, k);
     call.offsets[40] = call.in.size() + 1;
     call.list(k == 16);
     EXPECT_EQ(1u, call.error);
     call.problem.in = nullptr;
-    for (uint32_t list = kListTo512; list < kLists; ++list) run_lists(call, list, list);
+    for (uint32_t list = kListTo512; list < kRowLists; ++list) run_lists(call, list, list);
+    run_parts(call);
     const WidenedProblem<uint32_t> problem = widened_problem(call.problem);
     emulation::launch(20, kLanesThreads, 0, [&] { topk_short_rows_kernel<uint32_t>(problem); });
     emulation::launch(20, kSortedThreads, 0, [&] { topk_short_sorted_rows_kernel<uint32_t>(problem); });

@@ -118,21 +118,27 @@ class Digest {
   void add(const gsort_internal::topk::SortStep &s) {
     add_fields<gsort_internal::topk::SortStep>(s.all, s.items, s.index_bytes, s.keys, s.indices, s.rest, s.bytes);
   }
+  void add(const gsort_internal::topk::PartsPlan &p) {
+    add_fields<gsort_internal::topk::PartsPlan>(p.rows.warps, p.rows.groups, p.rows.places, p.of_row, p.values,
+                                                p.indices, p.bytes);
+  }
   void add(const gsort_internal::topk::Plan &p) {
     add_fields<gsort_internal::topk::Plan>(
         p.shape, p.algorithm, p.index_bits, p.composite_bytes, p.tile_threads, p.lanes.lanes, p.lanes.registers,
         p.sorted_lanes.lanes, p.sorted_lanes.keys, p.bound_lanes.registers, p.bound_lanes.groups, p.best.warps,
-        p.best.parts, p.best.cluster, p.bound_rows.warps, p.bound_rows.groups, p.bound_rows.places, p.stream.threads,
-        p.rows, p.team, p.team_layout, p.buckets, p.select, p.sort, p.workspace_bytes);
+        p.best.parts, p.best.cluster, p.bound_rows.warps, p.bound_rows.groups, p.bound_rows.places, p.parts,
+        p.stream.threads, p.rows, p.team, p.team_layout, p.buckets, p.select, p.sort, p.workspace_bytes);
   }
   void add(const gsort_internal::topk::RaggedLayout &l) {
-    add_fields<gsort_internal::topk::RaggedLayout>(l.list_counters, l.lists, l.capacity, l.team, l.bytes);
+    add_fields<gsort_internal::topk::RaggedLayout>(l.list_counters, l.lists, l.capacity, l.best_of_parts, l.team,
+                                                   l.bytes);
   }
+  void add(const gsort_internal::topk::CutRows &c) { add_fields<gsort_internal::topk::CutRows>(c.any, c.min); }
   void add(const gsort_internal::topk::RaggedPlan &p) {
     add_fields<gsort_internal::topk::RaggedPlan>(p.whole, p.layout, p.list_blocks, p.listed_alone, p.short_items_max,
-                                                 p.listed_items_max, p.stream.threads, p.rows, p.rows_at_once, p.team,
-                                                 p.team_layout, p.team_composite_bytes, p.rows_may_be_for_blocks,
-                                                 p.rows_may_be_for_team, p.workspace_bytes);
+                                                 p.listed_items_max, p.cut, p.parts, p.stream.threads, p.rows,
+                                                 p.rows_at_once, p.team, p.team_layout, p.team_composite_bytes,
+                                                 p.rows_may_be_for_blocks, p.rows_may_be_for_team, p.workspace_bytes);
   }
 
   void add(const gsort_internal::segments::Plan &p) {

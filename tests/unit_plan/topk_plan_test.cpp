@@ -126,6 +126,8 @@ TEST(TopkPlan, FewRowsAreBlocksWhereTheirKIsLarge) {
   EXPECT_TRUE(rows_better({2, 20000, kRowsManyKMin, 4}, device));
   EXPECT_FALSE(rows_better({2, 150000, 2048, 4}, device));
   EXPECT_TRUE(rows_better({16, 150000, 2048, 4}, device));
+  EXPECT_TRUE(rows_better({4, 2 * kRowsColumnsSingle, 300, 1}, device)) << "few bytes";
+  EXPECT_FALSE(rows_better({4, 2 * kRowsColumnsSingle + 1, 300, 1}, device));
   EXPECT_TRUE(rows_better({17, kRowsColumnsSeveral, 129, 4}, device));
   EXPECT_FALSE(rows_better({17, kRowsColumnsSeveral + 1, 129, 4}, device));
   EXPECT_TRUE(rows_better({55, uint64_t{1} << 18, 1000, 4}, device));
@@ -134,7 +136,7 @@ TEST(TopkPlan, FewRowsAreBlocksWhereTheirKIsLarge) {
 }
 
 TEST(TopkPlan, PathsAreLegal) {
-  bool seen[13] = {};
+  bool seen[14] = {};
   for (const Case &c : cases()) {
     const Plan plan = choose(c.shape, c.device, {});
     seen[static_cast<int>(plan.algorithm)] = true;
@@ -148,6 +150,9 @@ TEST(TopkPlan, PathsAreLegal) {
     const bool by_sorted = plan_sorted_lanes(c.shape).lanes != 0 && sorted_lanes_better(c.shape, c.device);
     EXPECT_EQ(by_sorted, plan.algorithm == Algorithm::kSortedLanes);
     if (by_sorted) continue;
+    const bool by_parts = parts_better(c.shape, c.device);
+    EXPECT_EQ(by_parts, plan.algorithm == Algorithm::kParts);
+    if (by_parts) continue;
     const bool by_block = bound_rows_better(c.shape, c.device) &&
                           !(plan_bound_rows(c.shape).warps == 16 && sorts_whole(c.shape));  // a sort is quicker
     EXPECT_EQ(by_block, plan.algorithm == Algorithm::kBoundRows);
@@ -340,12 +345,14 @@ TEST(TopkPlan, BoundLanesHaveGroupsForK) {
 
 TEST(TopkPlan, FewRowsAreSharedByClusters) {
   const DeviceFacts device = {90, 132, 232448};
-  const auto team = [&](const Shape &s) { return choose(s, device, {}); };
+  Options team;
+  team.team = true;
   for (const Shape &s :
        {Shape{2, 262144, 50, 4}, Shape{15, 50257, 100, 4}, Shape{16, 128256, 8, 4}, Shape{24, 128256, 50, 4},
         Shape{30, 151936, 8, 2}, Shape{48, 20000, 50, 4}, Shape{66, 32000, 8, 4}, Shape{30, 64000, 50, 8}}) {
-    const Plan plan = team(s);
-    EXPECT_EQ(Algorithm::kTeam, plan.algorithm) << s.rows << " x " << s.columns;
+    const Plan plan = choose(s, device, team);
+    const bool by_itself = choose(s, device, {}).algorithm == Algorithm::kTeam;
+    EXPECT_EQ(cluster_holds_row(s, device) || s.columns == 20000, by_itself) << s.rows << " x " << s.columns;
     EXPECT_TRUE(plan.team.cluster);
     EXPECT_NE(0u, plan.team.resident.need);
     EXPECT_EQ(cluster_blocks(s.rows, 132), plan.team.blocks);
@@ -358,9 +365,76 @@ TEST(TopkPlan, FewRowsAreSharedByClusters) {
   EXPECT_EQ(0u, cluster_blocks(67, 132));
   EXPECT_FALSE(cluster_better({67, 128256, 8, 4}, device)) << "rows enough for a block each";
   EXPECT_FALSE(cluster_better({24, 16383, 8, 4}, device)) << "short rows";
+  EXPECT_FALSE(cluster_better({24, 16383, 300, 8}, device)) << "too short for a sample";
   EXPECT_FALSE(cluster_better({48, 128256, 50, 4}, device)) << "many candidates of many tiles";
   EXPECT_FALSE(cluster_better({24, 128256, 50, 4}, {80, 132, 166912})) << "no clusters";
   EXPECT_FALSE(cluster_better({1, 128256, 50, 4}, device)) << "one row is for a grid";
+}
+
+// They are its elements, one behind the other, none longer than a block's registers or shorter than k.
+TEST(TopkPlan, PartsOfARowAreAllOfIt) {
+  std::vector<uint64_t> columns = {8193, 8224, 16383, 16384, 16385, 24577, kPartsRowMax - 1, kPartsRowMax};
+  for (uint64_t c = 8193; c < 200000; c += 997) columns.push_back(c);
+  for (const uint64_t c : columns) {
+    const uint32_t parts = parts_of_row(c);
+    ASSERT_GE(parts, 2u);
+    ASSERT_EQ(0u, part_begin(c, parts, 0));
+    ASSERT_EQ(c, part_begin(c, parts, parts));
+    for (uint32_t part = 0; part < parts; ++part) {
+      const uint64_t begin = part_begin(c, parts, part), items = part_begin(c, parts, part + 1) - begin;
+      ASSERT_LE(items, kPartItems) << c;
+      ASSERT_GE(items, kPartsKMax) << c;
+      ASSERT_EQ(0u, begin % kPartUnit);
+      ASSERT_EQ(begin, part_entry_begin(part_entry(begin, items)));
+      ASSERT_EQ(items, part_entry_items(part_entry(begin, items)));
+    }
+    for (const uint64_t rows : {1, 7, 1000}) ASSERT_LE(rows * parts, parts_max(rows * c, rows));
+  }
+  for (const uint32_t key_bytes : {1u, 2u, 4u, 8u})
+    for (const uint64_t k : {1, 2, 64, 128, 129}) {
+      EXPECT_EQ(k != 1 && k != 129, plan_parts({10, 8193, k, key_bytes}).rows.warps == 8);
+      EXPECT_EQ(0u, plan_parts({10, 8192, k, key_bytes}).rows.warps);
+      EXPECT_EQ(0u, plan_parts({10, kPartsRowMax + 1, k, key_bytes}).rows.warps);
+    }
+  EXPECT_EQ(0u, plan_parts({uint64_t{1} << 30, 8193, 64, 4}).rows.warps) << "more blocks than a grid has";
+  EXPECT_EQ(8u, plan_parts({uint64_t{1} << 17, 16384, 64, 4}).rows.warps);
+  EXPECT_EQ(0u, plan_parts({(uint64_t{1} << 17) + 1, 16384, 64, 4}).rows.warps) << "more than their best may take";
+  EXPECT_EQ(kPartsBytesMax, parts_bytes_max({1, uint64_t{1} << 33, 64, 4}));
+  EXPECT_EQ(1u, merge_warps(2));
+  EXPECT_EQ(16u, merge_warps(25));
+  EXPECT_EQ(32u, merge_warps(512));
+}
+
+TEST(TopkPlan, LongRowsAreCutIntoPartsWhereThatIsQuicker) {
+  const DeviceFacts device = {90, 132, 232448};
+  const auto parts = [&](const Shape &s) { return parts_better(s, device); };
+  EXPECT_TRUE(parts({24, 128256, 50, 4}));
+  EXPECT_TRUE(parts({66, 128256, 128, 4}));
+  EXPECT_FALSE(parts_better({24, 128256, 50, 4}, {80, 132, 166912})) << "no kernel";
+  EXPECT_FALSE(parts({132, 128256, 8, 4})) << "a row for each multiprocessor";
+  EXPECT_FALSE(parts({15, 50257, 50, 4})) << "the registers of clusters hold the rows";
+  EXPECT_TRUE(parts({15, 50257, 50, 8}));
+  EXPECT_TRUE(parts({1000, 32000, 64, 4}));
+  EXPECT_FALSE(parts({1000, 32000, 65, 4}));
+  EXPECT_TRUE(parts({1000, 32000, 64, 8}));
+  EXPECT_FALSE(parts({1000, 200000, 8, 4})) << "many long ones";
+  EXPECT_TRUE(parts({529, 8193, 17, 4})) << "two parts";
+  EXPECT_FALSE(parts({528, 8193, 17, 4}));
+  EXPECT_TRUE(parts({2, 8193, 128, 8}));
+  EXPECT_TRUE(parts({1, 65536, 32, 8})) << "one row";
+  EXPECT_FALSE(parts({1, 65536, 32, 4}));
+  EXPECT_TRUE(parts({4, 20000, 8, 1}));
+  EXPECT_TRUE(parts({1, 20000, 64, 1}));
+  EXPECT_TRUE(parts({1000, 32000, 5, 8}));
+  EXPECT_FALSE(parts({1000, 32000, 4, 8}));
+  EXPECT_FALSE(parts({4, 40000, 8, 1}));
+  EXPECT_FALSE(parts({1000, 32000, 64, 1}));
+  EXPECT_TRUE(parts({1000, 32000, 65, 1}));
+  EXPECT_TRUE(parts({300, 32000, 17, 2}));
+  EXPECT_FALSE(parts({300, 32000, 16, 2}));
+  EXPECT_TRUE(parts({22, 3000000, 64, 4}));
+  EXPECT_FALSE(parts({22, 3000000, 65, 4})) << "many parts to merge";
+  EXPECT_FALSE(parts({3, 3000000, 8, 4}));
 }
 
 TEST(TopkPlan, StreamsHaveGroupsForK) {
@@ -431,7 +505,8 @@ TEST(TopkPlan, TilesHoldTheRow) {
   EXPECT_EQ(Algorithm::kRows, way({265, 2049, 193, 8})) << "smaller blocks list the best";
   EXPECT_EQ(Algorithm::kRows, way({529, 1025, 193, 8}));
   EXPECT_EQ(Algorithm::kRows, way({1056, 8193, 65, 4}));
-  EXPECT_EQ(Algorithm::kStream, way({1056, 8193, 64, 4}));
+  EXPECT_EQ(Algorithm::kParts, way({1056, 8193, 64, 4}));
+  EXPECT_EQ(Algorithm::kStream, way({1056, 8193, 16, 4}));
   EXPECT_EQ(Algorithm::kRows, way({1056, 4097, 129, 8}));
   EXPECT_EQ(Algorithm::kBoundRows, way({1056, 4097, 128, 8}));
   EXPECT_EQ(Algorithm::kBoundRows, way({529, 1025, 64, 4}));

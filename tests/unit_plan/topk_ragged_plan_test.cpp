@@ -51,9 +51,15 @@ TEST(TopkRagged, ListsHoldTheRowsOfEveryClass) {
           std::vector<Slice> slices = {{"counters", 0, kRaggedCounters * uint64_t{8}}};
           slices.push_back({"counters of blocks", l.list_counters, sizeof(ListCounters)});
           for (uint32_t i = 0; i < kLists; ++i) slices.push_back({"a list", l.lists[i], l.capacity[i] * 8});
+          const PartsPlan parts = plan_parts_of(l.capacity[kListParts], whole.k, key_bytes);
+          slices.push_back({"values of parts", l.best_of_parts + parts.values, parts.indices - parts.values});
+          slices.push_back({"indices of parts", l.best_of_parts + parts.indices, l.capacity[kListParts] * whole.k * 4});
           slices.push_back({"teams", l.team, team_layout(whole, false).bytes * ragged_teams_max(whole)});
           expect_apart(slices, l.bytes, 256);
-          for (uint32_t i = 0; i < kLists; ++i) EXPECT_LE(l.capacity[i], segments);
+          for (uint32_t i = 0; i < kLists; ++i) {
+            if (i == kListParts) continue;
+            EXPECT_LE(l.capacity[i], segments);
+          }
           // As many rows of one length as n elements make must find a place in the list of their class.
           for (const uint64_t items : {uint64_t{kWarpSortMax}, uint64_t{kWarpSortMax} + 1, uint64_t{kWarpItemsMax} + 1,
                                        kRaggedLong, kRaggedLong + 1, kRaggedGiant + 1}) {
@@ -64,6 +70,15 @@ TEST(TopkRagged, ListsHoldTheRowsOfEveryClass) {
           }
           for (const uint64_t items : {129, 512, 513, 1024, 1025, 2048, 2049, 4096, 4097, 8192, 8193, 16384})
             EXPECT_GE(l.capacity[list_by_length(items)], std::min(segments, n / items)) << "rows of " << items;
+          if (!ragged_has_parts(whole)) {
+            EXPECT_EQ(0u, l.capacity[kListParts] + l.capacity[kListSplit]);
+          } else {
+            for (const uint64_t items : {8193, 12288, 16384, 16385, 100000, 4194304}) {
+              const uint64_t rows = std::min(segments, n / items);
+              EXPECT_GE(l.capacity[kListSplit], rows);
+              EXPECT_GE(l.capacity[kListParts], rows * parts_of_row(items)) << "rows of " << items;
+            }
+          }
           // A reservation does not know the number of rows and takes n.
           if (segments <= n) {
             EXPECT_LE(l.bytes, ragged_layout(whole, n).bytes);

@@ -238,7 +238,7 @@ __global__ __launch_bounds__(Block::kThreads, blocks_here(Block::kThreads, Block
   if (r == kNoRow) return;
   const uint32_t k = static_cast<uint32_t>(problem.k);
   BoundKeys<Key> keys;
-  bound_load(block, keys, widened_row(problem, r));
+  bound_load(block, keys, problem.in_parts ? widened_part_of_row(problem, r) : widened_row(problem, r));
   Key least;
   const Key bound = bound_of_groups(block, keys, k, least);
   const uint32_t bits = bit_width(static_cast<Key>(bound - least)), down = sorted_down<typename Block::Many>(bits);
@@ -257,7 +257,7 @@ __global__ __launch_bounds__(Block::kThreads, blocks_here(Block::kThreads, Block
   // Other warps in other blocks, for each has its part of the multiprocessor.
   if (threadIdx.x / 32 != blockIdx.x % Block::kWarps) return;
   const uint32_t count = block.count;
-  const uint64_t begin = row_taken(problem, blockIdx.x) * problem.k;
+  const uint64_t begin = (problem.in_parts ? blockIdx.x : row_taken(problem, blockIdx.x)) * problem.k;
   if (count <= Block::Few::kPlaces)
     bound_place(block.few, problem, begin, count, least, bits, down);
   else

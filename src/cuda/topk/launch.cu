@@ -167,6 +167,9 @@ void launch_as(const LaunchContext &context, const Request &request, const Plan 
       return launch_bound_lanes<U>(chain, problem, plan.bound_lanes, problem.rows);
     case Algorithm::kBoundRows:
       return launch_bound_rows<U>(chain, problem, plan.bound_rows, problem.rows);
+    case Algorithm::kParts:
+      launch_parts<U>(chain, problem, plan.parts, workspace, problem.rows * plan.parts.of_row);
+      return launch_merge_parts<U>(chain, problem, plan.parts, workspace, problem.rows, merge_warps(plan.parts.of_row));
     case Algorithm::kStream:
       return launch_stream<U>(context, problem, plan.stream);
     case Algorithm::kWarp:

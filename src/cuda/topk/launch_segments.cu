@@ -50,6 +50,7 @@ struct RowsLeft {
 RowsLeft rows_perhaps_left(const RaggedPlan &plan) {
   RowsLeft left{};
   for (uint32_t i = kListTo512; i < kLists; ++i) left.listed[i] = plan.layout.capacity[i];
+  if (!plan.cut.any) left.listed[kListParts] = left.listed[kListSplit] = 0;
   left.for_blocks = plan.rows_may_be_for_blocks, left.for_team = plan.rows_may_be_for_team;
   return left;
 }
@@ -58,8 +59,11 @@ RowsLeft rows_perhaps_left(const RaggedPlan &plan) {
 RowsLeft rows_likely_left(const RaggedPlan &plan, uint64_t segments) {
   RowsLeft left{};
   const uint64_t items = plan.whole.columns / segments;
-  if (items <= plan.short_items_max || items > plan.listed_items_max) return left;
-  left.listed[list_by_length(items)] = segments;
+  if (items <= plan.short_items_max) return left;
+  if (items <= plan.listed_items_max)
+    left.listed[list_by_length(items)] = segments;
+  else if (plan.cut.any && items > plan.cut.min)
+    left.listed[kListParts] = plan.layout.capacity[kListParts];
   return left;
 }
 
@@ -75,12 +79,16 @@ RowsLeft rows_left(const LaunchContext &context, const Notice &notice) {
   return left;
 }
 
+// Warps that merge a row's parts are at least as many as for so many parts, whatever the average of all rows.
+constexpr uint64_t kMergedAtLeast = 8;
+
 // Launches the kernels of the rows on lists by length: as rows are done that have one length, the longest of a list's.
 template <class U>
 class ListedRows {
  public:
   // share: some lists share kernels.
-  ListedRows(LaunchChain &chain, Problem<U> &problem, bool share) : chain_(chain), problem_(problem), share_(share) {}
+  ListedRows(LaunchChain &chain, Problem<U> &problem, const RaggedPlan &plan, unsigned char *workspace, bool share)
+      : chain_(chain), problem_(problem), plan_(plan), workspace_(workspace), share_(share) {}
 
   // Those of lists that have rows, or may have some, and that have not been launched before.
   void launch(const RowsLeft &left) {
@@ -92,6 +100,7 @@ class ListedRows {
       with(share_ ? kListTo512 : kListTo1024, kListLonger,
            [&](uint64_t rows) { launch_best_listed<U>(chain_, problem_, rows); });
     } else if (most > kWarpItemsMax) {
+      by_parts();
       if (most > 8192) by_blocks(kListLonger, kListLonger, most);
       by_blocks(kListTo8192, kListTo8192, 8192);
       by_blocks(share_ ? kListTo2048 : kListTo4096, kListTo4096, 4096);
@@ -113,6 +122,10 @@ class ListedRows {
     f(rows);
     problem_.ragged.waits = false;
   }
+  void by_parts() {
+    with(kListParts, kListParts,
+         [&](uint64_t parts) { launch_parts<U>(chain_, problem_, plan_.parts, workspace_, parts); });
+  }
   void by_blocks(uint32_t first, uint32_t last, uint64_t columns) {
     with(first, last, [&](uint64_t rows) {
       launch_bound_rows<U>(chain_, problem_, plan_bound_rows({rows, columns, problem_.k, sizeof(U)}), rows);
@@ -128,6 +141,8 @@ class ListedRows {
 
   LaunchChain &chain_;
   Problem<U> &problem_;  // whose kernels wait until one has been launched
+  const RaggedPlan &plan_;
+  unsigned char *const workspace_;  // for parts
   const bool share_;
   const RowsLeft *left_ = nullptr;
   bool launched_[kLists] = {};  // by the first list that a kernel takes
@@ -146,6 +161,7 @@ Problem<U> problem_of(const Request &request, const RaggedPlan &plan, unsigned c
   problem.ragged.block_k_max = rows_k_max(plan.rows.threads);
   problem.ragged.short_items_max = plan.short_items_max;
   problem.ragged.listed_items_max = plan.listed_items_max;
+  problem.ragged.cuts = plan.cut.any, problem.ragged.cut_min = plan.cut.min;
   problem.ragged.rows_at_once = plan.rows_at_once;
   return problem;
 }
@@ -157,7 +173,8 @@ void launch_as(const LaunchContext &context, const Request &request, const Ragge
   LaunchChain chain = {context, true};
   list_rows(chain, problem.ragged, plan, workspace, request.segments, request.k, notice);
   problem.ragged.waits = true;
-  ListedRows<U> listed(chain, problem, ragged_lists_share(request.segments, *context.device));
+  unsigned char *const parts = workspace + plan.layout.best_of_parts;
+  ListedRows<U> listed(chain, problem, plan, parts, ragged_lists_share(request.segments, *context.device));
   // Of few rows, what is likely to be most of the work does not wait for the notice. Of many the longest come first.
   if (notice != nullptr && plan.listed_alone) listed.launch(rows_likely_left(plan, request.segments));
   launch_unlisted_rows<U>(chain, problem, plan);
@@ -167,6 +184,9 @@ void launch_as(const LaunchContext &context, const Request &request, const Ragge
   if (streams) launch_ragged_stream<U>(chain, problem, plan.stream);
   listed.launch(left);
   if (left.for_blocks && !streams) launch_rows<U>(chain, problem, plan.rows);
+  if (left.listed[kListSplit] != 0)
+    launch_merge_parts<U>(chain, problem, plan.parts, parts, left.listed[kListSplit],
+                          merge_warps(max_of(left.listed[kListParts] / left.listed[kListSplit], kMergedAtLeast)));
   if (!left.for_team) return;
   TeamArgs<U> args{};
   args.problem = problem;

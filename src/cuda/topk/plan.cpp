@@ -101,11 +101,12 @@ void lay_out(const Request &request, const Options &options, Plan &plan) {
   } else {
     plan.workspace_bytes = plan.team_layout.bytes * teams_max(s);
   }
+  plan.workspace_bytes = max_of(plan.workspace_bytes, plan_parts(s).bytes);
   if (wants_buckets(s, options)) plan.workspace_bytes = max_of(plan.workspace_bytes, plan_buckets(s).bytes);
   // A reservation knows rows * columns and k, and says so as one row: then every split into rows must have room.
   if (request.operation != Operation::kTopkRows || s.rows != 1) return;
   const uint64_t split = s.k > kTeamItemsMax ? sorts_bytes_max(s, request.order) : teams_bytes_max(s);
-  plan.workspace_bytes = max_of(plan.workspace_bytes, split);
+  plan.workspace_bytes = max_of(plan.workspace_bytes, max_of(split, parts_bytes_max(s)));
 }
 
 // How the best k are selected before a sort of pairs: by a sample, where there is room for what it lets through.
@@ -183,6 +184,9 @@ void describe(const Request &, const Plan &p, char *text, size_t text_bytes) {
   else if (p.algorithm == Algorithm::kBoundRows)
     std::snprintf(text, text_bytes, "%s: one block of %u warps a row, bound by groups of each", call,
                   p.bound_rows.warps);
+  else if (p.algorithm == Algorithm::kParts)
+    std::snprintf(text, text_bytes, "%s: %u parts a row, one block of %u warps each, then a merge", call,
+                  p.parts.of_row, p.parts.rows.warps);
   else if (p.algorithm == Algorithm::kStream)
     std::snprintf(text, text_bytes, "%s: one block of %u threads a row, which is its own sample", call,
                   p.stream.threads);

@@ -10,6 +10,7 @@
 #include "core/request.h"
 #include "cuda/topk/best_plan.h"
 #include "cuda/topk/buckets_plan.h"
+#include "cuda/topk/parts_plan.h"
 #include "cuda/topk/rows_plan.h"
 #include "cuda/topk/shape.h"
 #include "cuda/topk/team_plan.h"
@@ -35,6 +36,7 @@ enum class Algorithm : uint32_t {
   kSortedLanes,
   kBoundLanes,
   kBoundRows,
+  kParts,
   kWarp,
   kStream,
   kRows,
@@ -64,6 +66,13 @@ struct BoundLanesPlan {
 // 0: it does not fit, or k is too large.
 struct BoundRowsPlan {
   uint32_t warps, groups, places;
+};
+
+// Parts of rows, and where their best lie in the workspace; rows.warps = 0: rows are not cut.
+struct PartsPlan {
+  BoundRowsPlan rows;  // of a part
+  uint32_t of_row;     // parts, where rows have one length
+  uint64_t values, indices, bytes;
 };
 
 // Blocks that read a row each, for k of up to half their groups; threads = 0: k is too large.
@@ -98,6 +107,7 @@ struct Plan {
   SortedLanesPlan sorted_lanes;
   BoundLanesPlan bound_lanes;
   BoundRowsPlan bound_rows;
+  PartsPlan parts;
   StreamPlan stream;
   RowsPlan rows;
   TeamPlan team;
@@ -111,8 +121,8 @@ struct Plan {
 // For tests: make a call take the way it would not take by itself.
 struct Options {
   // A way that cannot do the call is not taken.
-  bool best = false, sorted_lanes = false, bound_lanes = false, bound_rows = false, warp = false, stream = false,
-       rows = false, tile = false, team = false, buckets = false, select = false, sort = false;
+  bool best = false, sorted_lanes = false, bound_lanes = false, bound_rows = false, parts = false, warp = false,
+       stream = false, rows = false, tile = false, team = false, buckets = false, select = false, sort = false;
   uint32_t stream_threads = 0;  // not 0: in place of the planned ones
   bool no_sample = false;
   bool no_cluster = false;
@@ -219,6 +229,30 @@ constexpr bool bound_rows_better(const Shape &s, const DeviceFacts &d) {
   if (few) return true;
   if (s.key_bytes == 1) return s.k >= (s.columns <= 2048 ? 24 : s.columns <= 4096 ? 40 : 80);
   return s.k > 8 || plan.warps == 2 || 10 * s.columns >= 7 * 32 * plan.warps * kBoundRowsRegisters;
+}
+
+// Rows that are cut into so many parts in all.
+constexpr PartsPlan plan_parts_of(uint64_t parts, uint64_t k, uint32_t key_bytes) {
+  PartsPlan plan{};
+  plan.rows = plan_bound_rows({1, kPartItems, k, key_bytes});
+  plan.indices = slice_bytes(parts * k * key_bytes);
+  plan.bytes = plan.indices + slice_bytes(parts * k * sizeof(uint32_t));
+  return plan;
+}
+constexpr PartsPlan plan_parts(const Shape &s) {
+  if (s.k == 1 || s.k > kPartsKMax || s.columns <= kPartItems || s.columns > kPartsRowMax) return {};
+  const uint32_t of_row = parts_of_row(s.columns);
+  if (s.rows > 0x7fffffff / of_row) return {};
+  PartsPlan plan = plan_parts_of(s.rows * of_row, s.k, s.key_bytes);
+  plan.of_row = of_row;
+  return plan.bytes <= kPartsBytesMax ? plan : PartsPlan{};
+}
+
+// What any number of rows that are cut from s.columns elements may take.
+constexpr uint64_t parts_bytes_max(const Shape &s) {
+  if (s.k == 1 || s.k > kPartsKMax || s.columns <= kPartItems) return 0;
+  const uint64_t parts = parts_max(s.columns, s.columns / (kPartItems + 1));
+  return min_of(plan_parts_of(parts, s.k, s.key_bytes).bytes, kPartsBytesMax);
 }
 
 // Threads of a stream's block, and the k that its groups are enough for.
@@ -392,10 +426,12 @@ constexpr bool stream_better(const Shape &s, const DeviceFacts &d, const StreamP
 // a block takes for a longer row. (H200, 2026-11-28, us by teams and by blocks, f32: 2 rows of 50,000, k = 512 19 and
 // 26, k = 1,000 36 and 28, k = 2,048 65 and 30; of 150,000, k = 2,048 46 and 54; 16 rows of 50,000, k = 512 29 and 26;
 // of 100,000, k = 1,000 45 and 39; of 262,000, k = 1,000 47 and 71, k = 2,048 89 and 75; 55 rows of 150,000, k = 512 59
-// and 47, k = 1,000 79 and 51; of 600,000, k = 1,000 137 and 145.)
+// and 47, k = 1,000 79 and 51; of 600,000, k = 1,000 137 and 145; 2026-11-29, u8 5 rows of 20,000, k = 130 and 300 31
+// and 25, 42 and 24.)
 constexpr uint64_t kRowsManyKMin = 400;
 constexpr bool rows_better(const Shape &s, const DeviceFacts &d) {
   if (s.columns <= kRowsColumnsSingle || s.rows >= d.multiprocessors / 2) return true;
+  if (s.key_bytes == 1 && s.rows > 1 && s.columns <= 2 * kRowsColumnsSingle) return true;
   if (s.columns <= kRowsColumnsSeveral && s.rows > kSeveralRows) return true;
   if (s.rows == 1 || s.k < kRowsManyKMin || s.columns > uint64_t{1} << 18) return false;
   return s.columns <= s.k * (50 + s.rows * 9 / 2);
@@ -409,8 +445,90 @@ constexpr uint64_t kClusterBytesMin = uint64_t{64} << 10;
 constexpr bool cluster_better(const Shape &s, const DeviceFacts &d) {
   const uint64_t blocks = cluster_blocks(s.rows, d.multiprocessors), bytes = s.columns * s.key_bytes;
   if (!d.clusters() || s.rows == 1 || blocks == 0 || s.k > kClusterKMax || bytes < kClusterBytesMin) return false;
+  if (team_sample(s).items == 0) return false;  // the team would select exactly
   if (cluster_tiles(bytes / 16, blocks) > 1) return cluster_reads_tiles(s, d);
   return cluster_candidates(s, blocks, 1) <= quickly_counted(blocks);
+}
+
+constexpr bool parts_fit(const Shape &s, const DeviceFacts &d) { return d.clusters() && plan_parts(s).rows.warps != 0; }
+
+// Whether the registers of a cluster hold a row: then its blocks are quicker, unless they have many keys of 8 bytes.
+constexpr bool cluster_holds_row(const Shape &s, const DeviceFacts &d) {
+  const uint64_t bytes = s.columns * s.key_bytes, blocks = cluster_blocks(s.rows, d.multiprocessors);
+  if (blocks == 0 || bytes < kClusterBytesMin || cluster_tiles(bytes / 16, blocks) > 1) return false;
+  if (s.rows > kSeveralRows && s.columns <= kRowsColumnsSeveral && !cluster_better(s, d)) return false;
+  return s.key_bytes < 8 || s.k > 64 || bytes < blocks * 48 * 1024;
+}
+
+// Rows of one length in parts. (H200, 2026-11-29, us by other ways and by parts, k = 8, 64 and 128: f32 24 rows of
+// 128,256 19 and 16, 22 and 17, 39 and 22, 66 30 and 23, 35 and 25, 41 and 34, 132 30 and 34, 36 and 38, 41 and 46;
+// 1,000 of 32,000 59 and 55, 82 and 60, 75 and 75; 16 of 50,257 13 and 14, 13 and 16, 15 and 19; 8 of 1,000,000 36 and
+// 25, 37 and 29, 37 and 38; f64 16 of 50,257 22 and 17, 25 and 19, 32 and 24, 40 of 9,000 91 and 17, 94 and 18, 94 and
+// 22, 1,000 of 32,000 109 and 97, 108 and 104, 111 and 127; f16 24 of 24,000 18 and 17, 19 and 18, 21 and 21, 300 of
+// 32,000 26 and 25, 34 and 27, 35 and 35; u8 4 of 24,000 28 and 15, 29 and 16, 31 and 18, 24 of 40,000 17 and 13, 17
+// and 16, 20 and 17, 600 of 32,000 30 and 44, 34 and 40, 73 and 50; f32 1,000 of 32,000 that are constant, k = 8 51
+// and 71.)
+constexpr bool parts_better_of_bytes(const Shape &s, const DeviceFacts &d) {
+  const uint64_t sms = d.multiprocessors;
+  if (s.rows > 2 * sms) return s.k > 64 && s.columns > 10000 && s.columns <= 100000;
+  const bool some = s.columns > 2 * kPartItems && s.columns <= 4 * kPartItems;
+  if (s.rows <= kSeveralRows) return some || (s.rows > 1 && s.rows <= 8 && s.k > 32 && s.columns > 700000);
+  if (some) return 8 * s.rows <= 6 * sms && (s.k <= 64 || 3 * s.rows <= sms);
+  return s.columns > 2 * kPartItems && s.columns <= 500000 && 3 * s.rows <= sms && !cluster_holds_row(s, d) &&
+         !cluster_better(s, d);
+}
+// Of two parts, half full.
+constexpr bool two_parts_better(const Shape &s, const DeviceFacts &d) {
+  const uint64_t sms = d.multiprocessors;
+  if (s.key_bytes < 8) return s.key_bytes == 4 && s.k > 16 && s.k <= 64 && s.rows > 4 * sms;
+  if (s.rows <= sms) return true;
+  if (s.k > 32) return s.rows <= 2 * sms;
+  return s.k > 8 || s.rows <= 3 * sms;
+}
+// Many parts take long to merge.
+constexpr bool few_parts(const Shape &s) {
+  const bool longer = s.columns > uint64_t{1} << 20, longest = s.columns > uint64_t{1} << 21;
+  if (s.rows > kSeveralRows) return !longest || s.k <= 64;
+  return !longer || (!longest && (s.k <= 32 || (s.k <= 64 && s.rows > 4)));
+}
+// A row or two for each multiprocessor.
+constexpr bool rows_fill_blocks(const Shape &s, const DeviceFacts &d) {
+  const uint64_t sms = d.multiprocessors;
+  if (s.columns > 100000 && 4 * s.rows > 7 * sms && s.rows <= 2 * sms) return true;
+  if (s.columns <= 50000 || 4 * s.rows <= 3 * sms || 2 * s.rows > 3 * sms) return false;
+  return s.key_bytes < 4 || s.k <= 16 || s.k > 64 || 5 * s.rows > 4 * sms;
+}
+// Rows that multiprocessors have more than two of each: shorter ones, and such as are not read once as quickly.
+constexpr bool many_in_parts(const Shape &s) {
+  switch (s.key_bytes) {
+    case 8:
+      return s.k > 4 && (s.k <= 32 ? s.columns <= 132000 : s.k <= 64 && s.columns > 20000 && s.columns <= 50000);
+    case 4:
+      return s.k > 8 && s.k <= 64 && s.columns <= (s.k > 16 ? 132000 : 50000);
+    default:
+      return s.k > 64 ? s.columns > 20000 && s.columns <= 45000 : s.k > 16 && s.columns <= 70000;
+  }
+}
+constexpr bool parts_better(const Shape &s, const DeviceFacts &d) {
+  if (!parts_fit(s, d) || !few_parts(s)) return false;
+  const uint64_t sms = d.multiprocessors;
+  if (s.key_bytes == 1) return parts_better_of_bytes(s, d);
+  if (s.rows == 1)
+    return s.k <= 32 && s.columns <= uint64_t{1} << 20 && s.key_bytes > 2 &&
+           s.columns >= (s.key_bytes == 8 ? 65536 : 200000);
+  if (s.columns <= 2 * kPartItems) return two_parts_better(s, d);
+  if (cluster_holds_row(s, d) || rows_fill_blocks(s, d)) return false;
+  if (s.rows > 2 * sms) return many_in_parts(s);
+  const bool half = 2 * s.rows <= sms, several = s.rows > kSeveralRows;
+  switch (s.key_bytes) {
+    case 8:
+      return s.k > 4 || s.rows <= sms;
+    case 4:
+      return s.k > 64 ? half : s.k > 4 || s.rows <= sms;
+    default:
+      if (s.k > 64) return half && several && s.columns > 35000;
+      return (several || s.columns > 4 * kPartItems) && (half || s.columns <= (s.k > 16 ? 70000 : 42000));
+  }
 }
 
 // A block that holds its row chooses and sorts at once. Of many short ones warps are quicker up to the k that they can
@@ -466,6 +584,7 @@ constexpr Plan choose(const Shape &s, const DeviceFacts &d, const Options &force
   plan.sorted_lanes = plan_sorted_lanes(s);
   plan.bound_lanes = plan_bound_lanes(s);
   plan.bound_rows = plan_bound_rows(s);
+  plan.parts = plan_parts(s);
   plan.stream = plan_stream(s, d);
   if (force.stream_threads != 0 && s.k <= stream_k_max(force.stream_threads)) plan.stream = {force.stream_threads};
   const bool rows_fit = plan_rows(s, d, plan.rows);
@@ -486,11 +605,13 @@ constexpr Plan choose(const Shape &s, const DeviceFacts &d, const Options &force
     plan.algorithm = Algorithm::kBoundRows;
   if (plan.sorted_lanes.lanes != 0 && !force.warp && sorted_lanes_better(s, d))
     plan.algorithm = Algorithm::kSortedLanes;
+  if (parts_better(s, d)) plan.algorithm = Algorithm::kParts;
   if ((force.best && best_fits(s, d)) || (!by_warp && best_better(s, d, force))) plan.algorithm = Algorithm::kBest;
   if (force.bound_lanes && sorted_lanes_run(d) && plan.bound_lanes.registers != 0)
     plan.algorithm = Algorithm::kBoundLanes;
   if (force.bound_rows && sorted_lanes_run(d) && s.rows <= 0x7fffffff && plan.bound_rows.warps != 0)
     plan.algorithm = Algorithm::kBoundRows;
+  if (force.parts && parts_fit(s, d)) plan.algorithm = Algorithm::kParts;
   if (force.sorted_lanes && sorted_lanes_run(d) && plan.sorted_lanes.lanes != 0)
     plan.algorithm = Algorithm::kSortedLanes;
   if (force.stream && plan.stream.threads != 0) plan.algorithm = Algorithm::kStream;

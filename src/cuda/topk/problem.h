@@ -26,6 +26,8 @@ struct Problem {
   KeyCodec<U> codec;
   Output<U> output;
   Ragged ragged;
+  bool in_parts;          // what is done are parts of rows, and their best come to places of their own
+  uint32_t parts_of_row;  // where rows have one length: number r is part r % parts_of_row of row r / parts_of_row
 };
 
 // With split_keys a team writes the k selected elements of its one row in the order of the input to these
@@ -60,6 +62,14 @@ template <class U>
 void launch_bound_lanes(LaunchChain &chain, const Problem<U> &problem, const BoundLanesPlan &plan, uint64_t rows);
 template <class U>
 void launch_bound_rows(LaunchChain &chain, const Problem<U> &problem, const BoundRowsPlan &plan, uint64_t rows);
+// So many parts of rows, whose best come into the workspace.
+template <class U>
+void launch_parts(LaunchChain &chain, const Problem<U> &problem, const PartsPlan &plan, unsigned char *workspace,
+                  uint64_t parts);
+// So many rows of which parts are done, behind that; warps: that do one.
+template <class U>
+void launch_merge_parts(LaunchChain &chain, const Problem<U> &problem, const PartsPlan &plan, unsigned char *workspace,
+                        uint64_t rows, uint32_t warps);
 // The rows with offsets that are on no list, of up to kSomeItemsMax elements.
 template <class U>
 void launch_short_rows(LaunchChain &chain, const Problem<U> &problem);

@@ -28,6 +28,7 @@ __device__ __forceinline__ uint32_t list_of(const Ragged &ragged, uint64_t begin
   }
   if (is_on_no_list(items, k, ragged.short_items_max)) return kNoList;
   if (items <= ragged.listed_items_max) return list_by_length(items);
+  if (ragged.cuts && items > ragged.cut_min && items <= kPartsRowMax) return kListParts;
   const RaggedClass who = ragged_class(items, k, ragged.block_k_max);
   return static_cast<uint32_t>(who) - static_cast<uint32_t>(RaggedClass::kBlock);
 }
@@ -39,7 +40,7 @@ template <class Counter>
 __device__ __forceinline__ void put_rows(const Ragged &ragged, uint32_t list, uint64_t r, Counter *counters) {
   if (!__any_sync(kFullWarp, list != kNoList)) return;
 #pragma unroll
-  for (uint32_t i = 0; i < kLists; ++i) {
+  for (uint32_t i = 0; i < kRowLists; ++i) {
     const uint32_t lanes = __ballot_sync(kFullWarp, list == i);
     if (lanes == 0) continue;
     Counter first = 0;
@@ -48,6 +49,46 @@ __device__ __forceinline__ void put_rows(const Ragged &ragged, uint32_t list, ui
     const uint64_t at = first + static_cast<uint32_t>(__popc(lanes & lanes_below()));
     // Wrong offsets can name more rows than there is room for; the error is found elsewhere.
     if (list == i && at < ragged.capacity[i]) ragged.lists[i][at] = r;
+  }
+}
+
+// Rows of more parts than these are cut by a warp, and others by a lane each.
+constexpr uint32_t kCutByLane = 16;
+
+// Lists parts `part`, `part + step` and so on of a row that begins at `begin`; `first` of all is its first.
+__device__ __forceinline__ void put_parts(const Ragged &ragged, uint64_t begin, uint32_t items, uint32_t parts,
+                                          uint64_t first, uint32_t part, uint32_t step) {
+  for (; part < parts && first + part < ragged.capacity[kListParts]; part += step) {
+    const uint32_t from = part_begin(items, parts, part), to = part_begin(items, parts, part + 1);
+    ragged.lists[kListParts][first + part] = part_entry(begin + from, to - from);
+  }
+}
+
+// Cuts those of the warp's rows that are to be cut, and puts their parts onto their list, and them onto the other.
+// Whole warps call it.
+template <class Counter>
+__device__ __forceinline__ void cut_rows(const Ragged &ragged, uint32_t list, uint64_t r, uint64_t begin, uint64_t end,
+                                         Counter *counters) {
+  uint32_t cut = __ballot_sync(kFullWarp, list == kListParts);
+  if (cut == 0) return;
+  const uint32_t items = list == kListParts ? static_cast<uint32_t>(end - begin) : 0;
+  const uint32_t parts = parts_of_row(items);  // of none there are none
+  const uint32_t up_to = warp_inclusive_sum(parts);
+  Counter first = 0, at = 0;
+  if (lane_id() == 31) {
+    first = atomicAdd(counters + kListParts, static_cast<Counter>(up_to));
+    at = atomicAdd(counters + kListSplit, static_cast<Counter>(__popc(cut)));
+  }
+  first = __shfl_sync(kFullWarp, first, 31) + (up_to - parts);
+  at = __shfl_sync(kFullWarp, at, 31) + __popc(cut & lanes_below());
+  if (list == kListParts && at < ragged.capacity[kListSplit]) ragged.lists[kListSplit][at] = split_entry(r, first);
+  cut = __ballot_sync(kFullWarp, parts > kCutByLane);
+  if (parts <= kCutByLane) put_parts(ragged, begin, items, parts, first, 0, 1);
+  for (; cut != 0; cut &= cut - 1) {
+    const uint32_t lane = __ffs(cut) - 1, row_items = __shfl_sync(kFullWarp, items, lane);
+    const uint32_t row_parts = __shfl_sync(kFullWarp, parts, lane);
+    const uint64_t row_begin = __shfl_sync(kFullWarp, begin, lane), row_first = __shfl_sync(kFullWarp, first, lane);
+    put_parts(ragged, row_begin, row_items, row_parts, row_first, lane_id(), 32);
   }
 }
 
@@ -85,6 +126,7 @@ static __global__ void __launch_bounds__(kListThreads)
                    end = ragged.offsets[min_of(r + 1, rows)];
     const uint32_t list = r < rows ? list_of(ragged, begin, end, k, &counts->error) : kNoList;
     put_rows(ragged, list, r, counts->lists);
+    cut_rows(ragged, list, r, begin, end, counts->lists);
     keep_long_row(list, end - begin, &counts->longest, &counts->all);
   }
   allow_next_kernel();  // its blocks wait where these leave room
@@ -118,6 +160,7 @@ __device__ __forceinline__ void list_few_rows(const Ragged &ragged, uint32_t row
       const uint32_t r = base + j * kListAloneThreads;
       const uint32_t list = r < rows ? list_of(ragged, begins[j], ends[j], k, &few.error) : kNoList;
       put_rows(ragged, list, r, few.lists);
+      cut_rows(ragged, list, r, begins[j], ends[j], few.lists);
       keep_long_row(list, ends[j] - begins[j], &few.longest, &few.all);
     }
   }

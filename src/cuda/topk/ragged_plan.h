@@ -47,6 +47,23 @@ constexpr uint32_t ragged_listed_items_max(uint64_t k, uint32_t key_bytes, const
   if (k == 1) return static_cast<uint32_t>(kRaggedLong);
   return k > 128 || key_bytes == 1 || key_bytes == 8 ? 8192 : 16384;
 }
+// Whether rows longer than `min` elements are cut into parts, but for those longer than kPartsRowMax. min: of many
+// elements a block each is as quick with rows that are a small share of them, but not those of 4 and 8 bytes with a k
+// above some. (H200, 2026-11-29, us by a block each and by parts, 33.5 million elements on the average in rows of
+// 20,000, k = 8 and 64: f32 82 and 90, 117 and 99; u16 83 and 90, 96 and 97; u8 74 and 100, 83 and 95; of 100,000,
+// exponential, f32 186 and 93, 151 and 116, u8 159 and 99, 110 and 108; 20 rows of 100,000, k = 64 48 and 26; of up to
+// 100,000, k = 8 83, and 106 with those longer than 65,000 in parts.)
+struct CutRows {
+  bool any;
+  uint64_t min;
+};
+constexpr uint64_t kCutShare = 64, kCutAlwaysK = 17;
+constexpr CutRows ragged_cut_rows(uint64_t segments, const Shape &whole, uint64_t k, const DeviceFacts &device) {
+  const uint64_t listed = ragged_listed_items_max(k, whole.key_bytes, device);
+  if (!device.clusters() || k == 1 || k > kPartsKMax || segments > kSplitRowsMax) return {false, 0};
+  if (whole.key_bytes >= 4 && k >= kCutAlwaysK) return {true, listed};
+  return {true, min_of(max_of(listed, whole.columns / (kCutShare * whole.key_bytes)), kRaggedLong)};
+}
 
 // Whether some lists share kernels: of so few rows these take no longer than their launches. (H200, 2026-11-29, us with
 // kernels of their own and shared: lengths of 1,000 on the average, exponential, 1,000 rows, k = 8 39 and 25, before
@@ -65,7 +82,8 @@ GSORT_HOST_DEVICE constexpr RaggedClass ragged_class(uint64_t items, uint64_t k,
   return items <= kRaggedLong ? RaggedClass::kBlock : RaggedClass::kLong;
 }
 
-// Rows of blocks, long ones, and those of teams are listed, and behind these the rows by length.
+// Rows of blocks, long ones, and those of teams are listed, behind these the rows by length, and then parts of rows and
+// the rows that have parts (part_entry(), split_entry()).
 enum RaggedList : uint32_t {
   kListBlocks,
   kListLong,
@@ -75,9 +93,11 @@ enum RaggedList : uint32_t {
   kListTo2048,
   kListTo4096,
   kListTo8192,
-  kListLonger
+  kListLonger,
+  kListParts,
+  kListSplit
 };
-constexpr uint32_t kLists = kListLonger + 1;
+constexpr uint32_t kRowLists = kListLonger + 1, kLists = kListSplit + 1;
 
 GSORT_HOST_DEVICE constexpr uint32_t list_by_length(uint64_t items) {
   return kListTo512 + (items > 512) + (items > 1024) + (items > 2048) + (items > 4096) + (items > 8192);
@@ -93,7 +113,8 @@ struct ListRange {
 struct RaggedLayout {
   uint64_t list_counters;  // where there is no standing memory
   uint64_t lists[kLists];
-  uint64_t capacity[kLists];  // rows
+  uint64_t capacity[kLists];  // rows, or parts
+  uint64_t best_of_parts;
   uint64_t team;
   uint64_t bytes;
 };
@@ -115,17 +136,29 @@ constexpr uint32_t ragged_teams_max(const Shape &whole) {
   return static_cast<uint32_t>(power_down(max_of(1, min_of(whole.columns >> 19, kRaggedTeamsMax))));
 }
 
+// Of whatever rows.
+constexpr bool ragged_has_parts(const Shape &whole) {
+  if (whole.k == 1 || whole.k > kPartsKMax) return false;
+  const uint64_t parts = parts_max(whole.columns, whole.columns);
+  return plan_parts_of(parts, whole.k, whole.key_bytes).bytes <= kPartsBytesMax;
+}
 constexpr RaggedLayout ragged_layout(const Shape &whole, uint64_t segments) {
   RaggedLayout l{};
   l.list_counters = slice_bytes(kRaggedCounters * 8);
   l.bytes = l.list_counters + slice_bytes(sizeof(ListCounters));
-  constexpr uint64_t kLeast[kLists] = {
+  constexpr uint64_t kLeast[kRowLists] = {
       kWarpSortMax + 1, kRaggedLong + 1, kWarpSortMax + 1, kSomeItemsMax + 1, 513, 1025, 2049, 4097, 8193};
+  for (uint32_t i = 0; i < kRowLists; ++i) l.capacity[i] = min_of(segments, whole.columns / kLeast[i]);
+  if (ragged_has_parts(whole)) {
+    l.capacity[kListParts] = parts_max(whole.columns, segments);
+    l.capacity[kListSplit] = min_of(segments, whole.columns / (kPartItems + 1));
+  }
   for (uint32_t i = 0; i < kLists; ++i) {
     l.lists[i] = l.bytes;
-    l.capacity[i] = min_of(segments, whole.columns / kLeast[i]);
     l.bytes += slice_bytes(l.capacity[i] * 8);
   }
+  l.best_of_parts = l.bytes;
+  l.bytes += plan_parts_of(l.capacity[kListParts], whole.k, whole.key_bytes).bytes;
   l.team = l.bytes;
   l.bytes += team_layout(whole, false).bytes * ragged_teams_max(whole);
   return l;
@@ -133,12 +166,14 @@ constexpr RaggedLayout ragged_layout(const Shape &whole, uint64_t segments) {
 
 // Rows of different lengths: row s is [offsets[s], offsets[s + 1]). Who does it is found on the device.
 struct Ragged {
-  const uint64_t *offsets;       // NULL: the rows have one length
-  uint32_t *error;               // set where the offsets are wrong; then nothing else is done
-  uint64_t elements;             // the offsets' limit
-  uint64_t block_k_max;          // most results of a row that one block does
-  uint32_t short_items_max;      // of rows on no list
-  uint32_t listed_items_max;     // of rows on lists by length
+  const uint64_t *offsets;    // NULL: the rows have one length
+  uint32_t *error;            // set where the offsets are wrong; then nothing else is done
+  uint64_t elements;          // the offsets' limit
+  uint64_t block_k_max;       // most results of a row that one block does
+  uint32_t short_items_max;   // of rows on no list
+  uint32_t listed_items_max;  // of rows on lists by length
+  bool cuts;                  // rows of more than cut_min elements, up to kPartsRowMax, are cut into parts
+  uint64_t cut_min;
   uint32_t rows_at_once;         // that a warp looks at, 32 at most
   ListRange taken;               // by a kernel that takes rows from lists by length
   bool waits;                    // of kernels that run beside each other the first
@@ -217,7 +252,9 @@ struct RaggedPlan {
   uint32_t list_blocks;
   bool listed_alone;                           // rows come onto their lists by one block
   uint32_t short_items_max, listed_items_max;  // see Ragged
-  StreamPlan stream;                           // of rows that blocks do; threads = 0: they are done by RowsPlan
+  CutRows cut;
+  PartsPlan parts;    // behind layout.best_of_parts
+  StreamPlan stream;  // of rows that blocks do; threads = 0: they are done by RowsPlan
   RowsPlan rows;
   uint32_t rows_at_once;  // that a warp looks at
   TeamPlan team;

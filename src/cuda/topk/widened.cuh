@@ -23,6 +23,8 @@ struct WidenedProblem {
   void *indices;
   uint32_t index_bytes;
   Ragged ragged;
+  bool in_parts;  // see Problem
+  uint32_t parts_of_row;
 };
 
 template <class U>
@@ -39,7 +41,9 @@ WidenedProblem<WidenedKey<U>> widened_problem(const Problem<U> &p) {
           reinterpret_cast<unsigned char *>(p.output.values),
           p.output.indices,
           p.output.index_bytes,
-          p.ragged};
+          p.ragged,
+          p.in_parts,
+          p.parts_of_row};
 }
 
 // It is passed by value: so it travels in registers.
@@ -63,6 +67,17 @@ __device__ __forceinline__ WidenedRow<Key> widened_row(const WidenedProblem<Key>
   const uint64_t begin = ragged ? problem.ragged.offsets[r] : r * problem.row_stride;
   const uint64_t items = ragged ? problem.ragged.offsets[r + 1] - begin : problem.columns;
   return widened_part(problem, begin, static_cast<uint32_t>(items));
+}
+
+// Part r of rows of one length, or the part of rows with offsets whose entry r is.
+template <class Key>
+__device__ __forceinline__ WidenedRow<Key> widened_part_of_row(const WidenedProblem<Key> &problem, uint64_t r) {
+  if (problem.ragged.offsets != nullptr) return widened_part(problem, part_entry_begin(r), part_entry_items(r));
+  const uint32_t row = static_cast<uint32_t>(r) / problem.parts_of_row,
+                 part = static_cast<uint32_t>(r) % problem.parts_of_row;
+  const uint64_t begin = part_begin(problem.columns, problem.parts_of_row, part),
+                 end = part_begin(problem.columns, problem.parts_of_row, part + 1);
+  return widened_part(problem, row * problem.row_stride + begin, static_cast<uint32_t>(end - begin));
 }
 
 // How many zeros are below a key of U.
