@@ -95,6 +95,7 @@ std::vector<std::string> all_ways() {
                                    "256 threads a row, bound by a sample",
                                    "128 threads a row, bound by a sample",
                                    "a row, bound by two samples",
+                                   "parts a row, one block of 8 warps each, then a merge",
                                    "blocks (clusters), sample of",
                                    " blocks, sample of 0,",
                                    " blocks, sample of 131072,",

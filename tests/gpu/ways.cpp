@@ -254,8 +254,7 @@ void add_topk_rows(Calls &calls, gsort_dtype t) {
   const bool held = element_type(t).bytes != 1;
   rows(20, 3000, 300, held ? "512 threads a row, which it holds" : "512 threads a row, which it lists");
   rows(300, 1500, 700, held ? "512 threads a row, which it holds" : "256 threads a row, which it lists");
-  rows(200, 9000, 60, wide(t) ? "which is its own sample" : "16 warps a row, bound by groups");
-  rows(30, 9000, 60, wide(t) ? "2 parts a row, one block of 8 warps each" : "16 warps a row, bound by groups");
+  rows(200, 9000, 60, wide(t) ? "2 parts a row, one block of 8 warps each" : "16 warps a row, bound by groups");
   rows(1100, 9000, 150, "threads a row, bound by a sample");
   rows(70, 20000, 300, "512 threads a row, bound by a sample");
   rows(300, 2500, 200, "256 threads a row, bound by a sample", D::kZipf);

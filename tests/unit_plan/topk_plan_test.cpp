@@ -435,6 +435,10 @@ TEST(TopkPlan, LongRowsAreCutIntoPartsWhereThatIsQuicker) {
   EXPECT_TRUE(parts({22, 3000000, 64, 4}));
   EXPECT_FALSE(parts({22, 3000000, 65, 4})) << "many parts to merge";
   EXPECT_FALSE(parts({3, 3000000, 8, 4}));
+  EXPECT_FALSE(parts({4, 600000, 65, 8}));
+  EXPECT_TRUE(parts({5, 600000, 65, 8}));
+  EXPECT_TRUE(parts({4, 800000, 33, 1}));
+  EXPECT_FALSE(parts({5, 800000, 33, 1}));
 }
 
 TEST(TopkPlan, StreamsHaveGroupsForK) {

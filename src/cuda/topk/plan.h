@@ -472,7 +472,7 @@ constexpr bool parts_better_of_bytes(const Shape &s, const DeviceFacts &d) {
   const uint64_t sms = d.multiprocessors;
   if (s.rows > 2 * sms) return s.k > 64 && s.columns > 10000 && s.columns <= 100000;
   const bool some = s.columns > 2 * kPartItems && s.columns <= 4 * kPartItems;
-  if (s.rows <= kSeveralRows) return some || (s.rows > 1 && s.rows <= 8 && s.k > 32 && s.columns > 700000);
+  if (s.rows <= kSeveralRows) return some || (s.rows > 1 && s.rows <= 4 && s.k > 32 && s.columns > 700000);
   if (some) return 8 * s.rows <= 6 * sms && (s.k <= 64 || 3 * s.rows <= sms);
   return s.columns > 2 * kPartItems && s.columns <= 500000 && 3 * s.rows <= sms && !cluster_holds_row(s, d) &&
          !cluster_better(s, d);
@@ -489,6 +489,7 @@ constexpr bool two_parts_better(const Shape &s, const DeviceFacts &d) {
 constexpr bool few_parts(const Shape &s) {
   const bool longer = s.columns > uint64_t{1} << 20, longest = s.columns > uint64_t{1} << 21;
   if (s.rows > kSeveralRows) return !longest || s.k <= 64;
+  if (s.rows <= 4 && s.k > 64 && s.columns > uint64_t{1} << 19) return false;
   return !longer || (!longest && (s.k <= 32 || (s.k <= 64 && s.rows > 4)));
 }
 // A row or two for each multiprocessor.
