@@ -70,9 +70,9 @@ class FastPath : public gsort_test::LaunchTest {
     EXPECT_EQ(actions[0].source, 0u);
     EXPECT_EQ(actions[0].target, target);
     EXPECT_EQ(actions[0].key_source, 2u);
-    EXPECT_EQ(actions[0].stores_keys, 0u);
+    EXPECT_EQ(actions[0].flags & sort::lsd::kStoresKeys, 0u);
     EXPECT_EQ(actions[1].kind, how.values_in_place ? sort::lsd::PassKind::kCopy : sort::lsd::PassKind::kSkip);
-    EXPECT_EQ(actions[1].stores_keys, 0u);
+    EXPECT_EQ(actions[1].flags & sort::lsd::kStoresKeys, 0u);
   }
 
   // The arrays of a run.

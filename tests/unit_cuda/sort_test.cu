@@ -215,6 +215,45 @@ TEST_F(SortTest, EveryOrderOnEveryPath) {
   }
 }
 
+// Keys of 8 bytes with few values in each, so many that the passes by dense keys are an odd number, an even one and
+// one; of both signs, as words and as numbers, in small tiles and in large ones.
+TEST_F(SortTest, DenseKeys) {
+  options_.dense_items_min = 1;
+  uint32_t seed = 70;
+  for (const sort::Algorithm algorithm : {sort::Algorithm::kLsd, sort::Algorithm::kStable})
+    for (const uint64_t n : {uint64_t{30'011}, sort::lsd::kSmallTilesItemsMax + 4567})
+      for (const uint64_t values : {26, 60, 10, 2, 200})
+        for (const gsort_dtype dtype : {GSORT_U64, GSORT_I64, GSORT_F64}) {
+          options_.algorithm = algorithm;
+          Bytes keys(n * 8);
+          for (uint64_t i = 0; i < keys.size(); ++i)
+            keys[i] = static_cast<unsigned char>(mixed(i % 8) + mixed(i + seed) % values * (seed % 2 == 0 ? 1 : 5));
+          const KeyOrder order{dtype, ++seed % 3 == 0, dtype == GSORT_F64 && seed % 2 == 0};
+          SCOPED_TRACE(describe(order, n, Pattern::kFewBits) + " values of a byte " + std::to_string(values));
+          const Input input(order, std::move(keys), n);
+          if (n < sort::lsd::kSmallTilesItemsMax) {
+            check_everything(input, seed % 16);
+          } else {
+            check_keys(input, seed % 2 == 0, 1);
+            check_pairs(input, seed % 4 < 2 ? 4 : 8, seed % 2 == 0, seed % 8 < 4, 3);
+            check_indices(input, seed % 2 == 0 ? Operation::kRank : Operation::kArgsort, GSORT_U32, 1);
+          }
+          STOP_ON_FAILURE();
+        }
+}
+
+TEST_F(SortTest, DenseKeysInPortions) {
+  options_.dense_items_min = 1;
+  options_.algorithm = sort::Algorithm::kLsd;
+  for (const uint32_t portion_tiles : {1u, 3u}) {
+    options_.portion_tiles = portion_tiles;
+    Bytes keys(77'777 * 8);
+    for (uint64_t i = 0; i < keys.size(); ++i) keys[i] = static_cast<unsigned char>('a' + mixed(i) % 26);
+    check_everything(Input({GSORT_U64, false, false}, std::move(keys), 77'777), 2);
+    STOP_ON_FAILURE();
+  }
+}
+
 // Behind the MSD sort, which turns most of these keys away, the few blocks of one SM or three take all tiles, in
 // portions too; with a short last tile, and slots that copy.
 TEST_F(SortTest, BlocksThatTakeManyTiles) {

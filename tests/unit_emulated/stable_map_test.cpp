@@ -42,7 +42,7 @@ struct StableMap {
     arguments.ranges = reinterpret_cast<TwoWords *>(begin + tables.ranges);
     arguments.plan = plan;
     arguments.tile_items = 1000;
-    *arguments.state = decide_stable(view, plan, codec.mask_positive != codec.mask_negative, keys.size());
+    *arguments.state = decide_stable(view, kRandomBytes, plan, codec.mask_positive != codec.mask_negative, keys.size());
     const uint64_t part = map_part(keys.size(), kBlocks);
     emulation::launch(kBlocks, kMapThreads, 0,
                       [&] { stable_map_kernel<U>(keys.data(), keys.size(), part, codec, arguments); });
@@ -181,7 +181,7 @@ TEST(StableLook, ClumpsAndValuesThatRepeatAreLeftToPasses) {
   view.differ = 0xffffff, view.range_bits = 24;
   const auto goes_on = [&](uint64_t n) {
     const StablePlan plan = plan_stable_on(n, 8, 8, 227 << 10);
-    const StableState state = decide_stable(view, plan, false, n);
+    const StableState state = decide_stable(view, kRandomBytes, plan, false, n);
     EXPECT_EQ(StableWay::kEven, state.way);
     EXPECT_EQ(state.go, state.sorted);
     return state.go != 0;

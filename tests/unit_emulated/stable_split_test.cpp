@@ -301,5 +301,91 @@ TEST(StableSplit, AnOverfullCellTurnsTheKeysAway) {
   EXPECT_TRUE(sort.look_back_is_clear());
 }
 
+Keys sorted_sample(uint32_t count, const std::function<uint64_t(std::mt19937_64 &)> &draw) {
+  std::mt19937_64 random(count);
+  Keys sample(count);
+  for (uint64_t &key : sample) key = draw(random);
+  std::sort(sample.begin(), sample.end());
+  return sample;
+}
+uint64_t bytes_of(std::mt19937_64 &random, uint64_t values) {
+  uint64_t word = 0;
+  for (int place = 0; place < 8; ++place) word = word << 8 | (31 + random() % values * 3 % 256);
+  return word;
+}
+
+TEST(SampledBytes, ValuesAndEntropyOfBytes) {
+  struct Expected {
+    uint64_t values;
+    uint32_t bits;
+    double entropy;
+  };
+  for (const Expected &of :
+       {Expected{1, 0, 0}, {2, 8, 8}, {10, 32, 26.6}, {16, 32, 32}, {26, 40, 37.6}, {64, 48, 48}, {256, 64, 64}}) {
+    const Keys sample = sorted_sample(kSampledBytesKeys, [&](auto &random) { return bytes_of(random, of.values); });
+    emulation::launch(1, kStableCountThreads, 0, [&] {
+      const SampledBytes bytes = look_at_bytes<kStableCountThreads>([&](uint32_t i) { return sample[i]; });
+      ASSERT_EQ(of.bits, bytes.dense_bits) << of.values;
+      ASSERT_NEAR(of.entropy, bytes.entropy, 0.5) << of.values;
+    });
+  }
+}
+
+// What the first sample says of random keys, of letters, which dense keys help with, and of mostly equal ones.
+TEST(StableSplit, PassesByDenseKeysAreHeldAgainstSplitters) {
+  const auto has_splitters = [](uint32_t value_bytes, uint32_t dense_passes, uint32_t dense_bits, uint64_t differ,
+                                bool mostly_equal) {
+    StablePlan plan = plan_stable_on(uint64_t{1} << 24, 8, value_bytes, 227 << 10);
+    plan.dense_passes = dense_passes;
+    SampleView<uint64_t> view{};
+    view.differ = differ, view.range_bits = 64, view.crowded = true, view.mostly_equal = mostly_equal;
+    const StableState state = decide_stable(view, {dense_bits, 30}, plan, false, uint64_t{1} << 24);
+    EXPECT_EQ(StableWay::kMapped, state.way);
+    EXPECT_EQ(StableWay::kSplitters, decide_stable(view, {dense_bits, 23}, plan, false, uint64_t{1} << 24).way)
+        << "bytes that have too few values for so many keys";
+    return state.has_splitters != 0;
+  };
+  constexpr uint64_t kAll = ~uint64_t{0};
+  for (const uint32_t value_bytes : {4u, 8u}) {
+    EXPECT_TRUE(has_splitters(value_bytes, kDensePassesBack, 64, kAll, false));
+    EXPECT_TRUE(has_splitters(value_bytes, kDensePassesBack, 48, kAll, false)) << "six passes and two";
+    EXPECT_FALSE(has_splitters(value_bytes, kDensePasses, 48, kAll, false)) << "six passes and one";
+    EXPECT_FALSE(has_splitters(value_bytes, kDensePassesBack, 40, kAll, false));
+    EXPECT_TRUE(has_splitters(value_bytes, kDensePassesBack, 40, kAll, true)) << "mostly equal";
+    EXPECT_FALSE(has_splitters(value_bytes, kDensePassesBack, 16, kAll, true));
+    EXPECT_TRUE(has_splitters(value_bytes, kStableNoPasses, 16, kAll, false)) << "dense keys are not offered";
+    EXPECT_FALSE(has_splitters(value_bytes, kDensePassesBack, 56, kAll >> 8, false)) << "seven bytes";
+  }
+}
+
+// The second sample: keys in clusters of clusters, of little entropy or of few passes.
+TEST(StableSplit, CrowdsAreLeftToPasses) {
+  const auto ands = [](auto &random) { return random() & random() & random() & random(); };
+  const auto uniform = [](auto &random) { return random(); };
+  const auto left = [](uint32_t passes, float entropy, uint32_t crowded_entropy, bool mostly_equal,
+                       const std::function<uint64_t(std::mt19937_64 &)> &draw) {
+    StableState state{};
+    state.passes = passes, state.entropy = entropy, state.mostly_equal = mostly_equal;
+    StableArguments arguments{};
+    arguments.state = &state;
+    arguments.plan = plan_stable_on(uint64_t{1} << 24, 8, 8, 227 << 10);
+    arguments.plan.crowded_entropy = crowded_entropy;
+    const Keys sample = sorted_sample(arguments.plan.split_sample, draw);
+    bool result = false;
+    emulation::launch(1, kStableCutThreads, 0, [&] {
+      const bool own = crowds_are_for_passes(sample.data(), arguments.plan.split_sample, arguments);
+      if (threadIdx.x == 0) result = own;
+    });
+    return result;
+  };
+  EXPECT_TRUE(left(8, 12, 42, false, ands));
+  EXPECT_FALSE(left(8, 12, 42, true, ands)) << "mostly equal";
+  EXPECT_FALSE(left(8, 43, 42, false, ands)) << "of more entropy";
+  EXPECT_TRUE(left(7, 43, 42, false, ands)) << "of few passes";
+  EXPECT_TRUE(left(8, 64, kStableAnyEntropy, false, ands));
+  EXPECT_FALSE(left(8, 12, 0, false, ands));
+  for (const uint32_t passes : {7u, 8u}) EXPECT_FALSE(left(passes, 12, kStableAnyEntropy, false, uniform));
+}
+
 }  // namespace
 }  // namespace gsort_internal::sort::msd

@@ -260,21 +260,25 @@ TEST(StablePlan, SmallCellsOf4ByteKeys) {
   EXPECT_LT(4u, seen_usual);
 }
 
-// Few pairs in clusters of clusters are left to passes, but where a test forces the method.
-TEST(StablePlan, FewCrowdedPairsAreLeft) {
+// Keys in clusters of clusters are left to passes by how many pairs there are; a test that forces the method has few.
+TEST(StablePlan, CrowdedKeysAreLeft) {
+  const auto plan = [](uint64_t n, uint32_t value_bytes) {
+    return plan_stable_on(n, 8, value_bytes, kStableMapSharedBytesMin);
+  };
   for (const uint32_t value_bytes : {4u, 8u}) {
-    const auto passes = [&](uint64_t n) {
-      return plan_stable_on(n, 8, value_bytes, kStableMapSharedBytesMin).crowded_passes;
-    };
-    const uint64_t least = stable_items_min(8, value_bytes);
-    if (least < kStableCrowdedItems) {
-      EXPECT_EQ(kStableNoPasses, passes(least));
-      EXPECT_EQ(kStableNoPasses, passes(kStableCrowdedItems - 1));
-    }
-    EXPECT_EQ(kStableCrowdedPasses, passes(least - 1));
-    EXPECT_EQ(kStableCrowdedPasses, passes(kStableCrowdedItems));
-    EXPECT_EQ(kStableCrowdedPasses, passes(kStableItemsMax));
+    const StablePlan forced = plan(stable_items_min(8, value_bytes) - 1, value_bytes);
+    EXPECT_EQ(kStableCrowdedShareForced, forced.crowded_share);
+    EXPECT_EQ(0u, forced.crowded_entropy);
   }
+  EXPECT_EQ(kStableCrowdedShareFew, plan(stable_items_min(8, 8), 8).crowded_share);
+  EXPECT_EQ(kStableAnyEntropy, plan(kStableCrowdedItemsMin8 - 1, 8).crowded_entropy);
+  EXPECT_EQ(kStableCrowdedShare, plan(kStableCrowdedItemsMin8, 8).crowded_share);
+  EXPECT_EQ(kStableEntropy8, plan(kStableCrowdedItemsMin8, 8).crowded_entropy);
+  EXPECT_EQ(kStableEntropy8, plan(kStableCrowdedItemsMany8 - 1, 8).crowded_entropy);
+  EXPECT_EQ(0u, plan(kStableCrowdedItemsMany8, 8).crowded_entropy) << "splitters save time whatever the bytes";
+  EXPECT_EQ(kStableEntropy4, plan(kStableManyItems - 1, 4).crowded_entropy);
+  EXPECT_EQ(kStableEntropyMany4, plan(kStableManyItems, 4).crowded_entropy);
+  EXPECT_EQ(kStableCrowdedShare, plan(kStableItemsMax, 4).crowded_share);
 }
 
 TEST(StablePlan, TheMapIsOfferedWhereItFits) {
@@ -302,19 +306,23 @@ TEST(StablePlan, TheMapIsOfferedWhereItFits) {
   }
 }
 
-// Of few pairs with 4 bytes beside each key the LSD sort is quicker; tests that ask for fewer still get all ways.
+// Of few pairs with 4 bytes beside each key the LSD sort is quicker, of more such as differ in few bytes; tests that
+// ask for fewer still get all ways.
 TEST(StablePlan, SplittersAreForEnoughPairs) {
-  const auto plan = [](uint64_t n, uint32_t value_bytes) {
-    return plan_stable_on(n, 8, value_bytes, kStableMapSharedBytesMin);
+  const auto passes = [](uint64_t n, uint32_t value_bytes) {
+    return plan_stable_on(n, 8, value_bytes, kStableMapSharedBytesMin).split_passes;
   };
-  for (const uint64_t n : {kStableItemsForcedMin, stable_items_min(8, 4) - 1, kStableSplitItemsMin4}) {
-    EXPECT_EQ(kStableSplitPasses, plan(n, 4).split_passes);
-    EXPECT_EQ(kStableSplitPasses, plan(n, 8).split_passes);
+  for (const uint32_t value_bytes : {4u, 8u}) {
+    for (const uint64_t n : {kStableItemsForcedMin, stable_items_min(8, value_bytes) - 1})
+      EXPECT_EQ(kStableSplitPassesMany, passes(n, value_bytes));
+    for (const uint64_t n : {kStableSplitItemsMin4, kStableManyItems - 1})
+      EXPECT_EQ(kStableSplitPasses, passes(n, value_bytes));
+    for (const uint64_t n : {kStableManyItems, kStableItemsMax})
+      EXPECT_EQ(kStableSplitPassesMany, passes(n, value_bytes));
   }
-  for (const uint64_t n : {stable_items_min(8, 4), kStableSplitItemsMin4 - 1}) {
-    EXPECT_LT(8u, plan(n, 4).split_passes) << "keys of 8 bytes have no more";
-    EXPECT_EQ(kStableSplitPasses, plan(n, 8).split_passes);
-  }
+  for (const uint64_t n : {stable_items_min(8, 4), kStableSplitItemsMin4 - 1})
+    EXPECT_LT(8u, passes(n, 4)) << "keys of 8 bytes have no more";
+  EXPECT_EQ(kStableSplitPasses, passes(stable_items_min(8, 8), 8));
 }
 
 TEST(StablePlan, SplittersAreOfferedWithTheMap) {

@@ -60,9 +60,10 @@ class Digest {
     add_fields<gsort_internal::sort::sample_sort::Plan>(p.share_items);
   }
   void add(const gsort_internal::sort::msd::StablePlan &p) {
-    add_fields<gsort_internal::sort::msd::StablePlan>(
-        p.cell_bits, p.first_bits, p.second_bits, p.place_bits, p.cell_items_max, p.mapped_cells, p.mapped_items,
-        p.split_bins, p.split_sample, p.split_share, p.split_cells, p.split_passes, p.crowded_passes);
+    add_fields<gsort_internal::sort::msd::StablePlan>(p.cell_bits, p.first_bits, p.second_bits, p.place_bits,
+                                                      p.cell_items_max, p.mapped_cells, p.mapped_items, p.split_bins,
+                                                      p.split_sample, p.split_share, p.split_cells, p.split_passes,
+                                                      p.crowded_share, p.crowded_entropy, p.dense_passes);
   }
   void add(const gsort_internal::sort::sample_sort::StablePlan &p) {
     add_fields<gsort_internal::sort::sample_sort::StablePlan>(p.blocks, p.share_items);
@@ -76,7 +77,7 @@ class Digest {
   void add(const gsort_internal::sort::Slices &s) {
     add_fields<gsort_internal::sort::Slices>(
         s.counts, s.blocks_done, s.tickets, s.look_back, s.look_back_groups, s.actions, s.zero_bytes, s.fast_path_state,
-        s.fast_path_counts, s.fast_path_zero_bytes, s.bases, s.keys_x, s.keys_y, s.values_x, s.values_y,
+        s.fast_path_counts, s.fast_path_zero_bytes, s.bases, s.dense_codes, s.keys_x, s.keys_y, s.values_x, s.values_y,
         s.small_indices, s.gathered, s.values_wide, s.inverse_cursors, s.inverse_records, s.fill_counts,
         s.fill_blocks_done, s.fill_bases, s.fast_path_bases, s.msd_tables, s.sample_sort_tables, s.grid_staged,
         s.grid_spare, s.grid_starts, s.grid_counts, s.grid_group_counts, s.grid_varying, s.grid_cells, s.bytes);
@@ -84,8 +85,8 @@ class Digest {
   void add(const gsort_internal::sort::Plan &p) {
     add_fields<gsort_internal::sort::Plan>(
         p.algorithm, p.carry, p.key_bytes, p.gathers_values, p.widens_values, p.inverts_order, p.tries_fast_path,
-        p.grid_finds_cells, p.sampled_items, p.lsd, p.grid_radix, p.msd, p.split, p.sample_sort, p.even_first,
-        p.stable_sample, p.stable, p.grid, p.fast_path, p.look_back_tiles, p.workspace_bytes, p.slices);
+        p.grid_finds_cells, p.sampled_items, p.lsd, p.dense_passes_min, p.grid_radix, p.msd, p.split, p.sample_sort,
+        p.even_first, p.stable_sample, p.stable, p.grid, p.fast_path, p.look_back_tiles, p.workspace_bytes, p.slices);
   }
 
   void add(const gsort_internal::topk::Shape &s) {
@@ -119,8 +120,8 @@ class Digest {
     add_fields<gsort_internal::topk::SortStep>(s.all, s.items, s.index_bytes, s.keys, s.indices, s.rest, s.bytes);
   }
   void add(const gsort_internal::topk::PartsPlan &p) {
-    add_fields<gsort_internal::topk::PartsPlan>(p.rows.warps, p.rows.groups, p.rows.places, p.of_row, p.values,
-                                                p.indices, p.bytes);
+    add_fields<gsort_internal::topk::PartsPlan>(p.rows.warps, p.rows.groups, p.rows.places, p.of_row, p.indices,
+                                                p.bytes);
   }
   void add(const gsort_internal::topk::Plan &p) {
     add_fields<gsort_internal::topk::Plan>(

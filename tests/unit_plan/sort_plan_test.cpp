@@ -475,6 +475,7 @@ void check_layout(const Request &r, const Plan &plan, const Slices &l, Algorithm
        {"fast_path_state", l.fast_path_state, plan.tries_fast_path ? fast_path::kStateBytes : 0u},
        {"fast_path_counts", l.fast_path_counts, counted},
        {"bases", l.bases, slots * 2 * bins * 8},
+       {"dense_codes", l.dense_codes, plan.dense_passes_min != 0 ? lsd::kDenseCodesBytes : 0},
        {"inverse_cursors", l.inverse_cursors, plan.inverts_order ? kInverseCursorBytes : 0},
        {"values_x", plan.inverts_order ? l.values_x : l.keys_x, plan.inverts_order ? carried : 0},
        {"inverse_records", plan.inverts_order ? l.inverse_records : l.keys_x, 0},
@@ -518,7 +519,7 @@ void check_cleared_and_all(const Request &r, const Plan &plan, const Slices &l, 
   const bool may_be_chip =
       pairs && (may_be_grid || small::block_applies(n, plan.key_bytes, !alone, small::kLongBlockSharedBytes));
   const uint64_t fixed = l.bases + plan.lsd.slots * 2 * bins * 8 + tables_bytes(r, plan) +
-                         sample_sort_bytes(r, plan, asked) + 28 * 256 + counted + filled +
+                         sample_sort_bytes(r, plan, asked) + 28 * 256 + counted + filled + lsd::kDenseCodesBytes +
                          (may_be_grid ? small::kGridStartsBytes : 0) +
                          (lsd::grid_applies(n, plan.key_bytes, alone)
                               ? msd::found_cells_bytes() + (lsd::kGridBlocksMax + lsd::kGridRounds * 16) * 520
@@ -527,6 +528,27 @@ void check_cleared_and_all(const Request &r, const Plan &plan, const Slices &l, 
                           (plan.widens_values ? carried : 0) + (plan.inverts_order ? kInverseCursorBytes : 0) +
                           (may_be_grid && !alone ? 2 * n * small::bytes_of_item(plan.key_bytes, !alone) : 0);
   EXPECT_LE(l.bytes, fixed + arrays) << "more than is used";
+}
+
+// Many keys of 8 bytes, of fewer pairs and argsorts than keys alone; what making them takes is told to the sort before.
+TEST(SortPlan, TriesDenseKeys) {
+  const auto plan = [](Operation operation, gsort_dtype t, uint64_t n, uint32_t value_bytes) {
+    return make_plan(make(operation, t, n, value_bytes), kHopper);
+  };
+  for (const gsort_dtype t : {GSORT_U64, GSORT_I64, GSORT_F64}) {
+    for (const uint64_t n : {lsd::kDenseItemsMinAlone, uint64_t{1} << 28, uint64_t{3} << 30}) {
+      EXPECT_EQ(lsd::kDensePassesMin, plan(Operation::kSort, t, n, 0).dense_passes_min);
+      EXPECT_EQ(lsd::kDensePassesMin, plan(Operation::kSortPairs, t, n, 4).dense_passes_min);
+      EXPECT_EQ(lsd::kDensePassesMin, plan(Operation::kRank, t, n, 0).dense_passes_min);
+    }
+    const uint64_t n = uint64_t{1} << 25;
+    EXPECT_EQ(msd::kDensePassesBack, plan(Operation::kSortPairs, t, n, 8).stable.dense_passes);
+    EXPECT_EQ(msd::kDensePasses, plan(Operation::kArgsort, t, n, 0).stable.dense_passes);
+    EXPECT_NE(0u, plan(Operation::kSortPairs, t, lsd::kDenseItemsMin, 8).dense_passes_min);
+    EXPECT_EQ(0u, plan(Operation::kSortPairs, t, lsd::kDenseItemsMin - 1, 8).dense_passes_min) << "too few";
+    EXPECT_EQ(0u, plan(Operation::kSort, t, lsd::kDenseItemsMinAlone - 1, 0).dense_passes_min) << "too few";
+  }
+  EXPECT_EQ(0u, plan(Operation::kSortPairs, GSORT_F32, uint64_t{1} << 28, 8).dense_passes_min) << "too narrow";
 }
 
 // Room for what a sample sort writes down of every key is counted for more keys, too.

@@ -19,6 +19,7 @@ using ull = unsigned long long;
 bool is_pairs(const Request &request) { return request.operation == Operation::kSortPairs; }
 // The order of the input is wanted, not the keys alone.
 bool wants_sources(const Request &request) { return request.operation != Operation::kSort; }
+bool keys_are_output(const Request &request) { return is_pairs(request) || request.operation == Operation::kSort; }
 bool widens_values(const Request &request) {
   return is_pairs(request) && (request.value_bytes == 1 || request.value_bytes == 2) && request.n >= kWidenedItemsMin;
 }
@@ -165,12 +166,12 @@ Slices lay_out(const Request &request, const Plan &plan, Algorithm asked) {
   Slices slices{};
   SliceCounter counter;
   lay_out_passes(plan, counter, slices);
+  slices.dense_codes = counter.take(plan.dense_passes_min != 0 ? lsd::kDenseCodesBytes : 0);
   slices.inverse_cursors = counter.take(plan.inverts_order ? kInverseCursorBytes : 0);
   const bool pairs = is_pairs(request), sources = wants_sources(request);
-  const bool keys_are_output = pairs || request.operation == Operation::kSort;
   const uint64_t key_bytes = request.n * plan.key_bytes, carried_bytes = request.n * carry_bytes(plan.carry);
   if (plan.inverts_order) slices.values_x = counter.take(carried_bytes);
-  slices.keys_x = counter.take(keys_are_output ? 0 : key_bytes);
+  slices.keys_x = counter.take(keys_are_output(request) ? 0 : key_bytes);
   const bool grid = small::grid_applies(request.n, plan.key_bytes, sources);
   slices.keys_y = counter.take(counts_alone(request, plan) ? 0 : key_bytes);
   if (!plan.inverts_order)
@@ -232,14 +233,20 @@ Plan plan_for(const Request &request, const Abilities &abilities, const Options 
   plan.tries_fast_path =
       has_passes(plan.algorithm) && plan.algorithm != Algorithm::kStableSampleSort &&
       fast_path::applies(request.n, plan.key_bytes, plan.carry == Carry::kNothing, options.fast_path_items_min);
+  if (has_passes(plan.algorithm) &&
+      lsd::dense_applies(request.n, plan.key_bytes, plan.carry == Carry::kNothing, options.dense_items_min))
+    plan.dense_passes_min = lsd::kDensePassesMin;
   if (plan.algorithm == Algorithm::kMsd) {
     plan.msd = msd::make_plan_on(request.n, abilities.partition_bytes);
     if (plan.key_bytes == 4 && request.n < msd::kNarrowMapItemsMin && options.algorithm != Algorithm::kMsd)
       plan.msd = msd::without_map(plan.msd);
     if (msd::uses_splitters(request.n, plan.key_bytes)) plan.split = msd::plan_split(request.n);
   }
-  if (plan.algorithm == Algorithm::kStable)
+  if (plan.algorithm == Algorithm::kStable) {
     plan.stable = msd::plan_stable_on(request.n, plan.key_bytes, carry_bytes(plan.carry), abilities.partition_bytes);
+    if (plan.dense_passes_min != 0)
+      plan.stable.dense_passes = keys_are_output(request) ? msd::kDensePassesBack : msd::kDensePasses;
+  }
   if (plan.algorithm == Algorithm::kSampleSort) {
     plan.even_first = even_first(request, can);
     if (can.share) plan.sample_sort = sample_sort::make_plan(request.n, plan.key_bytes);
@@ -367,6 +374,8 @@ void describe(const Request &request, const Plan &plan, char *text, size_t text_
   else if (has_passes(plan.algorithm))
     line.add("; LSD: %u digits, tiles of %u, %llu portions", plan.lsd.digits, plan.lsd.tile_items,
              static_cast<ull>(plan.lsd.portions));
+  if (plan.dense_passes_min != 0)
+    line.add(", or fewer by dense keys where these save %u at least", plan.dense_passes_min);
   if (plan.widens_values) line.add("; values widened to 4 bytes");
   if (plan.inverts_order) line.add("; ranks by windows of 2^%u", inverse_window_bits(request.n));
   if (!plan.tries_fast_path) return;

@@ -68,6 +68,7 @@ struct Options {
   uint32_t sampled_items = 0;              // the grid's sample is drawn from so many leading items; 0: from all
   uint64_t fast_path_items_min = 0;        // 0: the plan's own
   uint64_t inverse_bytes_min = kInverseBytesMin;
+  uint64_t dense_items_min = 0;  // 0: the plan's own
 };
 
 // What plans ask of a device, answered once.
@@ -90,6 +91,7 @@ struct Slices {
   uint64_t fast_path_state, fast_path_counts, fast_path_zero_bytes;
 
   uint64_t bases;
+  uint64_t dense_codes;
   uint64_t keys_x, keys_y;      // x only where the sorted keys are not an output
   uint64_t values_x, values_y;  // x only where the values are not of the travelling kind, or an order is inverted
   uint64_t small_indices;       // pairs sorted on chip
@@ -121,6 +123,7 @@ struct Plan {
   uint32_t sampled_items;
 
   lsd::Plan lsd;                          // also behind the partition sorts and the stable sample sort
+  uint32_t dense_passes_min;              // of lsd: what dense keys must save; 0: they are not tried
   lsd::GridPlan grid_radix;               // of kGridRadixSort, and before a sample sort
   msd::Plan msd;                          // of kMsd, and before a sample sort
   msd::SplitPlan split;                   // of kMsd; no sample: splitters are not tried

@@ -13,6 +13,7 @@
 #include "cuda/sort/fast_path/count_fill.cuh"
 #include "cuda/sort/fast_path/fast_path.h"
 #include "cuda/sort/job.h"
+#include "cuda/sort/lsd/dense_keys.cuh"
 #include "cuda/sort/lsd/grid_radix_sort.cuh"
 #include "cuda/sort/lsd/histogram.cuh"
 #include "cuda/sort/lsd/radix_pass.cuh"
@@ -41,20 +42,34 @@ lsd::HistogramParams<U> histogram_params(const Job &job) {
   params.aliased = job.aliased();
   params.keys_wanted = job.keys_wanted;
   params.values_as_sorted = job.plan.inverts_order;
+  if (job.plan.dense_passes_min != 0)
+    params.dense = {job.slice<lsd::DenseCodes>(job.plan.slices.dense_codes), job.plan.dense_passes_min,
+                    job.request->operation == Operation::kSortPairs && job.values_in == job.values_x};
   return params;
+}
+
+// Blocks that count n items, so many at once; a block's share must fit its 32-bit counters.
+inline uint32_t counting_blocks(const LaunchChain &chain, uint64_t n, uint64_t items_at_once, uint32_t shared_bytes) {
+  const uint64_t blocks_per_sm = shared_bytes > 64 * 1024 ? 1 : 2;
+  const uint64_t wanted = std::min<uint64_t>((n + items_at_once - 1) / items_at_once,
+                                             blocks_per_sm * chain.context.device->multiprocessors);
+  return static_cast<uint32_t>(std::max<uint64_t>(wanted, n >> 30));
 }
 
 template <class U, uint32_t kCopies>
 void launch_histogram_copies(LaunchChain &chain, const lsd::HistogramParams<U> &params) {
-  using Shape = lsd::HistogramShape<U, kCopies>;
+  constexpr uint32_t kSharedBytes = lsd::HistogramShape<U, kCopies>::kSharedBytes;
   constexpr uint64_t kItemsAtOnce = uint64_t{lsd::kHistogramThreads} * lsd::kHistogramVectors * 16 / sizeof(U);
-  const uint64_t blocks_per_sm = Shape::kSharedBytes > 64 * 1024 ? 1 : 2;
-  const uint64_t wanted = std::min<uint64_t>((params.n + kItemsAtOnce - 1) / kItemsAtOnce,
-                                             blocks_per_sm * chain.context.device->multiprocessors);
-  // A block's share must fit its 32-bit counters.
-  const auto grid = static_cast<uint32_t>(std::max<uint64_t>(wanted, params.n >> 30));
-  chain(lsd::histogram_kernel<U, kCopies>, "histogram_kernel", grid, lsd::kHistogramThreads, Shape::kSharedBytes,
-        params);
+  const uint32_t grid = counting_blocks(chain, params.n, kItemsAtOnce, kSharedBytes);
+  chain(lsd::histogram_kernel<U, kCopies>, "histogram_kernel", grid, lsd::kHistogramThreads, kSharedBytes, params);
+}
+
+template <class U, uint32_t kCopies>
+void launch_dense_keys_copies(LaunchChain &chain, const lsd::DenseParams<U> &params) {
+  constexpr uint32_t kSharedBytes = sizeof(lsd::DenseStorage<kCopies>);
+  constexpr uint64_t kItemsAtOnce = uint64_t{lsd::kDenseThreads} * lsd::kDenseKeysEach;
+  const uint32_t grid = counting_blocks(chain, params.histogram.n, kItemsAtOnce, kSharedBytes);
+  chain(lsd::dense_keys_kernel<U, kCopies>, "dense_keys_kernel", grid, lsd::kDenseThreads, kSharedBytes, params);
 }
 
 template <class U>
@@ -77,6 +92,29 @@ void put_arrays(const Job &job, lsd::Arrays<U> &arrays) {
   arrays.values[2] = job.values_y;
   arrays.keys[lsd::kDirectArray] = arrays.keys[1];
   arrays.values[lsd::kDirectArray] = job.direct_out;
+}
+
+// Behind the histogram, which chooses whether dense keys are made.
+template <class U>
+void launch_dense_keys(LaunchChain &chain, const Job &job, const lsd::HistogramParams<U> &histogram) {
+  lsd::DenseParams<U> params{};
+  put_arrays<U>(job, params);
+  params.histogram = histogram;
+  if (chain.context.device->shared_bytes_block_max >= lsd::kDenseManyBytes)
+    return launch_dense_keys_copies<U, lsd::kDenseCopiesMany>(chain, params);
+  launch_dense_keys_copies<U, lsd::kDenseCopiesFew>(chain, params);
+}
+
+// Behind the passes.
+template <class U>
+void launch_restore_keys(LaunchChain &chain, const Job &job, const lsd::HistogramParams<U> &histogram) {
+  const lsd::RestoreParams<U> params{static_cast<U *>(job.keys_x), histogram.n, histogram.codec, histogram.dense.codes,
+                                     histogram.sorted};
+  constexpr uint64_t kItemsAtOnce = uint64_t{lsd::kRestoreThreads} * lsd::kRestoreKeysEach;
+  const uint64_t blocks = std::min<uint64_t>((params.n + kItemsAtOnce - 1) / kItemsAtOnce,
+                                             uint64_t{8} * chain.context.device->multiprocessors);
+  chain(lsd::restore_keys_kernel<U>, "restore_keys_kernel", static_cast<uint32_t>(blocks), lsd::kRestoreThreads, 0,
+        params);
 }
 
 template <class U>
@@ -182,14 +220,8 @@ void launch_grid_radix_sort(const LaunchContext &context, const Job &job) {
   }
 }
 
-// Behind fast_path::launch_clear() of the job's counters, or a kernel chained to it. sorted: NULL, or a device word
-// that one of them has written: not 0 = nothing is left to do.
 template <class U>
-void launch_lsd(const LaunchContext &context, const Job &job, const uint32_t *sorted) {
-  LaunchChain chain = {context, false};
-  lsd::HistogramParams<U> histogram = histogram_params<U>(job);
-  histogram.sorted = sorted;
-  launch_histogram(chain, job, histogram);
+void launch_passes_carrying(LaunchChain &chain, const Job &job) {
   switch (carry_bytes(job.plan.carry)) {
     case 0:
       if constexpr (passes_apply(sizeof(U), true)) launch_passes<U, lsd::NoValue>(chain, job);
@@ -199,6 +231,21 @@ void launch_lsd(const LaunchContext &context, const Job &job, const uint32_t *so
     default:
       return launch_passes<U, uint64_t>(chain, job);
   }
+}
+
+// Behind fast_path::launch_clear() of the job's counters, or a kernel chained to it. sorted: NULL, or a device word
+// that one of them has written: not 0 = nothing is left to do.
+template <class U>
+void launch_lsd(const LaunchContext &context, const Job &job, const uint32_t *sorted) {
+  LaunchChain chain = {context, false};
+  lsd::HistogramParams<U> histogram = histogram_params<U>(job);
+  histogram.sorted = sorted;
+  launch_histogram(chain, job, histogram);
+  if constexpr (sizeof(U) == lsd::kDenseBytes)
+    if (job.plan.dense_passes_min != 0) launch_dense_keys(chain, job, histogram);
+  launch_passes_carrying<U>(chain, job);
+  if constexpr (sizeof(U) == lsd::kDenseBytes)
+    if (job.plan.dense_passes_min != 0 && job.keys_wanted) launch_restore_keys(chain, job, histogram);
 }
 
 template <class U>

@@ -19,7 +19,7 @@ void launch_parts(LaunchChain &chain, const Problem<U> &problem, const PartsPlan
   Problem<U> of_parts = problem;
   of_parts.rows = parts;
   of_parts.in_parts = true, of_parts.parts_of_row = plan.of_row;
-  of_parts.output = {reinterpret_cast<U *>(workspace + plan.values), workspace + plan.indices, 4};
+  of_parts.output = {reinterpret_cast<U *>(workspace), workspace + plan.indices, 4};
   launch_bound_rows<U>(chain, of_parts, plan.rows, parts);
 }
 
@@ -28,7 +28,7 @@ void launch_merge_parts(LaunchChain &chain, const Problem<U> &problem, const Par
                         uint64_t rows, uint32_t warps) {
   Problem<U> whole = problem;
   whole.parts_of_row = plan.of_row;
-  const PartsProblem<WidenedKey<U>> merged = {widened_problem(whole), workspace + plan.values,
+  const PartsProblem<WidenedKey<U>> merged = {widened_problem(whole), workspace,
                                               reinterpret_cast<const uint32_t *>(workspace + plan.indices)};
   if (problem.k <= 32) return merge_as<1>(chain, merged, rows, warps);
   if (problem.k <= 64) return merge_as<2>(chain, merged, rows, warps);

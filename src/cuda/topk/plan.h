@@ -68,11 +68,12 @@ struct BoundRowsPlan {
   uint32_t warps, groups, places;
 };
 
-// Parts of rows, and where their best lie in the workspace; rows.warps = 0: rows are not cut.
+// Parts of rows, and the slice of the workspace for their best, of which the values come first; rows.warps = 0: rows
+// are not cut.
 struct PartsPlan {
   BoundRowsPlan rows;  // of a part
   uint32_t of_row;     // parts, where rows have one length
-  uint64_t values, indices, bytes;
+  uint64_t indices, bytes;
 };
 
 // Blocks that read a row each, for k of up to half their groups; threads = 0: k is too large.

@@ -11,6 +11,7 @@
 #include "cuda/primitive/dependent_launch.cuh"
 #include "cuda/primitive/last_block.cuh"
 #include "cuda/primitive/warp.cuh"
+#include "cuda/sort/lsd/dense_codes.cuh"
 #include "cuda/sort/lsd/pass_action.cuh"
 #include "cuda/sort/lsd/plan.h"
 
@@ -33,6 +34,7 @@ struct HistogramParams {
   bool keys_wanted;            // by the last pass
   bool values_as_sorted;       // for kernels behind, not as the caller wants them
   const uint32_t *sorted;      // device word, not 0: everything is sorted already; NULL: it is not
+  DenseChoice dense;           // of keys of 8 bytes
 };
 
 // A counter for every digit, bin and lane (or group of lanes): lanes with counters of their own never meet in a bank,
@@ -96,9 +98,9 @@ __device__ __forceinline__ void count_all(uint32_t *own, const HistogramParams<U
   }
 }
 
-template <class U, uint32_t kCopies>
-__device__ __forceinline__ void add_counts(const uint32_t *counters, unsigned long long *counts) {
-  for (uint32_t bin = threadIdx.x; bin < HistogramShape<U, kCopies>::kDigits * kDigitBins; bin += kHistogramThreads) {
+template <uint32_t kCopies>
+__device__ __forceinline__ void add_counts(const uint32_t *counters, uint32_t bins, unsigned long long *counts) {
+  for (uint32_t bin = threadIdx.x; bin < bins; bin += kHistogramThreads) {
     uint32_t sum = 0;
     for (uint32_t i = 0; i < kCopies; ++i)
       sum += counters[bin * kCopies + (i + threadIdx.x) % kCopies];  // turned: no two lanes in a bank
@@ -127,6 +129,21 @@ __device__ inline bool place_digits(const unsigned long long *counts, uint64_t *
   return !__any_sync(kFullWarp, constant);
 }
 
+// The last block, where dense keys may be chosen: whether they are. Counts are 0 again then, for those of dense keys.
+template <uint32_t kDigits>
+__device__ __forceinline__ bool turns_to_dense(const DenseChoice &choice, uint32_t varying_digits,
+                                               unsigned long long *counts, uint32_t *blocks_done) {
+  const uint32_t warp = threadIdx.x / 32;
+  if (warp < kDigits) number_values(counts + warp * kDigitBins, *choice.codes, warp);
+  __syncthreads();
+  bool dense = false;
+  if (threadIdx.x == 0) dense = choose_dense(choice, varying_digits);
+  if (__syncthreads_or(dense) == 0) return false;
+  for (uint32_t i = threadIdx.x; i < kDigits * kDigitBins; i += kHistogramThreads) counts[i] = 0;
+  if (threadIdx.x == 0) *blocks_done = 0;
+  return true;
+}
+
 template <class U, uint32_t kCopies>
 __global__ void __launch_bounds__(kHistogramThreads) histogram_kernel(HistogramParams<U> params) {
   using Shape = HistogramShape<U, kCopies>;
@@ -143,7 +160,7 @@ __global__ void __launch_bounds__(kHistogramThreads) histogram_kernel(HistogramP
     count_all<U, kCopies, true>(own, params);
   }
   __syncthreads();
-  add_counts<U, kCopies>(counters, params.counts);
+  add_counts<kCopies>(counters, Shape::kDigits * kDigitBins, params.counts);
   if (!is_last_block(params.blocks_done, gridDim.x)) return;
 
   __shared__ uint32_t varying_digits;
@@ -155,6 +172,11 @@ __global__ void __launch_bounds__(kHistogramThreads) histogram_kernel(HistogramP
     if (lane_id() == 0 && varies) atomicOr(&varying_digits, 1u << warp);
   }
   __syncthreads();
+  if constexpr (sizeof(U) == kDenseBytes) {
+    if (params.dense.codes != nullptr &&
+        turns_to_dense<Shape::kDigits>(params.dense, varying_digits, params.counts, params.blocks_done))
+      return;
+  }
   if (threadIdx.x == 0)
     decide_actions(params.actions, params.slots, varying_digits, params.aliased, params.keys_wanted,
                    params.values_as_sorted);

@@ -20,15 +20,26 @@ struct Arrays {
   void *values[4];
 };
 
+// What a pass does besides, as bits of a word: fields of their own would take registers that its kernel does not have.
+constexpr uint32_t kFirst = 1;    // the values are as the caller gave them, or are to be made
+constexpr uint32_t kLast = 2;     // the values become as the caller wants them
+constexpr uint32_t kEncodes = 4;  // the keys are as the caller gave them
+constexpr uint32_t kDecodes = 8;  // the keys become as the caller wants them
+constexpr uint32_t kStoresKeys = 16;
+
 struct PassAction {
   PassKind kind;
   uint32_t source;
   uint32_t target;
-  uint32_t first;        // the keys are as the caller gave them
-  uint32_t last;         // keys and values become as the caller wants them
-  uint32_t sort_parity;  // of the number of sorting passes before: tells look-back words of two passes apart
   uint32_t key_source;   // of the keys that are sorted by
-  uint32_t stores_keys;
+  uint32_t sort_parity;  // of the number of sorting passes before: tells look-back words of two passes apart
+  uint32_t flags;
+
+  __device__ bool first() const { return flags & kFirst; }
+  __device__ bool last() const { return flags & kLast; }
+  __device__ bool encodes() const { return flags & kEncodes; }
+  __device__ bool decodes() const { return flags & kDecodes; }
+  __device__ bool stores_keys() const { return flags & kStoresKeys; }
 };
 
 // An input that aliases the output must not be the target of the first pass, so the number of passes must be even:
@@ -53,21 +64,50 @@ __device__ inline void decide_actions(PassAction *actions, uint32_t slots, uint3
     if (action.kind != PassKind::kSkip) {
       action.target = (total - 1 - done) % 2 == 0 ? 1 : 2;
       action.source = done == 0 ? 0 : 3 - action.target;
-      action.first = done == 0;
       const bool last = done == total - 1;
-      action.last = last && !values_as_sorted;
       action.key_source = action.source;
-      action.stores_keys = !last || keys_wanted;
+      if (done == 0) action.flags |= kFirst | kEncodes;
+      if (last && !values_as_sorted) action.flags |= kLast | kDecodes;
+      if (!last || keys_wanted) action.flags |= kStoresKeys;
       ++done;
     }
     actions[slot] = action;
   }
 }
 
+// Keys that were made dense (dense_keys.cuh) into the array that dense_source() names; values are where they were.
+// values_aliased: the input of the values is their output.
+__device__ inline uint32_t dense_passes(uint32_t sorts, bool values_aliased) {
+  return sorts + (values_aliased && sorts % 2 == 1 ? 1 : 0);
+}
+__device__ inline uint32_t dense_source(uint32_t sorts, bool values_aliased) {
+  return dense_passes(sorts, values_aliased) % 2 == 1 ? 2 : 1;
+}
+__device__ inline void decide_dense_actions(PassAction *actions, uint32_t sorts, bool values_aliased, bool keys_wanted,
+                                            bool values_as_sorted) {
+  const uint32_t total = dense_passes(sorts, values_aliased);
+  for (uint32_t pass = 0; pass < total; ++pass) {
+    const bool last = pass == total - 1;
+    PassAction action{};
+    action.kind = pass < sorts ? PassKind::kSort : PassKind::kCopy;
+    action.target = (total - 1 - pass) % 2 == 0 ? 1 : 2;
+    action.key_source = 3 - action.target;
+    action.source = pass == 0 ? 0 : action.key_source;
+    action.sort_parity = pass % 2;
+    if (pass == 0) action.flags |= kFirst;
+    if (last && !values_as_sorted) action.flags |= kLast;
+    if (!last || keys_wanted) action.flags |= kStoresKeys;
+    actions[pass] = action;
+  }
+}
+
 // Values alone, by numbers of one digit that stand for their keys in array 2.
 __device__ inline void decide_numbered_actions(PassAction *actions, bool aliased) {
-  actions[0] = {PassKind::kSort, 0, aliased ? 2u : kDirectArray, 1, !aliased, 0, 2, 0};
-  if (aliased) actions[1] = {PassKind::kCopy, 2, kDirectArray, 0, 1, 0, 2, 0};
+  actions[0] = {PassKind::kSort, 0, kDirectArray, 2, 0, kFirst | kLast | kEncodes | kDecodes};
+  if (!aliased) return;
+  actions[0].target = 2;
+  actions[0].flags = kFirst | kEncodes;
+  actions[1] = {PassKind::kCopy, 2, kDirectArray, 2, 0, kLast | kDecodes};
 }
 
 }  // namespace gsort_internal::sort::lsd

@@ -49,7 +49,22 @@ constexpr uint32_t histogram_counters_bytes(uint32_t key_bytes, uint32_t copies)
   return digits_of(key_bytes) * kDigitBins * copies * 4;
 }
 
-constexpr uint32_t kPassActionBytes = 32;  // of the PassAction of a slot
+constexpr uint32_t kPassActionBytes = 24;  // of the PassAction of a slot
+
+// Keys of 8 bytes of which each byte has few values are sorted by dense keys (dense_codes.cuh), from so many on, keys
+// alone and others: fewer are not worth two kernels more, which have nothing to do for most.
+constexpr uint64_t kDenseItemsMinAlone = uint64_t{1} << 23, kDenseItemsMin = (uint64_t{1} << 22) + 1;
+constexpr uint32_t kDenseCodesBytes = 4352;
+// items_min: 0, or what a test asks for.
+constexpr bool dense_applies(uint64_t n, uint32_t key_bytes, bool alone, uint64_t items_min) {
+  const uint64_t least = alone ? kDenseItemsMinAlone : kDenseItemsMin;
+  return key_bytes == 8 && n >= (items_min != 0 ? items_min : least);
+}
+// As many passes must be saved: dense keys are written once more than others, and where the caller wants the keys they
+// are read and written once more. (H200, 2026-11-29, 16.8 million u64 of seven dense digits, us by dense keys and by
+// all bytes: with u64 1,618 and 1,538, argsorts 1,239 and 1,208; of six 1,396 and 1,478, 1,039 and 1,159; alone 869 and
+// 875, of five 754 and 864, of two 457 and 849.)
+constexpr uint32_t kDensePassesMin = 2;
 
 // One slot a digit, and for one-digit keys a second that can bring the result back where an input is its output.
 constexpr uint32_t slots_of(uint32_t digits) { return digits < 2 ? 2 : digits; }

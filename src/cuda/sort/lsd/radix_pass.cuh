@@ -244,17 +244,17 @@ __device__ __forceinline__ void store_values(PassStorage<U, V, Shape> &storage, 
 template <class U, class V, class Shape>
 __device__ __forceinline__ void copy_portion(const PassParams<U> &params, const PassAction &action) {
   const uint64_t end = params.begin + params.items, stride = uint64_t{gridDim.x} * Shape::kThreads;
-  const FinalValues how = action.last ? params.final_values : FinalValues::kStore;
+  const FinalValues how = action.last() ? params.final_values : FinalValues::kStore;
 #pragma unroll 1  // rare
   for (uint64_t i = params.begin + uint64_t{blockIdx.x} * Shape::kThreads + threadIdx.x; i < end; i += stride) {
-    if (action.stores_keys) {
+    if (action.stores_keys()) {
       U key = params.keys[action.source][i];
-      if (action.first && !action.last) key = params.codec.encode(key);
-      if (action.last && !action.first) key = params.codec.decode(key);
+      if (action.encodes() && !action.decodes()) key = params.codec.encode(key);
+      if (action.decodes() && !action.encodes()) key = params.codec.decode(key);
       params.keys[action.target][i] = key;
     }
     if constexpr (!std::is_same<V, NoValue>::value) {
-      const bool made_up = action.first && params.values_are_indices;
+      const bool made_up = action.first() && params.values_are_indices;
       const V value = made_up ? static_cast<V>(i) : static_cast<const V *>(params.values[action.source])[i];
       store_final(how, params.values[action.target], i, value);
     }
@@ -265,7 +265,7 @@ template <class Shape, class U, class V>
 __device__ __forceinline__ void load_values(const PassParams<U> &params, const PassAction &action,
                                             const TileJob<uint32_t> &job, V (&values)[Shape::kRows]) {
   if constexpr (!std::is_same<V, NoValue>::value) {
-    if (action.first && params.values_are_indices) {
+    if (action.first() && params.values_are_indices) {
 #pragma unroll
       for (uint32_t row = 0; row < Shape::kRows; ++row)
         values[row] = static_cast<V>(job.begin + first_item<Shape>() + row * 32);
@@ -311,7 +311,7 @@ __device__ __forceinline__ void pass_tile(const PassParams<U> &params, const Pas
       prefetch_to_l2(params.keys[action.key_source], job.begin + uint64_t{params.ahead} * Shape::kItems, Shape::kItems,
                      params.begin + params.items);
     U keys[Shape::kRows];
-    load_keys<Shape>(params.keys[action.key_source] + job.begin, job.items, action.first ? &params.codec : nullptr,
+    load_keys<Shape>(params.keys[action.key_source] + job.begin, job.items, action.encodes() ? &params.codec : nullptr,
                      keys);
     sort_tile<U, V, Shape>(storage, job, keys, target, places);
   }
@@ -320,13 +320,13 @@ __device__ __forceinline__ void pass_tile(const PassParams<U> &params, const Pas
   load_values<Shape>(params, action, job, values);
   TileDigits<Shape> digits;
   const uint32_t shift = shift_of(storage, job);
-  if (action.stores_keys)
-    store_keys(storage, job.items, shift, action.last ? &params.codec : nullptr, digits);
+  if (action.stores_keys())
+    store_keys(storage, job.items, shift, action.decodes() ? &params.codec : nullptr, digits);
   else
     note_tile_digits<Shape>(storage.keys, shift, digits);
   if constexpr (!std::is_same<V, NoValue>::value)
     store_values(storage, job.items, values, places, digits, target, params.values[action.target],
-                 action.last ? params.final_values : FinalValues::kStore);
+                 action.last() ? params.final_values : FinalValues::kStore);
 }
 
 // A tile is drawn when its block begins with it, not before: what is drawn and not yet counted keeps all tiles behind

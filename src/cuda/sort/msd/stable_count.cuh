@@ -11,6 +11,7 @@
 #include "cuda/primitive/exclusive_scan.cuh"
 #include "cuda/primitive/last_block.cuh"
 #include "cuda/sort/msd/sample.cuh"
+#include "cuda/sort/msd/sampled_bytes.cuh"
 #include "cuda/sort/msd/stable_map.cuh"
 #include "cuda/sort/msd/stable_state.cuh"
 
@@ -29,18 +30,23 @@ __device__ __forceinline__ uint32_t stable_range_bits(uint32_t sampled_bits, boo
 // So are keys of which each value comes twice and more, and few keys in clumps, which the finish of equal cells would
 // put in order digit by digit. (H200, 2026-11-27: u64 + u64 of 3,000 leading halves with small numbers in the other
 // half, 10 to 24 million, 2.0 to 1.4 times as long as by passes, 67 million 0.9; argsorts of u32 of 24 bits, 39 to 154
-// million, 1.24 to 1.6.)
+// million, 1.24 to 1.6.) Where bytes have so little entropy that values come again and again, they crowd in cells of
+// the map, too (H200, 2026-11-29: 16.8 million doubles that are whole numbers below a million, argsorts 1,077 us by the
+// map and 629 by four passes).
 template <class U>
-__device__ __forceinline__ StableState decide_stable(const SampleView<U> &view, const StablePlan &plan, bool floats,
-                                                     uint64_t n) {
+__device__ __forceinline__ StableState decide_stable(const SampleView<U> &view, const SampledBytes &bytes,
+                                                     const StablePlan &plan, bool floats, uint64_t n) {
   StableState state = {};
   uint32_t passes = 0;
   for (uint64_t differ = view.differ; differ != 0; differ >>= 8) passes += (differ & 0xff) != 0;
   const bool spread = view.range_bits >= plan.cell_bits && !view.many_equal;
-  const bool mapped = kStableMapHasCode<U> && view.crowded && plan.mapped_cells != 0 && passes > 3;
-  state.passes = passes;
+  const bool repeat_by_bytes = bytes.entropy < static_cast<float>(bit_width(n) - 1);
+  const bool mapped = kStableMapHasCode<U> && view.crowded && plan.mapped_cells != 0 && passes > 3 && !repeat_by_bytes;
+  state.passes = min(passes, (bytes.dense_bits + kDigitBits - 1) / kDigitBits + plan.dense_passes);
+  state.mostly_equal = view.mostly_equal;
+  state.entropy = bytes.entropy;
   state.has_splitters = kStableMapHasCode<U> && plan.split_bins != 0 &&
-                        passes >= (view.mostly_equal ? kStableEqualPasses : plan.split_passes);
+                        state.passes >= (view.mostly_equal ? kStableEqualPasses : plan.split_passes);
   state.way = !spread || (view.crowded && !mapped) ? StableWay::kSplitters
               : mapped                             ? StableWay::kMapped
                                                    : StableWay::kEven;
@@ -81,7 +87,13 @@ __global__ void __launch_bounds__(kStableCountThreads)
     return;
   }
   const SampleView<U> view = look_at_sample<Sample, kStableCountThreads, false>(keys_in, n, codec, seen);
-  const StableState state = decide_stable(view, arguments.plan, codec.mask_positive != codec.mask_negative, n);
+  SampledBytes bytes = kRandomBytes;
+  if constexpr (kStableMapHasCode<U>) {
+    if (view.crowded || view.many_equal)
+      bytes = look_at_bytes<kStableCountThreads>(
+          [&](uint32_t i) { return codec.encode(keys_in[sample_place<kSampledBytesKeys / 4>(i, n)]); });
+  }
+  const StableState state = decide_stable(view, bytes, arguments.plan, codec.mask_positive != codec.mask_negative, n);
   if (threadIdx.x == 0) *arguments.state = state;
   if (state.go == 0 || state.way == StableWay::kSplitters) return;
   const bool mapped = state.way == StableWay::kMapped;

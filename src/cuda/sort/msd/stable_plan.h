@@ -27,11 +27,14 @@ struct StablePlan {
   // For other keys: bins between splitters of a sample, each cut into cells by splitters of its own. So many bins at
   // most; 0: not offered.
   uint32_t split_bins;
-  uint32_t split_sample;    // keys that the bins' splitters are taken from
-  uint32_t split_share;     // of them, that a bin is meant to have
-  uint32_t split_cells;     // not empty and to be finished, at most
-  uint32_t split_passes;    // that the LSD sort would take, at least, but where most keys are equal to others
-  uint32_t crowded_passes;  // the same of keys in clusters of clusters
+  uint32_t split_sample;   // keys that the bins' splitters are taken from
+  uint32_t split_share;    // of them, that a bin is meant to have
+  uint32_t split_cells;    // not empty and to be finished, at most
+  uint32_t split_passes;   // that the LSD sort would take, at least, but where most keys are equal to others
+  uint32_t crowded_share;  // one of so many of a sample's keys lies in clusters of clusters at most, of keys that would
+                           // take fewer than kStableCrowdedPasses,
+  uint32_t crowded_entropy;  // or whose bytes have less entropy than so many bits
+  uint32_t dense_passes;     // what making dense keys takes of the LSD sort's time, in passes
 };
 
 constexpr uint32_t kStableFinishItems = 9216;  // pairs that a block finishes
@@ -108,18 +111,31 @@ constexpr uint32_t kStableLargeItems =
     2 * kStableFinishItems;                       // pairs of a cell that one block with all of an SM sorts
 constexpr uint32_t kStablePieceItems = 8192;      // of a run of equal keys, that a block writes at a time
 constexpr uint32_t kStableChunkItems = 1u << 15;  // of a bin, that a block counts at a time
-// Keys in clusters of clusters, as text, crowd in most cells: where more than so much of a sample lies so, by its
-// distances, splitters save time only if all bytes differ.
-constexpr uint32_t kStableCrowdedShare = 3;
-constexpr uint32_t kStableCrowdedPasses = 8;
-constexpr uint64_t kStableCrowdedItems = uint64_t{1} << 23;  // fewer pairs never
 // The LSD sort takes less time for keys that differ in fewer bytes, or, where most of a sample are equal to others, in
-// fewer than the second (H100, 2026-11-25). With 4 bytes beside each key it saves less: of so few pairs it takes less
-// time whatever the bytes (H200, 2026-11-26: hashed words of 2^23 doubles with 4 bytes 0.91, of 12 million 1.01).
-constexpr uint32_t kStableSplitPasses = 7;
+// fewer than the second; dense keys count as what they and their making take. Of many pairs it may be a byte fewer.
+// With 4 bytes beside each of few pairs it takes less time whatever the bytes. (H200, 2026-11-29, us by splitters and
+// by passes: argsorts of f64 that are cents, seven passes, 16.8 million 1,195 and 951, 67 million 3,249 and 3,690; u64
+// with 4 bytes, in clusters, 9 million 859 and 787, 12.6 million 950 and 1,055.)
+constexpr uint32_t kStableSplitPasses = 8, kStableSplitPassesMany = 7;
+constexpr uint64_t kStableManyItems = uint64_t{1} << 25;
 constexpr uint32_t kStableEqualPasses = 5;
 constexpr uint64_t kStableSplitItemsMin4 = uint64_t{12} << 20;
 constexpr uint32_t kStableNoPasses = 9;  // more than keys have bytes
+// Keys that lie in clusters of clusters, by the distances of a sample, crowd in most cells: the LSD sort takes less
+// time unless all bytes differ and have much entropy, as within clusters that are smooth inside; of fewer pairs with 8
+// bytes beside each always. (H200, 2026-11-29, us by splitters and by passes, u64 + u64, with the share that lies so
+// and the bits of entropy: 16.8 million ANDs of two words, 0.11 and 44, 1,464 and 1,636, narrow clusters, 0.44 and 63,
+// 1,266 and 1,664, ANDs of four, 0.33 and 12, 1,760 and 1,468, 98 letters and digits, 0.19 and 41, 1,528 and 1,396, 134
+// million ANDs of four 10,280 and 10,804, 6.5 million ANDs of two 768 and 703, of four 904 and 650, shifts by random
+// numbers of bits, 0.02 and 24, 558 and 680; argsorts, 16.8 million ANDs of two 1,330 and 1,273, packed fields, 0.18
+// and 47, 1,498 and 1,208, addresses and ports, 0.34 and 47, 1,355 and 1,257, 60 million 3,459 and 4,227.)
+constexpr uint32_t kStableCrowdedPasses = 8;
+constexpr uint32_t kStableCrowdedShare = 6, kStableCrowdedShareFew = 16, kStableCrowdedShareForced = 3;
+constexpr uint64_t kStableCrowdedItemsMin8 = uint64_t{1} << 23, kStableCrowdedItemsMany8 = uint64_t{1} << 26;
+constexpr uint32_t kStableEntropy4 = 48, kStableEntropyMany4 = 44, kStableEntropy8 = 42;
+constexpr uint32_t kStableAnyEntropy = 65;  // more than keys have
+// Passes that making keys dense takes, and making them keys again where the caller wants them.
+constexpr uint32_t kDensePasses = 1, kDensePassesBack = 2;
 
 // Bits of a key that the map is of, at least: the leading ones that tell the cell.
 constexpr uint32_t kStableRangeBitsMin = 32;
@@ -148,7 +164,8 @@ constexpr void plan_stable_cells(StablePlan &plan, uint32_t pairs) {
 
 // n within the bounds above.
 constexpr StablePlan plan_stable(uint64_t n) {
-  StablePlan plan = {kStableCellBitsMin, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  StablePlan plan = {};
+  plan.cell_bits = kStableCellBitsMin;
   while (n > uint64_t{stable_cell_items_mean(plan.cell_bits)} << plan.cell_bits) ++plan.cell_bits;
   plan_stable_cells(plan, kStableFinishItems);
   return plan;
@@ -176,11 +193,24 @@ constexpr void plan_stable_splitters(StablePlan &plan, uint64_t n, uint32_t valu
   plan.split_share = plan.split_sample / (bins < kMeant ? bins : kMeant);
   const uint64_t most = 2 * cells + plan.split_bins, all = uint64_t{plan.split_bins} * kStableBinsMax;
   plan.split_cells = static_cast<uint32_t>(most < all ? most : all);
+  plan.dense_passes = kStableNoPasses;
   // Tests that force the method have few pairs, and want all of its ways.
-  const bool few = value_bytes == 4 && n < kStableSplitItemsMin4 && n >= stable_items_min(8, value_bytes);
-  plan.split_passes = few ? kStableNoPasses : kStableSplitPasses;
-  const bool not_crowded = n < kStableCrowdedItems && n >= stable_items_min(8, value_bytes);
-  plan.crowded_passes = not_crowded ? kStableNoPasses : kStableCrowdedPasses;
+  if (n < stable_items_min(8, value_bytes)) {
+    plan.split_passes = kStableSplitPassesMany;
+    plan.crowded_share = kStableCrowdedShareForced;
+    return;
+  }
+  const bool many = n >= kStableManyItems;
+  plan.split_passes = many ? kStableSplitPassesMany : kStableSplitPasses;
+  plan.crowded_share = kStableCrowdedShare;
+  if (value_bytes == 4) {
+    if (n < kStableSplitItemsMin4) plan.split_passes = kStableNoPasses;
+    plan.crowded_entropy = many ? kStableEntropyMany4 : kStableEntropy4;
+  } else if (n < kStableCrowdedItemsMin8) {
+    plan.crowded_share = kStableCrowdedShareFew, plan.crowded_entropy = kStableAnyEntropy;
+  } else if (n < kStableCrowdedItemsMany8) {
+    plan.crowded_entropy = kStableEntropy8;
+  }
 }
 
 // Keys of 8 bytes have a map: it saves five passes of eight. For those of 4 bytes it was tried and dropped (H100,

@@ -24,6 +24,17 @@ __device__ __forceinline__ uint64_t split_place(uint32_t i, uint32_t part) {
   return uint64_t{i} * part + __umulhi(mix_bits(i), part);
 }
 
+// Whether the LSD sort takes less time than splitters for keys that crowd, by a sorted sample. By a whole block of
+// kStableCutThreads.
+__device__ __forceinline__ bool crowds_are_for_passes(const uint64_t *sample, uint32_t count,
+                                                      const StableArguments &arguments) {
+  static_assert(kStableCutThreads == kSplitThreads, "crowded_keys() is for so many");
+  const StableState &state = *arguments.state;
+  const bool little_entropy = !state.mostly_equal && state.entropy < static_cast<float>(arguments.plan.crowded_entropy);
+  if (state.passes >= kStableCrowdedPasses && !little_entropy) return false;
+  return crowded_keys(sample, count) > count / arguments.plan.crowded_share;
+}
+
 // One block. Dynamic shared memory: the sample.
 template <class U>
 __global__ void __launch_bounds__(kStableCutThreads)
@@ -38,9 +49,7 @@ __global__ void __launch_bounds__(kStableCutThreads)
   for (uint32_t i = threadIdx.x; i < kStableBinsMax; i += kStableCutThreads) arguments.bin_counts[i] = 0;
   __syncthreads();
   network_sort<ByBlock>(sampled, count);
-  static_assert(kStableCutThreads == kSplitThreads, "crowded_keys() is for so many");
-  if (arguments.state->passes < arguments.plan.crowded_passes &&
-      crowded_keys(sampled, count) > count / kStableCrowdedShare) {
+  if (crowds_are_for_passes(sampled, count, arguments)) {
     if (threadIdx.x == 0) arguments.state->go = 0, arguments.state->sorted = 0;
     return;
   }

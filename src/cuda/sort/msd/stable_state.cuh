@@ -34,7 +34,9 @@ struct StableState {
   uint32_t go;
   uint32_t sorted;  // as `go`, but set too where another method has done the work before
   StableWay way;
-  uint32_t passes;         // that the LSD sort would take, by the first sample
+  uint32_t passes;         // that the LSD sort would take, or what dense keys cost in passes, by the first sample
+  uint32_t mostly_equal;   // most of its keys are equal to others
+  float entropy;           // of its keys' bytes
   uint32_t has_splitters;  // where another way turns the keys away
   uint32_t foreign;        // set by the histogram: a key has another prefix
   uint32_t tickets;        // of the histogram's blocks
