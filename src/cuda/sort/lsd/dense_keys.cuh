@@ -42,6 +42,23 @@ __device__ __forceinline__ void load_table(const uint8_t (&from)[kDenseBytes][kD
   for (uint32_t i = threadIdx.x; i < sizeof(to) / 4; i += blockDim.x) shared[i] = words[i];
 }
 
+// put(index, key) for all keys, kEach of a thread on the way at once. By all blocks, of kThreads.
+template <uint32_t kThreads, uint32_t kEach, class U, class Put>
+__device__ __forceinline__ void visit_keys(const U *keys, uint64_t n, Put put) {
+  const uint64_t threads = uint64_t{gridDim.x} * kThreads;
+  for (uint64_t i = uint64_t{blockIdx.x} * kThreads + threadIdx.x; i < n; i += kEach * threads) {
+    U loaded[kEach];
+#pragma unroll
+    for (uint32_t k = 0; k < kEach; ++k)
+      if (i + k * threads < n) loaded[k] = __ldcs(keys + i + k * threads);
+#pragma unroll
+    for (uint32_t k = 0; k < kEach; ++k) {
+      if (i + k * threads >= n) break;
+      put(i + k * threads, loaded[k]);
+    }
+  }
+}
+
 // Makes dense keys of all keys, each in its own place of the array that the codes name, which may be the keys' own.
 template <class U, uint32_t kCopies>
 __device__ __forceinline__ void make_dense(const DenseParams<U> &params, const DenseCodes &codes,
@@ -51,26 +68,16 @@ __device__ __forceinline__ void make_dense(const DenseParams<U> &params, const D
   const uint32_t low_bits = low.all_bits(), digits = codes.digits;
   U *const target = params.keys[codes.source];
   uint32_t *const own = storage.counters + lane_id() % kCopies;
-  const uint64_t threads = uint64_t{gridDim.x} * kDenseThreads;
-  for (uint64_t i = uint64_t{blockIdx.x} * kDenseThreads + threadIdx.x; i < input.n; i += kDenseKeysEach * threads) {
-    U keys[kDenseKeysEach];
+  visit_keys<kDenseThreads, kDenseKeysEach>(input.keys, input.n, [&](uint64_t index, U given) {
+    const U key = input.codec.encode(given);
+    const U dense = U{high.dense(static_cast<uint32_t>(key >> 32))} << low_bits | low.dense(static_cast<uint32_t>(key));
+    target[index] = dense;
 #pragma unroll
-    for (uint32_t k = 0; k < kDenseKeysEach; ++k)
-      if (i + k * threads < input.n) keys[k] = __ldcs(input.keys + i + k * threads);
-#pragma unroll
-    for (uint32_t k = 0; k < kDenseKeysEach; ++k) {
-      if (i + k * threads >= input.n) break;
-      const U key = input.codec.encode(keys[k]);
-      const U dense =
-          U{high.dense(static_cast<uint32_t>(key >> 32))} << low_bits | low.dense(static_cast<uint32_t>(key));
-      target[i + k * threads] = dense;
-#pragma unroll
-      for (uint32_t digit = 0; digit < kDenseDigitsMax; ++digit) {
-        const uint32_t bin = static_cast<uint32_t>(dense >> (digit * kDigitBits)) & (kDigitBins - 1);
-        if (digit < digits) atomicAdd(own + (digit * kDigitBins + bin) * kCopies, 1u);
-      }
+    for (uint32_t digit = 0; digit < kDenseDigitsMax; ++digit) {
+      const uint32_t bin = static_cast<uint32_t>(dense >> (digit * kDigitBits)) & (kDigitBins - 1);
+      if (digit < digits) atomicAdd(own + (digit * kDigitBins + bin) * kCopies, 1u);
     }
-  }
+  });
 }
 
 // Whether the histogram has chosen dense keys; where nothing is left to sort it has chosen nothing.
@@ -125,21 +132,10 @@ __device__ __forceinline__ void restore_keys(const RestoreParams<U> &params,
   __syncthreads();
   const HalfCodes low(&values[0][0], params.codes->bits), high(&values[4][0], params.codes->bits + 4);
   const uint32_t low_bits = low.all_bits();
-  const uint64_t threads = uint64_t{gridDim.x} * kRestoreThreads;
-  for (uint64_t i = uint64_t{blockIdx.x} * kRestoreThreads + threadIdx.x; i < params.n;
-       i += kRestoreKeysEach * threads) {
-    U keys[kRestoreKeysEach];
-#pragma unroll
-    for (uint32_t k = 0; k < kRestoreKeysEach; ++k)
-      if (i + k * threads < params.n) keys[k] = __ldcs(params.keys + i + k * threads);
-#pragma unroll
-    for (uint32_t k = 0; k < kRestoreKeysEach; ++k) {
-      if (i + k * threads >= params.n) break;
-      const U key =
-          U{high.word(static_cast<uint32_t>(keys[k] >> low_bits))} << 32 | low.word(static_cast<uint32_t>(keys[k]));
-      params.keys[i + k * threads] = params.codec.decode(key);
-    }
-  }
+  visit_keys<kRestoreThreads, kRestoreKeysEach>(params.keys, params.n, [&](uint64_t index, U dense) {
+    const U key = U{high.word(static_cast<uint32_t>(dense >> low_bits))} << 32 | low.word(static_cast<uint32_t>(dense));
+    params.keys[index] = params.codec.decode(key);
+  });
 }
 
 template <class U>
