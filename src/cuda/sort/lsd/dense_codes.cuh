@@ -51,8 +51,7 @@ __device__ inline void number_values(const unsigned long long *counts, DenseCode
     if (present[i]) codes.value[byte][number++] = static_cast<uint8_t>(value);
   }
   for (uint32_t i = values + lane_id(); i < kDigitBins; i += 32) codes.value[byte][i] = 0;
-  if (lane_id() == 0)
-    codes.bits[byte] = values < 2 ? 0 : 32 - static_cast<uint32_t>(__clz(static_cast<int>(values - 1)));
+  if (lane_id() == 0) codes.bits[byte] = values < 2 ? 0 : bit_width(values - 1);
 }
 
 // One thread, behind number_values() of all bytes: whether dense keys save enough of the passes that sort by

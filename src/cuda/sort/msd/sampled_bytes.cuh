@@ -49,7 +49,7 @@ __device__ __forceinline__ SampledBytes look_at_bytes(KeyAt key_at) {
     values = warp_sum(values), meetings = warp_sum(meetings);
     constexpr float kPairs = static_cast<float>(kSampledBytesKeys) * (kSampledBytesKeys - 1);
     if (lane_id() == 0)
-      of_byte[byte] = {32 - static_cast<uint32_t>(__clz(static_cast<int>(values - 1))),
+      of_byte[byte] = {bit_width(values - 1),
                        meetings == 0 ? 8.0f : fminf(8.0f, log2f(kPairs / static_cast<float>(meetings)))};
   }
   __syncthreads();
